@@ -1,0 +1,46 @@
+"""The only place with numba options.
+
+`kernel` compiles one serial function; `parallel_kernel` compiles a function whose `prange` loops run
+over the model's chunks. Chunks are fixed by the mesh, never by the thread count, and each chunk's sums
+are added in chunk order, so one thread and two give the same bits (no atomics, no parallel sums).
+
+* `error_model="numpy"`: no zero-division branches inside loops; callers guard where it matters.
+* `cache=True`: machine code survives the process; the adapter points `numba.config.CACHE_DIR` at a
+  writable folder before this module is imported.
+* no `fastmath`: reassociation would make results depend on the vector width the compiler picks.
+"""
+
+import threading
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import numba
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+#: Held around every step: numba's `workqueue` layer aborts the process when two threads enter it,
+#: and Blender runs frame handlers in its render thread.
+STEP_LOCK = threading.RLock()
+
+
+def kernel(function: F) -> F:
+    """Compile a serial kernel (scalars and arrays in, outputs last, no allocation)."""
+    return numba.njit(error_model="numpy", cache=True, nogil=True)(function)  # type: ignore[no-any-return]
+
+
+def inline_kernel(function: F) -> F:
+    """Compile a small scalar helper that is inlined into the kernels that call it."""
+    return numba.njit(error_model="numpy", cache=True, inline="always")(function)  # type: ignore[no-any-return]
+
+
+def parallel_kernel(function: F) -> F:
+    """Compile a kernel with `prange` loops over chunks."""
+    return numba.njit(error_model="numpy", cache=True, nogil=True, parallel=True)(function)  # type: ignore[no-any-return]
+
+
+def use_threads(thread_count: int) -> int:
+    """Let the calling thread's kernels use `thread_count` threads (0 = all); returns the number in use."""
+    available: int = numba.config.NUMBA_NUM_THREADS
+    wanted = available if thread_count <= 0 else min(thread_count, available)
+    numba.set_num_threads(wanted)
+    return wanted

@@ -1,0 +1,110 @@
+"""The immutable description of a scene: what the bodies are, never where they are.
+
+All bodies are concatenated into flat arrays. **Points** are everything that has a position: first the
+vertices of all membranes (the unknowns of a step), then the vertices of all colliders (given positions).
+Bodies are numbered in the same order: membranes first, then colliders. Point numbers are internal:
+`ModelBuilder` renumbers each membrane's vertices along a space-filling curve so that neighbours lie close
+in memory; `point_of_vertex` leads from a caller's vertex to its point.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int32]
+BoolArray = NDArray[np.bool_]
+
+#: Molar gas constant [J/(mol K)]; amounts of gas are kept as nRT [J], so it appears only in documentation.
+GAS_CONSTANT = 8.314462618
+
+
+@dataclass(frozen=True, slots=True)
+class Surfaces:
+    """Triangles of all bodies, as contact sees them."""
+
+    triangles: IntArray  # points of each triangle, counter-clockwise from outside, shape (triangle_count, 3)
+    triangle_body: IntArray  # body of each triangle, shape (triangle_count,)
+    body_triangle_start: IntArray  # shape (body_count + 1,)
+    # Triangle across edge (corner k, corner k + 1) of each triangle, -1 at a border, shape (triangle_count, 3)
+    triangle_neighbour: IntArray
+    point_neighbour_start: IntArray  # CSR over points, shape (point_count + 1,)
+    point_neighbour: IntArray  # points joined to each point by an edge
+
+
+@dataclass(frozen=True, slots=True)
+class Edges:
+    """Edges of all membranes, and the same edges gathered per vertex ("half-edges")."""
+
+    points: IntArray  # shape (edge_count, 2)
+    rest_length: FloatArray  # [m], shape (edge_count,)
+    stiffness: FloatArray  # spring constant [N/m], shape (edge_count,)
+    damping: FloatArray  # viscous constant [N s/m], shape (edge_count,)
+    vertex_start: IntArray  # CSR over vertices, shape (vertex_count + 1,)
+    vertex_other: IntArray  # point at the far end of each half-edge, shape (2 * edge_count,)
+    vertex_edge: IntArray  # edge of each half-edge, shape (2 * edge_count,)
+
+
+@dataclass(frozen=True, slots=True)
+class Hinges:
+    """Pairs of triangles that share an edge, with their rest angle."""
+
+    points: IntArray  # edge start, edge end, apex of first, apex of second triangle, shape (hinge_count, 4)
+    rest_angle: FloatArray  # dihedral angle at rest [rad], 0 = flat, shape (hinge_count,)
+    stiffness: FloatArray  # [N m], shape (hinge_count,)
+    vertex_start: IntArray  # CSR over vertices, shape (vertex_count + 1,)
+    vertex_entry: IntArray  # 4 * hinge + slot, shape (4 * hinge_count,)
+
+
+@dataclass(frozen=True, slots=True)
+class Chunks:
+    """Runs of consecutive vertices of one body: the unit of parallel work and of summation."""
+
+    start: IntArray  # first vertex of each chunk, shape (chunk_count + 1,)
+    body: IntArray  # shape (chunk_count,)
+    body_start: IntArray  # first chunk of each membrane, shape (membrane_count + 1,)
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """A scene. Build it with `ModelBuilder`; nothing in it changes while it is simulated."""
+
+    body_names: tuple[str, ...]  # membranes, then colliders
+    membrane_count: int
+    body_point_start: IntArray  # shape (body_count + 1,)
+    point_body: IntArray  # body of each point, shape (point_count,)
+    point_of_vertex: IntArray  # internal point of each point in the caller's order, shape (point_count,)
+    rest_positions: FloatArray  # [m], world frame, shape (point_count, 3)
+    start_velocities: FloatArray  # [m/s], shape (vertex_count, 3)
+    vertex_mass: FloatArray  # [kg], shape (vertex_count,)
+    pinned: BoolArray  # vertices that follow given positions, shape (vertex_count,)
+    surfaces: Surfaces
+    edges: Edges
+    hinges: Hinges
+    chunks: Chunks
+    # Per membrane, shape (membrane_count,)
+    rest_volume: FloatArray  # [m^3]
+    gauge_pressure: FloatArray  # at rest volume, when the simulation starts [Pa]
+    # Per body, shape (body_count,)
+    body_mass: FloatArray  # [kg], 0 for colliders
+    thickness: FloatArray  # distance the body's surface keeps from another surface [m]
+    friction: FloatArray  # Coulomb coefficient; a pair uses the geometric mean
+    bounciness: FloatArray  # share of the approach speed that a contact gives back, 0 to 1; a pair uses the larger
+    gravity: FloatArray  # [m/s^2], shape (3,)
+    ambient_pressure: float  # [Pa]
+
+    @property
+    def vertex_count(self) -> int:
+        """Number of membrane vertices: the first points, and the unknowns."""
+        return int(self.vertex_mass.shape[0])
+
+    @property
+    def point_count(self) -> int:
+        """Number of points: membrane vertices and collider vertices."""
+        return int(self.rest_positions.shape[0])
+
+    @property
+    def body_count(self) -> int:
+        """Number of membranes and colliders."""
+        return len(self.body_names)
