@@ -1,0 +1,155 @@
+"""Connectivity of triangle meshes: checks, edges, hinges and compressed adjacency lists. Runs once, in numpy."""
+
+import numpy as np
+
+from .errors import MeshError
+from .model import BoolArray, FloatArray, IntArray
+
+_OPEN_REMEDY = (
+    "Fill the holes in Edit Mode (Select > Select All by Trait > Non Manifold, then Face > Fill), "
+    "or merge doubled vertices (Mesh > Merge > By Distance)."
+)
+
+
+def check_closed_surface(name: str, positions: FloatArray, triangles: IntArray) -> None:
+    """Raise `MeshError` unless the triangles form a closed, consistently wound, outward surface.
+
+    Parameters: `positions` [m], shape (vertex_count, 3); `triangles`, shape (triangle_count, 3).
+    Checked in this order: coordinates, faces, loose vertices, zero-area faces, open edges, edges of more
+    than two faces, winding, enclosed volume.
+    """
+    check_surface(name, positions, triangles)
+    vertex_count = len(positions)
+    directed = np.concatenate([triangles[:, [0, 1]], triangles[:, [1, 2]], triangles[:, [2, 0]]]).astype(np.int64)
+    low, high = directed.min(axis=1), directed.max(axis=1)
+    key = low * vertex_count + high
+    _, inverse, uses = np.unique(key, return_inverse=True, return_counts=True)
+    open_count = int(np.count_nonzero(uses == 1))
+    if open_count:
+        raise MeshError(f"{name}: {open_count} open edges; a pressurised mesh must be closed. {_OPEN_REMEDY}")
+    crowded_count = int(np.count_nonzero(uses > 2))
+    if crowded_count:
+        raise MeshError(
+            f"{name}: {crowded_count} non-manifold edges (shared by three or more faces); a skin has two faces at "
+            "each edge. Delete inner faces (Select > Select All by Trait > Non Manifold)."
+        )
+    forward = np.bincount(inverse, weights=np.where(directed[:, 0] == low, 1.0, -1.0))
+    twisted_count = int(np.count_nonzero(forward))
+    if twisted_count:
+        raise MeshError(
+            f"{name}: {twisted_count} edges join faces of opposite winding; inside and outside are undefined. "
+            "Recalculate the normals (Mesh > Normals > Recalculate Outside)."
+        )
+    volume = signed_volume(positions, triangles)
+    if not volume > 0.0:
+        raise MeshError(
+            f"{name}: inside out, it encloses {volume:.3g} m\u00b3. Flip the normals (Mesh > Normals > Recalculate Outside)."
+        )
+
+
+def check_surface(name: str, positions: FloatArray, triangles: IntArray) -> None:
+    """Raise `MeshError` unless coordinates are finite and every vertex belongs to a face of non-zero area."""
+    if not np.all(np.isfinite(positions)):
+        bad_count = int(np.count_nonzero(~np.isfinite(positions).all(axis=1)))
+        raise MeshError(f"{name}: {bad_count} vertices with invalid coordinates (NaN or infinite). Delete or move them.")
+    if len(triangles) == 0:
+        raise MeshError(f"{name}: no faces; a body needs a surface. Add faces to the mesh.")
+    if triangles.min() < 0 or triangles.max() >= len(positions):
+        raise MeshError(f"{name}: a face names vertex {int(triangles.max())} of {len(positions)}. Rebuild the mesh.")
+    used = np.zeros(len(positions), dtype=bool)
+    used[triangles.ravel()] = True
+    loose_count = int(np.count_nonzero(~used))
+    if loose_count:
+        raise MeshError(
+            f"{name}: {loose_count} loose vertices that belong to no face. Delete them (Mesh > Clean Up > Delete Loose)."
+        )
+    area = triangle_areas(positions, triangles)
+    size = float(np.ptp(positions, axis=0).max())
+    flat_count = int(np.count_nonzero(area <= 1e-14 * size * size))
+    if flat_count:
+        raise MeshError(
+            f"{name}: {flat_count} faces of zero area. Dissolve them (Mesh > Clean Up > Degenerate Dissolve)."
+        )
+
+
+def triangle_areas(positions: FloatArray, triangles: IntArray) -> FloatArray:
+    """Areas [m^2], shape (triangle_count,)."""
+    a, b, c = (positions[triangles[:, corner]] for corner in range(3))
+    areas: FloatArray = 0.5 * np.linalg.norm(np.cross(b - a, c - a), axis=1)
+    return areas
+
+
+def signed_volume(positions: FloatArray, triangles: IntArray) -> float:
+    """Enclosed volume [m^3], positive for outward winding; taken about the centre for accuracy far from the origin."""
+    a, b, c = (positions[triangles[:, corner]] - positions.mean(axis=0) for corner in range(3))
+    return float(np.einsum("ij,ij->", a, np.cross(b, c)) / 6.0)
+
+
+def unique_edges(triangles: IntArray) -> tuple[IntArray, IntArray]:
+    """Edges (low, high), sorted, shape (edge_count, 2), and the edge of each triangle side, shape (triangle_count, 3).
+
+    Side k joins corners k and k + 1.
+    """
+    sides = np.stack([triangles, np.roll(triangles, -1, axis=1)], axis=2).reshape(-1, 2)
+    edges, inverse = np.unique(np.sort(sides, axis=1), axis=0, return_inverse=True)
+    return edges.astype(np.int32), inverse.reshape(-1, 3).astype(np.int32)
+
+
+def grouped(keys: IntArray, group_count: int) -> tuple[IntArray, IntArray]:
+    """Compressed lists: (start, index) so that index[start[g]:start[g + 1]] are the places where keys == g, in order."""
+    order = np.argsort(keys, kind="stable").astype(np.int32)
+    start = np.searchsorted(keys[order], np.arange(group_count + 1)).astype(np.int32)
+    return start, order
+
+
+def triangle_neighbours(triangles: IntArray) -> IntArray:
+    """Triangle across each side, -1 where there is none or more than one, shape (triangle_count, 3)."""
+    edges, side_edge = unique_edges(triangles)
+    flat = side_edge.ravel()
+    owner = np.repeat(np.arange(len(triangles)), 3)
+    total = np.bincount(flat, weights=owner, minlength=len(edges)).astype(np.int64)
+    uses = np.bincount(flat, minlength=len(edges))
+    neighbour = np.where(uses[flat] == 2, total[flat] - owner, -1)
+    return neighbour.reshape(-1, 3).astype(np.int32)
+
+
+def hinges(triangles: IntArray) -> IntArray:
+    """Pairs of triangles at an edge: (edge start, edge end, apex, other apex), shape (hinge_count, 4).
+
+    The first triangle runs start, end, apex; the second end, start, other apex.
+    """
+    edges, side_edge = unique_edges(triangles)
+    flat = side_edge.ravel()
+    start = triangles.ravel()
+    end = np.roll(triangles, -1, axis=1).ravel()
+    apex = np.roll(triangles, -2, axis=1).ravel()
+    forward = start < end
+    table = np.full((len(edges), 2), -1, dtype=np.int32)
+    table[flat[forward], 0] = apex[forward]
+    table[flat[~forward], 1] = apex[~forward]
+    both = (table >= 0).all(axis=1)
+    return np.concatenate([edges[both], table[both]], axis=1).astype(np.int32)
+
+
+def space_filling_order(positions: FloatArray) -> IntArray:
+    """Vertices along a Morton curve, so that neighbours in space are neighbours in memory, shape (vertex_count,)."""
+    low = positions.min(axis=0)
+    scale = 1023.0 / max(float((positions.max(axis=0) - low).max()), 1e-300)
+    cell = ((positions - low) * scale).astype(np.uint64)
+    code = np.zeros(len(positions), dtype=np.uint64)
+    for axis in range(3):
+        bits = cell[:, axis]
+        for shift, mask in ((16, 0x30000FF), (8, 0x300F00F), (4, 0x30C30C3), (2, 0x9249249)):
+            bits = (bits | (bits << np.uint64(shift))) & np.uint64(mask)
+        code |= bits << np.uint64(axis)
+    return np.argsort(code, kind="stable").astype(np.int32)
+
+
+def pin_mask(name: str, vertex_count: int, pinned: IntArray | None) -> BoolArray:
+    """Boolean mask of pinned vertices from their numbers; raises `MeshError` for a number out of range."""
+    mask = np.zeros(vertex_count, dtype=bool)
+    if pinned is not None and len(pinned):
+        if int(np.min(pinned)) < 0 or int(np.max(pinned)) >= vertex_count:
+            raise MeshError(f"{name}: pinned vertex {int(np.max(pinned))} of {vertex_count}. Give numbers below the count.")
+        mask[pinned] = True
+    return mask
