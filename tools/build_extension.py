@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Fetch the extension's wheels and build its zips, with Python 3.11 or later and pip.
 
-    python build_extension.py fetch [--platform linux-x64 ...]    downloads the wheels the manifest lists to wheels/
-    python build_extension.py build [--platform linux-x64 ...]    writes build/dist/softpressure-VERSION-PLATFORM.zip
+    python tools/build_extension.py fetch [--platform linux-x64 ...]   downloads the listed wheels to wheels/
+    python tools/build_extension.py build [--platform linux-x64 ...]   writes zips to build/dist/
 
 `build` uses Blender's own packaging command, a file of the standard library only that comes with the `bpy` wheel
 (`pip install bpy==5.0.1`) and with every Blender. Without `--platform` all platforms are done; `--platform current`
@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parent
+ROOT = Path(__file__).resolve().parent.parent
 WHEELS = ROOT / "wheels"
 DIST = ROOT / "build" / "dist"
 
@@ -127,7 +127,7 @@ def stage(folder: Path, platforms: list[str]) -> None:
         try:
             os.link(WHEELS / wheel.file_name, folder / "wheels" / wheel.file_name)
         except FileNotFoundError:
-            sys.exit(f"wheels/{wheel.file_name}: missing. Run `python build_extension.py fetch` first.")
+            sys.exit(f"wheels/{wheel.file_name}: missing. Run `python tools/build_extension.py fetch` first.")
         except OSError:  # no hard links here
             shutil.copy(WHEELS / wheel.file_name, folder / "wheels")
     (folder / "blender_manifest.toml").write_text(manifest, encoding="utf-8")

@@ -1,0 +1,92 @@
+"""Run by test_install.py in a Blender of its own: install a zip, use it, disable it, remove it.
+
+Arguments: the zip. BLENDER_USER_RESOURCES is an empty folder, set before this process started.
+"""
+
+import os
+import sys
+from pathlib import Path
+
+import addon_utils
+import bpy
+
+MODULE = "bl_ext.user_default.softpressure"
+RESOURCES = Path(os.environ["BLENDER_USER_RESOURCES"])
+EXTENSION = RESOURCES / "extensions" / "user_default" / "softpressure"
+WHEELS = RESOURCES / "extensions" / ".local" / "lib" / f"python3.{sys.version_info.minor}" / "site-packages"
+
+
+def handlers() -> list[str]:
+    """The modules of all application handlers."""
+    lists = [getattr(bpy.app.handlers, name) for name in dir(bpy.app.handlers)]
+    return [getattr(function, "__module__", "") for group in lists if isinstance(group, list) for function in group]
+
+
+def traces() -> dict[str, list[str]]:
+    """What of the extension is visible in Blender now, by kind."""
+    return {
+        "properties": [kind.__name__ for kind in (bpy.types.Object, bpy.types.Scene) if hasattr(kind, "softpressure")],
+        "classes": [name for name in dir(bpy.types) if name.startswith("SOFTPRESSURE_")],
+        "operators": [name for name in dir(bpy.ops.softpressure)],
+        "handlers": [module for module in handlers() if module.startswith(MODULE)],
+    }
+
+
+def check_nothing_leaked() -> None:
+    """No module of ours under a foreign name, no folder of ours on the path, no policy warning."""
+    for name, module in list(sys.modules.items()):
+        file = getattr(module, "__file__", None) or ""
+        assert name.startswith(MODULE) or not file.startswith(str(EXTENSION)), f"{name} leaked: {file}"
+    assert not {"core", "operators", "panels", "softpressure", "softpressure_ext"} & set(sys.modules)
+    assert not [folder for folder in sys.path if folder.startswith(str(EXTENSION))]
+    addon_utils._extensions_warnings_get._is_first = True  # compute them anew
+    assert not addon_utils._extensions_warnings_get(), addon_utils._extensions_warnings_get()
+
+
+def bounce_once() -> None:
+    """A ball of the extension falls for three frames, its solver compiled or loaded from its own cache."""
+    bpy.ops.mesh.primitive_uv_sphere_add(location=(0, 0, 3))
+    ball = bpy.context.object
+    assert bpy.ops.softpressure.add_body(kind="SOFT") == {"FINISHED"}
+    bpy.context.scene.frame_start, bpy.context.scene.frame_end = 1, 3
+    assert bpy.ops.softpressure.simulate() == {"FINISHED"}
+    assert bpy.ops.softpressure.bake(target="SHAPE_KEYS") == {"FINISHED"}
+    bpy.context.scene.frame_set(3)
+    evaluated = ball.evaluated_get(bpy.context.evaluated_depsgraph_get()).data
+    lowest = min(vertex.co.z for vertex in evaluated.vertices)
+    assert lowest < -1.01, f"the ball did not fall: {lowest}"
+    cache = Path(bpy.utils.extension_path_user(MODULE, path="numba"))
+    assert list(cache.rglob("*.nbi")), f"no compiled kernels in {cache}"
+    assert not list(EXTENSION.rglob("*.nbi")), "compiled kernels beside the code"
+
+
+def main() -> None:
+    """Install, use, disable, enable again, remove."""
+    zip_path = sys.argv[-1]
+    clean = traces()
+    installed = bpy.ops.extensions.package_install_files(
+        filepath=zip_path, repo="user_default", enable_on_install=True, overwrite=True
+    )
+    assert installed == {"FINISHED"}
+    assert addon_utils.check(MODULE) == (True, True), addon_utils.check(MODULE)
+    assert (WHEELS / "numba" / "__init__.py").exists() and (WHEELS / "llvmlite" / "__init__.py").exists()
+    enabled = traces()
+    assert enabled["properties"] == ["Object", "Scene"]
+    check_nothing_leaked()
+    bounce_once()
+    check_nothing_leaked()
+
+    addon_utils.disable(MODULE)
+    assert traces() == clean, traces()
+    addon_utils.enable(MODULE)
+    assert traces() == enabled, traces()
+
+    repositories = bpy.context.preferences.extensions.repos
+    number = next(i for i, repository in enumerate(repositories) if repository.module == "user_default")
+    assert bpy.ops.extensions.package_uninstall(repo_index=number, pkg_id="softpressure") == {"FINISHED"}
+    assert traces() == clean, traces()
+    assert not EXTENSION.exists()
+    print("installed, used and removed")
+
+
+main()

@@ -1,0 +1,65 @@
+"""Each layer imports only what the table in core/README.md allows it; nothing imports itself by an absolute name."""
+
+import ast
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+BLENDER = {"bpy", "bmesh", "mathutils", "bpy_extras", "addon_utils", "gpu", "blf"}
+OUR_LAYERS = {"core", "softpressure", "operators", "panels"}
+ALLOWED = {
+    "core": {"core", "numpy", "numba"},
+    "softpressure": {"softpressure", "core", "numpy", *BLENDER},
+    "operators": {"operators", "softpressure", *BLENDER},
+    "panels": {"panels", "softpressure", *BLENDER},
+}
+SOURCES = [path for layer in ALLOWED for path in sorted((ROOT / layer).rglob("*.py"))]
+
+
+def imports(path: Path) -> Iterator[tuple[str, bool]]:
+    """Yield (top-level target, is it relative) of every import, wherever it stands in the file."""
+    package = path.relative_to(ROOT).parent.parts
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from ((alias.name.split(".")[0], False) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.level == 0:
+            yield (node.module or "").split(".")[0], False
+        elif isinstance(node, ast.ImportFrom):
+            base = package[: len(package) - node.level + 1]
+            inside = [*base, *(node.module or "").split(".")] if node.module else list(base)
+            if inside:
+                yield inside[0], True
+            else:  # `from .. import core`, or `from .. import PACKAGE` of the root
+                yield from ((alias.name if alias.name in OUR_LAYERS else "root", True) for alias in node.names)
+
+
+def test_there_are_sources_in_every_layer() -> None:
+    assert {path.relative_to(ROOT).parts[0] for path in SOURCES} == set(ALLOWED)
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_layer_imports_only_what_lies_below_it(path: Path) -> None:
+    layer = path.relative_to(ROOT).parts[0]
+    for target, is_relative in imports(path):
+        if is_relative:
+            assert target in ALLOWED[layer] or (target == "root" and layer == "softpressure"), (layer, target)
+        else:
+            assert target not in OUR_LAYERS | {"bl_ext", "softpressure_ext"}, f"import {target} relatively"
+            assert target in ALLOWED[layer] - OUR_LAYERS or target in sys.stdlib_module_names, (layer, target)
+
+
+def test_root_imports_nothing_at_module_level() -> None:
+    tree = ast.parse((ROOT / "__init__.py").read_text(encoding="utf-8"))
+    assert not [node for node in tree.body if isinstance(node, ast.Import | ast.ImportFrom)]
+    assert list(imports(ROOT / "__init__.py")) == [("softpressure", True)] * 2  # register, unregister
+
+
+USERS = [path for folder in ("tests", "benchmarks", "sample_blends") for path in sorted((ROOT / folder).rglob("*.py"))]
+
+
+@pytest.mark.parametrize("path", USERS, ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_users_load_the_extension_under_its_alias(path: Path) -> None:
+    assert not {target for target, is_relative in imports(path) if not is_relative} & OUR_LAYERS
