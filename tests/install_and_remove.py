@@ -7,8 +7,10 @@ import os
 import sys
 from pathlib import Path
 
-import addon_utils
 import bpy
+
+# isort: split
+import addon_utils  # found only after bpy
 
 MODULE = "bl_ext.user_default.softpressure"
 RESOURCES = Path(os.environ["BLENDER_USER_RESOURCES"])
