@@ -82,8 +82,7 @@ def run_pytest(session: nox.Session, run_name: str, *arguments: str, **env: str)
 def tests(session: nox.Session) -> None:
     """All tests: queues every check, then the summary."""
     shutil.rmtree(RESULTS, ignore_errors=True)
-    blenders = [f"blender-{python}(blender='{version}')" for version, (python, _) in BLENDERS.items()]
-    for name in ["lint", "core", *blenders, "summary"]:
+    for name in ["lint", "core", *(f"blender({version})" for version in BLENDERS), "summary"]:
         session.notify(name)
 
 
@@ -111,7 +110,7 @@ def core(session: nox.Session) -> None:
 
 
 @nox.session
-@nox.parametrize("python,blender", [(python, version) for version, (python, _) in BLENDERS.items()])
+@nox.parametrize("python,blender", [(python, version) for version, (python, _) in BLENDERS.items()], ids=BLENDERS)
 def blender(session: nox.Session, blender: str) -> None:
     """One Blender: the zip is built, looked into, installed and removed; then the tests of the Blender side."""
     install_blender(session, blender)

@@ -29,7 +29,7 @@ def traces() -> dict[str, list[str]]:
     return {
         "properties": [kind.__name__ for kind in (bpy.types.Object, bpy.types.Scene) if hasattr(kind, "softpressure")],
         "classes": [name for name in dir(bpy.types) if name.startswith("SOFTPRESSURE_")],
-        "operators": [name for name in dir(bpy.ops.softpressure)],
+        "operators": dir(bpy.ops.softpressure),
         "handlers": [module for module in handlers() if module.startswith(MODULE)],
     }
 
