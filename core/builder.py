@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .errors import ParameterError
-from .model import BoolArray, Chunks, Edges, FloatArray, Hinges, IntArray, Model, Surfaces
+from .model import BoolArray, Chunks, Edges, Fans, FloatArray, Hinges, IntArray, Model, Surfaces
 from . import topology
 
 #: Vertices per chunk: small enough that two threads share a ball of 2 562 vertices, large enough for a loop.
@@ -181,6 +181,7 @@ class ModelBuilder:
         mean_edge = np.bincount(
             body_of_point[edges.points[:, 0]], edges.rest_length, minlength=len(membranes)
         ) / np.bincount(body_of_point[edges.points[:, 0]], minlength=len(membranes))
+        hinges = _hinges(membranes, positions, skin, body_of_point, vertex_count)
         thickness = np.array([body.thickness for body in bodies])
         for number, body in enumerate(membranes):
             if body.thickness == 0.0:
@@ -201,8 +202,9 @@ class ModelBuilder:
             pinned=np.concatenate([body.pinned for body in membranes]),
             surfaces=_surfaces(triangles, triangle_start, len(positions)),
             edges=edges,
-            hinges=_hinges(membranes, positions, skin, body_of_point, vertex_count),
-            chunks=_chunks(point_start[: len(membranes) + 1]),
+            hinges=hinges,
+            fans=_fans(skin, vertex_count),
+            chunks=_chunks(point_start[: len(membranes) + 1], edges, hinges),
             rest_volume=np.array([topology.signed_volume(body.positions, body.triangles) for body in membranes]),
             gauge_pressure=np.array([body.gauge_pressure for body in membranes]),
             body_mass=np.array([body.mass for body in membranes] + [0.0] * len(colliders)),
@@ -250,11 +252,13 @@ def _hinges(
     length = np.linalg.norm(edge, axis=1)
     area = 0.5 * (np.linalg.norm(first, axis=1) + np.linalg.norm(second, axis=1))
     sine = np.einsum("ij,ij->i", np.cross(first, second), edge) / np.maximum(length, 1e-300)
+    stiffness = 3.0 * modulus * length**2 / np.maximum(area, 1e-300)
     start, entry = topology.grouped(points.ravel(), vertex_count)
     return Hinges(
         points=points,
         rest_angle=np.arctan2(sine, np.einsum("ij,ij->i", first, second)),
-        stiffness=3.0 * modulus * length**2 / np.maximum(area, 1e-300),
+        stiffness=stiffness,
+        damping=stiffness * _relaxation_times(membranes)[body_of_point[points[:, 0]]],
         vertex_start=start,
         vertex_entry=entry,
     )
@@ -288,7 +292,13 @@ def _surfaces(triangles: IntArray, triangle_start: IntArray, point_count: int) -
     )
 
 
-def _chunks(vertex_start: IntArray) -> Chunks:
+def _fans(skin: IntArray, vertex_count: int) -> Fans:
+    start, entry = topology.grouped(skin.ravel(), vertex_count)
+    others = np.stack([np.roll(skin, -1, axis=1).ravel(), np.roll(skin, -2, axis=1).ravel()], axis=1)
+    return Fans(start, np.ascontiguousarray(others[entry]))
+
+
+def _chunks(vertex_start: IntArray, edges: Edges, hinges: Hinges) -> Chunks:
     starts: list[int] = []
     body: list[int] = []
     body_start = [0]
@@ -298,7 +308,13 @@ def _chunks(vertex_start: IntArray) -> Chunks:
         body.extend([number] * count)
         body_start.append(len(starts))
     starts.append(int(vertex_start[-1]))
-    return Chunks(np.array(starts, np.int32), np.array(body, np.int32), np.array(body_start, np.int32))
+    return Chunks(
+        start=np.array(starts, np.int32),
+        body=np.array(body, np.int32),
+        body_start=np.array(body_start, np.int32),
+        edge_start=np.searchsorted(edges.points[:, 0], starts).astype(np.int32),
+        hinge_start=np.searchsorted(hinges.points[:, 0], starts).astype(np.int32),
+    )
 
 
 def _starts(counts: list[int]) -> IntArray:

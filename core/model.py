@@ -5,9 +5,12 @@ vertices of all membranes (the unknowns of a step), then the vertices of all col
 Bodies are numbered in the same order: membranes first, then colliders. Point numbers are internal:
 `ModelBuilder` renumbers each membrane's vertices along a space-filling curve so that neighbours lie close
 in memory; `point_of_vertex` leads from a caller's vertex to its point.
+
+The groups below are named tuples, so that kernels take them whole.
 """
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,8 +23,7 @@ BoolArray = NDArray[np.bool_]
 GAS_CONSTANT = 8.314462618
 
 
-@dataclass(frozen=True, slots=True)
-class Surfaces:
+class Surfaces(NamedTuple):
     """Triangles of all bodies, as contact sees them."""
 
     triangles: IntArray  # points of each triangle, counter-clockwise from outside, shape (triangle_count, 3)
@@ -33,8 +35,7 @@ class Surfaces:
     point_neighbour: IntArray  # points joined to each point by an edge
 
 
-@dataclass(frozen=True, slots=True)
-class Edges:
+class Edges(NamedTuple):
     """Edges of all membranes, and the same edges gathered per vertex ("half-edges")."""
 
     points: IntArray  # shape (edge_count, 2)
@@ -46,24 +47,32 @@ class Edges:
     vertex_edge: IntArray  # edge of each half-edge, shape (2 * edge_count,)
 
 
-@dataclass(frozen=True, slots=True)
-class Hinges:
+class Hinges(NamedTuple):
     """Pairs of triangles that share an edge, with their rest angle."""
 
     points: IntArray  # edge start, edge end, apex of first, apex of second triangle, shape (hinge_count, 4)
     rest_angle: FloatArray  # dihedral angle at rest [rad], 0 = flat, shape (hinge_count,)
     stiffness: FloatArray  # [N m], shape (hinge_count,)
+    damping: FloatArray  # [N m s], shape (hinge_count,)
     vertex_start: IntArray  # CSR over vertices, shape (vertex_count + 1,)
     vertex_entry: IntArray  # 4 * hinge + slot, shape (4 * hinge_count,)
 
 
-@dataclass(frozen=True, slots=True)
-class Chunks:
+class Fans(NamedTuple):
+    """Triangles of all membranes, gathered per vertex: the two other corners, in winding order."""
+
+    vertex_start: IntArray  # CSR over vertices, shape (vertex_count + 1,)
+    corners: IntArray  # shape (3 * triangle_count, 2)
+
+
+class Chunks(NamedTuple):
     """Runs of consecutive vertices of one body: the unit of parallel work and of summation."""
 
     start: IntArray  # first vertex of each chunk, shape (chunk_count + 1,)
     body: IntArray  # shape (chunk_count,)
     body_start: IntArray  # first chunk of each membrane, shape (membrane_count + 1,)
+    edge_start: IntArray  # edges whose first end lies in each chunk, shape (chunk_count + 1,)
+    hinge_start: IntArray  # hinges whose first point lies in each chunk, shape (chunk_count + 1,)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +91,7 @@ class Model:
     surfaces: Surfaces
     edges: Edges
     hinges: Hinges
+    fans: Fans
     chunks: Chunks
     # Per membrane, shape (membrane_count,)
     rest_volume: FloatArray  # [m^3]

@@ -1,0 +1,26 @@
+"""The simulation, without Blender. See README.md beside this file for the method."""
+
+from .builder import ModelBuilder
+from .errors import CacheError, DivergenceError, MeshError, ParameterError, SoftPressureError
+from .model import Model
+from .solvers.newton import NewtonSettings
+from .state import State
+from .topology import check_closed_surface
+from .world import BodyDiagnostics, Diagnostics, FrameInput, World
+
+__all__ = [
+    "BodyDiagnostics",
+    "CacheError",
+    "Diagnostics",
+    "DivergenceError",
+    "FrameInput",
+    "MeshError",
+    "Model",
+    "ModelBuilder",
+    "NewtonSettings",
+    "ParameterError",
+    "SoftPressureError",
+    "State",
+    "World",
+    "check_closed_surface",
+]

@@ -1,0 +1,138 @@
+"""The one contact record: every solver reads it, every detector writes it.
+
+A contact says that a gap between two sides must stay open. Each side is a weighted mean of points, so
+the gap is `normal . sum(weights[s] * x[points[s]])` up to first order, and its gradient with respect to
+the position of point `s` is `weights[s] * normal`. Forces are gathered per vertex through a CSR table,
+always in the same order, so they do not depend on the thread count.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..jit import kernel
+
+#: Kinds of contacts (`Contacts.kind`).
+POINT_TRIANGLE = 0  # points: the point, then the three corners
+EDGE_EDGE = 1  # points: two ends of one edge, two ends of the other (not searched for yet)
+
+#: Values of `Contacts.side`.
+RIGHT_SIDE = 1
+WRONG_SIDE = -1
+
+
+class Contacts:
+    """Candidates for contact as a struct of arrays; rows `0 .. count - 1` are valid.
+
+    `ContactSearch.search` fills the constant part, `evaluate_gaps` the geometric part. All arrays may be
+    replaced by larger ones in a search: fetch them again after it, never keep them.
+
+    Constant between searches, sorted by (point, triangle):
+        points (capacity, 4) int32, kind int8, triangle int32, bodies (capacity, 2) int32: body of the
+        point, body of the triangle; thickness [m]: of both bodies together; friction: Coulomb
+        coefficient; bounciness: 0 to 1; side int8: +1 or, for a point that is behind the surface and must
+        come back, -1; facing int8: for side -1, +1 if the right side is the one the triangle's normal
+        points to, else -1.
+
+    Written by `evaluate_gaps` for given positions:
+        weights (capacity, 4): +1, then minus the barycentric coordinates of the closest point;
+        normal (capacity, 3): unit, from the triangle towards the right side;
+        distance [m]: between point and triangle, of every row;
+        gap [m]: the same where the row owns the contact, negative behind the surface, +inf where another
+        row owns it; feature int8: 0 the face, 1-3 edge (k - 1, k), 4-6 corner k - 4 of the triangle.
+
+    Over unknown vertices: row entries `4 * contact + slot` of vertex v are
+    `vertex_entry[vertex_start[v] : vertex_start[v + 1]]`, ascending.
+    """
+
+    __slots__ = (
+        "bodies",
+        "bounciness",
+        "capacity",
+        "count",
+        "distance",
+        "facing",
+        "feature",
+        "friction",
+        "gap",
+        "kind",
+        "local",
+        "normal",
+        "points",
+        "side",
+        "slot_scale",
+        "thickness",
+        "triangle",
+        "vertex_entry",
+        "vertex_start",
+        "weights",
+    )
+
+    def __init__(self, vertex_count: int, capacity: int = 1024) -> None:
+        self.count = 0
+        self.vertex_start: NDArray[np.int32] = np.zeros(vertex_count + 1, np.int32)
+        self._allocate(max(capacity, 1))
+
+    def _allocate(self, capacity: int) -> None:
+        self.capacity = capacity
+        self.points: NDArray[np.int32] = np.zeros((capacity, 4), np.int32)
+        self.kind: NDArray[np.int8] = np.zeros(capacity, np.int8)
+        self.triangle: NDArray[np.int32] = np.zeros(capacity, np.int32)
+        self.bodies: NDArray[np.int32] = np.zeros((capacity, 2), np.int32)
+        self.thickness: NDArray[np.float64] = np.zeros(capacity)
+        self.friction: NDArray[np.float64] = np.zeros(capacity)
+        self.bounciness: NDArray[np.float64] = np.zeros(capacity)
+        self.side: NDArray[np.int8] = np.ones(capacity, np.int8)
+        self.facing: NDArray[np.int8] = np.ones(capacity, np.int8)
+        self.feature: NDArray[np.int8] = np.zeros(capacity, np.int8)
+        self.local: NDArray[np.int8] = np.zeros(capacity, np.int8)  # scratch of evaluate_gaps
+        self.weights: NDArray[np.float64] = np.zeros((capacity, 4))
+        self.normal: NDArray[np.float64] = np.zeros((capacity, 3))
+        self.distance: NDArray[np.float64] = np.full(capacity, np.inf)
+        self.gap: NDArray[np.float64] = np.full(capacity, np.inf)
+        self.slot_scale: NDArray[np.float64] = np.ones((capacity, 4))  # scratch of limit_displacement
+        self.vertex_entry: NDArray[np.int32] = np.zeros(4 * capacity, np.int32)
+
+    @property
+    def vertex_count(self) -> int:
+        """Number of unknown vertices the CSR table covers."""
+        return int(self.vertex_start.shape[0]) - 1
+
+    def reserve(self, count: int) -> None:
+        """Make room for `count` rows; when that needs larger arrays, the old rows are forgotten."""
+        if count > self.capacity:
+            self._allocate(count + count // 2)
+
+    def clear(self) -> None:
+        """Forget all contacts."""
+        self.count = 0
+        self.vertex_start[:] = 0
+
+    def index_vertices(self) -> None:
+        """Rebuild the CSR table over unknown vertices from `points`."""
+        index_vertices(self.count, self.points, self.vertex_start, self.vertex_entry)
+
+
+@kernel
+def index_vertices(count, points, vertex_start, vertex_entry):
+    """Counting sort of the slots that hold unknown vertices; serial, as it is bound by memory."""
+    vertex_count = vertex_start.shape[0] - 1
+    vertex_start[:] = 0
+    for contact in range(count):
+        for slot in range(4):
+            vertex = points[contact, slot]
+            if vertex < vertex_count:
+                vertex_start[vertex + 1] += 1
+    for vertex in range(vertex_count):
+        vertex_start[vertex + 1] += vertex_start[vertex]
+    total = vertex_start[vertex_count]
+    # Filling from the back leaves every start where it belongs and the entries ascending.
+    for contact in range(count - 1, -1, -1):
+        for slot in range(3, -1, -1):
+            vertex = points[contact, slot]
+            if vertex < vertex_count:
+                vertex_start[vertex + 1] -= 1
+                vertex_entry[vertex_start[vertex + 1]] = 4 * contact + slot
+    # Now vertex_start[v + 1] holds the start of v: shift it down by one place.
+    for vertex in range(vertex_count):
+        vertex_start[vertex] = vertex_start[vertex + 1]
+    vertex_start[vertex_count] = total

@@ -1,0 +1,114 @@
+"""Closest points between a point and a triangle, and which feature of the triangle holds them.
+
+Features: 0 the face, 1 to 3 the edge from corner k - 1 to its successor, 4 to 6 the corner k - 4.
+"""
+
+import math
+
+from ..jit import kernel
+
+FACE = 0
+FIRST_EDGE = 1
+FIRST_CORNER = 4
+
+#: Squared sine of the smallest corner angle at which a triangle still counts as having a face.
+FLATTEST_FACE = 1e-20
+
+
+@kernel
+def closest_on_triangle(px, py, pz, ax, ay, az, bx, by, bz, cx, cy, cz):
+    """Closest point of triangle abc to p.
+
+    Returns (u, v, w, qx, qy, qz, distance_squared, feature): barycentric coordinates, the vector from the
+    closest point to p, its squared length [m^2], the feature. Differences are taken before any product, so
+    the result keeps its accuracy far from the origin. Degenerate triangles act as their edges.
+    """
+    # e, f edges from a; r from a to p; n normal (not unit)
+    ex, ey, ez = bx - ax, by - ay, bz - az
+    fx, fy, fz = cx - ax, cy - ay, cz - az
+    rx, ry, rz = px - ax, py - ay, pz - az
+    nx, ny, nz = ey * fz - ez * fy, ez * fx - ex * fz, ex * fy - ey * fx
+    nn = nx * nx + ny * ny + nz * nz
+    ee = ex * ex + ey * ey + ez * ez
+    ff = fx * fx + fy * fy + fz * fz
+    u = v = w = -1.0
+    if nn > FLATTEST_FACE * ee * ff:
+        v = ((ry * fz - rz * fy) * nx + (rz * fx - rx * fz) * ny + (rx * fy - ry * fx) * nz) / nn
+        w = ((ey * rz - ez * ry) * nx + (ez * rx - ex * rz) * ny + (ex * ry - ey * rx) * nz) / nn
+        u = 1.0 - v - w
+        if u >= 0.0 and v >= 0.0 and w >= 0.0:
+            h = (rx * nx + ry * ny + rz * nz) / nn
+            return u, v, w, h * nx, h * ny, h * nz, h * h * nn, 0
+    # Outside the face the closest point lies on an edge that the projection of p is beyond.
+    best = math.inf
+    best_t = 0.0
+    qx = qy = qz = 0.0
+    edge = 0
+    corner = -1
+    if w < 0.0:  # edge ab
+        t = (rx * ex + ry * ey + rz * ez) / ee if ee > 0.0 else 0.0
+        if t <= 0.0:
+            sx, sy, sz, k, t = rx, ry, rz, 0, 0.0
+        elif t >= 1.0:
+            sx, sy, sz, k, t = px - bx, py - by, pz - bz, 1, 1.0
+        else:
+            sx, sy, sz, k = rx - t * ex, ry - t * ey, rz - t * ez, -1
+        d = sx * sx + sy * sy + sz * sz
+        if d < best:
+            best, best_t, qx, qy, qz, edge, corner = d, t, sx, sy, sz, 0, k
+    if u < 0.0:  # edge bc
+        gx, gy, gz = cx - bx, cy - by, cz - bz
+        sx, sy, sz = px - bx, py - by, pz - bz
+        gg = gx * gx + gy * gy + gz * gz
+        t = (sx * gx + sy * gy + sz * gz) / gg if gg > 0.0 else 0.0
+        k = -1
+        if t <= 0.0:
+            k, t = 1, 0.0
+        elif t >= 1.0:
+            sx, sy, sz, k, t = px - cx, py - cy, pz - cz, 2, 1.0
+        else:
+            sx, sy, sz = sx - t * gx, sy - t * gy, sz - t * gz
+        d = sx * sx + sy * sy + sz * sz
+        if d < best:
+            best, best_t, qx, qy, qz, edge, corner = d, t, sx, sy, sz, 1, k
+    if v < 0.0:  # edge ca, measured from a so that corner a gives the same bits as in edge ab
+        t = (rx * fx + ry * fy + rz * fz) / ff if ff > 0.0 else 0.0
+        if t <= 0.0:
+            sx, sy, sz, k, t = rx, ry, rz, 0, 0.0
+        elif t >= 1.0:
+            sx, sy, sz, k, t = px - cx, py - cy, pz - cz, 2, 1.0
+        else:
+            sx, sy, sz, k = rx - t * fx, ry - t * fy, rz - t * fz, -1
+        d = sx * sx + sy * sy + sz * sz
+        if d < best:
+            best, best_t, qx, qy, qz, edge, corner = d, 1.0 - t, sx, sy, sz, 2, k
+    feature = edge + FIRST_EDGE if corner < 0 else corner + FIRST_CORNER
+    if edge == 0:
+        return 1.0 - best_t, best_t, 0.0, qx, qy, qz, best, feature
+    if edge == 1:
+        return 0.0, 1.0 - best_t, best_t, qx, qy, qz, best, feature
+    return best_t, 0.0, 1.0 - best_t, qx, qy, qz, best, feature
+
+
+@kernel
+def closest_on_triangle_of(x, point, triangles, triangle):
+    """`closest_on_triangle` for a point and a triangle given by number; x positions (point_count, 3)."""
+    a, b, c = triangles[triangle, 0], triangles[triangle, 1], triangles[triangle, 2]
+    return closest_on_triangle(
+        x[point, 0], x[point, 1], x[point, 2],
+        x[a, 0], x[a, 1], x[a, 2],
+        x[b, 0], x[b, 1], x[b, 2],
+        x[c, 0], x[c, 1], x[c, 2],
+    )  # fmt: skip
+
+
+@kernel
+def unit_normal(x, a, b, c):
+    """Unit normal of triangle abc (right-handed), +z where the triangle has no area."""
+    ex, ey, ez = x[b, 0] - x[a, 0], x[b, 1] - x[a, 1], x[b, 2] - x[a, 2]
+    fx, fy, fz = x[c, 0] - x[a, 0], x[c, 1] - x[a, 1], x[c, 2] - x[a, 2]
+    nx, ny, nz = ey * fz - ez * fy, ez * fx - ex * fz, ex * fy - ey * fx
+    length = math.sqrt(nx * nx + ny * ny + nz * nz)
+    if length > 0.0:
+        return nx / length, ny / length, nz / length
+    return 0.0, 0.0, 1.0

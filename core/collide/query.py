@@ -1,0 +1,265 @@
+"""Kernels of the broad phase: which bodies come close, which points come close to which triangles."""
+
+import math
+
+import numba
+import numpy as np
+
+from ..jit import kernel, parallel_kernel
+from .contacts import POINT_TRIANGLE, RIGHT_SIDE, WRONG_SIDE
+from .features import closest_on_triangle_of
+
+STACK_SIZE = 64  # nodes waiting in a walk: at most one per level and one more; trees have < 31 levels
+
+
+@kernel
+def may_touch(body, other, membrane_count):
+    """Whether points of `body` are searched against triangles of `other`.
+
+    Two colliders never push each other. Self-collision will be allowed here (body == other), together with
+    the exclusion of neighbours in the rest mesh.
+    """
+    return body != other and (body < membrane_count or other < membrane_count)
+
+
+@kernel
+def find_partners(
+    margin, membrane_count, group_body, group_box, listed_bodies, body_box, active, partner_start, partner
+):
+    """Bodies whose boxes, widened by the margins [m] of both, overlap.
+
+    Fills body_box (body_count, 6), active (uint8, bodies whose trees are needed), and the CSR rows of
+    partners; returns the number of partners, which may exceed the room in `partner`.
+    """
+    body_count = margin.shape[0]
+    for body in range(body_count):
+        active[body] = 0
+        for axis in range(3):
+            body_box[body, axis] = np.inf
+            body_box[body, axis + 3] = -np.inf
+    for group in range(group_body.shape[0]):
+        body = group_body[group]
+        for axis in range(3):
+            body_box[body, axis] = min(body_box[body, axis], group_box[group, axis])
+            body_box[body, axis + 3] = max(body_box[body, axis + 3], group_box[group, axis + 3])
+    for k in range(listed_bodies.shape[0]):
+        active[listed_bodies[k]] = 1
+    count = 0
+    for body in range(body_count):
+        partner_start[body] = count
+        for other in range(body_count):
+            if may_touch(body, other, membrane_count):
+                radius = margin[body] + margin[other]
+                near = True
+                for axis in range(3):
+                    if (
+                        body_box[body, axis] - radius > body_box[other, axis + 3]
+                        or body_box[other, axis] - radius > body_box[body, axis + 3]
+                    ):
+                        near = False
+                if near:
+                    active[other] = 1
+                    if count < partner.shape[0]:
+                        partner[count] = other
+                    count += 1
+    partner_start[body_count] = count
+    return count
+
+
+@kernel
+def nearest_triangle(x, point, body, triangles, triangle_order, triangle_start, node_start, depth, box, stack):
+    """Triangle of `body` nearest to the point (the lowest-numbered of equals), -1 if it has none."""
+    best = math.inf
+    nearest = -1
+    levels = depth[body]
+    if levels < 0:
+        return nearest
+    base, first = node_start[body], triangle_start[body]
+    size = triangle_start[body + 1] - first
+    leaves = 1 << levels
+    px, py, pz = x[point, 0], x[point, 1], x[point, 2]
+    stack[0] = 0
+    waiting = 1
+    while waiting > 0:
+        waiting -= 1
+        node = stack[waiting]
+        if box_distance(px, py, pz, box, base + node) > best:
+            continue
+        if node >= leaves - 1:
+            leaf = node - leaves + 1
+            for place in range(first + leaf * size // leaves, first + (leaf + 1) * size // leaves):
+                triangle = triangle_order[place]
+                d = closest_on_triangle_of(x, point, triangles, triangle)[6]
+                if d < best or (d == best and triangle < nearest):
+                    best, nearest = d, triangle
+        else:
+            # The nearer child is visited first.
+            left, right = 2 * node + 1, 2 * node + 2
+            if box_distance(px, py, pz, box, base + left) < box_distance(px, py, pz, box, base + right):
+                left, right = right, left
+            stack[waiting] = left
+            stack[waiting + 1] = right
+            waiting += 2
+    return nearest
+
+
+@kernel
+def box_distance(px, py, pz, box, node):
+    """Squared distance [m^2] from p to a node's box, 0 inside."""
+    dx = max(box[node, 0] - px, 0.0, px - box[node, 3])
+    dy = max(box[node, 1] - py, 0.0, py - box[node, 4])
+    dz = max(box[node, 2] - pz, 0.0, pz - box[node, 5])
+    return dx * dx + dy * dy + dz * dz
+
+
+@parallel_kernel
+def find_pairs(
+    x, triangles, margin, points, group_start, group_body, group_box, chunk_start, chunk_order,
+    partner_start, partner, triangle_order, triangle_start, node_start, depth, box,
+    listed_start, listed_body, listed_facing, stacks,
+    region_start, found_point, found_triangle, found_facing, found_count, point_count,
+):  # fmt: skip
+    """All pairs of a point and a triangle that are closer than the margins of both bodies.
+
+    Chunk c writes to places region_start[c] .. of the found arrays, found_facing 0 for ordinary pairs;
+    found_count[c] counts also what had no room. point_count[p] is the number of pairs of point p. A listed
+    (point, body) has its nearest triangle instead of its ordinary pairs.
+    """
+    for index in numba.prange(chunk_order.shape[0]):
+        chunk = chunk_order[index]
+        stack = stacks[chunk]
+        room = region_start[chunk + 1]
+        out = region_start[chunk]
+        for group in range(chunk_start[chunk], chunk_start[chunk + 1]):
+            begin, end = group_start[group], group_start[group + 1]
+            body = group_body[group]
+            listed = False
+            for place in range(begin, end):
+                point = points[place]
+                point_count[point] = 0
+                for k in range(listed_start[point], listed_start[point + 1]):
+                    listed = True
+                    triangle = nearest_triangle(
+                        x, point, listed_body[k], triangles, triangle_order, triangle_start, node_start, depth,
+                        box, stack,
+                    )  # fmt: skip
+                    point_count[point] += 1
+                    if out < room:
+                        found_point[out], found_triangle[out], found_facing[out] = point, triangle, listed_facing[k]
+                    out += 1
+            for entry in range(partner_start[body], partner_start[body + 1]):
+                other = partner[entry]
+                levels = depth[other]
+                if levels < 0:
+                    continue
+                radius = margin[body] + margin[other]
+                lx, ly, lz = group_box[group, 0] - radius, group_box[group, 1] - radius, group_box[group, 2] - radius
+                ux, uy, uz = group_box[group, 3] + radius, group_box[group, 4] + radius, group_box[group, 5] + radius
+                base, first = node_start[other], triangle_start[other]
+                size = triangle_start[other + 1] - first
+                leaves = 1 << levels
+                stack[0] = 0
+                waiting = 1
+                while waiting > 0:
+                    waiting -= 1
+                    node = stack[waiting]
+                    row = base + node
+                    if (
+                        box[row, 0] > ux or box[row, 3] < lx
+                        or box[row, 1] > uy or box[row, 4] < ly
+                        or box[row, 2] > uz or box[row, 5] < lz
+                    ):  # fmt: skip
+                        continue
+                    if node < leaves - 1:
+                        stack[waiting] = 2 * node + 1
+                        stack[waiting + 1] = 2 * node + 2
+                        waiting += 2
+                        continue
+                    leaf = node - leaves + 1
+                    for spot in range(first + leaf * size // leaves, first + (leaf + 1) * size // leaves):
+                        triangle = triangle_order[spot]
+                        a, b, c = triangles[triangle, 0], triangles[triangle, 1], triangles[triangle, 2]
+                        tlx = min(x[a, 0], x[b, 0], x[c, 0]) - radius
+                        tly = min(x[a, 1], x[b, 1], x[c, 1]) - radius
+                        tlz = min(x[a, 2], x[b, 2], x[c, 2]) - radius
+                        tux = max(x[a, 0], x[b, 0], x[c, 0]) + radius
+                        tuy = max(x[a, 1], x[b, 1], x[c, 1]) + radius
+                        tuz = max(x[a, 2], x[b, 2], x[c, 2]) + radius
+                        for place in range(begin, end):
+                            point = points[place]
+                            px, py, pz = x[point, 0], x[point, 1], x[point, 2]
+                            if px < tlx or px > tux or py < tly or py > tuy or pz < tlz or pz > tuz:
+                                continue
+                            skip = False
+                            if listed:
+                                for k in range(listed_start[point], listed_start[point + 1]):
+                                    skip = skip or listed_body[k] == other
+                            if skip:
+                                continue
+                            if closest_on_triangle_of(x, point, triangles, triangle)[6] <= radius * radius:
+                                point_count[point] += 1
+                                if out < room:
+                                    found_point[out], found_triangle[out], found_facing[out] = point, triangle, 0
+                                out += 1
+        found_count[chunk] = out - region_start[chunk]
+
+
+@kernel
+def start_rows(point_count, cursor):
+    """First contact of each point; returns the number of contacts."""
+    total = 0
+    for point in range(point_count.shape[0]):
+        cursor[point] = total
+        total += point_count[point]
+    return total
+
+
+@parallel_kernel
+def write_contacts(
+    triangles, triangle_body, thickness, friction, bounciness, points, group_start, group_body, chunk_start,
+    chunk_order, region_start, found_count, found_point, found_triangle, found_facing, cursor, point_count,
+    out_points, out_kind, out_triangle, out_bodies, out_thickness, out_friction, out_bounciness, out_side, out_facing,
+):  # fmt: skip
+    """Turn pairs into contacts sorted by (point, triangle); a point's rows are written by its chunk alone."""
+    for index in numba.prange(chunk_order.shape[0]):
+        chunk = chunk_order[index]
+        for k in range(region_start[chunk], region_start[chunk] + found_count[chunk]):
+            row = cursor[found_point[k]]
+            cursor[found_point[k]] += 1
+            out_triangle[row] = found_triangle[k]
+            out_facing[row] = found_facing[k]
+        for place in range(group_start[chunk_start[chunk]], group_start[chunk_start[chunk + 1]]):
+            point = points[place]
+            last = cursor[point]
+            first = last - point_count[point]
+            if first == last:
+                continue
+            sort_rows(first, last, out_triangle, out_facing)
+            body = group_body[chunk_start[chunk]]
+            for row in range(first, last):
+                triangle = out_triangle[row]
+                other = triangle_body[triangle]
+                out_kind[row] = POINT_TRIANGLE
+                out_points[row, 0] = point
+                for corner in range(3):
+                    out_points[row, corner + 1] = triangles[triangle, corner]
+                out_bodies[row, 0], out_bodies[row, 1] = body, other
+                out_thickness[row] = thickness[body] + thickness[other]
+                out_friction[row] = math.sqrt(friction[body] * friction[other])
+                out_bounciness[row] = max(bounciness[body], bounciness[other])
+                out_side[row] = RIGHT_SIDE if out_facing[row] == 0 else WRONG_SIDE
+
+
+@kernel
+def sort_rows(first, last, triangle, facing):
+    """Shell sort of rows first .. last - 1 by triangle: short runs mostly, but any length works."""
+    step = (last - first) // 2
+    while step > 0:
+        for row in range(first + step, last):
+            key, value = triangle[row], facing[row]
+            spot = row
+            while spot - step >= first and triangle[spot - step] > key:
+                triangle[spot], facing[spot] = triangle[spot - step], facing[spot - step]
+                spot -= step
+            triangle[spot], facing[spot] = key, value
+        step //= 2

@@ -1,0 +1,134 @@
+"""Contact as an energy of the gap: nothing beyond the thickness r, a wall before the surfaces touch.
+
+    E = kappa r^2 b(s),  s = (r - gap) / r,  b(s) = -s^2 ln(1 - s) / 2     (after Li et al. 2020, IPC)
+
+The force kappa r b'(s) starts softly (like s^2) and grows without bound towards gap = 0, so no load pushes two
+surfaces through each other. Beyond s = 0.95 the barrier is continued by its parabola: finite for points that are
+already behind a surface (tangled starts, colliders moved into a body), which it pushes back out.
+Hessian: kappa b'' (w n)(w n)' with n the contact normal and w the weights of the four points (the turning of the
+normal is left out: it is negative).
+"""
+
+from math import log
+from typing import Any, NamedTuple
+
+from numba import prange
+
+from ..jit import kernel, parallel_kernel
+
+#: Share of the thickness up to which the barrier is exact.
+BARRIER_END = 0.95
+#: Contacts per parallel block.
+BLOCK_SIZE = 128
+
+
+@kernel
+def barrier(s):
+    """b, b' and b'' at s (0 = just within reach, 1 = touching); zero for s <= 0."""
+    if s <= 0.0:
+        return 0.0, 0.0, 0.0
+    t = min(s, BARRIER_END)
+    rest = 1.0 - t
+    logarithm = log(rest)
+    value = -0.5 * t * t * logarithm
+    slope = -t * logarithm + 0.5 * t * t / rest
+    curvature = -logarithm + 2.0 * t / rest + 0.5 * t * t / (rest * rest)
+    beyond = s - t
+    return value + slope * beyond + 0.5 * curvature * beyond * beyond, slope + curvature * beyond, curvature
+
+
+@parallel_kernel
+def evaluate_contact(count, gap, thickness, scale, normal_force, stiffness, energy):
+    """Normal force [N] and stiffness [N/m] of every contact, and the energy [J] per block of contacts.
+
+    `gap` and `thickness` [m] and `scale` = kappa [N/m], shape (count,); `gap` = inf means no contact.
+    """
+    for block in prange((count + BLOCK_SIZE - 1) // BLOCK_SIZE):
+        total = 0.0
+        for c in range(block * BLOCK_SIZE, min(count, (block + 1) * BLOCK_SIZE)):
+            r = thickness[c]
+            if gap[c] >= r:
+                normal_force[c] = 0.0
+                stiffness[c] = 0.0
+                continue
+            value, slope, curvature = barrier((r - gap[c]) / r)
+            normal_force[c] = scale[c] * r * slope
+            stiffness[c] = scale[c] * curvature
+            total += scale[c] * r * r * value
+        energy[block] = total
+
+
+class ContactTerms(NamedTuple):
+    """First and second derivatives of all contacts, as the gathers below read them."""
+
+    points: Any  # the four points of each contact, shape (contact_count, 4)
+    weights: Any  # their weights in the gap, shape (contact_count, 4)
+    vertex_start: Any  # CSR over vertices, shape (vertex_count + 1,)
+    vertex_entry: Any  # 4 * contact + slot
+    active: Any  # whether the contact exerts a force, shape (contact_count,)
+    force: Any  # on the side of positive weight [N], shape (contact_count, 3)
+    matrix: Any  # stiffness xx, yy, zz, xy, xz, yz [N/m], shape (contact_count, 6)
+    product: Any  # scratch of the Hessian product [N], shape (contact_count, 3)
+
+
+@kernel
+def contact_force(i, terms):
+    """Force on vertex i [N]."""
+    fx = fy = fz = 0.0
+    for q in range(terms.vertex_start[i], terms.vertex_start[i + 1]):
+        c = terms.vertex_entry[q] >> 2
+        if terms.active[c]:
+            w = terms.weights[c, terms.vertex_entry[q] & 3]
+            fx += w * terms.force[c, 0]
+            fy += w * terms.force[c, 1]
+            fz += w * terms.force[c, 2]
+    return fx, fy, fz
+
+
+@kernel
+def contact_stretch(c, p, terms):
+    """Force change of contact c when its vertices move by p, shape (vertex_count, 3); step one of the product."""
+    if not terms.active[c]:
+        return
+    rx = ry = rz = 0.0
+    for slot in range(4):
+        i = terms.points[c, slot]
+        if i < p.shape[0]:  # collider points are given, not unknown
+            w = terms.weights[c, slot]
+            rx += w * p[i, 0]
+            ry += w * p[i, 1]
+            rz += w * p[i, 2]
+    m = terms.matrix[c]
+    terms.product[c, 0] = m[0] * rx + m[3] * ry + m[4] * rz
+    terms.product[c, 1] = m[3] * rx + m[1] * ry + m[5] * rz
+    terms.product[c, 2] = m[4] * rx + m[5] * ry + m[2] * rz
+
+
+@kernel
+def contact_product(i, terms):
+    """Row i of the Hessian product, step two, after `contact_stretch` of every contact."""
+    hx = hy = hz = 0.0
+    for q in range(terms.vertex_start[i], terms.vertex_start[i + 1]):
+        c = terms.vertex_entry[q] >> 2
+        if terms.active[c]:
+            w = terms.weights[c, terms.vertex_entry[q] & 3]
+            hx += w * terms.product[c, 0]
+            hy += w * terms.product[c, 1]
+            hz += w * terms.product[c, 2]
+    return hx, hy, hz
+
+
+@parallel_kernel
+def contact_diagonal(chunks, terms, diagonal):
+    """Diagonal of the contact Hessian [N/m] into `diagonal`, shape (vertex_count, 3): for the preconditioner."""
+    for chunk in prange(chunks.body.shape[0]):
+        for i in range(chunks.start[chunk], chunks.start[chunk + 1]):
+            dx = dy = dz = 0.0
+            for q in range(terms.vertex_start[i], terms.vertex_start[i + 1]):
+                c = terms.vertex_entry[q] >> 2
+                if terms.active[c]:
+                    w = terms.weights[c, terms.vertex_entry[q] & 3]
+                    dx += w * w * terms.matrix[c, 0]
+                    dy += w * w * terms.matrix[c, 1]
+                    dz += w * w * terms.matrix[c, 2]
+            diagonal[i, 0], diagonal[i, 1], diagonal[i, 2] = dx, dy, dz

@@ -1,0 +1,58 @@
+"""Ideal gas inside a skin: (p_gauge + p_ambient) V = nRT (Martin 2009, 3.1.3; Mesit 2007, eq. 8-14).
+
+    E = -nRT ln(V / V_rest) + p_ambient (V - V_rest),   force = (nRT / V - p_ambient) dV/dx
+
+dV/dx_i = sum over the triangles at i of x_j cross x_k / 6: exact for a closed surface, so the net force and the
+net torque vanish. Hessian: nRT / V^2 (dV/dx)(dV/dx)', one rank per body; the term of d2V is left out (it is
+indefinite, and inertia dominates it at the step lengths used).
+Below a twentieth of the rest volume the logarithm is continued by its parabola, so that a body turned inside out
+(V < 0) is pushed back with a finite force instead of failing.
+"""
+
+from math import log
+
+from numba import prange
+
+from ..jit import kernel, parallel_kernel
+
+#: Share of the rest volume below which the gas law is continued as a parabola.
+SMALLEST_VOLUME_SHARE = 0.05
+
+
+@parallel_kernel
+def volume_gradient(x, body_point_start, fans, chunks, gradient, chunk_volume):
+    """dV/dx [m^2] into `gradient`, shape (vertex_count, 3), and each chunk's share of the volume [m^3].
+
+    Positions are taken about the body's first vertex: accurate far from the origin.
+    """
+    for c in prange(chunks.body.shape[0]):
+        origin = body_point_start[chunks.body[c]]
+        ox, oy, oz = x[origin, 0], x[origin, 1], x[origin, 2]
+        volume = 0.0
+        for i in range(chunks.start[c], chunks.start[c + 1]):
+            gx = gy = gz = 0.0
+            for q in range(fans.vertex_start[i], fans.vertex_start[i + 1]):
+                j, k = fans.corners[q, 0], fans.corners[q, 1]
+                ax, ay, az = x[j, 0] - ox, x[j, 1] - oy, x[j, 2] - oz
+                bx, by, bz = x[k, 0] - ox, x[k, 1] - oy, x[k, 2] - oz
+                gx += ay * bz - az * by
+                gy += az * bx - ax * bz
+                gz += ax * by - ay * bx
+            gx, gy, gz = gx / 6.0, gy / 6.0, gz / 6.0
+            gradient[i, 0], gradient[i, 1], gradient[i, 2] = gx, gy, gz
+            volume += (x[i, 0] - ox) * gx + (x[i, 1] - oy) * gy + (x[i, 2] - oz) * gz
+        chunk_volume[c] = volume / 3.0
+
+
+@kernel
+def gas_law(volume, rest_volume, gas, ambient):
+    """Gauge pressure [Pa], its fall per volume [Pa/m^3], and the energy [J] of `gas` = nRT [J]."""
+    smallest = SMALLEST_VOLUME_SHARE * rest_volume
+    if volume >= smallest:
+        return gas / volume - ambient, gas / (volume * volume), -gas * log(volume / rest_volume) + ambient * (
+            volume - rest_volume
+        )
+    fall = gas / (smallest * smallest)
+    lack = smallest - volume
+    energy = -gas * log(SMALLEST_VOLUME_SHARE) + gas / smallest * lack + 0.5 * fall * lack * lack
+    return gas / smallest + fall * lack - ambient, fall, energy + ambient * (volume - rest_volume)

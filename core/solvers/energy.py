@@ -1,0 +1,225 @@
+"""The energy that one time stage minimises, over the whole scene, with its gradient and Hessian.
+
+    E(x) = 1/2 |x - y|^2_M / tau^2 + stretch(x) + bend(x) + gas(x) + contact(x) + friction(x)
+
+tau is the length of the stage and y where the vertices would go without inner forces and contacts. The class
+holds the arrays that the kernels of `core/forces` fill; it adds no physics of its own.
+"""
+
+import numpy as np
+from numba import prange
+
+from ..collide.contacts import Contacts
+from ..collide.narrow import evaluate_gaps
+from ..forces.bend import bend_force, evaluate_bend, hinge_angles
+from ..forces.contact import BLOCK_SIZE, ContactTerms, contact_diagonal, contact_force, evaluate_contact
+from ..forces.friction import STICK_SPEED, FrictionLag, evaluate_friction, friction_energy
+from ..forces.gas import gas_law, volume_gradient
+from ..forces.stretch import edge_lengths, evaluate_stretch, stretch_force
+from ..jit import kernel, parallel_kernel
+from ..linear.conjugate_gradient import Hessian
+from ..model import FloatArray, Model
+
+
+class StageEnergy:
+    """Energy, residual and Hessian of one time stage of length `stage_time` [s]."""
+
+    def __init__(self, model: Model, contacts: Contacts, stage_time: float) -> None:
+        vertex_count, edge_count, hinge_count = model.vertex_count, len(model.edges.points), len(model.hinges.points)
+        chunk_count = len(model.chunks.body)
+        self.model = model
+        self.contacts = contacts
+        self.stage_time = stage_time
+        self.inertia = model.vertex_mass / stage_time**2
+        self.volume = np.zeros(model.membrane_count)
+        self.pressure = np.zeros(model.membrane_count)
+        self._gas_stiffness = np.zeros(model.membrane_count)
+        self._gas_energy = np.zeros(model.membrane_count)
+        self._base = np.zeros((model.point_count, 3))
+        self._base_length = np.zeros(edge_count)
+        self._base_angle = np.zeros(hinge_count)
+        self._target = np.zeros((vertex_count, 3))
+        self._gas = np.zeros(model.membrane_count)
+        self._tension = np.zeros(edge_count)
+        self._edge_block = np.zeros((edge_count, 4))
+        self._moment = np.zeros(hinge_count)
+        self._hinge_stiffness = np.zeros(hinge_count)
+        self._hinge_gradient = np.zeros((hinge_count, 4, 3))
+        self._volume_gradient = np.zeros((vertex_count, 3))
+        self._chunk_sums = np.zeros((4, chunk_count))
+        self._damped = bool(model.edges.damping.any() or model.hinges.damping.any())
+        self.hessian = Hessian(
+            inertia=self.inertia,
+            pinned=model.pinned,
+            edge_block=self._edge_block,
+            hinge_stiffness=self._hinge_stiffness,
+            hinge_gradient=self._hinge_gradient,
+            hinge_turned=np.zeros(hinge_count),
+            volume_gradient=self._volume_gradient,
+            gas_stiffness=self._gas_stiffness,
+        )
+        self._smooth_energy = 0.0
+        self._allocate(len(contacts.gap))
+
+    def begin(self, base: FloatArray, target: FloatArray, gas: FloatArray) -> None:
+        """Start a stage from `base` (all points) towards `target` = y (vertices) with the given nRT [J]."""
+        self._base[:] = base
+        self._target[:] = target
+        self._gas[:] = gas
+        if self._damped:
+            edge_lengths(base, self.model.edges, self.model.chunks, self._base_length)
+            hinge_angles(base, self.model.hinges, self.model.chunks, self._hinge_gradient, self._base_angle)
+
+    def evaluate(self, x: FloatArray) -> float:
+        """E at x [J], with the friction last held; keeps the derivatives that `linearise` and `residual` need."""
+        self._smooth_energy = self._bodies_energy(x) + self._contact_energy(x)
+        return self._smooth_energy + self._friction_energy(x)
+
+    def linearise(self, x: FloatArray) -> float:
+        """Hold the normal forces at x for friction from now on; returns E at x [J] with them. After `evaluate(x)`."""
+        count, contacts, lag = self.contacts.count, self.contacts, self._lag
+        if count == 0:
+            return self._smooth_energy
+        lag.weights[:count] = contacts.weights[:count]
+        lag.normal[:count] = contacts.normal[:count]
+        np.multiply(contacts.friction[:count], self.normal_force[:count], out=lag.limit[:count])
+        evaluate_friction(
+            count, x, self._base, lag, self._contact_stiffness, self.normal_force,
+            STICK_SPEED * self.stage_time, self.terms, self._block_energy,
+        )  # fmt: skip
+        return self._smooth_energy + float(self._block_energy[: _block_count(count)].sum())
+
+    def _bodies_energy(self, x: FloatArray) -> float:
+        """Inertia, stretch, bend and gas at x [J]."""
+        model, chunks, sums = self.model, self.model.chunks, self._chunk_sums
+        rate = 1.0 / self.stage_time
+        inertia_energy(x, self._target, self.inertia, chunks, sums[0])
+        evaluate_stretch(x, self._base_length, rate, model.edges, chunks, self._tension, self._edge_block, sums[1])
+        if len(self._moment):
+            evaluate_bend(
+                x, self._base_angle, rate, model.hinges, chunks,
+                self._moment, self._hinge_stiffness, self._hinge_gradient, sums[2],
+            )  # fmt: skip
+        volume_gradient(x, model.body_point_start, model.fans, chunks, self._volume_gradient, sums[3])
+        evaluate_gas(
+            sums[3], chunks, model.rest_volume, self._gas, model.ambient_pressure,
+            self.volume, self.pressure, self._gas_stiffness, self._gas_energy,
+        )  # fmt: skip
+        return float(sums[:3].sum() + self._gas_energy.sum())
+
+    def _contact_energy(self, x: FloatArray) -> float:
+        """Normal contact at x [J]."""
+        contacts, count = self.contacts, self.contacts.count
+        if count == 0:
+            return 0.0
+        evaluate_gaps(x, contacts)
+        evaluate_contact(
+            count, contacts.gap, contacts.thickness, self._contact_scale,
+            self.normal_force, self._contact_stiffness, self._block_energy,
+        )  # fmt: skip
+        return float(self._block_energy[: _block_count(count)].sum())
+
+    def _friction_energy(self, x: FloatArray) -> float:
+        """Friction [J] with the normal forces last held."""
+        count = self.contacts.count
+        if count == 0:
+            return 0.0
+        friction_energy(count, x, self._base, self._lag, STICK_SPEED * self.stage_time, self._block_energy)
+        return float(self._block_energy[: _block_count(count)].sum())
+
+    def residual(self, x: FloatArray, r: FloatArray) -> None:
+        """Minus the gradient of E at x [N] into r, shape (vertex_count, 3); after `evaluate` and `linearise`."""
+        gather_residual(
+            x, self._target, self.model.edges, self.model.hinges, self.model.chunks, self.hessian, self._tension,
+            self._moment, self.pressure, self.terms, self.contacts.count, r,
+        )  # fmt: skip
+
+    def contact_diagonal(self, diagonal: FloatArray) -> None:
+        """Diagonal of the contact stiffness [N/m], shape (vertex_count, 3)."""
+        contact_diagonal(self.model.chunks, self.terms, diagonal)
+
+    def contacts_found(self, body_scale: FloatArray) -> None:
+        """Follow the contact record after a search; `body_scale` = kappa of each body [N/m], a pair takes the larger.
+
+        Friction starts afresh: no normal force is held until the next `linearise`.
+        """
+        contacts, count = self.contacts, self.contacts.count
+        capacity = len(contacts.gap)
+        if capacity != len(self.normal_force):
+            self._allocate(capacity)
+        self._contact_scale[:count] = body_scale[contacts.bodies[:count]].max(axis=1)
+        self._lag.limit[:] = 0.0
+        self._lag = self._lag._replace(points=contacts.points)
+        self.terms = self.terms._replace(
+            points=contacts.points,
+            weights=contacts.weights,
+            vertex_start=contacts.vertex_start,
+            vertex_entry=contacts.vertex_entry,
+        )
+
+    def _allocate(self, capacity: int) -> None:
+        """Arrays of one row per contact."""
+        contacts = self.contacts
+        self.normal_force = np.zeros(capacity)
+        self._contact_stiffness = np.zeros(capacity)
+        self._contact_scale = np.zeros(capacity)
+        self._block_energy = np.zeros(_block_count(capacity))
+        self._lag = FrictionLag(contacts.points, np.zeros((capacity, 4)), np.zeros((capacity, 3)), np.zeros(capacity))
+        self.terms = ContactTerms(
+            contacts.points, contacts.weights, contacts.vertex_start, contacts.vertex_entry,
+            np.zeros(capacity, dtype=np.bool_), np.zeros((capacity, 3)), np.zeros((capacity, 6)),
+            np.zeros((capacity, 3)),
+        )  # fmt: skip
+
+
+def _block_count(count: int) -> int:
+    return (count + BLOCK_SIZE - 1) // BLOCK_SIZE
+
+
+@parallel_kernel
+def inertia_energy(x, target, inertia, chunks, energy):
+    """1/2 inertia |x - target|^2 [J] per chunk."""
+    for chunk in prange(chunks.body.shape[0]):
+        total = 0.0
+        for i in range(chunks.start[chunk], chunks.start[chunk + 1]):
+            dx, dy, dz = x[i, 0] - target[i, 0], x[i, 1] - target[i, 1], x[i, 2] - target[i, 2]
+            total += inertia[i] * (dx * dx + dy * dy + dz * dz)
+        energy[chunk] = 0.5 * total
+
+
+@kernel
+def evaluate_gas(chunk_volume, chunks, rest_volume, gas, ambient, volume, pressure, stiffness, energy):
+    """Volume [m^3], gauge pressure [Pa], gas stiffness [Pa/m^3] and energy [J] of each membrane."""
+    for body in range(volume.shape[0]):
+        total = 0.0
+        for chunk in range(chunks.body_start[body], chunks.body_start[body + 1]):
+            total += chunk_volume[chunk]
+        volume[body] = total
+        pressure[body], stiffness[body], energy[body] = gas_law(total, rest_volume[body], gas[body], ambient)
+
+
+@parallel_kernel
+def gather_residual(x, target, edges, hinges, chunks, hessian, tension, moment, pressure, terms, contact_count, r):
+    """All forces on every vertex, inertia included [N]; zero for pinned vertices."""
+    for chunk in prange(chunks.body.shape[0]):
+        p = pressure[chunks.body[chunk]]
+        for i in range(chunks.start[chunk], chunks.start[chunk + 1]):
+            if hessian.pinned[i]:
+                r[i, 0] = r[i, 1] = r[i, 2] = 0.0
+                continue
+            fx, fy, fz = stretch_force(i, x, edges, tension)
+            m = hessian.inertia[i]
+            fx += m * (target[i, 0] - x[i, 0]) + p * hessian.volume_gradient[i, 0]
+            fy += m * (target[i, 1] - x[i, 1]) + p * hessian.volume_gradient[i, 1]
+            fz += m * (target[i, 2] - x[i, 2]) + p * hessian.volume_gradient[i, 2]
+            if moment.shape[0] > 0:
+                bx, by, bz = bend_force(i, hinges, moment, hessian.hinge_gradient)
+                fx += bx
+                fy += by
+                fz += bz
+            if contact_count > 0:
+                cx, cy, cz = contact_force(i, terms)
+                fx += cx
+                fy += cy
+                fz += cz
+            r[i, 0], r[i, 1], r[i, 2] = fx, fy, fz

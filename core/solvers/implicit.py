@@ -1,0 +1,114 @@
+"""The default solver: implicit steps of second order that lose little of a bounce and never blow up.
+
+A substep h has two stages of length tau = gamma h, gamma = 1 - 1/sqrt(2) (Alexander 1977, SDIRK2, L-stable):
+
+    stage 1   X1 = x0 + tau V1,                        V1 = v0 + tau A1
+    stage 2   X2 = x0 + (h - tau) V1 + tau V2,         V2 = v0 + (h - tau) A1 + tau A2
+    result    x = X2, v = V2
+
+Each stage is an implicit Euler step from a base b (x0; x0 + (h - tau) V1) and minimises the energy of
+`energy.StageEnergy` by Newton's method: conjugate gradients, then a line search, so that the energy never rises.
+Compared with BDF2 at the same number of solves per second it takes an eighth of the energy out of a bounce, and it
+has no history that an impact, a pin or an edited pressure could spoil.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..errors import ParameterError
+from ..model import FloatArray, IntArray, Model
+from ..state import State
+from .impact import remove_overshoot
+from .newton import Counts, NewtonSettings, StageMinimiser
+
+GAMMA = 1.0 - 1.0 / math.sqrt(2.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Motion:
+    """Given motion of the pinned vertices and the colliders during one frame: a straight line in time."""
+
+    points: IntArray  # numbers of the points that move, shape (moving_count,)
+    start: FloatArray  # [m], shape (moving_count, 3)
+    end: FloatArray  # [m], shape (moving_count, 3)
+    frame_time: float  # [s]
+
+    def positions(self, share: float) -> FloatArray:
+        """Positions [m] after a share (0 to 1) of the frame."""
+        # exact at both ends, so that a still collider stays where it is, bit for bit
+        return self.start + share * (self.end - self.start)
+
+    @property
+    def velocities(self) -> FloatArray:
+        """Velocities [m/s]."""
+        velocity: FloatArray = (self.end - self.start) / self.frame_time
+        return velocity
+
+
+class ImplicitSolver:
+    """Advances a model by substeps of `substep_time` [s]."""
+
+    def __init__(self, model: Model, substep_time: float, settings: NewtonSettings | None = None) -> None:
+        if not (math.isfinite(substep_time) and substep_time > 0.0):
+            raise ParameterError(f"substep: {substep_time} s; give a positive time.")
+        self.model = model
+        self.substep_time = substep_time
+        self._minimiser = StageMinimiser(model, GAMMA * substep_time, settings or NewtonSettings())
+
+    @property
+    def counts(self) -> Counts:
+        """How much work was done since the start."""
+        return self._minimiser.counts
+
+    @property
+    def contact_count(self) -> int:
+        """Contacts that exert a force at the end of the last substep."""
+        return int(np.count_nonzero(self._minimiser.energy.normal_force[: self.candidate_count]))
+
+    @property
+    def candidate_count(self) -> int:
+        """Pairs in the contact record."""
+        return self._minimiser.contacts.count
+
+    def forget_contacts(self) -> None:
+        """Search anew at the next step: the state has been replaced."""
+        self._minimiser.forget_contacts()
+
+    def step(self, before: State, after: State, motion: Motion, share: float, gas: FloatArray) -> None:
+        """One substep from `before` to `after`, which may be the same object.
+
+        `share` is the part of the frame (0 to 1) that lies behind at its start; `gas` nRT [J] at its end.
+        """
+        n, h, stage = self.model.vertex_count, self.substep_time, self._minimiser
+        tau, rest = GAMMA * h, (1.0 - GAMMA) * h
+        step_share = h / motion.frame_time
+        x0, v0, a0 = before.positions, before.velocities[:n], before.accelerations
+        fall = tau * tau * self.model.gravity
+        stage.start(x0, gas)
+
+        base = x0.copy()
+        self._move_given(motion, share + GAMMA * step_share, base)
+        stage.minimise(base, target=x0[:n] + tau * v0 + fall, guess=x0[:n] + tau * v0 + tau * tau * a0)
+        v1 = (stage.x[:n] - base[:n]) / tau
+        a1 = (v1 - v0) / tau
+
+        v_ahead = v0 + rest * a1
+        remove_overshoot(stage.energy, v1, v_ahead, rest)
+        base[:n] = x0[:n] + rest * v1
+        self._move_given(motion, share + step_share, base)
+        stage.minimise(base, target=base[:n] + tau * v_ahead + fall, guess=base[:n] + tau * (v1 + rest * a0))
+        v2 = (stage.x - base) / tau
+
+        after.accelerations[:] = (v2[:n] - v_ahead) / tau
+        after.positions[:] = stage.x
+        after.velocities[:] = v2
+        after.gas[:] = gas
+
+    def _move_given(self, motion: Motion, share: float, base: FloatArray) -> None:
+        """Put pinned vertices and colliders where they are at the end of a stage, and `base` to match their speed."""
+        if len(motion.points):
+            target = motion.positions(share)
+            base[motion.points] = target - GAMMA * self.substep_time * motion.velocities
+            self._minimiser.move_given(motion.points, target)

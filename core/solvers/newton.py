@@ -1,0 +1,203 @@
+"""Newton's method on the energy of one time stage, along a path on which nothing is crossed.
+
+Each step solves for a direction with conjugate gradients, shortens it per vertex where a surface is near
+(`collide.bound`), and then as a whole until the energy falls (Armijo). Contacts are searched anew when a vertex
+is about to leave the reach of the last search, so the energy always sees every pair within its thickness.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..collide.bound import carry, limit_displacement
+from ..collide.broad import ContactSearch
+from ..collide.contacts import Contacts
+from ..linear.conjugate_gradient import Scratch, conjugate_gradient
+from ..linear.multigrid import Multigrid, set_extra_diagonal
+from ..model import FloatArray, IntArray, Model
+from .energy import StageEnergy
+
+#: Contact stiffness in units of (pressure x vertex area / thickness): a patch rests at about a third of the thickness.
+PRESSURE_CONTACT = 10.0
+#: Reach of a search in units of the move that made it necessary: larger means fewer searches, more candidates.
+REACH_FACTOR = 3.0
+
+
+@dataclass(frozen=True, slots=True)
+class NewtonSettings:
+    """Accuracy of a stage; the defaults are chosen by the hold and bounce tests."""
+
+    newton_limit: int = 8  # Newton steps per stage
+    linear_limit: int = 60  # conjugate gradient iterations per Newton step
+    linear_tolerance: float = 0.05  # reduction of the residual per Newton step
+    rest_tolerance: float = 1e-6  # motion per stage that counts as none, as a share of the body's size
+
+
+@dataclass(slots=True)
+class Counts:
+    """How much work was done."""
+
+    stages: int = 0
+    newton_steps: int = 0
+    linear_iterations: int = 0
+    shortened_steps: int = 0
+    contact_searches: int = 0
+
+
+class StageMinimiser:
+    """Minimises the energy of stages of length `stage_time` [s]; `x` holds the result, all points."""
+
+    def __init__(self, model: Model, stage_time: float, settings: NewtonSettings) -> None:
+        n, chunk_count = model.vertex_count, len(model.chunks.body)
+        self.model = model
+        self.settings = settings
+        self.counts = Counts()
+        self.contacts = Contacts(model.vertex_count)
+        self.energy = StageEnergy(model, self.contacts, stage_time)
+        self.x = np.zeros((model.point_count, 3))
+        self._search = ContactSearch(model)
+        self._searched = False
+        self._multigrid = Multigrid.build(
+            model.edges.vertex_start,
+            model.edges.vertex_other,
+            0.5 * model.edges.stiffness[model.edges.vertex_edge],
+            self.energy.inertia,
+            model.pinned,
+            model.chunks.start,
+        )
+        self._rest_energy = _rest_energy(model, settings.rest_tolerance / stage_time)
+        self._gas = np.zeros(model.membrane_count)
+        self._free = ~model.pinned
+        self._move = np.zeros((model.point_count, 3))
+        self._trial = np.zeros((model.point_count, 3))
+        self._force = np.zeros((n, 3))
+        self._residual = np.zeros((n, 3))
+        self._direction = np.zeros((n, 3))
+        self._diagonal = np.zeros((n, 3))
+        self._share = np.ones(n)
+        self._scratch = Scratch(
+            np.zeros((n, 3)), np.zeros((n, 3)), np.zeros((n, 3)),
+            np.zeros((chunk_count, 2)), np.zeros(model.membrane_count),
+        )  # fmt: skip
+        skin = slice(0, model.membrane_count)
+        edge_body = model.point_body[model.edges.points[:, 0]]
+        self._edge_stiffness = np.bincount(edge_body, model.edges.stiffness) / np.bincount(edge_body)
+        area = np.zeros(model.membrane_count)
+        np.add.at(area, model.point_body[: model.vertex_count], _vertex_areas(model))
+        self._patch = area / np.diff(model.body_point_start)[skin] / model.thickness[skin]
+
+    def forget_contacts(self) -> None:
+        """Search anew at the next move: the positions have been replaced."""
+        self._searched = False
+
+    def start(self, x: FloatArray, gas: FloatArray) -> None:
+        """Begin a substep at x [m], all points, with the given nRT [J] of each membrane."""
+        self.x[:] = x
+        self._gas[:] = gas
+
+    def move_given(self, points: IntArray, target: FloatArray) -> None:
+        """Move pinned vertices and colliders [m]; what stands in a collider's way is carried along."""
+        n = self.model.vertex_count
+        move = self._move
+        move[:] = 0.0
+        move[points] = target - self.x[points]
+        if not move.any():
+            return
+        self._cover(move)
+        moved = self.x + move
+        carry(self.x, moved[n:], self.contacts)
+        self.x[n:] = moved[n:]
+        self.x[points] = target
+
+    def minimise(self, base: FloatArray, *, target: FloatArray, guess: FloatArray) -> None:
+        """Move `x` to the least energy of a stage from `base` (all points) towards `target` (vertices), from `guess`."""
+        model, energy, settings, counts = self.model, self.energy, self.settings, self.counts
+        n = model.vertex_count
+        counts.stages += 1
+        energy.begin(base, target, self._gas)
+        self._move[:] = 0.0
+        self._move[:n][self._free] = (guess - self.x[:n])[self._free]
+        self._cover(self._move)
+        limit_displacement(self.x, self._move, self.contacts, self._share)
+        self.x[:n] += self._share[:, None] * self._move[:n]
+
+        energy.evaluate(self.x)
+        for _ in range(settings.newton_limit):
+            total = energy.linearise(self.x)
+            energy.residual(self.x, self._force)
+            self._residual[:] = self._force
+            energy.contact_diagonal(self._diagonal)
+            set_extra_diagonal(self._multigrid.levels, self._diagonal)
+            iterations, _ = conjugate_gradient(
+                model.edges, model.hinges, model.chunks, energy.hessian, energy.terms, self.contacts.count,
+                self._multigrid.levels, self._residual, self._scratch, settings.linear_tolerance,
+                self._rest_energy, settings.linear_limit, self._direction,
+            )  # fmt: skip
+            counts.linear_iterations += iterations
+            if iterations == 0 or not self._descend(total):
+                break
+            counts.newton_steps += 1
+
+    def _descend(self, total: float) -> bool:
+        """Go along the direction as far as the energy falls; False (and `x` as it was) where it does not."""
+        n, energy = self.model.vertex_count, self.energy
+        self._move[:] = 0.0
+        self._move[:n] = self._direction
+        if self._cover(self._move):
+            energy.evaluate(self.x)
+            total = energy.linearise(self.x)
+        limit_displacement(self.x, self._move, self.contacts, self._share)
+        self._move[:n] *= self._share[:, None]
+        slope = float(np.vdot(self._force, self._move[:n]))
+        rounding = 1e-12 * abs(total)
+        step = 1.0
+        for _ in range(12):
+            np.multiply(self._move, step, out=self._trial)
+            self._trial += self.x
+            if energy.evaluate(self._trial) <= total - 1e-4 * step * slope + rounding:
+                self.x[:] = self._trial
+                return True
+            self.counts.shortened_steps += 1
+            step *= 0.5
+        energy.evaluate(self.x)
+        return False
+
+    def _cover(self, move: FloatArray) -> bool:
+        """Make sure that every pair that can touch during a move is in the contact record; True if it was renewed."""
+        np.add(self.x, move, out=self._trial)
+        if self._searched and self._search.still_valid(self._trial):
+            return False
+        distance = np.sqrt((move * move).sum(axis=1))
+        farthest = np.maximum.reduceat(distance, self.model.body_point_start[:-1])
+        reach = np.maximum(REACH_FACTOR * farthest, 0.5 * self.model.thickness)
+        self._search.search(self.x, reach, self.contacts)
+        self._searched = True
+        self.counts.contact_searches += 1
+        self.energy.contacts_found(self._contact_scale())
+        return True
+
+    def _contact_scale(self) -> FloatArray:
+        """kappa of each body [N/m], for contacts that hold its pressure or its springs."""
+        model = self.model
+        pressure = np.maximum(self._gas / model.rest_volume - model.ambient_pressure, 0.0)
+        scale = np.zeros(model.body_count)
+        scale[: model.membrane_count] = np.maximum(PRESSURE_CONTACT * pressure * self._patch, self._edge_stiffness)
+        return scale
+
+
+def _rest_energy(model: Model, share_rate: float) -> float:
+    """Residual r'Br [J] that stands for a motion of `share_rate` body sizes per second: taken as rest."""
+    total = 0.0
+    for body in range(model.membrane_count):
+        first, last = model.body_point_start[body], model.body_point_start[body + 1]
+        size = float(np.ptp(model.rest_positions[first:last], axis=0).max())
+        total += float(model.body_mass[body]) * (share_rate * size) ** 2
+    return total
+
+
+def _vertex_areas(model: Model) -> FloatArray:
+    """Area of each vertex of the membranes at rest [m^2]: its share of the body's area, as of its mass."""
+    skin = model.surfaces.triangles[: model.surfaces.body_triangle_start[model.membrane_count]]
+    a, b, c = (model.rest_positions[skin[:, corner]] for corner in range(3))
+    area = 0.5 * np.linalg.norm(np.cross(b - a, c - a), axis=1)
+    return np.bincount(skin.ravel(), np.repeat(area / 3.0, 3), minlength=model.vertex_count)

@@ -1,0 +1,41 @@
+"""`State`: everything that changes while a model is simulated, and nothing else."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .model import FloatArray, Model
+
+
+@dataclass(slots=True)
+class State:
+    """Positions, velocities and gas of a model at one time."""
+
+    positions: FloatArray  # of all points [m], shape (point_count, 3), world frame
+    velocities: FloatArray  # of all points [m/s], shape (point_count, 3)
+    accelerations: FloatArray  # of the vertices at the end of the last substep [m/s^2]; first guess of the next
+    gas: FloatArray  # nRT of each membrane [J], shape (membrane_count,)
+    frame: int = 0  # whole frames since the start
+
+    @staticmethod
+    def at_rest(model: Model) -> "State":
+        """The state a simulation starts from."""
+        velocities = np.zeros_like(model.rest_positions)
+        velocities[: model.vertex_count] = model.start_velocities
+        return State(
+            positions=model.rest_positions.copy(),
+            velocities=velocities,
+            accelerations=np.zeros((model.vertex_count, 3)),
+            gas=gas_amount(model, model.gauge_pressure),
+        )
+
+    def copy(self) -> "State":
+        """An independent copy."""
+        return State(
+            self.positions.copy(), self.velocities.copy(), self.accelerations.copy(), self.gas.copy(), self.frame
+        )
+
+
+def gas_amount(model: Model, gauge_pressure: FloatArray) -> FloatArray:
+    """nRT [J] that gives each membrane its gauge pressure [Pa] at its rest volume."""
+    return (gauge_pressure + model.ambient_pressure) * model.rest_volume

@@ -1,0 +1,226 @@
+"""`World`: a model, its state, a solver and a clock. What the adapter, scripts and tests talk to."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from . import jit
+from .errors import DivergenceError, ParameterError
+from .model import FloatArray, Model
+from .solvers.implicit import ImplicitSolver, Motion
+from .solvers.newton import Counts, NewtonSettings
+from .state import State, gas_amount
+from .topology import signed_volume
+
+#: Below this number of vertices one thread is faster than two.
+PARALLEL_FROM = 1_500
+
+
+@dataclass(frozen=True, slots=True)
+class FrameInput:
+    """What is given from outside, at the end of a frame; what is left out stays as it was.
+
+    `gauge_pressure`: membrane -> pressure at rest volume [Pa]; `pinned_positions`: membrane -> positions [m] of its
+    pinned vertices in ascending vertex order, shape (pinned_count, 3); `collider_positions`: collider -> positions
+    [m], shape (vertex_count, 3). Positions go from the last frame's to these in a straight line.
+    """
+
+    gauge_pressure: Mapping[int, float] = field(default_factory=dict)
+    pinned_positions: Mapping[int, ArrayLike] = field(default_factory=dict)
+    collider_positions: Mapping[int, ArrayLike] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class BodyDiagnostics:
+    """How one membrane is doing."""
+
+    name: str
+    volume: float  # [m^3]
+    volume_ratio: float  # volume over rest volume
+    gauge_pressure: float  # [Pa]
+    kinetic_energy: float  # [J]
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnostics:
+    """How the scene is doing, and what it took."""
+
+    bodies: tuple[BodyDiagnostics, ...]
+    contact_count: int  # contacts that exert a force
+    candidate_count: int  # pairs in the contact record
+    counts: Counts  # work since the world was made
+
+
+class World:
+    """Simulates a model frame by frame.
+
+    Parameters: `frame_rate` [1/s]; `substeps` per frame; `threads` (0 = all). Steps are deterministic: the same model
+    and input give the same bits with any number of threads.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        *,
+        frame_rate: float = 24.0,
+        substeps: int = 10,
+        threads: int = 0,
+        settings: NewtonSettings | None = None,
+    ) -> None:
+        if not (math.isfinite(frame_rate) and frame_rate > 0.0):
+            raise ParameterError(f"frame rate: {frame_rate} per second; give a positive number.")
+        if int(substeps) != substeps or substeps < 1:
+            raise ParameterError(f"substeps: {substeps}; give a whole number from 1.")
+        if int(threads) != threads or threads < 0:
+            raise ParameterError(f"threads: {threads}; give a whole number, 0 for all.")
+        self.model = model
+        self.frame_rate = float(frame_rate)
+        self.substeps = int(substeps)
+        self.threads = int(threads)
+        self._solver = ImplicitSolver(model, 1.0 / (self.frame_rate * self.substeps), settings)
+        self._state = State.at_rest(model)
+        # points whose motion is given: pinned vertices, then colliders
+        self._given = np.flatnonzero(
+            np.concatenate([model.pinned, np.ones(model.point_count - model.vertex_count, dtype=bool)])
+        ).astype(np.int32)
+
+    @property
+    def frame(self) -> int:
+        """Whole frames since the start."""
+        return self._state.frame
+
+    def reset(self) -> None:
+        """Back to the rest shape and the start velocities."""
+        self.load(State.at_rest(self.model))
+
+    def save(self) -> State:
+        """A copy of the state, from which a run can continue."""
+        return self._state.copy()
+
+    def load(self, state: State) -> None:
+        """Continue from a saved state of the same model."""
+        if state.positions.shape != self._state.positions.shape or state.gas.shape != self._state.gas.shape:
+            raise ParameterError(
+                f"state: {len(state.positions)} points, the model has {self.model.point_count}. "
+                "Load a state that was saved from the same model."
+            )
+        self._state = state.copy()
+        self._solver.forget_contacts()
+
+    def positions(self, membrane: int) -> FloatArray:
+        """Positions [m] of a membrane, world frame, in the caller's vertex order, shape (vertex_count, 3)."""
+        return self._state.positions[self._points(membrane)]
+
+    def velocities(self, membrane: int) -> FloatArray:
+        """Velocities [m/s] of a membrane in the caller's vertex order, shape (vertex_count, 3)."""
+        return self._state.velocities[self._points(membrane)]
+
+    def set_positions(self, membrane: int, positions: ArrayLike) -> None:
+        """Move a membrane's vertices by hand [m], caller's order; velocities stay."""
+        points = self._points(membrane)
+        self._state.positions[points] = _shaped(
+            self.model.body_names[membrane], "positions", positions, (len(points), 3)
+        )
+        self._solver.forget_contacts()
+
+    def advance_frame(self, given: FrameInput | None = None) -> None:
+        """Simulate one frame.
+
+        Raises `ParameterError` for input of the wrong shape and `DivergenceError` when a state is not finite;
+        the world then still holds the frame before.
+        """
+        motion, gas_end = self._read(given or FrameInput())
+        state = self._state.copy()
+        gas_start = state.gas.copy()
+        with jit.STEP_LOCK:
+            jit.use_threads(self.threads if self.model.vertex_count >= PARALLEL_FROM else 1)
+            for substep in range(self.substeps):
+                gas = gas_start + (substep + 1) / self.substeps * (gas_end - gas_start)
+                self._solver.step(state, state, motion, substep / self.substeps, gas)
+                if not np.isfinite(state.positions).all() or not np.isfinite(state.velocities).all():
+                    self._solver.forget_contacts()
+                    raise self._divergence(state, substep)
+        state.frame += 1
+        self._state = state
+
+    def diagnostics(self) -> Diagnostics:
+        """Volumes, pressures and counts at the current frame."""
+        model, state = self.model, self._state
+        bodies = []
+        for body in range(model.membrane_count):
+            points = slice(model.body_point_start[body], model.body_point_start[body + 1])
+            volume = self._volume(body)
+            speed2 = (state.velocities[points] ** 2).sum(axis=1)
+            bodies.append(
+                BodyDiagnostics(
+                    name=model.body_names[body],
+                    volume=volume,
+                    volume_ratio=volume / float(model.rest_volume[body]),
+                    gauge_pressure=float(state.gas[body]) / volume - model.ambient_pressure,
+                    kinetic_energy=0.5 * float((model.vertex_mass[points] * speed2).sum()),
+                )
+            )
+        return Diagnostics(
+            bodies=tuple(bodies),
+            contact_count=self._solver.contact_count,
+            candidate_count=self._solver.candidate_count,
+            counts=self._solver.counts,
+        )
+
+    def _volume(self, body: int) -> float:
+        start = self.model.surfaces.body_triangle_start
+        triangles = self.model.surfaces.triangles[start[body] : start[body + 1]]
+        return signed_volume(self._state.positions, triangles)
+
+    def _points(self, membrane: int) -> "np.ndarray[tuple[int], np.dtype[np.int32]]":
+        if not 0 <= membrane < self.model.membrane_count:
+            raise ParameterError(f"membrane: {membrane}; the model has {self.model.membrane_count}, counted from 0.")
+        start = self.model.body_point_start
+        return self.model.point_of_vertex[start[membrane] : start[membrane + 1]]
+
+    def _read(self, given: FrameInput) -> tuple[Motion, FloatArray]:
+        """Motion of the given points and the gas at the end of the frame."""
+        model, state = self.model, self._state
+        target = state.positions.copy()
+        for membrane, positions in given.pinned_positions.items():
+            points = self._points(membrane)
+            points = points[model.pinned[points]]
+            target[points] = _shaped(model.body_names[membrane], "pinned positions", positions, (len(points), 3))
+        for collider, positions in given.collider_positions.items():
+            body = model.membrane_count + collider
+            if not model.membrane_count <= body < model.body_count:
+                count = model.body_count - model.membrane_count
+                raise ParameterError(f"collider: {collider}; the model has {count}, counted from 0.")
+            first, last = model.body_point_start[body], model.body_point_start[body + 1]
+            target[first:last] = _shaped(model.body_names[body], "positions", positions, (last - first, 3))
+        gas = state.gas.copy()
+        for membrane, pressure in given.gauge_pressure.items():
+            self._points(membrane)
+            if not (math.isfinite(pressure) and pressure >= -model.ambient_pressure):
+                raise ParameterError(
+                    f"{model.body_names[membrane]}: gauge pressure {pressure:g} Pa; "
+                    f"give a number of at least {-model.ambient_pressure:g}."
+                )
+            gas[membrane] = gas_amount(model, np.full(model.membrane_count, pressure))[membrane]
+        motion = Motion(self._given, state.positions[self._given], target[self._given], 1.0 / self.frame_rate)
+        return motion, gas
+
+    def _divergence(self, state: State, substep: int) -> DivergenceError:
+        bad = ~(np.isfinite(state.positions) & np.isfinite(state.velocities)).all(axis=1)
+        body = int(self.model.point_body[np.flatnonzero(bad)[0]])
+        return DivergenceError(
+            f"{self.model.body_names[body]}: the motion is not finite in frame {self.frame + 1}, substep {substep + 1} "
+            f"of {self.substeps}. Raise the substeps, or look for extreme pressures, stiffness or animation."
+        )
+
+
+def _shaped(name: str, what: str, values: ArrayLike, shape: tuple[int, int]) -> FloatArray:
+    array = np.asarray(values, dtype=float)
+    if array.shape != shape:
+        raise ParameterError(f"{name}: {what} of shape {array.shape}; give {shape}.")
+    if not np.isfinite(array).all():
+        raise ParameterError(f"{name}: {what} hold NaN or infinity. Check the animation of this object.")
+    return array
