@@ -1,0 +1,55 @@
+"""The main job: install the built zip in an empty Blender, build the sample scene, bake it, make its pictures.
+
+Run by `nox -s demo` with a Python that has `bpy`. Leaves bounce_baked.blend, bounce.mp4 and bounce.png in build/demo/.
+"""
+
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+OUTPUT = ROOT / "build" / "demo"
+
+
+def timed(what: str, action: Callable[[], object]) -> None:
+    """Do it and say how long it took."""
+    started = time.perf_counter()
+    action()
+    print(f"demo: {what}: {time.perf_counter() - started:.1f} s", flush=True)
+
+
+def main() -> None:
+    """Everything, in one Blender."""
+    import bpy
+    import render
+
+    sys.path.append(str(ROOT / "tools"))
+    import build_extension
+
+    package = build_extension.zip_path(build_extension.current_platform())
+    bpy.ops.extensions.package_install_files(
+        filepath=str(package), repo="user_default", enable_on_install=True, overwrite=True
+    )
+    from bl_ext.user_default.softpressure.softpressure import samples
+
+    scene = bpy.context.scene
+    timed("build the scene", lambda: samples.build("bounce"))
+    timed("simulate (compiles the solver on first use)", bpy.ops.softpressure.simulate)
+    timed("bake", lambda: bpy.ops.softpressure.bake(target="SHAPE_KEYS"))
+    bpy.ops.wm.save_as_mainfile(filepath=str(OUTPUT / "bounce_baked.blend"), copy=True, compress=True)
+    render.set_up(scene)
+    timed("contact sheet", lambda: render.render_contact_sheet(scene, OUTPUT / "bounce.png"))
+    timed("video", lambda: render.render_video(scene, OUTPUT / "bounce.mp4"))
+    print(
+        "\n".join(f"demo: {path.relative_to(ROOT)}, {path.stat().st_size} bytes" for path in sorted(OUTPUT.iterdir()))
+    )
+
+
+if __name__ == "__main__":
+    OUTPUT.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as resources:
+        os.environ["BLENDER_USER_RESOURCES"] = resources  # read when bpy is imported
+        main()

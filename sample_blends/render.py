@@ -1,0 +1,93 @@
+"""Pictures of a baked scene with Blender's Workbench renderer: an mp4 and a contact sheet."""
+
+import math
+from pathlib import Path
+
+import bpy
+import numpy as np
+
+WIDTH, HEIGHT = 640, 360
+
+
+def set_up(scene: bpy.types.Scene) -> None:
+    """Workbench with object colours, soft shadows and a small picture; the scene keeps its camera if it has one."""
+    scene.render.engine = "BLENDER_WORKBENCH"
+    scene.render.resolution_x, scene.render.resolution_y = WIDTH, HEIGHT
+    scene.render.resolution_percentage = 100
+    scene.display.render_aa = "8"
+    scene.display.shading.light = "STUDIO"
+    scene.display.shading.color_type = "OBJECT"
+    scene.display.shading.show_shadows = True
+    scene.display.shading.show_cavity = True
+    scene.view_settings.view_transform = "Standard"
+    if scene.camera is None:
+        scene.camera = overview_camera(scene)
+
+
+def overview_camera(scene: bpy.types.Scene) -> bpy.types.Object:
+    """A camera that looks at everything in the scene from the front, a little from above and the side."""
+    corners = np.array(
+        [
+            thing.matrix_world @ type(thing.location)(corner)
+            for thing in scene.objects
+            if thing.type == "MESH"
+            for corner in thing.bound_box
+        ]
+    )
+    centre = corners.mean(axis=0)
+    radius = np.linalg.norm(corners - centre, axis=1).max()
+    camera = bpy.data.objects.new("Camera", bpy.data.cameras.new("Camera"))
+    scene.collection.objects.link(camera)
+    tilt, turn = math.radians(72), math.radians(25)
+    camera.rotation_euler = (tilt, 0.0, turn)
+    backwards = np.array([math.sin(tilt) * math.sin(turn), -math.sin(tilt) * math.cos(turn), math.cos(tilt)])
+    camera.location = centre + backwards * radius / math.sin(camera.data.angle_y / 2)
+    return camera
+
+
+def render_video(scene: bpy.types.Scene, path: Path) -> None:
+    """Render the scene's frame range to an mp4 (H.264)."""
+    image = scene.render.image_settings
+    if hasattr(image, "media_type"):  # Blender 5
+        image.media_type = "VIDEO"
+    image.file_format = "FFMPEG"
+    scene.render.ffmpeg.format = "MPEG4"
+    scene.render.ffmpeg.codec = "H264"
+    scene.render.ffmpeg.constant_rate_factor = "HIGH"
+    scene.render.use_file_extension = False
+    scene.render.filepath = str(path)
+    bpy.ops.render.render(animation=True, scene=scene.name)
+
+
+def render_contact_sheet(scene: bpy.types.Scene, path: Path, columns: int = 4, rows: int = 4) -> None:
+    """Render evenly spaced frames and put them side by side, first frame at the top left."""
+    image = scene.render.image_settings
+    if hasattr(image, "media_type"):
+        image.media_type = "IMAGE"
+    image.file_format = "PNG"
+    scene.render.use_file_extension = True
+    sheet = np.zeros((rows * HEIGHT, columns * WIDTH, 4), dtype=np.float32)
+    still = path.with_name("still.png")
+    for number, frame in enumerate(np.linspace(scene.frame_start, scene.frame_end, rows * columns)):
+        scene.frame_set(round(float(frame)))
+        scene.render.filepath = str(still)
+        bpy.ops.render.render(write_still=True, scene=scene.name)
+        row, column = divmod(number, columns)
+        bottom = (rows - 1 - row) * HEIGHT  # Blender's pixels start at the bottom left
+        sheet[bottom : bottom + HEIGHT, column * WIDTH : (column + 1) * WIDTH] = read_pixels(still)
+    still.unlink()
+    result = bpy.data.images.new("contact sheet", columns * WIDTH, rows * HEIGHT)
+    result.pixels.foreach_set(sheet.ravel())
+    result.filepath_raw = str(path)
+    result.file_format = "PNG"
+    result.save()
+    bpy.data.images.remove(result)
+
+
+def read_pixels(path: Path) -> np.ndarray:
+    """An image file as an array of shape (HEIGHT, WIDTH, 4), rows from the bottom."""
+    image = bpy.data.images.load(str(path))
+    pixels = np.empty(WIDTH * HEIGHT * 4, dtype=np.float32)
+    image.pixels.foreach_get(pixels)
+    bpy.data.images.remove(image)
+    return pixels.reshape(HEIGHT, WIDTH, 4)

@@ -1,0 +1,99 @@
+"""`blender --command softpressure bake FILE.blend`: simulate and bake a file without a window."""
+
+import argparse
+import sys
+from pathlib import Path
+from typing import Any, NoReturn
+
+import bpy
+
+from ..core.errors import SoftPressureError
+
+_handles: list[Any] = []
+
+
+class _UsageError(Exception):
+    """The words after `softpressure` make no sense; the message says why."""
+
+
+class _Parser(argparse.ArgumentParser):
+    """A parser that raises instead of ending Blender."""
+
+    def error(self, message: str) -> NoReturn:
+        """Called by argparse with what is wrong."""
+        raise _UsageError(f"{message} (see `blender --command softpressure bake --help`)")
+
+
+def frame_range(text: str) -> tuple[int, int]:
+    """Read `A:B`, the first and last frame."""
+    first, colon, last = text.partition(":")
+    try:
+        frames = int(first), int(last)
+    except ValueError:
+        frames = 0, -1
+    if not colon or frames[0] > frames[1]:
+        raise argparse.ArgumentTypeError(f"{text!r} is no frame range; write first and last frame as --frames=1:250")
+    return frames
+
+
+def parse(arguments: list[str]) -> argparse.Namespace:
+    """Read the words after `softpressure`; raises `_UsageError`."""
+    parser = _Parser(prog="blender --command softpressure", description="Soft Pressure without a window.")
+    actions = parser.add_subparsers(dest="action", required=True, parser_class=_Parser)
+    bake = actions.add_parser("bake", help="simulate the scene and bake it to shape keys")
+    bake.add_argument("file", type=Path, help="the .blend file")
+    bake.add_argument("--frames", type=frame_range, metavar="A:B", help="first and last frame (default: the file's)")
+    bake.add_argument("--output", type=Path, metavar="OUT.blend", help="default: FILE_baked.blend beside the file")
+    return parser.parse_args(arguments)
+
+
+def run(arguments: list[str]) -> int:
+    """The command itself: 0 done, 1 could not be done, 2 not understood; an error is one line on stderr."""
+    try:
+        options = parse(arguments)
+        print(bake(options.file, options.frames, options.output))
+    except _UsageError as error:
+        return _fail(error, 2)
+    except (SoftPressureError, RuntimeError, OSError) as error:  # RuntimeError: what a failing operator reported
+        return _fail(error, 1)
+    except SystemExit as after_help:
+        return int(after_help.code or 0)
+    return 0
+
+
+def bake(file: Path, frames: tuple[int, int] | None = None, output: Path | None = None) -> str:
+    """Open `file`, simulate and bake the active scene, save to `output`; returns a sentence for the console.
+
+    The given file is left as it is unless it is the output, too.
+    """
+    if not file.is_file():
+        raise FileNotFoundError(f"{file}: no such file")
+    target = (output or file.with_name(f"{file.stem}_baked.blend")).resolve()
+    if not target.parent.is_dir():
+        raise FileNotFoundError(f"{target}: the folder does not exist; create it first")
+    bpy.ops.wm.open_mainfile(filepath=str(file.resolve()), load_ui=False)
+    scene = bpy.context.scene
+    if frames is not None:
+        scene.softpressure.frame_start, scene.softpressure.frame_end = frames
+    bpy.ops.softpressure.simulate()
+    bpy.ops.softpressure.bake(target="SHAPE_KEYS")
+    bpy.ops.wm.save_as_mainfile(filepath=str(target), copy=True)
+    return f"softpressure: baked {file.name} to {target}"
+
+
+def _fail(error: Exception, code: int) -> int:
+    """Print an error as one line."""
+    message = " ".join(str(error).removeprefix("Error: ").split())
+    print(f"softpressure: {message}", file=sys.stderr)
+    return code
+
+
+def register() -> None:
+    """Make the command known to Blender."""
+    _handles.append(bpy.utils.register_cli_command("softpressure", run))
+
+
+def unregister() -> None:
+    """Take it back."""
+    while _handles:
+        bpy.utils.unregister_cli_command(_handles.pop())
