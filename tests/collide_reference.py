@@ -1,0 +1,145 @@
+"""Slow, plain numpy twins of the contact search, and small meshes to try it on."""
+
+from types import SimpleNamespace
+
+import numpy as np
+
+
+def model_of(membranes, colliders=(), *, thickness=0.01, friction=None, bounciness=None):
+    """The part of a `Model` that contact search reads, from (positions, triangles) pairs of any kind of mesh.
+
+    Made by hand so that also meshes a `ModelBuilder` would refuse (triangle soup) can be searched.
+    """
+    bodies = [*membranes, *colliders]
+    sizes = [len(positions) for positions, _ in bodies]
+    offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int32)
+    triangles = np.concatenate([t + o for (_, t), o in zip(bodies, offsets, strict=False)]).astype(np.int32)
+    counts = [len(t) for _, t in bodies]
+    count = len(bodies)
+    edges = {}
+    for number, corners in enumerate(triangles):
+        for k in range(3):
+            edges[(corners[k], corners[(k + 1) % 3])] = number
+    neighbour = np.array(
+        [[edges.get((t[(k + 1) % 3], t[k]), -1) for k in range(3)] for t in triangles], np.int32
+    ).reshape(-1, 3)
+    return SimpleNamespace(
+        membrane_count=len(membranes),
+        body_count=count,
+        vertex_count=int(offsets[len(membranes)]),
+        point_count=int(offsets[-1]),
+        body_point_start=offsets,
+        point_body=np.repeat(np.arange(count), sizes).astype(np.int32),
+        rest_positions=np.concatenate([np.asarray(p, float) for p, _ in bodies]),
+        thickness=np.broadcast_to(np.asarray(thickness, float), (count,)).copy(),
+        friction=np.full(count, 0.5) if friction is None else np.asarray(friction, float),
+        bounciness=np.zeros(count) if bounciness is None else np.asarray(bounciness, float),
+        surfaces=SimpleNamespace(
+            triangles=triangles,
+            triangle_body=np.repeat(np.arange(count), counts).astype(np.int32),
+            body_triangle_start=np.concatenate([[0], np.cumsum(counts)]).astype(np.int32),
+            triangle_neighbour=neighbour,
+        ),
+    )
+
+
+def icosphere(subdivisions, radius=1.0, centre=(0.0, 0.0, 0.0)):
+    """Closed sphere of 10 * 4^subdivisions + 2 vertices."""
+    g = (1 + 5**0.5) / 2
+    positions = [
+        (-1, g, 0), (1, g, 0), (-1, -g, 0), (1, -g, 0), (0, -1, g), (0, 1, g),
+        (0, -1, -g), (0, 1, -g), (g, 0, -1), (g, 0, 1), (-g, 0, -1), (-g, 0, 1),
+    ]  # fmt: skip
+    triangles = np.array([
+        (0, 11, 5), (0, 5, 1), (0, 1, 7), (0, 7, 10), (0, 10, 11), (1, 5, 9), (5, 11, 4), (11, 10, 2), (10, 7, 6),
+        (7, 1, 8), (3, 9, 4), (3, 4, 2), (3, 2, 6), (3, 6, 8), (3, 8, 9), (4, 9, 5), (2, 4, 11), (6, 2, 10),
+        (8, 6, 7), (9, 8, 1),
+    ])  # fmt: skip
+    points = np.array(positions, float)
+    for _ in range(subdivisions):
+        edges = np.sort(np.concatenate([triangles[:, [0, 1]], triangles[:, [1, 2]], triangles[:, [2, 0]]]), axis=1)
+        unique, inverse = np.unique(edges, axis=0, return_inverse=True)
+        middle = (len(points) + inverse.reshape(-1)).reshape(3, -1)
+        points = np.concatenate([points, points[unique].mean(axis=1)])
+        a, b, c = triangles.T
+        ab, bc, ca = middle
+        triangles = np.concatenate([
+            np.stack([a, ab, ca], 1), np.stack([ab, b, bc], 1), np.stack([ca, bc, c], 1), np.stack([ab, bc, ca], 1)
+        ])  # fmt: skip
+    points /= np.linalg.norm(points, axis=1)[:, None]
+    return points * radius + np.asarray(centre, float), triangles.astype(np.int32)
+
+
+def plane(half_size=1.0, height=0.0):
+    """Two triangles facing up."""
+    s = half_size
+    positions = np.array([(-s, -s, height), (s, -s, height), (s, s, height), (-s, s, height)], float)
+    return positions, np.array([(0, 1, 2), (0, 2, 3)], np.int32)
+
+
+def box(half_size=1.0):
+    """Closed cube of 12 triangles facing outwards."""
+    corners = np.array([(x, y, z) for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)], float) * half_size
+    quads = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]
+    return corners, np.array([t for a, b, c, d in quads for t in ((a, b, c), (a, c, d))], np.int32)
+
+
+def triangle_soup(rng, count, size=0.2, spread=1.0):
+    """Unconnected random triangles, from tiny to large and some without area."""
+    centres = rng.uniform(-spread, spread, (count, 1, 3))
+    scale = size * 10.0 ** rng.uniform(-2, 0.7, (count, 1, 1))
+    positions = centres + scale * rng.normal(size=(count, 3, 3))
+    flat = rng.random(count) < 0.05
+    positions[flat, 2] = positions[flat, 0]
+    return positions.reshape(-1, 3), np.arange(3 * count, dtype=np.int32).reshape(-1, 3)
+
+
+def rotation(rng):
+    """Random rotation matrix."""
+    q, r = np.linalg.qr(rng.normal(size=(3, 3)))
+    q = q * np.sign(np.diag(r))
+    if np.linalg.det(q) < 0:
+        q[:, 0] *= -1
+    return q
+
+
+def closest_on_segment(p, a, b):
+    """Closest points of segments ab to points p, rows of (n, 3)."""
+    e = b - a
+    ee = np.einsum("ij,ij->i", e, e)
+    t = np.clip(np.einsum("ij,ij->i", p - a, e) / np.where(ee > 0, ee, 1.0), 0.0, 1.0)
+    return a + t[:, None] * e
+
+
+def closest_on_triangle(p, a, b, c):
+    """Closest points of triangles abc to points p: the best of the face and the three edges, by its definition."""
+    best = closest_on_segment(p, a, b)
+    for q in (closest_on_segment(p, b, c), closest_on_segment(p, c, a)):
+        nearer = np.linalg.norm(p - q, axis=1) < np.linalg.norm(p - best, axis=1)
+        best = np.where(nearer[:, None], q, best)
+    normal = np.cross(b - a, c - a)
+    nn = np.einsum("ij,ij->i", normal, normal)
+    good = nn > 1e-24
+    foot = p - (np.einsum("ij,ij->i", p - a, normal) / np.where(good, nn, 1.0))[:, None] * normal
+    inside = good.copy()
+    for s, t in ((a, b), (b, c), (c, a)):
+        inside &= np.einsum("ij,ij->i", np.cross(t - s, foot - s), normal) >= 0
+    return np.where(inside[:, None], foot, best)
+
+
+def all_pairs(model, x, reach):
+    """(point, triangle, distance) of every pair within thickness and reach of both bodies, sorted."""
+    surfaces = model.surfaces
+    used = np.unique(surfaces.triangles)
+    rows = []
+    for triangle, corners in enumerate(surfaces.triangles):
+        other = surfaces.triangle_body[triangle]
+        body = model.point_body[used]
+        allowed = (body != other) & ((body < model.membrane_count) | (other < model.membrane_count))
+        points = used[allowed]
+        a, b, c = (np.broadcast_to(x[k], (len(points), 3)) for k in corners)
+        d = np.linalg.norm(x[points] - closest_on_triangle(x[points], a, b, c), axis=1)
+        body = model.point_body[points]
+        limit = model.thickness[body] + model.thickness[other] + reach[body] + reach[other]
+        rows += [(int(p), triangle, float(v)) for p, v, m in zip(points, d, limit, strict=True) if v <= m]
+    return sorted(rows)
