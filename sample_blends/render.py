@@ -6,7 +6,7 @@ from pathlib import Path
 import bpy
 import numpy as np
 
-WIDTH, HEIGHT = 640, 360
+WIDTH, HEIGHT = 480, 270
 
 
 def set_up(scene: bpy.types.Scene) -> None:
@@ -20,28 +20,21 @@ def set_up(scene: bpy.types.Scene) -> None:
     scene.display.shading.show_shadows = True
     scene.display.shading.show_cavity = True
     scene.view_settings.view_transform = "Standard"
+    scene.world = scene.world or bpy.data.worlds.new("World")
+    scene.world.color = (0.8, 0.85, 0.9)
     if scene.camera is None:
         scene.camera = overview_camera(scene)
 
 
 def overview_camera(scene: bpy.types.Scene) -> bpy.types.Object:
-    """A camera that looks at everything in the scene from the front, a little from above and the side."""
-    corners = np.array(
-        [
-            thing.matrix_world @ type(thing.location)(corner)
-            for thing in scene.objects
-            if thing.type == "MESH"
-            for corner in thing.bound_box
-        ]
-    )
-    centre = corners.mean(axis=0)
-    radius = np.linalg.norm(corners - centre, axis=1).max()
+    """A camera that sees everything in the scene, from the front, a little from above and the side."""
     camera = bpy.data.objects.new("Camera", bpy.data.cameras.new("Camera"))
     scene.collection.objects.link(camera)
-    tilt, turn = math.radians(72), math.radians(25)
-    camera.rotation_euler = (tilt, 0.0, turn)
-    backwards = np.array([math.sin(tilt) * math.sin(turn), -math.sin(tilt) * math.cos(turn), math.cos(tilt)])
-    camera.location = centre + backwards * radius / math.sin(camera.data.angle_y / 2)
+    camera.rotation_euler = (math.radians(75), 0.0, math.radians(20))
+    depsgraph = bpy.context.evaluated_depsgraph_get()
+    meshes = [thing for thing in scene.objects if thing.type == "MESH"]
+    corners = [thing.matrix_world @ type(thing.location)(corner) for thing in meshes for corner in thing.bound_box]
+    camera.location, _ = camera.camera_fit_coords(depsgraph, [value for corner in corners for value in corner])
     return camera
 
 
