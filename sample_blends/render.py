@@ -27,14 +27,19 @@ def set_up(scene: bpy.types.Scene) -> None:
 
 
 def overview_camera(scene: bpy.types.Scene) -> bpy.types.Object:
-    """A camera that sees everything in the scene, from the front, a little from above and the side."""
+    """A camera that sees all meshes at all times, from the front, a little from above and the side."""
     camera = bpy.data.objects.new("Camera", bpy.data.cameras.new("Camera"))
     scene.collection.objects.link(camera)
     camera.rotation_euler = (math.radians(75), 0.0, math.radians(20))
-    depsgraph = bpy.context.evaluated_depsgraph_get()
-    meshes = [thing for thing in scene.objects if thing.type == "MESH"]
-    corners = [thing.matrix_world @ type(thing.location)(corner) for thing in meshes for corner in thing.bound_box]
-    camera.location, _ = camera.camera_fit_coords(depsgraph, [value for corner in corners for value in corner])
+    corners = []
+    for frame in np.linspace(scene.frame_start, scene.frame_end, 12):
+        scene.frame_set(round(float(frame)))
+        depsgraph = bpy.context.evaluated_depsgraph_get()
+        meshes = [thing.evaluated_get(depsgraph) for thing in scene.objects if thing.type == "MESH"]
+        corners += [np.array(thing.matrix_world) @ (*corner, 1.0) for thing in meshes for corner in thing.bound_box]
+    points = np.array(corners)[:, :3]
+    with_margin = points.mean(axis=0) + 1.1 * (points - points.mean(axis=0))
+    camera.location, _ = camera.camera_fit_coords(depsgraph, with_margin.ravel().tolist())
     return camera
 
 
