@@ -68,7 +68,6 @@ class ContactTerms(NamedTuple):
     active: Any  # whether the contact exerts a force, shape (contact_count,)
     force: Any  # on the side of positive weight [N], shape (contact_count, 3)
     matrix: Any  # stiffness xx, yy, zz, xy, xz, yz [N/m], shape (contact_count, 6)
-    product: Any  # scratch of the Hessian product [N], shape (contact_count, 3)
 
 
 @kernel
@@ -89,7 +88,7 @@ def contact_force(i, terms):
 def contact_stretch(c, p, terms):
     """Force change of contact c when its vertices move by p, shape (vertex_count, 3); step one of the product."""
     if not terms.active[c]:
-        return
+        return 0.0, 0.0, 0.0
     rx = ry = rz = 0.0
     for slot in range(4):
         i = terms.points[c, slot]
@@ -99,22 +98,24 @@ def contact_stretch(c, p, terms):
             ry += w * p[i, 1]
             rz += w * p[i, 2]
     m = terms.matrix[c]
-    terms.product[c, 0] = m[0] * rx + m[3] * ry + m[4] * rz
-    terms.product[c, 1] = m[3] * rx + m[1] * ry + m[5] * rz
-    terms.product[c, 2] = m[4] * rx + m[5] * ry + m[2] * rz
+    return (
+        m[0] * rx + m[3] * ry + m[4] * rz,
+        m[3] * rx + m[1] * ry + m[5] * rz,
+        m[4] * rx + m[5] * ry + m[2] * rz,
+    )
 
 
 @kernel
-def contact_product(i, terms):
-    """Row i of the Hessian product, step two, after `contact_stretch` of every contact."""
+def contact_product(i, terms, stretched):
+    """Row i of the Hessian product, step two; `stretched` holds `contact_stretch` of every contact."""
     hx = hy = hz = 0.0
     for q in range(terms.vertex_start[i], terms.vertex_start[i + 1]):
         c = terms.vertex_entry[q] >> 2
         if terms.active[c]:
             w = terms.weights[c, terms.vertex_entry[q] & 3]
-            hx += w * terms.product[c, 0]
-            hy += w * terms.product[c, 1]
-            hz += w * terms.product[c, 2]
+            hx += w * stretched[c, 0]
+            hy += w * stretched[c, 1]
+            hz += w * stretched[c, 2]
     return hx, hy, hz
 
 

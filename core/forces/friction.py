@@ -66,8 +66,9 @@ def slip_vector(c, x, base, lag):
 
 
 @parallel_kernel
-def evaluate_friction(count, x, base, lag, stiffness, normal_force, width, terms, energy):
-    """Total contact force [N] on the point's side and its 3 x 3 stiffness [N/m] into `terms`; friction energy per block.
+def evaluate_friction(count, x, base, lag, stiffness, normal_force, width, active, force, matrix, energy):
+    """Total contact force [N] on the point's side and its 3 x 3 stiffness [N/m] (xx, yy, zz, xy, xz, yz), and the
+    friction energy [J] per block.
 
     `stiffness` and `normal_force` are those of `evaluate_contact` at the same x.
     """
@@ -75,7 +76,7 @@ def evaluate_friction(count, x, base, lag, stiffness, normal_force, width, terms
         total = 0.0
         for c in range(block * BLOCK_SIZE, min(count, (block + 1) * BLOCK_SIZE)):
             n = normal_force[c]
-            terms.active[c] = n > 0.0
+            active[c] = n > 0.0
             if n <= 0.0:
                 continue
             nx, ny, nz = lag.normal[c, 0], lag.normal[c, 1], lag.normal[c, 2]
@@ -85,18 +86,18 @@ def evaluate_friction(count, x, base, lag, stiffness, normal_force, width, terms
             limit = lag.limit[c]
             total += limit * value
             a, b = limit * pull, limit * bend
-            terms.force[c, 0] = n * nx - a * ux
-            terms.force[c, 1] = n * ny - a * uy
-            terms.force[c, 2] = n * nz - a * uz
+            force[c, 0] = n * nx - a * ux
+            force[c, 1] = n * ny - a * uy
+            force[c, 2] = n * nz - a * uz
             # stiffness n n' + a (1 - n n' - d d') + b d d', d the slip direction
             inverse = 1.0 / slip if slip > 0.0 else 0.0
             dx, dy, dz = ux * inverse, uy * inverse, uz * inverse
             along = (b - a) if slip > 0.0 else 0.0
             k = stiffness[c] - a
-            terms.matrix[c, 0] = a + k * nx * nx + along * dx * dx
-            terms.matrix[c, 1] = a + k * ny * ny + along * dy * dy
-            terms.matrix[c, 2] = a + k * nz * nz + along * dz * dz
-            terms.matrix[c, 3] = k * nx * ny + along * dx * dy
-            terms.matrix[c, 4] = k * nx * nz + along * dx * dz
-            terms.matrix[c, 5] = k * ny * nz + along * dy * dz
+            matrix[c, 0] = a + k * nx * nx + along * dx * dx
+            matrix[c, 1] = a + k * ny * ny + along * dy * dy
+            matrix[c, 2] = a + k * nz * nz + along * dz * dz
+            matrix[c, 3] = k * nx * ny + along * dx * dy
+            matrix[c, 4] = k * nx * nz + along * dx * dz
+            matrix[c, 5] = k * ny * nz + along * dy * dz
         energy[block] = total

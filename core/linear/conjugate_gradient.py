@@ -24,33 +24,33 @@ class Hessian(NamedTuple):
     edge_block: Any  # shape (edge_count, 4)
     hinge_stiffness: Any  # [N m], shape (hinge_count,)
     hinge_gradient: Any  # [1/m], shape (hinge_count, 4, 3)
-    hinge_turned: Any  # scratch, shape (hinge_count,)
     volume_gradient: Any  # [m^2], shape (vertex_count, 3)
     gas_stiffness: Any  # nRT / V^2 [Pa/m^3], shape (membrane_count,)
 
 
 class Scratch(NamedTuple):
-    """Vectors of the iteration, shape (vertex_count, 3), and sums per chunk, shape (chunk_count, 2)."""
+    """Vectors of the iteration, shape (vertex_count, 3), and what a product sums up on its way."""
 
     direction: Any
     product: Any
     preconditioned: Any
-    sums: Any
+    sums: Any  # per chunk, shape (chunk_count, 2)
+    turned: Any  # moment change per hinge [N m], shape (hinge_count,)
     gas: Any  # gas_stiffness * (dV/dx . direction) per membrane
 
 
 @parallel_kernel
-def multiply(edges, hinges, chunks, hessian, terms, contact_count, p, product, sums, gas):
+def multiply(edges, hinges, chunks, hessian, terms, contact_count, p, stretched, turned, product, sums, gas):
     """`product` = H p without the gas; returns p'Hp with the gas, whose factor per body goes into `gas`."""
     if contact_count > 0:
         for block in prange((contact_count + BLOCK_SIZE - 1) // BLOCK_SIZE):
             for c in range(block * BLOCK_SIZE, min(contact_count, (block + 1) * BLOCK_SIZE)):
-                contact_stretch(c, p, terms)
-    hinge_count = hessian.hinge_turned.shape[0]
+                stretched[c, 0], stretched[c, 1], stretched[c, 2] = contact_stretch(c, p, terms)
+    hinge_count = turned.shape[0]
     if hinge_count > 0:
         for chunk in prange(chunks.body.shape[0]):
             for h in range(chunks.hinge_start[chunk], chunks.hinge_start[chunk + 1]):
-                hessian.hinge_turned[h] = hinge_turn(
+                turned[h] = hinge_turn(
                     h, p, hinges, hessian.hinge_stiffness, hessian.hinge_gradient
                 )
     for chunk in prange(chunks.body.shape[0]):
@@ -66,12 +66,12 @@ def multiply(edges, hinges, chunks, hessian, terms, contact_count, p, product, s
             hy += m * p[i, 1]
             hz += m * p[i, 2]
             if hinge_count > 0:
-                bx, by, bz = bend_product(i, hinges, hessian.hinge_turned, hessian.hinge_gradient)
+                bx, by, bz = bend_product(i, hinges, turned, hessian.hinge_gradient)
                 hx += bx
                 hy += by
                 hz += bz
             if contact_count > 0:
-                cx, cy, cz = contact_product(i, terms)
+                cx, cy, cz = contact_product(i, terms, stretched)
                 hx += cx
                 hy += cy
                 hz += cz
@@ -109,14 +109,16 @@ def dot(a, b, chunks, sums):
 
 @parallel_kernel
 def conjugate_gradient(
-    edges, hinges, chunks, hessian, terms, contact_count, levels, residual, scratch, tolerance, enough, limit, u
-):
+    edges, hinges, chunks, hessian, terms, contact_count, stretched, levels, residual, scratch,
+    tolerance, enough, limit, u,
+):  # fmt: skip
     """Solve H u = residual from u = 0 until r'Br <= tolerance^2 of its first value; `residual` is overwritten.
 
     Returns the number of iterations and r'Br at the start [J]; does nothing where that is at most `enough` already.
     `limit` bounds the iterations.
     """
-    p, product, z, sums, gas = scratch.direction, scratch.product, scratch.preconditioned, scratch.sums, scratch.gas
+    p, product, z = scratch.direction, scratch.product, scratch.preconditioned
+    sums, turned, gas = scratch.sums, scratch.turned, scratch.gas
     u[:] = 0.0
     apply_multigrid(levels, residual, z)
     start = dot(residual, z, chunks, sums)
@@ -128,7 +130,9 @@ def conjugate_gradient(
     if not start > enough:
         return 0, start
     while iterations < limit:
-        curvature = multiply(edges, hinges, chunks, hessian, terms, contact_count, p, product, sums, gas)
+        curvature = multiply(
+            edges, hinges, chunks, hessian, terms, contact_count, p, stretched, turned, product, sums, gas
+        )
         if not curvature > 0.0:
             break
         step = size / curvature

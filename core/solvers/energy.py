@@ -54,7 +54,6 @@ class StageEnergy:
             edge_block=self._edge_block,
             hinge_stiffness=self._hinge_stiffness,
             hinge_gradient=self._hinge_gradient,
-            hinge_turned=np.zeros(hinge_count),
             volume_gradient=self._volume_gradient,
             gas_stiffness=self._gas_stiffness,
         )
@@ -85,7 +84,7 @@ class StageEnergy:
         np.multiply(contacts.friction[:count], self.normal_force[:count], out=lag.limit[:count])
         evaluate_friction(
             count, x, self._base, lag, self._contact_stiffness, self.normal_force,
-            STICK_SPEED * self.stage_time, self.terms, self._block_energy,
+            STICK_SPEED * self.stage_time, self.terms.active, self.terms.force, self.terms.matrix, self._block_energy,
         )  # fmt: skip
         return self._smooth_energy + float(self._block_energy[: _block_count(count)].sum())
 
@@ -112,7 +111,7 @@ class StageEnergy:
         contacts, count = self.contacts, self.contacts.count
         if count == 0:
             return 0.0
-        evaluate_gaps(x, contacts)
+        evaluate_gaps(x, contacts, self.model.surfaces)
         evaluate_contact(
             count, contacts.gap, contacts.thickness, self._contact_scale,
             self.normal_force, self._contact_stiffness, self._block_energy,
@@ -165,10 +164,10 @@ class StageEnergy:
         self._contact_scale = np.zeros(capacity)
         self._block_energy = np.zeros(_block_count(capacity))
         self._lag = FrictionLag(contacts.points, np.zeros((capacity, 4)), np.zeros((capacity, 3)), np.zeros(capacity))
+        self.contact_stretched = np.zeros((capacity, 3))  # scratch of the Hessian product [N]
         self.terms = ContactTerms(
             contacts.points, contacts.weights, contacts.vertex_start, contacts.vertex_entry,
             np.zeros(capacity, dtype=np.bool_), np.zeros((capacity, 3)), np.zeros((capacity, 6)),
-            np.zeros((capacity, 3)),
         )  # fmt: skip
 
 

@@ -77,7 +77,7 @@ class StageMinimiser:
         self._share = np.ones(n)
         self._scratch = Scratch(
             np.zeros((n, 3)), np.zeros((n, 3)), np.zeros((n, 3)),
-            np.zeros((chunk_count, 2)), np.zeros(model.membrane_count),
+            np.zeros((chunk_count, 2)), np.zeros(len(model.hinges.points)), np.zeros(model.membrane_count),
         )  # fmt: skip
         skin = slice(0, model.membrane_count)
         edge_body = model.point_body[model.edges.points[:, 0]]
@@ -130,8 +130,8 @@ class StageMinimiser:
             set_extra_diagonal(self._multigrid.levels, self._diagonal)
             iterations, _ = conjugate_gradient(
                 model.edges, model.hinges, model.chunks, energy.hessian, energy.terms, self.contacts.count,
-                self._multigrid.levels, self._residual, self._scratch, settings.linear_tolerance,
-                self._rest_energy, settings.linear_limit, self._direction,
+                energy.contact_stretched, self._multigrid.levels, self._residual, self._scratch,
+                settings.linear_tolerance, self._rest_energy, settings.linear_limit, self._direction,
             )  # fmt: skip
             counts.linear_iterations += iterations
             if iterations == 0 or not self._descend(total):
