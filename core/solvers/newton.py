@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..collide.apart import keep_apart
 from ..collide.bound import carry, limit_displacement
 from ..collide.broad import ContactSearch
 from ..collide.contacts import Contacts
@@ -118,8 +119,9 @@ class StageMinimiser:
         self._move[:] = 0.0
         self._move[:n][self._free] = (guess - self.x[:n])[self._free]
         self._cover(self._move)
-        limit_displacement(self.x, self._move, self.contacts, self._share)
-        self.x[:n] += self._share[:, None] * self._move[:n]
+        energy.evaluate(self.x)
+        self._keep_apart()
+        self.x[:n] += self._move[:n]
 
         energy.evaluate(self.x)
         for _ in range(settings.newton_limit):
@@ -146,8 +148,7 @@ class StageMinimiser:
         if self._cover(self._move):
             energy.evaluate(self.x)
             total = energy.linearise(self.x)
-        limit_displacement(self.x, self._move, self.contacts, self._share)
-        self._move[:n] *= self._share[:, None]
+        self._keep_apart()
         slope = float(np.vdot(self._force, self._move[:n]))
         rounding = 1e-12 * abs(total)
         step = 1.0
@@ -161,6 +162,12 @@ class StageMinimiser:
             step *= 0.5
         energy.evaluate(self.x)
         return False
+
+    def _keep_apart(self) -> None:
+        """Take out of the move what would close a gap, so that nothing is crossed."""
+        keep_apart(self._move, self.model.pinned, self.contacts)
+        limit_displacement(self.x, self._move, self.contacts, self._share)
+        self._move[: self.model.vertex_count] *= self._share[:, None]
 
     def _cover(self, move: FloatArray) -> bool:
         """Make sure that every pair that can touch during a move is in the contact record; True if it was renewed."""
