@@ -7,7 +7,8 @@ from typing import Any, NoReturn
 
 import bpy
 
-from ..core.errors import SoftPressureError
+from . import session
+from .engine import engine
 
 _handles: list[Any] = []
 
@@ -54,36 +55,42 @@ def run(arguments: list[str]) -> int:
         print(bake(options.file, options.frames, options.output))
     except _UsageError as error:
         return _fail(error, 2)
-    except (SoftPressureError, RuntimeError, OSError) as error:  # RuntimeError: what a failing operator reported
-        return _fail(error, 1)
     except SystemExit as after_help:
         return int(after_help.code or 0)
+    except Exception as error:  # whatever goes wrong, a script that calls Blender gets one line and an exit code
+        return _fail(error, 1)
     return 0
 
 
 def bake(file: Path, frames: tuple[int, int] | None = None, output: Path | None = None) -> str:
-    """Open `file`, simulate and bake the active scene, save to `output`; returns a sentence for the console.
+    """Open `file`, simulate and bake its scenes with soft bodies, save to `output`; returns a line for the console.
 
-    The given file is left as it is unless it is the output, too.
+    The given file is left as it is unless it is the output, too. Bakes it already holds are made anew.
     """
     if not file.is_file():
-        raise FileNotFoundError(f"{file}: no such file")
+        raise FileNotFoundError(f"{file}: no such file. Give the path of a .blend file.")
     target = (output or file.with_name(f"{file.stem}_baked.blend")).resolve()
     if not target.parent.is_dir():
-        raise FileNotFoundError(f"{target}: the folder does not exist; create it first")
+        raise FileNotFoundError(f"{target.parent}: no such folder. Create it first.")
     bpy.ops.wm.open_mainfile(filepath=str(file.resolve()), load_ui=False)
-    scene = bpy.context.scene
-    if frames is not None:
-        scene.softpressure.frame_start, scene.softpressure.frame_end = frames
-    bpy.ops.softpressure.simulate()
-    bpy.ops.softpressure.bake(target="SHAPE_KEYS")
+    scenes = [scene for scene in bpy.data.scenes if session.has_bodies(scene)]
+    if not scenes:
+        raise ValueError(f"{file}: holds no soft body. Open it in Blender and add one first.")
+    for scene in scenes:
+        if frames is not None:
+            scene.softpressure.frame_start, scene.softpressure.frame_end = frames
+        engine().bake.free(scene)
+        for job in (engine().simulation.simulate(scene), engine().bake.bake(scene)):
+            for done, total, label in job:
+                if done % 25 == 0 or done == total:
+                    print(f"softpressure: {scene.name}: {label} ({done} of {total})", flush=True)
     bpy.ops.wm.save_as_mainfile(filepath=str(target), copy=True)
-    return f"softpressure: baked {file.name} to {target}"
+    return f"softpressure: saved {target}"
 
 
 def _fail(error: Exception, code: int) -> int:
     """Print an error as one line."""
-    message = " ".join(str(error).removeprefix("Error: ").split())
+    message = " ".join(str(error).removeprefix("Error: ").split()) or repr(error)
     print(f"softpressure: {message}", file=sys.stderr)
     return code
 
