@@ -1,0 +1,181 @@
+"""`FrameCache`: what was simulated, frame by frame, in memory and on disk."""
+
+import json
+import math
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .errors import CacheError
+
+#: Raised when the layout of the file changes; files of another number are refused.
+FORMAT_VERSION = 1
+
+Float32Array = NDArray[np.float32]
+
+
+class FrameCache:
+    """Positions of every body at consecutive frames.
+
+    Parameters
+    ----------
+    first_frame
+        Number of the first frame that will be appended.
+    body_names, vertex_counts
+        One entry per body, in the order in which positions are appended.
+    input_fingerprint
+        Names the settings and meshes the frames were made from; compared by the caller, not here.
+    start_fingerprint
+        Names the shapes at the first frame, likewise.
+    """
+
+    def __init__(
+        self,
+        first_frame: int,
+        body_names: Sequence[str],
+        vertex_counts: Sequence[int],
+        *,
+        input_fingerprint: str = "",
+        start_fingerprint: str = "",
+    ) -> None:
+        self.first_frame = int(first_frame)
+        self.body_names = tuple(body_names)
+        self.vertex_counts = tuple(int(count) for count in vertex_counts)
+        self.input_fingerprint = input_fingerprint
+        self.start_fingerprint = start_fingerprint
+        #: Arrays from which a simulation can go on after the last frame, None when unknown.
+        self.state: Mapping[str, NDArray[Any]] | None = None
+        self._start = np.concatenate([[0], np.cumsum(self.vertex_counts)]).astype(int)
+        self._positions: list[Float32Array] = []  # per frame [m], world frame, shape (vertex_count, 3)
+        self._transforms: list[NDArray[np.float64]] = []  # per frame, shape (body_count, 4, 4)
+
+    @property
+    def frame_count(self) -> int:
+        """Number of frames held."""
+        return len(self._positions)
+
+    @property
+    def last_frame(self) -> int:
+        """Number of the last frame held; `first_frame - 1` while there is none."""
+        return self.first_frame + self.frame_count - 1
+
+    @property
+    def memory(self) -> int:
+        """Size of the frames [bytes]."""
+        return sum(array.nbytes for array in self._positions) + sum(array.nbytes for array in self._transforms)
+
+    def append(self, frame: int, positions: Sequence[ArrayLike], transforms: ArrayLike | None = None) -> None:
+        """Add the next frame.
+
+        Parameters
+        ----------
+        positions
+            One array per body [m], world frame, shape (vertex_count of the body, 3).
+        transforms
+            World from local matrix of every body at this frame, shape (body_count, 4, 4); identities if None.
+
+        Raises `CacheError` if the frame is not the next one or a shape does not fit.
+        """
+        if frame != self.last_frame + 1:
+            raise CacheError(f"frame {frame}: the cache ends at {self.last_frame}. Simulate the frames between first.")
+        arrays = [np.asarray(array, dtype=np.float32) for array in positions]
+        shapes = [array.shape for array in arrays]
+        if shapes != [(count, 3) for count in self.vertex_counts]:
+            raise CacheError(
+                f"frame {frame}: positions of shapes {shapes} for {self.vertex_counts} vertices. Reset first."
+            )
+        body_count = len(self.body_names)
+        matrices = np.tile(np.eye(4), (body_count, 1, 1)) if transforms is None else np.array(transforms, dtype=float)
+        self._positions.append(np.concatenate(arrays) if arrays else np.empty((0, 3), np.float32))
+        self._transforms.append(matrices.reshape(body_count, 4, 4))
+
+    def clamp(self, time: float) -> float:
+        """The time nearest to `time` [frames] that the cache can show."""
+        return min(max(time, self.first_frame), self.last_frame)
+
+    def positions(self, body: int, time: float) -> Float32Array:
+        """Positions [m] of one body at `time` [frames], world frame, shape (vertex_count, 3).
+
+        Exact at whole frames, linear in between. Raises `CacheError` outside the frames held.
+        """
+        if not self.first_frame <= time <= self.last_frame:
+            raise CacheError(
+                f"frame {time:g}: the cache holds {self.first_frame} to {self.last_frame}. Simulate first."
+            )
+        whole = math.floor(time)
+        share = np.float32(time - whole)
+        rows = slice(self._start[body], self._start[body + 1])
+        here = self._positions[whole - self.first_frame][rows]
+        if share == 0.0:
+            return here
+        after = self._positions[whole + 1 - self.first_frame][rows]
+        return here + share * (after - here)
+
+    def transform(self, body: int, frame: int) -> NDArray[np.float64]:
+        """World from local matrix of one body at a whole frame, shape (4, 4)."""
+        if not self.first_frame <= frame <= self.last_frame:
+            raise CacheError(f"frame {frame}: the cache holds {self.first_frame} to {self.last_frame}. Simulate first.")
+        return self._transforms[frame - self.first_frame][body]
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write everything to one file, replacing an older one only once the new one is whole."""
+        target = Path(path)
+        header = {
+            "format_version": FORMAT_VERSION,
+            "first_frame": self.first_frame,
+            "body_names": self.body_names,
+            "vertex_counts": self.vertex_counts,
+            "input_fingerprint": self.input_fingerprint,
+            "start_fingerprint": self.start_fingerprint,
+            "has_state": self.state is not None,
+        }
+        arrays: dict[str, NDArray[Any]] = {
+            "header": np.frombuffer(json.dumps(header).encode(), dtype=np.uint8),
+            "positions": np.array(self._positions, np.float32),
+            "transforms": np.array(self._transforms),
+        }
+        arrays |= {f"state.{name}": array for name, array in (self.state or {}).items()}
+        temporary = target.with_name(target.name + ".new")
+        try:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            with temporary.open("wb") as file:
+                np.savez(file, **arrays)
+            temporary.replace(target)
+        except OSError as error:
+            temporary.unlink(missing_ok=True)
+            raise CacheError(
+                f"{target}: cannot be written ({error.strerror}). Check the folder and its space."
+            ) from error
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> "FrameCache":
+        """Read a file written by `save`; raises `CacheError` if it is missing, damaged or of another version."""
+        try:
+            with np.load(path, allow_pickle=False) as archive:
+                arrays = {name: archive[name] for name in archive.files}
+            header = json.loads(arrays["header"].tobytes())
+            if header["format_version"] != FORMAT_VERSION:
+                raise CacheError(f"{path}: written by another version of Soft Pressure. Simulate again.")
+            cache = cls(
+                header["first_frame"],
+                header["body_names"],
+                header["vertex_counts"],
+                input_fingerprint=header["input_fingerprint"],
+                start_fingerprint=header["start_fingerprint"],
+            )
+            shape = (len(arrays["positions"]), cache._start[-1], 3)
+            cache._positions = list(arrays["positions"].reshape(shape))
+            cache._transforms = list(arrays["transforms"].reshape(shape[0], len(cache.body_names), 4, 4))
+        except FileNotFoundError as error:
+            raise CacheError(f"{path}: there is no such cache. Simulate first.") from error
+        except CacheError:
+            raise
+        except Exception as error:  # numpy, zipfile and json each have their own for a damaged file
+            raise CacheError(f"{path}: not a readable cache ({error}). Simulate again.") from error
+        if header["has_state"]:
+            cache.state = {name[6:]: array for name, array in arrays.items() if name.startswith("state.")}
+        return cache

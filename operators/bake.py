@@ -1,0 +1,68 @@
+"""Baking and freeing."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import bpy
+from bpy.props import EnumProperty
+
+from ..softpressure import session
+from ..softpressure.engine import Progress, engine
+from .job import JobOperator
+
+_TARGETS = (("SHAPE_KEYS", "Shape Keys", "Absolute shape keys in the mesh; plays in any Blender"),)
+
+
+class SOFTPRESSURE_OT_bake(JobOperator, bpy.types.Operator):
+    """Turn the cached frames of all soft bodies into data that plays without this extension."""
+
+    bl_idname = "softpressure.bake"
+    bl_label = "Bake"
+    bl_description = "Turn the cached frames of all soft bodies into data that plays without this extension"
+    bl_options = {"REGISTER", "UNDO"}
+
+    target: EnumProperty(name="Target", description="What the frames become", items=_TARGETS)  # type: ignore[valid-type]
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        """Needs cached frames."""
+        if session.of(context.scene).cache is not None:
+            return True
+        cls.poll_message_set("Simulate first")
+        return False
+
+    def job(self, context: bpy.types.Context) -> Iterator[Progress]:
+        """Frame by frame."""
+        work: Iterator[Progress] = engine().bake.bake(context.scene)
+        return work
+
+    def done_text(self, context: bpy.types.Context) -> str:
+        """How many objects are baked."""
+        count = sum(obj.softpressure.is_baked for obj in session.objects(context.scene, "SOFT"))
+        return f"{count} soft bodies are baked"
+
+
+class SOFTPRESSURE_OT_free_bake(bpy.types.Operator):
+    """Remove the baked shape keys and give the meshes back as they were."""
+
+    bl_idname = "softpressure.free_bake"
+    bl_label = "Free Bake"
+    bl_description = "Remove the baked shape keys and give the meshes back as they were"
+    bl_options = {"REGISTER", "UNDO"}
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        """Needs a baked body."""
+        if any(obj.softpressure.is_baked for obj in session.objects(context.scene, "SOFT")):
+            return True
+        cls.poll_message_set("No soft body of this scene is baked")
+        return False
+
+    def execute(self, context: bpy.types.Context) -> set[Any]:
+        """Free all bakes of the scene."""
+        count = engine().bake.free(context.scene)
+        self.report({"INFO"}, f"Freed {count} bakes")
+        return {"FINISHED"}
+
+
+CLASSES = (SOFTPRESSURE_OT_bake, SOFTPRESSURE_OT_free_bake)

@@ -1,0 +1,69 @@
+"""Adding and removing bodies."""
+
+from typing import Any
+
+import bpy
+from bpy.props import EnumProperty
+
+from ..softpressure.engine import engine
+from ..softpressure.properties import KINDS
+
+
+def _selected_meshes(context: bpy.types.Context) -> list[bpy.types.Object]:
+    return [obj for obj in context.selected_objects if obj.type == "MESH"]
+
+
+class SOFTPRESSURE_OT_add_body(bpy.types.Operator):
+    """Make the selected meshes take part in the simulation."""
+
+    bl_idname = "softpressure.add_body"
+    bl_label = "Add Body"
+    bl_description = "Make the selected meshes take part in the simulation"
+    bl_options = {"REGISTER", "UNDO"}
+
+    kind: EnumProperty(name="Kind", description="How the meshes take part", items=KINDS[1:], default="SOFT")  # type: ignore[valid-type]
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        """Needs selected meshes."""
+        if _selected_meshes(context):
+            return True
+        cls.poll_message_set("Select at least one mesh object")
+        return False
+
+    def execute(self, context: bpy.types.Context) -> set[Any]:
+        """Add those that can be added, and say why the others cannot."""
+        return _finish(self, *engine().bodies.add_all(context.scene, _selected_meshes(context), self.kind))
+
+
+class SOFTPRESSURE_OT_remove_body(bpy.types.Operator):
+    """Take the selected meshes out of the simulation and give them back as they were."""
+
+    bl_idname = "softpressure.remove_body"
+    bl_label = "Remove Body"
+    bl_description = "Take the selected meshes out of the simulation and give them back as they were"
+    bl_options = {"REGISTER", "UNDO"}
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        """Needs a selected body."""
+        if any(obj.softpressure.kind != "NONE" for obj in _selected_meshes(context)):
+            return True
+        cls.poll_message_set("Select at least one body of the simulation")
+        return False
+
+    def execute(self, context: bpy.types.Context) -> set[Any]:
+        """Remove all that are selected."""
+        return _finish(self, *engine().bodies.remove_all(_selected_meshes(context)))
+
+
+def _finish(operator: bpy.types.Operator, notes: list[str], refusals: list[str]) -> set[Any]:
+    """Report; an error only if nothing was done, so that scripts can rely on it."""
+    for note in notes:
+        operator.report({"INFO"}, note)
+    for refusal in refusals:
+        operator.report({"WARNING"} if notes else {"ERROR"}, refusal)
+    return {"FINISHED"} if notes else {"CANCELLED"}
+
+
+CLASSES = (SOFTPRESSURE_OT_add_body, SOFTPRESSURE_OT_remove_body)

@@ -1,0 +1,65 @@
+"""Filling and emptying the cache."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import bpy
+
+from ..softpressure import session, status
+from ..softpressure.engine import Progress, engine
+from .job import JobOperator
+
+
+def _has_bodies(cls: type[bpy.types.Operator], context: bpy.types.Context) -> bool:
+    if session.has_bodies(context.scene):
+        return True
+    cls.poll_message_set("Add a soft body first")
+    return False
+
+
+class SOFTPRESSURE_OT_simulate(JobOperator, bpy.types.Operator):
+    """Simulate all frames that are missing in the cache."""
+
+    bl_idname = "softpressure.simulate"
+    bl_label = "Simulate"
+    bl_description = "Simulate all frames that are missing in the cache"
+    bl_options = {"REGISTER"}
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        """Needs a body."""
+        return _has_bodies(cls, context)
+
+    def job(self, context: bpy.types.Context) -> Iterator[Progress]:
+        """Frame by frame."""
+        work: Iterator[Progress] = engine().simulation.simulate(context.scene)
+        return work
+
+    def done_text(self, context: bpy.types.Context) -> str:
+        """What the cache holds."""
+        return f"Cached {status.cache_text(context.scene)}"
+
+
+class SOFTPRESSURE_OT_reset(bpy.types.Operator):
+    """Empty the cache and go to the first frame, where bodies have their rest shape."""
+
+    bl_idname = "softpressure.reset"
+    bl_label = "Reset"
+    bl_description = "Empty the cache and go to the first frame, where bodies have their rest shape"
+    bl_options = {"REGISTER"}
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        """Needs a body."""
+        return _has_bodies(cls, context)
+
+    def execute(self, context: bpy.types.Context) -> set[Any]:
+        """Reset; reports what is wrong with the bodies."""
+        engine().simulation.reset(context.scene)
+        error = session.of(context.scene).error
+        for line in error.splitlines():
+            self.report({"ERROR"}, line)
+        return {"CANCELLED"} if error else {"FINISHED"}
+
+
+CLASSES = (SOFTPRESSURE_OT_simulate, SOFTPRESSURE_OT_reset)

@@ -1,0 +1,54 @@
+"""Sidebar panel: the active object as a body."""
+
+import bpy
+
+from ..softpressure import session
+from .layout import CATEGORY, draw_text
+
+_ROWS = {
+    "SOFT": (
+        ("mass", "gauge_pressure"),
+        ("stretch_modulus", "bend_modulus", "damping"),
+        ("friction", "bounciness", "thickness"),
+    ),
+    "COLLIDER": (("friction", "bounciness", "thickness"),),
+}
+
+
+class SOFTPRESSURE_PT_body(bpy.types.Panel):
+    """How the active object takes part."""
+
+    bl_label = "Body"
+    bl_space_type = "VIEW_3D"
+    bl_region_type = "UI"
+    bl_category = CATEGORY
+
+    def draw(self, context: bpy.types.Context) -> None:
+        """The kind, then only what belongs to it."""
+        layout = self.layout
+        obj = context.object
+        if obj is None or obj.type != "MESH":
+            draw_text(layout, context, "Select a mesh object to make it a body.", "INFO")
+            return
+        settings = obj.softpressure
+        row = layout.row(align=True)
+        if settings.kind == "NONE":
+            for kind, label in (("SOFT", "Add Soft Body"), ("COLLIDER", "Add Collider")):
+                row.operator("softpressure.add_body", text=label).kind = kind
+        else:
+            row.prop(settings, "kind", text="")
+            row.operator("softpressure.remove_body", text="", icon="X")
+        problem = session.problems.get(obj.session_uid)
+        if problem:
+            draw_text(layout, context, problem)
+        layout.use_property_split = True
+        layout.active = not settings.is_baked
+        for names in _ROWS.get(settings.kind, ()):
+            column = layout.column(align=True)
+            for name in names:
+                column.prop(settings, name)
+        if settings.kind == "SOFT":
+            layout.prop_search(settings, "pin_group", obj, "vertex_groups")
+
+
+CLASSES = (SOFTPRESSURE_PT_body,)

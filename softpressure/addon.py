@@ -1,0 +1,38 @@
+"""Registers everything with Blender, and takes it away again."""
+
+import bpy
+
+from ..operators import bake as bake_operators
+from ..operators import bodies as body_operators
+from ..operators import simulate as simulate_operators
+from ..panels import body as body_panel
+from ..panels import scene as scene_panels
+from . import command, handlers, properties, session
+
+CLASSES = (
+    *properties.CLASSES,
+    *body_operators.CLASSES,
+    *simulate_operators.CLASSES,
+    *bake_operators.CLASSES,
+    *body_panel.CLASSES,
+    *scene_panels.CLASSES,
+)
+
+
+def register() -> None:
+    """Called when the extension is enabled."""
+    for cls in CLASSES:
+        bpy.utils.register_class(cls)
+    properties.register()
+    handlers.register()
+    command.register()
+
+
+def unregister() -> None:
+    """Called when the extension is disabled."""
+    command.unregister()
+    handlers.unregister()
+    properties.unregister()
+    for cls in reversed(CLASSES):
+        bpy.utils.unregister_class(cls)
+    session.forget_all()

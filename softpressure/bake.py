@@ -1,0 +1,117 @@
+"""Bakes the cache into absolute shape keys that play in any Blender, and takes the bake away again.
+
+Key `i` holds the i-th cached frame at `eval_time` i; one linear curve runs from 1 to the number of keys. So frames are
+exact, sub-frames lie in between, and a frame costs Blender next to nothing.
+"""
+
+from collections.abc import Iterator
+
+import bpy
+import numpy as np
+
+from ..core import CacheError, SoftPressureError
+from ..core.cache import FrameCache
+from . import actions, bodies, mesh_io, playback, session, stages
+from .engine import Progress
+
+#: Names of keys and actions made here start with this.
+_PREFIX = "SP Bake"
+
+
+def bake(scene: bpy.types.Scene) -> Iterator[Progress]:
+    """Turn the cached frames of all soft bodies into shape keys; yields after each frame.
+
+    Raises `CacheError` if there is nothing valid to bake. If it is stopped half-way, nothing is baked.
+    """
+    here = session.of(scene)
+    cache = here.cache
+    if cache is None or not cache.frame_count:
+        raise CacheError(f"{scene.name}: no frames to bake. Press Simulate first.")
+    if here.is_out_of_date(scene):
+        raise CacheError(f"{scene.name}: the cached frames are out of date. Press Simulate again before baking.")
+    by_uid = {obj.session_uid: obj for obj in scene.objects}
+    objects = [by_uid[uid] for uid in here.object_uids]
+    for obj in objects:
+        if obj.mode == "EDIT":
+            raise SoftPressureError(f"{obj.name}: is in Edit Mode. Leave it (Tab) before baking.")
+        if obj.softpressure.is_baked:
+            raise SoftPressureError(f"{obj.name}: is baked already. Free the bake first.")
+    is_done = False
+    try:
+        for obj in objects:
+            _begin(obj)
+        for sample in range(1, cache.frame_count + 1):
+            frame = cache.first_frame + sample - 1
+            for number, obj in enumerate(objects):
+                _add_sample(obj, sample, frame, cache, number)
+            yield sample, cache.frame_count, f"Baking frame {frame}"
+        for obj in objects:
+            _add_curve(obj, cache)
+        is_done = True
+    finally:
+        here.shown.clear()
+        if not is_done:
+            for obj in objects:
+                free_object(obj)
+            playback.show(scene)
+
+
+def free(scene: bpy.types.Scene) -> int:
+    """Take all bakes of a scene away; returns how many objects had one."""
+    baked = [obj for obj in session.objects(scene, "SOFT") if obj.softpressure.is_baked]
+    for obj in baked:
+        free_object(obj)
+    session.of(scene).shown.clear()
+    playback.show(scene)
+    return len(baked)
+
+
+def free_object(obj: bpy.types.Object) -> None:
+    """Give an object its mesh back as it was before it was baked."""
+    if not obj.softpressure.is_baked:
+        return
+    keys = obj.data.shape_keys
+    if keys is not None:
+        action = keys.animation_data.action if keys.animation_data else None
+        basis = mesh_io.read_key(keys.reference_key)
+        obj.shape_key_clear()
+        obj.data.attributes["position"].data.foreach_set("vector", basis.ravel())
+        obj.data.update()
+        if action is not None and action.name.startswith(_PREFIX) and not action.users:
+            bpy.data.actions.remove(action)
+    obj.softpressure.is_baked = False
+    bodies.ensure_live_key(obj)
+    stages.show(obj, stages.Stage.REST)
+
+
+def _begin(obj: bpy.types.Object) -> None:
+    """From one live key beside the basis to absolute keys without any sample."""
+    bodies.ensure_live_key(obj)
+    stages.show(obj, stages.Stage.OUTPUT)
+    obj.softpressure.is_baked = True
+    obj.shape_key_remove(mesh_io.live_key(obj))
+    obj.data.shape_keys.use_relative = False
+
+
+def _add_sample(obj: bpy.types.Object, sample: int, frame: int, cache: FrameCache, number: int) -> None:
+    obj.data.shape_keys.eval_time = sample  # a new absolute key is placed there
+    key = obj.shape_key_add(name=f"{_PREFIX} {frame}", from_mix=False)
+    key.interpolation = "KEY_LINEAR"
+    world = cache.positions(number, frame)
+    mesh_io.write_key(key, mesh_io.to_local(cache.transform(number, frame), world))
+
+
+def _add_curve(obj: bpy.types.Object, cache: FrameCache) -> None:
+    keys = obj.data.shape_keys
+    for sample in {1, cache.frame_count}:
+        keys.eval_time = sample
+        keys.keyframe_insert("eval_time", frame=cache.first_frame + sample - 1)
+    keys.animation_data.action.name = f"{_PREFIX} {obj.name}"
+    for curve in actions.curves(keys):
+        values = np.array([(cache.first_frame, 1), (cache.last_frame, cache.frame_count)], np.float32)
+        curve.keyframe_points.foreach_set("co", values[: len(curve.keyframe_points)].ravel())
+        for point in curve.keyframe_points:
+            point.interpolation = "LINEAR"
+        curve.update()
+    obj.active_shape_key_index = 0
+    obj.data.update_tag()

@@ -1,0 +1,203 @@
+"""Marking objects as bodies, and refusing those that cannot be simulated."""
+
+from collections.abc import Iterable
+
+import bpy
+import numpy as np
+
+from ..core import MeshError, SoftPressureError, check_closed_surface
+from ..core.topology import check_surface
+from . import mesh_io, session, stages
+
+#: A scale below this share of the largest one counts as zero: it could not be undone exactly.
+_SMALLEST_SCALE_SHARE = 1e-6
+#: These may close a mesh, but come after the live shape key.
+_CLOSING_MODIFIERS = {"MIRROR", "SOLIDIFY", "WELD", "NODES"}
+
+
+def add(obj: bpy.types.Object, kind: str) -> None:
+    """Make an object a body; raises `MeshError` and changes nothing if it cannot be one."""
+    check(obj, kind)
+    if obj.softpressure.kind != kind:
+        obj.softpressure.kind = kind  # its update calls `on_kind_change`
+    else:
+        on_kind_change(obj)
+
+
+def remove(obj: bpy.types.Object) -> None:
+    """Give an object back as it was before `add`; its settings stay for the next time."""
+    obj.softpressure.kind = "NONE"
+
+
+def add_all(scene: bpy.types.Scene, objects: Iterable[bpy.types.Object], kind: str) -> tuple[list[str], list[str]]:
+    """Add each object that can be a body. Returns what was done and why not the rest, one sentence per object."""
+    notes, refusals = [], []
+    for obj in objects:
+        try:
+            add(obj, kind)
+        except SoftPressureError as error:
+            session.problems[obj.session_uid] = str(error)
+            refusals.append(str(error))
+        else:
+            notes.append(f"{obj.name}: added as a {'soft body' if kind == 'SOFT' else 'collider'}")
+    if notes and not scene.render.use_lock_interface:
+        scene.render.use_lock_interface = True
+        notes.append("Switched on Render > Lock Interface, so that rendering and playing do not collide")
+    return notes, refusals
+
+
+def remove_all(objects: Iterable[bpy.types.Object]) -> tuple[list[str], list[str]]:
+    """Remove each object that is a body. Returns what was done and why not the rest."""
+    notes = []
+    for obj in objects:
+        if obj.softpressure.kind != "NONE":
+            remove(obj)
+            notes.append(f"{obj.name}: is no longer a body")
+    return notes, []
+
+
+def on_kind_change(obj: bpy.types.Object) -> None:
+    """Bring an object's data in line with its kind, and note what is wrong with it."""
+    session.mark_all()
+    settings = obj.softpressure
+    if settings.kind != "SOFT":
+        _remove_live_key(obj)
+    if settings.kind == "COLLIDER" and not settings.is_property_set("bounciness"):
+        settings.bounciness = 0.0  # a pair uses the larger one: the soft body decides
+    try:
+        check(obj, settings.kind)
+        if settings.kind == "SOFT" and not settings.is_baked:
+            ensure_live_key(obj)
+    except SoftPressureError as error:
+        session.problems[obj.session_uid] = str(error)
+    else:
+        session.problems.pop(obj.session_uid, None)
+
+
+def check(obj: bpy.types.Object, kind: str) -> None:
+    """Raise `MeshError` if an object cannot be a body of this kind, as far as its own mesh tells."""
+    if kind == "NONE":
+        return
+    if obj.type != "MESH":
+        raise MeshError(f"{obj.name}: a {obj.type.lower()} object; only meshes can be bodies. Convert it to a mesh.")
+    if kind == "RIGID":
+        raise MeshError(f"{obj.name}: rigid bodies come with a later version. Choose Soft or Collider.")
+    if obj.mode == "EDIT":
+        raise MeshError(f"{obj.name}: is in Edit Mode, so its shape is not settled. Leave Edit Mode (Tab).")
+    check_scale(obj)
+    if kind == "SOFT":
+        check_ownership(obj)
+        check_keys(obj)
+    mesh = obj.data
+    matrix = mesh_io.world_matrix(obj)
+    local = mesh_io.read_local(mesh)
+    key = mesh_io.live_key(obj)
+    if key is not None:
+        local = mesh_io.read_key(mesh.shape_keys.reference_key)
+    check_surface_of(obj, kind, mesh_io.to_world(matrix, local), mesh_io.read_triangles(mesh, matrix))
+
+
+def check_surface_of(
+    obj: bpy.types.Object, kind: str, positions: mesh_io.FloatArray, triangles: mesh_io.IntArray
+) -> None:
+    """Raise `MeshError` unless the captured surface can be a body of this kind."""
+    if kind == "COLLIDER":
+        used, kept = usable_part(positions, triangles)
+        if np.isfinite(positions).all() and len(triangles) and not len(kept):
+            raise MeshError(f"{obj.name}: all {len(triangles)} faces have zero area. Scale it or rebuild its faces.")
+        check_surface(obj.name, positions[used] if len(kept) else positions, kept if len(kept) else triangles)
+        return
+    try:
+        check_closed_surface(obj.name, positions, triangles)
+    except MeshError as error:
+        closing = [modifier.name for modifier in obj.modifiers if modifier.type in _CLOSING_MODIFIERS]
+        if closing and "open edges" in str(error):
+            raise MeshError(f"{error} The modifier {closing[0]} follows the simulation: apply it first.") from None
+        raise
+
+
+def usable_part(
+    positions: mesh_io.FloatArray, triangles: mesh_io.IntArray
+) -> tuple[mesh_io.IntArray, mesh_io.IntArray]:
+    """Of a collider: the vertices of faces that have an area, and those faces in the numbers of these vertices."""
+    corners = positions[triangles]
+    normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    size = float(np.ptp(positions, axis=0).max()) if len(positions) else 0.0
+    kept = triangles[0.5 * np.linalg.norm(normals, axis=1) > 1e-14 * size * size]
+    used, renumbered = np.unique(kept, return_inverse=True)
+    return used.astype(np.int32), renumbered.reshape(-1, 3).astype(np.int32)
+
+
+def check_scale(obj: bpy.types.Object) -> None:
+    """Raise `MeshError` if the object's world matrix flattens it."""
+    matrix = mesh_io.world_matrix(obj)[:3, :3]
+    if not np.isfinite(matrix).all():
+        raise MeshError(f"{obj.name}: its transform holds NaN or infinity. Clear it (Object > Clear).")
+    stretches = np.linalg.svd(matrix, compute_uv=False)
+    if stretches[2] <= _SMALLEST_SCALE_SHARE * stretches[0]:
+        scale = ", ".join(f"{value:g}" for value in obj.matrix_world.to_scale())
+        raise MeshError(f"{obj.name}: scale ({scale}) flattens it. Set a scale without zero, of its parents too.")
+
+
+def check_ownership(obj: bpy.types.Object) -> None:
+    """Raise `MeshError` if the mesh is shared or belongs to another file."""
+    mesh = obj.data
+    for item in (obj, mesh):
+        if item.library is not None:
+            raise MeshError(f"{obj.name}: is linked from {item.library.filepath}. Make it local (Object > Relations).")
+        if item.override_library is not None:
+            raise MeshError(f"{obj.name}: is a library override. Make it local (Object > Relations).")
+    if mesh.users > 1:
+        raise MeshError(
+            f"{obj.name}: its mesh {mesh.name} has {mesh.users} users; a soft body changes its own. "
+            "Make it single-user (Object > Relations > Make Single User > Object & Data)."
+        )
+
+
+def check_keys(obj: bpy.types.Object) -> None:
+    """Raise `MeshError` if the mesh has shape keys that are not ours."""
+    keys = obj.data.shape_keys
+    if keys is None or obj.softpressure.is_baked:
+        return
+    blocks = keys.key_blocks
+    foreign = [key.name for key in blocks if key.name != mesh_io.LIVE_KEY]
+    if mesh_io.LIVE_KEY in blocks:
+        foreign = foreign[1:]  # the basis
+    if foreign:
+        raise MeshError(
+            f"{obj.name}: has {len(foreign)} shape keys of its own ({foreign[0]}, ...); a soft body needs the only ones. "
+            "Apply or remove them (Object Data > Shape Keys)."
+        )
+
+
+def ensure_live_key(obj: bpy.types.Object) -> None:
+    """Give a soft body its live shape key, at rest."""
+    if mesh_io.live_key(obj) is not None:
+        return
+    obj.shape_key_add(name="Basis", from_mix=False)
+    key = obj.shape_key_add(name=mesh_io.LIVE_KEY, from_mix=False)
+    key.value = 1.0
+    key.mute = True
+    obj.active_shape_key_index = 0  # a person who edits the mesh edits the rest shape
+    obj.show_only_shape_key = False
+
+
+def show_rest(objects: Iterable[bpy.types.Object]) -> None:
+    """Let soft bodies show their own shape, as if there were no simulation."""
+    for obj in objects:
+        if not obj.softpressure.is_baked:
+            stages.show(obj, stages.Stage.REST)
+
+
+def _remove_live_key(obj: bpy.types.Object) -> None:
+    if obj.softpressure.is_baked:
+        from . import bake  # it builds on this module
+
+        bake.free_object(obj)
+    key = mesh_io.live_key(obj)
+    if key is None:
+        return
+    stages.show(obj, stages.Stage.REST)
+    obj.shape_key_remove(key)
+    if len(obj.data.shape_keys.key_blocks) == 1:  # our own basis; the mesh keeps its shape
+        obj.shape_key_clear()

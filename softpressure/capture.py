@@ -1,0 +1,198 @@
+"""From evaluated objects to the core's model and to what drives it in each frame. World space throughout."""
+
+from dataclasses import dataclass
+
+import bpy
+import numpy as np
+
+from ..core import FrameInput, ModelBuilder, SoftPressureError, World
+from . import bodies, fingerprint, mesh_io, session
+from .mesh_io import Float32Array, FloatArray, IntArray
+
+_SURFACE = ("friction", "bounciness", "thickness")
+_SKIN = ("mass", "gauge_pressure", "stretch_modulus", "bend_modulus", "damping", *_SURFACE)
+
+
+@dataclass(slots=True)
+class Body:
+    """One soft body at the first frame."""
+
+    object_uid: int
+    name: str
+    positions: FloatArray  # [m], shape (vertex_count, 3)
+    triangles: IntArray
+    pinned: IntArray  # ascending vertex numbers
+    settings: dict[str, float]
+
+
+@dataclass(slots=True)
+class Obstacle:
+    """One collider at the first frame, and where it was last."""
+
+    object_uid: int
+    name: str
+    vertex_count: int  # of the evaluated mesh
+    used: IntArray  # vertices of it that take part
+    triangles: IntArray  # in numbers of `used`
+    positions: FloatArray  # [m], shape (len(used), 3)
+    local: Float32Array | None  # of `used`, None if its shape can change with the frame
+    matrix: FloatArray
+    settings: dict[str, float]
+
+
+@dataclass(slots=True)
+class Start:
+    """Everything a simulation starts from."""
+
+    bodies: list[Body]
+    obstacles: list[Obstacle]
+
+    def fingerprint(self) -> str:
+        """A name for these shapes and settings."""
+        values: list[object] = []
+        for body in self.bodies:
+            values += [body.name, body.positions, body.triangles, body.pinned, body.settings]
+        for obstacle in self.obstacles:
+            values += [obstacle.name, obstacle.positions, obstacle.triangles, obstacle.settings]
+        return fingerprint.of_arrays(values)
+
+
+class Refusals(SoftPressureError):
+    """One or more objects cannot take part; one sentence per object."""
+
+
+def start(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> Start:
+    """Capture all bodies; their meshes must show the input stage. Raises `Refusals`."""
+    found = Start([], [])
+    sentences = []
+    for obj in session.objects(scene, "SOFT", "RIGID", "COLLIDER"):
+        try:
+            if obj.softpressure.kind == "COLLIDER":
+                found.obstacles.append(_obstacle(obj, depsgraph))
+            else:
+                found.bodies.append(_body(obj, depsgraph))
+            session.problems.pop(obj.session_uid, None)
+        except SoftPressureError as error:
+            session.problems[obj.session_uid] = str(error)
+            sentences.append(str(error))
+    if sentences:
+        raise Refusals("\n".join(sentences))
+    return found
+
+
+def build_world(scene: bpy.types.Scene, start: Start) -> World:
+    """The core's world for a captured scene; raises `MeshError` or `ParameterError`."""
+    settings = scene.softpressure
+    builder = ModelBuilder(
+        gravity=tuple(scene.gravity) if scene.use_gravity else (0.0, 0.0, 0.0),
+        ambient_pressure=settings.ambient_pressure,
+    )
+    for body in start.bodies:
+        builder.add_membrane(body.name, body.positions, body.triangles, pinned=body.pinned, **body.settings)
+    for obstacle in start.obstacles:
+        builder.add_collider(obstacle.name, obstacle.positions, obstacle.triangles, **obstacle.settings)
+    frame_rate = scene.render.fps / scene.render.fps_base
+    return World(builder.build(), frame_rate=frame_rate, substeps=settings.substeps, threads=settings.threads)
+
+
+def frame_input(start: Start, objects: dict[int, bpy.types.Object], depsgraph: bpy.types.Depsgraph) -> FrameInput:
+    """What drives the bodies at the end of this frame: pressures, pins, moved colliders."""
+    pressures: dict[int, float] = {}
+    pins: dict[int, FloatArray] = {}
+    moved: dict[int, FloatArray] = {}
+    for number, body in enumerate(start.bodies):
+        evaluated = _evaluated(objects[body.object_uid], depsgraph)
+        pressures[number] = evaluated.softpressure.gauge_pressure
+        if len(body.pinned):
+            positions = mesh_io.to_world(mesh_io.world_matrix(evaluated), mesh_io.read_local(evaluated.data))
+            pins[number] = positions[body.pinned]
+    for number, obstacle in enumerate(start.obstacles):
+        if _move(obstacle, _evaluated(objects[obstacle.object_uid], depsgraph)):
+            moved[number] = obstacle.positions
+    return FrameInput(gauge_pressure=pressures, pinned_positions=pins, collider_positions=moved)
+
+
+def world_matrices(
+    start: Start, objects: dict[int, bpy.types.Object], depsgraph: bpy.types.Depsgraph
+) -> list[FloatArray]:
+    """World from local matrix of every body."""
+    return [mesh_io.world_matrix(objects[body.object_uid].evaluated_get(depsgraph)) for body in start.bodies]
+
+
+def _evaluated(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> bpy.types.Object:
+    evaluated = obj.evaluated_get(depsgraph)
+    if not evaluated.is_evaluated:
+        raise SoftPressureError(
+            f"{obj.name}: is not evaluated; it or its collection is excluded from the view layer or disabled in viewports. "
+            "Enable it, or remove it from the simulation."
+        )
+    return evaluated
+
+
+def _body(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> Body:
+    settings = obj.softpressure
+    bodies.check(obj, settings.kind)
+    evaluated = _evaluated(obj, depsgraph)
+    if settings.is_baked:
+        raise SoftPressureError(f"{obj.name}: is baked. Free the bake before simulating again.")
+    if mesh_io.live_key(obj) is None:
+        raise SoftPressureError(f"{obj.name}: has lost its shape key {mesh_io.LIVE_KEY}. Add it as a soft body again.")
+    if settings.pin_group and settings.pin_group not in obj.vertex_groups:
+        raise SoftPressureError(
+            f"{obj.name}: has no vertex group {settings.pin_group}. Choose an existing pin group or clear the field."
+        )
+    mesh, matrix = evaluated.data, mesh_io.world_matrix(evaluated)
+    positions = mesh_io.to_world(matrix, mesh_io.read_local(mesh))
+    triangles = mesh_io.read_triangles(mesh, matrix)
+    if len(positions) != len(obj.data.vertices):
+        raise SoftPressureError(
+            f"{obj.name}: evaluates to {len(positions)} vertices instead of {len(obj.data.vertices)}. "
+            "Apply what changes its topology, or move it behind the deforming modifiers."
+        )
+    bodies.check_surface_of(obj, "SOFT", positions, triangles)
+    pinned = mesh_io.pinned_vertices(obj, settings.pin_group)
+    values = {name: getattr(evaluated.softpressure, name) for name in _SKIN}
+    return Body(obj.session_uid, obj.name, positions, triangles, pinned, values)
+
+
+def _obstacle(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> Obstacle:
+    bodies.check(obj, "COLLIDER")
+    evaluated = _evaluated(obj, depsgraph)
+    mesh, matrix = evaluated.data, mesh_io.world_matrix(evaluated)
+    local = mesh_io.read_local(mesh)
+    positions = mesh_io.to_world(matrix, local)
+    triangles = mesh_io.read_triangles(mesh, matrix)
+    bodies.check_surface_of(obj, "COLLIDER", positions, triangles)
+    used, kept = bodies.usable_part(positions, triangles)
+    has_own_shape = not obj.modifiers and obj.data.shape_keys is None
+    return Obstacle(
+        object_uid=obj.session_uid,
+        name=obj.name,
+        vertex_count=len(local),
+        used=used,
+        triangles=kept,
+        positions=positions[used],
+        local=local[used] if has_own_shape else None,
+        matrix=matrix,
+        settings={name: getattr(obj.softpressure, name) for name in _SURFACE},
+    )
+
+
+def _move(obstacle: Obstacle, evaluated: bpy.types.Object) -> bool:
+    """Bring a collider to where it is now; False if it has not moved."""
+    matrix = mesh_io.world_matrix(evaluated)
+    if obstacle.local is not None and np.array_equal(matrix, obstacle.matrix):
+        return False
+    local = obstacle.local
+    if local is None:
+        whole = mesh_io.read_local(evaluated.data)
+        if len(whole) != obstacle.vertex_count:
+            raise SoftPressureError(
+                f"{obstacle.name}: changes from {obstacle.vertex_count} to {len(whole)} vertices while it is animated. "
+                "A collider must keep its topology: remove what changes it."
+            )
+        local = whole[obstacle.used]
+    positions = mesh_io.to_world(matrix, local)
+    has_moved = not np.array_equal(positions, obstacle.positions)
+    obstacle.positions, obstacle.matrix = positions, matrix
+    return has_moved

@@ -1,0 +1,67 @@
+"""Caches beside the saved file, so that it plays when it is opened again and renders in the background."""
+
+import dataclasses
+from pathlib import Path
+
+import bpy
+import numpy as np
+
+from ..core import CacheError, State, World
+from ..core.cache import FrameCache
+from . import capture, session
+
+
+def path_of(scene: bpy.types.Scene, blend_path: str = "") -> Path | None:
+    """Where the cache of a scene lies; None while the file has never been saved."""
+    blend = Path(blend_path or bpy.data.filepath)
+    if not blend.name:
+        return None
+    return blend.parent / f"softpressure_{blend.stem}" / f"{bpy.path.clean_name(scene.name)}.npz"
+
+
+def save(scene: bpy.types.Scene, blend_path: str = "") -> None:
+    """Write the cache of a scene, if there is one and the file has a place; a failure is noted, not raised."""
+    here = session.of(scene)
+    path = path_of(scene, blend_path)
+    if path is None or here.cache is None or not here.cache.frame_count:
+        return
+    if here.world is not None:
+        here.cache.state = _arrays(here.world.save())
+    try:
+        here.cache.save(path)
+    except CacheError as error:
+        here.fail(str(error))
+
+
+def load(scene: bpy.types.Scene) -> None:
+    """Read the cache of a scene, if there is one and its objects are still there."""
+    here = session.of(scene)
+    path = path_of(scene)
+    if path is None or not path.exists():
+        return
+    try:
+        cache = FrameCache.load(path)
+    except CacheError as error:
+        here.fail(str(error))
+        return
+    found = [scene.objects.get(name) for name in cache.body_names]
+    if all(obj is not None for obj in found):
+        here.cache = cache
+        here.object_uids = tuple(obj.session_uid for obj in found if obj is not None)
+
+
+def resume(scene: bpy.types.Scene, start: "capture.Start", cache: FrameCache) -> World:
+    """A world at the last frame of a cache that was read from disk; raises `CacheError` if it holds no state."""
+    if cache.state is None:
+        raise CacheError("Scene: the cache on disk ends here and cannot be continued. Press Reset to simulate anew.")
+    world = capture.build_world(scene, start)
+    values = {name: array if array.ndim else array.item() for name, array in cache.state.items()}
+    world.load(State(**values))
+    for obstacle in start.obstacles:
+        obstacle.matrix = np.full((4, 4), np.nan)  # where they were last is in the state
+        obstacle.positions = np.full_like(obstacle.positions, np.nan)
+    return world
+
+
+def _arrays(state: State) -> dict[str, "np.ndarray"]:
+    return {field.name: np.asarray(getattr(state, field.name)) for field in dataclasses.fields(state)}

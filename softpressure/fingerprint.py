@@ -1,0 +1,134 @@
+"""Names what a simulation is made from, so that a cache can tell whether it is out of date.
+
+Read from the file's data, never from evaluated data: the name must not change with the current frame. What is animated
+counts with its keyframes instead of its value of the moment. Geometry that modifiers or drivers make differently is
+noticed when the timeline passes the first frame, by `of_arrays`.
+"""
+
+import hashlib
+from collections.abc import Iterable
+from typing import Any
+
+import bpy
+import numpy as np
+from numpy.typing import NDArray
+
+from . import actions, stages
+
+_SOFT = ("mass", "gauge_pressure", "stretch_modulus", "bend_modulus", "damping", "friction", "bounciness", "thickness")
+_PARAMETERS = {"SOFT": (*_SOFT, "pin_group"), "COLLIDER": ("friction", "bounciness", "thickness"), "RIGID": ()}
+_TRANSFORMS = ("location", "rotation", "scale", "delta")
+_SKIPPED_VALUES = {"rna_type", "name", "is_active", "execution_time", "persistent_uid", "show_expanded", "show_on_cage"}
+_SKIPPED_VALUES |= {"show_in_editmode", "use_pin_to_last", "show_viewport", "show_render", "is_override_data"}
+
+
+def of_arrays(values: Iterable[Any]) -> str:
+    """A name for arrays, numbers and strings in this order."""
+    digest = _Digest()
+    digest.add(*values)
+    return digest.name()
+
+
+def of_inputs(scene: bpy.types.Scene) -> str:
+    """A name for the settings, meshes, transforms and animations of everything that takes part."""
+    digest = _Digest()
+    settings, render = scene.softpressure, scene.render
+    gravity = tuple(scene.gravity) if scene.use_gravity else (0.0, 0.0, 0.0)
+    digest.add(settings.substeps, settings.ambient_pressure, settings.frame_start, gravity, render.fps, render.fps_base)
+    for obj in sorted(scene.objects, key=lambda obj: obj.name_full):
+        if obj.type != "MESH" or obj.softpressure.kind == "NONE":
+            continue
+        kind = obj.softpressure.kind
+        animated = actions.animated_paths(obj)
+        digest.add(obj.name_full, kind)
+        for name in _PARAMETERS[kind]:
+            digest.add(None if f"softpressure.{name}" in animated else getattr(obj.softpressure, name))
+        _add_mesh(digest, obj)
+        _add_object(digest, obj)
+    return digest.name()
+
+
+class _Digest:
+    def __init__(self) -> None:
+        self._hash = hashlib.blake2b(digest_size=16)
+        self.visited: set[str] = set()
+
+    def add(self, *values: Any) -> None:
+        for value in values:
+            if isinstance(value, np.ndarray):
+                self._hash.update(repr((value.shape, str(value.dtype))).encode())
+                self._hash.update(np.ascontiguousarray(value).data)
+            else:
+                self._hash.update(repr(value).encode() + b"\0")
+
+    def name(self) -> str:
+        return self._hash.hexdigest()
+
+
+def _add_mesh(digest: _Digest, obj: bpy.types.Object) -> None:
+    mesh, keys = obj.data, obj.data.shape_keys
+    points: NDArray[np.float32] = np.empty(3 * len(mesh.vertices), np.float32)
+    if keys is not None:
+        keys.reference_key.points.foreach_get("co", points)
+    elif "position" in mesh.attributes:  # not in edit mode
+        mesh.attributes["position"].data.foreach_get("vector", points)
+    corners: NDArray[np.int32] = np.empty(len(mesh.loops), np.int32)
+    mesh.loops.foreach_get("vertex_index", corners)
+    sizes: NDArray[np.int32] = np.empty(len(mesh.polygons), np.int32)
+    mesh.polygons.foreach_get("loop_total", sizes)
+    digest.add(points, corners, sizes)
+    if keys is not None and obj.softpressure.kind == "COLLIDER":
+        _add_animation(digest, keys)
+        for key in keys.key_blocks:
+            digest.add(key.name, key.mute)
+
+
+def _add_object(digest: _Digest, obj: bpy.types.Object) -> None:
+    """Where an object is and what moves it: transform or its animation, parents, constraints, modifiers."""
+    if obj.name_full in digest.visited:
+        return
+    digest.visited.add(obj.name_full)
+    animated = _add_animation(digest, obj)
+    if not any(path.startswith(_TRANSFORMS) for path in animated):
+        digest.add(np.array(obj.matrix_basis))
+    if obj.pose is not None and not animated:
+        digest.add(*(np.array(bone.matrix_basis) for bone in obj.pose.bones))
+    if obj.parent is not None:
+        digest.add(np.array(obj.matrix_parent_inverse), obj.parent_type, obj.parent_bone)
+        _add_object(digest, obj.parent)
+    for index, constraint in enumerate(obj.constraints):
+        _add_values(digest, constraint, f'constraints["{constraint.name}"]', animated, index)
+    for index, modifier, is_shown in stages.input_modifiers(obj):
+        digest.add(is_shown)
+        _add_values(digest, modifier, f'modifiers["{modifier.name}"]', animated, index)
+
+
+def _add_animation(digest: _Digest, owner: bpy.types.ID) -> set[str]:
+    for curve in actions.curves(owner):
+        values: NDArray[np.float32] = np.empty(2 * len(curve.keyframe_points), np.float32)
+        for name in ("co", "handle_left", "handle_right"):
+            curve.keyframe_points.foreach_get(name, values)
+            digest.add(values)
+        digest.add(curve.data_path, curve.array_index, curve.mute, curve.extrapolation)
+        digest.add([point.interpolation for point in curve.keyframe_points])
+    for curve in actions.drivers(owner):
+        digest.add(curve.data_path, curve.array_index, curve.driver.type, curve.driver.expression)
+    return actions.animated_paths(owner)
+
+
+def _add_values(digest: _Digest, item: Any, path: str, animated: set[str], index: int) -> None:
+    """The plain values of a modifier or constraint, and the objects it points to."""
+    digest.add(index, item.type)
+    for prop in item.bl_rna.properties:
+        name = prop.identifier
+        if name in _SKIPPED_VALUES or prop.is_readonly or f"{path}.{name}" in animated:
+            continue
+        if prop.type == "POINTER":
+            target = getattr(item, name)
+            if isinstance(target, bpy.types.Object):
+                digest.add(target.name_full)
+                _add_object(digest, target)
+        elif prop.type != "COLLECTION":
+            value = getattr(item, name)
+            is_array = getattr(prop, "is_array", False)
+            digest.add(name, np.array(value).tolist() if is_array else str(value))

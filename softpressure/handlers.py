@@ -1,0 +1,123 @@
+"""Calls from Blender. They never raise: an error stops the simulation of its scene and is shown in the panel."""
+
+import functools
+import logging
+import traceback
+from collections.abc import Callable
+from typing import Any
+
+import bpy
+from bpy.app.handlers import persistent
+
+from . import session
+from .engine import engine
+
+_log = logging.getLogger("softpressure")
+
+
+def _guarded(function: Callable[..., None]) -> Callable[..., None]:
+    """A handler that notes what goes wrong, once, instead of raising."""
+
+    @functools.wraps(function)
+    def handler(*arguments: Any) -> None:
+        try:
+            function(*arguments)
+        except Exception as error:
+            sentence = f"Internal error in {function.__name__}: {error!r}. Press Reset; if it comes back, report it."
+            for scene in [item for item in arguments if isinstance(item, bpy.types.Scene)] or bpy.data.scenes:
+                session.of(scene).fail(sentence)
+            _log.debug(traceback.format_exc())
+
+    return persistent(handler)
+
+
+@_guarded
+def on_frame_change_pre(scene: bpy.types.Scene, *_: Any) -> None:
+    """Show a cached frame, or prepare the next one."""
+    if session.has_bodies(scene):
+        engine().simulation.before_frame(scene)
+
+
+@_guarded
+def on_frame_change_post(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
+    """Simulate the next frame; correct what is shown by the current matrices."""
+    if session.has_bodies(scene):
+        engine().simulation.after_frame(scene, depsgraph)
+
+
+@_guarded
+def on_depsgraph_update_post(_scene: bpy.types.Scene, *_: Any) -> None:
+    """Anything may have been edited; sessions compare when they are asked."""
+    session.mark_all()
+
+
+@_guarded
+def on_undo_post(scene: bpy.types.Scene, *_: Any) -> None:
+    """Data-blocks were replaced: compare again, and show the frame of now."""
+    session.mark_all()
+    session.forget_shown()
+    for other in bpy.data.scenes:
+        if session.has_bodies(other):
+            engine().playback.show(other)
+
+
+@_guarded
+def on_load_post(*_: Any) -> None:
+    """Another file: read the caches beside it."""
+    session.forget_all()
+    session.is_rendering = False
+    for scene in bpy.data.scenes:
+        if session.has_bodies(scene):
+            engine().disk.load(scene)
+            engine().playback.show(scene)
+
+
+@_guarded
+def on_save_post(path: str, *_: Any) -> None:
+    """Write the caches beside the file."""
+    for scene in bpy.data.scenes:
+        if session.has_bodies(scene):
+            engine().disk.save(scene, path)
+
+
+@_guarded
+def on_render_init(*_: Any) -> None:
+    """From here on frames are only looked up."""
+    session.is_rendering = True
+
+
+@_guarded
+def on_render_end(*_: Any) -> None:
+    """The viewport may simulate again."""
+    session.is_rendering = False
+
+
+HANDLERS = (
+    ("frame_change_pre", on_frame_change_pre),
+    ("frame_change_post", on_frame_change_post),
+    ("depsgraph_update_post", on_depsgraph_update_post),
+    ("undo_post", on_undo_post),
+    ("redo_post", on_undo_post),
+    ("load_post", on_load_post),
+    ("save_post", on_save_post),
+    ("blend_import_post", on_depsgraph_update_post),
+    ("render_init", on_render_init),
+    ("render_complete", on_render_end),
+    ("render_cancel", on_render_end),
+)
+
+
+def register() -> None:
+    """Add the handlers, each once."""
+    for name, handler in HANDLERS:
+        listed = getattr(bpy.app.handlers, name, None)  # some came after Blender 4.2
+        if listed is not None and handler not in listed:
+            listed.append(handler)
+
+
+def unregister() -> None:
+    """Remove them."""
+    for name, handler in HANDLERS:
+        listed = getattr(bpy.app.handlers, name, None)
+        if listed is not None and handler in listed:
+            listed.remove(handler)

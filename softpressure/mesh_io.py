@@ -1,0 +1,80 @@
+"""Between Blender's meshes and world-space arrays."""
+
+from typing import Any
+
+import bpy
+import numpy as np
+from numpy.typing import NDArray
+
+Float32Array = NDArray[np.float32]
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int32]
+
+#: Shape key that shows the simulated shape; the rest shape stays in the Basis.
+LIVE_KEY = "SP Live"
+
+
+def world_matrix(obj: bpy.types.Object) -> FloatArray:
+    """World from local matrix, shape (4, 4)."""
+    return np.array(obj.matrix_world, dtype=float)
+
+
+def to_world(matrix: FloatArray, local: NDArray[Any]) -> FloatArray:
+    """Points [m], shape (n, 3), from an object's space to the world's."""
+    return local.astype(float) @ matrix[:3, :3].T + matrix[:3, 3]
+
+
+def to_local(matrix: FloatArray, world: NDArray[Any]) -> Float32Array:
+    """Points from world space to an object's, shape (n, 3), as Blender stores them."""
+    inverse = np.linalg.inv(matrix[:3, :3])
+    return np.ascontiguousarray((world.astype(float) - matrix[:3, 3]) @ inverse.T, dtype=np.float32)
+
+
+def read_local(mesh: bpy.types.Mesh) -> Float32Array:
+    """Vertex positions in object space, shape (vertex_count, 3). Not for meshes in edit mode."""
+    flat = np.empty(3 * len(mesh.vertices), np.float32)
+    mesh.attributes["position"].data.foreach_get("vector", flat)
+    return flat.reshape(-1, 3)
+
+
+def read_triangles(mesh: bpy.types.Mesh, matrix: FloatArray) -> IntArray:
+    """Triangles of all faces, counter-clockwise from outside in world space, shape (triangle_count, 3).
+
+    The mesh itself is not triangulated. An object of negative scale is mirrored: its triangles are turned.
+    """
+    mesh.calc_loop_triangles()
+    flat = np.empty(3 * len(mesh.loop_triangles), np.int32)
+    mesh.loop_triangles.foreach_get("vertices", flat)
+    triangles = flat.reshape(-1, 3)
+    if np.linalg.det(matrix[:3, :3]) < 0.0:
+        triangles = np.ascontiguousarray(triangles[:, ::-1])
+    return triangles
+
+
+def read_key(key: bpy.types.ShapeKey) -> Float32Array:
+    """Points of a shape key in object space, shape (vertex_count, 3)."""
+    flat = np.empty(3 * len(key.points), np.float32)
+    key.points.foreach_get("co", flat)
+    return flat.reshape(-1, 3)
+
+
+def write_key(key: bpy.types.ShapeKey, local: Float32Array) -> None:
+    """Set the points of a shape key, object space. The caller tags the mesh."""
+    key.points.foreach_set("co", np.ascontiguousarray(local, np.float32).ravel())
+
+
+def live_key(obj: bpy.types.Object) -> bpy.types.ShapeKey | None:
+    """The shape key that shows the simulation, None if the object has none."""
+    keys = obj.data.shape_keys
+    return None if keys is None else keys.key_blocks.get(LIVE_KEY)
+
+
+def pinned_vertices(obj: bpy.types.Object, group_name: str) -> IntArray:
+    """Vertices whose weight in the group is above 0.5, ascending; none if there is no such group."""
+    group = obj.vertex_groups.get(group_name)
+    if group is None:
+        return np.empty(0, np.int32)
+    index = group.index
+    return np.array(
+        [v.index for v in obj.data.vertices if any(g.group == index and g.weight > 0.5 for g in v.groups)], np.int32
+    )

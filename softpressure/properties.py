@@ -1,0 +1,234 @@
+"""Settings of objects and scenes. Their names are part of the extension's interface for scripts."""
+
+from typing import Any
+
+import bpy
+from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, PointerProperty, StringProperty
+
+from . import session
+from .engine import engine
+
+KINDS = (
+    ("NONE", "None", "Takes no part in the simulation"),
+    ("SOFT", "Soft", "Closed skin filled with gas"),
+    ("RIGID", "Rigid", "Moves without changing its shape; comes with a later version"),
+    ("COLLIDER", "Collider", "Still or animated obstacle that soft bodies cannot move"),
+)
+
+Group = Any  # a property group: its members are known to Blender only
+
+
+def _on_change(_settings: Group, _context: bpy.types.Context) -> None:
+    session.mark_all()
+
+
+def _on_kind_change(settings: Group, _context: bpy.types.Context) -> None:
+    engine().bodies.on_kind_change(settings.id_data)
+
+
+class SOFTPRESSURE_PG_object(bpy.types.PropertyGroup):
+    """How an object takes part in the simulation."""
+
+    kind: EnumProperty(
+        name="Kind",
+        description="How the object takes part in the simulation",
+        items=KINDS,
+        default="NONE",
+        options=set(),
+        update=_on_kind_change,
+    )
+    mass: FloatProperty(
+        name="Mass",
+        description="Total mass of the skin in kilograms, spread over its area",
+        default=1.0,
+        min=1e-6,
+        soft_min=0.01,
+        soft_max=100.0,
+        unit="MASS",
+        options=set(),
+        update=_on_change,
+    )
+    gauge_pressure: FloatProperty(
+        name="Pressure",
+        description="Pressure of the gas above the ambient pressure at the rest volume, in pascal; can be keyframed",
+        default=2_000.0,
+        min=-1e6,
+        soft_min=0.0,
+        soft_max=100_000.0,
+        step=10_000,
+        precision=0,
+        update=_on_change,
+    )
+    stretch_modulus: FloatProperty(
+        name="Stretch Modulus",
+        description="Resistance of the skin to stretching in newton per metre, whatever the resolution of the mesh",
+        default=20_000.0,
+        min=1e-3,
+        soft_min=100.0,
+        soft_max=1e6,
+        step=10_000,
+        precision=0,
+        options=set(),
+        update=_on_change,
+    )
+    bend_modulus: FloatProperty(
+        name="Bend Modulus",
+        description="Resistance of the skin to bending in newton metre, whatever the resolution of the mesh",
+        default=0.1,
+        min=0.0,
+        soft_max=100.0,
+        step=10,
+        precision=3,
+        options=set(),
+        update=_on_change,
+    )
+    damping: FloatProperty(
+        name="Damping",
+        description="Inner friction of the skin; 0 swings longest, 1 stops the stretching of a ball within one swing",
+        default=0.02,
+        min=0.0,
+        soft_max=1.0,
+        step=1,
+        precision=3,
+        options=set(),
+        update=_on_change,
+    )
+    friction: FloatProperty(
+        name="Friction",
+        description="Coulomb coefficient of sliding contact; a pair of bodies uses the geometric mean of its two",
+        default=0.5,
+        min=0.0,
+        soft_max=2.0,
+        options=set(),
+        update=_on_change,
+    )
+    bounciness: FloatProperty(
+        name="Bounciness",
+        description="Share of the approach speed that a contact gives back; a pair of bodies uses the larger one",
+        default=1.0,
+        min=0.0,
+        max=1.0,
+        subtype="FACTOR",
+        options=set(),
+        update=_on_change,
+    )
+    thickness: FloatProperty(
+        name="Thickness",
+        description="Distance in metres that the surface keeps from other surfaces; 0 takes it from the edge length",
+        default=0.0,
+        min=0.0,
+        soft_max=0.1,
+        precision=4,
+        step=0.1,
+        unit="LENGTH",
+        options=set(),
+        update=_on_change,
+    )
+    pin_group: StringProperty(
+        name="Pin Group",
+        description="Vertex group whose vertices (weight above 0.5) follow the animation instead of the simulation",
+        options=set(),
+        update=_on_change,
+    )
+    is_baked: BoolProperty(
+        name="Baked",
+        description="Whether the mesh holds baked shape keys. Set by Bake, cleared by Free Bake",
+        options={"HIDDEN"},
+    )
+    hidden_modifiers: StringProperty(
+        name="Hidden Modifiers",
+        description="Modifiers switched off while simulated shapes are shown, with their own visibility",
+        options={"HIDDEN"},
+    )
+
+
+def _get_frame_start(settings: Group) -> int:
+    return int(settings.id_data.frame_start if settings.use_scene_range else settings.own_frame_start)
+
+
+def _get_frame_end(settings: Group) -> int:
+    return int(settings.id_data.frame_end if settings.use_scene_range else settings.own_frame_end)
+
+
+def _set_range(settings: Group, start: int, end: int) -> None:
+    settings.own_frame_start, settings.own_frame_end = start, end
+    settings.use_scene_range = False
+
+
+def _set_frame_start(settings: Group, value: int) -> None:
+    _set_range(settings, value, max(value, _get_frame_end(settings)))
+
+
+def _set_frame_end(settings: Group, value: int) -> None:
+    _set_range(settings, min(value, _get_frame_start(settings)), value)
+
+
+class SOFTPRESSURE_PG_scene(bpy.types.PropertyGroup):
+    """How a scene is simulated."""
+
+    substeps: IntProperty(
+        name="Substeps",
+        description="Time steps per frame; more are slower, bounce livelier and follow fast motion better",
+        default=10,
+        min=1,
+        soft_max=100,
+        options=set(),
+        update=_on_change,
+    )
+    ambient_pressure: FloatProperty(
+        name="Ambient Pressure",
+        description="Pressure of the air around all bodies in pascal; 0 is a vacuum, where the gas has only its own",
+        default=101_325.0,
+        min=0.0,
+        soft_max=200_000.0,
+        step=100_000,
+        precision=0,
+        options=set(),
+        update=_on_change,
+    )
+    use_scene_range: BoolProperty(
+        name="Scene Range",
+        description="Simulate the frame range of the scene. Setting a start or end frame here switches this off",
+        default=True,
+        options=set(),
+        update=_on_change,
+    )
+    frame_start: IntProperty(
+        name="Start",
+        description="First frame of the simulation, where bodies have their rest shape; the scene's unless set here",
+        get=_get_frame_start,
+        set=_set_frame_start,
+        options=set(),
+    )
+    frame_end: IntProperty(
+        name="End",
+        description="Last frame of the simulation; the scene's unless set here",
+        get=_get_frame_end,
+        set=_set_frame_end,
+        options=set(),
+    )
+    own_frame_start: IntProperty(default=1, options={"HIDDEN"})
+    own_frame_end: IntProperty(default=250, options={"HIDDEN"})
+    threads: IntProperty(
+        name="Threads",
+        description="Processor threads the simulation may use; 0 uses all. The result does not depend on it",
+        default=0,
+        min=0,
+        soft_max=64,
+        options=set(),
+    )
+
+
+CLASSES = (SOFTPRESSURE_PG_object, SOFTPRESSURE_PG_scene)
+
+
+def register() -> None:
+    """Add `softpressure` to objects and scenes; the classes are registered already."""
+    bpy.types.Object.softpressure = PointerProperty(type=SOFTPRESSURE_PG_object)
+    bpy.types.Scene.softpressure = PointerProperty(type=SOFTPRESSURE_PG_scene)
+
+
+def unregister() -> None:
+    """Take them away again; what the file stores stays in it."""
+    del bpy.types.Scene.softpressure
+    del bpy.types.Object.softpressure

@@ -1,0 +1,145 @@
+"""Stepping with the timeline.
+
+A frame change calls `before_frame`, evaluates the scene, and calls `after_frame`. Frames repeat and go back (scrubbing,
+motion blur), so what is shown is looked up; only the frame right after the last cached one is simulated, in the
+viewport, between the two calls.
+"""
+
+from collections.abc import Iterator
+
+import bpy
+
+from ..core import SoftPressureError
+from ..core.cache import FrameCache
+from . import bodies, capture, disk, fingerprint, playback, session, stages
+from .engine import Progress, prepare
+from .session import Session
+
+
+def before_frame(scene: bpy.types.Scene) -> None:
+    """Show a cached frame, or make the meshes show what drives the next one."""
+    here = session.of(scene)
+    here.live_frame = _frame_to_simulate(scene, here)
+    if here.live_frame is None:
+        playback.show(scene)
+        return
+    is_first = here.live_frame == scene.softpressure.frame_start
+    for obj in session.objects(scene, "SOFT"):
+        if not obj.softpressure.is_baked and (is_first or obj.softpressure.pin_group):
+            stages.show(obj, stages.Stage.INPUT)
+
+
+def after_frame(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
+    """Simulate the frame that `before_frame` chose; correct what is shown by the matrices of now."""
+    here = session.of(scene)
+    frame, here.live_frame = here.live_frame, None
+    if frame is not None and _sees_bodies(scene, depsgraph, here):
+        try:
+            if frame == scene.softpressure.frame_start:
+                _start(scene, depsgraph, here)
+            else:
+                _advance(scene, depsgraph, here, frame)
+        except SoftPressureError as error:
+            here.fail(str(error))
+        if here.cache is None:
+            bodies.show_rest(session.objects(scene, "SOFT"))
+    playback.show(scene, depsgraph)
+
+
+def reset(scene: bpy.types.Scene) -> None:
+    """Forget the simulation and show the bodies as they are."""
+    session.of(scene).clear()
+    soft = session.objects(scene, "SOFT")
+    for obj in soft:
+        bodies.on_kind_change(obj)
+    bodies.show_rest(soft)
+    scene.frame_set(scene.softpressure.frame_start)
+
+
+def simulate(scene: bpy.types.Scene) -> Iterator[Progress]:
+    """Fill the cache to the last frame; yields after each frame. Raises with a sentence if it cannot go on."""
+    yield from prepare()
+    here = session.of(scene)
+    settings = scene.softpressure
+    for obj in session.objects(scene, "SOFT"):
+        bodies.on_kind_change(obj)  # a script may have set the kind of an object that was not ready for it
+    first, last = settings.frame_start, settings.frame_end
+    here.error = ""
+    shown_frame = scene.frame_current
+    try:
+        scene.frame_set(first)  # captures; keeps the cache if nothing has changed
+        if here.error:
+            raise SoftPressureError(here.error)
+        if here.cache is None:
+            raise SoftPressureError("Scene: no soft body to simulate. Select a closed mesh and add it as a soft body.")
+        for frame in range(here.cache.last_frame + 1, last + 1):
+            scene.frame_set(frame)
+            if here.error:
+                raise SoftPressureError(here.error)
+            yield frame - first + 1, last - first + 1, f"Frame {frame} of {last}"
+    finally:
+        scene.frame_set(shown_frame)
+    disk.save(scene)
+
+
+def _frame_to_simulate(scene: bpy.types.Scene, here: Session) -> int | None:
+    """The scene's frame if it is to be simulated now, None if it is only shown."""
+    frame, settings = scene.frame_current, scene.softpressure
+    if session.is_rendering or scene.frame_subframe != 0.0:
+        return None
+    soft = session.objects(scene, "SOFT", "RIGID")
+    if not soft or any(obj.softpressure.is_baked or obj.mode == "EDIT" for obj in soft):
+        return None
+    if frame == settings.frame_start:
+        return frame
+    if here.cache is None or here.start is None or here.error or frame > settings.frame_end:
+        return None
+    return frame if frame == here.cache.last_frame + 1 and not here.is_out_of_date(scene) else None
+
+
+def _sees_bodies(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, here: Session) -> bool:
+    """Whether this view layer is the one to simulate in. Each calls the handlers; some may leave the bodies out."""
+    soft = session.objects(scene, "SOFT", "COLLIDER")
+    if len(scene.view_layers) == 1 or all(obj.evaluated_get(depsgraph).is_evaluated for obj in soft):
+        return True
+    is_last = depsgraph.view_layer.name == scene.view_layers[-1].name
+    return is_last and here.cache is None  # no view layer has them all: say so
+
+
+def _start(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, here: Session) -> None:
+    """At the first frame: capture, and begin a new cache unless the old one was made from the same."""
+    try:
+        start = capture.start(scene, depsgraph)
+    except SoftPressureError:
+        here.clear()
+        raise
+    name, inputs = start.fingerprint(), fingerprint.of_inputs(scene)
+    cache = here.cache
+    if cache is not None and (cache.start_fingerprint, cache.input_fingerprint) == (name, inputs) and not here.error:
+        here.start = here.start or start
+        return
+    here.clear()
+    here.world = capture.build_world(scene, start)
+    here.start = start
+    here.object_uids = tuple(body.object_uid for body in start.bodies)
+    here.cache = FrameCache(
+        scene.softpressure.frame_start,
+        [body.name for body in start.bodies],
+        [len(body.positions) for body in start.bodies],
+        input_fingerprint=inputs,
+        start_fingerprint=name,
+    )
+    objects = {obj.session_uid: obj for obj in scene.objects}
+    matrices = capture.world_matrices(start, objects, depsgraph)
+    here.cache.append(here.cache.first_frame, [body.positions for body in start.bodies], matrices)
+
+
+def _advance(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, here: Session, frame: int) -> None:
+    assert here.start is not None and here.cache is not None
+    if here.world is None:  # the cache was read from disk
+        here.world = disk.resume(scene, here.start, here.cache)
+    objects = {obj.session_uid: obj for obj in scene.objects}
+    given = capture.frame_input(here.start, objects, depsgraph)
+    here.world.advance_frame(given)
+    positions = [here.world.positions(number) for number in range(len(here.start.bodies))]
+    here.cache.append(frame, positions, capture.world_matrices(here.start, objects, depsgraph))

@@ -1,0 +1,72 @@
+"""What a body's mesh shows: its own rest shape, the input of the simulation, or its output.
+
+The live shape key comes before all modifiers. Deforming modifiers at the head of the stack (Armature, Lattice, ...)
+shape the input: the rest shape and the pins. They must not deform the output a second time, so they are off while it
+is shown. All others follow the output and are off while the input is read.
+"""
+
+import json
+from collections.abc import Iterator
+from enum import Enum
+
+import bpy
+
+from . import mesh_io
+
+_DEFORMING = frozenset(
+    "ARMATURE CAST CORRECTIVE_SMOOTH CURVE DISPLACE HOOK LAPLACIANDEFORM LAPLACIANSMOOTH LATTICE MESH_CACHE MESH_DEFORM "
+    "SHRINKWRAP SIMPLE_DEFORM SMOOTH SURFACE_DEFORM VOLUME_DISPLACE WARP WAVE".split()
+)
+_PASSIVE = frozenset(
+    "COLLISION DATA_TRANSFER NORMAL_EDIT UV_PROJECT UV_WARP VERTEX_WEIGHT_EDIT VERTEX_WEIGHT_MIX VERTEX_WEIGHT_PROXIMITY "
+    "WEIGHTED_NORMAL".split()
+)
+
+
+class Stage(Enum):
+    """What a body's mesh shows."""
+
+    REST = "as if there were no simulation"
+    INPUT = "what the simulation starts from"
+    OUTPUT = "what it makes"
+
+
+def input_modifiers(obj: bpy.types.Object) -> Iterator[tuple[int, bpy.types.Modifier, bool]]:
+    """Position, modifier and whether the user shows it, for those that shape what the simulation reads."""
+    own = _own_visibility(obj)
+    for index, modifier in enumerate(obj.modifiers):
+        if obj.softpressure.kind == "SOFT" and modifier.type not in _DEFORMING | _PASSIVE:
+            return
+        yield index, modifier, own.get(modifier.name, (modifier.show_viewport, True))[0]
+
+
+def show(obj: bpy.types.Object, stage: Stage) -> None:
+    """Let the evaluated mesh of a soft body show this stage; touches only what differs."""
+    key = mesh_io.live_key(obj)
+    is_muted = stage is not Stage.OUTPUT
+    if key is not None and key.mute != is_muted:
+        key.mute = is_muted
+    if not obj.modifiers:
+        return
+    own = _own_visibility(obj)
+    input_count = sum(1 for _ in input_modifiers(obj))
+    hidden: dict[str, tuple[bool, bool]] = {}
+    for index, modifier in enumerate(obj.modifiers):
+        wanted = own.get(modifier.name, (modifier.show_viewport, modifier.show_render))
+        is_off = (stage is Stage.INPUT and index >= input_count) or (
+            stage is Stage.OUTPUT and index < input_count and modifier.type in _DEFORMING
+        )
+        if is_off and any(wanted):
+            hidden[modifier.name] = wanted
+            wanted = (False, False)
+        if (modifier.show_viewport, modifier.show_render) != wanted:
+            modifier.show_viewport, modifier.show_render = wanted
+    text = json.dumps(hidden) if hidden else ""
+    if obj.softpressure.hidden_modifiers != text:
+        obj.softpressure.hidden_modifiers = text
+
+
+def _own_visibility(obj: bpy.types.Object) -> dict[str, tuple[bool, bool]]:
+    """The user's (viewport, render) visibility of the modifiers that are switched off now."""
+    text = obj.softpressure.hidden_modifiers
+    return {name: (bool(a), bool(b)) for name, (a, b) in json.loads(text).items()} if text else {}

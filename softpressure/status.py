@@ -1,0 +1,33 @@
+"""Sentences about the state of a scene, for panels and reports."""
+
+import bpy
+
+from . import session
+
+
+def cache_text(scene: bpy.types.Scene) -> str:
+    """What the cache holds: `frames 1–120 of 250`."""
+    cache, settings = session.of(scene).cache, scene.softpressure
+    if cache is None or not cache.frame_count:
+        return "no frames"
+    return f"frames {cache.first_frame}–{cache.last_frame} of {settings.frame_end}"
+
+
+def notices(scene: bpy.types.Scene) -> list[str]:
+    """What a person should know before trusting what is shown."""
+    here = session.of(scene)
+    found = []
+    if here.is_out_of_date(scene):
+        found.append("Out of date: settings or meshes have changed. Go to the first frame, or simulate again.")
+    elif here.cache is not None and not here.cache.first_frame <= scene.frame_current <= here.cache.last_frame:
+        found.append(f"Frame {scene.frame_current} is not simulated; the nearest cached frame is shown.")
+    found += here.error.splitlines()
+    if session.has_bodies(scene) and not scene.render.use_lock_interface:
+        found.append("Render > Lock Interface is off: rendering while the viewport plays can crash Blender.")
+    return found
+
+
+def bake_size(scene: bpy.types.Scene) -> int:
+    """Memory that baked shape keys will take [bytes]: Blender keeps two copies of each."""
+    cache = session.of(scene).cache
+    return 0 if cache is None else 2 * 12 * sum(cache.vertex_counts) * cache.frame_count
