@@ -19,7 +19,7 @@ from .features import closest_on_triangle, unit_normal
 CHUNK = 256  # contacts, or vertices, per unit of parallel work
 SHARE_OF_BOTH = 0.45  # of the distance, for each side, where both sides are free to move
 SHARE_OF_ONE = 0.9  # where the other side is given
-CARRY_PASSES = 4
+CARRY_PASSES = 6
 
 
 def limit_displacement(x: FloatArray, dx: FloatArray, contacts: Contacts, scale: FloatArray) -> None:
@@ -47,19 +47,13 @@ def limit_rows(x, dx, count, points, kind, side, slot_scale, vertex_start, verte
             if kind[row] != POINT_TRIANGLE or side[row] < 0:
                 continue
             nx, ny, nz, d = direction_of(x, points, row)
-            point_free = points[row, 0] < vertex_count
-            corner_free = False
-            for slot in range(1, 4):
-                corner_free = corner_free or points[row, slot] < vertex_count
-            allowed = d * (SHARE_OF_BOTH if point_free and corner_free else SHARE_OF_ONE)
-            for slot in range(4):
-                point = points[row, slot]
-                if point < vertex_count:
-                    along = dx[point, 0] * nx + dx[point, 1] * ny + dx[point, 2] * nz
-                    if slot == 0:
-                        along = -along
-                    if along > allowed:
-                        slot_scale[row, slot] = allowed / along
+            least = limit_along(nx, ny, nz, d, dx, points, row, vertex_count, slot_scale)
+            if least < 1.0:
+                # The triangle's own plane separates as well. It is the better one for a point that slides
+                # over a surface towards this triangle's border.
+                mx, my, mz, h = height_of(x, points, row)
+                if limit_along(mx, my, mz, h, dx, points, row, vertex_count, slot_scale) < least:
+                    limit_along(nx, ny, nz, d, dx, points, row, vertex_count, slot_scale)
     for chunk in numba.prange((vertex_count + CHUNK - 1) // CHUNK):
         for vertex in range(chunk * CHUNK, min(vertex_count, (chunk + 1) * CHUNK)):
             least = 1.0
@@ -67,6 +61,24 @@ def limit_rows(x, dx, count, points, kind, side, slot_scale, vertex_start, verte
                 entry = vertex_entry[k]
                 least = min(least, slot_scale[entry // 4, entry % 4])
             scale[vertex] = least
+
+
+@kernel
+def limit_along(nx, ny, nz, d, dx, points, row, vertex_count, slot_scale):
+    """Factors of a row's slots for a plane with unit normal n, d [m] between both sides; returns the least."""
+    point_free = points[row, 0] < vertex_count
+    corner_free = points[row, 1] < vertex_count
+    allowed = d * (SHARE_OF_BOTH if point_free and corner_free else SHARE_OF_ONE)
+    least = 1.0
+    for slot in range(4):
+        point = points[row, slot]
+        if point < vertex_count:
+            along = dx[point, 0] * nx + dx[point, 1] * ny + dx[point, 2] * nz
+            if slot == 0:
+                along = -along
+            slot_scale[row, slot] = allowed / along if along > allowed else 1.0
+            least = min(least, slot_scale[row, slot])
+    return least
 
 
 @kernel
@@ -83,13 +95,25 @@ def direction_of(x, points, row):
     return nx, ny, nz, d
 
 
+@kernel
+def height_of(x, points, row):
+    """Unit normal of a row's triangle on the side of its point, and the point's height over its plane [m]."""
+    p, a = points[row, 0], points[row, 1]
+    nx, ny, nz = unit_normal(x, a, points[row, 2], points[row, 3])
+    h = (x[p, 0] - x[a, 0]) * nx + (x[p, 1] - x[a, 1]) * ny + (x[p, 2] - x[a, 2]) * nz
+    if h < 0.0:
+        return -nx, -ny, -nz, -h
+    return nx, ny, nz, h
+
+
 def carry(x: FloatArray, collider_positions: FloatArray, contacts: Contacts) -> int:
-    """Move vertices out of the way of colliders that jump, along the contact normals, in place.
+    """Move vertices out of the way of colliders that jump, in place.
 
     x: positions before [m], shape (point_count, 3), of which rows 0 .. vertex_count - 1 are changed;
-    collider_positions: rows vertex_count .. after the jump. Meant as a first guess for the solver: each
-    vertex in the way keeps half of its gap or of the thickness, whichever is less. Returns the number of
-    rows that are still crossed (bodies squeezed from both sides, jumps larger than the bodies).
+    collider_positions: rows vertex_count .. after the jump. Meant as a first guess for the solver: a vertex
+    that a triangle would pass through (or all corners of a triangle that a collider's point would pass
+    through) is put back on its side, with half of its gap or of the thickness, whichever is less. Returns the
+    number of rows that stay crossed (bodies squeezed from both sides, jumps larger than the collider).
     """
     count = contacts.count
     if count == 0:
@@ -99,13 +123,11 @@ def carry(x: FloatArray, collider_positions: FloatArray, contacts: Contacts) -> 
     after = x.copy()
     after[vertex_count:] = collider_positions
     move = np.zeros((count, 3))
-    crossed = 0
-    for index in range(CARRY_PASSES + 1):
-        crossed = find_carried(
-            before, after, index == 0, count, contacts.points, contacts.kind, contacts.side, contacts.thickness,
-            vertex_count, move,
-        )  # fmt: skip
-        if index == CARRY_PASSES or (index > 0 and crossed == 0):
+    for attempt in range(CARRY_PASSES + 1):
+        crossed = find_crossed(
+            before, after, count, contacts.points, contacts.kind, contacts.side, contacts.thickness, vertex_count, move
+        )
+        if crossed == 0 or attempt == CARRY_PASSES:
             break
         move_carried(move, contacts.points, contacts.vertex_start, contacts.vertex_entry, after)
     x[:vertex_count] = after[:vertex_count]
@@ -113,87 +135,47 @@ def carry(x: FloatArray, collider_positions: FloatArray, contacts: Contacts) -> 
 
 
 @kernel
-def find_carried(before, after, first, count, points, kind, side, thickness, vertex_count, move):
-    """The move [m] each row asks of its point (and, reversed, of its corners); returns how many are crossed.
-
-    At first, by how far a collider's side comes nearer along the contact normal; then, for rows whose point
-    has changed sides of the triangle all the same, by how deep it is.
-    """
+def find_crossed(before, after, count, points, kind, side, thickness, vertex_count, move):
+    """The move [m] each crossed row asks of its point (and, reversed, of its corners); returns their number."""
     crossed = 0
     for row in range(count):
         move[row, 0], move[row, 1], move[row, 2] = 0.0, 0.0, 0.0
         if kind[row] != POINT_TRIANGLE or side[row] < 0:
             continue
-        p, a, b, c = points[row, 0], points[row, 1], points[row, 2], points[row, 3]
-        point_free, corner_free = p < vertex_count, a < vertex_count
-        if first and point_free and corner_free:
+        p, a = points[row, 0], points[row, 1]
+        nx, ny, nz, old = height_of(before, points, row)
+        mx, my, mz, new = height_of(after, points, row)
+        # The triangle may have turned: its side is told by its winding, not by the direction in space.
+        sx, sy, sz = unit_normal(before, a, points[row, 2], points[row, 3])
+        tx, ty, tz = unit_normal(after, a, points[row, 2], points[row, 3])
+        if (nx * sx + ny * sy + nz * sz) * (mx * tx + my * ty + mz * tz) < 0.0:
+            mx, my, mz, new = -mx, -my, -mz, -new
+        keep = 0.5 * min(old, thickness[row])
+        if new > 0.25 * keep or not meets_face(before, after, points, row, old, new):
             continue
-        u, v, w, qx, qy, qz, dd, _ = closest_on_triangle(
-            before[p, 0], before[p, 1], before[p, 2], before[a, 0], before[a, 1], before[a, 2],
-            before[b, 0], before[b, 1], before[b, 2], before[c, 0], before[c, 1], before[c, 2],
-        )  # fmt: skip
-        d = math.sqrt(dd)
-        keep = 0.5 * min(d, thickness[row])
-        if first:
-            if d == 0.0:
-                continue
-            closer = 0.0
-            for axis in range(3):
-                n = (qx if axis == 0 else qy if axis == 1 else qz) / d
-                foot = (
-                    u * (after[a, axis] - before[a, axis])
-                    + v * (after[b, axis] - before[b, axis])
-                    + w * (after[c, axis] - before[c, axis])
-                )
-                closer += n * (foot - (after[p, axis] - before[p, axis]))
-            amount = max(0.0, closer - (d - keep))
-            move[row, 0], move[row, 1], move[row, 2] = amount * qx / d, amount * qy / d, amount * qz / d
-            continue
-        nx, ny, nz = unit_normal(before, a, b, c)
-        mx, my, mz = unit_normal(after, a, b, c)
-        height = nx * (before[p, 0] - before[a, 0]) + ny * (before[p, 1] - before[a, 1])
-        height += nz * (before[p, 2] - before[a, 2])
-        _, _, _, rx, ry, rz, ss, where = closest_on_triangle(
-            after[p, 0], after[p, 1], after[p, 2], after[a, 0], after[a, 1], after[a, 2],
-            after[b, 0], after[b, 1], after[b, 2], after[c, 0], after[c, 1], after[c, 2],
-        )  # fmt: skip
-        deep = -(rx * mx + ry * my + rz * mz)
-        if height < 0.0:
-            mx, my, mz, deep = -mx, -my, -mz, -deep
-        # The path must have gone through the face, not around its border.
-        if where == 0 and deep >= 0.0 and passes_through(before, after, p, a, b, c):
-            crossed += 1
-            amount = deep + keep
-            if point_free and corner_free:
-                amount *= 0.5
-            move[row, 0], move[row, 1], move[row, 2] = amount * mx, amount * my, amount * mz
+        crossed += 1
+        amount = keep - new
+        if p < vertex_count and a < vertex_count:
+            amount *= 0.5
+        move[row, 0], move[row, 1], move[row, 2] = amount * mx, amount * my, amount * mz
     return crossed
 
 
 @kernel
-def passes_through(before, after, p, a, b, c):
-    """Whether the point's straight path, seen from the moving triangle, meets the face.
+def meets_face(before, after, points, row, old, new):
+    """Whether the point is over the face when it reaches the plane, or at the end if it only comes close.
 
-    Taken at the moment when the point is in the triangle's plane, with heights interpolated in time.
+    Heights over the plane before and after, old and new [m], are interpolated in time.
     """
-    nx, ny, nz = unit_normal(before, a, b, c)
-    mx, my, mz = unit_normal(after, a, b, c)
-    h = k = 0.0
-    for axis in range(3):
-        n = nx if axis == 0 else ny if axis == 1 else nz
-        m = mx if axis == 0 else my if axis == 1 else mz
-        h += n * (before[p, axis] - before[a, axis])
-        k += m * (after[p, axis] - after[a, axis])
-    if h == k:
-        return True
-    t = min(1.0, max(0.0, h / (h - k)))
+    t = min(1.0, old / (old - new)) if old > new else 1.0
     s = 1.0 - t
-    _, _, _, _, _, _, _, where = closest_on_triangle(
+    p, a, b, c = points[row, 0], points[row, 1], points[row, 2], points[row, 3]
+    where = closest_on_triangle(
         s * before[p, 0] + t * after[p, 0], s * before[p, 1] + t * after[p, 1], s * before[p, 2] + t * after[p, 2],
         s * before[a, 0] + t * after[a, 0], s * before[a, 1] + t * after[a, 1], s * before[a, 2] + t * after[a, 2],
         s * before[b, 0] + t * after[b, 0], s * before[b, 1] + t * after[b, 1], s * before[b, 2] + t * after[b, 2],
         s * before[c, 0] + t * after[c, 0], s * before[c, 1] + t * after[c, 1], s * before[c, 2] + t * after[c, 2],
-    )  # fmt: skip
+    )[7]  # fmt: skip
     return where == 0
 
 

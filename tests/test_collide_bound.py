@@ -1,0 +1,198 @@
+"""Nothing crosses: the displacement bound under random pushes, and vertices carried by colliders."""
+
+import collide_reference as reference
+import numpy as np
+import pytest
+from softpressure_ext.core.collide.bound import carry, limit_displacement
+from softpressure_ext.core.collide.broad import ContactSearch
+from softpressure_ext.core.collide.contacts import Contacts
+from softpressure_ext.core.collide.narrow import evaluate_gaps
+
+
+def crossings(model, before, after):
+    """(point, triangle) of different bodies that passed through each other while all moved in straight lines.
+
+    The point is in the triangle's plane at a root of a cubic in time. Roots are bracketed by 32 samples and
+    bisected; at each, is the point in the triangle? Every pair that can meet is tried, by plain vectors.
+    """
+    triangles = model.surfaces.triangles
+    low = np.minimum(before, after)
+    high = np.maximum(before, after)
+    near = model.point_body[:, None] != model.surfaces.triangle_body[None, :]
+    for axis in range(3):
+        near &= low[:, axis, None] <= high[triangles, axis].max(axis=1)[None, :]
+        near &= high[:, axis, None] >= low[triangles, axis].min(axis=1)[None, :]
+    point, triangle = np.nonzero(near)
+    path = np.concatenate([point[:, None], triangles[triangle]], axis=1)
+
+    def at(t, path):
+        return [before[k] + t[:, None] * (after[k] - before[k]) for k in path.T]
+
+    def height(t, path):
+        p, a, b, c = at(t, path)
+        return np.einsum("ij,ij->i", np.cross(b - a, c - a), p - a)
+
+    samples = np.linspace(0.0, 1.0, 33)
+    value = np.stack([height(np.full(len(path), t), path) for t in samples], axis=1)
+    row, column = np.nonzero(value[:, :-1] * value[:, 1:] <= 0.0)
+    start, end, sign, path = samples[column], samples[column + 1], np.sign(value[row, column]), path[row]
+    for _ in range(50):
+        middle = 0.5 * (start + end)
+        same = np.sign(height(middle, path)) == sign
+        start, end = np.where(same, middle, start), np.where(same, end, middle)
+    p, a, b, c = at(end, path)
+    met = np.linalg.norm(p - reference.closest_on_triangle(p, a, b, c), axis=1) < 1e-12
+    return list(zip(path[met, 0].tolist(), triangle[row][met].tolist(), strict=True))
+
+
+def scaled(model, x, dx, contacts):
+    scale = np.full(model.vertex_count, np.nan)
+    limit_displacement(x, dx, contacts, scale)
+    return scale
+
+
+def test_the_oracle_sees_a_point_pass_through():
+    model = reference.model_of([reference.icosphere(0, 0.1, (0, 0, 0.2))], [reference.plane()])
+    before = model.rest_positions
+    after = before.copy()
+    after[: model.vertex_count, 2] -= 0.15
+    assert crossings(model, before, after)
+    after[: model.vertex_count, 2] = before[: model.vertex_count, 2] - 0.05
+    assert not crossings(model, before, after)
+    after[: model.vertex_count] = before[: model.vertex_count] + np.array([5.0, 0.0, -0.4])  # passes beside the floor
+    beside = {p for p, _ in crossings(model, before, after)}
+    assert len(beside) < model.vertex_count
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_random_pushes_never_cross(seed):
+    rng = np.random.default_rng(seed)
+    floor = reference.plane(1.0, -0.27)
+    soft = [reference.icosphere(1, 0.12, (0.125 * i, 0.0, 0.02 * i)) for i in (-1, 1)]
+    soup = reference.triangle_soup(rng, 6, 0.1, 0.3)
+    model = reference.model_of(soft, [floor, soup], thickness=0.004)
+    search, contacts = ContactSearch(model), Contacts(model.vertex_count)
+    n = model.vertex_count
+    x = model.rest_positions.copy()
+    limited = 0
+    for step in range(40):
+        dx = np.zeros_like(x)
+        body_push = 0.25 * rng.normal(size=(2, 3)) if step % 3 else 0.3 * np.array([[1.0, 0, 0], [-1.0, 0, 0]])
+        dx[:n] = body_push[model.point_body[:n]] + 0.03 * rng.normal(size=(n, 3))
+        reach = np.full(model.body_count, 1.001 * np.linalg.norm(dx, axis=1).max())
+        reach[2:] = 0.0
+        search.search(x, reach, contacts)
+        evaluate_gaps(x, contacts, model.surfaces)
+        scale = scaled(model, x, dx, contacts)
+        assert ((scale >= 0.0) & (scale <= 1.0)).all()
+        limited += int((scale < 1.0).sum())
+        after = x.copy()
+        after[:n] += scale[:, None] * dx[:n]
+        assert search.still_valid(after)
+        assert not crossings(model, x, after)
+        x = after
+    assert limited > 100  # the pushes did press against something
+
+
+def test_without_the_bound_the_same_pushes_cross():
+    model = reference.model_of([reference.icosphere(1, 0.12, (0, 0, 0.13))], [reference.plane()])
+    after = model.rest_positions.copy()
+    after[: model.vertex_count, 2] -= 0.2
+    assert crossings(model, model.rest_positions, after)
+
+
+def test_sliding_along_a_floor_is_free_and_so_is_leaving_it():
+    model = reference.model_of([reference.icosphere(2, 0.12, (0, 0, 0.1201))], [reference.plane()], thickness=0.001)
+    search, contacts = ContactSearch(model), Contacts(model.vertex_count)
+    x = model.rest_positions
+    search.search(x, np.array([0.1, 0.0]), contacts)
+    dx = np.zeros_like(x)
+    dx[: model.vertex_count] = (0.03, -0.02, 0.0)
+    np.testing.assert_array_equal(scaled(model, x, dx, contacts), 1.0)
+    dx[: model.vertex_count] = (0.03, -0.02, 0.04)
+    np.testing.assert_array_equal(scaled(model, x, dx, contacts), 1.0)
+    dx[: model.vertex_count] = (0.0, 0.0, -0.01)
+    scale = scaled(model, x, dx, contacts)
+    expected = np.minimum(1.0, 0.9 * x[: model.vertex_count, 2] / 0.01)
+    np.testing.assert_allclose(scale, expected, atol=1e-12)
+
+
+def test_two_free_sides_share_the_gap():
+    a, b = reference.icosphere(0), reference.icosphere(0)
+    a[0][:, 0] -= a[0][:, 0].max() + 0.01
+    b[0][:, 0] -= b[0][:, 0].min() - 0.01
+    model = reference.model_of([a, b], thickness=0.001)
+    search, contacts = ContactSearch(model), Contacts(model.vertex_count)
+    x = model.rest_positions
+    search.search(x, np.array([0.2, 0.2]), contacts)
+    dx = np.zeros_like(x)
+    dx[:, 0] = np.where(model.point_body == 0, 1.0, -1.0)
+    after = x + scaled(model, x, dx, contacts)[:, None] * dx
+    front = x[model.point_body == 0, 0].max()
+    assert after[model.point_body == 0, 0].max() > front + 0.0089  # 0.45 of 0.02
+    assert after[model.point_body == 0, 0].max() < after[model.point_body == 1, 0].min()
+
+
+def test_a_point_behind_a_surface_is_free_to_come_back():
+    model = reference.model_of([reference.icosphere(0, 0.12, (0, 0, 0.09))], [reference.plane()], thickness=0.001)
+    search, contacts = ContactSearch(model), Contacts(model.vertex_count)
+    x = model.rest_positions
+    below = np.flatnonzero(x[: model.vertex_count, 2] < 0.0)
+    assert len(below)
+    search.list_wrong_side(
+        np.stack([below, np.ones_like(below)], axis=1).astype(np.int32), np.ones(len(below), np.int8)
+    )
+    search.search(x, np.array([0.5, 0.0]), contacts)
+    evaluate_gaps(x, contacts, model.surfaces)
+    rows = [k for k in range(contacts.count) if contacts.points[k, 0] in below]
+    assert len(rows) == len(below)
+    np.testing.assert_allclose(contacts.gap[rows], x[below, 2], atol=1e-15)
+    np.testing.assert_allclose(contacts.normal[rows], [[0.0, 0.0, 1.0]] * len(below), atol=1e-15)
+    dx = np.zeros_like(x)
+    dx[: model.vertex_count, 2] = 0.3
+    np.testing.assert_array_equal(scaled(model, x, dx, contacts), 1.0)
+
+
+def test_a_rising_floor_carries_what_stands_on_it():
+    model = reference.model_of([reference.icosphere(2, 0.12, (0, 0, 0.1205))], [reference.plane()], thickness=0.001)
+    search, contacts = ContactSearch(model), Contacts(model.vertex_count)
+    n, rise = model.vertex_count, 0.08
+    x = model.rest_positions.copy()
+    search.search(x, np.array([0.0, rise]), contacts)
+    evaluate_gaps(x, contacts, model.surfaces)
+    raised = x[n:] + np.array([0.0, 0.0, rise])
+    before = x.copy()
+    assert carry(x, raised, contacts) == 0
+    np.testing.assert_array_equal(x[n:], before[n:])  # the caller moves the colliders
+    assert (x[:n, 2] > rise).all()
+    high = before[:n, 2] > rise + 0.01
+    np.testing.assert_array_equal(x[:n][high], before[:n][high])
+    np.testing.assert_array_equal(x[:n, :2], before[:n, :2])
+
+
+def test_a_spike_carries_the_triangle_it_hits():
+    skin = reference.plane(1.0)
+    spike = (np.array([(0.2, 0.1, -0.01), (0.1, 0.1, -1), (0.2, 0, -1)], float), np.array([(0, 2, 1)], np.int32))
+    model = reference.model_of([skin], [spike], thickness=0.002)
+    search, contacts = ContactSearch(model), Contacts(model.vertex_count)
+    x = model.rest_positions.copy()
+    search.search(x, np.array([0.0, 0.1]), contacts)
+    assert carry(x, x[4:] + np.array([0.0, 0.0, 0.06]), contacts) == 0
+    assert x[[0, 1, 2], 2].min() > 0.05
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_turning_collider_leaves_no_vertex_behind(seed):
+    rng = np.random.default_rng(seed)
+    model = reference.model_of(
+        [reference.icosphere(2, 0.12, (0.5, 0.1, 0.121))], [reference.plane(1.0)], thickness=0.001
+    )
+    search, contacts = ContactSearch(model), Contacts(model.vertex_count)
+    n = model.vertex_count
+    x = model.rest_positions.copy()
+    angle = rng.uniform(0.05, 0.25)
+    turn = np.array([(np.cos(angle), 0, -np.sin(angle)), (0, 1, 0), (np.sin(angle), 0, np.cos(angle))])
+    turned = x[n:] @ turn.T
+    search.search(x, np.array([0.0, np.linalg.norm(turned - x[n:], axis=1).max()]), contacts)
+    assert carry(x, turned, contacts) == 0
+    assert ((x[:n] @ turn)[:, 2] > 0.0).all()
