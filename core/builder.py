@@ -91,9 +91,10 @@ class ModelBuilder:
         stretch_modulus, bend_modulus
             Y [N/m] and B [N m]; independent of the mesh (Van Gelder 1998; Grinspun et al. 2003).
         damping
-            Viscosity of the skin, 0 or more: 1 damps the stretching of a ball critically.
+            Rate at which vibrations die away [1/s]; falling and rolling are not braked.
         friction, bounciness
-            Coulomb coefficient; share of the approach speed given back by a contact, 0 to 1.
+            Coulomb coefficient; share of the approach speed that a contact gives back, 0 to 1, on top of what
+            the body's own vibrations take. A pair of bodies uses the geometric means.
         thickness
             Distance kept from other surfaces [m]; 0 = 5 % of the mean edge length.
         pinned
@@ -110,7 +111,7 @@ class ModelBuilder:
         _check(name, "gauge pressure", gauge_pressure, "Pa", low=-self._ambient_pressure)
         _check(name, "stretch modulus", stretch_modulus, "N/m", low=0.0, open_low=True)
         _check(name, "bend modulus", bend_modulus, "N m", low=0.0)
-        _check(name, "damping", damping, "", low=0.0)
+        _check(name, "damping", damping, "1/s", low=0.0)
         _check_surface_numbers(name, friction, bounciness, thickness)
         start_velocity = np.asarray(velocity, dtype=float)
         if start_velocity.shape != (3,) or not np.all(np.isfinite(start_velocity)):
@@ -146,7 +147,7 @@ class ModelBuilder:
         triangles: ArrayLike,
         *,
         friction: float = 0.5,
-        bounciness: float = 0.0,
+        bounciness: float = 1.0,
         thickness: float = 0.0,
     ) -> int:
         """Add a still or animated obstacle of infinite mass, closed or open; returns its number among the colliders.
@@ -207,6 +208,7 @@ class ModelBuilder:
             chunks=_chunks(point_start[: len(membranes) + 1], edges, hinges),
             rest_volume=np.array([topology.signed_volume(body.positions, body.triangles) for body in membranes]),
             gauge_pressure=np.array([body.gauge_pressure for body in membranes]),
+            damping=np.array([body.damping for body in membranes]),
             body_mass=np.array([body.mass for body in membranes] + [0.0] * len(colliders)),
             thickness=thickness,
             friction=np.array([body.friction for body in bodies]),
@@ -231,7 +233,6 @@ def _edges(
         points=points,
         rest_length=length,
         stiffness=stiffness,
-        damping=stiffness * _relaxation_times(membranes)[body],
         vertex_start=start,
         vertex_other=np.concatenate([points[:, 1], points[:, 0]])[entry],
         vertex_edge=(entry % len(points)).astype(np.int32),
@@ -258,15 +259,9 @@ def _hinges(
         points=points,
         rest_angle=np.arctan2(sine, np.einsum("ij,ij->i", first, second)),
         stiffness=stiffness,
-        damping=stiffness * _relaxation_times(membranes)[body_of_point[points[:, 0]]],
         vertex_start=start,
         vertex_entry=entry,
     )
-
-
-def _relaxation_times(membranes: list[_Membrane]) -> FloatArray:
-    """Viscous time of each skin [s]: damping 1 is critical for stretching, whose rate is about sqrt(4 pi Y / m)."""
-    return np.array([2.0 * m.damping / math.sqrt(4.0 * math.pi * m.stretch_modulus / m.mass) for m in membranes])
 
 
 def _vertex_masses(membranes: list[_Membrane]) -> FloatArray:

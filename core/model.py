@@ -41,7 +41,6 @@ class Edges(NamedTuple):
     points: IntArray  # shape (edge_count, 2)
     rest_length: FloatArray  # [m], shape (edge_count,)
     stiffness: FloatArray  # spring constant [N/m], shape (edge_count,)
-    damping: FloatArray  # viscous constant [N s/m], shape (edge_count,)
     vertex_start: IntArray  # CSR over vertices, shape (vertex_count + 1,)
     vertex_other: IntArray  # point at the far end of each half-edge, shape (2 * edge_count,)
     vertex_edge: IntArray  # edge of each half-edge, shape (2 * edge_count,)
@@ -53,7 +52,6 @@ class Hinges(NamedTuple):
     points: IntArray  # edge start, edge end, apex of first, apex of second triangle, shape (hinge_count, 4)
     rest_angle: FloatArray  # dihedral angle at rest [rad], 0 = flat, shape (hinge_count,)
     stiffness: FloatArray  # [N m], shape (hinge_count,)
-    damping: FloatArray  # [N m s], shape (hinge_count,)
     vertex_start: IntArray  # CSR over vertices, shape (vertex_count + 1,)
     vertex_entry: IntArray  # 4 * hinge + slot, shape (4 * hinge_count,)
 
@@ -96,11 +94,12 @@ class Model:
     # Per membrane, shape (membrane_count,)
     rest_volume: FloatArray  # [m^3]
     gauge_pressure: FloatArray  # at rest volume, when the simulation starts [Pa]
+    damping: FloatArray  # rate at which motion apart from the rigid one dies away [1/s]
     # Per body, shape (body_count,)
     body_mass: FloatArray  # [kg], 0 for colliders
     thickness: FloatArray  # distance the body's surface keeps from another surface [m]
     friction: FloatArray  # Coulomb coefficient; a pair uses the geometric mean
-    bounciness: FloatArray  # share of the approach speed that a contact gives back, 0 to 1; a pair uses the larger
+    bounciness: FloatArray  # share of the approach speed that a contact gives back; a pair uses the geometric mean
     gravity: FloatArray  # [m/s^2], shape (3,)
     ambient_pressure: float  # [Pa]
 

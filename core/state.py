@@ -15,6 +15,7 @@ class State:
     velocities: FloatArray  # of all points [m/s], shape (point_count, 3)
     accelerations: FloatArray  # of the vertices at the end of the last substep [m/s^2]; first guess of the next
     gas: FloatArray  # nRT of each membrane [J], shape (membrane_count,)
+    approach_speed: FloatArray  # of each pair in contact [m/s], negative once it parts, (membrane_count, body_count)
     frame: int = 0  # whole frames since the start
 
     @staticmethod
@@ -27,12 +28,18 @@ class State:
             velocities=velocities,
             accelerations=np.zeros((model.vertex_count, 3)),
             gas=gas_amount(model, model.gauge_pressure),
+            approach_speed=np.zeros((model.membrane_count, model.body_count)),
         )
 
     def copy(self) -> "State":
         """An independent copy."""
         return State(
-            self.positions.copy(), self.velocities.copy(), self.accelerations.copy(), self.gas.copy(), self.frame
+            positions=self.positions.copy(),
+            velocities=self.velocities.copy(),
+            accelerations=self.accelerations.copy(),
+            gas=self.gas.copy(),
+            approach_speed=self.approach_speed.copy(),
+            frame=self.frame,
         )
 
 

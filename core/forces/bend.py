@@ -1,8 +1,8 @@
 """Hinges between neighbouring triangles: discrete shells (Grinspun, Hirani, Desbrun, Schroeder 2003).
 
-    E_h = k/2 (a - a_rest)^2 + c/(2 tau) (a - a_base)^2,   a the dihedral angle, 0 = flat, ridges positive
+    E = k/2 (a - a_rest)^2,   a the dihedral angle, 0 = flat, ridges positive
 
-Hessian: (k + c/tau) grad a grad a' (Gauss-Newton, positive semi-definite; exact where the moment vanishes).
+Hessian: k grad a grad a' (Gauss-Newton, positive semi-definite; exact where the moment vanishes).
 """
 
 from math import atan2, pi, sqrt
@@ -52,27 +52,16 @@ def hinge_angle(x, hinge, gradient):
 
 
 @parallel_kernel
-def hinge_angles(x, hinges, chunks, gradient, angle):
-    """Angle of every hinge [rad] into `angle`; `gradient` is scratch, shape (hinge_count, 4, 3)."""
-    for c in prange(chunks.body.shape[0]):
-        for h in range(chunks.hinge_start[c], chunks.hinge_start[c + 1]):
-            angle[h] = hinge_angle(x, hinges.points[h], gradient[h])
-
-
-@parallel_kernel
-def evaluate_bend(x, base_angle, stage_rate, hinges, chunks, moment, stiffness, gradient, energy):
-    """Moment [N m], stiffness [N m] and angle gradient of every hinge, and the energy [J] per chunk."""
+def evaluate_bend(x, hinges, chunks, moment, gradient, energy):
+    """Moment [N m] and angle gradient [1/m] of every hinge, and the energy [J] per chunk."""
     for c in prange(chunks.body.shape[0]):
         total = 0.0
         for h in range(chunks.hinge_start[c], chunks.hinge_start[c + 1]):
             angle = hinge_angle(x, hinges.points[h], gradient[h])
             k = hinges.stiffness[h]
-            dashpot = hinges.damping[h] * stage_rate
             turn = wrapped(angle - hinges.rest_angle[h])
-            slip = wrapped(angle - base_angle[h])
-            total += 0.5 * (k * turn * turn + dashpot * slip * slip)
-            moment[h] = k * turn + dashpot * slip
-            stiffness[h] = k + dashpot
+            total += 0.5 * k * turn * turn
+            moment[h] = k * turn
         energy[c] = total
 
 
@@ -91,13 +80,13 @@ def bend_force(i, hinges, moment, gradient):
 
 
 @kernel
-def hinge_turn(h, p, hinges, stiffness, gradient):
+def hinge_turn(h, p, hinges, gradient):
     """Moment change of hinge h when its points move by p [N m]; step one of the Hessian product."""
     turn = 0.0
     for slot in range(4):
         i = hinges.points[h, slot]
         turn += gradient[h, slot, 0] * p[i, 0] + gradient[h, slot, 1] * p[i, 1] + gradient[h, slot, 2] * p[i, 2]
-    return stiffness[h] * turn
+    return hinges.stiffness[h] * turn
 
 
 @kernel

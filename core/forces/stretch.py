@@ -1,12 +1,10 @@
-"""Springs on the edges of a skin, with a dashpot along each.
+"""Springs on the edges of a skin (Martin 2009, 3.1.1; Mesit 2007, eq. 5).
 
-    E_e = k/2 (l - L)^2 + c/(2 tau) (l - l_base)^2
+    E = k/2 (l - L)^2,   force on either end along the edge: momentum and angular momentum stay
 
-with k from `ModelBuilder` (Van Gelder 1998), tau the length of the time stage and l_base the length at its
-base, so that (l - l_base)/tau is the rate of stretching (Mesit 2007, eq. 12; Martin 2009, 3.1.1). Both act
-along the edge: momentum and angular momentum stay.
-Hessian: (k + c/tau - t) d d' + t 1 with t the tension per length, cut at zero from below (Teran et al. 2005):
-positive semi-definite, so that conjugate gradients never meet a negative direction.
+with k from `ModelBuilder` (Van Gelder 1998).
+Hessian: (k - t) d d' + t 1 with d the direction and t = k (1 - L / l) the tension per length, cut at zero from
+below (Teran et al. 2005): positive semi-definite, so conjugate gradients never meet a negative direction.
 """
 
 from math import sqrt
@@ -17,20 +15,10 @@ from ..jit import kernel, parallel_kernel
 
 
 @parallel_kernel
-def edge_lengths(x, edges, chunks, length):
-    """Length of every edge [m] into `length`, shape (edge_count,), for positions x, shape (point_count, 3)."""
-    for c in prange(chunks.body.shape[0]):
-        for e in range(chunks.edge_start[c], chunks.edge_start[c + 1]):
-            i, j = edges.points[e, 0], edges.points[e, 1]
-            dx, dy, dz = x[i, 0] - x[j, 0], x[i, 1] - x[j, 1], x[i, 2] - x[j, 2]
-            length[e] = sqrt(dx * dx + dy * dy + dz * dz)
-
-
-@parallel_kernel
-def evaluate_stretch(x, base_length, stage_rate, edges, chunks, tension, block, energy):
+def evaluate_stretch(x, edges, chunks, tension, block, energy):
     """Tension per length, Hessian block (sqrt(k - t) d, t) of every edge, and the energy [J] per chunk.
 
-    `stage_rate` = 1/tau [1/s]; `tension` [N/m], shape (edge_count,); `block`, shape (edge_count, 4).
+    `tension` [N/m], shape (edge_count,); `block`, shape (edge_count, 4).
     """
     for c in prange(chunks.body.shape[0]):
         total = 0.0
@@ -39,14 +27,12 @@ def evaluate_stretch(x, base_length, stage_rate, edges, chunks, tension, block, 
             dx, dy, dz = x[i, 0] - x[j, 0], x[i, 1] - x[j, 1], x[i, 2] - x[j, 2]
             length = max(sqrt(dx * dx + dy * dy + dz * dz), 1e-12 * edges.rest_length[e])
             k = edges.stiffness[e]
-            dashpot = edges.damping[e] * stage_rate
             stretch = length - edges.rest_length[e]
-            slip = length - base_length[e]
-            t = (k * stretch + dashpot * slip) / length
-            total += 0.5 * (k * stretch * stretch + dashpot * slip * slip)
+            t = k * stretch / length
+            total += 0.5 * k * stretch * stretch
             tension[e] = t
             across = max(t, 0.0)
-            s = sqrt(max(k + dashpot - across, 0.0)) / length
+            s = sqrt(k - across) / length
             block[e, 0], block[e, 1], block[e, 2], block[e, 3] = dx * s, dy * s, dz * s, across
         energy[c] = total
 

@@ -22,7 +22,6 @@ class Hessian(NamedTuple):
     inertia: Any  # mass / tau^2 [N/m], shape (vertex_count,)
     pinned: Any  # shape (vertex_count,)
     edge_block: Any  # shape (edge_count, 4)
-    hinge_stiffness: Any  # [N m], shape (hinge_count,)
     hinge_gradient: Any  # [1/m], shape (hinge_count, 4, 3)
     volume_gradient: Any  # [m^2], shape (vertex_count, 3)
     gas_stiffness: Any  # nRT / V^2 [Pa/m^3], shape (membrane_count,)
@@ -50,9 +49,7 @@ def multiply(edges, hinges, chunks, hessian, terms, contact_count, p, stretched,
     if hinge_count > 0:
         for chunk in prange(chunks.body.shape[0]):
             for h in range(chunks.hinge_start[chunk], chunks.hinge_start[chunk + 1]):
-                turned[h] = hinge_turn(
-                    h, p, hinges, hessian.hinge_stiffness, hessian.hinge_gradient
-                )
+                turned[h] = hinge_turn(h, p, hinges, hessian.hinge_gradient)
     for chunk in prange(chunks.body.shape[0]):
         along = 0.0
         swept = 0.0

@@ -11,11 +11,11 @@ from numba import prange
 
 from ..collide.contacts import Contacts
 from ..collide.narrow import evaluate_gaps
-from ..forces.bend import bend_force, evaluate_bend, hinge_angles
+from ..forces.bend import bend_force, evaluate_bend
 from ..forces.contact import BLOCK_SIZE, ContactTerms, contact_diagonal, contact_force, evaluate_contact
 from ..forces.friction import STICK_SPEED, FrictionLag, evaluate_friction, friction_energy
 from ..forces.gas import gas_law, volume_gradient
-from ..forces.stretch import edge_lengths, evaluate_stretch, stretch_force
+from ..forces.stretch import evaluate_stretch, stretch_force
 from ..jit import kernel, parallel_kernel
 from ..linear.conjugate_gradient import Hessian
 from ..model import FloatArray, Model
@@ -36,23 +36,18 @@ class StageEnergy:
         self._gas_stiffness = np.zeros(model.membrane_count)
         self._gas_energy = np.zeros(model.membrane_count)
         self._base = np.zeros((model.point_count, 3))
-        self._base_length = np.zeros(edge_count)
-        self._base_angle = np.zeros(hinge_count)
         self._target = np.zeros((vertex_count, 3))
         self._gas = np.zeros(model.membrane_count)
         self._tension = np.zeros(edge_count)
         self._edge_block = np.zeros((edge_count, 4))
         self._moment = np.zeros(hinge_count)
-        self._hinge_stiffness = np.zeros(hinge_count)
         self._hinge_gradient = np.zeros((hinge_count, 4, 3))
         self._volume_gradient = np.zeros((vertex_count, 3))
         self._chunk_sums = np.zeros((4, chunk_count))
-        self._damped = bool(model.edges.damping.any() or model.hinges.damping.any())
         self.hessian = Hessian(
             inertia=self.inertia,
             pinned=model.pinned,
             edge_block=self._edge_block,
-            hinge_stiffness=self._hinge_stiffness,
             hinge_gradient=self._hinge_gradient,
             volume_gradient=self._volume_gradient,
             gas_stiffness=self._gas_stiffness,
@@ -65,9 +60,6 @@ class StageEnergy:
         self._base[:] = base
         self._target[:] = target
         self._gas[:] = gas
-        if self._damped:
-            edge_lengths(base, self.model.edges, self.model.chunks, self._base_length)
-            hinge_angles(base, self.model.hinges, self.model.chunks, self._hinge_gradient, self._base_angle)
 
     def evaluate(self, x: FloatArray) -> float:
         """E at x [J], with the friction last held; keeps the derivatives that `linearise` and `residual` need."""
@@ -91,14 +83,10 @@ class StageEnergy:
     def _bodies_energy(self, x: FloatArray) -> float:
         """Inertia, stretch, bend and gas at x [J]."""
         model, chunks, sums = self.model, self.model.chunks, self._chunk_sums
-        rate = 1.0 / self.stage_time
         inertia_energy(x, self._target, self.inertia, chunks, sums[0])
-        evaluate_stretch(x, self._base_length, rate, model.edges, chunks, self._tension, self._edge_block, sums[1])
+        evaluate_stretch(x, model.edges, chunks, self._tension, self._edge_block, sums[1])
         if len(self._moment):
-            evaluate_bend(
-                x, self._base_angle, rate, model.hinges, chunks,
-                self._moment, self._hinge_stiffness, self._hinge_gradient, sums[2],
-            )  # fmt: skip
+            evaluate_bend(x, model.hinges, chunks, self._moment, self._hinge_gradient, sums[2])
         volume_gradient(x, model.body_point_start, model.fans, chunks, self._volume_gradient, sums[3])
         evaluate_gas(
             sums[3], chunks, model.rest_volume, self._gas, model.ambient_pressure,

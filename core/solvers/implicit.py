@@ -21,6 +21,7 @@ from ..errors import ParameterError
 from ..model import FloatArray, IntArray, Model
 from ..state import State
 from .impact import remove_overshoot
+from .losses import Losses
 from .newton import Counts, NewtonSettings, StageMinimiser
 
 GAMMA = 1.0 - 1.0 / math.sqrt(2.0)
@@ -56,6 +57,7 @@ class ImplicitSolver:
         self.model = model
         self.substep_time = substep_time
         self._minimiser = StageMinimiser(model, GAMMA * substep_time, settings or NewtonSettings())
+        self._losses = Losses(model, substep_time)
 
     @property
     def counts(self) -> Counts:
@@ -105,6 +107,9 @@ class ImplicitSolver:
         after.positions[:] = stage.x
         after.velocities[:] = v2
         after.gas[:] = gas
+        if after is not before:
+            after.approach_speed[:] = before.approach_speed
+        self._losses.apply(stage.energy, after)
 
     def _move_given(self, motion: Motion, share: float, base: FloatArray) -> None:
         """Put pinned vertices and colliders where they are at the end of a stage, and `base` to match their speed."""
