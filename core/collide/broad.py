@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from ..model import Model
 from .contacts import Contacts
 from .groups import build_groups, find_movers, fit_groups
+from .overlap import Overlaps, find_overlaps, still_behind
 from .query import STACK_SIZE, find_pairs, find_partners, start_rows, write_contacts
 from .tree import build_trees
 
@@ -71,6 +72,22 @@ class ContactSearch:
             self.wrong_side_pairs[:, 0], np.arange(self._model.point_count + 1)
         ).astype(np.int32)
 
+    def untangle(self, x: FloatArray) -> Overlaps:
+        """Look for bodies that cross each other at x and list the points on the wrong side.
+
+        Meant for the start of a run: it costs about as much as a hundred searches. The result is for reports.
+        """
+        overlaps = find_overlaps(self._model, self._trees, x)
+        self.list_wrong_side(overlaps.pairs, overlaps.facing)
+        return overlaps
+
+    def _release(self, x: FloatArray) -> None:
+        """Take points that have come back to the right side off the list."""
+        gap = still_behind(self._model, self._trees, x, self.wrong_side_pairs, self._listed_facing)
+        behind = ~(gap > 0.0)
+        if not behind.all():
+            self.list_wrong_side(self.wrong_side_pairs[behind], self._listed_facing[behind])
+
     def search(self, x: FloatArray, reach: FloatArray, contacts: Contacts) -> None:
         """Fill `contacts` with every (point, triangle) pair that may come closer than its thickness.
 
@@ -93,6 +110,8 @@ class ContactSearch:
                 break
             self._partner = np.zeros(partner_count + partner_count // 2, np.int32)
         trees.refit(x, surfaces.triangles, self._active)
+        if len(self.wrong_side_pairs):
+            self._release(x)
         while True:
             find_pairs(
                 x, surfaces.triangles, self._margin, groups.points, groups.start, groups.body, groups.box,

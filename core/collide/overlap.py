@@ -1,0 +1,270 @@
+"""Bodies that start crossed: who is on the wrong side, and when it has come back.
+
+Two surfaces cross if and only if an edge of one passes through a triangle of the other. Cutting those edges
+divides a body's edge graph into parts; the triangles' normals at the cuts say on which side each part lies.
+
+* In a membrane nothing may be: the part inside is wrong.
+* In a closed collider likewise, unless it holds nearly the whole body: then it is a container.
+* At an open collider (a floor, a wall) the smaller part is wrong.
+
+A body that is wholly inside another crosses nothing, so a ball in a balloon or in a room stays there.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..jit import kernel
+from ..model import FloatArray, IntArray, Model
+from .narrow import measure
+from .query import STACK_SIZE, may_touch, nearest_triangle
+from .tree import Trees
+
+#: Share of a body's vertices inside a closed collider from which on that is taken for a container.
+CONTAINER_SHARE = 0.75
+
+
+@dataclass(frozen=True, slots=True)
+class Overlaps:
+    """What crosses what."""
+
+    pairs: IntArray  # point on the wrong side, body behind whose surface it is, shape (pair_count, 2)
+    facing: NDArray[np.int8]  # +1: the right side is where the body's normals point to, else -1, (pair_count,)
+    crossing_triangles: IntArray  # triangles that cross another body's surface, ascending
+
+    @property
+    def crossing_triangle_count(self) -> int:
+        """Number of triangles, of all bodies, that cross another body's surface."""
+        return int(self.crossing_triangles.shape[0])
+
+
+@dataclass(frozen=True, slots=True)
+class BodyEdges:
+    """Every edge of the triangles of all bodies, once."""
+
+    points: IntArray  # shape (edge_count, 2)
+    body: IntArray  # shape (edge_count,)
+
+    @classmethod
+    def of(cls, model: Model) -> "BodyEdges":
+        """Collect the edges of a model."""
+        triangles = model.surfaces.triangles
+        sides = np.sort(np.concatenate([triangles[:, [0, 1]], triangles[:, [1, 2]], triangles[:, [2, 0]]]), axis=1)
+        keys = np.unique(sides[:, 0].astype(np.int64) * model.point_count + sides[:, 1])
+        points = np.stack([keys // model.point_count, keys % model.point_count], axis=1).astype(np.int32)
+        return cls(points=points, body=model.point_body[points[:, 0]])
+
+
+def find_overlaps(model: Model, trees: Trees, x: FloatArray) -> Overlaps:
+    """Find the points on the wrong side of another body's surface at positions x [m], shape (point_count, 3)."""
+    surfaces = model.surfaces
+    trees.refit(x, surfaces.triangles, np.ones(model.body_count, np.uint8))
+    edges = BodyEdges.of(model)
+    edge, triangle, share = _crossings(model, trees, edges, x)
+    pairs: list[IntArray] = []
+    facings: list[NDArray[np.int8]] = []
+    body, other = edges.body[edge], surfaces.triangle_body[triangle]
+    for a, b in sorted(set(zip(body.tolist(), other.tolist(), strict=True))):
+        rows = np.flatnonzero((body == a) & (other == b))
+        points, facing = _wrong_side(model, edges, x, a, b, edge[rows], triangle[rows], share[rows])
+        pairs.append(np.stack([points, np.full_like(points, b)], axis=1))
+        facings.append(np.full(len(points), facing, np.int8))
+    return Overlaps(
+        pairs=np.concatenate(pairs) if pairs else np.zeros((0, 2), np.int32),
+        facing=np.concatenate(facings) if facings else np.zeros(0, np.int8),
+        crossing_triangles=_triangles_at(model, edges, edge, triangle),
+    )
+
+
+def crossing_triangle_count(model: Model, trees: Trees, x: FloatArray) -> int:
+    """Number of triangles, of all bodies, that cross another body's surface at positions x [m]."""
+    surfaces = model.surfaces
+    trees.refit(x, surfaces.triangles, np.ones(model.body_count, np.uint8))
+    edges = BodyEdges.of(model)
+    edge, triangle, _ = _crossings(model, trees, edges, x)
+    return int(_triangles_at(model, edges, edge, triangle).shape[0])
+
+
+def _crossings(model: Model, trees: Trees, edges: BodyEdges, x: FloatArray) -> tuple[IntArray, IntArray, FloatArray]:
+    """(edge, triangle, share of the edge at which it passes through) of every crossing."""
+    room = 1024
+    while True:
+        edge, triangle, share = np.zeros(room, np.int32), np.zeros(room, np.int32), np.zeros(room)
+        count = find_crossings(
+            x, model.surfaces.triangles, edges.points, edges.body, model.membrane_count, trees.triangle_order,
+            trees.triangle_start, trees.node_start, trees.depth, trees.box, np.zeros(STACK_SIZE, np.int32),
+            edge, triangle, share,
+        )  # fmt: skip
+        if count <= room:
+            return edge[:count], triangle[:count], share[:count]
+        room = count
+
+
+def _triangles_at(model: Model, edges: BodyEdges, edge: IntArray, triangle: IntArray) -> IntArray:
+    """Triangles that are passed through, and those that hold an edge which passes through another."""
+    triangles = model.surfaces.triangles
+    keys = edges.points[np.unique(edge)].astype(np.int64) @ np.array([model.point_count, 1])
+    found = np.zeros(len(triangles), bool)
+    found[triangle] = True
+    for k in range(3):
+        side = np.sort(triangles[:, [k, (k + 1) % 3]], axis=1).astype(np.int64)
+        found |= np.isin(side @ np.array([model.point_count, 1]), keys)
+    return np.flatnonzero(found).astype(np.int32)
+
+
+def _wrong_side(
+    model: Model, edges: BodyEdges, x: FloatArray, a: int, b: int, edge: IntArray, triangle: IntArray, share: FloatArray
+) -> tuple[IntArray, int]:
+    """Points of body a behind the surface of body b, and the facing of the right side.
+
+    edge, triangle, share: the crossings of edges of a with triangles of b.
+    """
+    first, last = int(model.body_point_start[a]), int(model.body_point_start[a + 1])
+    own = np.flatnonzero(edges.body == a)
+    part = np.arange(last - first, dtype=np.int32)
+    join_parts(edges.points[own] - first, ~np.isin(own, edge), part)
+
+    # Each end of a cut edge is told its side by the crossing nearest to it.
+    corners = model.surfaces.triangles[triangle]
+    normal = np.cross(x[corners[:, 1]] - x[corners[:, 0]], x[corners[:, 2]] - x[corners[:, 0]])
+    along = x[edges.points[edge, 1]] - x[edges.points[edge, 0]]
+    sign = np.sign(np.einsum("ij,ij->i", normal, along))
+    vote = np.zeros(last - first)
+    for end, order in ((0, np.lexsort((share, edge))), (1, np.lexsort((-share, edge)))):
+        nearest = order[np.unique(edge[order], return_index=True)[1]]
+        np.add.at(vote, part[edges.points[edge[nearest], end] - first], sign[nearest] * (1.0 if end else -1.0))
+    # A part that touches no cut (another island of the mesh) stays where it is.
+    side = np.sign(vote)[part]
+
+    in_front, behind = int((side > 0).sum()), int((side < 0).sum())
+    facing = 1
+    if b >= model.membrane_count:
+        start, stop = model.surfaces.body_triangle_start[b], model.surfaces.body_triangle_start[b + 1]
+        closed = bool((model.surfaces.triangle_neighbour[start:stop] >= 0).all())
+        limit = CONTAINER_SHARE if closed else 0.5
+        if behind > limit * (in_front + behind):
+            facing = -1
+    wrong = first + np.flatnonzero(side == -facing)
+    return wrong.astype(np.int32), facing
+
+
+@kernel
+def join_parts(pairs, joined, part):
+    """Number the connected parts of a graph by their lowest node: edges `pairs` (n, 2) with joined[n]."""
+    for k in range(pairs.shape[0]):
+        if joined[k]:
+            i, j = pairs[k, 0], pairs[k, 1]
+            while part[i] != i:
+                part[i] = part[part[i]]
+                i = part[i]
+            while part[j] != j:
+                part[j] = part[part[j]]
+                j = part[j]
+            if i < j:
+                part[j] = i
+            else:
+                part[i] = j
+    for i in range(part.shape[0]):
+        part[i] = part[part[i]]  # parents come before their children
+
+
+@kernel
+def find_crossings(
+    x, triangles, edge_points, edge_body, membrane_count, triangle_order, triangle_start, node_start, depth, box, stack,
+    out_edge, out_triangle, out_share,
+):  # fmt: skip
+    """Every edge of one body that passes through a triangle of another; returns how many, also beyond the room."""
+    count = 0
+    for edge in range(edge_points.shape[0]):
+        u, w = edge_points[edge, 0], edge_points[edge, 1]
+        for other in range(depth.shape[0]):
+            if depth[other] < 0 or not may_touch(edge_body[edge], other, membrane_count):
+                continue
+            base, first = node_start[other], triangle_start[other]
+            size = triangle_start[other + 1] - first
+            leaves = 1 << depth[other]
+            stack[0] = 0
+            waiting = 1
+            while waiting > 0:
+                waiting -= 1
+                node = stack[waiting]
+                apart = False
+                for axis in range(3):
+                    apart = (
+                        apart
+                        or min(x[u, axis], x[w, axis]) > box[base + node, axis + 3]
+                        or max(x[u, axis], x[w, axis]) < box[base + node, axis]
+                    )
+                if apart:
+                    continue
+                if node < leaves - 1:
+                    stack[waiting] = 2 * node + 1
+                    stack[waiting + 1] = 2 * node + 2
+                    waiting += 2
+                    continue
+                leaf = node - leaves + 1
+                for place in range(first + leaf * size // leaves, first + (leaf + 1) * size // leaves):
+                    share = passes_through(x, u, w, triangles, triangle_order[place])
+                    if share >= 0.0:
+                        if count < out_edge.shape[0]:
+                            out_edge[count], out_triangle[count] = edge, triangle_order[place]
+                            out_share[count] = share
+                        count += 1
+    return count
+
+
+@kernel
+def signed_volume(x, o, a, b, c):
+    """Six times the volume of the tetrahedron (o, a, b, c) [m^3]."""
+    ax, ay, az = x[a, 0] - x[o, 0], x[a, 1] - x[o, 1], x[a, 2] - x[o, 2]
+    bx, by, bz = x[b, 0] - x[o, 0], x[b, 1] - x[o, 1], x[b, 2] - x[o, 2]
+    cx, cy, cz = x[c, 0] - x[o, 0], x[c, 1] - x[o, 1], x[c, 2] - x[o, 2]
+    return ax * (by * cz - bz * cy) + ay * (bz * cx - bx * cz) + az * (bx * cy - by * cx)
+
+
+@kernel
+def passes_through(x, u, w, triangles, triangle):
+    """Share of the way from u to w at which the edge passes through the triangle, -1 if it does not.
+
+    A point in the plane counts as in front, so a path through a shared corner is never lost.
+    """
+    a, b, c = triangles[triangle, 0], triangles[triangle, 1], triangles[triangle, 2]
+    start, end = signed_volume(x, u, a, b, c), signed_volume(x, w, a, b, c)
+    if (start < 0.0) == (end < 0.0):
+        return -1.0
+    r, s, t = signed_volume(x, u, w, a, b), signed_volume(x, u, w, b, c), signed_volume(x, u, w, c, a)
+    if (r >= 0.0 and s >= 0.0 and t >= 0.0) or (r <= 0.0 and s <= 0.0 and t <= 0.0):
+        return start / (start - end)
+    return -1.0
+
+
+def still_behind(model: Model, trees: Trees, x: FloatArray, pairs: IntArray, facing: NDArray[np.int8]) -> FloatArray:
+    """Gap [m] of each (point, body) pair to the nearest triangle of the body: below zero while behind it.
+
+    The trees must fit x; shape of the result: (pair_count,).
+    """
+    count = pairs.shape[0]
+    gap = np.zeros(count)
+    listed_gaps(
+        x, model.surfaces.triangles, model.surfaces.triangle_neighbour, pairs, facing, trees.triangle_order,
+        trees.triangle_start, trees.node_start, trees.depth, trees.box, np.zeros(STACK_SIZE, np.int32),
+        np.zeros((count, 4)), np.zeros((count, 3)), np.zeros(count), np.zeros(count, np.int8), gap,
+    )  # fmt: skip
+    return gap
+
+
+@kernel
+def listed_gaps(
+    x, triangles, triangle_neighbour, pairs, facing, triangle_order, triangle_start, node_start, depth, box, stack,
+    weights, normal, distance, feature, gap,
+):  # fmt: skip
+    """Signed gaps of pairs (point, body); weights to feature are scratch."""
+    for row in range(pairs.shape[0]):
+        triangle = nearest_triangle(
+            x, pairs[row, 0], pairs[row, 1], triangles, triangle_order, triangle_start, node_start, depth, box, stack
+        )
+        measure(
+            x, triangles, triangle_neighbour, pairs[row, 0], triangle, -1, facing[row], row,
+            weights, normal, distance, gap, feature,
+        )  # fmt: skip

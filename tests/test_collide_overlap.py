@@ -1,0 +1,204 @@
+"""Bodies that start crossed: who is on the wrong side, how it is pushed, and when it is let go."""
+
+import collide_reference as reference
+import numpy as np
+import pytest
+from softpressure_ext.core.collide.broad import ContactSearch
+from softpressure_ext.core.collide.contacts import Contacts
+from softpressure_ext.core.collide.narrow import evaluate_gaps
+
+
+def untangled(model, x=None):
+    search = ContactSearch(model)
+    return search, search.untangle(model.rest_positions if x is None else x)
+
+
+def as_set(overlaps):
+    return set(map(tuple, overlaps.pairs.tolist()))
+
+
+def inside(mesh, points):
+    """Which points a closed mesh holds, by the solid angles of its triangles (van Oosterom and Strackee 1983)."""
+    positions, triangles = mesh
+    total = np.zeros(len(points))
+    for a, b, c in positions[triangles]:
+        r, s, t = a - points, b - points, c - points
+        nr, ns, nt = (np.linalg.norm(k, axis=1) for k in (r, s, t))
+        numerator = np.einsum("ij,ij->i", r, np.cross(s, t))
+        dot = np.einsum("ij,ij->i", r, s) * nt + np.einsum("ij,ij->i", s, t) * nr + np.einsum("ij,ij->i", t, r) * ns
+        total += 2.0 * np.arctan2(numerator, nr * ns * nt + dot)
+    return total > 2.0 * np.pi
+
+
+def test_two_crossing_balls_hold_each_others_points():
+    a, b = reference.icosphere(3), reference.icosphere(3, 1.0, (1.6, 0.2, 0.1))
+    model = reference.model_of([a, b])
+    _, overlaps = untangled(model)
+    a_in_b = np.flatnonzero(inside(b, a[0]))
+    b_in_a = len(a[0]) + np.flatnonzero(inside(a, b[0]))
+    assert len(a_in_b) > 5 and len(b_in_a) > 5
+    assert as_set(overlaps) == {(p, 1) for p in a_in_b.tolist()} | {(p, 0) for p in b_in_a.tolist()}
+    assert (overlaps.facing == 1).all()
+
+
+def test_a_ball_may_hold_more_than_half_of_another():
+    small, large = reference.icosphere(2, 0.3, (0.85, 0.0, 0.0)), reference.icosphere(3)
+    model = reference.model_of([small, large])
+    _, overlaps = untangled(model)
+    held = np.flatnonzero(inside(large, small[0]))
+    assert 0.5 * len(small[0]) < len(held) < len(small[0])
+    assert {p for p, body in as_set(overlaps) if body == 1} == set(held.tolist())
+
+
+@pytest.mark.parametrize("flipped", [False, True])
+@pytest.mark.parametrize(("height", "wrong_below"), [(0.4, True), (-0.4, False)])
+def test_the_smaller_part_is_wrong_at_an_open_floor(height, wrong_below, flipped):
+    ball = reference.icosphere(3, 1.0, (0.0, 0.0, height))
+    positions, triangles = reference.plane(3.0)
+    model = reference.model_of([ball], [(positions, triangles[:, ::-1].copy() if flipped else triangles)])
+    _, overlaps = untangled(model)
+    below = ball[0][:, 2] < 0.0
+    assert as_set(overlaps) == {(p, 1) for p in np.flatnonzero(below == wrong_below).tolist()}
+    assert (overlaps.facing == (1 if wrong_below != flipped else -1)).all()
+
+
+def test_inside_of_a_closed_collider_is_wrong_but_a_container_keeps_what_it_holds():
+    solid = reference.box(1.0)
+    sunk = reference.icosphere(3, 0.5, (0.0, 0.0, 0.9))
+    _, overlaps = untangled(reference.model_of([sunk], [solid]))
+    assert as_set(overlaps) == {(p, 1) for p in np.flatnonzero(sunk[0][:, 2] < 1.0).tolist()}
+    assert (overlaps.facing == 1).all()
+    poking = reference.icosphere(3, 0.5, (0.0, 0.0, 0.55))
+    _, overlaps = untangled(reference.model_of([poking], [solid]))
+    assert as_set(overlaps) == {(p, 1) for p in np.flatnonzero(poking[0][:, 2] >= 1.0).tolist()}
+    assert (overlaps.facing == -1).all()
+
+
+def test_nothing_is_wrong_with_bodies_wholly_inside_or_apart():
+    model = reference.model_of(
+        [reference.icosphere(2, 0.5), reference.icosphere(2, 1.0), reference.icosphere(2, 1.0, (5, 0, 0))],
+        [reference.box(9.0), reference.plane(4.0, -1.001)],
+    )
+    search, overlaps = untangled(model)
+    assert len(overlaps.pairs) == 0 and overlaps.crossing_triangle_count == 0
+    assert len(search.wrong_side_pairs) == 0
+
+
+def test_a_spike_inside_a_ball_is_wrong_although_no_edge_of_the_ball_is_cut():
+    ball = reference.icosphere(0, 1.0)
+    tip = ball[0][ball[1][0]].mean(axis=0)
+    spike = (np.array([0.8 * tip, 2 * tip + [0.1, 0, 0], 2 * tip + [0, 0.1, 0]]), np.array([(0, 1, 2)], np.int32))
+    model = reference.model_of([ball], [spike])
+    _, overlaps = untangled(model)
+    assert as_set(overlaps) == {(12, 0)}
+    assert set(overlaps.crossing_triangles.tolist()) == {0, 20}
+
+
+def test_crossing_triangles_are_those_that_meet_another_surface():
+    # a row of cells across a floor: a grid standing on its edge, pushed through
+    n = 7
+    s = np.linspace(0.0, 1.0, n)
+    u, v = (g.ravel() for g in np.meshgrid(s, s, indexing="ij"))
+    positions = np.column_stack([u - 0.47, np.full_like(u, 0.013), v - 0.4])
+    triangles = np.array([
+        t for i in range(n - 1) for j in range(n - 1)
+        for t in ((i * n + j, (i + 1) * n + j, (i + 1) * n + j + 1), (i * n + j, (i + 1) * n + j + 1, i * n + j + 1))
+    ], np.int32)  # fmt: skip
+    model = reference.model_of([(positions, triangles)], [reference.plane(2.0)])
+    _, overlaps = untangled(model)
+    heights = positions[triangles][:, :, 2]
+    crossing = np.flatnonzero((heights.min(axis=1) < 0) & (heights.max(axis=1) > 0))
+    floor = overlaps.crossing_triangles[overlaps.crossing_triangles >= len(triangles)] - len(triangles)
+    assert len(crossing) == 2 * (n - 1)
+    np.testing.assert_array_equal(overlaps.crossing_triangles[: len(crossing)], crossing)
+    assert overlaps.crossing_triangle_count == len(crossing) + len(floor)
+    assert set(floor.tolist()) == {0, 1}  # the grid runs over the diagonal
+    assert {p for p, _ in as_set(overlaps)} == set(np.flatnonzero(positions[:, 2] < 0).tolist())
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_random_pairs_of_dented_balls(seed):
+    rng = np.random.default_rng(seed)
+    meshes = []
+    for centre in (np.zeros(3), 1.1 * reference.rotation(rng)[0]):
+        positions, triangles = reference.icosphere(2)
+        bumps = 1.0 + 0.3 * np.sin(3.0 * positions @ rng.normal(size=3))
+        meshes.append(((positions * bumps[:, None]) @ reference.rotation(rng).T + centre, triangles))
+    model = reference.model_of(meshes)
+    _, overlaps = untangled(model)
+    n = len(meshes[0][0])
+    expected = {(p, 1) for p in np.flatnonzero(inside(meshes[1], meshes[0][0])).tolist()}
+    expected |= {(n + p, 0) for p in np.flatnonzero(inside(meshes[0], meshes[1][0])).tolist()}
+    assert expected and as_set(overlaps) == expected
+
+
+def test_a_listed_point_has_one_row_however_deep_and_is_let_go_outside():
+    ball = reference.icosphere(2, 0.5, (0.1, 0.2, 0.23))
+    model = reference.model_of([ball], [reference.plane(2.0)], thickness=0.001)
+    search, overlaps = untangled(model)
+    n = model.vertex_count
+    wrong = set(overlaps.pairs[:, 0].tolist())
+    assert wrong == set(np.flatnonzero(ball[0][:, 2] < 0).tolist())
+    contacts = Contacts(n)
+    x = model.rest_positions.copy()
+    for lift in (0.0, 0.1, 0.2, 0.3):
+        x[:n] = ball[0] + [0.0, 0.0, lift]
+        search.search(x, np.array([0.001, 0.0]), contacts)
+        evaluate_gaps(x, contacts, model.surfaces)
+        rows = np.flatnonzero(contacts.side[: contacts.count] == -1)
+        behind = np.flatnonzero(x[:n, 2] <= 0.0)
+        np.testing.assert_array_equal(contacts.points[rows, 0], behind)
+        np.testing.assert_allclose(contacts.gap[rows], x[behind, 2], atol=1e-14)
+        np.testing.assert_allclose(contacts.normal[rows], np.tile([0.0, 0.0, 1.0], (len(rows), 1)), atol=1e-14)
+        np.testing.assert_array_equal(search.wrong_side_pairs[:, 0], behind)
+        ordinary = np.flatnonzero(contacts.side[: contacts.count] == 1)
+        assert not set(contacts.points[ordinary, 0].tolist()) & set(behind.tolist())
+    assert len(search.wrong_side_pairs) == 0
+
+
+def test_the_signed_gap_passes_through_zero_smoothly():
+    # one vertex of a ball goes out through an edge and a corner of the other
+    ball, other = reference.icosphere(1), reference.icosphere(1, 1.0, (0.0, 0.0, 1.7))
+    model = reference.model_of([other, ball])
+    search, overlaps = untangled(model)
+    lowest = int(np.argmin(other[0][:, 2]))
+    assert (lowest, 1) in as_set(overlaps)
+    contacts = Contacts(model.vertex_count)
+    x = model.rest_positions.copy()
+    search.search(x, np.array([1.0, 0.0]), contacts)
+    row = next(k for k in range(contacts.count) if contacts.side[k] == -1 and contacts.points[k, 0] == lowest)
+    target = x[contacts.points[row, 1]]
+    gaps = []
+    shares = np.linspace(0.5, 1.5, 201)
+    for share in shares:
+        x[lowest] = share * target
+        evaluate_gaps(x, contacts, model.surfaces)
+        gaps.append(contacts.gap[row])
+    gaps = np.array(gaps)
+    assert gaps[0] < -0.1 and gaps[-1] > 0.1
+    assert (np.diff(gaps) > 0).all() and np.abs(np.diff(gaps)).max() < 0.0051
+    assert ((gaps > 0) == (shares > 1.0)).sum() >= 200  # at 1 the point lies on the corner
+
+
+def test_a_loop_of_pushes_along_the_normals_frees_two_crossed_balls():
+    a, b = reference.icosphere(2), reference.icosphere(2, 0.6, (1.2, 0.1, 0.2))
+    model = reference.model_of([a, b], thickness=0.001)
+    search, overlaps = untangled(model)
+    assert overlaps.crossing_triangle_count > 20
+    contacts = Contacts(model.vertex_count)
+    x = model.rest_positions.copy()
+    for _ in range(200):
+        search.search(x, np.full(2, 0.001), contacts)
+        if not len(search.wrong_side_pairs):
+            break
+        evaluate_gaps(x, contacts, model.surfaces)
+        push = np.zeros((2, 3))
+        for row in np.flatnonzero(contacts.side[: contacts.count] == -1):
+            first, second = contacts.bodies[row]
+            push[first] += contacts.normal[row]
+            push[second] -= contacts.normal[row]
+        push /= max(np.linalg.norm(push, axis=1).max(), 1e-12)
+        x += 0.01 * push[model.point_body]
+    assert len(search.wrong_side_pairs) == 0
+    assert not inside((x[model.point_body == 0], a[1]), x[model.point_body == 1]).any()
+    assert not inside((x[model.point_body == 1], b[1]), x[model.point_body == 0]).any()
