@@ -1,5 +1,6 @@
 """`FrameCache`: what was simulated, frame by frame, in memory and on disk."""
 
+import contextlib
 import json
 import math
 import os
@@ -146,7 +147,8 @@ class FrameCache:
                 np.savez(file, **arrays)
             temporary.replace(target)
         except OSError as error:
-            temporary.unlink(missing_ok=True)
+            with contextlib.suppress(OSError):
+                temporary.unlink()
             raise CacheError(
                 f"{target}: cannot be written ({error.strerror}). Check the folder and its space."
             ) from error
@@ -155,7 +157,7 @@ class FrameCache:
     def load(cls, path: str | os.PathLike[str]) -> "FrameCache":
         """Read a file written by `save`; raises `CacheError` if it is missing, damaged or of another version."""
         try:
-            with np.load(path, allow_pickle=False) as archive:
+            with Path(path).open("rb") as file, np.load(file, allow_pickle=False) as archive:
                 arrays = {name: archive[name] for name in archive.files}
             header = json.loads(arrays["header"].tobytes())
             if header["format_version"] != FORMAT_VERSION:

@@ -7,6 +7,7 @@ import bpy
 from bpy.props import EnumProperty
 
 from ..softpressure import session
+from ..softpressure.blender_types import Context
 from ..softpressure.engine import Progress, engine
 from .job import JobOperator
 
@@ -24,19 +25,19 @@ class SOFTPRESSURE_OT_bake(JobOperator, bpy.types.Operator):
     target: EnumProperty(name="Target", description="What the frames become", items=_TARGETS)  # type: ignore[valid-type]
 
     @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
+    def poll(cls, context: Context) -> bool:
         """Needs cached frames."""
         if session.of(context.scene).cache is not None:
             return True
         cls.poll_message_set("Simulate first")
         return False
 
-    def job(self, context: bpy.types.Context) -> Iterator[Progress]:
+    def job(self, context: Context) -> Iterator[Progress]:
         """Frame by frame."""
         work: Iterator[Progress] = engine().bake.bake(context.scene)
         return work
 
-    def done_text(self, context: bpy.types.Context) -> str:
+    def done_text(self, context: Context) -> str:
         """How many objects are baked."""
         count = sum(obj.softpressure.is_baked for obj in session.objects(context.scene, "SOFT"))
         return f"{count} soft bodies are baked"
@@ -51,14 +52,14 @@ class SOFTPRESSURE_OT_free_bake(bpy.types.Operator):
     bl_options = {"REGISTER", "UNDO"}
 
     @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
+    def poll(cls, context: Context) -> bool:
         """Needs a baked body."""
         if any(obj.softpressure.is_baked for obj in session.objects(context.scene, "SOFT")):
             return True
         cls.poll_message_set("No soft body of this scene is baked")
         return False
 
-    def execute(self, context: bpy.types.Context) -> set[Any]:
+    def execute(self, context: Context) -> set[Any]:
         """Free all bakes of the scene."""
         count = engine().bake.free(context.scene)
         self.report({"INFO"}, f"Freed {count} bakes")

@@ -5,11 +5,12 @@ from typing import Any
 import bpy
 from bpy.props import EnumProperty
 
+from ..softpressure.blender_types import Context
 from ..softpressure.engine import engine
 from ..softpressure.properties import KINDS
 
 
-def _selected_meshes(context: bpy.types.Context) -> list[bpy.types.Object]:
+def _selected_meshes(context: Context) -> list[bpy.types.Object]:
     return [obj for obj in context.selected_objects if obj.type == "MESH"]
 
 
@@ -24,14 +25,14 @@ class SOFTPRESSURE_OT_add_body(bpy.types.Operator):
     kind: EnumProperty(name="Kind", description="How the meshes take part", items=KINDS[1:], default="SOFT")  # type: ignore[valid-type]
 
     @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
+    def poll(cls, context: Context) -> bool:
         """Needs selected meshes."""
         if _selected_meshes(context):
             return True
         cls.poll_message_set("Select at least one mesh object")
         return False
 
-    def execute(self, context: bpy.types.Context) -> set[Any]:
+    def execute(self, context: Context) -> set[Any]:
         """Add those that can be added, and say why the others cannot."""
         return _finish(self, *engine().bodies.add_all(context.scene, _selected_meshes(context), self.kind))
 
@@ -45,14 +46,14 @@ class SOFTPRESSURE_OT_remove_body(bpy.types.Operator):
     bl_options = {"REGISTER", "UNDO"}
 
     @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
+    def poll(cls, context: Context) -> bool:
         """Needs a selected body."""
         if any(obj.softpressure.kind != "NONE" for obj in _selected_meshes(context)):
             return True
         cls.poll_message_set("Select at least one body of the simulation")
         return False
 
-    def execute(self, context: bpy.types.Context) -> set[Any]:
+    def execute(self, context: Context) -> set[Any]:
         """Remove all that are selected."""
         return _finish(self, *engine().bodies.remove_all(_selected_meshes(context)))
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import bpy
 
+from ..softpressure.blender_types import Context
 from ..softpressure.engine import Progress
 
 #: How long the window may stand still between two events [s].
@@ -20,15 +21,15 @@ else:
 class JobOperator(_Base):
     """Runs the generator that `job` makes. Closing the generator must leave everything consistent."""
 
-    def job(self, context: bpy.types.Context) -> Iterator[Progress]:
+    def job(self, context: Context) -> Iterator[Progress]:
         """The work, yielding (done, total, label)."""
         raise NotImplementedError
 
-    def done_text(self, context: bpy.types.Context) -> str:
+    def done_text(self, context: Context) -> str:
         """What to report at the end."""
         raise NotImplementedError
 
-    def execute(self, context: bpy.types.Context) -> set[Any]:
+    def execute(self, context: Context) -> set[Any]:
         """All at once."""
         manager = context.window_manager
         manager.progress_begin(0.0, 1.0)
@@ -42,7 +43,7 @@ class JobOperator(_Base):
         self.report({"INFO"}, self.done_text(context))
         return {"FINISHED"}
 
-    def invoke(self, context: bpy.types.Context, _event: bpy.types.Event) -> set[Any]:
+    def invoke(self, context: Context, _event: bpy.types.Event) -> set[Any]:
         """Slice by slice, so that the window stays alive."""
         if bpy.app.background:
             return self.execute(context)
@@ -53,7 +54,7 @@ class JobOperator(_Base):
         manager.modal_handler_add(self)
         return {"RUNNING_MODAL"}
 
-    def modal(self, context: bpy.types.Context, event: bpy.types.Event) -> set[Any]:
+    def modal(self, context: Context, event: bpy.types.Event) -> set[Any]:
         """One slice per timer event; Esc stops."""
         if event.type == "ESC":
             self._end(context)
@@ -78,11 +79,11 @@ class JobOperator(_Base):
             area.tag_redraw()
         return {"RUNNING_MODAL"}
 
-    def cancel(self, context: bpy.types.Context) -> None:
+    def cancel(self, context: Context) -> None:
         """Blender ends the operator (another file, quit)."""
         self._end(context)
 
-    def _end(self, context: bpy.types.Context) -> None:
+    def _end(self, context: Context) -> None:
         self._work.close()
         context.window_manager.event_timer_remove(self._timer)
         context.window_manager.progress_end()

@@ -6,11 +6,12 @@ from typing import Any
 import bpy
 
 from ..softpressure import session, status
+from ..softpressure.blender_types import Context
 from ..softpressure.engine import Progress, engine
 from .job import JobOperator
 
 
-def _has_bodies(cls: type[bpy.types.Operator], context: bpy.types.Context) -> bool:
+def _has_bodies(cls: type[bpy.types.Operator], context: Context) -> bool:
     if session.has_bodies(context.scene):
         return True
     cls.poll_message_set("Add a soft body first")
@@ -26,16 +27,16 @@ class SOFTPRESSURE_OT_simulate(JobOperator, bpy.types.Operator):
     bl_options = {"REGISTER"}
 
     @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
+    def poll(cls, context: Context) -> bool:
         """Needs a body."""
         return _has_bodies(cls, context)
 
-    def job(self, context: bpy.types.Context) -> Iterator[Progress]:
+    def job(self, context: Context) -> Iterator[Progress]:
         """Frame by frame."""
         work: Iterator[Progress] = engine().simulation.simulate(context.scene)
         return work
 
-    def done_text(self, context: bpy.types.Context) -> str:
+    def done_text(self, context: Context) -> str:
         """What the cache holds."""
         return f"Cached {status.cache_text(context.scene)}"
 
@@ -49,11 +50,11 @@ class SOFTPRESSURE_OT_reset(bpy.types.Operator):
     bl_options = {"REGISTER"}
 
     @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
+    def poll(cls, context: Context) -> bool:
         """Needs a body."""
         return _has_bodies(cls, context)
 
-    def execute(self, context: bpy.types.Context) -> set[Any]:
+    def execute(self, context: Context) -> set[Any]:
         """Reset; reports what is wrong with the bodies."""
         engine().simulation.reset(context.scene)
         error = session.of(context.scene).error

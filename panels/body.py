@@ -3,6 +3,7 @@
 import bpy
 
 from ..softpressure import session
+from ..softpressure.blender_types import Context, Layout
 from .layout import CATEGORY, draw_text
 
 _ROWS = {
@@ -23,9 +24,9 @@ class SOFTPRESSURE_PT_body(bpy.types.Panel):
     bl_region_type = "UI"
     bl_category = CATEGORY
 
-    def draw(self, context: bpy.types.Context) -> None:
+    def draw(self, context: Context) -> None:
         """The kind, then only what belongs to it."""
-        layout = self.layout
+        layout: Layout = self.layout
         obj = context.object
         if obj is None or obj.type != "MESH":
             draw_text(layout, context, "Select a mesh object to make it a body.", "INFO")

@@ -2,12 +2,12 @@
 
 import textwrap
 
-import bpy
+from ..softpressure.blender_types import Context, Layout
 
 CATEGORY = "Soft Pressure"
 
 
-def draw_text(layout: bpy.types.UILayout, context: bpy.types.Context, text: str, icon: str = "ERROR") -> None:
+def draw_text(layout: Layout, context: Context, text: str, icon: str = "ERROR") -> None:
     """A sentence, wrapped to the width of the region, with an icon at its first line."""
     scale = context.preferences.system.ui_scale
     width = max(20, int((context.region.width / scale - 60) / 6.5))

@@ -3,6 +3,7 @@
 import bpy
 
 from ..softpressure import session, status
+from ..softpressure.blender_types import Context, Layout
 from .layout import CATEGORY, draw_text
 
 
@@ -14,9 +15,10 @@ class SOFTPRESSURE_PT_simulation(bpy.types.Panel):
     bl_region_type = "UI"
     bl_category = CATEGORY
 
-    def draw(self, context: bpy.types.Context) -> None:
+    def draw(self, context: Context) -> None:
         """Range, steps, buttons, state."""
-        layout, scene = self.layout, context.scene
+        layout: Layout = self.layout
+        scene = context.scene
         settings = scene.softpressure
         layout.use_property_split = True
         column = layout.column(align=True)
@@ -43,9 +45,10 @@ class SOFTPRESSURE_PT_bake(bpy.types.Panel):
     bl_region_type = "UI"
     bl_category = CATEGORY
 
-    def draw(self, context: bpy.types.Context) -> None:
+    def draw(self, context: Context) -> None:
         """Buttons, and what a bake costs."""
-        layout, scene = self.layout, context.scene
+        layout: Layout = self.layout
+        scene = context.scene
         if any(obj.softpressure.is_baked for obj in session.objects(scene, "SOFT")):
             layout.operator("softpressure.free_bake", icon="TRASH")
             return

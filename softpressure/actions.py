@@ -2,12 +2,12 @@
 
 from typing import Any
 
-import bpy
+from .blender_types import DataBlock
 
 Curve = Any  # bpy.types.FCurve; the stubs of the versions differ
 
 
-def curves(owner: bpy.types.ID) -> list[Curve]:
+def curves(owner: DataBlock) -> list[Curve]:
     """The F-curves that act on a data-block, from its action and its NLA strips."""
     data = owner.animation_data
     if data is None:
@@ -19,12 +19,12 @@ def curves(owner: bpy.types.ID) -> list[Curve]:
     return found
 
 
-def drivers(owner: bpy.types.ID) -> list[Curve]:
+def drivers(owner: DataBlock) -> list[Curve]:
     """The driver curves of a data-block."""
     return [] if owner.animation_data is None else list(owner.animation_data.drivers)
 
 
-def animated_paths(owner: bpy.types.ID) -> set[str]:
+def animated_paths(owner: DataBlock) -> set[str]:
     """RNA paths of a data-block that its curves or drivers set."""
     return {curve.data_path for curve in (*curves(owner), *drivers(owner))}
 

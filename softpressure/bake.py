@@ -7,11 +7,11 @@ exact, sub-frames lie in between, and a frame costs Blender next to nothing.
 from collections.abc import Iterator
 
 import bpy
-import numpy as np
 
 from ..core import CacheError, SoftPressureError
 from ..core.cache import FrameCache
 from . import actions, bodies, mesh_io, playback, session, stages
+from .blender_types import DataBlock
 from .engine import Progress
 
 #: Names of keys and actions made here start with this.
@@ -36,17 +36,17 @@ def bake(scene: bpy.types.Scene) -> Iterator[Progress]:
             raise SoftPressureError(f"{obj.name}: is in Edit Mode. Leave it (Tab) before baking.")
         if obj.softpressure.is_baked:
             raise SoftPressureError(f"{obj.name}: is baked already. Free the bake first.")
+    frames = range(cache.first_frame, min(cache.last_frame, scene.softpressure.frame_end) + 1)
     is_done = False
     try:
         for obj in objects:
             _begin(obj)
-        for sample in range(1, cache.frame_count + 1):
-            frame = cache.first_frame + sample - 1
+        for sample, frame in enumerate(frames, start=1):
             for number, obj in enumerate(objects):
                 _add_sample(obj, sample, frame, cache, number)
-            yield sample, cache.frame_count, f"Baking frame {frame}"
+            yield sample, len(frames), f"Baking frame {frame}"
         for obj in objects:
-            _add_curve(obj, cache)
+            _add_curve(obj, frames)
         is_done = True
     finally:
         here.shown.clear()
@@ -89,7 +89,9 @@ def _begin(obj: bpy.types.Object) -> None:
     bodies.ensure_live_key(obj)
     stages.show(obj, stages.Stage.OUTPUT)
     obj.softpressure.is_baked = True
-    obj.shape_key_remove(mesh_io.live_key(obj))
+    live = mesh_io.live_key(obj)
+    if live is not None:
+        obj.shape_key_remove(live)
     obj.data.shape_keys.use_relative = False
 
 
@@ -101,15 +103,13 @@ def _add_sample(obj: bpy.types.Object, sample: int, frame: int, cache: FrameCach
     mesh_io.write_key(key, mesh_io.to_local(cache.transform(number, frame), world))
 
 
-def _add_curve(obj: bpy.types.Object, cache: FrameCache) -> None:
-    keys = obj.data.shape_keys
-    for sample in {1, cache.frame_count}:
+def _add_curve(obj: bpy.types.Object, frames: range) -> None:
+    keys: DataBlock = obj.data.shape_keys
+    for sample, frame in {1: frames[0], len(frames): frames[-1]}.items():
         keys.eval_time = sample
-        keys.keyframe_insert("eval_time", frame=cache.first_frame + sample - 1)
+        keys.keyframe_insert("eval_time", frame=frame)
     keys.animation_data.action.name = f"{_PREFIX} {obj.name}"
     for curve in actions.curves(keys):
-        values = np.array([(cache.first_frame, 1), (cache.last_frame, cache.frame_count)], np.float32)
-        curve.keyframe_points.foreach_set("co", values[: len(curve.keyframe_points)].ravel())
         for point in curve.keyframe_points:
             point.interpolation = "LINEAR"
         curve.update()

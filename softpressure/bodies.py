@@ -8,6 +8,7 @@ import numpy as np
 from ..core import MeshError, SoftPressureError, check_closed_surface
 from ..core.topology import check_surface
 from . import mesh_io, session, stages
+from .blender_types import Mesh
 
 #: A scale below this share of the largest one counts as zero: it could not be undone exactly.
 _SMALLEST_SCALE_SHARE = 1e-6
@@ -62,8 +63,6 @@ def on_kind_change(obj: bpy.types.Object) -> None:
     settings = obj.softpressure
     if settings.kind != "SOFT":
         _remove_live_key(obj)
-    if settings.kind == "COLLIDER" and not settings.is_property_set("bounciness"):
-        settings.bounciness = 0.0  # a pair uses the larger one: the soft body decides
     try:
         check(obj, settings.kind)
         if settings.kind == "SOFT" and not settings.is_baked:
@@ -72,6 +71,18 @@ def on_kind_change(obj: bpy.types.Object) -> None:
         session.problems[obj.session_uid] = str(error)
     else:
         session.problems.pop(obj.session_uid, None)
+
+
+def prepare(objects: Iterable[bpy.types.Object]) -> list[str]:
+    """Give bodies what they need, as a script may have set their kind too early; returns what is wrong with them."""
+    problems = []
+    for obj in objects:
+        on_kind_change(obj)
+        if obj.softpressure.is_baked:
+            problems.append(f"{obj.name}: is baked. Free the bake before simulating again.")
+        elif obj.session_uid in session.problems:
+            problems.append(session.problems[obj.session_uid])
+    return problems
 
 
 def check(obj: bpy.types.Object, kind: str) -> None:
@@ -88,7 +99,7 @@ def check(obj: bpy.types.Object, kind: str) -> None:
     if kind == "SOFT":
         check_ownership(obj)
         check_keys(obj)
-    mesh = obj.data
+    mesh: Mesh = obj.data
     matrix = mesh_io.world_matrix(obj)
     local = mesh_io.read_local(mesh)
     key = mesh_io.live_key(obj)
@@ -165,7 +176,7 @@ def check_keys(obj: bpy.types.Object) -> None:
         foreign = foreign[1:]  # the basis
     if foreign:
         raise MeshError(
-            f"{obj.name}: has {len(foreign)} shape keys of its own ({foreign[0]}, ...); a soft body needs the only ones. "
+            f"{obj.name}: has {len(foreign)} shape keys of its own ({foreign[0]}, ...); a soft body needs its own. "
             "Apply or remove them (Object Data > Shape Keys)."
         )
 

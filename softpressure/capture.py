@@ -1,6 +1,7 @@
 """From evaluated objects to the core's model and to what drives it in each frame. World space throughout."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import bpy
 import numpy as np
@@ -22,7 +23,7 @@ class Body:
     positions: FloatArray  # [m], shape (vertex_count, 3)
     triangles: IntArray
     pinned: IntArray  # ascending vertex numbers
-    settings: dict[str, float]
+    settings: dict[str, Any]
 
 
 @dataclass(slots=True)
@@ -37,7 +38,7 @@ class Obstacle:
     positions: FloatArray  # [m], shape (len(used), 3)
     local: Float32Array | None  # of `used`, None if its shape can change with the frame
     matrix: FloatArray
-    settings: dict[str, float]
+    settings: dict[str, Any]
 
 
 @dataclass(slots=True)
@@ -84,7 +85,7 @@ def build_world(scene: bpy.types.Scene, start: Start) -> World:
     """The core's world for a captured scene; raises `MeshError` or `ParameterError`."""
     settings = scene.softpressure
     builder = ModelBuilder(
-        gravity=tuple(scene.gravity) if scene.use_gravity else (0.0, 0.0, 0.0),
+        gravity=scene.gravity[:] if scene.use_gravity else (0.0, 0.0, 0.0),
         ambient_pressure=settings.ambient_pressure,
     )
     for body in start.bodies:
@@ -123,7 +124,7 @@ def _evaluated(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> bpy.typ
     evaluated = obj.evaluated_get(depsgraph)
     if not evaluated.is_evaluated:
         raise SoftPressureError(
-            f"{obj.name}: is not evaluated; it or its collection is excluded from the view layer or disabled in viewports. "
+            f"{obj.name}: is not evaluated: it (or its collection) is disabled in viewports or not in the view layer. "
             "Enable it, or remove it from the simulation."
         )
     return evaluated

@@ -2,9 +2,11 @@
 
 import dataclasses
 from pathlib import Path
+from typing import Any
 
 import bpy
 import numpy as np
+from numpy.typing import NDArray
 
 from ..core import CacheError, State, World
 from ..core.cache import FrameCache
@@ -55,7 +57,7 @@ def resume(scene: bpy.types.Scene, start: "capture.Start", cache: FrameCache) ->
     if cache.state is None:
         raise CacheError("Scene: the cache on disk ends here and cannot be continued. Press Reset to simulate anew.")
     world = capture.build_world(scene, start)
-    values = {name: array if array.ndim else array.item() for name, array in cache.state.items()}
+    values: dict[str, Any] = {name: array if array.ndim else array.item() for name, array in cache.state.items()}
     world.load(State(**values))
     for obstacle in start.obstacles:
         obstacle.matrix = np.full((4, 4), np.nan)  # where they were last is in the state
@@ -63,5 +65,5 @@ def resume(scene: bpy.types.Scene, start: "capture.Start", cache: FrameCache) ->
     return world
 
 
-def _arrays(state: State) -> dict[str, "np.ndarray"]:
+def _arrays(state: State) -> dict[str, NDArray[Any]]:
     return {field.name: np.asarray(getattr(state, field.name)) for field in dataclasses.fields(state)}

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import actions, stages
+from .blender_types import DataBlock
 
 _SOFT = ("mass", "gauge_pressure", "stretch_modulus", "bend_modulus", "damping", "friction", "bounciness", "thickness")
 _PARAMETERS = {"SOFT": (*_SOFT, "pin_group"), "COLLIDER": ("friction", "bounciness", "thickness"), "RIGID": ()}
@@ -33,7 +34,7 @@ def of_inputs(scene: bpy.types.Scene) -> str:
     """A name for the settings, meshes, transforms and animations of everything that takes part."""
     digest = _Digest()
     settings, render = scene.softpressure, scene.render
-    gravity = tuple(scene.gravity) if scene.use_gravity else (0.0, 0.0, 0.0)
+    gravity = scene.gravity[:] if scene.use_gravity else (0.0, 0.0, 0.0)
     digest.add(settings.substeps, settings.ambient_pressure, settings.frame_start, gravity, render.fps, render.fps_base)
     for obj in sorted(scene.objects, key=lambda obj: obj.name_full):
         if obj.type != "MESH" or obj.softpressure.kind == "NONE":
@@ -103,7 +104,7 @@ def _add_object(digest: _Digest, obj: bpy.types.Object) -> None:
         _add_values(digest, modifier, f'modifiers["{modifier.name}"]', animated, index)
 
 
-def _add_animation(digest: _Digest, owner: bpy.types.ID) -> set[str]:
+def _add_animation(digest: _Digest, owner: DataBlock) -> set[str]:
     for curve in actions.curves(owner):
         values: NDArray[np.float32] = np.empty(2 * len(curve.keyframe_points), np.float32)
         for name in ("co", "handle_left", "handle_right"):

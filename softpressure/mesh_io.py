@@ -6,6 +6,8 @@ import bpy
 import numpy as np
 from numpy.typing import NDArray
 
+from .blender_types import Mesh
+
 Float32Array = NDArray[np.float32]
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int32]
@@ -30,14 +32,14 @@ def to_local(matrix: FloatArray, world: NDArray[Any]) -> Float32Array:
     return np.ascontiguousarray((world.astype(float) - matrix[:3, 3]) @ inverse.T, dtype=np.float32)
 
 
-def read_local(mesh: bpy.types.Mesh) -> Float32Array:
+def read_local(mesh: Mesh) -> Float32Array:
     """Vertex positions in object space, shape (vertex_count, 3). Not for meshes in edit mode."""
     flat = np.empty(3 * len(mesh.vertices), np.float32)
     mesh.attributes["position"].data.foreach_get("vector", flat)
     return flat.reshape(-1, 3)
 
 
-def read_triangles(mesh: bpy.types.Mesh, matrix: FloatArray) -> IntArray:
+def read_triangles(mesh: Mesh, matrix: FloatArray) -> IntArray:
     """Triangles of all faces, counter-clockwise from outside in world space, shape (triangle_count, 3).
 
     The mesh itself is not triangulated. An object of negative scale is mirrored: its triangles are turned.
@@ -65,16 +67,15 @@ def write_key(key: bpy.types.ShapeKey, local: Float32Array) -> None:
 
 def live_key(obj: bpy.types.Object) -> bpy.types.ShapeKey | None:
     """The shape key that shows the simulation, None if the object has none."""
-    keys = obj.data.shape_keys
-    return None if keys is None else keys.key_blocks.get(LIVE_KEY)
+    mesh: Mesh = obj.data
+    return None if mesh.shape_keys is None else mesh.shape_keys.key_blocks.get(LIVE_KEY)
 
 
 def pinned_vertices(obj: bpy.types.Object, group_name: str) -> IntArray:
     """Vertices whose weight in the group is above 0.5, ascending; none if there is no such group."""
-    group = obj.vertex_groups.get(group_name)
-    if group is None:
+    if group_name not in obj.vertex_groups:
         return np.empty(0, np.int32)
-    index = group.index
-    return np.array(
-        [v.index for v in obj.data.vertices if any(g.group == index and g.weight > 0.5 for g in v.groups)], np.int32
-    )
+    number = obj.vertex_groups[group_name].index
+    mesh: Mesh = obj.data
+    found = [v.index for v in mesh.vertices if any(g.group == number and g.weight > 0.5 for g in v.groups)]
+    return np.array(found, np.int32)

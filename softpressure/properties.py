@@ -84,18 +84,18 @@ class SOFTPRESSURE_PG_object(bpy.types.PropertyGroup):
     )
     damping: FloatProperty(
         name="Damping",
-        description="Inner friction of the skin; 0 swings longest, 1 stops the stretching of a ball within one swing",
-        default=0.02,
+        description="Rate at which vibrations of the body die away, per second; falling and rolling are not braked",
+        default=0.5,
         min=0.0,
-        soft_max=1.0,
-        step=1,
-        precision=3,
+        soft_max=20.0,
+        step=10,
+        precision=2,
         options=set(),
         update=_on_change,
     )
     friction: FloatProperty(
         name="Friction",
-        description="Coulomb coefficient of sliding contact; a pair of bodies uses the geometric mean of its two",
+        description="Coulomb coefficient of sliding contact; a pair of bodies uses the geometric mean",
         default=0.5,
         min=0.0,
         soft_max=2.0,
@@ -104,7 +104,7 @@ class SOFTPRESSURE_PG_object(bpy.types.PropertyGroup):
     )
     bounciness: FloatProperty(
         name="Bounciness",
-        description="Share of the approach speed that a contact gives back; a pair of bodies uses the larger one",
+        description="Share of the approach speed a contact gives back; a pair of bodies uses the geometric mean",
         default=1.0,
         min=0.0,
         max=1.0,

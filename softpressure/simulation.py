@@ -49,10 +49,8 @@ def after_frame(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
 def reset(scene: bpy.types.Scene) -> None:
     """Forget the simulation and show the bodies as they are."""
     session.of(scene).clear()
-    soft = session.objects(scene, "SOFT")
-    for obj in soft:
-        bodies.on_kind_change(obj)
-    bodies.show_rest(soft)
+    bodies.prepare(session.objects(scene, "SOFT", "RIGID", "COLLIDER"))
+    bodies.show_rest(session.objects(scene, "SOFT"))
     scene.frame_set(scene.softpressure.frame_start)
 
 
@@ -61,8 +59,10 @@ def simulate(scene: bpy.types.Scene) -> Iterator[Progress]:
     yield from prepare()
     here = session.of(scene)
     settings = scene.softpressure
-    for obj in session.objects(scene, "SOFT"):
-        bodies.on_kind_change(obj)  # a script may have set the kind of an object that was not ready for it
+    problems = bodies.prepare(session.objects(scene, "SOFT", "RIGID", "COLLIDER"))
+    if problems:
+        here.fail("\n".join(problems))
+        raise SoftPressureError(here.error)
     first, last = settings.frame_start, settings.frame_end
     here.error = ""
     shown_frame = scene.frame_current
@@ -76,6 +76,10 @@ def simulate(scene: bpy.types.Scene) -> Iterator[Progress]:
             scene.frame_set(frame)
             if here.error:
                 raise SoftPressureError(here.error)
+            if here.cache.last_frame != frame:  # a handler of someone else changed a body meanwhile
+                raise SoftPressureError(
+                    f"{scene.name}: frame {frame} could not be simulated. Press Reset and try again."
+                )
             yield frame - first + 1, last - first + 1, f"Frame {frame} of {last}"
     finally:
         scene.frame_set(shown_frame)

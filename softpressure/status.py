@@ -10,7 +10,7 @@ def cache_text(scene: bpy.types.Scene) -> str:
     cache, settings = session.of(scene).cache, scene.softpressure
     if cache is None or not cache.frame_count:
         return "no frames"
-    return f"frames {cache.first_frame}–{cache.last_frame} of {settings.frame_end}"
+    return f"frames {cache.first_frame}–{min(cache.last_frame, settings.frame_end)} of {settings.frame_end}"
 
 
 def notices(scene: bpy.types.Scene) -> list[str]:

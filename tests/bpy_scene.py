@@ -1,0 +1,166 @@
+"""What the tests in Blender share: an empty file, the extension, bodies, and a quick stand-in for the solver."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import bpy
+import numpy as np
+import pytest
+import softpressure_ext
+from softpressure_ext.core import FrameInput, Model, State
+from softpressure_ext.softpressure import capture, session
+
+_registered = False
+
+
+class FallingWorld:
+    """Has the interface of `World`, but its vertices only fall freely; keeps what it was given."""
+
+    made: list["FallingWorld"] = []
+
+    def __init__(self, model: Model, *, frame_rate: float, substeps: int, threads: int) -> None:
+        self.model, self.frame_rate, self.substeps, self.threads = model, frame_rate, substeps, threads
+        self.state = State.at_rest(model)
+        self.given: list[FrameInput] = []
+        FallingWorld.made.append(self)
+
+    def advance_frame(self, given: FrameInput) -> None:
+        self.given.append(given)
+        state, step = self.state, 1.0 / self.frame_rate
+        free = ~self.model.pinned
+        count = self.model.vertex_count
+        state.velocities[:count][free] += step * self.model.gravity
+        state.positions[:count][free] += step * state.velocities[:count][free]
+        for membrane, positions in given.pinned_positions.items():
+            points = self._points(membrane)
+            state.positions[points[self.model.pinned[points]]] = positions
+        state.frame += 1
+
+    def positions(self, membrane: int) -> Any:
+        return self.state.positions[self._points(membrane)]
+
+    def save(self) -> State:
+        return self.state.copy()
+
+    def load(self, state: State) -> None:
+        self.state = state.copy()
+
+    def _points(self, membrane: int) -> Any:
+        start = self.model.body_point_start
+        return self.model.point_of_vertex[start[membrane] : start[membrane + 1]]
+
+
+@pytest.fixture(autouse=True)
+def empty_file() -> Iterator[None]:
+    """Factory settings without objects, the extension registered, nothing remembered."""
+    global _registered
+    if not _registered:
+        softpressure_ext.register()
+        _registered = True
+    bpy.ops.wm.read_factory_settings(use_empty=True)
+    session.forget_all()
+    scene = bpy.context.scene
+    scene.frame_start, scene.frame_end = 1, 10
+    yield
+    session.is_rendering = False
+
+
+@pytest.fixture
+def falling(monkeypatch: pytest.MonkeyPatch) -> type[FallingWorld]:
+    """The quick stand-in instead of the solver."""
+    FallingWorld.made.clear()
+    monkeypatch.setattr(capture, "World", FallingWorld)
+    return FallingWorld
+
+
+def add_ball(name: str = "Ball", location: Any = (0, 0, 5), kind: str | None = "SOFT", **settings: Any) -> Any:
+    """A small sphere, as a soft body unless told otherwise."""
+    bpy.ops.mesh.primitive_uv_sphere_add(segments=8, ring_count=6, radius=0.5, location=location)
+    obj = bpy.context.object
+    obj.name = obj.data.name = name
+    if kind:
+        assert bpy.ops.softpressure.add_body(kind=kind) == {"FINISHED"}
+        for setting, value in settings.items():
+            setattr(obj.softpressure, setting, value)
+    return obj
+
+
+def add_mesh(name: str, vertices: Any, faces: Any) -> Any:
+    """An object of these vertices and faces, selected and active."""
+    mesh = bpy.data.meshes.new(name)
+    mesh.from_pydata(vertices, [], faces)
+    obj = bpy.data.objects.new(name, mesh)
+    bpy.context.collection.objects.link(obj)
+    select(obj)
+    return obj
+
+
+def select(*objects: Any) -> None:
+    """Select these objects and no others; the last is active."""
+    for other in bpy.context.view_layer.objects:
+        other.select_set(False)
+    for obj in objects:
+        obj.select_set(True)
+        bpy.context.view_layer.objects.active = obj
+
+
+def frame(number: int, subframe: float = 0.0) -> None:
+    """Go to a frame."""
+    bpy.context.scene.frame_set(number, subframe=subframe)
+
+
+def play(first: int, last: int) -> None:
+    """Play frames in order."""
+    for number in range(first, last + 1):
+        frame(number)
+
+
+def shown(obj: Any) -> Any:
+    """World positions of the evaluated mesh [m], as anyone would see them, shape (n, 3)."""
+    evaluated = obj.evaluated_get(bpy.context.evaluated_depsgraph_get())
+    flat = np.empty(3 * len(evaluated.data.vertices), np.float32)
+    evaluated.data.vertices.foreach_get("co", flat)
+    matrix = np.array(evaluated.matrix_world)
+    return flat.reshape(-1, 3).astype(float) @ matrix[:3, :3].T + matrix[:3, 3]
+
+
+def rest(obj: Any) -> Any:
+    """World positions of the mesh itself [m], shape (n, 3)."""
+    flat = np.empty(3 * len(obj.data.vertices), np.float32)
+    obj.data.vertices.foreach_get("co", flat)
+    matrix = np.array(obj.matrix_world)
+    return flat.reshape(-1, 3).astype(float) @ matrix[:3, :3].T + matrix[:3, 3]
+
+
+def height(obj: Any) -> float:
+    """Mean height of what is shown [m]."""
+    return float(shown(obj)[:, 2].mean())
+
+
+def this_session() -> Any:
+    """The session of the scene."""
+    return session.of(bpy.context.scene)
+
+
+def fingerprint(obj: Any) -> dict[str, Any]:
+    """Everything of an object that a bake may touch, to compare bit for bit."""
+    mesh = obj.data
+    flat = np.empty(3 * len(mesh.vertices), np.float32)
+    mesh.vertices.foreach_get("co", flat)
+    found: dict[str, Any] = {
+        "vertices": flat.tobytes(),
+        "polygons": [tuple(polygon.vertices) for polygon in mesh.polygons],
+        "modifiers": [(m.name, m.show_viewport, m.show_render) for m in obj.modifiers],
+        "attributes": sorted((a.name, a.domain, a.data_type) for a in mesh.attributes),
+        "groups": [group.name for group in obj.vertex_groups],
+        "matrix": [tuple(row) for row in obj.matrix_world],
+        "active": (obj.active_shape_key_index, obj.show_only_shape_key),
+    }
+    if mesh.shape_keys is not None:
+        keys = mesh.shape_keys
+        found["relative"] = keys.use_relative
+        found["animation"] = keys.animation_data is not None and keys.animation_data.action is not None
+        for key in keys.key_blocks:
+            key.points.foreach_get("co", flat)
+            found[key.name] = (flat.tobytes(), key.value, key.mute, key.relative_key.name, key.vertex_group)
+    return found

@@ -1,0 +1,295 @@
+"""Baking to absolute shape keys, playing without the extension, freeing, and caches on disk."""
+
+from pathlib import Path
+from typing import Any
+
+import bpy
+import numpy as np
+import pytest
+import softpressure_ext
+from bpy_scene import (
+    FallingWorld,
+    add_ball,
+    empty_file,  # noqa: F401
+    falling,  # noqa: F401
+    fingerprint,
+    frame,
+    play,
+    rest,
+    select,
+    shown,
+    this_session,
+)
+from softpressure_ext.softpressure import actions, disk, engine, handlers, mesh_io, session, status
+
+pytestmark = pytest.mark.usefixtures("falling")
+
+
+def simulate() -> None:
+    assert bpy.ops.softpressure.simulate() == {"FINISHED"}
+
+
+def bake() -> None:
+    assert bpy.ops.softpressure.bake(target="SHAPE_KEYS") == {"FINISHED"}
+
+
+def test_simulate_fills_the_range_and_returns_to_the_frame() -> None:
+    add_ball()
+    frame(7)
+    simulate()
+    scene = bpy.context.scene
+    assert scene.frame_current == 7
+    assert status.cache_text(scene) == "frames 1–10 of 10"
+    assert len(FallingWorld.made) == 1
+    simulate()  # nothing is missing
+    assert len(FallingWorld.made) == 1
+    scene.frame_end = 15
+    simulate()  # goes on
+    assert len(FallingWorld.made) == 1
+    assert status.cache_text(scene) == "frames 1–15 of 15"
+
+
+def test_stopping_half_way_keeps_the_frames() -> None:
+    add_ball()
+    scene = bpy.context.scene
+    job = engine.engine().simulation.simulate(scene)
+    steps = [next(job) for _ in range(3)]
+    job.close()
+    assert [step[:2] for step in steps] == [(2, 10), (3, 10), (4, 10)]
+    assert status.cache_text(scene) == "frames 1–4 of 10"
+    simulate()
+    assert len(FallingWorld.made) == 1
+
+
+def test_reset_empties_the_cache_and_shows_the_rest_shape() -> None:
+    ball = add_ball()
+    simulate()
+    frame(5)
+    assert bpy.ops.softpressure.reset() == {"FINISHED"}
+    assert bpy.context.scene.frame_current == 1
+    assert this_session().cache.last_frame == 1
+    np.testing.assert_allclose(shown(ball), rest(ball), atol=5e-7)
+
+
+def test_baked_positions_are_the_simulated_ones_at_frames_and_linear_between() -> None:
+    ball = add_ball()
+    ball.rotation_euler = (0.3, 0.2, 0.1)
+    ball.scale = (1.1, 0.9, -1.3)
+    bpy.context.view_layer.update()
+    scene = bpy.context.scene
+    scene.softpressure.frame_start, scene.softpressure.frame_end = -3, 12
+    simulate()
+    cache = this_session().cache
+    simulated = {number: cache.positions(0, number) for number in range(-3, 13)}
+    bake()
+    for number in (5, -3, 12, 0, 1, 4, 7, 11):
+        frame(number)
+        # to_local rounds once to float32 at 0.5 m, Blender's matrix once more
+        np.testing.assert_allclose(shown(ball), simulated[number], atol=6e-7)
+    frame(4, 0.25)
+    np.testing.assert_allclose(shown(ball), 0.75 * simulated[4] + 0.25 * simulated[5], atol=1e-6)
+    frame(20)
+    np.testing.assert_allclose(shown(ball), simulated[12], atol=6e-7)
+
+
+def test_baked_frames_play_the_very_floats_of_the_cache() -> None:
+    ball = add_ball()
+    scene = bpy.context.scene
+    scene.frame_end = 250
+    simulate()
+    cache, matrix = this_session().cache, mesh_io.world_matrix(ball)
+    bake()
+    for number in range(1, 251):
+        frame(number)
+        assert np.array_equal(local(ball), mesh_io.to_local(matrix, cache.positions(0, number)).ravel()), number
+
+
+def local(obj: Any) -> Any:
+    evaluated = obj.evaluated_get(bpy.context.evaluated_depsgraph_get()).data
+    flat = np.empty(3 * len(evaluated.vertices), np.float32)
+    evaluated.vertices.foreach_get("co", flat)
+    return flat
+
+
+def test_a_bake_is_one_linear_curve_over_absolute_keys() -> None:
+    ball = add_ball()
+    simulate()
+    bake()
+    keys = ball.data.shape_keys
+    assert keys.use_relative is False
+    assert [key.name for key in keys.key_blocks] == ["Basis", *(f"SP Bake {number}" for number in range(1, 11))]
+    (curve,) = actions.curves(keys)
+    assert curve.data_path == "eval_time"
+    assert [tuple(point.co) for point in curve.keyframe_points] == [(1.0, 1.0), (10.0, 10.0)]
+    assert {point.interpolation for point in curve.keyframe_points} == {"LINEAR"}
+    assert keys.animation_data.action.name == "SP Bake Ball"
+
+
+def test_free_bake_restores_the_object_bit_for_bit() -> None:
+    ball = add_ball(kind=None)
+    ball.vertex_groups.new(name="Mine").add([1, 2], 0.7, "REPLACE")
+    ball.modifiers.new("Wave", "WAVE")
+    ball.modifiers.new("Subdivision", "SUBSURF")
+    plain = fingerprint(ball)
+    bpy.ops.softpressure.add_body()
+    simulate()
+    frame(6)
+    before, action_count = fingerprint(ball), len(bpy.data.actions)
+    bake()
+    frame(9)
+    frame(6)
+    assert fingerprint(ball) != before
+    assert bpy.ops.softpressure.free_bake() == {"FINISHED"}
+    assert fingerprint(ball) == before
+    assert len(bpy.data.actions) == action_count
+    bpy.ops.softpressure.remove_body()
+    assert fingerprint(ball) == plain
+
+
+def test_removing_a_baked_body_restores_the_mesh() -> None:
+    ball = add_ball(kind=None)
+    plain = fingerprint(ball)
+    bpy.ops.softpressure.add_body()
+    simulate()
+    bake()
+    select(ball)
+    bpy.ops.softpressure.remove_body()
+    assert fingerprint(ball) == plain
+
+
+def test_an_aborted_bake_leaves_nothing_behind() -> None:
+    balls = [add_ball("One"), add_ball("Two", (3, 0, 5))]
+    simulate()
+    frame(4)
+    before = [fingerprint(ball) for ball in balls]
+    job = engine.engine().bake.bake(bpy.context.scene)
+    next(job), next(job)
+    job.close()
+    assert [fingerprint(ball) for ball in balls] == before
+    assert not any(ball.softpressure.is_baked for ball in balls)
+    bake()
+
+
+def test_bake_needs_valid_frames() -> None:
+    ball = add_ball()
+    simulate()
+    ball.softpressure.mass = 9.0
+    with pytest.raises(RuntimeError, match="the cached frames are out of date"):
+        bpy.ops.softpressure.bake()
+    assert not ball.softpressure.is_baked
+    simulate()
+    bake()
+    with pytest.raises(RuntimeError, match=r"Ball: is baked\. Free the bake before simulating again"):
+        bpy.ops.softpressure.simulate()
+    with pytest.raises(RuntimeError, match="Ball: is baked already"):
+        bpy.ops.softpressure.bake()
+
+
+def test_handlers_leave_a_baked_mesh_alone() -> None:
+    ball = add_ball()
+    simulate()
+    bake()
+    written = []
+    here = this_session()
+    play(1, 10)
+    written += list(here.shown)
+    assert written == []
+    assert here.cache.last_frame == 10
+    assert not ball.softpressure.hidden_modifiers
+
+
+def test_a_moving_body_is_baked_in_its_own_moving_space() -> None:
+    ball = add_ball()
+    for number, location in ((1, (0, 0, 5)), (10, (6, 0, 5))):
+        ball.location = location
+        ball.keyframe_insert("location", frame=number)
+    frame(1)
+    simulate()
+    cache = this_session().cache
+    bake()
+    for number in (1, 4, 7, 10):
+        frame(number)
+        np.testing.assert_allclose(shown(ball), cache.positions(0, number), atol=2e-6)
+
+
+def test_a_baked_file_plays_without_the_extension(tmp_path: Path) -> None:
+    add_ball()
+    simulate()
+    simulated = {number: this_session().cache.positions(0, number).copy() for number in (1, 5, 10)}
+    bake()
+    path = str(tmp_path / "baked.blend")
+    bpy.ops.wm.save_as_mainfile(filepath=path)
+    softpressure_ext.unregister()
+    try:
+        assert not hasattr(bpy.types.Object, "softpressure")
+        bpy.ops.wm.open_mainfile(filepath=path)
+        for number, positions in simulated.items():
+            frame(number)
+            np.testing.assert_allclose(shown(bpy.data.objects["Ball"]), positions, atol=6e-7)
+    finally:
+        softpressure_ext.register()
+    assert bpy.data.objects["Ball"].softpressure.is_baked
+    assert bpy.ops.softpressure.free_bake() == {"FINISHED"}
+    assert [key.name for key in bpy.data.objects["Ball"].data.shape_keys.key_blocks] == ["Basis", "SP Live"]
+
+
+def saved(tmp_path: Path) -> tuple[str, dict[int, Any]]:
+    path = str(tmp_path / "scene.blend")
+    add_ball()
+    play(1, 6)
+    bpy.ops.wm.save_as_mainfile(filepath=path)
+    cache = this_session().cache
+    return path, {number: cache.positions(0, number).copy() for number in range(1, 7)}
+
+
+def test_a_saved_file_has_its_cache_when_it_is_opened_again_and_goes_on(tmp_path: Path) -> None:
+    path, simulated = saved(tmp_path)
+    bpy.ops.wm.read_factory_settings(use_empty=True)
+    bpy.ops.wm.open_mainfile(filepath=path)
+    ball, scene = bpy.data.objects["Ball"], bpy.context.scene
+    assert status.cache_text(scene) == "frames 1–6 of 10"
+    assert not this_session().is_out_of_date(scene)
+    for number in (3, 6, 2):
+        frame(number)
+        np.testing.assert_allclose(shown(ball), simulated[number], atol=6e-7)
+    assert len(FallingWorld.made) == 1
+    frame(1)
+    assert this_session().cache.last_frame == 6  # the first frame finds nothing changed
+    play(7, 8)
+    assert this_session().cache.last_frame == 8
+    steps = np.diff([this_session().cache.positions(0, number)[:, 2].mean() for number in range(4, 9)])
+    np.testing.assert_allclose(np.diff(steps), -9.81 / 24**2, atol=5e-6)  # falls on as if nothing had happened
+
+
+def test_a_cache_on_disk_that_does_not_fit_the_file_is_out_of_date(tmp_path: Path) -> None:
+    path, _ = saved(tmp_path)
+    bpy.data.objects["Ball"].softpressure.mass = 5.0
+    this_session().clear()  # so that saving does not write the cache again
+    bpy.ops.wm.save_as_mainfile(filepath=path)
+    bpy.ops.wm.open_mainfile(filepath=path)
+    assert this_session().is_out_of_date(bpy.context.scene)
+    frame(1)
+    assert this_session().cache.last_frame == 1
+
+
+def test_a_damaged_cache_is_named_and_does_not_stop_the_file(tmp_path: Path) -> None:
+    path, _ = saved(tmp_path)
+    cache_path = disk.path_of(bpy.context.scene)
+    assert cache_path is not None and cache_path.parent.parent == tmp_path
+    cache_path.write_bytes(cache_path.read_bytes()[:500])
+    bpy.ops.wm.open_mainfile(filepath=path)
+    assert "not a readable cache" in this_session().error
+    play(1, 3)
+    assert this_session().error == ""
+    assert this_session().cache.last_frame == 3
+
+
+def test_rendering_an_opened_file_shows_its_cached_frames(tmp_path: Path) -> None:
+    path, simulated = saved(tmp_path)
+    bpy.ops.wm.open_mainfile(filepath=path)
+    scene, ball = bpy.context.scene, bpy.data.objects["Ball"]
+    handlers.on_render_init(scene)
+    for number in (1, 2, 5):
+        frame(number)
+        np.testing.assert_allclose(shown(ball), simulated[number], atol=6e-7)
+    assert session.is_rendering

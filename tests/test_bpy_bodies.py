@@ -1,0 +1,240 @@
+"""Adding and removing bodies; refusals, each a sentence with name, value and remedy, that change nothing."""
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import bpy
+import numpy as np
+import pytest
+from bpy_scene import (
+    add_ball,
+    add_mesh,
+    empty_file,  # noqa: F401
+    falling,  # noqa: F401
+    fingerprint,
+    frame,
+    select,
+    shown,
+    this_session,
+)
+from softpressure_ext.softpressure import session, status
+
+TETRAHEDRON = [(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)]
+OUTWARD = [(0, 2, 1), (0, 1, 3), (1, 2, 3), (0, 3, 2)]
+
+
+def open_edges() -> Any:
+    return add_mesh("Cup", TETRAHEDRON, OUTWARD[:3])
+
+
+def non_manifold() -> Any:
+    return add_mesh(
+        "Fin", [*TETRAHEDRON, (1, 1, 1), (1, 2, -1)], [*OUTWARD, (0, 1, 4), (0, 4, 5), (0, 5, 1), (1, 5, 4)]
+    )
+
+
+def twisted() -> Any:
+    return add_mesh("Twist", TETRAHEDRON, [*OUTWARD[:3], OUTWARD[3][::-1]])
+
+
+def flat() -> Any:
+    return add_mesh(
+        "Crumb", [*TETRAHEDRON, (0.5, 0, 0)], [(0, 2, 1), (0, 4, 3), (4, 1, 3), (1, 2, 3), (0, 3, 2), (0, 1, 4)]
+    )
+
+
+def loose() -> Any:
+    return add_mesh("Dust", [*TETRAHEDRON, (5, 5, 5)], OUTWARD)
+
+
+def inside_out() -> Any:
+    return add_mesh("Glove", TETRAHEDRON, [face[::-1] for face in OUTWARD])
+
+
+def no_faces() -> Any:
+    return add_mesh("Cloud", TETRAHEDRON, [])
+
+
+def nan() -> Any:
+    return add_mesh("Ghost", [(float("nan"), 0, 0), *TETRAHEDRON[1:]], OUTWARD)
+
+
+def shared() -> Any:
+    ball = add_ball("Twin", kind=None)
+    bpy.data.objects.new("Other", ball.data)
+    return ball
+
+
+def keyed() -> Any:
+    ball = add_ball("Face", kind=None)
+    ball.shape_key_add(name="Basis")
+    ball.shape_key_add(name="Smile")
+    return ball
+
+
+def flattened() -> Any:
+    ball = add_ball("Disc", kind=None)
+    ball.scale.z = 0.0
+    bpy.context.view_layer.update()
+    return ball
+
+
+def edited() -> Any:
+    ball = add_ball("Draft", kind=None)
+    bpy.ops.object.mode_set(mode="EDIT")
+    return ball
+
+
+REFUSED = [
+    (open_edges, "Cup: 3 open edges", "Fill the holes"),
+    (non_manifold, "Fin: 1 non-manifold edges", "Delete inner faces"),
+    (twisted, "Twist: 3 edges join faces of opposite winding", "Recalculate"),
+    (flat, "Crumb: 1 faces of zero area", "Degenerate Dissolve"),
+    (loose, "Dust: 1 loose vertices", "Delete Loose"),
+    (inside_out, "Glove: inside out, it encloses -0.167 m³", "Flip the normals"),
+    (no_faces, "Cloud: no faces", "Add faces"),
+    (nan, "Ghost: 1 vertices with invalid coordinates", "Delete or move"),
+    (shared, "Twin: its mesh Twin has 2 users", "Make Single User"),
+    (keyed, "Face: has 2 shape keys of its own (Basis, ...)", "Apply or remove"),
+    (flattened, "Disc: scale (1, 1, 0) flattens it", "without zero"),
+    (edited, "Draft: is in Edit Mode", "Leave Edit Mode"),
+]
+
+
+@pytest.mark.parametrize(("make", "problem", "remedy"), REFUSED, ids=[make.__name__ for make, _, _ in REFUSED])
+def test_bad_input_is_refused_with_a_sentence_and_nothing_changes(
+    make: Callable[[], Any], problem: str, remedy: str
+) -> None:
+    obj = make()
+    before = fingerprint(obj) if obj.mode == "OBJECT" else None
+    with pytest.raises(RuntimeError) as raised:
+        bpy.ops.softpressure.add_body(kind="SOFT")
+    assert problem in str(raised.value) and remedy in str(raised.value)
+    assert obj.softpressure.kind == "NONE"
+    assert problem in session.problems[obj.session_uid]  # the panel shows it
+    if before is not None:
+        assert fingerprint(obj) == before
+    assert bpy.context.scene.render.use_lock_interface is False
+
+
+@pytest.mark.usefixtures("falling")
+@pytest.mark.parametrize(("make", "problem", "remedy"), REFUSED, ids=[make.__name__ for make, _, _ in REFUSED])
+def test_bad_input_set_by_a_script_is_refused_when_it_is_simulated(
+    make: Callable[[], Any], problem: str, remedy: str
+) -> None:
+    good = add_ball("Good")
+    obj = make()
+    obj.softpressure.kind = "SOFT"
+    assert problem in session.problems[obj.session_uid]
+    frame(1)
+    assert this_session().cache is None
+    with pytest.raises(RuntimeError, match=re.escape(problem)):
+        bpy.ops.softpressure.simulate()
+    assert problem in " ".join(status.notices(bpy.context.scene))
+    np.testing.assert_allclose(shown(good)[:, 2].mean(), 5.0, atol=1e-5)
+
+
+def test_a_linked_mesh_is_refused(tmp_path: Any) -> None:
+    add_ball("Remote", kind=None)
+    path = str(tmp_path / "library.blend")
+    bpy.ops.wm.save_as_mainfile(filepath=path)
+    bpy.ops.wm.read_factory_settings(use_empty=True)
+    with bpy.data.libraries.load(path, link=True) as (_, target):
+        target.meshes = ["Remote"]
+    obj = bpy.data.objects.new("Local", bpy.data.meshes["Remote"])
+    bpy.context.collection.objects.link(obj)
+    select(obj)
+    with pytest.raises(RuntimeError, match=r"Local: is linked from .*library\.blend\. Make it local"):
+        bpy.ops.softpressure.add_body()
+
+
+def test_rigid_answers_that_it_comes_later() -> None:
+    ball = add_ball("Crate", kind=None)
+    with pytest.raises(RuntimeError, match=r"Crate: rigid bodies come with a later version\. Choose Soft"):
+        bpy.ops.softpressure.add_body(kind="RIGID")
+    assert ball.softpressure.kind == "NONE"
+    ball.softpressure.kind = "RIGID"
+    with pytest.raises(RuntimeError, match="Crate: rigid bodies come with a later version"):
+        bpy.ops.softpressure.simulate()
+
+
+def test_of_several_the_good_ones_are_added_and_the_others_named() -> None:
+    good, bad = add_ball("Good", kind=None), open_edges()
+    select(good, bad)
+    assert bpy.ops.softpressure.add_body() == {"FINISHED"}
+    assert (good.softpressure.kind, bad.softpressure.kind) == ("SOFT", "NONE")
+    assert "3 open edges" in session.problems[bad.session_uid]
+
+
+def test_suzanne_with_open_eyes_is_told_what_to_do_and_plays_when_they_are_closed() -> None:
+    bpy.ops.mesh.primitive_monkey_add()
+    suzanne = bpy.context.object
+    with pytest.raises(RuntimeError, match=r"Suzanne: 42 open edges.*Fill the holes in Edit Mode"):
+        bpy.ops.softpressure.add_body()
+    bpy.ops.object.mode_set(mode="EDIT")
+    bpy.ops.mesh.select_mode(type="EDGE")
+    bpy.ops.mesh.select_all(action="DESELECT")
+    bpy.ops.mesh.select_non_manifold()
+    bpy.ops.mesh.edge_face_add()
+    bpy.ops.object.mode_set(mode="OBJECT")
+    assert bpy.ops.softpressure.add_body() == {"FINISHED"}
+    assert suzanne.softpressure.kind == "SOFT"
+    assert suzanne.session_uid not in session.problems
+
+
+def test_adding_makes_a_live_key_and_locks_the_interface_removing_restores_the_mesh() -> None:
+    ball = add_ball(kind=None)
+    before = fingerprint(ball)
+    assert bpy.ops.softpressure.add_body(kind="SOFT") == {"FINISHED"}
+    keys = ball.data.shape_keys
+    assert [key.name for key in keys.key_blocks] == ["Basis", "SP Live"]
+    assert keys.key_blocks["SP Live"].value == 1.0
+    assert bpy.context.scene.render.use_lock_interface is True
+    assert status.notices(bpy.context.scene) == []
+    assert bpy.ops.softpressure.add_body(kind="SOFT") == {"FINISHED"}  # twice is once
+    assert len(keys.key_blocks) == 2
+    assert bpy.ops.softpressure.remove_body() == {"FINISHED"}
+    assert fingerprint(ball) == before
+
+
+@pytest.mark.usefixtures("falling")
+def test_removing_after_playing_restores_mesh_and_modifiers() -> None:
+    ball = add_ball(kind=None)
+    ball.modifiers.new("Wave", "WAVE").show_render = False
+    ball.modifiers.new("Subdivision", "SUBSURF").show_viewport = False
+    before = fingerprint(ball)
+    bpy.ops.softpressure.add_body(kind="SOFT")
+    for number in range(1, 5):
+        frame(number)
+    assert not ball.modifiers["Wave"].show_viewport
+    bpy.ops.softpressure.remove_body()
+    assert fingerprint(ball) == before
+
+
+def test_a_soft_body_can_become_a_collider() -> None:
+    ball = add_ball()
+    assert bpy.ops.softpressure.add_body(kind="COLLIDER") == {"FINISHED"}
+    assert ball.softpressure.kind == "COLLIDER"
+    assert ball.data.shape_keys is None
+
+
+def test_lock_interface_switched_off_is_warned_of() -> None:
+    add_ball()
+    bpy.context.scene.render.use_lock_interface = False
+    assert "Lock Interface is off" in " ".join(status.notices(bpy.context.scene))
+
+
+def test_operators_need_a_selection() -> None:
+    assert not bpy.ops.softpressure.add_body.poll()
+    assert not bpy.ops.softpressure.remove_body.poll()
+    assert not bpy.ops.softpressure.simulate.poll()
+    assert not bpy.ops.softpressure.bake.poll()
+    assert not bpy.ops.softpressure.free_bake.poll()
+
+
+def test_a_mesh_closed_by_a_modifier_is_told_to_apply_it() -> None:
+    cup = open_edges()
+    cup.modifiers.new("Half", "MIRROR")
+    with pytest.raises(RuntimeError, match="The modifier Half follows the simulation: apply it first"):
+        bpy.ops.softpressure.add_body()

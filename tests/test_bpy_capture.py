@@ -1,0 +1,285 @@
+"""What the solver gets from Blender: shapes, pins, pressures and colliders, in world space."""
+
+import math
+from typing import Any
+
+import bpy
+import numpy as np
+import pytest
+from bpy_scene import (
+    FallingWorld,
+    add_ball,
+    add_mesh,
+    empty_file,  # noqa: F401
+    falling,  # noqa: F401
+    frame,
+    play,
+    rest,
+    select,
+    shown,
+    this_session,
+)
+from softpressure_ext.core.topology import signed_volume
+
+pytestmark = pytest.mark.usefixtures("falling")
+
+
+def start() -> Any:
+    frame(1)
+    assert not this_session().error
+    return this_session().start
+
+
+def key_location(obj: Any, *values: tuple[int, tuple[float, float, float]]) -> None:
+    for number, location in values:
+        obj.location = location
+        obj.keyframe_insert("location", frame=number)
+    frame(1)
+
+
+def test_shapes_are_captured_in_world_space_with_rotation_scale_and_parents() -> None:
+    parent = bpy.data.objects.new("Parent", None)
+    bpy.context.collection.objects.link(parent)
+    parent.location, parent.rotation_euler, parent.scale = (1, 2, 3), (0.3, 0.2, 0.1), (2, 2, 2)
+    ball = add_ball()
+    ball.parent = parent
+    ball.scale = (1, 0.5, 1.5)
+    bpy.context.view_layer.update()
+    np.testing.assert_allclose(start().bodies[0].positions, rest(ball), atol=1e-6)
+    volume = signed_volume(start().bodies[0].positions, start().bodies[0].triangles)
+    assert volume == pytest.approx(8 * 0.75 * ball_volume(), rel=1e-5)
+
+
+def ball_volume() -> float:
+    ball = add_ball("Reference", kind=None)
+    ball.data.calc_loop_triangles()
+    triangles = np.array([t.vertices[:] for t in ball.data.loop_triangles], np.int32)
+    positions = np.array([v.co[:] for v in ball.data.vertices], float)
+    bpy.data.objects.remove(ball)
+    return float(signed_volume(positions, triangles))
+
+
+@pytest.mark.parametrize("scale", [(-1, 1, 1), (-2, -1, -1)])
+def test_negative_scale_turns_the_winding_and_is_shown_right(scale: tuple[float, float, float]) -> None:
+    ball = add_ball()
+    ball.scale = scale
+    bpy.context.view_layer.update()
+    captured = start().bodies[0]
+    assert signed_volume(captured.positions, captured.triangles) > 0.0
+    rest_shape = rest(ball)
+    frame(2)
+    fall = 9.81 / 24**2
+    np.testing.assert_allclose(shown(ball), rest_shape - (0, 0, fall), atol=2e-6)
+
+
+def test_polygons_are_triangulated_for_physics_only() -> None:
+    bpy.ops.mesh.primitive_cylinder_add(vertices=8, end_fill_type="NGON", location=(0, 0, 3))
+    obj = bpy.context.object
+    polygons = [tuple(polygon.vertices) for polygon in obj.data.polygons]
+    bpy.ops.softpressure.add_body()
+    assert len(start().bodies[0].triangles) == 2 * 8 + 2 * 6
+    assert [tuple(polygon.vertices) for polygon in obj.data.polygons] == polygons
+
+
+def test_subdivision_follows_and_does_not_enter_the_simulation() -> None:
+    ball = add_ball()
+    ball.modifiers.new("Subdivision", "SUBSURF")
+    count = len(ball.data.vertices)
+    assert len(start().bodies[0].positions) == count
+    np.testing.assert_allclose(start().bodies[0].positions, rest(ball), atol=1e-6)
+    smooth = shown(ball)
+    assert len(smooth) > count
+    frame(2)
+    np.testing.assert_allclose(shown(ball), smooth - (0, 0, 9.81 / 24**2), atol=2e-6)
+
+
+def test_a_deforming_modifier_shapes_the_start_and_acts_only_once() -> None:
+    ball = add_ball()
+    ball.modifiers.new("Turn", "SIMPLE_DEFORM").angle = 1.0
+    ball.modifiers["Turn"].deform_method = "TAPER"
+    ball.modifiers["Turn"].factor = 0.5
+    tapered = shown(ball)
+    assert abs(tapered - rest(ball)).max() > 0.05
+    np.testing.assert_allclose(start().bodies[0].positions, tapered, atol=1e-6)
+    np.testing.assert_allclose(shown(ball), tapered, atol=1e-6)
+    frame(2)
+    np.testing.assert_allclose(shown(ball), tapered - (0, 0, 9.81 / 24**2), atol=1e-6)
+    bpy.ops.softpressure.reset()
+    np.testing.assert_allclose(shown(ball), tapered, atol=1e-6)
+
+
+def pin_top(ball: Any, weight: float = 1.0) -> Any:
+    group = ball.vertex_groups.new(name="Pin")
+    top = [v.index for v in ball.data.vertices if v.co.z > 0.3]
+    low = [v.index for v in ball.data.vertices if v.co.z < -0.3]
+    group.add(top, weight, "REPLACE")
+    group.add(low, 0.5, "REPLACE")  # not above a half
+    ball.softpressure.pin_group = "Pin"
+    return np.array(top)
+
+
+def test_pinned_vertices_follow_the_object_s_animation() -> None:
+    ball = add_ball()
+    top = pin_top(ball)
+    key_location(ball, (1, (0, 0, 5)), (5, (4, 0, 5)))
+    np.testing.assert_array_equal(start().bodies[0].pinned, top)
+    begin = shown(ball)
+    play(2, 5)
+    moved = shown(ball)
+    np.testing.assert_allclose(moved[top], begin[top] + (4, 0, 0), atol=1e-5)
+    free = np.setdiff1d(np.arange(len(begin)), top)
+    np.testing.assert_allclose(moved[free][:, 0], begin[free][:, 0], atol=1e-5)  # does not follow the object
+    for number in (2, 4, 5, 1, 3):
+        frame(number)
+        x = bpy.data.objects["Ball"].matrix_world.translation.x
+        np.testing.assert_allclose(shown(ball)[top], begin[top] + (x, 0, 0), atol=1e-5)
+        np.testing.assert_allclose(shown(ball)[free][:, 0], begin[free][:, 0], atol=1e-5)
+
+
+def test_pinned_vertices_follow_an_armature_that_deforms_the_mesh() -> None:
+    armature = bpy.data.armatures.new("Rig")
+    rig = bpy.data.objects.new("Rig", armature)
+    bpy.context.collection.objects.link(rig)
+    select(rig)
+    bpy.ops.object.mode_set(mode="EDIT")
+    bone = armature.edit_bones.new("Bone")
+    bone.head, bone.tail = (0, 0, 0), (0, 0, 1)
+    bpy.ops.object.mode_set(mode="OBJECT")
+    ball = add_ball()
+    top = pin_top(ball)
+    ball.vertex_groups.new(name="Bone").add(range(len(ball.data.vertices)), 1.0, "REPLACE")
+    ball.modifiers.new("Armature", "ARMATURE").object = rig
+    pose = rig.pose.bones["Bone"]
+    for number, x in ((1, 0.0), (5, 2.0)):
+        pose.location = (x, 0, 0)
+        pose.keyframe_insert("location", frame=number)
+    begin = start().bodies[0].positions
+    play(2, 5)
+    assert not this_session().error
+    np.testing.assert_allclose(shown(ball)[top], begin[top] + (2, 0, 0), atol=1e-5)
+    free = np.setdiff1d(np.arange(len(begin)), top)
+    np.testing.assert_allclose(shown(ball)[free][:, 0], begin[free][:, 0], atol=1e-5)
+
+
+def test_a_missing_pin_group_is_named() -> None:
+    ball = add_ball()
+    ball.softpressure.pin_group = "Nowhere"
+    frame(1)
+    assert "Ball: has no vertex group Nowhere. Choose an existing pin group" in this_session().error
+
+
+def test_painting_another_pin_weight_resets_at_the_first_frame() -> None:
+    ball = add_ball()
+    pin_top(ball)
+    play(1, 3)
+    equator = next(v.index for v in ball.data.vertices if abs(v.co.z) < 0.1)
+    ball.vertex_groups["Pin"].add([equator], 1.0, "REPLACE")
+    frame(1)
+    assert this_session().cache.last_frame == 1
+    assert equator in this_session().start.bodies[0].pinned
+
+
+def test_keyframed_pressure_reaches_the_solver_frame_by_frame_and_leaves_the_cache_valid() -> None:
+    ball = add_ball()
+    for number, pressure in ((1, 1000.0), (5, 5000.0)):
+        ball.softpressure.gauge_pressure = pressure
+        ball.softpressure.keyframe_insert("gauge_pressure", frame=number)
+    for curve in curves(ball):
+        for point in curve.keyframe_points:
+            point.interpolation = "LINEAR"
+    play(1, 5)
+    world = FallingWorld.made[-1]
+    assert world.model.gauge_pressure[0] == pytest.approx(1000.0)
+    assert [given.gauge_pressure[0] for given in world.given] == pytest.approx([2000.0, 3000.0, 4000.0, 5000.0])
+    assert not this_session().is_out_of_date(bpy.context.scene)
+    curves(ball)[0].keyframe_points[1].co.y = 9000.0
+    ball.update_tag()
+    bpy.context.view_layer.update()
+    assert this_session().is_out_of_date(bpy.context.scene)
+
+
+def curves(obj: Any) -> list[Any]:
+    from softpressure_ext.softpressure import actions
+
+    return actions.curves(obj)
+
+
+def test_still_colliders_are_given_once_and_moving_ones_each_frame() -> None:
+    add_ball()
+    still = add_mesh("Floor", [(-5, -5, 0), (5, -5, 0), (5, 5, 0), (-5, 5, 0)], [(0, 1, 2, 3)])
+    bpy.ops.softpressure.add_body(kind="COLLIDER")
+    mover = add_ball("Mover", (3, 0, 0), kind="COLLIDER")
+    key_location(mover, (1, (3, 0, 0)), (3, (1, 0, 0)))
+    captured = start()
+    assert [obstacle.name for obstacle in captured.obstacles] == ["Floor", "Mover"]
+    np.testing.assert_allclose(captured.obstacles[0].positions, rest(still), atol=1e-6)
+    begin = captured.obstacles[1].positions.copy()
+    play(2, 5)
+    given = FallingWorld.made[-1].given
+    assert [sorted(each.collider_positions) for each in given] == [[1], [1], [], []]  # stands still after frame 3
+    np.testing.assert_allclose(given[1].collider_positions[1], begin - (2, 0, 0), atol=1e-5)
+
+
+def test_a_collider_deformed_by_a_modifier_is_read_evaluated() -> None:
+    add_ball()
+    hook = bpy.data.objects.new("Hook", None)
+    bpy.context.collection.objects.link(hook)
+    floor = add_mesh("Floor", [(-5, -5, 0), (5, -5, 0), (5, 5, 0), (-5, 5, 0)], [(0, 1, 2, 3)])
+    bpy.ops.softpressure.add_body(kind="COLLIDER")
+    modifier = floor.modifiers.new("Hook", "HOOK")
+    modifier.object = hook
+    modifier.vertex_indices_set([0, 1, 2, 3])
+    hook.keyframe_insert("location", frame=1)
+    hook.location.z = 1.0
+    hook.keyframe_insert("location", frame=3)
+    play(1, 3)
+    assert not this_session().error
+    np.testing.assert_allclose(FallingWorld.made[-1].given[1].collider_positions[0][:, 2], 1.0, atol=1e-5)
+
+
+def test_a_collider_may_be_open_loose_and_partly_degenerate() -> None:
+    add_ball()
+    vertices = [(-5, -5, 0), (5, -5, 0), (5, 5, 0), (0, 0, 9), (1, 0, 0), (1, 0, 0), (1, 0, 0)]
+    add_mesh("Scrap", vertices, [(0, 1, 2), (4, 5, 6)])
+    assert bpy.ops.softpressure.add_body(kind="COLLIDER") == {"FINISHED"}
+    obstacle = start().obstacles[0]
+    assert obstacle.positions.shape == (3, 3)
+    assert obstacle.triangles.tolist() == [[0, 1, 2]]
+
+
+def test_a_collider_that_changes_its_topology_stops_with_a_sentence() -> None:
+    add_ball()
+    floor = add_mesh("Floor", [(-5, -5, 0), (5, -5, 0), (5, 5, 0), (-5, 5, 0)], [(0, 1, 2, 3)])
+    bpy.ops.softpressure.add_body(kind="COLLIDER")
+    array = floor.modifiers.new("Array", "ARRAY")
+    array.count = 1
+    array.keyframe_insert("count", frame=1)
+    array.count = 3
+    array.keyframe_insert("count", frame=2)
+    play(1, 3)
+    assert "Floor: changes from 4 to 12 vertices" in this_session().error
+    assert this_session().cache.last_frame == 1
+
+
+def test_hidden_bodies_are_refused_with_a_sentence() -> None:
+    ball = add_ball()
+    ball.hide_viewport = True
+    frame(1)
+    assert "Ball: is not evaluated" in this_session().error
+
+
+def test_settings_reach_the_model() -> None:
+    add_ball(mass=3.0, gauge_pressure=700.0, friction=0.25, bounciness=0.5, thickness=0.02, damping=0.125)
+    start()
+    model = FallingWorld.made[-1].model
+    assert model.vertex_mass.sum() == pytest.approx(3.0)
+    assert model.gauge_pressure[0] == pytest.approx(700.0)
+    assert (model.friction[0], model.bounciness[0]) == (0.25, 0.5)
+    assert model.thickness[0] == pytest.approx(0.02)
+
+
+def test_a_body_far_from_the_origin_keeps_its_shape() -> None:
+    ball = add_ball(location=(1000, -2000, 500))
+    frame(1)
+    np.testing.assert_allclose(shown(ball), rest(ball), atol=2e-4)  # float32 at 2 km: 1.2e-4 m
+    assert math.isclose(shown(ball)[:, 0].mean(), 1000.0, abs_tol=1e-3)
