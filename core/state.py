@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .model import FloatArray, Model
+from .model import BoolArray, FloatArray, Model
 
 
 @dataclass(slots=True)
@@ -13,7 +13,7 @@ class State:
 
     positions: FloatArray  # of all points [m], shape (point_count, 3), world frame
     velocities: FloatArray  # of all points [m/s], shape (point_count, 3)
-    accelerations: FloatArray  # of the vertices at the end of the last substep [m/s^2]; first guess of the next
+    touching: BoolArray  # whether a contact pushed each membrane in the last substep, shape (membrane_count,)
     gas: FloatArray  # nRT of each membrane [J], shape (membrane_count,)
     approach_speed: FloatArray  # of each pair in contact [m/s], negative once it parts, (membrane_count, body_count)
     frame: int = 0  # whole frames since the start
@@ -26,7 +26,7 @@ class State:
         return State(
             positions=model.rest_positions.copy(),
             velocities=velocities,
-            accelerations=np.zeros((model.vertex_count, 3)),
+            touching=np.zeros(model.membrane_count, dtype=bool),
             gas=gas_amount(model, model.gauge_pressure),
             approach_speed=np.zeros((model.membrane_count, model.body_count)),
         )
@@ -36,7 +36,7 @@ class State:
         return State(
             positions=self.positions.copy(),
             velocities=self.velocities.copy(),
-            accelerations=self.accelerations.copy(),
+            touching=self.touching.copy(),
             gas=self.gas.copy(),
             approach_speed=self.approach_speed.copy(),
             frame=self.frame,

@@ -137,6 +137,7 @@ class World:
         gas_start = state.gas.copy()
         with jit.STEP_LOCK:
             jit.use_threads(self.threads if self.model.vertex_count >= PARALLEL_FROM else 1)
+            self._solver.forget_contacts()  # so that a run continued from a saved frame has the same bits
             for substep in range(self.substeps):
                 gas = gas_start + (substep + 1) / self.substeps * (gas_end - gas_start)
                 self._solver.step(state, state, motion, substep / self.substeps, gas)

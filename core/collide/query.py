@@ -179,12 +179,13 @@ def find_pairs(
                     for spot in range(first + leaf * size // leaves, first + (leaf + 1) * size // leaves):
                         triangle = triangle_order[spot]
                         a, b, c = triangles[triangle, 0], triangles[triangle, 1], triangles[triangle, 2]
-                        tlx = min(x[a, 0], x[b, 0], x[c, 0]) - radius
-                        tly = min(x[a, 1], x[b, 1], x[c, 1]) - radius
-                        tlz = min(x[a, 2], x[b, 2], x[c, 2]) - radius
-                        tux = max(x[a, 0], x[b, 0], x[c, 0]) + radius
-                        tuy = max(x[a, 1], x[b, 1], x[c, 1]) + radius
-                        tuz = max(x[a, 2], x[b, 2], x[c, 2]) + radius
+                        tlx, tux = min(x[a, 0], x[b, 0], x[c, 0]), max(x[a, 0], x[b, 0], x[c, 0])
+                        tly, tuy = min(x[a, 1], x[b, 1], x[c, 1]), max(x[a, 1], x[b, 1], x[c, 1])
+                        tlz, tuz = min(x[a, 2], x[b, 2], x[c, 2]), max(x[a, 2], x[b, 2], x[c, 2])
+                        if tlx > ux or tux < lx or tly > uy or tuy < ly or tlz > uz or tuz < lz:
+                            continue
+                        tlx, tly, tlz = tlx - radius, tly - radius, tlz - radius
+                        tux, tuy, tuz = tux + radius, tuy + radius, tuz + radius
                         for place in range(begin, end):
                             point = points[place]
                             px, py, pz = x[point, 0], x[point, 1], x[point, 2]

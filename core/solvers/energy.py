@@ -18,7 +18,7 @@ from ..forces.gas import gas_law, volume_gradient
 from ..forces.stretch import evaluate_stretch, stretch_force
 from ..jit import kernel, parallel_kernel
 from ..linear.conjugate_gradient import Hessian
-from ..model import FloatArray, Model
+from ..model import BoolArray, FloatArray, Model
 
 
 class StageEnergy:
@@ -124,6 +124,12 @@ class StageEnergy:
     def contact_diagonal(self, diagonal: FloatArray) -> None:
         """Diagonal of the contact stiffness [N/m], shape (vertex_count, 3)."""
         contact_diagonal(self.model.chunks, self.terms, diagonal)
+
+    def touching(self) -> BoolArray:
+        """Whether a contact pushes each membrane, shape (membrane_count,)."""
+        pushed = self.normal_force[: self.contacts.count] > 0.0
+        bodies = self.contacts.bodies[: self.contacts.count][pushed]
+        return np.bincount(bodies.ravel(), minlength=self.model.body_count)[: self.model.membrane_count] > 0
 
     def contacts_found(self, body_scale: FloatArray) -> None:
         """Follow the contact record after a search; `body_scale` = kappa of each body [N/m], a pair takes the larger.

@@ -86,13 +86,16 @@ class ImplicitSolver:
         n, h, stage = self.model.vertex_count, self.substep_time, self._minimiser
         tau, rest = GAMMA * h, (1.0 - GAMMA) * h
         step_share = h / motion.frame_time
-        x0, v0, a0 = before.positions, before.velocities[:n], before.accelerations
+        x0, v0 = before.positions, before.velocities[:n]
+        # first guess: what touches nothing falls freely, what is held keeps its speed
         fall = tau * tau * self.model.gravity
+        guessed_fall = np.where(before.touching[self.model.point_body[:n], None], 0.0, fall)
         stage.start(x0, gas)
 
         base = x0.copy()
         self._move_given(motion, share + GAMMA * step_share, base)
-        stage.minimise(base, target=x0[:n] + tau * v0 + fall, guess=x0[:n] + tau * v0 + tau * tau * a0)
+        start = x0[:n] + tau * v0
+        stage.minimise(base, target=start + fall, guess=start + guessed_fall)
         v1 = (stage.x[:n] - base[:n]) / tau
         a1 = (v1 - v0) / tau
 
@@ -100,12 +103,12 @@ class ImplicitSolver:
         remove_overshoot(stage.energy, v1, v_ahead, rest)
         base[:n] = x0[:n] + rest * v1
         self._move_given(motion, share + step_share, base)
-        stage.minimise(base, target=base[:n] + tau * v_ahead + fall, guess=base[:n] + tau * (v1 + rest * a0))
-        v2 = (stage.x - base) / tau
+        guess = base[:n] + tau * v1 + rest / tau * guessed_fall
+        stage.minimise(base, target=base[:n] + tau * v_ahead + fall, guess=guess)
 
-        after.accelerations[:] = (v2[:n] - v_ahead) / tau
         after.positions[:] = stage.x
-        after.velocities[:] = v2
+        after.velocities[:] = (stage.x - base) / tau
+        after.touching[:] = stage.energy.touching()
         after.gas[:] = gas
         if after is not before:
             after.approach_speed[:] = before.approach_speed

@@ -28,10 +28,11 @@ REACH_FACTOR = 3.0
 class NewtonSettings:
     """Accuracy of a stage; the defaults are chosen by the hold and bounce tests."""
 
-    newton_limit: int = 8  # Newton steps per stage
+    newton_limit: int = 10  # Newton steps per stage
     linear_limit: int = 60  # conjugate gradient iterations per Newton step
-    linear_tolerance: float = 0.05  # reduction of the residual per Newton step
-    rest_tolerance: float = 1e-6  # motion per stage that counts as none, as a share of the body's size
+    linear_tolerance: float = 0.2  # reduction of the residual per Newton step
+    newton_tolerance: float = 0.02  # reduction of the residual per stage that is enough
+    rest_tolerance: float = 3e-6  # motion per stage that counts as none, as a share of the body's size
 
 
 @dataclass(slots=True)
@@ -124,21 +125,24 @@ class StageMinimiser:
         self.x[:n] += self._move[:n]
 
         energy.evaluate(self.x)
-        for _ in range(settings.newton_limit):
+        enough = self._rest_energy
+        for newton_step in range(settings.newton_limit):
             total = energy.linearise(self.x)
             energy.residual(self.x, self._force)
             self._residual[:] = self._force
             energy.contact_diagonal(self._diagonal)
             set_extra_diagonal(self._multigrid.levels, self._diagonal)
-            iterations, _ = conjugate_gradient(
+            iterations, size = conjugate_gradient(
                 model.edges, model.hinges, model.chunks, energy.hessian, energy.terms, self.contacts.count,
                 energy.contact_stretched, self._multigrid.levels, self._residual, self._scratch,
-                settings.linear_tolerance, self._rest_energy, settings.linear_limit, self._direction,
+                settings.linear_tolerance, enough, settings.linear_limit, self._direction,
             )  # fmt: skip
             counts.linear_iterations += iterations
             if iterations == 0 or not self._descend(total):
                 break
             counts.newton_steps += 1
+            if newton_step == 0:
+                enough = max(enough, settings.newton_tolerance**2 * size)
 
     def _descend(self, total: float) -> bool:
         """Go along the direction as far as the energy falls; False (and `x` as it was) where it does not."""
