@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .model import BoolArray, FloatArray, Model
+from .model import BoolArray, FloatArray, IntArray, Model
 
 
 @dataclass(slots=True)
@@ -16,6 +16,7 @@ class State:
     touching: BoolArray  # whether a contact pushed each membrane in the last substep, shape (membrane_count,)
     gas: FloatArray  # nRT of each membrane [J], shape (membrane_count,)
     approach_speed: FloatArray  # of each pair in contact [m/s], negative once it parts, (membrane_count, body_count)
+    wrong_side: IntArray  # (point, body, facing) of points behind a body's surface, shape (wrong_count, 3)
     frame: int = 0  # whole frames since the start
 
     @staticmethod
@@ -29,6 +30,7 @@ class State:
             touching=np.zeros(model.membrane_count, dtype=bool),
             gas=gas_amount(model, model.gauge_pressure),
             approach_speed=np.zeros((model.membrane_count, model.body_count)),
+            wrong_side=np.zeros((0, 3), dtype=np.int32),
         )
 
     def copy(self) -> "State":
@@ -39,6 +41,7 @@ class State:
             touching=self.touching.copy(),
             gas=self.gas.copy(),
             approach_speed=self.approach_speed.copy(),
+            wrong_side=self.wrong_side.copy(),
             frame=self.frame,
         )
 

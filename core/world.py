@@ -82,6 +82,8 @@ class World:
         self.threads = int(threads)
         self._solver = ImplicitSolver(model, 1.0 / (self.frame_rate * self.substeps), settings)
         self._state = State.at_rest(model)
+        self.crossing_triangle_count = 0  # triangles that crossed another body's surface at the start
+        self._untangle()
         # points whose motion is given: pinned vertices, then colliders
         self._given = np.flatnonzero(
             np.concatenate([model.pinned, np.ones(model.point_count - model.vertex_count, dtype=bool)])
@@ -94,7 +96,8 @@ class World:
 
     def reset(self) -> None:
         """Back to the rest shape and the start velocities."""
-        self.load(State.at_rest(self.model))
+        self._state = State.at_rest(self.model)
+        self._untangle()
 
     def save(self) -> State:
         """A copy of the state, from which a run can continue."""
@@ -108,7 +111,6 @@ class World:
                 "Load a state that was saved from the same model."
             )
         self._state = state.copy()
-        self._solver.forget_contacts()
 
     def positions(self, membrane: int) -> FloatArray:
         """Positions [m] of a membrane, world frame, in the caller's vertex order, shape (vertex_count, 3)."""
@@ -124,7 +126,7 @@ class World:
         self._state.positions[points] = _shaped(
             self.model.body_names[membrane], "positions", positions, (len(points), 3)
         )
-        self._solver.forget_contacts()
+        self._untangle()
 
     def advance_frame(self, given: FrameInput | None = None) -> None:
         """Simulate one frame.
@@ -137,12 +139,11 @@ class World:
         gas_start = state.gas.copy()
         with jit.STEP_LOCK:
             jit.use_threads(self.threads if self.model.vertex_count >= PARALLEL_FROM else 1)
-            self._solver.forget_contacts()  # so that a run continued from a saved frame has the same bits
+            self._solver.start_frame(state)
             for substep in range(self.substeps):
                 gas = gas_start + (substep + 1) / self.substeps * (gas_end - gas_start)
                 self._solver.step(state, state, motion, substep / self.substeps, gas)
                 if not np.isfinite(state.positions).all() or not np.isfinite(state.velocities).all():
-                    self._solver.forget_contacts()
                     raise self._divergence(state, substep)
         state.frame += 1
         self._state = state
@@ -170,6 +171,10 @@ class World:
             candidate_count=self._solver.candidate_count,
             counts=self._solver.counts,
         )
+
+    def _untangle(self) -> None:
+        with jit.STEP_LOCK:
+            self.crossing_triangle_count = self._solver.untangle(self._state)
 
     def _volume(self, body: int) -> float:
         start = self.model.surfaces.body_triangle_start

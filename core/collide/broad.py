@@ -66,7 +66,7 @@ class ContactSearch:
         """
         order = np.lexsort((pairs[:, 1], pairs[:, 0]))
         self.wrong_side_pairs: NDArray[np.int32] = np.ascontiguousarray(pairs[order], np.int32)
-        self._listed_facing = np.ascontiguousarray(facing[order], np.int8)
+        self.wrong_side_facing = np.ascontiguousarray(facing[order], np.int8)
         self._listed_body = np.ascontiguousarray(self.wrong_side_pairs[:, 1])
         self._listed_start = np.searchsorted(
             self.wrong_side_pairs[:, 0], np.arange(self._model.point_count + 1)
@@ -83,10 +83,10 @@ class ContactSearch:
 
     def _release(self, x: FloatArray) -> None:
         """Take points that have come back to the right side off the list."""
-        gap = still_behind(self._model, self._trees, x, self.wrong_side_pairs, self._listed_facing)
+        gap = still_behind(self._model, self._trees, x, self.wrong_side_pairs, self.wrong_side_facing)
         behind = ~(gap > 0.0)
         if not behind.all():
-            self.list_wrong_side(self.wrong_side_pairs[behind], self._listed_facing[behind])
+            self.list_wrong_side(self.wrong_side_pairs[behind], self.wrong_side_facing[behind])
 
     def search(self, x: FloatArray, reach: FloatArray, contacts: Contacts) -> None:
         """Fill `contacts` with every (point, triangle) pair that may come closer than its thickness.
@@ -117,7 +117,7 @@ class ContactSearch:
                 x, surfaces.triangles, self._margin, groups.points, groups.start, groups.body, groups.box,
                 groups.chunk_start, groups.chunk_order, self._partner_start, self._partner,
                 trees.triangle_order, trees.triangle_start, trees.node_start, trees.depth, trees.box,
-                self._listed_start, self._listed_body, self._listed_facing, self._stacks,
+                self._listed_start, self._listed_body, self.wrong_side_facing, self._stacks,
                 self._region_start, self._found_point, self._found_triangle, self._found_facing, self._found_count,
                 self._point_count,
             )  # fmt: skip

@@ -53,6 +53,7 @@ class StageEnergy:
             gas_stiffness=self._gas_stiffness,
         )
         self._smooth_energy = 0.0
+        self.elastic_energy = 0.0  # stretch, bend and contact where E was last evaluated [J]
         self._allocate(len(contacts.gap))
 
     def begin(self, base: FloatArray, target: FloatArray, gas: FloatArray) -> None:
@@ -61,9 +62,16 @@ class StageEnergy:
         self._target[:] = target
         self._gas[:] = gas
 
+    def set_stage_time(self, stage_time: float) -> None:
+        """Use stages of another length [s] from the next `begin` on."""
+        self.stage_time = stage_time
+        np.divide(self.model.vertex_mass, stage_time**2, out=self.inertia)
+
     def evaluate(self, x: FloatArray) -> float:
         """E at x [J], with the friction last held; keeps the derivatives that `linearise` and `residual` need."""
-        self._smooth_energy = self._bodies_energy(x) + self._contact_energy(x)
+        bodies = self._bodies_energy(x)
+        self.elastic_energy = float(self._chunk_sums[1:3].sum()) + self._contact_energy(x)
+        self._smooth_energy = bodies + self.elastic_energy
         return self._smooth_energy + self._friction_energy(x)
 
     def linearise(self, x: FloatArray) -> float:
@@ -81,7 +89,7 @@ class StageEnergy:
         return self._smooth_energy + float(self._block_energy[: _block_count(count)].sum())
 
     def _bodies_energy(self, x: FloatArray) -> float:
-        """Inertia, stretch, bend and gas at x [J]."""
+        """Inertia and gas at x [J]; stretch and bend are left in the chunk sums."""
         model, chunks, sums = self.model, self.model.chunks, self._chunk_sums
         inertia_energy(x, self._target, self.inertia, chunks, sums[0])
         evaluate_stretch(x, model.edges, chunks, self._tension, self._edge_block, sums[1])
@@ -92,7 +100,7 @@ class StageEnergy:
             sums[3], chunks, model.rest_volume, self._gas, model.ambient_pressure,
             self.volume, self.pressure, self._gas_stiffness, self._gas_energy,
         )  # fmt: skip
-        return float(sums[:3].sum() + self._gas_energy.sum())
+        return float(sums[0].sum() + self._gas_energy.sum())
 
     def _contact_energy(self, x: FloatArray) -> float:
         """Normal contact at x [J]."""
@@ -124,6 +132,14 @@ class StageEnergy:
     def contact_diagonal(self, diagonal: FloatArray) -> None:
         """Diagonal of the contact stiffness [N/m], shape (vertex_count, 3)."""
         contact_diagonal(self.model.chunks, self.terms, diagonal)
+
+    def stored_energy(self, gas: FloatArray) -> float:
+        """Stretch, bend, contact and gas [J] where E was last evaluated, if the membranes held nRT = `gas` [J]."""
+        model, volume = self.model, self.volume
+        stored = self.elastic_energy
+        for body in range(model.membrane_count):
+            stored += gas_law(volume[body], model.rest_volume[body], gas[body], model.ambient_pressure)[2]
+        return stored
 
     def touching(self) -> BoolArray:
         """Whether a contact pushes each membrane, shape (membrane_count,)."""

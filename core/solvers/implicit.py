@@ -48,6 +48,10 @@ class Motion:
         return velocity
 
 
+#: Share of the kinetic energy by which a substep may end higher than it began before it is taken again, damped.
+ENERGY_SLACK = 0.02
+
+
 class ImplicitSolver:
     """Advances a model by substeps of `substep_time` [s]."""
 
@@ -74,23 +78,46 @@ class ImplicitSolver:
         """Pairs in the contact record."""
         return self._minimiser.contacts.count
 
-    def forget_contacts(self) -> None:
-        """Search anew at the next step: the state has been replaced."""
-        self._minimiser.forget_contacts()
+    def untangle(self, state: State) -> int:
+        """Note in the state which points are behind another body's surface; returns how many triangles cross."""
+        return self._minimiser.untangle(state)
+
+    def start_frame(self, state: State) -> None:
+        """Forget what was found on the way to a state, so that a run continued from it has the same bits."""
+        self._minimiser.start_frame(state)
 
     def step(self, before: State, after: State, motion: Motion, share: float, gas: FloatArray) -> None:
         """One substep from `before` to `after`, which may be the same object.
 
         `share` is the part of the frame (0 to 1) that lies behind at its start; `gas` nRT [J] at its end.
         """
+        stage = self._minimiser
+        stage.start(before.positions, gas)
+        kinetic = self._kinetic_energy(before.velocities)
+        energy = kinetic + self._potential_energy(before.positions, gas)
+        velocities = self._two_stages(before, motion, share)
+        gained = self._kinetic_energy(velocities) + self._potential_energy(stage.x, gas) - energy
+        if not gained <= ENERGY_SLACK * kinetic + stage.rest_energy + self._given_work(motion):
+            stage.counts.damped_steps += 1
+            stage.start(before.positions, gas)
+            velocities = self._one_stage(before, motion, share)
+        after.positions[:] = stage.x
+        after.velocities[:] = velocities
+        after.touching[:] = stage.energy.touching()
+        after.gas[:] = gas
+        after.wrong_side = stage.wrong_side()
+        if after is not before:
+            after.approach_speed[:] = before.approach_speed
+        self._losses.apply(stage.energy, after)
+
+    def _two_stages(self, before: State, motion: Motion, share: float) -> FloatArray:
+        """The step of second order; positions in the minimiser's `x`, returns the velocities of all points."""
         n, h, stage = self.model.vertex_count, self.substep_time, self._minimiser
         tau, rest = GAMMA * h, (1.0 - GAMMA) * h
         step_share = h / motion.frame_time
         x0, v0 = before.positions, before.velocities[:n]
-        # first guess: what touches nothing falls freely, what is held keeps its speed
         fall = tau * tau * self.model.gravity
-        guessed_fall = np.where(before.touching[self.model.point_body[:n], None], 0.0, fall)
-        stage.start(x0, gas)
+        guessed_fall = self._guessed_fall(before, fall)
 
         base = x0.copy()
         self._move_given(motion, share + GAMMA * step_share, base)
@@ -105,18 +132,52 @@ class ImplicitSolver:
         self._move_given(motion, share + step_share, base)
         guess = base[:n] + tau * v1 + rest / tau * guessed_fall
         stage.minimise(base, target=base[:n] + tau * v_ahead + fall, guess=guess)
+        velocities: FloatArray = (stage.x - base) / tau
+        return velocities
 
-        after.positions[:] = stage.x
-        after.velocities[:] = (stage.x - base) / tau
-        after.touching[:] = stage.energy.touching()
-        after.gas[:] = gas
-        if after is not before:
-            after.approach_speed[:] = before.approach_speed
-        self._losses.apply(stage.energy, after)
+    def _one_stage(self, before: State, motion: Motion, share: float) -> FloatArray:
+        """A step of implicit Euler: loses what the step of second order would have gained from nothing."""
+        n, h, stage = self.model.vertex_count, self.substep_time, self._minimiser
+        x0 = before.positions
+        fall = h * h * self.model.gravity
+        stage.energy.set_stage_time(h)
+        base = x0.copy()
+        self._move_given(motion, share + h / motion.frame_time, base)
+        start = x0[:n] + h * before.velocities[:n]
+        stage.minimise(base, target=start + fall, guess=start + self._guessed_fall(before, fall))
+        stage.energy.set_stage_time(GAMMA * h)
+        velocities: FloatArray = (stage.x - base) / h
+        return velocities
+
+    def _guessed_fall(self, before: State, fall: FloatArray) -> FloatArray:
+        """First guess of what gravity does in a stage: what touches nothing falls, what is held does not."""
+        return np.where(before.touching[self.model.point_body[: self.model.vertex_count], None], 0.0, fall)
 
     def _move_given(self, motion: Motion, share: float, base: FloatArray) -> None:
         """Put pinned vertices and colliders where they are at the end of a stage, and `base` to match their speed."""
         if len(motion.points):
             target = motion.positions(share)
-            base[motion.points] = target - GAMMA * self.substep_time * motion.velocities
+            base[motion.points] = target - self._minimiser.energy.stage_time * motion.velocities
             self._minimiser.move_given(motion.points, target)
+
+    def _kinetic_energy(self, velocities: FloatArray) -> float:
+        v = velocities[: self.model.vertex_count]
+        return 0.5 * float(np.einsum("i,ij,ij->", self.model.vertex_mass, v, v))
+
+    def _potential_energy(self, x: FloatArray, gas: FloatArray) -> float:
+        """Elastic energy, contact, gas and height [J] at x, which the minimiser has evaluated last."""
+        model = self.model
+        height = x[: model.vertex_count] - model.rest_positions[: model.vertex_count]
+        weight = float(model.vertex_mass @ (height @ model.gravity))
+        return self._minimiser.energy.stored_energy(gas) - weight
+
+    def _given_work(self, motion: Motion) -> float:
+        """Bound of the work that moving colliders and pins do in a substep [J]; infinite when pins move."""
+        moving = motion.velocities
+        speed = float(np.sqrt((moving * moving).sum(axis=1).max(initial=0.0)))
+        if speed == 0.0:
+            return 0.0
+        if self.model.pinned.any():
+            return math.inf
+        forces = self._minimiser.energy.normal_force[: self.candidate_count]
+        return 2.0 * speed * float(forces.sum()) * self.substep_time

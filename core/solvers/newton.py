@@ -16,6 +16,7 @@ from ..collide.contacts import Contacts
 from ..linear.conjugate_gradient import Scratch, conjugate_gradient
 from ..linear.multigrid import Multigrid, set_extra_diagonal
 from ..model import FloatArray, IntArray, Model
+from ..state import State
 from .energy import StageEnergy
 
 #: Contact stiffness in units of (pressure x vertex area / thickness): a patch rests at about a third of the thickness.
@@ -44,6 +45,7 @@ class Counts:
     linear_iterations: int = 0
     shortened_steps: int = 0
     contact_searches: int = 0
+    damped_steps: int = 0  # substeps taken again with implicit Euler
 
 
 class StageMinimiser:
@@ -67,7 +69,7 @@ class StageMinimiser:
             model.pinned,
             model.chunks.start,
         )
-        self._rest_energy = _rest_energy(model, settings.rest_tolerance / stage_time)
+        self.rest_energy = _rest_energy(model, settings.rest_tolerance / stage_time)
         self._gas = np.zeros(model.membrane_count)
         self._free = ~model.pinned
         self._move = np.zeros((model.point_count, 3))
@@ -88,9 +90,26 @@ class StageMinimiser:
         np.add.at(area, model.point_body[: model.vertex_count], _vertex_areas(model))
         self._patch = area / np.diff(model.body_point_start)[skin] / model.thickness[skin]
 
-    def forget_contacts(self) -> None:
-        """Search anew at the next move: the positions have been replaced."""
+    def untangle(self, state: State) -> int:
+        """Note in the state which points are behind another body's surface; returns how many triangles cross."""
+        overlaps = self._search.untangle(state.positions)
+        state.wrong_side = self.wrong_side()
+        return overlaps.crossing_triangle_count
+
+    def wrong_side(self) -> IntArray:
+        """(point, body, facing) of the points behind a body's surface, shape (wrong_count, 3)."""
+        pairs, facing = self._search.wrong_side_pairs, self._search.wrong_side_facing
+        return np.concatenate([pairs, facing[:, None]], axis=1).astype(np.int32)
+
+    def start_frame(self, state: State) -> None:
+        """Evaluate a state afresh: contacts and energies then depend on the state alone."""
+        self._search.list_wrong_side(state.wrong_side[:, :2], state.wrong_side[:, 2].astype(np.int8))
         self._searched = False
+        self.start(state.positions, state.gas)
+        self._move[:] = 0.0
+        self._cover(self._move)
+        self.energy.begin(self.x, self.x[: self.model.vertex_count], state.gas)
+        self.energy.evaluate(self.x)
 
     def start(self, x: FloatArray, gas: FloatArray) -> None:
         """Begin a substep at x [m], all points, with the given nRT [J] of each membrane."""
@@ -125,7 +144,7 @@ class StageMinimiser:
         self.x[:n] += self._move[:n]
 
         energy.evaluate(self.x)
-        enough = self._rest_energy
+        enough = self.rest_energy
         for newton_step in range(settings.newton_limit):
             total = energy.linearise(self.x)
             energy.residual(self.x, self._force)
