@@ -31,14 +31,15 @@ class Contacts:
         point, body of the triangle; thickness [m]: of both bodies together; friction: Coulomb
         coefficient; bounciness: 0 to 1; side int8: +1 or, for a point that is behind the surface and must
         come back, -1; facing int8: for side -1, +1 if the right side is the one the triangle's normal
-        points to, else -1.
+        points to, else -1; offset [m]: added to the gap of rows with side -1 (`ContactSearch.recover`), so
+        that a point which is deep behind a surface is asked to come back step by step and not at once.
 
     Written by `evaluate_gaps` for given positions:
         weights (capacity, 4): +1, then minus the barycentric coordinates of the closest point;
         normal (capacity, 3): unit, from the triangle towards the right side;
         distance [m]: between point and triangle, of every row;
-        gap [m]: the same where the row owns the contact, negative behind the surface, +inf where another
-        row owns it; feature int8: 0 the face, 1-3 edge (k - 1, k), 4-6 corner k - 4 of the triangle.
+        gap [m]: the same where the row owns the contact, +inf where another row owns it; for side -1 the
+        distance, negative behind the surface, plus the offset; feature int8: 0 the face, 1-3 edge (k - 1, k), 4-6 corner k - 4 of the triangle.
 
     Over unknown vertices: row entries `4 * contact + slot` of vertex v are
     `vertex_entry[vertex_start[v] : vertex_start[v + 1]]`, ascending.
@@ -57,6 +58,7 @@ class Contacts:
         "kind",
         "local",
         "normal",
+        "offset",
         "points",
         "side",
         "slot_scale",
@@ -83,6 +85,7 @@ class Contacts:
         self.bounciness: NDArray[np.float64] = np.zeros(capacity)
         self.side: NDArray[np.int8] = np.ones(capacity, np.int8)
         self.facing: NDArray[np.int8] = np.ones(capacity, np.int8)
+        self.offset: NDArray[np.float64] = np.zeros(capacity)
         self.feature: NDArray[np.int8] = np.zeros(capacity, np.int8)
         self.local: NDArray[np.int8] = np.zeros(capacity, np.int8)  # scratch of evaluate_gaps
         self.weights: NDArray[np.float64] = np.zeros((capacity, 4))

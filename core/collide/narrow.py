@@ -42,14 +42,14 @@ def evaluate_gaps(x: FloatArray, contacts: Contacts, surfaces: Surfaces) -> None
     evaluate_rows(
         x, surfaces.triangles, surfaces.triangle_neighbour,
         contacts.count, contacts.points, contacts.kind, contacts.triangle, contacts.bodies, contacts.thickness,
-        contacts.side, contacts.facing, contacts.local,
+        contacts.side, contacts.facing, contacts.offset, contacts.local,
         contacts.weights, contacts.normal, contacts.distance, contacts.gap, contacts.feature,
     )  # fmt: skip
 
 
 @parallel_kernel
 def evaluate_rows(
-    x, triangles, triangle_neighbour, count, points, kind, triangle, bodies, thickness, side, facing, local,
+    x, triangles, triangle_neighbour, count, points, kind, triangle, bodies, thickness, side, facing, offset, local,
     weights, normal, distance, gap, feature,
 ):  # fmt: skip
     """Rows of one point are worked on together, by the chunk in which they begin."""
@@ -67,6 +67,8 @@ def evaluate_rows(
                     x, triangles, triangle_neighbour, points[end, 0], triangle[end], side[end], facing[end], end,
                     weights, normal, distance, gap, feature,
                 )  # fmt: skip
+                if side[end] < 0:
+                    gap[end] += offset[end]
                 end += 1
             if end > begin + 1:
                 settle(begin, end, points, bodies, thickness, side, normal, distance, feature, local, gap)

@@ -49,7 +49,7 @@ class Motion:
 
 
 #: Share of the kinetic energy by which a substep may end higher than it began before it is taken again, damped.
-ENERGY_SLACK = 0.02
+ENERGY_SLACK = 0.05
 
 
 class ImplicitSolver:

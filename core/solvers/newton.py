@@ -29,7 +29,7 @@ REACH_FACTOR = 3.0
 class NewtonSettings:
     """Accuracy of a stage; the defaults are chosen by the hold and bounce tests."""
 
-    newton_limit: int = 10  # Newton steps per stage
+    newton_limit: int = 20  # Newton steps per stage
     linear_limit: int = 60  # conjugate gradient iterations per Newton step
     linear_tolerance: float = 0.2  # reduction of the residual per Newton step
     newton_tolerance: float = 0.02  # reduction of the residual per stage that is enough
@@ -139,11 +139,15 @@ class StageMinimiser:
         self._move[:] = 0.0
         self._move[:n][self._free] = (guess - self.x[:n])[self._free]
         self._cover(self._move)
-        energy.evaluate(self.x)
+        held = energy.evaluate(self.x)
         self._keep_apart()
+        self._trial[:] = self.x
         self.x[:n] += self._move[:n]
+        if not energy.evaluate(self.x) <= held:
+            # a guess that surfaces cut short can be worse than none
+            self.x[:] = self._trial
+            energy.evaluate(self.x)
 
-        energy.evaluate(self.x)
         enough = self.rest_energy
         for newton_step in range(settings.newton_limit):
             total = energy.linearise(self.x)
@@ -172,18 +176,33 @@ class StageMinimiser:
             energy.evaluate(self.x)
             total = energy.linearise(self.x)
         self._keep_apart()
-        slope = float(np.vdot(self._force, self._move[:n]))
+        if self._search_line(total, 5):
+            return True
+        # the corrected direction does not always lead down; the plain one does, shortened as a whole
+        self._move[:n] = self._direction
+        energy.evaluate(self.x)
+        limit_displacement(self.x, self._move, self.contacts, self._share)
+        self._move[:n] *= self._share.min()
+        if self._search_line(total, 12):
+            return True
+        energy.evaluate(self.x)
+        return False
+
+    def _search_line(self, total: float, halvings: int) -> bool:
+        """Go along the move, halved until the energy is sufficiently below `total`; False where it never is."""
+        slope = float(np.vdot(self._force, self._move[: self.model.vertex_count]))
+        if not slope > 0.0:
+            return False
         rounding = 1e-12 * abs(total)
         step = 1.0
-        for _ in range(12):
+        for _ in range(halvings):
             np.multiply(self._move, step, out=self._trial)
             self._trial += self.x
-            if energy.evaluate(self._trial) <= total - 1e-4 * step * slope + rounding:
+            if self.energy.evaluate(self._trial) <= total - 1e-4 * step * slope + rounding:
                 self.x[:] = self._trial
                 return True
             self.counts.shortened_steps += 1
             step *= 0.5
-        energy.evaluate(self.x)
         return False
 
     def _keep_apart(self) -> None:
