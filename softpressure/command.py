@@ -80,8 +80,6 @@ def bake(file: Path, frames: tuple[int, int] | None = None, output: Path | None 
         if frames is not None:
             scene.softpressure.frame_start, scene.softpressure.frame_end = frames
         engine().bake.free(scene)
-        if frames is not None:
-            engine().simulation.reset(scene)  # a cache beside the file may hold more frames than asked for
         for job in (engine().simulation.simulate(scene), engine().bake.bake(scene)):
             for done, total, label in job:
                 if done % 25 == 0 or done == total:

@@ -16,6 +16,10 @@ ALLOWED = {
     "operators": {"operators", "softpressure", *BLENDER},
     "panels": {"panels", "softpressure", *BLENDER},
 }
+EXCEPTIONS = {
+    "softpressure/addon.py": {"operators", "panels"},  # the root may import nothing else, so this registers everything
+    "softpressure/engine.py": {"numba"},  # says where compiled kernels are kept, before core is imported
+}
 SOURCES = [path for layer in ALLOWED for path in sorted((ROOT / layer).rglob("*.py"))]
 
 
@@ -43,12 +47,13 @@ def test_there_are_sources_in_every_layer() -> None:
 @pytest.mark.parametrize("path", SOURCES, ids=lambda path: path.relative_to(ROOT).as_posix())
 def test_layer_imports_only_what_lies_below_it(path: Path) -> None:
     layer = path.relative_to(ROOT).parts[0]
+    allowed = ALLOWED[layer] | EXCEPTIONS.get(path.relative_to(ROOT).as_posix(), set())
     for target, is_relative in imports(path):
         if is_relative:
-            assert target in ALLOWED[layer] or (target == "root" and layer == "softpressure"), (layer, target)
+            assert target in allowed or (target == "root" and layer == "softpressure"), (layer, target)
         else:
             assert target not in OUR_LAYERS | {"bl_ext", "softpressure_ext"}, f"import {target} relatively"
-            assert target in ALLOWED[layer] - OUR_LAYERS or target in sys.stdlib_module_names, (layer, target)
+            assert target in allowed - OUR_LAYERS or target in sys.stdlib_module_names, (layer, target)
 
 
 def test_root_imports_nothing_at_module_level() -> None:
