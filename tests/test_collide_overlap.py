@@ -3,7 +3,7 @@
 import collide_reference as reference
 import numpy as np
 import pytest
-from softpressure_ext.core.collide.broad import ContactSearch
+from softpressure_ext.core.collide.broad import RECOVERY_SHARE, ContactSearch
 from softpressure_ext.core.collide.contacts import Contacts
 from softpressure_ext.core.collide.narrow import evaluate_gaps
 
@@ -146,13 +146,13 @@ def test_a_listed_point_has_one_row_however_deep_and_is_let_go_outside():
         search.search(x, np.array([0.001, 0.0]), contacts)
         evaluate_gaps(x, contacts, model.surfaces)
         rows = np.flatnonzero(contacts.side[: contacts.count] == -1)
-        behind = np.flatnonzero(x[:n, 2] <= 0.0)
+        behind = [p for p in sorted(wrong) if x[p, 2] < RECOVERY_SHARE * 0.002]
         np.testing.assert_array_equal(contacts.points[rows, 0], behind)
-        np.testing.assert_allclose(contacts.gap[rows], x[behind, 2], atol=1e-14)
+        np.testing.assert_allclose(contacts.gap[rows] - contacts.offset[rows], x[behind, 2], atol=1e-14)
         np.testing.assert_allclose(contacts.normal[rows], np.tile([0.0, 0.0, 1.0], (len(rows), 1)), atol=1e-14)
         np.testing.assert_array_equal(search.wrong_side_pairs[:, 0], behind)
         ordinary = np.flatnonzero(contacts.side[: contacts.count] == 1)
-        assert not set(contacts.points[ordinary, 0].tolist()) & set(behind.tolist())
+        assert not set(contacts.points[ordinary, 0].tolist()) & set(behind)
     assert len(search.wrong_side_pairs) == 0
 
 
@@ -173,11 +173,47 @@ def test_the_signed_gap_passes_through_zero_smoothly():
     for share in shares:
         x[lowest] = share * target
         evaluate_gaps(x, contacts, model.surfaces)
-        gaps.append(contacts.gap[row])
+        gaps.append(contacts.gap[row] - contacts.offset[row])
     gaps = np.array(gaps)
     assert gaps[0] < -0.1 and gaps[-1] > 0.1
     assert (np.diff(gaps) > 0).all() and np.abs(np.diff(gaps)).max() < 0.0051
     assert ((gaps > 0) == (shares > 1.0)).sum() >= 200  # at 1 the point lies on the corner
+
+
+def test_the_way_back_is_asked_for_bit_by_bit_and_never_taken_back():
+    ball = reference.icosphere(0, 0.5, (0.1, 0.2, 0.3))
+    model = reference.model_of([ball], [reference.plane(2.0)], thickness=0.01)
+    search, overlaps = untangled(model)
+    n, asked = model.vertex_count, RECOVERY_SHARE * 0.02
+    point = int(overlaps.pairs[0, 0])
+    contacts = Contacts(n)
+    x = model.rest_positions.copy()
+
+    def gap_of(height):
+        x[point, 2] = height
+        evaluate_gaps(x, contacts, model.surfaces)
+        row = np.flatnonzero((contacts.points[: contacts.count, 0] == point) & (contacts.side[: contacts.count] == -1))
+        return float(contacts.gap[row[0]])
+
+    x[point, 2] = -0.3
+    search.search(x, np.array([1.0, 0.0]), contacts)
+    np.testing.assert_allclose(gap_of(-0.3), asked, atol=1e-14)
+    np.testing.assert_allclose(gap_of(-0.29), asked + 0.01, atol=1e-14)
+    search.search(x, np.array([1.0, 0.0]), contacts)  # within a stage nothing new is asked for
+    np.testing.assert_allclose(gap_of(-0.29), asked + 0.01, atol=1e-14)
+    search.recover(x, contacts)
+    np.testing.assert_allclose(gap_of(-0.29), asked, atol=1e-14)
+    gap_of(-0.31)
+    search.recover(x, contacts)  # pushed deeper: still asked for what it had reached
+    np.testing.assert_allclose(gap_of(-0.31), asked - 0.02, atol=1e-14)
+    gap_of(0.5 * asked)
+    search.recover(x, contacts)
+    gap_of(asked)
+    search.recover(x, contacts)
+    np.testing.assert_allclose(gap_of(asked), asked, atol=1e-14)  # no offset is left when it is let go
+    assert point in search.wrong_side_pairs[:, 0]
+    search.search(x, np.array([1.0, 0.0]), contacts)
+    assert point not in search.wrong_side_pairs[:, 0]
 
 
 def test_a_loop_of_pushes_along_the_normals_frees_two_crossed_balls():

@@ -18,8 +18,9 @@ from .tree import build_trees
 
 FloatArray = NDArray[np.float64]
 
-#: Gap at which a point that comes from the wrong side is let go, as a share of the thickness.
-RECOVERY_SHARE = 0.5
+#: Gap at which a point that comes from the wrong side is let go, as a share of the thickness. A nearly full
+#: thickness makes the way back slow and the last contact light.
+RECOVERY_SHARE = 0.75
 
 FIRST_REGION = 64  # pairs per chunk that have room before the first search
 
@@ -71,8 +72,8 @@ class ContactSearch:
         order = np.lexsort((pairs[:, 1], pairs[:, 0]))
         self.wrong_side_pairs: NDArray[np.int32] = np.ascontiguousarray(pairs[order], np.int32)
         self.wrong_side_facing = np.ascontiguousarray(facing[order], np.int8)
-        # The largest gap [m] each pair has reached so far.
-        self._listed_progress = np.full(len(order), -np.inf)
+        # The largest gap [m] each pair has reached by the begin of the current stage.
+        self._progress = np.full(len(order), -np.inf)
         self._listed_body = np.ascontiguousarray(self.wrong_side_pairs[:, 1])
         self._listed_start = np.searchsorted(
             self.wrong_side_pairs[:, 0], np.arange(self._model.point_count + 1)
@@ -88,30 +89,36 @@ class ContactSearch:
         return overlaps
 
     def recover(self, x: FloatArray, contacts: Contacts) -> None:
-        """Ask points on the wrong side for their next bit of the way back; call it when a time step begins at x.
+        """Ask points on the wrong side for their next bit of the way back; call it when a time stage begins at x.
 
         The gap of such a point is shifted so that it is RECOVERY_SHARE of the thickness where the point has
         been nearest to the right side so far. So it is pushed as a light touch would, all the way out, and
         leaves the list when its true gap is as large: the force never jumps, and no energy is stored in a
-        deep overlap.
+        deep overlap. Between two calls the shift stays, through searches too.
         """
-        if len(self.wrong_side_pairs) == 0 or contacts.count == 0:
-            return
-        evaluate_gaps(x, contacts, self._model.surfaces)
-        # Rows and pairs are in the same order: triangles are numbered body by body.
-        rows = np.flatnonzero(contacts.side[: contacts.count] == WRONG_SIDE)
-        np.maximum(self._listed_progress, contacts.gap[rows] - contacts.offset[rows], out=self._listed_progress)
-        contacts.offset[rows] = np.maximum(0.0, RECOVERY_SHARE * contacts.thickness[rows] - self._listed_progress)
+        if len(self.wrong_side_pairs) and contacts.count:
+            evaluate_gaps(x, contacts, self._model.surfaces)
+            rows = self._listed_rows(contacts)
+            np.maximum(self._progress, contacts.gap[rows] - contacts.offset[rows], out=self._progress)
+            self._shift(contacts, rows)
+
+    def _listed_rows(self, contacts: Contacts) -> NDArray[np.int64]:
+        """Rows with side -1, in the order of the pairs: both are sorted, as triangles are numbered body by body."""
+        return np.flatnonzero(contacts.side[: contacts.count] == WRONG_SIDE)
+
+    def _shift(self, contacts: Contacts, rows: NDArray[np.int64]) -> None:
+        """Offsets of the rows with side -1, for what each pair has reached."""
+        contacts.offset[rows] = np.maximum(0.0, RECOVERY_SHARE * contacts.thickness[rows] - self._progress)
 
     def _release(self, x: FloatArray) -> None:
         """Take points that have come back to the right side off the list."""
         point, body = self.wrong_side_pairs.T
         gap = still_behind(self._model, self._trees, x, self.wrong_side_pairs, self.wrong_side_facing)
-        progress = np.maximum(self._listed_progress, gap)
         thickness = self._model.thickness[self._model.point_body[point]] + self._model.thickness[body]
         behind = ~((gap > 0.0) & (gap >= RECOVERY_SHARE * thickness))
+        progress = np.where(np.isneginf(self._progress), gap, self._progress)[behind]
         self.list_wrong_side(self.wrong_side_pairs[behind], self.wrong_side_facing[behind])
-        self._listed_progress = progress[behind]
+        self._progress = progress
 
     def search(self, x: FloatArray, reach: FloatArray, contacts: Contacts) -> None:
         """Fill `contacts` with every (point, triangle) pair that may come closer than its thickness.
@@ -162,7 +169,8 @@ class ContactSearch:
         )  # fmt: skip
         contacts.index_vertices()
         contacts.offset[: contacts.count] = 0.0
-        self.recover(x, contacts)
+        if len(self.wrong_side_pairs):
+            self._shift(contacts, self._listed_rows(contacts))
 
     def still_valid(self, x: FloatArray) -> bool:
         """Whether no point has moved farther than its body's reach since the last search.

@@ -39,7 +39,8 @@ class Contacts:
         normal (capacity, 3): unit, from the triangle towards the right side;
         distance [m]: between point and triangle, of every row;
         gap [m]: the same where the row owns the contact, +inf where another row owns it; for side -1 the
-        distance, negative behind the surface, plus the offset; feature int8: 0 the face, 1-3 edge (k - 1, k), 4-6 corner k - 4 of the triangle.
+        distance, negative behind the surface, plus the offset;
+        feature int8: 0 the face, 1-3 edge (k - 1, k), 4-6 corner k - 4 of the triangle.
 
     Over unknown vertices: row entries `4 * contact + slot` of vertex v are
     `vertex_entry[vertex_start[v] : vertex_start[v + 1]]`, ascending.

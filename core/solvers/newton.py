@@ -16,7 +16,7 @@ from ..collide.contacts import Contacts
 from ..linear.conjugate_gradient import Scratch, conjugate_gradient
 from ..linear.multigrid import Multigrid, set_extra_diagonal
 from ..model import FloatArray, IntArray, Model
-from ..state import State
+from ..state import State, StuckContacts
 from .energy import StageEnergy
 
 #: Contact stiffness in units of (pressure x vertex area / thickness): a patch rests at about a third of the thickness.
@@ -71,6 +71,7 @@ class StageMinimiser:
         )
         self.rest_energy = _rest_energy(model, settings.rest_tolerance / stage_time)
         self._gas = np.zeros(model.membrane_count)
+        self._stuck = StuckContacts.none()
         self._free = ~model.pinned
         self._move = np.zeros((model.point_count, 3))
         self._trial = np.zeros((model.point_count, 3))
@@ -105,16 +106,19 @@ class StageMinimiser:
         """Evaluate a state afresh: contacts and energies then depend on the state alone."""
         self._search.list_wrong_side(state.wrong_side[:, :2], state.wrong_side[:, 2].astype(np.int8))
         self._searched = False
-        self.start(state.positions, state.gas)
+        self.start(state, state.gas)
         self._move[:] = 0.0
         self._cover(self._move)
-        self.energy.begin(self.x, self.x[: self.model.vertex_count], state.gas)
+        self.energy.begin(self.x[: self.model.vertex_count], state.gas)
         self.energy.evaluate(self.x)
 
-    def start(self, x: FloatArray, gas: FloatArray) -> None:
-        """Begin a substep at x [m], all points, with the given nRT [J] of each membrane."""
-        self.x[:] = x
+    def start(self, state: State, gas: FloatArray) -> None:
+        """Begin a substep from a state, with the given nRT [J] of each membrane at its end."""
+        self.x[:] = state.positions
         self._gas[:] = gas
+        self._stuck = state.stuck
+        self.energy.start(self.x)
+        self.energy.hold_stuck(self._stuck)
 
     def move_given(self, points: IntArray, target: FloatArray) -> None:
         """Move pinned vertices and colliders [m]; what stands in a collider's way is carried along."""
@@ -130,15 +134,16 @@ class StageMinimiser:
         self.x[n:] = moved[n:]
         self.x[points] = target
 
-    def minimise(self, base: FloatArray, *, target: FloatArray, guess: FloatArray) -> None:
-        """Move `x` to the least energy of a stage from `base` (all points) towards `target` (vertices), from `guess`."""
+    def minimise(self, *, target: FloatArray, guess: FloatArray) -> None:
+        """Move `x` to the least energy of a stage towards `target`, starting at `guess`, both of the vertices [m]."""
         model, energy, settings, counts = self.model, self.energy, self.settings, self.counts
         n = model.vertex_count
         counts.stages += 1
-        energy.begin(base, target, self._gas)
+        energy.begin(target, self._gas)
         self._move[:] = 0.0
         self._move[:n][self._free] = (guess - self.x[:n])[self._free]
         self._cover(self._move)
+        self._search.recover(self.x, self.contacts)
         held = energy.evaluate(self.x)
         self._keep_apart()
         self._trial[:] = self.x
@@ -222,7 +227,7 @@ class StageMinimiser:
         self._search.search(self.x, reach, self.contacts)
         self._searched = True
         self.counts.contact_searches += 1
-        self.energy.contacts_found(self._contact_scale())
+        self.energy.contacts_found(self._contact_scale(), self._stuck)
         return True
 
     def _contact_scale(self) -> FloatArray:
