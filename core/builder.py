@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from . import topology
 from .errors import ParameterError
 from .model import BoolArray, Chunks, Edges, Fans, FloatArray, Hinges, IntArray, Model, Surfaces
-from . import topology
 
 #: Vertices per chunk: small enough that two threads share a ball of 2 562 vertices, large enough for a loop.
 CHUNK_SIZE = 512
@@ -51,9 +51,7 @@ class ModelBuilder:
     Parameters: `gravity` [m/s^2], `ambient_pressure` [Pa] outside every membrane (0 is the papers' law).
     """
 
-    def __init__(
-        self, *, gravity: Sequence[float] = (0.0, 0.0, -9.81), ambient_pressure: float = 101_325.0
-    ) -> None:
+    def __init__(self, *, gravity: Sequence[float] = (0.0, 0.0, -9.81), ambient_pressure: float = 101_325.0) -> None:
         self._gravity = np.asarray(gravity, dtype=float)
         if self._gravity.shape != (3,) or not np.all(np.isfinite(self._gravity)):
             raise ParameterError(f"gravity: {gravity}; give three finite numbers in m/s\u00b2.")
@@ -119,7 +117,7 @@ class ModelBuilder:
         order = topology.space_filling_order(given)
         rank = np.empty_like(order)
         rank[order] = np.arange(len(order), dtype=np.int32)
-        pin_numbers = None if pinned is None else np.asarray(pinned, dtype=np.int64)
+        pin_numbers = None if pinned is None else np.asarray(pinned, dtype=np.int32)
         self._membranes.append(
             _Membrane(
                 name=name,
@@ -158,9 +156,7 @@ class ModelBuilder:
         faces = _triangles(name, triangles)
         topology.check_surface(name, given, faces)
         _check_surface_numbers(name, friction, bounciness, thickness)
-        self._colliders.append(
-            _Collider(name, given, faces, float(friction), float(bounciness), float(thickness))
-        )
+        self._colliders.append(_Collider(name, given, faces, float(friction), float(bounciness), float(thickness)))
         return len(self._colliders) - 1
 
     def build(self) -> Model:
@@ -198,7 +194,9 @@ class ModelBuilder:
             point_body=body_of_point,
             point_of_vertex=point_of_vertex,
             rest_positions=positions,
-            start_velocities=np.repeat([body.velocity for body in membranes], np.diff(point_start)[: len(membranes)], axis=0),
+            start_velocities=np.repeat(
+                [body.velocity for body in membranes], np.diff(point_start)[: len(membranes)], axis=0
+            ),
             vertex_mass=_vertex_masses(membranes),
             pinned=np.concatenate([body.pinned for body in membranes]),
             surfaces=_surfaces(triangles, triangle_start, len(positions)),

@@ -43,7 +43,8 @@ def check_closed_surface(name: str, positions: FloatArray, triangles: IntArray) 
     volume = signed_volume(positions, triangles)
     if not volume > 0.0:
         raise MeshError(
-            f"{name}: inside out, it encloses {volume:.3g} m\u00b3. Flip the normals (Mesh > Normals > Recalculate Outside)."
+            f"{name}: inside out, it encloses {volume:.3g} m\u00b3. "
+            "Flip the normals (Mesh > Normals > Recalculate Outside)."
         )
 
 
@@ -51,7 +52,9 @@ def check_surface(name: str, positions: FloatArray, triangles: IntArray) -> None
     """Raise `MeshError` unless coordinates are finite and every vertex belongs to a face of non-zero area."""
     if not np.all(np.isfinite(positions)):
         bad_count = int(np.count_nonzero(~np.isfinite(positions).all(axis=1)))
-        raise MeshError(f"{name}: {bad_count} vertices with invalid coordinates (NaN or infinite). Delete or move them.")
+        raise MeshError(
+            f"{name}: {bad_count} vertices with invalid coordinates (NaN or infinite). Delete or move them."
+        )
     if len(triangles) == 0:
         raise MeshError(f"{name}: no faces; a body needs a surface. Add faces to the mesh.")
     if triangles.min() < 0 or triangles.max() >= len(positions):
@@ -61,7 +64,8 @@ def check_surface(name: str, positions: FloatArray, triangles: IntArray) -> None
     loose_count = int(np.count_nonzero(~used))
     if loose_count:
         raise MeshError(
-            f"{name}: {loose_count} loose vertices that belong to no face. Delete them (Mesh > Clean Up > Delete Loose)."
+            f"{name}: {loose_count} loose vertices that belong to no face. "
+            "Delete them (Mesh > Clean Up > Delete Loose)."
         )
     area = triangle_areas(positions, triangles)
     size = float(np.ptp(positions, axis=0).max())
@@ -96,7 +100,7 @@ def unique_edges(triangles: IntArray) -> tuple[IntArray, IntArray]:
 
 
 def grouped(keys: IntArray, group_count: int) -> tuple[IntArray, IntArray]:
-    """Compressed lists: (start, index) so that index[start[g]:start[g + 1]] are the places where keys == g, in order."""
+    """Compressed lists: (start, index) so that index[start[g]:start[g + 1]] are the places of keys == g, in order."""
     order = np.argsort(keys, kind="stable").astype(np.int32)
     start = np.searchsorted(keys[order], np.arange(group_count + 1)).astype(np.int32)
     return start, order
@@ -150,6 +154,7 @@ def pin_mask(name: str, vertex_count: int, pinned: IntArray | None) -> BoolArray
     mask = np.zeros(vertex_count, dtype=bool)
     if pinned is not None and len(pinned):
         if int(np.min(pinned)) < 0 or int(np.max(pinned)) >= vertex_count:
-            raise MeshError(f"{name}: pinned vertex {int(np.max(pinned))} of {vertex_count}. Give numbers below the count.")
+            bad = pinned[(pinned < 0) | (pinned >= vertex_count)][0]
+            raise MeshError(f"{name}: pinned vertex {bad} of {vertex_count}. Give numbers from 0 below the count.")
         mask[pinned] = True
     return mask

@@ -49,8 +49,10 @@ def gas_law(volume, rest_volume, gas, ambient):
     """Gauge pressure [Pa], its fall per volume [Pa/m^3], and the energy [J] of `gas` = nRT [J]."""
     smallest = SMALLEST_VOLUME_SHARE * rest_volume
     if volume >= smallest:
-        return gas / volume - ambient, gas / (volume * volume), -gas * log(volume / rest_volume) + ambient * (
-            volume - rest_volume
+        return (
+            gas / volume - ambient,
+            gas / (volume * volume),
+            -gas * log(volume / rest_volume) + ambient * (volume - rest_volume),
         )
     fall = gas / (smallest * smallest)
     lack = smallest - volume

@@ -102,7 +102,8 @@ def _flatten(
     """Concatenate the levels (see `Levels`); `component` is that of each row of the coarsest one."""
     rows = [matrix.diagonal.shape[0] for matrix in matrices]
     level_start = np.concatenate([[0], np.cumsum(rows)]).astype(np.int32)
-    chunks, parts, others, couplings = [], [], [], []
+    chunks: list[IntArray] = []
+    parts, others, couplings = [], [], []
     for row_count, matrix in zip(rows, matrices, strict=True):
         even = np.arange(CHUNK_ROWS, row_count + CHUNK_ROWS, CHUNK_ROWS).clip(max=row_count)
         bounds = _chunks(row_count, chunk_start if not chunks else even)
