@@ -42,7 +42,7 @@ def start() -> None:
 
 
 def progress() -> tuple[int, int]:
-    """Number of kernels that are ready, and of all."""
+    """Number of kernels that are ready, and of all. Helpers of kernels that came from the file cache count as missing."""
     kernels = _kernels()
     return sum(1 for kernel in kernels if kernel.signatures), len(kernels)
 
@@ -58,6 +58,8 @@ def prepare() -> Iterator[tuple[int, int, str]]:
         yield *progress(), "Preparing solver"
     if _error is not None:
         raise _error
+    total = progress()[1]
+    yield total, total, "Solver is prepared"
 
 
 def _run() -> None:

@@ -7,6 +7,20 @@ import numpy as np
 from .model import BoolArray, FloatArray, IntArray, Model
 
 
+@dataclass(frozen=True, slots=True)
+class StuckContacts:
+    """Friction springs of the contacts that press, between two substeps."""
+
+    point: IntArray  # shape (stuck_count,)
+    body: IntArray  # the other body
+    stretch: FloatArray  # along the surface [m], shape (stuck_count, 3)
+
+    @staticmethod
+    def none() -> "StuckContacts":
+        """No contact presses."""
+        return StuckContacts(np.zeros(0, np.int32), np.zeros(0, np.int32), np.zeros((0, 3)))
+
+
 @dataclass(slots=True)
 class State:
     """Positions, velocities and gas of a model at one time."""
@@ -17,6 +31,7 @@ class State:
     gas: FloatArray  # nRT of each membrane [J], shape (membrane_count,)
     approach_speed: FloatArray  # of each pair in contact [m/s], negative once it parts, (membrane_count, body_count)
     wrong_side: IntArray  # (point, body, facing) of points behind a body's surface, shape (wrong_count, 3)
+    stuck: StuckContacts  # friction springs
     frame: int = 0  # whole frames since the start
 
     @staticmethod
@@ -31,6 +46,7 @@ class State:
             gas=gas_amount(model, model.gauge_pressure),
             approach_speed=np.zeros((model.membrane_count, model.body_count)),
             wrong_side=np.zeros((0, 3), dtype=np.int32),
+            stuck=StuckContacts.none(),
         )
 
     def copy(self) -> "State":
@@ -42,6 +58,7 @@ class State:
             gas=self.gas.copy(),
             approach_speed=self.approach_speed.copy(),
             wrong_side=self.wrong_side.copy(),
+            stuck=self.stuck,
             frame=self.frame,
         )
 

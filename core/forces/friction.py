@@ -1,10 +1,12 @@
-"""Coulomb friction as a smooth dissipation potential (Li et al. 2020, IPC, section 5).
+"""Coulomb friction with true sticking: a spring along the surface that yields at the friction limit.
 
-    D = mu N f(|u_t|),  u_t the tangential slip of a contact during the time stage
+    D = k/2 |s|^2            while k |s| <= mu N
+        mu N |s| - (mu N)^2 / (2 k)   beyond,        s = s0 + u_t
 
-N, the normal and the weights are those of the last accepted iterate ("lagged"). f is |u_t| - e/3 beyond the slip
-e = `STICK_SPEED` * tau and a cubic inside, so a sticking contact creeps at less than that speed.
-Hessian: mu N (f'/|u| (1 - d d') + f'' d d'), f'' >= 0.
+u_t is the tangential motion of a contact since the start of the substep and s0 the stretch of its spring then, so a
+body at rest on a slope stays where it is (Cundall and Strack 1979). N, the normal and the weights are those of the
+last accepted iterate ("lagged", as in Li et al. 2020): D is convex.
+Hessian: k (1 - n n') while it sticks, mu N / |s| (1 - n n' - d d') with d = s / |s| while it slips.
 """
 
 from math import sqrt
@@ -15,19 +17,6 @@ from numba import prange
 from ..jit import kernel, parallel_kernel
 from .contact import BLOCK_SIZE
 
-#: Slip speed up to which a contact counts as sticking [m/s].
-STICK_SPEED = 1e-3
-
-
-@kernel
-def slip_potential(slip, width):
-    """f [m], f'/slip [1/m] and f'' [1/m] at a slip [m]; `width` = e."""
-    if slip >= width:
-        return slip - width / 3.0, 1.0 / slip, 0.0
-    y = slip / width
-    return slip * y * (1.0 - y / 3.0), (2.0 - y) / width, 2.0 * (1.0 - y) / width
-
-
 class FrictionLag(NamedTuple):
     """What friction keeps of the last accepted iterate, one row per contact."""
 
@@ -35,40 +24,51 @@ class FrictionLag(NamedTuple):
     weights: Any  # shape (contact_count, 4)
     normal: Any  # shape (contact_count, 3)
     limit: Any  # friction coefficient times normal force [N], shape (contact_count,)
+    stretch: Any  # s0: stretch of the spring at the start of the substep [m], shape (contact_count, 3)
+
+
+@kernel
+def slip_potential(slip, limit, k):
+    """D [J], D'/slip [N/m] and D'' [N/m] at a stretch |s| [m] of a spring k [N/m] that yields at `limit` [N]."""
+    if k * slip <= limit:
+        return 0.5 * k * slip * slip, k, k
+    return limit * slip - 0.5 * limit * limit / k, limit / slip, 0.0
 
 
 @parallel_kernel
-def friction_energy(count, x, base, lag, width, energy):
-    """Dissipated energy [J] per block of contacts for positions x, with the slip taken from `base`."""
+def friction_energy(count, x, start, lag, spring, energy):
+    """D [J] per block of contacts at positions x; `start` are those at the start of the substep.
+
+    `spring` = k of each contact [N/m], shape (contact_count,).
+    """
     for block in prange((count + BLOCK_SIZE - 1) // BLOCK_SIZE):
         total = 0.0
         for c in range(block * BLOCK_SIZE, min(count, (block + 1) * BLOCK_SIZE)):
             if lag.limit[c] > 0.0:
-                ux, uy, uz = slip_vector(c, x, base, lag)
-                value, _, _ = slip_potential(sqrt(ux * ux + uy * uy + uz * uz), width)
-                total += lag.limit[c] * value
+                ux, uy, uz = slip_vector(c, x, start, lag)
+                value, _, _ = slip_potential(sqrt(ux * ux + uy * uy + uz * uz), lag.limit[c], spring[c])
+                total += value
         energy[block] = total
 
 
 @kernel
-def slip_vector(c, x, base, lag):
-    """Tangential slip of contact c since the base of the time stage [m]."""
-    ux = uy = uz = 0.0
+def slip_vector(c, x, start, lag):
+    """s of contact c [m], in the plane of its held normal."""
+    ux, uy, uz = lag.stretch[c, 0], lag.stretch[c, 1], lag.stretch[c, 2]
     for slot in range(4):
         i = lag.points[c, slot]
         w = lag.weights[c, slot]
-        ux += w * (x[i, 0] - base[i, 0])
-        uy += w * (x[i, 1] - base[i, 1])
-        uz += w * (x[i, 2] - base[i, 2])
+        ux += w * (x[i, 0] - start[i, 0])
+        uy += w * (x[i, 1] - start[i, 1])
+        uz += w * (x[i, 2] - start[i, 2])
     nx, ny, nz = lag.normal[c, 0], lag.normal[c, 1], lag.normal[c, 2]
     un = ux * nx + uy * ny + uz * nz
     return ux - un * nx, uy - un * ny, uz - un * nz
 
 
 @parallel_kernel
-def evaluate_friction(count, x, base, lag, stiffness, normal_force, width, active, force, matrix, energy):
-    """Total contact force [N] on the point's side and its 3 x 3 stiffness [N/m] (xx, yy, zz, xy, xz, yz), and the
-    friction energy [J] per block.
+def evaluate_friction(count, x, start, lag, spring, stiffness, normal_force, active, force, matrix, energy):
+    """Total contact force [N] on the point's side and its 3 x 3 stiffness [N/m] (xx, yy, zz, xy, xz, yz), and D [J] per block.
 
     `stiffness` and `normal_force` are those of `evaluate_contact` at the same x.
     """
@@ -80,12 +80,10 @@ def evaluate_friction(count, x, base, lag, stiffness, normal_force, width, activ
             if n <= 0.0:
                 continue
             nx, ny, nz = lag.normal[c, 0], lag.normal[c, 1], lag.normal[c, 2]
-            ux, uy, uz = slip_vector(c, x, base, lag)
+            ux, uy, uz = slip_vector(c, x, start, lag)
             slip = sqrt(ux * ux + uy * uy + uz * uz)
-            value, pull, bend = slip_potential(slip, width)
-            limit = lag.limit[c]
-            total += limit * value
-            a, b = limit * pull, limit * bend
+            value, a, b = slip_potential(slip, lag.limit[c], spring[c])
+            total += value
             force[c, 0] = n * nx - a * ux
             force[c, 1] = n * ny - a * uy
             force[c, 2] = n * nz - a * uz
@@ -101,3 +99,15 @@ def evaluate_friction(count, x, base, lag, stiffness, normal_force, width, activ
             matrix[c, 4] = k * nx * nz + along * dx * dz
             matrix[c, 5] = k * ny * nz + along * dy * dz
         energy[block] = total
+
+
+@kernel
+def settle_friction(count, x, start, lag, spring, stretch):
+    """What is left of each spring's stretch [m] at the end of a substep at x: no more than its limit holds."""
+    for c in range(count):
+        ux, uy, uz = slip_vector(c, x, start, lag)
+        slip = sqrt(ux * ux + uy * uy + uz * uz)
+        share = 1.0
+        if spring[c] * slip > lag.limit[c]:
+            share = lag.limit[c] / (spring[c] * slip)
+        stretch[c, 0], stretch[c, 1], stretch[c, 2] = share * ux, share * uy, share * uz

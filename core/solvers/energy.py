@@ -13,12 +13,13 @@ from ..collide.contacts import Contacts
 from ..collide.narrow import evaluate_gaps
 from ..forces.bend import bend_force, evaluate_bend
 from ..forces.contact import BLOCK_SIZE, ContactTerms, contact_diagonal, contact_force, evaluate_contact
-from ..forces.friction import STICK_SPEED, FrictionLag, evaluate_friction, friction_energy
+from ..forces.friction import FrictionLag, evaluate_friction, friction_energy, settle_friction
 from ..forces.gas import gas_law, volume_gradient
 from ..forces.stretch import evaluate_stretch, stretch_force
 from ..jit import kernel, parallel_kernel
 from ..linear.conjugate_gradient import Hessian
 from ..model import BoolArray, FloatArray, Model
+from ..state import StuckContacts
 
 
 class StageEnergy:
@@ -35,7 +36,7 @@ class StageEnergy:
         self.pressure = np.zeros(model.membrane_count)
         self._gas_stiffness = np.zeros(model.membrane_count)
         self._gas_energy = np.zeros(model.membrane_count)
-        self._base = np.zeros((model.point_count, 3))
+        self._start = np.zeros((model.point_count, 3))
         self._target = np.zeros((vertex_count, 3))
         self._gas = np.zeros(model.membrane_count)
         self._tension = np.zeros(edge_count)
@@ -56,9 +57,12 @@ class StageEnergy:
         self.elastic_energy = 0.0  # stretch, bend and contact where E was last evaluated [J]
         self._allocate(len(contacts.gap))
 
-    def begin(self, base: FloatArray, target: FloatArray, gas: FloatArray) -> None:
-        """Start a stage from `base` (all points) towards `target` = y (vertices) with the given nRT [J]."""
-        self._base[:] = base
+    def start(self, x: FloatArray) -> None:
+        """Start a substep at x, all points: friction counts slip from here."""
+        self._start[:] = x
+
+    def begin(self, target: FloatArray, gas: FloatArray) -> None:
+        """Start a stage towards `target` = y, shape (vertex_count, 3), with the given nRT [J]."""
         self._target[:] = target
         self._gas[:] = gas
 
@@ -83,8 +87,8 @@ class StageEnergy:
         lag.normal[:count] = contacts.normal[:count]
         np.multiply(contacts.friction[:count], self.normal_force[:count], out=lag.limit[:count])
         evaluate_friction(
-            count, x, self._base, lag, self._contact_stiffness, self.normal_force,
-            STICK_SPEED * self.stage_time, self.terms.active, self.terms.force, self.terms.matrix, self._block_energy,
+            count, x, self._start, lag, self._contact_scale, self._contact_stiffness, self.normal_force,
+            self.terms.active, self.terms.force, self.terms.matrix, self._block_energy,
         )  # fmt: skip
         return self._smooth_energy + float(self._block_energy[: _block_count(count)].sum())
 
@@ -119,7 +123,7 @@ class StageEnergy:
         count = self.contacts.count
         if count == 0:
             return 0.0
-        friction_energy(count, x, self._base, self._lag, STICK_SPEED * self.stage_time, self._block_energy)
+        friction_energy(count, x, self._start, self._lag, self._contact_scale, self._block_energy)
         return float(self._block_energy[: _block_count(count)].sum())
 
     def residual(self, x: FloatArray, r: FloatArray) -> None:
@@ -147,10 +151,19 @@ class StageEnergy:
         bodies = self.contacts.bodies[: self.contacts.count][pushed]
         return np.bincount(bodies.ravel(), minlength=self.model.body_count)[: self.model.membrane_count] > 0
 
-    def contacts_found(self, body_scale: FloatArray) -> None:
+    def stuck(self, x: FloatArray) -> StuckContacts:
+        """The stretched friction springs at the end of a substep at x, to be handed to `contacts_found` again."""
+        count, contacts = self.contacts.count, self.contacts
+        stretch = np.zeros((count, 3))
+        settle_friction(count, x, self._start, self._lag, self._contact_scale, stretch)
+        held = np.flatnonzero(self.normal_force[:count] > 0.0)
+        return StuckContacts(contacts.points[held, 0], contacts.bodies[held, 1], stretch[held])
+
+    def contacts_found(self, body_scale: FloatArray, stuck: StuckContacts) -> None:
         """Follow the contact record after a search; `body_scale` = kappa of each body [N/m], a pair takes the larger.
 
-        Friction starts afresh: no normal force is held until the next `linearise`.
+        `stuck` are the friction springs at the start of the substep. No normal force is held until the next
+        `linearise`.
         """
         contacts, count = self.contacts, self.contacts.count
         capacity = len(contacts.gap)
@@ -159,12 +172,26 @@ class StageEnergy:
         self._contact_scale[:count] = body_scale[contacts.bodies[:count]].max(axis=1)
         self._lag.limit[:] = 0.0
         self._lag = self._lag._replace(points=contacts.points)
+        self.hold_stuck(stuck)
         self.terms = self.terms._replace(
             points=contacts.points,
             weights=contacts.weights,
             vertex_start=contacts.vertex_start,
             vertex_entry=contacts.vertex_entry,
         )
+
+    def hold_stuck(self, stuck: StuckContacts) -> None:
+        """Give each contact the spring of its point and other body, unstretched where there is none."""
+        count, stretch = self.contacts.count, self._lag.stretch
+        stretch[:count] = 0.0
+        if len(stuck.point) == 0 or count == 0:
+            return
+        key = stuck.point.astype(np.int64) * self.model.body_count + stuck.body
+        order = np.argsort(key, kind="stable")
+        wanted = self.contacts.points[:count, 0].astype(np.int64) * self.model.body_count + self.contacts.bodies[:count, 1]
+        place = np.minimum(np.searchsorted(key[order], wanted), len(key) - 1)
+        found = key[order][place] == wanted
+        stretch[:count][found] = stuck.stretch[order][place[found]]
 
     def _allocate(self, capacity: int) -> None:
         """Arrays of one row per contact."""
@@ -173,7 +200,7 @@ class StageEnergy:
         self._contact_stiffness = np.zeros(capacity)
         self._contact_scale = np.zeros(capacity)
         self._block_energy = np.zeros(_block_count(capacity))
-        self._lag = FrictionLag(contacts.points, np.zeros((capacity, 4)), np.zeros((capacity, 3)), np.zeros(capacity))
+        self._lag = FrictionLag(contacts.points, np.zeros((capacity, 4)), np.zeros((capacity, 3)), np.zeros(capacity), np.zeros((capacity, 3)))
         self.contact_stretched = np.zeros((capacity, 3))  # scratch of the Hessian product [N]
         self.terms = ContactTerms(
             contacts.points, contacts.weights, contacts.vertex_start, contacts.vertex_entry,

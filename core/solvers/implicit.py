@@ -92,20 +92,21 @@ class ImplicitSolver:
         `share` is the part of the frame (0 to 1) that lies behind at its start; `gas` nRT [J] at its end.
         """
         stage = self._minimiser
-        stage.start(before.positions, gas)
+        stage.start(before, gas)
         kinetic = self._kinetic_energy(before.velocities)
         energy = kinetic + self._potential_energy(before.positions, gas)
         velocities = self._two_stages(before, motion, share)
         gained = self._kinetic_energy(velocities) + self._potential_energy(stage.x, gas) - energy
         if not gained <= ENERGY_SLACK * kinetic + stage.rest_energy + self._given_work(motion):
             stage.counts.damped_steps += 1
-            stage.start(before.positions, gas)
+            stage.start(before, gas)
             velocities = self._one_stage(before, motion, share)
         after.positions[:] = stage.x
         after.velocities[:] = velocities
         after.touching[:] = stage.energy.touching()
         after.gas[:] = gas
         after.wrong_side = stage.wrong_side()
+        after.stuck = stage.energy.stuck(stage.x)
         if after is not before:
             after.approach_speed[:] = before.approach_speed
         self._losses.apply(stage.energy, after)
@@ -122,7 +123,7 @@ class ImplicitSolver:
         base = x0.copy()
         self._move_given(motion, share + GAMMA * step_share, base)
         start = x0[:n] + tau * v0
-        stage.minimise(base, target=start + fall, guess=start + guessed_fall)
+        stage.minimise(target=start + fall, guess=start + guessed_fall)
         v1 = (stage.x[:n] - base[:n]) / tau
         a1 = (v1 - v0) / tau
 
@@ -131,7 +132,7 @@ class ImplicitSolver:
         base[:n] = x0[:n] + rest * v1
         self._move_given(motion, share + step_share, base)
         guess = base[:n] + tau * v1 + rest / tau * guessed_fall
-        stage.minimise(base, target=base[:n] + tau * v_ahead + fall, guess=guess)
+        stage.minimise(target=base[:n] + tau * v_ahead + fall, guess=guess)
         velocities: FloatArray = (stage.x - base) / tau
         return velocities
 
@@ -144,7 +145,7 @@ class ImplicitSolver:
         base = x0.copy()
         self._move_given(motion, share + h / motion.frame_time, base)
         start = x0[:n] + h * before.velocities[:n]
-        stage.minimise(base, target=start + fall, guess=start + self._guessed_fall(before, fall))
+        stage.minimise(target=start + fall, guess=start + self._guessed_fall(before, fall))
         stage.energy.set_stage_time(GAMMA * h)
         velocities: FloatArray = (stage.x - base) / h
         return velocities
