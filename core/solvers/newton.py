@@ -144,14 +144,7 @@ class StageMinimiser:
         self._move[:n][self._free] = (guess - self.x[:n])[self._free]
         self._cover(self._move)
         self._search.recover(self.x, self.contacts)
-        held = energy.evaluate(self.x)
-        self._keep_apart()
-        self._trial[:] = self.x
-        self.x[:n] += self._move[:n]
-        if not energy.evaluate(self.x) <= held:
-            # a guess that surfaces cut short can be worse than none
-            self.x[:] = self._trial
-            energy.evaluate(self.x)
+        self._guess()
 
         enough = self.rest_energy
         for newton_step in range(settings.newton_limit):
@@ -171,6 +164,21 @@ class StageMinimiser:
             counts.newton_steps += 1
             if newton_step == 0:
                 enough = max(enough, settings.newton_tolerance**2 * size)
+
+    def _guess(self) -> None:
+        """Go along the move as far as contacts let it, unless staying costs less energy, as it does at rest."""
+        n, energy = self.model.vertex_count, self.energy
+        if self.contacts.count == 0:
+            self.x[:n] += self._move[:n]
+            energy.evaluate(self.x)
+            return
+        held = energy.evaluate(self.x)
+        self._keep_apart()
+        np.add(self.x, self._move, out=self._trial)
+        if energy.evaluate(self._trial) < held:
+            self.x[:n] = self._trial[:n]
+        else:
+            energy.evaluate(self.x)
 
     def _descend(self, total: float) -> bool:
         """Go along the direction as far as the energy falls; False (and `x` as it was) where it does not."""
@@ -212,9 +220,10 @@ class StageMinimiser:
 
     def _keep_apart(self) -> None:
         """Take out of the move what would close a gap, so that nothing is crossed."""
-        keep_apart(self._move, self.model.pinned, self.contacts)
-        limit_displacement(self.x, self._move, self.contacts, self._share)
-        self._move[: self.model.vertex_count] *= self._share[:, None]
+        if self.contacts.count:
+            keep_apart(self._move, self.model.pinned, self.contacts)
+            limit_displacement(self.x, self._move, self.contacts, self._share)
+            self._move[: self.model.vertex_count] *= self._share[:, None]
 
     def _cover(self, move: FloatArray) -> bool:
         """Make sure that every pair that can touch during a move is in the contact record; True if it was renewed."""
