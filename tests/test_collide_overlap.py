@@ -3,9 +3,10 @@
 import collide_reference as reference
 import numpy as np
 import pytest
-from softpressure_ext.core.collide.broad import RECOVERY_SHARE, ContactSearch
+from softpressure_ext.core.collide.broad import ContactSearch
 from softpressure_ext.core.collide.contacts import Contacts
 from softpressure_ext.core.collide.narrow import evaluate_gaps
+from softpressure_ext.core.collide.recovery import RECOVERY_SHARE
 
 
 def untangled(model, x=None):
@@ -180,6 +181,26 @@ def test_the_signed_gap_passes_through_zero_smoothly():
     assert ((gaps > 0) == (shares > 1.0)).sum() >= 200  # at 1 the point lies on the corner
 
 
+@pytest.mark.parametrize("deep", [1.9, 1.5, 0.8, 0.4])
+def test_both_balls_are_sent_apart_even_by_points_beyond_the_other_centre(deep):
+    axis = np.array([0.6, 0.64, 0.48])
+    model = reference.model_of([reference.icosphere(3), reference.icosphere(3, 1.0, deep * axis)], thickness=0.01)
+    search, overlaps = untangled(model)
+    contacts = Contacts(model.vertex_count)
+    x = model.rest_positions
+    search.search(x, np.zeros(2), contacts)
+    evaluate_gaps(x, contacts, model.surfaces)
+    rows = np.flatnonzero(contacts.side[: contacts.count] == -1)
+    assert len(rows) == len(overlaps.pairs) > 10
+    away = np.where(contacts.bodies[rows, 0] == 0, -1.0, 1.0)
+    along = away * (contacts.normal[rows] @ axis)
+    assert along.min() > 0.1 and np.median(along) > 0.9  # near the rim the way out is slanted
+    # and through the surface that is there: the way out ends on the other ball
+    feet = x[contacts.points[rows, 0]] - contacts.distance[rows, None] * -contacts.normal[rows]
+    centre = np.where(contacts.bodies[rows, 0, None] == 0, deep * axis, 0.0)
+    np.testing.assert_allclose(np.linalg.norm(feet - centre, axis=1), 1.0, atol=0.01)
+
+
 def test_the_way_back_is_asked_for_bit_by_bit_and_never_taken_back():
     ball = reference.icosphere(0, 0.5, (0.1, 0.2, 0.3))
     model = reference.model_of([ball], [reference.plane(2.0)], thickness=0.01)
@@ -203,9 +224,12 @@ def test_the_way_back_is_asked_for_bit_by_bit_and_never_taken_back():
     np.testing.assert_allclose(gap_of(-0.29), asked + 0.01, atol=1e-14)
     search.recover(x, contacts)
     np.testing.assert_allclose(gap_of(-0.29), asked, atol=1e-14)
-    gap_of(-0.31)
-    search.recover(x, contacts)  # pushed deeper: still asked for what it had reached
-    np.testing.assert_allclose(gap_of(-0.31), asked - 0.02, atol=1e-14)
+    gap_of(-0.295)
+    search.recover(x, contacts)  # pushed deeper: nothing is given up until the gap would read less than none
+    np.testing.assert_allclose(gap_of(-0.295), asked - 0.005, atol=1e-14)
+    gap_of(-0.35)
+    search.recover(x, contacts)
+    np.testing.assert_allclose(gap_of(-0.35), 0.0, atol=1e-14)
     gap_of(0.5 * asked)
     search.recover(x, contacts)
     gap_of(asked)

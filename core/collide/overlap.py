@@ -1,4 +1,4 @@
-"""Bodies that start crossed: who is on the wrong side, and when it has come back.
+"""Bodies that start crossed: who is on the wrong side.
 
 Two surfaces cross if and only if an edge of one passes through a triangle of the other. Cutting those edges
 divides a body's edge graph into parts; the triangles' normals at the cuts say on which side each part lies.
@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from ..jit import kernel
 from ..model import FloatArray, IntArray, Model
-from .narrow import measure
-from .query import STACK_SIZE, may_touch, nearest_triangle
+from .nearest import STACK_SIZE
+from .query import may_touch
 from .tree import Trees
 
 #: Share of a body's vertices inside a closed collider from which on that is taken for a container.
@@ -237,34 +237,3 @@ def passes_through(x, u, w, triangles, triangle):
     if (r >= 0.0 and s >= 0.0 and t >= 0.0) or (r <= 0.0 and s <= 0.0 and t <= 0.0):
         return start / (start - end)
     return -1.0
-
-
-def still_behind(model: Model, trees: Trees, x: FloatArray, pairs: IntArray, facing: NDArray[np.int8]) -> FloatArray:
-    """Gap [m] of each (point, body) pair to the nearest triangle of the body: below zero while behind it.
-
-    The trees must fit x; shape of the result: (pair_count,).
-    """
-    count = pairs.shape[0]
-    gap = np.zeros(count)
-    listed_gaps(
-        x, model.surfaces.triangles, model.surfaces.triangle_neighbour, pairs, facing, trees.triangle_order,
-        trees.triangle_start, trees.node_start, trees.depth, trees.box, np.zeros(STACK_SIZE, np.int32),
-        np.zeros((count, 4)), np.zeros((count, 3)), np.zeros(count), np.zeros(count, np.int8), gap,
-    )  # fmt: skip
-    return gap
-
-
-@kernel
-def listed_gaps(
-    x, triangles, triangle_neighbour, pairs, facing, triangle_order, triangle_start, node_start, depth, box, stack,
-    weights, normal, distance, feature, gap,
-):  # fmt: skip
-    """Signed gaps of pairs (point, body); weights to feature are scratch."""
-    for row in range(pairs.shape[0]):
-        triangle = nearest_triangle(
-            x, pairs[row, 0], pairs[row, 1], triangles, triangle_order, triangle_start, node_start, depth, box, stack
-        )
-        measure(
-            x, triangles, triangle_neighbour, pairs[row, 0], triangle, -1, facing[row], row,
-            weights, normal, distance, gap, feature,
-        )  # fmt: skip

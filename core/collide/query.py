@@ -8,8 +8,7 @@ import numpy as np
 from ..jit import kernel, parallel_kernel
 from .contacts import POINT_TRIANGLE, RIGHT_SIDE, WRONG_SIDE
 from .features import closest_on_triangle_of
-
-STACK_SIZE = 64  # nodes waiting in a walk: at most one per level and one more; trees have < 31 levels
+from .nearest import way_out
 
 
 @kernel
@@ -66,64 +65,18 @@ def find_partners(
     return count
 
 
-@kernel
-def nearest_triangle(x, point, body, triangles, triangle_order, triangle_start, node_start, depth, box, stack):
-    """Triangle of `body` nearest to the point (the lowest-numbered of equals), -1 if it has none."""
-    best = math.inf
-    nearest = -1
-    levels = depth[body]
-    if levels < 0:
-        return nearest
-    base, first = node_start[body], triangle_start[body]
-    size = triangle_start[body + 1] - first
-    leaves = 1 << levels
-    px, py, pz = x[point, 0], x[point, 1], x[point, 2]
-    stack[0] = 0
-    waiting = 1
-    while waiting > 0:
-        waiting -= 1
-        node = stack[waiting]
-        if box_distance(px, py, pz, box, base + node) > best:
-            continue
-        if node >= leaves - 1:
-            leaf = node - leaves + 1
-            for place in range(first + leaf * size // leaves, first + (leaf + 1) * size // leaves):
-                triangle = triangle_order[place]
-                d = closest_on_triangle_of(x, point, triangles, triangle)[6]
-                if d < best or (d == best and triangle < nearest):
-                    best, nearest = d, triangle
-        else:
-            # The nearer child is visited first.
-            left, right = 2 * node + 1, 2 * node + 2
-            if box_distance(px, py, pz, box, base + left) < box_distance(px, py, pz, box, base + right):
-                left, right = right, left
-            stack[waiting] = left
-            stack[waiting + 1] = right
-            waiting += 2
-    return nearest
-
-
-@kernel
-def box_distance(px, py, pz, box, node):
-    """Squared distance [m^2] from p to a node's box, 0 inside."""
-    dx = max(box[node, 0] - px, 0.0, px - box[node, 3])
-    dy = max(box[node, 1] - py, 0.0, py - box[node, 4])
-    dz = max(box[node, 2] - pz, 0.0, pz - box[node, 5])
-    return dx * dx + dy * dy + dz * dz
-
-
 @parallel_kernel
 def find_pairs(
     x, triangles, margin, points, group_start, group_body, group_box, chunk_start, chunk_order,
     partner_start, partner, triangle_order, triangle_start, node_start, depth, box,
-    listed_start, listed_body, listed_facing, stacks,
+    listed_start, listed_body, listed_facing, listed_direction, stacks,
     region_start, found_point, found_triangle, found_facing, found_count, point_count,
 ):  # fmt: skip
     """All pairs of a point and a triangle that are closer than the margins of both bodies.
 
     Chunk c writes to places region_start[c] .. of the found arrays, found_facing 0 for ordinary pairs;
     found_count[c] counts also what had no room. point_count[p] is the number of pairs of point p. A listed
-    (point, body) has its nearest triangle instead of its ordinary pairs.
+    (point, body) has the triangle of its way out instead of its ordinary pairs.
     """
     for index in numba.prange(chunk_order.shape[0]):
         chunk = chunk_order[index]
@@ -139,9 +92,9 @@ def find_pairs(
                 point_count[point] = 0
                 for k in range(listed_start[point], listed_start[point + 1]):
                     listed = True
-                    triangle = nearest_triangle(
-                        x, point, listed_body[k], triangles, triangle_order, triangle_start, node_start, depth,
-                        box, stack,
+                    triangle = way_out(
+                        x, point, listed_body[k], listed_facing[k], listed_direction[k], triangles, triangle_order,
+                        triangle_start, node_start, depth, box, stack,
                     )  # fmt: skip
                     point_count[point] += 1
                     if out < room:

@@ -1,0 +1,141 @@
+"""Points on the wrong side of a surface: which way they come back, how fast, and when they are let go."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..jit import kernel
+from ..model import FloatArray, IntArray, Model
+from .contacts import WRONG_SIDE, Contacts
+from .narrow import evaluate_gaps, measure
+from .nearest import STACK_SIZE, nearest_triangle
+from .tree import Trees
+
+#: Gap at which a point that comes from the wrong side is let go, as a share of the thickness. A nearly full
+#: thickness makes the way back slow and the last contact light.
+RECOVERY_SHARE = 0.75
+
+#: Length of the mean normal of what lies on the wrong side (1: flat) from which on it tells how to come apart.
+CLEAR_DIRECTION = 0.05
+
+
+class WrongSide:
+    """List of (point, body) pairs whose point is behind the body's surface, sorted.
+
+    pairs: shape (n, 2); facing: +1 where the right side is the one the triangles' normals point to, else -1,
+    shape (n,); start: CSR of pairs over points, shape (point_count + 1,); body: second column of pairs;
+    direction: unit vectors along which the points come back, zero where unknown, shape (n, 3);
+    progress: gap [m] that counts as reached, shape (n,).
+    """
+
+    def __init__(self, model: Model) -> None:
+        self._model = model
+        self.set(np.zeros((0, 2), np.int32), np.zeros(0, np.int8))
+
+    def __len__(self) -> int:
+        return len(self.pairs)
+
+    def set(self, pairs: IntArray, facing: NDArray[np.int8]) -> None:
+        """Replace the list; every point starts from where it is at the next search."""
+        order = np.lexsort((pairs[:, 1], pairs[:, 0]))
+        self.pairs: IntArray = np.ascontiguousarray(pairs[order], np.int32)
+        self.facing: NDArray[np.int8] = np.ascontiguousarray(facing[order], np.int8)
+        self.body: IntArray = np.ascontiguousarray(self.pairs[:, 1])
+        self.direction: FloatArray = np.zeros((len(order), 3))
+        self.progress: FloatArray = np.full(len(order), -np.inf)
+        self.start: IntArray = np.searchsorted(self.pairs[:, 0], np.arange(self._model.point_count + 1)).astype(
+            np.int32
+        )
+
+    def release(self, x: FloatArray, trees: Trees) -> None:
+        """Take points that have come back to the right side off the list, and aim the others.
+
+        x: positions [m], shape (point_count, 3), which the trees must fit.
+        """
+        model = self._model
+        body = model.point_body[self.pairs[:, 0]]
+        gap = signed_gaps(model, trees, x, self.pairs, self.facing)
+        enough = RECOVERY_SHARE * (model.thickness[body] + model.thickness[self.body])
+        behind = ~((gap > 0.0) & (gap >= enough))
+        progress = self.progress[behind]
+        self.set(self.pairs[behind], self.facing[behind])
+        self.progress = progress
+        self._aim(x)
+
+    def _aim(self, x: FloatArray) -> None:
+        """Directions in which bodies come apart: against the mean normal of the skin that is on the wrong side.
+
+        The area vector of a piece of surface depends on its rim only, which is where the bodies cross; so it
+        tells the way out however deep the piece is. Both bodies of a pair get opposite directions.
+        """
+        model, surfaces = self._model, self._model.surfaces
+        body = model.point_body[self.pairs[:, 0]]
+        keys = set(zip(np.minimum(body, self.body).tolist(), np.maximum(body, self.body).tolist(), strict=True))
+        for low, high in sorted(keys):
+            vector, area = np.zeros(3), 0.0
+            for a, b, sign in ((low, high, -1.0), (high, low, 1.0)):
+                listed = (body == a) & (self.body == b)
+                if a >= model.membrane_count or not listed.any():
+                    continue  # colliders may be wound in any way
+                wrong = np.zeros(model.point_count, bool)
+                wrong[self.pairs[listed, 0]] = True
+                first, last = surfaces.body_triangle_start[a], surfaces.body_triangle_start[a + 1]
+                corners = surfaces.triangles[first:last]
+                share = wrong[corners].mean(axis=1)
+                corners, share = corners[share > 0.0], share[share > 0.0]
+                normal = np.cross(x[corners[:, 1]] - x[corners[:, 0]], x[corners[:, 2]] - x[corners[:, 0]])
+                vector += sign * (share[:, None] * normal).sum(axis=0)
+                area += float((share * np.linalg.norm(normal, axis=1)).sum())
+            length = float(np.linalg.norm(vector))
+            if length > CLEAR_DIRECTION * area:
+                self.direction[(body == low) & (self.body == high)] = vector / length
+                self.direction[(body == high) & (self.body == low)] = -vector / length
+
+    def shift(self, x: FloatArray, contacts: Contacts, new_stage: bool) -> None:
+        """Set the offsets of the rows with side -1 from what each point has reached.
+
+        The gap then reads RECOVERY_SHARE of the thickness where the point has been nearest to the right
+        side by the begin of the stage. Progress is given up only where a point is so far behind it (pushed
+        deeper, or sent another way) that the gap would read less than none.
+        """
+        if len(self.pairs) == 0 or contacts.count == 0:
+            return
+        evaluate_gaps(x, contacts, self._model.surfaces)
+        # Rows and pairs are in the same order: triangles are numbered body by body.
+        rows = np.flatnonzero(contacts.side[: contacts.count] == WRONG_SIDE)
+        gap = contacts.gap[rows] - contacts.offset[rows]
+        step = RECOVERY_SHARE * contacts.thickness[rows]
+        if new_stage:
+            np.maximum(self.progress, gap, out=self.progress)
+        self.progress[:] = np.where(np.isneginf(self.progress), gap, np.minimum(self.progress, gap + step))
+        contacts.offset[rows] = np.maximum(0.0, step - self.progress)
+
+
+def signed_gaps(model: Model, trees: Trees, x: FloatArray, pairs: IntArray, facing: NDArray[np.int8]) -> FloatArray:
+    """Gap [m] of each (point, body) pair to the nearest triangle of the body: below zero while behind it.
+
+    The trees must fit x; shape of the result: (pair_count,).
+    """
+    count = pairs.shape[0]
+    gap = np.zeros(count)
+    listed_gaps(
+        x, model.surfaces.triangles, model.surfaces.triangle_neighbour, pairs, facing, trees.triangle_order,
+        trees.triangle_start, trees.node_start, trees.depth, trees.box, np.zeros(STACK_SIZE, np.int32),
+        np.zeros((count, 4)), np.zeros((count, 3)), np.zeros(count), np.zeros(count, np.int8), gap,
+    )  # fmt: skip
+    return gap
+
+
+@kernel
+def listed_gaps(
+    x, triangles, triangle_neighbour, pairs, facing, triangle_order, triangle_start, node_start, depth, box, stack,
+    weights, normal, distance, feature, gap,
+):  # fmt: skip
+    """Signed gaps of pairs (point, body); weights to feature are scratch."""
+    for row in range(pairs.shape[0]):
+        triangle = nearest_triangle(
+            x, pairs[row, 0], pairs[row, 1], triangles, triangle_order, triangle_start, node_start, depth, box, stack
+        )
+        measure(
+            x, triangles, triangle_neighbour, pairs[row, 0], triangle, -1, facing[row], row,
+            weights, normal, distance, gap, feature,
+        )  # fmt: skip
