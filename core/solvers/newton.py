@@ -21,6 +21,9 @@ from .energy import StageEnergy
 
 #: Contact stiffness in units of (pressure x vertex area / thickness): a patch rests at about a third of the thickness.
 PRESSURE_CONTACT = 10.0
+#: A Newton step that lowers the energy by less than this share of the best one is the last: what remains is the
+#: hunt of lagged friction for its own tail.
+SMALL_FALL = 5e-3
 #: Reach of a search in units of the move that made it necessary: larger means fewer searches, more candidates.
 REACH_FACTOR = 3.0
 
@@ -147,6 +150,7 @@ class StageMinimiser:
         self._guess()
 
         enough = self.rest_energy
+        most = 0.0  # largest fall of the energy in one step
         for newton_step in range(settings.newton_limit):
             total = energy.linearise(self.x)
             energy.residual(self.x, self._force)
@@ -159,7 +163,11 @@ class StageMinimiser:
                 settings.linear_tolerance, enough, settings.linear_limit, self._direction,
             )  # fmt: skip
             counts.linear_iterations += iterations
-            if iterations == 0 or not self._descend(total):
+            if iterations == 0:
+                break
+            fall = self._descend(total)
+            most = max(most, fall)
+            if fall <= SMALL_FALL * most:
                 break
             counts.newton_steps += 1
             if newton_step == 0:
@@ -180,8 +188,8 @@ class StageMinimiser:
         else:
             energy.evaluate(self.x)
 
-    def _descend(self, total: float) -> bool:
-        """Go along the direction as far as the energy falls; False (and `x` as it was) where it does not."""
+    def _descend(self, total: float) -> float:
+        """Go along the direction as far as the energy falls; returns its fall [J], 0 (and `x` as it was) where none."""
         n, energy = self.model.vertex_count, self.energy
         self._move[:] = 0.0
         self._move[:n] = self._direction
@@ -189,34 +197,36 @@ class StageMinimiser:
             energy.evaluate(self.x)
             total = energy.linearise(self.x)
         self._keep_apart()
-        if self._search_line(total, 5):
-            return True
+        fall = self._search_line(total, 5)
+        if fall > 0.0:
+            return fall
         # the corrected direction does not always lead down; the plain one does, shortened as a whole
         self._move[:n] = self._direction
         energy.evaluate(self.x)
         limit_displacement(self.x, self._move, self.contacts, self._share)
         self._move[:n] *= self._share.min()
-        if self._search_line(total, 12):
-            return True
-        energy.evaluate(self.x)
-        return False
+        fall = self._search_line(total, 12)
+        if not fall > 0.0:
+            energy.evaluate(self.x)
+        return fall
 
-    def _search_line(self, total: float, halvings: int) -> bool:
-        """Go along the move, halved until the energy is sufficiently below `total`; False where it never is."""
+    def _search_line(self, total: float, halvings: int) -> float:
+        """Go along the move, halved until the energy is sufficiently below `total`; returns by how much [J], or 0."""
         slope = float(np.vdot(self._force, self._move[: self.model.vertex_count]))
         if not slope > 0.0:
-            return False
+            return 0.0
         rounding = 1e-12 * abs(total)
         step = 1.0
         for _ in range(halvings):
             np.multiply(self._move, step, out=self._trial)
             self._trial += self.x
-            if self.energy.evaluate(self._trial) <= total - 1e-4 * step * slope + rounding:
+            reached = self.energy.evaluate(self._trial)
+            if reached <= total - 1e-4 * step * slope + rounding:
                 self.x[:] = self._trial
-                return True
+                return max(total - reached, rounding)
             self.counts.shortened_steps += 1
             step *= 0.5
-        return False
+        return 0.0
 
     def _keep_apart(self) -> None:
         """Take out of the move what would close a gap, so that nothing is crossed."""
