@@ -1,10 +1,10 @@
 """Smoothed aggregation: from one level of a multigrid hierarchy to the next coarser one.
 
 A level is a symmetric matrix `diag(diagonal) - coupling` over n unknowns in CSR without its diagonal
-(`start`, `other`, `coupling`; coupling = minus the off-diagonal entry, mostly positive). Unknowns are grouped
-into aggregates around a root; each aggregate becomes one unknown of the coarser level, interpolated by
-`P = (I - w D^-1 A_F) T`, T the indicator of the aggregates, A_F the matrix without its weak couplings
-(lumped into the diagonal), and the coarser matrix is `P^T A P`.
+(`start`, `other`, `coupling`; coupling = minus the off-diagonal entry). Unknowns are grouped into aggregates of about
+four by pairing twice along the stiffest couplings; each aggregate becomes one unknown of the coarser level,
+interpolated by `P = (I - w D^-1 A_F) T`, T the indicator of the aggregates, A_F the matrix without its weak
+couplings (lumped into the diagonal), and the coarser matrix is `P^T A P`.
 Source: Vanek, Mandel, Brezina 1996, "Algebraic multigrid by smoothed aggregation".
 
 All of it is serial, float64, linear in the number of couplings, and runs once per model.
@@ -20,13 +20,14 @@ from ..jit import kernel
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int32]
 
-#: A coupling is strong for a row if it reaches this share of the row's largest. Small enough that a mesh with
-#: triangles of uneven shape still has six strong neighbours, large enough to see a stiff patch in a soft skin.
+#: A coupling is strong for a row if it reaches this share of the row's largest.
 STRONG_SHARE = 0.1
 #: Damping of the one Jacobi step that smooths the interpolation. Below 1 the weights of P stay >= 0.
-INTERPOLATION_DAMPING = 0.7
+INTERPOLATION_DAMPING = 0.9
 #: An unknown whose diagonal exceeds the sum of its couplings this many times needs no coarse correction.
 DOMINANT_RATIO = 5.0
+#: Interpolation weights below this share of their row's largest go to the others: fewer entries on all coarser levels.
+TRUNCATION = 0.2
 
 
 class Matrix(NamedTuple):
@@ -105,79 +106,79 @@ def _components(start, other, excluded, stack, component):
     return count
 
 
-def aggregate(matrix: Matrix, component: IntArray, component_count: int) -> tuple[IntArray, IntArray]:
-    """Group the unknowns: (aggregate of each unknown or -1, component of each aggregate).
+def aggregate(matrix: Matrix, component: IntArray, component_count: int, rounds: int) -> tuple[IntArray, IntArray]:
+    """Group the unknowns by `rounds` of pairing: (aggregate of each unknown or -1, component of each aggregate).
 
-    Unknowns that smoothing alone solves (no neighbours, or mass far above stiffness) join none.
-
-    Aggregates are numbered component by component and within one along the unknowns, so that neighbours stay
-    close in memory and each component is one run of the coarser level.
+    Unknowns that smoothing alone solves (no neighbours, or mass far above stiffness) join none. Aggregates are
+    numbered component by component and within one along the unknowns, so that neighbours stay close in memory and
+    each component is one run of the coarser level.
     """
-    count = matrix.diagonal.shape[0]
-    largest = np.zeros(count)
-    root_of = np.full(count, -1, np.int32)
-    wanted = component >= 0
-    _choose_roots(*matrix, wanted, largest, root_of)
-    roots = np.flatnonzero(root_of == np.arange(count, dtype=np.int32))
-    roots = roots[np.argsort(component[roots], kind="stable")]
-    number = np.full(count, -1, np.int32)
-    number[roots] = np.arange(roots.shape[0], dtype=np.int32)
-    aggregate_of = np.where(root_of >= 0, number[root_of], np.int32(-1)).astype(np.int32)
-    return aggregate_of, component[roots]
+    excluded = component < 0
+    _exclude_dominant(*matrix, excluded)
+    aggregate_of = np.arange(matrix.diagonal.shape[0], dtype=np.int32)
+    aggregate_of[excluded] = -1
+    graph, graph_excluded = matrix, excluded
+    for _ in range(rounds):
+        pair_of = np.full(graph.diagonal.shape[0], -1, np.int32)
+        count = int(_pair(graph.start, graph.other, graph.coupling, graph_excluded, pair_of))
+        aggregate_of[aggregate_of >= 0] = pair_of[aggregate_of[aggregate_of >= 0]]
+        indicator = Transfer(
+            np.concatenate([[0], np.cumsum(pair_of >= 0)]).astype(np.int32),
+            pair_of[pair_of >= 0],
+            np.ones(int((pair_of >= 0).sum())),
+        )
+        graph = coarse_matrix(graph, indicator, transpose(indicator, count))
+        graph_excluded = np.zeros(count, np.bool_)
+    coarse_component = np.empty(count, np.int32)
+    coarse_component[aggregate_of[aggregate_of >= 0]] = component[aggregate_of >= 0]
+    order = np.argsort(coarse_component, kind="stable")
+    number = np.empty(count, np.int32)
+    number[order] = np.arange(count, dtype=np.int32)
+    aggregate_of[aggregate_of >= 0] = number[aggregate_of[aggregate_of >= 0]]
+    return aggregate_of, coarse_component[order]
 
 
 @kernel
-def _choose_roots(start, other, coupling, diagonal, wanted, largest, root_of):
-    n = start.shape[0] - 1
-    for i in range(n):
+def _exclude_dominant(start, other, coupling, diagonal, excluded):
+    for i in range(diagonal.shape[0]):
         total = 0.0
         for q in range(start[i], start[i + 1]):
-            largest[i] = max(largest[i], coupling[q])
-            total += abs(coupling[q])
-        if largest[i] <= 0.0 or diagonal[i] > DOMINANT_RATIO * total:
-            wanted[i] = False
-    # 1. A root takes all neighbours to which it is strongly tied both ways, if all of them are free.
-    for i in range(n):
-        if not wanted[i] or root_of[i] >= 0:
+            total += coupling[q]
+        if diagonal[i] >= DOMINANT_RATIO * total:
+            excluded[i] = True
+
+
+@kernel
+def _pair(start, other, coupling, excluded, pair_of):
+    """Pair each unknown with its stiffest free neighbour, in order; returns the number of pairs and single ones."""
+    count = 0
+    for i in range(pair_of.shape[0]):
+        if excluded[i] or pair_of[i] >= 0:
             continue
-        free = True
-        tied = 0
+        total = 0.0
+        largest = 0.0
+        stiffest = -1
+        for q in range(start[i], start[i + 1]):
+            if not excluded[other[q]]:
+                total += coupling[q]
+                if coupling[q] > largest:
+                    largest = coupling[q]
+                    stiffest = other[q]
+        free = -1
+        best = STRONG_SHARE * largest
         for q in range(start[i], start[i + 1]):
             j = other[q]
-            if wanted[j] and coupling[q] > STRONG_SHARE * max(largest[i], largest[j]):
-                tied += 1
-                if root_of[j] >= 0:
-                    free = False
-                    break
-        if not free or tied == 0:
-            continue
-        root_of[i] = i
-        for q in range(start[i], start[i + 1]):
-            j = other[q]
-            if wanted[j] and coupling[q] > STRONG_SHARE * max(largest[i], largest[j]):
-                root_of[j] = i
-    # 2. The rest joins the aggregate of its stiffest neighbour that has one (-2 - root: joined in this pass).
-    for i in range(n):
-        if not wanted[i] or root_of[i] != -1:
-            continue
-        best = 0.0
-        for q in range(start[i], start[i + 1]):
-            j = other[q]
-            if root_of[j] >= 0 and coupling[q] > best and coupling[q] > STRONG_SHARE * largest[i]:
+            if not excluded[j] and pair_of[j] < 0 and coupling[q] > best:
                 best = coupling[q]
-                root_of[i] = -2 - root_of[j]
-    for i in range(n):
-        if root_of[i] < -1:
-            root_of[i] = -2 - root_of[i]
-    # 3. What is left groups among itself.
-    for i in range(n):
-        if not wanted[i] or root_of[i] >= 0:
+                free = j
+        if free < 0 and largest > 0.5 * total and pair_of[stiffest] >= 0:
+            pair_of[i] = pair_of[stiffest]  # hangs on one neighbour: moves with it
             continue
-        root_of[i] = i
-        for q in range(start[i], start[i + 1]):
-            j = other[q]
-            if wanted[j] and root_of[j] < 0 and coupling[q] > STRONG_SHARE * max(largest[i], largest[j]):
-                root_of[j] = i
+        pair_of[i] = count
+        if free >= 0:
+            pair_of[free] = count
+        count += 1
+    return count
 
 
 def interpolation(matrix: Matrix, aggregate_of: IntArray) -> Transfer:
@@ -223,8 +224,22 @@ def _interpolation(start, other, coupling, diagonal, aggregate_of, p_start, p_ot
                         p_other[filled] = a
                         p_weight[filled] = share
                         filled += 1
-            if filled == first + 1:
-                p_weight[first] = 1.0  # a row of its own: interpolate exactly
+            before = 0.0
+            after = 0.0
+            heaviest = 0.0
+            for k in range(first, filled):
+                before += p_weight[k]
+                heaviest = max(heaviest, p_weight[k])
+            kept = first
+            for k in range(first, filled):
+                if k == first or p_weight[k] >= TRUNCATION * heaviest:
+                    after += p_weight[k]
+                    p_other[kept] = p_other[k]
+                    p_weight[kept] = p_weight[k]
+                    kept += 1
+            filled = kept
+            for k in range(first, filled):
+                p_weight[k] *= before / after
         p_start[i + 1] = filled
     return filled
 
@@ -305,38 +320,38 @@ def _coarse_matrix(
     return filled
 
 
-def split_rows(matrix: Matrix, chunk_start: IntArray) -> tuple[IntArray, IntArray, FloatArray]:
-    """Sort each row into the parts before, outside, after (see `cycle`): (part_start, other, coupling)."""
+def lump_positive(matrix: Matrix) -> Matrix:
+    """Move positive off-diagonal entries to the diagonal, where they only stiffen: P^T A P has a few small ones.
+
+    Row sums stay, so rigid motion costs what it did, and the matrix becomes diagonally dominant.
+    """
     count = matrix.diagonal.shape[0]
-    part_start = np.zeros(3 * count + 1, np.int32)
+    start = np.zeros(count + 1, np.int32)
     other = np.empty_like(matrix.other)
     coupling = np.empty_like(matrix.coupling)
-    _split_rows(matrix.start, matrix.other, matrix.coupling, chunk_start, part_start, other, coupling)
-    return part_start, other, coupling
+    diagonal = matrix.diagonal.copy()
+    filled = _lump_positive(matrix.start, matrix.other, matrix.coupling, start, other, coupling, diagonal)
+    return Matrix(start, other[:filled].copy(), coupling[:filled].copy(), diagonal)
 
 
 @kernel
-def _split_rows(start, other, coupling, chunk_start, part_start, part_other, part_coupling):
+def _lump_positive(start, other, coupling, new_start, new_other, new_coupling, new_diagonal):
     filled = 0
-    for c in range(chunk_start.shape[0] - 1):
-        for i in range(chunk_start[c], chunk_start[c + 1]):
-            for part in range(3):
-                for q in range(start[i], start[i + 1]):
-                    j = other[q]
-                    if j < chunk_start[c] or j >= chunk_start[c + 1]:
-                        where = 1
-                    else:
-                        where = 0 if j < i else 2
-                    if where == part:
-                        part_other[filled] = j
-                        part_coupling[filled] = coupling[q]
-                        filled += 1
-                part_start[3 * i + part + 1] = filled
+    for i in range(new_diagonal.shape[0]):
+        for q in range(start[i], start[i + 1]):
+            if coupling[q] > 0.0:
+                new_other[filled] = other[q]
+                new_coupling[filled] = coupling[q]
+                filled += 1
+            else:
+                new_diagonal[i] -= coupling[q]
+        new_start[i + 1] = filled
+    return filled
 
 
 @kernel
 def fill_blocks(start, other, coupling, diagonal, block_start, block_offset, block_matrix):
-    """Write a matrix whose components are runs of rows as one dense block per component."""
+    """Write the diagonal blocks of a matrix densely; couplings between blocks are left out."""
     for b in range(block_start.shape[0] - 1):
         first = block_start[b]
         size = block_start[b + 1] - first
@@ -344,4 +359,5 @@ def fill_blocks(start, other, coupling, diagonal, block_start, block_offset, blo
             row = block_offset[b] + (i - first) * size - first
             block_matrix[row + i] = diagonal[i]
             for q in range(start[i], start[i + 1]):
-                block_matrix[row + other[q]] = -coupling[q]
+                if first <= other[q] < block_start[b + 1]:
+                    block_matrix[row + other[q]] = -coupling[q]

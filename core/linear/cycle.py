@@ -1,18 +1,15 @@
 """The multigrid V-cycle and its data: kernels only, callable from other kernels.
 
 All levels lie in one set of flat arrays. Level l owns the rows `level_start[l] .. level_start[l + 1]`, and
-column numbers are global rows, so one function serves every level. A level is cut into chunks of consecutive
-rows; smoothing is Gauss-Seidel inside a chunk and Jacobi between chunks, so chunks may run in any order or
-at once and give the same bits. The sweep before the coarse correction runs forward, the one after it
-backward: that makes the whole cycle a symmetric operator. It is positive definite because on a diagonally
-dominant matrix such a sweep always contracts in the energy norm.
+columns are global rows, so one function serves every level. Smoothing is one damped Jacobi step before and one
+after the coarse correction, which makes the cycle a symmetric operator; it is positive definite because every
+level is diagonally dominant, where the damped step contracts in the energy norm. Each row is a gather, so
+the result does not depend on threads or chunks.
 
-The entries of a row are stored in three parts: "before" (same chunk, smaller row), "outside" (other chunks),
-"after" (same chunk, larger row), part k of row i at `part_start[3 i + k]`. The first sweep starts from zero and
-reads "before" only; what it leaves over is then exactly "outside" and "after" times z. So both sweeps
-and the residual together cost two matrix products, not three.
-
-Storage is float32: the cycle is limited by memory traffic, and conjugate gradients in float64 correct for it.
+Rows of a chunk are stored in order of their length: loops of equal length keep the branch predictor right, which
+measures twice as fast on meshes of mixed valence. Storage is float32: the cycle is limited by memory traffic, and
+conjugate gradients in float64 correct for it. Vectors are flat, and indices are multiplied by 3 and
+unsigned (numba then omits the test for negative ones).
 """
 
 from typing import NamedTuple
@@ -22,11 +19,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..jit import kernel, parallel_kernel
+from .row_sum import row_sum
 
 FloatArray = NDArray[np.float64]
 SingleArray = NDArray[np.float32]
 IntArray = NDArray[np.int32]
-IndexArray = NDArray[np.uint32]  # unsigned: numba then omits the test for negative indices
+IndexArray = NDArray[np.uint32]
+
+#: Damping of a Jacobi step. The spectrum of D^-1 A ends below 2, so anything below 1 contracts.
+DAMPING = np.float32(0.9)
+ONE, TWO = np.uint32(1), np.uint32(2)
+
+
+class Rows(NamedTuple):
+    """Sparse rows of all levels; entry p stands for row `row[p] / 3`, sorted by length inside each chunk."""
+
+    row: IndexArray  # 3 * row, shape (row_count,)
+    start: IndexArray  # shape (row_count + 1,)
+    other: IndexArray  # 3 * column, shape (entry_count,)
+    weight: SingleArray  # shape (entry_count,)
 
 
 class Levels(NamedTuple):
@@ -35,132 +46,88 @@ class Levels(NamedTuple):
     level_start: IntArray  # first row of each level, shape (level_count + 1,)
     level_chunk: IntArray  # first chunk of each level, shape (level_count + 1,)
     chunk_start: IntArray  # first row of each chunk, shape (chunk_count + 1,)
-    part_start: IntArray  # shape (3 * row_count + 1,)
-    other: IndexArray  # row of each coupling
-    coupling: SingleArray  # minus the matrix entry [N/m]
-    interpolation_start: IntArray  # CSR over fine rows, shape (row_count + 1,)
-    interpolation_other: IndexArray  # coarse row
-    interpolation_weight: SingleArray
-    restriction_start: IntArray  # CSR over coarse rows, shape (row_count + 1,)
-    restriction_other: IndexArray  # fine row
-    restriction_weight: SingleArray
+    coupling: Rows  # minus the off-diagonal entries [N/m]
+    interpolation: Rows  # columns are rows of the next level
+    restriction: Rows  # columns are rows of the level before
     diagonal: FloatArray  # without extra [N/m], 0 = pinned, shape (row_count,)
     extra: FloatArray  # extra diagonal per axis [N/m], shape (row_count, 3)
-    inverse_diagonal: SingleArray  # 1/(diagonal + extra), 0 = pinned, shape (row_count, 3)
+    step: SingleArray  # DAMPING / (diagonal + extra) [m/N], 0 = pinned, shape (3 * row_count,)
     # The coarsest level is solved exactly, one dense block per connected component
     block_start: IntArray  # first row of each block, shape (block_count + 1,)
     block_offset: IntArray  # start of each block in the two arrays below, shape (block_count + 1,)
     block_matrix: FloatArray  # without extra [N/m], row by row
     block_inverse: SingleArray  # [m/N] per axis, shape (3, block_matrix.size)
     block_extra: FloatArray  # what block_inverse was made with [N/m], shape (rows of the coarsest level, 3)
-    # Scratch [N] and [m], shape (row_count, 3)
+    # Scratch [N] and [m], shape (3 * row_count,)
     residual: SingleArray
     solution: SingleArray
     corrected: SingleArray
 
 
 @kernel
-def _load(first, last, source, target):
-    for i in range(first, last):
-        for k in range(3):
-            target[i, k] = source[i, k]
+def _load(first, last, source, residual, step, solution):
+    """Take the residual over in single precision and make the first Jacobi step from zero."""
+    given = source.reshape(-1)[3 * first : 3 * last]
+    r, d, s = residual[3 * first : 3 * last], step[3 * first : 3 * last], solution[3 * first : 3 * last]
+    for k in range(given.shape[0]):
+        r[k] = given[k]
+        s[k] = d[k] * r[k]
 
 
 @kernel
-def _sweep_forward(first, last, part_start, other, coupling, inverse_diagonal, residual, solution):
-    """Gauss-Seidel from zero."""
-    for i in range(first, last):
-        sx = residual[i, 0]
-        sy = residual[i, 1]
-        sz = residual[i, 2]
-        for q in range(part_start[3 * i], part_start[3 * i + 1]):
-            j = other[q]
-            w = coupling[q]
-            sx += w * solution[j, 0]
-            sy += w * solution[j, 1]
-            sz += w * solution[j, 2]
-        solution[i, 0] = sx * inverse_diagonal[i, 0]
-        solution[i, 1] = sy * inverse_diagonal[i, 1]
-        solution[i, 2] = sz * inverse_diagonal[i, 2]
+def _remainder(first, last, row, start, other, weight, residual, solution, remainder):
+    """Residual after the first step: what it left of its own row, and its effect through the couplings."""
+    keep = np.float32(1.0) - DAMPING
+    for p in range(first, last):
+        x, y, z = row_sum(start[p], start[p + 1], other, weight, solution)
+        i = row[p]
+        remainder[i] = keep * residual[i] + x
+        remainder[i + ONE] = keep * residual[i + ONE] + y
+        remainder[i + TWO] = keep * residual[i + TWO] + z
 
 
 @kernel
-def _remainder(first, last, part_start, other, coupling, solution, remainder):
-    """Residual after `_sweep_forward`."""
-    for i in range(first, last):
-        sx = np.float32(0.0)
-        sy = np.float32(0.0)
-        sz = np.float32(0.0)
-        for q in range(part_start[3 * i + 1], part_start[3 * i + 3]):
-            j = other[q]
-            w = coupling[q]
-            sx += w * solution[j, 0]
-            sy += w * solution[j, 1]
-            sz += w * solution[j, 2]
-        remainder[i, 0] = sx
-        remainder[i, 1] = sy
-        remainder[i, 2] = sz
+def _restrict(first, last, row, start, other, weight, remainder, residual, step, solution):
+    """Residual of the coarser level, and the first Jacobi step there."""
+    for p in range(first, last):
+        x, y, z = row_sum(start[p], start[p + 1], other, weight, remainder)
+        i = row[p]
+        residual[i] = x
+        residual[i + ONE] = y
+        residual[i + TWO] = z
+        solution[i] = step[i] * x
+        solution[i + ONE] = step[i + ONE] * y
+        solution[i + TWO] = step[i + TWO] * z
 
 
 @kernel
-def _gather(first, last, start, other, weight, source, target):
-    """Multiply by rows: restriction of a residual."""
-    for i in range(first, last):
-        sx = np.float32(0.0)
-        sy = np.float32(0.0)
-        sz = np.float32(0.0)
-        for q in range(start[i], start[i + 1]):
-            j = other[q]
-            w = weight[q]
-            sx += w * source[j, 0]
-            sy += w * source[j, 1]
-            sz += w * source[j, 2]
-        target[i, 0] = sx
-        target[i, 1] = sy
-        target[i, 2] = sz
-
-
-@kernel
-def _correct(first, last, start, other, weight, solution, corrected):
+def _correct(first, last, row, start, other, weight, solution, corrected):
     """Add the interpolated solution of the coarser level."""
-    for i in range(first, last):
-        sx = solution[i, 0]
-        sy = solution[i, 1]
-        sz = solution[i, 2]
-        for q in range(start[i], start[i + 1]):
-            j = other[q]
-            w = weight[q]
-            sx += w * solution[j, 0]
-            sy += w * solution[j, 1]
-            sz += w * solution[j, 2]
-        corrected[i, 0] = sx
-        corrected[i, 1] = sy
-        corrected[i, 2] = sz
+    for p in range(first, last):
+        x, y, z = row_sum(start[p], start[p + 1], other, weight, solution)
+        i = row[p]
+        corrected[i] = solution[i] + x
+        corrected[i + ONE] = solution[i + ONE] + y
+        corrected[i + TWO] = solution[i + TWO] + z
 
 
 @kernel
-def _sweep_backward(first, last, part_start, other, coupling, inverse_diagonal, residual, corrected, solution):
-    """Gauss-Seidel from `corrected`, in reverse order."""
-    for back in range(last - first):
-        i = last - 1 - back
-        sx = residual[i, 0]
-        sy = residual[i, 1]
-        sz = residual[i, 2]
-        for q in range(part_start[3 * i], part_start[3 * i + 2]):
-            j = other[q]
-            w = coupling[q]
-            sx += w * corrected[j, 0]
-            sy += w * corrected[j, 1]
-            sz += w * corrected[j, 2]
-        for q in range(part_start[3 * i + 2], part_start[3 * i + 3]):
-            j = other[q]
-            w = coupling[q]
-            sx += w * solution[j, 0]
-            sy += w * solution[j, 1]
-            sz += w * solution[j, 2]
-        solution[i, 0] = sx * inverse_diagonal[i, 0]
-        solution[i, 1] = sy * inverse_diagonal[i, 1]
-        solution[i, 2] = sz * inverse_diagonal[i, 2]
+def _smooth(first, last, row, start, other, weight, residual, step, corrected, solution):
+    """Jacobi step from `corrected`."""
+    keep = np.float32(1.0) - DAMPING
+    for p in range(first, last):
+        x, y, z = row_sum(start[p], start[p + 1], other, weight, corrected)
+        i = row[p]
+        solution[i] = keep * corrected[i] + step[i] * (residual[i] + x)
+        solution[i + ONE] = keep * corrected[i + ONE] + step[i + ONE] * (residual[i + ONE] + y)
+        solution[i + TWO] = keep * corrected[i + TWO] + step[i + TWO] * (residual[i + TWO] + z)
+
+
+@kernel
+def _store(first, last, solution, target):
+    result, s = target.reshape(-1)[3 * first : 3 * last], solution[3 * first : 3 * last]
+    for k in range(s.shape[0]):
+        result[k] = s[k]
 
 
 @kernel
@@ -170,16 +137,16 @@ def _solve_blocks(block_start, block_offset, block_inverse, residual, solution):
         size = block_start[b + 1] - first
         for i in range(size):
             row = block_offset[b] + i * size
-            sx = np.float32(0.0)
-            sy = np.float32(0.0)
-            sz = np.float32(0.0)
+            x = np.float32(0.0)
+            y = np.float32(0.0)
+            z = np.float32(0.0)
             for j in range(size):
-                sx += block_inverse[0, row + j] * residual[first + j, 0]
-                sy += block_inverse[1, row + j] * residual[first + j, 1]
-                sz += block_inverse[2, row + j] * residual[first + j, 2]
-            solution[first + i, 0] = sx
-            solution[first + i, 1] = sy
-            solution[first + i, 2] = sz
+                x += block_inverse[0, row + j] * residual[3 * (first + j)]
+                y += block_inverse[1, row + j] * residual[3 * (first + j) + 1]
+                z += block_inverse[2, row + j] * residual[3 * (first + j) + 2]
+            solution[3 * (first + i)] = x
+            solution[3 * (first + i) + 1] = y
+            solution[3 * (first + i) + 2] = z
 
 
 @parallel_kernel
@@ -189,51 +156,47 @@ def apply_multigrid(levels, residual, z):
     residual [N] and z [m] are float64, shape (n, 3); pinned rows of z become 0.
     """
     level_start, level_chunk, chunk_start = levels.level_start, levels.level_chunk, levels.chunk_start
-    part_start, other, coupling = levels.part_start, levels.other, levels.coupling
-    p_start, p_other, p_weight = levels.interpolation_start, levels.interpolation_other, levels.interpolation_weight
-    r_start, r_other, r_weight = levels.restriction_start, levels.restriction_other, levels.restriction_weight
-    inverse = levels.inverse_diagonal
-    r, s, t = levels.residual, levels.solution, levels.corrected
+    a_row, a_start, a_other, a_weight = levels.coupling
+    p_row, p_start, p_other, p_weight = levels.interpolation
+    r_row, r_start, r_other, r_weight = levels.restriction
+    step, r, s, t = levels.step, levels.residual, levels.solution, levels.corrected
     coarsest = level_start.shape[0] - 2
 
+    if level_chunk[1] > 1:
+        for c in numba.prange(level_chunk[1]):
+            _load(chunk_start[c], chunk_start[c + 1], residual, r, step, s)
+    else:
+        _load(0, level_start[1], residual, r, step, s)
     for level in range(coarsest):
-        head, tail = level_chunk[level], level_chunk[level + 1]
-        below, bottom = level_chunk[level + 1], level_chunk[level + 2]
+        head, tail, end = level_chunk[level], level_chunk[level + 1], level_chunk[level + 2]
         if tail - head > 1:
             for c in numba.prange(head, tail):
-                if level == 0:
-                    _load(chunk_start[c], chunk_start[c + 1], residual, r)
-                _sweep_forward(chunk_start[c], chunk_start[c + 1], part_start, other, coupling, inverse, r, s)
-            for c in numba.prange(head, tail):
-                _remainder(chunk_start[c], chunk_start[c + 1], part_start, other, coupling, s, t)
+                _remainder(chunk_start[c], chunk_start[c + 1], a_row, a_start, a_other, a_weight, r, s, t)
         else:
-            if level == 0:
-                _load(chunk_start[head], chunk_start[tail], residual, r)
-            _sweep_forward(chunk_start[head], chunk_start[tail], part_start, other, coupling, inverse, r, s)
-            _remainder(chunk_start[head], chunk_start[tail], part_start, other, coupling, s, t)
-        if bottom - below > 1:
-            for c in numba.prange(below, bottom):
-                _gather(chunk_start[c], chunk_start[c + 1], r_start, r_other, r_weight, t, r)
+            _remainder(chunk_start[head], chunk_start[tail], a_row, a_start, a_other, a_weight, r, s, t)
+        if end - tail > 1:
+            for c in numba.prange(tail, end):
+                _restrict(chunk_start[c], chunk_start[c + 1], r_row, r_start, r_other, r_weight, t, r, step, s)
         else:
-            _gather(chunk_start[below], chunk_start[bottom], r_start, r_other, r_weight, t, r)
+            _restrict(chunk_start[tail], chunk_start[end], r_row, r_start, r_other, r_weight, t, r, step, s)
 
     _solve_blocks(levels.block_start, levels.block_offset, levels.block_inverse, r, s)
 
-    for step in range(coarsest):
-        level = coarsest - 1 - step
+    for back in range(coarsest):
+        level = coarsest - 1 - back
         head, tail = level_chunk[level], level_chunk[level + 1]
         if tail - head > 1:
             for c in numba.prange(head, tail):
-                _correct(chunk_start[c], chunk_start[c + 1], p_start, p_other, p_weight, s, t)
+                _correct(chunk_start[c], chunk_start[c + 1], p_row, p_start, p_other, p_weight, s, t)
             for c in numba.prange(head, tail):
-                _sweep_backward(chunk_start[c], chunk_start[c + 1], part_start, other, coupling, inverse, r, t, s)
+                _smooth(chunk_start[c], chunk_start[c + 1], a_row, a_start, a_other, a_weight, r, step, t, s)
                 if level == 0:
-                    _load(chunk_start[c], chunk_start[c + 1], s, z)
+                    _store(chunk_start[c], chunk_start[c + 1], s, z)
         else:
-            _correct(chunk_start[head], chunk_start[tail], p_start, p_other, p_weight, s, t)
-            _sweep_backward(chunk_start[head], chunk_start[tail], part_start, other, coupling, inverse, r, t, s)
+            _correct(chunk_start[head], chunk_start[tail], p_row, p_start, p_other, p_weight, s, t)
+            _smooth(chunk_start[head], chunk_start[tail], a_row, a_start, a_other, a_weight, r, step, t, s)
             if level == 0:
-                _load(chunk_start[head], chunk_start[tail], s, z)
+                _store(chunk_start[head], chunk_start[tail], s, z)
 
 
 @kernel
@@ -266,19 +229,27 @@ def set_extra_diagonal(levels, extra):
     It replaces what was set before. Coarse levels get `P^T extra`, the row sums of `P^T diag(extra) P`: at least as
     stiff, so the operator stays positive definite.
     """
-    level_start = levels.level_start
-    diagonal, inverse, all_extra = levels.diagonal, levels.inverse_diagonal, levels.extra
-    r_start, r_other, r_weight = levels.restriction_start, levels.restriction_other, levels.restriction_weight
-    for i in range(diagonal.shape[0]):
+    level_start, diagonal, step, all_extra = levels.level_start, levels.diagonal, levels.step, levels.extra
+    r_row, r_start, r_other, r_weight = levels.restriction
+    for i in range(level_start[1]):
         for k in range(3):
-            if i < level_start[1]:
-                total = extra[i, k] if diagonal[i] > 0.0 else 0.0
-            else:
-                total = 0.0
-                for q in range(r_start[i], r_start[i + 1]):
-                    total += r_weight[q] * all_extra[r_other[q], k]
-            all_extra[i, k] = total
-            inverse[i, k] = 1.0 / (diagonal[i] + total) if diagonal[i] > 0.0 else 0.0
+            all_extra[i, k] = extra[i, k] if diagonal[i] > 0.0 else 0.0
+            step[3 * i + k] = DAMPING / (diagonal[i] + extra[i, k]) if diagonal[i] > 0.0 else 0.0
+    for p in range(level_start[1], diagonal.shape[0]):
+        x = 0.0
+        y = 0.0
+        z = 0.0
+        for q in range(r_start[p], r_start[p + 1]):
+            j = r_other[q] // 3
+            x += r_weight[q] * all_extra[j, 0]
+            y += r_weight[q] * all_extra[j, 1]
+            z += r_weight[q] * all_extra[j, 2]
+        i = r_row[p] // 3
+        all_extra[i, 0] = x
+        all_extra[i, 1] = y
+        all_extra[i, 2] = z
+        for k in range(3):
+            step[3 * i + k] = DAMPING / (diagonal[i] + all_extra[i, k])
     coarsest = level_start[level_start.shape[0] - 2]
     block_start, block_extra = levels.block_start, levels.block_extra
     largest = 0
