@@ -42,7 +42,7 @@ def start() -> None:
 
 
 def progress() -> tuple[int, int]:
-    """Number of kernels that are ready, and of all. Helpers of kernels that came from the file cache count as missing."""
+    """Number of kernels that are ready, and of all. Helpers of kernels from the file cache count as missing."""
     kernels = _kernels()
     return sum(1 for kernel in kernels if kernel.signatures), len(kernels)
 

@@ -64,10 +64,10 @@ class JobOperator(_Base):
             return {"RUNNING_MODAL"}
         until = time.monotonic() + _TIME_SLICE
         try:
-            while time.monotonic() < until:
+            while True:
                 done, total, label = next(self._work)
-                context.window_manager.progress_update(done / max(total, 1))
-                context.workspace.status_text_set(f"{label} ({done} of {total}), Esc stops")
+                if time.monotonic() >= until:
+                    break
         except StopIteration:
             self._end(context)
             self.report({"INFO"}, self.done_text(context))
@@ -75,6 +75,8 @@ class JobOperator(_Base):
         except Exception as error:
             self._end(context)
             return self._fail(error)
+        context.window_manager.progress_update(done / max(total, 1))
+        context.workspace.status_text_set(f"{label} ({done} of {total}), Esc stops")
         for area in context.screen.areas:
             area.tag_redraw()
         return {"RUNNING_MODAL"}

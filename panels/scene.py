@@ -54,7 +54,7 @@ class SOFTPRESSURE_PT_bake(bpy.types.Panel):
             return
         layout.operator("softpressure.bake", text="Bake to Shape Keys", icon="SHAPEKEY_DATA").target = "SHAPE_KEYS"
         size = status.bake_size(scene)
-        if size:
+        if size > 1e6:
             layout.label(text=f"Takes about {size / 1e6:.0f} MB", icon="INFO")
 
 

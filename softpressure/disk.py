@@ -1,8 +1,9 @@
 """Caches beside the saved file, so that it plays when it is opened again and renders in the background."""
 
 import dataclasses
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, get_type_hints
 
 import bpy
 import numpy as np
@@ -57,13 +58,33 @@ def resume(scene: bpy.types.Scene, start: "capture.Start", cache: FrameCache) ->
     if cache.state is None:
         raise CacheError("Scene: the cache on disk ends here and cannot be continued. Press Reset to simulate anew.")
     world = capture.build_world(scene, start)
-    values: dict[str, Any] = {name: array if array.ndim else array.item() for name, array in cache.state.items()}
-    world.load(State(**values))
+    try:
+        state = _rebuild(State, cache.state)
+    except KeyError as error:
+        raise CacheError(f"Scene: the cache on disk lacks {error}. Press Reset to simulate anew.") from error
+    world.load(state)
     for obstacle in start.obstacles:
         obstacle.matrix = np.full((4, 4), np.nan)  # where they were last is in the state
         obstacle.positions = np.full_like(obstacle.positions, np.nan)
     return world
 
 
-def _arrays(state: State) -> dict[str, NDArray[Any]]:
-    return {field.name: np.asarray(getattr(state, field.name)) for field in dataclasses.fields(state)}
+def _arrays(item: Any, prefix: str = "") -> dict[str, NDArray[Any]]:
+    """The fields of a data class by their dotted names, data classes within it included."""
+    found: dict[str, NDArray[Any]] = {}
+    for field in dataclasses.fields(item):
+        value, name = getattr(item, field.name), f"{prefix}{field.name}"
+        found |= _arrays(value, f"{name}.") if dataclasses.is_dataclass(value) else {name: np.asarray(value)}
+    return found
+
+
+def _rebuild(kind: Any, arrays: Mapping[str, NDArray[Any]], prefix: str = "") -> Any:
+    """A data class from what `_arrays` made of it; raises `KeyError` for what is missing."""
+    types, values = get_type_hints(kind), {}
+    for field in dataclasses.fields(kind):
+        name = f"{prefix}{field.name}"
+        if dataclasses.is_dataclass(types[field.name]):
+            values[field.name] = _rebuild(types[field.name], arrays, f"{name}.")
+        else:
+            values[field.name] = arrays[name] if arrays[name].ndim else arrays[name].item()
+    return kind(**values)

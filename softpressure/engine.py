@@ -10,8 +10,6 @@ import bpy
 #: Done, total, what is being done.
 Progress = tuple[int, int, str]
 
-_is_prepared = False
-
 
 @functools.cache
 def engine() -> SimpleNamespace:
@@ -23,21 +21,40 @@ def engine() -> SimpleNamespace:
 
 
 def is_prepared() -> bool:
-    """Whether the kernels are compiled, so that a frame takes no longer than it must."""
-    return _is_prepared
+    """Whether the kernels are ready; if not, they are being prepared from now on."""
+    engine()
+    from ..core import prepare as kernels
+
+    kernels.start()
+    if kernels.is_running() and not bpy.app.timers.is_registered(_redraw):
+        bpy.app.timers.register(_redraw)
+    return kernels.is_prepared()
+
+
+def preparing() -> str:
+    """How far the preparation is, empty while there is none."""
+    if not engine.cache_info().currsize:
+        return ""
+    from ..core import prepare as kernels
+
+    return "Preparing solver: {} of {}".format(*kernels.progress()) if kernels.is_running() else ""
 
 
 def prepare() -> Iterator[Progress]:
-    """Compile the kernels, or load them from an earlier session; yields after each part."""
-    global _is_prepared
+    """Wait until the kernels are ready, yielding meanwhile; raises what went wrong."""
     engine()
-    from .. import core
+    from ..core import prepare as kernels
 
-    prepare_core = getattr(core, "prepare", None)
-    if prepare_core is not None and not _is_prepared:
-        for done, total, label in prepare_core():
-            yield done, total, f"Preparing solver: {label}"
-    _is_prepared = True
+    yield from kernels.prepare()
+
+
+def _redraw() -> float | None:
+    """Keep the panel's progress fresh; ends with the preparation."""
+    for window in bpy.context.window_manager.windows:
+        for area in window.screen.areas:
+            if area.type == "VIEW_3D":
+                area.tag_redraw()
+    return 0.5 if preparing() else None
 
 
 def _set_kernel_folder() -> None:

@@ -176,7 +176,7 @@ class SOFTPRESSURE_PG_scene(bpy.types.PropertyGroup):
         update=_on_change,
     )
     ambient_pressure: FloatProperty(
-        name="Ambient Pressure",
+        name="Air Pressure",
         description="Pressure of the air around all bodies in pascal; 0 is a vacuum, where the gas has only its own",
         default=101_325.0,
         min=0.0,

@@ -12,7 +12,7 @@ import bpy
 from ..core import SoftPressureError
 from ..core.cache import FrameCache
 from . import bodies, capture, disk, fingerprint, playback, session, stages
-from .engine import Progress, prepare
+from .engine import Progress, is_prepared, prepare
 from .session import Session
 
 
@@ -98,7 +98,10 @@ def _frame_to_simulate(scene: bpy.types.Scene, here: Session) -> int | None:
         return frame
     if here.cache is None or here.start is None or here.error or frame > settings.frame_end:
         return None
-    return frame if frame == here.cache.last_frame + 1 and not here.is_out_of_date(scene) else None
+    if frame != here.cache.last_frame + 1 or here.is_out_of_date(scene):
+        return None
+    # A window that compiles for a minute looks like a hang: the timeline waits. `simulate` comes here prepared.
+    return frame if bpy.app.background or is_prepared() else None
 
 
 def _sees_bodies(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, here: Session) -> bool:

@@ -2,7 +2,7 @@
 
 import bpy
 
-from . import session
+from . import engine, session
 
 
 def cache_text(scene: bpy.types.Scene) -> str:
@@ -10,13 +10,15 @@ def cache_text(scene: bpy.types.Scene) -> str:
     cache, settings = session.of(scene).cache, scene.softpressure
     if cache is None or not cache.frame_count:
         return "no frames"
-    return f"frames {cache.first_frame}–{min(cache.last_frame, settings.frame_end)} of {settings.frame_end}"
+    last = min(cache.last_frame, settings.frame_end)
+    held = f"frame {last}" if last == cache.first_frame else f"frames {cache.first_frame}–{last}"
+    return f"{held} of {settings.frame_end}"
 
 
 def notices(scene: bpy.types.Scene) -> list[str]:
     """What a person should know before trusting what is shown."""
     here = session.of(scene)
-    found = []
+    found = [f"{text}. The timeline waits until it is done." for text in (engine.preparing(),) if text]
     if here.is_out_of_date(scene):
         found.append("Out of date: settings or meshes have changed. Go to the first frame, or simulate again.")
     elif here.cache is not None and not here.cache.first_frame <= scene.frame_current <= here.cache.last_frame:

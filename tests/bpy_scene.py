@@ -7,7 +7,7 @@ import bpy
 import numpy as np
 import pytest
 import softpressure_ext
-from softpressure_ext.core import FrameInput, Model, State
+from softpressure_ext.core import FrameInput, Model, State, prepare
 from softpressure_ext.softpressure import capture, session
 
 _registered = False
@@ -70,6 +70,7 @@ def falling(monkeypatch: pytest.MonkeyPatch) -> type[FallingWorld]:
     """The quick stand-in instead of the solver."""
     FallingWorld.made.clear()
     monkeypatch.setattr(capture, "World", FallingWorld)
+    monkeypatch.setattr(prepare, "_is_prepared", True)  # it has no kernels
     return FallingWorld
 
 

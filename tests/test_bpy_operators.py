@@ -1,0 +1,148 @@
+"""Long operators in a window: progress, Esc, errors. Blender's window is played by stand-ins."""
+
+from collections.abc import Iterator
+from types import SimpleNamespace
+from typing import Any
+from unittest.mock import MagicMock
+
+import bpy
+import pytest
+from bpy_scene import add_ball, empty_file, falling, play  # noqa: F401
+from softpressure_ext.operators import job
+from softpressure_ext.panels import body as body_panel
+from softpressure_ext.panels import scene as scene_panels
+from softpressure_ext.softpressure import status
+
+
+class Counting(job.JobOperator):
+    """Counts to three, or fails on the way."""
+
+    def __init__(self, *, fails: bool = False) -> None:
+        self.fails = fails
+        self.was_closed = False
+        self.reports: list[tuple[set[str], str]] = []
+
+    def job(self, context: Any) -> Iterator[tuple[int, int, str]]:
+        try:
+            for done in (1, 2, 3):
+                if self.fails and done == 2:
+                    raise ValueError("Ball: broken.\nFloor: broken, too.")
+                yield done, 3, f"Step {done}"
+        except GeneratorExit:
+            self.was_closed = True
+            raise
+
+    def done_text(self, context: Any) -> str:
+        return "Counted"
+
+    def report(self, kind: set[str], text: str) -> None:
+        self.reports.append((kind, text))
+
+
+@pytest.fixture
+def in_window(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """A context with a window, in which every slice of work is one step."""
+    monkeypatch.setattr(job, "bpy", SimpleNamespace(app=SimpleNamespace(background=False)))
+    monkeypatch.setattr(job, "_TIME_SLICE", 0.0)
+    return MagicMock()
+
+
+def event(kind: str) -> Any:
+    return SimpleNamespace(type=kind)
+
+
+def test_a_job_runs_slice_by_slice_and_reports(in_window: Any) -> None:
+    context, operator = in_window, Counting()
+    assert operator.invoke(context, event("X")) == {"RUNNING_MODAL"}
+    assert operator.modal(context, event("MOUSEMOVE")) == {"RUNNING_MODAL"}
+    results = [operator.modal(context, event("TIMER"))]
+    while results[-1] == {"RUNNING_MODAL"}:
+        results.append(operator.modal(context, event("TIMER")))
+    assert results[-1] == {"FINISHED"}
+    assert operator.reports == [({"INFO"}, "Counted")]
+    shown = [call.args[0] for call in context.workspace.status_text_set.call_args_list]
+    assert shown == ["Step 1 (1 of 3), Esc stops", "Step 2 (2 of 3), Esc stops", "Step 3 (3 of 3), Esc stops", None]
+    context.window_manager.event_timer_remove.assert_called_once()
+
+
+def test_escape_stops_a_job_and_closes_it(in_window: Any) -> None:
+    context, operator = in_window, Counting()
+    operator.invoke(context, event("X"))
+    operator.modal(context, event("TIMER"))
+    assert operator.modal(context, event("ESC")) == {"CANCELLED"}
+    assert operator.was_closed
+    context.window_manager.event_timer_remove.assert_called_once()
+    context.window_manager.progress_end.assert_called_once()
+
+
+def test_a_failing_job_reports_each_sentence() -> None:
+    operator = Counting(fails=True)
+    assert operator.execute(MagicMock()) == {"CANCELLED"}
+    assert operator.reports == [({"ERROR"}, "Ball: broken."), ({"ERROR"}, "Floor: broken, too.")]
+
+
+class Layout:
+    """Collects what a panel draws."""
+
+    def __init__(self, drawn: list[str]) -> None:
+        object.__setattr__(self, "drawn", drawn)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        pass
+
+    def column(self, **_: Any) -> "Layout":
+        return self
+
+    row = column
+
+    def label(self, *, text: str, icon: str = "NONE") -> None:
+        self.drawn.append(text)
+
+    def prop(self, data: Any, name: str, **_: Any) -> None:
+        assert name in data.bl_rna.properties, name
+        self.drawn.append(name)
+
+    def prop_search(self, data: Any, name: str, _source: Any, _collection: str) -> None:
+        self.prop(data, name)
+
+    def operator(self, name: str, **_: Any) -> Any:
+        assert name.split(".")[1] in dir(bpy.ops.softpressure)
+        self.drawn.append(name)
+        return SimpleNamespace()
+
+
+def drawn(panel: Any) -> list[str]:
+    found: list[str] = []
+    context = SimpleNamespace(
+        object=bpy.context.object,
+        scene=bpy.context.scene,
+        region=SimpleNamespace(width=300),
+        preferences=SimpleNamespace(system=SimpleNamespace(ui_scale=1.0)),  # 0 without a window
+    )
+    panel.draw(SimpleNamespace(layout=Layout(found)), context)
+    return found
+
+
+@pytest.mark.usefixtures("falling")
+def test_panels_show_what_belongs_to_the_kind_and_the_state_of_the_cache() -> None:
+    assert "Select a mesh object to make it a body." in " ".join(drawn(body_panel.SOFTPRESSURE_PT_body))
+    ball = add_ball(kind=None)
+    assert drawn(body_panel.SOFTPRESSURE_PT_body) == ["softpressure.add_body", "softpressure.add_body"]
+    ball.softpressure.kind = "COLLIDER"
+    rows = ["kind", "softpressure.remove_body", "friction", "bounciness", "thickness"]
+    assert drawn(body_panel.SOFTPRESSURE_PT_body) == rows
+    ball.softpressure.kind = "SOFT"
+    assert {"mass", "gauge_pressure", "pin_group"} <= set(drawn(body_panel.SOFTPRESSURE_PT_body))
+    ball.softpressure.kind = "RIGID"
+    assert "rigid bodies come with a later version" in " ".join(drawn(body_panel.SOFTPRESSURE_PT_body))
+    ball.softpressure.kind = "SOFT"
+    assert "Cache: no frames" in drawn(scene_panels.SOFTPRESSURE_PT_simulation)
+    play(1, 6)
+    assert "Cache: frames 1–6 of 10" in drawn(scene_panels.SOFTPRESSURE_PT_simulation)
+    ball.softpressure.mass = 7.0
+    assert "Out of date" in " ".join(drawn(scene_panels.SOFTPRESSURE_PT_simulation))
+    assert drawn(scene_panels.SOFTPRESSURE_PT_bake) == ["softpressure.bake"]
+    bpy.ops.softpressure.simulate()
+    bpy.ops.softpressure.bake()
+    assert drawn(scene_panels.SOFTPRESSURE_PT_bake) == ["softpressure.free_bake"]
+    assert status.cache_text(bpy.context.scene) == "frames 1–10 of 10"

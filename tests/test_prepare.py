@@ -1,0 +1,40 @@
+"""Preparing the kernels: afterwards nothing is left to compile."""
+
+import numpy as np
+from softpressure_ext.core import FrameInput, ModelBuilder, World, prepare
+
+
+def signature_count() -> int:
+    return sum(len(kernel.signatures) for kernel in prepare._kernels())
+
+
+def test_after_preparing_a_scene_compiles_nothing() -> None:
+    reports = list(prepare.prepare())
+    assert prepare.is_prepared() and not prepare.is_running()
+    assert reports[-1][0] == reports[-1][1] == len(prepare._kernels()) > 20
+    done = [report[0] for report in reports]
+    assert done == sorted(done)
+    assert list(prepare.prepare()) == reports[-1:]  # the second time there is nothing to do
+
+    before = signature_count()
+    positions, triangles = prepare._box(20)  # 2 402 vertices: several threads
+    builder = ModelBuilder(ambient_pressure=0.0)
+    builder.add_membrane("low", positions + (0.0, 0.0, 0.01), triangles, gauge_pressure=3000.0)
+    builder.add_membrane("high", positions + (0.2, 0.1, 1.05), triangles, bend_modulus=0.1, pinned=[3], damping=2.0)
+    corners = np.array([(-5.0, -5.0, 0.0), (5.0, -5.0, 0.0), (0.0, 6.0, 0.0)])
+    builder.add_collider("floor", corners, np.array([(0, 1, 2)]), bounciness=0.3)
+    world = World(builder.build())
+    for frame in range(4):
+        moved = {0: corners + (0.0, 0.0, 0.001 * frame)}
+        world.advance_frame(FrameInput(gauge_pressure={0: 4000.0}, collider_positions=moved))
+    assert world.diagnostics().contact_count > 0
+    assert signature_count() == before
+
+
+def test_the_box_is_closed_and_of_unit_volume() -> None:
+    from softpressure_ext.core import check_closed_surface
+    from softpressure_ext.core.topology import signed_volume
+
+    positions, triangles = prepare._box(3)
+    check_closed_surface("box", positions, triangles)
+    assert abs(signed_volume(positions, triangles) - 1.0) < 1e-12
