@@ -139,7 +139,8 @@ def pressurised_ball(subdivisions):
         sparse.eye(3),
     ).tocsr()
     inertia = mass / n / TIME_STEP**2
-    elastic = incidence.T @ sparse.block_diag(list(block)).tocsr() @ incidence + inertia * sparse.eye(3 * n)
+    blocks = sparse.bsr_matrix((block, np.arange(len(i)), np.arange(len(i) + 1))).tocsr()
+    elastic = incidence.T @ blocks @ incidence + inertia * sparse.eye(3 * n)
     gradient = np.zeros((n, 3))
     for corner in range(3):
         b, c = points[triangles[:, (corner + 1) % 3]], points[triangles[:, (corner + 2) % 3]]
