@@ -1,0 +1,294 @@
+"""Slow numpy twins of the core's kernels: textbook formulas and plain loops, nothing taken from the core.
+
+They work on one mesh at a time, in the caller's order, with dense matrices.
+"""
+
+import numpy as np
+
+# --- the mesh as springs, hinges and masses -------------------------------------------------------------------
+
+
+def edge_triangles(triangles):
+    """{(low, high): [(triangle, opposite corner, runs low to high?)]} in ascending order of edges."""
+    found = {}
+    for number, triangle in enumerate(triangles):
+        for k in range(3):
+            i, j, opposite = (int(triangle[(k + s) % 3]) for s in range(3))
+            found.setdefault((min(i, j), max(i, j)), []).append((number, opposite, i < j))
+    return dict(sorted(found.items()))
+
+
+def triangle_area(x, triangle):
+    """Heron's formula [m^2]."""
+    a, b, c = (np.linalg.norm(x[triangle[k]] - x[triangle[(k + 1) % 3]]) for k in range(3))
+    s = 0.5 * (a + b + c)
+    return np.sqrt(s * (s - a) * (s - b) * (s - c))
+
+
+def springs(x, triangles, modulus):
+    """Edges, rest lengths [m] and spring constants [N/m] (Van Gelder 1998, eq. 20, with E t = Y)."""
+    edges, lengths, constants = [], [], []
+    for (i, j), sides in edge_triangles(triangles).items():
+        length = np.linalg.norm(x[i] - x[j])
+        edges.append((i, j))
+        lengths.append(length)
+        constants.append(modulus * sum(triangle_area(x, triangles[side[0]]) for side in sides) / length**2)
+    return np.array(edges), np.array(lengths), np.array(constants)
+
+
+def hinges(x, triangles, modulus):
+    """Points (low, high, apex left of low-high, apex right), rest angles [rad], constants [N m] (Grinspun 2003)."""
+    points, angles, constants = [], [], []
+    for (i, j), sides in edge_triangles(triangles).items():
+        if len(sides) != 2:
+            continue
+        left = next(side for side in sides if side[2])
+        right = next(side for side in sides if not side[2])
+        hinge = (i, j, left[1], right[1])
+        area = triangle_area(x, triangles[left[0]]) + triangle_area(x, triangles[right[0]])
+        points.append(hinge)
+        angles.append(dihedral_angle(x[list(hinge)]))
+        constants.append(3.0 * modulus * np.dot(x[i] - x[j], x[i] - x[j]) / area)
+    return np.array(points), np.array(angles), np.array(constants)
+
+
+def vertex_masses(x, triangles, mass):
+    """A third of each triangle's share of the mass goes to each corner [kg]."""
+    masses = np.zeros(len(x))
+    areas = [triangle_area(x, triangle) for triangle in triangles]
+    for triangle, area in zip(triangles, areas, strict=True):
+        masses[triangle] += mass * area / sum(areas) / 3.0
+    return masses
+
+
+# --- energies of a body: each returns (energy, force, Hessian) --------------------------------------------------
+
+
+def stretch(x, edges, rest_length, stiffness):
+    """Springs. The Hessian leaves out the compressive part of the term across the edge (Teran et al. 2005)."""
+    energy, force, hessian = 0.0, np.zeros_like(x), np.zeros((len(x), 3, len(x), 3))
+    for (i, j), rest, k in zip(edges, rest_length, stiffness, strict=True):
+        along = x[j] - x[i]
+        length = np.linalg.norm(along)
+        unit = along / length
+        energy += 0.5 * k * (length - rest) ** 2
+        force[i] += k * (length - rest) * unit
+        force[j] -= k * (length - rest) * unit
+        block = k * np.outer(unit, unit) + k * max(0.0, 1.0 - rest / length) * (np.eye(3) - np.outer(unit, unit))
+        hessian[i, :, i] += block
+        hessian[j, :, j] += block
+        hessian[i, :, j] -= block
+        hessian[j, :, i] -= block
+    return energy, force, hessian
+
+
+def dihedral_angle(p):
+    """Angle [rad] between the two triangles (p0, p1, p2) and (p1, p0, p3): 0 flat, positive for a ridge."""
+    n = np.cross(p[1] - p[0], p[2] - p[0])
+    q = np.cross(p[0] - p[1], p[3] - p[1])
+    angle = np.arccos(np.clip(n @ q / np.linalg.norm(n) / np.linalg.norm(q), -1.0, 1.0))
+    # a ridge has the other apex below the first triangle
+    return angle if n @ (p[3] - p[0]) <= 0 else -angle
+
+
+def dihedral_gradient(p):
+    """Gradient of the angle by the cotangents at the edge (Wardetzky et al. 2007), shape (4, 3) [1/m]."""
+
+    def cotangent(at, first, second):
+        u, v = p[first] - p[at], p[second] - p[at]
+        return u @ v / np.linalg.norm(np.cross(u, v))
+
+    edge = np.linalg.norm(p[1] - p[0])
+    n = np.cross(p[1] - p[0], p[2] - p[0])
+    q = np.cross(p[0] - p[1], p[3] - p[1])
+    n, q = n / np.linalg.norm(n), q / np.linalg.norm(q)
+    gradient = np.zeros((4, 3))
+    gradient[0] = (cotangent(1, 0, 2) * n + cotangent(1, 0, 3) * q) / edge
+    gradient[1] = (cotangent(0, 1, 2) * n + cotangent(0, 1, 3) * q) / edge
+    gradient[2] = -(cotangent(0, 1, 2) + cotangent(1, 0, 2)) * n / edge
+    gradient[3] = -(cotangent(0, 1, 3) + cotangent(1, 0, 3)) * q / edge
+    return gradient
+
+
+def bend(x, points, rest_angle, stiffness):
+    """Hinges; the Hessian is that of Gauss and Newton."""
+    energy, force, hessian = 0.0, np.zeros_like(x), np.zeros((len(x), 3, len(x), 3))
+    for hinge, rest, k in zip(points, rest_angle, stiffness, strict=True):
+        turn = np.angle(np.exp(1j * (dihedral_angle(x[hinge]) - rest)))
+        gradient = dihedral_gradient(x[hinge])
+        energy += 0.5 * k * turn**2
+        for a in range(4):
+            force[hinge[a]] -= k * turn * gradient[a]
+            for b in range(4):
+                hessian[hinge[a], :, hinge[b]] += k * np.outer(gradient[a], gradient[b])
+    return energy, force, hessian
+
+
+def volume(x, triangles):
+    """Sum of tetrahedra on the mean point [m^3]."""
+    middle = x.mean(axis=0)
+    return sum(np.linalg.det(x[triangle] - middle) for triangle in triangles) / 6.0
+
+
+def area_vectors(x, triangles):
+    """A third of the area vectors of the triangles at each vertex: dV/dx of a closed surface [m^2]."""
+    vectors = np.zeros_like(x)
+    for i, j, k in triangles:
+        vectors[[i, j, k]] += np.cross(x[j] - x[i], x[k] - x[i]) / 6.0
+    return vectors
+
+
+def gas(x, triangles, rest_volume, amount, ambient):
+    """Ideal gas of nRT = `amount` [J], continued below a twentieth of the rest volume to second order."""
+    v = volume(x, triangles)
+    at = max(v, 0.05 * rest_volume)  # where the law is expanded: at v itself, or at the smallest volume
+    value, slope, curvature = -amount * np.log(at / rest_volume), -amount / at, amount / at**2
+    pressure = -(slope + curvature * (v - at)) - ambient
+    energy = value + slope * (v - at) + 0.5 * curvature * (v - at) ** 2 + ambient * (v - rest_volume)
+    gradient = area_vectors(x, triangles)
+    hessian = curvature * np.einsum("ia,jb->iajb", gradient, gradient)
+    return energy, pressure * gradient, hessian, (v, pressure, curvature)
+
+
+# --- contact -------------------------------------------------------------------------------------------------
+
+
+def barrier(s):
+    """b, b', b'' of b = -s^2 ln(1 - s) / 2 by its power series, continued by its parabola beyond 0.95."""
+    if s <= 0.0:
+        return 0.0, 0.0, 0.0
+    t = min(s, 0.95)
+    n = np.arange(1.0, 2000.0)
+    value = np.sum(t ** (n + 2) / (2 * n))
+    slope = np.sum((n + 2) * t ** (n + 1) / (2 * n))
+    curvature = np.sum((n + 2) * (n + 1) * t**n / (2 * n))
+    return value + slope * (s - t) + 0.5 * curvature * (s - t) ** 2, slope + curvature * (s - t), curvature
+
+
+def contact(gap, thickness, scale):
+    """Energy [J], force [N] and stiffness [N/m] of kappa r^2 b((r - gap) / r)."""
+    value, slope, curvature = barrier((thickness - gap) / thickness) if np.isfinite(gap) else (0.0, 0.0, 0.0)
+    return scale * thickness**2 * value, scale * thickness * slope, scale * curvature
+
+
+def tangent(normal):
+    """Projection onto the plane of a unit normal."""
+    return np.eye(3) - np.outer(normal, normal)
+
+
+def friction(stretch_vector, limit, spring):
+    """Energy [J], force [N], stiffness [N/m] of a spring that yields at `limit`: stored energy and work of yielding."""
+    length = np.linalg.norm(stretch_vector)
+    if spring * length <= limit:
+        return 0.5 * spring * length**2, -spring * stretch_vector, spring * np.eye(3)
+    held = limit / spring  # how far the spring itself stays stretched; the rest is slip against the full limit
+    unit = stretch_vector / length
+    energy = 0.5 * spring * held**2 + limit * (length - held)
+    return energy, -limit * unit, limit / length * (np.eye(3) - np.outer(unit, unit))
+
+
+# --- inertia, losses, impacts ----------------------------------------------------------------------------------
+
+
+def inertia(x, target, mass, time):
+    """1/2 m |x - y|^2 / tau^2, its force and Hessian."""
+    hessian = np.zeros((len(x), 3, len(x), 3))
+    for i, m in enumerate(mass):
+        hessian[i, :, i] = m / time**2 * np.eye(3)
+    away = x - target
+    return 0.5 * np.sum(mass / time**2 * np.sum(away**2, axis=1)), -mass[:, None] / time**2 * away, hessian
+
+
+def inertia_tensor(x, mass):
+    """About the centre of mass [kg m^2]; a billionth of the trace is added, so that a line has an inverse."""
+    centre = mass @ x / mass.sum()
+    tensor = sum(m * (r @ r * np.eye(3) - np.outer(r, r)) for m, r in zip(mass, x - centre, strict=True))
+    return tensor + 1e-9 * np.trace(tensor) * np.eye(3)
+
+
+def angular_momentum(x, v, mass):
+    """About the centre of mass [kg m^2/s]."""
+    centre, velocity = mass @ x / mass.sum(), mass @ v / mass.sum()
+    return sum(m * np.cross(r, u) for m, r, u in zip(mass, x - centre, v - velocity, strict=True))
+
+
+def rigid_motion(x, v, mass):
+    """Centre [m], velocity [m/s] and angular velocity [1/s] of the rigid motion of the same momenta."""
+    spin = np.linalg.solve(inertia_tensor(x, mass), angular_momentum(x, v, mass))
+    return mass @ x / mass.sum(), mass @ v / mass.sum(), spin
+
+
+def rigid_velocities(x, v, mass):
+    """Velocities [m/s] of that motion at the vertices."""
+    centre, velocity, spin = rigid_motion(x, v, mass)
+    return velocity + np.cross(spin, x - centre)
+
+
+def relative_speed(x, v, mass):
+    """RMS speed [m/s] apart from the rigid motion."""
+    away = v - rigid_velocities(x, v, mass)
+    return np.sqrt(np.sum(mass * np.sum(away**2, axis=1)) / mass.sum())
+
+
+def brake(bodies, point, normal, force, strength, time, known):
+    """Parting of a pair braked as by a contact force N (1 - chi v), implicit in v; returns the impulse [N s].
+
+    `bodies`: two of (x, v, mass) or, for a collider, its velocity there; `force` N [N]; `known` approach speed.
+    """
+    speed, mobility = 0.0, 0.0
+    for body, sign in zip(bodies, (1.0, -1.0), strict=True):
+        if len(body) == 1:
+            speed += sign * normal @ body[0]
+            continue
+        x, v, mass = body
+        centre, velocity, spin = rigid_motion(x, v, mass)
+        arm = np.cross(point - centre, normal)
+        speed += sign * normal @ (velocity + np.cross(spin, point - centre))
+        mobility += 1.0 / mass.sum() + arm @ np.linalg.solve(inertia_tensor(x, mass), arm)
+    if speed <= 0.0:
+        return 0.0
+    # v' = v - h N mobility (strength / known) v'
+    after = speed / (1.0 + time * force * mobility * strength / known)
+    return (speed - after) / mobility
+
+
+def cut_impulses(contacts, mass, pinned, v1, v_ahead, time):
+    """Velocity changes [m/s]. `contacts`: (points, weights, normal, force, friction); masses of free vertices."""
+    change = np.zeros_like(v_ahead)
+    for points, weights, normal, force, coefficient in contacts:
+        free = [s for s, i in enumerate(points) if i < len(mass) and not pinned[i]]
+        if force <= 0.0 or not free:
+            continue
+        jacobian = np.zeros((3, len(v_ahead) * 3))
+        for s in free:
+            jacobian[:, 3 * points[s] : 3 * points[s] + 3] = weights[s] * np.eye(3)
+        inverse_mass = np.repeat(1.0 / mass, 3)
+        mobility = (jacobian * inverse_mass @ jacobian.T)[0, 0]
+        ahead = jacobian @ (v_ahead - v1).ravel()
+        normal_part = normal * (normal @ ahead)
+        tangential = ahead - normal_part
+        allowed = time * force * mobility
+        taken = normal * min(max(normal @ ahead, 0.0), allowed)
+        if np.linalg.norm(tangential) > 0:
+            taken = taken + tangential * min(1.0, coefficient * allowed / np.linalg.norm(tangential))
+        change -= (inverse_mass * (jacobian.T @ (taken / mobility))).reshape(-1, 3)
+    return change
+
+
+# --- closed forms ----------------------------------------------------------------------------------------------
+
+
+def ball_strain(radius, gauge_pressure, modulus, ambient=101_325.0):
+    """Strain of an inflated ball: [(p + pa) / (1 + e)^3 - pa] r (1 + e) / 2 = 1.5 Y e, by bisection.
+
+    A triangle net of springs has Poisson ratio 1/3, so its tension under equal strain e is Y e / (1 - 1/3).
+    """
+    low, high = 0.0, 10.0
+    for _ in range(100):
+        e = 0.5 * (low + high)
+        pressure = (gauge_pressure + ambient) / (1 + e) ** 3 - ambient
+        if pressure * radius * (1 + e) / 2 > 1.5 * modulus * e:
+            low = e
+        else:
+            high = e
+    return low

@@ -1,0 +1,117 @@
+"""Meshes for the tests: positions [m], shape (vertex_count, 3), and triangles, counter-clockwise from outside."""
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+
+def icosphere(subdivisions, radius=1.0, centre=(0.0, 0.0, 0.0)):
+    """Sphere of 10 * 4^subdivisions + 2 vertices, all on the sphere."""
+    golden = (1 + 5**0.5) / 2
+    corners = [(0.0, s, t * golden) for s in (-1, 1) for t in (-1, 1)]
+    points = np.array([np.roll(corner, turn) for turn in range(3) for corner in corners])
+    # the faces of an icosahedron are its triples of corners at mutual distance 2
+    near = np.abs(np.linalg.norm(points[:, None] - points, axis=2) - 2.0) < 1e-9
+    faces = []
+    for i in range(12):
+        for j in range(i + 1, 12):
+            for k in range(j + 1, 12):
+                if near[i, j] and near[j, k] and near[k, i]:
+                    outward = np.linalg.det(points[[i, j, k]]) > 0
+                    faces.append((i, j, k) if outward else (i, k, j))
+    points = list(points / np.linalg.norm(points[0]))
+    for _ in range(subdivisions):
+        middles, finer = {}, []
+        for a, b, c in faces:
+            halves = []
+            for pair in ((a, b), (b, c), (c, a)):
+                key = tuple(sorted(pair))
+                if key not in middles:
+                    middle = points[pair[0]] + points[pair[1]]
+                    middles[key] = len(points)
+                    points.append(middle / np.linalg.norm(middle))
+                halves.append(middles[key])
+            x, y, z = halves
+            finer += [(a, x, z), (b, y, x), (c, z, y), (x, y, z)]
+        faces = finer
+    return radius * np.array(points) + np.asarray(centre, float), np.array(faces)
+
+
+def torus(major, minor, major_count=24, minor_count=12, centre=(0.0, 0.0, 0.0)):
+    """Torus about the z axis, made of rings."""
+    u, v = np.meshgrid(
+        np.arange(major_count) * 2 * np.pi / major_count,
+        np.arange(minor_count) * 2 * np.pi / minor_count,
+        indexing="ij",
+    )
+    across = major + minor * np.cos(v)
+    points = np.stack([across * np.cos(u), across * np.sin(u), minor * np.sin(v)], axis=-1).reshape(-1, 3)
+    number = np.arange(major_count * minor_count).reshape(major_count, minor_count)
+    ahead, up = np.roll(number, -1, axis=0), np.roll(number, -1, axis=1)
+    both = np.roll(ahead, -1, axis=1)
+    quads = np.stack([number, ahead, both, up], axis=-1).reshape(-1, 4)
+    return points + np.asarray(centre, float), split_quads(quads)
+
+
+def grid(size, cells=1, z=0.0):
+    """Open square plate of edge `size` in the plane z, facing up."""
+    line = np.linspace(-0.5 * size, 0.5 * size, cells + 1)
+    x, y = np.meshgrid(line, line, indexing="ij")
+    number = np.arange((cells + 1) ** 2).reshape(cells + 1, cells + 1)
+    quads = np.stack([number[:-1, :-1], number[1:, :-1], number[1:, 1:], number[:-1, 1:]], axis=-1).reshape(-1, 4)
+    return np.stack([x, y, np.full_like(x, z)], axis=-1).reshape(-1, 3), split_quads(quads)
+
+
+def box(size=1.0, cells=3, centre=(0.0, 0.0, 0.0)):
+    """Cube of edge `size`, each side cut into cells."""
+    corner = {}
+    quads = []
+    for axis in range(3):
+        for end in (0, cells):
+            for p in range(cells):
+                for q in range(cells):
+                    ring = [(p, q), (p + 1, q), (p + 1, q + 1), (p, q + 1)]
+                    lattice = [np.roll((end, *place), axis) for place in (ring if end else ring[::-1])]
+                    quads.append([corner.setdefault(tuple(spot.tolist()), len(corner)) for spot in lattice])
+    points = (np.array(list(corner), float) / cells - 0.5) * size + np.asarray(centre, float)
+    return points, split_quads(np.array(quads))
+
+
+def split_quads(quads):
+    """Two triangles for every quad."""
+    return np.concatenate([quads[:, [0, 1, 2]], quads[:, [0, 2, 3]]])
+
+
+def rotation(axis, angle):
+    """Rotation matrix about an axis by an angle [rad] (Rodrigues)."""
+    x, y, z = np.asarray(axis, float) / np.linalg.norm(axis)
+    cross = np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])
+    return np.eye(3) + np.sin(angle) * cross + (1 - np.cos(angle)) * cross @ cross
+
+
+def read_obj(path):
+    """Vertices and fan-split triangles of a Wavefront file; texture coordinates and normals are left out."""
+    points, triangles = [], []
+    for line in Path(path).read_text(encoding="utf-8").splitlines():
+        words = line.split()
+        if words[:1] == ["v"]:
+            points.append([float(word) for word in words[1:4]])
+        elif words[:1] == ["f"]:
+            corner = [int(word.split("/")[0]) - 1 for word in words[1:]]
+            triangles += [[corner[0], corner[k], corner[k + 1]] for k in range(1, len(corner) - 1)]
+    return np.array(points), np.array(triangles)
+
+
+def foreign_mesh(name):
+    """A mesh people really load, from outside the project; skips the test, loudly, where it is absent.
+
+    Looked for in the folder that SOFTPRESSURE_MESHES names, else in `shared/meshes` beside the checkout.
+    """
+    beside = Path(__file__).resolve().parent.parent.parent / "shared" / "meshes"
+    folder = Path(os.environ.get("SOFTPRESSURE_MESHES", beside))
+    path = folder / name
+    if not path.is_file():
+        pytest.skip(f"NOT TESTED: {name} is not in {folder}; set SOFTPRESSURE_MESHES to a folder that holds it")
+    return read_obj(path)
