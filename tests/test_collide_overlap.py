@@ -194,7 +194,7 @@ def test_both_balls_are_sent_apart_even_by_points_beyond_the_other_centre(deep):
     assert len(rows) == len(overlaps.pairs) > 10
     away = np.where(contacts.bodies[rows, 0] == 0, -1.0, 1.0)
     along = away * (contacts.normal[rows] @ axis)
-    assert along.min() > 0.1 and np.median(along) > 0.8  # near the rim the way out is slanted
+    assert along.min() > 0.1 and np.median(along) > 0.7  # near the rim the way out is slanted
     # and through the surface that is there: the way out ends on the other ball
     feet = x[contacts.points[rows, 0]] - contacts.distance[rows, None] * -contacts.normal[rows]
     centre = np.where(contacts.bodies[rows, 0, None] == 0, deep * axis, 0.0)
