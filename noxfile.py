@@ -31,6 +31,7 @@ BLENDERS = {
     "4.5.15": ("3.11", "1.26.4"),
 }
 DEMO_BLENDER = "5.0.1"
+SAMPLE_BLENDER = "4.2.23"
 BLENDER_TESTS = ["tests/test_package.py", "tests/test_install.py"]
 BLENDER_TESTS += sorted(str(path.relative_to(ROOT)) for path in ROOT.glob("tests/test_bpy_*.py"))
 
@@ -162,6 +163,14 @@ def read_counts(report: Path) -> dict[str, int]:
     skipped = int(suite.attrib["skipped"])
     passed = int(suite.attrib["tests"]) - failed - skipped
     return {"passed": passed, "failed": failed, "skipped": skipped, "seconds": round(float(suite.attrib["time"]))}
+
+
+@nox.session(python="3.11")
+def samples(session: nox.Session) -> None:
+    """The sample files, written anew in the oldest Blender."""
+    install_blender(session, SAMPLE_BLENDER)
+    session.install(*group("solver"))
+    session.run("python", "sample_blends/build.py")
 
 
 @nox.session(python=False)

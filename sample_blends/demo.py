@@ -35,8 +35,8 @@ def main() -> None:
     )
     from bl_ext.user_default.softpressure.softpressure import samples
 
-    scene = bpy.context.scene
     timed("build the scene", lambda: samples.build("bounce"))
+    scene = bpy.context.scene
     timed("simulate (compiles the solver on first use)", bpy.ops.softpressure.simulate)
     timed("bake", lambda: bpy.ops.softpressure.bake(target="SHAPE_KEYS"))
     bpy.ops.wm.save_as_mainfile(filepath=str(OUTPUT / "bounce_baked.blend"), copy=True, compress=True)

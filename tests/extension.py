@@ -1,6 +1,7 @@
 """Load the repository root as the package `softpressure_ext`, wherever the checkout lies."""
 
 import importlib.util
+import os
 import sys
 from pathlib import Path
 
@@ -17,3 +18,16 @@ def load() -> None:
     module = importlib.util.module_from_spec(spec)
     sys.modules[ALIAS] = module
     spec.loader.exec_module(module)
+
+
+def leave(status: int) -> None:
+    """End the process at once if Blender would not survive a normal end; otherwise do nothing.
+
+    As a Python module (not as a program) Blender 4.2 crashes while Python shuts down, after everything is done, if
+    any property ever had an update callback.
+    """
+    bpy = sys.modules.get("bpy")
+    if bpy is not None and bpy.app.version < (4, 5):
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(status)

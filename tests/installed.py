@@ -11,6 +11,7 @@ import bpy
 
 # isort: split
 import addon_utils  # found only after bpy
+import extension
 
 MODULE = "bl_ext.user_default.softpressure"
 RESOURCES = Path(os.environ["BLENDER_USER_RESOURCES"])
@@ -107,6 +108,4 @@ if sys.argv[1] == "install":
 else:
     remove()
 print("done", flush=True)
-if bpy.app.version < (4, 5):
-    # As a Python module, Blender 4.2 crashes at exit once any extension whose properties have callbacks was removed.
-    os._exit(0)
+extension.leave(0)
