@@ -7,7 +7,6 @@
 import os
 import shutil
 import subprocess
-import tomllib
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
@@ -21,7 +20,6 @@ nox.options.download_python = "never"
 ROOT = Path(__file__).resolve().parent
 RESULTS = ROOT / "build" / "results"
 PYPROJECT = nox.project.load_toml(ROOT / "pyproject.toml")
-MANIFEST = tomllib.loads((ROOT / "blender_manifest.toml").read_text(encoding="utf-8"))
 
 # bpy wheel: (its Python, the numpy that this Blender ships)
 BLENDERS = {
@@ -116,11 +114,10 @@ def blender(session: nox.Session, blender: str) -> None:
     install_blender(session, blender)
     make_zips(session, "current")
     # numba comes from the wheels of the zip and not from this environment, where it would hide a broken zip.
-    python_tag = f"-cp{BLENDERS[blender][0].replace('.', '')}-"
-    wheels = [path for path in MANIFEST["wheels"] if python_tag in path and (ROOT / path).exists()]
     solver = Path(session.create_tmp()).resolve() / "solver"
     shutil.rmtree(solver, ignore_errors=True)
-    session.run("python", "-m", "pip", "install", "--quiet", "--no-deps", f"--target={solver}", *wheels)
+    from_zip = ["--quiet", "--no-deps", "--no-index", "--find-links=wheels", f"--target={solver}"]
+    session.run("python", "-m", "pip", "install", *from_zip, *group("solver"))
     run_pytest(session, f"blender-{blender}", *BLENDER_TESTS, PYTHONPATH=str(solver))
 
 
