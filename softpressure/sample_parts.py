@@ -1,0 +1,206 @@
+"""What sample scenes are made of: simple meshes, colours, light, camera, keyframes."""
+
+import math
+from collections.abc import Sequence
+
+import bmesh
+import bpy
+import numpy as np
+from numpy.typing import ArrayLike
+
+from . import actions
+from .blender_types import Mesh
+
+Point = tuple[float, float, float]
+Colour = tuple[float, float, float]
+
+CORAL: Colour = (0.87, 0.16, 0.11)
+AMBER: Colour = (0.93, 0.50, 0.06)
+TEAL: Colour = (0.02, 0.38, 0.36)
+SKY: Colour = (0.10, 0.38, 0.72)
+PLUM: Colour = (0.33, 0.09, 0.34)
+LIME: Colour = (0.42, 0.60, 0.09)
+ROSE: Colour = (0.85, 0.30, 0.40)
+NAVY: Colour = (0.06, 0.12, 0.35)
+STONE: Colour = (0.62, 0.60, 0.57)
+SLATE: Colour = (0.25, 0.29, 0.34)
+#: Eight that can be told apart.
+COLOURS = (CORAL, TEAL, AMBER, NAVY, ROSE, LIME, SKY, PLUM)
+
+
+def start(scene: bpy.types.Scene, frame_count: int) -> None:
+    """Take everything out of a scene and set its clock: 24 frames per second, from frame 1."""
+    for obj in list(scene.collection.all_objects):
+        bpy.data.objects.remove(obj)
+    bpy.data.orphans_purge(do_recursive=True)
+    scene.render.fps, scene.render.fps_base = 24, 1.0
+    scene.frame_start, scene.frame_end = 1, frame_count
+    scene.frame_set(1)
+
+
+def add_object(name: str, mesh: Mesh, colour: Colour, roughness: float = 0.5, alpha: float = 1.0) -> bpy.types.Object:
+    """An object of a mesh in one colour, for every renderer."""
+    material = bpy.data.materials.new(name)
+    material.use_nodes = True
+    shader = next(node for node in material.node_tree.nodes if node.type == "BSDF_PRINCIPLED")
+    shader.inputs["Base Color"].default_value = (*colour, 1.0)
+    shader.inputs["Roughness"].default_value = roughness
+    shader.inputs["Alpha"].default_value = alpha
+    material.diffuse_color = (*colour, alpha)
+    mesh.materials.append(material)
+    obj = bpy.data.objects.new(name, mesh)
+    obj.color = (*colour, alpha)
+    bpy.context.scene.collection.objects.link(obj)
+    return obj
+
+
+def add_body(obj: bpy.types.Object, kind: str, **settings: float) -> None:
+    """Make an object a body, as a person would: select it, press the button, then change its settings."""
+    for other in bpy.context.selected_objects:
+        other.select_set(False)
+    obj.select_set(True)
+    bpy.context.view_layer.objects.active = obj
+    bpy.ops.softpressure.add_body(kind=kind)
+    for name, value in settings.items():
+        setattr(obj.softpressure, name, value)
+    obj.select_set(False)
+
+
+def add_ball(name: str, colour: Colour, radius: float, location: Point, **settings: float) -> bpy.types.Object:
+    """A soft ball of 642 vertices, drawn smoothly. Radius and location in metres."""
+    ball = add_object(name, ball_mesh(name, radius), colour, roughness=0.35)
+    ball.location = location
+    add_body(ball, "SOFT", **settings)
+    smooth(ball)
+    return ball
+
+
+def add_obstacle(
+    name: str, mesh: Mesh, colour: Colour, alpha: float = 1.0, location: Point = (0.0, 0.0, 0.0), **settings: float
+) -> bpy.types.Object:
+    """A collider."""
+    obstacle = add_object(name, mesh, colour, roughness=0.8, alpha=alpha)
+    obstacle.location = location
+    add_body(obstacle, "COLLIDER", **settings)
+    return obstacle
+
+
+def smooth(obj: bpy.types.Object) -> None:
+    """Smooth shading and a Subdivision modifier, which follows the simulated shape."""
+    obj.data.shade_smooth()
+    modifier = obj.modifiers.new("Subdivision", "SUBSURF")
+    modifier.levels, modifier.render_levels = 1, 2
+
+
+def ball_mesh(name: str, radius: float) -> Mesh:
+    """An icosphere of 642 vertices."""
+    shape = bmesh.new()
+    bmesh.ops.create_icosphere(shape, subdivisions=4, radius=radius)
+    mesh = bpy.data.meshes.new(name)
+    shape.to_mesh(mesh)
+    shape.free()
+    return mesh
+
+
+def torus_mesh(name: str, radius: float, tube_radius: float, around: int = 64, tube: int = 24) -> Mesh:
+    """A torus around the x axis."""
+    turn = 2.0 * np.pi * np.arange(around)[:, None] / around
+    roll = 2.0 * np.pi * np.arange(tube)[None, :] / tube
+    distance = radius + tube_radius * np.cos(roll)
+    x = np.broadcast_to(tube_radius * np.sin(roll), (around, tube))
+    points = np.stack([x, distance * np.cos(turn), distance * np.sin(turn)], axis=-1)
+    i, j = np.meshgrid(np.arange(around), np.arange(tube), indexing="ij")
+    next_i, next_j = (i + 1) % around, (j + 1) % tube
+    corners = [i * tube + j, i * tube + next_j, next_i * tube + next_j, next_i * tube + j]
+    return make_mesh(name, points.reshape(-1, 3), np.stack(corners, axis=-1).reshape(-1, 4).tolist())
+
+
+def profile_mesh(name: str, profile: ArrayLike, width: float, slice_count: int) -> Mesh:
+    """A profile in the x-z plane, anticlockwise seen from -y, drawn out along y to a closed solid in slices."""
+    outline = np.asarray(profile, dtype=float)
+    count = len(outline)
+    points = np.zeros((slice_count + 1, count, 3))
+    points[:, :, [0, 2]] = outline
+    points[:, :, 1] = np.linspace(-0.5 * width, 0.5 * width, slice_count + 1)[:, None]
+    faces = [list(range(count)), [slice_count * count + k for k in reversed(range(count))]]
+    for i in range(slice_count):
+        for k in range(count):
+            ahead = (k + 1) % count
+            faces.append([i * count + k, (i + 1) * count + k, (i + 1) * count + ahead, i * count + ahead])
+    return make_mesh(name, points.reshape(-1, 3), faces)
+
+
+def rounded(outline: Sequence[tuple[float, float]], radius: float, step_count: int = 4) -> list[tuple[float, float]]:
+    """An anticlockwise outline with an arc instead of each outward corner."""
+    corners = np.asarray(outline, dtype=float)
+    result: list[tuple[float, float]] = []
+    for before, corner, after in zip(np.roll(corners, 1, 0), corners, np.roll(corners, -1, 0), strict=True):
+        back, ahead = before - corner, after - corner
+        back, ahead = back / np.hypot(*back), ahead / np.hypot(*ahead)
+        if ahead[0] * back[1] - ahead[1] * back[0] <= 0.0:  # an inward corner
+            result.append((float(corner[0]), float(corner[1])))
+            continue
+        half = 0.5 * math.acos(float(np.clip(back @ ahead, -1.0, 1.0)))
+        towards = (back + ahead) / np.hypot(*(back + ahead))
+        centre = corner + radius / math.sin(half) * towards
+        first = corner + radius / math.tan(half) * back - centre
+        sweep = math.pi - 2.0 * half
+        for angle in np.linspace(0.0, sweep, step_count + 1):
+            c, s = math.cos(angle), math.sin(angle)
+            point = centre + (c * first[0] - s * first[1], s * first[0] + c * first[1])
+            result.append((float(point[0]), float(point[1])))
+    return result
+
+
+def make_mesh(name: str, points: ArrayLike, faces: Sequence[Sequence[int]]) -> Mesh:
+    """A mesh of these vertices [m] and faces."""
+    mesh = bpy.data.meshes.new(name)
+    mesh.from_pydata(np.asarray(points, dtype=float).tolist(), [], [list(face) for face in faces])
+    mesh.update()
+    return mesh
+
+
+def animate(obj: bpy.types.Object, path: str, axis: int, keys: Sequence[tuple[int, float]], linear: bool) -> None:
+    """Keyframes (frame, value) of one channel of a transform; eased unless linear."""
+    for frame, value in keys:
+        getattr(obj, path)[axis] = value
+        obj.keyframe_insert(path, index=axis, frame=frame)
+    for curve in actions.curves(obj):
+        if (curve.data_path, curve.array_index) == (path, axis):
+            for point in curve.keyframe_points:
+                point.interpolation = "LINEAR" if linear else "BEZIER"
+
+
+def set_stage(scene: bpy.types.Scene, eye: Point, target: Point, focal_length: float) -> None:
+    """A camera at `eye` that looks at `target`, a sun, and a light background."""
+    camera = bpy.data.cameras.new("Camera")
+    camera.lens = focal_length
+    scene.camera = _link(scene, bpy.data.objects.new("Camera", camera), eye)
+    _look(scene.camera, eye, target)
+    scene.render.resolution_x, scene.render.resolution_y = 1280, 720
+
+    light = bpy.data.lights.new("Sun", "SUN")
+    light.energy, light.angle = 3.0, 0.15
+    sun = _link(scene, bpy.data.objects.new("Sun", light), (-4.0, -6.0, 9.0))
+    _look(sun, sun.location[:], (0.0, 0.0, 0.0))
+
+    world = bpy.data.worlds.new("Background")
+    world.color = (0.80, 0.85, 0.90)
+    world.use_nodes = True
+    background = next(node for node in world.node_tree.nodes if node.type == "BACKGROUND")
+    background.inputs["Color"].default_value = (*world.color, 1.0)
+    background.inputs["Strength"].default_value = 0.8
+    scene.world = world
+    scene.view_settings.view_transform = "Standard"
+
+
+def _link(scene: bpy.types.Scene, obj: bpy.types.Object, location: Point) -> bpy.types.Object:
+    scene.collection.objects.link(obj)
+    obj.location = location
+    return obj
+
+
+def _look(obj: bpy.types.Object, eye: Sequence[float], target: Sequence[float]) -> None:
+    """Turn an object whose -z axis points ahead (cameras, lights) towards a point."""
+    x, y, z = (b - a for a, b in zip(eye, target, strict=True))
+    obj.rotation_euler = (0.5 * math.pi + math.atan2(z, math.hypot(x, y)), 0.0, math.atan2(-x, y))
