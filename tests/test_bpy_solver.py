@@ -1,0 +1,124 @@
+"""The Blender side with the real solver: the defaults give toys, and what is played, simulated and baked agree."""
+
+from typing import Any
+
+import bpy
+import numpy as np
+import pytest
+from bpy_scene import add_mesh, empty_file, frame, play, shown, this_session  # noqa: F401
+from softpressure_ext.core.topology import signed_volume
+
+
+def add_floor() -> Any:
+    floor = add_mesh("Floor", [(-9, -9, 0), (9, -9, 0), (9, 9, 0), (-9, 9, 0)], [(0, 1, 2, 3)])
+    assert bpy.ops.softpressure.add_body(kind="COLLIDER") == {"FINISHED"}
+    return floor
+
+
+def volume(obj: Any) -> float:
+    obj.data.calc_loop_triangles()
+    triangles = np.array([t.vertices[:] for t in obj.data.loop_triangles], np.int32)
+    return signed_volume(shown(obj), triangles)
+
+
+def test_a_sphere_with_the_defaults_is_a_lively_beach_ball() -> None:
+    scene = bpy.context.scene
+    scene.frame_end = 40
+    add_floor()
+    bpy.ops.mesh.primitive_uv_sphere_add(segments=16, ring_count=8, location=(0, 0, 2))
+    ball = bpy.context.object
+    assert bpy.ops.softpressure.add_body() == {"FINISHED"}
+    play(1, 1)
+    whole = volume(ball)
+    assert bpy.ops.softpressure.simulate() == {"FINISHED"}
+    lowest, center, volumes = [], [], []
+    for number in range(1, 41):
+        frame(number)
+        positions = shown(ball)
+        lowest.append(positions[:, 2].min())
+        center.append(positions[:, 2].mean())
+        volumes.append(volume(ball) / whole)
+    assert min(lowest) > -1e-3  # never through the floor
+    hit = int(np.argmin(center[:20]))
+    assert 8 <= hit <= 16  # falls 1 m in 0.45 s, 11 frames
+    assert max(center[hit:]) - center[hit] > 0.4  # rebounds
+    assert 0.9 < min(volumes) and max(volumes) < 1.1  # holds its gas
+
+
+def test_suzanne_with_closed_eyes_is_a_toy_that_keeps_its_volume() -> None:
+    add_floor()
+    bpy.ops.mesh.primitive_monkey_add(location=(0, 0, 1.3))
+    suzanne = bpy.context.object
+    bpy.ops.object.mode_set(mode="EDIT")
+    bpy.ops.mesh.select_mode(type="EDGE")
+    bpy.ops.mesh.select_all(action="DESELECT")
+    bpy.ops.mesh.select_non_manifold()
+    bpy.ops.mesh.edge_face_add()
+    bpy.ops.object.mode_set(mode="OBJECT")
+    assert bpy.ops.softpressure.add_body() == {"FINISHED"}
+    bpy.context.scene.frame_end = 30
+    play(1, 1)
+    whole = volume(suzanne)
+    bpy.ops.softpressure.simulate()
+    assert not this_session().error
+    for number in (5, 15, 30):
+        frame(number)
+        assert volume(suzanne) / whole == pytest.approx(1.0, abs=0.1)
+        assert shown(suzanne)[:, 2].min() > -1e-3
+
+
+def test_playing_and_simulating_give_the_same_bits_and_so_does_the_bake() -> None:
+    scene = bpy.context.scene
+    scene.frame_end = 16
+    add_floor()
+    bpy.ops.mesh.primitive_ico_sphere_add(subdivisions=2, radius=0.5, location=(0, 0, 0.8))
+    ball = bpy.context.object
+    bpy.ops.softpressure.add_body()
+    play(1, 16)
+    played = [this_session().cache.positions(0, number).copy() for number in range(1, 17)]
+    bpy.ops.softpressure.reset()
+    bpy.ops.softpressure.simulate()
+    simulated = [this_session().cache.positions(0, number) for number in range(1, 17)]
+    np.testing.assert_array_equal(simulated, played)
+    bpy.ops.softpressure.bake()
+    for number in range(1, 17):
+        frame(number)
+        np.testing.assert_allclose(shown(ball), simulated[number - 1], atol=2e-7)  # float32 at 1 m
+
+
+def test_a_run_goes_on_from_the_disk_as_if_it_had_not_stopped(tmp_path: Any) -> None:
+    scene = bpy.context.scene
+    scene.frame_end = 14
+    add_floor()
+    bpy.ops.mesh.primitive_ico_sphere_add(subdivisions=2, radius=0.5, location=(0, 0, 0.6))
+    bpy.ops.softpressure.add_body()
+    play(1, 14)
+    whole = [this_session().cache.positions(0, number).copy() for number in range(1, 15)]
+    bpy.ops.softpressure.reset()
+    play(2, 9)
+    path = str(tmp_path / "scene.blend")
+    bpy.ops.wm.save_as_mainfile(filepath=path)
+    bpy.ops.wm.open_mainfile(filepath=path)
+    assert this_session().cache.last_frame == 9
+    bpy.ops.softpressure.simulate()
+    assert this_session().cache.last_frame == 14
+    again = [this_session().cache.positions(0, number) for number in range(1, 15)]
+    np.testing.assert_allclose(again, whole, atol=1e-5)  # contacts are searched anew
+
+
+def test_a_rising_pressure_swells_the_ball() -> None:
+    bpy.context.scene.use_gravity = False
+    bpy.context.scene.frame_end = 12
+    bpy.ops.mesh.primitive_ico_sphere_add(subdivisions=2, radius=0.5)
+    ball = bpy.context.object
+    bpy.ops.softpressure.add_body()
+    settings = ball.softpressure
+    for number, pressure in ((1, 0.0), (12, 50_000.0)):
+        settings.gauge_pressure = pressure
+        settings.keyframe_insert("gauge_pressure", frame=number)
+    frame(1)
+    bpy.ops.softpressure.simulate()
+    frame(1)
+    before = volume(ball)
+    frame(12)
+    assert volume(ball) > 1.2 * before
