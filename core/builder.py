@@ -256,6 +256,7 @@ def _hinges(
     return Hinges(
         points=points,
         rest_angle=np.arctan2(sine, np.einsum("ij,ij->i", first, second)),
+        rest_normal=np.stack([(first**2).sum(axis=1), (second**2).sum(axis=1)], axis=1),
         stiffness=stiffness,
         vertex_start=start,
         vertex_entry=entry,

@@ -51,6 +51,7 @@ class Hinges(NamedTuple):
 
     points: IntArray  # edge start, edge end, apex of first, apex of second triangle, shape (hinge_count, 4)
     rest_angle: FloatArray  # dihedral angle at rest [rad], 0 = flat, shape (hinge_count,)
+    rest_normal: FloatArray  # squared length of both normals at rest, each twice the area [m^4], (hinge_count, 2)
     stiffness: FloatArray  # [N m], shape (hinge_count,)
     vertex_start: IntArray  # CSR over vertices, shape (vertex_count + 1,)
     vertex_entry: IntArray  # 4 * hinge + slot, shape (4 * hinge_count,)

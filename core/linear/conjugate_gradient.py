@@ -22,7 +22,7 @@ class Hessian(NamedTuple):
     inertia: Any  # mass / tau^2 [N/m], shape (vertex_count,)
     pinned: Any  # shape (vertex_count,)
     edge_block: Any  # shape (edge_count, 4)
-    hinge_gradient: Any  # [1/m], shape (hinge_count, 4, 3)
+    hinge_root: Any  # shape (hinge_count, 4, 3)
     volume_gradient: Any  # [m^2], shape (vertex_count, 3)
     gas_stiffness: Any  # nRT / V^2 [Pa/m^3], shape (membrane_count,)
 
@@ -34,7 +34,7 @@ class Scratch(NamedTuple):
     product: Any
     preconditioned: Any
     sums: Any  # per chunk, shape (chunk_count, 2)
-    turned: Any  # moment change per hinge [N m], shape (hinge_count,)
+    turned: Any  # `hinge_turn` of every hinge, shape (hinge_count,)
     gas: Any  # gas_stiffness * (dV/dx . direction) per membrane
 
 
@@ -49,7 +49,7 @@ def multiply(edges, hinges, chunks, hessian, terms, contact_count, p, stretched,
     if hinge_count > 0:
         for chunk in prange(chunks.body.shape[0]):
             for h in range(chunks.hinge_start[chunk], chunks.hinge_start[chunk + 1]):
-                turned[h] = hinge_turn(h, p, hinges, hessian.hinge_gradient)
+                turned[h] = hinge_turn(h, p, hinges, hessian.hinge_root)
     for chunk in prange(chunks.body.shape[0]):
         along = 0.0
         swept = 0.0
@@ -63,7 +63,7 @@ def multiply(edges, hinges, chunks, hessian, terms, contact_count, p, stretched,
             hy += m * p[i, 1]
             hz += m * p[i, 2]
             if hinge_count > 0:
-                bx, by, bz = bend_product(i, hinges, turned, hessian.hinge_gradient)
+                bx, by, bz = bend_product(i, hinges, turned, hessian.hinge_root)
                 hx += bx
                 hy += by
                 hz += bz

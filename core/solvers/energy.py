@@ -41,15 +41,15 @@ class StageEnergy:
         self._gas = np.zeros(model.membrane_count)
         self._tension = np.zeros(edge_count)
         self._edge_block = np.zeros((edge_count, 4))
-        self._moment = np.zeros(hinge_count)
-        self._hinge_gradient = np.zeros((hinge_count, 4, 3))
+        self._hinge_force = np.zeros((hinge_count, 4, 3))
+        self._hinge_root = np.zeros((hinge_count, 4, 3))
         self._volume_gradient = np.zeros((vertex_count, 3))
         self._chunk_sums = np.zeros((4, chunk_count))
         self.hessian = Hessian(
             inertia=self.inertia,
             pinned=model.pinned,
             edge_block=self._edge_block,
-            hinge_gradient=self._hinge_gradient,
+            hinge_root=self._hinge_root,
             volume_gradient=self._volume_gradient,
             gas_stiffness=self._gas_stiffness,
         )
@@ -97,8 +97,8 @@ class StageEnergy:
         model, chunks, sums = self.model, self.model.chunks, self._chunk_sums
         inertia_energy(x, self._target, self.inertia, chunks, sums[0])
         evaluate_stretch(x, model.edges, chunks, self._tension, self._edge_block, sums[1])
-        if len(self._moment):
-            evaluate_bend(x, model.hinges, chunks, self._moment, self._hinge_gradient, sums[2])
+        if len(self._hinge_force):
+            evaluate_bend(x, model.hinges, chunks, self._hinge_force, self._hinge_root, sums[2])
         volume_gradient(x, model.body_point_start, model.fans, chunks, self._volume_gradient, sums[3])
         evaluate_gas(
             sums[3], chunks, model.rest_volume, self._gas, model.ambient_pressure,
@@ -130,7 +130,7 @@ class StageEnergy:
         """Minus the gradient of E at x [N] into r, shape (vertex_count, 3); after `evaluate` and `linearise`."""
         gather_residual(
             x, self._target, self.model.edges, self.model.hinges, self.model.chunks, self.hessian, self._tension,
-            self._moment, self.pressure, self.terms, self.contacts.count, r,
+            self._hinge_force, self.pressure, self.terms, self.contacts.count, r,
         )  # fmt: skip
 
     def contact_diagonal(self, diagonal: FloatArray) -> None:
@@ -235,7 +235,7 @@ def evaluate_gas(chunk_volume, chunks, rest_volume, gas, ambient, volume, pressu
 
 
 @parallel_kernel
-def gather_residual(x, target, edges, hinges, chunks, hessian, tension, moment, pressure, terms, contact_count, r):
+def gather_residual(x, target, edges, hinges, chunks, hessian, tension, hinge_force, pressure, terms, contact_count, r):
     """All forces on every vertex, inertia included [N]; zero for pinned vertices."""
     for chunk in prange(chunks.body.shape[0]):
         p = pressure[chunks.body[chunk]]
@@ -248,8 +248,8 @@ def gather_residual(x, target, edges, hinges, chunks, hessian, tension, moment, 
             fx += m * (target[i, 0] - x[i, 0]) + p * hessian.volume_gradient[i, 0]
             fy += m * (target[i, 1] - x[i, 1]) + p * hessian.volume_gradient[i, 1]
             fz += m * (target[i, 2] - x[i, 2]) + p * hessian.volume_gradient[i, 2]
-            if moment.shape[0] > 0:
-                bx, by, bz = bend_force(i, hinges, moment, hessian.hinge_gradient)
+            if hinge_force.shape[0] > 0:
+                bx, by, bz = bend_force(i, hinges, hinge_force)
                 fx += bx
                 fy += by
                 fz += bz
