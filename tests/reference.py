@@ -110,17 +110,34 @@ def dihedral_gradient(p):
     return gradient
 
 
-def bend(x, points, rest_angle, stiffness):
-    """Hinges; the Hessian is that of Gauss and Newton."""
+def fading(p, rest_area):
+    """Factor (1 + c) A^2 / (A^2 + c A_rest^2), c = 0.01, of a triangle and its gradient [1/m], shape (3, 3)."""
+    normal = np.cross(p[1] - p[0], p[2] - p[0])
+    area = 0.5 * np.linalg.norm(normal)
+    # moving a corner across the opposite edge changes the area by half that edge
+    area_gradient = [0.5 * np.cross(normal / (2 * area), p[(k + 2) % 3] - p[(k + 1) % 3]) for k in range(3)]
+    ratio = (area / rest_area) ** 2
+    slope = 1.01 * 0.01 / (ratio + 0.01) ** 2 * 2 * area / rest_area**2
+    return 1.01 * ratio / (ratio + 0.01), slope * np.array(area_gradient)
+
+
+def bend(x, rest, points, rest_angle, stiffness):
+    """Hinges that fade with the areas of their triangles, `rest` positions [m]; the Hessian is Gauss and Newton's."""
     energy, force, hessian = 0.0, np.zeros_like(x), np.zeros((len(x), 3, len(x), 3))
-    for hinge, rest, k in zip(points, rest_angle, stiffness, strict=True):
-        turn = np.angle(np.exp(1j * (dihedral_angle(x[hinge]) - rest)))
+    for hinge, angle, k in zip(points, rest_angle, stiffness, strict=True):
+        turn = np.angle(np.exp(1j * (dihedral_angle(x[hinge]) - angle)))
         gradient = dihedral_gradient(x[hinge])
-        energy += 0.5 * k * turn**2
+        factor, factor_gradient = 1.0, np.zeros((4, 3))
+        for corners in ([0, 1, 2], [1, 0, 3]):
+            q, q_gradient = fading(x[hinge[corners]], triangle_area(rest, hinge[corners]))
+            factor_gradient *= q
+            factor_gradient[corners] += factor * q_gradient
+            factor *= q
+        energy += 0.5 * k * factor * turn**2
         for a in range(4):
-            force[hinge[a]] -= k * turn * gradient[a]
+            force[hinge[a]] -= k * factor * turn * gradient[a] + 0.5 * k * turn**2 * factor_gradient[a]
             for b in range(4):
-                hessian[hinge[a], :, hinge[b]] += k * np.outer(gradient[a], gradient[b])
+                hessian[hinge[a], :, hinge[b]] += k * factor * np.outer(gradient[a], gradient[b])
     return energy, force, hessian
 
 
