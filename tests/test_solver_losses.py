@@ -246,7 +246,7 @@ def test_an_approach_is_noted_and_not_braked(model, moving):
 
 @pytest.mark.parametrize("seed", range(4))
 def test_impulse_cuts_equal_their_twin(model, moving, seed):
-    x, v1 = moving
+    _, v1 = moving
     rng = np.random.default_rng(seed)
     n = model.vertex_count
     pairs = Pairs(model, rng, 60)
