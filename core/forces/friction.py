@@ -17,6 +17,7 @@ from numba import prange
 from ..jit import kernel, parallel_kernel
 from .contact import BLOCK_SIZE
 
+
 class FrictionLag(NamedTuple):
     """What friction keeps of the last accepted iterate, one row per contact."""
 
@@ -68,7 +69,7 @@ def slip_vector(c, x, start, lag):
 
 @parallel_kernel
 def evaluate_friction(count, x, start, lag, spring, stiffness, normal_force, active, force, matrix, energy):
-    """Total contact force [N] on the point's side and its 3 x 3 stiffness [N/m] (xx, yy, zz, xy, xz, yz), and D [J] per block.
+    """Total force [N] on each contact's point, its stiffness [N/m] (xx, yy, zz, xy, xz, yz), and D [J] per block.
 
     `stiffness` and `normal_force` are those of `evaluate_contact` at the same x.
     """

@@ -25,6 +25,9 @@ from ..state import StuckContacts
 class StageEnergy:
     """Energy, residual and Hessian of one time stage of length `stage_time` [s]."""
 
+    terms: ContactTerms  # derivatives of the contacts, as the kernels take them
+    _lag: FrictionLag
+
     def __init__(self, model: Model, contacts: Contacts, stage_time: float) -> None:
         vertex_count, edge_count, hinge_count = model.vertex_count, len(model.edges.points), len(model.hinges.points)
         chunk_count = len(model.chunks.body)
@@ -186,9 +189,10 @@ class StageEnergy:
         stretch[:count] = 0.0
         if len(stuck.point) == 0 or count == 0:
             return
-        key = stuck.point.astype(np.int64) * self.model.body_count + stuck.body
+        body_count = self.model.body_count
+        key = stuck.point.astype(np.int64) * body_count + stuck.body
         order = np.argsort(key, kind="stable")
-        wanted = self.contacts.points[:count, 0].astype(np.int64) * self.model.body_count + self.contacts.bodies[:count, 1]
+        wanted = self.contacts.points[:count, 0].astype(np.int64) * body_count + self.contacts.bodies[:count, 1]
         place = np.minimum(np.searchsorted(key[order], wanted), len(key) - 1)
         found = key[order][place] == wanted
         stretch[:count][found] = stuck.stretch[order][place[found]]
@@ -200,7 +204,13 @@ class StageEnergy:
         self._contact_stiffness = np.zeros(capacity)
         self._contact_scale = np.zeros(capacity)
         self._block_energy = np.zeros(_block_count(capacity))
-        self._lag = FrictionLag(contacts.points, np.zeros((capacity, 4)), np.zeros((capacity, 3)), np.zeros(capacity), np.zeros((capacity, 3)))
+        self._lag = FrictionLag(
+            contacts.points,
+            np.zeros((capacity, 4)),
+            np.zeros((capacity, 3)),
+            np.zeros(capacity),
+            np.zeros((capacity, 3)),
+        )
         self.contact_stretched = np.zeros((capacity, 3))  # scratch of the Hessian product [N]
         self.terms = ContactTerms(
             contacts.points, contacts.weights, contacts.vertex_start, contacts.vertex_entry,

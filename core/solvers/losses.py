@@ -18,7 +18,7 @@ import numpy as np
 from numba import prange
 
 from ..jit import kernel, parallel_kernel
-from ..model import FloatArray, Model
+from ..model import Model
 from ..state import State
 from .energy import StageEnergy
 
@@ -87,7 +87,7 @@ def bounce_strength(bounciness: float) -> float:
 
 @parallel_kernel
 def rigid_motions(x, v, mass, body_point_start, motion):
-    """Rigid motion of each membrane: centre [m], velocity [m/s], angular velocity [1/s], inverse inertia [1/(kg m^2)]."""
+    """Centre [m], velocity [m/s], angular velocity [1/s] and inverse inertia [1/(kg m^2)] of each membrane."""
     for body in prange(motion.shape[0]):
         first, last = body_point_start[body], body_point_start[body + 1]
         m = 0.0

@@ -273,4 +273,5 @@ def _vertex_areas(model: Model) -> FloatArray:
     skin = model.surfaces.triangles[: model.surfaces.body_triangle_start[model.membrane_count]]
     a, b, c = (model.rest_positions[skin[:, corner]] for corner in range(3))
     area = 0.5 * np.linalg.norm(np.cross(b - a, c - a), axis=1)
-    return np.bincount(skin.ravel(), np.repeat(area / 3.0, 3), minlength=model.vertex_count)
+    areas: FloatArray = np.bincount(skin.ravel(), np.repeat(area / 3.0, 3), minlength=model.vertex_count)
+    return areas
