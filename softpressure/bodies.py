@@ -193,13 +193,6 @@ def ensure_live_key(obj: bpy.types.Object) -> None:
     obj.show_only_shape_key = False
 
 
-def show_rest(objects: Iterable[bpy.types.Object]) -> None:
-    """Let soft bodies show their own shape, as if there were no simulation."""
-    for obj in objects:
-        if not obj.softpressure.is_baked:
-            stages.show(obj, stages.Stage.REST)
-
-
 def _remove_live_key(obj: bpy.types.Object) -> None:
     if obj.softpressure.is_baked:
         from . import bake  # it builds on this module

@@ -13,7 +13,7 @@ import bpy
 import numpy as np
 from numpy.typing import NDArray
 
-from . import actions, stages
+from . import actions, mesh_io, stages
 from .blender_types import DataBlock
 
 _SOFT = ("mass", "gauge_pressure", "stretch_modulus", "bend_modulus", "damping", "friction", "bounciness", "thickness")
@@ -68,16 +68,15 @@ class _Digest:
 
 def _add_mesh(digest: _Digest, obj: bpy.types.Object) -> None:
     mesh, keys = obj.data, obj.data.shape_keys
-    points: NDArray[np.float32] = np.empty(3 * len(mesh.vertices), np.float32)
     if keys is not None:
-        keys.reference_key.points.foreach_get("co", points)
+        digest.add(mesh_io.read_key(keys.reference_key))
     elif "position" in mesh.attributes:  # not in edit mode
-        mesh.attributes["position"].data.foreach_get("vector", points)
-    corners: NDArray[np.int32] = np.empty(len(mesh.loops), np.int32)
-    mesh.loops.foreach_get("vertex_index", corners)
-    sizes: NDArray[np.int32] = np.empty(len(mesh.polygons), np.int32)
-    mesh.polygons.foreach_get("loop_total", sizes)
-    digest.add(points, corners, sizes)
+        digest.add(mesh_io.read_local(mesh))
+    if ".corner_vert" in mesh.attributes:
+        corners: NDArray[np.int32] = np.empty(len(mesh.loops), np.int32)
+        mesh.attributes[".corner_vert"].data.foreach_get("value", corners)
+        digest.add(corners)
+    digest.add(len(mesh.polygons))
     if keys is not None and obj.softpressure.kind == "COLLIDER":
         _add_animation(digest, keys)
         for key in keys.key_blocks:

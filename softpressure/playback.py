@@ -14,32 +14,28 @@ def scene_time(scene: bpy.types.Scene) -> float:
 def show(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph | None = None) -> None:
     """Let every soft body show what the cache holds for the scene's time, or the nearest frame it holds.
 
-    `depsgraph` gives the current world matrices; without one they are those of the last evaluation. Only what differs
-    from what is shown already is written.
+    A body that the cache does not hold shows its own shape. `depsgraph` gives the current world matrices; without one
+    they are those of the last evaluation. Only what differs from what is shown already is written.
     """
     here = session.of(scene)
-    cache = here.cache
-    if cache is None or not cache.frame_count:
-        return
-    time = cache.clamp(scene_time(scene))
-    objects = {obj.session_uid: obj for obj in scene.objects}
-    for number, uid in enumerate(here.object_uids):
-        obj = objects.get(uid)
-        if obj is None or obj.type != "MESH" or obj.softpressure.is_baked or obj.mode == "EDIT":
-            continue
+    cache = here.cache if here.cache is not None and here.cache.frame_count else None
+    number_of = {uid: number for number, uid in enumerate(here.object_uids)} if cache else {}
+    for obj in session.objects(scene, "SOFT"):
         key = mesh_io.live_key(obj)
-        if key is None:
+        if key is None or obj.softpressure.is_baked or obj.mode == "EDIT":
             continue
-        if len(key.points) != cache.vertex_counts[number]:  # edited since: nothing to show
+        number = number_of.get(obj.session_uid)
+        if cache is None or number is None or cache.vertex_counts[number] != len(key.points):
             stages.show(obj, stages.Stage.REST)
             continue
-        matrix = mesh_io.world_matrix(obj if depsgraph is None else obj.evaluated_get(depsgraph))
         stages.show(obj, stages.Stage.OUTPUT)
-        shown = here.shown.get(uid)
+        time = cache.clamp(scene_time(scene))
+        matrix = mesh_io.world_matrix(obj if depsgraph is None else obj.evaluated_get(depsgraph))
+        shown = here.shown.get(obj.session_uid)
         if shown is not None and shown[0] == time and np.array_equal(shown[1], matrix):
             continue
-        if np.linalg.det(matrix[:3, :3]) == 0.0:
+        if np.linalg.det(matrix[:3, :3]) == 0.0:  # scaled to nothing: there is no way back to its own space
             continue
         mesh_io.write_key(key, mesh_io.to_local(matrix, cache.positions(number, time)))
         obj.data.update_tag()
-        here.shown[uid] = (time, matrix)
+        here.shown[obj.session_uid] = (time, matrix)

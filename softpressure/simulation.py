@@ -41,8 +41,6 @@ def after_frame(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
                 _advance(scene, depsgraph, here, frame)
         except SoftPressureError as error:
             here.fail(str(error))
-        if here.cache is None:
-            bodies.show_rest(session.objects(scene, "SOFT"))
     playback.show(scene, depsgraph)
 
 
@@ -50,7 +48,7 @@ def reset(scene: bpy.types.Scene) -> None:
     """Forget the simulation and show the bodies as they are."""
     session.of(scene).clear()
     bodies.prepare(session.objects(scene, "SOFT", "RIGID", "COLLIDER"))
-    bodies.show_rest(session.objects(scene, "SOFT"))
+    playback.show(scene)
     scene.frame_set(scene.softpressure.frame_start)
 
 

@@ -273,6 +273,18 @@ def test_a_cache_on_disk_that_does_not_fit_the_file_is_out_of_date(tmp_path: Pat
     assert this_session().cache.last_frame == 1
 
 
+def test_a_file_without_its_cache_shows_the_rest_shape_and_not_a_frozen_frame(tmp_path: Path) -> None:
+    path, _ = saved(tmp_path)
+    cache_path = disk.path_of(bpy.context.scene)
+    assert cache_path is not None
+    cache_path.unlink()
+    bpy.ops.wm.open_mainfile(filepath=path)
+    ball = bpy.data.objects["Ball"]
+    np.testing.assert_allclose(shown(ball), rest(ball), atol=5e-7)
+    frame(5)
+    np.testing.assert_allclose(shown(ball), rest(ball), atol=5e-7)
+
+
 def test_a_damaged_cache_is_named_and_does_not_stop_the_file(tmp_path: Path) -> None:
     path, _ = saved(tmp_path)
     cache_path = disk.path_of(bpy.context.scene)
