@@ -17,6 +17,7 @@ from ..linear.conjugate_gradient import Scratch, conjugate_gradient
 from ..linear.multigrid import Multigrid, set_extra_diagonal
 from ..model import FloatArray, IntArray, Model
 from ..state import State, StuckContacts
+from ..topology import triangle_areas
 from .energy import StageEnergy
 
 #: Contact stiffness in units of (pressure x vertex area / thickness): a patch rests at about a third of the thickness.
@@ -271,7 +272,6 @@ def _rest_energy(model: Model, share_rate: float) -> float:
 def _vertex_areas(model: Model) -> FloatArray:
     """Area of each vertex of the membranes at rest [m^2]: its share of the body's area, as of its mass."""
     skin = model.surfaces.triangles[: model.surfaces.body_triangle_start[model.membrane_count]]
-    a, b, c = (model.rest_positions[skin[:, corner]] for corner in range(3))
-    area = 0.5 * np.linalg.norm(np.cross(b - a, c - a), axis=1)
-    areas: FloatArray = np.bincount(skin.ravel(), np.repeat(area / 3.0, 3), minlength=model.vertex_count)
-    return areas
+    area = triangle_areas(model.rest_positions, skin)
+    share = np.bincount(skin.ravel(), np.repeat(area / 3.0, 3), minlength=model.vertex_count)
+    return np.asarray(share, dtype=float)
