@@ -2,7 +2,7 @@
 
 import bpy
 
-from ..softpressure import session
+from ..softpressure import session, status
 from ..softpressure.blender_types import Context, Layout
 from .layout import CATEGORY, draw_text
 
@@ -50,6 +50,9 @@ class SOFTPRESSURE_PT_body(bpy.types.Panel):
                 column.prop(settings, name)
         if settings.kind == "SOFT":
             layout.prop_search(settings, "pin_group", obj, "vertex_groups")
+            gauge = status.gauge_text(context.scene, obj)
+            if gauge:
+                layout.label(text=gauge, icon="INFO")
 
 
 CLASSES = (SOFTPRESSURE_PT_body,)

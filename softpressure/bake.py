@@ -32,10 +32,7 @@ def bake(scene: bpy.types.Scene) -> Iterator[Progress]:
     by_uid = {obj.session_uid: obj for obj in scene.objects}
     objects = [by_uid[uid] for uid in here.object_uids]
     for obj in objects:
-        if obj.mode == "EDIT":
-            raise SoftPressureError(f"{obj.name}: is in Edit Mode. Leave it (Tab) before baking.")
-        if obj.softpressure.is_baked:
-            raise SoftPressureError(f"{obj.name}: is baked already. Free the bake first.")
+        _check(obj)
     frames = range(cache.first_frame, min(cache.last_frame, scene.softpressure.frame_end) + 1)
     is_done = False
     try:
@@ -82,6 +79,20 @@ def free_object(obj: bpy.types.Object) -> None:
     obj.softpressure.is_baked = False
     bodies.ensure_live_key(obj)
     stages.show(obj, stages.Stage.REST)
+
+
+def _check(obj: bpy.types.Object) -> None:
+    """Raise if an object cannot be baked now."""
+    if obj.mode == "EDIT":
+        raise SoftPressureError(f"{obj.name}: is in Edit Mode. Leave it (Tab) before baking.")
+    if obj.softpressure.is_baked:
+        raise SoftPressureError(f"{obj.name}: is baked already. Free the bake first.")
+    keys: DataBlock = obj.data.shape_keys
+    if keys is not None and actions.animated_paths(keys):
+        path = min(actions.animated_paths(keys))
+        raise SoftPressureError(
+            f"{obj.name}: its shape keys are animated ({path}). Remove that animation before baking."
+        )
 
 
 def _begin(obj: bpy.types.Object) -> None:

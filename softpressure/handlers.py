@@ -46,8 +46,18 @@ def on_frame_change_post(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph)
 
 
 @_guarded
-def on_depsgraph_update_post(_scene: bpy.types.Scene, *_: Any) -> None:
-    """Anything may have been edited; sessions compare when they are asked."""
+def on_depsgraph_update_post(_scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph | None = None) -> None:
+    """Anything may have been edited; sessions compare when they are asked. A refusal ends with the mesh it was for."""
+    session.mark_all()
+    for update in depsgraph.updates if session.problems and depsgraph is not None else ():
+        obj = update.id
+        if isinstance(obj, bpy.types.Object) and update.is_updated_geometry and obj.softpressure.kind == "NONE":
+            session.problems.pop(obj.original.session_uid, None)
+
+
+@_guarded
+def on_import_post(*_: Any) -> None:
+    """Objects came from another file."""
     session.mark_all()
 
 
@@ -58,7 +68,7 @@ def on_undo_post(scene: bpy.types.Scene, *_: Any) -> None:
     session.forget_shown()
     for other in bpy.data.scenes:
         if session.has_bodies(other):
-            engine().playback.show(other)
+            engine().playback.show_again(other)
 
 
 @_guarded
@@ -69,7 +79,7 @@ def on_load_post(*_: Any) -> None:
     for scene in bpy.data.scenes:
         if session.has_bodies(scene):
             engine().disk.load(scene)
-            engine().playback.show(scene)
+            engine().playback.show_again(scene)
 
 
 @_guarded
@@ -100,7 +110,7 @@ HANDLERS = (
     ("redo_post", on_undo_post),
     ("load_post", on_load_post),
     ("save_post", on_save_post),
-    ("blend_import_post", on_depsgraph_update_post),
+    ("blend_import_post", on_import_post),
     ("render_init", on_render_init),
     ("render_complete", on_render_end),
     ("render_cancel", on_render_end),

@@ -11,6 +11,13 @@ def scene_time(scene: bpy.types.Scene) -> float:
     return scene.frame_current + scene.frame_subframe
 
 
+def show_again(scene: bpy.types.Scene) -> None:
+    """Show the frame of now after all data were replaced: evaluates first, since they have no world matrices yet."""
+    layer = bpy.context.view_layer if bpy.context.scene == scene else scene.view_layers[0]
+    layer.update()
+    show(scene, layer.depsgraph)
+
+
 def show(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph | None = None) -> None:
     """Let every soft body show what the cache holds for the scene's time, or the nearest frame it holds.
 

@@ -33,6 +33,8 @@ class Session:
     live_frame: int | None = None
     #: What the live key of each object shows: time [frames] and world matrix.
     shown: dict[int, tuple[float, Any]] = field(default_factory=dict)
+    #: Volume over rest volume and gauge pressure [Pa] of each body, by frame; not kept on disk.
+    gauges: dict[int, list[tuple[float, float]]] = field(default_factory=dict)
     needs_check: bool = True
     _is_out_of_date: bool = False
     _logged: set[str] = field(default_factory=set)
@@ -44,6 +46,7 @@ class Session:
         self.error = ""
         self.needs_check = True
         self.shown.clear()
+        self.gauges.clear()
 
     def fail(self, sentence: str) -> None:
         """Stop with a sentence for the panel; the log gets it once."""

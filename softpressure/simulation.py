@@ -147,4 +147,5 @@ def _advance(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, here: Sessi
     given = capture.frame_input(here.start, objects, depsgraph)
     here.world.advance_frame(given)
     positions = [here.world.positions(number) for number in range(len(here.start.bodies))]
+    here.gauges[frame] = [(body.volume_ratio, body.gauge_pressure) for body in here.world.diagnostics().bodies]
     here.cache.append(frame, positions, capture.world_matrices(here.start, objects, depsgraph))

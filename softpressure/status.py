@@ -33,3 +33,13 @@ def bake_size(scene: bpy.types.Scene) -> int:
     """Memory that baked shape keys will take [bytes]: Blender keeps two copies of each."""
     cache = session.of(scene).cache
     return 0 if cache is None else 2 * 12 * sum(cache.vertex_counts) * cache.frame_count
+
+
+def gauge_text(scene: bpy.types.Scene, obj: bpy.types.Object) -> str:
+    """Volume and pressure of a body in this frame: `Volume 98.2 %, pressure 2.31 kPa`; empty where it is not known."""
+    here = session.of(scene)
+    gauges = here.gauges.get(scene.frame_current)
+    if not gauges or obj.session_uid not in here.object_uids:
+        return ""
+    volume_ratio, pressure = gauges[here.object_uids.index(obj.session_uid)]
+    return f"Volume {100 * volume_ratio:.1f} %, pressure {pressure / 1000:.2f} kPa"

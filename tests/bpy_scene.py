@@ -1,6 +1,7 @@
 """What the tests in Blender share: an empty file, the extension, bodies, and a quick stand-in for the solver."""
 
 from collections.abc import Iterator
+from types import SimpleNamespace
 from typing import Any
 
 import bpy
@@ -38,6 +39,10 @@ class FallingWorld:
 
     def positions(self, membrane: int) -> Any:
         return self.state.positions[self._points(membrane)]
+
+    def diagnostics(self) -> Any:
+        count = self.model.membrane_count
+        return SimpleNamespace(bodies=[SimpleNamespace(volume_ratio=0.982, gauge_pressure=2310.0)] * count)
 
     def save(self) -> State:
         return self.state.copy()

@@ -186,6 +186,33 @@ def test_bake_needs_valid_frames() -> None:
         bpy.ops.softpressure.bake()
 
 
+def test_animated_shape_keys_are_not_overwritten() -> None:
+    ball = add_ball()
+    simulate()
+    live = ball.data.shape_keys.key_blocks["SP Live"]
+    live.keyframe_insert("value", frame=1)
+    with pytest.raises(RuntimeError, match=r"Ball: its shape keys are animated \(key_blocks"):
+        bpy.ops.softpressure.bake()
+    assert "SP Live" in ball.data.shape_keys.key_blocks
+
+
+def test_undoing_a_bake_brings_the_live_body_back() -> None:
+    add_ball()
+    simulate()
+    frame(5)
+    before = shown(bpy.data.objects["Ball"])
+    bpy.ops.ed.undo_push(message="simulated")
+    bake()
+    bpy.ops.ed.undo_push(message="baked")
+    bpy.ops.ed.undo()
+    ball = bpy.data.objects["Ball"]
+    assert not ball.softpressure.is_baked
+    assert [key.name for key in ball.data.shape_keys.key_blocks] == ["Basis", "SP Live"]
+    np.testing.assert_allclose(shown(ball), before, atol=1e-6)
+    frame(3)
+    np.testing.assert_allclose(shown(ball), this_session().cache.positions(0, 3), atol=1e-6)
+
+
 def test_handlers_leave_a_baked_mesh_alone() -> None:
     ball = add_ball()
     simulate()
@@ -250,6 +277,7 @@ def test_a_saved_file_has_its_cache_when_it_is_opened_again_and_goes_on(tmp_path
     ball, scene = bpy.data.objects["Ball"], bpy.context.scene
     assert status.cache_text(scene) == "frames 1–6 of 10"
     assert not this_session().is_out_of_date(scene)
+    np.testing.assert_allclose(shown(ball), simulated[6], atol=6e-7)  # before any frame change
     for number in (3, 6, 2):
         frame(number)
         np.testing.assert_allclose(shown(ball), simulated[number], atol=6e-7)

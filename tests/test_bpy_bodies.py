@@ -238,3 +238,17 @@ def test_a_mesh_closed_by_a_modifier_is_told_to_apply_it() -> None:
     cup.modifiers.new("Half", "MIRROR")
     with pytest.raises(RuntimeError, match="The modifier Half follows the simulation: apply it first"):
         bpy.ops.softpressure.add_body()
+
+
+def test_a_refusal_disappears_when_the_mesh_is_mended() -> None:
+    cup = open_edges()
+    with pytest.raises(RuntimeError, match="3 open edges"):
+        bpy.ops.softpressure.add_body()
+    bpy.context.view_layer.update()
+    assert cup.session_uid in session.problems
+    bpy.ops.object.mode_set(mode="EDIT")
+    bpy.ops.mesh.select_all(action="SELECT")
+    bpy.ops.mesh.fill_holes()
+    bpy.ops.object.mode_set(mode="OBJECT")
+    assert cup.session_uid not in session.problems
+    assert bpy.ops.softpressure.add_body() == {"FINISHED"}
