@@ -32,9 +32,10 @@ class SOFTPRESSURE_OT_simulate(JobOperator, bpy.types.Operator):
         return _has_bodies(cls, context)
 
     def job(self, context: Context) -> Iterator[Progress]:
-        """Frame by frame."""
-        work: Iterator[Progress] = engine().simulation.simulate(context.scene)
-        return work
+        """Frame by frame; whole, the cache goes to disk."""
+        scene = context.scene
+        yield from engine().simulation.simulate(scene)
+        engine().disk.save(scene)
 
     def done_text(self, context: Context) -> str:
         """What the cache holds."""

@@ -81,9 +81,11 @@ def bake(file: Path, frames: tuple[int, int] | None = None, output: Path | None 
             scene.softpressure.frame_start, scene.softpressure.frame_end = frames
         engine().bake.free(scene)
         for job in (engine().simulation.simulate(scene), engine().bake.bake(scene)):
+            said = -1
             for done, total, label in job:
-                if done % 25 == 0 or done == total:
+                if done != said and (done % 25 == 0 or done == total):
                     print(f"softpressure: {scene.name}: {label} ({done} of {total})", flush=True)
+                    said = done
     bpy.ops.wm.save_as_mainfile(filepath=str(target), copy=True)
     return f"softpressure: saved {target}"
 

@@ -84,9 +84,9 @@ def on_load_post(*_: Any) -> None:
 
 @_guarded
 def on_save_post(path: str, *_: Any) -> None:
-    """Write the caches beside the file."""
+    """Write the caches beside the file; what is baked lies in the file itself."""
     for scene in bpy.data.scenes:
-        if session.has_bodies(scene):
+        if any(not obj.softpressure.is_baked for obj in session.objects(scene, "SOFT")):
             engine().disk.save(scene, path)
 
 

@@ -81,7 +81,6 @@ def simulate(scene: bpy.types.Scene) -> Iterator[Progress]:
             yield frame - first + 1, last - first + 1, f"Frame {frame} of {last}"
     finally:
         scene.frame_set(shown_frame)
-    disk.save(scene)
 
 
 def _frame_to_simulate(scene: bpy.types.Scene, here: Session) -> int | None:

@@ -20,6 +20,7 @@ from bpy_scene import (
     shown,
     this_session,
 )
+from softpressure_ext.core.cache import FrameCache
 from softpressure_ext.softpressure import actions, disk, engine, handlers, mesh_io, session, status
 
 pytestmark = pytest.mark.usefixtures("falling")
@@ -311,6 +312,20 @@ def test_a_file_without_its_cache_shows_the_rest_shape_and_not_a_frozen_frame(tm
     np.testing.assert_allclose(shown(ball), rest(ball), atol=5e-7)
     frame(5)
     np.testing.assert_allclose(shown(ball), rest(ball), atol=5e-7)
+
+
+def test_simulating_a_saved_file_writes_its_cache_and_a_baked_one_needs_none(tmp_path: Path) -> None:
+    add_ball()
+    path = str(tmp_path / "scene.blend")
+    bpy.ops.wm.save_as_mainfile(filepath=path)
+    cache_path = disk.path_of(bpy.context.scene)
+    assert cache_path is not None and not cache_path.exists()
+    simulate()
+    assert FrameCache.load(cache_path).last_frame == 10
+    cache_path.unlink()
+    bake()
+    bpy.ops.wm.save_mainfile()
+    assert not cache_path.exists()
 
 
 def test_a_damaged_cache_is_named_and_does_not_stop_the_file(tmp_path: Path) -> None:
