@@ -28,6 +28,9 @@ BLENDERS = {
     "4.2.23": ("3.11", "1.24.3"),
     "4.5.15": ("3.11", "1.26.4"),
 }
+SYSTEM_LIBRARIES = (
+    "libx11-6 libxrender1 libxfixes3 libxi6 libxxf86vm1 libxkbcommon0 libsm6 libice6 libgomp1 libegl1 libgl1"
+)
 DEMO_BLENDER = "5.0.1"
 SAMPLE_BLENDER = "4.2.23"
 BLENDER_TESTS = ["tests/test_package.py", "tests/test_install.py"]
@@ -124,6 +127,10 @@ def blender(session: nox.Session, blender: str) -> None:
 def install_blender(session: nox.Session, version: str) -> None:
     """Blender as a Python module, with its own numpy and without numba, which only the zip may bring."""
     session.install(f"bpy=={version}", f"numpy=={BLENDERS[version][1]}", *group("test"))
+    try:
+        session.run("python", "-c", "import bpy", silent=True)
+    except nox.command.CommandFailed:
+        session.error(f"Blender {version} does not start; on Linux it needs {SYSTEM_LIBRARIES} (Debian's names).")
 
 
 def make_zips(session: nox.Session, *platforms: str) -> None:
