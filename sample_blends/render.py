@@ -16,6 +16,7 @@ def set_up(scene: bpy.types.Scene) -> None:
     scene.render.resolution_percentage = 100
     scene.display.render_aa = "8"
     scene.display.shading.light = "STUDIO"
+    scene.display.shading.studio_light = "paint.sl"  # the brightest
     scene.display.shading.color_type = "OBJECT"
     scene.display.shading.show_shadows = True
     scene.display.shading.show_cavity = True

@@ -14,16 +14,17 @@ from .blender_types import Mesh
 Point = tuple[float, float, float]
 Colour = tuple[float, float, float]
 
-CORAL: Colour = (0.87, 0.16, 0.11)
-AMBER: Colour = (0.93, 0.50, 0.06)
-TEAL: Colour = (0.02, 0.38, 0.36)
-SKY: Colour = (0.10, 0.38, 0.72)
-PLUM: Colour = (0.33, 0.09, 0.34)
-LIME: Colour = (0.42, 0.60, 0.09)
-ROSE: Colour = (0.85, 0.30, 0.40)
-NAVY: Colour = (0.06, 0.12, 0.35)
-STONE: Colour = (0.62, 0.60, 0.57)
-SLATE: Colour = (0.25, 0.29, 0.34)
+CORAL: Colour = (0.95, 0.20, 0.14)
+AMBER: Colour = (1.00, 0.60, 0.08)
+TEAL: Colour = (0.03, 0.55, 0.50)
+SKY: Colour = (0.15, 0.50, 0.95)
+PLUM: Colour = (0.45, 0.14, 0.50)
+LIME: Colour = (0.50, 0.75, 0.12)
+ROSE: Colour = (0.95, 0.40, 0.50)
+NAVY: Colour = (0.10, 0.20, 0.60)
+STONE: Colour = (0.85, 0.83, 0.80)
+SLATE: Colour = (0.35, 0.40, 0.48)
+GLASS: Colour = (0.80, 0.90, 1.00)
 #: Eight that can be told apart.
 COLOURS = (CORAL, TEAL, AMBER, NAVY, ROSE, LIME, SKY, PLUM)
 
@@ -111,7 +112,7 @@ def torus_mesh(name: str, radius: float, tube_radius: float, around: int = 64, t
     points = np.stack([x, distance * np.cos(turn), distance * np.sin(turn)], axis=-1)
     i, j = np.meshgrid(np.arange(around), np.arange(tube), indexing="ij")
     next_i, next_j = (i + 1) % around, (j + 1) % tube
-    corners = [i * tube + j, i * tube + next_j, next_i * tube + next_j, next_i * tube + j]
+    corners = [i * tube + j, next_i * tube + j, next_i * tube + next_j, i * tube + next_j]
     return make_mesh(name, points.reshape(-1, 3), np.stack(corners, axis=-1).reshape(-1, 4).tolist())
 
 
