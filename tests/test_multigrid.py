@@ -142,7 +142,8 @@ def contact_extra(problem, points, stiffness):
 
 
 def test_extra_diagonal_saves_iterations_with_a_stiff_contact_patch():
-    scalar, multiply, push = pressurised_ball(4)
+    scalar, multiply, _ = pressurised_ball(4)
+    weight = np.tile([0.0, 0.0, -1.0], scalar.vertex_count)
     points, _ = icosphere(4)
     extra = contact_extra(scalar, points, 50 * scalar.adjacency.data.mean())
     levels = scalar.build()
@@ -150,10 +151,11 @@ def test_extra_diagonal_saves_iterations_with_a_stiff_contact_patch():
     for given in (np.zeros_like(extra), extra):
         set_extra_diagonal(levels, given)
         count, _ = conjugate_gradients(
-            lambda p: multiply(p) + extra.ravel() * p, push, preconditioner(levels, scalar.vertex_count), 1e-3
+            lambda p: multiply(p) + extra.ravel() * p, weight, preconditioner(levels, scalar.vertex_count), 1e-3
         )
         counts.append(count)
-    assert counts[1] < 0.7 * counts[0] and counts[1] <= 35
+    # the exact inverse of the matrix with its extra diagonal takes 18 to 20
+    assert counts[1] < 0.2 * counts[0] and counts[1] <= 26
 
 
 def test_extra_diagonal_replaces_the_one_before():

@@ -18,7 +18,7 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from ..jit import kernel, parallel_kernel
+from ..jit import inline_kernel, kernel, parallel_kernel
 from .row_sum import row_sum
 
 FloatArray = NDArray[np.float64]
@@ -50,7 +50,7 @@ class Levels(NamedTuple):
     interpolation: Rows  # columns are rows of the next level
     restriction: Rows  # columns are rows of the level before
     diagonal: FloatArray  # without extra [N/m], 0 = pinned, shape (row_count,)
-    extra: FloatArray  # extra diagonal per axis [N/m], shape (row_count, 3)
+    extra: FloatArray  # extra diagonal per axis that the next level feels [N/m], shape (row_count, 3)
     step: SingleArray  # DAMPING / (diagonal + extra) [m/N], 0 = pinned, shape (3 * row_count,)
     # The coarsest level is solved exactly, one dense block per connected component
     block_start: IntArray  # first row of each block, shape (block_count + 1,)
@@ -222,19 +222,29 @@ def _invert_block(matrix, offset, size, extra, axis, inverse, work):
             inverse[axis, offset + i * size + j] = 0.5 * (work[i, j] + work[j, i])
 
 
+@inline_kernel
+def _set_row(i, k, d, e, is_coarsest, extra, step):
+    """Diagonal of one row and axis, and what the coarser level feels of its extra: e in series with its springs d."""
+    total = d + e
+    step[3 * i + k] = DAMPING / total
+    extra[i, k] = e if is_coarsest else e * d / total
+
+
 @kernel
 def set_extra_diagonal(levels, extra):
     """Add `extra` to the diagonal: stiffness of contacts per axis [N/m], float64, >= 0, shape (n, 3).
 
-    It replaces what was set before. Coarse levels get `P^T extra`, the row sums of `P^T diag(extra) P`: at least as
-    stiff, so the operator stays positive definite.
+    It replaces what was set before. A coarse unknown that moves meets the extra stiffness of its vertices through their
+    springs, so the coarser level gets `P^T (e d / (e + d))`: `P^T e` for light contacts, and as much as a pinned vertex
+    would give for stiff ones. (Measured against `P^T e` and `diag(P^T diag(e) P)`: 26 iterations instead of 40 and 33.)
     """
     level_start, diagonal, step, all_extra = levels.level_start, levels.diagonal, levels.step, levels.extra
     r_row, r_start, r_other, r_weight = levels.restriction
+    coarsest = level_start[level_start.shape[0] - 2]
     for i in range(level_start[1]):
-        for k in range(3):
-            all_extra[i, k] = extra[i, k] if diagonal[i] > 0.0 else 0.0
-            step[3 * i + k] = DAMPING / (diagonal[i] + extra[i, k]) if diagonal[i] > 0.0 else 0.0
+        if diagonal[i] > 0.0:  # not pinned
+            for k in range(3):
+                _set_row(i, k, diagonal[i], extra[i, k], False, all_extra, step)
     for p in range(level_start[1], diagonal.shape[0]):
         x = 0.0
         y = 0.0
@@ -245,12 +255,9 @@ def set_extra_diagonal(levels, extra):
             y += r_weight[q] * all_extra[j, 1]
             z += r_weight[q] * all_extra[j, 2]
         i = r_row[p] // 3
-        all_extra[i, 0] = x
-        all_extra[i, 1] = y
-        all_extra[i, 2] = z
-        for k in range(3):
-            step[3 * i + k] = DAMPING / (diagonal[i] + all_extra[i, k])
-    coarsest = level_start[level_start.shape[0] - 2]
+        _set_row(i, 0, diagonal[i], x, i >= coarsest, all_extra, step)
+        _set_row(i, 1, diagonal[i], y, i >= coarsest, all_extra, step)
+        _set_row(i, 2, diagonal[i], z, i >= coarsest, all_extra, step)
     block_start, block_extra = levels.block_start, levels.block_extra
     largest = 0
     for b in range(block_start.shape[0] - 1):
