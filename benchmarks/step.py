@@ -4,8 +4,10 @@
 
 A basketball (radius 0.12 m, 0.6 kg, 55 kPa, stretch modulus 1e5 N/m) as an icosphere rests on a floor (`hold`) and
 falls on it from 1 m (`drop`). A frame is 1/60 s in 4 substeps. Each measurement starts from a saved state and is
-repeated; medians are printed as JSON. `cpu_ms_per_frame` is work of all threads, which other programs disturb less
-than `ms_per_frame`, the time on the clock (of waiting, numba's threads take processor time too). Phases are measured by wrapping the functions that do them, here and not in
+repeated; medians are printed as JSON.
+
+`ms_per_frame` is time on the clock; `cpu_ms_per_frame` is processor time of all threads, waiting ones included, which
+other programs disturb less. Phases are measured on the clock by wrapping the functions that do them, here and not in
 the product; their times exclude the phases they call. Needs numpy and numba, no Blender.
 """
 
