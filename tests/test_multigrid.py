@@ -13,6 +13,7 @@ from multigrid_systems import (
     uneven_problem,
 )
 from numba import njit, set_num_threads
+from softpressure_ext.core.linear import multigrid
 from softpressure_ext.core.linear.multigrid import set_extra_diagonal
 from softpressure_ext.core.linear.row_sum import row_sum
 
@@ -71,6 +72,18 @@ def test_any_graph_of_springs_gives_a_positive_definite_operator(seed):
     spectrum = np.linalg.eigvalsh(0.5 * (dense + dense.T) * scale * scale[:, None])
     # two damped Jacobi steps alone give at least 0.9 (2 - 0.9 * 2) of the inverse diagonal
     assert spectrum[0] > 0.15
+
+
+def test_too_few_levels_cost_iterations_not_definiteness(monkeypatch):
+    monkeypatch.setattr(multigrid, "LEVEL_LIMIT", 2)
+    points, triangles = icosphere(3)
+    edges = mesh_edges(triangles)
+    problem = Problem(len(points), edges, np.full(len(edges), 1e4), 1.0)
+    levels = problem.build()
+    rows = levels.level_start[2] - levels.level_start[1]
+    assert levels.block_matrix.size == rows > multigrid.BLOCK_LIMIT  # one row per block
+    dense = np.array([apply(levels, np.repeat(unit[:, None], 3, 1))[:, 0] for unit in np.eye(len(points))])
+    assert np.linalg.eigvalsh(0.5 * (dense + dense.T) * problem.matrix.diagonal()[0])[0] > 0.15
 
 
 def test_operator_is_linear_and_has_no_memory():
