@@ -40,7 +40,7 @@ class SOFTPRESSURE_OT_bake(JobOperator, bpy.types.Operator):
     def done_text(self, context: Context) -> str:
         """How many objects are baked."""
         count = sum(obj.softpressure.is_baked for obj in session.objects(context.scene, "SOFT"))
-        return f"{count} soft bodies are baked"
+        return "1 soft body is baked" if count == 1 else f"{count} soft bodies are baked"
 
 
 class SOFTPRESSURE_OT_free_bake(bpy.types.Operator):
@@ -62,7 +62,7 @@ class SOFTPRESSURE_OT_free_bake(bpy.types.Operator):
     def execute(self, context: Context) -> set[Any]:
         """Free all bakes of the scene."""
         count = engine().bake.free(context.scene)
-        self.report({"INFO"}, f"Freed {count} bakes")
+        self.report({"INFO"}, f"Freed {count} bake{'s' if count != 1 else ''}")
         return {"FINISHED"}
 
 

@@ -76,7 +76,7 @@ class JobOperator(_Base):
             self._end(context)
             return self._fail(error)
         context.window_manager.progress_update(done / max(total, 1))
-        context.workspace.status_text_set(f"{label} ({done} of {total}), Esc stops")
+        context.workspace.status_text_set(f"{label}, {done / max(total, 1):.0%}. Esc stops.")
         for area in context.screen.areas:
             area.tag_redraw()
         return {"RUNNING_MODAL"}

@@ -14,6 +14,13 @@ _ROWS = {
     ),
     "COLLIDER": (("friction", "bounciness", "thickness"),),
 }
+#: Blender knows no pressure and no stiffness, so the label names the unit, short enough for a narrow sidebar.
+_LABELS = {
+    "gauge_pressure": "Pressure (Pa)",
+    "stretch_modulus": "Stretch (N/m)",
+    "bend_modulus": "Bend (N m)",
+    "damping": "Damping (1/s)",
+}
 
 
 class SOFTPRESSURE_PT_body(bpy.types.Panel):
@@ -42,12 +49,18 @@ class SOFTPRESSURE_PT_body(bpy.types.Panel):
         problem = session.problems.get(obj.session_uid)
         if problem:
             draw_text(layout, context, problem)
+        if settings.is_baked:
+            draw_text(layout, context, "Baked: free the bake to change the settings.", "INFO")
         layout.use_property_split = True
+        layout = layout.column()
         layout.active = not settings.is_baked
         for names in _ROWS.get(settings.kind, ()):
             column = layout.column(align=True)
             for name in names:
-                column.prop(settings, name)
+                if name in _LABELS:
+                    column.prop(settings, name, text=_LABELS[name])
+                else:
+                    column.prop(settings, name)
         if settings.kind == "SOFT":
             layout.prop_search(settings, "pin_group", obj, "vertex_groups")
             gauge = status.gauge_text(context.scene, obj)

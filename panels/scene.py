@@ -2,7 +2,7 @@
 
 import bpy
 
-from ..softpressure import session, status
+from ..softpressure import engine, session, status
 from ..softpressure.blender_types import Context, Layout
 from .layout import CATEGORY, draw_text
 
@@ -20,21 +20,46 @@ class SOFTPRESSURE_PT_simulation(bpy.types.Panel):
         layout: Layout = self.layout
         scene = context.scene
         settings = scene.softpressure
-        layout.use_property_split = True
-        column = layout.column(align=True)
+        column = layout.column()
+        column.use_property_split = True
         column.prop(settings, "use_scene_range")
-        column.prop(settings, "frame_start")
-        column.prop(settings, "frame_end")
-        column = layout.column(align=True)
+        frames = column.column(align=True)
+        frames.active = not settings.use_scene_range  # dim but not locked: setting a frame switches to an own range
+        frames.prop(settings, "frame_start")
+        frames.prop(settings, "frame_end")
         column.prop(settings, "substeps")
-        column.prop(settings, "ambient_pressure")
-        column.prop(settings, "threads")
         row = layout.row(align=True)
         row.operator("softpressure.simulate", icon="PLAY")
         row.operator("softpressure.reset", icon="LOOP_BACK")
-        layout.label(text=f"Cache: {status.cache_text(scene)}", icon="FILE_CACHE")
+        layout.progress(factor=status.cache_share(scene), text=f"Cache: {status.cache_text(scene)}")
+        preparing = engine.preparing()
+        if preparing:
+            done, total, label = preparing
+            layout.progress(factor=done / max(total, 1), text=f"{label}: {done} of {total}")
+            draw_text(layout, context, "The first start takes a few minutes. The timeline waits meanwhile.", "INFO")
         for sentence in status.notices(scene):
             draw_text(layout, context, sentence)
+        if session.has_bodies(scene) and not scene.render.use_lock_interface:
+            layout.prop(scene.render, "use_lock_interface")
+
+
+class SOFTPRESSURE_PT_advanced(bpy.types.Panel):
+    """What few scenes need to change."""
+
+    bl_label = "Advanced"
+    bl_space_type = "VIEW_3D"
+    bl_region_type = "UI"
+    bl_category = CATEGORY
+    bl_parent_id = "SOFTPRESSURE_PT_simulation"
+    bl_options = {"DEFAULT_CLOSED"}
+
+    def draw(self, context: Context) -> None:
+        """Air and threads."""
+        layout: Layout = self.layout
+        settings = context.scene.softpressure
+        layout.use_property_split = True
+        layout.prop(settings, "ambient_pressure", text="Air (Pa)")
+        layout.prop(settings, "threads", text="Threads" if settings.threads else "Threads (all)")
 
 
 class SOFTPRESSURE_PT_bake(bpy.types.Panel):
@@ -51,11 +76,18 @@ class SOFTPRESSURE_PT_bake(bpy.types.Panel):
         scene = context.scene
         if any(obj.softpressure.is_baked for obj in session.objects(scene, "SOFT")):
             layout.operator("softpressure.free_bake", icon="TRASH")
+            draw_text(layout, context, "The baked meshes play without this extension, too.", "INFO")
             return
-        layout.operator("softpressure.bake", text="Bake to Shape Keys", icon="SHAPEKEY_DATA").target = "SHAPE_KEYS"
-        size = status.bake_size(scene)
-        if size > 1e6:
-            layout.label(text=f"Takes about {size / 1e6:.0f} MB", icon="INFO")
+        here = session.of(scene)
+        is_current = here.cache is not None and not here.is_out_of_date(scene)
+        row = layout.row()
+        row.enabled = is_current
+        row.operator("softpressure.bake", text="Bake to Shape Keys", icon="SHAPEKEY_DATA").target = "SHAPE_KEYS"
+        if is_current:
+            size = max(1, round(status.bake_size(scene) / 1e6))
+            draw_text(layout, context, f"Bakes {status.cache_text(scene)}, {size} MB", "INFO")
+        else:
+            draw_text(layout, context, "Simulate first; the cached frames are baked.", "INFO")
 
 
-CLASSES = (SOFTPRESSURE_PT_simulation, SOFTPRESSURE_PT_bake)
+CLASSES = (SOFTPRESSURE_PT_simulation, SOFTPRESSURE_PT_advanced, SOFTPRESSURE_PT_bake)

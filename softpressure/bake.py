@@ -58,7 +58,9 @@ def free(scene: bpy.types.Scene) -> int:
     baked = [obj for obj in session.objects(scene, "SOFT") if obj.softpressure.is_baked]
     for obj in baked:
         free_object(obj)
-    session.of(scene).shown.clear()
+    here = session.of(scene)
+    here.shown.clear()
+    here.error = ""  # it may say that a bake is in the way
     playback.show(scene)
     return len(baked)
 

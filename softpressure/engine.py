@@ -31,13 +31,13 @@ def is_prepared() -> bool:
     return kernels.is_prepared()
 
 
-def preparing() -> str:
-    """How far the preparation is, empty while there is none."""
+def preparing() -> Progress | None:
+    """How far the preparation is, None while there is none."""
     if not engine.cache_info().currsize:
-        return ""
+        return None
     from ..core import prepare as kernels
 
-    return "Preparing solver: {} of {}".format(*kernels.progress()) if kernels.is_running() else ""
+    return (*kernels.progress(), "Preparing solver") if kernels.is_running() else None
 
 
 def prepare() -> Iterator[Progress]:

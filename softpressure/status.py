@@ -2,7 +2,7 @@
 
 import bpy
 
-from . import engine, session
+from . import session
 
 
 def cache_text(scene: bpy.types.Scene) -> str:
@@ -15,10 +15,19 @@ def cache_text(scene: bpy.types.Scene) -> str:
     return f"{held} of {settings.frame_end}"
 
 
+def cache_share(scene: bpy.types.Scene) -> float:
+    """Which part of the frame range the cache holds, 0 to 1."""
+    cache, settings = session.of(scene).cache, scene.softpressure
+    if cache is None or not cache.frame_count:
+        return 0.0
+    count = min(cache.last_frame, settings.frame_end) - settings.frame_start + 1
+    return min(1.0, max(0.0, count / (settings.frame_end - settings.frame_start + 1)))
+
+
 def notices(scene: bpy.types.Scene) -> list[str]:
     """What a person should know before trusting what is shown."""
     here = session.of(scene)
-    found = [f"{text}. The timeline waits until it is done." for text in (engine.preparing(),) if text]
+    found: list[str] = []
     if here.is_out_of_date(scene):
         found.append("Out of date: settings or meshes have changed. Go to the first frame, or simulate again.")
     elif here.cache is not None and not here.cache.first_frame <= scene.frame_current <= here.cache.last_frame:
@@ -36,10 +45,10 @@ def bake_size(scene: bpy.types.Scene) -> int:
 
 
 def gauge_text(scene: bpy.types.Scene, obj: bpy.types.Object) -> str:
-    """Volume and pressure of a body in this frame: `Volume 98.2 %, pressure 2.31 kPa`; empty where it is not known."""
+    """Volume and pressure of a body in this frame: `Volume 98.2 %, pressure 2310 Pa`; empty where it is not known."""
     here = session.of(scene)
     gauges = here.gauges.get(scene.frame_current)
     if not gauges or obj.session_uid not in here.object_uids:
         return ""
     volume_ratio, pressure = gauges[here.object_uids.index(obj.session_uid)]
-    return f"Volume {100 * volume_ratio:.1f} %, pressure {pressure / 1000:.2f} kPa"
+    return f"Volume {100 * volume_ratio:.1f} %, pressure {pressure:.0f} Pa"

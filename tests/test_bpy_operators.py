@@ -61,7 +61,7 @@ def test_a_job_runs_slice_by_slice_and_reports(in_window: Any) -> None:
     assert results[-1] == {"FINISHED"}
     assert operator.reports == [({"INFO"}, "Counted")]
     shown = [call.args[0] for call in context.workspace.status_text_set.call_args_list]
-    assert shown == ["Step 1 (1 of 3), Esc stops", "Step 2 (2 of 3), Esc stops", "Step 3 (3 of 3), Esc stops", None]
+    assert shown == ["Step 1, 33%. Esc stops.", "Step 2, 67%. Esc stops.", "Step 3, 100%. Esc stops.", None]
     context.window_manager.event_timer_remove.assert_called_once()
 
 
@@ -105,6 +105,10 @@ class Layout:
     def prop_search(self, data: Any, name: str, _source: Any, _collection: str) -> None:
         self.prop(data, name)
 
+    def progress(self, *, factor: float, text: str) -> None:
+        assert 0.0 <= factor <= 1.0
+        self.drawn.append(text)
+
     def operator(self, name: str, **_: Any) -> Any:
         assert name.split(".")[1] in dir(bpy.ops.softpressure)
         self.drawn.append(name)
@@ -139,11 +143,14 @@ def test_panels_show_what_belongs_to_the_kind_and_the_state_of_the_cache() -> No
     assert "Cache: no frames" in drawn(scene_panels.SOFTPRESSURE_PT_simulation)
     play(1, 6)
     assert "Cache: frames 1–6 of 10" in drawn(scene_panels.SOFTPRESSURE_PT_simulation)
-    assert "Volume 98.2 %, pressure 2.31 kPa" in drawn(body_panel.SOFTPRESSURE_PT_body)
+    assert "Volume 98.2 %, pressure 2310 Pa" in drawn(body_panel.SOFTPRESSURE_PT_body)
     ball.softpressure.mass = 7.0
     assert "Out of date" in " ".join(drawn(scene_panels.SOFTPRESSURE_PT_simulation))
-    assert drawn(scene_panels.SOFTPRESSURE_PT_bake) == ["softpressure.bake"]
+    assert "Simulate first" in " ".join(drawn(scene_panels.SOFTPRESSURE_PT_bake))
     bpy.ops.softpressure.simulate()
+    assert drawn(scene_panels.SOFTPRESSURE_PT_bake) == ["softpressure.bake", "Bakes frames 1–10 of 10, 1 MB"]
     bpy.ops.softpressure.bake()
-    assert drawn(scene_panels.SOFTPRESSURE_PT_bake) == ["softpressure.free_bake"]
+    assert drawn(scene_panels.SOFTPRESSURE_PT_bake)[0] == "softpressure.free_bake"
+    assert "Baked: free the bake" in " ".join(drawn(body_panel.SOFTPRESSURE_PT_body))
+    assert drawn(scene_panels.SOFTPRESSURE_PT_advanced) == ["ambient_pressure", "threads"]
     assert status.cache_text(bpy.context.scene) == "frames 1–10 of 10"
