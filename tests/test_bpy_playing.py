@@ -15,6 +15,7 @@ from bpy_scene import (
     shown,
     this_session,
 )
+from softpressure_ext.core import DivergenceError
 from softpressure_ext.softpressure import handlers, session, status
 
 pytestmark = pytest.mark.usefixtures("falling")
@@ -339,6 +340,28 @@ def test_handlers_are_registered_once_and_never_raise(caplog: pytest.LogCaptureF
     frame(3)
     assert "Internal error in on_frame_change_post" in this_session().error
     assert len([record for record in caplog.records if "Internal error" in record.message]) == 1
+
+
+def test_a_divergence_keeps_the_good_frames_and_is_said_until_reset(monkeypatch: pytest.MonkeyPatch) -> None:
+    ball = add_ball()
+    play(1, 3)
+
+    def diverge(_world: object, _given: object) -> None:
+        raise DivergenceError("Ball: the motion is not finite in frame 4, substep 2 of 10.")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(FallingWorld, "advance_frame", diverge)
+        at_3 = shown(ball)
+        frame(4)
+        np.testing.assert_array_equal(shown(ball), at_3)
+        assert "Ball: the motion is not finite in frame 4" in " ".join(status.notices(bpy.context.scene))
+        with pytest.raises(RuntimeError, match="the motion is not finite in frame 4"):
+            bpy.ops.softpressure.simulate()
+    frame(4)
+    assert this_session().cache.last_frame == 3  # not silently tried again
+    bpy.ops.softpressure.reset()
+    play(2, 4)
+    assert (this_session().cache.last_frame, this_session().error) == (4, "")
 
 
 def test_edit_mode_stops_playing_and_is_said_at_the_first_frame() -> None:
