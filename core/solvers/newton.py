@@ -37,7 +37,7 @@ class NewtonSettings:
     linear_limit: int = 60  # conjugate gradient iterations per Newton step
     linear_tolerance: float = 0.2  # reduction of the residual per Newton step
     newton_tolerance: float = 0.02  # reduction of the residual per stage that is enough
-    rest_tolerance: float = 3e-6  # motion per stage that counts as none, as a share of the body's size
+    rest_acceleration: float = 0.05  # unbalanced force per mass that counts as none [m/s^2]
 
 
 @dataclass(slots=True)
@@ -73,7 +73,7 @@ class StageMinimiser:
             model.pinned,
             model.chunks.start,
         )
-        self.rest_energy = _rest_energy(model, settings.rest_tolerance / stage_time)
+        self.rest_energy = _rest_energy(model, settings.rest_acceleration * stage_time)
         self._gas = np.zeros(model.membrane_count)
         self._stuck = StuckContacts.none()
         self._free = ~model.pinned
@@ -259,14 +259,9 @@ class StageMinimiser:
         return scale
 
 
-def _rest_energy(model: Model, share_rate: float) -> float:
-    """Residual r'Br [J] that stands for a motion of `share_rate` body sizes per second: taken as rest."""
-    total = 0.0
-    for body in range(model.membrane_count):
-        first, last = model.body_point_start[body], model.body_point_start[body + 1]
-        size = float(np.ptp(model.rest_positions[first:last], axis=0).max())
-        total += float(model.body_mass[body]) * (share_rate * size) ** 2
-    return total
+def _rest_energy(model: Model, speed: float) -> float:
+    """Residual r'Br [J] of forces that change the lightest body's speed by `speed` [m/s] in a stage: taken as none."""
+    return float(model.body_mass[: model.membrane_count].min()) * speed**2
 
 
 def _vertex_areas(model: Model) -> FloatArray:
