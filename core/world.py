@@ -15,8 +15,8 @@ from .solvers.newton import Counts, NewtonSettings
 from .state import State, gas_amount
 from .topology import signed_volume
 
-#: Below this number of vertices one thread is faster than two.
-PARALLEL_FROM = 1_500
+#: Below this number of vertices starting threads costs more than they save, above all on a busy machine.
+PARALLEL_FROM = 5_000
 
 
 @dataclass(frozen=True, slots=True)
