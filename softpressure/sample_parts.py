@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from . import actions
-from .blender_types import Mesh
+from .blender_types import DataBlock, Mesh
 
 Point = tuple[float, float, float]
 Colour = tuple[float, float, float]
@@ -41,7 +41,7 @@ def start(scene: bpy.types.Scene, frame_count: int) -> None:
 
 def add_object(name: str, mesh: Mesh, colour: Colour, roughness: float = 0.5, alpha: float = 1.0) -> bpy.types.Object:
     """An object of a mesh in one colour, for every renderer."""
-    material = bpy.data.materials.new(name)
+    material: DataBlock = bpy.data.materials.new(name)
     material.use_nodes = True
     shader = next(node for node in material.node_tree.nodes if node.type == "BSDF_PRINCIPLED")
     shader.inputs["Base Color"].default_value = (*colour, 1.0)
@@ -49,7 +49,7 @@ def add_object(name: str, mesh: Mesh, colour: Colour, roughness: float = 0.5, al
     shader.inputs["Alpha"].default_value = alpha
     material.diffuse_color = (*colour, alpha)
     mesh.materials.append(material)
-    obj = bpy.data.objects.new(name, mesh)
+    obj: DataBlock = bpy.data.objects.new(name, mesh)
     obj.color = (*colour, alpha)
     bpy.context.scene.collection.objects.link(obj)
     return obj
@@ -185,7 +185,7 @@ def set_stage(scene: bpy.types.Scene, eye: Point, target: Point, focal_length: f
     sun = _link(scene, bpy.data.objects.new("Sun", light), (-4.0, -6.0, 9.0))
     _look(sun, sun.location[:], (0.0, 0.0, 0.0))
 
-    world = bpy.data.worlds.new("Background")
+    world: DataBlock = bpy.data.worlds.new("Background")
     world.color = (0.80, 0.85, 0.90)
     world.use_nodes = True
     background = next(node for node in world.node_tree.nodes if node.type == "BACKGROUND")

@@ -11,11 +11,13 @@ from collections.abc import Callable
 import bpy
 
 from . import sample_parts as parts
+from .blender_types import Context
 
 
 def build(name: str) -> bpy.types.Scene:
     """Replace the contents of the current scene by a sample: `bounce`, `squeeze` or `pile`."""
-    scene = bpy.context.scene
+    context: Context = bpy.context
+    scene: bpy.types.Scene = context.scene
     SAMPLES[name](scene)
     return scene
 
