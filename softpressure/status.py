@@ -45,10 +45,10 @@ def bake_size(scene: bpy.types.Scene) -> int:
 
 
 def gauge_text(scene: bpy.types.Scene, obj: bpy.types.Object) -> str:
-    """Volume and pressure of a body in this frame: `Volume 98.2 %, pressure 2310 Pa`; empty where it is not known."""
+    """Volume and pressure of a body in this frame: `Volume 98.2 %, 2310 Pa`; empty where it is not known."""
     here = session.of(scene)
     gauges = here.gauges.get(scene.frame_current)
     if not gauges or obj.session_uid not in here.object_uids:
         return ""
     volume_ratio, pressure = gauges[here.object_uids.index(obj.session_uid)]
-    return f"Volume {100 * volume_ratio:.1f} %, pressure {pressure:.0f} Pa"
+    return f"Volume {100 * volume_ratio:.1f} %, {pressure:.0f} Pa"

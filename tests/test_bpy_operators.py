@@ -143,7 +143,7 @@ def test_panels_show_what_belongs_to_the_kind_and_the_state_of_the_cache() -> No
     assert "Cache: no frames" in drawn(scene_panels.SOFTPRESSURE_PT_simulation)
     play(1, 6)
     assert "Cache: frames 1–6 of 10" in drawn(scene_panels.SOFTPRESSURE_PT_simulation)
-    assert "Volume 98.2 %, pressure 2310 Pa" in drawn(body_panel.SOFTPRESSURE_PT_body)
+    assert "Volume 98.2 %, 2310 Pa" in drawn(body_panel.SOFTPRESSURE_PT_body)
     ball.softpressure.mass = 7.0
     assert "Out of date" in " ".join(drawn(scene_panels.SOFTPRESSURE_PT_simulation))
     assert "Simulate first" in " ".join(drawn(scene_panels.SOFTPRESSURE_PT_bake))
