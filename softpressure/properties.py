@@ -74,7 +74,7 @@ class SOFTPRESSURE_PG_object(bpy.types.PropertyGroup):
     bend_modulus: FloatProperty(
         name="Bend Modulus",
         description="Resistance of the skin to bending in newton metre, whatever the resolution of the mesh",
-        default=0.1,
+        default=0.01,
         min=0.0,
         soft_max=100.0,
         step=10,
@@ -85,7 +85,7 @@ class SOFTPRESSURE_PG_object(bpy.types.PropertyGroup):
     damping: FloatProperty(
         name="Damping",
         description="Rate at which vibrations of the body die away, per second; falling and rolling are not braked",
-        default=0.5,
+        default=2.0,
         min=0.0,
         soft_max=20.0,
         step=10,
@@ -105,7 +105,7 @@ class SOFTPRESSURE_PG_object(bpy.types.PropertyGroup):
     bounciness: FloatProperty(
         name="Bounciness",
         description="Share of the approach speed a contact gives back; a pair of bodies uses the geometric mean",
-        default=1.0,
+        default=0.85,
         min=0.0,
         max=1.0,
         subtype="FACTOR",
