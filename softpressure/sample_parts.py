@@ -42,7 +42,8 @@ def start(scene: bpy.types.Scene, frame_count: int) -> None:
 def add_object(name: str, mesh: Mesh, colour: Colour, roughness: float = 0.5, alpha: float = 1.0) -> bpy.types.Object:
     """An object of a mesh in one colour, for every renderer."""
     material: DataBlock = bpy.data.materials.new(name)
-    material.use_nodes = True
+    if material.node_tree is None:  # before Blender 5
+        material.use_nodes = True
     shader = next(node for node in material.node_tree.nodes if node.type == "BSDF_PRINCIPLED")
     shader.inputs["Base Color"].default_value = (*colour, 1.0)
     shader.inputs["Roughness"].default_value = roughness
@@ -187,7 +188,8 @@ def set_stage(scene: bpy.types.Scene, eye: Point, target: Point, focal_length: f
 
     world: DataBlock = bpy.data.worlds.new("Background")
     world.color = (0.80, 0.85, 0.90)
-    world.use_nodes = True
+    if world.node_tree is None:
+        world.use_nodes = True
     background = next(node for node in world.node_tree.nodes if node.type == "BACKGROUND")
     background.inputs["Color"].default_value = (*world.color, 1.0)
     background.inputs["Strength"].default_value = 0.8

@@ -26,7 +26,7 @@ def bounce(scene: bpy.types.Scene) -> None:
     """Balls of three pressures drop down steps: the flabby one slumps, the hard one leaps."""
     parts.start(scene, 144)
     top = [(-3.2, 2.4), (-2.9, 2.4), (-1.5, 1.8), (-1.5, 1.25), (0.15, 1.2), (0.15, 0.65), (1.8, 0.6), (1.8, 0.0)]
-    end = [(5.2, 0.0), (5.2, 0.8), (5.5, 0.8), (5.5, -0.2), (-3.2, -0.2)]
+    end = [(5.2, 0.0), (5.2, 0.6), (5.5, 0.6), (5.5, -0.2), (-3.2, -0.2)]
     outline = parts.rounded([*top, *end][::-1], 0.06)
     steps = parts.profile_mesh("Steps", outline, 4.3, 60)
     parts.add_obstacle("Steps", steps, parts.STONE, friction=0.6)
@@ -40,7 +40,7 @@ def bounce(scene: bpy.types.Scene) -> None:
             name, colour, 0.48, (-2.2, y, 3.4), mass=1.0,
             gauge_pressure=pressure, stretch_modulus=stretch, bend_modulus=0.01, damping=damping, bounciness=bounciness,
         )  # fmt: skip
-    parts.set_stage(scene, (10.6, -9.4, 6.0), (1.55, -0.1, 0.95), 41.0)
+    parts.set_stage(scene, (10.9, -9.7, 6.3), (1.55, -0.15, 1.0), 40.0)
 
 
 def squeeze(scene: bpy.types.Scene) -> None:
@@ -85,18 +85,17 @@ def pile(scene: bpy.types.Scene) -> None:
     ]  # fmt: skip
     parts.add_obstacle("Box", parts.profile_mesh("Box", parts.rounded(profile, 0.03), 2 * inner, 30), parts.STONE)
     side = [(-outer, -wall), (outer, -wall), (outer, high), (-outer, high)]
-    for name, y, colour, alpha in (("Back", 1.0, parts.STONE, 1.0), ("Front", -1.0, parts.GLASS, 0.2)):
+    for name, y, colour, alpha in (("Back", 1.0, parts.STONE, 1.0), ("Front", -1.0, parts.GLASS, 0.15)):
         mesh = parts.profile_mesh(name, parts.rounded(side, 0.03), wall, 1)
         parts.add_obstacle(name, mesh, colour, alpha=alpha, location=(0.0, y * (inner + 0.5 * wall), 0.0))
     for number, colour in enumerate(parts.COLOURS):
-        layer, place = divmod(number, 4)
-        angle = math.pi * (0.5 * place + 0.25 + 0.15 * layer)
-        location = (0.62 * math.cos(angle), 0.62 * math.sin(angle), 0.6 + 1.15 * layer + 0.1 * place)
+        angle = math.pi * (0.5 * number + 0.25 + 0.2 * (number // 4))
+        location = (0.52 * math.cos(angle), 0.52 * math.sin(angle), 0.7 + 0.5 * number)
         parts.add_ball(
-            f"Ball {number + 1}", colour, 0.42, location, mass=0.8,
-            gauge_pressure=200.0, stretch_modulus=600.0, bend_modulus=0.02, damping=3.0, bounciness=0.5,
+            f"Ball {number + 1}", colour, 0.37, location, mass=0.6,
+            gauge_pressure=200.0, stretch_modulus=400.0, bend_modulus=0.01, damping=2.0, bounciness=0.6,
         )  # fmt: skip
-    parts.set_stage(scene, (2.3, -5.6, 3.6), (0.0, 0.0, 0.85), 36.0)
+    parts.set_stage(scene, (2.3, -5.6, 3.4), (0.0, 0.0, 0.62), 46.0)
 
 
 SAMPLES: dict[str, Callable[[bpy.types.Scene], None]] = {"bounce": bounce, "squeeze": squeeze, "pile": pile}

@@ -1,0 +1,53 @@
+"""The sample scenes: their parts, and the files made from them."""
+
+from pathlib import Path
+
+import bpy
+import pytest
+from bpy_scene import empty_file, this_session  # noqa: F401
+from softpressure_ext.softpressure import samples, session
+
+FOLDER = Path(__file__).resolve().parent.parent / "sample_blends"
+COUNTS = {"bounce": (3, 1), "squeeze": (1, 3), "pile": (8, 3)}
+
+
+def bodies(kind):
+    return session.objects(bpy.context.scene, kind)
+
+
+def settings(scene):
+    """What a sample is made of, to compare a file with a scene that was just built."""
+    found = {"range": (scene.frame_start, scene.frame_end, scene.render.fps)}
+    for obj in session.objects(scene, "SOFT", "COLLIDER"):
+        values = obj.softpressure
+        numbers = (values.mass, values.gauge_pressure, values.stretch_modulus, values.damping, values.friction)
+        found[obj.name] = (values.kind, numbers, len(obj.data.vertices), tuple(obj.location))
+    return found
+
+
+@pytest.mark.parametrize("name", samples.SAMPLES)
+def test_a_sample_has_its_bodies_and_no_problem(name):
+    samples.build(name)
+    assert (len(bodies("SOFT")), len(bodies("COLLIDER"))) == COUNTS[name]
+    assert bpy.context.scene.camera is not None
+    bpy.ops.softpressure.reset()
+    assert this_session().error == ""
+    assert this_session().cache.frame_count == 1
+
+
+def test_a_second_sample_replaces_the_first():
+    samples.build("pile")
+    samples.build("bounce")
+    names = {obj.name for obj in bpy.data.objects}
+    assert "Steps" in names and not any(name.startswith("Ball ") for name in names)
+    assert not any(mesh.users == 0 for mesh in bpy.data.meshes)
+
+
+@pytest.mark.parametrize("name", samples.SAMPLES)
+def test_the_file_of_a_sample_is_small_and_up_to_date(name):
+    path = FOLDER / f"{name}.blend"
+    assert path.stat().st_size < 200_000
+    samples.build(name)
+    expected = settings(bpy.context.scene)
+    bpy.ops.wm.open_mainfile(filepath=str(path))
+    assert settings(bpy.context.scene) == expected, "run `nox -s samples`"
