@@ -1,4 +1,6 @@
-"""The main job: install the built zip in an empty Blender, build the sample scene, bake it, make its pictures.
+"""The main job: install the built zip in an empty Blender, build a sample scene, bake it, make its pictures.
+
+    python sample_blends/demo.py [bounce | squeeze | pile]
 
 Run by `nox -s demo` with a Python that has `bpy`. Leaves bounce_baked.blend, bounce.mp4 and bounce.png in build/demo/.
 """
@@ -21,8 +23,8 @@ def timed(what: str, action: Callable[[], object]) -> None:
     print(f"demo: {what}: {time.perf_counter() - started:.1f} s", flush=True)
 
 
-def main() -> None:
-    """Everything, in one Blender."""
+def main(name: str) -> None:
+    """Everything for the sample of this name, in one Blender."""
     import bpy
     import render
 
@@ -35,14 +37,14 @@ def main() -> None:
     )
     from bl_ext.user_default.softpressure.softpressure import samples
 
-    timed("build the scene", lambda: samples.build("bounce"))
+    timed("build the scene", lambda: samples.build(name))
     scene = bpy.context.scene
     timed("simulate (compiles the solver on first use)", bpy.ops.softpressure.simulate)
     timed("bake", lambda: bpy.ops.softpressure.bake(target="SHAPE_KEYS"))
-    bpy.ops.wm.save_as_mainfile(filepath=str(OUTPUT / "bounce_baked.blend"), copy=True, compress=True)
+    bpy.ops.wm.save_as_mainfile(filepath=str(OUTPUT / f"{name}_baked.blend"), copy=True, compress=True)
     render.set_up(scene)
-    timed("contact sheet", lambda: render.render_contact_sheet(scene, OUTPUT / "bounce.png"))
-    timed("video", lambda: render.render_video(scene, OUTPUT / "bounce.mp4"))
+    timed("contact sheet", lambda: render.render_contact_sheet(scene, OUTPUT / f"{name}.png"))
+    timed("video", lambda: render.render_video(scene, OUTPUT / f"{name}.mp4"))
     print(
         "\n".join(f"demo: {path.relative_to(ROOT)}, {path.stat().st_size} bytes" for path in sorted(OUTPUT.iterdir()))
     )
@@ -52,4 +54,4 @@ if __name__ == "__main__":
     OUTPUT.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as resources:
         os.environ["BLENDER_USER_RESOURCES"] = resources  # read when bpy is imported
-        main()
+        main(sys.argv[1] if len(sys.argv) > 1 else "bounce")
