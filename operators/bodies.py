@@ -6,7 +6,7 @@ import bpy
 from bpy.props import EnumProperty
 
 from ..softpressure.blender_types import Context
-from ..softpressure.engine import engine
+from ..softpressure.engine import engine, is_prepared
 from ..softpressure.properties import KINDS
 
 
@@ -34,7 +34,10 @@ class SOFTPRESSURE_OT_add_body(bpy.types.Operator):
 
     def execute(self, context: Context) -> set[Any]:
         """Add those that can be added, and say why the others cannot."""
-        return _finish(self, *engine().bodies.add_all(context.scene, _selected_meshes(context), self.kind))
+        notes, refusals = engine().bodies.add_all(context.scene, _selected_meshes(context), self.kind)
+        if notes and not bpy.app.background:
+            is_prepared()  # begins to compile while the person is still setting up the scene
+        return _finish(self, notes, refusals)
 
 
 class SOFTPRESSURE_OT_remove_body(bpy.types.Operator):

@@ -31,6 +31,8 @@ class Session:
     error: str = ""
     #: The frame that is being simulated, between the two handlers of a frame change.
     live_frame: int | None = None
+    #: The frame that was set last; None before the first frame change.
+    seen_frame: int | None = None
     #: What the live key of each object shows: time [frames] and world matrix.
     shown: dict[int, tuple[float, Any]] = field(default_factory=dict)
     #: Volume over rest volume and gauge pressure [Pa] of each body, by frame; not kept on disk.

@@ -19,6 +19,12 @@ from .session import Session
 def before_frame(scene: bpy.types.Scene) -> None:
     """Show a cached frame, or make the meshes show what drives the next one."""
     here = session.of(scene)
+    if _leaves_unseen_start(scene, here):
+        frame = scene.frame_current
+        scene.frame_set(scene.softpressure.frame_start)
+        here.seen_frame = frame
+        scene.frame_set(frame)
+    here.seen_frame = scene.frame_current
     here.live_frame = _frame_to_simulate(scene, here)
     if here.live_frame is None:
         playback.show(scene)
@@ -83,13 +89,29 @@ def simulate(scene: bpy.types.Scene) -> Iterator[Progress]:
         scene.frame_set(shown_frame)
 
 
+def _may_simulate(scene: bpy.types.Scene) -> bool:
+    """Whether frames may be simulated at all: not while rendering, between frames, baked or being edited."""
+    if session.is_rendering or scene.frame_subframe != 0.0:
+        return False
+    soft = session.objects(scene, "SOFT", "RIGID")
+    return bool(soft) and not any(obj.softpressure.is_baked or obj.mode == "EDIT" for obj in soft)
+
+
+def _leaves_unseen_start(scene: bpy.types.Scene, here: Session) -> bool:
+    """Whether the timeline goes on from the first frame, which was edited since it was set: nothing is captured yet.
+
+    So it is when someone adds a body at the first frame and plays: the first frame change is to the second frame.
+    """
+    first = scene.softpressure.frame_start
+    if scene.frame_current != first + 1 or here.seen_frame not in (None, first) or not _may_simulate(scene):
+        return False
+    return here.cache is None or here.is_out_of_date(scene)
+
+
 def _frame_to_simulate(scene: bpy.types.Scene, here: Session) -> int | None:
     """The scene's frame if it is to be simulated now, None if it is only shown."""
     frame, settings = scene.frame_current, scene.softpressure
-    if session.is_rendering or scene.frame_subframe != 0.0:
-        return None
-    soft = session.objects(scene, "SOFT", "RIGID")
-    if not soft or any(obj.softpressure.is_baked or obj.mode == "EDIT" for obj in soft):
+    if not _may_simulate(scene):
         return None
     if frame == settings.frame_start:
         return frame

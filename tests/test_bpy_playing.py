@@ -35,6 +35,37 @@ def test_playing_forward_simulates_frame_by_frame() -> None:
     np.testing.assert_allclose(heights, 5.0 - fall, atol=1e-5)  # float32 at 5 m
 
 
+def test_playing_on_from_the_first_frame_begins_there_though_no_frame_change_went_to_it() -> None:
+    bpy.context.scene.frame_set(1)
+    ball = add_ball()
+    play(2, 4)
+    assert this_session().cache.first_frame == 1
+    assert this_session().cache.last_frame == 4
+    frame(1)
+    ball.softpressure.mass = 3.0
+    play(2, 3)
+    assert this_session().cache.last_frame == 3  # anew, with the new mass
+    assert not this_session().is_out_of_date(bpy.context.scene)
+    assert len(FallingWorld.made) == 2
+
+
+def test_a_jump_to_the_second_frame_does_not_simulate() -> None:
+    ball = add_ball()
+    play(1, 5)
+    ball.softpressure.mass = 3.0
+    frame(2)
+    assert this_session().is_out_of_date(bpy.context.scene)
+    assert this_session().cache.last_frame == 5
+
+
+def test_what_the_first_frame_refuses_is_refused_once_per_step() -> None:
+    ball = add_ball()
+    ball.scale = (1, 0, 1)
+    frame(2)
+    assert "scale" in this_session().error
+    assert this_session().cache is None
+
+
 def test_jumping_ahead_simulates_nothing_and_shows_the_last_frame() -> None:
     ball = add_ball()
     play(1, 4)
