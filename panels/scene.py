@@ -36,7 +36,7 @@ class SOFTPRESSURE_PT_simulation(bpy.types.Panel):
         if preparing:
             done, total, label = preparing
             layout.progress(factor=done / max(total, 1), text=f"{label}: {done} of {total}")
-            draw_text(layout, context, "The first start takes a few minutes. Then play again from the first frame.", "INFO")
+            draw_text(layout, context, "The first start takes minutes. Then play from the first frame.", "INFO")
         for sentence in status.notices(scene):
             draw_text(layout, context, sentence)
         if session.has_bodies(scene) and not scene.render.use_lock_interface:
