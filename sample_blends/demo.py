@@ -41,13 +41,13 @@ def main(name: str) -> None:
     scene = bpy.context.scene
     timed("simulate (compiles the solver on first use)", bpy.ops.softpressure.simulate)
     timed("bake", lambda: bpy.ops.softpressure.bake(target="SHAPE_KEYS"))
+    bpy.context.preferences.filepaths.save_version = 0
     bpy.ops.wm.save_as_mainfile(filepath=str(OUTPUT / f"{name}_baked.blend"), copy=True, compress=True)
     render.set_up(scene)
     timed("contact sheet", lambda: render.render_contact_sheet(scene, OUTPUT / f"{name}.png"))
     timed("video", lambda: render.render_video(scene, OUTPUT / f"{name}.mp4"))
-    print(
-        "\n".join(f"demo: {path.relative_to(ROOT)}, {path.stat().st_size} bytes" for path in sorted(OUTPUT.iterdir()))
-    )
+    for path in sorted(OUTPUT.glob(f"{name}*")):
+        print(f"demo: {path.relative_to(ROOT)}, {path.stat().st_size} bytes")
 
 
 if __name__ == "__main__":
