@@ -22,7 +22,7 @@ PLUM: Colour = (0.45, 0.14, 0.50)
 LIME: Colour = (0.50, 0.75, 0.12)
 ROSE: Colour = (0.95, 0.40, 0.50)
 NAVY: Colour = (0.10, 0.20, 0.60)
-STONE: Colour = (0.85, 0.83, 0.80)
+STONE: Colour = (0.70, 0.68, 0.65)
 SLATE: Colour = (0.35, 0.40, 0.48)
 GLASS: Colour = (0.80, 0.90, 1.00)
 #: Eight that can be told apart.
@@ -182,7 +182,7 @@ def set_stage(scene: bpy.types.Scene, eye: Point, target: Point, focal_length: f
     scene.render.resolution_x, scene.render.resolution_y = 1280, 720
 
     light = bpy.data.lights.new("Sun", "SUN")
-    light.energy, light.angle = 3.0, 0.15
+    light.energy, light.angle = 1.8, 0.15
     sun = _link(scene, bpy.data.objects.new("Sun", light), (-4.0, -6.0, 9.0))
     _look(sun, sun.location[:], (0.0, 0.0, 0.0))
 
@@ -192,7 +192,7 @@ def set_stage(scene: bpy.types.Scene, eye: Point, target: Point, focal_length: f
         world.use_nodes = True
     background = next(node for node in world.node_tree.nodes if node.type == "BACKGROUND")
     background.inputs["Color"].default_value = (*world.color, 1.0)
-    background.inputs["Strength"].default_value = 0.8
+    background.inputs["Strength"].default_value = 0.7
     scene.world = world
     scene.view_settings.view_transform = "Standard"
 
