@@ -296,15 +296,16 @@ def cut_impulses(contacts, mass, pinned, v1, v_ahead, time):
 
 
 def ball_strain(radius, gauge_pressure, modulus, ambient=101_325.0):
-    """Strain of an inflated ball: [(p + pa) / (1 + e)^3 - pa] r (1 + e) / 2 = 1.5 Y e, by bisection.
+    """Strain e of an inflated ball: [(p + pa) / (1 + e)^3 - pa] r (1 + e) / 2 = 1.5 Y e / (1 + e), by bisection.
 
-    A triangle net of springs has Poisson ratio 1/3, so its tension under equal strain e is Y e / (1 - 1/3).
+    A triangle net of springs has Poisson ratio 1/3, so equal strain needs the tension Y e / (1 - 1/3) per length at
+    rest; per present length it is less by 1 + e (0.001 of V / V0 for a basketball).
     """
     low, high = 0.0, 10.0
     for _ in range(100):
         e = 0.5 * (low + high)
         pressure = (gauge_pressure + ambient) / (1 + e) ** 3 - ambient
-        if pressure * radius * (1 + e) / 2 > 1.5 * modulus * e:
+        if pressure * radius * (1 + e) / 2 > 1.5 * modulus * e / (1 + e):
             low = e
         else:
             high = e

@@ -1,0 +1,52 @@
+"""A dropped ball: how high it comes back, and what the user's numbers do to that."""
+
+import numpy as np
+import pytest
+from scenes import BASKETBALL, GRAVITY, ball_world, centre, gas_law_error, inflate, lowest
+
+
+def rebound(drop, *, subdivisions=3, substeps=4, **options):
+    """Height [m] to which the basketball comes back from its equilibrium shape, `drop` above the floor."""
+    world = ball_world(BASKETBALL, subdivisions, drop=drop, substeps=substeps, **options)
+    inflate(world, BASKETBALL)
+    gas, rest = float(world.save().gas[0]), centre(world)[2] - drop
+    heights = []
+    for _ in range(int(60 * (2.1 * np.sqrt(2 * drop / GRAVITY) + 0.1))):
+        world.advance_frame()
+        heights.append(centre(world)[2] - rest)
+        assert lowest(world) > 0.0 and gas_law_error(world, gas) < 1e-12
+    turn = int(np.argmax(np.diff(heights) > 0.0))  # the first time it goes up
+    fall = np.flatnonzero(np.diff(heights[turn:]) < 0.0)
+    return heights[turn + fall[0]] if len(fall) else heights[-1]
+
+
+@pytest.mark.parametrize("drop", [0.1, 1.0])
+def test_rebound_at_the_default_substep_is_near_its_limit(drop):
+    # second order: the error falls by four from 1/480 to 1/960 s; the last value stands for the limit
+    limit = rebound(drop, substeps=16)
+    assert rebound(drop, substeps=4) == pytest.approx(limit, rel=0.15)
+    assert limit < drop  # what is missing is in the skin's vibrations
+
+
+def test_three_resolutions_bounce_alike():
+    heights = [rebound(0.3, subdivisions=subdivisions) for subdivisions in (3, 4, 5)]
+    assert max(heights) < 1.05 * min(heights), heights
+
+
+def test_rebound_falls_with_damping():
+    # 10 ms of contact: little is lost below 20/s, and the ball's ringing before the impact makes 1 % of noise
+    heights = [rebound(1.0, damping=damping) for damping in (0.0, 20.0, 80.0, 320.0)]
+    assert (np.diff(heights) < -0.01).all(), heights
+
+
+def test_rebound_falls_with_bounciness():
+    heights = [rebound(0.3, bounciness=bounciness) for bounciness in (1.0, 0.8, 0.5, 0.2, 0.0)]
+    assert (np.diff(heights) < -0.01).all(), heights  # well above the solver's noise of a few mm
+
+
+@pytest.mark.parametrize("bounciness", [0.8, 0.5, 0.2])
+def test_bounciness_is_the_share_of_the_speed_that_comes_back(bounciness):
+    # heights go with the square of the speed; the strength is made for a linear contact spring, which a ball that
+    # vibrates against the floor for 10 ms is not quite
+    plain, braked = rebound(0.3), rebound(0.3, bounciness=bounciness)
+    assert np.sqrt(braked / plain) == pytest.approx(bounciness, abs=0.15)

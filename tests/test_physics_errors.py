@@ -1,0 +1,142 @@
+"""What the core refuses, and with which sentence; what it keeps when a run fails."""
+
+import numpy as np
+import pytest
+import shapes
+from scenes import ball_world
+from softpressure_ext.core import DivergenceError, MeshError, ModelBuilder, ParameterError, World
+
+X, T = shapes.icosphere(1, 0.2)
+
+
+def test_divergence_names_frame_body_and_substep_and_keeps_the_last_good_frame(monkeypatch):
+    world = ball_world(subdivisions=2, substeps=4)
+    for _ in range(3):
+        world.advance_frame()
+    before, speeds, state = world.positions(0), world.velocities(0), world.save()
+    step, calls = world._solver.step, []
+
+    def broken(start, after, motion, share, gas):
+        step(start, after, motion, share, gas)
+        calls.append(share)
+        if len(calls) == 3:
+            after.positions[5] = np.nan
+
+    monkeypatch.setattr(world._solver, "step", broken)
+    with pytest.raises(DivergenceError, match=r"^ball: the motion is not finite in frame 4, substep 3 of 4\. Raise the"):
+        world.advance_frame()
+    assert world.frame == 3
+    assert (world.positions(0) == before).all() and (world.velocities(0) == speeds).all()
+    monkeypatch.undo()
+    world.advance_frame()  # it can go on
+    again = ball_world(subdivisions=2, substeps=4)
+    again.load(state)
+    again.advance_frame()
+    assert (world.positions(0) == again.positions(0)).all()
+
+
+def builds(**options):
+    builder = ModelBuilder()
+    builder.add_membrane("Toy", X, T, **options)
+    return builder.build()
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"mass": 0.0}, "Toy: mass 0 kg; give a number above 0."),
+        ({"mass": np.nan}, "Toy: mass nan kg; give a number above 0."),
+        ({"gauge_pressure": -2e5}, "Toy: gauge pressure -200000 Pa; give a number at least -101325."),
+        ({"stretch_modulus": -1.0}, "Toy: stretch modulus -1 N/m; give a number above 0."),
+        ({"bend_modulus": -1.0}, "Toy: bend modulus -1 N m; give a number at least 0."),
+        ({"damping": np.inf}, "Toy: damping inf 1/s; give a number at least 0."),
+        ({"friction": -0.1}, "Toy: friction -0.1; give a number at least 0."),
+        ({"bounciness": 1.5}, "Toy: bounciness 1.5; give a number at least 0 and at most 1."),
+        ({"thickness": -1e-3}, "Toy: thickness -0.001 m; give a number at least 0."),
+        ({"velocity": (0.0, np.inf, 0.0)}, "Toy: velocity (0.0, inf, 0.0); give three finite numbers in m/s."),
+    ],
+)
+def test_numbers_out_of_range_are_refused(options, sentence):
+    with pytest.raises(ParameterError) as refused:
+        builds(**options)
+    assert str(refused.value) == sentence
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"frame_rate": 0.0}, "frame rate: 0.0 per second; give a positive number."),
+        ({"substeps": 0}, "substeps: 0; give a whole number from 1."),
+        ({"substeps": 2.5}, "substeps: 2.5; give a whole number from 1."),
+        ({"threads": -1}, "threads: -1; give a whole number, 0 for all."),
+    ],
+)
+def test_a_clock_out_of_range_is_refused(options, sentence):
+    with pytest.raises(ParameterError) as refused:
+        World(builds(), **options)
+    assert str(refused.value) == sentence
+
+
+def test_a_scene_without_a_soft_body_is_refused():
+    builder = ModelBuilder()
+    builder.add_collider("floor", *shapes.grid(1.0))
+    with pytest.raises(ParameterError, match=r"^scene: no soft body to simulate\. Mark at least one mesh as Soft\.$"):
+        builder.build()
+    with pytest.raises(ParameterError, match=r"^gravity: \(0, 0\); give three finite numbers in m/s"):
+        ModelBuilder(gravity=(0, 0))
+    with pytest.raises(ParameterError, match=r"^scene: ambient pressure -1 Pa; give a number at least 0\.$"):
+        ModelBuilder(ambient_pressure=-1.0)
+
+
+
+
+def collapsed(x):
+    x[T[0, 0]] = 0.5 * (x[T[0, 1]] + x[T[0, 2]])
+    return x, T
+
+
+BAD_MESHES = {
+    "2 vertices with invalid coordinates (NaN or infinite). Delete or move them.":
+        lambda x: (np.concatenate([x, [[0, 0, np.nan], [np.inf, 0, 0]]]), T),
+    "no faces; a body needs a surface. Add faces to the mesh.": lambda x: (x, T[:0]),
+    "1 loose vertices that belong to no face. Delete them (Mesh > Clean Up > Delete Loose).":
+        lambda x: (np.concatenate([x, [[1, 2, 3]]]), T),
+    "1 faces of zero area. Dissolve them (Mesh > Clean Up > Degenerate Dissolve).": collapsed,
+    "3 open edges; a pressurised mesh must be closed. Fill the holes in Edit Mode (Select > Select All by Trait > "
+    "Non Manifold, then Face > Fill), or merge doubled vertices (Mesh > Merge > By Distance).": lambda x: (x, T[1:]),
+    "3 non-manifold edges (shared by three or more faces); a skin has two faces at each edge. "
+    "Delete inner faces (Select > Select All by Trait > Non Manifold).": lambda x: (x, np.concatenate([T, T[:1]])),
+    "3 edges join faces of opposite winding; inside and outside are undefined. "
+    "Recalculate the normals (Mesh > Normals > Recalculate Outside).":
+        lambda x: (x, np.concatenate([T[:1, ::-1], T[1:]])),
+    "inside out, it encloses -0.0293 m\u00b3. Flip the normals (Mesh > Normals > Recalculate Outside).":
+        lambda x: (x, T[:, ::-1]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("sentence", BAD_MESHES)
+def test_bad_meshes_are_refused(sentence):
+    x, triangles = BAD_MESHES[sentence](X.copy())
+    with pytest.raises(MeshError) as refused:
+        ModelBuilder().add_membrane("Toy", x, triangles)
+    assert str(refused.value) == f"Toy: {sentence}"
+
+
+def test_wrong_shapes_and_numbers_of_vertices_are_refused():
+    with pytest.raises(ParameterError, match=r"^Toy: positions of shape \(42, 2\); give \(vertex count, 3\)\.$"):
+        ModelBuilder().add_membrane("Toy", X[:, :2], T)
+    with pytest.raises(ParameterError, match=r"^Toy: triangles of shape \(80, 2\); give \(triangle count, 3\)\.$"):
+        ModelBuilder().add_membrane("Toy", X, T[:, :2])
+    with pytest.raises(MeshError, match=r"^Toy: pinned vertex 42 of 42\. Give numbers from 0 below the count\.$"):
+        ModelBuilder().add_membrane("Toy", X, T, pinned=[3, 42])
+    with pytest.raises(MeshError, match=r"^Toy: a face names vertex 99 of 42\. Rebuild the mesh\.$"):
+        ModelBuilder().add_membrane("Toy", X, np.concatenate([T, [[0, 1, 99]]]))
+
+
+def test_a_collider_may_be_open_but_not_broken():
+    builder = ModelBuilder()
+    builder.add_membrane("Toy", X, T)
+    builder.add_collider("Sheet", *shapes.grid(1.0))
+    builder.build()
+    with pytest.raises(MeshError, match=r"^Sheet: no faces"):
+        builder.add_collider("Sheet", X, T[:0])

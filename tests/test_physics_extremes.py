@@ -1,0 +1,71 @@
+"""Numbers and shapes far from what the solver likes: finite, lawful, above the floor, and back in shape."""
+
+import numpy as np
+import pytest
+from scenes import AMBIENT, BASKETBALL, LIVELY, ball_world, gas_law_error, lowest
+from softpressure_ext.core import FrameInput
+
+
+def run(world, frames, gas, given=None):
+    """Advance; every frame is finite, obeys the gas law and stays above the floor."""
+    for _ in range(frames):
+        world.advance_frame(given)
+        x = world.positions(0)
+        assert np.isfinite(x).all() and np.isfinite(world.velocities(0)).all()
+        assert gas_law_error(world, gas) < 1e-12  # rounding
+        assert lowest(world) > 0.0
+    return world.diagnostics().bodies[0]
+
+
+def gas_of(world, gauge_pressure):
+    return (gauge_pressure + AMBIENT) * float(world.model.rest_volume[0])
+
+
+def test_a_skin_a_thousand_times_too_stiff():
+    stiff = BASKETBALL.like(stretch_modulus=1e8)
+    world = ball_world(stiff, drop=0.1, **LIVELY)
+    found = run(world, 60, gas_of(world, stiff.gauge_pressure))
+    # 0.0001 for the facets, 0.001 for the dent it stands on
+    assert found.volume_ratio == pytest.approx(stiff.volume_ratio, abs=0.002)
+
+
+@pytest.mark.parametrize("substeps", [1, 4])
+def test_a_jump_to_one_megapascal_in_one_frame(substeps):
+    world = ball_world(BASKETBALL.like(gauge_pressure=0.0), drop=0.001, substeps=substeps, **LIVELY)
+    run(world, 10, gas_of(world, 0.0))
+    found = run(world, 50, gas_of(world, 1e6), FrameInput(gauge_pressure={0: 1e6}))
+    # a strain of a quarter, still ringing after a second on its way down
+    assert found.volume_ratio == pytest.approx(BASKETBALL.like(gauge_pressure=1e6).volume_ratio, rel=0.05)
+
+
+@pytest.mark.parametrize("jump", [-0.9 * AMBIENT, 2e5])
+def test_sudden_vacuum_and_back(jump):
+    world = ball_world(drop=0.05, **LIVELY)
+    run(world, 20, gas_of(world, jump), FrameInput(gauge_pressure={0: jump}))
+    found = run(world, 60, gas_of(world, BASKETBALL.gauge_pressure), FrameInput(gauge_pressure={0: 55e3}))
+    assert found.volume_ratio == pytest.approx(BASKETBALL.volume_ratio, abs=0.005)
+
+
+def inside_out(x):
+    return 2.0 * x.mean(axis=0) - x
+
+
+def flat_in_the_air(x):
+    return x * [1, 1, 0] + [0, 0, 0.1]
+
+
+def flat_on_the_floor(x):
+    return x * [1, 1, 0] + [0, 0, 0.0005]
+
+
+def to_a_point(x):
+    return 1e-3 * (x - x.mean(axis=0)) + x.mean(axis=0)
+
+
+@pytest.mark.parametrize("shape", [inside_out, flat_in_the_air, flat_on_the_floor, to_a_point])
+def test_a_ball_recovers(shape):
+    world = ball_world(drop=0.1, **LIVELY)
+    world.set_positions(0, shape(world.positions(0)))
+    found = run(world, 60, gas_of(world, BASKETBALL.gauge_pressure))
+    # facets and weight 0.001, ringing after a second the rest
+    assert found.volume_ratio == pytest.approx(BASKETBALL.volume_ratio, abs=0.005)
