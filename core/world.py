@@ -145,6 +145,7 @@ class World:
                 self._solver.step(state, state, motion, substep / self.substeps, gas)
                 if not np.isfinite(state.positions).all() or not np.isfinite(state.velocities).all():
                     raise self._divergence(state, substep)
+        state.positions[motion.points] = motion.end  # a straight line ends there but for rounding
         state.frame += 1
         self._state = state
 
