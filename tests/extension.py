@@ -21,13 +21,13 @@ def load() -> None:
 
 
 def leave(status: int) -> None:
-    """End the process at once if Blender would not survive a normal end; otherwise do nothing.
+    """End the process at once if Blender might not survive a normal end; otherwise do nothing.
 
-    As a Python module (not as a program) Blender 4.2 crashes while Python shuts down, after everything is done, if
-    any property ever had an update callback.
+    As a Python module (not as a program), Blender 4.2 crashes and 4.5 may hang or crash while Python shuts down, after
+    everything is done, if any property ever had an update callback.
     """
     bpy = sys.modules.get("bpy")
-    if bpy is not None and bpy.app.version < (4, 5):
+    if bpy is not None and bpy.app.version < (5, 0):
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(status)
