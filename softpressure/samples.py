@@ -47,7 +47,7 @@ def squeeze(scene: bpy.types.Scene) -> None:
     """A torus is drawn through the gap of two rollers, which close on it and turn."""
     parts.start(scene, 144)
     radius, height = 0.45, 2.35
-    floor = [(-2.4, -0.15), (2.4, -0.15), (2.4, 0.0), (-2.4, 0.0)]
+    floor = [(-2.2, -0.15), (3.2, -0.15), (3.2, 0.0), (-2.2, 0.0)]
     parts.add_obstacle("Floor", parts.profile_mesh("Floor", floor, 4.8, 1), parts.STONE, friction=0.7)
     turns = [2.0 * math.pi * k / 64 for k in range(64)]
     circle = [(radius * math.cos(turn), radius * math.sin(turn)) for turn in turns]
@@ -71,7 +71,7 @@ def squeeze(scene: bpy.types.Scene) -> None:
         bounciness=0.4,
     )
     parts.smooth(torus)
-    parts.set_stage(scene, (3.2, -8.2, 4.2), (0.1, 0.0, 1.62), 36.0)
+    parts.set_stage(scene, (3.3, -8.5, 4.3), (0.35, 0.0, 1.72), 34.0)
 
 
 def pile(scene: bpy.types.Scene) -> None:
