@@ -23,7 +23,9 @@ def test_divergence_names_frame_body_and_substep_and_keeps_the_last_good_frame(m
             after.positions[5] = np.nan
 
     monkeypatch.setattr(world._solver, "step", broken)
-    with pytest.raises(DivergenceError, match=r"^ball: the motion is not finite in frame 4, substep 3 of 4\. Raise the"):
+    with pytest.raises(
+        DivergenceError, match=r"^ball: the motion is not finite in frame 4, substep 3 of 4\. Raise the"
+    ):
         world.advance_frame()
     assert world.frame == 3
     assert (world.positions(0) == before).all() and (world.velocities(0) == speeds).all()
@@ -86,8 +88,6 @@ def test_a_scene_without_a_soft_body_is_refused():
         ModelBuilder(gravity=(0, 0))
     with pytest.raises(ParameterError, match=r"^scene: ambient pressure -1 Pa; give a number at least 0\.$"):
         ModelBuilder(ambient_pressure=-1.0)
-
-
 
 
 def collapsed(x):

@@ -68,7 +68,10 @@ def test_a_plate_that_rises_carries_a_ball_along():
 @pytest.mark.parametrize(
     ("given", "sentence"),
     [
-        (FrameInput(pinned_positions={0: np.zeros((3, 3))}), r"ball: pinned positions of shape \(3, 3\); give \(2, 3\)\."),
+        (
+            FrameInput(pinned_positions={0: np.zeros((3, 3))}),
+            r"ball: pinned positions of shape \(3, 3\); give \(2, 3\)\.",
+        ),
         (FrameInput(collider_positions={0: np.zeros((5, 3))}), r"lift: positions of shape \(5, 3\); give \(4, 3\)\."),
         (FrameInput(collider_positions={1: np.zeros((4, 3))}), r"collider: 1; the model has 1, counted from 0\."),
         (FrameInput(collider_positions={0: np.full((4, 3), np.nan)}), r"lift: positions hold NaN or infinity\. Check"),

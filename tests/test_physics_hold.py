@@ -10,7 +10,6 @@ from scenes import (
     LIVELY,
     METRE_BALL,
     Ball,
-    add_ball,
     ball_world,
     centre,
     gas_law_error,
@@ -18,7 +17,6 @@ from scenes import (
     lowest,
     unrest,
 )
-from softpressure_ext.core import ModelBuilder, World
 
 
 def settled(world, seconds):
@@ -49,7 +47,9 @@ def test_hold(ball, subdivisions, seconds):
     found = world.diagnostics().bodies[0]
     # the closed form knows neither the facets nor the weight: 0.001 each
     assert found.volume_ratio == pytest.approx(ball.volume_ratio, abs=0.005)
-    assert found.gauge_pressure == pytest.approx((ball.gauge_pressure + AMBIENT) / ball.volume_ratio - AMBIENT, rel=0.02)
+    assert found.gauge_pressure == pytest.approx(
+        (ball.gauge_pressure + AMBIENT) / ball.volume_ratio - AMBIENT, rel=0.02
+    )
     if seconds >= 2.0:
         assert unrest(world) < 1e-3
 
@@ -59,8 +59,10 @@ def test_hold(ball, subdivisions, seconds):
 SOFT_BALL = Ball(0.2, 5.0, 3e3, 1e4)
 
 
-def settled_soft_ball(subdivisions, substeps=4, seconds=0.75):
-    world = ball_world(SOFT_BALL, subdivisions, drop=0.0, substeps=substeps, damping=20.0, friction=1.0, thickness=5e-4)
+def settled_soft_ball(subdivisions, substeps=4, seconds=1.5):
+    world = ball_world(
+        SOFT_BALL, subdivisions, drop=0.0, substeps=substeps, damping=20.0, bounciness=0.5, friction=1.0, thickness=5e-4
+    )
     inflate(world, SOFT_BALL)
     return settled(world, seconds)
 
@@ -82,7 +84,11 @@ def test_halving_the_substep_does_not_change_the_sag():
 
 
 def test_contact_patch_times_gauge_pressure_is_the_weight():
-    world = settled_soft_ball(4)
+    # Large patch (73 mm), fine mesh (8 mm), taut skin and no friction: else the skin's own stress carries its share.
+    ball = Ball(0.2, 2.0, 4e3, 8e3)
+    world = ball_world(ball, 5, drop=0.0, damping=20.0, bounciness=0.5, friction=0.0, thickness=2e-4)
+    inflate(world, ball)
+    settled(world, 1.0)
     x, found = world.positions(0), world.diagnostics().bodies[0]
     start = world.model.surfaces.body_triangle_start
     order = np.argsort(world.model.point_of_vertex[: len(x)])
@@ -91,7 +97,7 @@ def test_contact_patch_times_gauge_pressure_is_the_weight():
     # a vertex carries the pressure on a third of each of its triangles; the patch lies within the thickness
     low = np.mean([corner[:, 2] < world.model.thickness[0] for corner in (a, b, c)], axis=0)
     patch = (shadow * low).sum()
-    assert np.count_nonzero(low) > 200
-    # The rim: which vertices of the last ring (15 mm wide on a patch of 70 mm radius) count is a matter of rounding
-    # to whole triangles, and the taut skin leaves the floor at a small angle there.
-    assert patch * found.gauge_pressure == pytest.approx(SOFT_BALL.mass * GRAVITY, rel=0.05)
+    assert np.count_nonzero(low) > 500
+    # Half of the outermost ring is 10 % of the area, of which counting by thirds leaves a few; the skin of the patch
+    # itself, 3 % of the weight, lies on the floor without any pressure.
+    assert patch * found.gauge_pressure == pytest.approx(ball.mass * GRAVITY, rel=0.05)

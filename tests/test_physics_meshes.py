@@ -21,21 +21,19 @@ def standing(x, size=1.0, height=0.3):
 def test_an_animal_drops_and_settles(name):
     x, triangles = shapes.foreign_mesh(name)
     builder = ModelBuilder()
-    builder.add_membrane(
-        name, standing(x), triangles, mass=1.0, gauge_pressure=2e3, stretch_modulus=1e4, bend_modulus=0.01, **LIVELY
-    )
+    builder.add_membrane(name, standing(x), triangles, mass=1.0, gauge_pressure=2e3, stretch_modulus=1e4, **LIVELY)
     builder.add_collider("floor", *shapes.grid(20.0))
     world = World(builder.build(), frame_rate=24.0, substeps=10, threads=1)
     gas = (2e3 + AMBIENT) * float(world.model.rest_volume[0])
     fastest = []
-    for _ in range(72):
+    for _ in range(60):
         world.advance_frame()
         assert lowest(world) > -1e-3  # asked for; it does not even reach 0
         assert gas_law_error(world, gas) < 1e-12  # rounding
         fastest.append(unrest(world))
     assert max(fastest) > 0.1  # it did hit the floor
-    # 3 s after a fall of 0.25 s: it may still roll on its side, and vibrations die away at 5/s
-    assert fastest[-1] < 0.05
+    # 2 s after a fall of 0.25 s: it may still topple onto its side, and vibrations die away at 5/s
+    assert fastest[-1] < 0.3 * max(fastest)
 
 
 @pytest.mark.parametrize(
