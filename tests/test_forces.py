@@ -318,6 +318,14 @@ def test_gas_pushes_a_closed_skin_neither_away_nor_round(scene):
         assert np.abs(np.cross(scene.x[own], force[own]).sum(axis=0)).max() < ROUNDING * size
 
 
+def test_gas_is_as_accurate_a_kilometre_away(scene):
+    _, force, (_, volume, _, _) = gas_terms(scene, scene.x, amounts(scene))
+    far = gas_terms(scene, scene.x + [1000.0, -700.0, 300.0], amounts(scene))
+    # positions are rounded to 1e-13 m, edges of 0.05 m to 2e-12 of themselves
+    np.testing.assert_allclose(far[2][1], volume, rtol=1e-11)
+    close(far[1], force, 1e-9)
+
+
 # --- contact ---------------------------------------------------------------------------------------------------
 
 
