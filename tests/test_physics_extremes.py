@@ -69,3 +69,11 @@ def test_a_ball_recovers(shape):
     found = run(world, 60, gas_of(world, BASKETBALL.gauge_pressure))
     # facets and weight 0.001, ringing after a second the rest
     assert found.volume_ratio == pytest.approx(BASKETBALL.volume_ratio, abs=0.005)
+
+
+@pytest.mark.parametrize("substeps", [1, 10])
+def test_nothing_flies_through_a_floor(substeps):
+    # 200 m/s and one substep a frame: four metres per stage, against a ball of 24 cm and a floor without depth
+    world = ball_world(drop=1.0, frame_rate=24.0, substeps=substeps, velocity=(0.0, 0.0, -200.0), **LIVELY)
+    found = run(world, 24, gas_of(world, BASKETBALL.gauge_pressure))
+    assert 0.9 < found.volume_ratio < 1.3
