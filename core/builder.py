@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from . import topology
 from .errors import ParameterError
+from .forces.bend import FOLD
 from .model import BoolArray, Chunks, Edges, Fans, FloatArray, Hinges, IntArray, Model, Surfaces
 
 #: Vertices per chunk: small enough that two threads share a ball of 2 562 vertices, large enough for a loop.
@@ -87,7 +88,9 @@ class ModelBuilder:
         gauge_pressure
             Pressure above ambient at the rest volume [Pa]; sets the amount of gas. Above minus ambient.
         stretch_modulus, bend_modulus
-            Y [N/m] and B [N m]; independent of the mesh (Van Gelder 1998; Grinspun et al. 2003).
+            Y [N/m] and B [N m]; independent of how fine the mesh is (Van Gelder 1998; Grinspun et al. 2003). In a
+            regular pattern of triangles bending costs B / 2 ((k1 + k2)^2 + 2 (k1 - k2)^2) per area for the curvatures
+            k1 and k2, other patterns up to three times as much along their diagonals.
         damping
             Rate at which vibrations die away [1/s]; falling and rolling are not braked.
         friction, bounciness
@@ -240,24 +243,33 @@ def _edges(
 def _hinges(
     membranes: list[_Membrane], positions: FloatArray, skin: IntArray, body_of_point: IntArray, vertex_count: int
 ) -> Hinges:
-    """Hinges of the membranes that have a bending modulus, with k = 3 B length^2 / area (Grinspun et al. 2003)."""
+    """Hinges of the membranes that have a bending modulus, with k = 3 B / area (Grinspun et al. 2003)."""
     points = topology.hinges(skin)
     modulus = np.array([m.bend_modulus for m in membranes])[body_of_point[points[:, 0]]]
     points = np.ascontiguousarray(points[modulus > 0.0])
     modulus = modulus[modulus > 0.0]
     p0, p1, p2, p3 = (positions[points[:, slot]] for slot in range(4))
     edge = p1 - p0
-    first, second = np.cross(edge, p2 - p0), np.cross(p3 - p0, edge)
-    length = np.linalg.norm(edge, axis=1)
-    area = 0.5 * (np.linalg.norm(first, axis=1) + np.linalg.norm(second, axis=1))
-    sine = np.einsum("ij,ij->i", np.cross(first, second), edge) / np.maximum(length, 1e-300)
-    stiffness = 3.0 * modulus * length**2 / np.maximum(area, 1e-300)
+    normal = np.stack([np.cross(edge, p2 - p0), np.cross(p3 - p0, edge)], axis=1)
+    size = np.linalg.norm(normal, axis=2)
+    # edge / height = edge^2 / |normal|; the foot of each height divides the edge in the shares 1 - foot and foot
+    steep = (edge**2).sum(axis=1)[:, None] / size
+    foot = np.stack([((p - p0) * edge).sum(axis=1) for p in (p2, p3)], axis=1) / (edge**2).sum(axis=1)[:, None]
+    weight = np.stack(
+        [(steep * (1.0 - foot)).sum(axis=1), (steep * foot).sum(axis=1), -steep[:, 0], -steep[:, 1]], axis=1
+    )
+    bend = np.einsum("hs,hsk->hk", weight, positions[points])
+    bisector = (normal / size[:, :, None]).sum(axis=1)
+    length2 = (bisector**2).sum(axis=1)
+    # shapes folded flat at rest keep a bounded bend
+    faded = np.sqrt(length2 + FOLD**2) / np.maximum(length2, FOLD**2)
     start, entry = topology.grouped(points.ravel(), vertex_count)
     return Hinges(
         points=points,
-        rest_angle=np.arctan2(sine, np.einsum("ij,ij->i", first, second)),
-        rest_normal=np.stack([(first**2).sum(axis=1), (second**2).sum(axis=1)], axis=1),
-        stiffness=stiffness,
+        weight=weight,
+        rest_bend=(bend * bisector).sum(axis=1) * faded,
+        normal_scale=1.0 / size,
+        stiffness=6.0 * modulus / size.sum(axis=1),
         vertex_start=start,
         vertex_entry=entry,
     )

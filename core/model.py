@@ -47,12 +47,13 @@ class Edges(NamedTuple):
 
 
 class Hinges(NamedTuple):
-    """Pairs of triangles that share an edge, with their rest angle."""
+    """Pairs of triangles that share an edge (`forces/bend.py`)."""
 
     points: IntArray  # edge start, edge end, apex of first, apex of second triangle, shape (hinge_count, 4)
-    rest_angle: FloatArray  # dihedral angle at rest [rad], 0 = flat, shape (hinge_count,)
-    rest_normal: FloatArray  # squared length of both normals at rest, each twice the area [m^4], (hinge_count, 2)
-    stiffness: FloatArray  # [N m], shape (hinge_count,)
+    weight: FloatArray  # of the points in the bend vector, summing to 0, shape (hinge_count, 4)
+    rest_bend: FloatArray  # c of the bending energy: bend vector at rest [m], 0 = flat, shape (hinge_count,)
+    normal_scale: FloatArray  # 1 / |normal| at rest, each twice the area long [1/m^2], shape (hinge_count, 2)
+    stiffness: FloatArray  # [N/m], shape (hinge_count,)
     vertex_start: IntArray  # CSR over vertices, shape (vertex_count + 1,)
     vertex_entry: IntArray  # 4 * hinge + slot, shape (4 * hinge_count,)
 

@@ -143,3 +143,12 @@ def all_pairs(model, x, reach):
         limit = model.thickness[body] + model.thickness[other] + reach[body] + reach[other]
         rows += [(int(p), triangle, float(v)) for p, v, m in zip(points, d, limit, strict=True) if v <= m]
     return sorted(rows)
+
+
+def inside(points, x, triangles):
+    """Whether each point lies inside a closed mesh: its triangles cover the whole sphere around it (Oosterom 1983)."""
+    a, b, c = (x[triangles[:, k]][None] - points[:, None] for k in range(3))
+    la, lb, lc = (np.linalg.norm(v, axis=2) for v in (a, b, c))
+    ab, bc, ca = ((u * v).sum(axis=2) for u, v in ((a, b), (b, c), (c, a)))
+    covered = 2.0 * np.arctan2((a * np.cross(b, c)).sum(axis=2), la * lb * lc + ab * lc + bc * la + ca * lb)
+    return covered.sum(axis=1) > 2.0 * np.pi

@@ -1,5 +1,7 @@
 """Systems for the tests of the multigrid preconditioner, written without the code under test (but for `build`)."""
 
+from itertools import combinations
+
 import numpy as np
 import pytest
 from softpressure_ext.core.linear.multigrid import Multigrid, apply_multigrid
@@ -152,6 +154,53 @@ def pressurised_ball(subdivisions):
     push[np.argsort(points[:, 2])[: max(6, n // 50)], 2] = 1.0
     scalar = Problem(n, edges, 0.5 * stiffness, inertia)
     return scalar, lambda p: elastic @ p + gas * gradient * (gradient @ p), push.ravel()
+
+
+def graph_of_hinges(points, weights, stiffness):
+    """Edges and their weights, of both signs, of the sum of k w w' over hinges; each w sums to zero."""
+    slots = list(combinations(range(points.shape[1]), 2))
+    edges = np.vstack([points[:, pair] for pair in slots])
+    return edges, np.concatenate([-stiffness * weights[:, s] * weights[:, t] for s, t in slots])
+
+
+def random_hinges(seed):
+    """Four vertices of many at random, joined by weights and stiffnesses at random; a tenth is pinned."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(30, 200))
+    points = np.array([rng.choice(n, 4, replace=False) for _ in range(3 * n)])
+    weights = rng.standard_normal(points.shape)
+    weights -= weights.mean(axis=1)[:, None]
+    edges, weight = graph_of_hinges(points, weights, 10 ** rng.uniform(-3, 5, len(points)))
+    return Problem(n, edges, weight, 10 ** rng.uniform(-2, 3, n), np.flatnonzero(rng.random(n) < 0.1)), rng
+
+
+def bending_ball(subdivisions, pinned=(), modulus=3.0):
+    """Scalar problem of a ball that bends hard, and the trace of its hinges in units of that of its springs.
+
+    Hinges with k = 3 B / area (Bergou et al. 2006), B = `modulus` [N m]; springs at half of Y = 1e4 N/m.
+    """
+    points, triangles = icosphere(subdivisions)
+    points *= 0.12
+    sides = np.vstack([triangles[:, [0, 1]], triangles[:, [1, 2]], triangles[:, [2, 0]]])
+    opposite = triangles[:, [2, 0, 1]].T.ravel()
+    first, second = np.lexsort(np.sort(sides, axis=1).T).reshape(-1, 2).T  # the two triangles of each edge
+    (i, j), p, q = sides[first].T, opposite[first], opposite[second]
+
+    def cotangent_and_area(at, a, b):
+        u, v = points[a] - points[at], points[b] - points[at]
+        doubled = np.linalg.norm(np.cross(u, v), axis=1)
+        return (u * v).sum(axis=1) / doubled, 0.5 * doubled
+
+    (ip, p_area), (iq, q_area) = cotangent_and_area(i, j, p), cotangent_and_area(i, j, q)
+    (jp, _), (jq, _) = cotangent_and_area(j, i, p), cotangent_and_area(j, i, q)
+    weights, area = np.stack([jp + jq, ip + iq, -ip - jp, -iq - jq], axis=1), p_area + q_area
+    stiffness = 3.0 * modulus / area
+    edges, weight = graph_of_hinges(np.stack([i, j, p, q], axis=1), weights, stiffness)
+    springs = 0.5 * 1e4 * area / ((points[i] - points[j]) ** 2).sum(axis=1)
+    problem = Problem(
+        len(points), np.vstack([edges, np.c_[i, j]]), np.r_[weight, springs], 0.6 / len(points) / TIME_STEP**2, pinned
+    )
+    return problem, (stiffness * (weights**2).sum(axis=1)).sum() / (2.0 * springs).sum()
 
 
 def uneven_problem(seed=3, subdivisions=4):

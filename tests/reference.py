@@ -5,6 +5,11 @@ They work on one mesh at a time, in the caller's order, with dense matrices.
 
 import numpy as np
 
+#: Length of the sum of two unit normals below which a hinge's rest bend fades.
+FOLD = 0.1
+#: Corners of a hinge's two triangles, counter-clockwise from outside.
+SIDES = ((0, 1, 2), (1, 0, 3))
+
 # --- the mesh as springs, hinges and masses -------------------------------------------------------------------
 
 
@@ -36,20 +41,37 @@ def springs(x, triangles, modulus):
     return np.array(edges), np.array(lengths), np.array(constants)
 
 
+def cotangent(x, at, first, second):
+    """Cotangent of a triangle's angle at one of its corners."""
+    u, v = x[first] - x[at], x[second] - x[at]
+    return u @ v / np.linalg.norm(np.cross(u, v))
+
+
 def hinges(x, triangles, modulus):
-    """Points (low, high, apex left of low-high, apex right), rest angles [rad], constants [N m] (Grinspun 2003)."""
-    points, angles, constants = [], [], []
+    """Points (low, high, apex left of low-high, apex right), weights, rest bends [m], normal scales, k [N/m].
+
+    The weights are the row of cotangents in Bergou et al. 2006; k = 3 B / area.
+    """
+    points, weights, bends, scales, constants = [], [], [], [], []
     for (i, j), sides in edge_triangles(triangles).items():
         if len(sides) != 2:
             continue
-        left = next(side for side in sides if side[2])
-        right = next(side for side in sides if not side[2])
-        hinge = (i, j, left[1], right[1])
-        area = triangle_area(x, triangles[left[0]]) + triangle_area(x, triangles[right[0]])
+        p = next(side for side in sides if side[2])[1]
+        q = next(side for side in sides if not side[2])[1]
+        at_i = [cotangent(x, i, j, p), cotangent(x, i, j, q)]
+        at_j = [cotangent(x, j, i, p), cotangent(x, j, i, q)]
+        weight = np.array([sum(at_j), sum(at_i), -at_i[0] - at_j[0], -at_i[1] - at_j[1]])
+        hinge = [i, j, p, q]
+        areas = np.array([triangle_area(x, [i, j, p]), triangle_area(x, [j, i, q])])
+        unit = unfolded(x[hinge], 0.5 / areas)
+        faded = np.sqrt(unit @ unit + FOLD**2)
         points.append(hinge)
-        angles.append(dihedral_angle(x[list(hinge)]))
-        constants.append(3.0 * modulus * np.dot(x[i] - x[j], x[i] - x[j]) / area)
-    return np.array(points), np.array(angles), np.array(constants)
+        weights.append(weight)
+        scales.append(0.5 / areas)
+        # c m is the bend vector at rest, which is parallel to m; near a fold c is held back
+        bends.append(weight @ x[hinge] @ unit * faded / max(unit @ unit, FOLD**2))
+        constants.append(3.0 * modulus / areas.sum())
+    return tuple(np.array(column) for column in (points, weights, bends, scales, constants))
 
 
 def vertex_masses(x, triangles, mass):
@@ -82,62 +104,38 @@ def stretch(x, edges, rest_length, stiffness):
     return energy, force, hessian
 
 
-def dihedral_angle(p):
-    """Angle [rad] between the two triangles (p0, p1, p2) and (p1, p0, p3): 0 flat, positive for a ridge."""
-    n = np.cross(p[1] - p[0], p[2] - p[0])
-    q = np.cross(p[0] - p[1], p[3] - p[1])
-    angle = np.arccos(np.clip(n @ q / np.linalg.norm(n) / np.linalg.norm(q), -1.0, 1.0))
-    # a ridge has the other apex below the first triangle
-    return angle if n @ (p[3] - p[0]) <= 0 else -angle
+def skew(v):
+    """Matrix whose product with a vector is the cross product of v with it."""
+    return np.array([[0.0, -v[2], v[1]], [v[2], 0.0, -v[0]], [-v[1], v[0], 0.0]])
 
 
-def dihedral_gradient(p):
-    """Gradient of the angle by the cotangents at the edge (Wardetzky et al. 2007), shape (4, 3) [1/m]."""
-
-    def cotangent(at, first, second):
-        u, v = p[first] - p[at], p[second] - p[at]
-        return u @ v / np.linalg.norm(np.cross(u, v))
-
-    edge = np.linalg.norm(p[1] - p[0])
-    n = np.cross(p[1] - p[0], p[2] - p[0])
-    q = np.cross(p[0] - p[1], p[3] - p[1])
-    n, q = n / np.linalg.norm(n), q / np.linalg.norm(q)
-    gradient = np.zeros((4, 3))
-    gradient[0] = (cotangent(1, 0, 2) * n + cotangent(1, 0, 3) * q) / edge
-    gradient[1] = (cotangent(0, 1, 2) * n + cotangent(0, 1, 3) * q) / edge
-    gradient[2] = -(cotangent(0, 1, 2) + cotangent(1, 0, 2)) * n / edge
-    gradient[3] = -(cotangent(0, 1, 3) + cotangent(1, 0, 3)) * q / edge
-    return gradient
+def unfolded(p, scale):
+    """n of a hinge at the points p, shape (4, 3): the sum of both normals, each times its scale."""
+    return sum(s * np.cross(p[b] - p[a], p[c] - p[a]) for s, (a, b, c) in zip(scale, SIDES, strict=True))
 
 
-def fading(p, rest_area):
-    """Factor (1 + c) A^2 / (A^2 + c A_rest^2), c = 0.01, of a triangle and its gradient [1/m], shape (3, 3)."""
-    normal = np.cross(p[1] - p[0], p[2] - p[0])
-    area = 0.5 * np.linalg.norm(normal)
-    # moving a corner across the opposite edge changes the area by half that edge
-    area_gradient = [0.5 * np.cross(normal / (2 * area), p[(k + 2) % 3] - p[(k + 1) % 3]) for k in range(3)]
-    ratio = (area / rest_area) ** 2
-    slope = 1.01 * 0.01 / (ratio + 0.01) ** 2 * 2 * area / rest_area**2
-    return 1.01 * ratio / (ratio + 0.01), slope * np.array(area_gradient)
-
-
-def bend(x, rest, points, rest_angle, stiffness):
-    """Hinges that fade with the areas of their triangles, `rest` positions [m]; the Hessian is Gauss and Newton's."""
+def bend(x, points, weights, rest_bend, normal_scale, stiffness):
+    """Hinges, k |b - c m|^2 / 2, with J = d(b - c m)/dx of each as a 3 x 12 matrix; the Hessian is k J' J."""
     energy, force, hessian = 0.0, np.zeros_like(x), np.zeros((len(x), 3, len(x), 3))
-    for hinge, angle, k in zip(points, rest_angle, stiffness, strict=True):
-        turn = np.angle(np.exp(1j * (dihedral_angle(x[hinge]) - angle)))
-        gradient = dihedral_gradient(x[hinge])
-        factor, factor_gradient = 1.0, np.zeros((4, 3))
-        for corners in ([0, 1, 2], [1, 0, 3]):
-            q, q_gradient = fading(x[hinge[corners]], triangle_area(rest, hinge[corners]))
-            factor_gradient *= q
-            factor_gradient[corners] += factor * q_gradient
-            factor *= q
-        energy += 0.5 * k * factor * turn**2
+    for hinge, w, c, scale, k in zip(points, weights, rest_bend, normal_scale, stiffness, strict=True):
+        p = x[hinge]
+        normal = unfolded(p, scale)
+        length = np.sqrt(normal @ normal + FOLD**2)
+        # a corner moves its triangle's normal by the cross product with the opposite side
+        normal_slope = np.zeros((3, 4, 3))
+        for s, corners in zip(scale, SIDES, strict=True):
+            for corner in range(3):
+                opposite = p[corners[(corner + 2) % 3]] - p[corners[(corner + 1) % 3]]
+                normal_slope[:, corners[corner]] += s * skew(opposite)
+        shrink = np.eye(3) / length - np.outer(normal, normal) / length**3
+        slope = np.kron(w, np.eye(3)) - c * shrink @ normal_slope.reshape(3, 12)
+        rest = w @ p - c * normal / length
+        energy += 0.5 * k * rest @ rest
+        force[hinge] -= k * (slope.T @ rest).reshape(4, 3)
+        block = k * (slope.T @ slope).reshape(4, 3, 4, 3)
         for a in range(4):
-            force[hinge[a]] -= k * factor * turn * gradient[a] + 0.5 * k * turn**2 * factor_gradient[a]
             for b in range(4):
-                hessian[hinge[a], :, hinge[b]] += k * factor * np.outer(gradient[a], gradient[b])
+                hessian[hinge[a], :, hinge[b]] += block[a, :, b]
     return energy, force, hessian
 
 

@@ -11,7 +11,7 @@ from softpressure_ext.core.collide.broad import ContactSearch
 from softpressure_ext.core.collide.contacts import EDGE_EDGE, POINT_TRIANGLE, Contacts
 from softpressure_ext.core.collide.narrow import evaluate_gaps
 
-CONTACT_FIELDS = ("points", "triangle", "bodies", "thickness", "friction", "bounciness", "side", "kind")
+CONTACT_FIELDS = ("points", "triangle", "bodies", "thickness", "friction", "side", "kind")
 GAP_FIELDS = ("weights", "normal", "distance", "gap", "feature")
 
 
@@ -59,7 +59,7 @@ def test_what_a_row_says_about_its_bodies():
     soft, hard = reference.icosphere(1, 1.0, (0, 0, 0)), reference.icosphere(1, 1.0, (1.9, 0, 0))
     model = reference.model_of(
         [soft, hard], [reference.plane(3.0, -1.0)],
-        thickness=[0.1, 0.2, 0.4], friction=[0.2, 0.8, 0.5], bounciness=[0.1, 0.7, 0.3],
+        thickness=[0.1, 0.2, 0.4], friction=[0.2, 0.8, 0.5],
     )  # fmt: skip
     contacts = searched(model, model.rest_positions, np.zeros(3))
     rows = slice(0, contacts.count)
@@ -67,9 +67,6 @@ def test_what_a_row_says_about_its_bodies():
     assert set(zip(first.tolist(), second.tolist(), strict=True)) == {(0, 1), (1, 0), (0, 2), (1, 2)}
     np.testing.assert_array_equal(contacts.thickness[rows], model.thickness[first] + model.thickness[second])
     np.testing.assert_allclose(contacts.friction[rows], np.sqrt(model.friction[first] * model.friction[second]))
-    np.testing.assert_array_equal(
-        contacts.bounciness[rows], np.maximum(model.bounciness[first], model.bounciness[second])
-    )
     np.testing.assert_array_equal(contacts.points[rows, 1:], model.surfaces.triangles[contacts.triangle[rows]])
     assert (contacts.kind[rows] == POINT_TRIANGLE).all() and POINT_TRIANGLE != EDGE_EDGE
     assert (contacts.side[rows] == 1).all()

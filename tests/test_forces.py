@@ -1,88 +1,35 @@
-"""Every kernel of the forces against its slow twin, every energy against its own finite differences."""
+"""Every kernel of the forces against its slow twin, every energy against its own finite differences.
+
+Bending is in `test_forces_bend.py`.
+"""
 
 import numpy as np
 import pytest
 import reference
-import shapes
-from softpressure_ext.core import ModelBuilder, builder
+from force_scene import (
+    AMBIENT,
+    CHUNK_SIZE,
+    GAUGE,
+    MASS,
+    MODULUS,
+    ROUNDING,
+    Scene,
+    check_gradient,
+    check_product,
+    close,
+    hessian_times,
+    smallest_eigenvalue_share,
+)
+from softpressure_ext.core import builder
 from softpressure_ext.core.collide.contacts import Contacts
-from softpressure_ext.core.forces import bend, contact, friction, gas, stretch
-from softpressure_ext.core.linear.conjugate_gradient import Hessian, multiply
+from softpressure_ext.core.forces import contact, friction, gas, stretch
 from softpressure_ext.core.solvers.energy import evaluate_gas, inertia_energy
-
-AMBIENT = 101_325.0
-MODULUS = (2e4, 5e4)
-BEND = (0.02, 0.05)
-GAUGE = (5e3, 2e4)
-MASS = (0.3, 0.8)
-
-#: Kernel and twin do the same sums in another order: a few hundred roundings of 1e-16.
-ROUNDING = 1e-11
-#: Central differences over 1e-6 of the size: truncation 1e-12 of the third derivative, rounding 1e-16 / 1e-6.
-DIFFERENCES = 1e-6
-
-
-class Scene:
-    """Two random bodies: their model (in chunks of a few vertices) and their meshes in the caller's order."""
-
-    def __init__(self, seed):
-        rng = np.random.default_rng(seed)
-        ball, ring = shapes.icosphere(1, 0.12), shapes.torus(0.2, 0.08, 9, 6, (0.6, 0.0, 0.1))
-        self.meshes = [(x + rng.normal(0, 0.006, x.shape), triangles) for x, triangles in (ball, ring)]
-        made = ModelBuilder()
-        for k, (x, triangles) in enumerate(self.meshes):
-            made.add_membrane(
-                f"body {k}", x, triangles, mass=MASS[k], stretch_modulus=MODULUS[k], bend_modulus=BEND[k],
-                gauge_pressure=GAUGE[k],
-            )  # fmt: skip
-        made.add_collider("floor", *shapes.grid(2.0, 2, -0.3))
-        self.model = made.build()
-        self.rng = rng
-        # scattered far enough that some springs are longer and some shorter than at rest
-        self.moved = [x + rng.normal(0, 0.006, x.shape) for x, _ in self.meshes]
-
-    @property
-    def x(self):
-        """Moved positions of all points in the model's order."""
-        return self.inner([*self.moved, shapes.grid(2.0, 2, -0.3)[0]])
-
-    def inner(self, per_body):
-        """From the caller's order to the model's."""
-        outer = np.concatenate(per_body)
-        inner = np.empty_like(outer)
-        inner[self.model.point_of_vertex[: len(outer)]] = outer
-        return inner
-
-    def joined(self, hessians):
-        """Dense Hessians of the bodies as one matrix in the model's order."""
-        n = self.model.vertex_count
-        total, first = np.zeros((n, 3, n, 3)), 0
-        for hessian in hessians:
-            numbers = self.model.point_of_vertex[first : first + len(hessian)]
-            for row, i in enumerate(numbers):
-                total[i][:, numbers] = hessian[row]
-            first += len(hessian)
-        return total
-
-    def direction(self):
-        return self.rng.standard_normal((self.model.vertex_count, 3))
 
 
 @pytest.fixture(params=range(3))
 def scene(request, monkeypatch):
-    monkeypatch.setattr(builder, "CHUNK_SIZE", 16)  # several chunks per body, as in large meshes
+    monkeypatch.setattr(builder, "CHUNK_SIZE", CHUNK_SIZE)
     return Scene(request.param)
-
-
-def close(actual, expected, share):
-    expected = np.asarray(expected)
-    np.testing.assert_allclose(actual, expected, rtol=0, atol=share * np.abs(expected).max())
-
-
-def smallest_eigenvalue_share(matrix):
-    size = int(np.sqrt(matrix.size))
-    spectrum = np.linalg.eigvalsh(matrix.reshape(size, size))
-    return spectrum[0] / spectrum[-1]
 
 
 # --- the kernels as functions of positions ----------------------------------------------------------------------
@@ -101,21 +48,6 @@ def stretch_times(scene, block, p):
     return np.array([stretch.stretch_product(i, p, scene.model.edges, block) for i in range(len(p))])
 
 
-def bend_terms(scene, x):
-    model = scene.model
-    on_hinge, root = np.zeros((2, len(model.hinges.points), 4, 3))
-    energy = np.zeros(len(model.chunks.body))
-    bend.evaluate_bend(x, model.hinges, model.chunks, on_hinge, root, energy)
-    force = np.array([bend.bend_force(i, model.hinges, on_hinge) for i in range(model.vertex_count)])
-    return energy.sum(), force, root
-
-
-def bend_times(scene, root, p):
-    hinges = scene.model.hinges
-    turned = np.array([bend.hinge_turn(h, p, hinges, root) for h in range(len(root))])
-    return np.array([bend.bend_product(i, hinges, turned, root) for i in range(len(p))])
-
-
 def gas_terms(scene, x, amount):
     model = scene.model
     gradient, chunk_volume = np.zeros((model.vertex_count, 3)), np.zeros(len(model.chunks.body))
@@ -132,34 +64,18 @@ def gas_times(scene, terms, p):
     """The rank-one product as the conjugate gradients apply it, everything else switched off."""
     gradient, _, _, stiffness = terms
     model = scene.model
-    n, edge_count = model.vertex_count, len(model.edges.points)
-    hessian = Hessian(
-        np.zeros(n), np.zeros(n, bool), np.zeros((edge_count, 4)), np.zeros((0, 4, 3)), gradient, stiffness
-    )
-    product, factor = np.zeros((n, 3)), np.zeros(model.membrane_count)
-    curvature = multiply(
-        model.edges, model.hinges, model.chunks, hessian, no_contact(model), 0, p, np.zeros((1, 3)), np.zeros(0),
-        product, np.zeros((len(model.chunks.body), 2)), factor,
-    )  # fmt: skip
-    product += factor[model.point_body[:n], None] * gradient
+    product, curvature, factor = hessian_times(model, p, volume_gradient=gradient, gas_stiffness=stiffness)
+    product += factor[model.point_body[: model.vertex_count], None] * gradient
     assert curvature == pytest.approx(np.vdot(p, product), rel=ROUNDING)
     return product
-
-
-def no_contact(model):
-    record = Contacts(model.vertex_count)
-    return contact.ContactTerms(
-        record.points, record.weights, record.vertex_start, record.vertex_entry,
-        np.zeros(1024, bool), np.zeros((1024, 3)), np.zeros((1024, 6)),
-    )  # fmt: skip
 
 
 # --- topology and masses that the forces rest on -----------------------------------------------------------------
 
 
-def test_springs_hinges_and_masses_follow_the_rest_mesh(scene):
+def test_springs_and_masses_follow_the_rest_mesh(scene):
     model = scene.model
-    first = edge = hinge = 0
+    first = edge = 0
     for k, (x, triangles) in enumerate(scene.meshes):
         place = model.point_of_vertex[first : first + len(x)]
         close(model.vertex_mass[place], reference.vertex_masses(x, triangles, MASS[k]), ROUNDING)
@@ -168,14 +84,8 @@ def test_springs_hinges_and_masses_follow_the_rest_mesh(scene):
         number = [ours[tuple(sorted(place[list(pair)].tolist()))] for pair in edges]
         close(model.edges.rest_length[number], lengths, ROUNDING)
         close(model.edges.stiffness[number], constants, ROUNDING)
-        points, angles, constants = reference.hinges(x, triangles, BEND[k])
-        ours = {tuple(sorted(p[:2])): number for number, p in enumerate(model.hinges.points.tolist())}
-        number = [ours[tuple(sorted(place[list(pair)].tolist()))] for pair in points[:, :2]]
-        # the arc cosine of the twin loses half the digits near flat
-        np.testing.assert_allclose(model.hinges.rest_angle[number], angles, atol=1e-7)
-        close(model.hinges.stiffness[number], constants, ROUNDING)
-        first, edge, hinge = first + len(x), edge + len(edges), hinge + len(points)
-    assert (edge, hinge) == (len(model.edges.points), len(model.hinges.points))
+        first, edge = first + len(x), edge + len(edges)
+    assert edge == len(model.edges.points)
 
 
 # --- stretch ---------------------------------------------------------------------------------------------------
@@ -205,60 +115,6 @@ def test_stretch_hessian_is_exact_where_all_springs_pull(scene):
     x = 2.0 * scene.model.rest_positions + (scene.x - scene.model.rest_positions) * 0.3
     check_product(lambda y: stretch_terms(scene, y)[1], lambda p: stretch_times(scene, stretch_terms(scene, x)[2], p),
                   x, scene.direction())  # fmt: skip
-
-
-# --- bend ------------------------------------------------------------------------------------------------------
-
-
-def test_bend_equals_its_twin(scene):
-    expected = [
-        reference.bend(moved, x, *reference.hinges(x, triangles, BEND[k]))
-        for k, ((x, triangles), moved) in enumerate(zip(scene.meshes, scene.moved, strict=True))
-    ]
-    energy, force, root = bend_terms(scene, scene.x)
-    # the twin's arc cosine: see above
-    assert energy == pytest.approx(sum(e for e, _, _ in expected), rel=1e-7)
-    close(force, scene.inner([f for _, f, _ in expected]), 1e-7)
-    p = scene.direction()
-    hessian = scene.joined([h for _, _, h in expected])
-    close(bend_times(scene, root, p), np.einsum("iajb,jb->ia", hessian, p), ROUNDING)
-    assert smallest_eigenvalue_share(hessian) > -1e-12
-
-
-def test_bend_force_is_minus_the_gradient(scene):
-    check_gradient(lambda x: bend_terms(scene, x)[:2], scene.x, scene.direction())
-
-
-@pytest.mark.parametrize("size", [1.0, 0.3])
-def test_bend_hessian_is_exact_at_the_rest_angles(scene, size):
-    # Gauss and Newton leave out what is proportional to the turn, and a scaled rest shape has none
-    x = size * scene.model.rest_positions
-    check_product(lambda y: bend_terms(scene, y)[1], lambda p: bend_times(scene, bend_terms(scene, x)[2], p),
-                  x, scene.direction())  # fmt: skip
-
-
-def test_a_hinge_measures_its_angle_all_the_way_round():
-    rest = np.full(2, 1.0)
-    for angle in np.radians([-179.0, -120.0, -30.0, 0.0, 60.0, 90.0, 150.0, 179.0]):
-        p = np.array([[0, 0, 0], [1, 0, 0], [0.4, 1, 0], [0.7, -np.cos(angle), -np.sin(angle)]])
-        found, _ = bend.hinge_angle(p, np.arange(4), rest, np.zeros((4, 3)), np.zeros((4, 3)))
-        assert found == pytest.approx(angle, abs=1e-12)
-    assert bend.wrapped(np.radians(350.0)) == pytest.approx(np.radians(-10.0))
-    assert bend.wrapped(np.radians(-350.0)) == pytest.approx(np.radians(10.0))
-
-
-def test_a_hinge_fades_out_before_its_triangle_turns_over(scene):
-    # one vertex is drawn through the opposite edge of its triangle: the energy stays continuous where normals flip
-    model, x = scene.model, scene.model.rest_positions
-    i, j, k, _ = model.hinges.points[0]
-    middle = 0.5 * (x[i] + x[j])
-    energies = []
-    for share in (1e-7, -1e-7):
-        y = x.copy()
-        y[k] = middle + share * (x[k] - middle)
-        energies.append(bend_terms(scene, y)[0])
-    # the other hinges of the vertex hardly change over 2e-7 of the height
-    assert energies[0] == pytest.approx(energies[1], rel=1e-5)
 
 
 # --- gas -------------------------------------------------------------------------------------------------------
@@ -486,23 +342,3 @@ def test_inertia_equals_its_twin(scene):
     inertia_energy(scene.x, target, model.vertex_mass / 0.004**2, model.chunks, energy)
     expected, _, _ = reference.inertia(scene.x[: model.vertex_count], target, model.vertex_mass, 0.004)
     assert energy.sum() == pytest.approx(expected, rel=ROUNDING)
-
-
-# --- finite differences ------------------------------------------------------------------------------------------
-
-
-def check_gradient(energy_and_force, x, direction, step=1e-7):
-    """E(x + h d) - E(x - h d) = -2 h f . d; the energies of a scene are large, so rounding limits this to 1e-6."""
-    along = np.zeros_like(x)
-    along[: len(direction)] = direction
-    difference = (energy_and_force(x + step * along)[0] - energy_and_force(x - step * along)[0]) / (2 * step)
-    force = energy_and_force(x)[1]
-    expected = -np.vdot(force, along[: len(force)])
-    assert abs(difference - expected) < 1e-6 * np.abs(force * along[: len(force)]).sum()
-
-
-def check_product(force_at, product, x, direction, step=1e-7):
-    along = np.zeros_like(x)
-    along[: len(direction)] = direction
-    difference = (force_at(x - step * along) - force_at(x + step * along)) / (2 * step)
-    close(product(direction), difference, DIFFERENCES)

@@ -5,15 +5,17 @@ import pytest
 from multigrid_systems import (
     Problem,
     apply,
+    bending_ball,
     conjugate_gradients,
     icosphere,
     mesh_edges,
     preconditioner,
     pressurised_ball,
+    random_hinges,
     uneven_problem,
 )
 from numba import njit, set_num_threads
-from softpressure_ext.core.linear import multigrid
+from softpressure_ext.core.linear import coarsening, multigrid
 from softpressure_ext.core.linear.multigrid import set_extra_diagonal
 from softpressure_ext.core.linear.row_sum import row_sum
 
@@ -72,6 +74,95 @@ def test_any_graph_of_springs_gives_a_positive_definite_operator(seed):
     spectrum = np.linalg.eigvalsh(0.5 * (dense + dense.T) * scale * scale[:, None])
     # two damped Jacobi steps alone give at least 0.9 (2 - 0.9 * 2) of the inverse diagonal
     assert spectrum[0] > 0.15
+
+
+# --- hinges: weights of both signs
+
+
+def finest_matrix(problem):
+    adjacency = problem.adjacency
+    start, other = adjacency.indptr.astype(np.int32), adjacency.indices.astype(np.int32)
+    return coarsening.remove_pinned(start, other, adjacency.data, problem.diagonal, problem.pinned)
+
+
+def smallest_in_units_of_a_step(problem, levels, extra):
+    """Smallest eigenvalue of the operator over the inverse of the diagonal with its slack and extra."""
+    n = problem.vertex_count
+    set_extra_diagonal(levels, extra)
+    free = ~np.repeat(problem.pinned, 3)
+    dense = np.array([apply(levels, unit.reshape(n, 3)).ravel() for unit in np.eye(3 * n)])[free][:, free]
+    matrix, _ = problem.free_matrix()
+    rows = np.asarray(abs(matrix).sum(axis=1)).ravel()
+    scale = np.sqrt(np.maximum(matrix.diagonal(), 0.5 * rows) + extra.ravel()[free])
+    dense *= scale * scale[:, None]
+    # float32 storage: one ulp is 6e-8, the sums have a few hundred terms of either sign
+    assert np.abs(dense - dense.T).max() < 2e-6 * np.abs(dense).max()
+    return np.linalg.eigvalsh(0.5 * (dense + dense.T))[0]
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_any_graph_of_hinges_gives_a_positive_definite_operator(seed):
+    problem, rng = random_hinges(seed)
+    assert problem.adjacency.data.min() < -100.0 * problem.diagonal.min()  # not near a graph of springs
+    levels = problem.build()
+    n = problem.vertex_count
+    assert smallest_in_units_of_a_step(problem, levels, np.zeros((n, 3))) > 0.15
+    extra = 10 ** rng.uniform(0, 6, (n, 3)) * (rng.random((n, 3)) < 0.2)
+    # two damped Jacobi steps alone give at least 0.9 (2 - 0.9 * 2) of the inverse diagonal with its slack
+    assert smallest_in_units_of_a_step(problem, levels, extra) > 0.15
+
+
+@pytest.mark.parametrize("pinned", [[], [0, 5], range(40)])
+def test_operator_of_a_skin_that_mostly_bends_is_positive_definite(pinned):
+    problem, share = bending_ball(2, pinned, modulus=1e3)
+    assert share > 1000.0
+    extra = np.zeros((problem.vertex_count, 3))
+    extra[60:90, 2] = 1e6
+    for given in (0.0 * extra, extra):
+        assert smallest_in_units_of_a_step(problem, problem.build(), given) > 0.15
+
+
+def test_slack_brings_a_diagonal_up_to_half_its_row():
+    balls = [bending_ball(2, pinned, modulus=1e3)[0] for pinned in ([], range(40))]
+    for problem in (*balls, *(random_hinges(seed)[0] for seed in range(3))):
+        matrix = finest_matrix(problem)
+        whole = problem.matrix.toarray()
+        whole[problem.pinned] = whole[:, problem.pinned] = 0.0
+        diagonal = whole.diagonal()
+        expected = np.maximum(0.5 * np.abs(whole).sum(axis=1) - diagonal, 0.0)
+        slack = coarsening.slack(matrix)
+        np.testing.assert_allclose(slack, expected, rtol=0, atol=1e-12 * diagonal.max())
+        assert slack[~problem.pinned].max() > 0.1 * diagonal.max() and (slack[problem.pinned] == 0.0).all()
+        # it keeps a damped Jacobi step from overshooting: the spectrum ends at 2, and without it beyond 2 / 0.9
+        ends = []
+        for step in (diagonal + slack, diagonal):
+            scale = np.where(problem.pinned, 0.0, 1.0 / np.sqrt(np.where(problem.pinned, 1.0, step)))
+            ends.append(np.linalg.eigvalsh(whole * scale * scale[:, None])[-1])
+        assert ends[0] <= 2.0 + 1e-12 and ends[1] > 2.0 / 0.9
+    assert (coarsening.slack(finest_matrix(uneven_problem())) == 0.0).all()  # springs need none
+
+
+def aggregates(couplings, diagonal):
+    """Aggregate of each unknown after one round of pairing; `couplings` = {(i, j): minus the entry}."""
+    whole = np.zeros((len(diagonal), len(diagonal)))
+    for (i, j), value in couplings.items():
+        whole[i, j] = whole[j, i] = value
+    start = np.append(0, np.cumsum(np.count_nonzero(whole, axis=1))).astype(np.int32)
+    row, other = np.nonzero(whole)
+    matrix = coarsening.Matrix(start, other.astype(np.int32), whole[row, other], np.array(diagonal))
+    component, count = coarsening.components(matrix, np.zeros(len(diagonal), bool))
+    return coarsening.aggregate(matrix, component, count, 1)[0].tolist()
+
+
+def test_couplings_that_cancel_neither_exclude_nor_bind():
+    # the row of 0 sums to nothing, yet it is not a mass alone
+    assert aggregates({(0, 1): 1.0, (0, 2): -1.0}, [3.0, 3.0, 3.0]) == [0, 0, 1]
+    # 4 hangs on 1 and 3 alike, and is pushed away by 5: it moves with neither
+    held = {(0, 1): 10.0, (2, 3): 10.0, (1, 4): 1.0, (3, 4): 1.0, (4, 5): -1.0}
+    assert aggregates(held, [12.0, 13.0, 12.0, 13.0, 4.0, 2.0]) == [0, 0, 1, 1, 2, 3]
+    # while held by 1 alone it does (2 and 3 are then a component of their own, numbered last)
+    del held[3, 4]
+    assert aggregates(held, [12.0, 13.0, 12.0, 13.0, 4.0, 2.0]) == [0, 0, 2, 2, 0, 1]
 
 
 def test_too_few_levels_cost_iterations_not_definiteness(monkeypatch):

@@ -6,6 +6,7 @@ from multigrid_systems import (
     TIME_STEP,
     Problem,
     apply,
+    bending_ball,
     conjugate_gradients,
     icosphere,
     merged,
@@ -109,6 +110,23 @@ def test_stiff_patch_in_a_soft_skin_converges():
     right = np.random.default_rng(4).standard_normal(matrix.shape[0])
     count, _ = conjugate_gradients(matrix.__matmul__, right, preconditioner(problem.build(), len(points)), 1e-6)
     assert count <= 20
+
+
+def test_skins_that_mostly_bend_take_iterations_with_their_fineness_not_its_square():
+    limits, counts = {3: 26, 4: 46, 5: 88}, {}  # measured: 23, 41, 79; Jacobi takes 149, 556, 2134
+    for subdivisions, limit in limits.items():
+        problem, share = bending_ball(subdivisions)
+        assert share > 20.0
+        matrix, _ = problem.free_matrix()
+        right = np.random.default_rng(4).standard_normal(matrix.shape[0])
+        counts[subdivisions], _ = conjugate_gradients(
+            matrix.__matmul__, right, preconditioner(problem.build(), problem.vertex_count), 1e-6
+        )
+        assert counts[subdivisions] <= limit
+        jacobi = matrix.diagonal()
+        plain, _ = conjugate_gradients(matrix.__matmul__, right, lambda r, d=jacobi: r / d, 1e-6, 3000)
+        assert counts[subdivisions] < plain / 2**subdivisions * 1.4
+    assert counts[5] < 2.2 * counts[4] < 4.8 * counts[3]
 
 
 def test_pinned_patch_converges():

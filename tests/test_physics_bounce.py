@@ -41,12 +41,13 @@ def test_rebound_falls_with_damping():
 
 def test_rebound_falls_with_bounciness():
     heights = [rebound(0.3, bounciness=bounciness) for bounciness in (1.0, 0.8, 0.5, 0.2, 0.0)]
-    assert (np.diff(heights) < -0.01).all(), heights  # well above the solver's noise of a few mm
+    # heights go with the square: the last step is from 0.04 of the whole to nothing
+    assert (np.diff(heights) < -0.02 * heights[0]).all(), heights
 
 
 @pytest.mark.parametrize("bounciness", [0.8, 0.5, 0.2])
 def test_bounciness_is_the_share_of_the_speed_that_comes_back(bounciness):
     # heights go with the square of the speed; the strength is made for a linear contact spring, which a ball that
-    # vibrates against the floor for 10 ms is not quite
+    # vibrates against the floor for 10 ms is not quite: 5 % measured
     plain, braked = rebound(0.3), rebound(0.3, bounciness=bounciness)
-    assert np.sqrt(braked / plain) == pytest.approx(bounciness, abs=0.15)
+    assert np.sqrt(braked / plain) == pytest.approx(bounciness, rel=0.1)

@@ -2,8 +2,10 @@
 
 import numpy as np
 import pytest
-from scenes import AMBIENT, BASKETBALL, LIVELY, ball_world, gas_law_error, lowest
-from softpressure_ext.core import FrameInput
+import shapes
+from collide_reference import inside
+from scenes import AMBIENT, BASKETBALL, LIVELY, add_ball, ball_world, gas_law_error, lowest, velocity
+from softpressure_ext.core import FrameInput, ModelBuilder, World
 
 
 def run(world, frames, gas, given=None):
@@ -76,4 +78,31 @@ def test_nothing_flies_through_a_floor(substeps):
     # 200 m/s and one substep a frame: four metres per stage, against a ball of 24 cm and a floor without depth
     world = ball_world(drop=1.0, frame_rate=24.0, substeps=substeps, velocity=(0.0, 0.0, -200.0), **LIVELY)
     found = run(world, 24, gas_of(world, BASKETBALL.gauge_pressure))
-    assert 0.9 < found.volume_ratio < 1.3
+    # 12 kJ of motion against 700 J to empty the ball: it rings for long, with a tenth of a kilojoule or so
+    assert 0.6 < found.volume_ratio < 1.3
+
+
+def cone(count=8, height=1.0, radius=0.3):
+    """A spike with its tip upwards."""
+    around = 2.0 * np.pi * np.arange(count) / count
+    rim = np.stack([radius * np.cos(around), radius * np.sin(around), np.zeros(count)], axis=1)
+    x = np.concatenate([[(0.0, 0.0, height)], rim, np.zeros((1, 3))])
+    here, there = np.arange(count) + 1, (np.arange(count) + 1) % count + 1
+    tip, middle = np.zeros(count, int), np.full(count, count + 1)
+    return x, np.concatenate([np.stack([tip, here, there], axis=1), np.stack([middle, there, here], axis=1)])
+
+
+@pytest.mark.parametrize("substeps", [1, 10])
+@pytest.mark.parametrize("aside", [(0.0, 0.0), (0.07, 0.03)])
+def test_a_spike_does_not_get_into_a_ball(aside, substeps):
+    # the skin slides over the tip: what moves along a surface must not pass through it either
+    builder = ModelBuilder()
+    add_ball(builder, BASKETBALL, 3, (*aside, 1.2), velocity=(0.0, 0.0, -5.0))
+    builder.add_collider("cone", *cone())
+    world = World(builder.build(), frame_rate=24.0, substeps=substeps, threads=1)
+    _, triangles = shapes.icosphere(3)
+    for _ in range(4):
+        world.advance_frame()
+        assert not inside(cone()[0], world.positions(0), triangles).any()
+        assert not inside(world.positions(0), *cone()).any()
+    assert velocity(world)[2] > -3.0  # it was braked, where free fall would have -6.6 m/s

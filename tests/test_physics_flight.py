@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import shapes
 from scenes import (
     BASKETBALL,
     BEACH_BALL,
@@ -13,6 +14,7 @@ from scenes import (
     centre,
     gas_law_error,
     inflate,
+    masses,
     momentum,
     unrest,
     velocity,
@@ -42,9 +44,9 @@ def test_free_fall(inflated, frame_rate):
         world.advance_frame()
         t = frame / frame_rate
         fallen = start + speed * t + 0.5 * t * t * np.array([0.0, 0.0, -GRAVITY])
-        # the scheme is exact for constant acceleration; what is left is the residual at which Newton stops, and a
-        # ball that starts below its equilibrium rings all the while: 1e-4 of the 5 m
-        np.testing.assert_allclose(centre(world), fallen, rtol=0, atol=1e-5 if inflated else 5e-4)
+        # the scheme is exact for constant acceleration, and velocities lose nothing to the residual at which Newton
+        # stops; positions do within a stage: 1e-6 of the 5 m, also while the ball rings
+        np.testing.assert_allclose(centre(world), fallen, rtol=0, atol=5e-6)
     if inflated:  # falling does not shake it
         assert unrest(world) < 1e-3
 
@@ -57,11 +59,39 @@ def test_a_spinning_ball_keeps_its_momenta(damping):
     push, turn = momentum(world), angular_momentum(world)
     for _ in range(60):
         world.advance_frame()
-    # Newton stops at 2 % of the residual of a stage: 1e-4 of the momentum after 480 stages
-    np.testing.assert_allclose(momentum(world), push, rtol=0, atol=1e-3 * np.linalg.norm(push))
-    # 9 rad/s is a ball that rolls at 1.1 m/s. A Runge-Kutta scheme keeps momentum but not angular momentum: at h =
-    # 1/240 s this one loses 3 % in a second, and about the cube of h and of the rate
-    np.testing.assert_allclose(angular_momentum(world), turn, rtol=0, atol=0.04 * np.linalg.norm(turn))
+    np.testing.assert_allclose(momentum(world), push, rtol=0, atol=1e-9 * np.linalg.norm(push))  # rounding
+    # What is not corrected: a stage's positions are some 1e-7 off balance, and momentum has no torque about them.
+    np.testing.assert_allclose(angular_momentum(world), turn, rtol=0, atol=1e-6 * np.linalg.norm(turn))
+
+
+@pytest.mark.parametrize("rate", [9.0, 45.0])
+def test_a_spinning_body_keeps_its_energy_and_tumbles(rate):
+    """A long ring spun about its middle axis turns over (Dzhanibekov), and keeps energy and momentum."""
+    builder = ModelBuilder(gravity=(0.0, 0.0, 0.0))
+    x, triangles = shapes.torus(0.2, 0.06, 24, 12)
+    builder.add_membrane(
+        "ring", x * [1.6, 1.0, 1.0], triangles, mass=0.5, gauge_pressure=5e4, stretch_modulus=2e5, damping=20.0
+    )
+    world = World(builder.build(), frame_rate=60.0, substeps=4, threads=1)
+    for _ in range(60):
+        world.advance_frame()  # it swells and comes to rest
+    x, m = world.positions(0), masses(world)
+    r = x - m @ x / m.sum()
+    _, axes = np.linalg.eigh(np.einsum("i,ij,ik->jk", m, r, r))
+    spin(world, rate * (axes[:, 1] + 0.02 * axes[:, 0]))
+    turn, energy = angular_momentum(world), world.diagnostics().bodies[0].kinetic_energy
+    axis, along = axes[:, 1], []
+    for _ in range(90):
+        world.advance_frame()
+        x = world.positions(0)
+        r = x - m @ x / m.sum()
+        now = np.linalg.eigh(np.einsum("i,ij,ik->jk", m, r, r))[1][:, 1]
+        axis = now * np.sign(now @ axis)  # the same end of it
+        along.append(float(turn @ axis) / np.linalg.norm(turn))
+    np.testing.assert_allclose(angular_momentum(world), turn, rtol=0, atol=1e-6 * np.linalg.norm(turn))
+    # a rigid body would keep all; this one stretches a little as it turns, which damping takes
+    assert world.diagnostics().bodies[0].kinetic_energy == pytest.approx(energy, rel=0.01)
+    assert along[0] > 0.99 and min(along) < -0.9
 
 
 def test_two_balls_collide_and_keep_their_momenta():
@@ -77,10 +107,9 @@ def test_two_balls_collide_and_keep_their_momenta():
         touched += world.diagnostics().contact_count > 0
     exchanged = BEACH_BALL.mass * np.linalg.norm(velocity(world, 1) - before)
     assert touched and world.diagnostics().contact_count == 0 and exchanged > 0.5
-    # contact forces are opposite to the last bit; Newton stops at 2 % of the residual of a stage, or before where
-    # the energy hardly falls any more, and the residual left over counts once per impact
-    np.testing.assert_allclose(momentum(world), push, rtol=0, atol=0.03 * exchanged)
-    np.testing.assert_allclose(angular_momentum(world), turn, rtol=0, atol=0.03 * exchanged * 0.2)
+    np.testing.assert_allclose(momentum(world), push, rtol=0, atol=1e-9 * exchanged)  # rounding
+    # friction acts on both surfaces, and they are up to a thickness apart: 1 mm of the 0.2 m
+    np.testing.assert_allclose(angular_momentum(world), turn, rtol=0, atol=5e-3 * exchanged * 0.2)
 
 
 @pytest.mark.parametrize("ambient", [101_325.0, 0.0])

@@ -33,8 +33,8 @@ def test_slide_angle(friction):
         assert lowest(above) > 0.0 and lowest(below) > 0.0
     tilt = np.radians(angle + 1.0)
     gained = GRAVITY * (np.sin(tilt) - friction * np.cos(tilt))
-    # gained over half a second: at 1 degree a small difference of two large forces, so 15 % of it are 0.15 degrees
-    assert velocity(above)[0] - speed == pytest.approx(0.5 * gained, rel=0.15)
+    # gained over half a second: at 1 degree a small difference of two large forces, so 10 % of it are 0.1 degrees
+    assert velocity(above)[0] - speed == pytest.approx(0.5 * gained, rel=0.10)
     # it sticks: what is left is the solver's rest, not creep
     assert abs(centre(below)[0] - place) < 1e-4
     assert np.linalg.norm(velocity(below)) < 1e-3 and unrest(below) < 1e-3
@@ -44,5 +44,5 @@ def test_no_friction_takes_no_speed():
     world = ring_on_a_slope(5.0, 0.0)
     for _ in range(60):
         world.advance_frame()
-    # Forces below 0.05 m/s^2 count as none, and gravity pulls at 0.85 along the slope: a few per cent at most.
-    assert velocity(world)[0] == pytest.approx(GRAVITY * np.sin(np.radians(5.0)), rel=0.03)
+    # momentum counts every force, however small; what is left is how the ring swells: 3e-4 measured
+    assert velocity(world)[0] == pytest.approx(GRAVITY * np.sin(np.radians(5.0)), rel=0.002)

@@ -8,8 +8,9 @@ from softpressure_ext.core import ModelBuilder, builder
 from softpressure_ext.core.collide.broad import ContactSearch
 from softpressure_ext.core.collide.contacts import Contacts
 from softpressure_ext.core.linear.conjugate_gradient import Scratch, conjugate_gradient
-from softpressure_ext.core.linear.multigrid import Multigrid, set_extra_diagonal
+from softpressure_ext.core.linear.multigrid import set_extra_diagonal
 from softpressure_ext.core.solvers.energy import StageEnergy
+from softpressure_ext.core.solvers.preconditioner import precondition
 from softpressure_ext.core.state import State, StuckContacts
 
 TAU = 1.2e-3
@@ -104,7 +105,7 @@ def dense_hessian(balls):
         place = model.point_of_vertex[first : first + len(x)]
         now = balls.x[place]
         _, _, one = reference.stretch(now, *reference.springs(x, triangles, MODULUS))
-        one += reference.bend(now, x, *reference.hinges(x, triangles, BEND))[2]
+        one += reference.bend(now, *reference.hinges(x, triangles, BEND))[2]
         amount = (GAUGE + 101_325.0) * reference.volume(x, triangles)
         one += reference.gas(now, triangles, reference.volume(x, triangles), amount, 101_325.0)[2]
         one += reference.inertia(now, now, reference.vertex_masses(x, triangles, MASS), TAU)[2]
@@ -128,6 +129,13 @@ def dense_hessian(balls):
     return total.reshape(3 * n, 3 * n)
 
 
+def scratch_of(model):
+    return Scratch(
+        *np.zeros((3, model.vertex_count, 3)), np.zeros((len(model.chunks.body), 2)),
+        np.zeros((len(model.hinges.points), 4, 3)), np.zeros(model.membrane_count),
+    )  # fmt: skip
+
+
 def test_conjugate_gradients_solve_the_assembled_system(balls):
     model, energy = balls.model, balls.energy
     n = model.vertex_count
@@ -136,17 +144,12 @@ def test_conjugate_gradients_solve_the_assembled_system(balls):
     right = balls.residual(balls.x)
     expected = np.zeros(3 * n)
     expected[free] = np.linalg.solve(matrix[np.ix_(free, free)], right.ravel()[free])
-    multigrid = Multigrid.build(
-        model.edges.vertex_start, model.edges.vertex_other, 0.5 * model.edges.stiffness[model.edges.vertex_edge],
-        energy.inertia, model.pinned, model.chunks.start,
-    )  # fmt: skip
+    multigrid = precondition(model, energy.inertia)
     diagonal = np.zeros((n, 3))
     energy.contact_diagonal(diagonal)
     assert diagonal.max() > energy.inertia.max()  # contact matters in this system
     set_extra_diagonal(multigrid.levels, diagonal)
-    scratch = Scratch(
-        *np.zeros((3, n, 3)), np.zeros((len(model.chunks.body), 2)), np.zeros(len(model.hinges.points)), np.zeros(2)
-    )
+    scratch = scratch_of(model)
     solution = np.zeros((n, 3))
     iterations, _ = conjugate_gradient(
         model.edges, model.hinges, model.chunks, energy.hessian, energy.terms, balls.contacts.count,
@@ -161,13 +164,8 @@ def test_conjugate_gradients_solve_the_assembled_system(balls):
 def test_conjugate_gradients_do_nothing_where_the_residual_is_small_enough(balls):
     model, energy = balls.model, balls.energy
     n = model.vertex_count
-    multigrid = Multigrid.build(
-        model.edges.vertex_start, model.edges.vertex_other, 0.5 * model.edges.stiffness[model.edges.vertex_edge],
-        energy.inertia, model.pinned, model.chunks.start,
-    )  # fmt: skip
-    scratch = Scratch(
-        *np.zeros((3, n, 3)), np.zeros((len(model.chunks.body), 2)), np.zeros(len(model.hinges.points)), np.zeros(2)
-    )
+    multigrid = precondition(model, energy.inertia)
+    scratch = scratch_of(model)
     solution = np.ones((n, 3))
     iterations, size = conjugate_gradient(
         model.edges, model.hinges, model.chunks, energy.hessian, energy.terms, balls.contacts.count,

@@ -136,12 +136,12 @@ class ContactSearch:
         contacts.count = start_rows(self._point_count, self._cursor)
         contacts.reserve(contacts.count)
         write_contacts(
-            surfaces.triangles, surfaces.triangle_body, model.thickness, model.friction, model.bounciness,
+            surfaces.triangles, surfaces.triangle_body, model.thickness, model.friction,
             groups.points, groups.start, groups.body, groups.chunk_start, groups.chunk_order,
             self._region_start, self._found_count, self._found_point, self._found_triangle, self._found_facing,
             self._cursor, self._point_count,
             contacts.points, contacts.kind, contacts.triangle, contacts.bodies, contacts.thickness,
-            contacts.friction, contacts.bounciness, contacts.side, contacts.facing,
+            contacts.friction, contacts.side, contacts.facing,
         )  # fmt: skip
         contacts.index_vertices()
         contacts.offset[: contacts.count] = 0.0

@@ -29,7 +29,7 @@ class Contacts:
     Constant between searches, sorted by (point, triangle):
         points (capacity, 4) int32, kind int8, triangle int32, bodies (capacity, 2) int32: body of the
         point, body of the triangle; thickness [m]: of both bodies together; friction: Coulomb
-        coefficient; bounciness: 0 to 1; side int8: +1 or, for a point that is behind the surface and must
+        coefficient; side int8: +1 or, for a point that is behind the surface and must
         come back, -1; facing int8: for side -1, +1 if the right side is the one the triangle's normal
         points to, else -1; offset [m]: added to the gap of rows with side -1 (`ContactSearch.recover`), so
         that a point which is deep behind a surface is asked to come back step by step and not at once.
@@ -48,7 +48,6 @@ class Contacts:
 
     __slots__ = (
         "bodies",
-        "bounciness",
         "capacity",
         "count",
         "distance",
@@ -83,7 +82,6 @@ class Contacts:
         self.bodies: NDArray[np.int32] = np.zeros((capacity, 2), np.int32)
         self.thickness: NDArray[np.float64] = np.zeros(capacity)
         self.friction: NDArray[np.float64] = np.zeros(capacity)
-        self.bounciness: NDArray[np.float64] = np.zeros(capacity)
         self.side: NDArray[np.int8] = np.ones(capacity, np.int8)
         self.facing: NDArray[np.int8] = np.ones(capacity, np.int8)
         self.offset: NDArray[np.float64] = np.zeros(capacity)

@@ -170,9 +170,9 @@ def start_rows(point_count, cursor):
 
 @parallel_kernel
 def write_contacts(
-    triangles, triangle_body, thickness, friction, bounciness, points, group_start, group_body, chunk_start,
+    triangles, triangle_body, thickness, friction, points, group_start, group_body, chunk_start,
     chunk_order, region_start, found_count, found_point, found_triangle, found_facing, cursor, point_count,
-    out_points, out_kind, out_triangle, out_bodies, out_thickness, out_friction, out_bounciness, out_side, out_facing,
+    out_points, out_kind, out_triangle, out_bodies, out_thickness, out_friction, out_side, out_facing,
 ):  # fmt: skip
     """Turn pairs into contacts sorted by (point, triangle); a point's rows are written by its chunk alone."""
     for index in numba.prange(chunk_order.shape[0]):
@@ -200,7 +200,6 @@ def write_contacts(
                 out_bodies[row, 0], out_bodies[row, 1] = body, other
                 out_thickness[row] = thickness[body] + thickness[other]
                 out_friction[row] = math.sqrt(friction[body] * friction[other])
-                out_bounciness[row] = max(bounciness[body], bounciness[other])
                 out_side[row] = RIGHT_SIDE if out_facing[row] == 0 else WRONG_SIDE
 
 

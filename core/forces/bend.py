@@ -1,104 +1,102 @@
-"""Hinges between neighbouring triangles: discrete shells (Grinspun, Hirani, Desbrun, Schroeder 2003).
+"""Hinges between neighbouring triangles: a bending energy that is nearly a quadratic form.
 
-    E = k/2 q1 q2 (a - a_rest)^2,   a the dihedral angle, 0 = flat, ridges positive
+    E = k/2 |b - c m|^2,   b = sum_s w_s x_s,   m = n / sqrt(|n|^2 + FOLD^2),   n = n1 / |n1_rest| + n2 / |n2_rest|
 
-q = (1 + c) A^2 / (A^2 + c A_rest^2), c = 0.01, is 1 for a triangle of its rest area A_rest and fades to 0 for a
-sliver. Without it the energy would jump when a crumpled triangle turns over (its normal flips, so the angle jumps by
-pi), and forces would grow as 1 / height before that. This factor is not in the paper.
-Hessian: k q1 q2 grad a grad a' (Gauss-Newton, positive semi-definite; exact where the angle is the rest angle).
+b [m] is the hinge's bend vector: with the rest triangles' cotangents as weights w, it is |edge| times the sum of the
+two unit vectors across the edge, so |b| = |edge| 2 sin(a / 2) at the dihedral angle a, along the bisector of the
+normals n1, n2; k = 3 B / area as in Grinspun et al. 2003. For flat rest shapes (c = 0) this is Bergou, Wardetzky,
+Harmon, Zorin, Grinspun 2006, "A quadratic bending model for inextensible surfaces"; c and m carry it over to curved
+ones. w, c and k are constants of the rest mesh, which is why this model and not the angle's square: an angle's
+gradient grows as 1 / height of a crumpled triangle and jumps by pi where it turns over, and Newton's method stalls.
+
+A skin stretched by the factor s at unchanged angles has the bending energy of its curvature 1 / s, as it should.
+FOLD keeps m smooth where the two triangles fold onto each other (n = 0); c makes up for it at rest.
+Hessian: k J' J with J = d(b - c m)/dx (Gauss-Newton: positive semi-definite, exact where b = c m).
 """
 
-from math import atan2, pi, sqrt
+from math import sqrt
 
 from numba import prange
 
 from ..jit import kernel, parallel_kernel
 
-#: c of the fading factor: a triangle counts fully down to about a fifth of its rest area.
-SLIVER = 0.01
+#: Length of the sum of two unit normals below which the rest bend fades: about a fold to within 6 degrees.
+FOLD = 0.1
 
 
 @kernel
-def wrapped(angle):
-    """The same angle in (-pi, pi]."""
-    while angle > pi:
-        angle -= 2.0 * pi
-    while angle <= -pi:
-        angle += 2.0 * pi
-    return angle
+def pull_back(h, hinges, turn, rx, ry, rz, result):
+    """`result[h]` = k J' r for the four points of hinge h."""
+    k = hinges.stiffness[h]
+    rx, ry, rz = k * rx, k * ry, k * rz
+    fx = turn[h, 0] * rx + turn[h, 3] * ry + turn[h, 6] * rz
+    fy = turn[h, 1] * rx + turn[h, 4] * ry + turn[h, 7] * rz
+    fz = turn[h, 2] * rx + turn[h, 5] * ry + turn[h, 8] * rz
+    gx = turn[h, 9] * rx + turn[h, 12] * ry + turn[h, 15] * rz
+    gy = turn[h, 10] * rx + turn[h, 13] * ry + turn[h, 16] * rz
+    gz = turn[h, 11] * rx + turn[h, 14] * ry + turn[h, 17] * rz
+    w1, w2, w3 = hinges.weight[h, 1], hinges.weight[h, 2], hinges.weight[h, 3]
+    s1, s2 = hinges.normal_scale[h, 0], hinges.normal_scale[h, 1]
+    ex, ey, ez = w1 * rx + fx, w1 * ry + fy, w1 * rz + fz
+    ax, ay, az = w2 * rx - s1 * gx, w2 * ry - s1 * gy, w2 * rz - s1 * gz
+    dx, dy, dz = w3 * rx + s2 * gx, w3 * ry + s2 * gy, w3 * rz + s2 * gz
+    result[h, 0, 0], result[h, 0, 1], result[h, 0, 2] = -(ex + ax + dx), -(ey + ay + dy), -(ez + az + dz)
+    result[h, 1, 0], result[h, 1, 1], result[h, 1, 2] = ex, ey, ez
+    result[h, 2, 0], result[h, 2, 1], result[h, 2, 2] = ax, ay, az
+    result[h, 3, 0], result[h, 3, 1], result[h, 3, 2] = dx, dy, dz
 
 
 @kernel
-def fading(n2, rest):
-    """q and dq/d(n2) for |normal|^2 = n2 [m^4], `rest` the same at rest; normals are twice the areas long."""
-    part = SLIVER * rest
-    sum = n2 + part
-    return (1.0 + SLIVER) * n2 / sum, (1.0 + SLIVER) * part / (sum * sum)
-
-
-@kernel
-def hinge_angle(x, hinge, rest_normal, gradient, fade):
-    """Dihedral angle [rad] and q1 q2 of one hinge (four points).
-
-    The gradients of the angle [1/m] and of q1 q2 [1/m] go into `gradient` and `fade`, shape (4, 3) each.
-    """
-    i, j, k, m = hinge[0], hinge[1], hinge[2], hinge[3]
+def hinge_energy(h, x, hinges, turn, force):
+    """Energy [J] of hinge h, the force [N] on its points into `force[h]` and how c m turns into `turn[h]`."""
+    i, j, p, q = hinges.points[h, 0], hinges.points[h, 1], hinges.points[h, 2], hinges.points[h, 3]
     ex, ey, ez = x[j, 0] - x[i, 0], x[j, 1] - x[i, 1], x[j, 2] - x[i, 2]
-    ax, ay, az = x[k, 0] - x[i, 0], x[k, 1] - x[i, 1], x[k, 2] - x[i, 2]
-    bx, by, bz = x[m, 0] - x[i, 0], x[m, 1] - x[i, 1], x[m, 2] - x[i, 2]
-    # normals n of (start, end, apex) and r of (end, start, other apex), twice the areas long
-    nx, ny, nz = ey * az - ez * ay, ez * ax - ex * az, ex * ay - ey * ax
-    rx, ry, rz = by * ez - bz * ey, bz * ex - bx * ez, bx * ey - by * ex
-    edge2 = max(ex * ex + ey * ey + ez * ez, 1e-300)
-    edge = sqrt(edge2)
-    n2, r2 = nx * nx + ny * ny + nz * nz, rx * rx + ry * ry + rz * rz
-    q1, slope1 = fading(n2, rest_normal[0])
-    q2, slope2 = fading(r2, rest_normal[1])
-    cx, cy, cz = ny * rz - nz * ry, nz * rx - nx * rz, nx * ry - ny * rx
-    angle = atan2((cx * ex + cy * ey + cz * ez) / edge, nx * rx + ny * ry + nz * rz)
-    s = -edge / max(n2, 1e-9 * rest_normal[0])
-    t = -edge / max(r2, 1e-9 * rest_normal[1])
-    # share of each apex's projection along the edge
-    u = (ax * ex + ay * ey + az * ez) / edge2
-    v = (bx * ex + by * ey + bz * ez) / edge2
-    gradient[2, 0], gradient[2, 1], gradient[2, 2] = s * nx, s * ny, s * nz
-    gradient[3, 0], gradient[3, 1], gradient[3, 2] = t * rx, t * ry, t * rz
-    for axis in range(3):
-        gradient[0, axis] = -(1.0 - u) * gradient[2, axis] - (1.0 - v) * gradient[3, axis]
-        gradient[1, axis] = -u * gradient[2, axis] - v * gradient[3, axis]
-    # d|n|^2 = 2 (a x n) . de + 2 (n x e) . da,  d|r|^2 = 2 (e x r) . db + 2 (r x b) . de
-    f, g = 2.0 * slope1 * q2, 2.0 * slope2 * q1
-    fade[2, 0], fade[2, 1], fade[2, 2] = f * (ny * ez - nz * ey), f * (nz * ex - nx * ez), f * (nx * ey - ny * ex)
-    fade[3, 0], fade[3, 1], fade[3, 2] = g * (ey * rz - ez * ry), g * (ez * rx - ex * rz), g * (ex * ry - ey * rx)
-    fade[1, 0] = f * (ay * nz - az * ny) + g * (ry * bz - rz * by)
-    fade[1, 1] = f * (az * nx - ax * nz) + g * (rz * bx - rx * bz)
-    fade[1, 2] = f * (ax * ny - ay * nx) + g * (rx * by - ry * bx)
-    for axis in range(3):
-        fade[0, axis] = -fade[1, axis] - fade[2, axis] - fade[3, axis]
-    return angle, q1 * q2
+    ax, ay, az = x[p, 0] - x[i, 0], x[p, 1] - x[i, 1], x[p, 2] - x[i, 2]
+    dx, dy, dz = x[q, 0] - x[i, 0], x[q, 1] - x[i, 1], x[q, 2] - x[i, 2]
+    # the weights sum to zero, so differences do, which are exact far from the origin too
+    w1, w2, w3 = hinges.weight[h, 1], hinges.weight[h, 2], hinges.weight[h, 3]
+    rx = w1 * ex + w2 * ax + w3 * dx
+    ry = w1 * ey + w2 * ay + w3 * dy
+    rz = w1 * ez + w2 * az + w3 * dz
+    # n = s1 (e x a) + s2 (d x e) = e x f,  f = s1 a - s2 d
+    s1, s2 = hinges.normal_scale[h, 0], hinges.normal_scale[h, 1]
+    fx, fy, fz = s1 * ax - s2 * dx, s1 * ay - s2 * dy, s1 * az - s2 * dz
+    mx, my, mz = ey * fz - ez * fy, ez * fx - ex * fz, ex * fy - ey * fx
+    size = 1.0 / sqrt(mx * mx + my * my + mz * mz + FOLD * FOLD)
+    mx, my, mz = mx * size, my * size, mz * size
+    c = hinges.rest_bend[h]
+    rx, ry, rz = rx - c * mx, ry - c * my, rz - c * mz
+    # d(c m) = c size (1 - m m') dn,  dn = e x df - f x de
+    fill_turn(c * size, fx, fy, fz, mx, my, mz, h, 0, turn)
+    fill_turn(c * size, ex, ey, ez, mx, my, mz, h, 9, turn)
+    k = hinges.stiffness[h]
+    pull_back(h, hinges, turn, -rx, -ry, -rz, force)
+    return 0.5 * k * (rx * rx + ry * ry + rz * rz)
+
+
+@kernel
+def fill_turn(scale, vx, vy, vz, mx, my, mz, h, first, turn):
+    """`turn[h, first : first + 9]` = scale (1 - m m') [v x], row by row."""
+    # m' (v x y) = (m x v)' y
+    ux, uy, uz = scale * (my * vz - mz * vy), scale * (mz * vx - mx * vz), scale * (mx * vy - my * vx)
+    vx, vy, vz = scale * vx, scale * vy, scale * vz
+    turn[h, first], turn[h, first + 1], turn[h, first + 2] = -mx * ux, -vz - mx * uy, vy - mx * uz
+    turn[h, first + 3], turn[h, first + 4], turn[h, first + 5] = vz - my * ux, -my * uy, -vx - my * uz
+    turn[h, first + 6], turn[h, first + 7], turn[h, first + 8] = -vy - mz * ux, vx - mz * uy, -mz * uz
 
 
 @parallel_kernel
-def evaluate_bend(x, hinges, chunks, force, root, energy):
-    """Force [N] on the points of every hinge, sqrt(k q1 q2) grad a for the Hessian, and the energy [J] per chunk.
+def evaluate_bend(x, hinges, chunks, turn, force, energy):
+    """Force [N] on the points of every hinge, shape (hinge_count, 4, 3), and the energy [J] per chunk.
 
-    `force` and `root`, shape (hinge_count, 4, 3).
+    `turn`, shape (hinge_count, 18), for the Hessian: two 3 x 3 matrices F and G, d(c m) = G df - F de, with de the
+    change of the edge and df that of f, n = e x f.
     """
-    for c in prange(chunks.body.shape[0]):
+    for chunk in prange(chunks.body.shape[0]):
         total = 0.0
-        for h in range(chunks.hinge_start[c], chunks.hinge_start[c + 1]):
-            angle, fading_factor = hinge_angle(x, hinges.points[h], hinges.rest_normal[h], root[h], force[h])
-            k = hinges.stiffness[h]
-            turn = wrapped(angle - hinges.rest_angle[h])
-            total += 0.5 * k * fading_factor * turn * turn
-            moment = k * fading_factor * turn
-            half = 0.5 * k * turn * turn
-            scale = sqrt(k * fading_factor)
-            for slot in range(4):
-                for axis in range(3):
-                    force[h, slot, axis] = -moment * root[h, slot, axis] - half * force[h, slot, axis]
-                    root[h, slot, axis] *= scale
-        energy[c] = total
+        for h in range(chunks.hinge_start[chunk], chunks.hinge_start[chunk + 1]):
+            total += hinge_energy(h, x, hinges, turn, force)
+        energy[chunk] = total
 
 
 @kernel
@@ -115,23 +113,19 @@ def bend_force(i, hinges, force):
 
 
 @kernel
-def hinge_turn(h, p, hinges, root):
-    """sqrt(k q1 q2) times the change of the angle of hinge h when its points move by p; step one of the product."""
-    turn = 0.0
-    for slot in range(4):
-        i = hinges.points[h, slot]
-        turn += root[h, slot, 0] * p[i, 0] + root[h, slot, 1] * p[i, 1] + root[h, slot, 2] * p[i, 2]
-    return turn
-
-
-@kernel
-def bend_product(i, hinges, turned, root):
-    """Row i of the Hessian product, step two; `turned` holds `hinge_turn` of every hinge."""
-    hx = hy = hz = 0.0
-    for entry in range(hinges.vertex_start[i], hinges.vertex_start[i + 1]):
-        h = hinges.vertex_entry[entry] >> 2
-        slot = hinges.vertex_entry[entry] & 3
-        hx += turned[h] * root[h, slot, 0]
-        hy += turned[h] * root[h, slot, 1]
-        hz += turned[h] * root[h, slot, 2]
-    return hx, hy, hz
+def hinge_product(h, p, hinges, turn, pulled):
+    """`pulled[h]` = k J' J p for the four points of hinge h, step one of the Hessian product."""
+    i, j, u, v = hinges.points[h, 0], hinges.points[h, 1], hinges.points[h, 2], hinges.points[h, 3]
+    ex, ey, ez = p[j, 0] - p[i, 0], p[j, 1] - p[i, 1], p[j, 2] - p[i, 2]
+    ax, ay, az = p[u, 0] - p[i, 0], p[u, 1] - p[i, 1], p[u, 2] - p[i, 2]
+    dx, dy, dz = p[v, 0] - p[i, 0], p[v, 1] - p[i, 1], p[v, 2] - p[i, 2]
+    s1, s2 = hinges.normal_scale[h, 0], hinges.normal_scale[h, 1]
+    fx, fy, fz = s1 * ax - s2 * dx, s1 * ay - s2 * dy, s1 * az - s2 * dz
+    w1, w2, w3 = hinges.weight[h, 1], hinges.weight[h, 2], hinges.weight[h, 3]
+    rx = w1 * ex + w2 * ax + w3 * dx
+    ry = w1 * ey + w2 * ay + w3 * dy
+    rz = w1 * ez + w2 * az + w3 * dz
+    rx += turn[h, 0] * ex + turn[h, 1] * ey + turn[h, 2] * ez - turn[h, 9] * fx - turn[h, 10] * fy - turn[h, 11] * fz
+    ry += turn[h, 3] * ex + turn[h, 4] * ey + turn[h, 5] * ez - turn[h, 12] * fx - turn[h, 13] * fy - turn[h, 14] * fz
+    rz += turn[h, 6] * ex + turn[h, 7] * ey + turn[h, 8] * ez - turn[h, 15] * fx - turn[h, 16] * fy - turn[h, 17] * fz
+    pull_back(h, hinges, turn, rx, ry, rz, pulled)

@@ -77,6 +77,17 @@ def _remove_pinned(start, other, weight, diagonal, pinned, row_start, row_other,
     return filled
 
 
+def slack(matrix: Matrix) -> FloatArray:
+    """What brings each diagonal up to half the sum of its row's absolute entries [N/m].
+
+    With it the spectrum of a Jacobi step ends at 2 for any symmetric positive matrix, not only for those without
+    positive off-diagonals (Baker, Falgout, Kolev, Yang 2011, "l1 Jacobi").
+    """
+    owner = np.repeat(np.arange(len(matrix.diagonal)), np.diff(matrix.start))
+    half = 0.5 * np.bincount(owner, np.abs(matrix.coupling), minlength=len(matrix.diagonal))
+    return np.maximum(half - 0.5 * matrix.diagonal, 0.0)
+
+
 def components(matrix: Matrix, excluded: NDArray[np.bool_]) -> tuple[IntArray, int]:
     """Connected component of each unknown, numbered by first member (-1 where excluded), and their number."""
     component = np.full(matrix.diagonal.shape[0], -1, np.int32)
@@ -143,7 +154,7 @@ def _exclude_dominant(start, other, coupling, diagonal, excluded):
     for i in range(diagonal.shape[0]):
         total = 0.0
         for q in range(start[i], start[i + 1]):
-            total += coupling[q]
+            total += abs(coupling[q])
         if diagonal[i] >= DOMINANT_RATIO * total:
             excluded[i] = True
 
@@ -159,7 +170,7 @@ def _pair(start, other, coupling, excluded, pair_of):
         largest = 0.0
         stiffest = -1
         for q in range(start[i], start[i + 1]):
-            if not excluded[other[q]]:
+            if not excluded[other[q]] and coupling[q] > 0.0:
                 total += coupling[q]
                 if coupling[q] > largest:
                     largest = coupling[q]
@@ -203,9 +214,13 @@ def _interpolation(start, other, coupling, diagonal, aggregate_of, p_start, p_ot
             for q in range(start[i], start[i + 1]):
                 largest = max(largest, coupling[q])
             filtered = diagonal[i]
+            strong = 0.0
             for q in range(start[i], start[i + 1]):
                 if coupling[q] <= STRONG_SHARE * largest:
                     filtered -= coupling[q]
+                else:
+                    strong += coupling[q]
+            filtered = max(filtered, strong)  # a pinned neighbour's negative coupling could make it less
             first = filled
             p_other[filled] = aggregate_of[i]
             p_weight[filled] = 1.0 - INTERPOLATION_DAMPING

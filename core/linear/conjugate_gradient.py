@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import prange
 
-from ..forces.bend import bend_product, hinge_turn
+from ..forces.bend import bend_force, hinge_product
 from ..forces.contact import BLOCK_SIZE, contact_product, contact_stretch
 from ..forces.stretch import stretch_product
 from ..jit import parallel_kernel
@@ -21,8 +21,8 @@ class Hessian(NamedTuple):
 
     inertia: Any  # mass / tau^2 [N/m], shape (vertex_count,)
     pinned: Any  # shape (vertex_count,)
+    hinge_turn: Any  # shape (hinge_count, 18)
     edge_block: Any  # shape (edge_count, 4)
-    hinge_root: Any  # shape (hinge_count, 4, 3)
     volume_gradient: Any  # [m^2], shape (vertex_count, 3)
     gas_stiffness: Any  # nRT / V^2 [Pa/m^3], shape (membrane_count,)
 
@@ -34,22 +34,22 @@ class Scratch(NamedTuple):
     product: Any
     preconditioned: Any
     sums: Any  # per chunk, shape (chunk_count, 2)
-    turned: Any  # `hinge_turn` of every hinge, shape (hinge_count,)
+    pulled: Any  # `hinge_product` of every hinge, shape (hinge_count, 4, 3)
     gas: Any  # gas_stiffness * (dV/dx . direction) per membrane
 
 
 @parallel_kernel
-def multiply(edges, hinges, chunks, hessian, terms, contact_count, p, stretched, turned, product, sums, gas):
+def multiply(edges, hinges, chunks, hessian, terms, contact_count, p, stretched, pulled, product, sums, gas):
     """`product` = H p without the gas; returns p'Hp with the gas, whose factor per body goes into `gas`."""
     if contact_count > 0:
         for block in prange((contact_count + BLOCK_SIZE - 1) // BLOCK_SIZE):
             for c in range(block * BLOCK_SIZE, min(contact_count, (block + 1) * BLOCK_SIZE)):
                 stretched[c, 0], stretched[c, 1], stretched[c, 2] = contact_stretch(c, p, terms)
-    hinge_count = turned.shape[0]
+    hinge_count = pulled.shape[0]
     if hinge_count > 0:
         for chunk in prange(chunks.body.shape[0]):
             for h in range(chunks.hinge_start[chunk], chunks.hinge_start[chunk + 1]):
-                turned[h] = hinge_turn(h, p, hinges, hessian.hinge_root)
+                hinge_product(h, p, hinges, hessian.hinge_turn, pulled)
     for chunk in prange(chunks.body.shape[0]):
         along = 0.0
         swept = 0.0
@@ -63,7 +63,7 @@ def multiply(edges, hinges, chunks, hessian, terms, contact_count, p, stretched,
             hy += m * p[i, 1]
             hz += m * p[i, 2]
             if hinge_count > 0:
-                bx, by, bz = bend_product(i, hinges, turned, hessian.hinge_root)
+                bx, by, bz = bend_force(i, hinges, pulled)
                 hx += bx
                 hy += by
                 hz += bz
@@ -115,7 +115,7 @@ def conjugate_gradient(
     `limit` bounds the iterations.
     """
     p, product, z = scratch.direction, scratch.product, scratch.preconditioned
-    sums, turned, gas = scratch.sums, scratch.turned, scratch.gas
+    sums, pulled, gas = scratch.sums, scratch.pulled, scratch.gas
     u[:] = 0.0
     apply_multigrid(levels, residual, z)
     start = dot(residual, z, chunks, sums)
@@ -128,7 +128,7 @@ def conjugate_gradient(
         return 0, start
     while iterations < limit:
         curvature = multiply(
-            edges, hinges, chunks, hessian, terms, contact_count, p, stretched, turned, product, sums, gas
+            edges, hinges, chunks, hessian, terms, contact_count, p, stretched, pulled, product, sums, gas
         )
         if not curvature > 0.0:
             break

@@ -2,9 +2,9 @@
 
 All levels lie in one set of flat arrays. Level l owns the rows `level_start[l] .. level_start[l + 1]`, and
 columns are global rows, so one function serves every level. Smoothing is one damped Jacobi step before and one
-after the coarse correction, which makes the cycle a symmetric operator; it is positive definite because every
-level is diagonally dominant, where the damped step contracts in the energy norm. Each row is a gather, so
-the result does not depend on threads or chunks.
+after the coarse correction, which makes the cycle a symmetric operator; it is positive definite because the step
+divides by at least half the sum of its row's absolute entries (`slack`), so it contracts in the energy norm. Each row
+is a gather, so the result does not depend on threads or chunks.
 
 Rows of a chunk are stored in order of their length: loops of equal length keep the branch predictor right, which
 measures twice as fast on meshes of mixed valence. Storage is float32: the cycle is limited by memory traffic, and
@@ -51,7 +51,8 @@ class Levels(NamedTuple):
     restriction: Rows  # columns are rows of the level before
     diagonal: FloatArray  # without extra [N/m], 0 = pinned, shape (row_count,)
     extra: FloatArray  # extra diagonal per axis that the next level feels [N/m], shape (row_count, 3)
-    step: SingleArray  # DAMPING / (diagonal + extra) [m/N], 0 = pinned, shape (3 * row_count,)
+    slack: SingleArray  # what the smoother adds to the diagonal so that it converges [N/m], shape (3 * row_count,)
+    step: SingleArray  # DAMPING / (diagonal + extra + slack) [m/N], 0 = pinned, shape (3 * row_count,)
     # The coarsest level is solved exactly, one dense block per connected component
     block_start: IntArray  # first row of each block, shape (block_count + 1,)
     block_offset: IntArray  # start of each block in the two arrays below, shape (block_count + 1,)
@@ -75,15 +76,15 @@ def _load(first, last, source, residual, step, solution):
 
 
 @kernel
-def _remainder(first, last, row, start, other, weight, residual, solution, remainder):
+def _remainder(first, last, row, start, other, weight, slack, residual, solution, remainder):
     """Residual after the first step: what it left of its own row, and its effect through the couplings."""
     keep = np.float32(1.0) - DAMPING
     for p in range(first, last):
         x, y, z = row_sum(start[p], start[p + 1], other, weight, solution)
         i = row[p]
-        remainder[i] = keep * residual[i] + x
-        remainder[i + ONE] = keep * residual[i + ONE] + y
-        remainder[i + TWO] = keep * residual[i + TWO] + z
+        remainder[i] = keep * residual[i] + slack[i] * solution[i] + x
+        remainder[i + ONE] = keep * residual[i + ONE] + slack[i + ONE] * solution[i + ONE] + y
+        remainder[i + TWO] = keep * residual[i + TWO] + slack[i + TWO] * solution[i + TWO] + z
 
 
 @kernel
@@ -112,15 +113,16 @@ def _correct(first, last, row, start, other, weight, solution, corrected):
 
 
 @kernel
-def _smooth(first, last, row, start, other, weight, residual, step, corrected, solution):
+def _smooth(first, last, row, start, other, weight, slack, residual, step, corrected, solution):
     """Jacobi step from `corrected`."""
     keep = np.float32(1.0) - DAMPING
     for p in range(first, last):
         x, y, z = row_sum(start[p], start[p + 1], other, weight, corrected)
         i = row[p]
-        solution[i] = keep * corrected[i] + step[i] * (residual[i] + x)
-        solution[i + ONE] = keep * corrected[i + ONE] + step[i + ONE] * (residual[i + ONE] + y)
-        solution[i + TWO] = keep * corrected[i + TWO] + step[i + TWO] * (residual[i + TWO] + z)
+        u, v, w = corrected[i], corrected[i + ONE], corrected[i + TWO]
+        solution[i] = keep * u + step[i] * (residual[i] + slack[i] * u + x)
+        solution[i + ONE] = keep * v + step[i + ONE] * (residual[i + ONE] + slack[i + ONE] * v + y)
+        solution[i + TWO] = keep * w + step[i + TWO] * (residual[i + TWO] + slack[i + TWO] * w + z)
 
 
 @kernel
@@ -159,7 +161,7 @@ def apply_multigrid(levels, residual, z):
     a_row, a_start, a_other, a_weight = levels.coupling
     p_row, p_start, p_other, p_weight = levels.interpolation
     r_row, r_start, r_other, r_weight = levels.restriction
-    step, r, s, t = levels.step, levels.residual, levels.solution, levels.corrected
+    slack, step, r, s, t = levels.slack, levels.step, levels.residual, levels.solution, levels.corrected
     coarsest = level_start.shape[0] - 2
 
     if level_chunk[1] > 1:
@@ -171,9 +173,9 @@ def apply_multigrid(levels, residual, z):
         head, tail, end = level_chunk[level], level_chunk[level + 1], level_chunk[level + 2]
         if tail - head > 1:
             for c in numba.prange(head, tail):
-                _remainder(chunk_start[c], chunk_start[c + 1], a_row, a_start, a_other, a_weight, r, s, t)
+                _remainder(chunk_start[c], chunk_start[c + 1], a_row, a_start, a_other, a_weight, slack, r, s, t)
         else:
-            _remainder(chunk_start[head], chunk_start[tail], a_row, a_start, a_other, a_weight, r, s, t)
+            _remainder(chunk_start[head], chunk_start[tail], a_row, a_start, a_other, a_weight, slack, r, s, t)
         if end - tail > 1:
             for c in numba.prange(tail, end):
                 _restrict(chunk_start[c], chunk_start[c + 1], r_row, r_start, r_other, r_weight, t, r, step, s)
@@ -189,12 +191,12 @@ def apply_multigrid(levels, residual, z):
             for c in numba.prange(head, tail):
                 _correct(chunk_start[c], chunk_start[c + 1], p_row, p_start, p_other, p_weight, s, t)
             for c in numba.prange(head, tail):
-                _smooth(chunk_start[c], chunk_start[c + 1], a_row, a_start, a_other, a_weight, r, step, t, s)
+                _smooth(chunk_start[c], chunk_start[c + 1], a_row, a_start, a_other, a_weight, slack, r, step, t, s)
                 if level == 0:
                     _store(chunk_start[c], chunk_start[c + 1], s, z)
         else:
             _correct(chunk_start[head], chunk_start[tail], p_row, p_start, p_other, p_weight, s, t)
-            _smooth(chunk_start[head], chunk_start[tail], a_row, a_start, a_other, a_weight, r, step, t, s)
+            _smooth(chunk_start[head], chunk_start[tail], a_row, a_start, a_other, a_weight, slack, r, step, t, s)
             if level == 0:
                 _store(chunk_start[head], chunk_start[tail], s, z)
 
@@ -223,10 +225,10 @@ def _invert_block(matrix, offset, size, extra, axis, inverse, work):
 
 
 @inline_kernel
-def _set_row(i, k, d, e, is_coarsest, extra, step):
+def _set_row(i, k, d, e, is_coarsest, slack, extra, step):
     """Diagonal of one row and axis, and what the coarser level feels of its extra: e in series with its springs d."""
     total = d + e
-    step[3 * i + k] = DAMPING / total
+    step[3 * i + k] = DAMPING / (total + slack[3 * i + k])
     extra[i, k] = e if is_coarsest else e * d / total
 
 
@@ -238,13 +240,14 @@ def set_extra_diagonal(levels, extra):
     springs, so the coarser level gets `P^T (e d / (e + d))`: `P^T e` for light contacts, and as much as a pinned vertex
     would give for stiff ones. (Measured against `P^T e` and `diag(P^T diag(e) P)`: 26 iterations instead of 40 and 33.)
     """
-    level_start, diagonal, step, all_extra = levels.level_start, levels.diagonal, levels.step, levels.extra
+    level_start, diagonal, slack = levels.level_start, levels.diagonal, levels.slack
+    step, all_extra = levels.step, levels.extra
     r_row, r_start, r_other, r_weight = levels.restriction
     coarsest = level_start[level_start.shape[0] - 2]
     for i in range(level_start[1]):
         if diagonal[i] > 0.0:  # not pinned
             for k in range(3):
-                _set_row(i, k, diagonal[i], extra[i, k], False, all_extra, step)
+                _set_row(i, k, diagonal[i], extra[i, k], False, slack, all_extra, step)
     for p in range(level_start[1], diagonal.shape[0]):
         x = 0.0
         y = 0.0
@@ -255,9 +258,9 @@ def set_extra_diagonal(levels, extra):
             y += r_weight[q] * all_extra[j, 1]
             z += r_weight[q] * all_extra[j, 2]
         i = r_row[p] // 3
-        _set_row(i, 0, diagonal[i], x, i >= coarsest, all_extra, step)
-        _set_row(i, 1, diagonal[i], y, i >= coarsest, all_extra, step)
-        _set_row(i, 2, diagonal[i], z, i >= coarsest, all_extra, step)
+        _set_row(i, 0, diagonal[i], x, i >= coarsest, slack, all_extra, step)
+        _set_row(i, 1, diagonal[i], y, i >= coarsest, slack, all_extra, step)
+        _set_row(i, 2, diagonal[i], z, i >= coarsest, slack, all_extra, step)
     block_start, block_extra = levels.block_start, levels.block_extra
     largest = 0
     for b in range(block_start.shape[0] - 1):

@@ -1,8 +1,9 @@
-"""Multigrid preconditioner of the constant scalar matrix `diag(diagonal) + Laplacian(half_edge_weight)`.
+"""Multigrid preconditioner of the constant scalar matrix `diag(diagonal) + Laplacian(weight)`.
 
-The matrix stands for the Hessian of a substep (with `diagonal` = mass / h^2 [N/m] and `half_edge_weight` = half the
-spring constant [N/m] it is Projective Dynamics' matrix at half stiffness) and acts on x, y and z alike. It never
-changes during a run, so the hierarchy is set up once; contacts enter through `set_extra_diagonal`.
+The matrix stands for the Hessian of a substep (with `diagonal` = mass / tau^2 and `weight` = half the spring
+constants it is Projective Dynamics' matrix at half stiffness) and acts on x, y and z alike. It must be positive
+definite; single weights may be negative, as those of hinges are. It never changes during a run, so the hierarchy is
+set up once; contacts enter through `set_extra_diagonal`.
 """
 
 from dataclasses import dataclass
@@ -44,7 +45,7 @@ class Multigrid:
     def build(
         vertex_start: IntArray,
         vertex_other: IntArray,
-        half_edge_weight: FloatArray,
+        weight: FloatArray,
         diagonal: FloatArray,
         pinned: NDArray[np.bool_],
         chunk_start: IntArray,
@@ -56,13 +57,13 @@ class Multigrid:
         Parameters
         ----------
         vertex_start, vertex_other : CSR adjacency over n vertices, each edge from both ends, int32.
-        half_edge_weight : weight of each half-edge [N/m], >= 0, equal at both ends of an edge.
+        weight : weight of each half-edge [N/m], equal at both ends of an edge.
         diagonal : what is added to the Laplacian's diagonal [N/m], > 0, shape (n,).
         pinned : vertices that do not move, shape (n,).
         chunk_start : runs of consecutive vertices, shape (chunk_count + 1,), from 0 to n.
         block_size : connected components are coarsened until none has more unknowns than this.
         """
-        matrix = coarsening.remove_pinned(vertex_start, vertex_other, half_edge_weight, diagonal, pinned)
+        matrix = coarsening.remove_pinned(vertex_start, vertex_other, weight, diagonal, pinned)
         component, component_count = coarsening.components(matrix, pinned)
         matrices, interpolations, restrictions = [matrix], [], []
         while len(matrices) == 1 or (len(matrices) < LEVEL_LIMIT and _largest(component) > block_size):
@@ -134,6 +135,7 @@ def _flatten(
         restriction=_join([none_before, *restrictions], np.append(0, level_start[:-2]), all_chunks),
         diagonal=np.concatenate([matrix.diagonal for matrix in matrices]),
         extra=np.zeros((row_total, 3)),
+        slack=np.repeat(np.concatenate([coarsening.slack(matrix) for matrix in matrices]), 3).astype(np.float32),
         step=np.zeros(3 * row_total, np.float32),
         block_start=blocks + level_start[-2],
         block_offset=block_offset.astype(np.int32),

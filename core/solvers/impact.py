@@ -15,24 +15,29 @@ from ..model import FloatArray
 from .energy import StageEnergy
 
 
-def remove_overshoot(energy: StageEnergy, v1: FloatArray, v_ahead: FloatArray, time: float) -> None:
-    """Correct `v_ahead` [m/s], shape (vertex_count, 3), in place.
+def overshoot(energy: StageEnergy, v1: FloatArray, v_ahead: FloatArray, time: float) -> tuple[FloatArray, FloatArray]:
+    """What `v_ahead` [m/s] has to change by, shape (vertex_count, 3), and what that takes from each contact's normal
+    impulse [N s], shape (contact_count,).
 
     `v1` are the velocities of the first stage; `time` = h - tau [s] is what `v_ahead` looks ahead.
     """
     contacts = energy.contacts
-    if contacts.count:
-        change = np.zeros_like(v_ahead)
-        cut_impulses(
-            contacts.count, contacts.points, contacts.weights, contacts.normal, energy.normal_force,
-            contacts.friction, energy.model.vertex_mass, energy.model.pinned, v1, v_ahead, time, change,
-        )  # fmt: skip
-        v_ahead += change
+    change, taken = np.zeros_like(v_ahead), np.zeros(contacts.count)
+    cut_impulses(
+        contacts.count, contacts.points, contacts.weights, contacts.normal, energy.normal_force,
+        contacts.friction, energy.model.vertex_mass, energy.model.pinned, v1, v_ahead, time, change, taken,
+    )  # fmt: skip
+    return change, taken
 
 
 @kernel
-def cut_impulses(count, points, weights, normal, normal_force, friction, mass, pinned, v1, v_ahead, time, change):
-    """Velocity changes [m/s] that take each contact's overshoot back; serial, in contact order."""
+def cut_impulses(
+    count, points, weights, normal, normal_force, friction, mass, pinned, v1, v_ahead, time, change, taken
+):
+    """Velocity changes [m/s] that take each contact's overshoot back, and the normal impulses [N s] that make them.
+
+    Serial, in contact order.
+    """
     vertex_count = mass.shape[0]
     for c in range(count):
         if normal_force[c] <= 0.0:
@@ -56,6 +61,7 @@ def cut_impulses(count, points, weights, normal, normal_force, friction, mass, p
         most = time * normal_force[c] * mobility
         cut = min(max(along, 0.0), most)
         slip_cut = min(slip, friction[c] * most) / slip if slip > 0.0 else 0.0
+        taken[c] = cut / mobility
         ix = (cut * nx + slip_cut * tx) / mobility
         iy = (cut * ny + slip_cut * ty) / mobility
         iz = (cut * nz + slip_cut * tz) / mobility

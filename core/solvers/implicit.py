@@ -20,8 +20,9 @@ import numpy as np
 from ..errors import ParameterError
 from ..model import FloatArray, IntArray, Model
 from ..state import State
-from .impact import remove_overshoot
+from .impact import overshoot
 from .losses import Losses
+from .momentum import MomentumBalance
 from .newton import Counts, NewtonSettings, StageMinimiser
 
 GAMMA = 1.0 - 1.0 / math.sqrt(2.0)
@@ -48,8 +49,10 @@ class Motion:
         return velocity
 
 
-#: Share of the kinetic energy by which a substep may end higher than it began before it is taken again, damped.
+#: Share of the kinetic energy by which a step may end higher than it began before it is taken again.
 ENERGY_SLACK = 0.05
+#: How often such a step is halved before it is taken damped.
+HALVINGS = 2
 
 
 class ImplicitSolver:
@@ -60,8 +63,12 @@ class ImplicitSolver:
             raise ParameterError(f"substep: {substep_time} s; give a positive time.")
         self.model = model
         self.substep_time = substep_time
-        self._minimiser = StageMinimiser(model, GAMMA * substep_time, settings or NewtonSettings())
-        self._losses = Losses(model, substep_time)
+        settings = settings or NewtonSettings()
+        self._minimiser = StageMinimiser(model, GAMMA * substep_time, settings)
+        # what forces that count as none may do to all bodies in a substep and the one before [J]
+        self._rest_energy = float(model.body_mass.sum()) * (2.0 * settings.rest_acceleration * substep_time) ** 2
+        self._momentum = MomentumBalance(model)
+        self._losses = Losses(model)
 
     @property
     def counts(self) -> Counts:
@@ -93,14 +100,33 @@ class ImplicitSolver:
         """
         stage = self._minimiser
         stage.start(before, gas)
-        kinetic = self._kinetic_energy(before.velocities)
-        energy = kinetic + self._potential_energy(before.positions, gas)
-        velocities = self._two_stages(before, motion, share)
-        gained = self._kinetic_energy(velocities) + self._potential_energy(stage.x, gas) - energy
-        if not gained <= ENERGY_SLACK * kinetic + stage.rest_energy + self._given_work(motion):
+        energy = self._kinetic_energy(before.velocities) + self._potential_energy(before.positions, gas)
+        self._advance(before, after, motion, share, gas, self.substep_time, energy, HALVINGS)
+
+    def _advance(
+        self, before: State, after: State, motion: Motion, share: float, gas: FloatArray, time: float, energy: float,
+        halvings: int,
+    ) -> float:  # fmt: skip
+        """Go on by `time` [s]; in two halves where that would gain energy, and damped where halving does not help.
+
+        Takes the mechanical energy [J] before and returns the one after.
+        """
+        stage = self._minimiser
+        stage.start(before, gas)
+        velocities = self._two_stages(before, motion, share, time)
+        kinetic, reached_kinetic = self._kinetic_energy(before.velocities), self._kinetic_energy(velocities)
+        reached = reached_kinetic + self._potential_energy(stage.x, gas)
+        slack = ENERGY_SLACK * max(kinetic, reached_kinetic) + self._rest_energy + self._given_work(motion, time)
+        if not reached - energy <= slack:
+            if halvings > 0:
+                stage.counts.halved_steps += 1
+                half = 0.5 * time
+                middle = self._advance(before, after, motion, share, gas, half, energy, halvings - 1)
+                share += half / motion.frame_time
+                return self._advance(after, after, motion, share, gas, half, middle, halvings - 1)
             stage.counts.damped_steps += 1
             stage.start(before, gas)
-            velocities = self._one_stage(before, motion, share)
+            velocities = self._one_stage(before, motion, share, time)
         after.positions[:] = stage.x
         after.velocities[:] = velocities
         after.touching[:] = stage.energy.touching()
@@ -109,45 +135,56 @@ class ImplicitSolver:
         after.stuck = stage.energy.stuck(stage.x)
         if after is not before:
             after.approach_speed[:] = before.approach_speed
-        self._losses.apply(stage.energy, after)
+        self._losses.apply(stage.energy, self._momentum.pairs, after, time)
+        return self._kinetic_energy(after.velocities) + self._potential_energy(stage.x, gas)
 
-    def _two_stages(self, before: State, motion: Motion, share: float) -> FloatArray:
+    def _two_stages(self, before: State, motion: Motion, share: float, h: float) -> FloatArray:
         """The step of second order; positions in the minimiser's `x`, returns the velocities of all points."""
-        n, h, stage = self.model.vertex_count, self.substep_time, self._minimiser
+        n, stage = self.model.vertex_count, self._minimiser
         tau, rest = GAMMA * h, (1.0 - GAMMA) * h
         step_share = h / motion.frame_time
         x0, v0 = before.positions, before.velocities[:n]
         fall = tau * tau * self.model.gravity
         guessed_fall = self._guessed_fall(before, fall)
+        stage.energy.set_stage_time(tau)
+        self._momentum.start(x0, v0)
 
         base = x0.copy()
         self._move_given(motion, share + GAMMA * step_share, base)
         start = x0[:n] + tau * v0
         stage.minimise(target=start + fall, guess=start + guessed_fall)
+        self._momentum.add_forces(stage.energy, stage.x, rest)
         v1 = (stage.x[:n] - base[:n]) / tau
         a1 = (v1 - v0) / tau
 
         v_ahead = v0 + rest * a1
-        remove_overshoot(stage.energy, v1, v_ahead, rest)
+        if stage.contacts.count:
+            change, taken = overshoot(stage.energy, v1, v_ahead, rest)
+            v_ahead += change
+            self._momentum.take_back(stage.energy, stage.x, change, taken)
         base[:n] = x0[:n] + rest * v1
         self._move_given(motion, share + step_share, base)
         guess = base[:n] + tau * v1 + rest / tau * guessed_fall
         stage.minimise(target=base[:n] + tau * v_ahead + fall, guess=guess)
+        self._momentum.add_forces(stage.energy, stage.x, tau)
         velocities: FloatArray = (stage.x - base) / tau
+        self._momentum.settle(stage.x, velocities)
         return velocities
 
-    def _one_stage(self, before: State, motion: Motion, share: float) -> FloatArray:
+    def _one_stage(self, before: State, motion: Motion, share: float, h: float) -> FloatArray:
         """A step of implicit Euler: loses what the step of second order would have gained from nothing."""
-        n, h, stage = self.model.vertex_count, self.substep_time, self._minimiser
+        n, stage = self.model.vertex_count, self._minimiser
         x0 = before.positions
         fall = h * h * self.model.gravity
         stage.energy.set_stage_time(h)
+        self._momentum.start(x0, before.velocities)
         base = x0.copy()
         self._move_given(motion, share + h / motion.frame_time, base)
         start = x0[:n] + h * before.velocities[:n]
         stage.minimise(target=start + fall, guess=start + self._guessed_fall(before, fall))
-        stage.energy.set_stage_time(GAMMA * h)
+        self._momentum.add_forces(stage.energy, stage.x, h)
         velocities: FloatArray = (stage.x - base) / h
+        self._momentum.settle(stage.x, velocities)
         return velocities
 
     def _guessed_fall(self, before: State, fall: FloatArray) -> FloatArray:
@@ -173,8 +210,8 @@ class ImplicitSolver:
         weight = float(np.einsum("i,ij,j->", model.vertex_mass, height, model.gravity))
         return self._minimiser.energy.stored_energy(gas) - weight
 
-    def _given_work(self, motion: Motion) -> float:
-        """Bound of the work that moving colliders and pins do in a substep [J]; infinite when pins move."""
+    def _given_work(self, motion: Motion, time: float) -> float:
+        """Bound of the work that moving colliders and pins do in a time [s] [J]; infinite when pins move."""
         moving = motion.velocities
         speed = float(np.sqrt((moving * moving).sum(axis=1).max(initial=0.0)))
         if speed == 0.0:
@@ -182,4 +219,4 @@ class ImplicitSolver:
         if self.model.pinned.any():
             return math.inf
         forces = self._minimiser.energy.normal_force[: self.candidate_count]
-        return 2.0 * speed * float(forces.sum()) * self.substep_time
+        return 2.0 * speed * float(forces.sum()) * time

@@ -8,8 +8,10 @@ momentum. Falling, flying and rolling are not braked.
 Bounciness: while two bodies in contact part again, their contact force is reduced to N (1 - chi v), v the parting
 speed at the contact, as in Hunt and Crossley 1975 but for the way out only, so that a body still squashes fully.
 chi = c / v_in with v_in the approach speed. For a linear contact spring the speed given back is exactly
-e = `bounciness` when   -e c - ln(1 - e c) = c^2 / 2.
-The soft body acts as a whole: its light skin alone has no momentum worth damping.
+e = `bounciness` when   -e c - ln(1 - e c) = c^2 / 2. Over a step with the impulse J the speed tends to v_in / c as
+exp(-c J / (m v_in)), which holds for any step.
+A soft body acts as a whole, for its light skin alone has no momentum worth damping. What touches is left out: it is
+held by the contact, and a velocity into the surface would only be thrown back.
 """
 
 import math
@@ -21,51 +23,55 @@ from ..jit import kernel, parallel_kernel
 from ..model import Model
 from ..state import State
 from .energy import StageEnergy
+from .momentum import PairImpulses
+from .rigid_motion import rigid_motions
 
+#: A body of which less than this share of the mass is untouched is braked as a whole.
+LEAST_UNTOUCHED = 0.2
 #: Less than this share of the approach speed is given back only as a slow return.
 LEAST_BOUNCE = 0.05
 
 
 class Losses:
-    """Applies damping and bounciness to a state at the end of a substep of `time` [s]."""
+    """Applies damping and bounciness to a state at the end of a step."""
 
-    def __init__(self, model: Model, time: float) -> None:
+    def __init__(self, model: Model) -> None:
         self._model = model
-        self._time = time
-        self._kept = np.exp(-model.damping * time)
         pair = np.sqrt(np.outer(model.bounciness[: model.membrane_count], model.bounciness))
         self._strength = np.vectorize(bounce_strength, otypes=[float])(pair)
         self._damped = bool((model.damping > 0.0).any())
         self._inelastic = bool((pair < 1.0).any())
-        shape = (model.membrane_count, model.body_count)
-        self._force = np.zeros((*shape, 3))
-        self._point = np.zeros((*shape, 3))
-        self._load = np.zeros(shape)
         # per membrane: centre, velocity, angular velocity, inverse inertia (6 numbers)
         self._motion = np.zeros((model.membrane_count, 15))
+        self._untouched_mass = np.zeros(model.vertex_count)
 
-    def apply(self, energy: StageEnergy, state: State) -> None:
-        """Change `state.velocities` in place; `energy` holds the contacts of the step just taken."""
+    def apply(self, energy: StageEnergy, pairs: PairImpulses, state: State, time: float) -> None:
+        """Change `state.velocities` in place.
+
+        `energy` holds the contacts at the end of the step just taken, `pairs` their impulses during it, `time` its
+        length [s].
+        """
         model, contacts = self._model, energy.contacts
         if not (self._damped or self._inelastic):
             return
         x, v = state.positions, state.velocities
-        rigid_motions(x, v, model.vertex_mass, model.body_point_start, self._motion)
         if self._inelastic:
-            sum_pairs(
-                contacts.count, x, contacts.points, contacts.weights, contacts.normal, contacts.bodies,
-                energy.normal_force, model.membrane_count, self._force, self._point, self._load,
-            )  # fmt: skip
-            if self._load.any():
-                brake_pairs(
-                    x, v, model.membrane_count, model.body_mass, model.body_point_start, self._force, self._point,
-                    self._load, self._strength, self._time, self._motion, state.approach_speed,
+            if pairs.load.any():
+                mass = self._untouched_mass
+                leave_out_touched(
+                    contacts.count, contacts.points, energy.normal_force, model.vertex_mass, model.body_point_start,
+                    mass,
                 )  # fmt: skip
-                rigid_motions(x, v, model.vertex_mass, model.body_point_start, self._motion)
+                rigid_motions(x, v, mass, model.body_point_start, self._motion)
+                brake_pairs(
+                    x, v, model.membrane_count, mass, model.body_point_start, pairs.impulse, pairs.point, pairs.load,
+                    self._strength, self._motion, time * model.gravity, state.approach_speed,
+                )  # fmt: skip
             else:
                 state.approach_speed[:] = 0.0
         if self._damped:
-            relax(x, v, model.chunks, self._motion, self._kept, model.pinned)
+            rigid_motions(x, v, model.vertex_mass, model.body_point_start, self._motion)
+            relax(x, v, model.chunks, self._motion, np.exp(-model.damping * time), model.pinned)
 
 
 def bounce_strength(bounciness: float) -> float:
@@ -83,57 +89,6 @@ def bounce_strength(bounciness: float) -> float:
         else:
             high = middle
     return low
-
-
-@parallel_kernel
-def rigid_motions(x, v, mass, body_point_start, motion):
-    """Centre [m], velocity [m/s], angular velocity [1/s] and inverse inertia [1/(kg m^2)] of each membrane."""
-    for body in prange(motion.shape[0]):
-        first, last = body_point_start[body], body_point_start[body + 1]
-        m = 0.0
-        cx = cy = cz = 0.0
-        ux = uy = uz = 0.0
-        for i in range(first, last):
-            w = mass[i]
-            m += w
-            cx += w * (x[i, 0] - x[first, 0])
-            cy += w * (x[i, 1] - x[first, 1])
-            cz += w * (x[i, 2] - x[first, 2])
-            ux += w * v[i, 0]
-            uy += w * v[i, 1]
-            uz += w * v[i, 2]
-        cx, cy, cz = x[first, 0] + cx / m, x[first, 1] + cy / m, x[first, 2] + cz / m
-        ux, uy, uz = ux / m, uy / m, uz / m
-        lx = ly = lz = 0.0
-        xx = yy = zz = xy = xz = yz = 0.0
-        for i in range(first, last):
-            w = mass[i]
-            rx, ry, rz = x[i, 0] - cx, x[i, 1] - cy, x[i, 2] - cz
-            sx, sy, sz = v[i, 0] - ux, v[i, 1] - uy, v[i, 2] - uz
-            lx += w * (ry * sz - rz * sy)
-            ly += w * (rz * sx - rx * sz)
-            lz += w * (rx * sy - ry * sx)
-            xx += w * (ry * ry + rz * rz)
-            yy += w * (rx * rx + rz * rz)
-            zz += w * (rx * rx + ry * ry)
-            xy -= w * rx * ry
-            xz -= w * rx * rz
-            yz -= w * ry * rz
-        # a body squashed to a line has no inertia about it: a little is added
-        extra = 1e-9 * (xx + yy + zz)
-        xx, yy, zz = xx + extra, yy + extra, zz + extra
-        ixx, iyy, izz = yy * zz - yz * yz, xx * zz - xz * xz, xx * yy - xy * xy
-        ixy, ixz, iyz = xz * yz - xy * zz, xy * yz - xz * yy, xy * xz - yz * xx
-        inverse = 1.0 / (xx * ixx + xy * ixy + xz * ixz)
-        ixx, iyy, izz = ixx * inverse, iyy * inverse, izz * inverse
-        ixy, ixz, iyz = ixy * inverse, ixz * inverse, iyz * inverse
-        row = motion[body]
-        row[0], row[1], row[2] = cx, cy, cz
-        row[3], row[4], row[5] = ux, uy, uz
-        row[6] = ixx * lx + ixy * ly + ixz * lz
-        row[7] = ixy * lx + iyy * ly + iyz * lz
-        row[8] = ixz * lx + iyz * ly + izz * lz
-        row[9], row[10], row[11], row[12], row[13], row[14] = ixx, iyy, izz, ixy, ixz, iyz
 
 
 @parallel_kernel
@@ -156,27 +111,21 @@ def relax(x, v, chunks, motion, kept, pinned):
 
 
 @kernel
-def sum_pairs(count, x, points, weights, normal, bodies, normal_force, membrane_count, force, point, load):
-    """Net normal force [N] on the lower-numbered membrane of each pair, the point it acts at, and the sum of |N|."""
-    force[:] = 0.0
-    point[:] = 0.0
-    load[:] = 0.0
+def leave_out_touched(count, points, normal_force, vertex_mass, body_point_start, mass):
+    """Vertex masses without those that a contact pushes; all of a body's where hardly any would be left."""
+    vertex_count = mass.shape[0]
+    mass[:] = vertex_mass
     for c in range(count):
-        n = normal_force[c]
-        if n <= 0.0 or bodies[c, 0] == bodies[c, 1]:
-            continue
-        a, b, sign = bodies[c, 0], bodies[c, 1], 1.0
-        if b < a:
-            a, b, sign = b, a, -1.0
-        load[a, b] += n
-        i = points[c, 0]
-        for axis in range(3):
-            force[a, b, axis] += sign * n * normal[c, axis]
-            # halfway between the point and the triangle
-            opposite = 0.0
-            for slot in range(1, 4):
-                opposite -= weights[c, slot] * x[points[c, slot], axis]
-            point[a, b, axis] += n * 0.5 * (x[i, axis] + opposite)
+        if normal_force[c] > 0.0:
+            for slot in range(4):
+                if points[c, slot] < vertex_count:
+                    mass[points[c, slot]] = 0.0
+    for body in range(body_point_start.shape[0] - 1):
+        first, last = body_point_start[body], body_point_start[body + 1]
+        if last > vertex_count:
+            break
+        if mass[first:last].sum() < LEAST_UNTOUCHED * vertex_mass[first:last].sum():
+            mass[first:last] = vertex_mass[first:last]
 
 
 @kernel
@@ -204,44 +153,49 @@ def turn_by(motion, body, px, py, pz, nx, ny, nz):
 
 
 @kernel
-def push_body(x, v, first, last, motion, body, mass, wx, wy, wz, nx, ny, nz, impulse):
-    """Add the rigid velocity of an impulse to a body's vertices and to its row of `motion`."""
+def push_body(x, v, first, last, motion, body, mass, body_mass, wx, wy, wz, nx, ny, nz, impulse):
+    """Add the rigid velocity of an impulse to the vertices of a body that have a mass, and to its row of `motion`."""
     row = motion[body]
-    ux, uy, uz = impulse * nx / mass, impulse * ny / mass, impulse * nz / mass
+    ux, uy, uz = impulse * nx / body_mass, impulse * ny / body_mass, impulse * nz / body_mass
     wx, wy, wz = impulse * wx, impulse * wy, impulse * wz
     for i in range(first, last):
-        rx, ry, rz = x[i, 0] - row[0], x[i, 1] - row[1], x[i, 2] - row[2]
-        v[i, 0] += ux + wy * rz - wz * ry
-        v[i, 1] += uy + wz * rx - wx * rz
-        v[i, 2] += uz + wx * ry - wy * rx
+        if mass[i] > 0.0:
+            rx, ry, rz = x[i, 0] - row[0], x[i, 1] - row[1], x[i, 2] - row[2]
+            v[i, 0] += ux + wy * rz - wz * ry
+            v[i, 1] += uy + wz * rx - wx * rz
+            v[i, 2] += uz + wx * ry - wy * rx
     row[3], row[4], row[5] = row[3] + ux, row[4] + uy, row[5] + uz
     row[6], row[7], row[8] = row[6] + wx, row[7] + wy, row[8] + wz
 
 
 @kernel
 def brake_pairs(
-    x, v, membrane_count, mass, body_point_start, force, point, load, strength, time, motion, approach_speed
+    x, v, membrane_count, mass, body_point_start, impulse, point, load, strength, motion, fall, approach_speed
 ):
     """Brake the parting of every pair in contact; pairs in their order, so that the result is one.
 
+    `mass` [kg] and `motion` are of the vertices that no contact pushes.
     `approach_speed` [m/s] per pair: positive while the two approach, negative (same size) once they part.
     """
+    body_mass = np.empty(membrane_count)
+    for body in range(membrane_count):
+        body_mass[body] = mass[body_point_start[body] : body_point_start[body + 1]].sum()
     for a in range(membrane_count):
         for b in range(a + 1, load.shape[1]):
-            size = math.sqrt(force[a, b, 0] ** 2 + force[a, b, 1] ** 2 + force[a, b, 2] ** 2)
+            size = math.sqrt(impulse[a, b, 0] ** 2 + impulse[a, b, 1] ** 2 + impulse[a, b, 2] ** 2)
             if size <= 1e-12 * load[a, b] or load[a, b] == 0.0:
                 approach_speed[a, b] = 0.0
                 continue
-            nx, ny, nz = force[a, b, 0] / size, force[a, b, 1] / size, force[a, b, 2] / size
+            nx, ny, nz = impulse[a, b, 0] / size, impulse[a, b, 1] / size, impulse[a, b, 2] / size
             px, py, pz = point[a, b, 0] / load[a, b], point[a, b, 1] / load[a, b], point[a, b, 2] / load[a, b]
             ax, ay, az = point_velocity(motion, a, px, py, pz)
             wax, way, waz, turned_a = turn_by(motion, a, px, py, pz, nx, ny, nz)
-            mobility = 1.0 / mass[a] + turned_a
+            mobility = 1.0 / body_mass[a] + turned_a
             first, last = body_point_start[b], body_point_start[b + 1]
             if b < membrane_count:
                 bx, by, bz = point_velocity(motion, b, px, py, pz)
                 wbx, wby, wbz, turned_b = turn_by(motion, b, px, py, pz, nx, ny, nz)
-                mobility += 1.0 / mass[b] + turned_b
+                mobility += 1.0 / body_mass[b] + turned_b
             else:  # a collider moves as its point nearest to the contact does
                 nearest, best = first, 1e300
                 for i in range(first, last):
@@ -251,20 +205,27 @@ def brake_pairs(
                 bx, by, bz = v[nearest, 0], v[nearest, 1], v[nearest, 2]
                 wbx = wby = wbz = 0.0
             speed = (ax - bx) * nx + (ay - by) * ny + (az - bz) * nz
+            # before the step, which has added the contact's impulse and, against a collider, gravity's
+            earlier = speed - size * mobility
+            if b >= membrane_count:
+                earlier -= nx * fall[0] + ny * fall[1] + nz * fall[2]
             known = approach_speed[a, b]
+            if earlier < 0.0:
+                known = max(known, -earlier)  # a new approach (known < 0) starts afresh
             if speed <= 0.0:
-                approach_speed[a, b] = max(known, -speed)  # a new approach (known < 0) starts afresh
+                approach_speed[a, b] = known
                 continue
             approach_speed[a, b] = -abs(known)
             if strength[a, b] == 0.0:
                 continue
-            # N (1 - chi v), implicit in v: stable for any strength
-            rate = strength[a, b] * size * mobility * time
-            gone = speed * rate / (abs(known) + rate) if rate > 0.0 else 0.0
-            impulse = -gone / mobility
+            # the step has added all of N dt; what N (1 - chi v) leaves is exact for a steady N, from v = 0 or later
+            added = min(size * mobility, speed)
+            limit = abs(known) / strength[a, b]
+            kept = limit + (speed - added - limit) * math.exp(-added / limit) if limit > 0.0 else 0.0
+            taken = (speed - kept) / mobility
             push_body(
-                x, v, body_point_start[a], body_point_start[a + 1], motion, a, mass[a],
-                wax, way, waz, nx, ny, nz, impulse,
+                x, v, body_point_start[a], body_point_start[a + 1], motion, a, mass, body_mass[a],
+                wax, way, waz, nx, ny, nz, -taken,
             )  # fmt: skip
             if b < membrane_count:
-                push_body(x, v, first, last, motion, b, mass[b], wbx, wby, wbz, nx, ny, nz, -impulse)
+                push_body(x, v, first, last, motion, b, mass, body_mass[b], wbx, wby, wbz, nx, ny, nz, taken)

@@ -14,17 +14,18 @@ from ..collide.bound import carry, limit_displacement
 from ..collide.broad import ContactSearch
 from ..collide.contacts import Contacts
 from ..linear.conjugate_gradient import Scratch, conjugate_gradient
-from ..linear.multigrid import Multigrid, set_extra_diagonal
+from ..linear.multigrid import set_extra_diagonal
 from ..model import FloatArray, IntArray, Model
 from ..state import State, StuckContacts
 from ..topology import triangle_areas
 from .energy import StageEnergy
+from .preconditioner import precondition
 
 #: Contact stiffness in units of (pressure x vertex area / thickness): a patch rests at about a third of the thickness.
 PRESSURE_CONTACT = 10.0
 #: A Newton step that lowers the energy by less than this share of the best one is the last: what remains is the
 #: hunt of lagged friction for its own tail.
-SMALL_FALL = 5e-3
+SMALL_FALL = 5e-4
 #: Reach of a search in units of the move that made it necessary: larger means fewer searches, more candidates.
 REACH_FACTOR = 3.0
 
@@ -33,10 +34,10 @@ REACH_FACTOR = 3.0
 class NewtonSettings:
     """Accuracy of a stage; the defaults are chosen by the hold and bounce tests."""
 
-    newton_limit: int = 20  # Newton steps per stage
+    newton_limit: int = 40  # Newton steps per stage
     linear_limit: int = 60  # conjugate gradient iterations per Newton step
     linear_tolerance: float = 0.2  # reduction of the residual per Newton step
-    newton_tolerance: float = 0.02  # reduction of the residual per stage that is enough
+    newton_tolerance: float = 0.005  # reduction of the residual per stage that is enough
     rest_acceleration: float = 0.05  # unbalanced force per mass that counts as none [m/s^2]
 
 
@@ -49,7 +50,8 @@ class Counts:
     linear_iterations: int = 0
     shortened_steps: int = 0
     contact_searches: int = 0
-    damped_steps: int = 0  # substeps taken again with implicit Euler
+    halved_steps: int = 0  # steps taken again in two halves
+    damped_steps: int = 0  # steps taken again with implicit Euler
 
 
 class StageMinimiser:
@@ -65,15 +67,8 @@ class StageMinimiser:
         self.x = np.zeros((model.point_count, 3))
         self._search = ContactSearch(model)
         self._searched = False
-        self._multigrid = Multigrid.build(
-            model.edges.vertex_start,
-            model.edges.vertex_other,
-            0.5 * model.edges.stiffness[model.edges.vertex_edge],
-            self.energy.inertia,
-            model.pinned,
-            model.chunks.start,
-        )
-        self.rest_energy = _rest_energy(model, settings.rest_acceleration * stage_time)
+        self._multigrid = precondition(model, self.energy.inertia)
+        self._rest_energy = _rest_energy(model, settings.rest_acceleration * stage_time)
         self._gas = np.zeros(model.membrane_count)
         self._stuck = StuckContacts.none()
         self._free = ~model.pinned
@@ -86,7 +81,7 @@ class StageMinimiser:
         self._share = np.ones(n)
         self._scratch = Scratch(
             np.zeros((n, 3)), np.zeros((n, 3)), np.zeros((n, 3)),
-            np.zeros((chunk_count, 2)), np.zeros(len(model.hinges.points)), np.zeros(model.membrane_count),
+            np.zeros((chunk_count, 2)), np.zeros((len(model.hinges.points), 4, 3)), np.zeros(model.membrane_count),
         )  # fmt: skip
         skin = slice(0, model.membrane_count)
         edge_body = model.point_body[model.edges.points[:, 0]]
@@ -139,7 +134,10 @@ class StageMinimiser:
         self.x[points] = target
 
     def minimise(self, *, target: FloatArray, guess: FloatArray) -> None:
-        """Move `x` to the least energy of a stage towards `target`, starting at `guess`, both of the vertices [m]."""
+        """Move `x` to the least energy of a stage towards `target`, starting at `guess`, both of the vertices [m].
+
+        Leaves the energy linearised at `x`.
+        """
         model, energy, settings, counts = self.model, self.energy, self.settings, self.counts
         n = model.vertex_count
         counts.stages += 1
@@ -150,7 +148,7 @@ class StageMinimiser:
         self._search.recover(self.x, self.contacts)
         self._guess()
 
-        enough = self.rest_energy
+        enough = self._rest_energy
         most = 0.0  # largest fall of the energy in one step
         for newton_step in range(settings.newton_limit):
             total = energy.linearise(self.x)
@@ -173,6 +171,7 @@ class StageMinimiser:
             counts.newton_steps += 1
             if newton_step == 0:
                 enough = max(enough, settings.newton_tolerance**2 * size)
+        energy.linearise(self.x)  # contact forces where it ended
 
     def _guess(self) -> None:
         """Go along the move as far as contacts let it, unless staying costs less energy, as it does at rest."""

@@ -1,0 +1,56 @@
+"""The rigid motion that carries a membrane's momentum and angular momentum."""
+
+from numba import prange
+
+from ..jit import parallel_kernel
+
+
+@parallel_kernel
+def rigid_motions(x, v, mass, body_point_start, motion):
+    """Centre [m], velocity [m/s], angular velocity [1/s] and inverse inertia [1/(kg m^2)] of each membrane."""
+    for body in prange(motion.shape[0]):
+        first, last = body_point_start[body], body_point_start[body + 1]
+        m = 0.0
+        cx = cy = cz = 0.0
+        ux = uy = uz = 0.0
+        for i in range(first, last):
+            w = mass[i]
+            m += w
+            cx += w * (x[i, 0] - x[first, 0])
+            cy += w * (x[i, 1] - x[first, 1])
+            cz += w * (x[i, 2] - x[first, 2])
+            ux += w * v[i, 0]
+            uy += w * v[i, 1]
+            uz += w * v[i, 2]
+        cx, cy, cz = x[first, 0] + cx / m, x[first, 1] + cy / m, x[first, 2] + cz / m
+        ux, uy, uz = ux / m, uy / m, uz / m
+        lx = ly = lz = 0.0
+        xx = yy = zz = xy = xz = yz = 0.0
+        for i in range(first, last):
+            w = mass[i]
+            rx, ry, rz = x[i, 0] - cx, x[i, 1] - cy, x[i, 2] - cz
+            sx, sy, sz = v[i, 0] - ux, v[i, 1] - uy, v[i, 2] - uz
+            lx += w * (ry * sz - rz * sy)
+            ly += w * (rz * sx - rx * sz)
+            lz += w * (rx * sy - ry * sx)
+            xx += w * (ry * ry + rz * rz)
+            yy += w * (rx * rx + rz * rz)
+            zz += w * (rx * rx + ry * ry)
+            xy -= w * rx * ry
+            xz -= w * rx * rz
+            yz -= w * ry * rz
+        # a body squashed to a line has no inertia about it: a little is added
+        extra = 1e-9 * (xx + yy + zz)
+        xx, yy, zz = xx + extra, yy + extra, zz + extra
+        ixx, iyy, izz = yy * zz - yz * yz, xx * zz - xz * xz, xx * yy - xy * xy
+        ixy, ixz, iyz = xz * yz - xy * zz, xy * yz - xz * yy, xy * xz - yz * xx
+        inverse = 1.0 / (xx * ixx + xy * ixy + xz * ixz)
+        ixx, iyy, izz = ixx * inverse, iyy * inverse, izz * inverse
+        ixy, ixz, iyz = ixy * inverse, ixz * inverse, iyz * inverse
+        row = motion[body]
+        row[0], row[1], row[2] = cx, cy, cz
+        row[3], row[4], row[5] = ux, uy, uz
+        row[6] = ixx * lx + ixy * ly + ixz * lz
+        row[7] = ixy * lx + iyy * ly + iyz * lz
+        row[8] = ixz * lx + iyz * ly + izz * lz
+        row[9], row[10], row[11], row[12], row[13], row[14] = ixx, iyy, izz, ixy, ixz, iyz

@@ -1,0 +1,332 @@
+"""Bending: the kernels against their slow twin, finite differences, closed forms, and states far from rest."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import reference
+import shapes
+from force_scene import (
+    BEND,
+    CHUNK_SIZE,
+    ROUNDING,
+    Scene,
+    check_gradient,
+    check_product,
+    close,
+    hessian_times,
+    smallest_eigenvalue_share,
+)
+from softpressure_ext.core import ModelBuilder, builder
+from softpressure_ext.core.forces import bend
+from softpressure_ext.core.model import Chunks
+
+#: Scatter of the vertices [m], on edges of 0.06 m: bent a little, and crumpled with many triangles turned over.
+SCATTER = (0.006, 0.06)
+
+
+@pytest.fixture(params=range(3))
+def scene(request, monkeypatch):
+    monkeypatch.setattr(builder, "CHUNK_SIZE", CHUNK_SIZE)
+    return Scene(request.param)
+
+
+# --- the kernels as functions of positions ------------------------------------------------------------------------
+
+
+def bend_terms(skin, x):
+    """Energy [J], force on the vertices [N], and what the Hessian needs; `skin` has hinges and chunks."""
+    hinges = skin.hinges
+    turn, on_hinge = np.zeros((len(hinges.points), 18)), np.zeros((len(hinges.points), 4, 3))
+    energy = np.zeros(len(skin.chunks.body))
+    bend.evaluate_bend(x, hinges, skin.chunks, turn, on_hinge, energy)
+    force = np.array([bend.bend_force(i, hinges, on_hinge) for i in range(len(hinges.vertex_start) - 1)])
+    return energy.sum(), force, turn
+
+
+def bend_times(skin, turn, p):
+    """Hessian times p, by the kernels that the conjugate gradients call."""
+    pulled = np.zeros((len(turn), 4, 3))
+    for h in range(len(turn)):
+        bend.hinge_product(h, p, skin.hinges, turn, pulled)
+    return np.array([bend.bend_force(i, skin.hinges, pulled) for i in range(len(p))])
+
+
+def open_skin(x, triangles, modulus=0.03):
+    """Hinges of a mesh with a border, which a model does not take; each is a chunk of its own."""
+    skin = np.asarray(triangles, np.int32)
+    hinges = builder._hinges([SimpleNamespace(bend_modulus=modulus)], x, skin, np.zeros(len(x), np.int32), len(x))
+    each = np.arange(len(hinges.points) + 1, dtype=np.int32)
+    none = np.zeros(len(each), np.int32)
+    return SimpleNamespace(hinges=hinges, chunks=Chunks(none, none[:-1], each[[0, -1]], none, each))
+
+
+def hinge_energies(skin, x):
+    """Energy of each hinge [J]."""
+    turn, on_hinge = np.zeros((len(skin.hinges.points), 18)), np.zeros((len(skin.hinges.points), 4, 3))
+    energy = np.zeros(len(skin.chunks.body))
+    bend.evaluate_bend(x, skin.hinges, skin.chunks, turn, on_hinge, energy)
+    return energy
+
+
+def scattered(scene, size):
+    return scene.model.rest_positions + scene.rng.normal(0.0, size, scene.model.rest_positions.shape)
+
+
+# --- the twin -----------------------------------------------------------------------------------------------------
+
+
+def test_hinges_follow_the_rest_mesh(scene):
+    model, first, count = scene.model, 0, 0
+    ours = {tuple(sorted(p[:2])): number for number, p in enumerate(model.hinges.points.tolist())}
+    for k, (x, triangles) in enumerate(scene.meshes):
+        place = model.point_of_vertex[first : first + len(x)]
+        points, weights, bends, scales, constants = reference.hinges(x, triangles, BEND[k])
+        number = [ours[tuple(sorted(place[pair].tolist()))] for pair in points[:, :2]]
+        close(model.hinges.rest_bend[number], bends, ROUNDING)
+        close(model.hinges.stiffness[number], constants, ROUNDING)
+        for h, hinge, weight, scale in zip(number, place[points], weights, scales, strict=True):
+            # the builder's numbering may run the edge the other way, which swaps the triangles too
+            slots = [model.hinges.points[h].tolist().index(i) for i in hinge]
+            close(model.hinges.weight[h, slots], weight, ROUNDING)
+            close(model.hinges.normal_scale[h, [slots[2] - 2, slots[3] - 2]], scale, ROUNDING)
+        first, count = first + len(x), count + len(points)
+    assert count == len(model.hinges.points)
+    assert model.hinges.rest_bend.min() < 0.0 < model.hinges.rest_bend.max()  # ridges and valleys
+
+
+@pytest.mark.parametrize("scatter", SCATTER)
+def test_bend_equals_its_twin(scene, scatter):
+    x, first, expected = scattered(scene, scatter), 0, []
+    for k, (rest, triangles) in enumerate(scene.meshes):
+        place = scene.model.point_of_vertex[first : first + len(rest)]
+        expected.append(reference.bend(x[place], *reference.hinges(rest, triangles, BEND[k])))
+        first += len(rest)
+    energy, force, turn = bend_terms(scene.model, x)
+    assert energy == pytest.approx(sum(e for e, _, _ in expected), rel=ROUNDING)
+    close(force, scene.inner([f for _, f, _ in expected]), ROUNDING)
+    p = scene.direction()
+    hessian = scene.joined([h for _, _, h in expected])
+    times = np.einsum("iajb,jb->ia", hessian, p)
+    close(bend_times(scene.model, turn, p), times, ROUNDING)
+    product, curvature, _ = hessian_times(scene.model, p, hinge_turn=turn)
+    close(product, times, ROUNDING)
+    assert curvature == pytest.approx(np.vdot(p, times), rel=ROUNDING)
+    # bent and crumpled skins alike, no direction is downhill
+    assert smallest_eigenvalue_share(hessian) > -1e-12
+
+
+# --- finite differences -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("scatter", SCATTER)
+def test_bend_force_is_minus_the_gradient(scene, scatter):
+    check_gradient(lambda x: bend_terms(scene.model, x)[:2], scattered(scene, scatter), scene.direction())
+
+
+@pytest.mark.parametrize("angle", [0.0, 2.0])
+def test_bend_hessian_is_exact_in_the_rest_shape_however_turned(scene, angle):
+    # Gauss and Newton leave out what is proportional to b - c m, and a turned rest shape has none
+    x = scene.model.rest_positions @ shapes.rotation((1.0, -2.0, 0.5), angle).T + [0.3, 0.0, -0.2]
+    model = scene.model
+    turn = bend_terms(model, x)[2]
+    check_product(lambda y: bend_terms(model, y)[1], lambda p: bend_times(model, turn, p), x, scene.direction())
+
+
+@pytest.mark.parametrize("scatter", [0.0, *SCATTER])
+def test_bend_of_a_skin_flat_at_rest_is_quadratic(scatter):
+    rng = np.random.default_rng(5)
+    rest, triangles = shapes.grid(0.3, 5)
+    rest[:, :2] += rng.normal(0, 0.008, (len(rest), 2))
+    rest = rest @ shapes.rotation((1.0, 1.0, 0.3), 0.7).T
+    skin = open_skin(rest, triangles)
+    x, p = rest + rng.normal(0, scatter, rest.shape), rng.normal(0, 0.1, rest.shape)
+    energy, force, turn = bend_terms(skin, x)
+    assert np.abs(skin.hinges.rest_bend).max() < 1e-15  # [m]; edges are 0.06 m long
+    # no term of third order: steps of any length follow the same Hessian, in any state
+    farther, pulled, _ = bend_terms(skin, x + p)
+    times = bend_times(skin, turn, p)
+    close(times, force - pulled, ROUNDING)
+    assert farther == pytest.approx(energy - np.vdot(force, p) + 0.5 * np.vdot(p, times), rel=ROUNDING)
+    assert energy == pytest.approx(-0.5 * np.vdot(force, x), rel=1e-9, abs=1e-15)
+
+
+# --- what a hinge feels -------------------------------------------------------------------------------------------
+
+
+def test_the_rest_shape_is_free_of_force(scene):
+    hinges = scene.model.hinges
+    # each hinge holds k c against itself; what is left are roundings of its sums
+    held = np.abs(hinges.stiffness * hinges.rest_bend * np.abs(hinges.weight).max(axis=1)).max()
+    energy, force, _ = bend_terms(scene.model, scene.model.rest_positions)
+    assert held > 1.0
+    assert np.abs(force).max() < ROUNDING * held
+    assert 0.0 <= energy < ROUNDING**2 * (hinges.stiffness * hinges.rest_bend**2).sum()
+
+
+def test_bend_feels_neither_place_nor_turn(scene):
+    model, x = scene.model, scattered(scene, 0.02)
+    energy, force, _ = bend_terms(model, x)
+    turn = shapes.rotation((0.3, -1.0, 2.0), 2.5)
+    turned_energy, turned_force, _ = bend_terms(model, x @ turn.T + [0.1, -0.2, 0.4])
+    assert turned_energy == pytest.approx(energy, rel=ROUNDING)
+    close(turned_force, force @ turn.T, ROUNDING)
+    for body in range(2):
+        own = slice(model.body_point_start[body], model.body_point_start[body + 1])
+        size = np.abs(force[own]).sum()
+        assert np.abs(force[own].sum(axis=0)).max() < ROUNDING * size
+        assert np.abs(np.cross(x[own], force[own]).sum(axis=0)).max() < ROUNDING * size
+    far_energy, far_force, _ = bend_terms(model, x + [1000.0, -700.0, 300.0])
+    # positions are rounded to 1e-13 m, edges of 0.05 m to 2e-12 of themselves
+    assert far_energy == pytest.approx(energy, rel=1e-10)
+    close(far_force, force, 1e-9)
+
+
+PAIR = np.array([[0, 1, 2], [1, 0, 3]])
+#: Edge [m], then foot along the edge and height [m] of either triangle.
+EDGE, FEET, HEIGHTS = 0.05, (0.02, 0.06), (0.04, 0.03)
+
+
+def pair_at(angle):
+    """Two triangles at a dihedral angle [rad]: 0 flat, positive for a ridge, half a turn folded onto each other."""
+    back = np.array([FEET[1], -HEIGHTS[1] * np.cos(angle), -HEIGHTS[1] * np.sin(angle)])
+    return np.array([[0, 0, 0], [EDGE, 0, 0], [FEET[0], HEIGHTS[0], 0], back])
+
+
+@pytest.mark.parametrize("rest", np.radians([0.0, 5.0, 60.0, -130.0, 170.0, 178.0, 180.0]))
+def test_a_hinge_that_folds_bends_by_twice_the_sine_of_half_its_angle(rest):
+    skin = open_skin(pair_at(rest), PAIR)
+    k = 3.0 * 0.03 / (0.5 * EDGE * sum(HEIGHTS))
+    # the unit normals' sum is 2 cos(a / 2) long; c lengthens the bend at rest as FOLD shortens m, up to root 2
+    length = 2.0 * np.cos(0.5 * rest)
+    c = 2.0 * EDGE * np.sin(0.5 * rest) * np.sqrt(length**2 + 0.1**2) * length / max(length**2, 0.1**2)
+    # past half a turn the triangles have passed through each other
+    for angle in np.radians([-190.0, -179.0, -120.0, -30.0, 0.0, 5.0, 60.0, 90.0, 150.0, 179.0, 180.0, 200.0]):
+        length = 2.0 * np.cos(0.5 * angle)
+        apart = 2.0 * EDGE * np.sin(0.5 * angle) - c * length / np.sqrt(length**2 + 0.1**2)
+        # equal angles leave roundings of 1e-17 m
+        assert bend_terms(skin, pair_at(angle))[0] == pytest.approx(0.5 * k * apart**2, rel=1e-10, abs=1e-32 * k)
+
+
+@pytest.mark.parametrize("size", [0.3, 0.03])
+def test_small_turns_cost_the_square_of_the_angle(size):
+    # Grinspun et al. 2003: 3 B edge^2 / area (a - a0)^2 / 2
+    constant = 3.0 * 0.03 * EDGE**2 / (0.5 * EDGE * sum(HEIGHTS))
+    for rest, angle in size * np.array([[0.0, 1.0], [0.5, -0.2], [-1.0, -0.4], [1.0, 0.9]]):
+        energy, _, _ = bend_terms(open_skin(pair_at(rest), PAIR), pair_at(angle))
+        # the sines' next term, squared: (a^2 + a a0 + a0^2) / 12
+        off = (angle**2 + angle * rest + rest**2) / 12.0
+        assert energy == pytest.approx(0.5 * constant * (angle - rest) ** 2, rel=1.1 * off)
+        assert energy != pytest.approx(0.5 * constant * (angle - rest) ** 2, rel=0.8 * off)
+
+
+# --- what a skin feels ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("size", [0.8, 1.3, 2.0])
+def test_a_sphere_costs_the_square_of_what_it_grew(size):
+    # B/2 (2 / r)^2 over the sphere is 8 pi B; at another radius and the same angles the curvature is 1 / size of it
+    x, triangles = shapes.icosphere(3, 0.2)
+    made = ModelBuilder()
+    made.add_membrane("ball", x, triangles, bend_modulus=0.03)
+    model = made.build()
+    energy, _, _ = bend_terms(model, size * model.rest_positions)
+    points, weights, _, scales, constants = reference.hinges(x, triangles, 0.03)
+    bends = np.linalg.norm(np.einsum("hs,hsk->hk", weights, x[points]), axis=1)
+    normal2 = np.array([np.sum(reference.unfolded(x[p], s) ** 2) for p, s in zip(points, scales, strict=True)])
+    # the normals grow by size^2, and FOLD is 1 / 20 of them
+    faded = size**2 * np.sqrt((normal2 + 0.1**2) / (size**4 * normal2 + 0.1**2))
+    assert energy == pytest.approx(0.5 * np.sum(constants * (bends * (size - faded)) ** 2), rel=ROUNDING)
+    # FOLD takes off up to 2 %; the triangles are not quite equilateral: 1.5 % more at every number of subdivisions
+    assert energy == pytest.approx(8.0 * np.pi * 0.03 * (size - 1.0) ** 2, rel=0.03)
+
+
+def lattice(edge, turn, reach=2):
+    """Flat sheet of equilateral triangles about the origin, turned in its plane by `turn` [rad]."""
+    line = np.arange(-reach, reach + 1)
+    i, j = np.meshgrid(line, line, indexing="ij")
+    flat = edge * np.stack([i + 0.5 * j, np.sqrt(0.75) * j, 0.0 * j], axis=-1).reshape(-1, 3)
+    number = np.arange(len(flat)).reshape(len(line), len(line))
+    a, b, c, d = (part.ravel() for part in (number[:-1, :-1], number[1:, :-1], number[1:, 1:], number[:-1, 1:]))
+    return flat @ shapes.rotation((0, 0, 1), turn).T, np.concatenate([np.c_[a, b, d], np.c_[b, c, d]])
+
+
+def rolled(x, kappa):
+    return np.stack([np.sin(kappa * x[:, 0]) / kappa, x[:, 1], (np.cos(kappa * x[:, 0]) - 1.0) / kappa], axis=1)
+
+
+BENT = {
+    "cylinder": (1.5, rolled),
+    "sphere": (2.0, lambda x, kappa: x - 0.5 * kappa * np.outer(x[:, 0] ** 2 + x[:, 1] ** 2, [0, 0, 1])),
+    "saddle": (4.0, lambda x, kappa: x - 0.5 * kappa * np.outer(x[:, 0] ** 2 - x[:, 1] ** 2, [0, 0, 1])),
+}
+
+
+@pytest.mark.parametrize("turn", [0.0, 0.3, np.pi / 6])
+@pytest.mark.parametrize("surface", BENT)
+def test_a_bent_sheet_of_equilateral_triangles_has_the_energy_of_a_plate(surface, turn):
+    """B/2 [(k1 + k2)^2 + 2 (k1 - k2)^2] per area, as the edge length falls, however the triangles are turned.
+
+    With k the curvature across an edge and l that along it, the edge turns by height (k - l / 3) and costs
+    1.5 B edge height (k - l / 3)^2; three edges stand for the area edge height. It is the plate of Seung and Nelson
+    1988 with their spring 2 sqrt(3) B: rigidity 3 B and Gaussian modulus -4 B.
+    """
+    expected, shape = BENT[surface]
+    kappa, off = 2.0, []
+    for edge in (0.02, 0.01):
+        flat, triangles = lattice(edge, turn)
+        skin = open_skin(flat, triangles, 0.03)
+        points = skin.hinges.points
+        _, direction = np.unique(
+            np.round((flat[points[:, 1]] - flat[points[:, 0]]) / edge, 6), axis=0, return_inverse=True
+        )
+        energies = hinge_energies(skin, shape(flat, kappa))
+        per_vertex = (np.bincount(direction.ravel(), energies) / np.bincount(direction.ravel())).sum()
+        off.append(per_vertex / (np.sqrt(0.75) * edge**2) / (0.03 * kappa**2) - expected)
+    # what is left is of second order in the edge: a quarter at half the length
+    assert abs(off[1]) < 0.01 * expected
+    assert off[1] == pytest.approx(off[0] / 4.0, rel=0.05)
+
+
+# --- far from rest ------------------------------------------------------------------------------------------------
+
+
+def test_a_triangle_turns_over_without_a_jump(scene):
+    # one vertex is drawn straight through the opposite edge of its triangle, where its normal vanishes
+    model, x = scene.model, scene.model.rest_positions
+    for hinge in scene.rng.choice(len(model.hinges.points), 4, replace=False):
+        i, j, k, _ = model.hinges.points[hinge]
+        middle = 0.5 * (x[i] + x[j])
+
+        def at(share, k=k, middle=middle):
+            y = x.copy()
+            y[k] = middle + share * (x[k] - middle)
+            return bend_terms(model, y)[:2]
+
+        energy, force = at(0.0)
+        for share in (1e-3, 1e-6, 1e-9):
+            for side in (share, -share):
+                near_energy, near_force = at(side)
+                # all changes over the height of the triangle, nothing within a fraction of it
+                assert abs(near_energy - energy) < 10.0 * share * energy
+                assert np.abs(near_force - force).max() < 10.0 * share * np.abs(force).max()
+        # and pulls back the harder the farther it went
+        assert np.abs(force).max() < np.abs(at(-1.0)[1]).max()
+
+
+@pytest.mark.parametrize("rest", np.radians([0.0, 60.0, -130.0, 170.0, 178.0]))
+def test_two_triangles_fold_through_each_other_without_a_jump(rest):
+    skin = open_skin(pair_at(rest), PAIR)
+    k, c = skin.hinges.stiffness[0], abs(skin.hinges.rest_bend[0])
+    sides = [max(np.hypot(EDGE - foot, height), np.hypot(foot, height), EDGE)
+             for foot, height in zip(FEET, HEIGHTS, strict=True)]  # fmt: skip
+    # |b - c m| <= 2 edge + c; a vertex turns n by its sides' scales and m by at most that over FOLD
+    limit = k * (2.0 * EDGE + c) * (np.abs(skin.hinges.weight).max() + c / 0.1 * (skin.hinges.normal_scale[0] @ sides))
+    jumps = []
+    for count in (100, 200):
+        path = [bend_terms(skin, pair_at(angle))[:2] for angle in np.radians(np.linspace(150.0, 210.0, count + 1))]
+        energies, forces = (np.array(part) for part in zip(*path, strict=True))
+        jumps.append([np.abs(np.diff(energies)).max(), np.abs(np.diff(forces, axis=0)).max()])
+        assert np.linalg.norm(forces, axis=2).max() < limit * (1.0 + ROUNDING)
+    # half the step, half the change; a jump would stay
+    np.testing.assert_array_less(jumps[1], 0.55 * np.array(jumps[0]))
