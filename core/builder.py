@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from . import topology
 from .errors import ParameterError
-from .forces.bend import FOLD
+from .forces.hinges import rest_hinges
 from .model import BoolArray, Chunks, Edges, Fans, FloatArray, Hinges, IntArray, Model, Surfaces
 
 #: Vertices per chunk: small enough that two threads share a ball of 2 562 vertices, large enough for a loop.
@@ -181,7 +181,8 @@ class ModelBuilder:
         mean_edge = np.bincount(
             body_of_point[edges.points[:, 0]], edges.rest_length, minlength=len(membranes)
         ) / np.bincount(body_of_point[edges.points[:, 0]], minlength=len(membranes))
-        hinges = _hinges(membranes, positions, skin, body_of_point, vertex_count)
+        bend_modulus = np.array([body.bend_modulus for body in membranes])
+        hinges = rest_hinges(positions, skin, bend_modulus[body_of_point[:vertex_count]])
         thickness = np.array([body.thickness for body in bodies])
         for number, body in enumerate(membranes):
             if body.thickness == 0.0:
@@ -240,41 +241,6 @@ def _edges(
     )
 
 
-def _hinges(
-    membranes: list[_Membrane], positions: FloatArray, skin: IntArray, body_of_point: IntArray, vertex_count: int
-) -> Hinges:
-    """Hinges of the membranes that have a bending modulus, with k = 3 B / area (Grinspun et al. 2003)."""
-    points = topology.hinges(skin)
-    modulus = np.array([m.bend_modulus for m in membranes])[body_of_point[points[:, 0]]]
-    points = np.ascontiguousarray(points[modulus > 0.0])
-    modulus = modulus[modulus > 0.0]
-    p0, p1, p2, p3 = (positions[points[:, slot]] for slot in range(4))
-    edge = p1 - p0
-    normal = np.stack([np.cross(edge, p2 - p0), np.cross(p3 - p0, edge)], axis=1)
-    size = np.linalg.norm(normal, axis=2)
-    # edge / height = edge^2 / |normal|; the foot of each height divides the edge in the shares 1 - foot and foot
-    steep = (edge**2).sum(axis=1)[:, None] / size
-    foot = np.stack([((p - p0) * edge).sum(axis=1) for p in (p2, p3)], axis=1) / (edge**2).sum(axis=1)[:, None]
-    weight = np.stack(
-        [(steep * (1.0 - foot)).sum(axis=1), (steep * foot).sum(axis=1), -steep[:, 0], -steep[:, 1]], axis=1
-    )
-    bend = np.einsum("hs,hsk->hk", weight, positions[points])
-    bisector = (normal / size[:, :, None]).sum(axis=1)
-    length2 = (bisector**2).sum(axis=1)
-    # shapes folded flat at rest keep a bounded bend
-    faded = np.sqrt(length2 + FOLD**2) / np.maximum(length2, FOLD**2)
-    start, entry = topology.grouped(points.ravel(), vertex_count)
-    return Hinges(
-        points=points,
-        weight=weight,
-        rest_bend=(bend * bisector).sum(axis=1) * faded,
-        normal_scale=1.0 / size,
-        stiffness=6.0 * modulus / size.sum(axis=1),
-        vertex_start=start,
-        vertex_entry=entry,
-    )
-
-
 def _vertex_masses(membranes: list[_Membrane]) -> FloatArray:
     masses = []
     for body in membranes:
@@ -320,6 +286,7 @@ def _chunks(vertex_start: IntArray, edges: Edges, hinges: Hinges) -> Chunks:
         body_start=np.array(body_start, np.int32),
         edge_start=np.searchsorted(edges.points[:, 0], starts).astype(np.int32),
         hinge_start=np.searchsorted(hinges.points[:, 0], starts).astype(np.int32),
+        sharp_start=np.searchsorted(hinges.points[hinges.sharp, 0], starts).astype(np.int32),
     )
 
 

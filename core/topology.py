@@ -135,6 +135,18 @@ def hinges(triangles: IntArray) -> IntArray:
     return np.concatenate([edges[both], table[both]], axis=1).astype(np.int32)
 
 
+def graph(pairs: IntArray, weight: FloatArray, vertex_count: int) -> tuple[IntArray, IntArray, FloatArray]:
+    """Weighted pairs of vertices, repeated ones added up, as a symmetric graph in CSR: (start, other, weight)."""
+    low, high = np.sort(pairs.astype(np.int64), axis=1).T
+    key, entry = np.unique(low * vertex_count + high, return_inverse=True)
+    total = np.bincount(entry, weight, minlength=len(key))
+    # each pair from both ends, with the same weight
+    both = np.concatenate([key, key % vertex_count * vertex_count + key // vertex_count])
+    order = np.argsort(both)
+    start = np.searchsorted(both[order], np.arange(vertex_count + 1) * vertex_count).astype(np.int32)
+    return start, (both[order] % vertex_count).astype(np.int32), np.concatenate([total, total])[order]
+
+
 def space_filling_order(positions: FloatArray) -> IntArray:
     """Vertices along a Morton curve, so that neighbours in space are neighbours in memory, shape (vertex_count,)."""
     low = positions.min(axis=0)

@@ -88,20 +88,23 @@ def no_contact(model):
 
 def hessian_times(model, p, **parts):
     """H p as the conjugate gradients apply it, p'H p, and the gas's factor per body; parts not given are zero."""
-    n, edge_count, hinge_count = model.vertex_count, len(model.edges.points), len(model.hinges.points)
+    n, edge_count, sharp_count = model.vertex_count, len(model.edges.points), len(model.hinges.sharp)
     nothing = {
         "inertia": np.zeros(n),
         "pinned": np.zeros(n, bool),
-        "hinge_turn": np.zeros((hinge_count, 18)),
+        "sharp_turn": np.zeros((sharp_count, 18)),
         "edge_block": np.zeros((edge_count, 4)),
         "volume_gradient": np.zeros((n, 3)),
         "gas_stiffness": np.zeros(model.membrane_count),
     }
-    # a turn of zero leaves the hinges' weights, so they are switched off by their number
-    pulled = np.zeros((hinge_count if "hinge_turn" in parts else 0, 4, 3))
+    # the hinges have constant parts, so they are switched off by their number
+    hinges = model.hinges
+    if "sharp_turn" not in parts:
+        hinges, sharp_count = hinges._replace(points=hinges.points[:0]), 0
+    pulled = np.zeros((sharp_count, 4, 3))
     product, factor = np.zeros((n, 3)), np.zeros(model.membrane_count)
     curvature = multiply(
-        model.edges, model.hinges, model.chunks, Hessian(**(nothing | parts)), no_contact(model), 0, p,
+        model.edges, hinges, model.chunks, Hessian(**(nothing | parts)), no_contact(model), 0, p,
         np.zeros((1, 3)), pulled, product, np.zeros((len(model.chunks.body), 2)), factor,
     )  # fmt: skip
     return product, curvature, factor

@@ -48,11 +48,11 @@ def cotangent(x, at, first, second):
 
 
 def hinges(x, triangles, modulus):
-    """Points (low, high, apex left of low-high, apex right), weights, rest bends [m], normal scales, k [N/m].
+    """Points (low, high, apex left of it, apex right), weights, rest bends [m], normal scales, k [N/m] and sharpness.
 
-    The weights are the row of cotangents in Bergou et al. 2006; k = 3 B / area.
+    The weights are the row of cotangents in Bergou et al. 2006; k = 3 B / area; sharp beyond 0.4 of the edge.
     """
-    points, weights, bends, scales, constants = [], [], [], [], []
+    points, weights, bends, scales, constants, sharp = [], [], [], [], [], []
     for (i, j), sides in edge_triangles(triangles).items():
         if len(sides) != 2:
             continue
@@ -71,7 +71,8 @@ def hinges(x, triangles, modulus):
         # c m is the bend vector at rest, which is parallel to m; near a fold c is held back
         bends.append(weight @ x[hinge] @ unit * faded / max(unit @ unit, FOLD**2))
         constants.append(3.0 * modulus / areas.sum())
-    return tuple(np.array(column) for column in (points, weights, bends, scales, constants))
+        sharp.append(abs(bends[-1]) > 0.4 * np.linalg.norm(x[i] - x[j]))
+    return tuple(np.array(column) for column in (points, weights, bends, scales, constants, sharp))
 
 
 def vertex_masses(x, triangles, mass):
@@ -114,10 +115,13 @@ def unfolded(p, scale):
     return sum(s * np.cross(p[b] - p[a], p[c] - p[a]) for s, (a, b, c) in zip(scale, SIDES, strict=True))
 
 
-def bend(x, points, weights, rest_bend, normal_scale, stiffness):
-    """Hinges, k |b - c m|^2 / 2, with J = d(b - c m)/dx of each as a 3 x 12 matrix; the Hessian is k J' J."""
+def bend(x, points, weights, rest_bend, normal_scale, stiffness, sharp):
+    """Hinges, k |b - c m|^2 / 2, with J = d(b - c m)/dx of each as a 3 x 12 matrix; the Hessian is k J' J.
+
+    In the Hessian of hinges that are not sharp J is db/dx.
+    """
     energy, force, hessian = 0.0, np.zeros_like(x), np.zeros((len(x), 3, len(x), 3))
-    for hinge, w, c, scale, k in zip(points, weights, rest_bend, normal_scale, stiffness, strict=True):
+    for hinge, w, c, scale, k, turns in zip(points, weights, rest_bend, normal_scale, stiffness, sharp, strict=True):
         p = x[hinge]
         normal = unfolded(p, scale)
         length = np.sqrt(normal @ normal + FOLD**2)
@@ -132,6 +136,8 @@ def bend(x, points, weights, rest_bend, normal_scale, stiffness):
         rest = w @ p - c * normal / length
         energy += 0.5 * k * rest @ rest
         force[hinge] -= k * (slope.T @ rest).reshape(4, 3)
+        if not turns:
+            slope = np.kron(w, np.eye(3))
         block = k * (slope.T @ slope).reshape(4, 3, 4, 3)
         for a in range(4):
             for b in range(4):
@@ -245,32 +251,49 @@ def relative_speed(x, v, mass):
     return np.sqrt(np.sum(mass * np.sum(away**2, axis=1)) / mass.sum())
 
 
-def brake(bodies, point, normal, force, strength, time, known):
-    """Parting of a pair braked as by a contact force N (1 - chi v), implicit in v; returns the impulse [N s].
+def brake(bodies, point, normal, impulse, strength, fall, known):
+    """Parting of a pair braked as by a contact force N (1 - chi v); returns the impulse taken [N s] and v_in [m/s].
 
-    `bodies`: two of (x, v, mass) or, for a collider, its velocity there; `force` N [N]; `known` approach speed.
+    `bodies`: two of (x, v, mass) or, for a collider, its velocity there; `impulse` [N s] of the step; `fall` [m/s]
+    what gravity gave; `known` approach speed, negative once they part, as is the one returned.
     """
-    speed, mobility = 0.0, 0.0
+    speed, mobility, earlier = 0.0, 0.0, 0.0
     for body, sign in zip(bodies, (1.0, -1.0), strict=True):
         if len(body) == 1:
             speed += sign * normal @ body[0]
+            earlier -= normal @ fall
             continue
         x, v, mass = body
         centre, velocity, spin = rigid_motion(x, v, mass)
         arm = np.cross(point - centre, normal)
         speed += sign * normal @ (velocity + np.cross(spin, point - centre))
         mobility += 1.0 / mass.sum() + arm @ np.linalg.solve(inertia_tensor(x, mass), arm)
+    gained = impulse * mobility
+    earlier += speed - gained
+    if earlier < 0.0:
+        known = max(known, -earlier)
     if speed <= 0.0:
-        return 0.0
-    # v' = v - h N mobility (strength / known) v'
-    after = speed / (1.0 + time * force * mobility * strength / known)
-    return (speed - after) / mobility
+        return 0.0, known
+    if strength == 0.0:
+        return 0.0, -abs(known)
+    # dv / ds = 1 - chi v, where s is the speed that the whole force would have added since they began to part
+    after, steps = max(speed - gained, 0.0), 2000
+    step = min(gained, speed) / steps
+    for _ in range(steps):
+        slopes = [0.0]
+        for share in (0.0, 0.5, 0.5, 1.0):  # Runge-Kutta
+            slopes.append(1.0 - strength / abs(known) * (after + share * step * slopes[-1]))
+        after += step / 6.0 * (slopes[1] + 2.0 * slopes[2] + 2.0 * slopes[3] + slopes[4])
+    return (speed - after) / mobility, -abs(known)
 
 
 def cut_impulses(contacts, mass, pinned, v1, v_ahead, time):
-    """Velocity changes [m/s]. `contacts`: (points, weights, normal, force, friction); masses of free vertices."""
-    change = np.zeros_like(v_ahead)
-    for points, weights, normal, force, coefficient in contacts:
+    """Velocity changes [m/s] and each contact's normal impulse [N s].
+
+    `contacts`: (points, weights, normal, force, friction); masses of free vertices.
+    """
+    change, taken_impulse = np.zeros_like(v_ahead), np.zeros(len(contacts))
+    for c, (points, weights, normal, force, coefficient) in enumerate(contacts):
         free = [s for s, i in enumerate(points) if i < len(mass) and not pinned[i]]
         if force <= 0.0 or not free:
             continue
@@ -287,7 +310,46 @@ def cut_impulses(contacts, mass, pinned, v1, v_ahead, time):
         if np.linalg.norm(tangential) > 0:
             taken = taken + tangential * min(1.0, coefficient * allowed / np.linalg.norm(tangential))
         change -= (inverse_mass * (jacobian.T @ (taken / mobility))).reshape(-1, 3)
-    return change
+        taken_impulse[c] = normal @ taken / mobility
+    return change, taken_impulse
+
+
+def untouched_mass(mass, points, force):
+    """Masses [kg] of one body's vertices that no contact pushes; all where they are less than a fifth of it."""
+    pushed = {int(i) for row, f in zip(points, force, strict=True) if f > 0.0 for i in row}
+    left = np.array([0.0 if i in pushed else m for i, m in enumerate(mass)])
+    return left if left.sum() >= 0.2 * mass.sum() else mass.copy()
+
+
+def momenta(x, v, mass, origin):
+    """Momentum [kg m/s] and angular momentum about a point [kg m^2/s], shape (6,)."""
+    turn = sum(m * np.cross(r, u) for m, r, u in zip(mass, x - origin, v, strict=True))
+    return np.concatenate([mass @ v, turn])
+
+
+def contact_momenta(contacts, x, body, origin, time):
+    """What contacts give to a body in a time [s], as `momenta`. `contacts`: (points, weights, bodies, force [N])."""
+    total = np.zeros(6)
+    for points, weights, bodies, force in contacts:
+        for i, weight, owner in zip(points, weights, (bodies[0], *[bodies[1]] * 3), strict=True):
+            if owner == body:
+                impulse = time * weight * force
+                total += np.concatenate([impulse, np.cross(x[i] - origin, impulse)])
+    return total
+
+
+def pair_impulses(contacts, x, low, high):
+    """Net impulse [N s] on the body `low`, sum of (size times place) and sum of sizes.
+
+    `contacts`: (points, weights, normal, bodies, impulse [N s]); the place is halfway between point and triangle.
+    """
+    total, placed, size = np.zeros(3), np.zeros(3), 0.0
+    for points, weights, normal, bodies, impulse in contacts:
+        if set(bodies) == {low, high} and low != high:
+            total += impulse * normal * (1.0 if bodies[0] == low else -1.0)
+            placed += impulse * 0.5 * (x[points[0]] - weights[1:] @ x[points[1:]])
+            size += impulse
+    return total, placed, size
 
 
 # --- closed forms ----------------------------------------------------------------------------------------------

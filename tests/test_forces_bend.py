@@ -18,7 +18,8 @@ from force_scene import (
     smallest_eigenvalue_share,
 )
 from softpressure_ext.core import ModelBuilder, builder
-from softpressure_ext.core.forces import bend
+from softpressure_ext.core.forces import bend, hinges
+from softpressure_ext.core.forces.hinges import rest_hinges
 from softpressure_ext.core.model import Chunks
 
 #: Scatter of the vertices [m], on edges of 0.06 m: bent a little, and crumpled with many triangles turned over.
@@ -36,34 +37,34 @@ def scene(request, monkeypatch):
 
 def bend_terms(skin, x):
     """Energy [J], force on the vertices [N], and what the Hessian needs; `skin` has hinges and chunks."""
-    hinges = skin.hinges
-    turn, on_hinge = np.zeros((len(hinges.points), 18)), np.zeros((len(hinges.points), 4, 3))
+    found = skin.hinges
+    turn, on_hinge = np.zeros((len(found.sharp), 18)), np.zeros((len(found.points), 4, 3))
     energy = np.zeros(len(skin.chunks.body))
-    bend.evaluate_bend(x, hinges, skin.chunks, turn, on_hinge, energy)
-    force = np.array([bend.bend_force(i, hinges, on_hinge) for i in range(len(hinges.vertex_start) - 1)])
+    bend.evaluate_bend(x, found, skin.chunks, turn, on_hinge, energy)
+    force = np.array([bend.bend_force(i, found, on_hinge) for i in range(len(found.vertex_start) - 1)])
     return energy.sum(), force, turn
 
 
 def bend_times(skin, turn, p):
     """Hessian times p, by the kernels that the conjugate gradients call."""
     pulled = np.zeros((len(turn), 4, 3))
-    for h in range(len(turn)):
-        bend.hinge_product(h, p, skin.hinges, turn, pulled)
-    return np.array([bend.bend_force(i, skin.hinges, pulled) for i in range(len(p))])
+    for place in range(len(turn)):
+        bend.sharp_product(place, p, skin.hinges, turn, pulled)
+    return np.array([bend.bend_product(i, p, skin.hinges, pulled) for i in range(len(p))])
 
 
 def open_skin(x, triangles, modulus=0.03):
     """Hinges of a mesh with a border, which a model does not take; each is a chunk of its own."""
     skin = np.asarray(triangles, np.int32)
-    hinges = builder._hinges([SimpleNamespace(bend_modulus=modulus)], x, skin, np.zeros(len(x), np.int32), len(x))
-    each = np.arange(len(hinges.points) + 1, dtype=np.int32)
+    found = rest_hinges(x, skin, np.full(len(x), modulus))
+    each = np.arange(len(found.points) + 1, dtype=np.int32)
     none = np.zeros(len(each), np.int32)
-    return SimpleNamespace(hinges=hinges, chunks=Chunks(none, none[:-1], each[[0, -1]], none, each))
+    return SimpleNamespace(hinges=found, chunks=Chunks(none, none[:-1], each[[0, -1]], none, each, none))
 
 
 def hinge_energies(skin, x):
     """Energy of each hinge [J]."""
-    turn, on_hinge = np.zeros((len(skin.hinges.points), 18)), np.zeros((len(skin.hinges.points), 4, 3))
+    turn, on_hinge = np.zeros((len(skin.hinges.sharp), 18)), np.zeros((len(skin.hinges.points), 4, 3))
     energy = np.zeros(len(skin.chunks.body))
     bend.evaluate_bend(x, skin.hinges, skin.chunks, turn, on_hinge, energy)
     return energy
@@ -81,10 +82,11 @@ def test_hinges_follow_the_rest_mesh(scene):
     ours = {tuple(sorted(p[:2])): number for number, p in enumerate(model.hinges.points.tolist())}
     for k, (x, triangles) in enumerate(scene.meshes):
         place = model.point_of_vertex[first : first + len(x)]
-        points, weights, bends, scales, constants = reference.hinges(x, triangles, BEND[k])
+        points, weights, bends, scales, constants, sharp = reference.hinges(x, triangles, BEND[k])
         number = [ours[tuple(sorted(place[pair].tolist()))] for pair in points[:, :2]]
         close(model.hinges.rest_bend[number], bends, ROUNDING)
         close(model.hinges.stiffness[number], constants, ROUNDING)
+        np.testing.assert_array_equal(model.hinges.sharp_place[number] >= 0, sharp)
         for h, hinge, weight, scale in zip(number, place[points], weights, scales, strict=True):
             # the builder's numbering may run the edge the other way, which swaps the triangles too
             slots = [model.hinges.points[h].tolist().index(i) for i in hinge]
@@ -92,6 +94,8 @@ def test_hinges_follow_the_rest_mesh(scene):
             close(model.hinges.normal_scale[h, [slots[2] - 2, slots[3] - 2]], scale, ROUNDING)
         first, count = first + len(x), count + len(points)
     assert count == len(model.hinges.points)
+    np.testing.assert_array_equal(np.flatnonzero(model.hinges.sharp_place >= 0), model.hinges.sharp)
+    assert 0 < len(model.hinges.sharp) < count  # some of each
     assert model.hinges.rest_bend.min() < 0.0 < model.hinges.rest_bend.max()  # ridges and valleys
 
 
@@ -109,7 +113,7 @@ def test_bend_equals_its_twin(scene, scatter):
     hessian = scene.joined([h for _, _, h in expected])
     times = np.einsum("iajb,jb->ia", hessian, p)
     close(bend_times(scene.model, turn, p), times, ROUNDING)
-    product, curvature, _ = hessian_times(scene.model, p, hinge_turn=turn)
+    product, curvature, _ = hessian_times(scene.model, p, sharp_turn=turn)
     close(product, times, ROUNDING)
     assert curvature == pytest.approx(np.vdot(p, times), rel=ROUNDING)
     # bent and crumpled skins alike, no direction is downhill
@@ -125,8 +129,10 @@ def test_bend_force_is_minus_the_gradient(scene, scatter):
 
 
 @pytest.mark.parametrize("angle", [0.0, 2.0])
-def test_bend_hessian_is_exact_in_the_rest_shape_however_turned(scene, angle):
+def test_bend_hessian_of_sharp_hinges_is_exact_in_the_rest_shape_however_turned(monkeypatch, angle):
     # Gauss and Newton leave out what is proportional to b - c m, and a turned rest shape has none
+    monkeypatch.setattr(hinges, "SHARP", -1.0)
+    scene = Scene(0)
     x = scene.model.rest_positions @ shapes.rotation((1.0, -2.0, 0.5), angle).T + [0.3, 0.0, -0.2]
     model = scene.model
     turn = bend_terms(model, x)[2]
@@ -231,7 +237,7 @@ def test_a_sphere_costs_the_square_of_what_it_grew(size):
     made.add_membrane("ball", x, triangles, bend_modulus=0.03)
     model = made.build()
     energy, _, _ = bend_terms(model, size * model.rest_positions)
-    points, weights, _, scales, constants = reference.hinges(x, triangles, 0.03)
+    points, weights, _, scales, constants, _ = reference.hinges(x, triangles, 0.03)
     bends = np.linalg.norm(np.einsum("hs,hsk->hk", weights, x[points]), axis=1)
     normal2 = np.array([np.sum(reference.unfolded(x[p], s) ** 2) for p, s in zip(points, scales, strict=True)])
     # the normals grow by size^2, and FOLD is 1 / 20 of them

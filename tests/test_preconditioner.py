@@ -16,7 +16,7 @@ def assembled(scene):
         place = scene.model.point_of_vertex[first : first + len(x)]
         for pair, _, stiffness in zip(*reference.springs(x, triangles, MODULUS[k]), strict=True):
             matrix[np.ix_(place[pair], place[pair])] += 0.5 * stiffness * np.array([[1.0, -1.0], [-1.0, 1.0]])
-        for points, weight, _, _, stiffness in zip(*reference.hinges(x, triangles, BEND[k]), strict=True):
+        for points, weight, _, _, stiffness, _ in zip(*reference.hinges(x, triangles, BEND[k]), strict=True):
             matrix[np.ix_(place[points], place[points])] += stiffness * np.outer(weight, weight)
         first += len(x)
     return matrix

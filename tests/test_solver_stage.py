@@ -132,7 +132,7 @@ def dense_hessian(balls):
 def scratch_of(model):
     return Scratch(
         *np.zeros((3, model.vertex_count, 3)), np.zeros((len(model.chunks.body), 2)),
-        np.zeros((len(model.hinges.points), 4, 3)), np.zeros(model.membrane_count),
+        np.zeros((len(model.hinges.sharp), 4, 3)), np.zeros(model.membrane_count),
     )  # fmt: skip
 
 

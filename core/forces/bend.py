@@ -11,7 +11,8 @@ gradient grows as 1 / height of a crumpled triangle and jumps by pi where it tur
 
 A skin stretched by the factor s at unchanged angles has the bending energy of its curvature 1 / s, as it should.
 FOLD keeps m smooth where the two triangles fold onto each other (n = 0); c makes up for it at rest.
-Hessian: k J' J with J = d(b - c m)/dx (Gauss-Newton: positive semi-definite, exact where b = c m).
+Hessian: k J' J with J = d(b - c m)/dx (Gauss-Newton: positive semi-definite, exact where b = c m) for hinges that are
+sharp at rest; for the others m is held, so that theirs is the constant k w w' (`hinges.SHARP`; exact for c = 0).
 """
 
 from math import sqrt
@@ -25,30 +26,8 @@ FOLD = 0.1
 
 
 @kernel
-def pull_back(h, hinges, turn, rx, ry, rz, result):
-    """`result[h]` = k J' r for the four points of hinge h."""
-    k = hinges.stiffness[h]
-    rx, ry, rz = k * rx, k * ry, k * rz
-    fx = turn[h, 0] * rx + turn[h, 3] * ry + turn[h, 6] * rz
-    fy = turn[h, 1] * rx + turn[h, 4] * ry + turn[h, 7] * rz
-    fz = turn[h, 2] * rx + turn[h, 5] * ry + turn[h, 8] * rz
-    gx = turn[h, 9] * rx + turn[h, 12] * ry + turn[h, 15] * rz
-    gy = turn[h, 10] * rx + turn[h, 13] * ry + turn[h, 16] * rz
-    gz = turn[h, 11] * rx + turn[h, 14] * ry + turn[h, 17] * rz
-    w1, w2, w3 = hinges.weight[h, 1], hinges.weight[h, 2], hinges.weight[h, 3]
-    s1, s2 = hinges.normal_scale[h, 0], hinges.normal_scale[h, 1]
-    ex, ey, ez = w1 * rx + fx, w1 * ry + fy, w1 * rz + fz
-    ax, ay, az = w2 * rx - s1 * gx, w2 * ry - s1 * gy, w2 * rz - s1 * gz
-    dx, dy, dz = w3 * rx + s2 * gx, w3 * ry + s2 * gy, w3 * rz + s2 * gz
-    result[h, 0, 0], result[h, 0, 1], result[h, 0, 2] = -(ex + ax + dx), -(ey + ay + dy), -(ez + az + dz)
-    result[h, 1, 0], result[h, 1, 1], result[h, 1, 2] = ex, ey, ez
-    result[h, 2, 0], result[h, 2, 1], result[h, 2, 2] = ax, ay, az
-    result[h, 3, 0], result[h, 3, 1], result[h, 3, 2] = dx, dy, dz
-
-
-@kernel
 def hinge_energy(h, x, hinges, turn, force):
-    """Energy [J] of hinge h, the force [N] on its points into `force[h]` and how c m turns into `turn[h]`."""
+    """Energy [J] of hinge h, the force [N] on its points into `force[h]`; if it is sharp, how c m turns into `turn`."""
     i, j, p, q = hinges.points[h, 0], hinges.points[h, 1], hinges.points[h, 2], hinges.points[h, 3]
     ex, ey, ez = x[j, 0] - x[i, 0], x[j, 1] - x[i, 1], x[j, 2] - x[i, 2]
     ax, ay, az = x[p, 0] - x[i, 0], x[p, 1] - x[i, 1], x[p, 2] - x[i, 2]
@@ -65,31 +44,44 @@ def hinge_energy(h, x, hinges, turn, force):
     size = 1.0 / sqrt(mx * mx + my * my + mz * mz + FOLD * FOLD)
     mx, my, mz = mx * size, my * size, mz * size
     c = hinges.rest_bend[h]
-    rx, ry, rz = rx - c * mx, ry - c * my, rz - c * mz
-    # d(c m) = c size (1 - m m') dn,  dn = e x df - f x de
-    fill_turn(c * size, fx, fy, fz, mx, my, mz, h, 0, turn)
-    fill_turn(c * size, ex, ey, ez, mx, my, mz, h, 9, turn)
     k = hinges.stiffness[h]
-    pull_back(h, hinges, turn, -rx, -ry, -rz, force)
-    return 0.5 * k * (rx * rx + ry * ry + rz * rz)
+    rx, ry, rz = k * (rx - c * mx), k * (ry - c * my), k * (rz - c * mz)
+    # k r' d(c m) = g' dn = g . (e x df - f x de) = (g x e) . df + (f x g) . de
+    along = rx * mx + ry * my + rz * mz
+    gx, gy, gz = c * size * (rx - along * mx), c * size * (ry - along * my), c * size * (rz - along * mz)
+    ux, uy, uz = gy * ez - gz * ey, gz * ex - gx * ez, gx * ey - gy * ex
+    ex_force = fy * gz - fz * gy - w1 * rx
+    ey_force = fz * gx - fx * gz - w1 * ry
+    ez_force = fx * gy - fy * gx - w1 * rz
+    ax, ay, az = s1 * ux - w2 * rx, s1 * uy - w2 * ry, s1 * uz - w2 * rz
+    dx, dy, dz = -s2 * ux - w3 * rx, -s2 * uy - w3 * ry, -s2 * uz - w3 * rz
+    force[h, 0, 0], force[h, 0, 1], force[h, 0, 2] = -(ex_force + ax + dx), -(ey_force + ay + dy), -(ez_force + az + dz)
+    force[h, 1, 0], force[h, 1, 1], force[h, 1, 2] = ex_force, ey_force, ez_force
+    force[h, 2, 0], force[h, 2, 1], force[h, 2, 2] = ax, ay, az
+    force[h, 3, 0], force[h, 3, 1], force[h, 3, 2] = dx, dy, dz
+    place = hinges.sharp_place[h]
+    if place >= 0:
+        fill_turn(c * size, fx, fy, fz, mx, my, mz, place, 0, turn)
+        fill_turn(c * size, ex, ey, ez, mx, my, mz, place, 9, turn)
+    return 0.5 / k * (rx * rx + ry * ry + rz * rz)
 
 
 @kernel
-def fill_turn(scale, vx, vy, vz, mx, my, mz, h, first, turn):
-    """`turn[h, first : first + 9]` = scale (1 - m m') [v x], row by row."""
+def fill_turn(scale, vx, vy, vz, mx, my, mz, place, first, turn):
+    """`turn[place, first : first + 9]` = scale (1 - m m') [v x], row by row."""
     # m' (v x y) = (m x v)' y
     ux, uy, uz = scale * (my * vz - mz * vy), scale * (mz * vx - mx * vz), scale * (mx * vy - my * vx)
     vx, vy, vz = scale * vx, scale * vy, scale * vz
-    turn[h, first], turn[h, first + 1], turn[h, first + 2] = -mx * ux, -vz - mx * uy, vy - mx * uz
-    turn[h, first + 3], turn[h, first + 4], turn[h, first + 5] = vz - my * ux, -my * uy, -vx - my * uz
-    turn[h, first + 6], turn[h, first + 7], turn[h, first + 8] = -vy - mz * ux, vx - mz * uy, -mz * uz
+    turn[place, first], turn[place, first + 1], turn[place, first + 2] = -mx * ux, -vz - mx * uy, vy - mx * uz
+    turn[place, first + 3], turn[place, first + 4], turn[place, first + 5] = vz - my * ux, -my * uy, -vx - my * uz
+    turn[place, first + 6], turn[place, first + 7], turn[place, first + 8] = -vy - mz * ux, vx - mz * uy, -mz * uz
 
 
 @parallel_kernel
 def evaluate_bend(x, hinges, chunks, turn, force, energy):
     """Force [N] on the points of every hinge, shape (hinge_count, 4, 3), and the energy [J] per chunk.
 
-    `turn`, shape (hinge_count, 18), for the Hessian: two 3 x 3 matrices F and G, d(c m) = G df - F de, with de the
+    `turn`, shape (sharp_count, 18), for the Hessian: two 3 x 3 matrices F and G, d(c m) = G df - F de, with de the
     change of the edge and df that of f, n = e x f.
     """
     for chunk in prange(chunks.body.shape[0]):
@@ -113,8 +105,9 @@ def bend_force(i, hinges, force):
 
 
 @kernel
-def hinge_product(h, p, hinges, turn, pulled):
-    """`pulled[h]` = k J' J p for the four points of hinge h, step one of the Hessian product."""
+def sharp_product(place, p, hinges, turn, pulled):
+    """`pulled[place]` = k J' J p for the four points of a sharp hinge, step one of the Hessian product."""
+    h = hinges.sharp[place]
     i, j, u, v = hinges.points[h, 0], hinges.points[h, 1], hinges.points[h, 2], hinges.points[h, 3]
     ex, ey, ez = p[j, 0] - p[i, 0], p[j, 1] - p[i, 1], p[j, 2] - p[i, 2]
     ax, ay, az = p[u, 0] - p[i, 0], p[u, 1] - p[i, 1], p[u, 2] - p[i, 2]
@@ -122,10 +115,40 @@ def hinge_product(h, p, hinges, turn, pulled):
     s1, s2 = hinges.normal_scale[h, 0], hinges.normal_scale[h, 1]
     fx, fy, fz = s1 * ax - s2 * dx, s1 * ay - s2 * dy, s1 * az - s2 * dz
     w1, w2, w3 = hinges.weight[h, 1], hinges.weight[h, 2], hinges.weight[h, 3]
-    rx = w1 * ex + w2 * ax + w3 * dx
-    ry = w1 * ey + w2 * ay + w3 * dy
-    rz = w1 * ez + w2 * az + w3 * dz
-    rx += turn[h, 0] * ex + turn[h, 1] * ey + turn[h, 2] * ez - turn[h, 9] * fx - turn[h, 10] * fy - turn[h, 11] * fz
-    ry += turn[h, 3] * ex + turn[h, 4] * ey + turn[h, 5] * ez - turn[h, 12] * fx - turn[h, 13] * fy - turn[h, 14] * fz
-    rz += turn[h, 6] * ex + turn[h, 7] * ey + turn[h, 8] * ez - turn[h, 15] * fx - turn[h, 16] * fy - turn[h, 17] * fz
-    pull_back(h, hinges, turn, rx, ry, rz, pulled)
+    t = turn[place]
+    rx = w1 * ex + w2 * ax + w3 * dx + t[0] * ex + t[1] * ey + t[2] * ez - t[9] * fx - t[10] * fy - t[11] * fz
+    ry = w1 * ey + w2 * ay + w3 * dy + t[3] * ex + t[4] * ey + t[5] * ez - t[12] * fx - t[13] * fy - t[14] * fz
+    rz = w1 * ez + w2 * az + w3 * dz + t[6] * ex + t[7] * ey + t[8] * ez - t[15] * fx - t[16] * fy - t[17] * fz
+    k = hinges.stiffness[h]
+    rx, ry, rz = k * rx, k * ry, k * rz
+    gx = t[9] * rx + t[12] * ry + t[15] * rz
+    gy = t[10] * rx + t[13] * ry + t[16] * rz
+    gz = t[11] * rx + t[14] * ry + t[17] * rz
+    ex = w1 * rx + t[0] * rx + t[3] * ry + t[6] * rz
+    ey = w1 * ry + t[1] * rx + t[4] * ry + t[7] * rz
+    ez = w1 * rz + t[2] * rx + t[5] * ry + t[8] * rz
+    ax, ay, az = w2 * rx - s1 * gx, w2 * ry - s1 * gy, w2 * rz - s1 * gz
+    dx, dy, dz = w3 * rx + s2 * gx, w3 * ry + s2 * gy, w3 * rz + s2 * gz
+    pulled[place, 0, 0], pulled[place, 0, 1], pulled[place, 0, 2] = -(ex + ax + dx), -(ey + ay + dy), -(ez + az + dz)
+    pulled[place, 1, 0], pulled[place, 1, 1], pulled[place, 1, 2] = ex, ey, ez
+    pulled[place, 2, 0], pulled[place, 2, 1], pulled[place, 2, 2] = ax, ay, az
+    pulled[place, 3, 0], pulled[place, 3, 1], pulled[place, 3, 2] = dx, dy, dz
+
+
+@kernel
+def bend_product(i, p, hinges, pulled):
+    """Row i of the Hessian product, step two; `pulled` holds `sharp_product` of every sharp hinge."""
+    hx = hy = hz = 0.0
+    for entry in range(hinges.flat_start[i], hinges.flat_start[i + 1]):
+        j = hinges.flat_other[entry]
+        w = hinges.flat_weight[entry]
+        hx += w * (p[i, 0] - p[j, 0])
+        hy += w * (p[i, 1] - p[j, 1])
+        hz += w * (p[i, 2] - p[j, 2])
+    for entry in range(hinges.sharp_vertex_start[i], hinges.sharp_vertex_start[i + 1]):
+        place = hinges.sharp_vertex_entry[entry] >> 2
+        slot = hinges.sharp_vertex_entry[entry] & 3
+        hx += pulled[place, slot, 0]
+        hy += pulled[place, slot, 1]
+        hz += pulled[place, slot, 2]
+    return hx, hy, hz

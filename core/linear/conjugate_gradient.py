@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import prange
 
-from ..forces.bend import bend_force, hinge_product
+from ..forces.bend import bend_product, sharp_product
 from ..forces.contact import BLOCK_SIZE, contact_product, contact_stretch
 from ..forces.stretch import stretch_product
 from ..jit import parallel_kernel
@@ -21,7 +21,7 @@ class Hessian(NamedTuple):
 
     inertia: Any  # mass / tau^2 [N/m], shape (vertex_count,)
     pinned: Any  # shape (vertex_count,)
-    hinge_turn: Any  # shape (hinge_count, 18)
+    sharp_turn: Any  # shape (sharp_count, 18)
     edge_block: Any  # shape (edge_count, 4)
     volume_gradient: Any  # [m^2], shape (vertex_count, 3)
     gas_stiffness: Any  # nRT / V^2 [Pa/m^3], shape (membrane_count,)
@@ -34,7 +34,7 @@ class Scratch(NamedTuple):
     product: Any
     preconditioned: Any
     sums: Any  # per chunk, shape (chunk_count, 2)
-    pulled: Any  # `hinge_product` of every hinge, shape (hinge_count, 4, 3)
+    pulled: Any  # `sharp_product` of every sharp hinge, shape (sharp_count, 4, 3)
     gas: Any  # gas_stiffness * (dV/dx . direction) per membrane
 
 
@@ -45,11 +45,11 @@ def multiply(edges, hinges, chunks, hessian, terms, contact_count, p, stretched,
         for block in prange((contact_count + BLOCK_SIZE - 1) // BLOCK_SIZE):
             for c in range(block * BLOCK_SIZE, min(contact_count, (block + 1) * BLOCK_SIZE)):
                 stretched[c, 0], stretched[c, 1], stretched[c, 2] = contact_stretch(c, p, terms)
-    hinge_count = pulled.shape[0]
-    if hinge_count > 0:
+    hinge_count = hinges.points.shape[0]
+    if pulled.shape[0] > 0:
         for chunk in prange(chunks.body.shape[0]):
-            for h in range(chunks.hinge_start[chunk], chunks.hinge_start[chunk + 1]):
-                hinge_product(h, p, hinges, hessian.hinge_turn, pulled)
+            for place in range(chunks.sharp_start[chunk], chunks.sharp_start[chunk + 1]):
+                sharp_product(place, p, hinges, hessian.sharp_turn, pulled)
     for chunk in prange(chunks.body.shape[0]):
         along = 0.0
         swept = 0.0
@@ -63,7 +63,7 @@ def multiply(edges, hinges, chunks, hessian, terms, contact_count, p, stretched,
             hy += m * p[i, 1]
             hz += m * p[i, 2]
             if hinge_count > 0:
-                bx, by, bz = bend_force(i, hinges, pulled)
+                bx, by, bz = bend_product(i, p, hinges, pulled)
                 hx += bx
                 hy += by
                 hz += bz

@@ -45,13 +45,13 @@ class StageEnergy:
         self._tension = np.zeros(edge_count)
         self._edge_block = np.zeros((edge_count, 4))
         self._hinge_force = np.zeros((hinge_count, 4, 3))
-        self._hinge_turn = np.zeros((hinge_count, 18))
+        self._sharp_turn = np.zeros((len(model.hinges.sharp), 18))
         self._volume_gradient = np.zeros((vertex_count, 3))
         self._chunk_sums = np.zeros((4, chunk_count))
         self.hessian = Hessian(
             inertia=self.inertia,
             pinned=model.pinned,
-            hinge_turn=self._hinge_turn,
+            sharp_turn=self._sharp_turn,
             edge_block=self._edge_block,
             volume_gradient=self._volume_gradient,
             gas_stiffness=self._gas_stiffness,
@@ -101,7 +101,7 @@ class StageEnergy:
         inertia_energy(x, self._target, self.inertia, chunks, sums[0])
         evaluate_stretch(x, model.edges, chunks, self._tension, self._edge_block, sums[1])
         if len(self._hinge_force):
-            evaluate_bend(x, model.hinges, chunks, self._hinge_turn, self._hinge_force, sums[2])
+            evaluate_bend(x, model.hinges, chunks, self._sharp_turn, self._hinge_force, sums[2])
         volume_gradient(x, model.body_point_start, model.fans, chunks, self._volume_gradient, sums[3])
         evaluate_gas(
             sums[3], chunks, model.rest_volume, self._gas, model.ambient_pressure,

@@ -81,7 +81,7 @@ class StageMinimiser:
         self._share = np.ones(n)
         self._scratch = Scratch(
             np.zeros((n, 3)), np.zeros((n, 3)), np.zeros((n, 3)),
-            np.zeros((chunk_count, 2)), np.zeros((len(model.hinges.points), 4, 3)), np.zeros(model.membrane_count),
+            np.zeros((chunk_count, 2)), np.zeros((len(model.hinges.sharp), 4, 3)), np.zeros(model.membrane_count),
         )  # fmt: skip
         skin = slice(0, model.membrane_count)
         edge_body = model.point_body[model.edges.points[:, 0]]
