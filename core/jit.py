@@ -10,11 +10,16 @@ are added in chunk order, so one thread and two give the same bits (no atomics, 
 * no `fastmath`: reassociation would make results depend on the vector width the compiler picks.
 """
 
+import os
 import threading
 from collections.abc import Callable
 from typing import Any, TypeVar
 
 import numba
+
+# Threads that wait must sleep, not spin: where another program keeps a core busy, a frame of 0.1 s took 2 s. OpenMP
+# reads this when the first parallel kernel runs.
+os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
 F = TypeVar("F", bound=Callable[..., Any])
 

@@ -64,7 +64,7 @@ def test_a_spinning_ball_keeps_its_momenta(damping):
     np.testing.assert_allclose(angular_momentum(world), turn, rtol=0, atol=1e-6 * np.linalg.norm(turn))
 
 
-@pytest.mark.parametrize("rate", [9.0, 45.0])
+@pytest.mark.parametrize("rate", [9.0, 20.0])
 def test_a_spinning_body_keeps_its_energy_and_tumbles(rate):
     """A long ring spun about its middle axis turns over (Dzhanibekov), and keeps energy and momentum."""
     builder = ModelBuilder(gravity=(0.0, 0.0, 0.0))

@@ -67,7 +67,7 @@ class ImplicitSolver:
         self._minimiser = StageMinimiser(model, GAMMA * substep_time, settings)
         # what forces that count as none may do to all bodies in a substep and the one before [J]
         self._rest_energy = float(model.body_mass.sum()) * (2.0 * settings.rest_acceleration * substep_time) ** 2
-        self._momentum = MomentumBalance(model)
+        self._momentum = MomentumBalance(model, settings.rest_acceleration)
         self._losses = Losses(model)
 
     @property

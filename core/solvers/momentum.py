@@ -16,6 +16,9 @@ from ..model import FloatArray, Model
 from .energy import StageEnergy
 from .rigid_motion import rigid_motions
 
+#: A body slower than this may be at rest [m/s].
+RESTING = 5e-3
+
 
 @dataclass(frozen=True, slots=True)
 class PairImpulses:
@@ -33,10 +36,15 @@ class PairImpulses:
 
 
 class MomentumBalance:
-    """The account of one step; membranes with pinned vertices have none, as pins take what they like."""
+    """The account of one step; membranes with pinned vertices have none, as pins take what they like.
 
-    def __init__(self, model: Model) -> None:
+    A membrane that rests on a collider is let alone while it lacks less than forces of `rest_acceleration` [m/s^2]
+    give: those count as none for Newton's method, and it would never come to rest.
+    """
+
+    def __init__(self, model: Model, rest_acceleration: float = 0.0) -> None:
         self._model = model
+        self._rest_acceleration = rest_acceleration
         self.pairs = PairImpulses.none(model)
         self._first = model.body_point_start[: model.membrane_count]
         self._origin = np.zeros((model.membrane_count, 3))
@@ -44,11 +52,13 @@ class MomentumBalance:
         self._momenta = np.zeros((model.membrane_count, 6))
         self._motion = np.zeros((model.membrane_count, 15))
         self._free = ~np.logical_or.reduceat(model.pinned, self._first)
+        self._time = 0.0
 
     def start(self, x: FloatArray, v: FloatArray) -> None:
         """Open the account with a state: positions [m] and velocities [m/s] of at least the vertices."""
         self._origin[:] = x[self._first]
         self._momenta[:] = 0.0
+        self._time = 0.0
         self.pairs.impulse[:] = 0.0
         self.pairs.point[:] = 0.0
         self.pairs.load[:] = 0.0
@@ -61,6 +71,7 @@ class MomentumBalance:
     def add_forces(self, energy: StageEnergy, x: FloatArray, time: float) -> None:
         """Book the contacts of `energy`, linearised at x [m], and gravity, over a time [s]."""
         model, terms, contacts = self._model, energy.terms, energy.contacts
+        self._time += time
         add_weight(x, time * model.gravity, model.vertex_mass, model.body_point_start, self._origin, self._momenta)
         add_contacts(
             contacts.count, x, terms.points, terms.weights, terms.active, terms.force, contacts.bodies, time,
@@ -84,9 +95,11 @@ class MomentumBalance:
         """Give each membrane at x [m] the rigid velocity that it lacks; `v` [m/s] is changed in place."""
         model = self._model
         rigid_motions(x, v, model.vertex_mass, model.body_point_start, self._motion)
+        on_collider = self.pairs.load[:, model.membrane_count :].any(axis=1)
         add_missing(
-            x, v, model.body_mass, model.body_point_start, self._free, self._origin, self._momenta, self._motion
-        )
+            x, v, model.body_mass, model.body_point_start, self._free, on_collider,
+            self._rest_acceleration * self._time, self._origin, self._momenta, self._motion,
+        )  # fmt: skip
 
 
 @kernel
@@ -172,8 +185,11 @@ def add_row(momenta, body, px, py, pz, lx, ly, lz):
 
 
 @kernel
-def add_missing(x, v, body_mass, body_point_start, free, origin, momenta, motion):
-    """Bring each free membrane's rigid motion (`rigid_motions`) to its momenta."""
+def add_missing(x, v, body_mass, body_point_start, free, on_collider, slight, origin, momenta, motion):
+    """Bring each free membrane's rigid motion (`rigid_motions`) to its momenta.
+
+    One that is `on_collider` is left as it is while it moves by less than RESTING and lacks less than `slight` [m/s].
+    """
     for body in range(momenta.shape[0]):
         if not free[body]:
             continue
@@ -190,6 +206,18 @@ def add_missing(x, v, body_mass, body_point_start, free, origin, momenta, motion
         wx = row[9] * lx + row[12] * ly + row[13] * lz - row[6]
         wy = row[12] * lx + row[10] * ly + row[14] * lz - row[7]
         wz = row[13] * lx + row[14] * ly + row[11] * lz - row[8]
+        if on_collider[body]:
+            moves = row[3] * row[3] + row[4] * row[4] + row[5] * row[5]
+            spins = row[6] * row[6] + row[7] * row[7] + row[8] * row[8]
+            lacks = ux * ux + uy * uy + uz * uz
+            turns = wx * wx + wy * wy + wz * wz
+            radius2 = 0.0
+            for i in range(body_point_start[body], body_point_start[body + 1]):
+                rx, ry, rz = x[i, 0] - cx, x[i, 1] - cy, x[i, 2] - cz
+                radius2 = max(radius2, rx * rx + ry * ry + rz * rz)
+            still = moves < RESTING * RESTING and spins * radius2 < RESTING * RESTING
+            if still and lacks < slight * slight and turns * radius2 < slight * slight:
+                continue
         for i in range(body_point_start[body], body_point_start[body + 1]):
             rx, ry, rz = x[i, 0] - cx, x[i, 1] - cy, x[i, 2] - cz
             v[i, 0] += ux + wy * rz - wz * ry
