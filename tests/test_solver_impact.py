@@ -1,0 +1,61 @@
+"""The care at impacts: what a half step must not add, against a twin."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import reference
+from softpressure_ext.core import builder
+from softpressure_ext.core.solvers.impact import cut_impulses, overshoot
+from solver_scene import ROUNDING, Pairs, random_motion, two_bodies
+
+
+@pytest.fixture
+def model(monkeypatch):
+    monkeypatch.setattr(builder, "CHUNK_SIZE", 16)
+    return two_bodies()
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_impulse_cuts_equal_their_twin(model, seed):
+    _, v1 = random_motion(model)
+    rng = np.random.default_rng(seed)
+    n = model.vertex_count
+    pairs = Pairs(model, rng, 60)
+    v1, ahead = v1[:n], v1[:n] + rng.standard_normal((n, 3))
+    friction = rng.uniform(0, 0.8, len(pairs.force))
+    # a contact record and the forces, as a stage leaves them
+    contacts = SimpleNamespace(
+        count=60, points=pairs.points, weights=pairs.weights, normal=pairs.normal, friction=friction
+    )  # fmt: skip
+    energy = SimpleNamespace(model=model, contacts=contacts, normal_force=pairs.force)
+    change, taken = overshoot(energy, v1, ahead, 0.003)
+    rows = list(zip(pairs.points, pairs.weights, pairs.normal, pairs.force, friction, strict=True))[:60]
+    expected, expected_taken = reference.cut_impulses(rows, model.vertex_mass, model.pinned, v1, ahead, 0.003)
+    np.testing.assert_allclose(change, expected, rtol=0, atol=ROUNDING * np.abs(expected).max())
+    np.testing.assert_allclose(taken, expected_taken, rtol=0, atol=ROUNDING * expected_taken.max())
+    # some contacts give all of their impulse back, some a part, some nothing
+    share = taken[pairs.force[:60] > 0.0] / (0.003 * pairs.force[:60][pairs.force[:60] > 0.0])
+    assert (share > 1.0 - ROUNDING).any() and (share == 0.0).any() and ((share > 0.01) & (share < 0.99)).any()
+    assert (change[model.pinned] == 0).all() and np.abs(change).max() > 0
+
+
+def test_an_impulse_cut_takes_back_no_more_than_the_overshoot(model):
+    """One contact: the parting speed ahead falls to that of the first stage, or by what the force can do."""
+    n = model.vertex_count
+    points, weights = np.array([[5, 50, 51, 52]], np.int32), np.array([[1.0, -0.2, -0.3, -0.5]])
+    normal, v1 = np.array([[0.0, 0.0, 1.0]]), np.zeros((n, 3))
+    mobility = np.sum(weights[0] ** 2 / model.vertex_mass[points[0]])
+    for speed, force in ((2.0, 1e6), (2.0, 0.5 / mobility), (-2.0, 1e6)):
+        ahead, change, taken = np.zeros((n, 3)), np.zeros((n, 3)), np.zeros(1)
+        ahead[5, 2] = speed
+        cut_impulses(
+            1, points, weights, normal, np.array([force]), np.zeros(1), model.vertex_mass, model.pinned, v1, ahead,
+            1.0, change, taken,
+        )  # fmt: skip
+        parting = weights[0] @ (ahead + change)[points[0]]
+        expected = {1e6: min(speed, 0.0)}.get(force, speed - 0.5)
+        np.testing.assert_allclose(parting, [0.0, 0.0, expected], atol=ROUNDING)
+        np.testing.assert_allclose(model.vertex_mass @ change, 0.0, atol=ROUNDING)
+        # the impulse it reports is the one that both sides feel
+        np.testing.assert_allclose(taken, -model.vertex_mass[5] * change[5, 2], atol=ROUNDING)
