@@ -34,7 +34,7 @@ import numba  # noqa: E402
 import numpy as np  # noqa: E402
 from softpressure_ext.core import ModelBuilder, World  # noqa: E402
 from softpressure_ext.core.collide import broad  # noqa: E402
-from softpressure_ext.core.solvers import energy, implicit, losses, newton  # noqa: E402
+from softpressure_ext.core.solvers import energy, implicit, losses, momentum, newton  # noqa: E402
 
 SUBDIVISIONS = {642: 3, 2562: 4, 10242: 5, 40962: 6}
 FRAME_RATE, SUBSTEPS = 60.0, 4
@@ -54,6 +54,7 @@ PHASES = {
     "conjugate gradients": [(newton, "conjugate_gradient")],
     "keep apart": [(newton.StageMinimiser, "_keep_apart")],
     "line search": [(newton.StageMinimiser, "_search_line")],
+    "momentum": [(momentum.MomentumBalance, name) for name in ("start", "add_forces", "take_back", "settle")],
     "losses": [(losses.Losses, "apply")],
     "other": [(implicit.ImplicitSolver, name) for name in ("start_frame", "step")],
 }
