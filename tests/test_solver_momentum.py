@@ -1,5 +1,7 @@
 """Rigid motions and the account of momentum: sums against twins, and what closing the account may change."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 import reference
@@ -141,6 +143,45 @@ def test_settling_meets_the_account_with_rigid_velocities(model, moving):
     # the billionth that is left of what lacked is gone when it lacks little, as after every step
     balance.settle(there, after)
     np.testing.assert_allclose(momenta(model, there, after, origin)[:2], goal[:2], rtol=0, atol=ROUNDING)
+
+
+#: Speed [m/s], spin, and what it lacks of both, each times the radius, as shares of the limits; what it lies on; alone?
+AT_REST = [
+    ((0.9, 0.9, 0.9, 0.9), 2, True),
+    ((0.9, 0.9, 0.9, 0.9), 1, False),  # on another membrane, whose momentum counts too
+    ((1.1, 0.0, 0.9, 0.9), 2, False),
+    ((0.0, 1.1, 0.9, 0.9), 2, False),
+    ((0.9, 0.9, 1.1, 0.0), 2, False),
+    ((0.9, 0.9, 0.0, 1.1), 2, False),
+]
+
+
+@pytest.mark.parametrize(("shares", "other", "alone"), AT_REST)
+def test_what_rests_on_a_collider_is_let_alone(shares, other, alone):
+    """Slower than 5 mm/s, and lacking less than 0.05 m/s^2 give in 10 ms."""
+    made = ModelBuilder(gravity=(0.0, 0.0, 0.0))
+    made.add_membrane("ball", *shapes.icosphere(1, 0.12), mass=0.3)
+    made.add_membrane("ring", *shapes.torus(0.2, 0.08, 9, 6, (0.6, 0.0, 0.1)), mass=0.8)
+    made.add_collider("floor", *shapes.grid(2.0, 2, -0.3))
+    model = made.build()
+    x, mass = model.rest_positions * [1.0, 1.2, 0.8], model.vertex_mass
+    ball = parts(model)[0]
+    r = x[ball] - mass[ball] @ x[ball] / mass[ball].sum()
+    radius = np.linalg.norm(r, axis=1).max()
+    sideways, axis = np.array([0.6, 0.0, -0.8]), np.array([0.0, 0.8, 0.6])
+    now, goal = np.zeros((2, *x.shape))
+    now[ball] = 5e-3 * (shares[0] * sideways + np.cross(shares[1] / radius * axis, r))
+    goal[ball] = now[ball] + 5e-4 * (shares[2] * sideways + np.cross(shares[3] / radius * axis, r))
+    balance = MomentumBalance(model, 0.05)
+    balance.start(x, goal)
+    pairs = Pairs(model, np.random.default_rng(0), 0)
+    terms = SimpleNamespace(points=pairs.points, weights=pairs.weights, active=pairs.force > 0.0, force=pairs.normal)
+    for _ in range(2):  # no contact: only the time counts
+        balance.add_forces(SimpleNamespace(terms=terms, contacts=pairs, normal_force=pairs.force), x, 0.005)
+    balance.pairs.load[0, other] = 1.0
+    after = now.copy()
+    balance.settle(x, after)
+    np.testing.assert_allclose(after, now if alone else goal, rtol=0, atol=ROUNDING)
 
 
 def test_the_account_is_as_good_a_kilometre_away(model, moving):

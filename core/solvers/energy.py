@@ -56,6 +56,10 @@ class StageEnergy:
             volume_gradient=self._volume_gradient,
             gas_stiffness=self._gas_stiffness,
         )
+        # where stretch, bend, gas and contact were last evaluated, and with how much gas
+        self._known_x = np.full((model.point_count, 3), np.nan)
+        self._known_gas = np.zeros(model.membrane_count)
+        self._kept_energy = 0.0
         self._smooth_energy = 0.0
         self.elastic_energy = 0.0  # stretch, bend and contact where E was last evaluated [J]
         self._allocate(len(contacts.gap))
@@ -75,11 +79,24 @@ class StageEnergy:
         np.divide(self.model.vertex_mass, stage_time**2, out=self.inertia)
 
     def evaluate(self, x: FloatArray) -> float:
-        """E at x [J], with the friction last held; keeps the derivatives that `linearise` and `residual` need."""
-        bodies = self._bodies_energy(x)
-        self.elastic_energy = float(self._chunk_sums[1:3].sum()) + self._contact_energy(x)
-        self._smooth_energy = bodies + self.elastic_energy
+        """E at x [J], with the friction last held; keeps the derivatives that `linearise` and `residual` need.
+
+        What depends on positions alone is not computed again where it was computed last.
+        """
+        model = self.model
+        if not (np.array_equal(x, self._known_x) and np.array_equal(self._gas, self._known_gas)):
+            gas = self._bodies_energy(x)
+            self.elastic_energy = float(self._chunk_sums[1:3].sum()) + self._contact_energy(x)
+            self._kept_energy = gas + self.elastic_energy
+            self._known_x[:] = x
+            self._known_gas[:] = self._gas
+        inertia_energy(x, self._target, self.inertia, model.chunks, self._chunk_sums[0])
+        self._smooth_energy = float(self._chunk_sums[0].sum()) + self._kept_energy
         return self._smooth_energy + self._friction_energy(x)
+
+    def forget(self) -> None:
+        """Compute all anew at the next `evaluate`: the contact record has changed."""
+        self._known_x[0] = np.nan
 
     def linearise(self, x: FloatArray) -> float:
         """Hold the normal forces at x for friction from now on; returns E at x [J] with them. After `evaluate(x)`."""
@@ -96,9 +113,8 @@ class StageEnergy:
         return self._smooth_energy + float(self._block_energy[: _block_count(count)].sum())
 
     def _bodies_energy(self, x: FloatArray) -> float:
-        """Inertia and gas at x [J]; stretch and bend are left in the chunk sums."""
+        """Gas at x [J]; stretch and bend are left in the chunk sums."""
         model, chunks, sums = self.model, self.model.chunks, self._chunk_sums
-        inertia_energy(x, self._target, self.inertia, chunks, sums[0])
         evaluate_stretch(x, model.edges, chunks, self._tension, self._edge_block, sums[1])
         if len(self._hinge_force):
             evaluate_bend(x, model.hinges, chunks, self._sharp_turn, self._hinge_force, sums[2])
@@ -107,7 +123,7 @@ class StageEnergy:
             sums[3], chunks, model.rest_volume, self._gas, model.ambient_pressure,
             self.volume, self.pressure, self._gas_stiffness, self._gas_energy,
         )  # fmt: skip
-        return float(sums[0].sum() + self._gas_energy.sum())
+        return float(self._gas_energy.sum())
 
     def _contact_energy(self, x: FloatArray) -> float:
         """Normal contact at x [J]."""
@@ -169,6 +185,7 @@ class StageEnergy:
         `linearise`.
         """
         contacts, count = self.contacts, self.contacts.count
+        self.forget()
         capacity = len(contacts.gap)
         if capacity != len(self.normal_force):
             self._allocate(capacity)

@@ -26,6 +26,8 @@ PRESSURE_CONTACT = 10.0
 #: A Newton step that lowers the energy by less than this share of the best one is the last: what remains is the
 #: hunt of lagged friction for its own tail.
 SMALL_FALL = 5e-4
+#: A first guess that moves nothing by more than this share of the thinnest skin's thickness is not evaluated.
+STILL = 1e-3
 #: Reach of a search in units of the move that made it necessary: larger means fewer searches, more candidates.
 REACH_FACTOR = 3.0
 
@@ -71,6 +73,7 @@ class StageMinimiser:
         self._rest_energy = _rest_energy(model, settings.rest_acceleration * stage_time)
         self._gas = np.zeros(model.membrane_count)
         self._stuck = StuckContacts.none()
+        self._thinnest = float(model.thickness[: model.membrane_count].min())
         self._free = ~model.pinned
         self._move = np.zeros((model.point_count, 3))
         self._trial = np.zeros((model.point_count, 3))
@@ -145,7 +148,9 @@ class StageMinimiser:
         self._move[:] = 0.0
         self._move[:n][self._free] = (guess - self.x[:n])[self._free]
         self._cover(self._move)
-        self._search.recover(self.x, self.contacts)
+        if len(self._search.wrong_side_pairs):
+            self._search.recover(self.x, self.contacts)
+            energy.forget()
         self._guess()
 
         enough = self._rest_energy
@@ -181,6 +186,8 @@ class StageMinimiser:
             energy.evaluate(self.x)
             return
         held = energy.evaluate(self.x)
+        if np.abs(self._move).max() < STILL * self._thinnest:
+            return
         self._keep_apart()
         np.add(self.x, self._move, out=self._trial)
         if energy.evaluate(self._trial) < held:
