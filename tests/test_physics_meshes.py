@@ -21,7 +21,8 @@ def standing(x, size=1.0, height=0.3):
 def test_an_animal_drops_and_settles(name):
     x, triangles = shapes.foreign_mesh(name)
     builder = ModelBuilder()
-    builder.add_membrane(name, standing(x), triangles, mass=1.0, gauge_pressure=2e3, stretch_modulus=1e4, **LIVELY)
+    builder.add_membrane(name, standing(x), triangles, mass=1.0, gauge_pressure=2e3, stretch_modulus=1e4,
+                         bend_modulus=0.01, **LIVELY)  # fmt: skip
     builder.add_collider("floor", *shapes.grid(20.0))
     world = World(builder.build(), frame_rate=24.0, substeps=10, threads=1)
     gas = (2e3 + AMBIENT) * float(world.model.rest_volume[0])
