@@ -16,7 +16,7 @@ from .state import State, gas_amount
 from .topology import signed_volume
 
 #: Below this number of vertices starting threads costs more than they save, above all on a busy machine.
-PARALLEL_FROM = 5_000
+PARALLEL_FROM = 20_000
 
 
 @dataclass(frozen=True, slots=True)

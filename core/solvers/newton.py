@@ -26,6 +26,8 @@ PRESSURE_CONTACT = 10.0
 #: A Newton step that lowers the energy by less than this share of the best one is the last: what remains is the
 #: hunt of lagged friction for its own tail.
 SMALL_FALL = 5e-4
+#: Where nothing may touch, tolerances are this many times as large: momentum is kept anyway.
+FREE_TOLERANCE = 2.0
 #: A first guess that moves nothing by more than this share of the thinnest skin's thickness is not evaluated.
 STILL = 1e-3
 #: Reach of a search in units of the move that made it necessary: larger means fewer searches, more candidates.
@@ -38,7 +40,7 @@ class NewtonSettings:
 
     newton_limit: int = 40  # Newton steps per stage
     linear_limit: int = 60  # conjugate gradient iterations per Newton step
-    linear_tolerance: float = 0.2  # reduction of the residual per Newton step
+    linear_tolerance: float = 0.1  # reduction of the residual per Newton step
     newton_tolerance: float = 0.005  # reduction of the residual per stage that is enough
     rest_acceleration: float = 0.05  # unbalanced force per mass that counts as none [m/s^2]
 
@@ -161,10 +163,11 @@ class StageMinimiser:
             self._residual[:] = self._force
             energy.contact_diagonal(self._diagonal)
             set_extra_diagonal(self._multigrid.levels, self._diagonal)
+            loose = 1.0 if self.contacts.count else FREE_TOLERANCE
             iterations, size = conjugate_gradient(
                 model.edges, model.hinges, model.chunks, energy.hessian, energy.terms, self.contacts.count,
                 energy.contact_stretched, self._multigrid.levels, self._residual, self._scratch,
-                settings.linear_tolerance, enough, settings.linear_limit, self._direction,
+                loose * settings.linear_tolerance, enough, settings.linear_limit, self._direction,
             )  # fmt: skip
             counts.linear_iterations += iterations
             if iterations == 0:
@@ -175,7 +178,7 @@ class StageMinimiser:
                 break
             counts.newton_steps += 1
             if newton_step == 0:
-                enough = max(enough, settings.newton_tolerance**2 * size)
+                enough = max(enough, (loose * settings.newton_tolerance) ** 2 * size)
         energy.linearise(self.x)  # contact forces where it ended
 
     def _guess(self) -> None:
