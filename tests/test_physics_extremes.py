@@ -106,3 +106,19 @@ def test_a_spike_does_not_get_into_a_ball(aside, substeps):
         assert not inside(cone()[0], world.positions(0), triangles).any()
         assert not inside(world.positions(0), *cone()).any()
     assert velocity(world)[2] > -3.0  # it was braked, where free fall would have -6.6 m/s
+
+
+def test_a_body_whose_contact_leaves_one_vertex_free():
+    # one vertex alone has no inertia to brake
+    corners = 0.1 * np.array([(1.0, 0.0, 0.0), (-0.5, 0.87, 0.0), (-0.5, -0.87, 0.0), (0.0, 0.0, 1.4)])
+    builder = ModelBuilder()
+    builder.add_membrane(
+        "tetrahedron", corners + [0.0, 0.0, 0.05], [(0, 2, 1), (0, 1, 3), (1, 2, 3), (2, 0, 3)], mass=0.2,
+        gauge_pressure=2e3, bounciness=0.5,
+    )  # fmt: skip
+    builder.add_collider("floor", *shapes.grid(2.0))
+    world = World(builder.build(), frame_rate=24.0, threads=1)
+    for _ in range(24):
+        world.advance_frame()  # raises where the motion is not finite
+        assert lowest(world) > 0.0
+    assert np.linalg.norm(velocity(world)) < 0.5

@@ -118,6 +118,8 @@ class ImplicitSolver:
         reached = reached_kinetic + self._potential_energy(stage.x, gas)
         slack = ENERGY_SLACK * max(kinetic, reached_kinetic) + self._rest_energy + self._given_work(motion, time)
         if not reached - energy <= slack:
+            if len(before.wrong_side):
+                stage.relist(before.wrong_side)
             if halvings > 0:
                 stage.counts.halved_steps += 1
                 half = 0.5 * time

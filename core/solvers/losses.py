@@ -26,6 +26,8 @@ from .energy import StageEnergy
 from .momentum import PairImpulses
 from .rigid_motion import rigid_motions
 
+#: Two bodies that part and approach again by less than this share of their first approach are still parting.
+SLIGHT_APPROACH = 0.05
 #: A body of which less than this share of the mass is untouched is braked as a whole.
 LEAST_UNTOUCHED = 0.2
 #: Less than this share of the approach speed is given back only as a slow return.
@@ -124,7 +126,11 @@ def leave_out_touched(count, points, normal_force, vertex_mass, body_point_start
         first, last = body_point_start[body], body_point_start[body + 1]
         if last > vertex_count:
             break
-        if mass[first:last].sum() < LEAST_UNTOUCHED * vertex_mass[first:last].sum():
+        untouched = 0
+        for i in range(first, last):
+            untouched += mass[i] > 0.0
+        # three vertices or fewer may have no inertia about some axis
+        if untouched < 4 or mass[first:last].sum() < LEAST_UNTOUCHED * vertex_mass[first:last].sum():
             mass[first:last] = vertex_mass[first:last]
 
 
@@ -210,7 +216,7 @@ def brake_pairs(
             if b >= membrane_count:
                 earlier -= nx * fall[0] + ny * fall[1] + nz * fall[2]
             known = approach_speed[a, b]
-            if earlier < 0.0:
+            if -earlier > SLIGHT_APPROACH * abs(known):
                 known = max(known, -earlier)  # a new approach (known < 0) starts afresh
             if speed <= 0.0:
                 approach_speed[a, b] = known

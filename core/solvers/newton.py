@@ -112,10 +112,14 @@ class StageMinimiser:
         pairs, facing = self._search.wrong_side_pairs, self._search.wrong_side_facing
         return np.concatenate([pairs, facing[:, None]], axis=1).astype(np.int32)
 
+    def relist(self, wrong_side: IntArray) -> None:
+        """List the points behind a surface as a state has them, and search anew."""
+        self._search.list_wrong_side(wrong_side[:, :2], wrong_side[:, 2].astype(np.int8))
+        self._searched = False
+
     def start_frame(self, state: State) -> None:
         """Evaluate a state afresh: contacts and energies then depend on the state alone."""
-        self._search.list_wrong_side(state.wrong_side[:, :2], state.wrong_side[:, 2].astype(np.int8))
-        self._searched = False
+        self.relist(state.wrong_side)
         self.start(state, state.gas)
         self._move[:] = 0.0
         self._cover(self._move)
