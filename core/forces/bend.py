@@ -92,16 +92,22 @@ def evaluate_bend(x, hinges, chunks, turn, force, energy):
 
 
 @kernel
-def bend_force(i, hinges, force):
-    """Force on vertex i [N]."""
+def gathered(i, vertex_start, vertex_entry, force):
+    """Sum of the rows of `force`, shape (hinge_count, 4, 3), that belong to vertex i."""
     fx = fy = fz = 0.0
-    for entry in range(hinges.vertex_start[i], hinges.vertex_start[i + 1]):
-        h = hinges.vertex_entry[entry] >> 2
-        slot = hinges.vertex_entry[entry] & 3
+    for entry in range(vertex_start[i], vertex_start[i + 1]):
+        h = vertex_entry[entry] >> 2
+        slot = vertex_entry[entry] & 3
         fx += force[h, slot, 0]
         fy += force[h, slot, 1]
         fz += force[h, slot, 2]
     return fx, fy, fz
+
+
+@kernel
+def bend_force(i, hinges, force):
+    """Force on vertex i [N]."""
+    return gathered(i, hinges.vertex_start, hinges.vertex_entry, force)
 
 
 @kernel
@@ -138,17 +144,11 @@ def sharp_product(place, p, hinges, turn, pulled):
 @kernel
 def bend_product(i, p, hinges, pulled):
     """Row i of the Hessian product, step two; `pulled` holds `sharp_product` of every sharp hinge."""
-    hx = hy = hz = 0.0
+    hx, hy, hz = gathered(i, hinges.sharp_vertex_start, hinges.sharp_vertex_entry, pulled)
     for entry in range(hinges.flat_start[i], hinges.flat_start[i + 1]):
         j = hinges.flat_other[entry]
         w = hinges.flat_weight[entry]
         hx += w * (p[i, 0] - p[j, 0])
         hy += w * (p[i, 1] - p[j, 1])
         hz += w * (p[i, 2] - p[j, 2])
-    for entry in range(hinges.sharp_vertex_start[i], hinges.sharp_vertex_start[i + 1]):
-        place = hinges.sharp_vertex_entry[entry] >> 2
-        slot = hinges.sharp_vertex_entry[entry] & 3
-        hx += pulled[place, slot, 0]
-        hy += pulled[place, slot, 1]
-        hz += pulled[place, slot, 2]
     return hx, hy, hz
