@@ -194,6 +194,7 @@ class ModelBuilder:
         return Model(
             body_names=tuple(body.name for body in bodies),
             membrane_count=len(membranes),
+            rigid_count=0,
             body_point_start=point_start,
             point_body=body_of_point,
             point_of_vertex=point_of_vertex,

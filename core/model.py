@@ -1,10 +1,11 @@
 """The immutable description of a scene: what the bodies are, never where they are.
 
 All bodies are concatenated into flat arrays. **Points** are everything that has a position: first the
-vertices of all membranes (the unknowns of a step), then the vertices of all colliders (given positions).
-Bodies are numbered in the same order: membranes first, then colliders. Point numbers are internal:
-`ModelBuilder` renumbers each membrane's vertices along a space-filling curve so that neighbours lie close
-in memory; `point_of_vertex` leads from a caller's vertex to its point.
+vertices of all membranes (unknowns of a step), then the points of all rigid bodies (which follow from six
+unknowns per body), then the vertices of all colliders (given positions). Bodies are numbered in the same order:
+membranes, rigid bodies, colliders. Point numbers are internal: `ModelBuilder` renumbers each membrane's vertices
+along a space-filling curve so that neighbours lie close in memory; `point_of_vertex` leads from a caller's vertex
+to its point.
 
 The groups below are named tuples, so that kernels take them whole.
 """
@@ -89,8 +90,9 @@ class Chunks(NamedTuple):
 class Model:
     """A scene. Build it with `ModelBuilder`; nothing in it changes while it is simulated."""
 
-    body_names: tuple[str, ...]  # membranes, then colliders
+    body_names: tuple[str, ...]  # membranes, rigid bodies, colliders
     membrane_count: int
+    rigid_count: int
     body_point_start: IntArray  # shape (body_count + 1,)
     point_body: IntArray  # body of each point, shape (point_count,)
     point_of_vertex: IntArray  # internal point of each point in the caller's order, shape (point_count,)
@@ -122,10 +124,20 @@ class Model:
 
     @property
     def point_count(self) -> int:
-        """Number of points: membrane vertices and collider vertices."""
+        """Number of points of all bodies."""
         return int(self.rest_positions.shape[0])
 
     @property
+    def moving_point_count(self) -> int:
+        """Number of points that forces can move: of membranes and rigid bodies."""
+        return int(self.body_point_start[self.moving_count])
+
+    @property
     def body_count(self) -> int:
-        """Number of membranes and colliders."""
+        """Number of membranes, rigid bodies and colliders."""
         return len(self.body_names)
+
+    @property
+    def moving_count(self) -> int:
+        """Number of bodies that forces can move: membranes and rigid bodies."""
+        return self.membrane_count + self.rigid_count
