@@ -10,12 +10,15 @@ from numpy.typing import ArrayLike
 from . import topology
 from .errors import ParameterError
 from .forces.hinges import rest_hinges
-from .model import BoolArray, Chunks, Edges, Fans, FloatArray, Hinges, IntArray, Model, Surfaces
+from .model import BoolArray, Chunks, Edges, Fans, FloatArray, Hinges, IntArray, Model, RigidBodies, Surfaces
+from .rigid.inertia import MassProperties, inertia_of, mass_properties
 
 #: Vertices per chunk: small enough that two threads share a ball of 2 562 vertices, large enough for a loop.
 CHUNK_SIZE = 512
-#: Automatic thickness as a share of the mean edge length.
+#: Automatic thickness of a membrane as a share of the mean edge length.
 AUTOMATIC_THICKNESS = 0.05
+#: Automatic thickness of a rigid body as a share of the cube root of its volume, as its edges may be long.
+AUTOMATIC_RIGID_THICKNESS = 0.01
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +40,22 @@ class _Membrane:
 
 
 @dataclass(frozen=True, slots=True)
+class _Rigid:
+    name: str
+    positions: FloatArray
+    triangles: IntArray
+    mass: float
+    properties: MassProperties
+    friction: float
+    bounciness: float
+    thickness: float
+    linear_damping: float
+    angular_damping: float
+    velocity: FloatArray
+    angular_velocity: FloatArray
+
+
+@dataclass(frozen=True, slots=True)
 class _Collider:
     name: str
     positions: FloatArray
@@ -47,7 +66,7 @@ class _Collider:
 
 
 class ModelBuilder:
-    """Collects membranes and colliders; `build()` returns the immutable `Model`.
+    """Collects membranes, rigid bodies and colliders; `build()` returns the immutable `Model`.
 
     Parameters: `gravity` [m/s^2], `ambient_pressure` [Pa] outside every membrane (0 is the papers' law).
     """
@@ -58,6 +77,7 @@ class ModelBuilder:
             raise ParameterError(f"gravity: {gravity}; give three finite numbers in m/s\u00b2.")
         self._ambient_pressure = _check("scene", "ambient pressure", ambient_pressure, "Pa", low=0.0)
         self._membranes: list[_Membrane] = []
+        self._rigid: list[_Rigid] = []
         self._colliders: list[_Collider] = []
 
     def add_membrane(
@@ -114,9 +134,7 @@ class ModelBuilder:
         _check(name, "bend modulus", bend_modulus, "N m", low=0.0)
         _check(name, "damping", damping, "1/s", low=0.0)
         _check_surface_numbers(name, friction, bounciness, thickness)
-        start_velocity = np.asarray(velocity, dtype=float)
-        if start_velocity.shape != (3,) or not np.all(np.isfinite(start_velocity)):
-            raise ParameterError(f"{name}: velocity {velocity}; give three finite numbers in m/s.")
+        start_velocity = _vector(name, "velocity", velocity, "m/s")
         order = topology.space_filling_order(given)
         rank = np.empty_like(order)
         rank[order] = np.arange(len(order), dtype=np.int32)
@@ -141,6 +159,64 @@ class ModelBuilder:
         )
         return len(self._membranes) - 1
 
+    def add_rigid(
+        self,
+        name: str,
+        positions: ArrayLike,
+        triangles: ArrayLike,
+        *,
+        mass: float = 1.0,
+        friction: float = 0.5,
+        bounciness: float = 0.0,
+        thickness: float = 0.0,
+        linear_damping: float = 0.0,
+        angular_damping: float = 0.0,
+        velocity: Sequence[float] = (0.0, 0.0, 0.0),
+        angular_velocity: Sequence[float] = (0.0, 0.0, 0.0),
+    ) -> int:
+        """Add a solid of uniform density that keeps its shape; returns its number among the rigid bodies.
+
+        Parameters
+        ----------
+        positions, triangles
+            Shape at the start [m], world frame, shape (vertex_count, 3); outward triangles of a closed surface, shape
+            (triangle_count, 3). It may be concave.
+        mass
+            [kg]; with the mesh it gives the centre of mass and the inertia tensor.
+        friction, bounciness, thickness
+            As in `add_membrane`; thickness 0 = 1 % of the cube root of the volume.
+        linear_damping, angular_damping
+            Rates at which velocity and angular velocity die away [1/s].
+        velocity, angular_velocity
+            Of the centre of mass [m/s], about it [1/s], at the start.
+
+        Raises `MeshError` or `ParameterError` with a sentence that names the body, the value and the remedy.
+        """
+        given = _positions(name, positions)
+        faces = _triangles(name, triangles)
+        topology.check_closed_surface(name, given, faces)
+        _check(name, "mass", mass, "kg", low=0.0, open_low=True)
+        _check(name, "linear damping", linear_damping, "1/s", low=0.0)
+        _check(name, "angular damping", angular_damping, "1/s", low=0.0)
+        _check_surface_numbers(name, friction, bounciness, thickness)
+        self._rigid.append(
+            _Rigid(
+                name=name,
+                positions=given,
+                triangles=faces,
+                mass=float(mass),
+                properties=mass_properties(given, faces),
+                friction=float(friction),
+                bounciness=float(bounciness),
+                thickness=float(thickness),
+                linear_damping=float(linear_damping),
+                angular_damping=float(angular_damping),
+                velocity=_vector(name, "velocity", velocity, "m/s"),
+                angular_velocity=_vector(name, "angular velocity", angular_velocity, "1/s"),
+            )
+        )
+        return len(self._rigid) - 1
+
     def add_collider(
         self,
         name: str,
@@ -163,11 +239,11 @@ class ModelBuilder:
         return len(self._colliders) - 1
 
     def build(self) -> Model:
-        """Freeze what was added. A scene without a membrane is refused."""
-        if not self._membranes:
-            raise ParameterError("scene: no soft body to simulate. Mark at least one mesh as Soft.")
-        membranes, colliders = self._membranes, self._colliders
-        bodies: list[_Membrane | _Collider] = [*membranes, *colliders]
+        """Freeze what was added. A scene in which nothing can move is refused."""
+        membranes, rigid, colliders = self._membranes, self._rigid, self._colliders
+        if not membranes and not rigid:
+            raise ParameterError("scene: no body to simulate. Mark at least one mesh as Soft or Rigid.")
+        bodies: list[_Membrane | _Rigid | _Collider] = [*membranes, *rigid, *colliders]
         point_start = _starts([len(body.positions) for body in bodies])
         vertex_count = int(point_start[len(membranes)])
         triangles = np.concatenate(
@@ -178,15 +254,8 @@ class ModelBuilder:
         body_of_point = np.repeat(np.arange(len(bodies), dtype=np.int32), np.diff(point_start))
         positions = np.concatenate([body.positions for body in bodies])
         edges = _edges(membranes, positions, skin, body_of_point, vertex_count)
-        mean_edge = np.bincount(
-            body_of_point[edges.points[:, 0]], edges.rest_length, minlength=len(membranes)
-        ) / np.bincount(body_of_point[edges.points[:, 0]], minlength=len(membranes))
         bend_modulus = np.array([body.bend_modulus for body in membranes])
         hinges = rest_hinges(positions, skin, bend_modulus[body_of_point[:vertex_count]])
-        thickness = np.array([body.thickness for body in bodies])
-        for number, body in enumerate(membranes):
-            if body.thickness == 0.0:
-                thickness[number] = AUTOMATIC_THICKNESS * mean_edge[number]
         point_of_vertex = np.concatenate(
             [np.argsort(body.order) + start for body, start in zip(membranes, point_start, strict=False)]
             + [np.arange(vertex_count, len(positions))]
@@ -194,31 +263,72 @@ class ModelBuilder:
         return Model(
             body_names=tuple(body.name for body in bodies),
             membrane_count=len(membranes),
-            rigid_count=0,
+            rigid_count=len(rigid),
             body_point_start=point_start,
             point_body=body_of_point,
             point_of_vertex=point_of_vertex,
             rest_positions=positions,
             start_velocities=np.repeat(
-                [body.velocity for body in membranes], np.diff(point_start)[: len(membranes)], axis=0
+                np.array([body.velocity for body in membranes]).reshape(-1, 3),
+                np.diff(point_start)[: len(membranes)],
+                axis=0,
             ),
             vertex_mass=_vertex_masses(membranes),
-            pinned=np.concatenate([body.pinned for body in membranes]),
+            pinned=np.concatenate([np.zeros(0, dtype=bool), *(body.pinned for body in membranes)]),
             surfaces=_surfaces(triangles, triangle_start, len(positions)),
             edges=edges,
             hinges=hinges,
             fans=_fans(skin, vertex_count),
             chunks=_chunks(point_start[: len(membranes) + 1], edges, hinges),
+            rigid=_rigid_bodies(rigid, point_start[len(membranes) : len(membranes) + len(rigid) + 1], vertex_count),
             rest_volume=np.array([topology.signed_volume(body.positions, body.triangles) for body in membranes]),
             gauge_pressure=np.array([body.gauge_pressure for body in membranes]),
             damping=np.array([body.damping for body in membranes]),
-            body_mass=np.array([body.mass for body in membranes] + [0.0] * len(colliders)),
-            thickness=thickness,
+            body_mass=np.array([body.mass for body in [*membranes, *rigid]] + [0.0] * len(colliders)),
+            thickness=_thicknesses(bodies, edges, body_of_point),
             friction=np.array([body.friction for body in bodies]),
             bounciness=np.array([body.bounciness for body in bodies]),
             gravity=self._gravity,
             ambient_pressure=self._ambient_pressure,
         )
+
+
+def _thicknesses(bodies: "list[_Membrane | _Rigid | _Collider]", edges: Edges, body_of_point: IntArray) -> FloatArray:
+    """What each body keeps from others [m], with the automatic values filled in."""
+    edge_body = body_of_point[edges.points[:, 0]]
+    edge_count = np.bincount(edge_body, minlength=len(bodies))
+    mean_edge = np.bincount(edge_body, edges.rest_length, minlength=len(bodies)) / np.maximum(edge_count, 1)
+    thickness = np.array([body.thickness for body in bodies])
+    for number, body in enumerate(bodies):
+        if body.thickness == 0.0 and isinstance(body, _Membrane):
+            thickness[number] = AUTOMATIC_THICKNESS * mean_edge[number]
+        elif body.thickness == 0.0 and isinstance(body, _Rigid):
+            thickness[number] = AUTOMATIC_RIGID_THICKNESS * body.properties.volume ** (1.0 / 3.0)
+    return thickness
+
+
+def _rigid_bodies(bodies: list[_Rigid], point_start: IntArray, vertex_count: int) -> RigidBodies:
+    density = [body.mass / body.properties.volume for body in bodies]
+    moment = np.array([d * body.properties.second_moment for d, body in zip(density, bodies, strict=True)])
+    moment = moment.reshape(-1, 3, 3)
+    inertia = inertia_of(moment)
+    arms = [body.positions - body.properties.centre for body in bodies]
+    counts = np.diff(point_start)
+    return RigidBodies(
+        centre=np.array([body.properties.centre for body in bodies]).reshape(-1, 3),
+        mass=np.array([body.mass for body in bodies], dtype=float),
+        inertia=inertia,
+        inverse_inertia=np.linalg.inv(inertia) if len(bodies) else inertia,
+        second_moment=moment,
+        arm=np.concatenate([np.zeros((0, 3)), *arms]),
+        radius=np.array([np.linalg.norm(arm, axis=1).max() for arm in arms], dtype=float),
+        unknown=np.repeat(vertex_count + 2 * np.arange(len(bodies), dtype=np.int32), counts),
+        point_start=point_start.astype(np.int32),
+        velocity=np.array([body.velocity for body in bodies], dtype=float).reshape(-1, 3),
+        angular_velocity=np.array([body.angular_velocity for body in bodies], dtype=float).reshape(-1, 3),
+        linear_damping=np.array([body.linear_damping for body in bodies], dtype=float),
+        angular_damping=np.array([body.angular_damping for body in bodies], dtype=float),
+    )
 
 
 def _edges(
@@ -248,7 +358,7 @@ def _vertex_masses(membranes: list[_Membrane]) -> FloatArray:
         area = topology.triangle_areas(body.positions, body.triangles)
         share = np.bincount(body.triangles.ravel(), np.repeat(area / 3.0, 3), minlength=len(body.positions))
         masses.append(body.mass * share / share.sum())
-    return np.concatenate(masses)
+    return np.concatenate([np.zeros(0), *masses])
 
 
 def _surfaces(triangles: IntArray, triangle_start: IntArray, point_count: int) -> Surfaces:
@@ -293,6 +403,13 @@ def _chunks(vertex_start: IntArray, edges: Edges, hinges: Hinges) -> Chunks:
 
 def _starts(counts: list[int]) -> IntArray:
     return np.concatenate([[0], np.cumsum(counts)]).astype(np.int32)
+
+
+def _vector(name: str, what: str, values: Sequence[float], unit: str) -> FloatArray:
+    array = np.asarray(values, dtype=float)
+    if array.shape != (3,) or not np.isfinite(array).all():
+        raise ParameterError(f"{name}: {what} {values}; give three finite numbers in {unit}.")
+    return array
 
 
 def _positions(name: str, positions: ArrayLike) -> FloatArray:

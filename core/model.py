@@ -86,6 +86,24 @@ class Chunks(NamedTuple):
     sharp_start: IntArray  # the same of `Hinges.sharp`
 
 
+class RigidBodies(NamedTuple):
+    """What moves as a whole: six unknowns per body. Tensors and arms are those of the start orientation, world axes."""
+
+    centre: FloatArray  # centre of mass at the start [m], shape (rigid_count, 3)
+    mass: FloatArray  # [kg], shape (rigid_count,)
+    inertia: FloatArray  # about the centre of mass [kg m^2], shape (rigid_count, 3, 3)
+    inverse_inertia: FloatArray  # [1/(kg m^2)], shape (rigid_count, 3, 3)
+    second_moment: FloatArray  # sum of m r r' [kg m^2], shape (rigid_count, 3, 3)
+    arm: FloatArray  # from the centre to each point of the bodies [m], shape (rigid_point_count, 3)
+    radius: FloatArray  # longest arm of each body [m], shape (rigid_count,)
+    unknown: IntArray  # first of the two rows of unknowns of each point's body, shape (rigid_point_count,)
+    point_start: IntArray  # first point of each body, shape (rigid_count + 1,)
+    velocity: FloatArray  # at the start [m/s], shape (rigid_count, 3)
+    angular_velocity: FloatArray  # at the start [1/s], shape (rigid_count, 3)
+    linear_damping: FloatArray  # rates at which motion dies away [1/s], shape (rigid_count,)
+    angular_damping: FloatArray
+
+
 @dataclass(frozen=True, slots=True)
 class Model:
     """A scene. Build it with `ModelBuilder`; nothing in it changes while it is simulated."""
@@ -105,6 +123,7 @@ class Model:
     hinges: Hinges
     fans: Fans
     chunks: Chunks
+    rigid: RigidBodies
     # Per membrane, shape (membrane_count,)
     rest_volume: FloatArray  # [m^3]
     gauge_pressure: FloatArray  # at rest volume, when the simulation starts [Pa]
@@ -131,6 +150,11 @@ class Model:
     def moving_point_count(self) -> int:
         """Number of points that forces can move: of membranes and rigid bodies."""
         return int(self.body_point_start[self.moving_count])
+
+    @property
+    def unknown_count(self) -> int:
+        """Rows of unknowns of a step: one per vertex, two per rigid body (translation, rotation)."""
+        return self.vertex_count + 2 * self.rigid_count
 
     @property
     def body_count(self) -> int:

@@ -3,8 +3,12 @@
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
-from .model import BoolArray, FloatArray, IntArray, Model
+from .model import BoolArray, FloatArray, IntArray, Model, RigidBodies
+from .rigid.motion import start_poses
+
+KeyArray = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,15 +25,51 @@ class StuckContacts:
         return StuckContacts(np.zeros(0, np.int32), np.zeros(0, np.int32), np.zeros((0, 3)))
 
 
+@dataclass(frozen=True, slots=True)
+class PairSpeeds:
+    """Approach speeds of the pairs of bodies in contact."""
+
+    key: KeyArray  # lower body * body_count + higher body, ascending, shape (pair_count,)
+    speed: FloatArray  # [m/s], negative once they part, shape (pair_count,)
+
+    @staticmethod
+    def none() -> "PairSpeeds":
+        """Nothing touches."""
+        return PairSpeeds(np.zeros(0, np.int64), np.zeros(0))
+
+
+@dataclass(slots=True)
+class RigidMotion:
+    """Where the rigid bodies are and how they move."""
+
+    pose: FloatArray  # centre of mass [m] and quaternion (w, x, y, z) from the start orientation, shape (rigid_count, 7)
+    velocity: FloatArray  # of the centres of mass [m/s], shape (rigid_count, 3)
+    angular_momentum: FloatArray  # about the centres of mass [kg m^2/s], world axes, shape (rigid_count, 3)
+
+    @staticmethod
+    def at_start(rigid: RigidBodies) -> "RigidMotion":
+        """As they were given."""
+        return RigidMotion(
+            start_poses(rigid.centre),
+            rigid.velocity.copy(),
+            np.einsum("bij,bj->bi", rigid.inertia, rigid.angular_velocity),
+        )
+
+    def copy(self) -> "RigidMotion":
+        """An independent copy."""
+        return RigidMotion(self.pose.copy(), self.velocity.copy(), self.angular_momentum.copy())
+
+
 @dataclass(slots=True)
 class State:
     """Positions, velocities and gas of a model at one time."""
 
     positions: FloatArray  # of all points [m], shape (point_count, 3), world frame
     velocities: FloatArray  # of all points [m/s], shape (point_count, 3)
-    touching: BoolArray  # whether a contact pushed each membrane in the last substep, shape (membrane_count,)
+    rigid: RigidMotion
+    touching: BoolArray  # whether a contact pushed each moving body in the last substep, shape (moving_count,)
     gas: FloatArray  # nRT of each membrane [J], shape (membrane_count,)
-    approach_speed: FloatArray  # of each pair in contact [m/s], negative once it parts, (membrane_count, body_count)
+    approach: PairSpeeds
     wrong_side: IntArray  # (point, body, facing) of points behind a body's surface, shape (wrong_count, 3)
     stuck: StuckContacts  # friction springs
     frame: int = 0  # whole frames since the start
@@ -39,12 +79,17 @@ class State:
         """The state a simulation starts from."""
         velocities = np.zeros_like(model.rest_positions)
         velocities[: model.vertex_count] = model.start_velocities
+        rigid = slice(model.vertex_count, model.moving_point_count)
+        owner = model.point_body[rigid] - model.membrane_count
+        turning = np.cross(model.rigid.angular_velocity[owner], model.rigid.arm)
+        velocities[rigid] = model.rigid.velocity[owner] + turning
         return State(
             positions=model.rest_positions.copy(),
             velocities=velocities,
-            touching=np.zeros(model.membrane_count, dtype=bool),
+            rigid=RigidMotion.at_start(model.rigid),
+            touching=np.zeros(model.moving_count, dtype=bool),
             gas=gas_amount(model, model.gauge_pressure),
-            approach_speed=np.zeros((model.membrane_count, model.body_count)),
+            approach=PairSpeeds.none(),
             wrong_side=np.zeros((0, 3), dtype=np.int32),
             stuck=StuckContacts.none(),
         )
@@ -54,9 +99,10 @@ class State:
         return State(
             positions=self.positions.copy(),
             velocities=self.velocities.copy(),
+            rigid=self.rigid.copy(),
             touching=self.touching.copy(),
             gas=self.gas.copy(),
-            approach_speed=self.approach_speed.copy(),
+            approach=self.approach,
             wrong_side=self.wrong_side.copy(),
             stuck=self.stuck,
             frame=self.frame,

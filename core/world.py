@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from . import jit
 from .errors import DivergenceError, ParameterError
 from .model import FloatArray, Model
+from .rigid.motion import set_matrix
 from .solvers.implicit import ImplicitSolver, Motion
 from .solvers.newton import Counts, NewtonSettings
 from .state import State, gas_amount
@@ -86,7 +87,13 @@ class World:
         self._untangle()
         # points whose motion is given: pinned vertices, then colliders
         self._given = np.flatnonzero(
-            np.concatenate([model.pinned, np.ones(model.point_count - model.vertex_count, dtype=bool)])
+            np.concatenate(
+                [
+                    model.pinned,
+                    np.zeros(model.moving_point_count - model.vertex_count, dtype=bool),
+                    np.ones(model.point_count - model.moving_point_count, dtype=bool),
+                ]
+            )
         ).astype(np.int32)
 
     @property
@@ -119,6 +126,28 @@ class World:
     def velocities(self, membrane: int) -> FloatArray:
         """Velocities [m/s] of a membrane in the caller's vertex order, shape (vertex_count, 3)."""
         return self._state.velocities[self._points(membrane)]
+
+    def rigid_transform(self, rigid: int) -> FloatArray:
+        """Matrix (4, 4) that takes the start shape of a rigid body, world frame, to where it is now."""
+        number = self._rigid_number(rigid)
+        pose = self._state.rigid.pose[number]
+        transform = np.eye(4)
+        set_matrix(pose, transform[:3, :3])
+        transform[:3, 3] = pose[:3] - transform[:3, :3] @ self.model.rigid.centre[number]
+        return transform
+
+    def rigid_positions(self, rigid: int) -> FloatArray:
+        """Positions [m] of a rigid body's vertices, world frame, in the caller's order, shape (vertex_count, 3)."""
+        start = self.model.rigid.point_start
+        number = self._rigid_number(rigid)
+        return self._state.positions[start[number] : start[number + 1]].copy()
+
+    def rigid_velocity(self, rigid: int) -> tuple[FloatArray, FloatArray]:
+        """Velocity [m/s] of a rigid body's centre of mass, and its angular velocity [1/s] in world axes."""
+        number = self._rigid_number(rigid)
+        turn = self.rigid_transform(rigid)[:3, :3]
+        state, inverse = self._state.rigid, self.model.rigid.inverse_inertia[number]
+        return state.velocity[number].copy(), turn @ inverse @ turn.T @ state.angular_momentum[number]
 
     def set_positions(self, membrane: int, positions: ArrayLike) -> None:
         """Move a membrane's vertices by hand [m], caller's order; velocities stay."""
@@ -188,6 +217,11 @@ class World:
         start = self.model.body_point_start
         return self.model.point_of_vertex[start[membrane] : start[membrane + 1]]
 
+    def _rigid_number(self, rigid: int) -> int:
+        if not 0 <= rigid < self.model.rigid_count:
+            raise ParameterError(f"rigid body: {rigid}; the model has {self.model.rigid_count}, counted from 0.")
+        return rigid
+
     def _read(self, given: FrameInput) -> tuple[Motion, FloatArray]:
         """Motion of the given points and the gas at the end of the frame."""
         model, state = self.model, self._state
@@ -197,9 +231,9 @@ class World:
             points = points[model.pinned[points]]
             target[points] = _shaped(model.body_names[membrane], "pinned positions", positions, (len(points), 3))
         for collider, positions in given.collider_positions.items():
-            body = model.membrane_count + collider
-            if not model.membrane_count <= body < model.body_count:
-                count = model.body_count - model.membrane_count
+            body = model.moving_count + collider
+            if not model.moving_count <= body < model.body_count:
+                count = model.body_count - model.moving_count
                 raise ParameterError(f"collider: {collider}; the model has {count}, counted from 0.")
             first, last = model.body_point_start[body], model.body_point_start[body + 1]
             target[first:last] = _shaped(model.body_names[body], "positions", positions, (last - first, 3))

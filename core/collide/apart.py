@@ -6,52 +6,42 @@ Here each of them stops just inside the thickness instead, about where it will r
 """
 
 from ..jit import kernel
-from ..model import BoolArray, FloatArray
+from ..model import FloatArray
 from .contacts import Contacts
+from .mobility import Mobility, mobility_along, push_sides, relative_step
 
 #: Share of the gap (or of the thickness, if less) that a single move must leave.
 KEPT_SHARE = 0.75
 PASSES = 2
 
 
-def keep_apart(move: FloatArray, pinned: BoolArray, contacts: Contacts) -> None:
-    """Correct `move` [m], shape (point_count, 3), in place, for the gaps last evaluated.
+def keep_apart(step: FloatArray, mobility: Mobility, contacts: Contacts) -> None:
+    """Correct a step of the unknowns, shape (unknown_count, 3), in place, for the gaps last evaluated.
 
-    Moves of pinned vertices and of collider points stay as they are.
+    What is given (pinned vertices, colliders) does not move.
     """
     if contacts.count:
-        correct_moves(
+        correct_step(
             contacts.count, contacts.points, contacts.weights, contacts.normal, contacts.gap, contacts.thickness,
-            pinned, move,
+            mobility, step,
         )  # fmt: skip
 
 
 @kernel
-def correct_moves(count, points, weights, normal, gap, thickness, pinned, move):
+def correct_step(count, points, weights, normal, gap, thickness, mobility, step):
     """Gauss-Seidel passes over the contacts in their order; serial, so that the result is one."""
-    vertex_count = pinned.shape[0]
     for _ in range(PASSES):
         for c in range(count):
             if not gap[c] < 1e300:  # a pair that another row owns
                 continue
             nx, ny, nz = normal[c, 0], normal[c, 1], normal[c, 2]
-            closing = 0.0
-            mobility = 0.0
-            for slot in range(4):
-                i = points[c, slot]
-                w = weights[c, slot]
-                closing -= w * (nx * move[i, 0] + ny * move[i, 1] + nz * move[i, 2])
-                if i < vertex_count and not pinned[i]:
-                    mobility += w * w
+            ux, uy, uz = relative_step(c, points, weights, mobility, step)
+            closing = -(nx * ux + ny * uy + nz * uz)
             kept = KEPT_SHARE * min(gap[c], thickness[c])
             lack = kept - (gap[c] - closing)
-            if closing <= 0.0 or lack <= 0.0 or mobility == 0.0:
+            if closing <= 0.0 or lack <= 0.0:
                 continue
-            push = lack / mobility
-            for slot in range(4):
-                i = points[c, slot]
-                if i < vertex_count and not pinned[i]:
-                    w = weights[c, slot]
-                    move[i, 0] += push * w * nx
-                    move[i, 1] += push * w * ny
-                    move[i, 2] += push * w * nz
+            yielding = mobility_along(c, points, weights, nx, ny, nz, mobility)
+            if yielding > 0.0:
+                push = lack / yielding
+                push_sides(c, points, weights, push * nx, push * ny, push * nz, mobility, step)

@@ -12,9 +12,11 @@ import numba
 import numpy as np
 
 from ..jit import kernel, parallel_kernel
-from ..model import FloatArray
+from ..forces.contact import rigid_point_step
+from ..model import FloatArray, Model
 from .contacts import POINT_TRIANGLE, Contacts
 from .features import closest_on_triangle, unit_normal
+from .mobility import Mobility
 
 CHUNK = 256  # contacts, or vertices, per unit of parallel work
 SHARE_OF_BOTH = 0.45  # of the distance, for each side, where both sides are free to move
@@ -22,24 +24,27 @@ SHARE_OF_ONE = 0.9  # where the other side is given
 CARRY_PASSES = 6
 
 
-def limit_displacement(x: FloatArray, dx: FloatArray, contacts: Contacts, scale: FloatArray) -> None:
-    """Factors by which the moves of the unknown vertices must be multiplied so that no candidate is crossed.
+def limit_displacement(
+    x: FloatArray, step: FloatArray, mobility: Mobility, contacts: Contacts, scale: FloatArray
+) -> None:
+    """Factors by which a step of the unknowns must be multiplied so that no candidate is crossed.
 
-    x: positions [m], dx: moves [m], both (point_count, 3); scale: output, 0 to 1, shape (vertex_count,).
-    Moves of given points (colliders) are taken as done already. Rows with side -1 are free to come back.
+    x: positions [m], shape (point_count, 3); step: rows of unknowns, shape (unknown_count, 3); scale: output, 0 to 1,
+    one per vertex, then one per rigid body. Colliders do not move. Rows with side -1 are free to come back.
     Smaller factors than these are safe as well. Pairs that are not candidates are covered as long as
     `ContactSearch.still_valid` holds for the new positions.
     """
     limit_rows(
-        x, dx, contacts.count, contacts.points, contacts.kind, contacts.side, contacts.slot_scale,
-        contacts.vertex_start, contacts.vertex_entry, scale,
+        x, step, mobility.unknown, mobility.arm, len(mobility.inverse_mass), contacts.count, contacts.points,
+        contacts.kind, contacts.side, contacts.slot_scale, contacts.vertex_start, contacts.vertex_entry, scale,
     )  # fmt: skip
 
 
 @parallel_kernel
-def limit_rows(x, dx, count, points, kind, side, slot_scale, vertex_start, vertex_entry, scale):
-    """Factors of each slot of each row, then the least of each vertex."""
-    vertex_count = scale.shape[0]
+def limit_rows(
+    x, step, unknown, arm, vertex_count, count, points, kind, side, slot_scale, vertex_start, vertex_entry, scale
+):
+    """Factors of each slot of each row, then the least of each vertex and of each rigid body."""
     for chunk in numba.prange((count + CHUNK - 1) // CHUNK):
         for row in range(chunk * CHUNK, min(count, (chunk + 1) * CHUNK)):
             for slot in range(4):
@@ -47,13 +52,13 @@ def limit_rows(x, dx, count, points, kind, side, slot_scale, vertex_start, verte
             if kind[row] != POINT_TRIANGLE or side[row] < 0:
                 continue
             nx, ny, nz, d = direction_of(x, points, row)
-            least = limit_along(nx, ny, nz, d, dx, points, row, vertex_count, slot_scale)
+            least = limit_along(nx, ny, nz, d, step, unknown, arm, points, row, vertex_count, slot_scale)
             if least < 1.0:
                 # The triangle's own plane separates as well. It is the better one for a point that slides
                 # over a surface towards this triangle's border.
                 mx, my, mz, h = height_of(x, points, row)
-                if limit_along(mx, my, mz, h, dx, points, row, vertex_count, slot_scale) < least:
-                    limit_along(nx, ny, nz, d, dx, points, row, vertex_count, slot_scale)
+                if limit_along(mx, my, mz, h, step, unknown, arm, points, row, vertex_count, slot_scale) < least:
+                    limit_along(nx, ny, nz, d, step, unknown, arm, points, row, vertex_count, slot_scale)
     for chunk in numba.prange((vertex_count + CHUNK - 1) // CHUNK):
         for vertex in range(chunk * CHUNK, min(vertex_count, (chunk + 1) * CHUNK)):
             least = 1.0
@@ -61,24 +66,45 @@ def limit_rows(x, dx, count, points, kind, side, slot_scale, vertex_start, verte
                 entry = vertex_entry[k]
                 least = min(least, slot_scale[entry // 4, entry % 4])
             scale[vertex] = least
+    scale[vertex_count:] = 1.0
+    for k in range(vertex_start[vertex_count], vertex_start[vertex_start.shape[0] - 1]):
+        entry = vertex_entry[k]
+        body = (unknown[points[entry // 4, entry % 4] - vertex_count] - vertex_count) // 2
+        scale[vertex_count + body] = min(scale[vertex_count + body], slot_scale[entry // 4, entry % 4])
 
 
 @kernel
-def limit_along(nx, ny, nz, d, dx, points, row, vertex_count, slot_scale):
+def limit_along(nx, ny, nz, d, step, unknown, arm, points, row, vertex_count, slot_scale):
     """Factors of a row's slots for a plane with unit normal n, d [m] between both sides; returns the least."""
-    point_free = points[row, 0] < vertex_count
-    corner_free = points[row, 1] < vertex_count
+    last = vertex_count + unknown.shape[0]
+    point_free = points[row, 0] < last
+    corner_free = points[row, 1] < last
     allowed = d * (SHARE_OF_BOTH if point_free and corner_free else SHARE_OF_ONE)
     least = 1.0
     for slot in range(4):
         point = points[row, slot]
+        if point >= last:
+            continue
+        sign = -1.0 if slot == 0 else 1.0
         if point < vertex_count:
-            along = dx[point, 0] * nx + dx[point, 1] * ny + dx[point, 2] * nz
-            if slot == 0:
-                along = -along
-            slot_scale[row, slot] = allowed / along if along > allowed else 1.0
-            least = min(least, slot_scale[row, slot])
+            along = sign * (step[point, 0] * nx + step[point, 1] * ny + step[point, 2] * nz)
+        else:
+            ux, uy, uz = rigid_point_step(point - vertex_count, unknown, arm, step)
+            along = sign * (ux * nx + uy * ny + uz * nz) + bulge(point - vertex_count, unknown, arm, step)
+        slot_scale[row, slot] = allowed / along if along > allowed else 1.0
+        least = min(least, slot_scale[row, slot])
     return least
+
+
+@kernel
+def bulge(point, unknown, arm, step):
+    """How far a rigid point may leave the straight way of its step [m], as it goes along an arc.
+
+    A share s of the step strays by at most s^2 |t|^2 |r| / 2 <= s times that.
+    """
+    t, r = step[unknown[point] + 1], arm[point]
+    turn2 = t[0] * t[0] + t[1] * t[1] + t[2] * t[2]
+    return 0.5 * turn2 * math.sqrt(r[0] * r[0] + r[1] * r[1] + r[2] * r[2])
 
 
 @kernel
@@ -106,36 +132,40 @@ def height_of(x, points, row):
     return nx, ny, nz, h
 
 
-def carry(x: FloatArray, collider_positions: FloatArray, contacts: Contacts) -> int:
-    """Move vertices out of the way of colliders that jump, in place.
+def carry(x: FloatArray, poses: FloatArray, given_positions: FloatArray, contacts: Contacts, model: Model) -> int:
+    """Move vertices and rigid bodies out of the way of colliders that jump, in place.
 
-    x: positions before [m], shape (point_count, 3), of which rows 0 .. vertex_count - 1 are changed;
-    collider_positions: rows vertex_count .. after the jump. Meant as a first guess for the solver: a vertex
+    x: positions before [m], shape (point_count, 3), whose moving points are changed, and with them the centres of
+    `poses`; given_positions: of the collider points after the jump. Meant as a first guess for the solver: a vertex
     that a triangle would pass through (or all corners of a triangle that a collider's point would pass
-    through) is put back on its side, with half of its gap or of the thickness, whichever is less. Returns the
-    number of rows that stay crossed (bodies squeezed from both sides, jumps larger than the collider).
+    through) is put back on its side, with half of its gap or of the thickness, whichever is less; a rigid body as a
+    whole. Returns the number of rows that stay crossed (bodies squeezed from both sides, jumps larger than the
+    collider).
     """
     count = contacts.count
     if count == 0:
         return 0
-    vertex_count = contacts.vertex_count
+    moving = model.moving_point_count
     before = x.copy()
     after = x.copy()
-    after[vertex_count:] = collider_positions
+    after[moving:] = given_positions
     move = np.zeros((count, 3))
     for attempt in range(CARRY_PASSES + 1):
         crossed = find_crossed(
-            before, after, count, contacts.points, contacts.kind, contacts.side, contacts.thickness, vertex_count, move
+            before, after, count, contacts.points, contacts.kind, contacts.side, contacts.thickness, moving, move
         )
         if crossed == 0 or attempt == CARRY_PASSES:
             break
-        move_carried(move, contacts.points, contacts.vertex_start, contacts.vertex_entry, after)
-    x[:vertex_count] = after[:vertex_count]
+        move_carried(
+            move, contacts.points, contacts.vertex_start, contacts.vertex_entry, model.vertex_count,
+            model.rigid.point_start, poses, after,
+        )  # fmt: skip
+    x[:moving] = after[:moving]
     return int(crossed)
 
 
 @kernel
-def find_crossed(before, after, count, points, kind, side, thickness, vertex_count, move):
+def find_crossed(before, after, count, points, kind, side, thickness, moving, move):
     """The move [m] each crossed row asks of its point (and, reversed, of its corners); returns their number."""
     crossed = 0
     for row in range(count):
@@ -155,7 +185,7 @@ def find_crossed(before, after, count, points, kind, side, thickness, vertex_cou
             continue
         crossed += 1
         amount = keep - new
-        if p < vertex_count and a < vertex_count:
+        if p < moving and a < moving:
             amount *= 0.5
         move[row, 0], move[row, 1], move[row, 2] = amount * mx, amount * my, amount * mz
     return crossed
@@ -180,19 +210,36 @@ def meets_face(before, after, points, row, old, new):
 
 
 @kernel
-def move_carried(move, points, vertex_start, vertex_entry, after):
-    """Give each vertex the smallest move that satisfies its rows one after the other, in their fixed order."""
-    for vertex in range(vertex_start.shape[0] - 1):
-        ux = uy = uz = 0.0
-        for k in range(vertex_start[vertex], vertex_start[vertex + 1]):
-            row = vertex_entry[k] // 4
-            sign = 1.0 if vertex_entry[k] % 4 == 0 else -1.0
-            mx, my, mz = sign * move[row, 0], sign * move[row, 1], sign * move[row, 2]
-            mm = mx * mx + my * my + mz * mz
-            if mm > 0.0:
-                missing = 1.0 - (ux * mx + uy * my + uz * mz) / mm
-                if missing > 0.0:
-                    ux, uy, uz = ux + missing * mx, uy + missing * my, uz + missing * mz
+def move_carried(move, points, vertex_start, vertex_entry, vertex_count, rigid_start, poses, after):
+    """Give each vertex and rigid body the smallest move that satisfies its rows one after the other, in their order."""
+    for vertex in range(vertex_count):
+        ux, uy, uz = satisfy(move, vertex_start[vertex], vertex_start[vertex + 1], vertex_entry)
         after[vertex, 0] += ux
         after[vertex, 1] += uy
         after[vertex, 2] += uz
+    for body in range(poses.shape[0]):
+        first, last = rigid_start[body], rigid_start[body + 1]
+        ux, uy, uz = satisfy(move, vertex_start[first], vertex_start[last], vertex_entry)
+        poses[body, 0] += ux
+        poses[body, 1] += uy
+        poses[body, 2] += uz
+        for point in range(first, last):
+            after[point, 0] += ux
+            after[point, 1] += uy
+            after[point, 2] += uz
+
+
+@kernel
+def satisfy(move, begin, end, vertex_entry):
+    """The move [m] that entries begin .. end - 1 ask for."""
+    ux = uy = uz = 0.0
+    for k in range(begin, end):
+        row = vertex_entry[k] // 4
+        sign = 1.0 if vertex_entry[k] % 4 == 0 else -1.0
+        mx, my, mz = sign * move[row, 0], sign * move[row, 1], sign * move[row, 2]
+        mm = mx * mx + my * my + mz * mz
+        if mm > 0.0:
+            missing = 1.0 - (ux * mx + uy * my + uz * mz) / mm
+            if missing > 0.0:
+                ux, uy, uz = ux + missing * mx, uy + missing * my, uz + missing * mz
+    return ux, uy, uz

@@ -111,7 +111,7 @@ class ContactSearch:
         fit_groups(x, groups.points, groups.start, groups.chunk_start, groups.box)
         while True:
             partner_count = find_partners(
-                self._margin, model.membrane_count, groups.body, groups.box, self._wrong.body, self._body_box,
+                self._margin, model.moving_count, groups.body, groups.box, self._wrong.body, self._body_box,
                 self._active, self._partner_start, self._partner,
             )  # fmt: skip
             if partner_count <= self._partner.shape[0]:

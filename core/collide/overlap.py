@@ -92,7 +92,7 @@ def _crossings(model: Model, trees: Trees, edges: BodyEdges, x: FloatArray) -> t
     while True:
         edge, triangle, share = np.zeros(room, np.int32), np.zeros(room, np.int32), np.zeros(room)
         count = find_crossings(
-            x, model.surfaces.triangles, edges.points, edges.body, model.membrane_count, trees.triangle_order,
+            x, model.surfaces.triangles, edges.points, edges.body, model.moving_count, trees.triangle_order,
             trees.triangle_start, trees.node_start, trees.depth, trees.box, np.zeros(STACK_SIZE, np.int32),
             edge, triangle, share,
         )  # fmt: skip

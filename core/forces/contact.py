@@ -63,11 +63,14 @@ class ContactTerms(NamedTuple):
 
     points: Any  # the four points of each contact, shape (contact_count, 4)
     weights: Any  # their weights in the gap, shape (contact_count, 4)
-    vertex_start: Any  # CSR over vertices, shape (vertex_count + 1,)
+    vertex_start: Any  # CSR over moving points, shape (moving_point_count + 1,)
     vertex_entry: Any  # 4 * contact + slot
     active: Any  # whether the contact exerts a force, shape (contact_count,)
     force: Any  # on the side of positive weight [N], shape (contact_count, 3)
     matrix: Any  # stiffness xx, yy, zz, xy, xz, yz [N/m], shape (contact_count, 6)
+    vertex_count: Any  # points below are soft vertices, those from here on belong to rigid bodies or are given
+    unknown: Any  # first row of unknowns of each rigid point's body, shape (rigid_point_count,)
+    arm: Any  # of each rigid point from its body's centre [m], shape (rigid_point_count, 3)
 
 
 @kernel
@@ -85,18 +88,38 @@ def contact_force(i, terms):
 
 
 @kernel
+def rigid_point_step(point, unknown, arm, step):
+    """How far a step of unknowns moves a rigid point (counted from the first one), to first order; 0 if it is given."""
+    if point >= unknown.shape[0]:  # a collider's
+        return 0.0, 0.0, 0.0
+    row = unknown[point]
+    rx, ry, rz = arm[point, 0], arm[point, 1], arm[point, 2]
+    tx, ty, tz = step[row + 1, 0], step[row + 1, 1], step[row + 1, 2]
+    return (
+        step[row, 0] + ty * rz - tz * ry,
+        step[row, 1] + tz * rx - tx * rz,
+        step[row, 2] + tx * ry - ty * rx,
+    )
+
+
+@kernel
 def contact_stretch(c, p, terms):
-    """Force change of contact c when its vertices move by p, shape (vertex_count, 3); step one of the product."""
+    """Force change of contact c when the unknowns change by p, shape (unknown_count, 3); step one of the product."""
     if not terms.active[c]:
         return 0.0, 0.0, 0.0
     rx = ry = rz = 0.0
     for slot in range(4):
         i = terms.points[c, slot]
-        if i < p.shape[0]:  # collider points are given, not unknown
-            w = terms.weights[c, slot]
+        w = terms.weights[c, slot]
+        if i < terms.vertex_count:
             rx += w * p[i, 0]
             ry += w * p[i, 1]
             rz += w * p[i, 2]
+        elif w != 0.0:
+            ux, uy, uz = rigid_point_step(i - terms.vertex_count, terms.unknown, terms.arm, p)
+            rx += w * ux
+            ry += w * uy
+            rz += w * uz
     m = terms.matrix[c]
     return (
         m[0] * rx + m[3] * ry + m[4] * rz,
@@ -117,6 +140,36 @@ def contact_product(i, terms, stretched):
             hy += w * stretched[c, 1]
             hz += w * stretched[c, 2]
     return hx, hy, hz
+
+
+@kernel
+def add_wrenches(terms, point_start, values, out):
+    """Add what contacts do to rigid bodies: `values` [N], shape (contact_count, 3), times weight, and its torque.
+
+    `out` are the rows of unknowns, two per rigid body, the last of an array of all rows.
+    """
+    first_row = out.shape[0] - 2 * (point_start.shape[0] - 1)
+    for body in range(point_start.shape[0] - 1):
+        fx = fy = fz = tx = ty = tz = 0.0
+        for q in range(terms.vertex_start[point_start[body]], terms.vertex_start[point_start[body + 1]]):
+            c = terms.vertex_entry[q] >> 2
+            if not terms.active[c]:
+                continue
+            slot = terms.vertex_entry[q] & 3
+            w = terms.weights[c, slot]
+            r = terms.arm[terms.points[c, slot] - terms.vertex_count]
+            gx, gy, gz = w * values[c, 0], w * values[c, 1], w * values[c, 2]
+            fx, fy, fz = fx + gx, fy + gy, fz + gz
+            tx += r[1] * gz - r[2] * gy
+            ty += r[2] * gx - r[0] * gz
+            tz += r[0] * gy - r[1] * gx
+        row = first_row + 2 * body
+        out[row, 0] += fx
+        out[row, 1] += fy
+        out[row, 2] += fz
+        out[row + 1, 0] += tx
+        out[row + 1, 1] += ty
+        out[row + 1, 2] += tz
 
 
 @parallel_kernel

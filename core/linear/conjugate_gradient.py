@@ -1,7 +1,8 @@
 """Conjugate gradients on the Hessian of a time stage, which is never formed.
 
-H = inertia + springs + hinges + contacts + one rank of gas per body, preconditioned by the multigrid cycle
-(Hestenes and Stiefel 1952). All sums run over the model's chunks in a fixed order.
+H = inertia + springs + hinges + contacts + one rank of gas per body, preconditioned by the multigrid cycle for the
+vertices and by blocks for the rigid bodies (Hestenes and Stiefel 1952). A vector has one row per vertex, then two per
+rigid body. All sums run over the model's chunks in a fixed order, then over the rows of the rigid bodies.
 """
 
 from typing import Any, NamedTuple
@@ -10,10 +11,11 @@ import numpy as np
 from numba import prange
 
 from ..forces.bend import bend_product, sharp_product
-from ..forces.contact import BLOCK_SIZE, contact_product, contact_stretch
+from ..forces.contact import BLOCK_SIZE, add_wrenches, contact_product, contact_stretch
 from ..forces.stretch import stretch_product
-from ..jit import parallel_kernel
+from ..jit import kernel, parallel_kernel
 from .multigrid import apply_multigrid
+from .rigid_blocks import solve_blocks
 
 
 class Hessian(NamedTuple):
@@ -25,10 +27,13 @@ class Hessian(NamedTuple):
     edge_block: Any  # shape (edge_count, 4)
     volume_gradient: Any  # [m^2], shape (vertex_count, 3)
     gas_stiffness: Any  # nRT / V^2 [Pa/m^3], shape (membrane_count,)
+    rigid_mass: Any  # mass / tau^2 [N/m], shape (rigid_count,)
+    rigid_inertia: Any  # inertia / tau^2 in world axes [N m], shape (rigid_count, 3, 3)
+    rigid_point_start: Any  # first point of each rigid body, shape (rigid_count + 1,)
 
 
 class Scratch(NamedTuple):
-    """Vectors of the iteration, shape (vertex_count, 3), and what a product sums up on its way."""
+    """Vectors of the iteration, shape (unknown_count, 3), and what a product sums up on its way."""
 
     direction: Any
     product: Any
@@ -36,6 +41,7 @@ class Scratch(NamedTuple):
     sums: Any  # per chunk, shape (chunk_count, 2)
     pulled: Any  # `sharp_product` of every sharp hinge, shape (sharp_count, 4, 3)
     gas: Any  # gas_stiffness * (dV/dx . direction) per membrane
+    blocks: Any  # factors of `rigid_blocks`, shape (rigid_count, 6, 6)
 
 
 @parallel_kernel
@@ -87,12 +93,34 @@ def multiply(edges, hinges, chunks, hessian, terms, contact_count, p, stretched,
         swept = gas[body]
         gas[body] = hessian.gas_stiffness[body] * swept
         total += gas[body] * swept
+    if hessian.rigid_mass.shape[0] > 0:
+        total += multiply_rigid(hessian, terms, contact_count, p, stretched, product)
+    return total
+
+
+@kernel
+def multiply_rigid(hessian, terms, contact_count, p, stretched, product):
+    """The rows of the rigid bodies of `product` = H p; returns their share of p'Hp."""
+    vertex_count = hessian.inertia.shape[0]
+    for body in range(hessian.rigid_mass.shape[0]):
+        row = vertex_count + 2 * body
+        for i in range(3):
+            product[row, i] = hessian.rigid_mass[body] * p[row, i]
+            turned = 0.0
+            for k in range(3):
+                turned += hessian.rigid_inertia[body, i, k] * p[row + 1, k]
+            product[row + 1, i] = turned
+    if contact_count > 0:
+        add_wrenches(terms, hessian.rigid_point_start, stretched, product)
+    total = 0.0
+    for row in range(vertex_count, product.shape[0]):
+        total += p[row, 0] * product[row, 0] + p[row, 1] * product[row, 1] + p[row, 2] * product[row, 2]
     return total
 
 
 @parallel_kernel
-def dot(a, b, chunks, sums):
-    """Sum of a * b over all vertices, both of shape (vertex_count, 3)."""
+def dot(a, b, chunks, vertex_count, sums):
+    """Sum of a * b over all unknowns, both of shape (unknown_count, 3)."""
     for chunk in prange(chunks.body.shape[0]):
         total = 0.0
         for i in range(chunks.start[chunk], chunks.start[chunk + 1]):
@@ -101,7 +129,18 @@ def dot(a, b, chunks, sums):
     result = 0.0
     for chunk in range(chunks.body.shape[0]):
         result += sums[chunk, 0]
+    for row in range(vertex_count, a.shape[0]):
+        result += a[row, 0] * b[row, 0] + a[row, 1] * b[row, 1] + a[row, 2] * b[row, 2]
     return result
+
+
+@kernel
+def precondition(levels, blocks, residual, z):
+    """z = B residual: a multigrid cycle for the vertices, exact blocks for the rigid bodies."""
+    if residual.shape[0] > 2 * blocks.shape[0]:
+        apply_multigrid(levels, residual, z)
+    if blocks.shape[0] > 0:
+        solve_blocks(blocks, residual, z)
 
 
 @parallel_kernel
@@ -116,13 +155,17 @@ def conjugate_gradient(
     """
     p, product, z = scratch.direction, scratch.product, scratch.preconditioned
     sums, pulled, gas = scratch.sums, scratch.pulled, scratch.gas
+    vertex_count = hessian.inertia.shape[0]
     u[:] = 0.0
-    apply_multigrid(levels, residual, z)
-    start = dot(residual, z, chunks, sums)
+    precondition(levels, scratch.blocks, residual, z)
+    start = dot(residual, z, chunks, vertex_count, sums)
     size = start
     for chunk in prange(chunks.body.shape[0]):
         for i in range(chunks.start[chunk], chunks.start[chunk + 1]):
             p[i, 0], p[i, 1], p[i, 2] = z[i, 0], z[i, 1], z[i, 2]
+    for row in range(vertex_count, u.shape[0]):
+        for axis in range(3):
+            p[row, axis] = z[row, axis]
     iterations = 0
     if not start > enough:
         return 0, start
@@ -141,9 +184,13 @@ def conjugate_gradient(
                 for axis in range(3):
                     u[i, axis] += step * p[i, axis]
                     residual[i, axis] -= step * (product[i, axis] + squeeze * hessian.volume_gradient[i, axis])
+        for row in range(vertex_count, u.shape[0]):
+            for axis in range(3):
+                u[row, axis] += step * p[row, axis]
+                residual[row, axis] -= step * product[row, axis]
         iterations += 1
-        apply_multigrid(levels, residual, z)
-        following = dot(residual, z, chunks, sums)
+        precondition(levels, scratch.blocks, residual, z)
+        following = dot(residual, z, chunks, vertex_count, sums)
         if not np.isfinite(following) or following <= tolerance * tolerance * start:
             break
         ratio = following / size
@@ -152,4 +199,7 @@ def conjugate_gradient(
             for i in range(chunks.start[chunk], chunks.start[chunk + 1]):
                 for axis in range(3):
                     p[i, axis] = z[i, axis] + ratio * p[i, axis]
+        for row in range(vertex_count, u.shape[0]):
+            for axis in range(3):
+                p[row, axis] = z[row, axis] + ratio * p[row, axis]
     return iterations, start

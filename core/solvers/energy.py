@@ -2,8 +2,9 @@
 
     E(x) = 1/2 |x - y|^2_M / tau^2 + stretch(x) + bend(x) + gas(x) + contact(x) + friction(x)
 
-tau is the length of the stage and y where the vertices would go without inner forces and contacts. The class
-holds the arrays that the kernels of `core/forces` fill; it adds no physics of its own.
+tau is the length of the stage and y where the vertices would go without inner forces and contacts; rigid bodies have
+an inertia of their own (`forces/rigid_inertia.py`). The class holds the arrays that the kernels of `core/forces` fill;
+it adds no physics of its own.
 """
 
 import numpy as np
@@ -12,13 +13,16 @@ from numba import prange
 from ..collide.contacts import Contacts
 from ..collide.narrow import evaluate_gaps
 from ..forces.bend import bend_force, evaluate_bend
-from ..forces.contact import BLOCK_SIZE, ContactTerms, contact_diagonal, contact_force, evaluate_contact
+from ..forces.contact import BLOCK_SIZE, ContactTerms, add_wrenches, contact_diagonal, contact_force, evaluate_contact
 from ..forces.friction import FrictionLag, evaluate_friction, friction_energy, settle_friction
 from ..forces.gas import gas_law, volume_gradient
+from ..forces.rigid_inertia import evaluate_rigid_inertia
 from ..forces.stretch import evaluate_stretch, stretch_force
 from ..jit import kernel, parallel_kernel
 from ..linear.conjugate_gradient import Hessian
+from ..linear.rigid_blocks import factor_blocks
 from ..model import BoolArray, FloatArray, Model
+from ..rigid.motion import turned_tensors
 from ..state import StuckContacts
 
 
@@ -48,6 +52,11 @@ class StageEnergy:
         self._sharp_turn = np.zeros((len(model.hinges.sharp), 18))
         self._volume_gradient = np.zeros((vertex_count, 3))
         self._chunk_sums = np.zeros((4, chunk_count))
+        self._rigid_target = np.zeros((model.rigid_count, 7))
+        self._rigid_force = np.zeros((2 * model.rigid_count, 3))
+        self._poses = np.zeros((model.rigid_count, 7))
+        self._owner = model.point_body[vertex_count : model.moving_point_count] - model.membrane_count
+        self.arm = model.rigid.arm.copy()  # of each rigid point at the x last evaluated [m]
         self.hessian = Hessian(
             inertia=self.inertia,
             pinned=model.pinned,
@@ -55,12 +64,16 @@ class StageEnergy:
             edge_block=self._edge_block,
             volume_gradient=self._volume_gradient,
             gas_stiffness=self._gas_stiffness,
+            rigid_mass=model.rigid.mass / stage_time**2,
+            rigid_inertia=model.rigid.inertia / stage_time**2,
+            rigid_point_start=model.rigid.point_start,
         )
         # where stretch, bend, gas and contact were last evaluated, and with how much gas
         self._known_x = np.full((model.point_count, 3), np.nan)
         self._known_gas = np.zeros(model.membrane_count)
         self._kept_energy = 0.0
         self._smooth_energy = 0.0
+        self.record = 0  # number of the contact record: of searches so far
         self.elastic_energy = 0.0  # stretch, bend and contact where E was last evaluated [J]
         self._allocate(len(contacts.gap))
 
@@ -68,30 +81,38 @@ class StageEnergy:
         """Start a substep at x, all points: friction counts slip from here."""
         self._start[:] = x
 
-    def begin(self, target: FloatArray, gas: FloatArray) -> None:
-        """Start a stage towards `target` = y, shape (vertex_count, 3), with the given nRT [J]."""
+    def begin(self, target: FloatArray, rigid_target: FloatArray, gas: FloatArray) -> None:
+        """Start a stage towards `target` = y, shape (vertex_count, 3), and poses, with the given nRT [J]."""
         self._target[:] = target
+        self._rigid_target[:] = rigid_target
         self._gas[:] = gas
 
     def set_stage_time(self, stage_time: float) -> None:
         """Use stages of another length [s] from the next `begin` on."""
         self.stage_time = stage_time
         np.divide(self.model.vertex_mass, stage_time**2, out=self.inertia)
+        np.divide(self.model.rigid.mass, stage_time**2, out=self.hessian.rigid_mass)
 
-    def evaluate(self, x: FloatArray) -> float:
-        """E at x [J], with the friction last held; keeps the derivatives that `linearise` and `residual` need.
+    def evaluate(self, x: FloatArray, poses: FloatArray) -> float:
+        """E at x and the poses that place its rigid points [J], with the friction last held.
 
-        What depends on positions alone is not computed again where it was computed last.
+        Keeps the derivatives that `linearise` and `residual` need. What depends on positions alone is not computed again where it was computed last.
         """
         model = self.model
         if not (np.array_equal(x, self._known_x) and np.array_equal(self._gas, self._known_gas)):
+            if model.rigid_count:
+                np.subtract(x[model.vertex_count : model.moving_point_count], poses[self._owner, :3], out=self.arm)
             gas = self._bodies_energy(x)
             self.elastic_energy = float(self._chunk_sums[1:3].sum()) + self._contact_energy(x)
             self._kept_energy = gas + self.elastic_energy
             self._known_x[:] = x
             self._known_gas[:] = self._gas
         inertia_energy(x, self._target, self.inertia, model.chunks, self._chunk_sums[0])
-        self._smooth_energy = float(self._chunk_sums[0].sum()) + self._kept_energy
+        self._poses[:] = poses
+        rigid = evaluate_rigid_inertia(
+            poses, self._rigid_target, model.rigid.mass, model.rigid.second_moment, self.stage_time, self._rigid_force
+        )
+        self._smooth_energy = float(self._chunk_sums[0].sum()) + rigid + self._kept_energy
         return self._smooth_energy + self._friction_energy(x)
 
     def forget(self) -> None:
@@ -146,11 +167,28 @@ class StageEnergy:
         return float(self._block_energy[: _block_count(count)].sum())
 
     def residual(self, x: FloatArray, r: FloatArray) -> None:
-        """Minus the gradient of E at x [N] into r, shape (vertex_count, 3); after `evaluate` and `linearise`."""
+        """Minus the gradient of E at x [N, N m] into r, shape (unknown_count, 3); after `evaluate` and `linearise`."""
         gather_residual(
             x, self._target, self.model.edges, self.model.hinges, self.model.chunks, self.hessian, self._tension,
             self._hinge_force, self.pressure, self.terms, self.contacts.count, r,
         )  # fmt: skip
+        if self.model.rigid_count:
+            r[self.model.vertex_count :] = self._rigid_force
+            if self.contacts.count:
+                add_wrenches(self.terms, self.model.rigid.point_start, self.terms.force, r)
+
+    def rigid_blocks(self, blocks: FloatArray) -> None:
+        """Turn the Hessian's inertia with the bodies, and factor their blocks, shape (rigid_count, 6, 6)."""
+        if self.model.rigid_count:
+            hessian = self.hessian
+            turned_tensors(self._poses, self.model.rigid.inertia, hessian.rigid_inertia)
+            np.divide(hessian.rigid_inertia, self.stage_time**2, out=hessian.rigid_inertia)
+            count = self.contacts.count
+            if count == 0:
+                self.terms.active[:] = False
+            factor_blocks(
+                hessian.rigid_mass, hessian.rigid_inertia, self.terms, hessian.rigid_point_start, blocks
+            )
 
     def contact_diagonal(self, diagonal: FloatArray) -> None:
         """Diagonal of the contact stiffness [N/m], shape (vertex_count, 3)."""
@@ -165,10 +203,10 @@ class StageEnergy:
         return stored
 
     def touching(self) -> BoolArray:
-        """Whether a contact pushes each membrane, shape (membrane_count,)."""
+        """Whether a contact pushes each moving body, shape (moving_count,)."""
         pushed = self.normal_force[: self.contacts.count] > 0.0
         bodies = self.contacts.bodies[: self.contacts.count][pushed]
-        return np.bincount(bodies.ravel(), minlength=self.model.body_count)[: self.model.membrane_count] > 0
+        return np.bincount(bodies.ravel(), minlength=self.model.body_count)[: self.model.moving_count] > 0
 
     def stuck(self, x: FloatArray) -> StuckContacts:
         """The stretched friction springs at the end of a substep at x, to be handed to `contacts_found` again."""
@@ -179,17 +217,22 @@ class StageEnergy:
         return StuckContacts(contacts.points[held, 0], contacts.bodies[held, 1], stretch[held])
 
     def contacts_found(self, body_scale: FloatArray, stuck: StuckContacts) -> None:
-        """Follow the contact record after a search; `body_scale` = kappa of each body [N/m], a pair takes the larger.
+        """Follow the contact record after a search; `body_scale` = kappa of each body [N/m], inf for colliders.
 
-        `stuck` are the friction springs at the start of the substep. No normal force is held until the next
+        A pair takes the larger where it has a skin, which must hold its own pressure, else the less: two rigid bodies
+        have no more to stop than the lighter one. `stuck` are the friction springs at the start of the substep. No normal force is held until the next
         `linearise`.
         """
         contacts, count = self.contacts, self.contacts.count
+        self.record += 1
         self.forget()
         capacity = len(contacts.gap)
         if capacity != len(self.normal_force):
             self._allocate(capacity)
-        self._contact_scale[:count] = body_scale[contacts.bodies[:count]].max(axis=1)
+        bodies = contacts.bodies[:count]
+        skin = np.where(bodies < self.model.membrane_count, body_scale[bodies], 0.0).max(axis=1, initial=0.0)
+        hard = body_scale[bodies].min(axis=1, initial=np.inf)
+        self._contact_scale[:count] = np.where(skin > 0.0, skin, hard)
         self._lag.limit[:] = 0.0
         self._lag = self._lag._replace(points=contacts.points)
         self.hold_stuck(stuck)
@@ -232,6 +275,7 @@ class StageEnergy:
         self.terms = ContactTerms(
             contacts.points, contacts.weights, contacts.vertex_start, contacts.vertex_entry,
             np.zeros(capacity, dtype=np.bool_), np.zeros((capacity, 3)), np.zeros((capacity, 6)),
+            self.model.vertex_count, self.model.rigid.unknown, self.arm,
         )  # fmt: skip
 
 

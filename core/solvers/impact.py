@@ -10,65 +10,55 @@ from math import sqrt
 
 import numpy as np
 
+from ..collide.mobility import Mobility, mobility_along, push_sides, relative_step
 from ..jit import kernel
 from ..model import FloatArray
 from .energy import StageEnergy
 
 
-def overshoot(energy: StageEnergy, v1: FloatArray, v_ahead: FloatArray, time: float) -> tuple[FloatArray, FloatArray]:
-    """What `v_ahead` [m/s] has to change by, shape (vertex_count, 3), and what that takes from each contact's normal
-    impulse [N s], shape (contact_count,).
+def overshoot(
+    energy: StageEnergy, mobility: Mobility, v1: FloatArray, v_ahead: FloatArray, time: float
+) -> tuple[FloatArray, FloatArray]:
+    """What `v_ahead` [m/s, 1/s] has to change by, shape (unknown_count, 3), and what that takes from each contact's
+    normal impulse [N s], shape (contact_count,).
 
     `v1` are the velocities of the first stage; `time` = h - tau [s] is what `v_ahead` looks ahead.
     """
     contacts = energy.contacts
-    change, taken = np.zeros_like(v_ahead), np.zeros(contacts.count)
+    ahead = v_ahead - v1
+    excess, taken = ahead.copy(), np.zeros(contacts.count)
     cut_impulses(
         contacts.count, contacts.points, contacts.weights, contacts.normal, energy.normal_force,
-        contacts.friction, energy.model.vertex_mass, energy.model.pinned, v1, v_ahead, time, change, taken,
+        contacts.friction, mobility, time, excess, taken,
     )  # fmt: skip
-    return change, taken
+    return excess - ahead, taken
 
 
 @kernel
-def cut_impulses(
-    count, points, weights, normal, normal_force, friction, mass, pinned, v1, v_ahead, time, change, taken
-):
-    """Velocity changes [m/s] that take each contact's overshoot back, and the normal impulses [N s] that make them.
+def cut_impulses(count, points, weights, normal, normal_force, friction, mobility, time, excess, taken):
+    """Take each contact's overshoot out of `excess`, the velocities beyond the first stage's; and the normal impulses
+    [N s] that this takes back.
 
-    Serial, in contact order.
+    Serial, in contact order; each contact sees what those before it have taken, so that the many contacts of a rigid
+    body do not all take the same overshoot back.
     """
-    vertex_count = mass.shape[0]
     for c in range(count):
         if normal_force[c] <= 0.0:
             continue
-        dx = dy = dz = 0.0
-        mobility = 0.0
-        for slot in range(4):
-            i = points[c, slot]
-            if i < vertex_count and not pinned[i]:
-                w = weights[c, slot]
-                dx += w * (v_ahead[i, 0] - v1[i, 0])
-                dy += w * (v_ahead[i, 1] - v1[i, 1])
-                dz += w * (v_ahead[i, 2] - v1[i, 2])
-                mobility += w * w / mass[i]
-        if mobility == 0.0:
-            continue
         nx, ny, nz = normal[c, 0], normal[c, 1], normal[c, 2]
+        yielding = mobility_along(c, points, weights, nx, ny, nz, mobility)
+        if yielding == 0.0:
+            continue
+        dx, dy, dz = relative_step(c, points, weights, mobility, excess)
         along = dx * nx + dy * ny + dz * nz
+        most = time * normal_force[c]
+        cut = min(max(along, 0.0) / yielding, most)
+        taken[c] = cut
+        jx, jy, jz = cut * nx, cut * ny, cut * nz
         tx, ty, tz = dx - along * nx, dy - along * ny, dz - along * nz
         slip = sqrt(tx * tx + ty * ty + tz * tz)
-        most = time * normal_force[c] * mobility
-        cut = min(max(along, 0.0), most)
-        slip_cut = min(slip, friction[c] * most) / slip if slip > 0.0 else 0.0
-        taken[c] = cut / mobility
-        ix = (cut * nx + slip_cut * tx) / mobility
-        iy = (cut * ny + slip_cut * ty) / mobility
-        iz = (cut * nz + slip_cut * tz) / mobility
-        for slot in range(4):
-            i = points[c, slot]
-            if i < vertex_count and not pinned[i]:
-                share = weights[c, slot] / mass[i]
-                change[i, 0] -= share * ix
-                change[i, 1] -= share * iy
-                change[i, 2] -= share * iz
+        if slip > 0.0:
+            tx, ty, tz = tx / slip, ty / slip, tz / slip
+            slip_cut = min(slip / mobility_along(c, points, weights, tx, ty, tz, mobility), friction[c] * most)
+            jx, jy, jz = jx + slip_cut * tx, jy + slip_cut * ty, jz + slip_cut * tz
+        push_sides(c, points, weights, -jx, -jy, -jz, mobility, excess)

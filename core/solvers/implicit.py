@@ -19,7 +19,9 @@ import numpy as np
 
 from ..errors import ParameterError
 from ..model import FloatArray, IntArray, Model
-from ..state import State
+from ..rigid.flight import fly, pushed, shifted, velocity_rows
+from ..rigid.motion import turned_tensors
+from ..state import RigidMotion, State
 from .impact import overshoot
 from .losses import Losses
 from .momentum import MomentumBalance
@@ -100,7 +102,8 @@ class ImplicitSolver:
         """
         stage = self._minimiser
         stage.start(before, gas)
-        energy = self._kinetic_energy(before.velocities) + self._potential_energy(before.positions, gas)
+        energy = self._kinetic_energy(before.velocities, before.rigid)
+        energy += self._potential_energy(before.positions, before.rigid.pose, gas)
         self._advance(before, after, motion, share, gas, self.substep_time, energy, HALVINGS)
 
     def _advance(
@@ -113,9 +116,10 @@ class ImplicitSolver:
         """
         stage = self._minimiser
         stage.start(before, gas)
-        velocities = self._two_stages(before, motion, share, time)
-        kinetic, reached_kinetic = self._kinetic_energy(before.velocities), self._kinetic_energy(velocities)
-        reached = reached_kinetic + self._potential_energy(stage.x, gas)
+        velocities, rigid = self._two_stages(before, motion, share, time)
+        kinetic = self._kinetic_energy(before.velocities, before.rigid)
+        reached_kinetic = self._kinetic_energy(velocities, rigid)
+        reached = reached_kinetic + self._potential_energy(stage.x, stage.poses, gas)
         slack = ENERGY_SLACK * max(kinetic, reached_kinetic) + self._rest_energy + self._given_work(motion, time)
         if not reached - energy <= slack:
             if len(before.wrong_side):
@@ -128,70 +132,140 @@ class ImplicitSolver:
                 return self._advance(after, after, motion, share, gas, half, middle, halvings - 1)
             stage.counts.damped_steps += 1
             stage.start(before, gas)
-            velocities = self._one_stage(before, motion, share, time)
+            velocities, rigid = self._one_stage(before, motion, share, time)
         after.positions[:] = stage.x
         after.velocities[:] = velocities
+        after.rigid = rigid
         after.touching[:] = stage.energy.touching()
         after.gas[:] = gas
         after.wrong_side = stage.wrong_side()
         after.stuck = stage.energy.stuck(stage.x)
-        if after is not before:
-            after.approach_speed[:] = before.approach_speed
+        after.approach = before.approach
         self._losses.apply(stage.energy, self._momentum.pairs, after, time)
-        return self._kinetic_energy(after.velocities) + self._potential_energy(stage.x, gas)
+        self._set_point_velocities(after)
+        return self._kinetic_energy(after.velocities, after.rigid) + self._potential_energy(stage.x, stage.poses, gas)
 
-    def _two_stages(self, before: State, motion: Motion, share: float, h: float) -> FloatArray:
-        """The step of second order; positions in the minimiser's `x`, returns the velocities of all points."""
-        n, stage = self.model.vertex_count, self._minimiser
+    def _two_stages(self, before: State, motion: Motion, share: float, h: float) -> tuple[FloatArray, RigidMotion]:
+        """The step of second order; positions in the minimiser's `x`, returns velocities of all points and solids."""
+        n, stage, solids = self.model.vertex_count, self._minimiser, self.model.rigid
         tau, rest = GAMMA * h, (1.0 - GAMMA) * h
         step_share = h / motion.frame_time
         x0, v0 = before.positions, before.velocities[:n]
         fall = tau * tau * self.model.gravity
-        guessed_fall = self._guessed_fall(before, fall)
+        guessed_fall, guessed_rigid_fall = self._guessed_fall(before, fall)
         stage.energy.set_stage_time(tau)
-        self._momentum.start(x0, v0)
+        self._momentum.start(x0, v0, before.rigid)
 
         base = x0.copy()
         self._move_given(motion, share + GAMMA * step_share, base)
         start = x0[:n] + tau * v0
-        stage.minimise(target=start + fall, guess=start + guessed_fall)
-        self._momentum.add_forces(stage.energy, stage.x, rest)
+        flight = fly(before.rigid.pose, before.rigid.velocity, before.rigid.angular_momentum, solids, tau)
+        stage.minimise(
+            target=start + fall, guess=start + guessed_fall,
+            rigid_target=shifted(flight, fall), rigid_guess=shifted(flight, guessed_rigid_fall),
+        )  # fmt: skip
+        self._momentum.add_forces(stage.energy, stage.x, stage.poses, rest)
         v1 = (stage.x[:n] - base[:n]) / tau
         a1 = (v1 - v0) / tau
+        poses1 = stage.poses.copy()
+        pushed1 = pushed(shifted(flight, fall), poses1, solids, tau)
+        rigid1 = RigidMotion(
+            poses1, (poses1[:, :3] - before.rigid.pose[:, :3]) / tau, before.rigid.angular_momentum + pushed1
+        )
 
         v_ahead = v0 + rest * a1
+        rigid_ahead = RigidMotion(
+            poses1,
+            before.rigid.velocity + rest / tau * (rigid1.velocity - before.rigid.velocity),
+            before.rigid.angular_momentum + rest / tau * pushed1,
+        )
         if stage.contacts.count:
-            change, taken = overshoot(stage.energy, v1, v_ahead, rest)
-            v_ahead += change
-            self._momentum.take_back(stage.energy, stage.x, change, taken)
+            mobility = stage.current_mobility()
+            change, taken = overshoot(
+                stage.energy, mobility, velocity_rows(v1, rigid1, mobility), velocity_rows(v_ahead, rigid_ahead, mobility),
+                rest,
+            )  # fmt: skip
+            v_ahead += change[:n]
+            rigid_ahead = self._changed(rigid_ahead, change[n:])
+            self._momentum.take_back(stage.energy, stage.x, stage.poses, change, taken)
         base[:n] = x0[:n] + rest * v1
         self._move_given(motion, share + step_share, base)
         guess = base[:n] + tau * v1 + rest / tau * guessed_fall
-        stage.minimise(target=base[:n] + tau * v_ahead + fall, guess=guess)
-        self._momentum.add_forces(stage.energy, stage.x, tau)
+        rigid_base = fly(before.rigid.pose, rigid1.velocity, rigid1.angular_momentum, solids, rest)
+        rigid_target = shifted(fly(rigid_base, rigid_ahead.velocity, rigid_ahead.angular_momentum, solids, tau), fall)
+        rigid_guess = fly(rigid_base, rigid1.velocity, rigid1.angular_momentum, solids, tau)
+        stage.minimise(
+            target=base[:n] + tau * v_ahead + fall, guess=guess,
+            rigid_target=rigid_target, rigid_guess=shifted(rigid_guess, rest / tau * guessed_rigid_fall),
+        )  # fmt: skip
+        self._momentum.add_forces(stage.energy, stage.x, stage.poses, tau)
         velocities: FloatArray = (stage.x - base) / tau
-        self._momentum.settle(stage.x, velocities)
-        return velocities
+        rigid = RigidMotion(
+            stage.poses.copy(),
+            (stage.poses[:, :3] - rigid_base[:, :3]) / tau,
+            rigid_ahead.angular_momentum + pushed(rigid_target, stage.poses, solids, tau),
+        )
+        self._momentum.settle(stage.x, velocities, rigid)
+        return velocities, rigid
 
-    def _one_stage(self, before: State, motion: Motion, share: float, h: float) -> FloatArray:
+    def _one_stage(self, before: State, motion: Motion, share: float, h: float) -> tuple[FloatArray, RigidMotion]:
         """A step of implicit Euler: loses what the step of second order would have gained from nothing."""
-        n, stage = self.model.vertex_count, self._minimiser
+        n, stage, solids = self.model.vertex_count, self._minimiser, self.model.rigid
         x0 = before.positions
         fall = h * h * self.model.gravity
+        guessed_fall, guessed_rigid_fall = self._guessed_fall(before, fall)
         stage.energy.set_stage_time(h)
-        self._momentum.start(x0, before.velocities)
+        self._momentum.start(x0, before.velocities, before.rigid)
         base = x0.copy()
         self._move_given(motion, share + h / motion.frame_time, base)
         start = x0[:n] + h * before.velocities[:n]
-        stage.minimise(target=start + fall, guess=start + self._guessed_fall(before, fall))
-        self._momentum.add_forces(stage.energy, stage.x, h)
+        flight = fly(before.rigid.pose, before.rigid.velocity, before.rigid.angular_momentum, solids, h)
+        rigid_target = shifted(flight, fall)
+        stage.minimise(
+            target=start + fall, guess=start + guessed_fall,
+            rigid_target=rigid_target, rigid_guess=shifted(flight, guessed_rigid_fall),
+        )  # fmt: skip
+        self._momentum.add_forces(stage.energy, stage.x, stage.poses, h)
         velocities: FloatArray = (stage.x - base) / h
-        self._momentum.settle(stage.x, velocities)
-        return velocities
+        rigid = RigidMotion(
+            stage.poses.copy(),
+            (stage.poses[:, :3] - before.rigid.pose[:, :3]) / h,
+            before.rigid.angular_momentum + pushed(rigid_target, stage.poses, solids, h),
+        )
+        self._momentum.settle(stage.x, velocities, rigid)
+        return velocities, rigid
 
-    def _guessed_fall(self, before: State, fall: FloatArray) -> FloatArray:
-        """First guess of what gravity does in a stage: what touches nothing falls, what is held does not."""
-        return np.where(before.touching[self.model.point_body[: self.model.vertex_count], None], 0.0, fall)
+    def _guessed_fall(self, before: State, fall: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """First guess of what gravity does in a stage: what touches nothing falls, what is held does not.
+
+        Of the vertices and of the rigid bodies.
+        """
+        count = self.model.membrane_count
+        owner = self.model.point_body[: self.model.vertex_count]
+        held = before.touching[:, None]
+        return np.where(held[owner], 0.0, fall), np.where(held[count:], 0.0, fall)
+
+    def _changed(self, rigid: RigidMotion, change: FloatArray) -> RigidMotion:
+        """Rigid bodies whose velocities and angular velocities have changed by the rows of `change`."""
+        count = self.model.rigid_count
+        if count == 0:
+            return rigid
+        inertia = np.empty((count, 3, 3))
+        turned_tensors(rigid.pose, self.model.rigid.inertia, inertia)
+        turn = np.einsum("bij,bj->bi", inertia, change[1::2])
+        return RigidMotion(rigid.pose, rigid.velocity + change[::2], rigid.angular_momentum + turn)
+
+    def _set_point_velocities(self, state: State) -> None:
+        """Velocities of the rigid bodies' points from their motion."""
+        model = self.model
+        if model.rigid_count:
+            points = slice(model.vertex_count, model.moving_point_count)
+            owner = model.point_body[points] - model.membrane_count
+            inverse = np.empty((model.rigid_count, 3, 3))
+            turned_tensors(state.rigid.pose, model.rigid.inverse_inertia, inverse)
+            spin = np.einsum("bij,bj->bi", inverse, state.rigid.angular_momentum)
+            arm = state.positions[points] - state.rigid.pose[owner, :3]
+            state.velocities[points] = state.rigid.velocity[owner] + np.cross(spin[owner], arm)
 
     def _move_given(self, motion: Motion, share: float, base: FloatArray) -> None:
         """Put pinned vertices and colliders where they are at the end of a stage, and `base` to match their speed."""
@@ -200,16 +274,26 @@ class ImplicitSolver:
             base[motion.points] = target - self._minimiser.energy.stage_time * motion.velocities
             self._minimiser.move_given(motion.points, target)
 
-    def _kinetic_energy(self, velocities: FloatArray) -> float:
-        v = velocities[: self.model.vertex_count]
-        return 0.5 * float(np.einsum("i,ij,ij->", self.model.vertex_mass, v, v))
+    def _kinetic_energy(self, velocities: FloatArray, rigid: RigidMotion) -> float:
+        model = self.model
+        v = velocities[: model.vertex_count]
+        energy = 0.5 * float(np.einsum("i,ij,ij->", model.vertex_mass, v, v))
+        if model.rigid_count:
+            inverse = np.empty((model.rigid_count, 3, 3))
+            turned_tensors(rigid.pose, model.rigid.inverse_inertia, inverse)
+            spin = rigid.angular_momentum
+            energy += 0.5 * float(np.einsum("i,ij,ij->", model.rigid.mass, rigid.velocity, rigid.velocity))
+            energy += 0.5 * float(np.einsum("bi,bij,bj->", spin, inverse, spin))
+        return energy
 
-    def _potential_energy(self, x: FloatArray, gas: FloatArray) -> float:
+    def _potential_energy(self, x: FloatArray, poses: FloatArray, gas: FloatArray) -> float:
         """Elastic energy, contact, gas and height [J] at x, which the minimiser has evaluated last."""
         model = self.model
         height = x[: model.vertex_count] - model.rest_positions[: model.vertex_count]
         # einsum, not @: BLAS would start threads of its own, twice as slow here, with sums that depend on their number
         weight = float(np.einsum("i,ij,j->", model.vertex_mass, height, model.gravity))
+        height = poses[:, :3] - model.rigid.centre
+        weight += float(np.einsum("i,ij,j->", model.rigid.mass, height, model.gravity))
         return self._minimiser.energy.stored_energy(gas) - weight
 
     def _given_work(self, motion: Motion, time: float) -> float:

@@ -12,6 +12,8 @@ e = `bounciness` when   -e c - ln(1 - e c) = c^2 / 2. Over a step with the impul
 exp(-c J / (m v_in)), which holds for any step.
 A soft body acts as a whole, for its light skin alone has no momentum worth damping. What touches is left out: it is
 held by the contact, and a velocity into the surface would only be thrown back.
+Two solids stop each other within a step, so there is no way out to brake: once they have stopped, their contact (the
+resultant of all its points) parts with `bounciness` times the speed of approach, Newton's law of impact.
 """
 
 import math
@@ -20,11 +22,11 @@ import numpy as np
 from numba import prange
 
 from ..jit import kernel, parallel_kernel
-from ..model import Model
-from ..state import State
+from ..model import FloatArray, Model
+from ..state import PairSpeeds, State
 from .energy import StageEnergy
-from .momentum import PairImpulses
-from .rigid_motion import rigid_motions
+from .pairs import PairImpulses
+from .rigid_motion import rigid_motions, set_solid_motions, solid_motions
 
 #: Two bodies that part and approach again by less than this share of their first approach are still parting.
 SLIGHT_APPROACH = 0.05
@@ -32,6 +34,10 @@ SLIGHT_APPROACH = 0.05
 LEAST_UNTOUCHED = 0.2
 #: Less than this share of the approach speed is given back only as a slow return.
 LEAST_BOUNCE = 0.05
+#: Two solids that approach by less than gravity adds in this many steps lie on each other and do not bounce.
+RESTING_STEPS = 4.0
+#: Two solids have stopped when less than this share of their approach speed is left.
+STOPPED = 0.1
 
 
 class Losses:
@@ -39,24 +45,21 @@ class Losses:
 
     def __init__(self, model: Model) -> None:
         self._model = model
-        pair = np.sqrt(np.outer(model.bounciness[: model.membrane_count], model.bounciness))
-        self._strength = np.vectorize(bounce_strength, otypes=[float])(pair)
         self._damped = bool((model.damping > 0.0).any())
-        self._inelastic = bool((pair < 1.0).any())
-        # per membrane: centre, velocity, angular velocity, inverse inertia (6 numbers)
-        self._motion = np.zeros((model.membrane_count, 15))
+        self._inelastic = model.rigid_count > 0 or bool((model.bounciness < 1.0).any())
+        self._strengths: dict[float, float] = {}
+        # per moving body: see `rigid_motion`
+        self._motion = np.zeros((model.moving_count, 15))
         self._untouched_mass = np.zeros(model.vertex_count)
 
     def apply(self, energy: StageEnergy, pairs: PairImpulses, state: State, time: float) -> None:
-        """Change `state.velocities` in place.
+        """Change the velocities of `state` in place.
 
         `energy` holds the contacts at the end of the step just taken, `pairs` their impulses during it, `time` its
         length [s].
         """
         model, contacts = self._model, energy.contacts
-        if not (self._damped or self._inelastic):
-            return
-        x, v = state.positions, state.velocities
+        x, v, membranes = state.positions, state.velocities, slice(0, model.membrane_count)
         if self._inelastic:
             if pairs.load.any():
                 mass = self._untouched_mass
@@ -64,16 +67,33 @@ class Losses:
                     contacts.count, contacts.points, energy.normal_force, model.vertex_mass, model.body_point_start,
                     mass,
                 )  # fmt: skip
-                rigid_motions(x, v, mass, model.body_point_start, self._motion)
+                rigid_motions(x, v, mass, model.body_point_start, self._motion[membranes])
+                solids = self._motion[model.membrane_count :]
+                solid_motions(state.rigid, model.rigid, solids)
+                bounciness = np.sqrt(model.bounciness[pairs.low] * model.bounciness[pairs.high])
+                speeds = pairs.speeds(state.approach)
                 brake_pairs(
-                    x, v, model.membrane_count, mass, model.body_point_start, pairs.impulse, pairs.point, pairs.load,
-                    self._strength, self._motion, time * model.gravity, state.approach_speed,
+                    x, v, model.membrane_count, model.moving_count, mass, model.body_mass, model.body_point_start,
+                    pairs.low, pairs.high, pairs.impulse, pairs.point, pairs.load, bounciness,
+                    self._strengths_of(bounciness), self._motion, time * model.gravity, speeds,
                 )  # fmt: skip
+                set_solid_motions(solids, model.rigid, state.rigid)
+                known = speeds != 0.0
+                state.approach = PairSpeeds(pairs.key[known], speeds[known])
             else:
-                state.approach_speed[:] = 0.0
+                state.approach = PairSpeeds.none()
         if self._damped:
-            rigid_motions(x, v, model.vertex_mass, model.body_point_start, self._motion)
+            rigid_motions(x, v, model.vertex_mass, model.body_point_start, self._motion[membranes])
             relax(x, v, model.chunks, self._motion, np.exp(-model.damping * time), model.pinned)
+        if model.rigid_count:
+            state.rigid.velocity *= np.exp(-time * model.rigid.linear_damping)[:, None]
+            state.rigid.angular_momentum *= np.exp(-time * model.rigid.angular_damping)[:, None]
+
+    def _strengths_of(self, bounciness: FloatArray) -> FloatArray:
+        """`bounce_strength` of each; there are few different ones."""
+        for e in set(bounciness.tolist()) - self._strengths.keys():
+            self._strengths[e] = bounce_strength(e)
+        return np.array([self._strengths[e] for e in bounciness.tolist()])
 
 
 def bounce_strength(bounciness: float) -> float:
@@ -160,7 +180,7 @@ def turn_by(motion, body, px, py, pz, nx, ny, nz):
 
 @kernel
 def push_body(x, v, first, last, motion, body, mass, body_mass, wx, wy, wz, nx, ny, nz, impulse):
-    """Add the rigid velocity of an impulse to the vertices of a body that have a mass, and to its row of `motion`."""
+    """Add the rigid velocity of an impulse to a body's row of `motion`, and to its vertices that have a mass."""
     row = motion[body]
     ux, uy, uz = impulse * nx / body_mass, impulse * ny / body_mass, impulse * nz / body_mass
     wx, wy, wz = impulse * wx, impulse * wy, impulse * wz
@@ -176,62 +196,81 @@ def push_body(x, v, first, last, motion, body, mass, body_mass, wx, wy, wz, nx, 
 
 @kernel
 def brake_pairs(
-    x, v, membrane_count, mass, body_point_start, impulse, point, load, strength, motion, fall, approach_speed
-):
-    """Brake the parting of every pair in contact; pairs in their order, so that the result is one.
+    x, v, membrane_count, moving_count, mass, body_mass, body_point_start, low, high, impulse, point, load,
+    bounciness, strength, motion, fall, approach_speed,
+):  # fmt: skip
+    """Correct the parting of every pair in contact; pairs in their order, so that the result is one.
 
-    `mass` [kg] and `motion` are of the vertices that no contact pushes.
-    `approach_speed` [m/s] per pair: positive while the two approach, negative (same size) once they part.
+    `mass` [kg] and `motion` are of the vertices that no contact pushes, and of rigid bodies. `approach_speed` [m/s]
+    per pair: positive while the two approach, negative (same size) once they part.
     """
-    body_mass = np.empty(membrane_count)
-    for body in range(membrane_count):
-        body_mass[body] = mass[body_point_start[body] : body_point_start[body + 1]].sum()
-    for a in range(membrane_count):
-        for b in range(a + 1, load.shape[1]):
-            size = math.sqrt(impulse[a, b, 0] ** 2 + impulse[a, b, 1] ** 2 + impulse[a, b, 2] ** 2)
-            if size <= 1e-12 * load[a, b] or load[a, b] == 0.0:
-                approach_speed[a, b] = 0.0
+    vertex_count = mass.shape[0]
+    for pair in range(load.shape[0]):
+        a, b = low[pair], high[pair]
+        if a == b or load[pair] == 0.0:
+            approach_speed[pair] = 0.0
+            continue
+        jx, jy, jz = impulse[pair, 0], impulse[pair, 1], impulse[pair, 2]
+        size = math.sqrt(jx * jx + jy * jy + jz * jz)
+        if size <= 1e-12 * load[pair]:
+            approach_speed[pair] = 0.0
+            continue
+        nx, ny, nz = jx / size, jy / size, jz / size
+        px, py, pz = point[pair, 0] / load[pair], point[pair, 1] / load[pair], point[pair, 2] / load[pair]
+        first_a, last_a = body_point_start[a], min(body_point_start[a + 1], vertex_count)
+        mass_a = body_mass[a] if a >= membrane_count else mass[first_a:last_a].sum()
+        ax, ay, az = point_velocity(motion, a, px, py, pz)
+        wax, way, waz, turned_a = turn_by(motion, a, px, py, pz, nx, ny, nz)
+        mobility = 1.0 / mass_a + turned_a
+        first_b, last_b = body_point_start[b], min(body_point_start[b + 1], vertex_count)
+        mass_b = 0.0
+        wbx = wby = wbz = 0.0
+        if b < moving_count:
+            mass_b = body_mass[b] if b >= membrane_count else mass[first_b:last_b].sum()
+            bx, by, bz = point_velocity(motion, b, px, py, pz)
+            wbx, wby, wbz, turned_b = turn_by(motion, b, px, py, pz, nx, ny, nz)
+            mobility += 1.0 / mass_b + turned_b
+        else:  # a collider moves as its point nearest to the contact does
+            nearest, best = first_b, 1e300
+            for i in range(first_b, body_point_start[b + 1]):
+                away = (x[i, 0] - px) ** 2 + (x[i, 1] - py) ** 2 + (x[i, 2] - pz) ** 2
+                if away < best:
+                    nearest, best = i, away
+            bx, by, bz = v[nearest, 0], v[nearest, 1], v[nearest, 2]
+        speed = (ax - bx) * nx + (ay - by) * ny + (az - bz) * nz
+        # before the step, which has added the contact's impulse and, against a collider, gravity's
+        earlier = speed - size * mobility
+        slow = 0.0
+        if b >= moving_count:
+            falling = nx * fall[0] + ny * fall[1] + nz * fall[2]
+            earlier -= falling
+            slow = -falling
+        known = approach_speed[pair]
+        if -earlier > SLIGHT_APPROACH * abs(known):
+            known = max(known, -earlier)  # a new approach (known < 0) starts afresh
+        if a >= membrane_count:
+            # two solids: they stop within a step or two, and part as Newton's law of impact says
+            wanted = bounciness[pair] * abs(known)
+            if abs(known) <= RESTING_STEPS * max(slow, math.sqrt(fall[0] ** 2 + fall[1] ** 2 + fall[2] ** 2)):
+                approach_speed[pair] = 0.0  # lies there
                 continue
-            nx, ny, nz = impulse[a, b, 0] / size, impulse[a, b, 1] / size, impulse[a, b, 2] / size
-            px, py, pz = point[a, b, 0] / load[a, b], point[a, b, 1] / load[a, b], point[a, b, 2] / load[a, b]
-            ax, ay, az = point_velocity(motion, a, px, py, pz)
-            wax, way, waz, turned_a = turn_by(motion, a, px, py, pz, nx, ny, nz)
-            mobility = 1.0 / body_mass[a] + turned_a
-            first, last = body_point_start[b], body_point_start[b + 1]
-            if b < membrane_count:
-                bx, by, bz = point_velocity(motion, b, px, py, pz)
-                wbx, wby, wbz, turned_b = turn_by(motion, b, px, py, pz, nx, ny, nz)
-                mobility += 1.0 / body_mass[b] + turned_b
-            else:  # a collider moves as its point nearest to the contact does
-                nearest, best = first, 1e300
-                for i in range(first, last):
-                    away = (x[i, 0] - px) ** 2 + (x[i, 1] - py) ** 2 + (x[i, 2] - pz) ** 2
-                    if away < best:
-                        nearest, best = i, away
-                bx, by, bz = v[nearest, 0], v[nearest, 1], v[nearest, 2]
-                wbx = wby = wbz = 0.0
-            speed = (ax - bx) * nx + (ay - by) * ny + (az - bz) * nz
-            # before the step, which has added the contact's impulse and, against a collider, gravity's
-            earlier = speed - size * mobility
-            if b >= membrane_count:
-                earlier -= nx * fall[0] + ny * fall[1] + nz * fall[2]
-            known = approach_speed[a, b]
-            if -earlier > SLIGHT_APPROACH * abs(known):
-                known = max(known, -earlier)  # a new approach (known < 0) starts afresh
+            if known > 0.0 and speed < -STOPPED * known:
+                approach_speed[pair] = known  # not stopped yet
+                continue
+            approach_speed[pair] = -abs(known)
+            taken = (speed - wanted) / mobility
+        else:
             if speed <= 0.0:
-                approach_speed[a, b] = known
+                approach_speed[pair] = known
                 continue
-            approach_speed[a, b] = -abs(known)
-            if strength[a, b] == 0.0:
+            approach_speed[pair] = -abs(known)
+            if strength[pair] == 0.0:
                 continue
             # the step has added all of N dt; what N (1 - chi v) leaves is exact for a steady N, from v = 0 or later
             added = min(size * mobility, speed)
-            limit = abs(known) / strength[a, b]
+            limit = abs(known) / strength[pair]
             kept = limit + (speed - added - limit) * math.exp(-added / limit) if limit > 0.0 else 0.0
             taken = (speed - kept) / mobility
-            push_body(
-                x, v, body_point_start[a], body_point_start[a + 1], motion, a, mass, body_mass[a],
-                wax, way, waz, nx, ny, nz, -taken,
-            )  # fmt: skip
-            if b < membrane_count:
-                push_body(x, v, first, last, motion, b, mass, body_mass[b], wbx, wby, wbz, nx, ny, nz, taken)
+        push_body(x, v, first_a, last_a, motion, a, mass, mass_a, wax, way, waz, nx, ny, nz, -taken)
+        if b < moving_count:
+            push_body(x, v, first_b, last_b, motion, b, mass, mass_b, wbx, wby, wbz, nx, ny, nz, taken)

@@ -1,4 +1,4 @@
-"""Momentum and angular momentum of each membrane as its contacts and gravity leave them, no more and no less.
+"""Momentum and angular momentum of each moving body as its contacts and gravity leave them, no more and no less.
 
 Two things would wear them away: Newton's method stops with forces that are not quite balanced, and a Runge-Kutta
 stage moves a vertex along its velocity, so inner forces, which have no torque where they act, have one about where
@@ -6,100 +6,111 @@ the step ends. So the impulses from outside are summed while a step is taken, an
 rigid velocity that its momenta lack. Opposite contact forces then change opposite momenta to rounding.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 
-from ..collide.contacts import Contacts
 from ..jit import kernel
-from ..model import FloatArray, Model
+from ..model import BoolArray, FloatArray, Model
+from ..rigid.motion import turned_tensors
+from ..state import RigidMotion
 from .energy import StageEnergy
-from .rigid_motion import rigid_motions
+from .pairs import PairImpulses
+from .rigid_motion import rigid_motions, set_solid_motions, solid_motions
 
 #: A body slower than this may be at rest [m/s].
 RESTING = 5e-3
 
 
-@dataclass(frozen=True, slots=True)
-class PairImpulses:
-    """What contacts did between two bodies during a step, shape (membrane_count, body_count); rows are the lower."""
-
-    impulse: FloatArray  # net normal impulse on the lower-numbered membrane [N s], (.., 3)
-    point: FloatArray  # where it acts [m], times `load`, (.., 3)
-    load: FloatArray  # sum of the sizes of all normal impulses [N s]
-
-    @staticmethod
-    def none(model: Model) -> "PairImpulses":
-        """No contact."""
-        shape = (model.membrane_count, model.body_count)
-        return PairImpulses(np.zeros((*shape, 3)), np.zeros((*shape, 3)), np.zeros(shape))
-
-
 class MomentumBalance:
     """The account of one step; membranes with pinned vertices have none, as pins take what they like.
 
-    A membrane that rests on a collider is let alone while it lacks less than forces of `rest_acceleration` [m/s^2]
-    give: those count as none for Newton's method, and it would never come to rest.
+    A body that rests on a collider, or on bodies that do, is let alone while it lacks less than forces of
+    `rest_acceleration` [m/s^2] give: those count as none for Newton's method, and it would never come to rest.
     """
 
     def __init__(self, model: Model, rest_acceleration: float = 0.0) -> None:
         self._model = model
         self._rest_acceleration = rest_acceleration
-        self.pairs = PairImpulses.none(model)
+        self.pairs = PairImpulses(model)
         self._first = model.body_point_start[: model.membrane_count]
-        self._origin = np.zeros((model.membrane_count, 3))
-        # per membrane: momentum [kg m/s] and angular momentum about its origin [kg m^2/s]
-        self._momenta = np.zeros((model.membrane_count, 6))
-        self._motion = np.zeros((model.membrane_count, 15))
-        self._free = ~np.logical_or.reduceat(model.pinned, self._first)
+        self._origin = np.zeros((model.moving_count, 3))
+        # per moving body: momentum [kg m/s] and angular momentum about its origin [kg m^2/s]
+        self._momenta = np.zeros((model.moving_count, 6))
+        self._motion = np.zeros((model.moving_count, 15))
+        self._free = np.ones(model.moving_count, dtype=bool)
+        if model.membrane_count:
+            self._free[: model.membrane_count] = ~np.logical_or.reduceat(model.pinned, self._first)
         self._time = 0.0
 
-    def start(self, x: FloatArray, v: FloatArray) -> None:
+    def start(self, x: FloatArray, v: FloatArray, rigid: RigidMotion) -> None:
         """Open the account with a state: positions [m] and velocities [m/s] of at least the vertices."""
-        self._origin[:] = x[self._first]
+        first_rigid = self._model.membrane_count
+        self._origin[:first_rigid] = x[self._first]
+        self._origin[first_rigid:] = rigid.pose[:, :3]
         self._momenta[:] = 0.0
+        self._momenta[first_rigid:, :3] = self._model.rigid.mass[:, None] * rigid.velocity
+        self._momenta[first_rigid:, 3:] = rigid.angular_momentum
         self._time = 0.0
-        self.pairs.impulse[:] = 0.0
-        self.pairs.point[:] = 0.0
-        self.pairs.load[:] = 0.0
-        self.add_change(x, v)
+        self.pairs.clear()
+        add_momenta(x, v, self._model.vertex_mass, self._model.body_point_start, self._origin, self._soft())
 
-    def add_change(self, x: FloatArray, change: FloatArray) -> None:
-        """Book velocity changes [m/s] of vertices at x [m]."""
-        add_momenta(x, change, self._model.vertex_mass, self._model.body_point_start, self._origin, self._momenta)
+    def _soft(self) -> FloatArray:
+        return self._momenta[: self._model.membrane_count]
 
-    def add_forces(self, energy: StageEnergy, x: FloatArray, time: float) -> None:
+    def add_forces(self, energy: StageEnergy, x: FloatArray, poses: FloatArray, time: float) -> None:
         """Book the contacts of `energy`, linearised at x [m], and gravity, over a time [s]."""
         model, terms, contacts = self._model, energy.terms, energy.contacts
         self._time += time
-        add_weight(x, time * model.gravity, model.vertex_mass, model.body_point_start, self._origin, self._momenta)
+        fall = time * model.gravity
+        add_weight(x, fall, model.vertex_mass, model.body_point_start, self._origin, self._soft())
+        if model.rigid_count:
+            weight = model.rigid.mass[:, None] * fall
+            arm = poses[:, :3] - self._origin[model.membrane_count :]
+            self._momenta[model.membrane_count :] += np.concatenate([weight, np.cross(arm, weight)], axis=1)
         add_contacts(
-            contacts.count, x, terms.points, terms.weights, terms.active, terms.force, contacts.bodies, time,
+            contacts.count, x, terms.points, terms.weights, terms.active, terms.force, model.point_body, time,
             self._origin, self._momenta,
         )  # fmt: skip
-        self._add_pairs(contacts, x, energy.normal_force, time)
+        self.pairs.add(contacts, energy.record, x, energy.normal_force, time)
 
-    def take_back(self, energy: StageEnergy, x: FloatArray, change: FloatArray, taken: FloatArray) -> None:
-        """Book what `impact.overshoot` found at x [m]."""
-        self.add_change(x, change)
-        self._add_pairs(energy.contacts, x, taken, -1.0)
-
-    def _add_pairs(self, contacts: Contacts, x: FloatArray, normal_force: FloatArray, time: float) -> None:
-        pairs = self.pairs
-        add_pairs(
-            contacts.count, x, contacts.points, contacts.weights, contacts.normal, contacts.bodies,
-            normal_force, time, pairs.impulse, pairs.point, pairs.load,
-        )  # fmt: skip
-
-    def settle(self, x: FloatArray, v: FloatArray) -> None:
-        """Give each membrane at x [m] the rigid velocity that it lacks; `v` [m/s] is changed in place."""
+    def take_back(
+        self, energy: StageEnergy, x: FloatArray, poses: FloatArray, change: FloatArray, taken: FloatArray
+    ) -> None:
+        """Book what `impact.overshoot` found at x [m]: velocity changes, rows of unknowns, and normal impulses."""
         model = self._model
-        rigid_motions(x, v, model.vertex_mass, model.body_point_start, self._motion)
-        on_collider = self.pairs.load[:, model.membrane_count :].any(axis=1)
+        n = model.vertex_count
+        add_momenta(x, change, model.vertex_mass, model.body_point_start, self._origin, self._soft())
+        if model.rigid_count:
+            inertia = np.empty((model.rigid_count, 3, 3))
+            turned_tensors(poses, model.rigid.inertia, inertia)
+            push = model.rigid.mass[:, None] * change[n::2]
+            turn = np.einsum("bij,bj->bi", inertia, change[n + 1 :: 2])
+            arm = poses[:, :3] - self._origin[model.membrane_count :]
+            self._momenta[model.membrane_count :] += np.concatenate([push, turn + np.cross(arm, push)], axis=1)
+        self.pairs.add(energy.contacts, energy.record, x, taken, -1.0)
+
+    def settle(self, x: FloatArray, v: FloatArray, rigid: RigidMotion) -> None:
+        """Give each body at x [m] the rigid velocity that it lacks; `v` [m/s] and `rigid` are changed in place."""
+        model, count = self._model, self._model.membrane_count
+        rigid_motions(x, v, model.vertex_mass, model.body_point_start, self._motion[:count])
+        solid_motions(rigid, model.rigid, self._motion[count:])
         add_missing(
-            x, v, model.body_mass, model.body_point_start, self._free, on_collider,
+            x, v, model.body_mass, model.body_point_start, count, model.rigid.radius, self._free, self._supported(),
             self._rest_acceleration * self._time, self._origin, self._momenta, self._motion,
         )  # fmt: skip
+        set_solid_motions(self._motion[count:], model.rigid, rigid)
+
+    def _supported(self) -> BoolArray:
+        """Moving bodies that stand on a collider, or on others that do."""
+        model, pairs = self._model, self.pairs
+        held = np.zeros(model.body_count, dtype=bool)
+        held[model.moving_count :] = True
+        pressed = pairs.load > 0.0
+        low, high = pairs.low[pressed], pairs.high[pressed]
+        count = 0
+        while count != (count := int(held.sum())):
+            held[low] |= held[high]
+            held[high] |= held[low]
+        return held[: model.moving_count]
 
 
 @kernel
@@ -135,42 +146,21 @@ def add_weight(x, v, mass, body_point_start, origin, momenta):
 
 
 @kernel
-def add_contacts(count, x, points, weights, active, force, bodies, time, origin, momenta):
+def add_contacts(count, x, points, weights, active, force, point_body, time, origin, momenta):
     """Add the impulse of every contact to the momenta of its two sides."""
     for c in range(count):
         if not active[c]:
             continue
         fx, fy, fz = time * force[c, 0], time * force[c, 1], time * force[c, 2]
         for slot in range(4):
-            body = bodies[c, 0] if slot == 0 else bodies[c, 1]
+            i = points[c, slot]
+            body = point_body[i]
             if body >= momenta.shape[0]:
                 continue
-            i = points[c, slot]
             w = weights[c, slot]
             rx, ry, rz = x[i, 0] - origin[body, 0], x[i, 1] - origin[body, 1], x[i, 2] - origin[body, 2]
             ix, iy, iz = w * fx, w * fy, w * fz
             add_row(momenta, body, ix, iy, iz, ry * iz - rz * iy, rz * ix - rx * iz, rx * iy - ry * ix)
-
-
-@kernel
-def add_pairs(count, x, points, weights, normal, bodies, normal_force, time, impulse, point, load):
-    """Add the normal impulses of every pair of bodies, see `PairImpulses`."""
-    for c in range(count):
-        n = time * normal_force[c]
-        if n == 0.0 or bodies[c, 0] == bodies[c, 1]:
-            continue
-        a, b, sign = bodies[c, 0], bodies[c, 1], 1.0
-        if b < a:
-            a, b, sign = b, a, -1.0
-        load[a, b] += n
-        i = points[c, 0]
-        for axis in range(3):
-            impulse[a, b, axis] += sign * n * normal[c, axis]
-            # halfway between the point and the triangle
-            opposite = 0.0
-            for slot in range(1, 4):
-                opposite -= weights[c, slot] * x[points[c, slot], axis]
-            point[a, b, axis] += n * 0.5 * (x[i, axis] + opposite)
 
 
 @kernel
@@ -185,10 +175,12 @@ def add_row(momenta, body, px, py, pz, lx, ly, lz):
 
 
 @kernel
-def add_missing(x, v, body_mass, body_point_start, free, on_collider, slight, origin, momenta, motion):
-    """Bring each free membrane's rigid motion (`rigid_motions`) to its momenta.
+def add_missing(
+    x, v, body_mass, body_point_start, membrane_count, rigid_radius, free, supported, slight, origin, momenta, motion
+):
+    """Bring the rigid motion (`rigid_motion`) of each free body to its momenta, and a membrane's vertices with it.
 
-    One that is `on_collider` is left as it is while it moves by less than RESTING and lacks less than `slight` [m/s].
+    One that is `supported` is left as it is while it moves by less than RESTING and lacks less than `slight` [m/s].
     """
     for body in range(momenta.shape[0]):
         if not free[body]:
@@ -206,19 +198,27 @@ def add_missing(x, v, body_mass, body_point_start, free, on_collider, slight, or
         wx = row[9] * lx + row[12] * ly + row[13] * lz - row[6]
         wy = row[12] * lx + row[10] * ly + row[14] * lz - row[7]
         wz = row[13] * lx + row[14] * ly + row[11] * lz - row[8]
-        if on_collider[body]:
+        first, last = body_point_start[body], body_point_start[body + 1]
+        if supported[body]:
             moves = row[3] * row[3] + row[4] * row[4] + row[5] * row[5]
             spins = row[6] * row[6] + row[7] * row[7] + row[8] * row[8]
             lacks = ux * ux + uy * uy + uz * uz
             turns = wx * wx + wy * wy + wz * wz
             radius2 = 0.0
-            for i in range(body_point_start[body], body_point_start[body + 1]):
-                rx, ry, rz = x[i, 0] - cx, x[i, 1] - cy, x[i, 2] - cz
-                radius2 = max(radius2, rx * rx + ry * ry + rz * rz)
+            if body >= membrane_count:
+                radius2 = rigid_radius[body - membrane_count] ** 2
+            else:
+                for i in range(first, last):
+                    rx, ry, rz = x[i, 0] - cx, x[i, 1] - cy, x[i, 2] - cz
+                    radius2 = max(radius2, rx * rx + ry * ry + rz * rz)
             still = moves < RESTING * RESTING and spins * radius2 < RESTING * RESTING
             if still and lacks < slight * slight and turns * radius2 < slight * slight:
                 continue
-        for i in range(body_point_start[body], body_point_start[body + 1]):
+        row[3], row[4], row[5] = row[3] + ux, row[4] + uy, row[5] + uz
+        row[6], row[7], row[8] = row[6] + wx, row[7] + wy, row[8] + wz
+        if body >= membrane_count:
+            continue
+        for i in range(first, last):
             rx, ry, rz = x[i, 0] - cx, x[i, 1] - cy, x[i, 2] - cz
             v[i, 0] += ux + wy * rz - wz * ry
             v[i, 1] += uy + wz * rx - wx * rz

@@ -13,9 +13,11 @@ from ..collide.apart import keep_apart
 from ..collide.bound import carry, limit_displacement
 from ..collide.broad import ContactSearch
 from ..collide.contacts import Contacts
+from ..collide.mobility import Mobility
 from ..linear.conjugate_gradient import Scratch, conjugate_gradient
 from ..linear.multigrid import set_extra_diagonal
 from ..model import FloatArray, IntArray, Model
+from ..rigid.motion import move_poses, place_points, steps_between, turned_tensors
 from ..state import State, StuckContacts
 from ..topology import triangle_areas
 from .energy import StageEnergy
@@ -23,6 +25,9 @@ from .preconditioner import precondition
 
 #: Contact stiffness in units of (pressure x vertex area / thickness): a patch rests at about a third of the thickness.
 PRESSURE_CONTACT = 10.0
+#: Contact stiffness of a rigid body in units of its mass / stage time^2: in one stage it takes up as much momentum as
+#: moving by this share of the thickness would bring.
+RIGID_CONTACT = 0.2
 #: A Newton step that lowers the energy by less than this share of the best one is the last: what remains is the
 #: hunt of lagged friction for its own tail.
 SMALL_FALL = 5e-4
@@ -64,39 +69,53 @@ class StageMinimiser:
     """Minimises the energy of stages of length `stage_time` [s]; `x` holds the result, all points."""
 
     def __init__(self, model: Model, stage_time: float, settings: NewtonSettings) -> None:
-        n, chunk_count = model.vertex_count, len(model.chunks.body)
+        unknown_count, chunk_count = model.unknown_count, len(model.chunks.body)
         self.model = model
         self.settings = settings
         self.counts = Counts()
-        self.contacts = Contacts(model.vertex_count)
+        self.contacts = Contacts(model.moving_point_count)
         self.energy = StageEnergy(model, self.contacts, stage_time)
         self.x = np.zeros((model.point_count, 3))
+        self.poses = np.zeros((model.rigid_count, 7))
+        with np.errstate(divide="ignore"):
+            inverse_mass = np.where(model.pinned, 0.0, 1.0 / model.vertex_mass)
+        self._mobility = Mobility(
+            inverse_mass, model.rigid.unknown, self.energy.arm, 1.0 / model.rigid.mass,
+            model.rigid.inverse_inertia.copy(),
+        )  # fmt: skip
         self._search = ContactSearch(model)
         self._searched = False
         self._multigrid = precondition(model, self.energy.inertia)
         self._rest_energy = _rest_energy(model, settings.rest_acceleration * stage_time)
+        self._stage_time = stage_time
         self._gas = np.zeros(model.membrane_count)
         self._stuck = StuckContacts.none()
-        self._thinnest = float(model.thickness[: model.membrane_count].min())
+        self._thinnest = float(model.thickness[: model.moving_count].min())
         self._free = ~model.pinned
         self._move = np.zeros((model.point_count, 3))
         self._trial = np.zeros((model.point_count, 3))
-        self._force = np.zeros((n, 3))
-        self._residual = np.zeros((n, 3))
-        self._direction = np.zeros((n, 3))
-        self._diagonal = np.zeros((n, 3))
-        self._share = np.ones(n)
+        self._trial_poses = np.zeros((model.rigid_count, 7))
+        self._step = np.zeros((unknown_count, 3))
+        self._force = np.zeros((unknown_count, 3))
+        self._residual = np.zeros((unknown_count, 3))
+        self._direction = np.zeros((unknown_count, 3))
+        self._diagonal = np.zeros((model.vertex_count, 3))
+        self._share = np.ones(model.vertex_count + model.rigid_count)
         self._scratch = Scratch(
-            np.zeros((n, 3)), np.zeros((n, 3)), np.zeros((n, 3)),
+            np.zeros((unknown_count, 3)), np.zeros((unknown_count, 3)), np.zeros((unknown_count, 3)),
             np.zeros((chunk_count, 2)), np.zeros((len(model.hinges.sharp), 4, 3)), np.zeros(model.membrane_count),
+            np.zeros((model.rigid_count, 6, 6)),
         )  # fmt: skip
         skin = slice(0, model.membrane_count)
         edge_body = model.point_body[model.edges.points[:, 0]]
-        edge_count = np.bincount(edge_body)
-        self._edge_stiffness = np.bincount(edge_body, model.edges.stiffness) / edge_count
-        # mean rest length [m]; none for colliders
+        edge_count = np.bincount(edge_body, minlength=model.membrane_count)
+        self._edge_stiffness = np.bincount(edge_body, model.edges.stiffness, model.membrane_count) / edge_count
+        # mean rest length [m], the thickness of rigid bodies; none for colliders
         self._edge_length = np.zeros(model.body_count)
-        self._edge_length[skin] = np.bincount(edge_body, model.edges.rest_length) / edge_count
+        self._edge_length[skin] = np.bincount(edge_body, model.edges.rest_length, model.membrane_count) / edge_count
+        self._edge_length[model.membrane_count : model.moving_count] = model.thickness[
+            model.membrane_count : model.moving_count
+        ]
         area = np.zeros(model.membrane_count)
         np.add.at(area, model.point_body[: model.vertex_count], _vertex_areas(model))
         self._patch = area / np.diff(model.body_point_start)[skin] / model.thickness[skin]
@@ -121,14 +140,15 @@ class StageMinimiser:
         """Evaluate a state afresh: contacts and energies then depend on the state alone."""
         self.relist(state.wrong_side)
         self.start(state, state.gas)
-        self._move[:] = 0.0
-        self._cover(self._move)
-        self.energy.begin(self.x[: self.model.vertex_count], state.gas)
-        self.energy.evaluate(self.x)
+        self._step[:] = 0.0
+        self._cover()
+        self.energy.begin(self.x[: self.model.vertex_count], self.poses, state.gas)
+        self.energy.evaluate(self.x, self.poses)
 
     def start(self, state: State, gas: FloatArray) -> None:
         """Begin a substep from a state, with the given nRT [J] of each membrane at its end."""
         self.x[:] = state.positions
+        self.poses[:] = state.rigid.pose
         self._gas[:] = gas
         self._stuck = state.stuck
         self.energy.start(self.x)
@@ -136,30 +156,34 @@ class StageMinimiser:
 
     def move_given(self, points: IntArray, target: FloatArray) -> None:
         """Move pinned vertices and colliders [m]; what stands in a collider's way is carried along."""
-        n = self.model.vertex_count
-        move = self._move
+        model, move = self.model, self._move
         move[:] = 0.0
         move[points] = target - self.x[points]
         if not move.any():
             return
-        self._cover(move)
-        moved = self.x + move
-        carry(self.x, moved[n:], self.contacts)
-        self.x[n:] = moved[n:]
+        np.add(self.x, move, out=self._trial)
+        self._cover_trial()
+        given = slice(model.moving_point_count, None)
+        moved = self.x[given] + move[given]
+        carry(self.x, self.poses, moved, self.contacts, model)
+        self.x[given] = moved
         self.x[points] = target
 
-    def minimise(self, *, target: FloatArray, guess: FloatArray) -> None:
-        """Move `x` to the least energy of a stage towards `target`, starting at `guess`, both of the vertices [m].
+    def minimise(
+        self, *, target: FloatArray, guess: FloatArray, rigid_target: FloatArray, rigid_guess: FloatArray
+    ) -> None:
+        """Move `x` and `poses` to the least energy of a stage towards the targets, starting at the guesses.
 
-        Leaves the energy linearised at `x`.
+        `target` and `guess` are positions of the vertices [m], the others poses. Leaves the energy linearised at `x`.
         """
         model, energy, settings, counts = self.model, self.energy, self.settings, self.counts
         n = model.vertex_count
         counts.stages += 1
-        energy.begin(target, self._gas)
-        self._move[:] = 0.0
-        self._move[:n][self._free] = (guess - self.x[:n])[self._free]
-        self._cover(self._move)
+        energy.begin(target, rigid_target, self._gas)
+        self._step[:] = 0.0
+        self._step[:n][self._free] = (guess - self.x[:n])[self._free]
+        steps_between(self.poses, rigid_guess, self._step[n:])
+        self._cover()
         if len(self._search.wrong_side_pairs):
             self._search.recover(self.x, self.contacts)
             energy.forget()
@@ -173,6 +197,7 @@ class StageMinimiser:
             self._residual[:] = self._force
             energy.contact_diagonal(self._diagonal)
             set_extra_diagonal(self._multigrid.levels, self._diagonal)
+            energy.rigid_blocks(self._scratch.blocks)
             loose = 1.0 if self.contacts.count else FREE_TOLERANCE
             iterations, size = conjugate_gradient(
                 model.edges, model.hinges, model.chunks, energy.hessian, energy.terms, self.contacts.count,
@@ -192,75 +217,103 @@ class StageMinimiser:
         energy.linearise(self.x)  # contact forces where it ended
 
     def _guess(self) -> None:
-        """Go along the move as far as contacts let it, unless staying costs less energy, as it does at rest."""
-        n, energy = self.model.vertex_count, self.energy
+        """Go along the step as far as contacts let it, unless staying costs less energy, as it does at rest."""
+        energy = self.energy
         if self.contacts.count == 0:
-            self.x[:n] += self._move[:n]
-            energy.evaluate(self.x)
+            self._place(1.0)
+            self._accept()
+            energy.evaluate(self.x, self.poses)
             return
-        held = energy.evaluate(self.x)
-        if np.abs(self._move).max() < STILL * self._thinnest:
+        held = energy.evaluate(self.x, self.poses)
+        self._place(1.0)
+        if np.abs(self._trial - self.x).max() < STILL * self._thinnest:
             return
         self._keep_apart()
-        np.add(self.x, self._move, out=self._trial)
-        if energy.evaluate(self._trial) < held:
-            self.x[:n] = self._trial[:n]
+        self._place(1.0)
+        if energy.evaluate(self._trial, self._trial_poses) < held:
+            self._accept()
         else:
-            energy.evaluate(self.x)
+            energy.evaluate(self.x, self.poses)
 
     def _descend(self, total: float) -> float:
         """Go along the direction as far as the energy falls; returns its fall [J], 0 (and `x` as it was) where none."""
-        n, energy = self.model.vertex_count, self.energy
-        self._move[:] = 0.0
-        self._move[:n] = self._direction
-        if self._cover(self._move):
-            energy.evaluate(self.x)
+        energy = self.energy
+        self._step[:] = self._direction
+        if self._cover():
+            energy.evaluate(self.x, self.poses)
             total = energy.linearise(self.x)
         self._keep_apart()
         fall = self._search_line(total, 5)
         if fall > 0.0:
             return fall
         # the corrected direction does not always lead down; the plain one does, shortened as a whole
-        self._move[:n] = self._direction
-        energy.evaluate(self.x)
-        limit_displacement(self.x, self._move, self.contacts, self._share)
-        self._move[:n] *= self._share.min()
+        self._step[:] = self._direction
+        energy.evaluate(self.x, self.poses)
+        limit_displacement(self.x, self._step, self.current_mobility(), self.contacts, self._share)
+        self._step *= self._share.min()
         fall = self._search_line(total, 12)
         if not fall > 0.0:
-            energy.evaluate(self.x)
+            energy.evaluate(self.x, self.poses)
         return fall
 
     def _search_line(self, total: float, halvings: int) -> float:
-        """Go along the move, halved until the energy is sufficiently below `total`; returns by how much [J], or 0."""
+        """Go along the step, halved until the energy is sufficiently below `total`; returns by how much [J], or 0."""
         # einsum, not vdot: BLAS would start its own threads, twice as slow here, with sums that depend on their number
-        slope = float(np.einsum("ij,ij->", self._force, self._move[: self.model.vertex_count]))
+        slope = float(np.einsum("ij,ij->", self._force, self._step))
         if not slope > 0.0:
             return 0.0
         rounding = 1e-12 * abs(total)
-        step = 1.0
+        scale = 1.0
         for _ in range(halvings):
-            np.multiply(self._move, step, out=self._trial)
-            self._trial += self.x
-            reached = self.energy.evaluate(self._trial)
-            if reached <= total - 1e-4 * step * slope + rounding:
-                self.x[:] = self._trial
+            self._place(scale)
+            reached = self.energy.evaluate(self._trial, self._trial_poses)
+            if reached <= total - 1e-4 * scale * slope + rounding:
+                self._accept()
                 return max(total - reached, rounding)
             self.counts.shortened_steps += 1
-            step *= 0.5
+            scale *= 0.5
         return 0.0
 
-    def _keep_apart(self) -> None:
-        """Take out of the move what would close a gap, so that nothing is crossed."""
-        if self.contacts.count:
-            keep_apart(self._move, self.model.pinned, self.contacts)
-            limit_displacement(self.x, self._move, self.contacts, self._share)
-            self._move[: self.model.vertex_count] *= self._share[:, None]
+    def _place(self, scale: float) -> None:
+        """Where a share `scale` of the step leads: into `_trial`, `_trial_poses`."""
+        model, n = self.model, self.model.vertex_count
+        np.multiply(self._step[:n], scale, out=self._trial[:n])
+        self._trial[:n] += self.x[:n]
+        self._trial[n:] = self.x[n:]
+        if model.rigid_count:
+            move_poses(self.poses, self._step[n:], scale, self._trial_poses)
+            place_points(self._trial_poses, model.rigid.arm, model.rigid.point_start, self._trial)
 
-    def _cover(self, move: FloatArray) -> bool:
-        """Make sure that every pair that can touch during a move is in the contact record; True if it was renewed."""
-        np.add(self.x, move, out=self._trial)
+    def _accept(self) -> None:
+        """Go where `_place` leads."""
+        self.x[:] = self._trial
+        self.poses[:] = self._trial_poses
+
+    def _keep_apart(self) -> None:
+        """Take out of the step what would close a gap, so that nothing is crossed."""
+        if self.contacts.count:
+            n, mobility = self.model.vertex_count, self.current_mobility()
+            keep_apart(self._step, mobility, self.contacts)
+            limit_displacement(self.x, self._step, mobility, self.contacts, self._share)
+            self._step[:n] *= self._share[:n, None]
+            self._step[n:] *= np.repeat(self._share[n:], 2)[:, None]
+
+    def current_mobility(self) -> Mobility:
+        """How bodies give way at `x`, where the energy was evaluated last."""
+        if self.model.rigid_count:
+            turned_tensors(self.poses, self.model.rigid.inverse_inertia, self._mobility.rigid_inverse_inertia)
+        return self._mobility
+
+    def _cover(self) -> bool:
+        """Make sure that every pair that can touch during the step is in the contact record; True if it was renewed."""
+        self._place(1.0)
+        return self._cover_trial()
+
+    def _cover_trial(self) -> bool:
+        """`_cover` for the way from `x` to `_trial`."""
         if self._searched and self._search.still_valid(self._trial):
             return False
+        move = np.subtract(self._trial, self.x, out=self._move)
         distance = np.sqrt((move * move).sum(axis=1))
         farthest = np.maximum.reduceat(distance, self.model.body_point_start[:-1])
         fast = np.maximum(FAST_REACH_FACTOR * farthest, self._edge_length)
@@ -272,17 +325,18 @@ class StageMinimiser:
         return True
 
     def _contact_scale(self) -> FloatArray:
-        """kappa of each body [N/m], for contacts that hold its pressure or its springs."""
+        """kappa of each body [N/m]: of a skin what holds its pressure or its springs, of a solid what stops it."""
         model = self.model
         pressure = np.maximum(self._gas / model.rest_volume - model.ambient_pressure, 0.0)
-        scale = np.zeros(model.body_count)
+        scale = np.full(model.body_count, np.inf)
         scale[: model.membrane_count] = np.maximum(PRESSURE_CONTACT * pressure * self._patch, self._edge_stiffness)
+        scale[model.membrane_count : model.moving_count] = RIGID_CONTACT * model.rigid.mass / self._stage_time**2
         return scale
 
 
 def _rest_energy(model: Model, speed: float) -> float:
     """Residual r'Br [J] of forces that change the lightest body's speed by `speed` [m/s] in a stage: taken as none."""
-    return float(model.body_mass[: model.membrane_count].min()) * speed**2
+    return float(model.body_mass[: model.moving_count].min()) * speed**2
 
 
 def _vertex_areas(model: Model) -> FloatArray:

@@ -1,8 +1,38 @@
-"""The rigid motion that carries a membrane's momentum and angular momentum."""
+"""The rigid motion of a body as a row of 15 numbers: of a membrane, what carries its momentum and angular momentum.
 
+Centre [m], velocity [m/s], angular velocity [1/s], inverse inertia [1/(kg m^2)] as xx, yy, zz, xy, xz, yz.
+"""
+
+import numpy as np
 from numba import prange
 
 from ..jit import parallel_kernel
+from ..model import FloatArray, RigidBodies
+from ..rigid.motion import turned_tensors
+from ..state import RigidMotion
+
+
+def solid_motions(rigid: RigidMotion, bodies: RigidBodies, motion: FloatArray) -> None:
+    """Rows of the rigid bodies, shape (rigid_count, 15)."""
+    if len(motion) == 0:
+        return
+    inverse = np.empty((len(motion), 3, 3))
+    turned_tensors(rigid.pose, bodies.inverse_inertia, inverse)
+    motion[:, :3] = rigid.pose[:, :3]
+    motion[:, 3:6] = rigid.velocity
+    motion[:, 6:9] = np.einsum("bij,bj->bi", inverse, rigid.angular_momentum)
+    for column, (i, j) in enumerate(((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2)), start=9):
+        motion[:, column] = inverse[:, i, j]
+
+
+def set_solid_motions(motion: FloatArray, bodies: RigidBodies, rigid: RigidMotion) -> None:
+    """Give rigid bodies the velocities and angular velocities of their rows."""
+    if len(motion) == 0:
+        return
+    inertia = np.empty((len(motion), 3, 3))
+    turned_tensors(rigid.pose, bodies.inertia, inertia)
+    rigid.velocity[:] = motion[:, 3:6]
+    rigid.angular_momentum[:] = np.einsum("bij,bj->bi", inertia, motion[:, 6:9])
 
 
 @parallel_kernel
