@@ -238,6 +238,14 @@ class ModelBuilder:
         self._colliders.append(_Collider(name, given, faces, float(friction), float(bounciness), float(thickness)))
         return len(self._colliders) - 1
 
+    def attach_to_rigid(self, membrane: int, vertices: ArrayLike, rigid: int) -> None:
+        """Glue vertices of a membrane to the points of a rigid body where they are at the start."""
+        raise NotImplementedError
+
+    def attach_to_membrane(self, membrane: int, vertices: ArrayLike, other: int) -> None:
+        """Glue vertices of a membrane to the nearest triangles of another one."""
+        raise NotImplementedError
+
     def build(self) -> Model:
         """Freeze what was added. A scene in which nothing can move is refused."""
         membranes, rigid, colliders = self._membranes, self._rigid, self._colliders

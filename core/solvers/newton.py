@@ -110,12 +110,10 @@ class StageMinimiser:
         edge_body = model.point_body[model.edges.points[:, 0]]
         edge_count = np.bincount(edge_body, minlength=model.membrane_count)
         self._edge_stiffness = np.bincount(edge_body, model.edges.stiffness, model.membrane_count) / edge_count
-        # mean rest length [m], the thickness of rigid bodies; none for colliders
+        # mean rest length [m], a tenth of a rigid body's radius; none for colliders
         self._edge_length = np.zeros(model.body_count)
         self._edge_length[skin] = np.bincount(edge_body, model.edges.rest_length, model.membrane_count) / edge_count
-        self._edge_length[model.membrane_count : model.moving_count] = model.thickness[
-            model.membrane_count : model.moving_count
-        ]
+        self._edge_length[model.membrane_count : model.moving_count] = 0.1 * model.rigid.radius
         area = np.zeros(model.membrane_count)
         np.add.at(area, model.point_body[: model.vertex_count], _vertex_areas(model))
         self._patch = area / np.diff(model.body_point_start)[skin] / model.thickness[skin]
