@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from . import topology
+from .attach import Attached, anchor_positions, rest_attachments
 from .errors import ParameterError
 from .forces.hinges import rest_hinges
 from .model import BoolArray, Chunks, Edges, Fans, FloatArray, Hinges, IntArray, Model, RigidBodies, Surfaces
@@ -79,6 +80,7 @@ class ModelBuilder:
         self._membranes: list[_Membrane] = []
         self._rigid: list[_Rigid] = []
         self._colliders: list[_Collider] = []
+        self._attached: list[Attached] = []
 
     def add_membrane(
         self,
@@ -239,12 +241,31 @@ class ModelBuilder:
         return len(self._colliders) - 1
 
     def attach_to_rigid(self, membrane: int, vertices: ArrayLike, rigid: int) -> None:
-        """Glue vertices of a membrane to the points of a rigid body where they are at the start."""
-        raise NotImplementedError
+        """Glue vertices of a membrane, in the caller's numbers, to a rigid body: they keep their places in its frame.
+
+        What is glued does not touch the body it is glued to.
+        """
+        if not 0 <= rigid < len(self._rigid):
+            raise ParameterError(f"rigid body: {rigid}; there are {len(self._rigid)}, counted from 0.")
+        self._attach(membrane, vertices, rigid=rigid)
 
     def attach_to_membrane(self, membrane: int, vertices: ArrayLike, other: int) -> None:
-        """Glue vertices of a membrane to the nearest triangles of another one."""
-        raise NotImplementedError
+        """Glue vertices of a membrane, in the caller's numbers, to the nearest triangles of another membrane."""
+        if not 0 <= other < len(self._membranes) or other == membrane:
+            raise ParameterError(
+                f"membrane: {other} to attach to; give another one of the {len(self._membranes)}, counted from 0."
+            )
+        self._attach(membrane, vertices, other=other)
+
+    def _attach(self, membrane: int, vertices: ArrayLike, **to: int) -> None:
+        if not 0 <= membrane < len(self._membranes):
+            raise ParameterError(f"membrane: {membrane}; there are {len(self._membranes)}, counted from 0.")
+        body = self._membranes[membrane]
+        chosen = np.unique(np.asarray(vertices, dtype=np.int32).ravel())
+        count = len(body.positions)
+        if len(chosen) == 0 or chosen[0] < 0 or chosen[-1] >= count:
+            raise ParameterError(f"{body.name}: vertices to attach; give numbers from 0 to {count - 1}, at least one.")
+        self._attached.append(Attached(membrane, np.argsort(body.order)[chosen].astype(np.int32), **to))
 
     def build(self) -> Model:
         """Freeze what was added. A scene in which nothing can move is refused."""
@@ -252,7 +273,11 @@ class ModelBuilder:
         if not membranes and not rigid:
             raise ParameterError("scene: no body to simulate. Mark at least one mesh as Soft or Rigid.")
         bodies: list[_Membrane | _Rigid | _Collider] = [*membranes, *rigid, *colliders]
-        point_start = _starts([len(body.positions) for body in bodies])
+        anchors = [anchor_positions(self._attached, number, membranes) for number in range(len(rigid))]
+        places = [body.positions for body in membranes]
+        places += [np.concatenate([body.positions, held]) for body, held in zip(rigid, anchors, strict=True)]
+        places += [body.positions for body in colliders]
+        point_start = _starts([len(part) for part in places])
         vertex_count = int(point_start[len(membranes)])
         triangles = np.concatenate(
             [body.triangles + start for body, start in zip(bodies, point_start, strict=False)]
@@ -260,7 +285,7 @@ class ModelBuilder:
         triangle_start = _starts([len(body.triangles) for body in bodies])
         skin = triangles[: triangle_start[len(membranes)]]
         body_of_point = np.repeat(np.arange(len(bodies), dtype=np.int32), np.diff(point_start))
-        positions = np.concatenate([body.positions for body in bodies])
+        positions = np.concatenate(places)
         edges = _edges(membranes, positions, skin, body_of_point, vertex_count)
         bend_modulus = np.array([body.bend_modulus for body in membranes])
         hinges = rest_hinges(positions, skin, bend_modulus[body_of_point[:vertex_count]])
@@ -288,7 +313,12 @@ class ModelBuilder:
             hinges=hinges,
             fans=_fans(skin, vertex_count),
             chunks=_chunks(point_start[: len(membranes) + 1], edges, hinges),
-            rigid=_rigid_bodies(rigid, point_start[len(membranes) : len(membranes) + len(rigid) + 1], vertex_count),
+            rigid=_rigid_bodies(
+                rigid, positions, point_start[len(membranes) : len(membranes) + len(rigid) + 1], vertex_count
+            ),
+            attachments=rest_attachments(
+                self._attached, positions, point_start, [len(body.positions) for body in rigid], skin, triangle_start, edges
+            ),
             rest_volume=np.array([topology.signed_volume(body.positions, body.triangles) for body in membranes]),
             gauge_pressure=np.array([body.gauge_pressure for body in membranes]),
             damping=np.array([body.damping for body in membranes]),
@@ -315,12 +345,15 @@ def _thicknesses(bodies: "list[_Membrane | _Rigid | _Collider]", edges: Edges, b
     return thickness
 
 
-def _rigid_bodies(bodies: list[_Rigid], point_start: IntArray, vertex_count: int) -> RigidBodies:
+def _rigid_bodies(
+    bodies: list[_Rigid], positions: FloatArray, point_start: IntArray, vertex_count: int
+) -> RigidBodies:
     density = [body.mass / body.properties.volume for body in bodies]
     moment = np.array([d * body.properties.second_moment for d, body in zip(density, bodies, strict=True)])
     moment = moment.reshape(-1, 3, 3)
     inertia = inertia_of(moment)
-    arms = [body.positions - body.properties.centre for body in bodies]
+    parts = zip(point_start[:-1], point_start[1:], bodies, strict=True)
+    arms = [positions[first:last] - body.properties.centre for first, last, body in parts]
     counts = np.diff(point_start)
     return RigidBodies(
         centre=np.array([body.properties.centre for body in bodies]).reshape(-1, 3),
@@ -332,6 +365,7 @@ def _rigid_bodies(bodies: list[_Rigid], point_start: IntArray, vertex_count: int
         radius=np.array([np.linalg.norm(arm, axis=1).max() for arm in arms], dtype=float),
         unknown=np.repeat(vertex_count + 2 * np.arange(len(bodies), dtype=np.int32), counts),
         point_start=point_start.astype(np.int32),
+        vertex_count=np.array([len(body.positions) for body in bodies], np.int32),
         velocity=np.array([body.velocity for body in bodies], dtype=float).reshape(-1, 3),
         angular_velocity=np.array([body.angular_velocity for body in bodies], dtype=float).reshape(-1, 3),
         linear_damping=np.array([body.linear_damping for body in bodies], dtype=float),

@@ -86,6 +86,16 @@ class Chunks(NamedTuple):
     sharp_start: IntArray  # the same of `Hinges.sharp`
 
 
+class Attachments(NamedTuple):
+    """Vertices that are glued to another body: to a point of a rigid one, or to a triangle of a membrane."""
+
+    points: IntArray  # the vertex, then three points of the other body, shape (attachment_count, 4)
+    weights: FloatArray  # 1, then minus the shares of the three points, shape (attachment_count, 4)
+    offset: FloatArray  # from the triangle's point to the vertex, in the triangle's frame [m], (attachment_count, 3)
+    body: IntArray  # the other body, shape (attachment_count,)
+    stiffness: FloatArray  # [N/m], shape (attachment_count,)
+
+
 class RigidBodies(NamedTuple):
     """What moves as a whole: six unknowns per body. Tensors and arms are those of the start orientation, world axes."""
 
@@ -98,6 +108,7 @@ class RigidBodies(NamedTuple):
     radius: FloatArray  # longest arm of each body [m], shape (rigid_count,)
     unknown: IntArray  # first of the two rows of unknowns of each point's body, shape (rigid_point_count,)
     point_start: IntArray  # first point of each body, shape (rigid_count + 1,)
+    vertex_count: IntArray  # points of each body's mesh; its others are what is attached, shape (rigid_count,)
     velocity: FloatArray  # at the start [m/s], shape (rigid_count, 3)
     angular_velocity: FloatArray  # at the start [1/s], shape (rigid_count, 3)
     linear_damping: FloatArray  # rates at which motion dies away [1/s], shape (rigid_count,)
@@ -124,6 +135,7 @@ class Model:
     fans: Fans
     chunks: Chunks
     rigid: RigidBodies
+    attachments: Attachments
     # Per membrane, shape (membrane_count,)
     rest_volume: FloatArray  # [m^3]
     gauge_pressure: FloatArray  # at rest volume, when the simulation starts [Pa]

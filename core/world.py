@@ -138,9 +138,9 @@ class World:
 
     def rigid_positions(self, rigid: int) -> FloatArray:
         """Positions [m] of a rigid body's vertices, world frame, in the caller's order, shape (vertex_count, 3)."""
-        start = self.model.rigid.point_start
-        number = self._rigid_number(rigid)
-        return self._state.positions[start[number] : start[number + 1]].copy()
+        number, solids = self._rigid_number(rigid), self.model.rigid
+        first = solids.point_start[number]
+        return self._state.positions[first : first + solids.vertex_count[number]].copy()
 
     def rigid_velocity(self, rigid: int) -> tuple[FloatArray, FloatArray]:
         """Velocity [m/s] of a rigid body's centre of mass, and its angular velocity [1/s] in world axes."""

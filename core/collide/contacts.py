@@ -10,14 +10,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..jit import kernel
+from ..model import Attachments, IntArray
 
 #: Kinds of contacts (`Contacts.kind`).
 POINT_TRIANGLE = 0  # points: the point, then the three corners
 EDGE_EDGE = 1  # points: two ends of one edge, two ends of the other (not searched for yet)
+ATTACHMENT = 2  # no contact but a spring: the vertex, then three points of what it is glued to
+GLUED = 3  # a pair of surfaces that are glued there: never a contact
 
 #: Values of `Contacts.side`.
 RIGHT_SIDE = 1
 WRONG_SIDE = -1
+
+
+#: What a search writes.
+_CONSTANT = ("points", "kind", "triangle", "bodies", "thickness", "friction", "side", "facing", "offset", "gap")
 
 
 class Contacts:
@@ -53,6 +60,7 @@ class Contacts:
         "distance",
         "facing",
         "feature",
+        "first_attachment",
         "friction",
         "gap",
         "kind",
@@ -71,6 +79,7 @@ class Contacts:
 
     def __init__(self, vertex_count: int, capacity: int = 1024) -> None:
         self.count = 0
+        self.first_attachment = 0  # row of the first attachment; they come last
         self.vertex_start: NDArray[np.int32] = np.zeros(vertex_count + 1, np.int32)
         self._allocate(max(capacity, 1))
 
@@ -108,6 +117,37 @@ class Contacts:
         """Forget all contacts."""
         self.count = 0
         self.vertex_start[:] = 0
+
+    def attach(self, attachments: Attachments, point_body: IntArray, body_count: int) -> None:
+        """Add the attachments' rows to those just searched, and let what is glued not touch what it is glued to."""
+        found, count = self.count, self.count + len(attachments.body)
+        key = np.unique(attachments.points[:, 0].astype(np.int64) * body_count + attachments.body)
+        points = self.points[:found]
+        body = point_body[points]
+        for slot in range(4):
+            for facing in (0, 3):  # the first and the last slot belong to the two sides
+                glued = np.isin(points[:, slot].astype(np.int64) * body_count + body[:, facing], key)
+                self.kind[:found][glued] = GLUED
+                self.gap[:found][glued] = np.inf
+        if count > self.capacity:
+            kept = [(name, getattr(self, name)[:found].copy()) for name in _CONSTANT]
+            self._allocate(count + count // 2)
+            for name, values in kept:
+                getattr(self, name)[:found] = values
+        rows = slice(found, count)
+        self.first_attachment, self.count = found, count
+        self.points[rows] = attachments.points
+        self.weights[rows] = attachments.weights
+        self.kind[rows] = ATTACHMENT
+        self.bodies[rows] = point_body[attachments.points[:, [0, 3]]]
+        self.triangle[rows] = -1
+        self.thickness[rows] = 0.0
+        self.friction[rows] = 0.0
+        self.side[rows] = RIGHT_SIDE
+        self.offset[rows] = 0.0
+        self.gap[rows] = np.inf
+        self.distance[rows] = np.inf
+        self.index_vertices()
 
     def index_vertices(self) -> None:
         """Rebuild the CSR table over unknown vertices from `points`."""

@@ -12,6 +12,7 @@ from numba import prange
 
 from ..collide.contacts import Contacts
 from ..collide.narrow import evaluate_gaps
+from ..forces.attachment import attachment_energy, evaluate_attachments, turned_offsets
 from ..forces.bend import bend_force, evaluate_bend
 from ..forces.contact import BLOCK_SIZE, ContactTerms, add_wrenches, contact_diagonal, contact_force, evaluate_contact
 from ..forces.friction import FrictionLag, evaluate_friction, friction_energy, settle_friction
@@ -73,6 +74,7 @@ class StageEnergy:
         self._known_gas = np.zeros(model.membrane_count)
         self._kept_energy = 0.0
         self._smooth_energy = 0.0
+        self._offset = np.zeros((len(model.attachments.stiffness), 3))
         self.record = 0  # number of the contact record: of searches so far
         self.elastic_energy = 0.0  # stretch, bend and contact where E was last evaluated [J]
         self._allocate(len(contacts.gap))
@@ -80,6 +82,9 @@ class StageEnergy:
     def start(self, x: FloatArray) -> None:
         """Start a substep at x, all points: friction counts slip from here."""
         self._start[:] = x
+        if len(self._offset):
+            self._offset = turned_offsets(self.model.attachments, x)
+            self.forget()
 
     def begin(self, target: FloatArray, rigid_target: FloatArray, gas: FloatArray) -> None:
         """Start a stage towards `target` = y, shape (vertex_count, 3), and poses, with the given nRT [J]."""
@@ -131,6 +136,11 @@ class StageEnergy:
             count, x, self._start, lag, self._contact_scale, self._contact_stiffness, self.normal_force,
             self.terms.active, self.terms.force, self.terms.matrix, self._block_energy,
         )  # fmt: skip
+        if len(self._offset):
+            evaluate_attachments(
+                contacts.first_attachment, contacts.points, contacts.weights, self._offset,
+                self.model.attachments.stiffness, x, self.terms.active, self.terms.force, self.terms.matrix,
+            )  # fmt: skip
         return self._smooth_energy + float(self._block_energy[: _block_count(count)].sum())
 
     def _bodies_energy(self, x: FloatArray) -> float:
@@ -156,7 +166,13 @@ class StageEnergy:
             count, contacts.gap, contacts.thickness, self._contact_scale,
             self.normal_force, self._contact_stiffness, self._block_energy,
         )  # fmt: skip
-        return float(self._block_energy[: _block_count(count)].sum())
+        energy = float(self._block_energy[: _block_count(count)].sum())
+        if len(self._offset):
+            energy += attachment_energy(
+                contacts.first_attachment, contacts.points, contacts.weights, self._offset,
+                self.model.attachments.stiffness, x,
+            )  # fmt: skip
+        return energy
 
     def _friction_energy(self, x: FloatArray) -> float:
         """Friction [J] with the normal forces last held."""

@@ -147,18 +147,26 @@ def add_weight(x, v, mass, body_point_start, origin, momenta):
 
 @kernel
 def add_contacts(count, x, points, weights, active, force, point_body, time, origin, momenta):
-    """Add the impulse of every contact to the momenta of its two sides."""
+    """Add the impulse of every contact to the momenta of its two sides.
+
+    Both sides count it where the contact is, halfway between them: friction acts on two surfaces a thickness apart and
+    glue may have a length, but no angular momentum comes from that.
+    """
     for c in range(count):
         if not active[c]:
             continue
-        fx, fy, fz = time * force[c, 0], time * force[c, 1], time * force[c, 2]
+        mx = my = mz = 0.0
         for slot in range(4):
             i = points[c, slot]
-            body = point_body[i]
+            half = 0.5 * abs(weights[c, slot])
+            mx, my, mz = mx + half * x[i, 0], my + half * x[i, 1], mz + half * x[i, 2]
+        fx, fy, fz = time * force[c, 0], time * force[c, 1], time * force[c, 2]
+        for slot in range(4):
+            body = point_body[points[c, slot]]
             if body >= momenta.shape[0]:
                 continue
             w = weights[c, slot]
-            rx, ry, rz = x[i, 0] - origin[body, 0], x[i, 1] - origin[body, 1], x[i, 2] - origin[body, 2]
+            rx, ry, rz = mx - origin[body, 0], my - origin[body, 1], mz - origin[body, 2]
             ix, iy, iz = w * fx, w * fy, w * fz
             add_row(momenta, body, ix, iy, iz, ry * iz - rz * iy, rz * ix - rx * iz, rx * iy - ry * ix)
 

@@ -309,14 +309,17 @@ class StageMinimiser:
 
     def _cover_trial(self) -> bool:
         """`_cover` for the way from `x` to `_trial`."""
+        model = self.model
         if self._searched and self._search.still_valid(self._trial):
             return False
         move = np.subtract(self._trial, self.x, out=self._move)
         distance = np.sqrt((move * move).sum(axis=1))
-        farthest = np.maximum.reduceat(distance, self.model.body_point_start[:-1])
+        farthest = np.maximum.reduceat(distance, model.body_point_start[:-1])
         fast = np.maximum(FAST_REACH_FACTOR * farthest, self._edge_length)
-        reach = np.maximum(np.minimum(REACH_FACTOR * farthest, fast), 0.5 * self.model.thickness)
+        reach = np.maximum(np.minimum(REACH_FACTOR * farthest, fast), 0.5 * model.thickness)
         self._search.search(self.x, reach, self.contacts)
+        if len(model.attachments.body):
+            self.contacts.attach(model.attachments, model.point_body, model.body_count)
         self._searched = True
         self.counts.contact_searches += 1
         self.energy.contacts_found(self._contact_scale(), self._stuck)
