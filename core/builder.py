@@ -19,7 +19,7 @@ CHUNK_SIZE = 512
 #: Automatic thickness of a membrane as a share of the mean edge length.
 AUTOMATIC_THICKNESS = 0.05
 #: Automatic thickness of a rigid body as a share of the cube root of its volume, as its edges may be long.
-AUTOMATIC_RIGID_THICKNESS = 0.01
+AUTOMATIC_RIGID_THICKNESS = 0.005
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,7 +186,7 @@ class ModelBuilder:
         mass
             [kg]; with the mesh it gives the centre of mass and the inertia tensor.
         friction, bounciness, thickness
-            As in `add_membrane`; thickness 0 = 1 % of the cube root of the volume.
+            As in `add_membrane`; thickness 0 = 0.5 % of the cube root of the volume.
         linear_damping, angular_damping
             Rates at which velocity and angular velocity die away [1/s].
         velocity, angular_velocity

@@ -258,7 +258,10 @@ def brake_pairs(
                 approach_speed[pair] = known  # not stopped yet
                 continue
             approach_speed[pair] = -abs(known)
-            taken = (speed - wanted) / mobility
+            # no more than the contact's own impulse is taken back, so it never pulls; and it pushes only once
+            taken = min((speed - wanted) / mobility, size)
+            if known < 0.0:
+                taken = max(taken, 0.0)
         else:
             if speed <= 0.0:
                 approach_speed[pair] = known
