@@ -158,8 +158,8 @@ def free_flight(poses, angular_momentum, inverse_inertia, time, out):
     """Orientations after a time [s] with constant angular momentum [kg m^2/s], shape (body_count, 3), into `out`.
 
     Runge and Kutta's fourth-order method on rotation vectors (Munthe-Kaas 1998) in short steps, so that the gyroscopic
-    torque is right for all that matters (a tumbling body keeps energy and |L|). Centres are left. `inverse_inertia` [1/(kg m^2)] is that of
-    the start orientation.
+    torque is right for all that matters (a tumbling body keeps energy and |L|). Centres are left. `inverse_inertia`
+    [1/(kg m^2)] is that of the start orientation.
     """
     matrix = np.empty((3, 3))
     trial = np.empty(7)

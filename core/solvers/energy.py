@@ -235,9 +235,8 @@ class StageEnergy:
         """Follow the contact record after a search; `body_scale` = kappa of each body [N/m], inf for colliders.
 
         A pair takes the larger where it has a skin, which must hold its own pressure, else the less: two rigid bodies
-        have no more to stop than the lighter one. `stuck` are the friction springs at the start of the substep. No normal
-        force is held until the next
-        `linearise`.
+        have no more to stop than the lighter one. `stuck` are the friction springs at the start of the substep. No
+        normal force is held until the next `linearise`.
         """
         contacts, count = self.contacts, self.contacts.count
         self.record += 1
