@@ -324,7 +324,7 @@ class ModelBuilder:
                 skin,
                 triangle_start,
                 edges,
-            ),  # fmt: skip
+            ),
             rest_volume=np.array([topology.signed_volume(body.positions, body.triangles) for body in membranes]),
             gauge_pressure=np.array([body.gauge_pressure for body in membranes]),
             damping=np.array([body.damping for body in membranes]),
