@@ -118,7 +118,7 @@ def carry(x: FloatArray, collider_positions: FloatArray, contacts: Contacts) -> 
     count = contacts.count
     if count == 0:
         return 0
-    vertex_count = contacts.vertex_count
+    vertex_count = x.shape[0] - collider_positions.shape[0]
     before = x.copy()
     after = x.copy()
     after[vertex_count:] = collider_positions
@@ -129,7 +129,7 @@ def carry(x: FloatArray, collider_positions: FloatArray, contacts: Contacts) -> 
         )
         if crossed == 0 or attempt == CARRY_PASSES:
             break
-        move_carried(move, contacts.points, contacts.vertex_start, contacts.vertex_entry, after)
+        move_carried(move, contacts.vertex_start, contacts.vertex_entry, after[:vertex_count])
     x[:vertex_count] = after[:vertex_count]
     return int(crossed)
 
@@ -180,9 +180,9 @@ def meets_face(before, after, points, row, old, new):
 
 
 @kernel
-def move_carried(move, points, vertex_start, vertex_entry, after):
+def move_carried(move, vertex_start, vertex_entry, after):
     """Give each vertex the smallest move that satisfies its rows one after the other, in their fixed order."""
-    for vertex in range(vertex_start.shape[0] - 1):
+    for vertex in range(after.shape[0]):
         ux = uy = uz = 0.0
         for k in range(vertex_start[vertex], vertex_start[vertex + 1]):
             row = vertex_entry[k] // 4

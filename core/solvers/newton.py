@@ -68,7 +68,7 @@ class StageMinimiser:
         self.model = model
         self.settings = settings
         self.counts = Counts()
-        self.contacts = Contacts(model.vertex_count)
+        self.contacts = Contacts(model.moving_point_count)
         self.energy = StageEnergy(model, self.contacts, stage_time)
         self.x = np.zeros((model.point_count, 3))
         self._search = ContactSearch(model)
