@@ -26,6 +26,11 @@ from ..model import BoolArray, FloatArray, Model
 from ..rigid.motion import turned_tensors
 from ..state import StuckContacts
 
+#: Contact stiffness of two solids in units of the lighter mass / stage time^2, at rest; and, as they close in, for each
+#: thickness that they would move by in a stage.
+SOLID_CONTACT = 0.2
+FAST_SOLID_CONTACT = 0.25
+
 
 class StageEnergy:
     """Energy, residual and Hessian of one time stage of length `stage_time` [s]."""
@@ -231,23 +236,18 @@ class StageEnergy:
         held = np.flatnonzero(self.normal_force[:count] > 0.0)
         return StuckContacts(contacts.points[held, 0], contacts.bodies[held, 1], stretch[held])
 
-    def contacts_found(self, body_scale: FloatArray, stuck: StuckContacts) -> None:
-        """Follow the contact record after a search; `body_scale` = kappa of each body [N/m], inf for colliders.
+    def contacts_found(self, stuck: StuckContacts) -> None:
+        """Follow the contact record after a search; `set_contact_scale` must follow.
 
-        A pair takes the larger where it has a skin, which must hold its own pressure, else the less: two rigid bodies
-        have no more to stop than the lighter one. `stuck` are the friction springs at the start of the substep. No
-        normal force is held until the next `linearise`.
+        `stuck` are the friction springs at the start of the substep. No normal force is held until the next
+        `linearise`.
         """
-        contacts, count = self.contacts, self.contacts.count
+        contacts = self.contacts
         self.record += 1
         self.forget()
         capacity = len(contacts.gap)
         if capacity != len(self.normal_force):
             self._allocate(capacity)
-        bodies = contacts.bodies[:count]
-        skin = np.where(bodies < self.model.membrane_count, body_scale[bodies], 0.0).max(axis=1, initial=0.0)
-        hard = body_scale[bodies].min(axis=1, initial=np.inf)
-        self._contact_scale[:count] = np.where(skin > 0.0, skin, hard)
         self._lag.limit[:] = 0.0
         self._lag = self._lag._replace(points=contacts.points)
         self.hold_stuck(stuck)
@@ -257,6 +257,25 @@ class StageEnergy:
             vertex_start=contacts.vertex_start,
             vertex_entry=contacts.vertex_entry,
         )
+
+    def set_contact_scale(self, body_scale: FloatArray, move: FloatArray) -> None:
+        """kappa of every contact [N/m]; `body_scale` per body, inf for colliders; `move` per body in a stage [m].
+
+        A skin must hold its own pressure: a pair with a skin takes the larger of its skins' scales. Two solids have
+        nothing to stop but the lighter one: they take the less of their mass / tau^2, times what lets the force at
+        about 0.9 of the thickness stop in one stage what moves as fast as they do.
+        """
+        count, thickness = self.contacts.count, self.contacts.thickness
+        bodies = self.contacts.bodies[:count]
+        skin = np.where(bodies < self.model.membrane_count, body_scale[bodies], 0.0).max(axis=1, initial=0.0)
+        scale = skin
+        if self.model.rigid_count:
+            hard = body_scale[bodies].min(axis=1, initial=np.inf)
+            closing = move[bodies].sum(axis=1) / np.maximum(thickness[:count], 1e-300)
+            scale = np.where(skin > 0.0, skin, hard * np.maximum(SOLID_CONTACT, FAST_SOLID_CONTACT * closing))
+        if not np.array_equal(self._contact_scale[:count], scale):
+            self._contact_scale[:count] = scale
+            self.forget()
 
     def hold_stuck(self, stuck: StuckContacts) -> None:
         """Give each contact the spring of its point and other body, unstretched where there is none."""
