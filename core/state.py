@@ -11,8 +11,8 @@ from .model import BoolArray, FloatArray, IntArray, Model
 class StuckContacts:
     """Friction springs of the contacts that press, between two substeps."""
 
-    point: IntArray  # shape (stuck_count,)
-    body: IntArray  # the other body
+    point: IntArray  # or point_count + the first edge, shape (stuck_count,)
+    other: IntArray  # the other body, or the second edge
     stretch: FloatArray  # along the surface [m], shape (stuck_count, 3)
 
     @staticmethod

@@ -142,7 +142,7 @@ def add_contacts(count, x, points, weights, active, force, bodies, time, origin,
             continue
         fx, fy, fz = time * force[c, 0], time * force[c, 1], time * force[c, 2]
         for slot in range(4):
-            body = bodies[c, 0] if slot == 0 else bodies[c, 1]
+            body = bodies[c, 0] if weights[c, slot] > 0.0 else bodies[c, 1]
             if body >= momenta.shape[0]:
                 continue
             i = points[c, slot]
@@ -163,14 +163,13 @@ def add_pairs(count, x, points, weights, normal, bodies, normal_force, time, imp
         if b < a:
             a, b, sign = b, a, -1.0
         load[a, b] += n
-        i = points[c, 0]
         for axis in range(3):
             impulse[a, b, axis] += sign * n * normal[c, axis]
-            # halfway between the point and the triangle
-            opposite = 0.0
-            for slot in range(1, 4):
-                opposite -= weights[c, slot] * x[points[c, slot], axis]
-            point[a, b, axis] += n * 0.5 * (x[i, axis] + opposite)
+            # halfway between the two sides
+            middle = 0.0
+            for slot in range(4):
+                middle += 0.5 * abs(weights[c, slot]) * x[points[c, slot], axis]
+            point[a, b, axis] += n * middle
 
 
 @kernel
