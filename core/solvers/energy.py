@@ -22,7 +22,7 @@ from ..forces.stretch import evaluate_stretch, stretch_force
 from ..jit import kernel, parallel_kernel
 from ..linear.conjugate_gradient import Hessian
 from ..linear.rigid_blocks import factor_blocks
-from ..model import BoolArray, FloatArray, Model
+from ..model import BoolArray, FloatArray, IntArray, Model
 from ..rigid.motion import turned_tensors
 from ..state import StuckContacts
 
@@ -96,6 +96,8 @@ class StageEnergy:
         self._target[:] = target
         self._rigid_target[:] = rigid_target
         self._gas[:] = gas
+        if self.contacts.let_go():
+            self.forget()
 
     def set_stage_time(self, stage_time: float) -> None:
         """Use stages of another length [s] from the next `begin` on."""
@@ -223,18 +225,20 @@ class StageEnergy:
         return stored
 
     def touching(self) -> BoolArray:
-        """Whether a contact pushes each moving body, shape (moving_count,)."""
+        """Whether a contact with another body pushes each moving body, shape (moving_count,)."""
+        bodies = self.contacts.bodies[: self.contacts.count]
         pushed = self.normal_force[: self.contacts.count] > 0.0
-        bodies = self.contacts.bodies[: self.contacts.count][pushed]
+        bodies = bodies[pushed & (bodies[:, 0] != bodies[:, 1])]
         return np.bincount(bodies.ravel(), minlength=self.model.body_count)[: self.model.moving_count] > 0
 
     def stuck(self, x: FloatArray) -> StuckContacts:
         """The stretched friction springs at the end of a substep at x, to be handed to `contacts_found` again."""
-        count, contacts = self.contacts.count, self.contacts
+        count = self.contacts.count
         stretch = np.zeros((count, 3))
         settle_friction(count, x, self._start, self._lag, self._contact_scale, stretch)
         held = np.flatnonzero(self.normal_force[:count] > 0.0)
-        return StuckContacts(contacts.points[held, 0], contacts.bodies[held, 1], stretch[held])
+        first, other = self._spring_names()
+        return StuckContacts(first[held], other[held], stretch[held])
 
     def contacts_found(self, stuck: StuckContacts) -> None:
         """Follow the contact record after a search; `set_contact_scale` must follow.
@@ -278,18 +282,27 @@ class StageEnergy:
             self.forget()
 
     def hold_stuck(self, stuck: StuckContacts) -> None:
-        """Give each contact the spring of its point and other body, unstretched where there is none."""
+        """Give each contact its spring of `stuck`, by the names it goes by, unstretched where there is none."""
         count, stretch = self.contacts.count, self._lag.stretch
         stretch[:count] = 0.0
         if len(stuck.point) == 0 or count == 0:
             return
-        body_count = self.model.body_count
-        key = stuck.point.astype(np.int64) * body_count + stuck.body
+        first, other = self._spring_names()
+        span = max(self.model.body_count, len(self.model.surfaces.edges))
+        key = stuck.point.astype(np.int64) * span + stuck.other
         order = np.argsort(key, kind="stable")
-        wanted = self.contacts.points[:count, 0].astype(np.int64) * body_count + self.contacts.bodies[:count, 1]
+        wanted = first.astype(np.int64) * span + other
         place = np.minimum(np.searchsorted(key[order], wanted), len(key) - 1)
         found = key[order][place] == wanted
         stretch[:count][found] = stuck.stretch[order][place[found]]
+
+    def _spring_names(self) -> tuple[IntArray, IntArray]:
+        """What a spring is known by (see `StuckContacts`), for each contact."""
+        count, edge_start, contacts = self.contacts.count, self.contacts.edge_start, self.contacts
+        first, other = contacts.points[:count, 0].copy(), contacts.bodies[:count, 1].copy()
+        first[edge_start:] = self.model.point_count + contacts.edges[edge_start:count, 0]
+        other[edge_start:] = contacts.edges[edge_start:count, 1]
+        return first, other
 
     def _allocate(self, capacity: int) -> None:
         """Arrays of one row per contact."""
