@@ -3,9 +3,10 @@
 from types import SimpleNamespace
 
 import numpy as np
+from softpressure_ext.core.collide.mobility import Mobility
 
 
-def model_of(membranes, colliders=(), *, thickness=0.01, friction=None, bounciness=None):
+def model_of(membranes, colliders=(), *, thickness=0.01, friction=None, bounciness=None, self_collision=False):
     """The part of a `Model` that contact search reads, from (positions, triangles) pairs of any kind of mesh.
 
     Made by hand so that also meshes a `ModelBuilder` would refuse (triangle soup) can be searched.
@@ -33,6 +34,7 @@ def model_of(membranes, colliders=(), *, thickness=0.01, friction=None, bouncine
     return SimpleNamespace(
         membrane_count=len(membranes),
         rigid_count=0,
+        rigid=SimpleNamespace(point_start=np.full(1, offsets[len(membranes)], np.int32)),
         moving_count=len(membranes),
         moving_point_count=int(offsets[len(membranes)]),
         body_count=count,
@@ -42,6 +44,7 @@ def model_of(membranes, colliders=(), *, thickness=0.01, friction=None, bouncine
         point_body=body_of,
         rest_positions=np.concatenate([np.asarray(p, float) for p, _ in bodies]),
         thickness=np.broadcast_to(np.asarray(thickness, float), (count,)).copy(),
+        self_collision=np.arange(count) < (len(membranes) if self_collision else 0),
         friction=np.full(count, 0.5) if friction is None else np.asarray(friction, float),
         bounciness=np.zeros(count) if bounciness is None else np.asarray(bounciness, float),
         surfaces=SimpleNamespace(
@@ -53,6 +56,13 @@ def model_of(membranes, colliders=(), *, thickness=0.01, friction=None, bouncine
             edge_body=body_of[[low for low, _ in sides]],
             edge_apex=np.array([(apexes[side] + [-1, -1])[:2] for side in sides], np.int32).reshape(-1, 2),
         ),
+    )
+
+
+def mobility_of(model):
+    """Every vertex moves, and there are no rigid bodies."""
+    return Mobility(
+        np.ones(model.vertex_count), np.zeros(0, np.int32), np.zeros((0, 3)), np.zeros(0), np.zeros((0, 3, 3))
     )
 
 
