@@ -302,10 +302,10 @@ def test_own_distance_is_that_of_the_best_rotation():
 def test_a_body_that_starts_crossed_with_itself_waits_until_it_is_clear():
     ball = reference.icosphere(2, 1.0)
     model = skin(ball, 0.02)
-    for height in (-0.5, 0.0, 0.01):  # turned inside out on itself, flat, and within its thickness
+    for height in (-0.5, -1.0, 0.0, 0.01):  # pushed through itself, inside out, flat, and within its thickness
         search, contacts = ContactSearch(model), Contacts(model.vertex_count)
         x = squashed(ball, height)
-        if height < 0.0:
+        if height == -0.5:
             x = np.where(ball[0][:, 2:] > 0.6, ball[0] * [1.0, 1.0, -1.5], ball[0])  # the top pushed through
         search.untangle(x)
         assert search.suspended.tolist() == [0]

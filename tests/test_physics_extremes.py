@@ -108,6 +108,23 @@ def test_a_spike_does_not_get_into_a_ball(aside, substeps):
     assert velocity(world)[2] > -3.0  # it was braked, where free fall would have -6.6 m/s
 
 
+@pytest.mark.parametrize("subdivisions", [2, 3])
+@pytest.mark.parametrize("exact", [True, False])
+def test_a_spike_at_a_hundred_metres_per_second_stays_outside(exact, subdivisions):
+    # the tip meets the skin at a vertex, or between vertices: then only edges meet edges
+    x, triangles = shapes.icosphere(subdivisions, BASKETBALL.radius)
+    lowest_vertex = x[np.argmin(x[:, 2])]
+    aside = lowest_vertex[:2] if exact else lowest_vertex[:2] + [0.004, 0.003]
+    builder = ModelBuilder()
+    add_ball(builder, BASKETBALL, subdivisions, (*-aside, 1.2), velocity=(0.0, 0.0, -100.0))
+    builder.add_collider("cone", *cone())
+    world = World(builder.build(), frame_rate=240.0, substeps=2, threads=1)
+    for _ in range(12):
+        world.advance_frame()
+        assert not inside(cone()[0], world.positions(0), triangles).any()
+        assert not inside(world.positions(0), *cone()).any()
+
+
 def test_a_body_whose_contact_leaves_one_vertex_free():
     # one vertex alone has no inertia to brake
     corners = 0.1 * np.array([(1.0, 0.0, 0.0), (-0.5, 0.87, 0.0), (-0.5, -0.87, 0.0), (0.0, 0.0, 1.4)])

@@ -17,7 +17,7 @@ from ..jit import kernel, parallel_kernel
 from ..model import FloatArray, Model
 from .contacts import EDGE_EDGE, POINT_TRIANGLE, Contacts
 from .edge_gaps import across
-from .features import closest_on_edges_of, closest_on_triangle, unit_normal
+from .features import closest_on_edges_of, closest_on_triangle, least_distance, unit_normal
 from .mobility import Mobility
 from .whole import WholeMoves, shorten_whole
 
@@ -79,7 +79,7 @@ def limit_rows(
                 continue
             nx, ny, nz, d = direction_of(x, points, row)
             least = limit_along(
-                nx, ny, nz, d, step, whole, turn, bodies, unknown, arm, points, row, vertex_count, slot_scale
+                nx, ny, nz, d, x, step, whole, turn, bodies, unknown, arm, points, row, vertex_count, slot_scale
             )
             if least < 1.0:
                 # The triangle's own plane separates as well. It is the better one for a point that slides
@@ -87,12 +87,12 @@ def limit_rows(
                 mx, my, mz, h = height_of(x, points, row)
                 if (
                     limit_along(
-                        mx, my, mz, h, step, whole, turn, bodies, unknown, arm, points, row, vertex_count, slot_scale
+                        mx, my, mz, h, x, step, whole, turn, bodies, unknown, arm, points, row, vertex_count, slot_scale
                     )
                     < least
                 ):
                     limit_along(
-                        nx, ny, nz, d, step, whole, turn, bodies, unknown, arm, points, row, vertex_count, slot_scale
+                        nx, ny, nz, d, x, step, whole, turn, bodies, unknown, arm, points, row, vertex_count, slot_scale
                     )
     for chunk in numba.prange((vertex_count + CHUNK - 1) // CHUNK):
         for vertex in range(chunk * CHUNK, min(vertex_count, (chunk + 1) * CHUNK)):
@@ -109,12 +109,14 @@ def limit_rows(
 
 
 @kernel
-def limit_along(nx, ny, nz, d, step, whole, turn, bodies, unknown, arm, points, row, vertex_count, slot_scale):
+def limit_along(nx, ny, nz, d, x, step, whole, turn, bodies, unknown, arm, points, row, vertex_count, slot_scale):
     """Factors of a row's slots for a plane with unit normal n, d [m] between both sides; returns the least."""
     last = vertex_count + unknown.shape[0]
     point_free = points[row, 0] < last
     corner_free = points[row, 1] < last
     allowed = d * (SHARE_OF_BOTH if point_free and corner_free else SHARE_OF_ONE)
+    if d < least_distance(x, points[row, 0]):
+        allowed = 0.0
     least = 1.0
     for slot in range(4):
         point = points[row, slot]
@@ -130,7 +132,10 @@ def limit_along(nx, ny, nz, d, step, whole, turn, bodies, unknown, arm, points, 
 
 @kernel
 def share_of(point, nx, ny, nz, room, step, whole, turn, bodies, row, unknown, arm, vertex_count):
-    """Share of its step that a moving point may take to go at most `room` [m] along the unit vector n."""
+    """Share of its step that a moving point may take to go at most `room` [m] along the unit vector n.
+
+    -1 where the move of the whole alone goes farther: the plane is of no use.
+    """
     if point >= vertex_count or turn.shape[0] == 0:
         along = point_along(point, nx, ny, nz, step, unknown, arm, vertex_count)
         return room / along if along > room else 1.0
@@ -140,7 +145,9 @@ def share_of(point, nx, ny, nz, room, step, whole, turn, bodies, row, unknown, a
         # both sides take part in the move of the whole, which turns the plane between them
         along += turn[bodies[row, 0]] * math.sqrt(rx * rx + ry * ry + rz * rz)
     else:
-        room = max(0.0, room - whole[point, 0] * nx - whole[point, 1] * ny - whole[point, 2] * nz)
+        room -= whole[point, 0] * nx + whole[point, 1] * ny + whole[point, 2] * nz
+        if room < 0.0:
+            return -1.0
     return room / along if along > room else 1.0
 
 
@@ -217,9 +224,9 @@ def limit_between(x, step, whole, turn, bodies, unknown, arm, nx, ny, nz, points
     d = low - high
     # Rounding of heights that should be equal is no crossing: what touches may part.
     separates = d > -1e-12 * (abs(low) + abs(high))
-    allowed = max(d, 0.0)
+    allowed = d if d > least_distance(x, points[row, 0]) else 0.0
     allowed *= SHARE_OF_BOTH if points[row, 0] < last and points[row, 2] < last else SHARE_OF_ONE
-    free, held = 0, 0.0
+    free, held, useless = 0, 0.0, False
     for slot in range(4):
         point = points[row, slot]
         if point >= last:
@@ -232,11 +239,12 @@ def limit_between(x, step, whole, turn, bodies, unknown, arm, nx, ny, nz, points
             point, sign * nx, sign * ny, sign * nz, room, step, whole, turn, bodies, row, unknown, arm, vertex_count
         )
         slot_scale[row, slot] = share if separates else 0.0
+        useless = useless or share < 0.0
         if slot_scale[row, slot] >= 1.0:
             free += 1
         else:
             held = max(held, slot_scale[row, slot])
-    return free + held
+    return -1.0 if useless else free + held
 
 
 @kernel

@@ -80,7 +80,7 @@ class ContactSearch:
 
     @property
     def suspended(self) -> NDArray[np.int32]:
-        """Bodies that began crossed with themselves or too near: no self-contact until they are clear."""
+        """Bodies that began inside out, crossed with themselves or too near: no self-contact until they are clear."""
         return np.flatnonzero(self._suspended).astype(np.int32)
 
     def suspend(self, bodies: NDArray[np.int32]) -> None:

@@ -18,6 +18,8 @@ FLATTEST_FACE = 1e-20
 PARALLEL = 1e-16
 #: The same below which rounding could spoil the closest points of two lines, so that the ends are tried too.
 NEARLY_PARALLEL = 1e-8
+#: Relative to the coordinates: what is pressed together this far comes no nearer.
+LEAST_DISTANCE = 1e-12
 
 
 @kernel
@@ -202,3 +204,9 @@ def edge_meets(x, u, w, a, b, c):
     if (r >= 0.0 and s >= 0.0 and t >= 0.0) or (r <= 0.0 and s <= 0.0 and t <= 0.0):
         return start / (start - end)
     return -1.0
+
+
+@kernel
+def least_distance(x, point):
+    """Distance [m] that no move may use up, well above the rounding of a point's coordinates."""
+    return LEAST_DISTANCE * (abs(x[point, 0]) + abs(x[point, 1]) + abs(x[point, 2]))

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from ..jit import kernel
 from ..model import FloatArray, IntArray, Model
+from ..topology import signed_volume
 from .contacts import Contacts
 from .edge_query import owned_edges
 from .features import closest_on_edges_of, closest_on_triangle_of, edge_meets, unit_normal
@@ -95,7 +96,14 @@ class SelfQuery:
         return points[np.lexsort(points.T[::-1])], edges[np.lexsort(edges.T[::-1])]
 
     def touches(self, x: FloatArray, body: int) -> bool:
-        """Whether a body is nearer to itself than the thickness of a pair, or crosses itself; trees must fit x."""
+        """Whether a body is inside out, nearer to itself than the thickness of a pair, or crosses itself.
+
+        The trees must fit x.
+        """
+        surfaces = self._model.surfaces
+        own = surfaces.triangles[surfaces.body_triangle_start[body] : surfaces.body_triangle_start[body + 1]]
+        if signed_volume(x, own) * signed_volume(self._model.rest_positions, own) < 0.0:
+            return True
         bodies = np.array([body], np.int32)
         self._fit_cones(x, bodies)
         return self._walk_bodies(x, np.zeros(self._model.body_count), bodies, True) > 0

@@ -5,7 +5,6 @@ would so be allowed less than their gap per step, however the body flies. So the
 touches itself is taken first: it is an affine map that brings no two points nearer, whatever share of it is taken.
 """
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,7 +12,7 @@ import numpy as np
 from ..jit import kernel
 from ..model import FloatArray, IntArray
 from .contacts import EDGE_EDGE, POINT_TRIANGLE
-from .features import closest_on_edges_of, closest_on_triangle_of_row
+from .features import closest_on_edges_of, closest_on_triangle_of_row, least_distance
 from .own_motion import rigid_part
 
 #: Share of the distance to another body that the move of the whole may use up.
@@ -63,17 +62,18 @@ def shorten_whole(x, count, points, kind, side, bodies, vertex_count, vertex_bod
             first = 1
         else:
             continue
-        d = math.sqrt(dd)
+        # n is as long as the distance, of which nothing is given away where it is but rounding
+        near = least_distance(x, points[row, 0])
+        room = SHARE * dd if dd > near * near else 0.0
         for slot in range(4):
             point = points[row, slot]
             if point < vertex_count:
-                along = (move[point, 0] * nx + move[point, 1] * ny + move[point, 2] * nz) * (
-                    -1.0 if slot < first else 1.0
-                )
-                # n is d long
-                if along > SHARE * dd:
+                along = move[point, 0] * nx + move[point, 1] * ny + move[point, 2] * nz
+                if slot < first:
+                    along = -along
+                if along > room:
                     body = vertex_body[point]
-                    share[body] = min(share[body], SHARE * dd / along if d > 0.0 else 0.0)
+                    share[body] = min(share[body], room / along)
     for vertex in range(vertex_count):
         for axis in range(3):
             move[vertex, axis] *= share[vertex_body[vertex]]

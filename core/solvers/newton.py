@@ -41,7 +41,7 @@ FAST_REACH_FACTOR = 1.2
 
 
 #: Largest reach of a search for contacts of a body with itself, in edge lengths.
-OWN_REACH = 2.0
+OWN_REACH = 0.25
 
 
 @dataclass(frozen=True, slots=True)
