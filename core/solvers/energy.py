@@ -250,7 +250,9 @@ class StageEnergy:
         settle_friction(count, x, self._start, self._lag, self._contact_scale, stretch)
         held = np.flatnonzero(self.normal_force[:count] > 0.0)
         first, other = self._spring_names()
-        return StuckContacts(first[held], other[held], stretch[held])
+        stretch = stretch[held]
+        stored = 0.5 * float(np.einsum("i,ij,ij->", self._contact_scale[held], stretch, stretch))
+        return StuckContacts(first[held], other[held], stretch, stored)
 
     def contacts_found(self, stuck: StuckContacts) -> None:
         """Follow the contact record after a search; `set_contact_scale` must follow.
