@@ -127,6 +127,7 @@ class ImplicitSolver:
         stage = self._minimiser
         speed = self._fast.speeds(before)
         stage.start(before, gas, speed)
+        energy += stage.renew_contacts()
         velocities, rigid = self._two_stages(before, motion, share, time)
         kinetic = self._kinetic_energy(before.velocities, before.rigid)
         reached_kinetic = self._kinetic_energy(velocities, rigid)

@@ -157,6 +157,13 @@ class StageMinimiser:
         self.energy.start(self.x)
         self.energy.hold_stuck(self._stuck)
 
+    def renew_contacts(self) -> float:
+        """Let edges come into contact, or leave it, where a step starts; returns what that adds to the energy [J]."""
+        if not self._searched or self.contacts.first_attachment == self.contacts.edge_start:
+            return 0.0
+        self.energy.evaluate(self.x, self.poses)
+        return self.energy.renew_shares(self.x, self.poses, self._contact_scale(), self._stage_time * self._speed)
+
     def move_given(self, points: IntArray, target: FloatArray) -> None:
         """Move pinned vertices and colliders [m]; what stands in a collider's way is carried along."""
         model, move = self.model, self._move
@@ -335,7 +342,7 @@ class StageMinimiser:
             self.contacts.attach(model.attachments, model.point_body, model.body_count)
         self._searched = True
         self.counts.contact_searches += 1
-        self.energy.contacts_found(self._stuck)
+        self.energy.contacts_found(self.x, self._stuck)
         self.energy.set_contact_scale(self._contact_scale(), self._stage_time * self._speed)
         return True
 
