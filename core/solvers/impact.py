@@ -26,6 +26,7 @@ def overshoot(
     """
     contacts = energy.contacts
     ahead = v_ahead - v1
+    ahead[: len(mobility.inverse_mass)][mobility.inverse_mass == 0.0] = 0.0  # pinned vertices go where they are given
     excess, taken = ahead.copy(), np.zeros(contacts.count)
     cut_impulses(
         contacts.count, contacts.points, contacts.weights, contacts.normal, energy.normal_force,
