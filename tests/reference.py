@@ -288,7 +288,7 @@ def brake(bodies, point, normal, impulse, strength, fall, known):
 
 
 def cut_impulses(contacts, mass, pinned, v1, v_ahead, time):
-    """Velocity changes [m/s] and each contact's normal impulse [N s].
+    """Velocity changes [m/s] and each contact's normal impulse [N s]; each contact sees what those before it took.
 
     `contacts`: (points, weights, normal, force, friction); masses of free vertices.
     """
@@ -302,7 +302,7 @@ def cut_impulses(contacts, mass, pinned, v1, v_ahead, time):
             jacobian[:, 3 * points[s] : 3 * points[s] + 3] = weights[s] * np.eye(3)
         inverse_mass = np.repeat(1.0 / mass, 3)
         mobility = (jacobian * inverse_mass @ jacobian.T)[0, 0]
-        ahead = jacobian @ (v_ahead - v1).ravel()
+        ahead = jacobian @ (v_ahead + change - v1).ravel()
         normal_part = normal * (normal @ ahead)
         tangential = ahead - normal_part
         allowed = time * force * mobility
