@@ -14,7 +14,7 @@ from ..collide.contacts import Contacts
 from ..collide.narrow import evaluate_gaps
 from ..forces.bend import bend_force, evaluate_bend
 from ..forces.contact import BLOCK_SIZE, ContactTerms, add_wrenches, contact_diagonal, contact_force, evaluate_contact
-from ..forces.friction import FrictionLag, evaluate_friction, friction_energy, settle_friction
+from ..forces.friction import FrictionLag, evaluate_friction, friction_energy, settle_friction, slip_velocities
 from ..forces.gas import gas_law, volume_gradient
 from ..forces.rigid_inertia import evaluate_rigid_inertia
 from ..forces.stretch import evaluate_stretch, stretch_force
@@ -215,6 +215,12 @@ class StageEnergy:
         settle_friction(count, x, self._start, self._lag, self._contact_scale, stretch)
         held = np.flatnonzero(self.normal_force[:count] > 0.0)
         return StuckContacts(contacts.points[held, 0], contacts.bodies[held, 1], stretch[held])
+
+    def slip_velocities(self, x: FloatArray, time: float) -> FloatArray:
+        """How fast contacts slip [m/s] at x, a time [s] after the substep's start; zero where friction holds them."""
+        velocity = np.zeros((self.contacts.count, 3))
+        slip_velocities(self.contacts.count, x, self._start, self._lag, self._contact_scale, time, velocity)
+        return velocity
 
     def contacts_found(self, body_scale: FloatArray, stuck: StuckContacts) -> None:
         """Follow the contact record after a search; `body_scale` = kappa of each body [N/m], inf for colliders.

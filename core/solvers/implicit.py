@@ -182,8 +182,9 @@ class ImplicitSolver:
         if stage.contacts.count:
             mobility = stage.current_mobility()
             change, taken = overshoot(
-                stage.energy, mobility, velocity_rows(v1, rigid1, mobility), velocity_rows(v_ahead, rigid_ahead, mobility),
-                rest,
+                stage.energy, mobility,
+                velocity_rows(v1, rigid1, mobility), velocity_rows(v_ahead, rigid_ahead, mobility),
+                stage.energy.slip_velocities(stage.x, tau), rest,
             )  # fmt: skip
             v_ahead += change[:n]
             rigid_ahead = self._changed(rigid_ahead, change[n:])
