@@ -327,7 +327,9 @@ def test_without_friction_impulses_of_pairs_are_all_that_contacts_do(pressed):
     balance.add_forces(energy, x, NO_POSES, 0.003)
     whole = check()
     ahead = np.random.default_rng(0).normal(0, 2.0, (n, 3))
-    change, taken = overshoot(energy, mobility_of(model), np.zeros((n, 3)), ahead, 0.003)
+    change, taken = overshoot(
+        energy, mobility_of(model), np.zeros((n, 3)), ahead, np.zeros((energy.contacts.count, 3)), 0.003
+    )
     balance.take_back(energy, x, NO_POSES, change, taken)
     rest = check()
     assert (rest > 0.0).all() and (rest < 0.99 * whole).all()
