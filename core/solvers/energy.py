@@ -15,7 +15,7 @@ from ..collide.narrow import evaluate_gaps
 from ..forces.attachment import attachment_energy, evaluate_attachments, turned_offsets
 from ..forces.bend import bend_force, evaluate_bend
 from ..forces.contact import BLOCK_SIZE, ContactTerms, add_wrenches, contact_diagonal, contact_force, evaluate_contact
-from ..forces.friction import FrictionLag, evaluate_friction, friction_energy, settle_friction
+from ..forces.friction import FrictionLag, evaluate_friction, friction_energy, settle_friction, slip_velocities
 from ..forces.gas import gas_law, volume_gradient
 from ..forces.rigid_inertia import evaluate_rigid_inertia
 from ..forces.stretch import evaluate_stretch, stretch_force
@@ -251,6 +251,12 @@ class StageEnergy:
         stretch = stretch[held]
         stored = 0.5 * float(np.einsum("i,ij,ij->", self._contact_scale[held], stretch, stretch))
         return StuckContacts(first[held], other[held], stretch, self.contacts.share[held], stored)
+
+    def slip_velocities(self, x: FloatArray, time: float) -> FloatArray:
+        """How fast contacts slip [m/s] at x, a time [s] after the substep's start; zero where friction holds them."""
+        velocity = np.zeros((self.contacts.count, 3))
+        slip_velocities(self.contacts.count, x, self._start, self._lag, self._contact_scale, time, velocity)
+        return velocity
 
     def contacts_found(self, x: FloatArray, stuck: StuckContacts) -> None:
         """Follow the contact record after a search at x; `set_contact_scale` must follow.
