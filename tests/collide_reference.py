@@ -6,7 +6,7 @@ import numpy as np
 from softpressure_ext.core.collide.mobility import Mobility
 
 
-def model_of(membranes, colliders=(), *, thickness=0.01, friction=None, bounciness=None):
+def model_of(membranes, colliders=(), *, thickness=0.01, friction=None, bounciness=None, self_collision=False):
     """The part of a `Model` that contact search reads, from (positions, triangles) pairs of any kind of mesh.
 
     Made by hand so that also meshes a `ModelBuilder` would refuse (triangle soup) can be searched.
@@ -44,6 +44,7 @@ def model_of(membranes, colliders=(), *, thickness=0.01, friction=None, bouncine
         point_body=body_of,
         rest_positions=np.concatenate([np.asarray(p, float) for p, _ in bodies]),
         thickness=np.broadcast_to(np.asarray(thickness, float), (count,)).copy(),
+        self_collision=np.arange(count) < (len(membranes) if self_collision else 0),
         friction=np.full(count, 0.5) if friction is None else np.asarray(friction, float),
         bounciness=np.zeros(count) if bounciness is None else np.asarray(bounciness, float),
         surfaces=SimpleNamespace(
