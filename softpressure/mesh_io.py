@@ -71,7 +71,7 @@ def live_key(obj: bpy.types.Object) -> bpy.types.ShapeKey | None:
     return None if mesh.shape_keys is None else mesh.shape_keys.key_blocks.get(LIVE_KEY)
 
 
-def pinned_vertices(obj: bpy.types.Object, group_name: str) -> IntArray:
+def group_vertices(obj: bpy.types.Object, group_name: str) -> IntArray:
     """Vertices whose weight in the group is above 0.5, ascending; none if there is no such group."""
     if group_name not in obj.vertex_groups:
         return np.empty(0, np.int32)

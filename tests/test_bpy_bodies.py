@@ -149,16 +149,6 @@ def test_a_linked_mesh_is_refused(tmp_path: Any) -> None:
         bpy.ops.softpressure.add_body()
 
 
-def test_rigid_answers_that_it_comes_later() -> None:
-    ball = add_ball("Crate", kind=None)
-    with pytest.raises(RuntimeError, match=r"Crate: rigid bodies come with a later version\. Choose Soft"):
-        bpy.ops.softpressure.add_body(kind="RIGID")
-    assert ball.softpressure.kind == "NONE"
-    ball.softpressure.kind = "RIGID"
-    with pytest.raises(RuntimeError, match="Crate: rigid bodies come with a later version"):
-        bpy.ops.softpressure.simulate()
-
-
 def test_of_several_the_good_ones_are_added_and_the_others_named() -> None:
     good, bad = add_ball("Good", kind=None), open_edges()
     select(good, bad)
