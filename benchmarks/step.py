@@ -12,29 +12,18 @@ the product; their times exclude the phases they call. Needs numpy and numba, no
 """
 
 import argparse
-import functools
 import json
-import os
-import platform
 import statistics
 import sys
 import time
-from collections import defaultdict
 from pathlib import Path
 
-sys.path.append(str(Path(__file__).resolve().parent.parent / "tests"))
-
-import extension
+import numpy as np
 import shapes
-
-extension.load()
-
-import llvmlite  # noqa: E402
-import numba  # noqa: E402
-import numpy as np  # noqa: E402
-from softpressure_ext.core import ModelBuilder, World  # noqa: E402
-from softpressure_ext.core.collide import broad  # noqa: E402
-from softpressure_ext.core.solvers import energy, implicit, losses, momentum, newton  # noqa: E402
+from measure import Stopwatch, machine, vars_of
+from softpressure_ext.core import ModelBuilder, World
+from softpressure_ext.core.collide import broad
+from softpressure_ext.core.solvers import energy, implicit, losses, momentum, newton
 
 SUBDIVISIONS = {642: 3, 2562: 4, 10242: 5, 40962: 6}
 FRAME_RATE, SUBSTEPS = 60.0, 4
@@ -58,30 +47,6 @@ PHASES = {
     "losses": [(losses.Losses, "apply")],
     "other": [(implicit.ImplicitSolver, name) for name in ("start_frame", "step")],
 }
-
-
-class Stopwatch:
-    """Time spent in each phase, without the phases called from it."""
-
-    def __init__(self):
-        self.seconds = defaultdict(float)
-        self._inner = [0.0]  # time of the calls inside each running call
-
-    def wrap(self, owner, name, phase):
-        function = getattr(owner, name)
-
-        @functools.wraps(function)
-        def timed(*arguments, **options):
-            self._inner.append(0.0)
-            began = time.perf_counter()
-            try:
-                return function(*arguments, **options)
-            finally:
-                whole = time.perf_counter() - began
-                self.seconds[phase] += whole - self._inner.pop()
-                self._inner[-1] += whole
-
-        setattr(owner, name, timed)
 
 
 def make_world(vertex_count, threads, height):
@@ -131,31 +96,6 @@ def measure(scene, vertex_count, threads, repeats, watch):
         "most_contacts": runs[-1][4],
         "volume_ratio_at_end": round(body.volume_ratio, 5),
     }
-
-
-def vars_of(counts):
-    return {name: getattr(counts, name) for name in counts.__slots__}
-
-
-def machine():
-    """What the figures depend on."""
-    processor = platform.processor() or platform.machine()
-    cpuinfo = Path("/proc/cpuinfo")
-    if cpuinfo.exists():
-        names = [line.split(":", 1)[1].strip() for line in cpuinfo.read_text().splitlines() if "model name" in line]
-        processor = names[0] if names else processor
-    info = {
-        "processor": processor,
-        "cores": os.cpu_count(),
-        "system": platform.system(),
-        "python": platform.python_version(),
-        "numpy": np.__version__,
-        "numba": numba.__version__,
-        "llvmlite": llvmlite.__version__,
-    }
-    if hasattr(os, "getloadavg"):
-        info["load_at_start"] = round(os.getloadavg()[0], 2)  # figures of a busy machine are worth little
-    return info
 
 
 def main():

@@ -317,12 +317,18 @@ class ModelBuilder:
                 rigid, positions, point_start[len(membranes) : len(membranes) + len(rigid) + 1], vertex_count
             ),
             attachments=rest_attachments(
-                self._attached, positions, point_start, [len(body.positions) for body in rigid], skin, triangle_start, edges
+                self._attached,
+                positions,
+                point_start,
+                [len(body.positions) for body in rigid],
+                skin,
+                triangle_start,
+                edges,
             ),
             rest_volume=np.array([topology.signed_volume(body.positions, body.triangles) for body in membranes]),
             gauge_pressure=np.array([body.gauge_pressure for body in membranes]),
             damping=np.array([body.damping for body in membranes]),
-            body_mass=np.array([body.mass for body in [*membranes, *rigid]] + [0.0] * len(colliders)),
+            body_mass=np.array([m.mass for m in membranes] + [r.mass for r in rigid] + [0.0] * len(colliders)),
             thickness=_thicknesses(bodies, edges, body_of_point),
             friction=np.array([body.friction for body in bodies]),
             bounciness=np.array([body.bounciness for body in bodies]),
@@ -345,9 +351,7 @@ def _thicknesses(bodies: "list[_Membrane | _Rigid | _Collider]", edges: Edges, b
     return thickness
 
 
-def _rigid_bodies(
-    bodies: list[_Rigid], positions: FloatArray, point_start: IntArray, vertex_count: int
-) -> RigidBodies:
+def _rigid_bodies(bodies: list[_Rigid], positions: FloatArray, point_start: IntArray, vertex_count: int) -> RigidBodies:
     density = [body.mass / body.properties.volume for body in bodies]
     moment = np.array([d * body.properties.second_moment for d, body in zip(density, bodies, strict=True)])
     moment = moment.reshape(-1, 3, 3)

@@ -42,7 +42,7 @@ class PairSpeeds:
 class RigidMotion:
     """Where the rigid bodies are and how they move."""
 
-    pose: FloatArray  # centre of mass [m] and quaternion (w, x, y, z) from the start orientation, shape (rigid_count, 7)
+    pose: FloatArray  # centre of mass [m], quaternion (w, x, y, z) from the start orientation, shape (rigid_count, 7)
     velocity: FloatArray  # of the centres of mass [m/s], shape (rigid_count, 3)
     angular_momentum: FloatArray  # about the centres of mass [kg m^2/s], world axes, shape (rigid_count, 3)
 

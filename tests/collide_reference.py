@@ -25,6 +25,9 @@ def model_of(membranes, colliders=(), *, thickness=0.01, friction=None, bouncine
     ).reshape(-1, 3)
     return SimpleNamespace(
         membrane_count=len(membranes),
+        rigid_count=0,
+        moving_count=len(membranes),
+        moving_point_count=int(offsets[len(membranes)]),
         body_count=count,
         vertex_count=int(offsets[len(membranes)]),
         point_count=int(offsets[-1]),
@@ -135,7 +138,7 @@ def all_pairs(model, x, reach):
     for triangle, corners in enumerate(surfaces.triangles):
         other = surfaces.triangle_body[triangle]
         body = model.point_body[used]
-        allowed = (body != other) & ((body < model.membrane_count) | (other < model.membrane_count))
+        allowed = (body != other) & ((body < model.moving_count) | (other < model.moving_count))
         points = used[allowed]
         a, b, c = (np.broadcast_to(x[k], (len(points), 3)) for k in corners)
         d = np.linalg.norm(x[points] - closest_on_triangle(x[points], a, b, c), axis=1)

@@ -11,8 +11,8 @@ import math
 import numba
 import numpy as np
 
-from ..jit import kernel, parallel_kernel
 from ..forces.contact import rigid_point_step
+from ..jit import kernel, parallel_kernel
 from ..model import FloatArray, Model
 from .contacts import POINT_TRIANGLE, Contacts
 from .features import closest_on_triangle, unit_normal

@@ -13,7 +13,8 @@ from .contacts import Contacts
 from .groups import build_groups, find_movers, fit_groups
 from .nearest import STACK_SIZE
 from .overlap import Overlaps, find_overlaps
-from .query import find_pairs, find_partners, start_rows, write_contacts
+from .partners import Partners, fit_bodies
+from .query import find_pairs, start_rows, write_contacts
 from .recovery import WrongSide
 from .tree import build_trees
 
@@ -42,8 +43,6 @@ class ContactSearch:
         self._margin = np.zeros(body_count)
         self._body_box = np.zeros((body_count, 6))
         self._active = np.zeros(body_count, np.uint8)
-        self._partner_start = np.zeros(body_count + 1, np.int32)
-        self._partner = np.zeros(max(1, 8 * body_count), np.int32)
         self._stacks = np.zeros((chunk_count, STACK_SIZE), np.int32)
         self._chunk_moved = np.zeros(chunk_count, np.uint8)
         self._point_count = np.zeros(point_count, np.int32)
@@ -109,21 +108,17 @@ class ContactSearch:
         np.copyto(self._reach, reach)
         np.add(model.thickness, self._reach, out=self._margin)
         fit_groups(x, groups.points, groups.start, groups.chunk_start, groups.box)
-        while True:
-            partner_count = find_partners(
-                self._margin, model.moving_count, groups.body, groups.box, self._wrong.body, self._body_box,
-                self._active, self._partner_start, self._partner,
-            )  # fmt: skip
-            if partner_count <= self._partner.shape[0]:
-                break
-            self._partner = np.zeros(partner_count + partner_count // 2, np.int32)
+        fit_bodies(groups.body, groups.box, self._body_box)
+        partners = Partners.of(self._body_box, self._margin, model.moving_count)
+        self._active[:] = partners.bodies
+        self._active[self._wrong.body] = 1
         trees.refit(x, surfaces.triangles, self._active)
         if len(self._wrong):
             self._wrong.release(x, trees)
         while True:
             find_pairs(
                 x, surfaces.triangles, self._margin, groups.points, groups.start, groups.body, groups.box,
-                groups.chunk_start, groups.chunk_order, self._partner_start, self._partner,
+                groups.chunk_start, groups.chunk_order, partners.start, partners.other,
                 trees.triangle_order, trees.triangle_start, trees.node_start, trees.depth, trees.box,
                 self._wrong.start, self._wrong.body, self._wrong.facing, self._wrong.direction, self._stacks,
                 self._region_start, self._found_point, self._found_triangle, self._found_facing, self._found_count,

@@ -49,7 +49,7 @@ class Contacts:
         distance, negative behind the surface, plus the offset;
         feature int8: 0 the face, 1-3 edge (k - 1, k), 4-6 corner k - 4 of the triangle.
 
-    Over unknown vertices: row entries `4 * contact + slot` of vertex v are
+    Over the points that forces move: row entries `4 * contact + slot` of vertex v are
     `vertex_entry[vertex_start[v] : vertex_start[v + 1]]`, ascending.
     """
 
@@ -77,10 +77,10 @@ class Contacts:
         "weights",
     )
 
-    def __init__(self, vertex_count: int, capacity: int = 1024) -> None:
+    def __init__(self, point_count: int, capacity: int = 1024) -> None:
         self.count = 0
         self.first_attachment = 0  # row of the first attachment; they come last
-        self.vertex_start: NDArray[np.int32] = np.zeros(vertex_count + 1, np.int32)
+        self.vertex_start: NDArray[np.int32] = np.zeros(point_count + 1, np.int32)
         self._allocate(max(capacity, 1))
 
     def _allocate(self, capacity: int) -> None:
@@ -104,8 +104,8 @@ class Contacts:
         self.vertex_entry: NDArray[np.int32] = np.zeros(4 * capacity, np.int32)
 
     @property
-    def vertex_count(self) -> int:
-        """Number of unknown vertices the CSR table covers."""
+    def point_count(self) -> int:
+        """Number of points the CSR table covers: those that forces move."""
         return int(self.vertex_start.shape[0]) - 1
 
     def reserve(self, count: int) -> None:
@@ -150,13 +150,13 @@ class Contacts:
         self.index_vertices()
 
     def index_vertices(self) -> None:
-        """Rebuild the CSR table over unknown vertices from `points`."""
+        """Rebuild the CSR table over moving points from `points`."""
         index_vertices(self.count, self.points, self.vertex_start, self.vertex_entry)
 
 
 @kernel
 def index_vertices(count, points, vertex_start, vertex_entry):
-    """Counting sort of the slots that hold unknown vertices; serial, as it is bound by memory."""
+    """Counting sort of the slots that hold moving points; serial, as it is bound by memory."""
     vertex_count = vertex_start.shape[0] - 1
     vertex_start[:] = 0
     for contact in range(count):

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from ..jit import kernel
 from ..model import FloatArray, IntArray, Model
 from .nearest import STACK_SIZE
-from .query import may_touch
+from .partners import Partners
 from .tree import Trees
 
 #: Share of a body's vertices inside a closed collider from which on that is taken for a container.
@@ -88,17 +88,26 @@ def crossing_triangle_count(model: Model, trees: Trees, x: FloatArray) -> int:
 
 def _crossings(model: Model, trees: Trees, edges: BodyEdges, x: FloatArray) -> tuple[IntArray, IntArray, FloatArray]:
     """(edge, triangle, share of the edge at which it passes through) of every crossing."""
+    partners = Partners.of(_body_boxes(trees), np.zeros(model.body_count), model.moving_count)
     room = 1024
     while True:
         edge, triangle, share = np.zeros(room, np.int32), np.zeros(room, np.int32), np.zeros(room)
         count = find_crossings(
-            x, model.surfaces.triangles, edges.points, edges.body, model.moving_count, trees.triangle_order,
-            trees.triangle_start, trees.node_start, trees.depth, trees.box, np.zeros(STACK_SIZE, np.int32),
-            edge, triangle, share,
+            x, model.surfaces.triangles, edges.points, edges.body, partners.start, partners.other,
+            trees.triangle_order, trees.triangle_start, trees.node_start, trees.depth, trees.box,
+            np.zeros(STACK_SIZE, np.int32), edge, triangle, share,
         )  # fmt: skip
         if count <= room:
             return edge[:count], triangle[:count], share[:count]
         room = count
+
+
+def _body_boxes(trees: Trees) -> FloatArray:
+    """Box of each body [m], shape (body_count, 6), from its tree, which must be fitted."""
+    box = np.tile([np.inf, np.inf, np.inf, -np.inf, -np.inf, -np.inf], (len(trees.depth), 1))
+    held = trees.depth >= 0
+    box[held] = trees.box[trees.node_start[:-1][held]]
+    return box
 
 
 def _triangles_at(model: Model, edges: BodyEdges, edge: IntArray, triangle: IntArray) -> IntArray:
@@ -139,7 +148,7 @@ def _wrong_side(
 
     in_front, behind = int((side > 0).sum()), int((side < 0).sum())
     facing = 1
-    if b >= model.membrane_count:
+    if b >= model.moving_count:
         start, stop = model.surfaces.body_triangle_start[b], model.surfaces.body_triangle_start[b + 1]
         closed = bool((model.surfaces.triangle_neighbour[start:stop] >= 0).all())
         limit = CONTAINER_SHARE if closed else 0.5
@@ -171,15 +180,17 @@ def join_parts(pairs, joined, part):
 
 @kernel
 def find_crossings(
-    x, triangles, edge_points, edge_body, membrane_count, triangle_order, triangle_start, node_start, depth, box, stack,
-    out_edge, out_triangle, out_share,
+    x, triangles, edge_points, edge_body, partner_start, partner, triangle_order, triangle_start, node_start, depth,
+    box, stack, out_edge, out_triangle, out_share,
 ):  # fmt: skip
     """Every edge of one body that passes through a triangle of another; returns how many, also beyond the room."""
     count = 0
     for edge in range(edge_points.shape[0]):
         u, w = edge_points[edge, 0], edge_points[edge, 1]
-        for other in range(depth.shape[0]):
-            if depth[other] < 0 or not may_touch(edge_body[edge], other, membrane_count):
+        body = edge_body[edge]
+        for entry in range(partner_start[body], partner_start[body + 1]):
+            other = partner[entry]
+            if depth[other] < 0:
                 continue
             base, first = node_start[other], triangle_start[other]
             size = triangle_start[other + 1] - first

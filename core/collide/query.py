@@ -1,68 +1,13 @@
-"""Kernels of the broad phase: which bodies come close, which points come close to which triangles."""
+"""Kernels of the broad phase: which points come close to which triangles."""
 
 import math
 
 import numba
-import numpy as np
 
 from ..jit import kernel, parallel_kernel
 from .contacts import POINT_TRIANGLE, RIGHT_SIDE, WRONG_SIDE
 from .features import closest_on_triangle_of
 from .nearest import way_out
-
-
-@kernel
-def may_touch(body, other, membrane_count):
-    """Whether points of `body` are searched against triangles of `other`.
-
-    Two colliders never push each other. Self-collision will be allowed here (body == other), together with
-    the exclusion of neighbours in the rest mesh.
-    """
-    return body != other and (body < membrane_count or other < membrane_count)
-
-
-@kernel
-def find_partners(
-    margin, membrane_count, group_body, group_box, listed_bodies, body_box, active, partner_start, partner
-):
-    """Bodies whose boxes, widened by the margins [m] of both, overlap.
-
-    Fills body_box (body_count, 6), active (uint8, bodies whose trees are needed), and the CSR rows of
-    partners; returns the number of partners, which may exceed the room in `partner`.
-    """
-    body_count = margin.shape[0]
-    for body in range(body_count):
-        active[body] = 0
-        for axis in range(3):
-            body_box[body, axis] = np.inf
-            body_box[body, axis + 3] = -np.inf
-    for group in range(group_body.shape[0]):
-        body = group_body[group]
-        for axis in range(3):
-            body_box[body, axis] = min(body_box[body, axis], group_box[group, axis])
-            body_box[body, axis + 3] = max(body_box[body, axis + 3], group_box[group, axis + 3])
-    for k in range(listed_bodies.shape[0]):
-        active[listed_bodies[k]] = 1
-    count = 0
-    for body in range(body_count):
-        partner_start[body] = count
-        for other in range(body_count):
-            if may_touch(body, other, membrane_count):
-                radius = margin[body] + margin[other]
-                near = True
-                for axis in range(3):
-                    if (
-                        body_box[body, axis] - radius > body_box[other, axis + 3]
-                        or body_box[other, axis] - radius > body_box[body, axis + 3]
-                    ):
-                        near = False
-                if near:
-                    active[other] = 1
-                    if count < partner.shape[0]:
-                        partner[count] = other
-                    count += 1
-    partner_start[body_count] = count
-    return count
 
 
 @parallel_kernel

@@ -74,7 +74,7 @@ class WrongSide:
             vector, area = np.zeros(3), 0.0
             for a, b, sign in ((low, high, -1.0), (high, low, 1.0)):
                 listed = (body == a) & (self.body == b)
-                if a >= model.membrane_count or not listed.any():
+                if a >= model.moving_count or not listed.any():
                     continue  # colliders may be wound in any way
                 wrong = np.zeros(model.point_count, bool)
                 wrong[self.pairs[listed, 0]] = True

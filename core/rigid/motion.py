@@ -12,7 +12,7 @@ import numpy as np
 from ..jit import kernel
 from ..model import FloatArray
 
-#: Largest angle [rad] that a single step of `free_flight` turns by; its error per step is about this to the fifth / 120.
+#: Largest angle [rad] that a single step of `free_flight` turns by; its error is about this to the fifth / 120.
 FLIGHT_ANGLE = 0.05
 #: Most steps of `free_flight` in one call: ends it for speeds that mean nothing.
 MOST_FLIGHT_STEPS = 10_000
@@ -157,9 +157,9 @@ def spin_velocity(row, angular_momentum, inverse_inertia, matrix):
 def free_flight(poses, angular_momentum, inverse_inertia, time, out):
     """Orientations after a time [s] with constant angular momentum [kg m^2/s], shape (body_count, 3), into `out`.
 
-    Runge and Kutta's fourth-order method on rotation vectors (Munthe-Kaas 1998) in short steps, so that the gyroscopic torque is right to rounding for all
-    that matters (a tumbling body keeps energy and |L|). Centres are left. `inverse_inertia` [1/(kg m^2)] is that of
-    the start orientation.
+    Runge and Kutta's fourth-order method on rotation vectors (Munthe-Kaas 1998) in short steps, so that the gyroscopic
+    torque is right for all that matters (a tumbling body keeps energy and |L|). Centres are left. `inverse_inertia`
+    [1/(kg m^2)] is that of the start orientation.
     """
     matrix = np.empty((3, 3))
     trial = np.empty(7)

@@ -101,7 +101,8 @@ class StageEnergy:
     def evaluate(self, x: FloatArray, poses: FloatArray) -> float:
         """E at x and the poses that place its rigid points [J], with the friction last held.
 
-        Keeps the derivatives that `linearise` and `residual` need. What depends on positions alone is not computed again where it was computed last.
+        Keeps the derivatives that `linearise` and `residual` need. What depends on positions alone is not computed
+        again where it was computed last.
         """
         model = self.model
         if not (np.array_equal(x, self._known_x) and np.array_equal(self._gas, self._known_gas)):
@@ -202,9 +203,7 @@ class StageEnergy:
             count = self.contacts.count
             if count == 0:
                 self.terms.active[:] = False
-            factor_blocks(
-                hessian.rigid_mass, hessian.rigid_inertia, self.terms, hessian.rigid_point_start, blocks
-            )
+            factor_blocks(hessian.rigid_mass, hessian.rigid_inertia, self.terms, hessian.rigid_point_start, blocks)
 
     def contact_diagonal(self, diagonal: FloatArray) -> None:
         """Diagonal of the contact stiffness [N/m], shape (vertex_count, 3)."""
@@ -236,8 +235,8 @@ class StageEnergy:
         """Follow the contact record after a search; `body_scale` = kappa of each body [N/m], inf for colliders.
 
         A pair takes the larger where it has a skin, which must hold its own pressure, else the less: two rigid bodies
-        have no more to stop than the lighter one. `stuck` are the friction springs at the start of the substep. No normal force is held until the next
-        `linearise`.
+        have no more to stop than the lighter one. `stuck` are the friction springs at the start of the substep. No
+        normal force is held until the next `linearise`.
         """
         contacts, count = self.contacts, self.contacts.count
         self.record += 1

@@ -181,10 +181,8 @@ class ImplicitSolver:
         )
         if stage.contacts.count:
             mobility = stage.current_mobility()
-            change, taken = overshoot(
-                stage.energy, mobility, velocity_rows(v1, rigid1, mobility), velocity_rows(v_ahead, rigid_ahead, mobility),
-                rest,
-            )  # fmt: skip
+            rows1, rows_ahead = velocity_rows(v1, rigid1, mobility), velocity_rows(v_ahead, rigid_ahead, mobility)
+            change, taken = overshoot(stage.energy, mobility, rows1, rows_ahead, rest)
             v_ahead += change[:n]
             rigid_ahead = self._changed(rigid_ahead, change[n:])
             self._momentum.take_back(stage.energy, stage.x, stage.poses, change, taken)

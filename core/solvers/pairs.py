@@ -52,13 +52,14 @@ class PairImpulses:
     def _follow(self, contacts: Contacts) -> None:
         """List the pairs of the record, besides those that have an impulse already."""
         bodies = contacts.bodies[: contacts.count].astype(np.int64)
-        key, row = np.unique(bodies.min(axis=1) * self._body_count + bodies.max(axis=1), return_inverse=True)
+        row_key = bodies.min(axis=1) * self._body_count + bodies.max(axis=1)
+        key = np.unique(row_key)
         kept = self.load > 0.0
         old = self.key[kept], self.impulse[kept], self.point[kept], self.load[kept]
         self._set(np.union1d(old[0], key))
         place = np.searchsorted(self.key, old[0])
         self.impulse[place], self.point[place], self.load[place] = old[1:]
-        self._row_pair = np.searchsorted(self.key, key).astype(np.int32)[row.reshape(-1)]
+        self._row_pair = np.searchsorted(self.key, row_key).astype(np.int32)
 
     def speeds(self, known: PairSpeeds) -> FloatArray:
         """Approach speed [m/s] of each pair as a state knows it, 0 where it knows none."""
