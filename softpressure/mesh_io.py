@@ -35,6 +35,8 @@ def to_local(matrix: FloatArray, world: NDArray[Any]) -> Float32Array:
 def read_local(mesh: Mesh) -> Float32Array:
     """Vertex positions in object space, shape (vertex_count, 3). Not for meshes in edit mode."""
     flat = np.empty(3 * len(mesh.vertices), np.float32)
+    if not len(flat):  # a mesh without vertices has no attribute either
+        return flat.reshape(-1, 3)
     mesh.attributes["position"].data.foreach_get("vector", flat)
     return flat.reshape(-1, 3)
 

@@ -67,7 +67,7 @@ def _hold(
 ) -> None:
     """Let a rigid body be where the cache has it; up to the first frame it is where its own transform has it."""
     time = scene_time(scene)
-    if cache is None or number is None or time <= cache.first_frame:
+    if cache is None or number is None or cache.vertex_counts[number] or time <= cache.first_frame:
         here.shown.pop(obj.session_uid, None)
         hold.show(obj, None)
         return

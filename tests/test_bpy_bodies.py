@@ -56,6 +56,10 @@ def no_faces() -> Any:
     return add_mesh("Cloud", TETRAHEDRON, [])
 
 
+def no_vertices() -> Any:
+    return add_mesh("Nothing", [], [])
+
+
 def nan() -> Any:
     return add_mesh("Ghost", [(float("nan"), 0, 0), *TETRAHEDRON[1:]], OUTWARD)
 
@@ -94,6 +98,7 @@ REFUSED = [
     (loose, "Dust: 1 loose vertices", "Delete Loose"),
     (inside_out, "Glove: inside out, it encloses -0.167 m³", "Flip the normals"),
     (no_faces, "Cloud: no faces", "Add faces"),
+    (no_vertices, "Nothing: no faces", "Add faces"),
     (nan, "Ghost: 1 vertices with invalid coordinates", "Delete or move"),
     (shared, "Twin: its mesh Twin has 2 users", "Make Single User"),
     (keyed, "Face: has 2 shape keys of its own (Basis, ...)", "Apply or remove"),
