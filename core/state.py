@@ -15,8 +15,8 @@ KeyArray = NDArray[np.int64]
 class StuckContacts:
     """Friction springs of the contacts that press, between two substeps."""
 
-    point: IntArray  # shape (stuck_count,)
-    body: IntArray  # the other body
+    point: IntArray  # or point_count + the first edge, shape (stuck_count,)
+    other: IntArray  # the other body, or the second edge
     stretch: FloatArray  # along the surface [m], shape (stuck_count, 3)
 
     @staticmethod

@@ -99,6 +99,21 @@ def unique_edges(triangles: IntArray) -> tuple[IntArray, IntArray]:
     return edges.astype(np.int32), inverse.reshape(-1, 3).astype(np.int32)
 
 
+def edge_apexes(triangles: IntArray, edges: IntArray, side_edge: IntArray) -> IntArray:
+    """Corner opposite each edge in its first two triangles, -1 where there is none, shape (edge_count, 2).
+
+    `edges` and `side_edge` are those of `unique_edges`.
+    """
+    start, side = grouped(side_edge.ravel(), len(edges))
+    opposite = np.roll(triangles, -2, axis=1).ravel()[side]
+    uses = np.diff(start)
+    apex = np.full((len(edges), 2), -1, dtype=np.int32)
+    for place in range(2):
+        held = uses > place
+        apex[held, place] = opposite[start[:-1][held] + place]
+    return apex
+
+
 def grouped(keys: IntArray, group_count: int) -> tuple[IntArray, IntArray]:
     """Compressed lists: (start, index) so that index[start[g]:start[g + 1]] are the places of keys == g, in order."""
     order = np.argsort(keys, kind="stable").astype(np.int32)

@@ -23,6 +23,13 @@ def model_of(membranes, colliders=(), *, thickness=0.01, friction=None, bouncine
     neighbour = np.array(
         [[edges.get((t[(k + 1) % 3], t[k]), -1) for k in range(3)] for t in triangles], np.int32
     ).reshape(-1, 3)
+    apexes = {}
+    for corners in triangles.tolist():
+        for k in range(3):
+            side = tuple(sorted((corners[k], corners[(k + 1) % 3])))
+            apexes.setdefault(side, []).append(corners[(k + 2) % 3])
+    sides = sorted(apexes)
+    body_of = np.repeat(np.arange(count), sizes).astype(np.int32)
     return SimpleNamespace(
         membrane_count=len(membranes),
         rigid_count=0,
@@ -32,7 +39,7 @@ def model_of(membranes, colliders=(), *, thickness=0.01, friction=None, bouncine
         vertex_count=int(offsets[len(membranes)]),
         point_count=int(offsets[-1]),
         body_point_start=offsets,
-        point_body=np.repeat(np.arange(count), sizes).astype(np.int32),
+        point_body=body_of,
         rest_positions=np.concatenate([np.asarray(p, float) for p, _ in bodies]),
         thickness=np.broadcast_to(np.asarray(thickness, float), (count,)).copy(),
         friction=np.full(count, 0.5) if friction is None else np.asarray(friction, float),
@@ -42,6 +49,9 @@ def model_of(membranes, colliders=(), *, thickness=0.01, friction=None, bouncine
             triangle_body=np.repeat(np.arange(count), counts).astype(np.int32),
             body_triangle_start=np.concatenate([[0], np.cumsum(counts)]).astype(np.int32),
             triangle_neighbour=neighbour,
+            edges=np.array(sides, np.int32).reshape(-1, 2),
+            edge_body=body_of[[low for low, _ in sides]],
+            edge_apex=np.array([(apexes[side] + [-1, -1])[:2] for side in sides], np.int32).reshape(-1, 2),
         ),
     )
 
@@ -146,6 +156,36 @@ def all_pairs(model, x, reach):
         limit = model.thickness[body] + model.thickness[other] + reach[body] + reach[other]
         rows += [(int(p), triangle, float(v)) for p, v, m in zip(points, d, limit, strict=True) if v <= m]
     return sorted(rows)
+
+
+def edge_distance(p, p_end, q, q_end):
+    """Distances between segments, rows of (n, 3): the best of the two lines' common normal and the four ends."""
+    best = np.full(len(p), np.inf)
+    for a, (b, c) in ((p, (q, q_end)), (p_end, (q, q_end)), (q, (p, p_end)), (q_end, (p, p_end))):
+        best = np.minimum(best, np.linalg.norm(a - closest_on_segment(a, b, c), axis=1))
+    e, f, r = p_end - p, q_end - q, p - q
+    # s and t from the normal equations of |r + s e - t f|^2
+    ee, ff, ef = (np.einsum("ij,ij->i", u, v) for u, v in ((e, e), (f, f), (e, f)))
+    er, fr = np.einsum("ij,ij->i", e, r), np.einsum("ij,ij->i", f, r)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        s = (ef * fr - ff * er) / (ee * ff - ef * ef)
+        t = (ee * fr - ef * er) / (ee * ff - ef * ef)
+    inner = (s > 0) & (s < 1) & (t > 0) & (t < 1)
+    s, t = np.where(inner, s, 0.0), np.where(inner, t, 0.0)
+    gap = np.linalg.norm(r + s[:, None] * e - t[:, None] * f, axis=1)
+    return np.where(inner, np.minimum(best, gap), best)
+
+
+def all_edge_pairs(model, x, reach):
+    """(edge, edge, distance) of every pair of edges of two bodies within thickness and reach of both, sorted."""
+    edges, body = model.surfaces.edges, model.surfaces.edge_body
+    e, f = np.triu_indices(len(edges), 1)
+    allowed = (body[e] != body[f]) & ((body[e] < model.moving_count) | (body[f] < model.moving_count))
+    e, f = e[allowed], f[allowed]
+    d = edge_distance(x[edges[e, 0]], x[edges[e, 1]], x[edges[f, 0]], x[edges[f, 1]])
+    margin = model.thickness + reach
+    near = d <= margin[body[e]] + margin[body[f]]
+    return list(zip(e[near].tolist(), f[near].tolist(), d[near].tolist(), strict=True))
 
 
 def inside(points, x, triangles):

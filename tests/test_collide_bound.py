@@ -45,10 +45,71 @@ def crossings(model, before, after):
     return list(zip(path[met, 0].tolist(), triangle[row][met].tolist(), strict=True))
 
 
+def edge_crossings(model, before, after):
+    """(edge, edge) of different bodies that passed through each other while all moved in straight lines.
+
+    Four ends lie in one plane at a root of a cubic in time, bracketed and bisected as in `crossings`; do the edges
+    meet there? A crossing at the very ends of the motion is none.
+    """
+    edges, body = model.surfaces.edges, model.surfaces.edge_body
+    low = np.minimum(before, after)[edges].min(axis=1)
+    high = np.maximum(before, after)[edges].max(axis=1)
+    first, second = np.triu_indices(len(edges), 1)
+    near = body[first] != body[second]
+    first, second = first[near], second[near]
+    near = ((low[first] <= high[second]) & (low[second] <= high[first])).all(axis=1)
+    first, second = first[near], second[near]
+    path = np.concatenate([edges[first], edges[second]], axis=1)
+
+    def at(t, path):
+        return [before[k] + t[:, None] * (after[k] - before[k]) for k in path.T]
+
+    def volume(t, path):
+        p, p_end, q, q_end = at(t, path)
+        return np.einsum("ij,ij->i", np.cross(p_end - p, q_end - q), q - p)
+
+    samples = np.linspace(0.0, 1.0, 33)
+    value = np.stack([volume(np.full(len(path), t), path) for t in samples], axis=1)
+    row, column = np.nonzero(value[:, :-1] * value[:, 1:] < 0.0)
+    start, end, sign, path = samples[column], samples[column + 1], np.sign(value[row, column]), path[row]
+    for _ in range(50):
+        middle = 0.5 * (start + end)
+        same = np.sign(volume(middle, path)) == sign
+        start, end = np.where(same, middle, start), np.where(same, end, middle)
+    met = reference.edge_distance(*at(end, path)) < 1e-12
+    return list(zip(first[row][met].tolist(), second[row][met].tolist(), strict=True))
+
+
+def uncrossed(membranes, colliders, **options):
+    """A model of which the last collider, a soup, has lost the triangles that cross another body."""
+    model = reference.model_of(membranes, colliders, **options)
+    crossing = ContactSearch(model).untangle(model.rest_positions).crossing_triangles
+    corners = colliders[-1][0].reshape(-1, 3, 3)
+    first = model.surfaces.body_triangle_start[-2]
+    kept = corners[np.setdiff1d(np.arange(len(corners)), crossing - first)].reshape(-1, 3)
+    soup = kept, np.arange(len(kept), dtype=np.int32).reshape(-1, 3)
+    model = reference.model_of(membranes, [*colliders[:-1], soup], **options)
+    assert len(kept) and ContactSearch(model).untangle(model.rest_positions).crossing_triangle_count == 0
+    return model
+
+
 def scaled(model, x, dx, contacts):
     scale = np.full(model.vertex_count, np.nan)
     limit_displacement(x, dx, contacts, scale)
     return scale
+
+
+def test_the_oracle_sees_an_edge_pass_through():
+    model = reference.model_of([reference.box(1.0)], [reference.box(1.0)])
+    n = model.vertex_count
+    before = model.rest_positions.copy()
+    before[:n] = before[:n] @ np.array([(1, 0, 0), (0, 1, 1), (0, -1, 1)]) * 0.7 + np.array([0, 0, 2.9])
+    before[n:] = before[n:] @ np.array([(1, 0, 1), (0, 1, 0), (-1, 0, 1)]) * 0.7
+    after = before.copy()
+    after[:n, 2] -= 0.05
+    assert not edge_crossings(model, before, after)
+    after[:n, 2] -= 0.2  # an edge passes through an edge, no vertex through a face
+    assert len(edge_crossings(model, before, after)) == 1 and not crossings(model, before, after)
 
 
 def test_the_oracle_sees_a_point_pass_through():
@@ -70,7 +131,7 @@ def test_random_pushes_never_cross(seed):
     floor = reference.plane(1.0, -0.27)
     soft = [reference.icosphere(1, 0.12, (0.125 * i, 0.0, 0.02 * i)) for i in (-1, 1)]
     soup = reference.triangle_soup(rng, 6, 0.1, 0.3)
-    model = reference.model_of(soft, [floor, soup], thickness=0.004)
+    model = uncrossed(soft, [floor, soup], thickness=0.004)
     search, contacts = ContactSearch(model), Contacts(model.vertex_count)
     n = model.vertex_count
     x = model.rest_positions.copy()
@@ -90,6 +151,7 @@ def test_random_pushes_never_cross(seed):
         after[:n] += scale[:, None] * dx[:n]
         assert search.still_valid(after)
         assert not crossings(model, x, after)
+        assert not edge_crossings(model, x, after)
         x = after
     assert limited > 100  # the pushes did press against something
 
@@ -144,7 +206,7 @@ def test_a_point_behind_a_surface_is_free_to_come_back():
     )
     search.search(x, np.array([0.5, 0.0]), contacts)
     evaluate_gaps(x, contacts, model.surfaces)
-    rows = [k for k in range(contacts.count) if contacts.points[k, 0] in below]
+    rows = [k for k in range(contacts.edge_start) if contacts.points[k, 0] in below]
     assert len(rows) == len(below)
     np.testing.assert_allclose(contacts.gap[rows] - contacts.offset[rows], x[below, 2], atol=1e-15)
     np.testing.assert_allclose(contacts.normal[rows], [[0.0, 0.0, 1.0]] * len(below), atol=1e-15)
@@ -196,3 +258,37 @@ def test_a_turning_collider_leaves_no_vertex_behind(seed):
     search.search(x, np.array([0.0, np.linalg.norm(turned - x[n:], axis=1).max()]), contacts)
     assert carry(x, turned, contacts) == 0
     assert ((x[:n] @ turn)[:, 2] > 0.0).all()
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_sharp_edges_pushed_at_random_never_cross(seed):
+    # boxes: few vertices, so that mostly edges meet edges
+    rng = np.random.default_rng(seed)
+    boxes = []
+    for centre in [(-0.16, 0, 0), (0.16, 0, 0), (0, 0.16, 0.3), (0, 0, 0.6)]:
+        positions, triangles = reference.box(0.09)
+        boxes.append((positions @ reference.rotation(rng).T + centre, triangles))
+    model = uncrossed(boxes[:3], [boxes[3], reference.triangle_soup(rng, 6, 0.1, 0.4)], thickness=0.004)
+    search, contacts = ContactSearch(model), Contacts(model.vertex_count)
+    n = model.vertex_count
+    x = model.rest_positions.copy()
+    middle = np.array([0.0, 0.0, 0.2])
+    limited = 0
+    for step in range(40):
+        dx = np.zeros_like(x)
+        for body in range(3):
+            own = model.point_body == body
+            away = rng.normal(size=3) if step % 4 == 0 else middle - x[own].mean(axis=0)
+            dx[own] = 0.2 * away + 0.3 * np.cross(rng.normal(size=3), x[own] - x[own].mean(axis=0))
+        dx[:n] += 0.005 * rng.normal(size=(n, 3))
+        reach = np.full(model.body_count, 1.001 * np.linalg.norm(dx, axis=1).max())
+        reach[3:] = 0.0
+        search.search(x, reach, contacts)
+        scale = scaled(model, x, dx, contacts)
+        after = x.copy()
+        after[:n] += scale[:, None] * dx[:n]
+        limited += len(edge_crossings(model, x, x + dx))
+        assert not crossings(model, x, after)
+        assert not edge_crossings(model, x, after)
+        x = after
+    assert limited > 5  # without the bound edges would have crossed

@@ -29,7 +29,7 @@ def owned_gaps(points, mesh, thickness):
     """For each point the sorted gaps of the contacts it owns."""
     _, contacts = probe(points, mesh, thickness)
     gaps = [[] for _ in np.atleast_2d(points)]
-    for row in range(contacts.count):
+    for row in range(contacts.edge_start):
         if contacts.points[row, 0] < len(gaps) and contacts.gap[row] < thickness:
             gaps[contacts.points[row, 0]].append(float(contacts.gap[row]))
     return [sorted(g) for g in gaps]
@@ -99,7 +99,7 @@ def test_weights_and_normal_are_the_gradient_of_the_gap():
     ])  # fmt: skip
     mesh = (np.array([(0, 0, 0), (1, 0, 0), (0, 1, 0.2)], float), np.array([(0, 1, 2)], np.int32))
     model, contacts = probe(points, mesh, 0.6)
-    rows = [k for k in range(contacts.count) if contacts.points[k, 0] < len(points)]
+    rows = [k for k in range(contacts.edge_start) if contacts.points[k, 0] < len(points)]
     assert {int(contacts.feature[k]) for k in rows} >= {0, 1, 4}
     weights, normal, corners = contacts.weights.copy(), contacts.normal.copy(), contacts.points.copy()
     step = 1e-6
@@ -173,7 +173,7 @@ def test_both_sides_of_an_open_floor_push_away_from_it():
     floor = reference.plane(2.0)
     for height in (0.05, -0.05):
         _, contacts = probe([(0.3, 0.2, height)], floor, 0.1)
-        owner = [k for k in range(contacts.count) if contacts.points[k, 0] == 0 and np.isfinite(contacts.gap[k])]
+        owner = [k for k in range(contacts.edge_start) if contacts.points[k, 0] == 0 and np.isfinite(contacts.gap[k])]
         assert len(owner) == 1
         np.testing.assert_allclose(contacts.normal[owner[0]], [0, 0, np.sign(height)], atol=1e-12)
 
@@ -182,7 +182,7 @@ def test_a_point_on_the_surface_gets_the_normal_of_the_triangle():
     floor = reference.plane(2.0, 1.0)
     # on a face, on the diagonal, on the border, on a corner
     _, contacts = probe([(0.3, 0.2, 1.0), (0.5, 0.5, 1.0), (2.0, 0.1, 1.0), (2.0, 2.0, 1.0)], floor, 0.1)
-    rows = [k for k in range(contacts.count) if contacts.points[k, 0] < 4 and np.isfinite(contacts.gap[k])]
+    rows = [k for k in range(contacts.edge_start) if contacts.points[k, 0] < 4 and np.isfinite(contacts.gap[k])]
     assert [int(contacts.points[k, 0]) for k in rows] == [0, 1, 2, 3]
     for row in rows:
         assert contacts.gap[row] == 0.0
@@ -197,8 +197,8 @@ def test_ball_on_a_floor_has_one_contact_per_vertex_in_the_patch():
     ContactSearch(model).search(model.rest_positions, np.zeros(2), contacts)
     evaluate_gaps(model.rest_positions, contacts, model.surfaces)
     patch = np.flatnonzero(ball[0][:, 2] < 0.002)
-    assert contacts.count > len(patch) > 20  # vertices above the diagonal are near both triangles
-    gaps = contacts.gap[: contacts.count]
+    assert contacts.edge_start > len(patch) > 20  # vertices above the diagonal are near both triangles
+    gaps = contacts.gap[: contacts.edge_start]
     rows = np.flatnonzero(gaps < 0.002)
     np.testing.assert_array_equal(contacts.points[rows, 0], patch)
     np.testing.assert_allclose(gaps[rows], ball[0][patch, 2], atol=1e-15)

@@ -146,13 +146,13 @@ def test_a_listed_point_has_one_row_however_deep_and_is_let_go_outside():
         x[:n] = ball[0] + [0.0, 0.0, lift]
         search.search(x, np.array([0.001, 0.0]), contacts)
         evaluate_gaps(x, contacts, model.surfaces)
-        rows = np.flatnonzero(contacts.side[: contacts.count] == -1)
+        rows = np.flatnonzero(contacts.side[: contacts.edge_start] == -1)
         behind = [p for p in sorted(wrong) if x[p, 2] < RECOVERY_SHARE * 0.002]
         np.testing.assert_array_equal(contacts.points[rows, 0], behind)
         np.testing.assert_allclose(contacts.gap[rows] - contacts.offset[rows], x[behind, 2], atol=1e-14)
         np.testing.assert_allclose(contacts.normal[rows], np.tile([0.0, 0.0, 1.0], (len(rows), 1)), atol=1e-14)
         np.testing.assert_array_equal(search.wrong_side_pairs[:, 0], behind)
-        ordinary = np.flatnonzero(contacts.side[: contacts.count] == 1)
+        ordinary = np.flatnonzero(contacts.side[: contacts.edge_start] == 1)
         assert not set(contacts.points[ordinary, 0].tolist()) & set(behind)
     assert len(search.wrong_side_pairs) == 0
 
@@ -190,7 +190,7 @@ def test_both_balls_are_sent_apart_even_by_points_beyond_the_other_centre(deep):
     x = model.rest_positions
     search.search(x, np.zeros(2), contacts)
     evaluate_gaps(x, contacts, model.surfaces)
-    rows = np.flatnonzero(contacts.side[: contacts.count] == -1)
+    rows = np.flatnonzero(contacts.side[: contacts.edge_start] == -1)
     assert len(rows) == len(overlaps.pairs) > 10
     away = np.where(contacts.bodies[rows, 0] == 0, -1.0, 1.0)
     along = away * (contacts.normal[rows] @ axis)
@@ -213,7 +213,9 @@ def test_the_way_back_is_asked_for_bit_by_bit_and_never_taken_back():
     def gap_of(height):
         x[point, 2] = height
         evaluate_gaps(x, contacts, model.surfaces)
-        row = np.flatnonzero((contacts.points[: contacts.count, 0] == point) & (contacts.side[: contacts.count] == -1))
+        row = np.flatnonzero(
+            (contacts.points[: contacts.edge_start, 0] == point) & (contacts.side[: contacts.edge_start] == -1)
+        )
         return float(contacts.gap[row[0]])
 
     x[point, 2] = -0.3
@@ -253,7 +255,7 @@ def test_a_loop_of_pushes_along_the_normals_frees_two_crossed_balls():
             break
         evaluate_gaps(x, contacts, model.surfaces)
         push = np.zeros((2, 3))
-        for row in np.flatnonzero(contacts.side[: contacts.count] == -1):
+        for row in np.flatnonzero(contacts.side[: contacts.edge_start] == -1):
             first, second = contacts.bodies[row]
             push[first] += contacts.normal[row]
             push[second] -= contacts.normal[row]

@@ -11,7 +11,7 @@ from softpressure_ext.core.collide.broad import ContactSearch
 from softpressure_ext.core.collide.contacts import EDGE_EDGE, POINT_TRIANGLE, Contacts
 from softpressure_ext.core.collide.narrow import evaluate_gaps
 
-CONTACT_FIELDS = ("points", "triangle", "bodies", "thickness", "friction", "side", "kind")
+CONTACT_FIELDS = ("points", "triangle", "bodies", "thickness", "friction", "side", "kind", "edges", "apex", "soft")
 GAP_FIELDS = ("weights", "normal", "distance", "gap", "feature")
 
 
@@ -23,7 +23,7 @@ def searched(model, x, reach, capacity=1024):
 
 
 def pairs_of(contacts):
-    count = contacts.count
+    count = contacts.edge_start
     return list(zip(contacts.points[:count, 0].tolist(), contacts.triangle[:count].tolist(), strict=True))
 
 
@@ -40,7 +40,7 @@ def test_finds_exactly_the_pairs_within_reach(seed, membranes, colliders):
     expected = reference.all_pairs(model, x, reach)
     contacts = searched(model, x, reach, capacity=1)
     assert pairs_of(contacts) == [row[:2] for row in expected]
-    np.testing.assert_allclose(contacts.distance[: contacts.count], [row[2] for row in expected], atol=1e-12)
+    np.testing.assert_allclose(contacts.distance[: contacts.edge_start], [row[2] for row in expected], atol=1e-12)
 
 
 def test_huge_triangles_next_to_tiny_ones():
@@ -62,7 +62,7 @@ def test_what_a_row_says_about_its_bodies():
         thickness=[0.1, 0.2, 0.4], friction=[0.2, 0.8, 0.5],
     )  # fmt: skip
     contacts = searched(model, model.rest_positions, np.zeros(3))
-    rows = slice(0, contacts.count)
+    rows = slice(0, contacts.edge_start)
     first, second = contacts.bodies[rows].T
     assert set(zip(first.tolist(), second.tolist(), strict=True)) == {(0, 1), (1, 0), (0, 2), (1, 2)}
     np.testing.assert_array_equal(contacts.thickness[rows], model.thickness[first] + model.thickness[second])
@@ -104,7 +104,7 @@ def test_search_again_with_more_and_with_fewer_contacts():
         search.search(x, np.zeros(2), contacts)
         expected = reference.all_pairs(model, x, np.zeros(2)) if x is near else []
         assert pairs_of(contacts) == [row[:2] for row in expected]
-        assert contacts.vertex_start[-1] == sum(4 for _ in expected)
+        assert contacts.vertex_start[-1] == 4 * contacts.count
         assert contacts.capacity >= contacts.count
 
 
@@ -180,7 +180,7 @@ def test_same_gaps_when_points_and_triangles_are_numbered_anew():
 
     def owned(model, rename):
         contacts = searched(model, model.rest_positions, [0.01, 0.01])
-        rows = np.flatnonzero(np.isfinite(contacts.gap[: contacts.count]) & (contacts.gap[: contacts.count] < 0.1))
+        rows = np.flatnonzero(contacts.gap[: contacts.edge_start] < 0.1)
         return sorted((int(rename[contacts.points[k, 0]]), round(float(contacts.gap[k]), 10)) for k in rows)
 
     gaps = owned(model, np.arange(model.point_count))

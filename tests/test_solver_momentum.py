@@ -207,7 +207,7 @@ class PressedBalls:
 
     def __init__(self, friction, settings=None):
         made = ModelBuilder(gravity=(0.5, -1.0, -9.0))
-        for k, centre in enumerate(((0.0, 0.0, 0.1005), (0.11, 0.03, 0.26))):
+        for k, centre in enumerate(((0.0, 0.0, 0.1005), (0.11, 0.03, 0.265))):  # not crossed
             made.add_membrane(
                 f"ball {k}", *shapes.icosphere(2, 0.1, centre), mass=0.2, gauge_pressure=8e3, stretch_modulus=2e4,
                 friction=friction, velocity=(0.0, 0.0, -1.0 - 2.0 * k),

@@ -4,6 +4,7 @@ A triangle is convex, so the plane through its closest point, normal to the dire
 has the triangle on one side and the point at distance d on the other. While the point moves less than its
 share of d along -n, and each corner less than its share along +n, with shares that add up to less than d,
 the plane between them still separates both: no contact is crossed, whatever happens along the plane.
+Edges against edges likewise. Where that plane is in the way of a sliding motion, others that separate are tried.
 """
 
 import math
@@ -14,8 +15,9 @@ import numpy as np
 from ..forces.contact import rigid_point_step
 from ..jit import kernel, parallel_kernel
 from ..model import FloatArray, Model
-from .contacts import POINT_TRIANGLE, Contacts
-from .features import closest_on_triangle, unit_normal
+from .contacts import EDGE_EDGE, POINT_TRIANGLE, Contacts
+from .edge_gaps import across
+from .features import closest_on_edges_of, closest_on_triangle, unit_normal
 from .mobility import Mobility
 
 CHUNK = 256  # contacts, or vertices, per unit of parallel work
@@ -36,20 +38,26 @@ def limit_displacement(
     """
     limit_rows(
         x, step, mobility.unknown, mobility.arm, len(mobility.inverse_mass), contacts.count, contacts.points,
-        contacts.kind, contacts.side, contacts.slot_scale, contacts.vertex_start, contacts.vertex_entry, scale,
+        contacts.kind, contacts.apex, contacts.side, contacts.slot_scale, contacts.vertex_start,
+        contacts.vertex_entry, scale,
     )  # fmt: skip
 
 
 @parallel_kernel
 def limit_rows(
-    x, step, unknown, arm, vertex_count, count, points, kind, side, slot_scale, vertex_start, vertex_entry, scale
+    x, step, unknown, arm, vertex_count, count, points, kind, apex, side, slot_scale, vertex_start, vertex_entry, scale
 ):
     """Factors of each slot of each row, then the least of each vertex and of each rigid body."""
     for chunk in numba.prange((count + CHUNK - 1) // CHUNK):
         for row in range(chunk * CHUNK, min(count, (chunk + 1) * CHUNK)):
             for slot in range(4):
                 slot_scale[row, slot] = 1.0
-            if kind[row] != POINT_TRIANGLE or side[row] < 0:
+            if side[row] < 0:
+                continue
+            if kind[row] == EDGE_EDGE:
+                limit_edges(x, step, unknown, arm, points, apex, row, vertex_count, slot_scale)
+                continue
+            if kind[row] != POINT_TRIANGLE:
                 continue
             nx, ny, nz, d = direction_of(x, points, row)
             least = limit_along(nx, ny, nz, d, step, unknown, arm, points, row, vertex_count, slot_scale)
@@ -86,25 +94,101 @@ def limit_along(nx, ny, nz, d, step, unknown, arm, points, row, vertex_count, sl
         if point >= last:
             continue
         sign = -1.0 if slot == 0 else 1.0
-        if point < vertex_count:
-            along = sign * (step[point, 0] * nx + step[point, 1] * ny + step[point, 2] * nz)
-        else:
-            ux, uy, uz = rigid_point_step(point - vertex_count, unknown, arm, step)
-            along = sign * (ux * nx + uy * ny + uz * nz) + bulge(point - vertex_count, unknown, arm, step)
+        along = point_along(point, sign * nx, sign * ny, sign * nz, step, unknown, arm, vertex_count)
         slot_scale[row, slot] = allowed / along if along > allowed else 1.0
         least = min(least, slot_scale[row, slot])
     return least
 
 
 @kernel
-def bulge(point, unknown, arm, step):
-    """How far a rigid point may leave the straight way of its step [m], as it goes along an arc.
+def point_along(point, nx, ny, nz, step, unknown, arm, vertex_count):
+    """How far a step takes a moving point along a vector at most [m]: a rigid one goes along an arc.
 
-    A share s of the step strays by at most s^2 |t|^2 |r| / 2 <= s times that.
+    A share s of the step strays from the straight way by at most s^2 |t|^2 |r| / 2 <= s times that.
     """
-    t, r = step[unknown[point] + 1], arm[point]
+    if point < vertex_count:
+        return step[point, 0] * nx + step[point, 1] * ny + step[point, 2] * nz
+    ux, uy, uz = rigid_point_step(point - vertex_count, unknown, arm, step)
+    t, r = step[unknown[point - vertex_count] + 1], arm[point - vertex_count]
     turn2 = t[0] * t[0] + t[1] * t[1] + t[2] * t[2]
-    return 0.5 * turn2 * math.sqrt(r[0] * r[0] + r[1] * r[1] + r[2] * r[2])
+    bulge = 0.5 * turn2 * math.sqrt(r[0] * r[0] + r[1] * r[1] + r[2] * r[2])
+    return ux * nx + uy * ny + uz * nz + bulge
+
+
+@kernel
+def limit_edges(x, step, unknown, arm, points, apex, row, vertex_count, slot_scale):
+    """Factors of the slots of a row of two edges: of the planes tried, the one that holds fewest back."""
+    p, p_end, q, q_end = points[row, 0], points[row, 1], points[row, 2], points[row, 3]
+    _, _, nx, ny, nz, _ = closest_on_edges_of(x, p, p_end, q, q_end)
+    length = math.sqrt(nx * nx + ny * ny + nz * nz)
+    if length > 0.0:
+        nx, ny, nz = nx / length, ny / length, nz / length
+    else:
+        nx, ny, nz, _ = across(x, p, p_end, q, q_end)
+    best = limit_between(x, step, unknown, arm, nx, ny, nz, points, row, vertex_count, slot_scale)
+    bx, by, bz = nx, ny, nz
+    total = best
+    # The plane along both edges, then the planes of the triangles at them: for what slides over a surface.
+    for attempt in range(5):
+        if best >= 4.0:
+            return
+        if attempt == 0:
+            nx, ny, nz, _ = across(x, p, p_end, q, q_end)
+        elif apex[row, attempt - 1] < 0:
+            continue
+        elif attempt < 3:
+            nx, ny, nz = unit_normal(x, p, p_end, apex[row, attempt - 1])
+        else:
+            nx, ny, nz = unit_normal(x, q, q_end, apex[row, attempt - 1])
+        total = limit_between(x, step, unknown, arm, nx, ny, nz, points, row, vertex_count, slot_scale)
+        if total > best:
+            best, bx, by, bz = total, nx, ny, nz
+    if total < best:
+        limit_between(x, step, unknown, arm, bx, by, bz, points, row, vertex_count, slot_scale)
+
+
+@kernel
+def height(x, point, nx, ny, nz):
+    """How far a point lies along a unit vector [m]."""
+    return x[point, 0] * nx + x[point, 1] * ny + x[point, 2] * nz
+
+
+@kernel
+def limit_between(x, step, unknown, arm, nx, ny, nz, points, row, vertex_count, slot_scale):
+    """Factors of the slots of a row of two edges for a plane between them with unit normal n; returns a mark.
+
+    Each end may go as far as the plane, from where it is. 0 where no such plane separates the edges.
+    The mark is the number of ends that are free and the largest factor of the others: what is held back more is
+    so by its own triangles as well.
+    """
+    last = vertex_count + unknown.shape[0]
+    p, p_end = height(x, points[row, 0], nx, ny, nz), height(x, points[row, 1], nx, ny, nz)
+    q, q_end = height(x, points[row, 2], nx, ny, nz), height(x, points[row, 3], nx, ny, nz)
+    if p + p_end < q + q_end:
+        nx, ny, nz = -nx, -ny, -nz
+        p, p_end, q, q_end = -p, -p_end, -q, -q_end
+    low, high = min(p, p_end), max(q, q_end)
+    d = low - high
+    # Rounding of heights that should be equal is no crossing: what touches may part.
+    separates = d > -1e-12 * (abs(low) + abs(high))
+    allowed = max(d, 0.0)
+    allowed *= SHARE_OF_BOTH if points[row, 0] < last and points[row, 2] < last else SHARE_OF_ONE
+    free, held = 0, 0.0
+    for slot in range(4):
+        point = points[row, slot]
+        if point >= last:
+            free += 1
+            continue
+        sign = -1.0 if slot < 2 else 1.0
+        along = point_along(point, sign * nx, sign * ny, sign * nz, step, unknown, arm, vertex_count)
+        room = height(x, point, nx, ny, nz)
+        room = allowed + (room - low if slot < 2 else high - room)
+        slot_scale[row, slot] = 0.0 if not separates else room / along if along > room else 1.0
+        if slot_scale[row, slot] >= 1.0:
+            free += 1
+        else:
+            held = max(held, slot_scale[row, slot])
+    return free + held
 
 
 @kernel

@@ -1,4 +1,4 @@
-"""Broad phase: every pair of a point and a triangle of different bodies that may touch soon.
+"""Broad phase: every pair of a point and a triangle, and of two edges, of different bodies that may touch soon.
 
 Points of each body walk the box trees of the bodies near it, in small groups of neighbours. The result is
 exact (a pair is reported if and only if it is within reach) and sorted, so it depends neither on the trees
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from ..model import Model
 from .contacts import Contacts
+from .edge_query import EdgeQuery
 from .groups import build_groups, find_movers, fit_groups
 from .nearest import STACK_SIZE
 from .overlap import Overlaps, find_overlaps
@@ -50,6 +51,7 @@ class ContactSearch:
         self._found_count = np.zeros(chunk_count, np.int64)
         self._make_room(np.full(chunk_count, FIRST_REGION, np.int64))
         self._wrong = WrongSide(model)
+        self._edges = EdgeQuery(model)
 
     def _make_room(self, room: NDArray[np.int64]) -> None:
         """Give each chunk its region of the found arrays."""
@@ -96,7 +98,7 @@ class ContactSearch:
         self._wrong.shift(x, contacts, True)
 
     def search(self, x: FloatArray, reach: FloatArray, contacts: Contacts) -> None:
-        """Fill `contacts` with every (point, triangle) pair that may come closer than its thickness.
+        """Fill `contacts` with every pair of a point and a triangle or two edges that may come within its thickness.
 
         x: positions [m], shape (point_count, 3), C-contiguous. reach: how far the points of each body may
         move before the next search [m], shape (body_count,). A pair is a candidate when its distance is at
@@ -128,8 +130,9 @@ class ContactSearch:
             if (self._found_count <= room).all():
                 break
             self._make_room(np.maximum(room, self._found_count + self._found_count // 2))
-        contacts.count = start_rows(self._point_count, self._cursor)
-        contacts.reserve(contacts.count)
+        edge_pairs = self._edges.find(x, self._margin, partners, trees)
+        contacts.count = contacts.edge_start = start_rows(self._point_count, self._cursor)
+        contacts.reserve(contacts.count + len(edge_pairs))
         write_contacts(
             surfaces.triangles, surfaces.triangle_body, model.thickness, model.friction,
             groups.points, groups.start, groups.body, groups.chunk_start, groups.chunk_order,
@@ -138,6 +141,8 @@ class ContactSearch:
             contacts.points, contacts.kind, contacts.triangle, contacts.bodies, contacts.thickness,
             contacts.friction, contacts.side, contacts.facing,
         )  # fmt: skip
+        self._edges.write(x, edge_pairs, self._wrong, contacts)
+        contacts.first_attachment, contacts.glued = contacts.count, contacts.glued[:0]
         contacts.index_vertices()
         contacts.offset[: contacts.count] = 0.0
         self._wrong.shift(x, contacts, False)

@@ -14,7 +14,7 @@ from ..model import Attachments, IntArray
 
 #: Kinds of contacts (`Contacts.kind`).
 POINT_TRIANGLE = 0  # points: the point, then the three corners
-EDGE_EDGE = 1  # points: two ends of one edge, two ends of the other (not searched for yet)
+EDGE_EDGE = 1  # points: two ends of one edge, two ends of the other
 ATTACHMENT = 2  # no contact but a spring: the vertex, then three points of what it is glued to
 GLUED = 3  # a pair of surfaces that are glued there: never a contact
 
@@ -24,7 +24,10 @@ WRONG_SIDE = -1
 
 
 #: What a search writes.
-_CONSTANT = ("points", "kind", "triangle", "bodies", "thickness", "friction", "side", "facing", "offset", "gap")
+_CONSTANT = (
+    "points", "kind", "triangle", "bodies", "thickness", "friction", "side", "facing", "offset", "gap", "edges", "apex",
+    "soft", "held",
+)  # fmt: skip
 
 
 class Contacts:
@@ -33,36 +36,50 @@ class Contacts:
     `ContactSearch.search` fills the constant part, `evaluate_gaps` the geometric part. All arrays may be
     replaced by larger ones in a search: fetch them again after it, never keep them.
 
-    Constant between searches, sorted by (point, triangle):
-        points (capacity, 4) int32, kind int8, triangle int32, bodies (capacity, 2) int32: body of the
-        point, body of the triangle; thickness [m]: of both bodies together; friction: Coulomb
-        coefficient; side int8: +1 or, for a point that is behind the surface and must
+    Constant between searches; first all points against triangles, sorted by (point, triangle), then, from row
+    `edge_start` on, all edges against edges, sorted:
+        points (capacity, 4) int32; kind int8; bodies (capacity, 2) int32: body of the point or first edge,
+        body of the triangle or second edge; thickness [m]: of both bodies together; friction: Coulomb
+        coefficient;
+        triangle int32, -1 for edges; side int8: +1 or, for a point that is behind the surface and must
         come back, -1; facing int8: for side -1, +1 if the right side is the one the triangle's normal
         points to, else -1; offset [m]: added to the gap of rows with side -1 (`ContactSearch.recover`), so
-        that a point which is deep behind a surface is asked to come back step by step and not at once.
+        that a point which is deep behind a surface is asked to come back step by step and not at once;
+        for edges only: edges (capacity, 2) int32: their numbers, the lower first; apex (capacity, 4) int32:
+        the corners opposite the first and the second edge, -1 for none; soft (capacity, 2) bool: whether
+        each is a membrane's.
 
     Written by `evaluate_gaps` for given positions:
-        weights (capacity, 4): +1, then minus the barycentric coordinates of the closest point;
-        normal (capacity, 3): unit, from the triangle towards the right side;
-        distance [m]: between point and triangle, of every row;
+        weights (capacity, 4): +1, then minus the barycentric coordinates of the closest point; for edges
+        1 - s, s, -(1 - t), -t with s and t the places of the closest points. The positive weights are
+        those of bodies[0].
+        normal (capacity, 3): unit, from the triangle towards the right side, from the second edge to the first;
+        distance [m]: between point and triangle, or edge and edge, of every row;
         gap [m]: the same where the row owns the contact, +inf where another row owns it; for side -1 the
         distance, negative behind the surface, plus the offset;
-        feature int8: 0 the face, 1-3 edge (k - 1, k), 4-6 corner k - 4 of the triangle.
+        held int8: for edges, 1 where the row owns the contact, 2 where it no longer would, 3 where it would
+        but comes too late (`edge_gaps`), 0 else, -1 not yet known;
+        feature int8: 0 the face, 1-3 edge (k - 1, k), 4-6 corner k - 4 of the triangle; 0 for edges.
 
     Over the points that forces move: row entries `4 * contact + slot` of vertex v are
     `vertex_entry[vertex_start[v] : vertex_start[v + 1]]`, ascending.
     """
 
     __slots__ = (
+        "apex",
         "bodies",
         "capacity",
         "count",
         "distance",
+        "edge_start",
+        "edges",
         "facing",
         "feature",
         "first_attachment",
         "friction",
         "gap",
+        "glued",
+        "held",
         "kind",
         "local",
         "normal",
@@ -70,6 +87,7 @@ class Contacts:
         "points",
         "side",
         "slot_scale",
+        "soft",
         "thickness",
         "triangle",
         "vertex_entry",
@@ -80,6 +98,8 @@ class Contacts:
     def __init__(self, point_count: int, capacity: int = 1024) -> None:
         self.count = 0
         self.first_attachment = 0  # row of the first attachment; they come last
+        self.glued: NDArray[np.int64] = np.zeros(0, np.int64)  # rows of kind GLUED
+        self.edge_start = 0
         self.vertex_start: NDArray[np.int32] = np.zeros(point_count + 1, np.int32)
         self._allocate(max(capacity, 1))
 
@@ -88,6 +108,10 @@ class Contacts:
         self.points: NDArray[np.int32] = np.zeros((capacity, 4), np.int32)
         self.kind: NDArray[np.int8] = np.zeros(capacity, np.int8)
         self.triangle: NDArray[np.int32] = np.zeros(capacity, np.int32)
+        self.edges: NDArray[np.int32] = np.zeros((capacity, 2), np.int32)
+        self.held: NDArray[np.int8] = np.zeros(capacity, np.int8)
+        self.apex: NDArray[np.int32] = np.zeros((capacity, 4), np.int32)
+        self.soft: NDArray[np.bool_] = np.zeros((capacity, 2), np.bool_)
         self.bodies: NDArray[np.int32] = np.zeros((capacity, 2), np.int32)
         self.thickness: NDArray[np.float64] = np.zeros(capacity)
         self.friction: NDArray[np.float64] = np.zeros(capacity)
@@ -115,7 +139,7 @@ class Contacts:
 
     def clear(self) -> None:
         """Forget all contacts."""
-        self.count = 0
+        self.count = self.edge_start = 0
         self.vertex_start[:] = 0
 
     def attach(self, attachments: Attachments, point_body: IntArray, body_count: int) -> None:
@@ -124,11 +148,12 @@ class Contacts:
         key = np.unique(attachments.points[:, 0].astype(np.int64) * body_count + attachments.body)
         points = self.points[:found]
         body = point_body[points]
+        glued = np.zeros(found, dtype=bool)
         for slot in range(4):
             for facing in (0, 3):  # the first and the last slot belong to the two sides
-                glued = np.isin(points[:, slot].astype(np.int64) * body_count + body[:, facing], key)
-                self.kind[:found][glued] = GLUED
-                self.gap[:found][glued] = np.inf
+                glued |= np.isin(points[:, slot].astype(np.int64) * body_count + body[:, facing], key)
+        self.glued = np.flatnonzero(glued)
+        self.kind[self.glued] = GLUED
         if count > self.capacity:
             kept = [(name, getattr(self, name)[:found].copy()) for name in _CONSTANT]
             self._allocate(count + count // 2)
@@ -144,10 +169,17 @@ class Contacts:
         self.thickness[rows] = 0.0
         self.friction[rows] = 0.0
         self.side[rows] = RIGHT_SIDE
+        self.held[rows] = 0
         self.offset[rows] = 0.0
         self.gap[rows] = np.inf
         self.distance[rows] = np.inf
         self.index_vertices()
+    def let_go(self) -> bool:
+        """Let edges own the contacts that they now would (`edge_gaps`); True if that changes something."""
+        held = self.held[self.edge_start : self.count]
+        stale = held > 1
+        held[stale] = -1
+        return bool(stale.any())
 
     def index_vertices(self) -> None:
         """Rebuild the CSR table over moving points from `points`."""

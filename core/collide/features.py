@@ -1,4 +1,4 @@
-"""Closest points between a point and a triangle, and which feature of the triangle holds them.
+"""Closest points between a point and a triangle, and which feature of the triangle holds them; between two edges.
 
 Features: 0 the face, 1 to 3 the edge from corner k - 1 to its successor, 4 to 6 the corner k - 4.
 """
@@ -13,6 +13,11 @@ FIRST_CORNER = 4
 
 #: Squared sine of the smallest corner angle at which a triangle still counts as having a face.
 FLATTEST_FACE = 1e-20
+
+#: Squared sine of the angle of two edges below which they count as parallel: their closest points are then at an end.
+PARALLEL = 1e-16
+#: The same below which rounding could spoil the closest points of two lines, so that the ends are tried too.
+NEARLY_PARALLEL = 1e-8
 
 
 @kernel
@@ -112,3 +117,78 @@ def unit_normal(x, a, b, c):
     if length > 0.0:
         return nx / length, ny / length, nz / length
     return 0.0, 0.0, 1.0
+
+
+@kernel
+def closest_on_edges(px, py, pz, ex, ey, ez, qx, qy, qz, fx, fy, fz):
+    """Closest points of the edges p + s e and q + t f, 0 <= s, t <= 1.
+
+    Returns (s, t, x, y, z, distance_squared): the vector leads from the second edge's point to the first's.
+    """
+    rx, ry, rz = px - qx, py - qy, pz - qz
+    ee = ex * ex + ey * ey + ez * ez
+    ff = fx * fx + fy * fy + fz * fz
+    ef = ex * fx + ey * fy + ez * fz
+    er = ex * rx + ey * ry + ez * rz
+    fr = fx * rx + fy * ry + fz * rz
+    # |e x f|^2 by its components: ee ff - ef^2 would cancel
+    nx, ny, nz = ey * fz - ez * fy, ez * fx - ex * fz, ex * fy - ey * fx
+    nn = nx * nx + ny * ny + nz * nz
+    best = math.inf
+    s = t = vx = vy = vz = 0.0
+    if nn > PARALLEL * ee * ff:
+        s = ((ry * fz - rz * fy) * nx + (rz * fx - rx * fz) * ny + (rx * fy - ry * fx) * nz) / -nn
+        t = ((ry * ez - rz * ey) * nx + (rz * ex - rx * ez) * ny + (rx * ey - ry * ex) * nz) / -nn
+        if s >= 0.0 and s <= 1.0 and t >= 0.0 and t <= 1.0:
+            vx, vy, vz = rx + s * ex - t * fx, ry + s * ey - t * fy, rz + s * ez - t * fz
+            best = vx * vx + vy * vy + vz * vz
+            if nn > NEARLY_PARALLEL * ee * ff:
+                return s, t, vx, vy, vz, best
+    # Otherwise one of the four ends is closest: each against the other edge.
+    for end in range(4):
+        if end < 2:
+            a = float(end)
+            b = min(1.0, max(0.0, (fr + a * ef) / ff)) if ff > 0.0 else 0.0
+        else:
+            b = float(end - 2)
+            a = min(1.0, max(0.0, (b * ef - er) / ee)) if ee > 0.0 else 0.0
+        ux, uy, uz = rx + a * ex - b * fx, ry + a * ey - b * fy, rz + a * ez - b * fz
+        d = ux * ux + uy * uy + uz * uz
+        if d < best:
+            best, s, t, vx, vy, vz = d, a, b, ux, uy, uz
+    return s, t, vx, vy, vz, best
+
+
+@kernel
+def closest_on_edges_of(x, p, p_end, q, q_end):
+    """`closest_on_edges` for edges given by the numbers of their ends; x positions (point_count, 3)."""
+    return closest_on_edges(
+        x[p, 0], x[p, 1], x[p, 2],
+        x[p_end, 0] - x[p, 0], x[p_end, 1] - x[p, 1], x[p_end, 2] - x[p, 2],
+        x[q, 0], x[q, 1], x[q, 2],
+        x[q_end, 0] - x[q, 0], x[q_end, 1] - x[q, 1], x[q_end, 2] - x[q, 2],
+    )  # fmt: skip
+
+
+@kernel
+def signed_volume(x, o, a, b, c):
+    """Six times the volume of the tetrahedron (o, a, b, c) [m^3]."""
+    ax, ay, az = x[a, 0] - x[o, 0], x[a, 1] - x[o, 1], x[a, 2] - x[o, 2]
+    bx, by, bz = x[b, 0] - x[o, 0], x[b, 1] - x[o, 1], x[b, 2] - x[o, 2]
+    cx, cy, cz = x[c, 0] - x[o, 0], x[c, 1] - x[o, 1], x[c, 2] - x[o, 2]
+    return ax * (by * cz - bz * cy) + ay * (bz * cx - bx * cz) + az * (bx * cy - by * cx)
+
+
+@kernel
+def edge_meets(x, u, w, a, b, c):
+    """Share of the way from u to w at which the edge passes through triangle abc, -1 if it does not.
+
+    A point in the plane counts as in front, so a path through a shared corner is never lost.
+    """
+    start, end = signed_volume(x, u, a, b, c), signed_volume(x, w, a, b, c)
+    if (start < 0.0) == (end < 0.0):
+        return -1.0
+    r, s, t = signed_volume(x, u, w, a, b), signed_volume(x, u, w, b, c), signed_volume(x, u, w, c, a)
+    if (r >= 0.0 and s >= 0.0 and t >= 0.0) or (r <= 0.0 and s <= 0.0 and t <= 0.0):
+        return start / (start - end)
+    return -1.0

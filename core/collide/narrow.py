@@ -17,7 +17,8 @@ import numpy as np
 
 from ..jit import kernel, parallel_kernel
 from ..model import FloatArray, Surfaces
-from .contacts import POINT_TRIANGLE, Contacts
+from .contacts import Contacts
+from .edge_gaps import evaluate_edges
 from .features import FIRST_CORNER, FIRST_EDGE, closest_on_triangle_of, unit_normal
 
 CHUNK = 256  # contacts per unit of parallel work
@@ -37,32 +38,36 @@ def evaluate_gaps(x: FloatArray, contacts: Contacts, surfaces: Surfaces) -> None
     """Write weights, normal, distance, gap and feature of all candidates for positions x (point_count, 3) [m].
 
     Ownership is settled where the distance is below the thickness; farther off the gap is the distance.
-    Rows with side -1 always own their contact.
+    Rows with side -1 always own their contact. Edges that own no contact have the gap +inf at any distance.
     """
     evaluate_rows(
         x, surfaces.triangles, surfaces.triangle_neighbour,
-        contacts.count, contacts.points, contacts.kind, contacts.triangle, contacts.bodies, contacts.thickness,
+        contacts.edge_start, contacts.points, contacts.triangle, contacts.bodies, contacts.thickness,
         contacts.side, contacts.facing, contacts.offset, contacts.local,
         contacts.weights, contacts.normal, contacts.distance, contacts.gap, contacts.feature,
     )  # fmt: skip
+    if contacts.first_attachment > contacts.edge_start:
+        evaluate_edges(
+            x, contacts.edge_start, contacts.first_attachment, contacts.points, contacts.apex, contacts.soft,
+            contacts.thickness, contacts.side, contacts.held, contacts.weights, contacts.normal, contacts.distance,
+            contacts.gap, contacts.feature,
+        )  # fmt: skip
+    contacts.gap[contacts.glued] = np.inf
 
 
 @parallel_kernel
 def evaluate_rows(
-    x, triangles, triangle_neighbour, count, points, kind, triangle, bodies, thickness, side, facing, offset, local,
+    x, triangles, triangle_neighbour, count, points, triangle, bodies, thickness, side, facing, offset, local,
     weights, normal, distance, gap, feature,
 ):  # fmt: skip
-    """Rows of one point are worked on together, by the chunk in which they begin."""
+    """Points against triangles. Rows of one point are worked on together, by the chunk in which they begin."""
     for chunk in numba.prange((count + CHUNK - 1) // CHUNK):
         begin, stop = chunk * CHUNK, min(count, (chunk + 1) * CHUNK)
         while begin > 0 and begin < stop and points[begin, 0] == points[begin - 1, 0]:
             begin += 1
         while begin < stop:
-            if kind[begin] != POINT_TRIANGLE:
-                begin += 1
-                continue
             end = begin
-            while end < count and points[end, 0] == points[begin, 0] and kind[end] == POINT_TRIANGLE:
+            while end < count and points[end, 0] == points[begin, 0]:
                 measure(
                     x, triangles, triangle_neighbour, points[end, 0], triangle[end], side[end], facing[end], end,
                     weights, normal, distance, gap, feature,

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from ..jit import kernel
 from ..model import FloatArray, IntArray, Model
+from .features import edge_meets
 from .nearest import STACK_SIZE
 from .partners import Partners
 from .tree import Trees
@@ -226,25 +227,6 @@ def find_crossings(
 
 
 @kernel
-def signed_volume(x, o, a, b, c):
-    """Six times the volume of the tetrahedron (o, a, b, c) [m^3]."""
-    ax, ay, az = x[a, 0] - x[o, 0], x[a, 1] - x[o, 1], x[a, 2] - x[o, 2]
-    bx, by, bz = x[b, 0] - x[o, 0], x[b, 1] - x[o, 1], x[b, 2] - x[o, 2]
-    cx, cy, cz = x[c, 0] - x[o, 0], x[c, 1] - x[o, 1], x[c, 2] - x[o, 2]
-    return ax * (by * cz - bz * cy) + ay * (bz * cx - bx * cz) + az * (bx * cy - by * cx)
-
-
-@kernel
 def passes_through(x, u, w, triangles, triangle):
-    """Share of the way from u to w at which the edge passes through the triangle, -1 if it does not.
-
-    A point in the plane counts as in front, so a path through a shared corner is never lost.
-    """
-    a, b, c = triangles[triangle, 0], triangles[triangle, 1], triangles[triangle, 2]
-    start, end = signed_volume(x, u, a, b, c), signed_volume(x, w, a, b, c)
-    if (start < 0.0) == (end < 0.0):
-        return -1.0
-    r, s, t = signed_volume(x, u, w, a, b), signed_volume(x, u, w, b, c), signed_volume(x, u, w, c, a)
-    if (r >= 0.0 and s >= 0.0 and t >= 0.0) or (r <= 0.0 and s <= 0.0 and t <= 0.0):
-        return start / (start - end)
-    return -1.0
+    """`edge_meets` for a triangle given by number."""
+    return edge_meets(x, u, w, triangles[triangle, 0], triangles[triangle, 1], triangles[triangle, 2])

@@ -101,7 +101,7 @@ class WrongSide:
             return
         evaluate_gaps(x, contacts, self._model.surfaces)
         # Rows and pairs are in the same order: triangles are numbered body by body.
-        rows = np.flatnonzero(contacts.side[: contacts.count] == WRONG_SIDE)
+        rows = np.flatnonzero(contacts.side[: contacts.edge_start] == WRONG_SIDE)
         gap = contacts.gap[rows] - contacts.offset[rows]
         step = RECOVERY_SHARE * contacts.thickness[rows]
         if new_stage:

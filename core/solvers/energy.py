@@ -22,9 +22,14 @@ from ..forces.stretch import evaluate_stretch, stretch_force
 from ..jit import kernel, parallel_kernel
 from ..linear.conjugate_gradient import Hessian
 from ..linear.rigid_blocks import factor_blocks
-from ..model import BoolArray, FloatArray, Model
+from ..model import BoolArray, FloatArray, IntArray, Model
 from ..rigid.motion import turned_tensors
 from ..state import StuckContacts
+
+#: Contact stiffness of two solids in units of the lighter mass / stage time^2, at rest; and, as they close in, for each
+#: thickness that they would move by in a stage.
+SOLID_CONTACT = 0.2
+FAST_SOLID_CONTACT = 0.25
 
 
 class StageEnergy:
@@ -91,6 +96,8 @@ class StageEnergy:
         self._target[:] = target
         self._rigid_target[:] = rigid_target
         self._gas[:] = gas
+        if self.contacts.let_go():
+            self.forget()
 
     def set_stage_time(self, stage_time: float) -> None:
         """Use stages of another length [s] from the next `begin` on."""
@@ -218,36 +225,33 @@ class StageEnergy:
         return stored
 
     def touching(self) -> BoolArray:
-        """Whether a contact pushes each moving body, shape (moving_count,)."""
+        """Whether a contact with another body pushes each moving body, shape (moving_count,)."""
+        bodies = self.contacts.bodies[: self.contacts.count]
         pushed = self.normal_force[: self.contacts.count] > 0.0
-        bodies = self.contacts.bodies[: self.contacts.count][pushed]
+        bodies = bodies[pushed & (bodies[:, 0] != bodies[:, 1])]
         return np.bincount(bodies.ravel(), minlength=self.model.body_count)[: self.model.moving_count] > 0
 
     def stuck(self, x: FloatArray) -> StuckContacts:
         """The stretched friction springs at the end of a substep at x, to be handed to `contacts_found` again."""
-        count, contacts = self.contacts.count, self.contacts
+        count = self.contacts.count
         stretch = np.zeros((count, 3))
         settle_friction(count, x, self._start, self._lag, self._contact_scale, stretch)
         held = np.flatnonzero(self.normal_force[:count] > 0.0)
-        return StuckContacts(contacts.points[held, 0], contacts.bodies[held, 1], stretch[held])
+        first, other = self._spring_names()
+        return StuckContacts(first[held], other[held], stretch[held])
 
-    def contacts_found(self, body_scale: FloatArray, stuck: StuckContacts) -> None:
-        """Follow the contact record after a search; `body_scale` = kappa of each body [N/m], inf for colliders.
+    def contacts_found(self, stuck: StuckContacts) -> None:
+        """Follow the contact record after a search; `set_contact_scale` must follow.
 
-        A pair takes the larger where it has a skin, which must hold its own pressure, else the less: two rigid bodies
-        have no more to stop than the lighter one. `stuck` are the friction springs at the start of the substep. No
-        normal force is held until the next `linearise`.
+        `stuck` are the friction springs at the start of the substep. No normal force is held until the next
+        `linearise`.
         """
-        contacts, count = self.contacts, self.contacts.count
+        contacts = self.contacts
         self.record += 1
         self.forget()
         capacity = len(contacts.gap)
         if capacity != len(self.normal_force):
             self._allocate(capacity)
-        bodies = contacts.bodies[:count]
-        skin = np.where(bodies < self.model.membrane_count, body_scale[bodies], 0.0).max(axis=1, initial=0.0)
-        hard = body_scale[bodies].min(axis=1, initial=np.inf)
-        self._contact_scale[:count] = np.where(skin > 0.0, skin, hard)
         self._lag.limit[:] = 0.0
         self._lag = self._lag._replace(points=contacts.points)
         self.hold_stuck(stuck)
@@ -258,19 +262,47 @@ class StageEnergy:
             vertex_entry=contacts.vertex_entry,
         )
 
+    def set_contact_scale(self, body_scale: FloatArray, move: FloatArray) -> None:
+        """kappa of every contact [N/m]; `body_scale` per body, inf for colliders; `move` per body in a stage [m].
+
+        A skin must hold its own pressure: a pair with a skin takes the larger of its skins' scales. Two solids have
+        nothing to stop but the lighter one: they take the less of their mass / tau^2, times what lets the force at
+        about 0.9 of the thickness stop in one stage what moves as fast as they do.
+        """
+        count, thickness = self.contacts.count, self.contacts.thickness
+        bodies = self.contacts.bodies[:count]
+        skin = np.where(bodies < self.model.membrane_count, body_scale[bodies], 0.0).max(axis=1, initial=0.0)
+        scale = skin
+        if self.model.rigid_count:
+            hard = body_scale[bodies].min(axis=1, initial=np.inf)
+            closing = move[bodies].sum(axis=1) / np.maximum(thickness[:count], 1e-300)
+            scale = np.where(skin > 0.0, skin, hard * np.maximum(SOLID_CONTACT, FAST_SOLID_CONTACT * closing))
+        if not np.array_equal(self._contact_scale[:count], scale):
+            self._contact_scale[:count] = scale
+            self.forget()
+
     def hold_stuck(self, stuck: StuckContacts) -> None:
-        """Give each contact the spring of its point and other body, unstretched where there is none."""
+        """Give each contact its spring of `stuck`, by the names it goes by, unstretched where there is none."""
         count, stretch = self.contacts.count, self._lag.stretch
         stretch[:count] = 0.0
         if len(stuck.point) == 0 or count == 0:
             return
-        body_count = self.model.body_count
-        key = stuck.point.astype(np.int64) * body_count + stuck.body
+        first, other = self._spring_names()
+        span = max(self.model.body_count, len(self.model.surfaces.edges))
+        key = stuck.point.astype(np.int64) * span + stuck.other
         order = np.argsort(key, kind="stable")
-        wanted = self.contacts.points[:count, 0].astype(np.int64) * body_count + self.contacts.bodies[:count, 1]
+        wanted = first.astype(np.int64) * span + other
         place = np.minimum(np.searchsorted(key[order], wanted), len(key) - 1)
         found = key[order][place] == wanted
         stretch[:count][found] = stuck.stretch[order][place[found]]
+
+    def _spring_names(self) -> tuple[IntArray, IntArray]:
+        """What a spring is known by (see `StuckContacts`), for each contact."""
+        count, edge_start, contacts = self.contacts.count, self.contacts.edge_start, self.contacts
+        first, other = contacts.points[:count, 0].copy(), contacts.bodies[:count, 1].copy()
+        first[edge_start:] = self.model.point_count + contacts.edges[edge_start:count, 0]
+        other[edge_start:] = contacts.edges[edge_start:count, 1]
+        return first, other
 
     def _allocate(self, capacity: int) -> None:
         """Arrays of one row per contact."""

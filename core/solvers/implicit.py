@@ -22,6 +22,7 @@ from ..model import FloatArray, IntArray, Model
 from ..rigid.flight import fly, pushed, shifted, velocity_rows
 from ..rigid.motion import turned_tensors
 from ..state import RigidMotion, State
+from .fast import FastBodies
 from .impact import overshoot
 from .losses import Losses
 from .momentum import MomentumBalance
@@ -71,6 +72,7 @@ class ImplicitSolver:
         self._rest_energy = float(model.body_mass.sum()) * (2.0 * settings.rest_acceleration * substep_time) ** 2
         self._momentum = MomentumBalance(model, settings.rest_acceleration)
         self._losses = Losses(model)
+        self._fast = FastBodies(model)
 
     @property
     def counts(self) -> Counts:
@@ -100,11 +102,19 @@ class ImplicitSolver:
 
         `share` is the part of the frame (0 to 1) that lies behind at its start; `gas` nRT [J] at its end.
         """
+        speed = self._fast.speeds(before)
         stage = self._minimiser
-        stage.start(before, gas)
+        stage.start(before, gas, speed)
         energy = self._kinetic_energy(before.velocities, before.rigid)
         energy += self._potential_energy(before.positions, before.rigid.pose, gas)
-        self._advance(before, after, motion, share, gas, self.substep_time, energy, HALVINGS)
+        parts = self._fast.parts(before, speed, self.substep_time)
+        time = self.substep_time / parts
+        stage.counts.divided_steps += parts > 1
+        state = before
+        for part in range(parts):
+            begin = share + part * time / motion.frame_time
+            energy = self._advance(state, after, motion, begin, gas, time, energy, HALVINGS)
+            state = after
 
     def _advance(
         self, before: State, after: State, motion: Motion, share: float, gas: FloatArray, time: float, energy: float,
@@ -115,7 +125,8 @@ class ImplicitSolver:
         Takes the mechanical energy [J] before and returns the one after.
         """
         stage = self._minimiser
-        stage.start(before, gas)
+        speed = self._fast.speeds(before)
+        stage.start(before, gas, speed)
         velocities, rigid = self._two_stages(before, motion, share, time)
         kinetic = self._kinetic_energy(before.velocities, before.rigid)
         reached_kinetic = self._kinetic_energy(velocities, rigid)
@@ -131,7 +142,7 @@ class ImplicitSolver:
                 share += half / motion.frame_time
                 return self._advance(after, after, motion, share, gas, half, middle, halvings - 1)
             stage.counts.damped_steps += 1
-            stage.start(before, gas)
+            stage.start(before, gas, speed)
             velocities, rigid = self._one_stage(before, motion, share, time)
         after.positions[:] = stage.x
         after.velocities[:] = velocities

@@ -25,9 +25,6 @@ from .preconditioner import precondition
 
 #: Contact stiffness in units of (pressure x vertex area / thickness): a patch rests at about a third of the thickness.
 PRESSURE_CONTACT = 10.0
-#: Contact stiffness of a rigid body in units of its mass / stage time^2: in one stage it takes up as much momentum as
-#: moving by this share of the thickness would bring.
-RIGID_CONTACT = 0.2
 #: A Newton step that lowers the energy by less than this share of the best one is the last: what remains is the
 #: hunt of lagged friction for its own tail.
 SMALL_FALL = 5e-4
@@ -63,6 +60,7 @@ class Counts:
     contact_searches: int = 0
     halved_steps: int = 0  # steps taken again in two halves
     damped_steps: int = 0  # steps taken again with implicit Euler
+    divided_steps: int = 0  # steps taken in parts from the start, because of fast bodies
 
 
 class StageMinimiser:
@@ -89,6 +87,7 @@ class StageMinimiser:
         self._rest_energy = _rest_energy(model, settings.rest_acceleration * stage_time)
         self._stage_time = stage_time
         self._gas = np.zeros(model.membrane_count)
+        self._speed = np.zeros(model.body_count)
         self._stuck = StuckContacts.none()
         self._thinnest = float(model.thickness[: model.moving_count].min())
         self._free = ~model.pinned
@@ -137,17 +136,23 @@ class StageMinimiser:
     def start_frame(self, state: State) -> None:
         """Evaluate a state afresh: contacts and energies then depend on the state alone."""
         self.relist(state.wrong_side)
-        self.start(state, state.gas)
+        self.start(state, state.gas, np.zeros(self.model.body_count))
         self._step[:] = 0.0
         self._cover()
         self.energy.begin(self.x[: self.model.vertex_count], self.poses, state.gas)
         self.energy.evaluate(self.x, self.poses)
 
-    def start(self, state: State, gas: FloatArray) -> None:
-        """Begin a substep from a state, with the given nRT [J] of each membrane at its end."""
+    def start(self, state: State, gas: FloatArray, speed: FloatArray) -> None:
+        """Begin a substep from a state, with the given nRT [J] of each membrane at its end.
+
+        `speed` [m/s] is the largest of each body; solids that hit fast have a stiffer contact.
+        """
         self.x[:] = state.positions
         self.poses[:] = state.rigid.pose
         self._gas[:] = gas
+        self._speed[:] = speed
+        if self.model.rigid_count:
+            self.energy.set_contact_scale(self._contact_scale(), self._stage_time * speed)
         self._stuck = state.stuck
         self.energy.start(self.x)
         self.energy.hold_stuck(self._stuck)
@@ -322,7 +327,8 @@ class StageMinimiser:
             self.contacts.attach(model.attachments, model.point_body, model.body_count)
         self._searched = True
         self.counts.contact_searches += 1
-        self.energy.contacts_found(self._contact_scale(), self._stuck)
+        self.energy.contacts_found(self._stuck)
+        self.energy.set_contact_scale(self._contact_scale(), self._stage_time * self._speed)
         return True
 
     def _contact_scale(self) -> FloatArray:
@@ -331,7 +337,7 @@ class StageMinimiser:
         pressure = np.maximum(self._gas / model.rest_volume - model.ambient_pressure, 0.0)
         scale = np.full(model.body_count, np.inf)
         scale[: model.membrane_count] = np.maximum(PRESSURE_CONTACT * pressure * self._patch, self._edge_stiffness)
-        scale[model.membrane_count : model.moving_count] = RIGID_CONTACT * model.rigid.mass / self._stage_time**2
+        scale[model.membrane_count : model.moving_count] = model.rigid.mass / self._stage_time**2
         return scale
 
 

@@ -1,0 +1,119 @@
+"""Gap, normal and weights of edges against edges, and which of them are contacts of their own.
+
+Where surfaces are smooth, vertices against triangles keep them apart. What those cannot see is two sharp edges
+that cross, or a sharp edge under a soft skin between its vertices. So a row owns its contact only if
+
+* the closest points lie inside both edges, which are not parallel: otherwise it is a vertex that touches;
+* the way to the other edge leaves both surfaces: it leads into neither of the two triangles at each edge (the
+  feature blocks of Offset Geometric Contact, Chen et al. 2025);
+* each edge stands out from its surface, or one does and the other lies in a membrane, which may bend around it.
+  Flat edges, which only divide a surface into triangles, own nothing against each other, and nothing in a hard
+  surface: a floor acts as one plane.
+
+Within the thickness nothing of this changes until `Contacts.let_go`: the energy of a stage has no steps.
+"""
+
+import math
+
+import numba
+import numpy as np
+
+from ..jit import kernel, parallel_kernel
+from .features import closest_on_edges_of
+
+CHUNK = 128  # rows per unit of parallel work
+
+#: Share of the thickness by which an edge must stand out over its triangles. Where it does less, the ends of the
+#: other edge are as near to them as the edge itself.
+FLAT = 0.15
+#: The way to the other edge may lean this much (sine, 6 degrees) into a triangle: two boxes whose faces lie on each
+#: other cross with their edges as well.
+LEAN = 0.1
+#: Squared sine below which two edges are parallel.
+PARALLEL = 1e-6
+
+
+@parallel_kernel
+def evaluate_edges(x, first, count, points, apex, soft, thickness, side, held, weights, normal, distance, gap, feature):
+    """Rows first .. count - 1."""
+    for chunk in numba.prange((count - first + CHUNK - 1) // CHUNK):
+        for row in range(first + chunk * CHUNK, min(count, first + (chunk + 1) * CHUNK)):
+            p, p_end, q, q_end = points[row, 0], points[row, 1], points[row, 2], points[row, 3]
+            s, t, vx, vy, vz, dd = closest_on_edges_of(x, p, p_end, q, q_end)
+            d = math.sqrt(dd)
+            # Shorter vectors than this are rounding of the coordinates: their direction means nothing.
+            if d > 1e-14 * (abs(x[p, 0]) + abs(x[p, 1]) + abs(x[p, 2])):
+                nx, ny, nz = vx / d, vy / d, vz / d
+            else:
+                nx, ny, nz, _ = across(x, p, p_end, q, q_end)
+                if bulge_of(x, points, apex, row, 0, nx, ny, nz) < 0.0:
+                    nx, ny, nz = -nx, -ny, -nz
+            weights[row, 0], weights[row, 1], weights[row, 2], weights[row, 3] = 1.0 - s, s, t - 1.0, -t
+            normal[row, 0], normal[row, 1], normal[row, 2] = nx, ny, nz
+            distance[row] = d
+            feature[row] = 0
+            inside = side[row] > 0 and s > 0.0 and s < 1.0 and t > 0.0 and t < 1.0
+            owned = held[row] == 1 or held[row] == 2
+            if inside and owns(x, points, apex, soft, row, nx, ny, nz, thickness[row]):
+                held[row] = 1 if owned or held[row] < 0 or d >= thickness[row] else 3
+            else:
+                held[row] = 2 if owned else 0
+            gap[row] = d if held[row] == 1 or held[row] == 2 else np.inf
+
+
+@kernel
+def across(x, p, p_end, q, q_end):
+    """Unit vector across two edges and the squared sine of their angle; +z and 0 where they are parallel."""
+    ex, ey, ez = x[p_end, 0] - x[p, 0], x[p_end, 1] - x[p, 1], x[p_end, 2] - x[p, 2]
+    fx, fy, fz = x[q_end, 0] - x[q, 0], x[q_end, 1] - x[q, 1], x[q_end, 2] - x[q, 2]
+    nx, ny, nz = ey * fz - ez * fy, ez * fx - ex * fz, ex * fy - ey * fx
+    nn = nx * nx + ny * ny + nz * nz
+    both = (ex * ex + ey * ey + ez * ez) * (fx * fx + fy * fy + fz * fz)
+    if not nn > 0.0:
+        return 0.0, 0.0, 1.0, 0.0
+    length = math.sqrt(nn)
+    return nx / length, ny / length, nz / length, nn / both
+
+
+@kernel
+def owns(x, points, apex, soft, row, nx, ny, nz, thickness):
+    """Whether a row with interior closest points owns its contact; n is its normal."""
+    if across(x, points[row, 0], points[row, 1], points[row, 2], points[row, 3])[3] < PARALLEL:
+        return False
+    bulge = bulge_of(x, points, apex, row, 0, nx, ny, nz)
+    other = bulge_of(x, points, apex, row, 1, -nx, -ny, -nz)
+    if bulge < 0.0 or other < 0.0:
+        return False
+    least = FLAT * thickness
+    return (bulge >= least and (other >= least or soft[row, 1])) or (other >= least and soft[row, 0])
+
+
+@kernel
+def bulge_of(x, points, apex, row, edge, nx, ny, nz):
+    """How far [m] the row's first (0) or second (1) edge stands out along -n over its two triangles.
+
+    -1 where the way -n leads into one of them; infinite at a border.
+    """
+    p, p_end = points[row, 2 * edge], points[row, 2 * edge + 1]
+    ex, ey, ez = x[p_end, 0] - x[p, 0], x[p_end, 1] - x[p, 1], x[p_end, 2] - x[p, 2]
+    ee = ex * ex + ey * ey + ez * ez
+    slope = 0.0
+    width = math.inf
+    border = False
+    for k in range(2):
+        c = apex[row, 2 * edge + k]
+        if c < 0:
+            border = True
+            continue
+        # across the edge, to the corner opposite
+        cx, cy, cz = x[c, 0] - x[p, 0], x[c, 1] - x[p, 1], x[c, 2] - x[p, 2]
+        along = (cx * ex + cy * ey + cz * ez) / ee
+        cx, cy, cz = cx - along * ex, cy - along * ey, cz - along * ez
+        length = math.sqrt(cx * cx + cy * cy + cz * cz)
+        height = nx * cx + ny * cy + nz * cz
+        if height < -LEAN * length:
+            return -1.0
+        if length > 0.0:
+            slope += 0.5 * height / length
+        width = min(width, length)
+    return math.inf if border else max(0.0, slope * width)

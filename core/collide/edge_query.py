@@ -1,0 +1,210 @@
+"""Broad phase of edges against edges: pairs of edges closer than the margins of both bodies.
+
+Every edge belongs to one of its triangles and so to one leaf of its body's tree; two trees are walked together.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..jit import kernel
+from ..model import FloatArray, IntArray, Model
+from .contacts import EDGE_EDGE, RIGHT_SIDE, WRONG_SIDE, Contacts
+from .features import closest_on_edges_of, edge_meets
+from .partners import Partners
+from .recovery import WrongSide
+from .tree import Trees
+
+WALK_SIZE = 128  # pairs of nodes waiting: at most one per level of each tree and one more
+
+
+def owned_edges(triangles: IntArray, edges: IntArray) -> IntArray:
+    """The edge of each triangle's side (corner k, corner k + 1) that this triangle is the first to have, else -1.
+
+    Shape (triangle_count, 3).
+    """
+    sides = np.sort(np.stack([triangles, np.roll(triangles, -1, axis=1)], axis=2).reshape(-1, 2), axis=1)
+    span = int(triangles.max(initial=0)) + 1
+    number = np.searchsorted(edges[:, 0].astype(np.int64) * span + edges[:, 1], sides.astype(np.int64) @ [span, 1])
+    owned = np.full(number.shape, -1, np.int32)
+    found, first = np.unique(number, return_index=True)
+    owned[first] = found
+    return owned.reshape(-1, 3)
+
+
+class EdgeQuery:
+    """Finds the pairs of edges for one model; the buffers grow and stay."""
+
+    def __init__(self, model: Model) -> None:
+        self._model = model
+        self._owned = owned_edges(model.surfaces.triangles, model.surfaces.edges)
+        self._walk = np.zeros((WALK_SIZE, 2), np.int32)
+        self._found = np.zeros((1024, 2), np.int32)
+
+    def find(self, x: FloatArray, margin: FloatArray, partners: Partners, trees: Trees) -> NDArray[np.int32]:
+        """Pairs (lower, higher) of edges of different bodies within the margins [m] of both, sorted, shape (n, 2)."""
+        surfaces = self._model.surfaces
+        while True:
+            count = find_edge_pairs(
+                x, surfaces.edges, self._owned, margin, partners.start, partners.other, trees.triangle_order,
+                trees.triangle_start, trees.node_start, trees.depth, trees.box, self._walk, self._found,
+            )  # fmt: skip
+            if count <= len(self._found):
+                break
+            self._found = np.zeros((count + count // 2, 2), np.int32)
+        pairs = self._found[:count]
+        key = pairs[:, 0].astype(np.int64) * len(surfaces.edges) + pairs[:, 1]
+        return pairs[np.argsort(key)]
+
+    def write(self, x: FloatArray, pairs: IntArray, wrong: WrongSide, contacts: Contacts) -> None:
+        """Append a row for each pair of edges to the contacts, which have room for them.
+
+        Its side is -1 where an end of one is behind the other's body or one passes through a triangle at the other:
+        they must come apart again, and bind nothing.
+        """
+        model, first = self._model, contacts.count
+        surfaces = model.surfaces
+        rows = slice(first, first + len(pairs))
+        bodies = surfaces.edge_body[pairs]
+        contacts.edge_start = first
+        contacts.count = first + len(pairs)
+        contacts.kind[rows] = EDGE_EDGE
+        contacts.points[rows] = surfaces.edges[pairs].reshape(-1, 4)
+        contacts.triangle[rows] = -1
+        contacts.edges[rows] = pairs
+        contacts.apex[rows] = surfaces.edge_apex[pairs].reshape(-1, 4)
+        contacts.bodies[rows] = bodies
+        contacts.soft[rows] = bodies < model.membrane_count
+        contacts.thickness[rows] = model.thickness[bodies].sum(axis=1)
+        contacts.friction[rows] = np.sqrt(model.friction[bodies].prod(axis=1))
+        contacts.facing[rows] = 0
+        contacts.held[rows] = -1
+        tell_sides(
+            x, first, contacts.count, contacts.points, contacts.apex, contacts.bodies, wrong.start, wrong.body,
+            contacts.side,
+        )  # fmt: skip
+
+
+@kernel
+def find_edge_pairs(
+    x, edges, owned, margin, partner_start, partner, triangle_order, triangle_start, node_start, depth, box,
+    walk, found,
+):  # fmt: skip
+    """Walks the trees of every pair of partners; returns the number of pairs, which may exceed the room."""
+    count = 0
+    for body in range(depth.shape[0]):
+        if depth[body] < 0:
+            continue
+        for entry in range(partner_start[body], partner_start[body + 1]):
+            other = partner[entry]
+            if other < body or depth[other] < 0:
+                continue
+            radius = margin[body] + margin[other]
+            walk[0, 0], walk[0, 1] = 0, 0
+            waiting = 1
+            while waiting > 0:
+                waiting -= 1
+                a, b = walk[waiting, 0], walk[waiting, 1]
+                if boxes_apart(box, node_start[body] + a, node_start[other] + b, radius):
+                    continue
+                split_a, split_b = a < (1 << depth[body]) - 1, b < (1 << depth[other]) - 1
+                if split_a and split_b:
+                    split_a = box_size(box, node_start[body] + a) >= box_size(box, node_start[other] + b)
+                if split_a:
+                    walk[waiting, 0], walk[waiting, 1] = 2 * a + 1, b
+                    walk[waiting + 1, 0], walk[waiting + 1, 1] = 2 * a + 2, b
+                    waiting += 2
+                elif split_b:
+                    walk[waiting, 0], walk[waiting, 1] = a, 2 * b + 1
+                    walk[waiting + 1, 0], walk[waiting + 1, 1] = a, 2 * b + 2
+                    waiting += 2
+                else:
+                    count = pair_leaves(
+                        x, edges, owned, body, other, a, b, radius, triangle_order, triangle_start, depth,
+                        found, count,
+                    )  # fmt: skip
+    return count
+
+
+@kernel
+def pair_leaves(
+    x, edges, owned, body, other, a, b, radius, triangle_order, triangle_start, depth, found, count
+):  # fmt: skip
+    """Add the pairs of edges of two leaves, one of each body; returns the number of pairs so far."""
+    leaves_a, leaves_b = 1 << depth[body], 1 << depth[other]
+    first_a, first_b = triangle_start[body], triangle_start[other]
+    size_a, size_b = triangle_start[body + 1] - first_a, triangle_start[other + 1] - first_b
+    leaf_a, leaf_b = a - leaves_a + 1, b - leaves_b + 1
+    for i in range(first_a + leaf_a * size_a // leaves_a, first_a + (leaf_a + 1) * size_a // leaves_a):
+        for side_i in range(3):
+            e = owned[triangle_order[i], side_i]
+            if e < 0:
+                continue
+            p, p_end = edges[e, 0], edges[e, 1]
+            for j in range(first_b + leaf_b * size_b // leaves_b, first_b + (leaf_b + 1) * size_b // leaves_b):
+                for side_j in range(3):
+                    f = owned[triangle_order[j], side_j]
+                    if f < 0:
+                        continue
+                    q, q_end = edges[f, 0], edges[f, 1]
+                    if edges_apart(x, p, p_end, q, q_end, radius):
+                        continue
+                    if closest_on_edges_of(x, p, p_end, q, q_end)[5] > radius * radius:
+                        continue
+                    if count < found.shape[0]:
+                        found[count, 0], found[count, 1] = min(e, f), max(e, f)
+                    count += 1
+    return count
+
+
+@kernel
+def tell_sides(x, first, last, points, apex, bodies, listed_start, listed_body, side):
+    """Sides of rows first .. last - 1 of edges, see `EdgeQuery.write`."""
+    for row in range(first, last):
+        p, p_end, q, q_end = points[row, 0], points[row, 1], points[row, 2], points[row, 3]
+        crossed = (
+            is_listed(p, bodies[row, 1], listed_start, listed_body)
+            or is_listed(p_end, bodies[row, 1], listed_start, listed_body)
+            or is_listed(q, bodies[row, 0], listed_start, listed_body)
+            or is_listed(q_end, bodies[row, 0], listed_start, listed_body)
+        )
+        for k in range(2):
+            c, d = apex[row, k], apex[row, 2 + k]
+            crossed = crossed or (d >= 0 and edge_meets(x, p, p_end, q, q_end, d) >= 0.0)
+            crossed = crossed or (c >= 0 and edge_meets(x, q, q_end, p, p_end, c) >= 0.0)
+        side[row] = WRONG_SIDE if crossed else RIGHT_SIDE
+
+
+@kernel
+def is_listed(point, body, listed_start, listed_body):
+    """Whether (point, body) is on the list of points behind a surface."""
+    for k in range(listed_start[point], listed_start[point + 1]):
+        if listed_body[k] == body:
+            return True
+    return False
+
+
+@kernel
+def boxes_apart(box, a, b, radius):
+    """Whether two nodes' boxes are farther apart than the radius along an axis."""
+    for axis in range(3):
+        if box[a, axis] - radius > box[b, axis + 3] or box[b, axis] - radius > box[a, axis + 3]:
+            return True
+    return False
+
+
+@kernel
+def box_size(box, node):
+    """Longest side of a node's box [m]."""
+    return max(box[node, 3] - box[node, 0], box[node, 4] - box[node, 1], box[node, 5] - box[node, 2])
+
+
+@kernel
+def edges_apart(x, p, p_end, q, q_end, radius):
+    """Whether the boxes of two edges are farther apart than the radius along an axis."""
+    for axis in range(3):
+        if (
+            min(x[p, axis], x[p_end, axis]) - radius > max(x[q, axis], x[q_end, axis])
+            or min(x[q, axis], x[q_end, axis]) - radius > max(x[p, axis], x[p_end, axis])
+        ):  # fmt: skip
+            return True
+    return False
