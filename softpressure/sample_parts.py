@@ -24,6 +24,7 @@ ROSE: Colour = (0.95, 0.40, 0.50)
 NAVY: Colour = (0.10, 0.20, 0.60)
 STONE: Colour = (0.70, 0.68, 0.65)
 SLATE: Colour = (0.35, 0.40, 0.48)
+WICKER: Colour = (0.55, 0.33, 0.14)
 GLASS: Colour = (0.80, 0.90, 1.00)
 #: Eight that can be told apart.
 COLOURS = (CORAL, TEAL, AMBER, NAVY, ROSE, LIME, SKY, PLUM)

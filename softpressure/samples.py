@@ -100,20 +100,20 @@ def pile(scene: bpy.types.Scene) -> None:
 
 def newton(scene: bpy.types.Scene) -> None:
     """A swinging ramp lets three soft balls roll into a wall of rigid crates: what they push pushes back."""
-    parts.start(scene, 144)
-    floor = [(-3.6, -0.15), (5.2, -0.15), (5.2, 0.0), (-3.6, 0.0)]
+    parts.start(scene, 120)
+    floor = [(-3.6, -0.15), (4.8, -0.15), (4.8, 0.0), (-3.6, 0.0)]
     parts.add_obstacle("Floor", parts.profile_mesh("Floor", floor, 5.6, 1), parts.STONE, friction=0.7)
     half, thick = 1.7, 0.07
     plank = parts.rounded([(-half, -thick), (half, -thick), (half, thick), (-half, thick)], 0.05)
     ramp = parts.add_obstacle("Ramp", parts.profile_mesh("Ramp", plank, 3.4, 24), parts.SLATE, friction=0.8)
     ramp.location = (-1.7, 0.0, 0.98)
     # up on the left is a positive turn about y
-    swing = [(1, -0.06), (20, -0.06), (40, 0.42), (70, 0.42), (96, 0.12), (120, 0.42)]
+    swing = [(1, -0.06), (10, -0.06), (26, 0.5), (62, 0.5), (90, 0.0)]
     parts.animate(ramp, "rotation_euler", 1, swing, linear=False)
     for number, (colour, y) in enumerate(zip((parts.CORAL, parts.AMBER, parts.TEAL), (-1.0, 0.0, 1.0), strict=True)):
         parts.add_ball(
-            f"Ball {number + 1}", colour, 0.42, (-2.45, y, 1.5), mass=3.0,
-            gauge_pressure=2_500.0, stretch_modulus=4_000.0, bend_modulus=0.01, damping=1.5, bounciness=0.5, friction=0.8,
+            f"Ball {number + 1}", colour, 0.42, (-2.45, y, 1.44), mass=6.0, friction=0.8,
+            gauge_pressure=2_500.0, stretch_modulus=4_000.0, bend_modulus=0.01, damping=1.5, bounciness=0.5,
         )  # fmt: skip
     size, gap = 0.5, 0.02
     colours = (parts.SKY, parts.NAVY, parts.PLUM, parts.LIME, parts.ROSE)
@@ -122,19 +122,19 @@ def newton(scene: bpy.types.Scene) -> None:
             y = (size + gap) * (place - 0.5 * (4 - row))
             name = f"Crate {row + 1}.{place + 1}"
             crate = parts.crate_mesh(name, (size, size, size))
-            where = (1.5, y, 0.5 * size + 0.01 + row * (size + 0.01))
-            parts.add_solid(name, crate, colours[(row + place) % 5], where, mass=1.0, friction=0.6)
-    parts.set_stage(scene, (6.2, -7.8, 4.4), (0.3, -0.1, 0.55), 36.0)
+            where = (1.25, y, 0.5 * size + 0.01 + row * (size + 0.01))
+            parts.add_solid(name, crate, colours[(row + place) % 5], where, mass=0.5, friction=0.6)
+    parts.set_stage(scene, (3.4, -8.6, 4.0), (0.2, -0.1, 0.55), 36.0)
 
 
 def basket(scene: bpy.types.Scene) -> None:
     """A balloon, held at its top and carried away, takes along a rigid basket that is glued to its neck."""
-    parts.start(scene, 168)
+    parts.start(scene, 160)
     floor = [(-2.4, -0.15), (4.2, -0.15), (4.2, 0.0), (-2.4, 0.0)]
     parts.add_obstacle("Floor", parts.profile_mesh("Floor", floor, 3.6, 1), parts.STONE, friction=0.7)
-    mesh = parts.basket_mesh("Basket", 0.42, 0.36, (0.14, 0.98))
+    mesh = parts.basket_mesh("Basket", 0.5, 0.36, (0.15, 0.98))
     load = parts.add_solid(
-        "Basket", mesh, parts.SLATE, (0.0, 0.0, 0.02), rigid_shape="MESH", mass=1.0, friction=0.7, angular_damping=0.5
+        "Basket", mesh, parts.WICKER, (0.0, 0.0, 0.02), rigid_shape="MESH", mass=1.0, friction=0.7, angular_damping=0.5
     )
     balloon = parts.add_object("Balloon", parts.balloon_mesh("Balloon", 0.6, 0.3), parts.CORAL, roughness=0.35)
     balloon.location = (0.0, 0.0, 1.86)
@@ -146,16 +146,15 @@ def basket(scene: bpy.types.Scene) -> None:
     )  # fmt: skip
     balloon.softpressure.attach_to = load
     parts.smooth(balloon)
-    for axis, keys in ((2, [(1, 1.86), (16, 1.86), (48, 3.0), (120, 3.0), (150, 1.98)]), (0, [(48, 0.0), (84, 1.8)])):
+    for axis, keys in ((2, [(1, 1.86), (12, 1.86), (44, 2.75), (112, 2.75), (140, 1.95)]), (0, [(44, 0.0), (80, 1.7)])):
         parts.animate(balloon, "location", axis, keys, linear=False)
-    for number, (colour, x, y) in enumerate(
-        ((parts.LIME, 0.15, 0.0), (parts.AMBER, -0.1, 0.13), (parts.ROSE, -0.1, -0.13))
-    ):
+    fruit = ((parts.LIME, 0.19, 0.0), (parts.AMBER, -0.1, 0.17), (parts.ROSE, -0.1, -0.17))
+    for number, (colour, x, y) in enumerate(fruit):
         parts.add_ball(
-            f"Fruit {number + 1}", colour, 0.12, (x, y, 0.21), mass=0.15,
+            f"Fruit {number + 1}", colour, 0.15, (x, y, 0.24), mass=0.2,
             gauge_pressure=1_500.0, stretch_modulus=800.0, bend_modulus=0.001, damping=3.0, bounciness=0.3,
         )  # fmt: skip
-    parts.set_stage(scene, (3.0, -7.4, 2.9), (0.85, 0.0, 1.6), 36.0)
+    parts.set_stage(scene, (2.5, -6.6, 2.9), (0.85, 0.0, 1.5), 36.0)
 
 
 SAMPLES: dict[str, Callable[[bpy.types.Scene], None]] = {
