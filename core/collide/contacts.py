@@ -174,6 +174,7 @@ class Contacts:
         self.gap[rows] = np.inf
         self.distance[rows] = np.inf
         self.index_vertices()
+
     def let_go(self) -> bool:
         """Let edges own the contacts that they now would (`edge_gaps`); True if that changes something."""
         held = self.held[self.edge_start : self.count]

@@ -28,7 +28,7 @@ def overshoot(
     ahead = v_ahead - v1
     excess, taken = ahead.copy(), np.zeros(contacts.count)
     cut_impulses(
-        contacts.count, contacts.points, contacts.weights, contacts.normal, energy.normal_force,
+        contacts.count, contacts.points, contacts.weights, contacts.normal, energy.pressing,
         contacts.friction, mobility, time, excess, taken,
     )  # fmt: skip
     return excess - ahead, taken

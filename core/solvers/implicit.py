@@ -172,6 +172,7 @@ class ImplicitSolver:
         start = x0[:n] + tau * v0
         flight = fly(before.rigid.pose, before.rigid.velocity, before.rigid.angular_momentum, solids, tau)
         stage.minimise(
+            tau,
             target=start + fall, guess=start + guessed_fall,
             rigid_target=shifted(flight, fall), rigid_guess=shifted(flight, guessed_rigid_fall),
         )  # fmt: skip
@@ -204,6 +205,7 @@ class ImplicitSolver:
         rigid_target = shifted(fly(rigid_base, rigid_ahead.velocity, rigid_ahead.angular_momentum, solids, tau), fall)
         rigid_guess = fly(rigid_base, rigid1.velocity, rigid1.angular_momentum, solids, tau)
         stage.minimise(
+            h,
             target=base[:n] + tau * v_ahead + fall, guess=guess,
             rigid_target=rigid_target, rigid_guess=shifted(rigid_guess, rest / tau * guessed_rigid_fall),
         )  # fmt: skip
@@ -231,6 +233,7 @@ class ImplicitSolver:
         flight = fly(before.rigid.pose, before.rigid.velocity, before.rigid.angular_momentum, solids, h)
         rigid_target = shifted(flight, fall)
         stage.minimise(
+            h,
             target=start + fall, guess=start + guessed_fall,
             rigid_target=rigid_target, rigid_guess=shifted(flight, guessed_rigid_fall),
         )  # fmt: skip

@@ -139,7 +139,7 @@ class StageMinimiser:
         self.start(state, state.gas, np.zeros(self.model.body_count))
         self._step[:] = 0.0
         self._cover()
-        self.energy.begin(self.x[: self.model.vertex_count], self.poses, state.gas)
+        self.energy.begin(self.x[: self.model.vertex_count], self.poses, state.gas, self._stage_time)
         self.energy.evaluate(self.x, self.poses)
 
     def start(self, state: State, gas: FloatArray, speed: FloatArray) -> None:
@@ -173,16 +173,24 @@ class StageMinimiser:
         self.x[points] = target
 
     def minimise(
-        self, *, target: FloatArray, guess: FloatArray, rigid_target: FloatArray, rigid_guess: FloatArray
+        self,
+        elapsed: float,
+        *,
+        target: FloatArray,
+        guess: FloatArray,
+        rigid_target: FloatArray,
+        rigid_guess: FloatArray,
     ) -> None:
         """Move `x` and `poses` to the least energy of a stage towards the targets, starting at the guesses.
+
+        The stage ends `elapsed` [s] after the start of the substep.
 
         `target` and `guess` are positions of the vertices [m], the others poses. Leaves the energy linearised at `x`.
         """
         model, energy, settings, counts = self.model, self.energy, self.settings, self.counts
         n = model.vertex_count
         counts.stages += 1
-        energy.begin(target, rigid_target, self._gas)
+        energy.begin(target, rigid_target, self._gas, elapsed)
         self._step[:] = 0.0
         self._step[:n][self._free] = (guess - self.x[:n])[self._free]
         steps_between(self.poses, rigid_guess, self._step[n:])
