@@ -16,8 +16,6 @@ _ROWS = {
         ("rigid_shape", "mass"),
         ("linear_damping", "angular_damping"),
         ("friction", "bounciness", "thickness"),
-        ("velocity",),
-        ("angular_velocity",),
     ),
     "COLLIDER": (("friction", "bounciness", "thickness"),),
 }
@@ -28,8 +26,7 @@ _LABELS = {
     "bend_modulus": "Bend (N m)",
     "damping": "Damping (1/s)",
     "linear_damping": "Damping (1/s)",
-    "angular_damping": "Spin (1/s)",
-    "angular_velocity": "Spin (per s)",
+    "angular_damping": "Spin Damping",
 }
 
 
@@ -74,11 +71,37 @@ class SOFTPRESSURE_PT_body(bpy.types.Panel):
                     column.prop(settings, name)
         if settings.kind == "SOFT":
             layout.prop(settings, "self_collision")
-            layout.prop(settings, "velocity")
             layout.prop_search(settings, "pin_group", obj, "vertex_groups")
             gauge = status.gauge_text(context.scene, obj)
             if gauge:
                 layout.label(text=gauge, icon="INFO")
+
+
+class SOFTPRESSURE_PT_motion(bpy.types.Panel):
+    """How a body moves when the simulation starts."""
+
+    bl_label = "Start Motion"
+    bl_space_type = "VIEW_3D"
+    bl_region_type = "UI"
+    bl_category = CATEGORY
+    bl_parent_id = "SOFTPRESSURE_PT_body"
+    bl_options = {"DEFAULT_CLOSED"}
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        """Only what is simulated starts with a velocity."""
+        obj = context.object
+        return obj is not None and obj.type == "MESH" and obj.softpressure.kind in {"SOFT", "RIGID"}
+
+    def draw(self, context: Context) -> None:
+        """Velocity, and spin of rigid bodies."""
+        layout: Layout = self.layout
+        settings = context.object.softpressure
+        layout.use_property_split = True
+        layout.active = not settings.is_baked
+        layout.prop(settings, "velocity")
+        if settings.kind == "RIGID":
+            layout.prop(settings, "angular_velocity", text="Spin (per s)")
 
 
 class SOFTPRESSURE_PT_attach(bpy.types.Panel):
@@ -107,4 +130,4 @@ class SOFTPRESSURE_PT_attach(bpy.types.Panel):
         layout.prop_search(settings, "attach_group", context.object, "vertex_groups", text="Group")
 
 
-CLASSES = (SOFTPRESSURE_PT_body, SOFTPRESSURE_PT_attach)
+CLASSES = (SOFTPRESSURE_PT_body, SOFTPRESSURE_PT_motion, SOFTPRESSURE_PT_attach)

@@ -138,8 +138,10 @@ def test_panels_show_what_belongs_to_the_kind_and_the_state_of_the_cache() -> No
     ball.softpressure.kind = "SOFT"
     assert {"mass", "gauge_pressure", "pin_group"} <= set(drawn(body_panel.SOFTPRESSURE_PT_body))
     assert drawn(body_panel.SOFTPRESSURE_PT_attach) == ["attach_to", "attach_group"]
+    assert drawn(body_panel.SOFTPRESSURE_PT_motion) == ["velocity"]
     ball.softpressure.kind = "RIGID"
-    assert {"rigid_shape", "mass", "velocity", "angular_velocity"} <= set(drawn(body_panel.SOFTPRESSURE_PT_body))
+    assert {"rigid_shape", "mass", "angular_damping"} <= set(drawn(body_panel.SOFTPRESSURE_PT_body))
+    assert drawn(body_panel.SOFTPRESSURE_PT_motion) == ["velocity", "angular_velocity"]
     assert "gauge_pressure" not in drawn(body_panel.SOFTPRESSURE_PT_body)
     ball.softpressure.kind = "SOFT"
     assert "Cache: no frames" in drawn(scene_panels.SOFTPRESSURE_PT_simulation)
