@@ -109,7 +109,7 @@ def eulers(turns: FloatArray, order: str) -> FloatArray:
         if level > 1e-9:
             found[[i, j, k]] = np.arctan2(sign * m[k, j], m[k, k]), middle, np.arctan2(sign * m[j, i], m[i, i])
         else:  # gimbal lock: the first angle may be anything, so it stays
-            last = np.arctan2(-sign * m[i, j], m[j, j]) + np.sign(middle) * before[i]
+            last = np.arctan2(-sign * m[i, j], m[j, j]) + sign * np.sign(middle) * before[i]
             found[[i, j, k]] = before[i], middle, last
         other = found.copy()
         other[[i, j, k]] = found[i] + np.pi, np.pi - found[j], found[k] + np.pi

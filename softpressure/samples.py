@@ -106,14 +106,14 @@ def newton(scene: bpy.types.Scene) -> None:
     half, thick = 1.7, 0.07
     plank = parts.rounded([(-half, -thick), (half, -thick), (half, thick), (-half, thick)], 0.05)
     ramp = parts.add_obstacle("Ramp", parts.profile_mesh("Ramp", plank, 3.4, 24), parts.SLATE, friction=0.8)
-    ramp.location = (-1.7, 0.0, 0.98)
+    ramp.location = (-1.7, 0.0, 1.15)
     # up on the left is a positive turn about y
     swing = [(1, -0.06), (10, -0.06), (26, 0.5), (62, 0.5), (90, 0.0)]
     parts.animate(ramp, "rotation_euler", 1, swing, linear=False)
     for number, (colour, y) in enumerate(zip((parts.CORAL, parts.AMBER, parts.TEAL), (-1.0, 0.0, 1.0), strict=True)):
         parts.add_ball(
-            f"Ball {number + 1}", colour, 0.42, (-2.45, y, 1.44), mass=6.0, friction=0.8,
-            gauge_pressure=2_500.0, stretch_modulus=4_000.0, bend_modulus=0.01, damping=1.5, bounciness=0.5,
+            f"Ball {number + 1}", colour, 0.42, (-2.45, y, 1.61), mass=4.0, friction=0.8,
+            gauge_pressure=5_000.0, stretch_modulus=6_000.0, bend_modulus=0.01, damping=1.5, bounciness=0.5,
         )  # fmt: skip
     size, gap = 0.5, 0.02
     colours = (parts.SKY, parts.NAVY, parts.PLUM, parts.LIME, parts.ROSE)
@@ -122,9 +122,9 @@ def newton(scene: bpy.types.Scene) -> None:
             y = (size + gap) * (place - 0.5 * (4 - row))
             name = f"Crate {row + 1}.{place + 1}"
             crate = parts.crate_mesh(name, (size, size, size))
-            where = (1.25, y, 0.5 * size + 0.01 + row * (size + 0.01))
+            where = (0.75, y, 0.5 * size + 0.01 + row * (size + 0.01))
             parts.add_solid(name, crate, colours[(row + place) % 5], where, mass=0.5, friction=0.6)
-    parts.set_stage(scene, (3.4, -8.6, 4.0), (0.2, -0.1, 0.55), 36.0)
+    parts.set_stage(scene, (3.0, -8.8, 4.0), (0.3, -0.1, 0.6), 36.0)
 
 
 def basket(scene: bpy.types.Scene) -> None:
