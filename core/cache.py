@@ -27,7 +27,8 @@ class FrameCache:
     first_frame
         Number of the first frame that will be appended.
     body_names, vertex_counts
-        One entry per body, in the order in which positions are appended.
+        One entry per body, in the order in which positions are appended. A rigid body has 0 vertices: its transform
+        says where it is.
     input_fingerprint
         Names the settings and meshes the frames were made from; compared by the caller, not here.
     start_fingerprint

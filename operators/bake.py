@@ -11,15 +11,15 @@ from ..softpressure.blender_types import Context
 from ..softpressure.engine import Progress, engine
 from .job import JobOperator
 
-_TARGETS = (("SHAPE_KEYS", "Shape Keys", "Absolute shape keys in the mesh; plays in any Blender"),)
+_TARGETS = (("SHAPE_KEYS", "Shape Keys", "Shape keys of soft bodies, keyframes of rigid ones; plays in any Blender"),)
 
 
 class SOFTPRESSURE_OT_bake(JobOperator, bpy.types.Operator):
-    """Turn the cached frames of all soft bodies into data that plays without this extension."""
+    """Turn the cached frames of all bodies into data that plays without this extension."""
 
     bl_idname = "softpressure.bake"
     bl_label = "Bake"
-    bl_description = "Turn the cached frames of all soft bodies into data that plays without this extension"
+    bl_description = "Turn the cached frames of all bodies into data that plays without this extension"
     bl_options = {"REGISTER", "UNDO"}
 
     target: EnumProperty(name="Target", description="What the frames become", items=_TARGETS)  # type: ignore[valid-type]
@@ -39,24 +39,24 @@ class SOFTPRESSURE_OT_bake(JobOperator, bpy.types.Operator):
 
     def done_text(self, context: Context) -> str:
         """How many objects are baked."""
-        count = sum(obj.softpressure.is_baked for obj in session.objects(context.scene, "SOFT"))
-        return "1 soft body is baked" if count == 1 else f"{count} soft bodies are baked"
+        count = sum(obj.softpressure.is_baked for obj in session.objects(context.scene, "SOFT", "RIGID"))
+        return "1 body is baked" if count == 1 else f"{count} bodies are baked"
 
 
 class SOFTPRESSURE_OT_free_bake(bpy.types.Operator):
-    """Remove the baked shape keys and give the meshes back as they were."""
+    """Remove the baked shape keys and keyframes, and give the bodies back as they were."""
 
     bl_idname = "softpressure.free_bake"
     bl_label = "Free Bake"
-    bl_description = "Remove the baked shape keys and give the meshes back as they were"
+    bl_description = "Remove the baked shape keys and keyframes, and give the bodies back as they were"
     bl_options = {"REGISTER", "UNDO"}
 
     @classmethod
     def poll(cls, context: Context) -> bool:
         """Needs a baked body."""
-        if any(obj.softpressure.is_baked for obj in session.objects(context.scene, "SOFT")):
+        if any(obj.softpressure.is_baked for obj in session.objects(context.scene, "SOFT", "RIGID")):
             return True
-        cls.poll_message_set("No soft body of this scene is baked")
+        cls.poll_message_set("No body of this scene is baked")
         return False
 
     def execute(self, context: Context) -> set[Any]:

@@ -14,7 +14,7 @@ from .job import JobOperator
 def _has_bodies(cls: type[bpy.types.Operator], context: Context) -> bool:
     if session.has_bodies(context.scene):
         return True
-    cls.poll_message_set("Add a soft body first")
+    cls.poll_message_set("Add a soft or rigid body first")
     return False
 
 
@@ -47,7 +47,7 @@ class SOFTPRESSURE_OT_reset(bpy.types.Operator):
 
     bl_idname = "softpressure.reset"
     bl_label = "Reset"
-    bl_description = "Empty the cache and go to the first frame, where bodies have their rest shape"
+    bl_description = "Empty the cache and go to the first frame, where bodies have their own shape and place"
     bl_options = {"REGISTER"}
 
     @classmethod

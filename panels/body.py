@@ -12,6 +12,11 @@ _ROWS = {
         ("stretch_modulus", "bend_modulus", "damping"),
         ("friction", "bounciness", "thickness"),
     ),
+    "RIGID": (
+        ("rigid_shape", "mass"),
+        ("linear_damping", "angular_damping"),
+        ("friction", "bounciness", "thickness"),
+    ),
     "COLLIDER": (("friction", "bounciness", "thickness"),),
 }
 #: Blender knows no pressure and no stiffness, so the label names the unit, short enough for a narrow sidebar.
@@ -20,6 +25,8 @@ _LABELS = {
     "stretch_modulus": "Stretch (N/m)",
     "bend_modulus": "Bend (N m)",
     "damping": "Damping (1/s)",
+    "linear_damping": "Damping (1/s)",
+    "angular_damping": "Spin Damping",
 }
 
 
@@ -39,11 +46,12 @@ class SOFTPRESSURE_PT_body(bpy.types.Panel):
             draw_text(layout, context, "Select a mesh object to make it a body.", "INFO")
             return
         settings = obj.softpressure
-        row = layout.row(align=True)
         if settings.kind == "NONE":
-            for kind, label in (("SOFT", "Add Soft Body"), ("COLLIDER", "Add Collider")):
-                row.operator("softpressure.add_body", text=label).kind = kind
+            column = layout.column(align=True)
+            for kind, label in (("SOFT", "Soft Body"), ("RIGID", "Rigid Body"), ("COLLIDER", "Collider")):
+                column.operator("softpressure.add_body", text=f"Add {label}").kind = kind
         else:
+            row = layout.row(align=True)
             row.prop(settings, "kind", text="")
             row.operator("softpressure.remove_body", text="", icon="X")
         problem = session.problems.get(obj.session_uid)
@@ -62,10 +70,64 @@ class SOFTPRESSURE_PT_body(bpy.types.Panel):
                 else:
                     column.prop(settings, name)
         if settings.kind == "SOFT":
+            layout.prop(settings, "self_collision")
             layout.prop_search(settings, "pin_group", obj, "vertex_groups")
             gauge = status.gauge_text(context.scene, obj)
             if gauge:
                 layout.label(text=gauge, icon="INFO")
 
 
-CLASSES = (SOFTPRESSURE_PT_body,)
+class SOFTPRESSURE_PT_motion(bpy.types.Panel):
+    """How a body moves when the simulation starts."""
+
+    bl_label = "Start Motion"
+    bl_space_type = "VIEW_3D"
+    bl_region_type = "UI"
+    bl_category = CATEGORY
+    bl_parent_id = "SOFTPRESSURE_PT_body"
+    bl_options = {"DEFAULT_CLOSED"}
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        """Only what is simulated starts with a velocity."""
+        obj = context.object
+        return obj is not None and obj.type == "MESH" and obj.softpressure.kind in {"SOFT", "RIGID"}
+
+    def draw(self, context: Context) -> None:
+        """Velocity, and spin of rigid bodies."""
+        layout: Layout = self.layout
+        settings = context.object.softpressure
+        layout.use_property_split = True
+        layout.active = not settings.is_baked
+        layout.prop(settings, "velocity")
+        if settings.kind == "RIGID":
+            layout.prop(settings, "angular_velocity", text="Spin (per s)")
+
+
+class SOFTPRESSURE_PT_attach(bpy.types.Panel):
+    """What a soft body is glued to."""
+
+    bl_label = "Attach"
+    bl_space_type = "VIEW_3D"
+    bl_region_type = "UI"
+    bl_category = CATEGORY
+    bl_parent_id = "SOFTPRESSURE_PT_body"
+    bl_options = {"DEFAULT_CLOSED"}
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        """Only skins can be glued to something."""
+        obj = context.object
+        return obj is not None and obj.type == "MESH" and obj.softpressure.kind == "SOFT"
+
+    def draw(self, context: Context) -> None:
+        """The other body, and which vertices."""
+        layout: Layout = self.layout
+        settings = context.object.softpressure
+        layout.use_property_split = True
+        layout.active = not settings.is_baked
+        layout.prop(settings, "attach_to", text="To")
+        layout.prop_search(settings, "attach_group", context.object, "vertex_groups", text="Group")
+
+
+CLASSES = (SOFTPRESSURE_PT_body, SOFTPRESSURE_PT_motion, SOFTPRESSURE_PT_attach)

@@ -6,6 +6,13 @@ from ..softpressure import engine, session, status
 from ..softpressure.blender_types import Context, Layout
 from .layout import CATEGORY, draw_text
 
+#: By the kinds of bodies: what they become, and a picture of it.
+_BAKE_BUTTONS = {
+    "SOFT": ("Bake to Shape Keys", "SHAPEKEY_DATA"),
+    "RIGID": ("Bake to Keyframes", "KEYFRAME"),
+    "BOTH": ("Bake Shapes and Motion", "SHAPEKEY_DATA"),
+}
+
 
 class SOFTPRESSURE_PT_simulation(bpy.types.Panel):
     """Settings and state of the simulation."""
@@ -63,7 +70,7 @@ class SOFTPRESSURE_PT_advanced(bpy.types.Panel):
 
 
 class SOFTPRESSURE_PT_bake(bpy.types.Panel):
-    """From the cache to shape keys."""
+    """From the cache to shape keys and keyframes."""
 
     bl_label = "Bake"
     bl_space_type = "VIEW_3D"
@@ -74,15 +81,17 @@ class SOFTPRESSURE_PT_bake(bpy.types.Panel):
         """Buttons, and what a bake costs."""
         layout: Layout = self.layout
         scene = context.scene
-        if any(obj.softpressure.is_baked for obj in session.objects(scene, "SOFT")):
+        if any(obj.softpressure.is_baked for obj in session.objects(scene, "SOFT", "RIGID")):
             layout.operator("softpressure.free_bake", icon="TRASH")
-            draw_text(layout, context, "The baked meshes play without this extension, too.", "INFO")
+            draw_text(layout, context, "The baked bodies play without this extension, too.", "INFO")
             return
         here = session.of(scene)
         is_current = here.cache is not None and not here.is_out_of_date(scene)
         row = layout.row()
         row.enabled = is_current
-        row.operator("softpressure.bake", text="Bake to Shape Keys", icon="SHAPEKEY_DATA").target = "SHAPE_KEYS"
+        kinds = {obj.softpressure.kind for obj in session.objects(scene, "SOFT", "RIGID")}
+        text, icon = _BAKE_BUTTONS["BOTH" if len(kinds) == 2 else next(iter(kinds), "SOFT")]
+        row.operator("softpressure.bake", text=text, icon=icon).target = "SHAPE_KEYS"
         if is_current:
             size = max(1, round(status.bake_size(scene) / 1e6))
             draw_text(layout, context, f"Bakes {status.cache_text(scene)}, {size} MB", "INFO")

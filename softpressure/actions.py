@@ -2,7 +2,13 @@
 
 from typing import Any
 
+import bpy
+import numpy as np
+
 from .blender_types import DataBlock
+
+#: `Keyframe.interpolation` as a number, for `foreach_set`.
+_LINEAR = bpy.types.Keyframe.bl_rna.properties["interpolation"].enum_items["LINEAR"].value
 
 Curve = Any  # bpy.types.FCurve; the stubs of the versions differ
 
@@ -38,3 +44,44 @@ def _action_curves(action: Any, slot: Any) -> list[Curve]:
         return []
     bags = [strip.channelbag(slot) for layer in action.layers for strip in layer.strips]
     return [curve for bag in bags if bag is not None for curve in bag.fcurves]
+
+
+def own_curves(owner: DataBlock) -> Any:
+    """The collection of F-curves of a data-block's own action, to add to and remove from."""
+    data = owner.animation_data
+    action = data.action
+    if not hasattr(action, "layers"):  # before Blender 4.4
+        return action.fcurves
+    layer = action.layers[0] if action.layers else action.layers.new("Layer")
+    strip = layer.strips[0] if layer.strips else layer.strips.new(type="KEYFRAME")
+    return strip.channelbag(data.action_slot, ensure=True).fcurves
+
+
+def assign(owner: DataBlock, action: Any, slot_identifier: str = "") -> None:
+    """Let an action, or none, move a data-block; of its slots the one of this identifier, made if there is none."""
+    data = owner.animation_data or owner.animation_data_create()
+    data.action = action
+    if action is None or not hasattr(action, "slots"):
+        return
+    found = [slot for slot in action.slots if slot.identifier == slot_identifier]
+    data.action_slot = found[0] if found else action.slots.new(id_type=owner.id_type, name=owner.name)
+
+
+def slot_identifier(owner: DataBlock) -> str:
+    """Which slot of its action moves a data-block; empty if none does, or before Blender 4.4."""
+    slot = getattr(owner.animation_data, "action_slot", None)
+    return "" if slot is None else str(slot.identifier)
+
+
+def write_linear(curves: Any, path: str, frames: Any, values: Any) -> None:
+    """Linear curves, one per column of `values`, shape (frame_count, channel_count), in place of any there."""
+    for index in range(values.shape[1]):
+        old = curves.find(path, index=index)
+        if old is not None:
+            curves.remove(old)
+        curve = curves.new(path, index=index)
+        points = curve.keyframe_points
+        points.add(len(frames))
+        points.foreach_set("co", np.column_stack([frames, values[:, index]]).astype(np.float32).ravel())
+        points.foreach_set("interpolation", np.full(len(frames), _LINEAR, np.int32))
+        curve.update()

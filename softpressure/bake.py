@@ -1,25 +1,28 @@
 """Bakes the cache into absolute shape keys that play in any Blender, and takes the bake away again.
 
+Rigid bodies become curves of location and rotation instead (`bake_motion.py`).
 Key `i` holds the i-th cached frame at `eval_time` i; one linear curve runs from 1 to the number of keys. So frames are
 exact, sub-frames lie in between, and a frame costs Blender next to nothing.
 """
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 
 import bpy
+import numpy as np
 
 from ..core import CacheError, SoftPressureError
 from ..core.cache import FrameCache
-from . import actions, bodies, mesh_io, playback, session, stages
+from . import actions, bake_motion, bodies, hold, mesh_io, playback, session, stages
 from .blender_types import DataBlock
 from .engine import Progress
+from .mesh_io import FloatArray
 
 #: Names of keys and actions made here start with this.
 _PREFIX = "SP Bake"
 
 
 def bake(scene: bpy.types.Scene) -> Iterator[Progress]:
-    """Turn the cached frames of all soft bodies into shape keys; yields after each frame.
+    """Turn the cached frames of all bodies into shape keys and keyframes; yields after each frame.
 
     Raises `CacheError` if there is nothing valid to bake. If it is stopped half-way, nothing is baked.
     """
@@ -31,19 +34,27 @@ def bake(scene: bpy.types.Scene) -> Iterator[Progress]:
         raise CacheError(f"{scene.name}: the cached frames are out of date. Press Simulate again before baking.")
     by_uid = {obj.session_uid: obj for obj in scene.objects}
     objects = [by_uid[uid] for uid in here.object_uids]
-    for obj in objects:
+    soft = {number: obj for number, obj in enumerate(objects) if obj.softpressure.kind == "SOFT"}
+    solid = {number: obj for number, obj in enumerate(objects) if obj.softpressure.kind == "RIGID"}
+    for obj in soft.values():
         _check(obj)
+    for obj in solid.values():
+        bake_motion.check(obj)
     frames = range(cache.first_frame, min(cache.last_frame, scene.softpressure.frame_end) + 1)
+    parents = yield from _parents(scene, solid, frames)
     is_done = False
     try:
-        for obj in objects:
+        for obj in soft.values():
             _begin(obj)
         for sample, frame in enumerate(frames, start=1):
-            for number, obj in enumerate(objects):
+            for number, obj in soft.items():
                 _add_sample(obj, sample, frame, cache, number)
             yield sample, len(frames), f"Baking frame {frame}"
-        for obj in objects:
+        for obj in soft.values():
             _add_curve(obj, frames)
+        for number, obj in solid.items():
+            worlds = np.array([cache.transform(number, frame) for frame in frames])
+            bake_motion.bake(obj, frames, worlds, parents[number])
         is_done = True
     finally:
         here.shown.clear()
@@ -55,7 +66,7 @@ def bake(scene: bpy.types.Scene) -> Iterator[Progress]:
 
 def free(scene: bpy.types.Scene) -> int:
     """Take all bakes of a scene away; returns how many objects had one."""
-    baked = [obj for obj in session.objects(scene, "SOFT") if obj.softpressure.is_baked]
+    baked = [obj for obj in session.objects(scene, "SOFT", "RIGID") if obj.softpressure.is_baked]
     for obj in baked:
         free_object(obj)
     here = session.of(scene)
@@ -66,7 +77,12 @@ def free(scene: bpy.types.Scene) -> int:
 
 
 def free_object(obj: bpy.types.Object) -> None:
-    """Give an object its mesh back as it was before it was baked."""
+    """Give an object its mesh and motion back as they were before it was baked."""
+    if obj.softpressure.own_motion:
+        bake_motion.free(obj)
+        if obj.softpressure.kind == "RIGID":
+            hold.ensure(obj)
+        return
     if not obj.softpressure.is_baked:
         return
     keys = obj.data.shape_keys
@@ -81,6 +97,30 @@ def free_object(obj: bpy.types.Object) -> None:
     obj.softpressure.is_baked = False
     bodies.ensure_live_key(obj)
     stages.show(obj, stages.Stage.REST)
+
+
+def _parents(
+    scene: bpy.types.Scene, solid: dict[int, bpy.types.Object], frames: range
+) -> Generator[Progress, None, dict[int, FloatArray]]:
+    """World from parent space of every rigid body at every frame, shape (frame_count, 4, 4); yields after each frame.
+
+    Only parents need the timeline to be played.
+    """
+    found = {number: np.tile(np.eye(4), (len(frames), 1, 1)) for number in solid}
+    children = {number: obj for number, obj in solid.items() if obj.parent is not None}
+    if not children:
+        return found
+    shown_frame = scene.frame_current
+    try:
+        for sample, frame in enumerate(frames):
+            scene.frame_set(frame)
+            depsgraph: DataBlock = scene.view_layers[0].depsgraph
+            for number, obj in children.items():
+                found[number][sample] = bake_motion.parent_matrix(obj, depsgraph)
+            yield sample + 1, len(frames), f"Reading parents in frame {frame}"
+    finally:
+        scene.frame_set(shown_frame)
+    return found
 
 
 def _check(obj: bpy.types.Object) -> None:

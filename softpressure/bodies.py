@@ -1,19 +1,26 @@
 """Marking objects as bodies, and refusing those that cannot be simulated."""
 
+import math
 from collections.abc import Iterable
+from typing import Any
 
 import bpy
 import numpy as np
 
 from ..core import MeshError, SoftPressureError, check_closed_surface
 from ..core.topology import check_surface
-from . import mesh_io, session, stages
+from . import hold, mesh_io, rigid_shape, rotations, session, stages
 from .blender_types import Mesh
 
 #: A scale below this share of the largest one counts as zero: it could not be undone exactly.
 _SMALLEST_SCALE_SHARE = 1e-6
 #: These may close a mesh, but come after the live shape key.
 _CLOSING_MODIFIERS = {"MIRROR", "SOLIDIFY", "WELD", "NODES"}
+#: The default of soft bodies and colliders is that of balls; boxes that bounce like balls look wrong.
+RIGID_BOUNCINESS = 0.2
+#: Cosine between two axes of a world matrix from which on it counts as sheared; rounding makes 1e-6.
+_SHEARED = 1e-4
+_NOUNS = {"SOFT": "soft body", "RIGID": "rigid body", "COLLIDER": "collider"}
 
 
 def add(obj: bpy.types.Object, kind: str) -> None:
@@ -40,7 +47,7 @@ def add_all(scene: bpy.types.Scene, objects: Iterable[bpy.types.Object], kind: s
             session.problems[obj.session_uid] = str(error)
             refusals.append(str(error))
         else:
-            notes.append(f"{obj.name}: added as a {'soft body' if kind == 'SOFT' else 'collider'}")
+            notes.append(f"{obj.name}: added as a {_NOUNS[kind]}")
     if notes and not scene.render.use_lock_interface:
         scene.render.use_lock_interface = True
         notes.append("Switched on Render > Lock Interface, so that rendering and playing do not collide")
@@ -61,12 +68,21 @@ def on_kind_change(obj: bpy.types.Object) -> None:
     """Bring an object's data in line with its kind, and note what is wrong with it."""
     session.mark_all()
     settings = obj.softpressure
+    if settings.is_baked and settings.kind != ("RIGID" if settings.own_motion else "SOFT"):
+        from . import bake  # it builds on this module
+
+        bake.free_object(obj)
     if settings.kind != "SOFT":
         _remove_live_key(obj)
+    if settings.kind != "RIGID":
+        hold.remove(obj)
+    _choose_bounciness(settings)
     try:
         check(obj, settings.kind)
         if settings.kind == "SOFT" and not settings.is_baked:
             ensure_live_key(obj)
+        if settings.kind == "RIGID" and not settings.is_baked:
+            hold.ensure(obj)
     except SoftPressureError as error:
         session.problems[obj.session_uid] = str(error)
     else:
@@ -91,8 +107,6 @@ def check(obj: bpy.types.Object, kind: str) -> None:
         return
     if obj.type != "MESH":
         raise MeshError(f"{obj.name}: a {obj.type.lower()} object; only meshes can be bodies. Convert it to a mesh.")
-    if kind == "RIGID":
-        raise MeshError(f"{obj.name}: rigid bodies come with a later version. Choose Soft or Collider.")
     if obj.mode == "EDIT":
         raise MeshError(f"{obj.name}: is in Edit Mode, so its shape is not settled. Leave Edit Mode (Tab).")
     check_scale(obj)
@@ -100,6 +114,11 @@ def check(obj: bpy.types.Object, kind: str) -> None:
         check_ownership(obj)
         check_keys(obj)
     mesh: Mesh = obj.data
+    if kind == "RIGID":
+        check_motion(obj)
+        if not obj.modifiers and mesh.shape_keys is None:  # which may change it; it is read evaluated when it starts
+            rigid_shape.read(obj.name, mesh, mesh_io.world_matrix(obj), obj.softpressure.rigid_shape)
+        return
     matrix = mesh_io.world_matrix(obj)
     local = mesh_io.read_local(mesh)
     key = mesh_io.live_key(obj)
@@ -150,6 +169,25 @@ def check_scale(obj: bpy.types.Object) -> None:
         raise MeshError(f"{obj.name}: scale ({scale}) flattens it. Set a scale without zero, of its parents too.")
 
 
+def check_motion(obj: bpy.types.Object) -> None:
+    """Raise `MeshError` unless an object can be moved as a whole, and the motion written as location and rotation."""
+    if obj.library is not None:
+        raise MeshError(f"{obj.name}: is linked from {obj.library.filepath}. Make it local (Object > Relations).")
+    if obj.override_library is not None:
+        raise MeshError(f"{obj.name}: is a library override. Make it local (Object > Relations).")
+    if obj.parent is not None and obj.parent_type != "OBJECT":
+        raise MeshError(
+            f"{obj.name}: its parent {obj.parent.name} is of type {obj.parent_type.title()}, which cannot be undone. "
+            "Clear the parent (Alt P, Keep Transformation)."
+        )
+    shear = rotations.shear(mesh_io.world_matrix(obj))
+    if shear > _SHEARED:
+        raise MeshError(
+            f"{obj.name}: is sheared by {math.degrees(math.asin(min(1.0, shear))):.2g} degrees, as its parents are "
+            "scaled unevenly. Apply their scale (Ctrl A), or clear the parent."
+        )
+
+
 def check_ownership(obj: bpy.types.Object) -> None:
     """Raise `MeshError` if the mesh is shared or belongs to another file."""
     mesh = obj.data
@@ -193,11 +231,18 @@ def ensure_live_key(obj: bpy.types.Object) -> None:
     obj.show_only_shape_key = False
 
 
-def _remove_live_key(obj: bpy.types.Object) -> None:
-    if obj.softpressure.is_baked:
-        from . import bake  # it builds on this module
+def _choose_bounciness(settings: Any) -> None:
+    """Give a rigid body less bounciness than a ball, unless somebody has set it; take it back when it is no more."""
+    if settings.kind == "RIGID" and not settings.is_property_set("bounciness"):
+        settings.bounciness = RIGID_BOUNCINESS
+        settings.has_rigid_bounciness = True
+    elif settings.kind != "RIGID" and settings.has_rigid_bounciness:
+        settings.has_rigid_bounciness = False
+        if settings.bounciness == np.float32(RIGID_BOUNCINESS):
+            settings.property_unset("bounciness")
 
-        bake.free_object(obj)
+
+def _remove_live_key(obj: bpy.types.Object) -> None:
     key = mesh_io.live_key(obj)
     if key is None:
         return

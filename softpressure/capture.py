@@ -7,11 +7,12 @@ import bpy
 import numpy as np
 
 from ..core import FrameInput, ModelBuilder, SoftPressureError, World
-from . import bodies, fingerprint, mesh_io, session
+from . import bodies, fingerprint, mesh_io, rigid_shape, session
 from .mesh_io import Float32Array, FloatArray, IntArray
 
 _SURFACE = ("friction", "bounciness", "thickness")
-_SKIN = ("mass", "gauge_pressure", "stretch_modulus", "bend_modulus", "damping", *_SURFACE)
+_SKIN = ("mass", "gauge_pressure", "stretch_modulus", "bend_modulus", "damping", "velocity", *_SURFACE)
+_SOLID = ("mass", "linear_damping", "angular_damping", "velocity", "angular_velocity", *_SURFACE)
 
 
 @dataclass(slots=True)
@@ -23,6 +24,20 @@ class Body:
     positions: FloatArray  # [m], shape (vertex_count, 3)
     triangles: IntArray
     pinned: IntArray  # ascending vertex numbers
+    attached: IntArray  # ascending vertex numbers, glued to `attached_uid`
+    attached_uid: int  # `session_uid` of a soft or rigid object, 0 if nothing is attached
+    settings: dict[str, Any]
+
+
+@dataclass(slots=True)
+class Solid:
+    """One rigid body at the first frame."""
+
+    object_uid: int
+    name: str
+    positions: FloatArray  # of its surface [m], shape (vertex_count, 3)
+    triangles: IntArray
+    matrix: FloatArray  # world from local, shape (4, 4)
     settings: dict[str, Any]
 
 
@@ -46,15 +61,24 @@ class Start:
     """Everything a simulation starts from."""
 
     bodies: list[Body]
+    solids: list[Solid]
     obstacles: list[Obstacle]
+
+    def uids(self) -> tuple[int, ...]:
+        """`session_uid` of the objects that move, in the order of the cache: soft bodies, rigid bodies."""
+        return tuple(body.object_uid for body in (*self.bodies, *self.solids))
 
     def fingerprint(self) -> str:
         """A name for these shapes and settings."""
         values: list[object] = []
         for body in self.bodies:
-            values += [body.name, body.positions, body.triangles, body.pinned, body.settings]
+            values += [body.name, body.positions, body.triangles, body.pinned, body.attached, body.settings]
+        for solid in self.solids:
+            values += [solid.name, solid.positions, solid.triangles, solid.matrix, solid.settings]
         for obstacle in self.obstacles:
             values += [obstacle.name, obstacle.positions, obstacle.triangles, obstacle.settings]
+        uids = self.uids()
+        values.append([uids.index(body.attached_uid) for body in self.bodies if body.attached_uid])
         return fingerprint.of_arrays(values)
 
 
@@ -64,14 +88,16 @@ class Refusals(SoftPressureError):
 
 def start(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> Start:
     """Capture all bodies; their meshes must show the input stage. Raises `Refusals`."""
-    found = Start([], [])
+    found = Start([], [], [])
     sentences = []
     for obj in session.objects(scene, "SOFT", "RIGID", "COLLIDER"):
         try:
             if obj.softpressure.kind == "COLLIDER":
                 found.obstacles.append(_obstacle(obj, depsgraph))
+            elif obj.softpressure.kind == "RIGID":
+                found.solids.append(_solid(obj, depsgraph))
             else:
-                found.bodies.append(_body(obj, depsgraph))
+                found.bodies.append(_body(scene, obj, depsgraph))
             session.problems.pop(obj.session_uid, None)
         except SoftPressureError as error:
             session.problems[obj.session_uid] = str(error)
@@ -90,8 +116,18 @@ def build_world(scene: bpy.types.Scene, start: Start) -> World:
     )
     for body in start.bodies:
         builder.add_membrane(body.name, body.positions, body.triangles, pinned=body.pinned, **body.settings)
+    for solid in start.solids:
+        builder.add_rigid(solid.name, solid.positions, solid.triangles, **solid.settings)
     for obstacle in start.obstacles:
         builder.add_collider(obstacle.name, obstacle.positions, obstacle.triangles, **obstacle.settings)
+    uids = start.uids()
+    for number, body in enumerate(start.bodies):
+        if body.attached_uid:
+            other = uids.index(body.attached_uid)
+            if other < len(start.bodies):
+                builder.attach_to_membrane(number, body.attached, other)
+            else:
+                builder.attach_to_rigid(number, body.attached, other - len(start.bodies))
     frame_rate = scene.render.fps / scene.render.fps_base
     return World(builder.build(), frame_rate=frame_rate, substeps=settings.substeps, threads=settings.threads)
 
@@ -116,8 +152,22 @@ def frame_input(start: Start, objects: dict[int, bpy.types.Object], depsgraph: b
 def world_matrices(
     start: Start, objects: dict[int, bpy.types.Object], depsgraph: bpy.types.Depsgraph
 ) -> list[FloatArray]:
-    """World from local matrix of every body."""
+    """World from local matrix of every soft body."""
     return [mesh_io.world_matrix(objects[body.object_uid].evaluated_get(depsgraph)) for body in start.bodies]
+
+
+def frame_of(
+    world: World, start: Start, objects: dict[int, bpy.types.Object], depsgraph: bpy.types.Depsgraph
+) -> tuple[list[FloatArray], list[FloatArray]]:
+    """What the cache keeps of a frame: positions and world matrices of every body, soft ones first.
+
+    A rigid body has no positions; its matrix says where it is.
+    """
+    positions = [world.positions(number) for number in range(len(start.bodies))]
+    positions += [np.empty((0, 3))] * len(start.solids)
+    matrices = world_matrices(start, objects, depsgraph)
+    matrices += [world.rigid_transform(number) @ solid.matrix for number, solid in enumerate(start.solids)]
+    return positions, matrices
 
 
 def _evaluated(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> bpy.types.Object:
@@ -130,9 +180,10 @@ def _evaluated(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> bpy.typ
     return evaluated
 
 
-def _body(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> Body:
+def _body(scene: bpy.types.Scene, obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> Body:
     settings = obj.softpressure
     bodies.check(obj, settings.kind)
+    _check_parents(obj)
     evaluated = _evaluated(obj, depsgraph)
     if settings.is_baked:
         raise SoftPressureError(f"{obj.name}: is baked. Free the bake before simulating again.")
@@ -151,13 +202,79 @@ def _body(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> Body:
             "Apply what changes its topology, or move it behind the deforming modifiers."
         )
     bodies.check_surface_of(obj, "SOFT", positions, triangles)
-    pinned = mesh_io.pinned_vertices(obj, settings.pin_group)
-    values = {name: getattr(evaluated.softpressure, name) for name in _SKIN}
-    return Body(obj.session_uid, obj.name, positions, triangles, pinned, values)
+    pinned = mesh_io.group_vertices(obj, settings.pin_group)
+    attached, target = _attachment(scene, obj)
+    values = _values(evaluated.softpressure, _SKIN)
+    return Body(obj.session_uid, obj.name, positions, triangles, pinned, attached, target, values)
+
+
+def _attachment(scene: bpy.types.Scene, obj: bpy.types.Object) -> tuple[IntArray, int]:
+    """The vertices of a soft body that are glued, and the `session_uid` of the object they are glued to, 0 if none."""
+    target, group = obj.softpressure.attach_to, obj.softpressure.attach_group
+    if target is None:
+        return np.empty(0, np.int32), 0
+    if target == obj:
+        raise SoftPressureError(f"{obj.name}: is attached to itself. Choose another body or clear Attach To.")
+    kind = target.softpressure.kind
+    if kind == "COLLIDER":
+        raise SoftPressureError(
+            f"{obj.name}: is attached to {target.name}, a collider. Attach it to a soft or rigid body; "
+            "to follow an animated object, parent it to that and pin the group."
+        )
+    if target not in session.objects(scene, "SOFT", "RIGID"):
+        raise SoftPressureError(
+            f"{obj.name}: is attached to {target.name}, which is no soft or rigid body of this scene. "
+            "Add that as a body or clear Attach To."
+        )
+    if not group:
+        raise SoftPressureError(
+            f"{obj.name}: is attached to {target.name} without an attach group. Choose the group of vertices to glue."
+        )
+    if group not in obj.vertex_groups:
+        raise SoftPressureError(
+            f"{obj.name}: has no vertex group {group}. Choose an existing attach group or clear Attach To."
+        )
+    attached = mesh_io.group_vertices(obj, group)
+    if not len(attached):
+        raise SoftPressureError(
+            f"{obj.name}: no vertex weighs more than 0.5 in the attach group {group}. Assign some with weight 1."
+        )
+    return attached, target.session_uid
+
+
+def _solid(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> Solid:
+    settings = obj.softpressure
+    bodies.check(obj, "RIGID")
+    if settings.is_baked:
+        raise SoftPressureError(f"{obj.name}: is baked. Free the bake before simulating again.")
+    evaluated = _evaluated(obj, depsgraph)
+    matrix = mesh_io.world_matrix(evaluated)
+    positions, triangles = rigid_shape.read(obj.name, evaluated.data, matrix, settings.rigid_shape)
+    return Solid(obj.session_uid, obj.name, positions, triangles, matrix, _values(evaluated.softpressure, _SOLID))
+
+
+def _check_parents(obj: bpy.types.Object) -> None:
+    """Raise if an object hangs below a rigid body in the outliner: that is moved after its children were read."""
+    parent = obj.parent
+    while parent is not None:
+        if parent.type == "MESH" and parent.softpressure.kind == "RIGID":
+            remedy = "attach it instead" if obj.softpressure.kind == "SOFT" else "make it part of that mesh"
+            raise SoftPressureError(
+                f"{obj.name}: its parent {parent.name} is a rigid body. "
+                f"Clear the parent (Alt P, Keep Transformation) and {remedy}."
+            )
+        parent = parent.parent
+
+
+def _values(settings: Any, names: tuple[str, ...]) -> dict[str, Any]:
+    """Settings as plain numbers and tuples."""
+    values = {name: getattr(settings, name) for name in names}
+    return {name: value if isinstance(value, (float, bool)) else tuple(value) for name, value in values.items()}
 
 
 def _obstacle(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> Obstacle:
     bodies.check(obj, "COLLIDER")
+    _check_parents(obj)
     evaluated = _evaluated(obj, depsgraph)
     mesh, matrix = evaluated.data, mesh_io.world_matrix(evaluated)
     local = mesh_io.read_local(mesh)
@@ -175,7 +292,7 @@ def _obstacle(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> Obstacle
         positions=positions[used],
         local=local[used] if has_own_shape else None,
         matrix=matrix,
-        settings={name: getattr(obj.softpressure, name) for name in _SURFACE},
+        settings=_values(obj.softpressure, _SURFACE),
     )
 
 

@@ -41,7 +41,7 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     """Read the words after `softpressure`; raises `_UsageError`."""
     parser = _Parser(prog="blender --command softpressure", description="Soft Pressure without a window.")
     actions = parser.add_subparsers(dest="action", required=True, parser_class=_Parser)
-    bake = actions.add_parser("bake", help="simulate the scene and bake it to shape keys")
+    bake = actions.add_parser("bake", help="simulate the scene and bake it to shape keys and keyframes")
     bake.add_argument("file", type=Path, help="the .blend file")
     bake.add_argument("--frames", type=frame_range, metavar="A:B", help="first and last frame (default: the file's)")
     bake.add_argument("--output", type=Path, metavar="OUT.blend", help="default: FILE_baked.blend beside the file")
@@ -63,7 +63,7 @@ def run(arguments: list[str]) -> int:
 
 
 def bake(file: Path, frames: tuple[int, int] | None = None, output: Path | None = None) -> str:
-    """Open `file`, simulate and bake its scenes with soft bodies, save to `output`; returns a line for the console.
+    """Open `file`, simulate and bake its scenes with bodies, save to `output`; returns a line for the console.
 
     The given file is left as it is unless it is the output, too. Bakes it already holds are made anew.
     """
@@ -75,7 +75,7 @@ def bake(file: Path, frames: tuple[int, int] | None = None, output: Path | None 
     bpy.ops.wm.open_mainfile(filepath=str(file.resolve()), load_ui=False)
     scenes = [scene for scene in bpy.data.scenes if session.has_bodies(scene)]
     if not scenes:
-        raise ValueError(f"{file}: holds no soft body. Open it in Blender and add one first.")
+        raise ValueError(f"{file}: holds no soft or rigid body. Open it in Blender and add one first.")
     for scene in scenes:
         if frames is not None:
             scene.softpressure.frame_start, scene.softpressure.frame_end = frames

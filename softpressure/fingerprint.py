@@ -13,14 +13,20 @@ import bpy
 import numpy as np
 from numpy.typing import NDArray
 
-from . import actions, mesh_io, stages
+from . import actions, hold, mesh_io, stages
 from .blender_types import DataBlock
 
 _SOFT = ("mass", "gauge_pressure", "stretch_modulus", "bend_modulus", "damping", "friction", "bounciness", "thickness")
-_PARAMETERS = {"SOFT": (*_SOFT, "pin_group"), "COLLIDER": ("friction", "bounciness", "thickness"), "RIGID": ()}
+_SURFACE = ("friction", "bounciness", "thickness")
+_RIGID = ("rigid_shape", "mass", "linear_damping", "angular_damping", "velocity", "angular_velocity", *_SURFACE)
+_PARAMETERS = {
+    "SOFT": (*_SOFT, "pin_group", "velocity", "self_collision", "attach_to", "attach_group"),
+    "RIGID": _RIGID,
+    "COLLIDER": _SURFACE,
+}
 _TRANSFORMS = ("location", "rotation", "scale", "delta")
 _SKIPPED_VALUES = {"rna_type", "name", "is_active", "execution_time", "persistent_uid", "show_expanded", "show_on_cage"}
-_SKIPPED_VALUES |= {"show_in_editmode", "use_pin_to_last", "show_viewport", "show_render", "is_override_data"}
+_SKIPPED_VALUES |= {"active", "show_in_editmode", "use_pin_to_last", "show_viewport", "show_render", "is_override_data"}
 
 
 def of_arrays(values: Iterable[Any]) -> str:
@@ -43,10 +49,17 @@ def of_inputs(scene: bpy.types.Scene) -> str:
         animated = actions.animated_paths(obj)
         digest.add(obj.name_full, kind)
         for name in _PARAMETERS[kind]:
-            digest.add(None if f"softpressure.{name}" in animated else getattr(obj.softpressure, name))
+            digest.add(None if f"softpressure.{name}" in animated else _plain(getattr(obj.softpressure, name)))
         _add_mesh(digest, obj)
         _add_object(digest, obj)
     return digest.name()
+
+
+def _plain(value: Any) -> Any:
+    """A setting as something whose `repr` names it."""
+    if isinstance(value, bpy.types.ID):
+        return value.name_full
+    return value if isinstance(value, (str, float, int, type(None))) else tuple(value)
 
 
 class _Digest:
@@ -77,7 +90,7 @@ def _add_mesh(digest: _Digest, obj: bpy.types.Object) -> None:
         mesh.attributes[".corner_vert"].data.foreach_get("value", corners)
         digest.add(corners)
     digest.add(len(mesh.polygons))
-    if keys is not None and obj.softpressure.kind == "COLLIDER":
+    if keys is not None and obj.softpressure.kind != "SOFT":
         _add_animation(digest, keys)
         for key in keys.key_blocks:
             digest.add(key.name, key.mute)
@@ -96,7 +109,7 @@ def _add_object(digest: _Digest, obj: bpy.types.Object) -> None:
     if obj.parent is not None:
         digest.add(np.array(obj.matrix_parent_inverse), obj.parent_type, obj.parent_bone)
         _add_object(digest, obj.parent)
-    for index, constraint in enumerate(obj.constraints):
+    for index, constraint in enumerate(each for each in obj.constraints if not hold.is_ours(each)):
         _add_values(digest, constraint, f'constraints["{constraint.name}"]', animated, index)
     for index, modifier, is_shown in stages.input_modifiers(obj):
         digest.add(is_shown)

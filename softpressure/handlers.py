@@ -86,7 +86,7 @@ def on_load_post(*_: Any) -> None:
 def on_save_post(path: str, *_: Any) -> None:
     """Write the caches beside the file; what is baked lies in the file itself."""
     for scene in bpy.data.scenes:
-        if any(not obj.softpressure.is_baked for obj in session.objects(scene, "SOFT")):
+        if any(not obj.softpressure.is_baked for obj in session.objects(scene, "SOFT", "RIGID")):
             engine().disk.save(scene, path)
 
 

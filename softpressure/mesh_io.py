@@ -35,6 +35,8 @@ def to_local(matrix: FloatArray, world: NDArray[Any]) -> Float32Array:
 def read_local(mesh: Mesh) -> Float32Array:
     """Vertex positions in object space, shape (vertex_count, 3). Not for meshes in edit mode."""
     flat = np.empty(3 * len(mesh.vertices), np.float32)
+    if not len(flat):  # a mesh without vertices has no attribute either
+        return flat.reshape(-1, 3)
     mesh.attributes["position"].data.foreach_get("vector", flat)
     return flat.reshape(-1, 3)
 
@@ -71,7 +73,7 @@ def live_key(obj: bpy.types.Object) -> bpy.types.ShapeKey | None:
     return None if mesh.shape_keys is None else mesh.shape_keys.key_blocks.get(LIVE_KEY)
 
 
-def pinned_vertices(obj: bpy.types.Object, group_name: str) -> IntArray:
+def group_vertices(obj: bpy.types.Object, group_name: str) -> IntArray:
     """Vertices whose weight in the group is above 0.5, ascending; none if there is no such group."""
     if group_name not in obj.vertex_groups:
         return np.empty(0, np.int32)

@@ -1,9 +1,13 @@
 """Shows cached frames: a pure function of the scene's time."""
 
+import math
+
 import bpy
 import numpy as np
 
-from . import mesh_io, session, stages
+from ..core.cache import FrameCache
+from . import hold, mesh_io, rotations, session, stages
+from .mesh_io import FloatArray
 
 
 def scene_time(scene: bpy.types.Scene) -> float:
@@ -19,14 +23,17 @@ def show_again(scene: bpy.types.Scene) -> None:
 
 
 def show(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph | None = None) -> None:
-    """Let every soft body show what the cache holds for the scene's time, or the nearest frame it holds.
+    """Let every body show what the cache holds for the scene's time, or the nearest frame it holds.
 
-    A body that the cache does not hold shows its own shape. `depsgraph` gives the current world matrices; without one
-    they are those of the last evaluation. Only what differs from what is shown already is written.
+    A body that the cache does not hold shows its own shape and place. `depsgraph` gives the current world matrices;
+    without one they are those of the last evaluation. Only what differs from what is shown already is written.
     """
     here = session.of(scene)
     cache = here.cache if here.cache is not None and here.cache.frame_count else None
     number_of = {uid: number for number, uid in enumerate(here.object_uids)} if cache else {}
+    for obj in session.objects(scene, "RIGID"):
+        if not obj.softpressure.is_baked:
+            _hold(obj, scene, here, cache, number_of.get(obj.session_uid))
     for obj in session.objects(scene, "SOFT"):
         key = mesh_io.live_key(obj)
         if key is None or obj.softpressure.is_baked or obj.mode == "EDIT":
@@ -46,3 +53,26 @@ def show(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph | None = None) -
         mesh_io.write_key(key, mesh_io.to_local(matrix, cache.positions(number, time)))
         obj.data.update_tag()
         here.shown[obj.session_uid] = (time, matrix)
+
+
+def world_matrix(cache: FrameCache, number: int, time: float) -> FloatArray:
+    """World matrix (4, 4) of a rigid body of the cache at `time` [frames], within the frames held."""
+    whole = math.floor(time)
+    here = cache.transform(number, whole)
+    return here if whole == time else rotations.between(here, cache.transform(number, whole + 1), time - whole)
+
+
+def _hold(
+    obj: bpy.types.Object, scene: bpy.types.Scene, here: session.Session, cache: FrameCache | None, number: int | None
+) -> None:
+    """Let a rigid body be where the cache has it; up to the first frame it is where its own transform has it."""
+    time = scene_time(scene)
+    if cache is None or number is None or cache.vertex_counts[number] or time <= cache.first_frame:
+        here.shown.pop(obj.session_uid, None)
+        hold.show(obj, None)
+        return
+    time = cache.clamp(time)
+    shown = here.shown.get(obj.session_uid)
+    if shown is None or shown[0] != time:
+        hold.show(obj, world_matrix(cache, number, time))
+        here.shown[obj.session_uid] = (time, None)

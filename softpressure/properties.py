@@ -3,7 +3,15 @@
 from typing import Any
 
 import bpy
-from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, PointerProperty, StringProperty
+from bpy.props import (
+    BoolProperty,
+    EnumProperty,
+    FloatProperty,
+    FloatVectorProperty,
+    IntProperty,
+    PointerProperty,
+    StringProperty,
+)
 
 from . import session
 from .engine import engine
@@ -11,8 +19,12 @@ from .engine import engine
 KINDS = (
     ("NONE", "None", "Takes no part in the simulation"),
     ("SOFT", "Soft", "Closed skin filled with gas"),
-    ("RIGID", "Rigid", "Moves without changing its shape; comes with a later version"),
-    ("COLLIDER", "Collider", "Still or animated obstacle that soft bodies cannot move"),
+    ("RIGID", "Rigid", "Solid that moves and turns without changing its shape"),
+    ("COLLIDER", "Collider", "Still or animated obstacle that other bodies cannot move"),
+)
+RIGID_SHAPES = (
+    ("HULL", "Convex Hull", "The tightest shape without hollows around the mesh; any mesh will do"),
+    ("MESH", "Mesh", "The mesh itself, hollows and all; it must be closed"),
 )
 
 Group = Any  # a property group: its members are known to Blender only
@@ -24,6 +36,11 @@ def _on_change(_settings: Group, _context: bpy.types.Context) -> None:
 
 def _on_kind_change(settings: Group, _context: bpy.types.Context) -> None:
     engine().bodies.on_kind_change(settings.id_data)
+
+
+def _can_hold(settings: Group, obj: bpy.types.Object) -> bool:
+    """Whether an object may be offered to attach something to."""
+    return obj.type == "MESH" and obj.softpressure.kind in {"SOFT", "RIGID"} and obj != settings.id_data
 
 
 class SOFTPRESSURE_PG_object(bpy.types.PropertyGroup):
@@ -39,7 +56,7 @@ class SOFTPRESSURE_PG_object(bpy.types.PropertyGroup):
     )
     mass: FloatProperty(
         name="Mass",
-        description="Total mass of the skin in kilograms, spread over its area",
+        description="Total mass in kilograms: of a soft body's skin, spread over its area; of a solid, over its volume",
         default=1.0,
         min=1e-6,
         soft_min=0.01,
@@ -130,9 +147,95 @@ class SOFTPRESSURE_PG_object(bpy.types.PropertyGroup):
         options=set(),
         update=_on_change,
     )
+    self_collision: BoolProperty(
+        name="Self Collision",
+        description="Whether parts of the skin push each other away where they meet",
+        default=True,
+        options=set(),
+        update=_on_change,
+    )
+    attach_to: PointerProperty(
+        name="Attach To",
+        description="Rigid or soft body that the vertices of the attach group are glued to",
+        type=bpy.types.Object,
+        poll=_can_hold,
+        options=set(),
+        update=_on_change,
+    )
+    attach_group: StringProperty(
+        name="Attach Group",
+        description="Vertex group whose vertices (weight above 0.5) are glued to the other body",
+        options=set(),
+        update=_on_change,
+    )
+    rigid_shape: EnumProperty(
+        name="Shape",
+        description="What a rigid body touches others with",
+        items=RIGID_SHAPES,
+        default="HULL",
+        options=set(),
+        update=_on_change,
+    )
+    linear_damping: FloatProperty(
+        name="Linear Damping",
+        description="Rate at which the speed of a rigid body dies away, per second",
+        default=0.0,
+        min=0.0,
+        soft_max=10.0,
+        step=10,
+        precision=2,
+        options=set(),
+        update=_on_change,
+    )
+    angular_damping: FloatProperty(
+        name="Angular Damping",
+        description="Rate at which the spin of a rigid body dies away, per second",
+        default=0.1,
+        min=0.0,
+        soft_max=10.0,
+        step=10,
+        precision=2,
+        options=set(),
+        update=_on_change,
+    )
+    velocity: FloatVectorProperty(
+        name="Velocity",
+        description="Velocity at the first frame in metres per second, along the world's axes",
+        size=3,
+        subtype="VELOCITY",
+        unit="VELOCITY",
+        options=set(),
+        update=_on_change,
+    )
+    angular_velocity: FloatVectorProperty(
+        name="Spin",
+        description="Turning per second at the first frame, about the world's axes through the centre of mass",
+        size=3,
+        subtype="EULER",
+        unit="ROTATION",
+        step=1000,
+        options=set(),
+        update=_on_change,
+    )
+    has_rigid_bounciness: BoolProperty(
+        name="Rigid Bounciness",
+        description="Whether the bounciness is what a rigid body gets unless it is set",
+        options={"HIDDEN"},
+    )
     is_baked: BoolProperty(
         name="Baked",
-        description="Whether the mesh holds baked shape keys. Set by Bake, cleared by Free Bake",
+        description="Whether the object holds baked shape keys or keyframes. Set by Bake, cleared by Free Bake",
+        options={"HIDDEN"},
+    )
+    own_motion: StringProperty(
+        name="Own Motion",
+        description="What a baked rigid body had of transform, drivers and constraints before it was baked",
+        options={"HIDDEN"},
+    )
+    own_action: PointerProperty(
+        name="Own Action",
+        description="The action a baked rigid body had before it was baked",
+        type=bpy.types.Action,
         options={"HIDDEN"},
     )
     hidden_modifiers: StringProperty(

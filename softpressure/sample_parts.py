@@ -24,6 +24,7 @@ ROSE: Colour = (0.95, 0.40, 0.50)
 NAVY: Colour = (0.10, 0.20, 0.60)
 STONE: Colour = (0.70, 0.68, 0.65)
 SLATE: Colour = (0.35, 0.40, 0.48)
+WICKER: Colour = (0.55, 0.33, 0.14)
 GLASS: Colour = (0.80, 0.90, 1.00)
 #: Eight that can be told apart.
 COLOURS = (CORAL, TEAL, AMBER, NAVY, ROSE, LIME, SKY, PLUM)
@@ -56,7 +57,7 @@ def add_object(name: str, mesh: Mesh, colour: Colour, roughness: float = 0.5, al
     return obj
 
 
-def add_body(obj: bpy.types.Object, kind: str, **settings: float) -> None:
+def add_body(obj: bpy.types.Object, kind: str, **settings: float | str) -> None:
     """Make an object a body, as a person would: select it, press the button, then change its settings."""
     for other in bpy.context.selected_objects:
         other.select_set(False)
@@ -87,6 +88,22 @@ def add_obstacle(
     return obstacle
 
 
+def add_solid(
+    name: str, mesh: Mesh, colour: Colour, location: Point = (0.0, 0.0, 0.0), **settings: float | str
+) -> bpy.types.Object:
+    """A rigid body."""
+    solid = add_object(name, mesh, colour, roughness=0.6)
+    solid.location = location
+    add_body(solid, "RIGID", **settings)
+    return solid
+
+
+def add_group(obj: bpy.types.Object, name: str, lowest: float, highest: float) -> None:
+    """A vertex group of what lies between two heights in the object's own space [m]."""
+    group = obj.vertex_groups.new(name=name)
+    group.add([v.index for v in obj.data.vertices if lowest <= v.co.z <= highest], 1.0, "REPLACE")
+
+
 def smooth(obj: bpy.types.Object) -> None:
     """Smooth shading and a Subdivision modifier, which follows the simulated shape."""
     obj.data.shade_smooth()
@@ -102,6 +119,74 @@ def ball_mesh(name: str, radius: float) -> Mesh:
     shape.to_mesh(mesh)
     shape.free()
     return mesh
+
+
+def balloon_mesh(name: str, radius: float, neck: float) -> Mesh:
+    """An icosphere of 642 vertices whose lower half is drawn out to a neck, `neck` metres longer."""
+    mesh = ball_mesh(name, radius)
+    for vertex in mesh.vertices:
+        down = max(0.0, -vertex.co.z / radius)
+        narrow = 1.0 - 0.45 * down * down
+        vertex.co = (narrow * vertex.co.x, narrow * vertex.co.y, vertex.co.z - neck * down * down)
+    mesh.update()
+    return mesh
+
+
+def crate_mesh(name: str, size: Point, bevel: float = 0.03) -> Mesh:
+    """A box with rounded edges."""
+    shape = bmesh.new()
+    bmesh.ops.create_cube(shape, size=1.0)
+    bmesh.ops.scale(shape, vec=size, verts=shape.verts)
+    bmesh.ops.bevel(shape, geom=list(shape.edges), offset=bevel, segments=2, affect="EDGES", profile=0.5)
+    mesh = bpy.data.meshes.new(name)
+    shape.to_mesh(mesh)
+    shape.free()
+    return mesh
+
+
+def basket_mesh(name: str, radius: float, height: float, hub: tuple[float, float]) -> Mesh:
+    """A round basket with a floor, standing on z = 0, and six rods from its rim to a ring of (radius, height) `hub`."""
+    wall, count = 0.05, 24
+    outline = [(0.0, 0.0), (0.8 * radius, 0.0), (radius, height), (radius - wall, height)]
+    outline += [(0.8 * radius - wall, wall), (0.0, wall)]
+    points, faces = _turned(outline, count)
+    for turn in 2.0 * np.pi * np.arange(6) / 6:
+        around = np.array([np.cos(turn), np.sin(turn)])
+        low = (*(radius - 0.5 * wall) * around, height - 0.02)
+        add_points, add_faces = _rod(np.array(low), np.array((*hub[0] * around, hub[1])), 0.018)
+        faces += [[number + len(points) for number in face] for face in add_faces]
+        points = np.concatenate([points, add_points])
+    return make_mesh(name, points, faces)
+
+
+def _turned(outline: Sequence[tuple[float, float]], count: int) -> tuple[np.ndarray, list[list[int]]]:
+    """The solid swept by an outline of (radius, height) around z, which starts and ends on the axis."""
+    turns = 2.0 * np.pi * np.arange(count) / count
+    rings = [np.stack([r * np.cos(turns), r * np.sin(turns), np.full(count, z)], axis=1) for r, z in outline[1:-1]]
+    points = np.concatenate([[(0.0, 0.0, outline[0][1])], *rings, [(0.0, 0.0, outline[-1][1])]])
+    last = len(points) - 1
+    faces = []
+    for k in range(count):
+        ahead = (k + 1) % count
+        faces.append([0, 1 + ahead, 1 + k])
+        for ring in range(len(rings) - 1):
+            low, high = 1 + ring * count, 1 + (ring + 1) * count
+            faces.append([low + k, low + ahead, high + ahead, high + k])
+        faces.append([last, last - count + k, last - count + ahead])
+    return points, faces
+
+
+def _rod(start: np.ndarray, end: np.ndarray, radius: float, count: int = 8) -> tuple[np.ndarray, list[list[int]]]:
+    """A closed cylinder between two points [m]."""
+    along = (end - start) / np.linalg.norm(end - start)
+    side = np.cross(along, (0.0, 0.0, 1.0) if abs(along[2]) < 0.9 else (1.0, 0.0, 0.0))
+    side /= np.linalg.norm(side)
+    other = np.cross(along, side)
+    turns = 2.0 * np.pi * np.arange(count) / count
+    ring = radius * (np.cos(turns)[:, None] * side + np.sin(turns)[:, None] * other)
+    faces = [[k, (k + 1) % count, count + (k + 1) % count, count + k] for k in range(count)]
+    caps = [list(range(count))[::-1], list(range(count, 2 * count))]
+    return np.concatenate([start + ring, end + ring]), faces + caps
 
 
 def torus_mesh(name: str, radius: float, tube_radius: float, around: int = 64, tube: int = 24) -> Mesh:

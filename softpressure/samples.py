@@ -1,4 +1,4 @@
-"""Three small scenes, made with the same operators and settings that a person uses.
+"""Small scenes, made with the same operators and settings that a person uses.
 
     bl_ext.user_default.softpressure.softpressure.samples.build("bounce")
 
@@ -15,7 +15,7 @@ from .blender_types import Context
 
 
 def build(name: str) -> bpy.types.Scene:
-    """Replace the contents of the current scene by a sample: `bounce`, `squeeze` or `pile`."""
+    """Replace the contents of the current scene by a sample: `bounce`, `squeeze`, `pile`, `newton` or `basket`."""
     context: Context = bpy.context
     scene: bpy.types.Scene = context.scene
     SAMPLES[name](scene)
@@ -98,4 +98,69 @@ def pile(scene: bpy.types.Scene) -> None:
     parts.set_stage(scene, (2.3, -5.6, 3.4), (0.0, 0.0, 0.62), 46.0)
 
 
-SAMPLES: dict[str, Callable[[bpy.types.Scene], None]] = {"bounce": bounce, "squeeze": squeeze, "pile": pile}
+def newton(scene: bpy.types.Scene) -> None:
+    """A swinging ramp lets three soft balls roll into a wall of rigid crates: what they push pushes back."""
+    parts.start(scene, 120)
+    floor = [(-3.6, -0.15), (4.8, -0.15), (4.8, 0.0), (-3.6, 0.0)]
+    parts.add_obstacle("Floor", parts.profile_mesh("Floor", floor, 5.6, 1), parts.STONE, friction=0.7)
+    half, thick = 1.7, 0.07
+    plank = parts.rounded([(-half, -thick), (half, -thick), (half, thick), (-half, thick)], 0.05)
+    ramp = parts.add_obstacle("Ramp", parts.profile_mesh("Ramp", plank, 3.4, 24), parts.SLATE, friction=0.8)
+    ramp.location = (-1.7, 0.0, 1.15)
+    # up on the left is a positive turn about y
+    swing = [(1, -0.06), (10, -0.06), (26, 0.5), (62, 0.5), (90, 0.0)]
+    parts.animate(ramp, "rotation_euler", 1, swing, linear=False)
+    for number, (colour, y) in enumerate(zip((parts.CORAL, parts.AMBER, parts.TEAL), (-1.0, 0.0, 1.0), strict=True)):
+        parts.add_ball(
+            f"Ball {number + 1}", colour, 0.42, (-2.45, y, 1.61), mass=4.0, friction=0.8,
+            gauge_pressure=5_000.0, stretch_modulus=6_000.0, bend_modulus=0.01, damping=1.5, bounciness=0.5,
+        )  # fmt: skip
+    size, gap = 0.5, 0.02
+    colours = (parts.SKY, parts.NAVY, parts.PLUM, parts.LIME, parts.ROSE)
+    for row in range(3):
+        for place in range(5 - row):
+            y = (size + gap) * (place - 0.5 * (4 - row))
+            name = f"Crate {row + 1}.{place + 1}"
+            crate = parts.crate_mesh(name, (size, size, size))
+            where = (0.75, y, 0.5 * size + 0.01 + row * (size + 0.01))
+            parts.add_solid(name, crate, colours[(row + place) % 5], where, mass=0.5, friction=0.6)
+    parts.set_stage(scene, (3.0, -8.8, 4.0), (0.3, -0.1, 0.6), 36.0)
+
+
+def basket(scene: bpy.types.Scene) -> None:
+    """A balloon, held at its top and carried away, takes along a rigid basket that is glued to its neck."""
+    parts.start(scene, 160)
+    floor = [(-2.4, -0.15), (4.2, -0.15), (4.2, 0.0), (-2.4, 0.0)]
+    parts.add_obstacle("Floor", parts.profile_mesh("Floor", floor, 3.6, 1), parts.STONE, friction=0.7)
+    mesh = parts.basket_mesh("Basket", 0.5, 0.36, (0.15, 0.98))
+    load = parts.add_solid(
+        "Basket", mesh, parts.WICKER, (0.0, 0.0, 0.02), rigid_shape="MESH", mass=1.0, friction=0.7, angular_damping=0.5
+    )
+    balloon = parts.add_object("Balloon", parts.balloon_mesh("Balloon", 0.6, 0.3), parts.CORAL, roughness=0.35)
+    balloon.location = (0.0, 0.0, 1.86)
+    parts.add_group(balloon, "Held", 0.5, 1.0)
+    parts.add_group(balloon, "Neck", -1.0, -0.82)
+    parts.add_body(
+        balloon, "SOFT", mass=0.3, gauge_pressure=1_500.0, stretch_modulus=3_000.0, bend_modulus=0.01, damping=2.0,
+        pin_group="Held", attach_group="Neck",
+    )  # fmt: skip
+    balloon.softpressure.attach_to = load
+    parts.smooth(balloon)
+    for axis, keys in ((2, [(1, 1.86), (12, 1.86), (44, 2.75), (112, 2.75), (140, 1.95)]), (0, [(44, 0.0), (80, 1.7)])):
+        parts.animate(balloon, "location", axis, keys, linear=False)
+    fruit = ((parts.LIME, 0.19, 0.0), (parts.AMBER, -0.1, 0.17), (parts.ROSE, -0.1, -0.17))
+    for number, (colour, x, y) in enumerate(fruit):
+        parts.add_ball(
+            f"Fruit {number + 1}", colour, 0.15, (x, y, 0.24), mass=0.2,
+            gauge_pressure=1_500.0, stretch_modulus=800.0, bend_modulus=0.001, damping=3.0, bounciness=0.3,
+        )  # fmt: skip
+    parts.set_stage(scene, (2.5, -6.6, 2.9), (0.85, 0.0, 1.5), 36.0)
+
+
+SAMPLES: dict[str, Callable[[bpy.types.Scene], None]] = {
+    "bounce": bounce,
+    "squeeze": squeeze,
+    "pile": pile,
+    "newton": newton,
+    "basket": basket,
+}

@@ -35,6 +35,8 @@ class Session:
     seen_frame: int | None = None
     #: What the live key of each object shows: time [frames] and world matrix.
     shown: dict[int, tuple[float, Any]] = field(default_factory=dict)
+    #: Triangles that crossed the surface of another body at the start.
+    crossing_count: int = 0
     #: Volume over rest volume and gauge pressure [Pa] of each body, by frame; not kept on disk.
     gauges: dict[int, list[tuple[float, float]]] = field(default_factory=dict)
     needs_check: bool = True
@@ -46,6 +48,7 @@ class Session:
         self.cache = self.start = self.world = self.live_frame = None
         self.object_uids = ()
         self.error = ""
+        self.crossing_count = 0
         self.needs_check = True
         self.shown.clear()
         self.gauges.clear()
@@ -59,8 +62,8 @@ class Session:
 
     def is_out_of_date(self, scene: bpy.types.Scene) -> bool:
         """Whether settings or meshes differ from those the cache was made with."""
-        if self.cache is None:
-            return False
+        if self.cache is None or any(obj.softpressure.is_baked for obj in objects(scene, "RIGID")):
+            return False  # a baked motion stands in for what the frames were made from
         if self.needs_check:
             self._is_out_of_date = fingerprint.of_inputs(scene) != self.cache.input_fingerprint
             self.needs_check = False

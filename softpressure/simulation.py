@@ -8,10 +8,11 @@ viewport, between the two calls.
 from collections.abc import Iterator
 
 import bpy
+import numpy as np
 
 from ..core import SoftPressureError
 from ..core.cache import FrameCache
-from . import bodies, capture, disk, fingerprint, playback, session, stages
+from . import bodies, capture, disk, fingerprint, hold, playback, session, stages
 from .engine import Progress, is_prepared, prepare
 from .session import Session
 
@@ -30,6 +31,8 @@ def before_frame(scene: bpy.types.Scene) -> None:
         playback.show(scene)
         return
     is_first = here.live_frame == scene.softpressure.frame_start
+    for obj in session.objects(scene, "RIGID") if is_first else ():
+        hold.show(obj, None)
     for obj in session.objects(scene, "SOFT"):
         if not obj.softpressure.is_baked and (is_first or obj.softpressure.pin_group):
             stages.show(obj, stages.Stage.INPUT)
@@ -75,7 +78,7 @@ def simulate(scene: bpy.types.Scene) -> Iterator[Progress]:
         if here.error:
             raise SoftPressureError(here.error)
         if here.cache is None:
-            raise SoftPressureError("Scene: no soft body to simulate. Select a closed mesh and add it as a soft body.")
+            raise SoftPressureError("Scene: no body to simulate. Select a closed mesh and add it as a soft body.")
         for frame in range(here.cache.last_frame + 1, last + 1):
             scene.frame_set(frame)
             if here.error:
@@ -93,8 +96,8 @@ def _may_simulate(scene: bpy.types.Scene) -> bool:
     """Whether frames may be simulated at all: not while rendering, between frames, baked or being edited."""
     if session.is_rendering or scene.frame_subframe != 0.0:
         return False
-    soft = session.objects(scene, "SOFT", "RIGID")
-    return bool(soft) and not any(obj.softpressure.is_baked or obj.mode == "EDIT" for obj in soft)
+    moving = session.objects(scene, "SOFT", "RIGID")
+    return bool(moving) and not any(obj.softpressure.is_baked or obj.mode == "EDIT" for obj in moving)
 
 
 def _leaves_unseen_start(scene: bpy.types.Scene, here: Session) -> bool:
@@ -125,8 +128,8 @@ def _frame_to_simulate(scene: bpy.types.Scene, here: Session) -> int | None:
 
 def _sees_bodies(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, here: Session) -> bool:
     """Whether this view layer is the one to simulate in. Each calls the handlers; some may leave the bodies out."""
-    soft = session.objects(scene, "SOFT", "COLLIDER")
-    if len(scene.view_layers) == 1 or all(obj.evaluated_get(depsgraph).is_evaluated for obj in soft):
+    found = session.objects(scene, "SOFT", "RIGID", "COLLIDER")
+    if len(scene.view_layers) == 1 or all(obj.evaluated_get(depsgraph).is_evaluated for obj in found):
         return True
     is_last = depsgraph.view_layer.name == scene.view_layers[-1].name
     return is_last and here.cache is None  # no view layer has them all: say so
@@ -147,17 +150,19 @@ def _start(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, here: Session
     here.clear()
     here.world = capture.build_world(scene, start)
     here.start = start
-    here.object_uids = tuple(body.object_uid for body in start.bodies)
+    here.crossing_count = here.world.crossing_triangle_count
+    here.object_uids = start.uids()
     here.cache = FrameCache(
         scene.softpressure.frame_start,
-        [body.name for body in start.bodies],
-        [len(body.positions) for body in start.bodies],
+        [body.name for body in (*start.bodies, *start.solids)],
+        [len(body.positions) for body in start.bodies] + [0] * len(start.solids),
         input_fingerprint=inputs,
         start_fingerprint=name,
     )
     objects = {obj.session_uid: obj for obj in scene.objects}
-    matrices = capture.world_matrices(start, objects, depsgraph)
-    here.cache.append(here.cache.first_frame, [body.positions for body in start.bodies], matrices)
+    matrices = capture.world_matrices(start, objects, depsgraph) + [solid.matrix for solid in start.solids]
+    positions = [body.positions for body in start.bodies] + [np.empty((0, 3))] * len(start.solids)
+    here.cache.append(here.cache.first_frame, positions, matrices)
 
 
 def _advance(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, here: Session, frame: int) -> None:
@@ -167,6 +172,5 @@ def _advance(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, here: Sessi
     objects = {obj.session_uid: obj for obj in scene.objects}
     given = capture.frame_input(here.start, objects, depsgraph)
     here.world.advance_frame(given)
-    positions = [here.world.positions(number) for number in range(len(here.start.bodies))]
     here.gauges[frame] = [(body.volume_ratio, body.gauge_pressure) for body in here.world.diagnostics().bodies]
-    here.cache.append(frame, positions, capture.world_matrices(here.start, objects, depsgraph))
+    here.cache.append(frame, *capture.frame_of(here.world, here.start, objects, depsgraph))

@@ -32,6 +32,11 @@ def notices(scene: bpy.types.Scene) -> list[str]:
         found.append("Out of date: settings or meshes have changed. Go to the first frame, or simulate again.")
     elif here.cache is not None and not here.cache.first_frame <= scene.frame_current <= here.cache.last_frame:
         found.append(f"Frame {scene.frame_current} is not simulated; the nearest cached frame is shown.")
+    if here.crossing_count:
+        found.append(
+            f"{here.crossing_count} crossing triangles at start: bodies overlap and are pushed apart. "
+            "Move them apart if that shows."
+        )
     found += here.error.splitlines()
     if session.has_bodies(scene) and not scene.render.use_lock_interface:
         found.append("Render > Lock Interface is off: rendering while the viewport plays can crash Blender.")
@@ -39,7 +44,7 @@ def notices(scene: bpy.types.Scene) -> list[str]:
 
 
 def bake_size(scene: bpy.types.Scene) -> int:
-    """Memory that baked shape keys will take [bytes]: Blender keeps two copies of each."""
+    """Memory that baked shape keys will take [bytes]: Blender keeps two copies of each. Keyframes are few."""
     cache = session.of(scene).cache
     return 0 if cache is None else 2 * 12 * sum(cache.vertex_counts) * cache.frame_count
 
@@ -48,7 +53,8 @@ def gauge_text(scene: bpy.types.Scene, obj: bpy.types.Object) -> str:
     """Volume and pressure of a body in this frame: `Volume 98.2 %, 2310 Pa`; empty where it is not known."""
     here = session.of(scene)
     gauges = here.gauges.get(scene.frame_current)
-    if not gauges or obj.session_uid not in here.object_uids:
+    number = here.object_uids.index(obj.session_uid) if obj.session_uid in here.object_uids else -1
+    if not gauges or not 0 <= number < len(gauges):
         return ""
-    volume_ratio, pressure = gauges[here.object_uids.index(obj.session_uid)]
+    volume_ratio, pressure = gauges[number]
     return f"Volume {100 * volume_ratio:.1f} %, {pressure:.0f} Pa"

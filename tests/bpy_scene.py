@@ -18,6 +18,7 @@ class FallingWorld:
     """Has the interface of `World`, but its vertices only fall freely; keeps what it was given."""
 
     made: list["FallingWorld"] = []
+    crossing_triangle_count = 0
 
     def __init__(self, model: Model, *, frame_rate: float, substeps: int, threads: int) -> None:
         self.model, self.frame_rate, self.substeps, self.threads = model, frame_rate, substeps, threads
@@ -36,6 +37,25 @@ class FallingWorld:
             points = self._points(membrane)
             state.positions[points[self.model.pinned[points]]] = positions
         state.frame += 1
+
+    def rigid_transform(self, rigid: int) -> Any:
+        """Falls as the vertices do, and turns about its centre at the speed it started with."""
+        solids, time = self.model.rigid, self.state.frame / self.frame_rate
+        speed = float(np.linalg.norm(solids.angular_velocity[rigid]))
+        axis = solids.angular_velocity[rigid] / speed if speed else np.zeros(3)
+        x, y, z = np.sin(0.5 * speed * time) * axis
+        w, centre, transform = np.cos(0.5 * speed * time), solids.centre[rigid], np.eye(4)
+        transform[:3, :3] = np.array(
+            [
+                [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
+                [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
+                [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
+            ]
+        )
+        count = self.state.frame
+        fall = self.model.gravity * count * (count + 1) / (2.0 * self.frame_rate**2)
+        transform[:3, 3] = centre + solids.velocity[rigid] * time + fall - transform[:3, :3] @ centre
+        return transform
 
     def positions(self, membrane: int) -> Any:
         return self.state.positions[self._points(membrane)]

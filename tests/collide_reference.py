@@ -34,11 +34,11 @@ def model_of(membranes, colliders=(), *, thickness=0.01, friction=None, bouncine
     return SimpleNamespace(
         membrane_count=len(membranes),
         rigid_count=0,
-        rigid=SimpleNamespace(point_start=np.full(1, offsets[len(membranes)], np.int32)),
         moving_count=len(membranes),
-        moving_point_count=int(offsets[len(membranes)]),
         body_count=count,
         vertex_count=int(offsets[len(membranes)]),
+        moving_point_count=int(offsets[len(membranes)]),
+        rigid=SimpleNamespace(point_start=offsets[len(membranes) : len(membranes) + 1]),
         point_count=int(offsets[-1]),
         body_point_start=offsets,
         point_body=body_of,
@@ -60,10 +60,9 @@ def model_of(membranes, colliders=(), *, thickness=0.01, friction=None, bouncine
 
 
 def mobility_of(model):
-    """Every vertex moves, and there are no rigid bodies."""
-    return Mobility(
-        np.ones(model.vertex_count), np.zeros(0, np.int32), np.zeros((0, 3)), np.zeros(0), np.zeros((0, 3, 3))
-    )
+    """Free vertices of 1 kg and no rigid bodies."""
+    nothing = np.zeros((0, 3))
+    return Mobility(np.ones(model.vertex_count), np.zeros(0, np.int32), nothing, np.zeros(0), np.zeros((0, 3, 3)))
 
 
 def icosphere(subdivisions, radius=1.0, centre=(0.0, 0.0, 0.0)):

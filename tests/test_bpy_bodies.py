@@ -56,6 +56,10 @@ def no_faces() -> Any:
     return add_mesh("Cloud", TETRAHEDRON, [])
 
 
+def no_vertices() -> Any:
+    return add_mesh("Nothing", [], [])
+
+
 def nan() -> Any:
     return add_mesh("Ghost", [(float("nan"), 0, 0), *TETRAHEDRON[1:]], OUTWARD)
 
@@ -94,6 +98,7 @@ REFUSED = [
     (loose, "Dust: 1 loose vertices", "Delete Loose"),
     (inside_out, "Glove: inside out, it encloses -0.167 m³", "Flip the normals"),
     (no_faces, "Cloud: no faces", "Add faces"),
+    (no_vertices, "Nothing: no faces", "Add faces"),
     (nan, "Ghost: 1 vertices with invalid coordinates", "Delete or move"),
     (shared, "Twin: its mesh Twin has 2 users", "Make Single User"),
     (keyed, "Face: has 2 shape keys of its own (Basis, ...)", "Apply or remove"),
@@ -147,16 +152,6 @@ def test_a_linked_mesh_is_refused(tmp_path: Any) -> None:
     select(obj)
     with pytest.raises(RuntimeError, match=r"Local: is linked from .*library\.blend\. Make it local"):
         bpy.ops.softpressure.add_body()
-
-
-def test_rigid_answers_that_it_comes_later() -> None:
-    ball = add_ball("Crate", kind=None)
-    with pytest.raises(RuntimeError, match=r"Crate: rigid bodies come with a later version\. Choose Soft"):
-        bpy.ops.softpressure.add_body(kind="RIGID")
-    assert ball.softpressure.kind == "NONE"
-    ball.softpressure.kind = "RIGID"
-    with pytest.raises(RuntimeError, match="Crate: rigid bodies come with a later version"):
-        bpy.ops.softpressure.simulate()
 
 
 def test_of_several_the_good_ones_are_added_and_the_others_named() -> None:

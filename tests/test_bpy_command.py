@@ -98,9 +98,8 @@ def test_a_file_without_soft_bodies_is_refused(tmp_path: Path, capsys: pytest.Ca
     file = tmp_path / "empty.blend"
     bpy.ops.wm.save_as_mainfile(filepath=str(file))
     assert command.run(["bake", str(file)]) == 1
-    assert (
-        capsys.readouterr().err == f"softpressure: {file}: holds no soft body. Open it in Blender and add one first.\n"
-    )
+    sentence = f"softpressure: {file}: holds no soft or rigid body. Open it in Blender and add one first."
+    assert capsys.readouterr().err == f"{sentence}\n"
 
 
 def test_a_body_that_cannot_be_simulated_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -102,7 +102,7 @@ class Layout:
         assert name in data.bl_rna.properties, name
         self.drawn.append(name)
 
-    def prop_search(self, data: Any, name: str, _source: Any, _collection: str) -> None:
+    def prop_search(self, data: Any, name: str, _source: Any, _collection: str, **_: Any) -> None:
         self.prop(data, name)
 
     def progress(self, *, factor: float, text: str) -> None:
@@ -131,14 +131,18 @@ def drawn(panel: Any) -> list[str]:
 def test_panels_show_what_belongs_to_the_kind_and_the_state_of_the_cache() -> None:
     assert "Select a mesh object to make it a body." in " ".join(drawn(body_panel.SOFTPRESSURE_PT_body))
     ball = add_ball(kind=None)
-    assert drawn(body_panel.SOFTPRESSURE_PT_body) == ["softpressure.add_body", "softpressure.add_body"]
+    assert drawn(body_panel.SOFTPRESSURE_PT_body) == ["softpressure.add_body"] * 3
     ball.softpressure.kind = "COLLIDER"
     rows = ["kind", "softpressure.remove_body", "friction", "bounciness", "thickness"]
     assert drawn(body_panel.SOFTPRESSURE_PT_body) == rows
     ball.softpressure.kind = "SOFT"
     assert {"mass", "gauge_pressure", "pin_group"} <= set(drawn(body_panel.SOFTPRESSURE_PT_body))
+    assert drawn(body_panel.SOFTPRESSURE_PT_attach) == ["attach_to", "attach_group"]
+    assert drawn(body_panel.SOFTPRESSURE_PT_motion) == ["velocity"]
     ball.softpressure.kind = "RIGID"
-    assert "rigid bodies come with a later version" in " ".join(drawn(body_panel.SOFTPRESSURE_PT_body))
+    assert {"rigid_shape", "mass", "angular_damping"} <= set(drawn(body_panel.SOFTPRESSURE_PT_body))
+    assert drawn(body_panel.SOFTPRESSURE_PT_motion) == ["velocity", "angular_velocity"]
+    assert "gauge_pressure" not in drawn(body_panel.SOFTPRESSURE_PT_body)
     ball.softpressure.kind = "SOFT"
     assert "Cache: no frames" in drawn(scene_panels.SOFTPRESSURE_PT_simulation)
     play(1, 6)

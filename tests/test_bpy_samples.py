@@ -8,7 +8,7 @@ from bpy_scene import empty_file, this_session  # noqa: F401
 from softpressure_ext.softpressure import samples, session
 
 FOLDER = Path(__file__).resolve().parent.parent / "sample_blends"
-COUNTS = {"bounce": (3, 1), "squeeze": (1, 3), "pile": (8, 3)}
+COUNTS = {"bounce": (3, 0, 1), "squeeze": (1, 0, 3), "pile": (8, 0, 3), "newton": (3, 12, 2), "basket": (4, 1, 1)}
 
 
 def bodies(kind):
@@ -18,17 +18,18 @@ def bodies(kind):
 def settings(scene):
     """What a sample is made of, to compare a file with a scene that was just built."""
     found = {"range": (scene.frame_start, scene.frame_end, scene.render.fps)}
-    for obj in session.objects(scene, "SOFT", "COLLIDER"):
+    for obj in session.objects(scene, "SOFT", "RIGID", "COLLIDER"):
         values = obj.softpressure
         numbers = (values.mass, values.gauge_pressure, values.stretch_modulus, values.damping, values.friction)
-        found[obj.name] = (values.kind, numbers, len(obj.data.vertices), tuple(obj.location))
+        solid = (values.rigid_shape, values.attach_to and values.attach_to.name, values.attach_group)
+        found[obj.name] = (values.kind, numbers, solid, len(obj.data.vertices), tuple(obj.location))
     return found
 
 
 @pytest.mark.parametrize("name", samples.SAMPLES)
 def test_a_sample_has_its_bodies_and_no_problem(name):
     samples.build(name)
-    assert (len(bodies("SOFT")), len(bodies("COLLIDER"))) == COUNTS[name]
+    assert tuple(len(bodies(kind)) for kind in ("SOFT", "RIGID", "COLLIDER")) == COUNTS[name]
     assert bpy.context.scene.camera is not None
     bpy.ops.softpressure.reset()
     assert this_session().error == ""

@@ -82,7 +82,6 @@ class EdgeQuery:
         contacts.thickness[rows] = model.thickness[bodies].sum(axis=1)
         contacts.friction[rows] = np.sqrt(model.friction[bodies].prod(axis=1))
         contacts.facing[rows] = 0
-        contacts.held[rows] = -1
         tell_sides(
             x, first, contacts.count, contacts.points, contacts.apex, contacts.bodies, wrong.start, wrong.body,
             contacts.side,

@@ -6,6 +6,8 @@
 u_t is the tangential motion of a contact since the start of the substep and s0 the stretch of its spring then, so a
 body at rest on a slope stays where it is (Cundall and Strack 1979). N, the normal and the weights are those of the
 last accepted iterate ("lagged", as in Li et al. 2020): D is convex.
+Two solids have nothing else that would still their rocking: their normal force gets a damper, proportional to its
+stiffness and bounded by the force itself, of the same kind, on the motion along the normal since the start.
 Hessian: k (1 - n n') while it sticks, mu N / |s| (1 - n n' - d d') with d = s / |s| while it slips.
 """
 
@@ -26,6 +28,8 @@ class FrictionLag(NamedTuple):
     normal: Any  # shape (contact_count, 3)
     limit: Any  # friction coefficient times normal force [N], shape (contact_count,)
     stretch: Any  # s0: stretch of the spring at the start of the substep [m], shape (contact_count, 3)
+    pressed: Any  # normal force [N], shape (contact_count,)
+    damper: Any  # damping along the normal over the time since the start [N/m], 0 for skins, shape (contact_count,)
 
 
 @kernel
@@ -49,7 +53,22 @@ def friction_energy(count, x, start, lag, spring, energy):
                 ux, uy, uz = slip_vector(c, x, start, lag)
                 value, _, _ = slip_potential(sqrt(ux * ux + uy * uy + uz * uz), lag.limit[c], spring[c])
                 total += value
+            if lag.damper[c] > 0.0:
+                value, _, _ = slip_potential(abs(parting(c, x, start, lag)), lag.pressed[c], lag.damper[c])
+                total += value
         energy[block] = total
+
+
+@kernel
+def parting(c, x, start, lag):
+    """How far the sides of contact c have parted along its held normal since the start [m]."""
+    u = 0.0
+    for slot in range(4):
+        i = lag.points[c, slot]
+        w = lag.weights[c, slot]
+        for axis in range(3):
+            u += w * lag.normal[c, axis] * (x[i, axis] - start[i, axis])
+    return u
 
 
 @kernel
@@ -68,16 +87,18 @@ def slip_vector(c, x, start, lag):
 
 
 @parallel_kernel
-def evaluate_friction(count, x, start, lag, spring, stiffness, normal_force, active, force, matrix, energy):
+def evaluate_friction(count, x, start, lag, spring, stiffness, normal_force, active, force, matrix, pressing, energy):
     """Total force [N] on each contact's point, its stiffness [N/m] (xx, yy, zz, xy, xz, yz), and D [J] per block.
 
-    `stiffness` and `normal_force` are those of `evaluate_contact` at the same x.
+    `stiffness` and `normal_force` are those of `evaluate_contact` at the same x; `pressing` gets the normal force with
+    its damper [N].
     """
     for block in prange((count + BLOCK_SIZE - 1) // BLOCK_SIZE):
         total = 0.0
         for c in range(block * BLOCK_SIZE, min(count, (block + 1) * BLOCK_SIZE)):
             n = normal_force[c]
             active[c] = n > 0.0
+            pressing[c] = n
             if n <= 0.0:
                 continue
             nx, ny, nz = lag.normal[c, 0], lag.normal[c, 1], lag.normal[c, 2]
@@ -85,6 +106,13 @@ def evaluate_friction(count, x, start, lag, spring, stiffness, normal_force, act
             slip = sqrt(ux * ux + uy * uy + uz * uz)
             value, a, b = slip_potential(slip, lag.limit[c], spring[c])
             total += value
+            damped = 0.0
+            if lag.damper[c] > 0.0:
+                un = parting(c, x, start, lag)
+                value, share, damped = slip_potential(abs(un), lag.pressed[c], lag.damper[c])
+                total += value
+                n -= share * un
+                pressing[c] = n
             force[c, 0] = n * nx - a * ux
             force[c, 1] = n * ny - a * uy
             force[c, 2] = n * nz - a * uz
@@ -92,7 +120,7 @@ def evaluate_friction(count, x, start, lag, spring, stiffness, normal_force, act
             inverse = 1.0 / slip if slip > 0.0 else 0.0
             dx, dy, dz = ux * inverse, uy * inverse, uz * inverse
             along = (b - a) if slip > 0.0 else 0.0
-            k = stiffness[c] - a
+            k = stiffness[c] + damped - a
             matrix[c, 0] = a + k * nx * nx + along * dx * dx
             matrix[c, 1] = a + k * ny * ny + along * dy * dy
             matrix[c, 2] = a + k * nz * nz + along * dz * dz
@@ -100,6 +128,18 @@ def evaluate_friction(count, x, start, lag, spring, stiffness, normal_force, act
             matrix[c, 4] = k * nx * nz + along * dx * dz
             matrix[c, 5] = k * ny * nz + along * dy * dz
         energy[block] = total
+
+
+@kernel
+def slip_velocities(count, x, start, lag, spring, time, velocity):
+    """How fast each contact slips [m/s] at x, a time [s] after the start; zero where its spring holds."""
+    for c in range(count):
+        ux, uy, uz = slip_vector(c, x, start, lag)
+        velocity[c, 0] = velocity[c, 1] = velocity[c, 2] = 0.0
+        if spring[c] * sqrt(ux * ux + uy * uy + uz * uz) > lag.limit[c]:
+            velocity[c, 0] = (ux - lag.stretch[c, 0]) / time
+            velocity[c, 1] = (uy - lag.stretch[c, 1]) / time
+            velocity[c, 2] = (uz - lag.stretch[c, 2]) / time
 
 
 @kernel

@@ -70,7 +70,7 @@ class MomentumBalance:
             contacts.count, x, terms.points, terms.weights, terms.active, terms.force, model.point_body, time,
             self._origin, self._momenta,
         )  # fmt: skip
-        self.pairs.add(contacts, energy.record, x, energy.normal_force, time)
+        self.pairs.add(contacts, energy.record, x, energy.pressing, time)
 
     def take_back(
         self, energy: StageEnergy, x: FloatArray, poses: FloatArray, change: FloatArray, taken: FloatArray

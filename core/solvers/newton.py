@@ -158,7 +158,7 @@ class StageMinimiser:
         self.start(state, state.gas, np.zeros(self.model.body_count))
         self._step[:] = 0.0
         self._cover()
-        self.energy.begin(self.x[: self.model.vertex_count], self.poses, state.gas)
+        self.energy.begin(self.x[: self.model.vertex_count], self.poses, state.gas, self._stage_time)
         self.energy.evaluate(self.x, self.poses)
 
     def start(self, state: State, gas: FloatArray, speed: FloatArray) -> None:
@@ -176,6 +176,13 @@ class StageMinimiser:
         self.energy.start(self.x)
         self.energy.hold_stuck(self._stuck)
 
+    def renew_contacts(self) -> float:
+        """Let edges come into contact, or leave it, where a step starts; returns what that adds to the energy [J]."""
+        if not self._searched or self.contacts.first_attachment == self.contacts.edge_start:
+            return 0.0
+        self.energy.evaluate(self.x, self.poses)
+        return self.energy.renew_shares(self.x, self.poses, self._contact_scale(), self._stage_time * self._speed)
+
     def move_given(self, points: IntArray, target: FloatArray) -> None:
         """Move pinned vertices and colliders [m]; what stands in a collider's way is carried along."""
         model, move = self.model, self._move
@@ -192,16 +199,24 @@ class StageMinimiser:
         self.x[points] = target
 
     def minimise(
-        self, *, target: FloatArray, guess: FloatArray, rigid_target: FloatArray, rigid_guess: FloatArray
+        self,
+        elapsed: float,
+        *,
+        target: FloatArray,
+        guess: FloatArray,
+        rigid_target: FloatArray,
+        rigid_guess: FloatArray,
     ) -> None:
         """Move `x` and `poses` to the least energy of a stage towards the targets, starting at the guesses.
+
+        The stage ends `elapsed` [s] after the start of the substep.
 
         `target` and `guess` are positions of the vertices [m], the others poses. Leaves the energy linearised at `x`.
         """
         model, energy, settings, counts = self.model, self.energy, self.settings, self.counts
         n = model.vertex_count
         counts.stages += 1
-        energy.begin(target, rigid_target, self._gas)
+        energy.begin(target, rigid_target, self._gas, elapsed)
         self._step[:] = 0.0
         self._step[:n][self._free] = (guess - self.x[:n])[self._free]
         steps_between(self.poses, rigid_guess, self._step[n:])
@@ -383,7 +398,7 @@ class StageMinimiser:
             self.contacts.attach(model.attachments, model.point_body, model.body_count)
         self._searched = True
         self.counts.contact_searches += 1
-        self.energy.contacts_found(self._stuck)
+        self.energy.contacts_found(self.x, self._stuck)
         self.energy.set_contact_scale(self._contact_scale(), self._stage_time * self._speed)
         return True
 

@@ -1,0 +1,163 @@
+"""Bakes the motion of a rigid body into linear curves of its location and rotation, and gives back what was there.
+
+The baked action is a copy of the object's own, in which the curves of its transform are replaced; all others play on.
+The own action stays in the file, held by a property. Drivers of the transform and constraints are muted, as they would
+override the curves, and the values of the transform are written down.
+"""
+
+import json
+from typing import Any
+
+import bpy
+import numpy as np
+
+from ..core import SoftPressureError
+from . import actions, hold, mesh_io, rotations
+from .blender_types import DataBlock
+from .mesh_io import FloatArray
+
+#: Names of actions made here start with this.
+PREFIX = "SP Bake"
+#: Channels that say where an object is; baking takes them over.
+_CHANNELS = (
+    *("location", "rotation_euler", "rotation_quaternion", "rotation_axis_angle", "scale"),
+    *("delta_location", "delta_rotation_euler", "delta_rotation_quaternion", "delta_scale"),
+)
+_ROTATION_PATHS = {"QUATERNION": "rotation_quaternion", "AXIS_ANGLE": "rotation_axis_angle"}
+#: How far a matrix may be from location, rotation and scale; float32 leaves 1e-6.
+_SHEARED = 1e-4
+
+
+def check(obj: DataBlock) -> None:
+    """Raise if the motion of a rigid body cannot be baked now."""
+    if obj.softpressure.is_baked:
+        raise SoftPressureError(f"{obj.name}: is baked already. Free the bake first.")
+    data = obj.animation_data
+    if data is not None and data.use_tweak_mode:
+        raise SoftPressureError(f"{obj.name}: an NLA strip of it is being edited. Leave Tweak Mode (Tab) first.")
+    if data is not None and any(track.is_solo for track in data.nla_tracks):
+        raise SoftPressureError(f"{obj.name}: one of its NLA tracks plays solo. Switch that off before baking.")
+
+
+def parent_matrix(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> FloatArray:
+    """World from parent space (4, 4) in the evaluated frame; the identity if there is no parent."""
+    if obj.parent is None:
+        return np.eye(4)
+    parent = mesh_io.world_matrix(obj.parent.evaluated_get(depsgraph))
+    return parent @ np.array(obj.matrix_parent_inverse, dtype=float)
+
+
+def bake(obj: DataBlock, frames: range, worlds: FloatArray, parents: FloatArray) -> None:
+    """Write curves through world matrices, shape (frame_count, 4, 4), of an object whose parents are at `parents`."""
+    locations, turns, scale = _channels(obj, np.linalg.inv(parents) @ worlds)
+    _write_down(obj)
+    hold.remove(obj)
+    settings, data = obj.softpressure, obj.animation_data
+    own = None if data is None else data.action
+    identifier = actions.slot_identifier(obj)
+    settings.own_action = own
+    action: DataBlock = bpy.data.actions.new(PREFIX) if own is None else own.copy()
+    action.name = f"{PREFIX} {obj.name}"
+    actions.assign(obj, action, identifier)
+    data = obj.animation_data
+    data.action_blend_type, data.action_influence, data.action_extrapolation = "REPLACE", 1.0, "HOLD"
+    for driver in data.drivers:
+        if driver.data_path in _CHANNELS:
+            driver.mute = True
+    for constraint in obj.constraints:
+        constraint.mute = True
+    curves = actions.own_curves(obj)
+    for curve in [each for each in curves if each.data_path in _CHANNELS]:
+        curves.remove(curve)
+    numbers = np.array(frames)
+    actions.write_linear(curves, "location", numbers, locations)
+    mode = obj.rotation_mode
+    if mode == "QUATERNION":
+        values = rotations.quaternions(turns)
+    elif mode == "AXIS_ANGLE":
+        values = rotations.axis_angles(turns)
+    else:
+        values = rotations.eulers(turns, mode)
+    actions.write_linear(curves, _ROTATION_PATHS.get(mode, "rotation_euler"), numbers, values)
+    obj.scale = scale
+    settings.is_baked = True
+    obj.update_tag()
+
+
+def free(obj: DataBlock) -> None:
+    """Give a rigid body its own motion back, as it was when it was baked."""
+    settings = obj.softpressure
+    kept = json.loads(settings.own_motion)
+    baked = obj.animation_data.action if obj.animation_data else None
+    own = settings.own_action
+    if own is not None:
+        actions.assign(obj, own, kept["slot"])
+    else:
+        actions.assign(obj, None)
+    data = obj.animation_data
+    for name, value in kept["blending"].items():
+        setattr(data, name, value)
+    for driver in data.drivers:
+        if [driver.data_path, driver.array_index] in kept["drivers"]:
+            driver.mute = False
+    for constraint in obj.constraints:
+        if constraint.name in kept["constraints"]:
+            constraint.mute = False
+    if not kept["is_animated"] and data.action is None and not data.drivers and not data.nla_tracks:
+        obj.animation_data_clear()
+    for name, value in kept["values"].items():
+        setattr(obj, name, value)
+    if baked is not None and baked.name.startswith(PREFIX) and not baked.users:
+        bpy.data.actions.remove(baked)
+    settings.own_action = None
+    settings.own_motion = ""
+    settings.is_baked = False
+    obj.update_tag(refresh={"OBJECT", "TIME"})
+
+
+def _write_down(obj: DataBlock) -> None:
+    """Keep in the object what baking will change."""
+    data = obj.animation_data
+    names = ("action_blend_type", "action_influence", "action_extrapolation")
+    drivers = [] if data is None else [d for d in data.drivers if d.data_path in _CHANNELS and not d.mute]
+    kept: dict[str, Any] = {
+        "values": {name: list(getattr(obj, name)) for name in _CHANNELS},
+        "is_animated": data is not None,
+        "slot": actions.slot_identifier(obj),
+        "blending": {} if data is None else {name: getattr(data, name) for name in names},
+        "drivers": [[driver.data_path, driver.array_index] for driver in drivers],
+        "constraints": [each.name for each in obj.constraints if not each.mute and not hold.is_ours(each)],
+    }
+    obj.softpressure.own_motion = json.dumps(kept)
+
+
+def _channels(obj: DataBlock, local: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Locations (n, 3), rotation matrices (n, 3, 3) and scale (3,) for an object's own channels.
+
+    Blender puts them together as T(location + delta location) (delta rotation) (rotation) S(scale * delta scale).
+    """
+    delta_scale = np.array(obj.delta_scale, dtype=float)
+    scale = np.array(obj.scale, dtype=float) * delta_scale
+    lengths = np.linalg.norm(local[0, :3, :3], axis=0)
+    if not np.allclose(np.abs(scale), lengths, rtol=1e-5):  # its scale is animated: the size at the start counts
+        scale = np.where(scale < 0.0, -lengths, lengths)
+    turns = local[:, :3, :3] / scale
+    if np.linalg.det(turns[0]) < 0.0:
+        scale[0] *= -1.0
+        turns = local[:, :3, :3] / scale
+    error = np.abs(np.swapaxes(turns, 1, 2) @ turns - np.eye(3)).max()
+    if error > _SHEARED or np.linalg.det(turns).min() < 0.0:
+        raise SoftPressureError(
+            f"{obj.name}: its parent {obj.parent.name if obj.parent else ''} changes its scale by up to "
+            f"{error:.2g} meanwhile. Clear the parent (Alt P, Keep Transformation) or its animated scale before baking."
+        )
+    if obj.rotation_mode == "QUATERNION":
+        delta = rotations.from_quaternion(np.array(obj.delta_rotation_quaternion, dtype=float))
+    elif obj.rotation_mode == "AXIS_ANGLE":
+        delta = np.eye(3)  # Blender offers none in this mode
+    else:
+        delta = rotations.from_euler(np.array(obj.delta_rotation_euler, dtype=float), obj.rotation_mode)
+    locations = local[:, :3, 3] - np.array(obj.delta_location, dtype=float)
+    if np.any(delta_scale == 0.0):
+        raise SoftPressureError(f"{obj.name}: its delta scale has a zero. Clear it (Object > Clear > Delta Transform).")
+    return locations, delta.T @ turns, scale / delta_scale

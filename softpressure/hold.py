@@ -1,0 +1,88 @@
+"""Holds a rigid body where the simulation has it, without touching what its owner animates.
+
+Three constraints at the end of the stack, each with equal lower and upper limits, set the world matrix whatever comes
+before: transform, curves, drivers, parents, other constraints. Muted they do nothing. So the object's own motion stays
+in the file as it is, and taking the constraints away gives the object back.
+"""
+
+from typing import Any
+
+import bpy
+import numpy as np
+
+from . import rotations
+from .mesh_io import FloatArray
+
+#: Names of these constraints start with this.
+PREFIX = "SP Live"
+#: The first makes every scale positive, the second restores it.
+_TYPES: tuple[Any, ...] = ("LIMIT_ROTATION", "LIMIT_SCALE", "LIMIT_LOCATION")
+_ORDER = "XYZ"
+#: Blender limits no scale above this.
+_LARGEST_SCALE = 1000.0
+
+Constraint = Any  # bpy.types.LimitRotationConstraint and its like
+
+
+def is_ours(constraint: bpy.types.Constraint) -> bool:
+    """Whether a constraint was made here."""
+    return constraint.name.startswith(PREFIX)
+
+
+def ensure(obj: bpy.types.Object) -> list[Constraint]:
+    """The constraints of a rigid body, made and muted if they are missing, at the end of the stack."""
+    found = [_get(obj, kind) for kind in _TYPES]
+    last = len(obj.constraints) - 1
+    if list(obj.constraints[-len(_TYPES) :]) != found:
+        for constraint in found:
+            obj.constraints.move(obj.constraints.find(constraint.name), last)
+    return found
+
+
+def remove(obj: bpy.types.Object) -> None:
+    """Take the constraints away."""
+    for constraint in [each for each in obj.constraints if is_ours(each)]:
+        obj.constraints.remove(constraint)
+
+
+def show(obj: bpy.types.Object, matrix: FloatArray | None) -> None:
+    """Hold an object at a world matrix (4, 4), or let it go where its own transform has it; writes what differs."""
+    if matrix is None:
+        for constraint in obj.constraints:
+            if is_ours(constraint) and not constraint.mute:
+                constraint.mute = True
+        return
+    location, turn, scale = rotations.split(matrix)
+    angles = rotations.eulers(turn[None], _ORDER)[0]
+    for constraint, values in zip(ensure(obj), (angles, scale, location), strict=True):
+        is_idle = constraint.type == "LIMIT_SCALE" and bool(np.abs(values).max() > _LARGEST_SCALE)
+        if constraint.mute != is_idle:
+            constraint.mute = is_idle
+        for letter, value in zip("xyz", values.tolist(), strict=True):
+            for limit in ("min", "max"):
+                if getattr(constraint, f"{limit}_{letter}") != np.float32(value):
+                    setattr(constraint, f"{limit}_{letter}", value)
+
+
+def _get(obj: bpy.types.Object, kind: Any) -> Constraint:
+    name = f"{PREFIX} {kind.removeprefix('LIMIT_').title()}"
+    constraint: Constraint = obj.constraints.get(name)
+    if constraint is not None and constraint.type == kind:
+        return constraint
+    active = obj.constraints.active
+    constraint = obj.constraints.new(kind)
+    constraint.name = name
+    constraint.mute = True
+    constraint.owner_space = "WORLD"
+    constraint.show_expanded = False
+    for letter in "xyz":
+        if kind == "LIMIT_ROTATION":
+            setattr(constraint, f"use_limit_{letter}", True)
+        else:
+            setattr(constraint, f"use_min_{letter}", True)
+            setattr(constraint, f"use_max_{letter}", True)
+    if kind == "LIMIT_ROTATION":
+        constraint.euler_order = _ORDER
+    if active is not None and not is_ours(active):
+        obj.constraints.active = active
+    return constraint

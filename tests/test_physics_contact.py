@@ -1,0 +1,163 @@
+"""Nothing goes through anything, at speeds and masses that users will try; and what lies comes to rest."""
+
+import numpy as np
+import pytest
+import shapes
+from collide_reference import inside
+from rigid_scene import block
+from scenes import Ball, add_ball, gas_law_error
+from softpressure_ext.core import ModelBuilder, World
+
+
+def crossing_triangles(world):
+    """Triangles of all bodies that cross another body's surface now."""
+    search = world._solver._minimiser._search
+    state = world.save()
+    count = search.untangle(state.positions).crossing_triangle_count
+    world.load(state)
+    return count
+
+
+def shape(world, body):
+    """Positions and triangles [caller's order] of a membrane or, after those, a rigid body."""
+    model = world.model
+    start, triangles = model.body_point_start, model.surfaces.body_triangle_start
+    order = np.empty_like(model.point_of_vertex)
+    order[model.point_of_vertex] = np.arange(len(order))
+    x = world.positions(body) if body < model.membrane_count else world.rigid_positions(body - model.membrane_count)
+    return x, order[model.surfaces.triangles[triangles[body] : triangles[body + 1]]] - start[body]
+
+
+def ends_inside(world):
+    """Vertices of any moving body inside another one."""
+    shapes_now = [shape(world, body) for body in range(world.model.moving_count)]
+    count = 0
+    for a, (points, _) in enumerate(shapes_now):
+        for b, (x, triangles) in enumerate(shapes_now):
+            if a != b:
+                near = ((points > x.min(axis=0)) & (points < x.max(axis=0))).all(axis=1)
+                count += int(inside(points[near], x, triangles).sum()) if near.any() else 0
+    return count
+
+
+LIGHT = Ball(0.1, 0.05, 2e3, 2e4)
+
+
+@pytest.mark.parametrize("frame_rate", [24.0, 60.0])
+def test_a_ball_at_100_metres_per_second_bounces_off_a_single_triangle(frame_rate):
+    builder = ModelBuilder(gravity=(0, 0, 0))
+    add_ball(builder, LIGHT, 3, (-1.0, 0.013, 0.021), velocity=(100.0, 0.0, 0.0))
+    wall = np.array([(0.0, -3.0, -3.0), (0.0, 3.0, -3.0), (0.0, 0.0, 3.0)])
+    builder.add_collider("wall", wall, np.array([(0, 1, 2)], np.int32))
+    world = World(builder.build(), frame_rate=frame_rate, substeps=10, threads=1)
+    for _ in range(round(0.1 * frame_rate)):
+        world.advance_frame()
+        assert (world.positions(0)[:, 0] < 0.0).all()
+    assert world.velocities(0)[:, 0].mean() < -10.0  # back from where it came
+
+
+def test_two_balls_head_on_at_50_metres_per_second_each():
+    builder = ModelBuilder(gravity=(0, 0, 0))
+    for side in (-1.0, 1.0):
+        at = (0.5 * side, 0.01 * side, 0.005)
+        add_ball(builder, LIGHT, 3, at, name=f"ball {side}", velocity=(-50.0 * side, 0.0, 0.0))
+    world = World(builder.build(), frame_rate=24.0, substeps=10, threads=1)
+    for _ in range(3):
+        world.advance_frame()
+        assert crossing_triangles(world) == 0
+    assert world.positions(0)[:, 0].max() < world.positions(1)[:, 0].min()
+
+
+def test_a_thin_plate_falls_edge_on_on_a_ball():
+    builder = ModelBuilder()
+    add_ball(builder, LIGHT, 3, (0.0, 0.0, 0.11))
+    plate = block((0.3, 0.004, 0.3), (0.0, 0.003, 0.4))
+    builder.add_rigid("plate", *plate, mass=0.3, velocity=(0.0, 0.0, -10.0))
+    builder.add_collider("floor", *shapes.grid(4.0))
+    world = World(builder.build(), frame_rate=24.0, substeps=10, threads=1)
+    for _ in range(12):
+        world.advance_frame()
+        assert crossing_triangles(world) == 0
+    assert ends_inside(world) == 0
+    assert shape(world, 1)[0][:, 2].min() > 0.0
+
+
+def test_a_bullet_of_ten_grams_stays_outside_a_plate():
+    builder = ModelBuilder(gravity=(0, 0, 0))
+    builder.add_rigid("bullet", *block((0.02, 0.02, 0.02), (0.0, 0.003, 0.3)), mass=0.01, velocity=(0, 0, -100.0))
+    builder.add_rigid("plate", *block((0.3, 0.3, 0.004), (0.0, 0.003, 0.0)), mass=0.3)
+    world = World(builder.build(), frame_rate=24.0, substeps=10, threads=1)
+    for _ in range(4):
+        world.advance_frame()
+        assert crossing_triangles(world) == 0
+    bullet, plate = world.rigid_velocity(0)[0], world.rigid_velocity(1)[0]
+    # 1 kg m/s between them, to rounding
+    np.testing.assert_allclose(0.01 * bullet + 0.3 * plate, [0, 0, -1.0], rtol=0, atol=1e-12)
+    assert bullet[2] > plate[2]  # they part
+
+
+@pytest.mark.parametrize("mass", [1.0, 10.0, 100.0, 1000.0])
+def test_a_box_of_any_mass_on_a_ball(mass):
+    """A plate of up to a thousand times the ball's mass: the gas law holds and nothing gets through."""
+    ball = Ball(0.2, 1.0, 20e3, 1e5)
+    builder = ModelBuilder()
+    add_ball(builder, ball, 2, (0.0, 0.0, 0.203))
+    builder.add_rigid("box", *block((0.8, 0.8, 0.2), (0.0, 0.0, 0.52)), mass=mass)
+    builder.add_collider("floor", *shapes.grid(8.0))
+    world = World(builder.build(), frame_rate=24.0, substeps=10, threads=1)
+    gas = (ball.gauge_pressure + 101_325.0) * float(world.model.rest_volume[0])
+    for _ in range(24):
+        world.advance_frame()
+        assert gas_law_error(world, gas) < 1e-12  # rounding
+        assert ends_inside(world) == 0
+        assert world.positions(0)[:, 2].min() > 0.0
+    least = {1.0: 1.0, 10.0: 1.0, 100.0: 0.9, 1000.0: 0.1}[mass]  # it swings; at 1 000 kg down to a third
+    assert world.diagnostics().bodies[0].volume_ratio > least
+
+
+def test_bodies_that_start_crossed_come_apart_within_a_second():
+    """A soft ball and a box, a fifth of the ball's width into each other."""
+    builder = ModelBuilder(gravity=(0, 0, 0))
+    add_ball(builder, Ball(0.2, 0.5, 2e3, 2e4), 2, (0.0, 0.0, 0.0), damping=5.0)
+    builder.add_rigid("box", *block((0.3, 0.3, 0.3), (0.27, 0.01, 0.02)), mass=1.0)
+    world = World(builder.build(), frame_rate=24.0, substeps=10, threads=1)
+    assert world.crossing_triangle_count > 0
+    fastest = 0.0
+    for _ in range(24):
+        world.advance_frame()
+        fastest = max(fastest, float(np.linalg.norm(world.velocities(0), axis=1).max()))
+    assert crossing_triangles(world) == 0
+    assert ends_inside(world) == 0
+    assert fastest < 10.0  # m/s: pushed out, not shot out
+
+
+def rest_motion(world, bodies, seconds):
+    """Largest RMS motion of a body in a frame at the end, over its size."""
+    for _ in range(round(seconds * world.frame_rate)):
+        world.advance_frame()
+    before = [shape(world, body)[0] for body in range(bodies)]
+    world.advance_frame()
+    moved = [np.sqrt(((shape(world, b)[0] - x) ** 2).sum(axis=1).mean()) for b, x in enumerate(before)]
+    return max(m / np.ptp(x, axis=0).max() for m, x in zip(moved, before, strict=True))
+
+
+def test_ten_crooked_boxes_lie_still():
+    builder = ModelBuilder()
+    for k in range(10):
+        at = (0.01 * (k % 3), 0.008 * (k % 2), 0.101 + 0.202 * k)
+        builder.add_rigid(f"box {k}", *block((0.2, 0.2, 0.2), at))
+    builder.add_collider("floor", *shapes.grid(4.0))
+    world = World(builder.build(), frame_rate=24.0, substeps=10, threads=1)
+    assert rest_motion(world, 10, 5.0) < 1e-4
+    assert abs(world.rigid_positions(9)[:, 2].mean() - 1.919) < 0.01  # still on top
+
+
+def test_a_box_lies_still_on_four_balls():
+    builder = ModelBuilder()
+    for k, (x, y) in enumerate([(-0.3, -0.3), (0.3, -0.3), (-0.3, 0.3), (0.3, 0.3)]):
+        add_ball(builder, Ball(0.15, 0.5, 5e3, 2e4), 2, (x, y, 0.152), name=f"ball {k}", damping=5.0, bounciness=0.5)
+    builder.add_rigid("box", *block((1.0, 1.0, 0.1), (0.0, 0.0, 0.36)), mass=20.0)
+    builder.add_collider("floor", *shapes.grid(8.0), bounciness=0.5)
+    world = World(builder.build(), frame_rate=24.0, substeps=10, threads=1)
+    assert rest_motion(world, 5, 5.0) < 1e-4
+    assert ends_inside(world) == 0
