@@ -36,6 +36,7 @@ class _Membrane:
     friction: float
     bounciness: float
     thickness: float
+    self_collision: bool
     pinned: BoolArray
     velocity: FloatArray
 
@@ -96,6 +97,7 @@ class ModelBuilder:
         friction: float = 0.5,
         bounciness: float = 1.0,
         thickness: float = 0.0,
+        self_collision: bool = True,
         pinned: ArrayLike | None = None,
         velocity: Sequence[float] = (0.0, 0.0, 0.0),
     ) -> int:
@@ -120,6 +122,8 @@ class ModelBuilder:
             the body's own vibrations take. A pair of bodies uses the geometric means.
         thickness
             Distance kept from other surfaces [m]; 0 = 5 % of the mean edge length.
+        self_collision
+            Whether the skin cannot pass through itself.
         pinned
             Vertices that follow given positions.
         velocity
@@ -155,6 +159,7 @@ class ModelBuilder:
                 friction=float(friction),
                 bounciness=float(bounciness),
                 thickness=float(thickness),
+                self_collision=bool(self_collision),
                 pinned=topology.pin_mask(name, len(given), pin_numbers)[order],
                 velocity=start_velocity,
             )
@@ -330,6 +335,7 @@ class ModelBuilder:
             damping=np.array([body.damping for body in membranes]),
             body_mass=np.array([m.mass for m in membranes] + [r.mass for r in rigid] + [0.0] * len(colliders)),
             thickness=_thicknesses(bodies, edges, body_of_point),
+            self_collision=np.array([m.self_collision for m in membranes] + [False] * (len(bodies) - len(membranes))),
             friction=np.array([body.friction for body in bodies]),
             bounciness=np.array([body.bounciness for body in bodies]),
             gravity=self._gravity,

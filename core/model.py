@@ -146,6 +146,7 @@ class Model:
     # Per body, shape (body_count,)
     body_mass: FloatArray  # [kg], 0 for colliders
     thickness: FloatArray  # distance the body's surface keeps from another surface [m]
+    self_collision: BoolArray  # whether contact of the body with itself is looked for
     friction: FloatArray  # Coulomb coefficient; a pair uses the geometric mean
     bounciness: FloatArray  # share of the approach speed that a contact gives back; a pair uses the geometric mean
     gravity: FloatArray  # [m/s^2], shape (3,)

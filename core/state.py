@@ -18,11 +18,13 @@ class StuckContacts:
     point: IntArray  # or point_count + the first edge, shape (stuck_count,)
     other: IntArray  # the other body, or the second edge
     stretch: FloatArray  # along the surface [m], shape (stuck_count, 3)
+    share: FloatArray  # how far the row owned its contact, shape (stuck_count,)
+    energy: float  # that the springs hold [J]
 
     @staticmethod
     def none() -> "StuckContacts":
         """No contact presses."""
-        return StuckContacts(np.zeros(0, np.int32), np.zeros(0, np.int32), np.zeros((0, 3)))
+        return StuckContacts(np.zeros(0, np.int32), np.zeros(0, np.int32), np.zeros((0, 3)), np.zeros(0), 0.0)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,9 +3,10 @@
 from types import SimpleNamespace
 
 import numpy as np
+from softpressure_ext.core.collide.mobility import Mobility
 
 
-def model_of(membranes, colliders=(), *, thickness=0.01, friction=None, bounciness=None):
+def model_of(membranes, colliders=(), *, thickness=0.01, friction=None, bounciness=None, self_collision=False):
     """The part of a `Model` that contact search reads, from (positions, triangles) pairs of any kind of mesh.
 
     Made by hand so that also meshes a `ModelBuilder` would refuse (triangle soup) can be searched.
@@ -34,14 +35,16 @@ def model_of(membranes, colliders=(), *, thickness=0.01, friction=None, bouncine
         membrane_count=len(membranes),
         rigid_count=0,
         moving_count=len(membranes),
-        moving_point_count=int(offsets[len(membranes)]),
         body_count=count,
         vertex_count=int(offsets[len(membranes)]),
+        moving_point_count=int(offsets[len(membranes)]),
+        rigid=SimpleNamespace(point_start=offsets[len(membranes) : len(membranes) + 1]),
         point_count=int(offsets[-1]),
         body_point_start=offsets,
         point_body=body_of,
         rest_positions=np.concatenate([np.asarray(p, float) for p, _ in bodies]),
         thickness=np.broadcast_to(np.asarray(thickness, float), (count,)).copy(),
+        self_collision=np.arange(count) < (len(membranes) if self_collision else 0),
         friction=np.full(count, 0.5) if friction is None else np.asarray(friction, float),
         bounciness=np.zeros(count) if bounciness is None else np.asarray(bounciness, float),
         surfaces=SimpleNamespace(
@@ -54,6 +57,12 @@ def model_of(membranes, colliders=(), *, thickness=0.01, friction=None, bouncine
             edge_apex=np.array([(apexes[side] + [-1, -1])[:2] for side in sides], np.int32).reshape(-1, 2),
         ),
     )
+
+
+def mobility_of(model):
+    """Free vertices of 1 kg and no rigid bodies."""
+    nothing = np.zeros((0, 3))
+    return Mobility(np.ones(model.vertex_count), np.zeros(0, np.int32), nothing, np.zeros(0), np.zeros((0, 3, 3)))
 
 
 def icosphere(subdivisions, radius=1.0, centre=(0.0, 0.0, 0.0)):

@@ -83,6 +83,7 @@ def no_contact(model):
     return contact.ContactTerms(
         record.points, record.weights, record.vertex_start, record.vertex_entry,
         np.zeros(1024, bool), np.zeros((1024, 3)), np.zeros((1024, 6)),
+        model.vertex_count, model.rigid.unknown, model.rigid.arm,
     )  # fmt: skip
 
 
@@ -96,6 +97,9 @@ def hessian_times(model, p, **parts):
         "edge_block": np.zeros((edge_count, 4)),
         "volume_gradient": np.zeros((n, 3)),
         "gas_stiffness": np.zeros(model.membrane_count),
+        "rigid_mass": np.zeros(0),
+        "rigid_inertia": np.zeros((0, 3, 3)),
+        "rigid_point_start": model.rigid.point_start,
     }
     # the hinges have constant parts, so they are switched off by their number
     hinges = model.hinges

@@ -287,31 +287,40 @@ def brake(bodies, point, normal, impulse, strength, fall, known):
     return (speed - after) / mobility, -abs(known)
 
 
-def cut_impulses(contacts, mass, pinned, v1, v_ahead, time):
-    """Velocity changes [m/s] and each contact's normal impulse [N s].
+def cut_impulses(contacts, inverse_mass, excess, time, agreed, passes):
+    """Changes of the unknowns' velocities and each contact's impulse [N s], shape (contact_count, 3).
 
-    `contacts`: (points, weights, normal, force, friction); masses of free vertices.
+    `contacts`: (matrix from unknowns to relative motion, normal, normal force [N], coefficient, friction [N], velocity
+    of slip or 0 where it sticks); `inverse_mass` a dense matrix. To and fro over the contacts, until a pass changes no
+    impulse by more than a share `agreed` of the largest change.
     """
-    change, taken_impulse = np.zeros_like(v_ahead), np.zeros(len(contacts))
-    for c, (points, weights, normal, force, coefficient) in enumerate(contacts):
-        free = [s for s, i in enumerate(points) if i < len(mass) and not pinned[i]]
-        if force <= 0.0 or not free:
-            continue
-        jacobian = np.zeros((3, len(v_ahead) * 3))
-        for s in free:
-            jacobian[:, 3 * points[s] : 3 * points[s] + 3] = weights[s] * np.eye(3)
-        inverse_mass = np.repeat(1.0 / mass, 3)
-        mobility = (jacobian * inverse_mass @ jacobian.T)[0, 0]
-        ahead = jacobian @ (v_ahead - v1).ravel()
-        normal_part = normal * (normal @ ahead)
-        tangential = ahead - normal_part
-        allowed = time * force * mobility
-        taken = normal * min(max(normal @ ahead, 0.0), allowed)
-        if np.linalg.norm(tangential) > 0:
-            taken = taken + tangential * min(1.0, coefficient * allowed / np.linalg.norm(tangential))
-        change -= (inverse_mass * (jacobian.T @ (taken / mobility))).reshape(-1, 3)
-        taken_impulse[c] = normal @ taken / mobility
-    return change, taken_impulse
+    now, taken, largest = excess.copy(), np.zeros((len(contacts), 3)), 0.0
+    for turn in range(passes):
+        change = 0.0
+        for c in range(len(contacts))[:: 1 if turn % 2 == 0 else -1]:
+            jacobian, normal, force, coefficient, friction, slip = contacts[c]
+            mobility = jacobian @ inverse_mass @ jacobian.T
+            if force <= 0.0 or not mobility.any():
+                continue
+            relative = jacobian @ now
+            tangential = relative - normal * (normal @ relative)
+            held = normal @ taken[c]
+            push = np.clip(held + normal @ relative / (normal @ mobility @ normal), 0.0, time * force)
+            left = time * friction - (taken[c] - held * normal)
+            if slip.any():  # what slips is not to turn round
+                tangential = slip * min(1.0 + tangential @ slip / (slip @ slip), 0.0)
+            if tangential.any():
+                left -= tangential * (tangential @ tangential) / (tangential @ mobility @ tangential)
+            left *= min(1.0, coefficient * (time * force - push) / max(np.linalg.norm(left), 1e-300))
+            drag = time * friction - left
+            step = push * normal + drag - taken[c]
+            now -= inverse_mass @ jacobian.T @ step
+            taken[c] += step
+            change = max(change, np.linalg.norm(step))
+        largest = max(largest, change)
+        if change <= agreed * largest:
+            break
+    return now - excess, taken
 
 
 def untouched_mass(mass, points, force):

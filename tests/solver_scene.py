@@ -3,7 +3,8 @@
 import numpy as np
 import shapes
 from softpressure_ext.core import ModelBuilder
-from softpressure_ext.core.solvers.momentum import add_pairs
+from softpressure_ext.core.collide.mobility import Mobility
+from softpressure_ext.core.solvers.pairs import PairImpulses
 from softpressure_ext.core.solvers.rigid_motion import rigid_motions
 
 #: Kernel and twin do the same sums in another order.
@@ -64,15 +65,26 @@ class Pairs:
         self.normal = sign[:, None] * normal / np.linalg.norm(normal, axis=1)[:, None]
         self.force = np.where(rng.random(rows) < 0.7, rng.uniform(1, 5, rows), 0.0)
 
-    def add_to(self, x, time, impulse, point, load):
-        """Run `add_pairs`."""
-        add_pairs(
-            self.count, x, self.points, self.weights, self.normal, self.bodies, self.force, time, impulse, point, load
-        )
-
     def impulses(self, x, time):
-        """What `add_pairs` makes of a step of `time` [s]: impulse, point and load."""
-        shape = (self.model.membrane_count, self.model.body_count)
-        sums = np.zeros((*shape, 3)), np.zeros((*shape, 3)), np.zeros(shape)
-        self.add_to(x, time, *sums)
+        """What a step of `time` [s] adds up to, as `PairImpulses`."""
+        sums = PairImpulses(self.model)
+        sums.add(self, 0, x, self.force, time)
         return sums
+
+
+def key_of(model, low, high):
+    """Number of a pair of bodies."""
+    return low * model.body_count + high
+
+
+def row_of(model, pairs, low, high):
+    """Row of a pair of bodies in its `PairImpulses`."""
+    return pairs.key.tolist().index(key_of(model, low, high))
+
+
+def mobility_of(model):
+    """Of membranes alone."""
+    inverse_mass = np.where(model.pinned, 0.0, 1.0 / model.vertex_mass)
+    return Mobility(
+        inverse_mass, model.rigid.unknown, model.rigid.arm, 1.0 / model.rigid.mass, model.rigid.inverse_inertia
+    )  # fmt: skip

@@ -241,7 +241,8 @@ def friction_terms(scene, record, x, start, limit, spring, held, normal_force, s
     friction.friction_energy(count, x, start, lag, spring, again)
     assert again.sum() == pytest.approx(energy.sum(), rel=ROUNDING)
     terms = contact.ContactTerms(
-        record.points, record.weights, record.vertex_start, record.vertex_entry, active, force, matrix
+        record.points, record.weights, record.vertex_start, record.vertex_entry, active, force, matrix,
+        scene.model.vertex_count, scene.model.rigid.unknown, scene.model.rigid.arm,
     )  # fmt: skip
     on_vertices = np.array([contact.contact_force(i, terms) for i in range(scene.model.vertex_count)])
     return energy.sum(), on_vertices, terms

@@ -13,11 +13,13 @@ from softpressure_ext.core.solvers.implicit import ImplicitSolver, Motion
 from softpressure_ext.core.solvers.momentum import MomentumBalance
 from softpressure_ext.core.solvers.newton import NewtonSettings
 from softpressure_ext.core.solvers.rigid_motion import rigid_motions
-from softpressure_ext.core.state import State
-from solver_scene import EXTRA_INERTIA, ROUNDING, Pairs, motions, parts, random_motion
+from softpressure_ext.core.state import RigidMotion, State
+from solver_scene import EXTRA_INERTIA, ROUNDING, Pairs, key_of, mobility_of, motions, parts, random_motion, row_of
 
 #: Contacts in both orders, with a collider, and of a body with itself.
 KINDS = ((0, 1), (1, 0), (1, 3), (2, 3), (2, 2), (0, 2))
+NO_POSES = np.zeros((0, 7))
+NO_SOLIDS = RigidMotion(NO_POSES, np.zeros((0, 3)), np.zeros((0, 3)))
 STILL = Motion(np.zeros(0, np.int32), np.zeros((0, 3)), np.zeros((0, 3)), 1.0)
 
 
@@ -60,6 +62,12 @@ def test_rigid_motion_of_a_line_is_finite():
     assert np.isfinite(rows).all()
 
 
+def take_back(balance, x, change):
+    """Book velocity changes [m/s] of the vertices, of contacts between bodies 0 and 1 that have no impulse."""
+    pairs = Pairs(balance._model, np.random.default_rng(0), 4, ((0, 1),))
+    balance.take_back(SimpleNamespace(contacts=pairs, record=0), x, NO_POSES, change, np.zeros(len(pairs.force)))
+
+
 def momenta(model, x, v, origin):
     """Of each membrane, by the twin."""
     rows = zip(parts(model), origin, strict=True)
@@ -87,7 +95,7 @@ def test_sums_over_contacts_equal_their_twin(model, moving, origin):
     pairs, sums = Pairs(model, rng, 48, KINDS), np.ones((3, 6))
     force = rng.normal(0, 3.0, (len(pairs.force), 3))
     momentum.add_contacts(
-        48, x, pairs.points, pairs.weights, pairs.force > 0.0, force, pairs.bodies, 0.004, origin, sums
+        48, x, pairs.points, pairs.weights, pairs.force > 0.0, force, model.point_body, 0.004, origin, sums
     )  # fmt: skip
     force[pairs.force == 0.0] = 0.0
     rows = list(zip(pairs.points, pairs.weights, pairs.bodies, force, strict=True))[:48]
@@ -100,34 +108,64 @@ def test_impulses_of_pairs_are_summed_with_their_signs(model, moving):
     """Twice, for a step has two stages, and the second time less, as what is taken back."""
     x, _ = moving
     pairs = Pairs(model, np.random.default_rng(1), 48, KINDS)
-    impulse, point, load = sums = pairs.impulses(x, 0.004)
-    pairs.add_to(x, -0.001, *sums)
+    sums = pairs.impulses(x, 0.004)
+    sums.add(pairs, 0, x, pairs.force, -0.001)
     rows = list(zip(pairs.points, pairs.weights, pairs.normal, pairs.bodies, 0.003 * pairs.force, strict=True))[:48]
     for low in range(3):
         for high in range(4):
             total, placed, size = reference.pair_impulses(rows, x, low, high) if low < high else (0.0, 0.0, 0.0)
-            np.testing.assert_allclose(impulse[low, high], total, rtol=0, atol=ROUNDING)
-            np.testing.assert_allclose(point[low, high], placed, rtol=0, atol=ROUNDING)
-            assert load[low, high] == pytest.approx(size, rel=ROUNDING)
-    assert np.count_nonzero(load) == 4 and (impulse[0, 1, 2], impulse[1, 3, 2]) > (0.0, 0.0)
+            if key_of(model, low, high) not in sums.key:
+                assert size == 0.0
+                continue
+            row = row_of(model, sums, low, high)
+            assert (sums.low[row], sums.high[row]) == (low, high)
+            np.testing.assert_allclose(sums.impulse[row], total, rtol=0, atol=ROUNDING)
+            np.testing.assert_allclose(sums.point[row], placed, rtol=0, atol=ROUNDING)
+            assert sums.load[row] == pytest.approx(size, rel=ROUNDING)
+    assert (np.diff(sums.key) > 0).all() and np.count_nonzero(sums.load) == 4
+    assert all(sums.impulse[row_of(model, sums, *pair), 2] > 0.0 for pair in ((0, 1), (1, 3)))
+
+
+def test_a_new_record_keeps_the_impulses_of_the_old_one(model, moving):
+    """A search in the middle of a step: pairs with an impulse stay, others go, new ones come."""
+    x, _ = moving
+    first = Pairs(model, np.random.default_rng(1), 24, ((0, 1), (1, 3), (0, 2)))
+    first.force[first.bodies[:, 1] == 2] = 0.0
+    second = Pairs(model, np.random.default_rng(2), 24, ((1, 0), (2, 3)))
+    sums = first.impulses(x, 0.004)
+    assert sums.key.tolist() == [key_of(model, *pair) for pair in ((0, 1), (0, 2), (1, 3))]
+    sums.add(second, 1, x, second.force, 0.004)
+    assert sums.key.tolist() == [key_of(model, *pair) for pair in ((0, 1), (1, 3), (2, 3))]
+    for low, high in ((0, 1), (1, 3), (2, 3)):
+        total, placed, size = np.zeros(3), np.zeros(3), 0.0
+        for pairs in (first, second):
+            rows = zip(pairs.points, pairs.weights, pairs.normal, pairs.bodies, 0.004 * pairs.force, strict=True)
+            one = reference.pair_impulses(list(rows)[:24], x, low, high)
+            total, placed, size = total + one[0], placed + one[1], size + one[2]
+        row = row_of(model, sums, low, high)
+        np.testing.assert_allclose(sums.impulse[row], total, rtol=0, atol=ROUNDING)
+        np.testing.assert_allclose(sums.point[row], placed, rtol=0, atol=ROUNDING)
+        assert sums.load[row] == pytest.approx(size, rel=ROUNDING)
 
 
 def test_settling_meets_the_account_with_rigid_velocities(model, moving):
     x, v = moving
     rng = np.random.default_rng(3)
     balance, mass = MomentumBalance(model), model.vertex_mass
-    balance.add_change(x, v)  # forgotten by the start
+    take_back(balance, x, v)  # forgotten by the start
     balance.pairs.load[:] = 1.0
-    balance.start(x, v)
-    assert not any(sums.any() for sums in (balance.pairs.impulse, balance.pairs.point, balance.pairs.load))
+    balance.start(x, v, NO_SOLIDS)
+    assert len(balance.pairs.load) and not any(
+        sums.any() for sums in (balance.pairs.impulse, balance.pairs.point, balance.pairs.load)
+    )
     change = rng.standard_normal(v.shape)
-    balance.add_change(x, change)
+    take_back(balance, x, change)
     origin = np.array([x[part.start] for part in parts(model)])
     goal = momenta(model, x, v, origin) + momenta(model, x, change, origin)
     # by the end of the step the bodies are elsewhere, turned and bent
     there, before = 1.1 * x + rng.normal(0, 0.01, x.shape), rng.standard_normal(v.shape)
     after = before.copy()
-    balance.settle(there, after)
+    balance.settle(there, after, NO_SOLIDS)
     for body, part in enumerate(parts(model)[:2]):
         r = there[part] - there[part].mean(axis=0)
         turns = [np.cross(axis, r).ravel() for axis in np.eye(3)]
@@ -142,7 +180,7 @@ def test_settling_meets_the_account_with_rigid_velocities(model, moving):
     held = parts(model)[2]
     assert (after[held.start :] == before[held.start :]).all()  # pinned, or a collider
     # the billionth that is left of what lacked is gone when it lacks little, as after every step
-    balance.settle(there, after)
+    balance.settle(there, after, NO_SOLIDS)
     np.testing.assert_allclose(momenta(model, there, after, origin)[:2], goal[:2], rtol=0, atol=ROUNDING)
 
 
@@ -174,14 +212,18 @@ def test_what_rests_on_a_collider_is_let_alone(shares, other, alone):
     now[ball] = 5e-3 * (shares[0] * sideways + np.cross(shares[1] / radius * axis, r))
     goal[ball] = now[ball] + 5e-4 * (shares[2] * sideways + np.cross(shares[3] / radius * axis, r))
     balance = MomentumBalance(model, 0.05)
-    balance.start(x, goal)
+    balance.start(x, goal, NO_SOLIDS)
     pairs = Pairs(model, np.random.default_rng(0), 0)
     terms = SimpleNamespace(points=pairs.points, weights=pairs.weights, active=pairs.force > 0.0, force=pairs.normal)
-    for _ in range(2):  # no contact: only the time counts
-        balance.add_forces(SimpleNamespace(terms=terms, contacts=pairs, normal_force=pairs.force), x, 0.005)
-    balance.pairs.load[0, other] = 1.0
+    pairs.bodies = np.array([[0, other]], np.int32)  # of no force: only the time counts
+    pairs.count, pairs.force = 1, np.zeros(len(pairs.points))
+    terms.active[:] = False
+    energy = SimpleNamespace(terms=terms, contacts=pairs, normal_force=pairs.force, record=0)
+    for _ in range(2):
+        balance.add_forces(energy, x, NO_POSES, 0.005)
+    balance.pairs.load[row_of(model, balance.pairs, 0, other)] = 1.0
     after = now.copy()
-    balance.settle(x, after)
+    balance.settle(x, after, NO_SOLIDS)
     np.testing.assert_allclose(after, now if alone else goal, rtol=0, atol=ROUNDING)
 
 
@@ -192,10 +234,10 @@ def test_the_account_is_as_good_a_kilometre_away(model, moving):
     results = []
     for place in (x, x + away):
         balance = MomentumBalance(model)
-        balance.start(place, v)
-        balance.add_change(place, 0.1 * v[::-1])
+        balance.start(place, v, NO_SOLIDS)
+        take_back(balance, place, 0.1 * v[::-1])
         results.append((balance._momenta.copy(), 0.5 * v))
-        balance.settle(place, results[-1][1])
+        balance.settle(place, results[-1][1], NO_SOLIDS)
     assert (results[0][0] == results[1][0]).all()
     # a centre a kilometre away is rounded to 2e-13 m, against arms of 0.1 m; speeds of a few m/s
     np.testing.assert_allclose(results[1][1], results[0][1], rtol=0, atol=1e-11)
@@ -222,8 +264,14 @@ class PressedBalls:
         self.solver.step(self.state, self.state, STILL, 0.0, self.state.gas)
 
     def touching_pairs(self):
-        load = self.solver._momentum.pairs.load
-        return {(int(a), int(b)) for a, b in np.argwhere(load > 0.0)}
+        pairs = self.solver._momentum.pairs
+        return {(int(pairs.low[row]), int(pairs.high[row])) for row in np.flatnonzero(pairs.load > 0.0)}
+
+    def impulse(self, low, high, pairs=None):
+        """On the lower body of a pair [N s], 0 where it has none."""
+        pairs = pairs or self.solver._momentum.pairs
+        known = key_of(self.model, low, high) in pairs.key
+        return pairs.impulse[row_of(self.model, pairs, low, high)] if known else np.zeros(3)
 
 
 @pytest.fixture
@@ -246,14 +294,14 @@ def test_the_account_holds_what_the_forces_of_a_stage_do(pressed):
     for scene in pressed:
         model, energy, n = scene.model, scene.solver._minimiser.energy, scene.model.vertex_count
         x, time = scene.state.positions, 0.003
-        energy.begin(x[:n], scene.state.gas)  # where the vertices are: no inertia
-        energy.evaluate(x)
+        energy.begin(x[:n], NO_POSES, scene.state.gas)  # where the vertices are: no inertia
+        energy.evaluate(x, NO_POSES)
         energy.linearise(x)
         forces = np.zeros((n, 3))
         energy.residual(x, forces)
         balance = MomentumBalance(model)
-        balance.start(x, np.zeros_like(x))
-        balance.add_forces(energy, x, time)
+        balance.start(x, np.zeros_like(x), NO_SOLIDS)
+        balance.add_forces(energy, x, NO_POSES, time)
         origin = np.array([x[part.start] for part in parts(model)])
         pushes = time * (forces / model.vertex_mass[:, None] + model.gravity)
         expected = momenta(model, x, pushes, origin)
@@ -267,22 +315,24 @@ def test_without_friction_impulses_of_pairs_are_all_that_contacts_do(pressed):
     scene = pressed[1]
     model, energy, x = scene.model, scene.solver._minimiser.energy, scene.state.positions
     balance, n = MomentumBalance(model), scene.model.vertex_count
-    balance.start(x, np.zeros_like(x))
+    balance.start(x, np.zeros_like(x), NO_SOLIDS)
 
     def check():
-        impulse = balance.pairs.impulse
-        given = [impulse[0, 1] + impulse[0, 2], impulse[1, 2] - impulse[0, 1]]
+        first, second, third = (scene.impulse(*pair, balance.pairs) for pair in ((0, 1), (0, 2), (1, 2)))
+        given = [first + second, third - first]
         weight = 0.003 * model.body_mass[:2, None] * model.gravity
         np.testing.assert_allclose(balance._momenta[:, :3] - weight, given, rtol=0, atol=ROUNDING)
-        return balance.pairs.load.copy()
+        return np.array([balance.pairs.load[row_of(model, balance.pairs, *pair)] for pair in ((0, 1), (0, 2))])
 
-    balance.add_forces(energy, x, 0.003)
+    balance.add_forces(energy, x, NO_POSES, 0.003)
     whole = check()
     ahead = np.random.default_rng(0).normal(0, 2.0, (n, 3))
-    change, taken = overshoot(energy, np.zeros((n, 3)), ahead, 0.003)
-    balance.take_back(energy, x, change, taken)
+    change, taken = overshoot(
+        energy, mobility_of(model), np.zeros((n, 3)), ahead, np.zeros((energy.contacts.count, 3)), 0.003
+    )
+    balance.take_back(energy, x, NO_POSES, change, taken)
     rest = check()
-    assert 0.0 < rest[0, 1] < 0.99 * whole[0, 1] and 0.0 < rest[0, 2] < 0.99 * whole[0, 2]
+    assert (rest > 0.0).all() and (rest < 0.99 * whole).all()
     assert rest.sum() == pytest.approx(whole.sum() - taken.sum(), rel=ROUNDING)
 
 
@@ -298,8 +348,8 @@ def test_steps_change_momenta_by_what_their_contacts_and_gravity_give():
     for _ in range(24):
         before = both()
         scene.step()
-        impulse = scene.solver._momentum.pairs.impulse
-        given = [impulse[0, 1] + impulse[0, 2], impulse[1, 2] - impulse[0, 1]]
+        first, second, third = (scene.impulse(*pair) for pair in ((0, 1), (0, 2), (1, 2)))
+        given = [first + second, third - first]
         fall = model.body_mass[:2, None] * model.gravity / 480.0
         np.testing.assert_allclose(both() - before - fall, given, rtol=0, atol=ROUNDING)
         touched += bool(scene.touching_pairs())
@@ -317,9 +367,9 @@ def test_closing_the_account_adds_only_what_newtons_method_leaves(monkeypatch):
         cuts.append(float(taken.sum()))
         return change, taken
 
-    def watched(balance, x, v):
+    def watched(balance, x, v, rigid):
         before = v.copy()
-        settle(balance, x, v)
+        settle(balance, x, v, rigid)
         lacks.extend(np.linalg.norm(mass[part] @ (v - before)[part]) for part in parts(scene.model))
 
     monkeypatch.setattr(newton, "SMALL_FALL", 0.0)

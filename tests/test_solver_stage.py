@@ -14,6 +14,7 @@ from softpressure_ext.core.solvers.preconditioner import precondition
 from softpressure_ext.core.state import State, StuckContacts
 
 TAU = 1.2e-3
+NO_POSES = np.zeros((0, 7))  # no rigid bodies
 MODULUS, BEND, MASS, GAUGE = 2e4, 0.03, 0.2, 8e3
 
 
@@ -46,8 +47,8 @@ class PressedBalls:
         stuck = StuckContacts(low, np.full(6, 2, np.int32), rng.normal(0, 1e-5, (6, 3)) * [1, 1, 0])
         self.energy.start(start)
         self.energy.contacts_found(self.scale, stuck)
-        self.energy.begin(self.x[:n] + rng.normal(0, 1e-4, (n, 3)), self.state.gas)
-        self.energy.evaluate(self.x)
+        self.energy.begin(self.x[:n] + rng.normal(0, 1e-4, (n, 3)), NO_POSES, self.state.gas)
+        self.energy.evaluate(self.x, NO_POSES)
         self.energy.linearise(self.x)
         self.rng = rng
 
@@ -92,7 +93,7 @@ def test_residual_is_minus_the_gradient_of_the_whole_stage(balls):
         along[:n] = d
         # 1e-9 m: the barrier bends by 1e-9 / 1e-3 per step; the energy of 200 J rounds to 1e-14 of itself
         h = 1e-9
-        slope = (energy.evaluate(x + h * along) - energy.evaluate(x - h * along)) / (2 * h)
+        slope = (energy.evaluate(x + h * along, NO_POSES) - energy.evaluate(x - h * along, NO_POSES)) / (2 * h)
         assert slope == pytest.approx(-np.vdot(forces, d), rel=2e-4, abs=2e-4 * np.abs(forces * d).sum() + 3e-4)
 
 
@@ -132,7 +133,7 @@ def dense_hessian(balls):
 def scratch_of(model):
     return Scratch(
         *np.zeros((3, model.vertex_count, 3)), np.zeros((len(model.chunks.body), 2)),
-        np.zeros((len(model.hinges.sharp), 4, 3)), np.zeros(model.membrane_count),
+        np.zeros((len(model.hinges.sharp), 4, 3)), np.zeros(model.membrane_count), np.zeros((0, 6, 6)),
     )  # fmt: skip
 
 

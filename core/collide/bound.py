@@ -19,6 +19,7 @@ from .contacts import EDGE_EDGE, POINT_TRIANGLE, Contacts
 from .edge_gaps import across
 from .features import closest_on_edges_of, closest_on_triangle, unit_normal
 from .mobility import Mobility
+from .whole import WholeMoves, shorten_whole
 
 CHUNK = 256  # contacts, or vertices, per unit of parallel work
 SHARE_OF_BOTH = 0.45  # of the distance, for each side, where both sides are free to move
@@ -27,7 +28,12 @@ CARRY_PASSES = 6
 
 
 def limit_displacement(
-    x: FloatArray, step: FloatArray, mobility: Mobility, contacts: Contacts, scale: FloatArray
+    x: FloatArray,
+    step: FloatArray,
+    mobility: Mobility,
+    contacts: Contacts,
+    scale: FloatArray,
+    whole: WholeMoves | None = None,
 ) -> None:
     """Factors by which a step of the unknowns must be multiplied so that no candidate is crossed.
 
@@ -35,18 +41,30 @@ def limit_displacement(
     one per vertex, then one per rigid body. Colliders do not move. Rows with side -1 are free to come back.
     Smaller factors than these are safe as well. Pairs that are not candidates are covered as long as
     `ContactSearch.still_valid` holds for the new positions.
+
+    whole: the vertices then move by whole.move + scale (step - whole.move). Its moves are shortened in place where
+    another body is in the way.
     """
+    vertex_count = len(mobility.inverse_mass)
+    if whole is None:
+        whole = WholeMoves.none()
+    else:
+        shorten_whole(
+            x, contacts.first_attachment, contacts.points, contacts.kind, contacts.side, contacts.bodies,
+            vertex_count, whole.vertex_body, whole.move, whole.turn,
+        )  # fmt: skip
     limit_rows(
-        x, step, mobility.unknown, mobility.arm, len(mobility.inverse_mass), contacts.count, contacts.points,
-        contacts.kind, contacts.apex, contacts.side, contacts.slot_scale, contacts.vertex_start,
-        contacts.vertex_entry, scale,
+        x, step, whole.move, whole.turn, contacts.bodies, mobility.unknown, mobility.arm, vertex_count,
+        contacts.count, contacts.points, contacts.kind, contacts.apex, contacts.side, contacts.slot_scale,
+        contacts.vertex_start, contacts.vertex_entry, scale,
     )  # fmt: skip
 
 
 @parallel_kernel
 def limit_rows(
-    x, step, unknown, arm, vertex_count, count, points, kind, apex, side, slot_scale, vertex_start, vertex_entry, scale
-):
+    x, step, whole, turn, bodies, unknown, arm, vertex_count, count, points, kind, apex, side, slot_scale, vertex_start,
+    vertex_entry, scale,
+):  # fmt: skip
     """Factors of each slot of each row, then the least of each vertex and of each rigid body."""
     for chunk in numba.prange((count + CHUNK - 1) // CHUNK):
         for row in range(chunk * CHUNK, min(count, (chunk + 1) * CHUNK)):
@@ -55,18 +73,27 @@ def limit_rows(
             if side[row] < 0:
                 continue
             if kind[row] == EDGE_EDGE:
-                limit_edges(x, step, unknown, arm, points, apex, row, vertex_count, slot_scale)
+                limit_edges(x, step, whole, turn, bodies, unknown, arm, points, apex, row, vertex_count, slot_scale)
                 continue
             if kind[row] != POINT_TRIANGLE:
                 continue
             nx, ny, nz, d = direction_of(x, points, row)
-            least = limit_along(nx, ny, nz, d, step, unknown, arm, points, row, vertex_count, slot_scale)
+            least = limit_along(
+                nx, ny, nz, d, step, whole, turn, bodies, unknown, arm, points, row, vertex_count, slot_scale
+            )
             if least < 1.0:
                 # The triangle's own plane separates as well. It is the better one for a point that slides
                 # over a surface towards this triangle's border.
                 mx, my, mz, h = height_of(x, points, row)
-                if limit_along(mx, my, mz, h, step, unknown, arm, points, row, vertex_count, slot_scale) < least:
-                    limit_along(nx, ny, nz, d, step, unknown, arm, points, row, vertex_count, slot_scale)
+                if (
+                    limit_along(
+                        mx, my, mz, h, step, whole, turn, bodies, unknown, arm, points, row, vertex_count, slot_scale
+                    )
+                    < least
+                ):
+                    limit_along(
+                        nx, ny, nz, d, step, whole, turn, bodies, unknown, arm, points, row, vertex_count, slot_scale
+                    )
     for chunk in numba.prange((vertex_count + CHUNK - 1) // CHUNK):
         for vertex in range(chunk * CHUNK, min(vertex_count, (chunk + 1) * CHUNK)):
             least = 1.0
@@ -82,7 +109,7 @@ def limit_rows(
 
 
 @kernel
-def limit_along(nx, ny, nz, d, step, unknown, arm, points, row, vertex_count, slot_scale):
+def limit_along(nx, ny, nz, d, step, whole, turn, bodies, unknown, arm, points, row, vertex_count, slot_scale):
     """Factors of a row's slots for a plane with unit normal n, d [m] between both sides; returns the least."""
     last = vertex_count + unknown.shape[0]
     point_free = points[row, 0] < last
@@ -94,10 +121,27 @@ def limit_along(nx, ny, nz, d, step, unknown, arm, points, row, vertex_count, sl
         if point >= last:
             continue
         sign = -1.0 if slot == 0 else 1.0
-        along = point_along(point, sign * nx, sign * ny, sign * nz, step, unknown, arm, vertex_count)
-        slot_scale[row, slot] = allowed / along if along > allowed else 1.0
+        slot_scale[row, slot] = share_of(
+            point, sign * nx, sign * ny, sign * nz, allowed, step, whole, turn, bodies, row, unknown, arm, vertex_count
+        )
         least = min(least, slot_scale[row, slot])
     return least
+
+
+@kernel
+def share_of(point, nx, ny, nz, room, step, whole, turn, bodies, row, unknown, arm, vertex_count):
+    """Share of its step that a moving point may take to go at most `room` [m] along the unit vector n."""
+    if point >= vertex_count or turn.shape[0] == 0:
+        along = point_along(point, nx, ny, nz, step, unknown, arm, vertex_count)
+        return room / along if along > room else 1.0
+    rx, ry, rz = step[point, 0] - whole[point, 0], step[point, 1] - whole[point, 1], step[point, 2] - whole[point, 2]
+    along = rx * nx + ry * ny + rz * nz
+    if bodies[row, 0] == bodies[row, 1]:
+        # both sides take part in the move of the whole, which turns the plane between them
+        along += turn[bodies[row, 0]] * math.sqrt(rx * rx + ry * ry + rz * rz)
+    else:
+        room = max(0.0, room - whole[point, 0] * nx - whole[point, 1] * ny - whole[point, 2] * nz)
+    return room / along if along > room else 1.0
 
 
 @kernel
@@ -116,7 +160,7 @@ def point_along(point, nx, ny, nz, step, unknown, arm, vertex_count):
 
 
 @kernel
-def limit_edges(x, step, unknown, arm, points, apex, row, vertex_count, slot_scale):
+def limit_edges(x, step, whole, turn, bodies, unknown, arm, points, apex, row, vertex_count, slot_scale):
     """Factors of the slots of a row of two edges: of the planes tried, the one that holds fewest back."""
     p, p_end, q, q_end = points[row, 0], points[row, 1], points[row, 2], points[row, 3]
     _, _, nx, ny, nz, _ = closest_on_edges_of(x, p, p_end, q, q_end)
@@ -125,7 +169,7 @@ def limit_edges(x, step, unknown, arm, points, apex, row, vertex_count, slot_sca
         nx, ny, nz = nx / length, ny / length, nz / length
     else:
         nx, ny, nz, _ = across(x, p, p_end, q, q_end)
-    best = limit_between(x, step, unknown, arm, nx, ny, nz, points, row, vertex_count, slot_scale)
+    best = limit_between(x, step, whole, turn, bodies, unknown, arm, nx, ny, nz, points, row, vertex_count, slot_scale)
     bx, by, bz = nx, ny, nz
     total = best
     # The plane along both edges, then the planes of the triangles at them: for what slides over a surface.
@@ -140,11 +184,13 @@ def limit_edges(x, step, unknown, arm, points, apex, row, vertex_count, slot_sca
             nx, ny, nz = unit_normal(x, p, p_end, apex[row, attempt - 1])
         else:
             nx, ny, nz = unit_normal(x, q, q_end, apex[row, attempt - 1])
-        total = limit_between(x, step, unknown, arm, nx, ny, nz, points, row, vertex_count, slot_scale)
+        total = limit_between(
+            x, step, whole, turn, bodies, unknown, arm, nx, ny, nz, points, row, vertex_count, slot_scale
+        )
         if total > best:
             best, bx, by, bz = total, nx, ny, nz
     if total < best:
-        limit_between(x, step, unknown, arm, bx, by, bz, points, row, vertex_count, slot_scale)
+        limit_between(x, step, whole, turn, bodies, unknown, arm, bx, by, bz, points, row, vertex_count, slot_scale)
 
 
 @kernel
@@ -154,7 +200,7 @@ def height(x, point, nx, ny, nz):
 
 
 @kernel
-def limit_between(x, step, unknown, arm, nx, ny, nz, points, row, vertex_count, slot_scale):
+def limit_between(x, step, whole, turn, bodies, unknown, arm, nx, ny, nz, points, row, vertex_count, slot_scale):
     """Factors of the slots of a row of two edges for a plane between them with unit normal n; returns a mark.
 
     Each end may go as far as the plane, from where it is. 0 where no such plane separates the edges.
@@ -180,10 +226,12 @@ def limit_between(x, step, unknown, arm, nx, ny, nz, points, row, vertex_count, 
             free += 1
             continue
         sign = -1.0 if slot < 2 else 1.0
-        along = point_along(point, sign * nx, sign * ny, sign * nz, step, unknown, arm, vertex_count)
         room = height(x, point, nx, ny, nz)
         room = allowed + (room - low if slot < 2 else high - room)
-        slot_scale[row, slot] = 0.0 if not separates else room / along if along > room else 1.0
+        share = share_of(
+            point, sign * nx, sign * ny, sign * nz, room, step, whole, turn, bodies, row, unknown, arm, vertex_count
+        )
+        slot_scale[row, slot] = share if separates else 0.0
         if slot_scale[row, slot] >= 1.0:
             free += 1
         else:

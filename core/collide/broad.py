@@ -14,9 +14,11 @@ from .edge_query import EdgeQuery
 from .groups import build_groups, find_movers, fit_groups
 from .nearest import STACK_SIZE
 from .overlap import Overlaps, find_overlaps
+from .own_motion import own_distance
 from .partners import Partners, fit_bodies
-from .query import find_pairs, start_rows, write_contacts
+from .query import add_counts, find_pairs, place_rows, start_rows, write_contacts
 from .recovery import WrongSide
+from .self_query import SelfQuery
 from .tree import build_trees
 
 FloatArray = NDArray[np.float64]
@@ -46,12 +48,17 @@ class ContactSearch:
         self._active = np.zeros(body_count, np.uint8)
         self._stacks = np.zeros((chunk_count, STACK_SIZE), np.int32)
         self._chunk_moved = np.zeros(chunk_count, np.uint8)
+        self._chunk_body = self._groups.body[self._groups.chunk_start[:-1]]
         self._point_count = np.zeros(point_count, np.int32)
         self._cursor = np.zeros(point_count, np.int32)
         self._found_count = np.zeros(chunk_count, np.int64)
         self._make_room(np.full(chunk_count, FIRST_REGION, np.int64))
         self._wrong = WrongSide(model)
         self._edges = EdgeQuery(model)
+        self._own = SelfQuery(model, self._trees)
+        self._own_reach = np.zeros(body_count)
+        self._suspended = np.zeros(body_count, bool)
+        self._far = np.zeros(chunk_count)
 
     def _make_room(self, room: NDArray[np.int64]) -> None:
         """Give each chunk its region of the found arrays."""
@@ -71,6 +78,16 @@ class ContactSearch:
         """Side of each pair's triangles on which the point belongs: +1 that of their normals, else -1."""
         return self._wrong.facing
 
+    @property
+    def suspended(self) -> NDArray[np.int32]:
+        """Bodies that began crossed with themselves or too near: no self-contact until they are clear."""
+        return np.flatnonzero(self._suspended).astype(np.int32)
+
+    def suspend(self, bodies: NDArray[np.int32]) -> None:
+        """Set `suspended`."""
+        self._suspended[:] = False
+        self._suspended[bodies] = True
+
     def list_wrong_side(self, pairs: NDArray[np.int32], facing: NDArray[np.int8]) -> None:
         """Set the (point, body) pairs, shape (n, 2), whose point lies behind the body's surface, and their facing.
 
@@ -80,12 +97,14 @@ class ContactSearch:
         self._wrong.set(pairs, facing)
 
     def untangle(self, x: FloatArray) -> Overlaps:
-        """Look for bodies that cross each other at x and list the points on the wrong side.
+        """Look for bodies that cross each other at x and list the points on the wrong side; suspend self-contact
+        where a body crosses itself or is too near to itself.
 
         Meant for the start of a run: it costs about as much as a hundred searches. The result is for reports.
         """
         overlaps = find_overlaps(self._model, self._trees, x)
         self._wrong.set(overlaps.pairs, overlaps.facing)
+        self.suspend(np.array([body for body in self._own.bodies.tolist() if self._own.touches(x, body)], np.int32))
         return overlaps
 
     def recover(self, x: FloatArray, contacts: Contacts) -> None:
@@ -97,24 +116,30 @@ class ContactSearch:
         """
         self._wrong.shift(x, contacts, True)
 
-    def search(self, x: FloatArray, reach: FloatArray, contacts: Contacts) -> None:
+    def search(self, x: FloatArray, reach: FloatArray, contacts: Contacts, own_reach: FloatArray | None = None) -> None:
         """Fill `contacts` with every pair of a point and a triangle or two edges that may come within its thickness.
 
         x: positions [m], shape (point_count, 3), C-contiguous. reach: how far the points of each body may
         move before the next search [m], shape (body_count,). A pair is a candidate when its distance is at
         most the thickness plus the reach of both bodies. `evaluate_gaps` must follow.
+        own_reach: how far the points of each body may move apart from a rigid motion of the whole, for its
+        contact with itself; `reach` if None.
         """
         model, groups, trees = self._model, self._groups, self._trees
         surfaces = model.surfaces
         np.copyto(self._searched, x)
         np.copyto(self._reach, reach)
+        np.copyto(self._own_reach, reach if own_reach is None else own_reach)
         np.add(model.thickness, self._reach, out=self._margin)
         fit_groups(x, groups.points, groups.start, groups.chunk_start, groups.box)
         fit_bodies(groups.body, groups.box, self._body_box)
         partners = Partners.of(self._body_box, self._margin, model.moving_count)
         self._active[:] = partners.bodies
         self._active[self._wrong.body] = 1
+        self._active[self._own.bodies] = 1
         trees.refit(x, surfaces.triangles, self._active)
+        for body in self.suspended:
+            self._suspended[body] = self._own.touches(x, body)
         if len(self._wrong):
             self._wrong.release(x, trees)
         while True:
@@ -130,9 +155,13 @@ class ContactSearch:
             if (self._found_count <= room).all():
                 break
             self._make_room(np.maximum(room, self._found_count + self._found_count // 2))
-        edge_pairs = self._edges.find(x, self._margin, partners, trees)
+        own = self._own.bodies[~self._suspended[self._own.bodies]]
+        own_points, own_edges = self._own.find(x, self._own_reach, own)
+        add_counts(own_points, self._point_count)
+        edge_pairs = self._edges.find(x, self._margin, partners, trees, own_edges)
         contacts.count = contacts.edge_start = start_rows(self._point_count, self._cursor)
         contacts.reserve(contacts.count + len(edge_pairs))
+        place_rows(own_points, self._cursor, contacts.triangle, contacts.facing)
         write_contacts(
             surfaces.triangles, surfaces.triangle_body, model.thickness, model.friction,
             groups.points, groups.start, groups.body, groups.chunk_start, groups.chunk_order,
@@ -142,13 +171,16 @@ class ContactSearch:
             contacts.friction, contacts.side, contacts.facing,
         )  # fmt: skip
         self._edges.write(x, edge_pairs, self._wrong, contacts)
+        if len(own_points) or len(own_edges):
+            self._own.set_thickness(contacts)
         contacts.first_attachment, contacts.glued = contacts.count, contacts.glued[:0]
         contacts.index_vertices()
         contacts.offset[: contacts.count] = 0.0
         self._wrong.shift(x, contacts, False)
 
     def still_valid(self, x: FloatArray) -> bool:
-        """Whether no point has moved farther than its body's reach since the last search.
+        """Whether no point has moved farther than its body's reach since the last search, nor farther than
+        `own_reach` apart from its body's rigid motion where self-contact is looked for.
 
         While this holds, every pair closer than its thickness is among the candidates.
         """
@@ -157,6 +189,14 @@ class ContactSearch:
         groups = self._groups
         find_movers(
             x, self._searched, self._reach, groups.points, groups.start, groups.body, groups.chunk_start,
-            self._chunk_moved,
+            self._chunk_moved, self._far,
         )  # fmt: skip
-        return not self._chunk_moved.any()
+        if self._chunk_moved.any():
+            return False
+        for body in self._own.bodies.tolist():
+            # what has not moved farther at all has not moved farther apart from the rigid motion
+            if self._far[self._chunk_body == body].max() > self._own_reach[body] ** 2:
+                first, last = self._model.body_point_start[body : body + 2]
+                if not own_distance(self._searched, x, first, last) <= self._own_reach[body]:
+                    return False
+        return True

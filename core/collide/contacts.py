@@ -23,10 +23,15 @@ RIGHT_SIDE = 1
 WRONG_SIDE = -1
 
 
+#: By how much a row of two edges may change its share in a step while it is within the thickness.
+SHARE_STEP = 0.1
+#: What it may differ from the share wanted, so that what lies still is left alone.
+SHARE_SLACK = 0.05
+
 #: What a search writes.
 _CONSTANT = (
     "points", "kind", "triangle", "bodies", "thickness", "friction", "side", "facing", "offset", "gap", "edges", "apex",
-    "soft", "held",
+    "soft", "share",
 )  # fmt: skip
 
 
@@ -49,6 +54,8 @@ class Contacts:
         the corners opposite the first and the second edge, -1 for none; soft (capacity, 2) bool: whether
         each is a membrane's.
 
+    Changed between steps only: share: how far a row owns its contact, which scales its force; 1 but for edges.
+
     Written by `evaluate_gaps` for given positions:
         weights (capacity, 4): +1, then minus the barycentric coordinates of the closest point; for edges
         1 - s, s, -(1 - t), -t with s and t the places of the closest points. The positive weights are
@@ -57,8 +64,7 @@ class Contacts:
         distance [m]: between point and triangle, or edge and edge, of every row;
         gap [m]: the same where the row owns the contact, +inf where another row owns it; for side -1 the
         distance, negative behind the surface, plus the offset;
-        held int8: for edges, 1 where the row owns the contact, 2 where it no longer would, 3 where it would
-        but comes too late (`edge_gaps`), 0 else, -1 not yet known;
+        wanted: for edges, how far the row should own the contact, 0 to 1 (`edge_gaps`);
         feature int8: 0 the face, 1-3 edge (k - 1, k), 4-6 corner k - 4 of the triangle; 0 for edges.
 
     Over the points that forces move: row entries `4 * contact + slot` of vertex v are
@@ -79,12 +85,12 @@ class Contacts:
         "friction",
         "gap",
         "glued",
-        "held",
         "kind",
         "local",
         "normal",
         "offset",
         "points",
+        "share",
         "side",
         "slot_scale",
         "soft",
@@ -92,6 +98,7 @@ class Contacts:
         "triangle",
         "vertex_entry",
         "vertex_start",
+        "wanted",
         "weights",
     )
 
@@ -109,7 +116,8 @@ class Contacts:
         self.kind: NDArray[np.int8] = np.zeros(capacity, np.int8)
         self.triangle: NDArray[np.int32] = np.zeros(capacity, np.int32)
         self.edges: NDArray[np.int32] = np.zeros((capacity, 2), np.int32)
-        self.held: NDArray[np.int8] = np.zeros(capacity, np.int8)
+        self.share: NDArray[np.float64] = np.ones(capacity)
+        self.wanted: NDArray[np.float64] = np.zeros(capacity)
         self.apex: NDArray[np.int32] = np.zeros((capacity, 4), np.int32)
         self.soft: NDArray[np.bool_] = np.zeros((capacity, 2), np.bool_)
         self.bodies: NDArray[np.int32] = np.zeros((capacity, 2), np.int32)
@@ -169,18 +177,22 @@ class Contacts:
         self.thickness[rows] = 0.0
         self.friction[rows] = 0.0
         self.side[rows] = RIGHT_SIDE
-        self.held[rows] = 0
+        self.share[rows] = 1.0
         self.offset[rows] = 0.0
         self.gap[rows] = np.inf
         self.distance[rows] = np.inf
         self.index_vertices()
 
-    def let_go(self) -> bool:
-        """Let edges own the contacts that they now would (`edge_gaps`); True if that changes something."""
-        held = self.held[self.edge_start : self.count]
-        stale = held > 1
-        held[stale] = -1
-        return bool(stale.any())
+    def renew_shares(self) -> bool:
+        """Bring the shares of edges nearer to those wanted where the gaps were last evaluated; True if that matters."""
+        edges = slice(self.edge_start, self.first_attachment)
+        share, wanted = self.share[edges], self.wanted[edges]
+        near = self.distance[edges] < self.thickness[edges]
+        change = wanted - share
+        small = np.abs(change) < SHARE_SLACK
+        change = np.where(near, np.where(small, 0.0, np.clip(change, -SHARE_STEP, SHARE_STEP)), change)
+        share += change
+        return bool(change[near].any())
 
     def index_vertices(self) -> None:
         """Rebuild the CSR table over moving points from `points`."""

@@ -10,7 +10,8 @@ that cross, or a sharp edge under a soft skin between its vertices. So a row own
   Flat edges, which only divide a surface into triangles, own nothing against each other, and nothing in a hard
   surface: a floor acts as one plane.
 
-Within the thickness nothing of this changes until `Contacts.let_go`: the energy of a stage has no steps.
+The answer is a share between 0 and 1, and a row that comes to own its contact within the thickness, or no longer
+does, changes its share step by step (`Contacts.renew_shares`): the energy of a step has no jumps.
 """
 
 import math
@@ -29,13 +30,15 @@ FLAT = 0.15
 #: The way to the other edge may lean this much (sine, 6 degrees) into a triangle: two boxes whose faces lie on each
 #: other cross with their edges as well.
 LEAN = 0.1
+#: Share of an edge next to its ends over which an edge's contact passes to the end.
+NEAR_END = 0.1
 #: Squared sine below which two edges are parallel.
 PARALLEL = 1e-6
 
 
 @parallel_kernel
-def evaluate_edges(x, first, count, points, apex, soft, thickness, side, held, weights, normal, distance, gap, feature):
-    """Rows first .. count - 1."""
+def evaluate_edges(x, first, count, points, apex, soft, thickness, side, share, weights, normal, distance, gap, wanted):
+    """Rows first .. count - 1; `wanted` is the share that a row should have."""
     for chunk in numba.prange((count - first + CHUNK - 1) // CHUNK):
         for row in range(first + chunk * CHUNK, min(count, first + (chunk + 1) * CHUNK)):
             p, p_end, q, q_end = points[row, 0], points[row, 1], points[row, 2], points[row, 3]
@@ -46,19 +49,16 @@ def evaluate_edges(x, first, count, points, apex, soft, thickness, side, held, w
                 nx, ny, nz = vx / d, vy / d, vz / d
             else:
                 nx, ny, nz, _ = across(x, p, p_end, q, q_end)
-                if bulge_of(x, points, apex, row, 0, nx, ny, nz) < 0.0:
+                if bulge_of(x, points, apex, row, 0, nx, ny, nz)[1] > LEAN:
                     nx, ny, nz = -nx, -ny, -nz
             weights[row, 0], weights[row, 1], weights[row, 2], weights[row, 3] = 1.0 - s, s, t - 1.0, -t
             normal[row, 0], normal[row, 1], normal[row, 2] = nx, ny, nz
             distance[row] = d
-            feature[row] = 0
-            inside = side[row] > 0 and s > 0.0 and s < 1.0 and t > 0.0 and t < 1.0
-            owned = held[row] == 1 or held[row] == 2
-            if inside and owns(x, points, apex, soft, row, nx, ny, nz, thickness[row]):
-                held[row] = 1 if owned or held[row] < 0 or d >= thickness[row] else 3
-            else:
-                held[row] = 2 if owned else 0
-            gap[row] = d if held[row] == 1 or held[row] == 2 else np.inf
+            wanted[row] = 0.0
+            if side[row] > 0 and s > 0.0 and s < 1.0 and t > 0.0 and t < 1.0:
+                wanted[row] = owned_share(x, points, apex, soft, row, nx, ny, nz, thickness[row])
+                wanted[row] *= min(1.0, min(min(s, 1.0 - s), min(t, 1.0 - t)) / NEAR_END)
+            gap[row] = d if share[row] > 0.0 else np.inf
 
 
 @kernel
@@ -76,23 +76,30 @@ def across(x, p, p_end, q, q_end):
 
 
 @kernel
-def owns(x, points, apex, soft, row, nx, ny, nz, thickness):
-    """Whether a row with interior closest points owns its contact; n is its normal."""
+def owned_share(x, points, apex, soft, row, nx, ny, nz, thickness):
+    """How far a row with interior closest points owns its contact, 0 to 1; n is its normal."""
     if across(x, points[row, 0], points[row, 1], points[row, 2], points[row, 3])[3] < PARALLEL:
-        return False
-    bulge = bulge_of(x, points, apex, row, 0, nx, ny, nz)
-    other = bulge_of(x, points, apex, row, 1, -nx, -ny, -nz)
-    if bulge < 0.0 or other < 0.0:
-        return False
-    least = FLAT * thickness
-    return (bulge >= least and (other >= least or soft[row, 1])) or (other >= least and soft[row, 0])
+        return 0.0
+    bulge, lean = bulge_of(x, points, apex, row, 0, nx, ny, nz)
+    other, other_lean = bulge_of(x, points, apex, row, 1, -nx, -ny, -nz)
+    clear = min(2.0 - 2.0 * max(lean, other_lean) / LEAN, 1.0)  # less from half of LEAN on
+    if clear <= 0.0:
+        return 0.0
+    # from half of FLAT to one and a half
+    first = min(max(bulge / (FLAT * thickness) - 0.5, 0.0), 1.0)
+    second = min(max(other / (FLAT * thickness) - 0.5, 0.0), 1.0)
+    stands = max(first, second) if soft[row, 0] and soft[row, 1] else min(first, second)
+    if soft[row, 1]:
+        stands = max(stands, first)
+    if soft[row, 0]:
+        stands = max(stands, second)
+    return clear * stands
 
 
 @kernel
 def bulge_of(x, points, apex, row, edge, nx, ny, nz):
-    """How far [m] the row's first (0) or second (1) edge stands out along -n over its two triangles.
-
-    -1 where the way -n leads into one of them; infinite at a border.
+    """How far [m] the row's first (0) or second (1) edge stands out along -n over its two triangles, and the sine of
+    the angle by which the way -n leads into one of them. Infinite at a border.
     """
     p, p_end = points[row, 2 * edge], points[row, 2 * edge + 1]
     ex, ey, ez = x[p_end, 0] - x[p, 0], x[p_end, 1] - x[p, 1], x[p_end, 2] - x[p, 2]
@@ -100,6 +107,7 @@ def bulge_of(x, points, apex, row, edge, nx, ny, nz):
     slope = 0.0
     width = math.inf
     border = False
+    lean = 0.0
     for k in range(2):
         c = apex[row, 2 * edge + k]
         if c < 0:
@@ -111,9 +119,8 @@ def bulge_of(x, points, apex, row, edge, nx, ny, nz):
         cx, cy, cz = cx - along * ex, cy - along * ey, cz - along * ez
         length = math.sqrt(cx * cx + cy * cy + cz * cz)
         height = nx * cx + ny * cy + nz * cz
-        if height < -LEAN * length:
-            return -1.0
         if length > 0.0:
+            lean = max(lean, -height / length)
             slope += 0.5 * height / length
         width = min(width, length)
-    return math.inf if border else max(0.0, slope * width)
+    return math.inf if border else max(0.0, slope * width), lean

@@ -40,8 +40,13 @@ class EdgeQuery:
         self._walk = np.zeros((WALK_SIZE, 2), np.int32)
         self._found = np.zeros((1024, 2), np.int32)
 
-    def find(self, x: FloatArray, margin: FloatArray, partners: Partners, trees: Trees) -> NDArray[np.int32]:
-        """Pairs (lower, higher) of edges of different bodies within the margins [m] of both, sorted, shape (n, 2)."""
+    def find(
+        self, x: FloatArray, margin: FloatArray, partners: Partners, trees: Trees, own: IntArray
+    ) -> NDArray[np.int32]:
+        """Pairs (lower, higher) of edges of different bodies within the margins [m] of both, sorted, shape (n, 2).
+
+        `own` are pairs of one body each, to be sorted in.
+        """
         surfaces = self._model.surfaces
         while True:
             count = find_edge_pairs(
@@ -51,7 +56,7 @@ class EdgeQuery:
             if count <= len(self._found):
                 break
             self._found = np.zeros((count + count // 2, 2), np.int32)
-        pairs = self._found[:count]
+        pairs = np.concatenate([self._found[:count], own])
         key = pairs[:, 0].astype(np.int64) * len(surfaces.edges) + pairs[:, 1]
         return pairs[np.argsort(key)]
 
@@ -77,7 +82,6 @@ class EdgeQuery:
         contacts.thickness[rows] = model.thickness[bodies].sum(axis=1)
         contacts.friction[rows] = np.sqrt(model.friction[bodies].prod(axis=1))
         contacts.facing[rows] = 0
-        contacts.held[rows] = -1
         tell_sides(
             x, first, contacts.count, contacts.points, contacts.apex, contacts.bodies, wrong.start, wrong.body,
             contacts.side,
@@ -169,8 +173,10 @@ def tell_sides(x, first, last, points, apex, bodies, listed_start, listed_body, 
         )
         for k in range(2):
             c, d = apex[row, k], apex[row, 2 + k]
-            crossed = crossed or (d >= 0 and edge_meets(x, p, p_end, q, q_end, d) >= 0.0)
-            crossed = crossed or (c >= 0 and edge_meets(x, q, q_end, p, p_end, c) >= 0.0)
+            if d >= 0 and d != p and d != p_end:
+                crossed = crossed or edge_meets(x, p, p_end, q, q_end, d) >= 0.0
+            if c >= 0 and c != q and c != q_end:
+                crossed = crossed or edge_meets(x, q, q_end, p, p_end, c) >= 0.0
         side[row] = WRONG_SIDE if crossed else RIGHT_SIDE
 
 

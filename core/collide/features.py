@@ -108,6 +108,16 @@ def closest_on_triangle_of(x, point, triangles, triangle):
 
 
 @kernel
+def closest_on_triangle_of_row(x, points, row):
+    """Vector from the closest point of a row's triangle to its point, and its squared length [m^2]."""
+    p, a, b, c = points[row, 0], points[row, 1], points[row, 2], points[row, 3]
+    _, _, _, qx, qy, qz, dd, _ = closest_on_triangle(
+        x[p, 0], x[p, 1], x[p, 2], x[a, 0], x[a, 1], x[a, 2], x[b, 0], x[b, 1], x[b, 2], x[c, 0], x[c, 1], x[c, 2]
+    )
+    return qx, qy, qz, dd
+
+
+@kernel
 def unit_normal(x, a, b, c):
     """Unit normal of triangle abc (right-handed), +z where the triangle has no area."""
     ex, ey, ez = x[b, 0] - x[a, 0], x[b, 1] - x[a, 1], x[b, 2] - x[a, 2]

@@ -49,8 +49,8 @@ def evaluate_gaps(x: FloatArray, contacts: Contacts, surfaces: Surfaces) -> None
     if contacts.first_attachment > contacts.edge_start:
         evaluate_edges(
             x, contacts.edge_start, contacts.first_attachment, contacts.points, contacts.apex, contacts.soft,
-            contacts.thickness, contacts.side, contacts.held, contacts.weights, contacts.normal, contacts.distance,
-            contacts.gap, contacts.feature,
+            contacts.thickness, contacts.side, contacts.share, contacts.weights, contacts.normal, contacts.distance,
+            contacts.gap, contacts.wanted,
         )  # fmt: skip
     contacts.gap[contacts.glued] = np.inf
 

@@ -104,6 +104,23 @@ def find_pairs(
 
 
 @kernel
+def add_counts(pairs, point_count):
+    """Count (point, triangle) pairs that were found apart."""
+    for k in range(pairs.shape[0]):
+        point_count[pairs[k, 0]] += 1
+
+
+@kernel
+def place_rows(pairs, cursor, out_triangle, out_facing):
+    """Put (point, triangle) pairs that were found apart first among the rows of their points."""
+    for k in range(pairs.shape[0]):
+        row = cursor[pairs[k, 0]]
+        cursor[pairs[k, 0]] += 1
+        out_triangle[row] = pairs[k, 1]
+        out_facing[row] = 0
+
+
+@kernel
 def start_rows(point_count, cursor):
     """First contact of each point; returns the number of contacts."""
     total = 0

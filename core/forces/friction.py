@@ -131,6 +131,18 @@ def evaluate_friction(count, x, start, lag, spring, stiffness, normal_force, act
 
 
 @kernel
+def slip_velocities(count, x, start, lag, spring, time, velocity):
+    """How fast each contact slips [m/s] at x, a time [s] after the start; zero where its spring holds."""
+    for c in range(count):
+        ux, uy, uz = slip_vector(c, x, start, lag)
+        velocity[c, 0] = velocity[c, 1] = velocity[c, 2] = 0.0
+        if spring[c] * sqrt(ux * ux + uy * uy + uz * uz) > lag.limit[c]:
+            velocity[c, 0] = (ux - lag.stretch[c, 0]) / time
+            velocity[c, 1] = (uy - lag.stretch[c, 1]) / time
+            velocity[c, 2] = (uz - lag.stretch[c, 2]) / time
+
+
+@kernel
 def settle_friction(count, x, start, lag, spring, stretch):
     """What is left of each spring's stretch [m] at the end of a substep at x: no more than its limit holds."""
     for c in range(count):

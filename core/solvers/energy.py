@@ -15,7 +15,7 @@ from ..collide.narrow import evaluate_gaps
 from ..forces.attachment import attachment_energy, evaluate_attachments, turned_offsets
 from ..forces.bend import bend_force, evaluate_bend
 from ..forces.contact import BLOCK_SIZE, ContactTerms, add_wrenches, contact_diagonal, contact_force, evaluate_contact
-from ..forces.friction import FrictionLag, evaluate_friction, friction_energy, settle_friction
+from ..forces.friction import FrictionLag, evaluate_friction, friction_energy, settle_friction, slip_velocities
 from ..forces.gas import gas_law, volume_gradient
 from ..forces.rigid_inertia import evaluate_rigid_inertia
 from ..forces.stretch import evaluate_stretch, stretch_force
@@ -103,8 +103,6 @@ class StageEnergy:
         self._target[:] = target
         self._rigid_target[:] = rigid_target
         self._gas[:] = gas
-        if self.contacts.let_go():
-            self.forget()
 
     def set_stage_time(self, stage_time: float) -> None:
         """Use stages of another length [s] from the next `begin` on."""
@@ -250,12 +248,20 @@ class StageEnergy:
         settle_friction(count, x, self._start, self._lag, self._contact_scale, stretch)
         held = np.flatnonzero(self.normal_force[:count] > 0.0)
         first, other = self._spring_names()
-        return StuckContacts(first[held], other[held], stretch[held])
+        stretch = stretch[held]
+        stored = 0.5 * float(np.einsum("i,ij,ij->", self._contact_scale[held], stretch, stretch))
+        return StuckContacts(first[held], other[held], stretch, self.contacts.share[held], stored)
 
-    def contacts_found(self, stuck: StuckContacts) -> None:
-        """Follow the contact record after a search; `set_contact_scale` must follow.
+    def slip_velocities(self, x: FloatArray, time: float) -> FloatArray:
+        """How fast contacts slip [m/s] at x, a time [s] after the substep's start; zero where friction holds them."""
+        velocity = np.zeros((self.contacts.count, 3))
+        slip_velocities(self.contacts.count, x, self._start, self._lag, self._contact_scale, time, velocity)
+        return velocity
 
-        `stuck` are the friction springs at the start of the substep. No normal force is held until the next
+    def contacts_found(self, x: FloatArray, stuck: StuckContacts) -> None:
+        """Follow the contact record after a search at x; `set_contact_scale` must follow.
+
+        `stuck` are the contacts that pressed at the start of the substep. No normal force is held until the next
         `linearise`.
         """
         contacts = self.contacts
@@ -267,6 +273,7 @@ class StageEnergy:
         self._lag.limit[:] = 0.0
         self._lag.damper[:] = 0.0
         self._lag = self._lag._replace(points=contacts.points)
+        self._begin_shares(x)
         self.hold_stuck(stuck)
         self.terms = self.terms._replace(
             points=contacts.points,
@@ -274,6 +281,26 @@ class StageEnergy:
             vertex_start=contacts.vertex_start,
             vertex_entry=contacts.vertex_entry,
         )
+
+    def _begin_shares(self, x: FloatArray) -> None:
+        """Shares of rows that were not in use: edges that are within the thickness already come in step by step."""
+        contacts = self.contacts
+        edges = slice(contacts.edge_start, contacts.first_attachment)
+        contacts.share[: contacts.count] = 1.0
+        if contacts.first_attachment > contacts.edge_start:
+            evaluate_gaps(x, contacts, self.model.surfaces)
+            far = contacts.distance[edges] >= contacts.thickness[edges]
+            contacts.share[edges] = np.where(far, contacts.wanted[edges], 0.0)
+
+    def renew_shares(self, x: FloatArray, poses: FloatArray, body_scale: FloatArray, move: FloatArray) -> float:
+        """Let edges come and go at the start of a substep at x; returns by how much the energy changes [J]."""
+        if not self.contacts.renew_shares():
+            return 0.0
+        before = self.elastic_energy
+        self.set_contact_scale(body_scale, move)
+        self.forget()
+        self.evaluate(x, poses)
+        return self.elastic_energy - before
 
     def set_contact_scale(self, body_scale: FloatArray, move: FloatArray) -> None:
         """kappa of every contact [N/m]; `body_scale` per body, inf for colliders; `move` per body in a stage [m].
@@ -291,12 +318,13 @@ class StageEnergy:
             hard = body_scale[bodies].min(axis=1, initial=np.inf)
             closing = move[bodies].sum(axis=1) / np.maximum(thickness[:count], 1e-300)
             scale = np.where(skin > 0.0, skin, hard * np.maximum(SOLID_CONTACT, FAST_SOLID_CONTACT * closing))
+        scale = scale * self.contacts.share[:count]
         if not np.array_equal(self._contact_scale[:count], scale):
             self._contact_scale[:count] = scale
             self.forget()
 
     def hold_stuck(self, stuck: StuckContacts) -> None:
-        """Give each contact its spring of `stuck`, by the names it goes by, unstretched where there is none."""
+        """Give each contact its spring and share of `stuck`, by the names it goes by; unstretched where it has none."""
         count, stretch = self.contacts.count, self._lag.stretch
         stretch[:count] = 0.0
         if len(stuck.point) == 0 or count == 0:
@@ -309,6 +337,7 @@ class StageEnergy:
         place = np.minimum(np.searchsorted(key[order], wanted), len(key) - 1)
         found = key[order][place] == wanted
         stretch[:count][found] = stuck.stretch[order][place[found]]
+        self.contacts.share[:count][found] = stuck.share[order][place[found]]
 
     def _spring_names(self) -> tuple[IntArray, IntArray]:
         """What a spring is known by (see `StuckContacts`), for each contact."""

@@ -106,7 +106,7 @@ class ImplicitSolver:
         stage = self._minimiser
         stage.start(before, gas, speed)
         energy = self._kinetic_energy(before.velocities, before.rigid)
-        energy += self._potential_energy(before.positions, before.rigid.pose, gas)
+        energy += self._potential_energy(before.positions, before.rigid.pose, gas) + before.stuck.energy
         parts = self._fast.parts(before, speed, self.substep_time)
         time = self.substep_time / parts
         stage.counts.divided_steps += parts > 1
@@ -127,10 +127,12 @@ class ImplicitSolver:
         stage = self._minimiser
         speed = self._fast.speeds(before)
         stage.start(before, gas, speed)
+        energy += stage.renew_contacts()
         velocities, rigid = self._two_stages(before, motion, share, time)
         kinetic = self._kinetic_energy(before.velocities, before.rigid)
         reached_kinetic = self._kinetic_energy(velocities, rigid)
-        reached = reached_kinetic + self._potential_energy(stage.x, stage.poses, gas)
+        stuck = stage.energy.stuck(stage.x)
+        reached = reached_kinetic + self._potential_energy(stage.x, stage.poses, gas) + stuck.energy
         slack = ENERGY_SLACK * max(kinetic, reached_kinetic) + self._rest_energy + self._given_work(motion, time)
         if not reached - energy <= slack:
             if len(before.wrong_side):
@@ -144,17 +146,19 @@ class ImplicitSolver:
             stage.counts.damped_steps += 1
             stage.start(before, gas, speed)
             velocities, rigid = self._one_stage(before, motion, share, time)
+            stuck = stage.energy.stuck(stage.x)
         after.positions[:] = stage.x
         after.velocities[:] = velocities
         after.rigid = rigid
         after.touching[:] = stage.energy.touching()
         after.gas[:] = gas
         after.wrong_side = stage.wrong_side()
-        after.stuck = stage.energy.stuck(stage.x)
+        after.stuck = stuck
         after.approach = before.approach
         self._losses.apply(stage.energy, self._momentum.pairs, after, time)
         self._set_point_velocities(after)
-        return self._kinetic_energy(after.velocities, after.rigid) + self._potential_energy(stage.x, stage.poses, gas)
+        kinetic = self._kinetic_energy(after.velocities, after.rigid)
+        return kinetic + self._potential_energy(stage.x, stage.poses, gas) + stuck.energy
 
     def _two_stages(self, before: State, motion: Motion, share: float, h: float) -> tuple[FloatArray, RigidMotion]:
         """The step of second order; positions in the minimiser's `x`, returns velocities of all points and solids."""
@@ -194,7 +198,8 @@ class ImplicitSolver:
         if stage.contacts.count:
             mobility = stage.current_mobility()
             rows1, rows_ahead = velocity_rows(v1, rigid1, mobility), velocity_rows(v_ahead, rigid_ahead, mobility)
-            change, taken = overshoot(stage.energy, mobility, rows1, rows_ahead, rest)
+            slip = stage.energy.slip_velocities(stage.x, tau)
+            change, taken = overshoot(stage.energy, mobility, rows1, rows_ahead, slip, rest)
             v_ahead += change[:n]
             rigid_ahead = self._changed(rigid_ahead, change[n:])
             self._momentum.take_back(stage.energy, stage.x, stage.poses, change, taken)

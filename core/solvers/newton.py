@@ -14,6 +14,8 @@ from ..collide.bound import carry, limit_displacement
 from ..collide.broad import ContactSearch
 from ..collide.contacts import Contacts
 from ..collide.mobility import Mobility
+from ..collide.own_motion import own_distance
+from ..collide.whole import WholeMoves
 from ..linear.conjugate_gradient import Scratch, conjugate_gradient
 from ..linear.multigrid import set_extra_diagonal
 from ..model import FloatArray, IntArray, Model
@@ -36,6 +38,10 @@ STILL = 1e-3
 REACH_FACTOR = 3.0
 #: The same for moves beyond an edge length, where a larger reach would find all of the other body.
 FAST_REACH_FACTOR = 1.2
+
+
+#: Largest reach of a search for contacts of a body with itself, in edge lengths.
+OWN_REACH = 2.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +88,12 @@ class StageMinimiser:
             model.rigid.inverse_inertia.copy(),
         )  # fmt: skip
         self._search = ContactSearch(model)
+        self._own_reach = np.zeros(model.body_count)
+        self._hasty = np.zeros(model.body_count, bool)  # bodies that would outrun what was searched
+        self._unpinned = np.zeros(model.body_count, bool)
+        self._unpinned[: model.membrane_count] = ~np.logical_or.reduceat(
+            model.pinned, model.body_point_start[: model.membrane_count]
+        )
         self._searched = False
         self._multigrid = precondition(model, self.energy.inertia)
         self._rest_energy = _rest_energy(model, settings.rest_acceleration * stage_time)
@@ -124,13 +136,20 @@ class StageMinimiser:
         return overlaps.crossing_triangle_count
 
     def wrong_side(self) -> IntArray:
-        """(point, body, facing) of the points behind a body's surface, shape (wrong_count, 3)."""
+        """(point, body, facing) of the points behind a body's surface, shape (wrong_count, 3).
+
+        With facing 0, a point of the body itself: it is not yet clear of itself.
+        """
         pairs, facing = self._search.wrong_side_pairs, self._search.wrong_side_facing
-        return np.concatenate([pairs, facing[:, None]], axis=1).astype(np.int32)
+        own = self._search.suspended
+        bodies = np.stack([self.model.body_point_start[own], own, np.zeros_like(own)], axis=1)
+        return np.concatenate([np.concatenate([pairs, facing[:, None]], axis=1), bodies]).astype(np.int32)
 
     def relist(self, wrong_side: IntArray) -> None:
         """List the points behind a surface as a state has them, and search anew."""
-        self._search.list_wrong_side(wrong_side[:, :2], wrong_side[:, 2].astype(np.int8))
+        own = wrong_side[:, 2] == 0
+        self._search.list_wrong_side(wrong_side[~own, :2], wrong_side[~own, 2].astype(np.int8))
+        self._search.suspend(wrong_side[own, 1])
         self._searched = False
 
     def start_frame(self, state: State) -> None:
@@ -156,6 +175,13 @@ class StageMinimiser:
         self._stuck = state.stuck
         self.energy.start(self.x)
         self.energy.hold_stuck(self._stuck)
+
+    def renew_contacts(self) -> float:
+        """Let edges come into contact, or leave it, where a step starts; returns what that adds to the energy [J]."""
+        if not self._searched or self.contacts.first_attachment == self.contacts.edge_start:
+            return 0.0
+        self.energy.evaluate(self.x, self.poses)
+        return self.energy.renew_shares(self.x, self.poses, self._contact_scale(), self._stage_time * self._speed)
 
     def move_given(self, points: IntArray, target: FloatArray) -> None:
         """Move pinned vertices and colliders [m]; what stands in a collider's way is carried along."""
@@ -230,7 +256,7 @@ class StageMinimiser:
     def _guess(self) -> None:
         """Go along the step as far as contacts let it, unless staying costs less energy, as it does at rest."""
         energy = self.energy
-        if self.contacts.count == 0:
+        if self.contacts.count == 0 and not self._hasty.any():
             self._place(1.0)
             self._accept()
             energy.evaluate(self.x, self.poses)
@@ -261,7 +287,7 @@ class StageMinimiser:
         self._step[:] = self._direction
         energy.evaluate(self.x, self.poses)
         limit_displacement(self.x, self._step, self.current_mobility(), self.contacts, self._share)
-        self._step *= self._share.min()
+        self._step *= min(self._share.min(), self._haste())
         fall = self._search_line(total, 12)
         if not fall > 0.0:
             energy.evaluate(self.x, self.poses)
@@ -302,12 +328,49 @@ class StageMinimiser:
 
     def _keep_apart(self) -> None:
         """Take out of the step what would close a gap, so that nothing is crossed."""
+        n, mobility = self.model.vertex_count, self.current_mobility()
+        whole = self._whole_moves()
         if self.contacts.count:
-            n, mobility = self.model.vertex_count, self.current_mobility()
             keep_apart(self._step, mobility, self.contacts)
-            limit_displacement(self.x, self._step, mobility, self.contacts, self._share)
+            limit_displacement(self.x, self._step, mobility, self.contacts, self._share, whole)
+        elif whole is None:
+            return
+        else:
+            self._share[:] = 1.0
+        if whole is None:
             self._step[:n] *= self._share[:n, None]
-            self._step[n:] *= np.repeat(self._share[n:], 2)[:, None]
+        else:
+            rest = self._step[:n] - whole.move
+            for body in np.flatnonzero(self._hasty).tolist():
+                own = slice(self.model.body_point_start[body], self.model.body_point_start[body + 1])
+                size = np.sqrt((rest[own] ** 2).sum(axis=1))
+                self._share[own] *= self._own_reach[body] / np.maximum(size * self._share[own], self._own_reach[body])
+            self._step[:n] = whole.move + self._share[:n, None] * rest
+        self._step[n:] *= np.repeat(self._share[n:], 2)[:, None]
+
+    def _whole_moves(self) -> WholeMoves | None:
+        """Rigid part of the step of the membranes that touch themselves, or might where the search stops short."""
+        model, contacts = self.model, self.contacts
+        wanted = self._hasty.copy()
+        rows = contacts.bodies[: contacts.first_attachment]
+        wanted[rows[rows[:, 0] == rows[:, 1], 0]] = True
+        if not wanted.any():
+            return None
+        bodies = np.flatnonzero(wanted & self._unpinned).astype(np.int32)
+        return WholeMoves.of(
+            self.x, self._step, bodies, model.body_point_start, model.point_body[: model.vertex_count],
+            model.membrane_count,
+        )  # fmt: skip
+
+    def _haste(self) -> float:
+        """Share of the step that takes no point farther apart from its body's rigid motion than was searched."""
+        share = 1.0
+        self._place(1.0)
+        for body in np.flatnonzero(self._hasty).tolist():
+            first, last = self.model.body_point_start[body : body + 2]
+            apart = own_distance(self.x, self._trial, first, last)
+            share = min(share, self._own_reach[body] / max(apart, self._own_reach[body]))
+        return share
 
     def current_mobility(self) -> Mobility:
         """How bodies give way at `x`, where the energy was evaluated last."""
@@ -330,14 +393,28 @@ class StageMinimiser:
         farthest = np.maximum.reduceat(distance, model.body_point_start[:-1])
         fast = np.maximum(FAST_REACH_FACTOR * farthest, self._edge_length)
         reach = np.maximum(np.minimum(REACH_FACTOR * farthest, fast), 0.5 * model.thickness)
-        self._search.search(self.x, reach, self.contacts)
+        self._search.search(self.x, reach, self.contacts, self._reach_itself())
         if len(model.attachments.body):
             self.contacts.attach(model.attachments, model.point_body, model.body_count)
         self._searched = True
         self.counts.contact_searches += 1
-        self.energy.contacts_found(self._stuck)
+        self.energy.contacts_found(self.x, self._stuck)
         self.energy.set_contact_scale(self._contact_scale(), self._stage_time * self._speed)
         return True
+
+    def _reach_itself(self) -> FloatArray:
+        """How far points may move apart from their body's rigid motion, for its contact with itself [m].
+
+        It is bounded: a body that deforms faster takes several Newton steps (`_hasty`).
+        """
+        model = self.model
+        for body in np.flatnonzero(model.self_collision).tolist():
+            first, last = model.body_point_start[body : body + 2]
+            apart = own_distance(self.x, self._trial, first, last)
+            most = OWN_REACH * self._edge_length[body]
+            self._own_reach[body] = max(min(REACH_FACTOR * apart, most), 0.5 * model.thickness[body])
+            self._hasty[body] = not apart <= self._own_reach[body]
+        return self._own_reach
 
     def _contact_scale(self) -> FloatArray:
         """kappa of each body [N/m]: of a skin what holds its pressure or its springs, of a solid what stops it."""

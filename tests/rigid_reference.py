@@ -1,0 +1,107 @@
+"""Slow numpy twins for rigid bodies: integrals over solids, clouds of mass points, textbook rotations."""
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+#: A quadrature rule of four points in a tetrahedron that is exact for second degree (Hammer and Stroud 1956).
+NEAR, FAR = (5.0 + 3.0 * np.sqrt(5.0)) / 20.0, (5.0 - np.sqrt(5.0)) / 20.0
+RULE = FAR + (NEAR - FAR) * np.eye(4)
+
+
+def solid_moments(x, triangles):
+    """Volume [m^3], centre [m] and second moment about it [m^5]: tetrahedra on the first vertex, by quadrature."""
+    origin = x[0]
+    volume, first, second = 0.0, np.zeros(3), np.zeros((3, 3))
+    for triangle in triangles:
+        corners = np.vstack([np.zeros(3), x[triangle] - origin])
+        share = np.linalg.det(corners[1:]) / 6.0
+        volume += share
+        for r in RULE @ corners:
+            first += 0.25 * share * r
+            second += 0.25 * share * np.outer(r, r)
+    centre = first / volume
+    return volume, origin + centre, second - volume * np.outer(centre, centre)
+
+
+def inertia_tensor(points, masses):
+    """About the centre of mass [kg m^2], by its definition."""
+    centre = masses @ points / masses.sum()
+    return sum(m * (r @ r * np.eye(3) - np.outer(r, r)) for m, r in zip(masses, points - centre, strict=True))
+
+
+def cloud(mass, second_moment):
+    """Six mass points [m] of equal mass with a body's mass [kg] and second moment [kg m^2]: a body, for mechanics."""
+    values, axes = np.linalg.eigh(second_moment)
+    arms = np.sqrt(3.0 * values / mass) * axes
+    return np.concatenate([arms.T, -arms.T])
+
+
+def matrix(pose):
+    """Rotation matrix of a pose (centre, w, x, y, z)."""
+    return Rotation.from_quat(np.roll(pose[3:], -1)).as_matrix()
+
+
+def quaternion(rotation):
+    """(w, x, y, z) of a scipy rotation."""
+    return np.roll(rotation.as_quat(), 1)
+
+
+def random_poses(rng, count, spread=1.0):
+    """Poses anywhere within `spread` [m], turned at random."""
+    turns = Rotation.random(count, random_state=int(rng.integers(1 << 30)))
+    return np.concatenate([rng.normal(0, spread, (count, 3)), np.roll(turns.as_quat(), 1, axis=1)], axis=1)
+
+
+def random_moments(rng, count):
+    """Masses [kg] and second moments [kg m^2] of bodies of some ten centimetres."""
+    turns = Rotation.random(count, random_state=int(rng.integers(1 << 30))).as_matrix()
+    mass = rng.uniform(0.3, 3.0, count)
+    spread = mass[:, None] * rng.uniform(0.03, 0.12, (count, 3)) ** 2
+    return mass, np.einsum("bij,bj,bkj->bik", turns, spread, turns)
+
+
+def moved(pose, step, share=1.0):
+    """A pose after a share of a step: translation, then a rotation vector in world axes."""
+    turn = Rotation.from_rotvec(share * step[1]) * Rotation.from_quat(np.roll(pose[3:], -1))
+    return np.concatenate([pose[:3] + share * step[0], quaternion(turn)])
+
+
+def cloud_inertia(points, mass, pose, target, time):
+    """sum m |p - p_y|^2 / (2 tau^2) of a body's mass points, their forces' sum and torque about the centre."""
+    arms = points @ matrix(pose).T
+    away = pose[:3] + arms - target[:3] - points @ matrix(target).T
+    force = -mass / len(points) / time**2 * away
+    energy = 0.5 * mass / len(points) / time**2 * np.sum(away**2)
+    return energy, force.sum(axis=0), np.cross(arms, force).sum(axis=0)
+
+
+# --- contacts of points of rigid bodies -------------------------------------------------------------------------
+
+
+def jacobian(model, arm, points, weights):
+    """sum w u of one contact as a matrix (3, 3 * unknown_count) on the unknowns; given points do not move."""
+    n = model.vertex_count
+    total = np.zeros((3, model.unknown_count, 3))
+    for i, w in zip(points, weights, strict=True):
+        if i < n:
+            if not model.pinned[i]:
+                total[:, i] += w * np.eye(3)
+        elif i < model.moving_point_count:
+            row, r = model.rigid.unknown[i - n], arm[i - n]
+            total[:, row] += w * np.eye(3)
+            for axis in range(3):
+                total[:, row + 1, axis] += w * np.cross(np.eye(3)[axis], r)
+    return total.reshape(3, -1)
+
+
+def inverse_masses(model, turned_inverse):
+    """M^-1 over the unknowns, dense; `turned_inverse`: inverse inertia of each rigid body in world axes."""
+    n = model.vertex_count
+    total = np.zeros((model.unknown_count, 3, model.unknown_count, 3))
+    for i in range(n):
+        total[i, :, i] = 0.0 if model.pinned[i] else np.eye(3) / model.vertex_mass[i]
+    for body in range(model.rigid_count):
+        row = n + 2 * body
+        total[row, :, row] = np.eye(3) / model.rigid.mass[body]
+        total[row + 1, :, row + 1] = turned_inverse[body]
+    return total.reshape(3 * model.unknown_count, -1)

@@ -1,0 +1,315 @@
+"""A body against itself: candidates, thickness near at rest, and motions that do not cross."""
+
+import collide_reference as reference
+import numpy as np
+import pytest
+from softpressure_ext.core.collide.bound import limit_displacement
+from softpressure_ext.core.collide.broad import ContactSearch
+from softpressure_ext.core.collide.contacts import Contacts
+from softpressure_ext.core.collide.narrow import evaluate_gaps
+from softpressure_ext.core.collide.own_motion import own_distance
+from softpressure_ext.core.collide.self_query import LEAST_SHARE, REST_SHARE
+from softpressure_ext.core.collide.whole import WholeMoves
+
+
+def skin(mesh, thickness=0.01):
+    return reference.model_of([mesh], thickness=thickness, self_collision=True)
+
+
+def searched(model, x, own_reach=0.0, reach=1.0):
+    search, contacts = ContactSearch(model), Contacts(model.moving_point_count, 1)
+    count = model.body_count
+    search.search(np.ascontiguousarray(x), np.full(count, float(reach)), contacts, np.full(count, float(own_reach)))
+    evaluate_gaps(x, contacts, model.surfaces)
+    return search, contacts
+
+
+def kept(rest_distance, thickness):
+    own = np.minimum(2.0 * thickness, REST_SHARE * rest_distance)
+    return np.where(own >= LEAST_SHARE * 2.0 * thickness, own, -np.inf)
+
+
+def own_pairs(model, x, own_reach):
+    """{(point, triangle): thickness}, {(edge, edge): thickness} of one body within its reach, by all pairs."""
+    surfaces, rest, t = model.surfaces, model.rest_positions, float(model.thickness[0])
+    points, edges = {}, {}
+    for number, corners in enumerate(surfaces.triangles):
+        others = np.setdiff1d(np.arange(model.point_count), corners)
+        now, then = (
+            np.linalg.norm(
+                at[others]
+                - reference.closest_on_triangle(at[others], *(np.tile(at[k], (len(others), 1)) for k in corners)),
+                axis=1,
+            )
+            for at in (x, rest)
+        )
+        own = kept(then, t)
+        for k in np.flatnonzero(now <= own + 2.0 * own_reach):
+            points[int(others[k]), number] = own[k]
+    e, f = np.triu_indices(len(surfaces.edges), 1)
+    p, q = surfaces.edges[e], surfaces.edges[f]
+    apart = ~(p[:, :, None] == q[:, None, :]).any(axis=(1, 2))
+    e, f, p, q = e[apart], f[apart], p[apart], q[apart]
+    now, then = (reference.edge_distance(at[p[:, 0]], at[p[:, 1]], at[q[:, 0]], at[q[:, 1]]) for at in (x, rest))
+    own = kept(then, t)
+    for k in np.flatnonzero(now <= own + 2.0 * own_reach):
+        edges[int(e[k]), int(f[k])] = own[k]
+    return points, edges
+
+
+def found_pairs(contacts):
+    first, last = contacts.edge_start, contacts.count
+    points = zip(contacts.points[:first, 0].tolist(), contacts.triangle[:first].tolist(), strict=True)
+    edges = map(tuple, contacts.edges[first:last].tolist())
+    return (
+        dict(zip(points, contacts.thickness[:first].tolist(), strict=True)),
+        dict(zip(edges, contacts.thickness[first:last].tolist(), strict=True)),
+    )
+
+
+def squashed(mesh, height, rng=None):
+    """A ball pressed flat: its upper and lower half are `height` times their old distance apart."""
+    x = mesh[0] * [1.0, 1.0, height]
+    return x if rng is None else x + 2e-3 * rng.normal(size=x.shape)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_opposite_walls_of_a_flat_ball_are_found_as_by_all_pairs(seed):
+    rng = np.random.default_rng(seed)
+    ball = reference.icosphere(2, 1.0)
+    model = skin(ball, 0.02)
+    x = squashed(ball, 0.03, rng)
+    _, contacts = searched(model, x, 0.005)
+    found, expected = found_pairs(contacts), own_pairs(model, x, 0.005)
+    upper = ball[0][:, 2] > 0.2
+    lower = ball[0][:, 2] < -0.2
+    corners, edges = model.surfaces.triangles, model.surfaces.edges
+    facing = 0
+    for (point, triangle), thickness in expected[0].items():
+        walls = (upper[point] and lower[corners[triangle]].all()) or (lower[point] and upper[corners[triangle]].all())
+        facing += walls
+        assert not walls or found[0][point, triangle] == pytest.approx(thickness, rel=1e-12)
+    for (e, f), thickness in expected[1].items():
+        walls = (upper[edges[e]].all() and lower[edges[f]].all()) or (lower[edges[e]].all() and upper[edges[f]].all())
+        facing += walls
+        assert not walls or found[1][e, f] == pytest.approx(thickness, rel=1e-12)
+    assert facing > 200
+    # nothing else than all pairs find
+    assert found[0].keys() <= expected[0].keys() and found[1].keys() <= expected[1].keys()
+
+
+def test_nothing_of_a_whole_ball_is_a_pair_though_the_reach_spans_triangles():
+    ball = reference.icosphere(4)
+    model = skin(ball, 0.003)
+    edge = 0.06
+    for own_reach in (0.0, 0.3 * edge):
+        _, contacts = searched(model, model.rest_positions, own_reach)
+        assert contacts.count == 0
+    _, contacts = searched(model, 1.3 * model.rest_positions, 0.3 * edge)
+    assert contacts.count == 0
+
+
+def fingers(gap):
+    """A closed comb of two square fingers, `gap` apart at rest: a box grid with a slot."""
+    xs = np.array([0.0, 0.2, 0.4, 0.4 + gap, 0.6 + gap, 0.8 + gap])
+    ys, zs = np.linspace(0.0, 1.0, 6), np.array([0.0, 0.2])
+    solid = np.ones((5, 5, 1), bool)
+    solid[2, 1:] = False  # between the fingers
+    points, faces = {}, []
+    for i, j, k in np.argwhere(solid):
+        for axis in range(3):
+            for end in (0, 1):
+                beyond = np.array([i, j, k])
+                beyond[axis] += 1 if end else -1
+                if (beyond >= 0).all() and (beyond < solid.shape).all() and solid[tuple(beyond)]:
+                    continue
+                ring = [(0, 0), (1, 0), (1, 1), (0, 1)]
+                quad = []
+                for a, b in ring if end else ring[::-1]:
+                    corner = np.array([i, j, k])
+                    corner[axis] += end
+                    corner[(axis + 1) % 3] += a
+                    corner[(axis + 2) % 3] += b
+                    quad.append(points.setdefault(tuple(corner.tolist()), len(points)))
+                faces += [(quad[0], quad[1], quad[2]), (quad[0], quad[2], quad[3])]
+    lattice = np.array(list(points))
+    positions = np.stack([xs[lattice[:, 0]], ys[lattice[:, 1]], zs[lattice[:, 2]]], axis=1)
+    return positions, np.array(faces, np.int32)
+
+
+@pytest.mark.parametrize("gap", [0.002, 0.01, 0.02, 0.05])
+def test_fingers_near_at_rest_are_not_pushed_apart(gap):
+    # thickness of the pair 0.02: more than the gap, or twice as near as it may be, or just clear
+    model = skin(fingers(gap))
+    search, contacts = searched(model, model.rest_positions, 0.02)
+    assert (contacts.count > 10) == (gap >= 0.01)  # nearer, a tenth of the thickness would be more than half the gap
+    rows = slice(0, contacts.count)
+    assert (contacts.distance[rows] >= (1.0 / REST_SHARE) * contacts.thickness[rows] * (1 - 1e-12)).all()
+    search.untangle(model.rest_positions)
+    assert len(search.suspended) == 0
+    # pressed together they touch
+    x = model.rest_positions.copy()
+    right = x[:, 0] > 0.4 + 0.5 * gap
+    x[right & (x[:, 1] > 0.3), 0] -= 0.8 * gap
+    _, contacts = searched(model, x)
+    touching = contacts.gap[: contacts.count] < contacts.thickness[: contacts.count]
+    assert touching.any() == (gap >= 0.01)
+
+
+def crossings(model, before, after):
+    """Points and edges of one body that passed through each other: signs of volumes over a straight motion.
+
+    32 samples per motion, each root bisected, as in test_collide_bound; pairs that share a vertex are left out.
+    """
+    triangles, edges = model.surfaces.triangles, model.surfaces.edges
+    point, triangle = np.meshgrid(np.arange(model.point_count), np.arange(len(triangles)), indexing="ij")
+    path = np.concatenate([point.reshape(-1, 1), triangles[triangle.ravel()]], axis=1)
+    path = path[(path[:, :1] != path[:, 1:]).all(axis=1)]
+    e, f = np.triu_indices(len(edges), 1)
+    sides = np.concatenate([edges[e], edges[f]], axis=1)
+    sides = sides[(sides[:, :2, None] != sides[:, None, 2:]).all(axis=(1, 2))]
+    low, high = np.minimum(before, after), np.maximum(before, after)
+    count = 0
+    for rows, split in ((path, 1), (sides, 2)):
+        first, second = rows[:, :split], rows[:, split:]
+        near = (low[first].min(axis=1) <= high[second].max(axis=1)).all(axis=1)
+        near &= (low[second].min(axis=1) <= high[first].max(axis=1)).all(axis=1)
+        rows = rows[near]
+
+        def at(t, rows):
+            return [before[k] + t[:, None] * (after[k] - before[k]) for k in rows.T]
+
+        def volume(t, rows):
+            a, b, c, d = at(t, rows)
+            return np.einsum("ij,ij->i", np.cross(b - a, c - a), d - a)
+
+        samples = np.linspace(0.0, 1.0, 33)
+        value = np.stack([volume(np.full(len(rows), t), rows) for t in samples], axis=1)
+        row, column = np.nonzero(value[:, :-1] * value[:, 1:] < 0.0)
+        start, end, sign, rows = samples[column], samples[column + 1], np.sign(value[row, column]), rows[row]
+        for _ in range(50):
+            middle = 0.5 * (start + end)
+            same = np.sign(volume(middle, rows)) == sign
+            start, end = np.where(same, middle, start), np.where(same, end, middle)
+        a, b, c, d = at(end, rows)
+        if split == 1:
+            met = np.linalg.norm(a - reference.closest_on_triangle(a, b, c, d), axis=1)
+        else:
+            met = reference.edge_distance(a, b, c, d)
+        count += int((met < 1e-12).sum())
+    return count
+
+
+def limited(model, x, step, contacts, with_whole=True):
+    """Moves [m] of the vertices after the bound."""
+    n = model.vertex_count
+    scale = np.full(n, np.nan)
+    whole = None
+    if with_whole:
+        whole = WholeMoves.of(x, step, np.array([0], np.int32), model.body_point_start, model.point_body[:n], 1)
+    limit_displacement(x, step, reference.mobility_of(model), contacts, scale, whole)
+    rigid = whole.move if with_whole else 0.0
+    return rigid + scale[:, None] * (step[:n] - rigid)
+
+
+@pytest.mark.parametrize("flight", [0.0, 2.0])
+@pytest.mark.parametrize("seed", range(2))
+def test_walls_pushed_at_random_never_cross_and_flight_is_free(seed, flight):
+    rng = np.random.default_rng(seed)
+    ball = reference.icosphere(2, 1.0)
+    model = skin(ball, 0.02)
+    x = squashed(ball, 0.1)
+    would, moved = 0, 0.0
+    search, contacts = ContactSearch(model), Contacts(model.vertex_count)
+    for _ in range(8):
+        # each half towards the other, by more than they are apart; the rim would crumple within its own patch
+        inner = (np.linalg.norm(ball[0][:, :2], axis=1) < 0.9)[:, None]
+        step = inner * (-1.5 * x * [0.0, 0.0, 1.0] + 0.01 * rng.normal(size=x.shape))
+        step[:, :2] += 0.1 * rng.normal(size=2)
+        spin, away = 0.02 * flight * rng.normal(size=3), flight * rng.normal(size=3)
+        whole = away + np.cross(spin, x - x.mean(axis=0))
+        step += whole
+        own_reach = 1.01 * own_distance(x, x + step, 0, model.point_count)
+        search.search(x, np.full(1, 1e3), contacts, np.full(1, own_reach))
+        after = x + limited(model, x, step, contacts)
+        assert search.still_valid(after)
+        would += crossings(model, x, x + step - whole)
+        assert crossings(model, x, after) == 0
+        moved += np.linalg.norm((after - x).mean(axis=0) - step.mean(axis=0))
+        x = np.ascontiguousarray(after - after.mean(axis=0))
+    assert would > 100
+    # the centre goes where it was sent, but for what the walls are held back
+    assert moved < 0.3 * 8
+
+
+def test_a_rigid_motion_of_a_folded_body_is_not_braked():
+    ball = reference.icosphere(2, 1.0)
+    model = skin(ball, 0.02)
+    x = squashed(ball, 0.01)
+    _, contacts = searched(model, x, 0.01)
+    assert contacts.count > 100
+    step = np.array([3.0, -2.0, 5.0]) + np.cross([0.01, 0.02, -0.03], x - x.mean(axis=0))
+    np.testing.assert_allclose(limited(model, x, step, contacts), step, rtol=0, atol=1e-12)
+    braked = np.linalg.norm(limited(model, x, step, contacts, with_whole=False), axis=1) < 0.1
+    assert braked.sum() > 50
+
+
+def test_a_body_in_the_way_shortens_the_flight_of_the_whole():
+    ball = reference.icosphere(2, 1.0)
+    squeezed = (squashed(ball, 0.01) + [0.0, 0.0, 0.5], ball[1])
+    model = reference.model_of([squeezed], [reference.plane(3.0)], thickness=0.02, self_collision=True)
+    model.rest_positions[: model.vertex_count] = ball[0]
+    x = np.concatenate([squeezed[0], reference.plane(3.0)[0]])
+    search, contacts = ContactSearch(model), Contacts(model.vertex_count)
+    step = np.zeros_like(x)
+    step[: model.vertex_count, 2] = -4.0
+    search.search(x, np.array([4.1, 0.0]), contacts, np.full(2, 0.01))
+    for _ in range(40):
+        after = x.copy()
+        after[: model.vertex_count] += limited(model, x, step, contacts)
+        assert (after[: model.vertex_count, 2] > 0.0).all()
+        x = after
+    assert x[: model.vertex_count, 2].min() < 0.05  # it arrives, in several steps
+
+
+def test_a_flying_and_spinning_ball_keeps_its_search():
+    ball = reference.icosphere(4)
+    model = skin(ball, 0.003)
+    search, _ = searched(model, model.rest_positions, 0.01, reach=np.inf)
+    rng = np.random.default_rng(0)
+    for _ in range(5):
+        moved = model.rest_positions @ reference.rotation(rng).T + 100.0 * rng.normal(size=3)
+        assert search.still_valid(moved)
+        dented = moved.copy()
+        dented[7] += [0.0, 0.02, 0.0]
+        assert not search.still_valid(dented)
+        dented[7] = np.nan
+        assert not search.still_valid(dented)
+
+
+def test_own_distance_is_that_of_the_best_rotation():
+    rng = np.random.default_rng(1)
+    x = rng.normal(size=(60, 3))
+    y = x @ reference.rotation(rng).T + 3.0
+    assert own_distance(x, y, 0, 60) < 1e-13
+    y[5] += [0.0, 0.3, 0.0]
+    # a sixtieth of it moves the centre, and a little turns the fit
+    assert 0.25 < own_distance(x, y, 0, 60) < 0.31
+    mirrored = x * [1.0, 1.0, -1.0]
+    assert own_distance(x, mirrored, 0, 60) > 0.5  # no rotation takes a body into its mirror image
+
+
+def test_a_body_that_starts_crossed_with_itself_waits_until_it_is_clear():
+    ball = reference.icosphere(2, 1.0)
+    model = skin(ball, 0.02)
+    for height in (-0.5, 0.0, 0.01):  # turned inside out on itself, flat, and within its thickness
+        search, contacts = ContactSearch(model), Contacts(model.vertex_count)
+        x = squashed(ball, height)
+        if height < 0.0:
+            x = np.where(ball[0][:, 2:] > 0.6, ball[0] * [1.0, 1.0, -1.5], ball[0])  # the top pushed through
+        search.untangle(x)
+        assert search.suspended.tolist() == [0]
+        search.search(x, np.ones(1), contacts, np.full(1, 0.01))
+        assert contacts.count == 0 and search.suspended.tolist() == [0]
+        search.search(squashed(ball, 0.2), np.ones(1), contacts, np.full(1, 0.1))
+        assert contacts.count > 10 and len(search.suspended) == 0

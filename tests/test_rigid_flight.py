@@ -1,0 +1,187 @@
+"""Rigid bodies through `World`: flight, damping, the gyroscope, collisions' momenta, invariance, errors."""
+
+import numpy as np
+import pytest
+import scenes
+import shapes
+from rigid_scenes import GRAVITY, angular_momentum, block, centre, momentum, run, velocity, world_of
+from scipy.spatial.transform import Rotation
+from softpressure_ext.core import MeshError, ModelBuilder, ParameterError, World
+
+BOX = block((0.3, 0.2, 0.1), (0.5, -0.2, 5.0))
+
+
+def test_free_fall_is_exact():
+    """The scheme is of second order, and so is a parabola."""
+    world = world_of((BOX, {"velocity": (1.0, 2.0, 3.0), "angular_velocity": (3.0, 4.0, 5.0)}))
+    run(world, 1.0)
+    np.testing.assert_allclose(centre(world), [1.5, 1.8, 8.0 - 0.5 * GRAVITY], rtol=0, atol=1e-12)
+    np.testing.assert_allclose(velocity(world), [1.0, 2.0, 3.0 - GRAVITY], rtol=0, atol=1e-12)
+
+
+def test_points_move_with_their_body():
+    world = world_of((BOX, {"angular_velocity": (3.0, -4.0, 5.0)}))
+    before = angular_momentum(world_of((BOX, {"angular_velocity": (3.0, -4.0, 5.0)}), gravity=(0.0, 0.0, 0.0)))
+    run(world, 0.5)
+    speed, spin = world.rigid_velocity(0)
+    transform = world.rigid_transform(0)
+    x = BOX[0] @ transform[:3, :3].T + transform[:3, 3]
+    np.testing.assert_allclose(world.rigid_positions(0), x, rtol=0, atol=1e-14)
+    np.testing.assert_allclose(transform[:3, :3] @ transform[:3, :3].T, np.eye(3), rtol=0, atol=1e-14)
+    state = world.save()
+    expected = speed + np.cross(spin, x - centre(world))
+    np.testing.assert_allclose(state.velocities, expected, rtol=0, atol=1e-13)
+    np.testing.assert_allclose(state.rigid.angular_momentum[0], before, rtol=0, atol=1e-14)
+
+
+def test_damping_is_exponential():
+    spin = (0.0, 0.0, 9.0)
+    world = world_of(
+        (BOX, {"velocity": (2.0, 0.0, 0.0), "angular_velocity": spin, "linear_damping": 0.7, "angular_damping": 1.9}),
+        gravity=(0.0, 0.0, 0.0),
+    )
+    run(world, 1.5)
+    np.testing.assert_allclose(velocity(world), [2.0 * np.exp(-1.05), 0.0, 0.0], rtol=0, atol=1e-13)
+    np.testing.assert_allclose(world.rigid_velocity(0)[1], [0.0, 0.0, 9.0 * np.exp(-2.85)], rtol=0, atol=1e-12)
+
+
+def test_the_middle_axis_turns_over_and_momentum_stays():
+    world = world_of((BOX, {"angular_velocity": (0.05, 10.0, 0.05)}), gravity=(0.0, 0.0, 0.0))
+    before, signs = angular_momentum(world), []
+    for _ in range(360):
+        run(world, 1.0 / 60.0)
+        turn = world.rigid_transform(0)[:3, :3]
+        signs.append(np.sign((turn.T @ world.rigid_velocity(0)[1])[1]))
+    # the axis of 0.2 m has the middle moment of a box; exp(4.8 t) from 0.005: first after 1.3 s, then twice as rarely
+    assert 2 <= np.count_nonzero(np.diff(signs)) <= 10
+    np.testing.assert_allclose(angular_momentum(world), before, rtol=0, atol=1e-13)
+
+
+# --- collisions ------------------------------------------------------------------------------------------------
+
+
+def colliding(friction=0.5, bounciness=0.6):
+    """Two tumbling boxes and a turned one between, that meet off centre without gravity."""
+    turn = Rotation.from_euler("xyz", (0.3, 0.5, 0.2)).as_matrix()
+    return world_of(
+        (block((0.3, 0.2, 0.2), (-0.4, 0.03, 0.0)), {"velocity": (3.0, 0.0, 0.0), "mass": 1.0}),
+        (block((0.2, 0.3, 0.2), (0.1, 0.0, 0.05), turn), {"mass": 2.0}),
+        (block((0.2, 0.2, 0.2), (0.7, 0.1, 0.0)), {"velocity": (-2.0, 0, 0), "angular_velocity": (5.0, 1.0, 0.0)}),
+        gravity=(0.0, 0.0, 0.0), friction=friction, bounciness=bounciness,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("friction", [0.0, 0.5])
+def test_collisions_of_boxes_keep_momenta(friction):
+    world = colliding(friction)
+    before, turning = momentum(world), angular_momentum(world)
+    first = velocity(world, 0).copy()
+    run(world, 0.5)
+    assert np.linalg.norm(velocity(world, 0) - first) > 1.0
+    np.testing.assert_allclose(momentum(world), before, rtol=0, atol=1e-12)
+    # friction acts on two surfaces up to a thickness (5 mm) apart: that much of exchanged impulses of some 3 N s
+    np.testing.assert_allclose(angular_momentum(world), turning, rtol=0, atol=1e-12 if friction == 0.0 else 5e-3)
+
+
+@pytest.mark.parametrize("friction", [0.0, 0.5])
+def test_a_ball_against_a_box_keeps_momenta(friction):
+    builder = ModelBuilder(gravity=(0.0, 0.0, 0.0))
+    ball = scenes.BASKETBALL
+    scenes.add_ball(builder, ball, 2, (0.0, 0.0, 0.0), friction=friction, velocity=(2.0, 0.0, 0.0))
+    builder.add_rigid("box", *block((0.2, 0.3, 0.2), (0.4, 0.05, 0.02)), mass=2.0, friction=friction)
+    world = World(builder.build(), frame_rate=60.0, substeps=4, threads=1)
+    before = momentum(world) + scenes.momentum(world)
+    turning = angular_momentum(world) + scenes.angular_momentum(world)
+    run(world, 0.5)
+    assert velocity(world)[0] > 0.3
+    np.testing.assert_allclose(momentum(world) + scenes.momentum(world), before, rtol=0, atol=1e-12)
+    after = angular_momentum(world) + scenes.angular_momentum(world)
+    # a billionth of the trace is added to the ball's inertia; friction acts a thickness (2 mm) apart
+    np.testing.assert_allclose(after, turning, rtol=0, atol=1e-9 if friction == 0.0 else 2e-3)
+
+
+# --- invariance --------------------------------------------------------------------------------------------------
+
+
+def falling(turn=None, away=(0.0, 0.0, 0.0), scale=1.0, threads=1):
+    """A tilted box falls on a floor; all turned, moved, or larger."""
+    turn = np.eye(3) if turn is None else turn
+    lean = Rotation.from_euler("xyz", (0.3, 0.4, 0.1)).as_matrix()
+    builder = ModelBuilder(gravity=scale * turn @ [0.0, 0.0, -GRAVITY])
+    x, triangles = block((0.3, 0.2, 0.2), (0.0, 0.0, 0.3), lean)
+    builder.add_rigid("box", scale * x @ turn.T + away, triangles, bounciness=0.4, mass=scale**3)
+    x, triangles = shapes.grid(4.0)
+    builder.add_collider("floor", scale * x @ turn.T + away, triangles, bounciness=0.4)
+    return World(builder.build(), frame_rate=60.0, substeps=4, threads=threads)
+
+
+@pytest.mark.parametrize(
+    ("turn", "away", "scale"),
+    [(Rotation.from_euler("xyz", (1.0, -0.5, 0.3)).as_matrix(), (0, 0, 0), 1.0), (None, (1000.0, -500.0, 300.0), 1.0),
+     (None, (0, 0, 0), 10.0), (None, (0, 0, 0), 0.1)],
+    ids=["turned", "a kilometre away", "large", "small"],
+)  # fmt: skip
+def test_a_landing_is_the_same_turned_far_away_and_scaled(turn, away, scale):
+    """Up to the first touch of a second corner, some 0.1 s after the first: then differences grow."""
+    plain, other = falling(), falling(turn, away, scale)
+    run(plain, 0.25)
+    run(other, 0.25)
+    assert np.linalg.norm(plain.rigid_velocity(0)[1]) > 1.0  # it has landed, and turns
+    turn = np.eye(3) if turn is None else turn
+    expected = scale * plain.rigid_positions(0) @ turn.T + away
+    # roundings of 1e-13 m a kilometre away, against a thickness of 2 mm; forces that count as none are not scaled
+    np.testing.assert_allclose(
+        other.rigid_positions(0), expected, rtol=0, atol=scale * (1e-7 if scale == 1.0 else 1e-4)
+    )
+
+
+def test_runs_are_equal_bit_for_bit():
+    once, again, threads = falling(), falling(), falling(threads=2)
+    for world in (once, again, threads):
+        run(world, 0.4)
+    half = falling()
+    run(half, 0.2)
+    other = falling()
+    other.load(half.save())
+    run(other, 0.2)
+    for world in (again, threads, other):
+        assert (world.rigid_positions(0) == once.rigid_positions(0)).all()
+        for found, expected in zip(world.rigid_velocity(0), once.rigid_velocity(0), strict=True):
+            assert (found == expected).all()
+
+
+# --- errors --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"mass": 0.0}, ("crate", "mass", "above 0")), ({"mass": np.nan}, ("crate", "mass")),
+        ({"friction": -1.0}, ("crate", "friction", "at least 0")), ({"bounciness": 1.5}, ("bounciness", "1.5")),
+        ({"linear_damping": -1.0}, ("crate", "linear damping")), ({"angular_damping": np.inf}, ("angular damping",)),
+        ({"velocity": (0.0, 1.0)}, ("crate", "velocity", "three")),
+        ({"angular_velocity": (0.0, np.nan, 1.0)}, ("crate", "angular velocity", "finite")),
+        ({"thickness": -0.1}, ("crate", "thickness")),
+    ],
+)  # fmt: skip
+def test_wrong_numbers_are_answered_with_a_sentence(options, words):
+    with pytest.raises(ParameterError) as error:
+        ModelBuilder().add_rigid("crate", *BOX, **options)
+    assert all(word in str(error.value) for word in words) and str(error.value).endswith(".")
+
+
+def test_wrong_meshes_are_answered_with_a_sentence():
+    x, triangles = BOX
+    bad = x.copy()
+    bad[3, 1] = np.nan
+    for mesh in ((x, triangles[1:]), (x, triangles[:, ::-1]), (bad, triangles), (x, triangles[:0])):
+        with pytest.raises(MeshError) as error:
+            ModelBuilder().add_rigid("crate", *mesh)
+        assert "crate" in str(error.value)
+    for mesh in ((x[:, :2], triangles), (x, triangles[:, :2])):
+        with pytest.raises(ParameterError, match=r"crate: .* of shape"):
+            ModelBuilder().add_rigid("crate", *mesh)
+    world = world_of((BOX, {}))
+    for number in (-1, 1):
+        with pytest.raises(ParameterError, match="the model has 1"):
+            world.rigid_positions(number)
