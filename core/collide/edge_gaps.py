@@ -31,7 +31,7 @@ FLAT = 0.15
 #: other cross with their edges as well.
 LEAN = 0.1
 #: Share of an edge next to its ends over which an edge's contact passes to the end.
-NEAR_END = 0.1
+NEAR_END = 0.02
 #: Squared sine below which two edges are parallel.
 PARALLEL = 1e-6
 
