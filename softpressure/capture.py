@@ -11,7 +11,16 @@ from . import bodies, fingerprint, mesh_io, rigid_shape, session
 from .mesh_io import Float32Array, FloatArray, IntArray
 
 _SURFACE = ("friction", "bounciness", "thickness")
-_SKIN = ("mass", "gauge_pressure", "stretch_modulus", "bend_modulus", "damping", "velocity", *_SURFACE)
+_SKIN = (
+    "mass",
+    "gauge_pressure",
+    "stretch_modulus",
+    "bend_modulus",
+    "damping",
+    "velocity",
+    "self_collision",
+    *_SURFACE,
+)
 _SOLID = ("mass", "linear_damping", "angular_damping", "velocity", "angular_velocity", *_SURFACE)
 
 

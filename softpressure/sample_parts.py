@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from . import actions
 from .blender_types import DataBlock, Mesh
+from .mesh_io import FloatArray
 
 Point = tuple[float, float, float]
 Colour = tuple[float, float, float]
@@ -136,7 +137,7 @@ def crate_mesh(name: str, size: Point, bevel: float = 0.03) -> Mesh:
     """A box with rounded edges."""
     shape = bmesh.new()
     bmesh.ops.create_cube(shape, size=1.0)
-    bmesh.ops.scale(shape, vec=size, verts=shape.verts)
+    bmesh.ops.scale(shape, vec=size, verts=list(shape.verts))
     bmesh.ops.bevel(shape, geom=list(shape.edges), offset=bevel, segments=2, affect="EDGES", profile=0.5)
     mesh = bpy.data.meshes.new(name)
     shape.to_mesh(mesh)
@@ -159,7 +160,7 @@ def basket_mesh(name: str, radius: float, height: float, hub: tuple[float, float
     return make_mesh(name, points, faces)
 
 
-def _turned(outline: Sequence[tuple[float, float]], count: int) -> tuple[np.ndarray, list[list[int]]]:
+def _turned(outline: Sequence[tuple[float, float]], count: int) -> tuple[FloatArray, list[list[int]]]:
     """The solid swept by an outline of (radius, height) around z, which starts and ends on the axis."""
     turns = 2.0 * np.pi * np.arange(count) / count
     rings = [np.stack([r * np.cos(turns), r * np.sin(turns), np.full(count, z)], axis=1) for r, z in outline[1:-1]]
@@ -176,7 +177,7 @@ def _turned(outline: Sequence[tuple[float, float]], count: int) -> tuple[np.ndar
     return points, faces
 
 
-def _rod(start: np.ndarray, end: np.ndarray, radius: float, count: int = 8) -> tuple[np.ndarray, list[list[int]]]:
+def _rod(start: FloatArray, end: FloatArray, radius: float, count: int = 8) -> tuple[FloatArray, list[list[int]]]:
     """A closed cylinder between two points [m]."""
     along = (end - start) / np.linalg.norm(end - start)
     side = np.cross(along, (0.0, 0.0, 1.0) if abs(along[2]) < 0.9 else (1.0, 0.0, 0.0))

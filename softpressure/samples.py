@@ -106,13 +106,13 @@ def newton(scene: bpy.types.Scene) -> None:
     half, thick = 1.7, 0.07
     plank = parts.rounded([(-half, -thick), (half, -thick), (half, thick), (-half, thick)], 0.05)
     ramp = parts.add_obstacle("Ramp", parts.profile_mesh("Ramp", plank, 3.4, 24), parts.SLATE, friction=0.8)
-    ramp.location = (-1.7, 0.0, 1.15)
+    ramp.location = (-1.7, 0.0, 1.6)
     # up on the left is a positive turn about y
-    swing = [(1, -0.06), (10, -0.06), (26, 0.5), (62, 0.5), (90, 0.0)]
+    swing = [(1, -0.06), (8, -0.06), (22, 0.4), (62, 0.4), (86, 0.0)]
     parts.animate(ramp, "rotation_euler", 1, swing, linear=False)
     for number, (colour, y) in enumerate(zip((parts.CORAL, parts.AMBER, parts.TEAL), (-1.0, 0.0, 1.0), strict=True)):
         parts.add_ball(
-            f"Ball {number + 1}", colour, 0.42, (-2.45, y, 1.61), mass=4.0, friction=0.8,
+            f"Ball {number + 1}", colour, 0.42, (-2.45, y, 2.06), mass=4.0, friction=0.8,
             gauge_pressure=5_000.0, stretch_modulus=6_000.0, bend_modulus=0.01, damping=1.5, bounciness=0.5,
         )  # fmt: skip
     size, gap = 0.5, 0.02
@@ -122,9 +122,9 @@ def newton(scene: bpy.types.Scene) -> None:
             y = (size + gap) * (place - 0.5 * (4 - row))
             name = f"Crate {row + 1}.{place + 1}"
             crate = parts.crate_mesh(name, (size, size, size))
-            where = (0.75, y, 0.5 * size + 0.01 + row * (size + 0.01))
+            where = (1.0, y, 0.5 * size + 0.01 + row * (size + 0.01))
             parts.add_solid(name, crate, colours[(row + place) % 5], where, mass=0.5, friction=0.6)
-    parts.set_stage(scene, (3.0, -8.8, 4.0), (0.3, -0.1, 0.6), 36.0)
+    parts.set_stage(scene, (3.2, -9.2, 4.3), (0.35, -0.1, 0.8), 36.0)
 
 
 def basket(scene: bpy.types.Scene) -> None:

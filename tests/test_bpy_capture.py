@@ -276,6 +276,17 @@ def test_settings_reach_the_model() -> None:
     assert model.gauge_pressure[0] == pytest.approx(700.0)
     assert (model.friction[0], model.bounciness[0]) == (0.25, 0.5)
     assert model.thickness[0] == pytest.approx(0.02)
+    assert model.self_collision[0]
+
+
+def test_start_velocity_and_self_collision_reach_the_model() -> None:
+    ball = add_ball(velocity=(1, 2, 3), self_collision=False)
+    start()
+    model = FallingWorld.made[-1].model
+    np.testing.assert_array_equal(model.start_velocities, np.tile((1.0, 2.0, 3.0), (len(ball.data.vertices), 1)))
+    assert not model.self_collision[0]
+    ball.softpressure.self_collision = True
+    assert this_session().is_out_of_date(bpy.context.scene)
 
 
 def test_a_body_far_from_the_origin_keeps_its_shape() -> None:
