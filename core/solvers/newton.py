@@ -13,6 +13,7 @@ from ..collide.apart import keep_apart
 from ..collide.bound import carry, limit_displacement
 from ..collide.broad import ContactSearch
 from ..collide.contacts import Contacts
+from ..collide.islands import Islands
 from ..collide.mobility import Mobility
 from ..collide.own_motion import own_distance
 from ..collide.whole import WholeMoves
@@ -88,6 +89,7 @@ class StageMinimiser:
             model.rigid.inverse_inertia.copy(),
         )  # fmt: skip
         self._search = ContactSearch(model)
+        self._islands = Islands(model)
         self._own_reach = np.zeros(model.body_count)
         self._hasty = np.zeros(model.body_count, bool)  # bodies that would outrun what was searched
         self._unpinned = np.zeros(model.body_count, bool)
@@ -107,6 +109,7 @@ class StageMinimiser:
         self._trial = np.zeros((model.point_count, 3))
         self._trial_poses = np.zeros((model.rigid_count, 7))
         self._step = np.zeros((unknown_count, 3))
+        self._corrected = np.zeros((unknown_count, 3))
         self._force = np.zeros((unknown_count, 3))
         self._residual = np.zeros((unknown_count, 3))
         self._direction = np.zeros((unknown_count, 3))
@@ -328,11 +331,27 @@ class StageMinimiser:
 
     def _keep_apart(self) -> None:
         """Take out of the step what would close a gap, so that nothing is crossed."""
-        n, mobility = self.model.vertex_count, self.current_mobility()
+        if self.contacts.count:
+            keep_apart(self._step, self.current_mobility(), self.contacts)
+            self._corrected[:] = self._step
+            common = self._islands.take_out(self.x, self._step, self.contacts)
+            self._bound_step()
+            if common is None:
+                return
+            self._islands.put_back(self._step, common)
+            self._place(1.0)
+            if self._search.still_valid(self._trial):
+                return
+            # slower bodies of an island would outrun what was searched for them
+            self._step[:] = self._corrected
+        self._bound_step()
+
+    def _bound_step(self) -> None:
+        """Shorten the step so that nothing is crossed."""
+        n = self.model.vertex_count
         whole = self._whole_moves()
         if self.contacts.count:
-            keep_apart(self._step, mobility, self.contacts)
-            limit_displacement(self.x, self._step, mobility, self.contacts, self._share, whole)
+            limit_displacement(self.x, self._step, self.current_mobility(), self.contacts, self._share, whole)
         elif whole is None:
             return
         else:
@@ -396,6 +415,7 @@ class StageMinimiser:
         self._search.search(self.x, reach, self.contacts, self._reach_itself())
         if len(model.attachments.body):
             self.contacts.attach(model.attachments, model.point_body, model.body_count)
+        self._islands.follow(self.contacts)
         self._searched = True
         self.counts.contact_searches += 1
         self.energy.contacts_found(self.x, self._stuck)

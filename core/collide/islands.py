@@ -1,0 +1,110 @@
+"""Moves that bodies in contact have in common: what falls or is lifted together must not be braked by its contacts.
+
+The bound of a step (`collide.bound`) is set against where things are: fruit in a basket that is lifted could rise by
+half its gap to the basket's floor per step, no more. So the mean translation of an island, bodies that are candidates
+for contact with each other, is taken out of a step first and added again after the bound: it changes no gap inside.
+"""
+
+import numpy as np
+
+from ..jit import kernel
+from ..model import FloatArray, Model
+from .contacts import EDGE_EDGE, POINT_TRIANGLE, Contacts
+from .features import closest_on_edges_of, closest_on_triangle_of_row
+
+#: Share of the distance to a collider that a common move may use up; the bound leaves that much over.
+SHARE = 0.05
+
+
+class Islands:
+    """Bodies of a model that may touch each other."""
+
+    def __init__(self, model: Model) -> None:
+        self._model = model
+        self._island = np.arange(model.moving_count)
+        self._any = False
+        pinned = np.zeros(model.moving_count, dtype=bool)
+        pinned[np.unique(model.point_body[: model.vertex_count][model.pinned])] = True
+        self._pinned = pinned
+        # mass of each row of unknowns that is a translation, and its body
+        n = model.vertex_count
+        self._rows = np.concatenate([np.arange(n), n + 2 * np.arange(model.rigid_count)])
+        self._mass = np.concatenate([model.vertex_mass, model.rigid.mass])
+        self._body = np.concatenate([model.point_body[:n], model.membrane_count + np.arange(model.rigid_count)])
+
+    def follow(self, contacts: Contacts) -> None:
+        """Take the islands from a contact record."""
+        model = self._model
+        bodies = contacts.bodies[: contacts.first_attachment]
+        kind = contacts.kind[: contacts.first_attachment]
+        both = (bodies < model.moving_count).all(axis=1) & (bodies[:, 0] != bodies[:, 1])
+        pairs = np.unique(bodies[both & ((kind == POINT_TRIANGLE) | (kind == EDGE_EDGE))], axis=0)
+        self._any = len(pairs) > 0
+        if not self._any:
+            return
+        island = np.arange(model.moving_count)
+        while True:
+            before = island.copy()
+            low = np.minimum(island[pairs[:, 0]], island[pairs[:, 1]])
+            np.minimum.at(island, pairs[:, 0], low)
+            np.minimum.at(island, pairs[:, 1], low)
+            island = island[island]
+            if np.array_equal(island, before):
+                break
+        self._island = island
+
+    def take_out(self, x: FloatArray, step: FloatArray, contacts: Contacts) -> FloatArray | None:
+        """Subtract the common translation of each island from a step of the unknowns; returns what to add again.
+
+        An island with pinned vertices, or with one body only, has none.
+        """
+        if not self._any:
+            return None
+        model, island = self._model, self._island
+        count = model.moving_count
+        row_island = island[self._body]
+        mass = np.bincount(row_island, self._mass, count)
+        common = np.stack(
+            [np.bincount(row_island, self._mass * step[self._rows, axis], count) for axis in range(3)], axis=1
+        ) / np.maximum(mass, 1e-300)[:, None]  # fmt: skip
+        alone = np.bincount(island, minlength=count) < 2
+        common[alone | (np.bincount(island, self._pinned, count) > 0)] = 0.0
+        shorten_common(
+            x, contacts.first_attachment, contacts.points, contacts.kind, contacts.side, contacts.bodies, count,
+            island, common,
+        )  # fmt: skip
+        moves: FloatArray = common[row_island]
+        step[self._rows] -= moves
+        return moves
+
+    def put_back(self, step: FloatArray, moves: FloatArray | None) -> None:
+        """Add what `take_out` has subtracted."""
+        if moves is not None:
+            step[self._rows] += moves
+
+
+@kernel
+def shorten_common(x, count, points, kind, side, bodies, moving_count, island, common):
+    """Shorten the moves of islands so that each uses up at most SHARE of the distance to any collider."""
+    share = np.ones(common.shape[0])
+    for row in range(count):
+        a, b = bodies[row, 0], bodies[row, 1]
+        if side[row] < 0 or (a < moving_count) == (b < moving_count):
+            continue
+        if kind[row] == EDGE_EDGE:
+            _, _, nx, ny, nz, dd = closest_on_edges_of(
+                x, points[row, 0], points[row, 1], points[row, 2], points[row, 3]
+            )
+        elif kind[row] == POINT_TRIANGLE:
+            nx, ny, nz, dd = closest_on_triangle_of_row(x, points, row)
+        else:
+            continue
+        own = island[a] if a < moving_count else island[b]
+        sign = -1.0 if a < moving_count else 1.0
+        along = sign * (common[own, 0] * nx + common[own, 1] * ny + common[own, 2] * nz)
+        room = SHARE * dd  # n is as long as the distance
+        if along > room:
+            share[own] = min(share[own], room / along)
+    for own in range(common.shape[0]):
+        for axis in range(3):
+            common[own, axis] *= share[own]
