@@ -95,6 +95,13 @@ def _simulate_everything() -> None:
             pinned=[0],
             velocity=(0.1, 0.0, -1.0),
         )
+    block, faces = _box(1)
+    for turn in (0.0, 0.5):  # one on the other, edges across edges
+        along, across = np.array([np.cos(turn), np.sin(turn), 0.0]), np.array([-np.sin(turn), np.cos(turn), 0.0])
+        turned = (block - 0.5) @ np.array([along, across, [0.0, 0.0, 1.0]])
+        builder.add_rigid(f"block {turn}", 0.5 * turned + (1.6, 0.0, 0.27 + turn), faces, bounciness=0.5)
+    builder.attach_to_rigid(0, [1], 0)
+    builder.attach_to_membrane(1, [1], 0)
     corners = np.array([(-2.0, -2.0, -0.01), (2.0, -2.0, -0.01), (0.0, 3.0, -0.01)])
     builder.add_collider("floor", corners, np.array([(0, 1, 2)]))
     world = World(builder.build(), frame_rate=60.0, substeps=2)
@@ -103,6 +110,7 @@ def _simulate_everything() -> None:
             world.advance_frame(FrameInput(collider_positions={0: corners + (0.0, 0.0, height)}))
         except SoftPressureError:  # how it moves does not matter here
             world.reset()
+        world.set_positions(1, positions * (1.0, 1.0, 0.005) + (0.0, 0.0, 3.0))  # its walls touch each other
     world.diagnostics()
 
 

@@ -21,6 +21,10 @@ def test_after_preparing_a_scene_compiles_nothing() -> None:
     builder = ModelBuilder(ambient_pressure=0.0)
     builder.add_membrane("low", positions + (0.0, 0.0, 0.01), triangles, gauge_pressure=3000.0)
     builder.add_membrane("high", positions + (0.2, 0.1, 1.05), triangles, bend_modulus=0.1, pinned=[3], damping=2.0)
+    block, faces = prepare._box(1)
+    for number in range(2):
+        builder.add_rigid(f"block {number}", 0.5 * block + (1.3, 0.1 * number, 0.01 + 0.51 * number), faces)
+    builder.attach_to_rigid(0, [5, 6], 0)
     corners = np.array([(-5.0, -5.0, 0.0), (5.0, -5.0, 0.0), (0.0, 6.0, 0.0)])
     builder.add_collider("floor", corners, np.array([(0, 1, 2)]), bounciness=0.3)
     world = World(builder.build())
