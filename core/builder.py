@@ -97,7 +97,7 @@ class ModelBuilder:
         friction: float = 0.5,
         bounciness: float = 1.0,
         thickness: float = 0.0,
-        self_collision: bool = True,
+        self_collision: bool = False,
         pinned: ArrayLike | None = None,
         velocity: Sequence[float] = (0.0, 0.0, 0.0),
     ) -> int:

@@ -94,6 +94,7 @@ def _simulate_everything() -> None:
             bounciness=0.5,
             pinned=[0],
             velocity=(0.1, 0.0, -1.0),
+            self_collision=True,
         )
     block, faces = _box(1)
     for turn in (0.0, 0.5):  # one on the other, edges across edges

@@ -23,14 +23,14 @@ def balloon_with_basket(**options):
 
 def test_a_balloon_carries_a_basket():
     world, x, top, foot = balloon_with_basket()
-    for frame in range(36):
-        up = min(1.0, frame / 24.0)
+    for frame in range(16):
+        up = min(0.3, 0.03 * frame)
         world.advance_frame(FrameInput(pinned_positions={0: x[top] + [0.0, 0.0, up]}))
         turn = world.rigid_transform(0)
         glued = x[foot] @ turn[:3, :3].T + turn[:3, 3]
         # a few times the stiffness of the skin around: the glue gives by less than a millimetre under 50 N
         assert np.abs(world.positions(0)[foot] - glued).max() < 1e-3
-    assert world.rigid_transform(0)[2, 3] == pytest.approx(1.0, abs=0.1)
+    assert world.rigid_transform(0)[2, 3] == pytest.approx(0.3, abs=0.1)
 
 
 def two_glued_balls(turned=None):

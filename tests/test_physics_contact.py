@@ -60,7 +60,7 @@ def test_two_balls_head_on_at_50_metres_per_second_each():
     builder = ModelBuilder(gravity=(0, 0, 0))
     for side in (-1.0, 1.0):
         at = (0.5 * side, 0.01 * side, 0.005)
-        add_ball(builder, LIGHT, 3, at, name=f"ball {side}", velocity=(-50.0 * side, 0.0, 0.0))
+        add_ball(builder, LIGHT, 2, at, name=f"ball {side}", velocity=(-50.0 * side, 0.0, 0.0))
     world = World(builder.build(), frame_rate=24.0, substeps=10, threads=1)
     for _ in range(3):
         world.advance_frame()
@@ -70,12 +70,12 @@ def test_two_balls_head_on_at_50_metres_per_second_each():
 
 def test_a_thin_plate_falls_edge_on_on_a_ball():
     builder = ModelBuilder()
-    add_ball(builder, LIGHT, 3, (0.0, 0.0, 0.11))
+    add_ball(builder, LIGHT, 2, (0.0, 0.0, 0.11))
     plate = block((0.3, 0.004, 0.3), (0.0, 0.003, 0.4))
     builder.add_rigid("plate", *plate, mass=0.3, velocity=(0.0, 0.0, -10.0))
     builder.add_collider("floor", *shapes.grid(4.0))
     world = World(builder.build(), frame_rate=24.0, substeps=10, threads=1)
-    for _ in range(12):
+    for _ in range(8):
         world.advance_frame()
         assert crossing_triangles(world) == 0
     assert ends_inside(world) == 0
@@ -152,12 +152,36 @@ def test_ten_crooked_boxes_lie_still():
     assert abs(world.rigid_positions(9)[:, 2].mean() - 1.919) < 0.01  # still on top
 
 
-def test_a_box_lies_still_on_four_balls():
+def test_a_box_lies_still_on_a_ball():
     builder = ModelBuilder()
-    for k, (x, y) in enumerate([(-0.3, -0.3), (0.3, -0.3), (-0.3, 0.3), (0.3, 0.3)]):
-        add_ball(builder, Ball(0.15, 0.5, 5e3, 2e4), 2, (x, y, 0.152), name=f"ball {k}", damping=5.0, bounciness=0.5)
-    builder.add_rigid("box", *block((1.0, 1.0, 0.1), (0.0, 0.0, 0.36)), mass=20.0)
-    builder.add_collider("floor", *shapes.grid(8.0), bounciness=0.5)
+    options = {"damping": 10.0, "bounciness": 0.5, "friction": 0.8}
+    add_ball(builder, Ball(0.25, 1.0, 1500.0, 2e4), 2, (0.0, 0.0, 0.252), **options)
+    builder.add_rigid("box", *block((0.4, 0.4, 0.1), (0.0, 0.0, 0.56)), mass=8.0, friction=0.8)
+    builder.add_collider("floor", *shapes.grid(8.0), bounciness=0.5, friction=0.8)
     world = World(builder.build(), frame_rate=24.0, substeps=10, threads=1)
-    assert rest_motion(world, 5, 5.0) < 1e-4
+    assert rest_motion(world, 2, 5.0) < 1e-4
     assert ends_inside(world) == 0
+    assert world.rigid_transform(0)[2, 3] > -0.15  # it has not rolled off
+
+
+def test_eight_balls_in_a_box_come_to_rest_outside_each_other():
+    builder = ModelBuilder()
+    ball = Ball(0.25, 1.0, 2e3, 2e4)
+    for number, cell in enumerate(np.ndindex(2, 2, 2)):
+        at = (np.array(cell) - 0.5) * 0.55 + [0.02 * cell[2], -0.01 * cell[2], 0.6]
+        add_ball(builder, ball, 2, at, name=f"ball {number}", bend_modulus=0.01, damping=2.0, bounciness=0.85)
+    half, high = 0.575, 1.5
+    corners = np.array([(x, y, z) for z in (0.0, high) for x, y in ((-1, -1), (1, -1), (1, 1), (-1, 1))]) * [
+        half,
+        half,
+        1,
+    ]
+    quads = [(0, 1, 2, 3), (0, 4, 5, 1), (1, 5, 6, 2), (2, 6, 7, 3), (3, 7, 4, 0)]
+    builder.add_collider(
+        "box", corners, np.array([t for a, b, c, d in quads for t in ((a, b, c), (a, c, d))], np.int32)
+    )
+    world = World(builder.build(), frame_rate=24.0, substeps=10, threads=1)
+    for _ in range(4):
+        assert rest_motion(world, 8, 1.0) < 0.5  # a second each, and look
+        assert ends_inside(world) == 0
+    assert rest_motion(world, 8, 1.0) < 1e-4

@@ -101,7 +101,6 @@ def test_ten_boxes_stand_for_ten_seconds(ten_boxes):
     assert np.abs(centres[:, :2]).max() < 0.01
 
 
-@pytest.mark.xfail(strict=True, reason="a pile of ten trembles: 8e-4 of a box's size per frame; three boxes lie still")
 def test_ten_boxes_come_to_rest(ten_boxes):
     places, squares = np.array([centre(ten_boxes, k) for k in range(10)]), []
     for _ in range(12):

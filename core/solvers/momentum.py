@@ -6,6 +6,8 @@ the step ends. So the impulses from outside are summed while a step is taken, an
 rigid velocity that its momenta lack. Opposite contact forces then change opposite momenta to rounding.
 """
 
+import math
+
 import numpy as np
 
 from ..jit import kernel
@@ -18,13 +20,16 @@ from .rigid_motion import rigid_motions, set_solid_motions, solid_motions
 
 #: A body slower than this may be at rest [m/s].
 RESTING = 5e-3
+#: Rate at which what is left of the rigid motion of a body at rest dies away [1/s].
+STILLING = 10.0
 
 
 class MomentumBalance:
     """The account of one step; membranes with pinned vertices have none, as pins take what they like.
 
-    A body that rests on a collider, or on bodies that do, is let alone while it lacks less than forces of
-    `rest_acceleration` [m/s^2] give: those count as none for Newton's method, and it would never come to rest.
+    A body that rests on a collider, or on bodies that do, gets nothing while it lacks less than forces of
+    `rest_acceleration` [m/s^2] give: those count as none for Newton's method, and it would never come to rest. What is
+    left of its motion is taken away.
     """
 
     def __init__(self, model: Model, rest_acceleration: float = 0.0) -> None:
@@ -95,7 +100,8 @@ class MomentumBalance:
         solid_motions(rigid, model.rigid, self._motion[count:])
         add_missing(
             x, v, model.body_mass, model.body_point_start, count, model.rigid.radius, self._free, self._supported(),
-            self._rest_acceleration * self._time, self._origin, self._momenta, self._motion,
+            self._rest_acceleration * self._time, math.exp(-STILLING * self._time), self._origin, self._momenta,
+            self._motion,
         )  # fmt: skip
         set_solid_motions(self._motion[count:], model.rigid, rigid)
 
@@ -184,11 +190,24 @@ def add_row(momenta, body, px, py, pz, lx, ly, lz):
 
 @kernel
 def add_missing(
-    x, v, body_mass, body_point_start, membrane_count, rigid_radius, free, supported, slight, origin, momenta, motion
+    x,
+    v,
+    body_mass,
+    body_point_start,
+    membrane_count,
+    rigid_radius,
+    free,
+    supported,
+    slight,
+    kept,
+    origin,
+    momenta,
+    motion,
 ):
     """Bring the rigid motion (`rigid_motion`) of each free body to its momenta, and a membrane's vertices with it.
 
-    One that is `supported` is left as it is while it moves by less than RESTING and lacks less than `slight` [m/s].
+    One that is `supported` has come to rest while it moves by less than RESTING and lacks less than `slight` [m/s]: it
+    gets nothing, and only a share `kept` of its rigid motion stays.
     """
     for body in range(momenta.shape[0]):
         if not free[body]:
@@ -221,7 +240,9 @@ def add_missing(
                     radius2 = max(radius2, rx * rx + ry * ry + rz * rz)
             still = moves < RESTING * RESTING and spins * radius2 < RESTING * RESTING
             if still and lacks < slight * slight and turns * radius2 < slight * slight:
-                continue
+                lost = 1.0 - kept
+                ux, uy, uz = -lost * row[3], -lost * row[4], -lost * row[5]
+                wx, wy, wz = -lost * row[6], -lost * row[7], -lost * row[8]
         row[3], row[4], row[5] = row[3] + ux, row[4] + uy, row[5] + uz
         row[6], row[7], row[8] = row[6] + wx, row[7] + wy, row[8] + wz
         if body >= membrane_count:
