@@ -73,12 +73,14 @@ class Pile:
         ContactSearch(model).search(self.x, np.full(5, 2e-3), self.contacts)
         start = model.rest_positions + rng.normal(0, 2e-5, self.x.shape)
         low = np.flatnonzero(self.x[:, 2] < 2e-3)[::2].astype(np.int32)
-        stuck = StuckContacts(low, np.full(len(low), 4, np.int32), rng.normal(0, 1e-5, (len(low), 3)) * [1, 1, 0])
+        stretch = rng.normal(0, 1e-5, (len(low), 3)) * [1, 1, 0]
+        stuck = StuckContacts(low, np.full(len(low), 4, np.int32), stretch, np.ones(len(low)), 0.0)
         energy.start(start)
-        energy.contacts_found(self.body_scale, stuck)
+        energy.contacts_found(self.x, stuck)
+        energy.set_contact_scale(self.body_scale, np.zeros(5))
         ahead = [part for _ in range(3) for part in (rng.normal(0, 1e-4, 3), rng.normal(0, 1e-2, 3))]
         self.target = self.stepped(self.poses, ahead)
-        energy.begin(self.x[:n] + rng.normal(0, 1e-4, (n, 3)), self.target, self.state.gas)
+        energy.begin(self.x[:n] + rng.normal(0, 1e-4, (n, 3)), self.target, self.state.gas, TAU)
         energy.evaluate(self.x, self.poses)
         energy.linearise(self.x)
 

@@ -229,14 +229,16 @@ def contact_record(scene, count=2 * contact.BLOCK_SIZE + 9):
     return record
 
 
-def friction_terms(scene, record, x, start, limit, spring, held, normal_force, stiffness):
+def friction_terms(scene, record, x, start, limit, spring, held, normal_force, stiffness, pressed, damper):
     count = record.count
     blocks = (count + contact.BLOCK_SIZE - 1) // contact.BLOCK_SIZE
-    lag = friction.FrictionLag(record.points, record.weights, record.normal, limit, held)
+    lag = friction.FrictionLag(record.points, record.weights, record.normal, limit, held, pressed, damper)
     active, force, matrix, energy = np.zeros(count, bool), np.zeros((count, 3)), np.zeros((count, 6)), np.zeros(blocks)
+    pressing = np.zeros(count)
     friction.evaluate_friction(
-        count, x, start, lag, spring, stiffness, normal_force, active, force, matrix, energy
+        count, x, start, lag, spring, stiffness, normal_force, active, force, matrix, pressing, energy
     )  # fmt: skip
+    close(pressing, np.where(active, np.einsum("ci,ci->c", force, record.normal[:count]), 0.0), ROUNDING)
     again = np.zeros(blocks)
     friction.friction_energy(count, x, start, lag, spring, again)
     assert again.sum() == pytest.approx(energy.sum(), rel=ROUNDING)
@@ -255,7 +257,9 @@ def friction_input(scene, record):
     held = rng.normal(0, 1e-4, (count, 3))
     normal_force = np.where(rng.random(count) < 0.8, rng.uniform(1.0, 9.0, count), 0.0)
     limit[normal_force == 0.0] = 0.0
-    return start, limit, spring, held, normal_force, rng.uniform(1e3, 1e5, count)
+    damper = np.where((rng.random(count) < 0.5) & (normal_force > 0.0), rng.uniform(5e3, 2e4, count), 0.0)
+    stiffness, pressed = rng.uniform(1e3, 1e5, count), rng.uniform(0.5, 4.0, count)
+    return start, limit, spring, held, normal_force, stiffness, pressed, damper
 
 
 def contact_times(terms, p):
@@ -265,7 +269,7 @@ def contact_times(terms, p):
 
 def test_friction_and_the_gathers_of_contact_equal_their_twins(scene):
     record = contact_record(scene)
-    start, limit, spring, held, normal_force, stiffness = friction_input(scene, record)
+    start, limit, spring, held, normal_force, stiffness, pressed, damper = friction_input(scene, record)
     n = scene.model.vertex_count
     energy, force, hessian, yielding = 0.0, np.zeros((n, 3)), np.zeros((n, 3, n, 3)), 0
     for c in range(record.count):
@@ -276,7 +280,11 @@ def test_friction_and_the_gathers_of_contact_equal_their_twins(scene):
         stored, along, matrix = reference.friction(slip, limit[c], spring[c])
         across = reference.tangent(normal)
         matrix = stiffness[c] * np.outer(normal, normal) + across @ matrix @ across
-        energy += stored
+        parting = np.array([normal @ (weights @ (scene.x - start)[points])])
+        lost, damping, damped = reference.friction(parting, pressed[c], damper[c]) if damper[c] > 0 else (0, [0], [[0]])
+        along = along + damping[0] * normal
+        matrix = matrix + damped[0][0] * np.outer(normal, normal)
+        energy += stored + lost
         yielding += spring[c] * np.linalg.norm(slip) > limit[c]
         for a in range(4):
             if points[a] < n:
@@ -286,7 +294,7 @@ def test_friction_and_the_gathers_of_contact_equal_their_twins(scene):
                         hessian[points[a], :, points[b]] += weights[a] * weights[b] * matrix
     assert 20 < yielding < record.count - 50  # both laws are met
     got_energy, got_force, terms = friction_terms(
-        scene, record, scene.x, start, limit, spring, held, normal_force, stiffness
+        scene, record, scene.x, start, limit, spring, held, normal_force, stiffness, pressed, damper
     )  # fmt: skip
     assert got_energy == pytest.approx(energy, rel=ROUNDING)
     close(got_force, force, ROUNDING)
@@ -300,13 +308,13 @@ def test_friction_and_the_gathers_of_contact_equal_their_twins(scene):
 
 def test_friction_derivatives(scene):
     record = contact_record(scene, 40)
-    start, limit, spring, held, normal_force, _ = friction_input(scene, record)
+    start, limit, spring, held, normal_force, _, pressed, damper = friction_input(scene, record)
     normal_force[:] = 1e-300  # active, but friction alone: the gap is not part of this energy
     limit[:] = scene.rng.uniform(0.5, 4.0, record.count)
     x, nothing = scene.x, np.zeros(record.count)
 
     def at(y):
-        return friction_terms(scene, record, y, start, limit, spring, held, normal_force, nothing)
+        return friction_terms(scene, record, y, start, limit, spring, held, normal_force, nothing, pressed, damper)
 
     def padded(direction):
         full = np.zeros_like(x)
@@ -322,8 +330,8 @@ def test_friction_derivatives(scene):
 
 def test_a_spring_keeps_no_more_stretch_than_its_limit_holds(scene):
     record = contact_record(scene)
-    start, limit, spring, held, _, _ = friction_input(scene, record)
-    lag = friction.FrictionLag(record.points, record.weights, record.normal, limit, held)
+    start, limit, spring, held, _, _, pressed, damper = friction_input(scene, record)
+    lag = friction.FrictionLag(record.points, record.weights, record.normal, limit, held, pressed, damper)
     kept = np.zeros((record.count, 3))
     friction.settle_friction(record.count, scene.x, start, lag, spring, kept)
     for c in range(record.count):

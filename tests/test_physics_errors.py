@@ -79,10 +79,12 @@ def test_a_clock_out_of_range_is_refused(options, sentence):
     assert str(refused.value) == sentence
 
 
-def test_a_scene_without_a_soft_body_is_refused():
+def test_a_scene_in_which_nothing_moves_is_refused():
     builder = ModelBuilder()
     builder.add_collider("floor", *shapes.grid(1.0))
-    with pytest.raises(ParameterError, match=r"^scene: no soft body to simulate\. Mark at least one mesh as Soft\.$"):
+    with pytest.raises(
+        ParameterError, match=r"^scene: no body to simulate\. Mark at least one mesh as Soft or Rigid\.$"
+    ):
         builder.build()
     with pytest.raises(ParameterError, match=r"^gravity: \(0, 0\); give three finite numbers in m/s"):
         ModelBuilder(gravity=(0, 0))

@@ -10,6 +10,7 @@ from softpressure_ext.core.forces.rigid_inertia import evaluate_rigid_inertia
 from softpressure_ext.core.linear.conjugate_gradient import Scratch, conjugate_gradient, multiply
 from softpressure_ext.core.linear.multigrid import set_extra_diagonal
 from softpressure_ext.core.linear.rigid_blocks import solve_blocks
+from softpressure_ext.core.solvers.energy import SOLID_CONTACT, SOLID_RELAXATION
 from softpressure_ext.core.solvers.preconditioner import precondition
 
 #: Kernel and twin do the same sums in another order.
@@ -143,8 +144,10 @@ def dense_hessian(pile):
     arm = pile.x[n : model.moving_point_count] - pile.poses[model.point_body[n : model.moving_point_count] - 1, :3]
     for c in range(contacts.count):
         first, second = (pile.body_scale[body] for body in contacts.bodies[c])
-        # a skin's stiffness where there is one, else the lesser
-        kappa = pile.body_scale[0] if 0 in contacts.bodies[c] else min(first, second)
+        # a skin's stiffness where there is one, else a share of the lesser
+        solid = 0 not in contacts.bodies[c]
+        kappa = SOLID_CONTACT * min(first, second) if solid else pile.body_scale[0]
+        kappa *= contacts.share[c]
         _, force, stiffness = reference.contact(contacts.gap[c], contacts.thickness[c], kappa)
         if force == 0.0:
             continue
@@ -152,6 +155,9 @@ def dense_hessian(pile):
         across = reference.tangent(normal)
         slip = across @ (energy._lag.stretch[c] + weights @ (pile.x - energy._start)[points])
         matrix = across @ reference.friction(slip, contacts.friction[c] * force, kappa)[2] @ across
+        if solid:
+            parting = np.array([normal @ (weights @ (pile.x - energy._start)[points])])
+            stiffness += reference.friction(parting, force, SOLID_RELAXATION / TAU * stiffness)[2][0, 0]
         matrix += stiffness * np.outer(normal, normal)
         j = rigid_reference.jacobian(model, arm, points, weights)
         total += j.T @ matrix @ j

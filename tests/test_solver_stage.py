@@ -44,10 +44,12 @@ class PressedBalls:
         ContactSearch(model).search(self.x, np.full(3, 2e-3), self.contacts)
         # half of the lowest points hold a stretched friction spring from before
         low = np.argsort(self.x[:n, 2])[:6].astype(np.int32)
-        stuck = StuckContacts(low, np.full(6, 2, np.int32), rng.normal(0, 1e-5, (6, 3)) * [1, 1, 0])
+        stretch = rng.normal(0, 1e-5, (6, 3)) * [1, 1, 0]
+        stuck = StuckContacts(low, np.full(6, 2, np.int32), stretch, np.ones(6), 0.0)
         self.energy.start(start)
-        self.energy.contacts_found(self.scale, stuck)
-        self.energy.begin(self.x[:n] + rng.normal(0, 1e-4, (n, 3)), NO_POSES, self.state.gas)
+        self.energy.contacts_found(self.x, stuck)
+        self.energy.set_contact_scale(self.scale, np.zeros(3))
+        self.energy.begin(self.x[:n] + rng.normal(0, 1e-4, (n, 3)), NO_POSES, self.state.gas, TAU)
         self.energy.evaluate(self.x, NO_POSES)
         self.energy.linearise(self.x)
         self.rng = rng
