@@ -94,15 +94,7 @@ def _simulate_everything() -> None:
             bounciness=0.5,
             pinned=[0],
             velocity=(0.1, 0.0, -1.0),
-            self_collision=True,
         )
-    block, faces = _box(1)
-    for turn in (0.0, 0.5):  # one on the other, edges across edges
-        along, across = np.array([np.cos(turn), np.sin(turn), 0.0]), np.array([-np.sin(turn), np.cos(turn), 0.0])
-        turned = (block - 0.5) @ np.array([along, across, [0.0, 0.0, 1.0]])
-        builder.add_rigid(f"block {turn}", 0.5 * turned + (1.6, 0.0, 0.27 + turn), faces, bounciness=0.5)
-    builder.attach_to_rigid(0, [1], 0)
-    builder.attach_to_membrane(1, [1], 0)
     corners = np.array([(-2.0, -2.0, -0.01), (2.0, -2.0, -0.01), (0.0, 3.0, -0.01)])
     builder.add_collider("floor", corners, np.array([(0, 1, 2)]))
     world = World(builder.build(), frame_rate=60.0, substeps=2)
@@ -111,8 +103,39 @@ def _simulate_everything() -> None:
             world.advance_frame(FrameInput(collider_positions={0: corners + (0.0, 0.0, height)}))
         except SoftPressureError:  # how it moves does not matter here
             world.reset()
-        world.set_positions(1, positions * (1.0, 1.0, 0.005) + (0.0, 0.0, 3.0))  # its walls touch each other
     world.diagnostics()
+    _solids()
+    _touch_itself()
+
+
+def _solids() -> None:
+    """Two blocks, edges across edges, with a skin glued to the lower one and another to that skin."""
+    positions, triangles = _box(2)
+    block, faces = _box(1)
+    builder = ModelBuilder()
+    for place in (2.0, 3.1):
+        builder.add_membrane(f"skin {place}", positions + (place, 0.0, 0.5), triangles, gauge_pressure=500.0)
+    for turn in (0.0, 0.5):
+        along, across = np.array([np.cos(turn), np.sin(turn), 0.0]), np.array([-np.sin(turn), np.cos(turn), 0.0])
+        turned = (block - 0.5) @ np.array([along, across, [0.0, 0.0, 1.0]])
+        builder.add_rigid(f"block {turn}", 0.5 * turned + (1.6, 0.0, 0.252 + 1.003 * turn), faces, bounciness=0.5)
+    builder.attach_to_rigid(0, [1], 0)
+    builder.attach_to_membrane(1, [1], 0)
+    corners = np.array([(-2.0, -2.0, 0.0), (4.0, -2.0, 0.0), (0.0, 6.0, 0.0)])
+    builder.add_collider("floor", corners, np.array([(0, 1, 2)]))
+    world = World(builder.build(), frame_rate=120.0, substeps=1)
+    for height in (0.0, 0.0, 0.001):
+        world.advance_frame(FrameInput(collider_positions={0: corners + (0.0, 0.0, height)}))
+
+
+def _touch_itself() -> None:
+    """An empty skin whose walls lie on each other, so that also those kernels are called."""
+    positions, triangles = _box(2)
+    builder = ModelBuilder(ambient_pressure=0.0)
+    builder.add_membrane("flat", positions, triangles, stretch_modulus=100.0, self_collision=True)
+    world = World(builder.build(), frame_rate=240.0, substeps=1)
+    world.set_positions(0, positions * (1.0, 1.0, 0.02))
+    world.advance_frame()
 
 
 def _box(side_count: int) -> tuple[FloatArray, IntArray]:
