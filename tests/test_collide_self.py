@@ -292,6 +292,8 @@ def test_own_distance_is_that_of_the_best_rotation():
     x = rng.normal(size=(60, 3))
     y = x @ reference.rotation(rng).T + 3.0
     assert own_distance(x, y, 0, 60) < 1e-13
+    assert own_distance(x, 1.4 * y, 0, 60) < 1e-13  # what grows comes no nearer to itself
+    assert own_distance(x, 0.9 * y, 0, 60) > 0.1 * np.linalg.norm(x - x.mean(axis=0), axis=1).max() - 1e-12
     y[5] += [0.0, 0.3, 0.0]
     # a sixtieth of it moves the centre, and a little turns the fit
     assert 0.25 < own_distance(x, y, 0, 60) < 0.31

@@ -1,4 +1,7 @@
-"""How far the points of a body have moved apart from a rigid motion of the whole: what self-contact has to cover."""
+"""How far the points of a body have moved apart from a motion of the whole: what self-contact has to cover.
+
+The whole may fly, turn and grow: none of that brings two points nearer.
+"""
 
 import math
 
@@ -9,22 +12,25 @@ from ..model import FloatArray
 
 
 def own_distance(before: FloatArray, after: FloatArray, first: int, last: int) -> float:
-    """Largest distance [m] of points first .. last - 1 from where the rigid motion nearest to theirs takes them.
+    """Largest distance [m] of points first .. last - 1 from where the motion of the whole nearest to theirs takes them.
 
-    Positions [m], shape (point_count, 3). The rotation is that of Kabsch 1976; what is not finite gives NaN or inf.
+    Positions [m], shape (point_count, 3). Rotation and growth are those of Umeyama 1991; what is not finite gives NaN
+    or inf.
     """
-    sums = np.zeros((5, 3))
+    sums = np.zeros((6, 3))
     correlate(before, after, first, last, sums)
     if not np.isfinite(sums).all():
         return math.inf
-    u, _, vt = np.linalg.svd(sums[2:])
-    turn = vt.T @ np.diag([1.0, 1.0, np.sign(np.linalg.det(u) * np.linalg.det(vt)) or 1.0]) @ u.T
+    u, size, vt = np.linalg.svd(sums[2:5])
+    signs = np.array([1.0, 1.0, np.sign(np.linalg.det(u) * np.linalg.det(vt)) or 1.0])
+    growth = max(1.0, float(size @ signs) / sums[5, 0]) if sums[5, 0] > 0.0 else 1.0
+    turn = growth * vt.T @ np.diag(signs) @ u.T
     return float(farthest(before, after, first, last, sums, turn))
 
 
 @kernel
 def correlate(before, after, first, last, sums):
-    """Centres before and after [m], and the sum of the products of both distances from them [m^2]."""
+    """Centres before and after [m], sums of products of the distances from them [m^2], and of squares of the first."""
     sums[:] = 0.0
     for i in range(first, last):
         for k in range(3):
@@ -36,6 +42,7 @@ def correlate(before, after, first, last, sums):
     for i in range(first, last):
         for j in range(3):
             a = before[i, j] - sums[0, j]
+            sums[5, 0] += a * a
             for k in range(3):
                 sums[2 + j, k] += a * (after[i, k] - sums[1, k])
 
@@ -54,9 +61,9 @@ def farthest(before, after, first, last, sums, turn):
 
 
 def rigid_part(x: FloatArray, move: FloatArray, first: int, last: int, out: FloatArray) -> float:
-    """Rigid part of the moves [m] of points first .. last - 1 into `out`; returns how far it turns [rad].
+    """Part of the moves [m] of points first .. last - 1 in which the whole moves, into `out`; returns its turn [rad].
 
-    Linear in the moves, x [m] being where they start: c + w x (x - centre), of the same momenta.
+    x [m] is where they start: c + w x (x - centre) + growth (x - centre), of the same momenta, growth not below 0.
     """
     r = x[first:last] - x[first:last].mean(axis=0)
     c = move[first:last].mean(axis=0)
@@ -67,5 +74,6 @@ def rigid_part(x: FloatArray, move: FloatArray, first: int, last: int, out: Floa
         out[first:last] = c
         return 0.0
     w = np.linalg.solve(inertia, np.cross(r, s).sum(axis=0))
-    out[first:last] = c + np.cross(w, r)
+    growth = max(0.0, float(np.einsum("ij,ij->", r, s)) / float(np.trace(square)))
+    out[first:last] = c + np.cross(w, r) + growth * r
     return float(np.linalg.norm(w))
