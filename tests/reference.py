@@ -336,14 +336,19 @@ def momenta(x, v, mass, origin):
     return np.concatenate([mass @ v, turn])
 
 
-def contact_momenta(contacts, x, body, origin, time):
-    """What contacts give to a body in a time [s], as `momenta`. `contacts`: (points, weights, bodies, force [N])."""
+def contact_momenta(contacts, x, body, origin, time, moving):
+    """What contacts give to a body in a time [s], as `momenta`. `contacts`: (points, weights, bodies, force [N]).
+
+    Two bodies count a contact halfway between them; one against a collider (from `moving` on) on its own side.
+    """
     total = np.zeros(6)
     for points, weights, bodies, force in contacts:
-        for i, weight, owner in zip(points, weights, (bodies[0], *[bodies[1]] * 3), strict=True):
+        own = np.array([bodies[0], *[bodies[1]] * 3]) == body
+        middle = 0.5 * np.abs(weights) @ x[points] if max(bodies) < moving else np.abs(weights * own) @ x[points]
+        for _, weight, owner in zip(points, weights, (bodies[0], *[bodies[1]] * 3), strict=True):
             if owner == body:
                 impulse = time * weight * force
-                total += np.concatenate([impulse, np.cross(x[i] - origin, impulse)])
+                total += np.concatenate([impulse, np.cross(middle - origin, impulse)])
     return total
 
 

@@ -40,6 +40,7 @@ class MomentumBalance:
         self._origin = np.zeros((model.moving_count, 3))
         # per moving body: momentum [kg m/s] and angular momentum about its origin [kg m^2/s]
         self._momenta = np.zeros((model.moving_count, 6))
+        self._before = np.zeros((model.moving_count, 3))  # momentum at the start of the step
         self._motion = np.zeros((model.moving_count, 15))
         self._free = np.ones(model.moving_count, dtype=bool)
         if model.membrane_count:
@@ -57,6 +58,7 @@ class MomentumBalance:
         self._time = 0.0
         self.pairs.clear()
         add_momenta(x, v, self._model.vertex_mass, self._model.body_point_start, self._origin, self._soft())
+        self._before[:] = self._momenta[:, :3]
 
     def _soft(self) -> FloatArray:
         return self._momenta[: self._model.membrane_count]
@@ -100,8 +102,8 @@ class MomentumBalance:
         solid_motions(rigid, model.rigid, self._motion[count:])
         add_missing(
             x, v, model.body_mass, model.body_point_start, count, model.rigid.radius, self._free, self._supported(),
-            self._rest_acceleration * self._time, math.exp(-STILLING * self._time), self._origin, self._momenta,
-            self._motion,
+            self._rest_acceleration * self._time, math.exp(-STILLING * self._time), self._origin, self._before,
+            self._momenta, self._motion,
         )  # fmt: skip
         set_solid_motions(self._motion[count:], model.rigid, rigid)
 
@@ -155,17 +157,23 @@ def add_weight(x, v, mass, body_point_start, origin, momenta):
 def add_contacts(count, x, points, weights, active, force, point_body, time, origin, momenta):
     """Add the impulse of every contact to the momenta of its two sides.
 
-    Both sides count it where the contact is, halfway between them: friction acts on two surfaces a thickness apart and
-    glue may have a length, but no angular momentum comes from that.
+    Two bodies count it where the contact is, halfway between them: friction acts on two surfaces a thickness apart and
+    glue may have a length, but no angular momentum comes from that. Against a collider it counts on the body's own
+    side, where the stage had it.
     """
     for c in range(count):
         if not active[c]:
             continue
         mx = my = mz = 0.0
+        share = 0.5
+        for slot in range(4):
+            if weights[c, slot] != 0.0 and point_body[points[c, slot]] >= momenta.shape[0]:
+                share = 1.0
         for slot in range(4):
             i = points[c, slot]
-            half = 0.5 * abs(weights[c, slot])
-            mx, my, mz = mx + half * x[i, 0], my + half * x[i, 1], mz + half * x[i, 2]
+            if share == 0.5 or point_body[i] < momenta.shape[0]:
+                part = share * abs(weights[c, slot])
+                mx, my, mz = mx + part * x[i, 0], my + part * x[i, 1], mz + part * x[i, 2]
         fx, fy, fz = time * force[c, 0], time * force[c, 1], time * force[c, 2]
         for slot in range(4):
             body = point_body[points[c, slot]]
@@ -190,24 +198,13 @@ def add_row(momenta, body, px, py, pz, lx, ly, lz):
 
 @kernel
 def add_missing(
-    x,
-    v,
-    body_mass,
-    body_point_start,
-    membrane_count,
-    rigid_radius,
-    free,
-    supported,
-    slight,
-    kept,
-    origin,
-    momenta,
-    motion,
-):
+    x, v, body_mass, body_point_start, membrane_count, rigid_radius, free, supported, slight, kept, origin, before,
+    momenta, motion,
+):  # fmt: skip
     """Bring the rigid motion (`rigid_motion`) of each free body to its momenta, and a membrane's vertices with it.
 
     One that is `supported` has come to rest while it moves by less than RESTING and lacks less than `slight` [m/s]: it
-    gets nothing, and only a share `kept` of its rigid motion stays.
+    gets nothing, and if the step has not changed its speed by more than that, only a share `kept` of its motion stays.
     """
     for body in range(momenta.shape[0]):
         if not free[body]:
@@ -240,6 +237,11 @@ def add_missing(
                     radius2 = max(radius2, rx * rx + ry * ry + rz * rz)
             still = moves < RESTING * RESTING and spins * radius2 < RESTING * RESTING
             if still and lacks < slight * slight and turns * radius2 < slight * slight:
+                gained = 0.0
+                for axis in range(3):
+                    gained += (goal[axis] - before[body, axis]) ** 2
+                if gained > (slight * body_mass[body]) ** 2:
+                    continue  # it begins to slide
                 lost = 1.0 - kept
                 ux, uy, uz = -lost * row[3], -lost * row[4], -lost * row[5]
                 wx, wy, wz = -lost * row[6], -lost * row[7], -lost * row[8]
