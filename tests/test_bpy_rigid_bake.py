@@ -14,7 +14,6 @@ from bpy_scene import (
     falling,  # noqa: F401
     fingerprint,
     frame,
-    play,
     select,
     shown,
     this_session,
