@@ -19,18 +19,25 @@ def test_after_preparing_a_scene_compiles_nothing() -> None:
     before = signature_count()
     positions, triangles = prepare._box(20)  # 2 402 vertices: several threads
     builder = ModelBuilder(ambient_pressure=0.0)
-    builder.add_membrane("low", positions + (0.0, 0.0, 0.01), triangles, gauge_pressure=3000.0)
+    builder.add_membrane("low", positions + (0.0, 0.0, 0.01), triangles, gauge_pressure=100.0)
     builder.add_membrane("high", positions + (0.2, 0.1, 1.05), triangles, bend_modulus=0.1, pinned=[3], damping=2.0)
-    block, faces = prepare._box(1)
-    for number in range(2):
-        builder.add_rigid(f"block {number}", 0.5 * block + (1.3, 0.1 * number, 0.01 + 0.51 * number), faces)
-    builder.attach_to_rigid(0, [5, 6], 0)
     corners = np.array([(-5.0, -5.0, 0.0), (5.0, -5.0, 0.0), (0.0, 6.0, 0.0)])
     builder.add_collider("floor", corners, np.array([(0, 1, 2)]), bounciness=0.3)
     world = World(builder.build())
     for frame in range(4):
         moved = {0: corners + (0.0, 0.0, 0.001 * frame)}
-        world.advance_frame(FrameInput(gauge_pressure={0: 4000.0}, collider_positions=moved))
+        world.advance_frame(FrameInput(gauge_pressure={0: 120.0}, collider_positions=moved))
+    assert world.diagnostics().contact_count > 0
+    solids = ModelBuilder()
+    ball = solids.add_membrane("skin", *prepare._box(3), gauge_pressure=500.0)
+    block, faces = prepare._box(2)
+    for number in range(2):
+        solids.add_rigid(f"block {number}", 0.5 * block + (1.3, 0.1 * number, 0.01 + 0.503 * number), faces)
+    solids.attach_to_rigid(ball, [5, 6], 0)
+    solids.add_collider("floor", corners, np.array([(0, 1, 2)]))
+    world = World(solids.build())
+    for _ in range(4):
+        world.advance_frame()
     assert world.diagnostics().contact_count > 0
     assert signature_count() == before
 
