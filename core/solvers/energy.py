@@ -30,8 +30,8 @@ from ..state import StuckContacts
 #: thickness that they would move by in a stage.
 SOLID_CONTACT = 0.2
 FAST_SOLID_CONTACT = 0.25
-#: Damping over stiffness of the contact of two solids [s]: a stack of ten boxes lies still after two seconds.
-SOLID_RELAXATION = 0.01
+#: Damping over stiffness of the contact of two solids [s]; more would slow what slides and rolls.
+SOLID_RELAXATION = 0.001
 
 
 class StageEnergy:
