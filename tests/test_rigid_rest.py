@@ -9,27 +9,42 @@ from rigid_scenes import GRAVITY, block, centre, on_slope, run, velocity, world_
 from softpressure_ext.core import FrameInput, ModelBuilder, World
 
 
-@pytest.mark.parametrize("bounciness", [0.0, 0.3, 0.5, 0.8, 1.0])
-@pytest.mark.parametrize(("rate", "accuracy"), [(240.0, 0.012), (960.0, 0.007)])
-@pytest.mark.xfail(
-    strict=False, reason="open since solids are damped and edges touch: the speed is met to 0.01 to 0.03 only"
-)
-def test_a_box_bounces_with_its_share_of_the_speed(bounciness, rate, accuracy):
-    """From 0.5 m, flat; the speed at a step's start is short of that at the impact by up to g h / v, 1.3 % or 0.3 %."""
+def bounced(bounciness, rate):
+    """A box after its fall from 0.5 m, flat: largest speed upwards over the impact's, rotation matrix, lowest point."""
     world = world_of(
         (block((0.2, 0.2, 0.2), (0.0, 0.0, 0.6)), {"bounciness": bounciness}), floor={"bounciness": bounciness},
         frame_rate=rate, substeps=1,
     )  # fmt: skip
-    back, impact = 0.0, np.sqrt(2.0 * GRAVITY * 0.498)  # it is stopped at its thickness of 2 mm
+    back = 0.0
     for _ in range(round(0.36 * rate)):
         run(world, 1.0 / rate)
         back = max(back, velocity(world)[2])
+    return back / IMPACT, world.rigid_transform(0)[:3, :3], world.rigid_positions(0)[:, 2].min()
+
+
+BOUNCINESS = [0.0, 0.3, 0.5, 0.8, 1.0]
+IMPACT = np.sqrt(2.0 * GRAVITY * 0.498)  # [m/s]; it is stopped at its thickness of 2 mm
+
+
+@pytest.mark.parametrize("bounciness", BOUNCINESS)
+@pytest.mark.parametrize(("rate", "accuracy"), [(240.0, 0.012), (960.0, 0.007)])
+def test_a_box_bounces_with_its_share_of_the_speed(bounciness, rate, accuracy):
+    """The speed at a step's start is short of that at the impact by up to g h / v, 1.3 % or 0.3 %."""
+    share, _, lowest = bounced(bounciness, rate)
     if bounciness == 0.0:  # what comes at less than gravity adds in four steps is let alone, so no more comes back
-        accuracy = 4.0 * GRAVITY / rate / impact
-    assert back / impact == pytest.approx(bounciness, abs=accuracy)
-    turn = world.rigid_transform(0)[:3, :3]
+        accuracy = 4.0 * GRAVITY / rate / IMPACT
+    assert share == pytest.approx(bounciness, abs=accuracy)
+    assert lowest > 0.0
+
+
+@pytest.mark.xfail(
+    strict=False, reason="open: what Newton's method leaves turns the box by 0.001 to 0.035, as chance has it"
+)
+@pytest.mark.parametrize("bounciness", BOUNCINESS)
+@pytest.mark.parametrize("rate", [240.0, 960.0])
+def test_a_box_that_falls_flat_leaves_flat(bounciness, rate):
+    _, turn, _ = bounced(bounciness, rate)
     np.testing.assert_allclose(turn, np.eye(3), rtol=0, atol=5e-3)  # 0.03 rad/s of spin at most
-    assert world.rigid_positions(0)[:, 2].min() > 0.0
 
 
 def test_a_box_slows_down_by_friction():
@@ -67,7 +82,7 @@ def test_a_rough_tall_box_falls_over_where_its_weight_leaves_its_foot(share, fal
 
 
 @pytest.mark.xfail(
-    strict=False, reason="open since solids are damped: 3 % slower than the closed form, as if rolling had a resistance"
+    strict=True, reason="open since solids are damped: 3 % slower than the closed form, as if rolling had a resistance"
 )
 def test_a_fine_sphere_rolls_down_a_slope():
     """5/7 g sin a; facets of 6 degrees take some of it at each edge (bounciness 0)."""

@@ -217,9 +217,6 @@ class StageEnergy:
             hessian = self.hessian
             turned_tensors(self._poses, self.model.rigid.inertia, hessian.rigid_inertia)
             np.divide(hessian.rigid_inertia, self.stage_time**2, out=hessian.rigid_inertia)
-            count = self.contacts.count
-            if count == 0:
-                self.terms.active[:] = False
             factor_blocks(hessian.rigid_mass, hessian.rigid_inertia, self.terms, hessian.rigid_point_start, blocks)
 
     def contact_diagonal(self, diagonal: FloatArray) -> None:
