@@ -11,8 +11,9 @@ from . import jit
 from .errors import DivergenceError, ParameterError
 from .model import FloatArray, Model
 from .rigid.motion import set_matrix
-from .solvers.implicit import ImplicitSolver, Motion
-from .solvers.newton import Counts, NewtonSettings
+from .solvers.choice import SolverMaker, solver_maker
+from .solvers.counts import Counts
+from .solvers.given import Motion
 from .state import State, gas_amount
 from .topology import signed_volume
 
@@ -58,7 +59,8 @@ class Diagnostics:
 class World:
     """Simulates a model frame by frame.
 
-    Parameters: `frame_rate` [1/s]; `substeps` per frame; `threads` (0 = all). Steps are deterministic: the same model
+    Parameters: `frame_rate` [1/s]; `substeps` per frame; `threads` (0 = all); `solver`: a name of
+    `solvers.choice.SOLVERS`, or what makes one. Steps are deterministic: the same model
     and input give the same bits with any number of threads.
     """
 
@@ -69,7 +71,7 @@ class World:
         frame_rate: float = 24.0,
         substeps: int = 10,
         threads: int = 0,
-        settings: NewtonSettings | None = None,
+        solver: str | SolverMaker = "IMPLICIT",
     ) -> None:
         if not (math.isfinite(frame_rate) and frame_rate > 0.0):
             raise ParameterError(f"frame rate: {frame_rate} per second; give a positive number.")
@@ -81,7 +83,8 @@ class World:
         self.frame_rate = float(frame_rate)
         self.substeps = int(substeps)
         self.threads = int(threads)
-        self._solver = ImplicitSolver(model, 1.0 / (self.frame_rate * self.substeps), settings)
+        make = solver_maker(solver) if isinstance(solver, str) else solver
+        self._solver = make(model, 1.0 / (self.frame_rate * self.substeps))
         self._state = State.at_rest(model)
         self.crossing_triangle_count = 0  # triangles that crossed another body's surface at the start
         self._untangle()

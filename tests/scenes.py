@@ -53,7 +53,7 @@ def add_ball(builder, ball, subdivisions=3, centre=(0.0, 0.0, 0.0), turned=None,
 
 def ball_world(
     ball=BASKETBALL, subdivisions=3, *, drop=0.1, floor=True, gravity=(0.0, 0.0, -GRAVITY), frame_rate=60.0, substeps=4,
-    threads=1, settings=None, **options,
+    threads=1, solver="IMPLICIT", **options,
 ):  # fmt: skip
     """One ball, its lowest point `drop` above a floor at z = 0; the default substep is 1/240 s.
 
@@ -64,7 +64,7 @@ def ball_world(
     if floor:
         surface = {name: options[name] for name in ("friction", "bounciness") if name in options}
         builder.add_collider("floor", *shapes.grid(20.0 * ball.radius), **surface)
-    return World(builder.build(), frame_rate=frame_rate, substeps=substeps, threads=threads, settings=settings)
+    return World(builder.build(), frame_rate=frame_rate, substeps=substeps, threads=threads, solver=solver)
 
 
 def inflate(world, ball, body=0):

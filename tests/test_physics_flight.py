@@ -20,6 +20,7 @@ from scenes import (
     velocity,
 )
 from softpressure_ext.core import FrameInput, ModelBuilder, World
+from softpressure_ext.core.solvers.implicit import ImplicitSolver
 from softpressure_ext.core.solvers.newton import NewtonSettings
 
 
@@ -135,7 +136,13 @@ def test_time_integration_is_of_second_order():
 
     def wobbled(substeps):
         world = ball_world(
-            heavy, 2, floor=False, gravity=(0.0, 0.0, 0.0), frame_rate=50.0, substeps=substeps, settings=EXACT
+            heavy,
+            2,
+            floor=False,
+            gravity=(0.0, 0.0, 0.0),
+            frame_rate=50.0,
+            substeps=substeps,
+            solver=lambda model, time: ImplicitSolver(model, time, EXACT),
         )
         inflate(world, heavy)
         middle = centre(world)

@@ -8,8 +8,9 @@ import reference
 import shapes
 from softpressure_ext.core import ModelBuilder
 from softpressure_ext.core.solvers import implicit, momentum, newton
+from softpressure_ext.core.solvers.given import Motion
 from softpressure_ext.core.solvers.impact import overshoot
-from softpressure_ext.core.solvers.implicit import ImplicitSolver, Motion
+from softpressure_ext.core.solvers.implicit import ImplicitSolver
 from softpressure_ext.core.solvers.momentum import MomentumBalance
 from softpressure_ext.core.solvers.newton import NewtonSettings
 from softpressure_ext.core.solvers.rigid_motion import rigid_motions

@@ -9,7 +9,8 @@ import shapes
 from scenes import AMBIENT, BASKETBALL, GRAVITY, add_ball, ball_world, centre, inflate, masses
 from softpressure_ext.core import ModelBuilder
 from softpressure_ext.core.solvers import implicit
-from softpressure_ext.core.solvers.implicit import ImplicitSolver, Motion
+from softpressure_ext.core.solvers.given import Motion
+from softpressure_ext.core.solvers.implicit import ImplicitSolver
 from softpressure_ext.core.solvers.newton import NewtonSettings
 from softpressure_ext.core.state import State
 

@@ -13,43 +13,23 @@ has no history that an impact, a pin or an edited pressure could spoil.
 """
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 
 from ..errors import ParameterError
-from ..model import FloatArray, IntArray, Model
+from ..model import FloatArray, Model
 from ..rigid.flight import fly, pushed, shifted, velocity_rows
 from ..rigid.motion import turned_tensors
 from ..state import RigidMotion, State
+from .counts import Counts
 from .fast import FastBodies
+from .given import Motion
 from .impact import overshoot
 from .losses import Losses
 from .momentum import MomentumBalance
-from .newton import Counts, NewtonSettings, StageMinimiser
+from .newton import NewtonSettings, StageMinimiser
 
 GAMMA = 1.0 - 1.0 / math.sqrt(2.0)
-
-
-@dataclass(frozen=True, slots=True)
-class Motion:
-    """Given motion of the pinned vertices and the colliders during one frame: a straight line in time."""
-
-    points: IntArray  # numbers of the points that move, shape (moving_count,)
-    start: FloatArray  # [m], shape (moving_count, 3)
-    end: FloatArray  # [m], shape (moving_count, 3)
-    frame_time: float  # [s]
-
-    def positions(self, share: float) -> FloatArray:
-        """Positions [m] after a share (0 to 1) of the frame."""
-        # exact at both ends, so that a still collider stays where it is, bit for bit
-        return self.start + share * (self.end - self.start)
-
-    @property
-    def velocities(self) -> FloatArray:
-        """Velocities [m/s]."""
-        velocity: FloatArray = (self.end - self.start) / self.frame_time
-        return velocity
 
 
 #: Share of the kinetic energy by which a step may end higher than it began before it is taken again.

@@ -23,6 +23,7 @@ from ..model import FloatArray, IntArray, Model
 from ..rigid.motion import move_poses, place_points, steps_between, turned_tensors
 from ..state import State, StuckContacts
 from ..topology import triangle_areas
+from .counts import Counts
 from .energy import StageEnergy
 from .preconditioner import precondition
 
@@ -39,8 +40,6 @@ STILL = 1e-3
 REACH_FACTOR = 3.0
 #: The same for moves beyond an edge length, where a larger reach would find all of the other body.
 FAST_REACH_FACTOR = 1.2
-
-
 #: Largest reach of a search for contacts of a body with itself, in edge lengths.
 OWN_REACH = 0.25
 
@@ -54,20 +53,6 @@ class NewtonSettings:
     linear_tolerance: float = 0.1  # reduction of the residual per Newton step
     newton_tolerance: float = 0.005  # reduction of the residual per stage that is enough
     rest_acceleration: float = 0.05  # unbalanced force per mass that counts as none [m/s^2]
-
-
-@dataclass(slots=True)
-class Counts:
-    """How much work was done."""
-
-    stages: int = 0
-    newton_steps: int = 0
-    linear_iterations: int = 0
-    shortened_steps: int = 0
-    contact_searches: int = 0
-    halved_steps: int = 0  # steps taken again in two halves
-    damped_steps: int = 0  # steps taken again with implicit Euler
-    divided_steps: int = 0  # steps taken in parts from the start, because of fast bodies
 
 
 class StageMinimiser:

@@ -1,0 +1,53 @@
+"""Which solver advances a model: by name, all behind one interface."""
+
+from collections.abc import Callable
+from typing import Protocol
+
+from ..errors import ParameterError
+from ..model import FloatArray, Model
+from ..state import State
+from .counts import Counts
+from .given import Motion
+from .implicit import ImplicitSolver
+
+
+class Solver(Protocol):
+    """Advances a model by substeps of one length."""
+
+    @property
+    def counts(self) -> Counts:
+        """How much work was done since the start."""
+
+    @property
+    def contact_count(self) -> int:
+        """Contacts that exert a force at the end of the last substep."""
+
+    @property
+    def candidate_count(self) -> int:
+        """Pairs in the contact record."""
+
+    def untangle(self, state: State) -> int:
+        """Note in the state which points are behind another body's surface; returns how many triangles cross."""
+
+    def start_frame(self, state: State) -> None:
+        """Forget what was found on the way to a state, so that a run continued from it has the same bits."""
+
+    def step(self, before: State, after: State, motion: Motion, share: float, gas: FloatArray) -> None:
+        """One substep from `before` to `after`, which may be the same object.
+
+        `share` is the part of the frame (0 to 1) that lies behind at its start; `gas` nRT [J] at its end.
+        """
+
+
+#: Makes the solver of a model for substeps of a length [s].
+SolverMaker = Callable[[Model, float], Solver]
+
+#: By name.
+SOLVERS: dict[str, SolverMaker] = {"IMPLICIT": ImplicitSolver}
+
+
+def solver_maker(name: str) -> SolverMaker:
+    """Makes the solver of this name. Raises `ParameterError` for a name there is not."""
+    if name not in SOLVERS:
+        raise ParameterError(f"solver: {name!r}; give one of {', '.join(SOLVERS)}.")
+    return SOLVERS[name]

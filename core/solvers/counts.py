@@ -1,0 +1,17 @@
+"""How much work a solver has done."""
+
+from dataclasses import dataclass
+
+
+@dataclass(slots=True)
+class Counts:
+    """How much work was done."""
+
+    stages: int = 0
+    newton_steps: int = 0
+    linear_iterations: int = 0
+    shortened_steps: int = 0
+    contact_searches: int = 0
+    halved_steps: int = 0  # steps taken again in two halves
+    damped_steps: int = 0  # steps taken again with implicit Euler
+    divided_steps: int = 0  # steps taken in parts from the start, because of fast bodies
