@@ -105,6 +105,7 @@ def _simulate_everything() -> None:
             world.reset()
     world.diagnostics()
     _solids()
+    _solids_alone()
     _touch_itself()
 
 
@@ -126,6 +127,19 @@ def _solids() -> None:
     world = World(builder.build(), frame_rate=120.0, substeps=1)
     for height in (0.0, 0.0, 0.001):
         world.advance_frame(FrameInput(collider_positions={0: corners + (0.0, 0.0, height)}))
+
+
+def _solids_alone() -> None:
+    """Two blocks that bounce on each other and on a floor, without a skin: the impulse solver."""
+    block, faces = _box(1)
+    builder = ModelBuilder()
+    for height in (0.003, 1.01):
+        builder.add_rigid(f"block {height}", block + (height, 0.0, height), faces, velocity=(0.0, 0.0, -height))
+    corners = np.array([(-4.0, -4.0, 0.0), (4.0, -4.0, 0.0), (0.0, 6.0, 0.0)])
+    builder.add_collider("floor", corners, np.array([(0, 1, 2)]))
+    world = World(builder.build(), frame_rate=120.0, substeps=1)
+    for _ in range(4):
+        world.advance_frame()
 
 
 def _touch_itself() -> None:

@@ -40,6 +40,27 @@ class PairSpeeds:
         return PairSpeeds(np.zeros(0, np.int64), np.zeros(0))
 
 
+@dataclass(frozen=True, slots=True)
+class HeldImpulses:
+    """What the contact points of rigid bodies carried in the last step of the impulse solver."""
+
+    pair: IntArray  # numbers of the rigid bodies, the lower one first, ascending, shape (pair_count, 2)
+    count: IntArray  # contact points of each pair, shape (pair_count,)
+    pair_anchor: FloatArray  # in the first body's frame [m], shape (pair_count, points, 3)
+    pair_impulse: FloatArray  # on the second body [N s], shape (pair_count, points, 3)
+    body: IntArray  # rigid bodies at contacts with colliders, ascending, shape (given_count,)
+    anchor: FloatArray  # in the body's frame [m], shape (given_count, 3)
+    impulse: FloatArray  # on the collider [N s], shape (given_count, 3)
+
+    @staticmethod
+    def none() -> "HeldImpulses":
+        """Nothing touches."""
+        pairs, rows = np.zeros((0, 1, 3)), np.zeros((0, 3))
+        return HeldImpulses(
+            np.zeros((0, 2), np.int32), np.zeros(0, np.int32), pairs, pairs, np.zeros(0, np.int32), rows, rows
+        )
+
+
 @dataclass(slots=True)
 class RigidMotion:
     """Where the rigid bodies are and how they move."""
@@ -74,6 +95,9 @@ class State:
     approach: PairSpeeds
     wrong_side: IntArray  # (point, body, facing) of points behind a body's surface, shape (wrong_count, 3)
     stuck: StuckContacts  # friction springs
+    held: HeldImpulses
+    still_pose: FloatArray  # where each rigid body began to lie still, shape (rigid_count, 7)
+    still_time: FloatArray  # for how long it has [s], shape (rigid_count,)
     frame: int = 0  # whole frames since the start
 
     @staticmethod
@@ -94,6 +118,9 @@ class State:
             approach=PairSpeeds.none(),
             wrong_side=np.zeros((0, 3), dtype=np.int32),
             stuck=StuckContacts.none(),
+            held=HeldImpulses.none(),
+            still_pose=start_poses(model.rigid.centre),
+            still_time=np.zeros(model.rigid_count),
         )
 
     def copy(self) -> "State":
@@ -107,6 +134,9 @@ class State:
             approach=self.approach,
             wrong_side=self.wrong_side.copy(),
             stuck=self.stuck,
+            held=self.held,
+            still_pose=self.still_pose.copy(),
+            still_time=self.still_time.copy(),
             frame=self.frame,
         )
 

@@ -37,9 +37,6 @@ def test_a_box_bounces_with_its_share_of_the_speed(bounciness, rate, accuracy):
     assert lowest > 0.0
 
 
-@pytest.mark.xfail(
-    strict=False, reason="open: what Newton's method leaves turns the box by 0.001 to 0.035, as chance has it"
-)
 @pytest.mark.parametrize("bounciness", BOUNCINESS)
 @pytest.mark.parametrize("rate", [240.0, 960.0])
 def test_a_box_that_falls_flat_leaves_flat(bounciness, rate):

@@ -33,9 +33,11 @@ class ContactSearch:
     `evaluate_gaps` as often as positions change.
     """
 
-    def __init__(self, model: Model) -> None:
+    def __init__(self, model: Model, *, among_moving: bool = True) -> None:
+        """`among_moving`: whether contacts of two moving bodies are looked for, or only those with colliders."""
         surfaces = model.surfaces
         self._model = model
+        self._among_moving = among_moving
         self._trees = build_trees(model.rest_positions, surfaces.triangles, surfaces.body_triangle_start)
         self._groups = build_groups(
             model.rest_positions, surfaces.triangles, surfaces.body_triangle_start, model.body_point_start
@@ -133,7 +135,7 @@ class ContactSearch:
         np.add(model.thickness, self._reach, out=self._margin)
         fit_groups(x, groups.points, groups.start, groups.chunk_start, groups.box)
         fit_bodies(groups.body, groups.box, self._body_box)
-        partners = Partners.of(self._body_box, self._margin, model.moving_count)
+        partners = Partners.of(self._body_box, self._margin, model.moving_count, among_moving=self._among_moving)
         self._active[:] = partners.bodies
         self._active[self._wrong.body] = 1
         self._active[self._own.bodies] = 1
@@ -177,6 +179,10 @@ class ContactSearch:
         contacts.index_vertices()
         contacts.offset[: contacts.count] = 0.0
         self._wrong.shift(x, contacts, False)
+
+    def forget(self) -> None:
+        """The next `still_valid` says no."""
+        self._reach[:] = -1.0
 
     def still_valid(self, x: FloatArray) -> bool:
         """Whether no point has moved farther than its body's reach since the last search, nor farther than

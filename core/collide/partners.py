@@ -20,9 +20,10 @@ class Partners:
     other: IntArray
 
     @staticmethod
-    def of(body_box: FloatArray, margin: FloatArray, moving_count: int) -> "Partners":
+    def of(body_box: FloatArray, margin: FloatArray, moving_count: int, *, among_moving: bool = True) -> "Partners":
         """Pairs of bodies, at least one of them moving, whose boxes overlap when widened by the margins [m] of both.
 
+        among_moving: whether pairs of two moving bodies are wanted.
         body_box: lower corner, upper corner [m], shape (body_count, 6), lower above upper for a body without points.
         The work grows with the bodies and with the pairs that overlap along one axis.
         """
@@ -32,7 +33,7 @@ class Partners:
         room = 8 * len(margin)
         while True:
             pairs = np.zeros((room, 2), np.int32)
-            count = sweep(body_box, margin, moving_count, axis, order, pairs)
+            count = sweep(body_box, margin, moving_count, among_moving, axis, order, pairs)
             if count <= room:
                 break
             room = count
@@ -68,7 +69,7 @@ def fit_bodies(group_body, group_box, body_box):
 
 
 @kernel
-def sweep(body_box, margin, moving_count, axis, order, pairs):
+def sweep(body_box, margin, moving_count, among_moving, axis, order, pairs):
     """Pairs of bodies whose widened boxes overlap; `order` sorts their lower ends along `axis`.
 
     Returns their number, which may exceed the room in `pairs`.
@@ -84,6 +85,8 @@ def sweep(body_box, margin, moving_count, axis, order, pairs):
             if begin - ROUNDING * abs(begin) > end:
                 break
             if not may_touch(body, other, moving_count):
+                continue
+            if not among_moving and body < moving_count and other < moving_count:
                 continue
             radius = margin[body] + margin[other]
             near = True

@@ -6,6 +6,7 @@ from numpy.typing import NDArray
 from ..jit import kernel
 from ..model import FloatArray, IntArray, Model
 from .contacts import WRONG_SIDE, Contacts
+from .features import unit_normal
 from .narrow import evaluate_gaps, measure
 from .nearest import STACK_SIZE, nearest_triangle
 from .tree import Trees
@@ -139,3 +140,25 @@ def listed_gaps(
             x, triangles, triangle_neighbour, pairs[row, 0], triangle, -1, facing[row], row,
             weights, normal, distance, gap, feature,
         )  # fmt: skip
+
+
+@kernel
+def find_through(x, edge_start, points, triangle, triangles, side, feature, above):
+    """Rows whose point now lies over the other side of the triangle's face than `above` says; marks them in it by 2.
+
+    above: +1 or -1 for the side of the triangle's plane on which each row's point was, 0 where that is not known.
+    Beside the face the side may change: there it goes around a corner. Returns the number of rows found.
+    """
+    found = 0
+    for row in range(edge_start):
+        t = triangles[triangle[row]]
+        nx, ny, nz = unit_normal(x, t[0], t[1], t[2])
+        p = points[row, 0]
+        height = (x[p, 0] - x[t[0], 0]) * nx + (x[p, 1] - x[t[0], 1]) * ny + (x[p, 2] - x[t[0], 2]) * nz
+        here = 1 if height > 0.0 else -1
+        if side[row] > 0 and feature[row] == 0 and above[row] == -here:
+            above[row] *= 2
+            found += 1
+        else:
+            above[row] = here
+    return found

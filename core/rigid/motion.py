@@ -78,6 +78,13 @@ def set_matrix(row, matrix):
 
 
 @kernel
+def set_matrices(poses, matrices):
+    """Rotation matrices of all poses, shape (body_count, 3, 3)."""
+    for body in range(poses.shape[0]):
+        set_matrix(poses[body], matrices[body])
+
+
+@kernel
 def move_poses(poses, step, scale, out):
     """Poses after a share `scale` of a step, shape (2 * body_count, 3): translation and rotation vector of each."""
     for body in range(poses.shape[0]):

@@ -5,10 +5,12 @@ from typing import Protocol
 
 from ..errors import ParameterError
 from ..model import FloatArray, Model
+from ..rigid.convex import convex_shapes
 from ..state import State
 from .counts import Counts
 from .given import Motion
 from .implicit import ImplicitSolver
+from .rigid.solver import RigidSolver
 
 
 class Solver(Protocol):
@@ -42,8 +44,18 @@ class Solver(Protocol):
 #: Makes the solver of a model for substeps of a length [s].
 SolverMaker = Callable[[Model, float], Solver]
 
+
+def default_solver(model: Model, substep_time: float) -> Solver:
+    """Implicit steps; impulses where there are rigid bodies alone, all of a simple convex shape."""
+    if model.membrane_count == 0:
+        shapes = convex_shapes(model)
+        if shapes.simple.all():
+            return RigidSolver(model, substep_time, shapes)
+    return ImplicitSolver(model, substep_time)
+
+
 #: By name.
-SOLVERS: dict[str, SolverMaker] = {"IMPLICIT": ImplicitSolver}
+SOLVERS: dict[str, SolverMaker] = {"IMPLICIT": default_solver}
 
 
 def solver_maker(name: str) -> SolverMaker:

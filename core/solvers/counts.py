@@ -15,3 +15,4 @@ class Counts:
     halved_steps: int = 0  # steps taken again in two halves
     damped_steps: int = 0  # steps taken again with implicit Euler
     divided_steps: int = 0  # steps taken in parts from the start, because of fast bodies
+    sweeps: int = 0  # over all contacts, of the impulse solver

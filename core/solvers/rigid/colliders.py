@@ -1,0 +1,113 @@
+"""Contacts of rigid bodies with colliders: the contact record, and what has gone through a face."""
+
+import numpy as np
+
+from ...collide.broad import ContactSearch
+from ...collide.contacts import Contacts
+from ...collide.narrow import evaluate_gaps
+from ...collide.recovery import find_through
+from ...model import BoolArray, FloatArray, IntArray, Model
+from ...state import State
+from ..counts import Counts
+
+#: A search covers what bodies do in this many steps, and this share of their radius.
+REACH_STEPS = 4.0
+REACH = 0.02
+#: Contacts are of interest as far beyond the thickness as what they do in a step, with this margin.
+SPECULATION = 1.5
+
+
+class ColliderContacts:
+    """The contact record of a model's rigid bodies with its colliders, for steps of one length [s]."""
+
+    def __init__(self, model: Model, step_time: float, counts: Counts) -> None:
+        self._model, self._time, self._counts = model, step_time, counts
+        self._search = ContactSearch(model, among_moving=False)
+        self.contacts = Contacts(model.moving_point_count)
+        self.speculation = np.zeros(model.rigid_count)  # beyond the thickness [m]
+        self._thickness = np.zeros(0)
+        self._above = np.zeros(0, np.int8)  # see `find_through`
+
+    def untangle(self, x: FloatArray) -> int:
+        """List the points that are behind a collider's surface; returns how many triangles cross, of all bodies."""
+        overlaps = self._search.untangle(x)
+        pairs, facing = overlaps.pairs, overlaps.facing
+        # two bodies that cross are told apart by their axes
+        given = self._model.moving_count
+        kept = (self._model.point_body[pairs[:, 0]] >= given) | (pairs[:, 1] >= given)
+        self._search.list_wrong_side(pairs[kept], facing[kept])
+        return overlaps.crossing_triangle_count
+
+    def wrong_side(self) -> IntArray:
+        """(point, body, facing) of the points behind a surface, shape (wrong_count, 3)."""
+        pairs, facing = self._search.wrong_side_pairs, self._search.wrong_side_facing
+        return np.concatenate([pairs, facing[:, None]], axis=1).astype(np.int32)
+
+    def start(self, state: State) -> None:
+        """Find everything anew in the next step."""
+        self._search.forget()
+        self.contacts.clear()
+        self._above = np.zeros(0, np.int8)
+        self._search.list_wrong_side(state.wrong_side[:, :2], state.wrong_side[:, 2].astype(np.int8))
+
+    def meet(self, x: FloatArray, v: FloatArray, speed: FloatArray) -> tuple[BoolArray, BoolArray]:
+        """Bring the record up to date; returns which bodies lie at a collider, and which at one that moves.
+
+        x, v: of all points [m, m/s], shape (point_count, 3); speed: of each body's fastest point [m/s].
+        """
+        model, contacts, first = self._model, self.contacts, self._model.membrane_count
+        moving = model.moving_point_count
+        supported, shaken = np.zeros((2, model.rigid_count), dtype=bool)
+        if model.body_count == model.moving_count:
+            return supported, shaken
+        given = float(np.sqrt(np.einsum("ij,ij->i", v[moving:], v[moving:]).max()))
+        move = self._time * (speed + given + self._time * float(np.linalg.norm(model.gravity)))
+        self.speculation = SPECULATION * move
+        self._evaluate(x)
+        if self._list_through(x) or not self._search.still_valid(x):
+            reach = np.full(model.body_count, REACH_STEPS * self._time * given)
+            reach[first : model.moving_count] = REACH_STEPS * move + REACH * model.rigid.radius
+            self._search.search(x, reach, contacts)
+            contacts.offset[:] = 0.0  # points on the wrong side are asked back by a limited speed instead
+            self._thickness = contacts.thickness[: contacts.count].copy()
+            self._above = np.zeros(contacts.edge_start, np.int8)
+            self._counts.contact_searches += 1
+            self._evaluate(x)
+            self._list_through(x)
+        near = contacts.gap[: contacts.count] < self._thickness
+        body = self._bodies()[near]
+        supported[body] = True
+        other = v[contacts.points[: contacts.count].max(axis=1)[near]]
+        shaken[body[np.abs(other).sum(axis=1) > 0.0]] = True
+        return supported, shaken
+
+    def _bodies(self) -> IntArray:
+        """Number of the rigid body in each row; colliders come after all others."""
+        bodies: IntArray = self.contacts.bodies[: self.contacts.count].min(axis=1) - self._model.membrane_count
+        return bodies
+
+    def _evaluate(self, x: FloatArray) -> None:
+        """Gaps of the contact record at x."""
+        contacts = self.contacts
+        points, edges = slice(0, contacts.edge_start), slice(contacts.edge_start, contacts.count)
+        # who owns a contact must be settled as far out as contacts are of interest
+        contacts.thickness[points] = self._thickness[points] + self.speculation[self._bodies()[points]]
+        contacts.share[: contacts.count] = 1.0
+        evaluate_gaps(x, contacts, self._model.surfaces)
+        contacts.thickness[points] = self._thickness[points]
+        contacts.gap[edges][contacts.wanted[edges] < 0.5] = np.inf
+
+    def _list_through(self, x: FloatArray) -> bool:
+        """List points that have gone through a face since the last step, so that they come back; True if there are."""
+        contacts, search = self.contacts, self._search
+        found = find_through(
+            x, contacts.edge_start, contacts.points, contacts.triangle, self._model.surfaces.triangles, contacts.side,
+            contacts.feature, self._above,
+        )  # fmt: skip
+        if found:
+            rows = np.flatnonzero(np.abs(self._above) == 2)
+            pairs = np.stack([contacts.points[rows, 0], contacts.bodies[rows, 1]], axis=1)
+            pairs, first = np.unique(np.concatenate([search.wrong_side_pairs, pairs]), axis=0, return_index=True)
+            facing = np.concatenate([search.wrong_side_facing, self._above[rows] // 2])
+            search.list_wrong_side(pairs, facing[first].astype(np.int8))
+        return found > 0

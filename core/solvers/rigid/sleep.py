@@ -1,0 +1,73 @@
+"""Bodies that lie still together sleep: they are not moved until something awake or a moving collider touches them.
+
+An island is what touches each other, colliders apart. It sleeps when it rests on a collider and none of its bodies has
+left its place for a while; it wakes as a whole, since one of its members has moved.
+"""
+
+import numpy as np
+
+from ...collide.manifolds import distance_between
+from ...jit import kernel
+
+#: A body keeps its place while no point of it is farther from there than this share of its radius.
+STILL_MOVE = 0.01
+#: It sleeps after this time [s].
+STILL_TIME = 0.5
+
+
+@kernel
+def root_of(parent, body):
+    """Lowest member of an island."""
+    while parent[body] != body:
+        parent[body] = parent[parent[body]]
+        body = parent[body]
+    return body
+
+
+@kernel
+def join(parent, a, b):
+    """Make two islands one."""
+    a, b = root_of(parent, a), root_of(parent, b)
+    parent[max(a, b)] = min(a, b)
+
+
+@kernel
+def find_islands(pair, count, parent):
+    """The islands of all bodies from the pairs that have contact points."""
+    for body in range(parent.shape[0]):
+        parent[body] = body
+    for row in range(pair.shape[0]):
+        if count[row] > 0:
+            join(parent, pair[row, 0], pair[row, 1])
+
+
+@kernel
+def settle(parent, poses, radius, supported, shaken, time, still_pose, still_time, awake):
+    """Add `time` [s] to the time that each island has been still, and set which bodies are awake.
+
+    supported: whether a collider holds each body; shaken: whether one that moves touches it; still_pose: changed in
+    place, where each body began to be still.
+    """
+    n = parent.shape[0]
+    moving, held = np.zeros(n, np.bool_), np.zeros(n, np.bool_)
+    for body in range(n):
+        root = root_of(parent, body)
+        if (
+            shaken[body]
+            or not distance_between(poses[body], still_pose[body], radius[body]) <= STILL_MOVE * radius[body]
+        ):
+            moving[root] = True
+        if supported[body]:
+            held[root] = True
+    shortest = np.full(n, np.inf)
+    for body in range(n):
+        root = root_of(parent, body)
+        if moving[root] or not held[root]:
+            still_time[body] = 0.0
+            for axis in range(7):
+                still_pose[body, axis] = poses[body, axis]
+        else:
+            still_time[body] += time
+        shortest[root] = min(shortest[root], still_time[body])
+    for body in range(n):
+        awake[body] = shortest[root_of(parent, body)] < STILL_TIME

@@ -1,0 +1,263 @@
+"""The impulse solver of rigid bodies alone: what chooses it, rows, sweeps, sleep, tangled starts, colliders."""
+
+import numpy as np
+import pytest
+import shapes
+from rigid_scenes import GRAVITY, angular_momentum, block, centre, momentum, run, velocity, world_of
+from scipy.spatial.transform import Rotation
+from softpressure_ext.core import FrameInput, ModelBuilder, World
+from softpressure_ext.core.solvers.implicit import ImplicitSolver
+from softpressure_ext.core.solvers.rigid.impulses import solve, start_impulses
+from softpressure_ext.core.solvers.rigid.rows import Solids, finish, new_rows, set_axes
+from softpressure_ext.core.solvers.rigid.sleep import STILL_TIME, find_islands, settle
+from softpressure_ext.core.solvers.rigid.solver import RigidSolver
+
+SIDE = 0.2
+THICKNESS = 0.005 * SIDE  # automatic, per body
+
+
+def box(place, turn=None):
+    return block((SIDE, SIDE, SIDE), place, turn)
+
+
+# --- which solver -----------------------------------------------------------------------------------------------
+
+
+def test_simple_bodies_alone_need_no_implicit_step():
+    assert isinstance(world_of((box((0.0, 0.0, 0.2)), {}), floor={})._solver, RigidSolver)
+
+
+@pytest.mark.parametrize("other", ["round", "soft"])
+def test_a_round_or_a_soft_body_makes_the_scene_implicit(other):
+    builder = ModelBuilder()
+    builder.add_rigid("box", *box((0.0, 0.0, 0.2)))
+    if other == "round":
+        builder.add_rigid("ball", *shapes.icosphere(2, 0.1, (1.0, 0.0, 0.2)))
+    else:
+        builder.add_membrane("ball", *shapes.icosphere(2, 0.1, (1.0, 0.0, 0.2)))
+    assert isinstance(World(builder.build())._solver, ImplicitSolver)
+
+
+# --- one row ----------------------------------------------------------------------------------------------------
+
+
+def loose_row(friction, drop=1.0, slip=0.3):
+    """A body above ground with one row under its corner; returns the rows and its motion."""
+    inverse = np.diag([2.0, 3.0, 4.0])[None]
+    solids = Solids(
+        np.array([[slip, 0.0, -drop]]), np.zeros((1, 3)), np.array([0.5]), inverse, np.ones(1), np.ones(1, bool)
+    )
+    rows = new_rows(4)
+    rows.body[0] = 0, -1
+    rows.arm[0, 0] = 0.1, 0.2, -0.1
+    set_axes(0.0, 0.0, -1.0, rows.axes[0])
+    rows.gap[0], rows.thickness[0], rows.friction[0] = 0.0, 1.0, friction
+    finish(0, rows, solids, 0.0, 0.0, 0.0, 2.0)
+    return rows, solids
+
+
+def corner_velocity(rows, solids):
+    return solids.velocity[0] + np.cross(solids.spin[0], rows.arm[0, 0])
+
+
+def test_one_row_stops_its_point_along_the_normal():
+    rows, solids = loose_row(0.0)
+    solve(1, rows, solids, 0.01, False, 1, 1, 0.0)
+    assert corner_velocity(rows, solids)[2] == pytest.approx(0.0, abs=1e-12)
+    # impulse = speed / (1 / m + (r x n) I^-1 (r x n))
+    turned = np.cross(rows.arm[0, 0], [0.0, 0.0, 1.0])
+    assert rows.impulse[0, 0] == pytest.approx(1.0 / (0.5 + turned @ (np.diag([2.0, 3.0, 4.0]) @ turned)))
+
+
+def test_friction_holds_within_its_cone():
+    rows, solids = loose_row(10.0)
+    solve(1, rows, solids, 0.01, False, 50, 50, 0.0)
+    np.testing.assert_allclose(corner_velocity(rows, solids), 0.0, atol=1e-9)
+
+
+def test_friction_beyond_its_cone_is_against_the_slip():
+    rows, solids = loose_row(0.2, drop=1.0, slip=3.0)
+    solve(1, rows, solids, 0.01, False, 50, 50, 0.0)
+    along = rows.axes[0, 1:].T @ rows.impulse[0, 1:]  # on the ground
+    assert np.linalg.norm(along) == pytest.approx(0.2 * rows.impulse[0, 0], rel=1e-9)
+    slip = corner_velocity(rows, solids)
+    np.testing.assert_allclose(along / np.linalg.norm(along), slip / np.linalg.norm(slip), atol=1e-6)
+
+
+def test_impulses_that_are_right_already_change_nothing():
+    rows, solids = loose_row(0.5)
+    solve(1, rows, solids, 0.01, False, 50, 50, 0.0)
+    found, after = rows.impulse[0].copy(), solids.velocity.copy()
+    again, fresh = loose_row(0.5)
+    again.impulse[0] = found
+    start_impulses(1, again, fresh)
+    assert solve(1, again, fresh, 0.01, False, 1, 50, 1e-9) == 1
+    np.testing.assert_allclose(fresh.velocity, after, atol=1e-9)
+
+
+# --- scenes -----------------------------------------------------------------------------------------------------
+
+
+def test_crossed_boxes_part_within_a_second_and_keep_momentum():
+    """They overlap by a tenth of their size, in free space."""
+    lean = Rotation.from_euler("xyz", (0.2, 0.3, 0.1)).as_matrix()
+    world = world_of((box((0.0, 0.0, 0.0)), {}), (box((0.15, 0.02, 0.03), lean), {}), gravity=(0.0, 0.0, 0.0))
+    assert world.crossing_triangle_count > 0
+    fastest = 0.0
+    for _ in range(60):
+        run(world, 1.0 / 60.0)
+        fastest = max(fastest, np.abs(velocity(world, 0)).max())
+    assert (
+        world._solver._pairs.manifolds.count.sum() == 0 or world._solver._rows.gap[: world._solver._count].min() > -1e-5
+    )
+    assert fastest < 0.05  # the push leaves no speed behind
+    np.testing.assert_allclose(momentum(world), 0.0, atol=1e-12)
+    np.testing.assert_allclose(angular_momentum(world), 0.0, atol=1e-12)
+
+
+def test_a_box_that_starts_in_the_floor_comes_out_calmly():
+    world = world_of((box((0.0, 0.0, 0.07)), {}), floor={})
+    highest = 0.0
+    for _ in range(120):
+        run(world, 1.0 / 60.0)
+        highest = max(highest, centre(world)[2])
+    assert world.rigid_positions(0)[:, 2].min() > 0.0
+    assert highest < 0.5 * SIDE + 4.0 * THICKNESS
+
+
+def test_a_sleeping_pile_wakes_when_it_is_hit():
+    world = world_of((box((0.0, 0.0, 0.1015)), {}), (box((0.0, 0.0, 3.0)), {"velocity": (0.0, 0.0, 6.0)}), floor={})
+    run(world, 1.2)
+    lying = world.rigid_positions(0)
+    assert world._state.still_time[0] > STILL_TIME
+    assert (velocity(world, 0) == 0.0).all()
+    for _ in range(60):
+        run(world, 1.0 / 60.0)
+        if world._state.still_time[0] < STILL_TIME:
+            break
+    assert world._state.still_time[0] < STILL_TIME
+    run(world, 1.0)
+    assert np.abs(world.rigid_positions(0) - lying).max() > 1e-5
+    assert min(world.rigid_positions(k)[:, 2].min() for k in (0, 1)) > 0.0
+
+
+def test_a_sleeping_box_wakes_when_its_floor_moves():
+    world = world_of((box((0.0, 0.0, 0.1015)), {}), floor={})
+    run(world, 1.2)
+    before, now = centre(world)[2], world.frame
+    floor = world._state.positions[world.model.moving_point_count :].copy()
+    run(world, 0.5, lambda frame: FrameInput(collider_positions={0: floor + [0.0, 0.0, 0.01 * (frame + 1 - now)]}))
+    assert centre(world)[2] - before == pytest.approx(0.3, abs=0.01)
+
+
+def test_what_loses_its_floor_falls_even_from_sleep():
+    world = world_of((box((0.0, 0.0, 0.1015)), {}), (box((0.0, 0.0, 0.303)), {}), floor={})
+    run(world, 2.0)
+    now = world.frame
+    assert (world._state.still_time > STILL_TIME).all()
+    floor = world._state.positions[world.model.moving_point_count :].copy()
+    run(world, 0.5, lambda frame: FrameInput(collider_positions={0: floor - [0.0, 0.0, 10.0 * (frame + 1 - now)]}))
+    assert centre(world, 1)[2] < -0.5
+
+
+def test_a_thin_fast_plate_does_not_pass_a_thin_wall():
+    """100 m/s, 0.4 m in a step, against a single sheet."""
+    wall, triangles = shapes.grid(4.0, 1)
+    wall = wall[:, [2, 0, 1]] + [1.0, 0.0, 0.0]
+    builder = ModelBuilder(gravity=(0.0, 0.0, 0.0))
+    builder.add_rigid("plate", *block((0.3, 0.2, 0.01), (0.0, 0.0, 0.0)), velocity=(100.0, 3.0, 0.0))
+    builder.add_collider("wall", wall, triangles)
+    world = World(builder.build(), frame_rate=240.0, substeps=1)
+    for _ in range(24):
+        world.advance_frame()
+        assert world.rigid_positions(0)[:, 0].max() < 1.0
+
+
+def test_fast_boxes_head_on_do_not_pass_each_other():
+    world = world_of(
+        (box((-1.0, 0.01, 0.0)), {"velocity": (50.0, 0.0, 0.0)}),
+        (box((1.0, 0.0, 0.02)), {"velocity": (-50.0, 0.0, 0.0)}),
+        gravity=(0.0, 0.0, 0.0),
+    )  # fmt: skip
+    before = momentum(world)
+    run(world, 0.1)
+    assert centre(world, 0)[0] < centre(world, 1)[0]
+    np.testing.assert_allclose(momentum(world), before, atol=1e-10)
+
+
+def pile(threads=1):
+    boxes = [
+        (
+            box(
+                (0.03 * k, 0.02 * k * k % 0.05, 0.15 + 0.25 * k),
+                Rotation.from_euler("xyz", (0.1 * k, 0.2, 0.3)).as_matrix(),
+            ),
+            {},
+        )
+        for k in range(6)
+    ]
+    return world_of(*boxes, floor={}, threads=threads)
+
+
+def test_runs_threads_and_saved_states_give_the_same_bits():
+    first, second = pile(1), pile(2)
+    run(first, 0.5)
+    run(second, 0.5)
+    assert (first._state.positions == second._state.positions).all()
+    saved = first.save()
+    run(first, 0.5)
+    other = pile(1)
+    other.load(saved)
+    run(other, 0.5)
+    assert (first._state.positions == other._state.positions).all()
+    assert (first._state.rigid.angular_momentum == other._state.rigid.angular_momentum).all()
+
+
+def test_a_pile_stays_above_the_floor_and_apart():
+    world = pile()
+    deepest = 0.0
+    for _ in range(180):
+        run(world, 1.0 / 60.0)
+        assert min(world.rigid_positions(k)[:, 2].min() for k in range(6)) > 0.0
+        solver = world._solver
+        deepest = min(deepest, solver._rows.gap[: solver._count].min(initial=0.0))
+    # gaps count from half the thickness of both: nothing crosses
+    assert deepest > -THICKNESS
+
+
+# --- sleep ------------------------------------------------------------------------------------------------------
+
+
+def test_islands_are_what_contacts_join():
+    island = np.zeros(6, np.int32)
+    find_islands(np.array([(0, 3), (1, 2), (3, 5), (4, 5)], np.int32), np.array([1, 2, 4, 0], np.int32), island)
+    roots = [island[island[b]] for b in range(6)]
+    assert roots[0] == roots[3] == roots[5]
+    assert roots[1] == roots[2] != roots[0]
+    assert roots[4] == 4
+
+
+@pytest.mark.parametrize("cause", [None, "moved", "shaken", "unsupported"])
+def test_an_island_sleeps_only_as_a_whole(cause):
+    island = np.zeros(2, np.int32)
+    find_islands(np.array([(0, 1)], np.int32), np.array([4], np.int32), island)
+    poses = np.zeros((2, 7))
+    poses[:, 3] = 1.0
+    still_pose, still_time, awake = poses.copy(), np.full(2, STILL_TIME), np.ones(2, bool)
+    supported, shaken = np.array([cause != "unsupported", False]), np.array([False, cause == "shaken"])
+    if cause == "moved":
+        poses[1, 0] = 0.02
+    settle(island, poses, np.ones(2), supported, shaken, 0.01, still_pose, still_time, awake)
+    assert (awake == (cause is not None)).all()
+    assert (still_time == (STILL_TIME + 0.01 if cause is None else 0.0)).all()
+
+
+def test_free_fall_and_landing_keep_the_account_of_energy():
+    """Falling from 0.5 m a box without bounciness loses m g h and no more, and gains nothing on the way."""
+    world = world_of((box((0.0, 0.0, 0.6)), {"mass": 2.0}), floor={}, frame_rate=240.0, substeps=1)
+    start = 2.0 * GRAVITY * centre(world)[2]
+    for _ in range(240):
+        world.advance_frame()
+        energy = 2.0 * GRAVITY * centre(world)[2] + velocity(world) @ velocity(world)
+        assert energy < start * (1.0 + 1e-12)
+    assert energy == pytest.approx(2.0 * GRAVITY * centre(world)[2], abs=1e-6)
