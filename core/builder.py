@@ -1,70 +1,36 @@
 """`ModelBuilder`: collects bodies one by one and freezes them into a `Model`."""
 
-import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from . import topology
+from .assembly import (
+    contact_surfaces,
+    spring_edges,
+    starts,
+    thicknesses,
+    triangle_fans,
+    vertex_chunks,
+    vertex_masses,
+)
 from .attach import Attached, anchor_positions, rest_attachments
 from .errors import ParameterError
 from .forces.hinges import rest_hinges
-from .model import BoolArray, Chunks, Edges, Fans, FloatArray, Hinges, IntArray, Model, RigidBodies, Surfaces
-from .rigid.inertia import MassProperties, inertia_of, mass_properties
-
-#: Vertices per chunk: small enough that two threads share a ball of 2 562 vertices, large enough for a loop.
-CHUNK_SIZE = 512
-#: Automatic thickness of a membrane as a share of the mean edge length.
-AUTOMATIC_THICKNESS = 0.05
-#: Automatic thickness of a rigid body as a share of the cube root of its volume, as its edges may be long.
-AUTOMATIC_RIGID_THICKNESS = 0.005
-
-
-@dataclass(frozen=True, slots=True)
-class _Membrane:
-    name: str
-    positions: FloatArray  # internal order
-    triangles: IntArray  # internal order
-    order: IntArray  # caller's vertex of each internal vertex
-    mass: float
-    gauge_pressure: float
-    stretch_modulus: float
-    bend_modulus: float
-    damping: float
-    friction: float
-    bounciness: float
-    thickness: float
-    self_collision: bool
-    pinned: BoolArray
-    velocity: FloatArray
-
-
-@dataclass(frozen=True, slots=True)
-class _Rigid:
-    name: str
-    positions: FloatArray
-    triangles: IntArray
-    mass: float
-    properties: MassProperties
-    friction: float
-    bounciness: float
-    thickness: float
-    linear_damping: float
-    angular_damping: float
-    velocity: FloatArray
-    angular_velocity: FloatArray
-
-
-@dataclass(frozen=True, slots=True)
-class _Collider:
-    name: str
-    positions: FloatArray
-    triangles: IntArray
-    friction: float
-    bounciness: float
-    thickness: float
+from .given_bodies import (
+    GivenCollider,
+    GivenMembrane,
+    GivenRigid,
+    check,
+    check_surface_numbers,
+    positions_of,
+    triangles_of,
+    vector,
+)
+from .model import Model
+from .rigid.bodies import rigid_bodies
+from .rigid.inertia import mass_properties
 
 
 class ModelBuilder:
@@ -77,10 +43,10 @@ class ModelBuilder:
         self._gravity = np.asarray(gravity, dtype=float)
         if self._gravity.shape != (3,) or not np.all(np.isfinite(self._gravity)):
             raise ParameterError(f"gravity: {gravity}; give three finite numbers in m/s\u00b2.")
-        self._ambient_pressure = _check("scene", "ambient pressure", ambient_pressure, "Pa", low=0.0)
-        self._membranes: list[_Membrane] = []
-        self._rigid: list[_Rigid] = []
-        self._colliders: list[_Collider] = []
+        self._ambient_pressure = check("scene", "ambient pressure", ambient_pressure, "Pa", low=0.0)
+        self._membranes: list[GivenMembrane] = []
+        self._rigid: list[GivenRigid] = []
+        self._colliders: list[GivenCollider] = []
         self._attached: list[Attached] = []
 
     def add_membrane(
@@ -131,22 +97,22 @@ class ModelBuilder:
 
         Raises `MeshError` or `ParameterError` with a sentence that names the body, the value and the remedy.
         """
-        given = _positions(name, positions)
-        faces = _triangles(name, triangles)
+        given = positions_of(name, positions)
+        faces = triangles_of(name, triangles)
         topology.check_closed_surface(name, given, faces)
-        _check(name, "mass", mass, "kg", low=0.0, open_low=True)
-        _check(name, "gauge pressure", gauge_pressure, "Pa", low=-self._ambient_pressure)
-        _check(name, "stretch modulus", stretch_modulus, "N/m", low=0.0, open_low=True)
-        _check(name, "bend modulus", bend_modulus, "N m", low=0.0)
-        _check(name, "damping", damping, "1/s", low=0.0)
-        _check_surface_numbers(name, friction, bounciness, thickness)
-        start_velocity = _vector(name, "velocity", velocity, "m/s")
+        check(name, "mass", mass, "kg", low=0.0, open_low=True)
+        check(name, "gauge pressure", gauge_pressure, "Pa", low=-self._ambient_pressure)
+        check(name, "stretch modulus", stretch_modulus, "N/m", low=0.0, open_low=True)
+        check(name, "bend modulus", bend_modulus, "N m", low=0.0)
+        check(name, "damping", damping, "1/s", low=0.0)
+        check_surface_numbers(name, friction, bounciness, thickness)
+        start_velocity = vector(name, "velocity", velocity, "m/s")
         order = topology.space_filling_order(given)
         rank = np.empty_like(order)
         rank[order] = np.arange(len(order), dtype=np.int32)
         pin_numbers = None if pinned is None else np.asarray(pinned, dtype=np.int32)
         self._membranes.append(
-            _Membrane(
+            GivenMembrane(
                 name=name,
                 positions=np.ascontiguousarray(given[order]),
                 triangles=rank[faces],
@@ -199,15 +165,15 @@ class ModelBuilder:
 
         Raises `MeshError` or `ParameterError` with a sentence that names the body, the value and the remedy.
         """
-        given = _positions(name, positions)
-        faces = _triangles(name, triangles)
+        given = positions_of(name, positions)
+        faces = triangles_of(name, triangles)
         topology.check_closed_surface(name, given, faces)
-        _check(name, "mass", mass, "kg", low=0.0, open_low=True)
-        _check(name, "linear damping", linear_damping, "1/s", low=0.0)
-        _check(name, "angular damping", angular_damping, "1/s", low=0.0)
-        _check_surface_numbers(name, friction, bounciness, thickness)
+        check(name, "mass", mass, "kg", low=0.0, open_low=True)
+        check(name, "linear damping", linear_damping, "1/s", low=0.0)
+        check(name, "angular damping", angular_damping, "1/s", low=0.0)
+        check_surface_numbers(name, friction, bounciness, thickness)
         self._rigid.append(
-            _Rigid(
+            GivenRigid(
                 name=name,
                 positions=given,
                 triangles=faces,
@@ -218,8 +184,8 @@ class ModelBuilder:
                 thickness=float(thickness),
                 linear_damping=float(linear_damping),
                 angular_damping=float(angular_damping),
-                velocity=_vector(name, "velocity", velocity, "m/s"),
-                angular_velocity=_vector(name, "angular velocity", angular_velocity, "1/s"),
+                velocity=vector(name, "velocity", velocity, "m/s"),
+                angular_velocity=vector(name, "angular velocity", angular_velocity, "1/s"),
             )
         )
         return len(self._rigid) - 1
@@ -238,11 +204,11 @@ class ModelBuilder:
 
         `thickness` [m] is added to that of the bodies that touch it. Other parameters as in `add_membrane`.
         """
-        given = _positions(name, positions)
-        faces = _triangles(name, triangles)
+        given = positions_of(name, positions)
+        faces = triangles_of(name, triangles)
         topology.check_surface(name, given, faces)
-        _check_surface_numbers(name, friction, bounciness, thickness)
-        self._colliders.append(_Collider(name, given, faces, float(friction), float(bounciness), float(thickness)))
+        check_surface_numbers(name, friction, bounciness, thickness)
+        self._colliders.append(GivenCollider(name, given, faces, float(friction), float(bounciness), float(thickness)))
         return len(self._colliders) - 1
 
     def attach_to_rigid(self, membrane: int, vertices: ArrayLike, rigid: int) -> None:
@@ -277,21 +243,21 @@ class ModelBuilder:
         membranes, rigid, colliders = self._membranes, self._rigid, self._colliders
         if not membranes and not rigid:
             raise ParameterError("scene: no body to simulate. Mark at least one mesh as Soft or Rigid.")
-        bodies: list[_Membrane | _Rigid | _Collider] = [*membranes, *rigid, *colliders]
+        bodies: list[GivenMembrane | GivenRigid | GivenCollider] = [*membranes, *rigid, *colliders]
         anchors = [anchor_positions(self._attached, number, membranes) for number in range(len(rigid))]
         places = [body.positions for body in membranes]
         places += [np.concatenate([body.positions, held]) for body, held in zip(rigid, anchors, strict=True)]
         places += [body.positions for body in colliders]
-        point_start = _starts([len(part) for part in places])
+        point_start = starts([len(part) for part in places])
         vertex_count = int(point_start[len(membranes)])
         triangles = np.concatenate(
             [body.triangles + start for body, start in zip(bodies, point_start, strict=False)]
         ).astype(np.int32)
-        triangle_start = _starts([len(body.triangles) for body in bodies])
+        triangle_start = starts([len(body.triangles) for body in bodies])
         skin = triangles[: triangle_start[len(membranes)]]
         body_of_point = np.repeat(np.arange(len(bodies), dtype=np.int32), np.diff(point_start))
         positions = np.concatenate(places)
-        edges = _edges(membranes, positions, skin, body_of_point, vertex_count)
+        edges = spring_edges(membranes, positions, skin, body_of_point, vertex_count)
         bend_modulus = np.array([body.bend_modulus for body in membranes])
         hinges = rest_hinges(positions, skin, bend_modulus[body_of_point[:vertex_count]])
         point_of_vertex = np.concatenate(
@@ -311,14 +277,14 @@ class ModelBuilder:
                 np.diff(point_start)[: len(membranes)],
                 axis=0,
             ),
-            vertex_mass=_vertex_masses(membranes),
+            vertex_mass=vertex_masses(membranes),
             pinned=np.concatenate([np.zeros(0, dtype=bool), *(body.pinned for body in membranes)]),
-            surfaces=_surfaces(triangles, triangle_start, len(positions)),
+            surfaces=contact_surfaces(triangles, triangle_start, len(positions)),
             edges=edges,
             hinges=hinges,
-            fans=_fans(skin, vertex_count),
-            chunks=_chunks(point_start[: len(membranes) + 1], edges, hinges),
-            rigid=_rigid_bodies(
+            fans=triangle_fans(skin, vertex_count),
+            chunks=vertex_chunks(point_start[: len(membranes) + 1], edges, hinges),
+            rigid=rigid_bodies(
                 rigid, positions, point_start[len(membranes) : len(membranes) + len(rigid) + 1], vertex_count
             ),
             attachments=rest_attachments(
@@ -334,171 +300,10 @@ class ModelBuilder:
             gauge_pressure=np.array([body.gauge_pressure for body in membranes]),
             damping=np.array([body.damping for body in membranes]),
             body_mass=np.array([m.mass for m in membranes] + [r.mass for r in rigid] + [0.0] * len(colliders)),
-            thickness=_thicknesses(bodies, edges, body_of_point),
+            thickness=thicknesses(bodies, edges, body_of_point),
             self_collision=np.array([m.self_collision for m in membranes] + [False] * (len(bodies) - len(membranes))),
             friction=np.array([body.friction for body in bodies]),
             bounciness=np.array([body.bounciness for body in bodies]),
             gravity=self._gravity,
             ambient_pressure=self._ambient_pressure,
         )
-
-
-def _thicknesses(bodies: "list[_Membrane | _Rigid | _Collider]", edges: Edges, body_of_point: IntArray) -> FloatArray:
-    """What each body keeps from others [m], with the automatic values filled in."""
-    edge_body = body_of_point[edges.points[:, 0]]
-    edge_count = np.bincount(edge_body, minlength=len(bodies))
-    mean_edge = np.bincount(edge_body, edges.rest_length, minlength=len(bodies)) / np.maximum(edge_count, 1)
-    thickness = np.array([body.thickness for body in bodies])
-    for number, body in enumerate(bodies):
-        if body.thickness == 0.0 and isinstance(body, _Membrane):
-            thickness[number] = AUTOMATIC_THICKNESS * mean_edge[number]
-        elif body.thickness == 0.0 and isinstance(body, _Rigid):
-            thickness[number] = AUTOMATIC_RIGID_THICKNESS * body.properties.volume ** (1.0 / 3.0)
-    return thickness
-
-
-def _rigid_bodies(bodies: list[_Rigid], positions: FloatArray, point_start: IntArray, vertex_count: int) -> RigidBodies:
-    density = [body.mass / body.properties.volume for body in bodies]
-    moment = np.array([d * body.properties.second_moment for d, body in zip(density, bodies, strict=True)])
-    moment = moment.reshape(-1, 3, 3)
-    inertia = inertia_of(moment)
-    parts = zip(point_start[:-1], point_start[1:], bodies, strict=True)
-    arms = [positions[first:last] - body.properties.centre for first, last, body in parts]
-    counts = np.diff(point_start)
-    return RigidBodies(
-        centre=np.array([body.properties.centre for body in bodies]).reshape(-1, 3),
-        mass=np.array([body.mass for body in bodies], dtype=float),
-        inertia=inertia,
-        inverse_inertia=np.linalg.inv(inertia) if len(bodies) else inertia,
-        second_moment=moment,
-        arm=np.concatenate([np.zeros((0, 3)), *arms]),
-        radius=np.array([np.linalg.norm(arm, axis=1).max() for arm in arms], dtype=float),
-        unknown=np.repeat(vertex_count + 2 * np.arange(len(bodies), dtype=np.int32), counts),
-        point_start=point_start.astype(np.int32),
-        vertex_count=np.array([len(body.positions) for body in bodies], np.int32),
-        velocity=np.array([body.velocity for body in bodies], dtype=float).reshape(-1, 3),
-        angular_velocity=np.array([body.angular_velocity for body in bodies], dtype=float).reshape(-1, 3),
-        linear_damping=np.array([body.linear_damping for body in bodies], dtype=float),
-        angular_damping=np.array([body.angular_damping for body in bodies], dtype=float),
-    )
-
-
-def _edges(
-    membranes: list[_Membrane], positions: FloatArray, skin: IntArray, body_of_point: IntArray, vertex_count: int
-) -> Edges:
-    """Springs with k = Y * (area of the triangles at the edge) / length^2 (Van Gelder 1998, eq. 20)."""
-    points, side_edge = topology.unique_edges(skin)
-    length = np.linalg.norm(positions[points[:, 0]] - positions[points[:, 1]], axis=1)
-    area = np.bincount(side_edge.ravel(), np.repeat(topology.triangle_areas(positions, skin), 3), minlength=len(points))
-    body = body_of_point[points[:, 0]]
-    stiffness = np.array([m.stretch_modulus for m in membranes])[body] * area / length**2
-    half = np.concatenate([points[:, 0], points[:, 1]])
-    start, entry = topology.grouped(half, vertex_count)
-    return Edges(
-        points=points,
-        rest_length=length,
-        stiffness=stiffness,
-        vertex_start=start,
-        vertex_other=np.concatenate([points[:, 1], points[:, 0]])[entry],
-        vertex_edge=(entry % len(points)).astype(np.int32),
-    )
-
-
-def _vertex_masses(membranes: list[_Membrane]) -> FloatArray:
-    masses = []
-    for body in membranes:
-        area = topology.triangle_areas(body.positions, body.triangles)
-        share = np.bincount(body.triangles.ravel(), np.repeat(area / 3.0, 3), minlength=len(body.positions))
-        masses.append(body.mass * share / share.sum())
-    return np.concatenate([np.zeros(0), *masses])
-
-
-def _surfaces(triangles: IntArray, triangle_start: IntArray, point_count: int) -> Surfaces:
-    edges, side_edge = topology.unique_edges(triangles)
-    both = np.concatenate([edges, edges[:, ::-1]])
-    start, entry = topology.grouped(both[:, 0], point_count)
-    triangle_body = np.repeat(np.arange(len(triangle_start) - 1, dtype=np.int32), np.diff(triangle_start))
-    edge_body = np.empty(len(edges), np.int32)
-    edge_body[side_edge] = triangle_body[:, None]
-    return Surfaces(
-        triangles=triangles,
-        triangle_body=triangle_body,
-        body_triangle_start=triangle_start,
-        triangle_neighbour=topology.triangle_neighbours(triangles),
-        point_neighbour_start=start,
-        point_neighbour=np.ascontiguousarray(both[entry, 1]),
-        edges=edges,
-        edge_body=edge_body,
-        edge_apex=topology.edge_apexes(triangles, edges, side_edge),
-    )
-
-
-def _fans(skin: IntArray, vertex_count: int) -> Fans:
-    start, entry = topology.grouped(skin.ravel(), vertex_count)
-    others = np.stack([np.roll(skin, -1, axis=1).ravel(), np.roll(skin, -2, axis=1).ravel()], axis=1)
-    return Fans(start, np.ascontiguousarray(others[entry]))
-
-
-def _chunks(vertex_start: IntArray, edges: Edges, hinges: Hinges) -> Chunks:
-    starts: list[int] = []
-    body: list[int] = []
-    body_start = [0]
-    for number, (first, last) in enumerate(zip(vertex_start[:-1], vertex_start[1:], strict=True)):
-        count = max(1, round((last - first) / CHUNK_SIZE))
-        starts.extend(int(first + (last - first) * c // count) for c in range(count))
-        body.extend([number] * count)
-        body_start.append(len(starts))
-    starts.append(int(vertex_start[-1]))
-    return Chunks(
-        start=np.array(starts, np.int32),
-        body=np.array(body, np.int32),
-        body_start=np.array(body_start, np.int32),
-        edge_start=np.searchsorted(edges.points[:, 0], starts).astype(np.int32),
-        hinge_start=np.searchsorted(hinges.points[:, 0], starts).astype(np.int32),
-        sharp_start=np.searchsorted(hinges.points[hinges.sharp, 0], starts).astype(np.int32),
-    )
-
-
-def _starts(counts: list[int]) -> IntArray:
-    return np.concatenate([[0], np.cumsum(counts)]).astype(np.int32)
-
-
-def _vector(name: str, what: str, values: Sequence[float], unit: str) -> FloatArray:
-    array = np.asarray(values, dtype=float)
-    if array.shape != (3,) or not np.isfinite(array).all():
-        raise ParameterError(f"{name}: {what} {values}; give three finite numbers in {unit}.")
-    return array
-
-
-def _positions(name: str, positions: ArrayLike) -> FloatArray:
-    array = np.array(positions, dtype=float)
-    if array.ndim != 2 or array.shape[1] != 3:
-        raise ParameterError(f"{name}: positions of shape {array.shape}; give (vertex count, 3).")
-    return array
-
-
-def _triangles(name: str, triangles: ArrayLike) -> IntArray:
-    array = np.array(triangles, dtype=np.int32)
-    if array.size == 0:
-        return array.reshape(0, 3)
-    if array.ndim != 2 or array.shape[1] != 3:
-        raise ParameterError(f"{name}: triangles of shape {array.shape}; give (triangle count, 3).")
-    return array
-
-
-def _check_surface_numbers(name: str, friction: float, bounciness: float, thickness: float) -> None:
-    _check(name, "friction", friction, "", low=0.0)
-    _check(name, "bounciness", bounciness, "", low=0.0, high=1.0)
-    _check(name, "thickness", thickness, "m", low=0.0)
-
-
-def _check(
-    name: str, what: str, value: float, unit: str, *, low: float, high: float = math.inf, open_low: bool = False
-) -> float:
-    number = float(value)
-    if math.isfinite(number) and low <= number <= high and not (open_low and number == low):
-        return number
-    limit = f"above {low:g}" if open_low else f"at least {low:g}"
-    if high < math.inf:
-        limit += f" and at most {high:g}"
-    raise ParameterError(f"{name}: {what} {number:g} {unit}".rstrip() + f"; give a number {limit}.")

@@ -1,0 +1,115 @@
+"""The arrays of a model from the bodies that were given: springs, masses, surfaces, chunks."""
+
+import numpy as np
+
+from . import topology
+from .given_bodies import GivenCollider, GivenMembrane, GivenRigid
+from .model import Chunks, Edges, Fans, FloatArray, Hinges, IntArray, Surfaces
+
+#: Vertices per chunk: small enough that two threads share a ball of 2 562 vertices, large enough for a loop.
+CHUNK_SIZE = 512
+#: Automatic thickness of a membrane as a share of the mean edge length.
+AUTOMATIC_THICKNESS = 0.05
+#: Automatic thickness of a rigid body as a share of the cube root of its volume, as its edges may be long.
+AUTOMATIC_RIGID_THICKNESS = 0.005
+
+
+def thicknesses(
+    bodies: "list[GivenMembrane | GivenRigid | GivenCollider]", edges: Edges, body_of_point: IntArray
+) -> FloatArray:
+    """What each body keeps from others [m], with the automatic values filled in."""
+    edge_body = body_of_point[edges.points[:, 0]]
+    edge_count = np.bincount(edge_body, minlength=len(bodies))
+    mean_edge = np.bincount(edge_body, edges.rest_length, minlength=len(bodies)) / np.maximum(edge_count, 1)
+    thickness = np.array([body.thickness for body in bodies])
+    for number, body in enumerate(bodies):
+        if body.thickness == 0.0 and isinstance(body, GivenMembrane):
+            thickness[number] = AUTOMATIC_THICKNESS * mean_edge[number]
+        elif body.thickness == 0.0 and isinstance(body, GivenRigid):
+            thickness[number] = AUTOMATIC_RIGID_THICKNESS * body.properties.volume ** (1.0 / 3.0)
+    return thickness
+
+
+def spring_edges(
+    membranes: list[GivenMembrane], positions: FloatArray, skin: IntArray, body_of_point: IntArray, vertex_count: int
+) -> Edges:
+    """Springs with k = Y * (area of the triangles at the edge) / length^2 (Van Gelder 1998, eq. 20)."""
+    points, side_edge = topology.unique_edges(skin)
+    length = np.linalg.norm(positions[points[:, 0]] - positions[points[:, 1]], axis=1)
+    area = np.bincount(side_edge.ravel(), np.repeat(topology.triangle_areas(positions, skin), 3), minlength=len(points))
+    body = body_of_point[points[:, 0]]
+    stiffness = np.array([m.stretch_modulus for m in membranes])[body] * area / length**2
+    half = np.concatenate([points[:, 0], points[:, 1]])
+    start, entry = topology.grouped(half, vertex_count)
+    return Edges(
+        points=points,
+        rest_length=length,
+        stiffness=stiffness,
+        vertex_start=start,
+        vertex_other=np.concatenate([points[:, 1], points[:, 0]])[entry],
+        vertex_edge=(entry % len(points)).astype(np.int32),
+    )
+
+
+def vertex_masses(membranes: list[GivenMembrane]) -> FloatArray:
+    """Masses of all vertices [kg], by the area around them."""
+    masses = []
+    for body in membranes:
+        area = topology.triangle_areas(body.positions, body.triangles)
+        share = np.bincount(body.triangles.ravel(), np.repeat(area / 3.0, 3), minlength=len(body.positions))
+        masses.append(body.mass * share / share.sum())
+    return np.concatenate([np.zeros(0), *masses])
+
+
+def contact_surfaces(triangles: IntArray, triangle_start: IntArray, point_count: int) -> Surfaces:
+    """Triangles, edges and neighbours of all bodies."""
+    edges, side_edge = topology.unique_edges(triangles)
+    both = np.concatenate([edges, edges[:, ::-1]])
+    start, entry = topology.grouped(both[:, 0], point_count)
+    triangle_body = np.repeat(np.arange(len(triangle_start) - 1, dtype=np.int32), np.diff(triangle_start))
+    edge_body = np.empty(len(edges), np.int32)
+    edge_body[side_edge] = triangle_body[:, None]
+    return Surfaces(
+        triangles=triangles,
+        triangle_body=triangle_body,
+        body_triangle_start=triangle_start,
+        triangle_neighbour=topology.triangle_neighbours(triangles),
+        point_neighbour_start=start,
+        point_neighbour=np.ascontiguousarray(both[entry, 1]),
+        edges=edges,
+        edge_body=edge_body,
+        edge_apex=topology.edge_apexes(triangles, edges, side_edge),
+    )
+
+
+def triangle_fans(skin: IntArray, vertex_count: int) -> Fans:
+    """Triangles of all membranes, gathered per vertex."""
+    start, entry = topology.grouped(skin.ravel(), vertex_count)
+    others = np.stack([np.roll(skin, -1, axis=1).ravel(), np.roll(skin, -2, axis=1).ravel()], axis=1)
+    return Fans(start, np.ascontiguousarray(others[entry]))
+
+
+def vertex_chunks(vertex_start: IntArray, edges: Edges, hinges: Hinges) -> Chunks:
+    """Runs of about CHUNK_SIZE vertices; `vertex_start`: first vertex of each membrane."""
+    starts: list[int] = []
+    body: list[int] = []
+    body_start = [0]
+    for number, (first, last) in enumerate(zip(vertex_start[:-1], vertex_start[1:], strict=True)):
+        count = max(1, round((last - first) / CHUNK_SIZE))
+        starts.extend(int(first + (last - first) * c // count) for c in range(count))
+        body.extend([number] * count)
+        body_start.append(len(starts))
+    starts.append(int(vertex_start[-1]))
+    return Chunks(
+        start=np.array(starts, np.int32),
+        body=np.array(body, np.int32),
+        body_start=np.array(body_start, np.int32),
+        edge_start=np.searchsorted(edges.points[:, 0], starts).astype(np.int32),
+        hinge_start=np.searchsorted(hinges.points[:, 0], starts).astype(np.int32),
+        sharp_start=np.searchsorted(hinges.points[hinges.sharp, 0], starts).astype(np.int32),
+    )
+
+
+def starts(counts: list[int]) -> IntArray:
+    """CSR starts of groups of these sizes."""
+    return np.concatenate([[0], np.cumsum(counts)]).astype(np.int32)
