@@ -9,6 +9,7 @@ from ..state import State
 from .counts import Counts
 from .given import Motion
 from .implicit import ImplicitSolver
+from .xpbd.solver import XpbdSolver
 
 
 class Solver(Protocol):
@@ -43,7 +44,7 @@ class Solver(Protocol):
 SolverMaker = Callable[[Model, float], Solver]
 
 #: By name.
-SOLVERS: dict[str, SolverMaker] = {"IMPLICIT": ImplicitSolver}
+SOLVERS: dict[str, SolverMaker] = {"IMPLICIT": ImplicitSolver, "XPBD": XpbdSolver}
 
 
 def solver_maker(name: str) -> SolverMaker:
