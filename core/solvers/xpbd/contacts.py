@@ -1,6 +1,6 @@
 """Contacts as inequality constraints of positions, with Coulomb friction (Müller et al. 2020, 3.5).
 
-    C = n . sum w_i x_i - r >= 0,   lambda = -C / w(n) >= 0            r: thickness of both sides
+    C = n . sum w_i x_i - d >= 0,   lambda = -C / w(n) >= 0            d: 0.8 of the thickness of both sides
     u = sum w_i (x_i - x0_i), along the surface:  j = -u / w(u),  |j| <= mu lambda
 
 w(n) is the generalised inverse mass of both sides along n, soft vertices and rigid bodies alike (`collide.mobility`).
@@ -16,14 +16,20 @@ from ...collide.mobility import mobility_along, push_sides, relative_step
 from ...jit import kernel
 
 #: Sweeps over the contacts of a substep.
-SWEEPS = 4
+SWEEPS = 8
+#: Rigid bodies that meet at less than gravity adds in this many substeps lie on each other and do not bounce.
+RESTING_STEPS = 2.0
+#: Share of the thickness r that a contact keeps. Rows from here up to r are projected as well, in case others push
+#: them together: what lies on several points keeps all of them in every substep, and does not rock on some.
+KEPT_SHARE = 0.8
 
 
 @kernel
 def choose_rows(
     count, edge_start, points, bodies, kind, side, thickness, gap, distance, wanted, crossed, back, rows, depth
 ):
-    """Rows that press into `rows`, and by how much each lacks its distance [m] into `depth`; returns their number.
+    """Rows within the thickness into `rows`, and by how much each lacks its distance [m] (less than 0: it does not
+    press yet) into `depth`; returns their number.
 
     Of the triangles of a body that a point has passed through the first counts, and none of that body besides.
     A point behind a surface must reach the share `back` of the thickness (`recovery.WrongSide` shifts its gap).
@@ -37,11 +43,9 @@ def choose_rows(
         for row in range(begin, end):
             if kind[row] != POINT_TRIANGLE:
                 continue
-            lack = thickness[row] - gap[row]
-            if side[row] < 0:
-                lack = back * thickness[row] - gap[row]
-            if not lack > 0.0:
+            if not gap[row] < thickness[row]:
                 continue
+            lack = (KEPT_SHARE if side[row] > 0 else back) * thickness[row] - gap[row]
             first = True
             for other in range(begin, end):
                 if other != row and bodies[other, 1] == bodies[row, 1]:
@@ -55,15 +59,15 @@ def choose_rows(
     for row in range(edge_start, count):
         if kind[row] != EDGE_EDGE:
             continue
-        lack = 0.0
         if crossed[row] <= 1.0:
-            lack = thickness[row] - gap[row]
-        elif side[row] > 0 and wanted[row] > 0.0:
-            lack = wanted[row] * (thickness[row] - distance[row])
-        if lack > 0.0:
-            rows[chosen] = row
-            depth[chosen] = lack
-            chosen += 1
+            lack = KEPT_SHARE * thickness[row] - gap[row]
+        elif side[row] > 0 and wanted[row] > 0.0 and distance[row] < thickness[row]:
+            lack = wanted[row] * (KEPT_SHARE * thickness[row] - distance[row])
+        else:
+            continue
+        rows[chosen] = row
+        depth[chosen] = lack
+        chosen += 1
     return chosen
 
 
@@ -117,17 +121,78 @@ def project_contacts(
 
 
 @kernel
-def contact_forces(chosen, rows, pressed, bodies, time, normal_force, touching):
+def project_velocities(
+    chosen, rows, points, bodies, weights, normal, friction, bounciness, slow, v, mobility, time, sweeps, earlier,
+    velocity, pressed, held,
+):  # fmt: skip
+    """Velocities of rigid bodies where they press on each other (Müller et al. 2020, 3.6).
+
+    Along the normal they part with the share e (geometric mean of the bodies' `bounciness`) of the speed at which they
+    met, none of it if that was below `slow` [m/s]; along the surface they have no velocity that friction can take: what
+    corrects a depth or an order of rows is no motion. `velocity` holds velocities and angular velocities of the rigid
+    bodies in their rows of unknowns, `earlier` those before the substep, v [m/s] those of the given points. lambda and
+    j go on from the positions, so that the impulses of both together obey the limits.
+    """
+    vertex_count = mobility.inverse_mass.shape[0]
+    last = vertex_count + mobility.unknown.shape[0]
+    for _ in range(sweeps):
+        for k in range(chosen):
+            c = rows[k]
+            if pressed[k] == 0.0 or points[c, 0] < vertex_count or points[c, 3] < vertex_count:
+                continue
+            nx, ny, nz = normal[c, 0], normal[c, 1], normal[c, 2]
+            give = mobility_along(c, points, weights, nx, ny, nz, mobility)
+            ux, uy, uz = 0.0, 0.0, 0.0
+            for slot in range(4):
+                i, w = points[c, slot], weights[c, slot]
+                if i >= last:
+                    ux, uy, uz = ux + w * v[i, 0], uy + w * v[i, 1], uz + w * v[i, 2]
+            sx, sy, sz = relative_step(c, points, weights, mobility, velocity)
+            un = (ux + sx) * nx + (uy + sy) * ny + (uz + sz) * nz
+            sx, sy, sz = relative_step(c, points, weights, mobility, earlier)
+            met = (ux + sx) * nx + (uy + sy) * ny + (uz + sz) * nz
+            if met < -slow:
+                un += sqrt(bounciness[bodies[c, 0]] * bounciness[bodies[c, 1]]) * met
+            reached = max(pressed[k] - time * un / give, 1e-12 * pressed[k])
+            push = (reached - pressed[k]) / time
+            pressed[k] = reached
+            push_sides(c, points, weights, push * nx, push * ny, push * nz, mobility, velocity)
+            limit = friction[c] * reached
+            if limit <= 0.0:
+                continue
+            sx, sy, sz = relative_step(c, points, weights, mobility, velocity)
+            ux, uy, uz = ux + sx, uy + sy, uz + sz
+            un = ux * nx + uy * ny + uz * nz
+            ux, uy, uz = ux - un * nx, uy - un * ny, uz - un * nz
+            slip = sqrt(ux * ux + uy * uy + uz * uz)
+            jx, jy, jz = held[k, 0], held[k, 1], held[k, 2]
+            if slip > 0.0:
+                give = mobility_along(c, points, weights, ux / slip, uy / slip, uz / slip, mobility) / time
+                jx, jy, jz = jx - ux / give, jy - uy / give, jz - uz / give
+            size = sqrt(jx * jx + jy * jy + jz * jz)
+            if size > limit:
+                jx, jy, jz = jx * limit / size, jy * limit / size, jz * limit / size
+            dx, dy, dz = (jx - held[k, 0]) / time, (jy - held[k, 1]) / time, (jz - held[k, 2]) / time
+            push_sides(c, points, weights, dx, dy, dz, mobility, velocity)
+            held[k, 0], held[k, 1], held[k, 2] = jx, jy, jz
+
+
+@kernel
+def contact_forces(chosen, rows, pressed, bodies, membrane_count, time, normal_force, soft_force, touching):
     """Normal force lambda / h^2 [N] of every row, and whether each moving body is pressed by another.
 
-    `normal_force`, shape (row_count,), is 0 and `touching` False for the others.
+    `soft_force` has only those that press on a membrane: bounces of the others are settled (`project_velocities`).
+    Both, shape (row_count,), are 0 for the other rows, and `touching` is False.
     """
     normal_force[:] = 0.0
+    soft_force[:] = 0.0
     touching[:] = False
     for k in range(chosen):
         if pressed[k] > 0.0:
             c = rows[k]
             normal_force[c] = pressed[k] / (time * time)
+            if bodies[c, 0] < membrane_count or bodies[c, 1] < membrane_count:
+                soft_force[c] = normal_force[c]
             for side in range(2):
                 body = bodies[c, side]
                 if body < touching.shape[0] and bodies[c, 0] != bodies[c, 1]:

@@ -36,7 +36,15 @@ from ..pairs import PairImpulses
 from .bend import HingeRows, project_bend
 from .candidates import Candidates
 from .colours import schedule, vertex_blocks
-from .contacts import SWEEPS, choose_rows, contact_forces, project_attachments, project_contacts
+from .contacts import (
+    RESTING_STEPS,
+    SWEEPS,
+    choose_rows,
+    contact_forces,
+    project_attachments,
+    project_contacts,
+    project_velocities,
+)
 from .gas import measure_gas
 from .move import predict, set_velocities
 from .spin import lacking_spin, measure_lack, measure_moments
@@ -88,6 +96,8 @@ class XpbdSolver:
             self._inverse_mass, solids.unknown, self._arm, 1.0 / solids.mass, solids.inverse_inertia.copy()
         )
         self._step = np.zeros((model.unknown_count, 3))
+        self._earlier = np.zeros((model.unknown_count, 3))
+        self._slow = RESTING_STEPS * substep_time * float(np.linalg.norm(model.gravity))
         self._share = np.ones(n + model.rigid_count)
         self._losses = Losses(model)
         self._pairs = PairImpulses(model)
@@ -99,6 +109,7 @@ class XpbdSolver:
     def _allocate(self, capacity: int) -> None:
         """Room for so many rows of contacts."""
         self.normal_force = np.zeros(capacity)  # of each row at the end of the last substep [N]
+        self._soft_force = np.zeros(capacity)  # of those that press on a membrane
         self._crossed = np.full(capacity, NEVER)
         self._rows = np.zeros(capacity, np.int32)
         self._depth = np.zeros(capacity)
@@ -154,6 +165,7 @@ class XpbdSolver:
         self._measure_lack(after)
         self._project_contacts(after)
         self._set_velocities(after)
+        self._settle_contacts(after)
         if not self._candidates.alone:
             after.wrong_side = self._candidates.wrong_side()
         self._losses.apply(self, self._pairs, after, self._time)
@@ -180,6 +192,8 @@ class XpbdSolver:
         if model.rigid_count:
             solids, rigid = model.rigid, state.rigid
             self._poses[:] = rigid.pose
+            turned_tensors(rigid.pose, solids.inverse_inertia, self._mobility.rigid_inverse_inertia)
+            self._set_rows(rigid, self._earlier)
             flight = fly(rigid.pose, rigid.velocity, rigid.angular_momentum, solids, h)
             fall = np.where(self._lying[count:, None], h * h, 0.5 * h * h) * model.gravity
             self._aim[:] = shifted(flight, fall)
@@ -238,13 +252,6 @@ class XpbdSolver:
         candidates.cover(self._start, x)
         self.counts.contact_searches += candidates.searches - before
         self._press(state, RECOVERY_SHARE)  # what has been reached is kept
-        contacts = candidates.contacts
-        contact_forces(
-            self._chosen, self._rows, self._pressed, contacts.bodies, self._time, self.normal_force, state.touching
-        )
-        if self._losses.inelastic:
-            self._pairs.clear()
-            self._pairs.add(contacts, candidates.searches, x, self.normal_force, self._time)
 
     def _press(self, state: State, back: float) -> None:
         """Project the contacts of the record; points behind a surface come to the share `back` of the thickness."""
@@ -283,6 +290,12 @@ class XpbdSolver:
             np.subtract(state.positions[points], state.rigid.pose[self._owner, :3], out=self._arm)
             turned_tensors(state.rigid.pose, model.rigid.inverse_inertia, self._mobility.rigid_inverse_inertia)
 
+    def _set_rows(self, rigid: RigidMotion, out: FloatArray) -> None:
+        """Velocities and angular velocities of the rigid bodies in their rows of unknowns."""
+        rows = out[self.model.vertex_count :]
+        rows[::2] = rigid.velocity
+        rows[1::2] = np.einsum("bij,bj->bi", self._mobility.rigid_inverse_inertia, rigid.angular_momentum)
+
     def _take_step(self, state: State) -> None:
         """Move everything by the rows of unknowns."""
         model, n = self.model, self.model.vertex_count
@@ -313,6 +326,33 @@ class XpbdSolver:
                 (rigid.pose[:, :3] - self._poses[:, :3]) / h + rest,
                 rigid.angular_momentum + pushed(self._aim, rigid.pose, model.rigid, h),
             )
+
+    def _settle_contacts(self, state: State) -> None:
+        """Velocities of rigid bodies in contact, and what the contacts did in the substep."""
+        model, candidates, n = self.model, self._candidates, self.model.vertex_count
+        if candidates.alone:
+            return
+        contacts = candidates.contacts
+        if model.rigid_count and self._chosen:
+            rigid, rows = state.rigid, self._step[n:]
+            self._set_mobility(state)
+            self._set_rows(rigid, self._step)
+            project_velocities(
+                self._chosen, self._rows, contacts.points, contacts.bodies, contacts.weights, contacts.normal,
+                contacts.friction, model.bounciness, self._slow, state.velocities, self._mobility, self._time, SWEEPS,
+                self._earlier, self._step, self._pressed, self._held,
+            )  # fmt: skip
+            inertia = np.empty((model.rigid_count, 3, 3))
+            turned_tensors(rigid.pose, model.rigid.inertia, inertia)
+            rigid.velocity[:] = rows[::2]
+            rigid.angular_momentum[:] = np.einsum("bij,bj->bi", inertia, rows[1::2])
+        contact_forces(
+            self._chosen, self._rows, self._pressed, contacts.bodies, model.membrane_count, self._time,
+            self.normal_force, self._soft_force, state.touching,
+        )  # fmt: skip
+        if self._losses.inelastic:
+            self._pairs.clear()
+            self._pairs.add(contacts, candidates.searches, state.positions, self._soft_force, self._time)
 
     def _set_point_velocities(self, state: State) -> None:
         """Velocities of the rigid bodies' points from their motion."""
