@@ -9,15 +9,20 @@ order. The impulse of the pressure at the end of the substep is lambda / h = h p
 B^2 + 4 S C = (V - h^2 p_ambient S)^2 + 4 S h^2 nRT is never negative and V + lambda S always positive, so a jump from
 0 to 1 MPa or a skin turned inside out stay finite. Where V + lambda S is below a twentieth of the rest volume the gas
 law is a straight line (`forces.gas.gas_law`), and so is the equation.
-The sum of G_i and of x_i x G_i vanish on a closed surface: momentum and angular momentum stay.
+The sums of G_i and of x_i cross G_i vanish on a closed surface: momentum and angular momentum stay.
 """
 
 from math import sqrt
 
+import numpy as np
 from numba import prange
 
 from ...forces.gas import SMALLEST_VOLUME_SHARE
 from ...jit import kernel, parallel_kernel
+from .move import predict
+
+
+SIXTH = 1.0 / 6.0
 
 
 @kernel
@@ -42,30 +47,59 @@ def gas_impulse(volume, steepness, rest_volume, gas, ambient, time):
     return h2 * (gas / smallest + fall * (smallest - volume) - ambient) / (1.0 + h2 * fall * steepness)
 
 
-@parallel_kernel
-def measure_gas(
-    x, inverse_mass, body_point_start, fans, chunks, rest_volume, gas, ambient, time, gradient, chunk_sums, impulse
-):
-    """dV/dx [m^2] into `gradient` and lambda of each membrane into `impulse`.
+@kernel
+def add_triangles(first, last, triangles, x, gradient):
+    """Add the shares of the triangles first .. last - 1 to dV/dx: a third of its area vector for each corner."""
+    for row in range(first, last):
+        t = np.uint32(row)
+        i, j, k = triangles[t, 0], triangles[t, 1], triangles[t, 2]
+        ax, ay, az = x[j, 0] - x[i, 0], x[j, 1] - x[i, 1], x[j, 2] - x[i, 2]
+        bx, by, bz = x[k, 0] - x[i, 0], x[k, 1] - x[i, 1], x[k, 2] - x[i, 2]
+        nx, ny, nz = SIXTH * (ay * bz - az * by), SIXTH * (az * bx - ax * bz), SIXTH * (ax * by - ay * bx)
+        gradient[i, 0] += nx
+        gradient[i, 1] += ny
+        gradient[i, 2] += nz
+        gradient[j, 0] += nx
+        gradient[j, 1] += ny
+        gradient[j, 2] += nz
+        gradient[k, 0] += nx
+        gradient[k, 1] += ny
+        gradient[k, 2] += nz
 
-    `chunk_sums`, shape (chunk_count, 2), are each chunk's shares of V and S. The volume is taken about the body's
-    first vertex, as in `forces.gas.volume_gradient`.
+
+@parallel_kernel
+def predict_and_measure(
+    x, v, inverse_mass, fall, time, lying, body_point_start, chunks, block_chunk, triangles, task_start, launch_start,
+    rest_volume, gas, ambient, start, gradient, chunk_sums, impulse,
+):  # fmt: skip
+    """Predict the vertices (`move.predict`); then dV/dx [m^2] into `gradient` and lambda of each skin into `impulse`.
+
+    Triangles are added block by block while its vertices are in the cache (`colours.Schedule`), then those across the
+    borders. `chunk_sums`, shape (chunk_count, 2), are each chunk's shares of V, taken about the body's first vertex,
+    and of S.
     """
+    for block in prange(block_chunk.shape[0] - 1):
+        first, last = chunks.start[block_chunk[block]], chunks.start[block_chunk[block + 1]]
+        predict(first, last, x, v, inverse_mass, fall, time, lying[chunks.body[block_chunk[block]]], start)
+        for vertex in range(first, last):
+            i = np.uint32(vertex)
+            gradient[i, 0] = gradient[i, 1] = gradient[i, 2] = 0.0
+        add_triangles(task_start[block], task_start[block + 1], triangles, x, gradient)
+    for launch in range(1, launch_start.shape[0] - 1):
+        begin = launch_start[launch]
+        count = launch_start[launch + 1] - begin
+        if count == 1:
+            add_triangles(task_start[begin], task_start[begin + 1], triangles, x, gradient)
+        else:
+            for task in prange(count):
+                add_triangles(task_start[begin + task], task_start[begin + task + 1], triangles, x, gradient)
     for c in prange(chunks.body.shape[0]):
         origin = body_point_start[chunks.body[c]]
         ox, oy, oz = x[origin, 0], x[origin, 1], x[origin, 2]
         volume = steepness = 0.0
-        for i in range(chunks.start[c], chunks.start[c + 1]):
-            gx = gy = gz = 0.0
-            for q in range(fans.vertex_start[i], fans.vertex_start[i + 1]):
-                j, k = fans.corners[q, 0], fans.corners[q, 1]
-                ax, ay, az = x[j, 0] - ox, x[j, 1] - oy, x[j, 2] - oz
-                bx, by, bz = x[k, 0] - ox, x[k, 1] - oy, x[k, 2] - oz
-                gx += ay * bz - az * by
-                gy += az * bx - ax * bz
-                gz += ax * by - ay * bx
-            gx, gy, gz = gx / 6.0, gy / 6.0, gz / 6.0
-            gradient[i, 0], gradient[i, 1], gradient[i, 2] = gx, gy, gz
+        for vertex in range(chunks.start[c], chunks.start[c + 1]):
+            i = np.uint32(vertex)
+            gx, gy, gz = gradient[i, 0], gradient[i, 1], gradient[i, 2]
             volume += (x[i, 0] - ox) * gx + (x[i, 1] - oy) * gy + (x[i, 2] - oz) * gz
             steepness += inverse_mass[i] * (gx * gx + gy * gy + gz * gz)
         chunk_sums[c, 0] = volume / 3.0

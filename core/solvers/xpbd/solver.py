@@ -45,9 +45,9 @@ from .contacts import (
     project_contacts,
     project_velocities,
 )
-from .gas import measure_gas
-from .move import predict, set_velocities
-from .spin import lacking_spin, measure_lack, measure_moments
+from .gas import predict_and_measure
+from .move import set_velocities
+from .spin import lacking_spin, measure_moments, measure_spin
 from .stretch import edge_rows, project_skins
 from .swept import NEVER, find_crossed
 
@@ -69,6 +69,9 @@ class XpbdSolver:
         block_start = chunks.start[self._block_chunk]
         self._edge_order = schedule(model.edges.points, block_start, n)
         self._edges = edge_rows(model.edges, self._edge_order, self._inverse_mass, self._time)
+        skin = model.surfaces.triangles[: model.surfaces.body_triangle_start[model.membrane_count]]
+        self._triangle_order = schedule(skin, block_start, n)
+        self._triangles = skin[self._triangle_order.order].astype(np.uint32)
         order = schedule(model.hinges.points, block_start, n)
         self._hinges = HingeRows(order.order, order.task_start, order.launch_start)
         self._turn = np.zeros((len(model.hinges.sharp), 18))
@@ -78,6 +81,7 @@ class XpbdSolver:
         self._impulse = np.zeros(model.membrane_count)
         self._spin_sums = np.zeros((len(chunks.body), 13))
         self._spin = np.zeros((model.membrane_count, 6))
+        self._pinned = np.flatnonzero(model.pinned)
         skins = range(model.membrane_count)
         start = model.body_point_start
         self._free = np.array([not model.pinned[start[b] : start[b + 1]].any() for b in skins], bool)
@@ -104,6 +108,7 @@ class XpbdSolver:
         self._motion: Motion | None = None
         self._moves = False  # whether anything given moves in this frame
         self._chosen = 0
+        self._moved = False  # whether something has moved the skins since `measure_spin`
         self._allocate(0)
 
     def _allocate(self, capacity: int) -> None:
@@ -162,7 +167,6 @@ class XpbdSolver:
         self._predict(after)
         self._move_given(after, motion, share + self._time / motion.frame_time)
         self._project_skins(after)
-        self._measure_lack(after)
         self._project_contacts(after)
         self._set_velocities(after)
         self._settle_contacts(after)
@@ -186,9 +190,10 @@ class XpbdSolver:
         n, count = model.vertex_count, model.membrane_count
         np.logical_or(state.touching, self._tied, out=self._lying)
         x = state.positions
-        predict(x, state.velocities, self._inverse_mass, model.gravity, h, model.chunks, self._lying, self._start)
         if len(x) > n:
             self._start[n:] = x[n:]
+        if len(self._pinned):
+            self._start[self._pinned] = x[self._pinned]
         if model.rigid_count:
             solids, rigid = model.rigid, state.rigid
             self._poses[:] = rigid.pose
@@ -206,13 +211,15 @@ class XpbdSolver:
             state.positions[motion.points] = motion.positions(share)
 
     def _project_skins(self, state: State) -> None:
-        """Gas, stretch and bend."""
+        """Prediction, gas, stretch and bend, and the angular momentum that the skins lose without a reason."""
         model, x = self.model, state.positions
         if model.membrane_count == 0:
             return
-        measure_gas(
-            x, self._inverse_mass, model.body_point_start, model.fans, model.chunks, model.rest_volume, state.gas,
-            model.ambient_pressure, self._time, self._gradient, self._gas_sums, self._impulse,
+        predict_and_measure(
+            x, state.velocities, self._inverse_mass, model.gravity, self._time, self._lying, model.body_point_start,
+            model.chunks, self._block_chunk, self._triangles, self._triangle_order.task_start,
+            self._triangle_order.launch_start, model.rest_volume, state.gas, model.ambient_pressure, self._start,
+            self._gradient, self._gas_sums, self._impulse,
         )  # fmt: skip
         project_skins(
             x, self._inverse_mass, self._gradient, self._impulse, model.chunks, self._block_chunk,
@@ -223,12 +230,9 @@ class XpbdSolver:
                 x, self._inverse_mass, model.hinges, self._hinges, self._time, self._turn, self._hinge_force
             )
 
-    def _measure_lack(self, state: State) -> None:
-        """Angular momentum that the skins have lost without a reason."""
-        model = self.model
-        measure_lack(
-            self._start, state.positions, state.velocities, model.vertex_mass, model.gravity, self._time,
-            model.body_point_start, model.chunks, self._lying, self._spin_sums,
+        measure_spin(
+            self._start, x, state.velocities, model.vertex_mass, model.gravity, self._time, model.body_point_start,
+            model.chunks, self._lying, self._spin_sums,
         )  # fmt: skip
 
     def _project_contacts(self, state: State) -> None:
@@ -236,6 +240,7 @@ class XpbdSolver:
         model, candidates = self.model, self._candidates
         state.touching[:] = False
         self._chosen = 0
+        self._moved = False
         if candidates.alone:
             return
         x = state.positions
@@ -299,6 +304,7 @@ class XpbdSolver:
     def _take_step(self, state: State) -> None:
         """Move everything by the rows of unknowns."""
         model, n = self.model, self.model.vertex_count
+        self._moved = True
         state.positions[:n] += self._step[:n]
         if model.rigid_count:
             move_poses(state.rigid.pose, self._step[n:], 1.0, state.rigid.pose)
@@ -309,7 +315,8 @@ class XpbdSolver:
         model, h = self.model, self._time
         x, v, count = state.positions, state.velocities, model.membrane_count
         if count:
-            measure_moments(x, model.vertex_mass, model.body_point_start, model.chunks, self._spin_sums)
+            if self._moved:
+                measure_moments(x, model.vertex_mass, model.body_point_start, model.chunks, self._spin_sums)
             lacking_spin(x, model.body_point_start, model.chunks, self._free, self._spin_sums, self._spin)
             set_velocities(
                 x, self._start, self._inverse_mass, model.gravity, h, model.chunks, self._lying, self._spin, v

@@ -6,33 +6,38 @@ So the angular momentum that the projections inside a skin may not change is mea
 skin gets the rotation that it lacks, as `momentum.py` does for the implicit solver. Linear momentum is exact as it is.
 """
 
+import numpy as np
 from numba import prange
 
 from ...jit import kernel, parallel_kernel
 
 
 @parallel_kernel
-def measure_lack(start, x, v, mass, fall, time, body_point_start, chunks, touching, sums):
-    """Angular momentum [kg m^2/s] lost on the way from the prediction to x, per chunk, shape (chunk_count, 3).
+def measure_spin(start, x, v, mass, fall, time, body_point_start, chunks, lying, sums):
+    """Angular momentum [kg m^2/s] lost on the way from the prediction to x, per chunk, and the moments of mass at x.
 
-    About the body's first vertex; linear momentum is the same before and after, so the point does not matter.
+    `sums`, shape (chunk_count, 13): the loss about the body's first vertex at the start (linear momentum is the same
+    before and after, so the point does not matter), then as `measure_moments`.
     """
     for c in prange(chunks.body.shape[0]):
         origin = body_point_start[chunks.body[c]]
         ox, oy, oz = start[origin, 0], start[origin, 1], start[origin, 2]
-        share = time if touching[chunks.body[c]] else 0.5 * time
+        share = time if lying[chunks.body[c]] else 0.5 * time
         gx, gy, gz = share * fall[0], share * fall[1], share * fall[2]
         lx = ly = lz = 0.0
-        for i in range(chunks.start[c], chunks.start[c + 1]):
+        inverse = 1.0 / time
+        for vertex in range(chunks.start[c], chunks.start[c + 1]):
+            i = np.uint32(vertex)
             m = mass[i]
-            rx, ry, rz = start[i, 0] - ox, start[i, 1] - oy, start[i, 2] - oz
-            ux = m * (v[i, 0] + gx - (x[i, 0] - start[i, 0]) / time)
-            uy = m * (v[i, 1] + gy - (x[i, 1] - start[i, 1]) / time)
-            uz = m * (v[i, 2] + gz - (x[i, 2] - start[i, 2]) / time)
+            rx, ry, rz = m * (start[i, 0] - ox), m * (start[i, 1] - oy), m * (start[i, 2] - oz)
+            ux = v[i, 0] + gx - inverse * (x[i, 0] - start[i, 0])
+            uy = v[i, 1] + gy - inverse * (x[i, 1] - start[i, 1])
+            uz = v[i, 2] + gz - inverse * (x[i, 2] - start[i, 2])
             lx += ry * uz - rz * uy
             ly += rz * ux - rx * uz
             lz += rx * uy - ry * ux
         sums[c, 0], sums[c, 1], sums[c, 2] = lx, ly, lz
+        add_moments(c, x, mass, chunks.start[c], chunks.start[c + 1], origin, sums)
 
 
 @parallel_kernel
@@ -40,19 +45,26 @@ def measure_moments(x, mass, body_point_start, chunks, sums):
     """Mass, first and second moments about the body's first vertex, per chunk: columns 3 to 12 of `sums`."""
     for c in prange(chunks.body.shape[0]):
         origin = body_point_start[chunks.body[c]]
-        ox, oy, oz = x[origin, 0], x[origin, 1], x[origin, 2]
-        total = sx = sy = sz = xx = yy = zz = xy = xz = yz = 0.0
-        for i in range(chunks.start[c], chunks.start[c + 1]):
-            m = mass[i]
-            rx, ry, rz = x[i, 0] - ox, x[i, 1] - oy, x[i, 2] - oz
-            total += m
-            mx, my, mz = m * rx, m * ry, m * rz
-            sx, sy, sz = sx + mx, sy + my, sz + mz
-            xx, yy, zz = xx + mx * rx, yy + my * ry, zz + mz * rz
-            xy, xz, yz = xy + mx * ry, xz + mx * rz, yz + my * rz
-        row = sums[c]
-        row[3], row[4], row[5], row[6] = total, sx, sy, sz
-        row[7], row[8], row[9], row[10], row[11], row[12] = xx, yy, zz, xy, xz, yz
+        add_moments(c, x, mass, chunks.start[c], chunks.start[c + 1], origin, sums)
+
+
+@kernel
+def add_moments(c, x, mass, first, last, origin, sums):
+    """`measure_moments` of one chunk: vertices first .. last - 1."""
+    ox, oy, oz = x[origin, 0], x[origin, 1], x[origin, 2]
+    total = sx = sy = sz = xx = yy = zz = xy = xz = yz = 0.0
+    for vertex in range(first, last):
+        i = np.uint32(vertex)
+        m = mass[i]
+        rx, ry, rz = x[i, 0] - ox, x[i, 1] - oy, x[i, 2] - oz
+        mx, my, mz = m * rx, m * ry, m * rz
+        total += m
+        sx, sy, sz = sx + mx, sy + my, sz + mz
+        xx, yy, zz = xx + mx * rx, yy + my * ry, zz + mz * rz
+        xy, xz, yz = xy + mx * ry, xz + mx * rz, yz + my * rz
+    row = sums[c]
+    row[3], row[4], row[5], row[6] = total, sx, sy, sz
+    row[7], row[8], row[9], row[10], row[11], row[12] = xx, yy, zz, xy, xz, yz
 
 
 @kernel
