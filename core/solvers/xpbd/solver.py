@@ -181,9 +181,11 @@ class XpbdSolver:
             return
         x = state.positions
         self._start[:] = x
+        self._poses[:] = state.rigid.pose
         self._candidates.cover(x, x)
         self._candidates.recover(x)
         self._press(state, 1.0)
+        self._candidates.recover(x)  # what has been reached is not given up
 
     def _predict(self, state: State) -> None:
         model, h = self.model, self._time
@@ -286,6 +288,34 @@ class XpbdSolver:
             contacts.friction, self._start, x, self._mobility, SWEEPS, self._step, self._pressed, self._held,
         )  # fmt: skip
         self._take_step(state)
+        self._hold_back(state)
+
+    def _hold_back(self, state: State) -> None:
+        """Shorten the way since the start of the substep where surfaces would end on the wrong side of each other.
+
+        It happens where something is squeezed from several sides. This takes momentum, so it is the last resort: what
+        is on the wrong side unnoticed would stay there.
+        """
+        model, contacts, x, n = self.model, self._candidates.contacts, state.positions, self.model.vertex_count
+        find_crossed(
+            self._start, x, contacts.count, contacts.points, contacts.kind, contacts.side, contacts.weights,
+            contacts.normal, contacts.gap, self._crossed,
+        )  # fmt: skip
+        if not (self._crossed[: contacts.count] < NEVER).any():
+            return
+        self.counts.shortened_steps += 1
+        np.subtract(x[:n], self._start[:n], out=self._step[:n])
+        if model.rigid_count:
+            steps_between(self._poses, state.rigid.pose, self._step[n:])
+            points = slice(n, model.moving_point_count)
+            np.subtract(self._start[points], self._poses[self._owner, :3], out=self._arm)
+        limit_displacement(self._start, self._step, self._mobility, contacts, self._share)
+        self._step[:n] *= self._share[:n, None]
+        self._step[n:] *= np.repeat(self._share[n:], 2)[:, None]
+        np.add(self._start[:n], self._step[:n], out=x[:n])
+        if model.rigid_count:
+            move_poses(self._poses, self._step[n:], 1.0, state.rigid.pose)
+            place_points(state.rigid.pose, model.rigid.arm, model.rigid.point_start, x)
 
     def _set_mobility(self, state: State) -> None:
         """Arms and inverse inertia of the rigid bodies as they are."""
