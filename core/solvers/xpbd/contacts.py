@@ -15,8 +15,9 @@ from ...collide.contacts import EDGE_EDGE, POINT_TRIANGLE
 from ...collide.mobility import mobility_along, push_sides, relative_step
 from ...jit import kernel
 
-#: Sweeps over the contacts of a substep.
-SWEEPS = 8
+#: Sweeps over the contacts of a substep: light skins give way at once, rigid bodies carry each other.
+SWEEPS = 4
+RIGID_SWEEPS = 16
 #: Rigid bodies that meet at less than gravity adds in this many substeps lie on each other and do not bounce.
 RESTING_STEPS = 2.0
 #: Share of the thickness r that a contact keeps. Rows from here up to r are projected as well, in case others push

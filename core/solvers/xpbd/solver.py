@@ -38,6 +38,7 @@ from .candidates import Candidates
 from .colours import schedule, vertex_blocks
 from .contacts import (
     RESTING_STEPS,
+    RIGID_SWEEPS,
     SWEEPS,
     choose_rows,
     contact_forces,
@@ -47,7 +48,7 @@ from .contacts import (
 )
 from .gas import predict_and_measure
 from .move import set_velocities
-from .spin import lacking_spin, measure_moments, measure_spin
+from .spin import add_lack, lacking_spin, measure_moments, measure_spin
 from .stretch import edge_rows, project_skins
 from .swept import NEVER, find_crossed
 
@@ -105,6 +106,7 @@ class XpbdSolver:
         self._share = np.ones(n + model.rigid_count)
         self._losses = Losses(model)
         self._pairs = PairImpulses(model)
+        self._sweeps = RIGID_SWEEPS if model.rigid_count else SWEEPS
         self._motion: Motion | None = None
         self._moves = False  # whether anything given moves in this frame
         self._chosen = 0
@@ -285,7 +287,7 @@ class XpbdSolver:
         self._set_mobility(state)
         project_contacts(
             self._chosen, self._rows, self._depth, contacts.points, contacts.weights, contacts.normal,
-            contacts.friction, self._start, x, self._mobility, SWEEPS, self._step, self._pressed, self._held,
+            contacts.friction, self._start, x, self._mobility, self._sweeps, self._step, self._pressed, self._held,
         )  # fmt: skip
         self._take_step(state)
         self._hold_back(state)
@@ -334,8 +336,11 @@ class XpbdSolver:
     def _take_step(self, state: State) -> None:
         """Move everything by the rows of unknowns."""
         model, n = self.model, self.model.vertex_count
-        self._moved = True
-        state.positions[:n] += self._step[:n]
+        if n:
+            self._moved = True
+            step, x = self._step[:n], state.positions
+            add_lack(self._start, x, step, model.vertex_mass, self._time, model.chunks, self._spin_sums)
+            x[:n] += step
         if model.rigid_count:
             move_poses(state.rigid.pose, self._step[n:], 1.0, state.rigid.pose)
             place_points(state.rigid.pose, model.rigid.arm, model.rigid.point_start, state.positions)
@@ -376,7 +381,7 @@ class XpbdSolver:
             self._set_rows(rigid, self._step)
             project_velocities(
                 self._chosen, self._rows, contacts.points, contacts.bodies, contacts.weights, contacts.normal,
-                contacts.friction, model.bounciness, self._slow, state.velocities, self._mobility, self._time, SWEEPS,
+                contacts.friction, model.bounciness, self._slow, state.velocities, self._mobility, self._time, self._sweeps,
                 self._earlier, self._step, self._pressed, self._held,
             )  # fmt: skip
             inertia = np.empty((model.rigid_count, 3, 3))

@@ -41,6 +41,28 @@ def measure_spin(start, x, v, mass, fall, time, body_point_start, chunks, lying,
 
 
 @parallel_kernel
+def add_lack(start, x, step, mass, time, chunks, sums):
+    """Add what is lost when contacts or attachments move the vertices at x by `step` [m], shape (vertex_count, 3).
+
+    Their torque is that at x, sum m x cross step / h; velocities from positions give step cross (x - start) besides.
+    """
+    for c in prange(chunks.body.shape[0]):
+        lx = ly = lz = 0.0
+        for vertex in range(chunks.start[c], chunks.start[c + 1]):
+            i = np.uint32(vertex)
+            px, py, pz = step[i, 0], step[i, 1], step[i, 2]
+            if px != 0.0 or py != 0.0 or pz != 0.0:
+                m = mass[i] / time
+                dx, dy, dz = x[i, 0] - start[i, 0], x[i, 1] - start[i, 1], x[i, 2] - start[i, 2]
+                lx -= m * (py * dz - pz * dy)
+                ly -= m * (pz * dx - px * dz)
+                lz -= m * (px * dy - py * dx)
+        sums[c, 0] += lx
+        sums[c, 1] += ly
+        sums[c, 2] += lz
+
+
+@parallel_kernel
 def measure_moments(x, mass, body_point_start, chunks, sums):
     """Mass, first and second moments about the body's first vertex, per chunk: columns 3 to 12 of `sums`."""
     for c in prange(chunks.body.shape[0]):
