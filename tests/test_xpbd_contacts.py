@@ -200,7 +200,5 @@ def test_an_attachment_gives_way_as_its_compliance_says():
     d = rows.weights[1] @ rows.x[rows.points[1]] - offset[0]
     unit = d / np.linalg.norm(d)
     impulse = -np.linalg.norm(d) / (unit @ jacobian @ inverse @ jacobian.T @ unit + 1.0 / (k * TIME**2))
-    project_attachments(
-        rows.points[1:2], rows.weights[1:2], offset, np.array([k]), TIME, rows.x, rows.mobility, step
-    )
+    project_attachments(rows.points[1:2], rows.weights[1:2], offset, np.array([k]), TIME, rows.x, rows.mobility, step)
     np.testing.assert_allclose(step.ravel(), inverse @ jacobian.T @ unit * impulse, rtol=1e-10, atol=1e-14)

@@ -100,9 +100,7 @@ def test_bend_equals_plain_numpy(scene):
     assert len(model.hinges.sharp) == 0
     expected, start = scene.x.copy(), scene.x.copy()
     project_hinges_by_hand(expected, model.hinges, solver._hinges.order, scene.weight)
-    project_bend(
-        scene.x, scene.weight, model.hinges, solver._hinges, TIME, solver._turn, solver._hinge_force
-    )
+    project_bend(scene.x, scene.weight, model.hinges, solver._hinges, TIME, solver._turn, solver._hinge_force)
     moved = np.abs(expected - start).max()
     assert moved > 1e-6
     np.testing.assert_allclose(scene.x, expected, rtol=0.0, atol=1e-9 * moved)

@@ -175,11 +175,22 @@ def test_the_light_skin_of_a_basketball_gives_way():
 def two_balls(threads=1, friction=0.5):
     builder = ModelBuilder(gravity=(0.0, 0.0, 0.0))
     add_ball(
-        builder, BEACH_BALL, 2, (-0.25, 0.0, 0.0), velocity=(3.0, 0.0, 0.0), bounciness=0.7, bend_modulus=1e-4,
+        builder,
+        BEACH_BALL,
+        2,
+        (-0.25, 0.0, 0.0),
+        velocity=(3.0, 0.0, 0.0),
+        bounciness=0.7,
+        bend_modulus=1e-4,
         friction=friction,
     )
     add_ball(
-        builder, BEACH_BALL.like(mass=0.6), 2, (0.2, 0.05, 0.0), velocity=(-1.0, 0.0, 0.0), bounciness=0.7,
+        builder,
+        BEACH_BALL.like(mass=0.6),
+        2,
+        (0.2, 0.05, 0.0),
+        velocity=(-1.0, 0.0, 0.0),
+        bounciness=0.7,
         friction=friction,
     )
     return World(builder.build(), frame_rate=24.0, substeps=20, solver="XPBD", threads=threads)
@@ -214,11 +225,21 @@ def test_threads_and_a_saved_state_change_no_bit(monkeypatch):
         np.testing.assert_array_equal(one.save().velocities, other.save().velocities)
 
 
+#: Centre of the first ball [m], velocity of the second [m/s], volumes [m^3] after a quarter of a second.
+GOLDEN = [
+    -0.3920632538141051,
+    -0.10575583932842517,
+    -0.001904692589074637,
+    0.5368002269099332,
+    0.204416051282187,
+    0.005832249798402299,
+    0.03359674340871553,
+    0.03357350624323634,
+]
+
+
 def test_a_small_scene_ends_where_it_always_did():
     scene = two_balls()
     run(scene, 6)
     found = np.concatenate([centre(scene, 0), velocity(scene, 1), [b.volume for b in scene.diagnostics().bodies]])
     np.testing.assert_allclose(found, GOLDEN, rtol=1e-6, atol=1e-9)
-
-
-GOLDEN = np.zeros(8)

@@ -23,7 +23,6 @@ import numpy as np
 from numba import prange
 
 from ..collide.contacts import Contacts
-
 from ..jit import kernel, parallel_kernel
 from ..model import FloatArray, Model
 from ..state import PairSpeeds, State

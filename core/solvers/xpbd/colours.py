@@ -50,7 +50,9 @@ def colours_of(points: IntArray, vertex_count: int) -> IntArray:
     order = np.argsort(points.ravel(), kind="stable").astype(np.int32)
     start = np.searchsorted(points.ravel()[order], np.arange(vertex_count + 1)).astype(np.int32)
     colour = np.full(len(points), -1, np.int32)
-    colour_greedily(points, start, (order // points.shape[1]).astype(np.int32), np.zeros(len(points) + 1, np.int64), colour)
+    colour_greedily(
+        points, start, (order // points.shape[1]).astype(np.int32), np.zeros(len(points) + 1, np.int64), colour
+    )
     return colour
 
 

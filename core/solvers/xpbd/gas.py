@@ -21,7 +21,6 @@ from ...forces.gas import SMALLEST_VOLUME_SHARE
 from ...jit import kernel, parallel_kernel
 from .move import predict
 
-
 SIXTH = 1.0 / 6.0
 
 

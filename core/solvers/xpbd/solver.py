@@ -230,9 +230,7 @@ class XpbdSolver:
             self._edge_order.task_start, self._edge_order.launch_start, self._edges,
         )  # fmt: skip
         if len(self._hinge_force):
-            project_bend(
-                x, self._inverse_mass, model.hinges, self._hinges, self._time, self._turn, self._hinge_force
-            )
+            project_bend(x, self._inverse_mass, model.hinges, self._hinges, self._time, self._turn, self._hinge_force)
 
         measure_spin(
             self._start, x, state.velocities, model.vertex_mass, model.gravity, self._time, model.body_point_start,

@@ -81,6 +81,13 @@ def cross_triangle(before, after, points, row, weights, normal, gap):
     if where != 0:
         return NEVER
     sign = 1.0 if old > 0.0 else -1.0
+    # the point of the face below it now, so that both sides are pushed along one line and no torque arises
+    u_end, v_end, w_end, _, _, _, _, where = closest_on_triangle(
+        after[p, 0], after[p, 1], after[p, 2], after[a, 0], after[a, 1], after[a, 2],
+        after[b, 0], after[b, 1], after[b, 2], after[c, 0], after[c, 1], after[c, 2],
+    )  # fmt: skip
+    if where == 0:
+        u, v, w = u_end, v_end, w_end
     weights[row, 0], weights[row, 1], weights[row, 2], weights[row, 3] = 1.0, -u, -v, -w
     normal[row, 0], normal[row, 1], normal[row, 2] = sign * nx / length, sign * ny / length, sign * nz / length
     gap[row] = sign * new
@@ -126,10 +133,12 @@ def cross_edges(before, after, points, row, weights, normal, gap):
             high = middle
     s, t, _, _, _, dd = edges_between(before, after, points, row, high)
     first = edges_between(before, after, points, row, 0.0)[5]
-    last = edges_between(before, after, points, row, 1.0)[5]
+    s_end, t_end, _, _, _, last = edges_between(before, after, points, row, 1.0)
     inside = s > 0.0 and s < 1.0 and t > 0.0 and t < 1.0
     if not inside or dd > EDGE_MEETS * EDGE_MEETS * max(first, last):
         return NEVER
+    if s_end > 0.0 and s_end < 1.0 and t_end > 0.0 and t_end < 1.0:
+        s, t = s_end, t_end
     ex, ey, ez = after[p_end, 0] - after[p, 0], after[p_end, 1] - after[p, 1], after[p_end, 2] - after[p, 2]
     fx, fy, fz = after[q_end, 0] - after[q, 0], after[q_end, 1] - after[q, 1], after[q_end, 2] - after[q, 2]
     nx, ny, nz = ey * fz - ez * fy, ez * fx - ex * fz, ex * fy - ey * fx
