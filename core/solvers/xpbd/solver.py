@@ -19,15 +19,12 @@ import math
 
 import numpy as np
 
-from ...collide.bound import limit_displacement
-from ...collide.mobility import Mobility
-from ...collide.narrow import evaluate_gaps
+from ...collide.contacts import Contacts
 from ...collide.recovery import RECOVERY_SHARE
 from ...errors import ParameterError
-from ...forces.attachment import turned_offsets
 from ...model import FloatArray, Model
 from ...rigid.flight import fly, pushed, shifted
-from ...rigid.motion import move_poses, place_points, steps_between, turned_tensors
+from ...rigid.motion import place_points, turned_tensors
 from ...state import RigidMotion, State, StuckContacts
 from ..counts import Counts
 from ..given import Motion
@@ -36,21 +33,11 @@ from ..pairs import PairImpulses
 from .bend import HingeRows, project_bend
 from .candidates import Candidates
 from .colours import schedule, vertex_blocks
-from .contacts import (
-    RESTING_STEPS,
-    RIGID_SWEEPS,
-    SWEEPS,
-    choose_rows,
-    contact_forces,
-    project_attachments,
-    project_contacts,
-    project_velocities,
-)
 from .gas import predict_and_measure
 from .move import set_velocities
-from .spin import add_lack, lacking_spin, measure_moments, measure_spin
+from .pressing import ContactPhase
+from .spin import lacking_spin, measure_moments, measure_spin
 from .stretch import edge_rows, project_skins
-from .swept import NEVER, find_crossed
 
 
 class XpbdSolver:
@@ -63,7 +50,7 @@ class XpbdSolver:
         self.substep_time = substep_time
         self.counts = Counts()
         self._time = substep_time
-        n, chunks, solids = model.vertex_count, model.chunks, model.rigid
+        n, chunks = model.vertex_count, model.chunks
         with np.errstate(divide="ignore"):
             self._inverse_mass = np.where(model.pinned, 0.0, 1.0 / model.vertex_mass)
         self._block_chunk = vertex_blocks(chunks)
@@ -80,7 +67,6 @@ class XpbdSolver:
         self._gradient = np.zeros((n, 3))
         self._gas_sums = np.zeros((len(chunks.body), 2))
         self._impulse = np.zeros(model.membrane_count)
-        self._spin_sums = np.zeros((len(chunks.body), 13))
         self._spin = np.zeros((model.membrane_count, 6))
         self._pinned = np.flatnonzero(model.pinned)
         skins = range(model.membrane_count)
@@ -95,38 +81,25 @@ class XpbdSolver:
         self._poses = np.zeros((model.rigid_count, 7))
         self._aim = np.zeros((model.rigid_count, 7))
         self._candidates = Candidates(model)
-        self._arm = solids.arm.copy()
-        self._owner = model.point_body[n : model.moving_point_count] - model.membrane_count
-        self._mobility = Mobility(
-            self._inverse_mass, solids.unknown, self._arm, 1.0 / solids.mass, solids.inverse_inertia.copy()
-        )
-        self._step = np.zeros((model.unknown_count, 3))
-        self._earlier = np.zeros((model.unknown_count, 3))
-        self._slow = RESTING_STEPS * substep_time * float(np.linalg.norm(model.gravity))
-        self._share = np.ones(n + model.rigid_count)
+        self._spin_sums = np.zeros((len(chunks.body), 13))
+        self._phase = ContactPhase(
+            model, self._time, self._candidates.contacts, self._inverse_mass, self._start, self._poses, self._spin_sums,
+            self.counts,
+        )  # fmt: skip
         self._losses = Losses(model)
         self._pairs = PairImpulses(model)
-        self._sweeps = RIGID_SWEEPS if model.rigid_count else SWEEPS
         self._motion: Motion | None = None
         self._moves = False  # whether anything given moves in this frame
-        self._chosen = 0
-        self._moved = False  # whether something has moved the skins since `measure_spin`
-        self._allocate(0)
-
-    def _allocate(self, capacity: int) -> None:
-        """Room for so many rows of contacts."""
-        self.normal_force = np.zeros(capacity)  # of each row at the end of the last substep [N]
-        self._soft_force = np.zeros(capacity)  # of those that press on a membrane
-        self._crossed = np.full(capacity, NEVER)
-        self._rows = np.zeros(capacity, np.int32)
-        self._depth = np.zeros(capacity)
-        self._pressed = np.zeros(capacity)
-        self._held = np.zeros((capacity, 3))
 
     @property
-    def contacts(self):  # type: ignore[no-untyped-def]
+    def contacts(self) -> Contacts:
         """The contact record."""
         return self._candidates.contacts
+
+    @property
+    def normal_force(self) -> FloatArray:
+        """Of each row of the contact record at the end of the last substep [N]."""
+        return self._phase.normal_force
 
     @property
     def contact_count(self) -> int:
@@ -146,7 +119,8 @@ class XpbdSolver:
         """Forget what was found on the way to a state, so that a run continued from it has the same bits."""
         self._candidates.start_frame(state)
         self._pairs.clear()
-        self.normal_force[:] = 0.0
+        self._phase.normal_force[:] = 0.0
+        self._motion = None
 
     def step(self, before: State, after: State, motion: Motion, share: float, gas: FloatArray) -> None:
         """One substep from `before` to `after`, which may be the same object.
@@ -162,6 +136,7 @@ class XpbdSolver:
         if motion is not self._motion:
             self._motion = motion
             self._moves = not np.array_equal(motion.start, motion.end)
+            after.velocities[motion.points] = motion.velocities
         after.gas[:] = gas
         after.stuck = StuckContacts.none()
         self.counts.stages += 1
@@ -171,9 +146,14 @@ class XpbdSolver:
         self._project_skins(after)
         self._project_contacts(after)
         self._set_velocities(after)
-        self._settle_contacts(after)
         if not self._candidates.alone:
+            self._phase.settle(after)
             after.wrong_side = self._candidates.wrong_side()
+            if self._losses.inelastic:
+                self._pairs.clear()
+                self._pairs.add(
+                    self.contacts, self._candidates.searches, after.positions, self._phase.soft_force, self._time
+                )
         self._losses.apply(self, self._pairs, after, self._time)
         self._set_point_velocities(after)
 
@@ -186,7 +166,7 @@ class XpbdSolver:
         self._poses[:] = state.rigid.pose
         self._candidates.cover(x, x)
         self._candidates.recover(x)
-        self._press(state, 1.0)
+        self._phase.press(state, 1.0)
         self._candidates.recover(x)  # what has been reached is not given up
 
     def _predict(self, state: State) -> None:
@@ -201,8 +181,7 @@ class XpbdSolver:
         if model.rigid_count:
             solids, rigid = model.rigid, state.rigid
             self._poses[:] = rigid.pose
-            turned_tensors(rigid.pose, solids.inverse_inertia, self._mobility.rigid_inverse_inertia)
-            self._set_rows(rigid, self._earlier)
+            self._phase.keep_velocities(rigid)
             flight = fly(rigid.pose, rigid.velocity, rigid.angular_momentum, solids, h)
             fall = np.where(self._lying[count:, None], h * h, 0.5 * h * h) * model.gravity
             self._aim[:] = shifted(flight, fall)
@@ -239,125 +218,27 @@ class XpbdSolver:
 
     def _project_contacts(self, state: State) -> None:
         """Attachments, then contacts with friction."""
-        model, candidates = self.model, self._candidates
         state.touching[:] = False
-        self._chosen = 0
-        self._moved = False
-        if candidates.alone:
+        self._phase.begin()
+        if self._candidates.alone:
             return
-        x = state.positions
-        attachments = model.attachments
-        if len(attachments.body):
-            self._step[:] = 0.0
-            self._set_mobility(state)
-            project_attachments(
-                attachments.points, attachments.weights, turned_offsets(attachments, x), attachments.stiffness,
-                self._time, x, self._mobility, self._step,
-            )  # fmt: skip
-            self._take_step(state)
-        before = candidates.searches
-        candidates.cover(self._start, x)
-        self.counts.contact_searches += candidates.searches - before
-        self._press(state, RECOVERY_SHARE)  # what has been reached is kept
-
-    def _press(self, state: State, back: float) -> None:
-        """Project the contacts of the record; points behind a surface come to the share `back` of the thickness."""
-        contacts, x = self._candidates.contacts, state.positions
-        count = contacts.count
-        if contacts.capacity > len(self._rows):
-            self._allocate(contacts.capacity)
-        self._chosen = 0
-        if count == 0:
-            return
-        evaluate_gaps(x, contacts, self.model.surfaces)
-        find_crossed(
-            self._start, x, count, contacts.points, contacts.kind, contacts.side, contacts.weights, contacts.normal,
-            contacts.gap, self._crossed,
-        )  # fmt: skip
-        self._chosen = choose_rows(
-            count, contacts.edge_start, contacts.points, contacts.bodies, contacts.kind, contacts.side,
-            contacts.thickness, contacts.gap, contacts.distance, contacts.wanted, self._crossed, back,
-            self._rows, self._depth,
-        )  # fmt: skip
-        if self._chosen == 0:
-            return
-        self._step[:] = 0.0
-        self._set_mobility(state)
-        project_contacts(
-            self._chosen, self._rows, self._depth, contacts.points, contacts.weights, contacts.normal,
-            contacts.friction, self._start, x, self._mobility, self._sweeps, self._step, self._pressed, self._held,
-        )  # fmt: skip
-        self._take_step(state)
-        self._hold_back(state)
-
-    def _hold_back(self, state: State) -> None:
-        """Shorten the way since the start of the substep where surfaces would end on the wrong side of each other.
-
-        It happens where something is squeezed from several sides. This takes momentum, so it is the last resort: what
-        is on the wrong side unnoticed would stay there.
-        """
-        model, contacts, x, n = self.model, self._candidates.contacts, state.positions, self.model.vertex_count
-        find_crossed(
-            self._start, x, contacts.count, contacts.points, contacts.kind, contacts.side, contacts.weights,
-            contacts.normal, contacts.gap, self._crossed,
-        )  # fmt: skip
-        if not (self._crossed[: contacts.count] < NEVER).any():
-            return
-        self.counts.shortened_steps += 1
-        np.subtract(x[:n], self._start[:n], out=self._step[:n])
-        if model.rigid_count:
-            steps_between(self._poses, state.rigid.pose, self._step[n:])
-            points = slice(n, model.moving_point_count)
-            np.subtract(self._start[points], self._poses[self._owner, :3], out=self._arm)
-        limit_displacement(self._start, self._step, self._mobility, contacts, self._share)
-        self._step[:n] *= self._share[:n, None]
-        self._step[n:] *= np.repeat(self._share[n:], 2)[:, None]
-        np.add(self._start[:n], self._step[:n], out=x[:n])
-        if model.rigid_count:
-            move_poses(self._poses, self._step[n:], 1.0, state.rigid.pose)
-            place_points(state.rigid.pose, model.rigid.arm, model.rigid.point_start, x)
-
-    def _set_mobility(self, state: State) -> None:
-        """Arms and inverse inertia of the rigid bodies as they are."""
-        model = self.model
-        if model.rigid_count:
-            points = slice(model.vertex_count, model.moving_point_count)
-            np.subtract(state.positions[points], state.rigid.pose[self._owner, :3], out=self._arm)
-            turned_tensors(state.rigid.pose, model.rigid.inverse_inertia, self._mobility.rigid_inverse_inertia)
-
-    def _set_rows(self, rigid: RigidMotion, out: FloatArray) -> None:
-        """Velocities and angular velocities of the rigid bodies in their rows of unknowns."""
-        rows = out[self.model.vertex_count :]
-        rows[::2] = rigid.velocity
-        rows[1::2] = np.einsum("bij,bj->bi", self._mobility.rigid_inverse_inertia, rigid.angular_momentum)
-
-    def _take_step(self, state: State) -> None:
-        """Move everything by the rows of unknowns."""
-        model, n = self.model, self.model.vertex_count
-        if n:
-            self._moved = True
-            step, x = self._step[:n], state.positions
-            add_lack(self._start, x, step, model.vertex_mass, self._time, model.chunks, self._spin_sums)
-            x[:n] += step
-        if model.rigid_count:
-            move_poses(state.rigid.pose, self._step[n:], 1.0, state.rigid.pose)
-            place_points(state.rigid.pose, model.rigid.arm, model.rigid.point_start, state.positions)
+        self._phase.attach(state)
+        before = self._candidates.searches
+        self._candidates.cover(self._start, state.positions)
+        self.counts.contact_searches += self._candidates.searches - before
+        self._phase.press(state, RECOVERY_SHARE)  # what has been reached is kept
 
     def _set_velocities(self, state: State) -> None:
         """Velocities from where everything went."""
         model, h = self.model, self._time
         x, v, count = state.positions, state.velocities, model.membrane_count
         if count:
-            if self._moved:
+            if self._phase.moved:
                 measure_moments(x, model.vertex_mass, model.body_point_start, model.chunks, self._spin_sums)
             lacking_spin(x, model.body_point_start, model.chunks, self._free, self._spin_sums, self._spin)
             set_velocities(
                 x, self._start, self._inverse_mass, model.gravity, h, model.chunks, self._lying, self._spin, v
             )
-        if self._moves and self._motion is not None:
-            v[self._motion.points] = self._motion.velocities
-        elif self._motion is not None:
-            v[self._motion.points] = 0.0
         if model.rigid_count:
             rigid = state.rigid
             rest = np.where(self._lying[count:, None], 0.0, 0.5 * h) * model.gravity
@@ -367,33 +248,6 @@ class XpbdSolver:
                 rigid.angular_momentum + pushed(self._aim, rigid.pose, model.rigid, h),
             )
 
-    def _settle_contacts(self, state: State) -> None:
-        """Velocities of rigid bodies in contact, and what the contacts did in the substep."""
-        model, candidates, n = self.model, self._candidates, self.model.vertex_count
-        if candidates.alone:
-            return
-        contacts = candidates.contacts
-        if model.rigid_count and self._chosen:
-            rigid, rows = state.rigid, self._step[n:]
-            self._set_mobility(state)
-            self._set_rows(rigid, self._step)
-            project_velocities(
-                self._chosen, self._rows, contacts.points, contacts.bodies, contacts.weights, contacts.normal,
-                contacts.friction, model.bounciness, self._slow, state.velocities, self._mobility, self._time, self._sweeps,
-                self._earlier, self._step, self._pressed, self._held,
-            )  # fmt: skip
-            inertia = np.empty((model.rigid_count, 3, 3))
-            turned_tensors(rigid.pose, model.rigid.inertia, inertia)
-            rigid.velocity[:] = rows[::2]
-            rigid.angular_momentum[:] = np.einsum("bij,bj->bi", inertia, rows[1::2])
-        contact_forces(
-            self._chosen, self._rows, self._pressed, contacts.bodies, model.membrane_count, self._time,
-            self.normal_force, self._soft_force, state.touching,
-        )  # fmt: skip
-        if self._losses.inelastic:
-            self._pairs.clear()
-            self._pairs.add(contacts, candidates.searches, state.positions, self._soft_force, self._time)
-
     def _set_point_velocities(self, state: State) -> None:
         """Velocities of the rigid bodies' points from their motion."""
         model = self.model
@@ -402,5 +256,5 @@ class XpbdSolver:
             inverse = np.empty((model.rigid_count, 3, 3))
             turned_tensors(state.rigid.pose, model.rigid.inverse_inertia, inverse)
             spin = np.einsum("bij,bj->bi", inverse, state.rigid.angular_momentum)
-            arm = state.positions[points] - state.rigid.pose[self._owner, :3]
-            state.velocities[points] = state.rigid.velocity[self._owner] + np.cross(spin[self._owner], arm)
+            arm = state.positions[points] - state.rigid.pose[self._phase.owner, :3]
+            state.velocities[points] = state.rigid.velocity[self._phase.owner] + np.cross(spin[self._phase.owner], arm)
