@@ -88,6 +88,7 @@ class XpbdSolver:
         )  # fmt: skip
         self._losses = Losses(model)
         self._pairs = PairImpulses(model)
+        self._no_springs = StuckContacts.none()  # friction holds by positions alone
         self._motion: Motion | None = None
         self._moves = False  # whether anything given moves in this frame
 
@@ -138,7 +139,7 @@ class XpbdSolver:
             self._moves = not np.array_equal(motion.start, motion.end)
             after.velocities[motion.points] = motion.velocities
         after.gas[:] = gas
-        after.stuck = StuckContacts.none()
+        after.stuck = self._no_springs
         self.counts.stages += 1
         self._come_back(after)
         self._predict(after)
