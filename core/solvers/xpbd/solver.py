@@ -30,14 +30,14 @@ from ..counts import Counts
 from ..given import Motion
 from ..losses import Losses
 from ..pairs import PairImpulses
-from .bend import HingeRows, project_bend
+from .bend import HingeRows
 from .candidates import Candidates
 from .colours import schedule, vertex_blocks
-from .gas import predict_and_measure
 from .move import set_velocities
 from .pressing import ContactPhase
-from .spin import lacking_spin, measure_moments, measure_spin
-from .stretch import edge_rows, project_skins
+from .skins import advance_skins
+from .spin import lacking_spin, measure_moments
+from .stretch import edge_rows
 
 
 class XpbdSolver:
@@ -199,22 +199,12 @@ class XpbdSolver:
         model, x = self.model, state.positions
         if model.membrane_count == 0:
             return
-        predict_and_measure(
-            x, state.velocities, self._inverse_mass, model.gravity, self._time, self._lying, model.body_point_start,
-            model.chunks, self._block_chunk, self._triangles, self._triangle_order.task_start,
-            self._triangle_order.launch_start, model.rest_volume, state.gas, model.ambient_pressure, self._start,
-            self._gradient, self._gas_sums, self._impulse,
-        )  # fmt: skip
-        project_skins(
-            x, self._inverse_mass, self._gradient, self._impulse, model.chunks, self._block_chunk,
-            self._edge_order.task_start, self._edge_order.launch_start, self._edges,
-        )  # fmt: skip
-        if len(self._hinge_force):
-            project_bend(x, self._inverse_mass, model.hinges, self._hinges, self._time, self._turn, self._hinge_force)
-
-        measure_spin(
-            self._start, x, state.velocities, model.vertex_mass, model.gravity, self._time, model.body_point_start,
-            model.chunks, self._lying, self._spin_sums,
+        advance_skins(
+            x, state.velocities, self._inverse_mass, model.vertex_mass, model.gravity, self._time, self._lying,
+            model.body_point_start, model.chunks, self._block_chunk, self._triangles, self._triangle_order.task_start,
+            self._triangle_order.launch_start, model.rest_volume, state.gas, model.ambient_pressure, self._edges,
+            self._edge_order.task_start, self._edge_order.launch_start, model.hinges, self._hinges, self._start,
+            self._gradient, self._gas_sums, self._impulse, self._turn, self._hinge_force, self._spin_sums,
         )  # fmt: skip
 
     def _project_contacts(self, state: State) -> None:
