@@ -15,7 +15,18 @@ def crossing(before, after, kind):
     points = np.arange(4, dtype=np.int32)[None]
     weights, normal, gap, crossed = np.zeros((1, 4)), np.zeros((1, 3)), np.full(1, np.inf), np.zeros(1)
     find_crossed(
-        before, after, 1, points, np.array([kind], np.int8), np.ones(1, np.int8), weights, normal, gap, crossed
+        before,
+        after,
+        1,
+        points,
+        np.array([kind], np.int8),
+        np.ones(1, np.int8),
+        np.zeros(1),
+        1.0,
+        weights,
+        normal,
+        gap,
+        crossed,
     )
     return crossed[0], weights[0], normal[0], gap[0]
 

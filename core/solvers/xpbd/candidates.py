@@ -11,7 +11,7 @@ from ..newton import FAST_REACH_FACTOR, OWN_REACH
 
 #: Reach of a search in units of the move that made it necessary. Substeps are short and a search costs as much as
 #: several of them.
-REACH_FACTOR = 6.0
+REACH_FACTOR = 4.0
 
 
 class Candidates:

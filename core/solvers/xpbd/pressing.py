@@ -22,7 +22,7 @@ from .contacts import (
     project_velocities,
 )
 from .spin import add_lack
-from .swept import NEVER, find_crossed
+from .swept import NEVER, find_crossed, largest_move
 
 
 class ContactPhase:
@@ -102,9 +102,10 @@ class ContactPhase:
         if count == 0:
             return
         evaluate_gaps(x, contacts, self.model.surfaces)
+        before = largest_move(self._start, x)
         find_crossed(
-            self._start, x, count, contacts.points, contacts.kind, contacts.side, contacts.weights, contacts.normal,
-            contacts.gap, self._crossed,
+            self._start, x, count, contacts.points, contacts.kind, contacts.side, contacts.distance, 2.0 * before,
+            contacts.weights, contacts.normal, contacts.gap, self._crossed,
         )  # fmt: skip
         self._chosen = choose_rows(
             count, contacts.edge_start, contacts.points, contacts.bodies, contacts.kind, contacts.side,
@@ -120,18 +121,20 @@ class ContactPhase:
             contacts.friction, self._start, x, self._mobility, self._sweeps, self._step, self._pressed, self._held,
         )  # fmt: skip
         self._take_step(state)
-        self._hold_back(state)
+        self._hold_back(state, before)
 
-    def _hold_back(self, state: State) -> None:
+    def _hold_back(self, state: State, before: float) -> None:
         """Shorten the way since the start of the substep where surfaces would end on the wrong side of each other.
 
         It happens where something is squeezed from several sides. This takes momentum, so it is the last resort: what
-        is on the wrong side unnoticed would stay there.
+        is on the wrong side unnoticed would stay there. `before` [m] is how far points had moved before the contacts.
         """
         model, contacts, x, n = self.model, self._contacts, state.positions, self.model.vertex_count
+        # the distances are those before the contacts, which have taken both sides at most this much farther
+        near = 4.0 * largest_move(self._start, x) + 2.0 * before
         find_crossed(
-            self._start, x, contacts.count, contacts.points, contacts.kind, contacts.side, contacts.weights,
-            contacts.normal, contacts.gap, self._crossed,
+            self._start, x, contacts.count, contacts.points, contacts.kind, contacts.side, contacts.distance, near,
+            contacts.weights, contacts.normal, contacts.gap, self._crossed,
         )  # fmt: skip
         if not (self._crossed[: contacts.count] < NEVER).any():
             return

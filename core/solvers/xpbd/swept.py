@@ -23,20 +23,32 @@ EDGE_MEETS = 0.05
 
 
 @parallel_kernel
-def find_crossed(before, after, count, points, kind, side, weights, normal, gap, crossed):
+def find_crossed(before, after, count, points, kind, side, distance, near, weights, normal, gap, crossed):
     """Share of the move at which each row was crossed into `crossed`, NEVER for the others.
 
+    Rows whose `distance` [m] is above `near` are left out: what has passed through something is not farther from it
+    than both have moved.
     Crossed rows get their `weights`, `normal` and (negative) `gap` at the positions `after` [m].
     """
     for chunk in prange((count + CHUNK - 1) // CHUNK):
         for row in range(chunk * CHUNK, min(count, (chunk + 1) * CHUNK)):
             crossed[row] = NEVER
-            if side[row] < 0:
+            if side[row] < 0 or distance[row] > near:
                 continue
             if kind[row] == POINT_TRIANGLE:
                 crossed[row] = cross_triangle(before, after, points, row, weights, normal, gap)
             elif kind[row] == EDGE_EDGE:
                 crossed[row] = cross_edges(before, after, points, row, weights, normal, gap)
+
+
+@kernel
+def largest_move(before, after):
+    """Longest way of a point [m]."""
+    most = 0.0
+    for i in range(before.shape[0]):
+        dx, dy, dz = after[i, 0] - before[i, 0], after[i, 1] - before[i, 1], after[i, 2] - before[i, 2]
+        most = max(most, dx * dx + dy * dy + dz * dz)
+    return math.sqrt(most)
 
 
 @kernel
