@@ -290,3 +290,19 @@ def test_a_turned_scene_does_nearly_the_same():
     np.testing.assert_allclose(
         dropped(turn, np.zeros(3)).mean(axis=0), dropped(np.eye(3), np.zeros(3)).mean(axis=0), atol=5e-3
     )
+
+
+def test_a_plate_presses_a_ball_flat_and_nothing_passes():
+    builder = ModelBuilder()
+    add_ball(builder, BEACH_BALL, 2, (0.0, 0.0, 0.21), **LIVELY)
+    builder.add_collider("floor", *shapes.grid(4.0, 2))
+    plate, triangles = shapes.grid(2.0, 2)
+    builder.add_collider("plate", plate + [0.0, 0.0, 0.6], triangles)
+    scene = made(builder)
+    gas = scene.save().gas[0]
+    for frame in range(20):
+        height = max(0.6 - 0.03 * frame, 0.1)
+        scene.advance_frame(FrameInput(collider_positions={1: plate + [0.0, 0.0, height]}))
+        assert lowest(scene) > 0.0 and scene.positions(0)[:, 2].max() < height
+        assert gas_law_error(scene, gas) < 1e-12
+    assert scene.diagnostics().bodies[0].volume_ratio < 0.8
