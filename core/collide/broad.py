@@ -98,6 +98,22 @@ class ContactSearch:
         """
         self._wrong.set(pairs, facing)
 
+    def wrong_side(self) -> NDArray[np.int32]:
+        """(point, body, facing) of the points behind a body's surface, shape (wrong_count, 3), as a state keeps them.
+
+        With facing 0, a point of the body itself: it is not yet clear of itself.
+        """
+        own = self.suspended
+        bodies = np.stack([self._model.body_point_start[own], own, np.zeros_like(own)], axis=1)
+        listed = np.concatenate([self.wrong_side_pairs, self.wrong_side_facing[:, None]], axis=1)
+        return np.concatenate([listed, bodies]).astype(np.int32)
+
+    def relist(self, wrong_side: NDArray[np.int32]) -> None:
+        """List the points behind a surface, and what is not clear of itself, as a state has them."""
+        own = wrong_side[:, 2] == 0
+        self.list_wrong_side(wrong_side[~own, :2], wrong_side[~own, 2].astype(np.int8))
+        self.suspend(wrong_side[own, 1])
+
     def untangle(self, x: FloatArray) -> Overlaps:
         """Look for bodies that cross each other at x and list the points on the wrong side; suspend self-contact
         where a body crosses itself or is too near to itself.

@@ -11,6 +11,7 @@ from .counts import Counts
 from .given import Motion
 from .implicit import ImplicitSolver
 from .rigid.solver import RigidSolver
+from .xpbd.solver import XpbdSolver
 
 
 class Solver(Protocol):
@@ -55,7 +56,7 @@ def default_solver(model: Model, substep_time: float) -> Solver:
 
 
 #: By name.
-SOLVERS: dict[str, SolverMaker] = {"IMPLICIT": default_solver}
+SOLVERS: dict[str, SolverMaker] = {"IMPLICIT": default_solver, "XPBD": XpbdSolver}
 
 
 def solver_maker(name: str) -> SolverMaker:

@@ -17,14 +17,15 @@ resultant of all its points) parts with `bounciness` times the speed of approach
 """
 
 import math
+from typing import Protocol
 
 import numpy as np
 from numba import prange
 
+from ..collide.contacts import Contacts
 from ..jit import kernel, parallel_kernel
 from ..model import FloatArray, Model
 from ..state import PairSpeeds, State
-from .energy import StageEnergy
 from .pairs import PairImpulses
 from .rigid_motion import rigid_motions, set_solid_motions, solid_motions
 
@@ -40,6 +41,18 @@ RESTING_STEPS = 4.0
 STOPPED = 0.1
 
 
+class PressedContacts(Protocol):
+    """Contacts and how they press."""
+
+    @property
+    def contacts(self) -> Contacts:
+        """The contact record."""
+
+    @property
+    def normal_force(self) -> FloatArray:
+        """Of each row [N]."""
+
+
 class Losses:
     """Applies damping and bounciness to a state at the end of a step."""
 
@@ -52,7 +65,7 @@ class Losses:
         self._motion = np.zeros((model.moving_count, 15))
         self._untouched_mass = np.zeros(model.vertex_count)
 
-    def apply(self, energy: StageEnergy, pairs: PairImpulses, state: State, time: float) -> None:
+    def apply(self, energy: PressedContacts, pairs: PairImpulses, state: State, time: float) -> None:
         """Change the velocities of `state` in place.
 
         `energy` holds the contacts at the end of the step just taken, `pairs` their impulses during it, `time` its
@@ -88,6 +101,11 @@ class Losses:
         if model.rigid_count:
             state.rigid.velocity *= np.exp(-time * model.rigid.linear_damping)[:, None]
             state.rigid.angular_momentum *= np.exp(-time * model.rigid.angular_damping)[:, None]
+
+    @property
+    def inelastic(self) -> bool:
+        """Whether `apply` reads the impulses of the contacts."""
+        return self._inelastic
 
     def _strengths_of(self, bounciness: FloatArray) -> FloatArray:
         """`bounce_strength` of each; there are few different ones."""

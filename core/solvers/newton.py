@@ -128,16 +128,11 @@ class StageMinimiser:
 
         With facing 0, a point of the body itself: it is not yet clear of itself.
         """
-        pairs, facing = self._search.wrong_side_pairs, self._search.wrong_side_facing
-        own = self._search.suspended
-        bodies = np.stack([self.model.body_point_start[own], own, np.zeros_like(own)], axis=1)
-        return np.concatenate([np.concatenate([pairs, facing[:, None]], axis=1), bodies]).astype(np.int32)
+        return self._search.wrong_side()
 
     def relist(self, wrong_side: IntArray) -> None:
         """List the points behind a surface as a state has them, and search anew."""
-        own = wrong_side[:, 2] == 0
-        self._search.list_wrong_side(wrong_side[~own, :2], wrong_side[~own, 2].astype(np.int8))
-        self._search.suspend(wrong_side[own, 1])
+        self._search.relist(wrong_side)
         self._searched = False
 
     def start_frame(self, state: State) -> None:

@@ -1,0 +1,98 @@
+"""The order in which constraints are projected: which ones at the same time, and which one after the other.
+
+Projections that share a vertex must not run at once, and their order decides whether the sweep is stable: edges
+sorted along a breadth-first numbering blow up in free fall, coloured ones stay calm. So the constraints get colours,
+no two of a colour share a vertex (greedy, in the order of the mesh), and are swept colour by colour.
+
+A sweep over all of a colour walks through the whole mesh once per colour, and starting threads for each costs more
+than the work of a small mesh. Vertices are therefore cut into blocks of neighbours, which stay in the cache:
+constraints inside a block are swept by one thread, colour by colour, all blocks at once; those across the borders
+follow, colour by colour. Neither the blocks nor the colours depend on the number of threads.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ...jit import kernel
+from ...model import Chunks, IntArray
+
+#: Chunks of vertices (`model.Chunks`) per block.
+CHUNKS_PER_BLOCK = 2
+#: Constraints across the borders of blocks per unit of parallel work.
+TASK_SIZE = 1024
+#: Up to this many constraints across the borders are swept by one thread, without a launch per colour.
+SMALL_BORDER = 4096
+
+
+class Schedule(NamedTuple):
+    """Constraints in the order of projection, cut into tasks; the tasks of a launch share no vertex."""
+
+    order: IntArray  # numbers of the constraints, shape (constraint_count,)
+    colour: IntArray  # of each constraint in that order, shape (constraint_count,)
+    task_start: IntArray  # first place in `order` of each task, shape (task_count + 1,)
+    launch_start: IntArray  # first task of each launch; launch 0 has one task per block, shape (launch_count + 1,)
+
+
+def vertex_blocks(chunks: Chunks) -> IntArray:
+    """First chunk of each block of vertices, shape (block_count + 1,): runs of whole chunks of one body."""
+    starts: list[int] = []
+    for first, last in zip(chunks.body_start[:-1].tolist(), chunks.body_start[1:].tolist(), strict=True):
+        starts.extend(range(first, last, CHUNKS_PER_BLOCK))
+    return np.array([*starts, len(chunks.body)], np.int32)
+
+
+def colours_of(points: IntArray, vertex_count: int) -> IntArray:
+    """Greedy colours: each constraint gets the lowest that no earlier one at its vertices has.
+
+    `points` of the constraints, shape (constraint_count, 2 or more).
+    """
+    order = np.argsort(points.ravel(), kind="stable").astype(np.int32)
+    start = np.searchsorted(points.ravel()[order], np.arange(vertex_count + 1)).astype(np.int32)
+    colour = np.full(len(points), -1, np.int32)
+    colour_greedily(
+        points, start, (order // points.shape[1]).astype(np.int32), np.zeros(len(points) + 1, np.int64), colour
+    )
+    return colour
+
+
+@kernel
+def colour_greedily(points, start, entry, taken_by, colour):
+    """`colours_of`, with the constraints at each vertex in CSR; `taken_by` is scratch."""
+    for c in range(points.shape[0]):
+        for slot in range(points.shape[1]):
+            v = points[c, slot]
+            for k in range(start[v], start[v + 1]):
+                other = colour[entry[k]]
+                if other >= 0:
+                    taken_by[other] = c + 1
+        lowest = 0
+        while taken_by[lowest] == c + 1:
+            lowest += 1
+        colour[c] = lowest
+
+
+def schedule(points: IntArray, block_start: IntArray, vertex_count: int) -> Schedule:
+    """The order of constraints between vertices; `block_start` is the first vertex of each block and the last's end."""
+    colour = colours_of(points, vertex_count)
+    block = np.searchsorted(block_start, points, side="right") - 1
+    block_count = len(block_start) - 1
+    inside = (block == block[:, :1]).all(axis=1)
+    place = np.where(inside, block[:, 0], block_count)
+    order = np.lexsort((np.arange(len(points)), colour, place)).astype(np.int32)
+    starts = np.searchsorted(place[order], np.arange(block_count + 1)).tolist()  # the last: where the border begins
+    launches = [0, block_count]
+    border = starts.pop()
+    if len(points) - border <= SMALL_BORDER:
+        starts.append(border)
+        launches.append(len(starts))
+    else:
+        border_colour = colour[order[border:]]
+        for number in range(int(border_colour.max()) + 1):
+            first, last = np.searchsorted(border_colour, [number, number + 1]) + border
+            if first == last:
+                continue
+            starts.extend(range(int(first), int(last), TASK_SIZE))
+            launches.append(len(starts))
+    starts.append(len(points))
+    return Schedule(order, colour[order], np.array(starts, np.int32), np.array(launches, np.int32))

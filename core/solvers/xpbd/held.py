@@ -1,0 +1,66 @@
+"""How much of the pressure asked for XPBD holds, against what the skin would hold at rest.
+
+One sweep of projections gives an edge at most the stiffness m / h^2 of its vertices, whatever its modulus. A light
+skin under high pressure gives way, the gas expands and its gauge pressure is gone. What should be left is told by the
+closed form of a ball with the body's volume and modulus (springs have Poisson's ratio 1/3, so the tension is 1.5 Y e):
+
+    [(p + p_a) / (1 + e)^3 - p_a] r (1 + e) / 2 = 1.5 Y e
+"""
+
+import numpy as np
+
+from ...model import FloatArray, Model
+from ...topology import triangle_areas
+
+#: Halvings of the strain; the last is below rounding.
+HALVINGS = 200
+
+
+def expected_gauge_pressure(model: Model, gas: FloatArray) -> FloatArray:
+    """Gauge pressure [Pa] that each membrane holds at rest, as a ball of its volume; `gas` = nRT [J] of each.
+
+    Exact for balls, an estimate for other shapes: a long or flat body holds less.
+    """
+    asked = gas / model.rest_volume - model.ambient_pressure
+    radius = np.cbrt(0.75 / np.pi * model.rest_volume)
+    modulus = _stretch_modulus(model)
+    low = np.where(asked > 0.0, 0.0, -1.0)
+    high = np.where(asked > 0.0, 1.0, 0.0)
+
+    def excess(strain: FloatArray) -> FloatArray:
+        """What pulls outwards minus what pulls inwards [N/m]."""
+        with np.errstate(divide="ignore", over="ignore"):
+            pressure = (asked + model.ambient_pressure) / (1.0 + strain) ** 3 - model.ambient_pressure
+        return np.asarray(pressure * radius * (1.0 + strain) / 2.0 - 1.5 * modulus * strain)
+
+    while (excess(high) > 0.0).any():
+        high = np.where(excess(high) > 0.0, 2.0 * high, high)
+    for _ in range(HALVINGS):
+        middle = 0.5 * (low + high)
+        outwards = excess(middle) > 0.0
+        low, high = np.where(outwards, middle, low), np.where(outwards, high, middle)
+    return np.asarray((asked + model.ambient_pressure) / (1.0 + low) ** 3 - model.ambient_pressure)
+
+
+def gauge_left(model: Model, gas: FloatArray, gauge_pressure: FloatArray) -> FloatArray:
+    """Share of the expected gauge pressure that is there, 1 where none is expected; 1 is right, 0.1 is a limp skin.
+
+    `gas` = nRT [J] and `gauge_pressure` [Pa] of each membrane, as in `World.diagnostics`.
+    """
+    expected = expected_gauge_pressure(model, gas)
+    asked = gas / model.rest_volume - model.ambient_pressure
+    share = np.ones(model.membrane_count)
+    np.divide(gauge_pressure, expected, out=share, where=asked > 0.0)
+    return share
+
+
+def _stretch_modulus(model: Model) -> FloatArray:
+    """Y of each membrane [N/m] from its springs: each has Y times the area of its triangles / length^2."""
+    count = model.membrane_count
+    skin = model.surfaces.triangles[: model.surfaces.body_triangle_start[count]]
+    area = np.bincount(
+        model.surfaces.triangle_body[: len(skin)], triangle_areas(model.rest_positions, skin), minlength=count
+    )
+    edges = model.edges
+    body = model.point_body[edges.points[:, 0]]
+    return np.asarray(np.bincount(body, edges.stiffness * edges.rest_length**2, count) / (3.0 * area))

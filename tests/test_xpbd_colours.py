@@ -1,0 +1,81 @@
+"""The order in which XPBD projects constraints."""
+
+import numpy as np
+import pytest
+import shapes
+from scenes import BEACH_BALL, add_ball
+from softpressure_ext.core import ModelBuilder
+from softpressure_ext.core.solvers.xpbd import colours
+
+
+@pytest.fixture(scope="module")
+def model():
+    """Two balls of 2 562 and 162 vertices and a torus: several blocks, and vertices of many valences."""
+    builder = ModelBuilder()
+    add_ball(builder, BEACH_BALL, 4, bend_modulus=1e-3)
+    add_ball(builder, BEACH_BALL, 2, (1.0, 0.0, 0.0), bend_modulus=1e-3)
+    builder.add_membrane("ring", *shapes.torus(0.3, 0.1, centre=(2.0, 0.0, 0.0)), bend_modulus=1e-3)
+    return builder.build()
+
+
+def constraints(model, kind):
+    """Vertices of each constraint, shape (count, 2 to 4)."""
+    skin = model.surfaces.triangles[: model.surfaces.body_triangle_start[model.membrane_count]]
+    return {"edges": model.edges.points, "hinges": model.hinges.points, "triangles": skin}[kind]
+
+
+def scheduled(model, points):
+    return colours.schedule(points, model.chunks.start[colours.vertex_blocks(model.chunks)], model.vertex_count)
+
+
+@pytest.mark.parametrize("kind", ["edges", "hinges", "triangles"])
+def test_no_two_constraints_of_a_colour_share_a_vertex(model, kind):
+    points = constraints(model, kind)
+    colour = colours.colours_of(points, model.vertex_count)
+    for number in range(colour.max() + 1):
+        vertices = points[colour == number].ravel()
+        assert len(vertices) > 0 and len(np.unique(vertices)) == len(vertices)
+    # greedy: what has a colour meets all lower ones, so the count is at most the number of neighbours plus one
+    uses = np.bincount(points.ravel())
+    assert colour.max() <= (uses[points] - 1).sum(axis=1).max()
+
+
+@pytest.mark.parametrize("small_border", [4096, 10])
+@pytest.mark.parametrize("kind", ["edges", "hinges", "triangles"])
+def test_tasks_that_run_at_once_share_no_vertex(model, kind, small_border, monkeypatch):
+    monkeypatch.setattr(colours, "SMALL_BORDER", small_border)
+    monkeypatch.setattr(colours, "TASK_SIZE", 16)
+    points = constraints(model, kind)
+    order = scheduled(model, points)
+    assert sorted(order.order.tolist()) == list(range(len(points)))  # each once
+    assert order.task_start[0] == 0 and order.task_start[-1] == len(points)
+    assert (np.diff(order.task_start) >= 0).all()
+    launches = list(zip(order.launch_start[:-1], order.launch_start[1:], strict=True))
+    assert launches[0][1] == len(colours.vertex_blocks(model.chunks)) - 1
+    assert (len(launches) > 2) == (small_border == 10)
+    for first, last in launches:
+        owner = np.full(model.vertex_count, -1)
+        for task in range(first, last):
+            vertices = points[order.order[order.task_start[task] : order.task_start[task + 1]]].ravel()
+            assert np.isin(owner[vertices], (-1, task)).all()
+            owner[vertices] = task
+
+
+def test_a_task_goes_colour_by_colour(model):
+    points = constraints(model, "edges")
+    order = scheduled(model, points)
+    colour = colours.colours_of(points, model.vertex_count)
+    assert np.array_equal(order.colour, colour[order.order])
+    for first, last in zip(order.task_start[:-1], order.task_start[1:], strict=True):
+        assert (np.diff(order.colour[first:last]) >= 0).all()
+
+
+def test_the_order_is_the_same_every_time(model):
+    points = constraints(model, "edges")
+    for first, second in zip(scheduled(model, points), scheduled(model, points), strict=True):
+        assert np.array_equal(first, second)
+
+
+def test_no_constraints_have_an_order_too(model):
+    order = scheduled(model, np.zeros((0, 4), np.int32))
+    assert len(order.order) == 0 and (order.task_start == 0).all()

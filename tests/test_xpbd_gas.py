@@ -1,0 +1,61 @@
+"""The gas of XPBD: a closed form against its implicit equation."""
+
+import math
+
+import numpy as np
+import pytest
+from softpressure_ext.core.forces.gas import gas_law
+from softpressure_ext.core.solvers.xpbd.gas import gas_impulse
+
+REST, AMBIENT = 0.03, 101_325.0
+
+
+def bisected(volume, steepness, gas, ambient, time):
+    """lambda = h^2 p(V + lambda S) with the pressure of `forces.gas`, which falls: one root."""
+
+    def rest(impulse):
+        return impulse - time**2 * gas_law(volume + impulse * steepness, REST, gas, ambient)[0]
+
+    low, high = -1.0, 1.0
+    while rest(low) > 0.0:
+        low *= 2.0
+    while rest(high) < 0.0:
+        high *= 2.0
+    for _ in range(200):
+        middle = 0.5 * (low + high)
+        low, high = (middle, high) if rest(middle) < 0.0 else (low, middle)
+    return 0.5 * (low + high)
+
+
+@pytest.mark.parametrize("time", [1 / 60, 1 / 1200])
+@pytest.mark.parametrize("ambient", [0.0, AMBIENT])
+@pytest.mark.parametrize("gauge", [0.0, 10.0, 5e4, 1e6])
+@pytest.mark.parametrize("volume", [1.5 * REST, REST, 0.1 * REST, 0.01 * REST, 0.0, -0.5 * REST])
+def test_closed_form_solves_the_implicit_equation(volume, gauge, ambient, time):
+    gas = (gauge + ambient) * REST
+    for steepness in (1e-6, 1e-2, 10.0):  # heavy to light skins: S = sum of area^2 / mass
+        found = gas_impulse(volume, steepness, REST, gas, ambient, time)
+        expected = bisected(volume, steepness, gas, ambient, time)
+        # lambda is a difference of h^2 p and what the volume gives way; both are known to rounding
+        size = time**2 * (gas / max(volume, 0.05 * REST) + ambient) + 1e-3 * abs(volume) / steepness + 1e-30
+        assert found == pytest.approx(expected, rel=1e-9, abs=1e-12 * size)
+
+
+def test_what_pushes_and_what_pulls():
+    gas = (5e3 + AMBIENT) * REST
+    assert gas_impulse(REST, 0.1, REST, gas, AMBIENT, 1e-3) > 0.0
+    assert gas_impulse(2.0 * REST, 0.1, REST, gas, AMBIENT, 1e-3) < 0.0
+    assert gas_impulse(REST, 0.1, REST, AMBIENT * REST, AMBIENT, 1e-3) == 0.0
+
+
+def test_light_skins_end_where_the_pressure_is_that_outside():
+    """However light the skin and long the step: never beyond the volume at which gas and air balance."""
+    gas = (1e6 + AMBIENT) * REST
+    for steepness in 10.0 ** np.arange(0, 16):
+        reached = REST + steepness * gas_impulse(REST, steepness, REST, gas, AMBIENT, 1 / 60)
+        assert math.isfinite(reached) and REST < reached <= gas / AMBIENT * (1.0 + 1e-12)
+
+
+def test_an_evacuated_skin_without_air_around_feels_nothing():
+    assert gas_impulse(REST, 0.1, REST, 0.0, 0.0, 1e-3) == 0.0
+    assert gas_impulse(-REST, 0.1, REST, 0.0, 0.0, 1e-3) == 0.0
