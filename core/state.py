@@ -74,6 +74,8 @@ class State:
     approach: PairSpeeds
     wrong_side: IntArray  # (point, body, facing) of points behind a body's surface, shape (wrong_count, 3)
     stuck: StuckContacts  # friction springs
+    # size of each vertex's last change of velocity [m/s], for the simplified implicit steps, shape (vertex_count,)
+    velocity_change: FloatArray
     frame: int = 0  # whole frames since the start
 
     @staticmethod
@@ -94,6 +96,7 @@ class State:
             approach=PairSpeeds.none(),
             wrong_side=np.zeros((0, 3), dtype=np.int32),
             stuck=StuckContacts.none(),
+            velocity_change=np.zeros(model.vertex_count),
         )
 
     def copy(self) -> "State":
@@ -107,6 +110,7 @@ class State:
             approach=self.approach,
             wrong_side=self.wrong_side.copy(),
             stuck=self.stuck,
+            velocity_change=self.velocity_change.copy(),
             frame=self.frame,
         )
 

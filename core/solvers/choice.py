@@ -35,15 +35,30 @@ class Solver(Protocol):
     def step(self, before: State, after: State, motion: Motion, share: float, gas: FloatArray) -> None:
         """One substep from `before` to `after`, which may be the same object.
 
-        `share` is the part of the frame (0 to 1) that lies behind at its start; `gas` nRT [J] at its end.
+        `share` is the part of the frame (0 to 1) that lies behind at its start; `gas` nRT [J] at its end. Raises
+        `Diverged` where it notices that the motion grows beyond all bounds.
         """
 
 
 #: Makes the solver of a model for substeps of a length [s].
 SolverMaker = Callable[[Model, float], Solver]
 
+
+
+def _force_based(method: str) -> SolverMaker:
+    def make(model: Model, substep_time: float) -> Solver:
+        # loaded on first use: kernels that nobody calls should not count among those to prepare
+        from .force_based.solver import ForceBasedSolver
+
+        return ForceBasedSolver(model, substep_time, method)
+
+    return make
+
+
+#: The methods of the papers: integrators of forces.
+FORCE_BASED = ("EXPLICIT_EULER", "HEUN", "RK4_MARTIN", "RK4", "IMPLICIT_KANG", "IMPLICIT_MESIT")
 #: By name.
-SOLVERS: dict[str, SolverMaker] = {"IMPLICIT": ImplicitSolver}
+SOLVERS: dict[str, SolverMaker] = {"IMPLICIT": ImplicitSolver} | {name: _force_based(name) for name in FORCE_BASED}
 
 
 def solver_maker(name: str) -> SolverMaker:

@@ -82,8 +82,13 @@ class Losses:
                 state.approach = PairSpeeds(pairs.key[known], speeds[known])
             else:
                 state.approach = PairSpeeds.none()
+        self.damp(state, time)
+
+    def damp(self, state: State, time: float) -> None:
+        """Damping alone, after a step of a length [s]: change the velocities of `state` in place."""
+        model, x, v = self._model, state.positions, state.velocities
         if self._damped:
-            rigid_motions(x, v, model.vertex_mass, model.body_point_start, self._motion[membranes])
+            rigid_motions(x, v, model.vertex_mass, model.body_point_start, self._motion[: model.membrane_count])
             relax(x, v, model.chunks, self._motion, np.exp(-model.damping * time), model.pinned)
         if model.rigid_count:
             state.rigid.velocity *= np.exp(-time * model.rigid.linear_damping)[:, None]
