@@ -22,7 +22,7 @@ from ..rigid_motion import rigid_motions
 from ..surroundings import Surroundings
 from .forces import SoftForces
 from .schemes import SCHEMES
-from .simplified import kang_change, mesit_change, stiffness_at_vertices
+from .simplified import add_spring_damping, kang_change, mesit_change, stiffness_at_vertices
 from .stability import stable_time
 
 #: A vertex that moves in one step by more than this share of its body's size, apart from the body, has run away.
@@ -162,13 +162,15 @@ class ForceBasedSolver:
         body that hangs on nothing given gets the rigid motion that its momentum and angular momentum lack.
         """
         model, h, n = self.model, self.substep_time, self.model.vertex_count
-        change = np.zeros((n, 3))
+        change, damped, earlier = np.zeros((n, 3)), force[:n].copy(), before.velocity_change
+        add_spring_damping(before.velocities, model.edges, model.chunks, h, damped)
+        damped[model.pinned] = 0.0
         if self.method == "IMPLICIT_KANG":
             kang_change(
-                force, before.velocity_change, model.vertex_mass, self._stiffness, model.edges, model.chunks, h, change
+                damped, earlier, model.vertex_mass, self._stiffness, model.edges, model.chunks, h, change
             )  # fmt: skip
         else:
-            mesit_change(force, before.velocity_change, model.vertex_mass, self._stiffness, model.chunks, h, change)
+            mesit_change(damped, earlier, model.vertex_mass, self._stiffness, model.chunks, h, change)
         lack = h * force[:n] / model.vertex_mass[:, None] - change
         x, rows = before.positions, self._motion
         rigid_motions(x, lack, model.vertex_mass, model.body_point_start, rows)
