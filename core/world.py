@@ -262,21 +262,22 @@ class World:
         """Raise `Diverged` for the first body that is not finite or has grown beyond all bounds."""
         finite = (np.isfinite(state.positions) & np.isfinite(state.velocities)).all(axis=1)
         if not finite.all():
-            raise Diverged(int(self.model.point_body[np.flatnonzero(~finite)[0]]))
+            raise Diverged(int(self.model.point_body[np.flatnonzero(~finite)[0]]), "is not finite")
         grown = _sizes(self.model, state.positions) > LARGEST_GROWTH * self._rest_size
         if grown.any():
-            raise Diverged(int(np.flatnonzero(grown)[0]))
+            raise Diverged(int(np.flatnonzero(grown)[0]), "grows beyond all bounds")
 
     def _divergence(self, found: Diverged, substep: int) -> DivergenceError:
         more = 2 * self.substeps
         if found.stable_time > 0.0:
-            more = max(self.substeps + 1, math.ceil(1.0 / (self.frame_rate * found.stable_time)))
+            enough = math.ceil(1.0 / (self.frame_rate * found.stable_time))
+            more = enough if enough > self.substeps else more
         kinds = [name for name in ("IMPLICIT", "XPBD") if name in SOLVERS and name != self.solver]
         remedy = f", choose the method {' or '.join(kinds)}" if kinds else ""
         return DivergenceError(
-            f"{self.model.body_names[found.body]}: the motion grows beyond all bounds in frame {self.frame + 1}, substep "
-            f"{substep + 1} of {self.substeps}. Raise the substeps to about {more}{remedy}, or look for extreme "
-            "pressures, stiffness or animation."
+            f"{self.model.body_names[found.body]}: the motion {found.how} in frame {self.frame + 1}, "
+            f"substep {substep + 1} of {self.substeps}. Raise the substeps to about {more}{remedy}, or look for "
+            "extreme pressures, stiffness or animation."
         )
 
 

@@ -44,7 +44,6 @@ class Solver(Protocol):
 SolverMaker = Callable[[Model, float], Solver]
 
 
-
 def _force_based(method: str) -> SolverMaker:
     def make(model: Model, substep_time: float) -> Solver:
         # loaded on first use: kernels that nobody calls should not count among those to prepare

@@ -7,14 +7,16 @@ A step ends where its forces lead, corrected twice by sequential impulses:
     velocities   n . v >= e v_in                                j = (1 + e) v_in / (1/m_0 + 1/m_1 + turning), Martin 5.3
 
 with e the pair's bounciness and v_in the speed of approach before the step's forces, so that what lies on something
-does not bounce off the weight of one step. Friction is Coulomb's in both: it stops the motion along the surface with
-at most mu times the normal impulse (Martin prints the velocity itself as its own change, 3.1.4; meant is
-dv_t = -min(mu j / m, |v_t|) v_t / |v_t|). In the paper a contact acts on the masses of all its vertices at once; here
-each side yields as its weights say (`collide.mobility`), which keeps the momentum of both sides.
+does not bounce off the weight of one step. A skin is stopped with e = 0: it is the gas behind it that throws the body
+back, and the bounciness of the whole is `losses.Losses.bounce`, as for the default solver.
+Friction is Coulomb's in both: it stops the motion along the surface with at most mu times the normal impulse, so
+dv_t = -min(mu j / m, |v_t|) v_t / |v_t| (Martin's print, 3.1.4, has the velocity itself on the left and the weight in
+a maximum with zero). In the paper a contact acts on the masses of all its vertices at once; here each side yields as
+its weights say (`collide.mobility`), which keeps the momentum of both sides.
 
 A gap is told along the direction of the closest points or the triangle's own normal, whichever leaves more room: what
-slides over a floor is not stopped by the next triangle's border. Contacts that the step would bring about count already,
-so that nothing is inside a surface at the end of a step.
+slides over a floor is not stopped by the next triangle's border. Contacts that the step would bring about count
+already, so that nothing is inside a surface at the end of a step.
 """
 
 from math import sqrt
@@ -110,6 +112,7 @@ class Impulses:
         body = contacts.bodies[:count]
         bounciness = np.sqrt(model.bounciness[body[:, 0]] * model.bounciness[body[:, 1]])
         bounciness[contacts.side[:count] == WRONG_SIDE] = 0.0
+        bounciness[self._on_skin(contacts)] = 0.0
         resting = RESTING_STEPS * time * float(np.sqrt(np.einsum("i,i->", model.gravity, model.gravity)))
         self._given_motion(contacts, before, self._colliders)
         bounce(
@@ -125,6 +128,14 @@ class Impulses:
         model, bodies = self._model, contacts.bodies[: contacts.count]
         bodies = bodies[(self.push[: contacts.count] > 0.0) & (bodies[:, 0] != bodies[:, 1])]
         return np.bincount(bodies.ravel(), minlength=model.body_count)[: model.moving_count] > 0
+
+    def skin_push(self, contacts: Contacts) -> FloatArray:
+        """Normal impulses [N s] in the last step of the contacts with a skin, 0 for others, shape (count,)."""
+        return np.where(self._on_skin(contacts), self.push[: contacts.count], 0.0)
+
+    def _on_skin(self, contacts: Contacts) -> BoolArray:
+        on_skin: BoolArray = (contacts.bodies[: contacts.count] < self._model.membrane_count).any(axis=1)
+        return on_skin
 
     def _given_motion(self, contacts: Contacts, motion: FloatArray, which: BoolArray) -> None:
         """What some of the points add to each contact's relative motion."""

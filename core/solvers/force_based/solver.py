@@ -18,6 +18,7 @@ from ..counts import Counts
 from ..given import Motion
 from ..impulses import Impulses
 from ..losses import Losses
+from ..pairs import PairImpulses
 from ..rigid_motion import rigid_motions
 from ..surroundings import Surroundings
 from .forces import SoftForces
@@ -46,6 +47,7 @@ class ForceBasedSolver:
         self._surroundings = Surroundings(model)
         self._impulses = Impulses(model)
         self._losses = Losses(model)
+        self._pairs = PairImpulses(model)
         self._owner = model.point_body[n : model.moving_point_count] - model.membrane_count
         self._vertex_body = model.point_body[:n]
         self._arm = model.rigid.arm.copy()
@@ -93,8 +95,16 @@ class ForceBasedSolver:
         self._settle(before, after, motion, share, moves, v)
         after.gas[:] = gas
         after.velocity_change = change
-        after.approach, after.stuck = PairSpeeds.none(), StuckContacts.none()
-        self._losses.damp(after, self.substep_time)
+        after.stuck, after.approach = StuckContacts.none(), before.approach
+        contacts, h = self._surroundings.contacts, self.substep_time
+        self._pairs.clear()
+        if contacts.count:
+            force = self._impulses.skin_push(contacts) / h
+            self._pairs.add(contacts, self._surroundings.searches, after.positions, force, h)
+            self._losses.bounce(contacts, force, self._pairs, after, h)
+        else:
+            after.approach = PairSpeeds.none()
+        self._losses.damp(after, h)
         self._set_given_velocities(after, motion)
 
     # --- without contacts -----------------------------------------------------------------------------------------
@@ -102,58 +112,66 @@ class ForceBasedSolver:
     def _free_step(
         self, before: State, motion: Motion, share: float, gas: FloatArray
     ) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Moves [m] and velocities [m/s] of the vertices; below them the rigid bodies' impulses [N s, N m s].
+        """Moves [m] and velocities [m/s] of the vertices, both of shape (unknown_count, 3).
 
-        Also the size of each vertex's change of velocity [m/s].
+        Below them the impulses of attachments on the rigid bodies [N s, N m s]: those that act on the way, and all.
+        Also the size of each vertex's last change of velocity [m/s].
         """
         model, h, n = self.model, self.substep_time, self.model.vertex_count
         v0 = before.velocities[:n]
-        rows, velocities = np.zeros((model.unknown_count, 3)), np.zeros((model.unknown_count, 3))
-        velocities[:n] = v0
+        moves, v = np.zeros((model.unknown_count, 3)), np.zeros((model.unknown_count, 3))
+        v[:n] = v0
         if self._scheme is None:
-            force = self._force_at(before, motion, share, gas, 0.0, np.zeros((n, 3)))
+            force = self._force_at(before, motion, share, gas, 0.0, np.zeros_like(moves))
             change = self._simplified_change(before, force)
-            velocities[:n] += change
-            velocities[n:] = h * force[n:]
-            rows[:n] = h * velocities[:n]
-            return rows, velocities, np.sqrt(np.einsum("ij,ij->i", change, change))
-        scheme, forces = self._scheme, []
-        mass = model.vertex_mass[:, None]
+            v[:n] += change
+            v[n:] = h * force[n:]
+            moves[:n] = h * v[:n]
+            moves[n:] = v[n:]
+            return moves, v, np.sqrt(np.einsum("ij,ij->i", change, change))
+        scheme, forces = self._scheme, list[FloatArray]()
+        per_mass = np.ones((model.unknown_count, 1))
+        per_mass[:n, 0] = h / model.vertex_mass
         for node, weights in zip(scheme.nodes, scheme.stages, strict=True):
-            move = node * h * v0
+            stage = np.zeros_like(moves)
+            stage[:n] = node * h * v0
             for weight, force in zip(weights, forces, strict=True):
-                if weight != 0.0:
-                    move = move + (weight * h * h) * force[:n] / mass
-            forces.append(self._force_at(before, motion, share, gas, node, move))
-        rows[:n] = h * v0
+                stage += (weight * h) * per_mass * force
+            forces.append(self._force_at(before, motion, share, gas, node, stage))
+        moves[:n] = h * v0
         for weight, speed_weight, force in zip(scheme.position, scheme.velocity, forces, strict=True):
-            rows[:n] += (weight * h * h) * force[:n] / mass
-            velocities[:n] += (speed_weight * h) * force[:n] / mass
-            velocities[n:] += (speed_weight * h) * force[n:]
-        return rows, velocities, before.velocity_change
+            moves += (weight * h) * per_mass * force
+            v[:n] += speed_weight * per_mass[:n] * force[:n]
+            v[n:] += (speed_weight * h) * force[n:]
+        return moves, v, before.velocity_change
 
     def _force_at(
-        self, before: State, motion: Motion, share: float, gas: FloatArray, node: float, move: FloatArray
+        self, before: State, motion: Motion, share: float, gas: FloatArray, node: float, stage: FloatArray
     ) -> FloatArray:
-        """Forces [N], shape (unknown_count, 3), where the vertices have gone a move [m] and `node` of the step is over.
+        """Forces [N], torques [N m] in a stage, shape (unknown_count, 3).
 
-        Rigid bodies are where they fly, given points where they are given.
+        `node` of the step is over, the vertices have gone the moves [m] of `stage`, and the impulses below them, over
+        `node`, have acted on the rigid bodies. Given points are where they are given.
         """
-        model, n = self.model, self.model.vertex_count
+        model, n, h = self.model, self.model.vertex_count, self.substep_time
         x = before.positions.copy()
-        x[:n] += move
+        x[:n] += stage[:n]
+        poses = before.rigid.pose
         if node > 0.0:
-            x[motion.points] = motion.positions(share + node * self.substep_time / motion.frame_time)
+            x[motion.points] = motion.positions(share + node * h / motion.frame_time)
             if len(model.attachments.body) and model.rigid_count:
-                poses = fly(
-                    before.rigid.pose, before.rigid.velocity, before.rigid.angular_momentum, model.rigid,
-                    node * self.substep_time,
-                )  # fmt: skip
+                poses = self._flown(before.rigid, stage[n:] / node, node * h)
                 place_points(poses, model.rigid.arm, model.rigid.point_start, x)
         force = np.zeros((model.unknown_count, 3))
-        arm = x[n : model.moving_point_count] - before.rigid.pose[self._owner, :3]
+        arm = x[n : model.moving_point_count] - poses[self._owner, :3]
         self._forces.evaluate(x, before.gas + node * (gas - before.gas), arm, force)
         return force
+
+    def _flown(self, rigid: RigidMotion, impulses: FloatArray, time: float) -> FloatArray:
+        """Poses after a time [s] of free flight and gravity with impulses [N s, N m s] that act from the start."""
+        velocity = rigid.velocity + 0.5 * time * self.model.gravity
+        velocity += impulses[::2] / self.model.rigid.mass[:, None]
+        return fly(rigid.pose, velocity, rigid.angular_momentum + impulses[1::2], self.model.rigid, time)
 
     def _simplified_change(self, before: State, force: FloatArray) -> FloatArray:
         """Change of velocity [m/s] by eq. 21 or 24 of Mesit 2007, shape (vertex_count, 3).
@@ -190,7 +208,8 @@ class ForceBasedSolver:
                 apart = part - part[0]
                 if np.abs(apart).max() <= RUNAWAY * self._size[body]:
                     continue
-            raise Diverged(body, stable_time(self.model, self._forces, self.method, gas))
+            stable = stable_time(model, self._forces, self.method, gas)
+            raise Diverged(body, "grows beyond all bounds", stable)
 
     # --- with contacts --------------------------------------------------------------------------------------------
 
@@ -206,16 +225,12 @@ class ForceBasedSolver:
         target = motion.positions(share + h / motion.frame_time)
         given = np.zeros_like(x0)
         given[motion.points] = target - x0[motion.points]
-        # half of what a step adds to a velocity acts on the way
         rigid = RigidMotion(
             start.pose,
             start.velocity + h * model.gravity + v[n::2] / model.rigid.mass[:, None],
             start.angular_momentum + v[n + 1 :: 2],
         )
-        flown = fly(
-            start.pose, 0.5 * (start.velocity + rigid.velocity),
-            0.5 * (start.angular_momentum + rigid.angular_momentum), model.rigid, h,
-        )  # fmt: skip
+        flown = self._flown(start, moves[n:], h)
         steps_between(start.pose, flown, moves[n:])
 
         x, poses = x0.copy(), start.pose.copy()
@@ -264,12 +279,12 @@ class ForceBasedSolver:
         The impulses acted where the step began: that orientation turns them into angular momentum.
         """
         count = self.model.rigid_count
-        if count == 0:
-            return RigidMotion(poses, rigid.velocity, rigid.angular_momentum)
         inertia = np.empty((count, 3, 3))
         turned_tensors(rigid.pose, self.model.rigid.inertia, inertia)
         turn = np.einsum("bij,bj->bi", inertia, change[1::2])
-        return RigidMotion(poses, rigid.velocity + change[::2], rigid.angular_momentum + turn)
+        momentum: FloatArray = rigid.angular_momentum + turn
+        velocity: FloatArray = rigid.velocity + change[::2]
+        return RigidMotion(poses, velocity, momentum)
 
     def _set_given_velocities(self, state: State, motion: Motion) -> None:
         """Velocities of what follows from others: of given points, and of the rigid bodies' points."""
