@@ -38,7 +38,7 @@ WAY_BACK = 0.1
 #: An edge is a contact of its own where it wants more than this share of it.
 OWN_EDGE = 0.5
 #: Contacts agree when a sweep changes no impulse by more than this share of the largest one.
-AGREED = 1e-4
+AGREED = 1e-5
 MOST_SWEEPS = 60
 #: What approaches by less than gravity adds in this many steps lies there and does not bounce.
 RESTING_STEPS = 4.0
@@ -186,10 +186,11 @@ def choose_rows(
         if not yielding[c] > 0.0:
             continue
         active[c] = True
-        # a gap that is too small already opens bit by bit
-        want[c] = rest - room if room > rest else RECOVERY * (rest - room)
-        if side[c] < 0:
-            want[c] = rest - room
+        want[c] = rest - room
+        if side[c] > 0 and room < rest:
+            # a gap that is too small already opens bit by bit, from what it is or will be without this contact
+            ahead = room + along[c, 0] * ux + along[c, 1] * uy + along[c, 2] * uz
+            want[c] = max(ahead + RECOVERY * (rest - ahead) - room, 0.0) if ahead < rest else 0.0
 
 
 @kernel

@@ -9,8 +9,9 @@ import math
 
 import numpy as np
 
+from ...collide.contacts import Contacts
 from ...errors import Diverged, ParameterError
-from ...model import FloatArray, Model
+from ...model import BoolArray, FloatArray, Model
 from ...rigid.flight import fly, velocity_rows
 from ...rigid.motion import place_points, steps_between, turned_tensors
 from ...state import PairSpeeds, RigidMotion, State, StuckContacts
@@ -28,6 +29,8 @@ from .stability import stable_time
 
 #: A vertex that moves in one step by more than this share of its body's size, apart from the body, has run away.
 RUNAWAY = 1.0
+#: Bounciness is looked after once in this time [s].
+BRAKING_TIME = 1.0 / 240.0
 #: Most searches for contacts in a step.
 SEARCHES = 4
 
@@ -58,6 +61,8 @@ class ForceBasedSolver:
         self._size = np.linalg.norm(np.maximum.reduceat(skin, start) - np.minimum.reduceat(skin, start), axis=1)
         self._has_pins = np.logical_or.reduceat(model.pinned, start)
         self._motion = np.zeros((model.membrane_count, 15))
+        self._braking_steps = max(1, round(BRAKING_TIME / substep_time))
+        self._unbraked = 0  # steps whose impulses are summed up in `_pairs`
 
     @property
     def counts(self) -> Counts:
@@ -82,6 +87,8 @@ class ForceBasedSolver:
         """Forget what was found on the way to a state, so that a run continued from it has the same bits."""
         self._surroundings.start_from(state)
         self._impulses.push[:] = 0.0
+        self._pairs.clear()
+        self._unbraked = 0
 
     def step(self, before: State, after: State, motion: Motion, share: float, gas: FloatArray) -> None:
         """One substep from `before` to `after`, which may be the same object.
@@ -96,15 +103,8 @@ class ForceBasedSolver:
         after.gas[:] = gas
         after.velocity_change = change
         after.stuck, after.approach = StuckContacts.none(), before.approach
-        contacts, h = self._surroundings.contacts, self.substep_time
-        self._pairs.clear()
-        if contacts.count:
-            force = self._impulses.skin_push(contacts) / h
-            self._pairs.add(contacts, self._surroundings.searches, after.positions, force, h)
-            self._losses.bounce(contacts, force, self._pairs, after, h)
-        else:
-            after.approach = PairSpeeds.none()
-        self._losses.damp(after, h)
+        self._bounce(after, motion, share)
+        self._losses.damp(after, self.substep_time)
         self._set_given_velocities(after, motion)
 
     # --- without contacts -----------------------------------------------------------------------------------------
@@ -225,11 +225,9 @@ class ForceBasedSolver:
         target = motion.positions(share + h / motion.frame_time)
         given = np.zeros_like(x0)
         given[motion.points] = target - x0[motion.points]
-        rigid = RigidMotion(
-            start.pose,
-            start.velocity + h * model.gravity + v[n::2] / model.rigid.mass[:, None],
-            start.angular_momentum + v[n + 1 :: 2],
-        )
+        velocity: FloatArray = start.velocity + h * model.gravity
+        velocity += v[n::2] / model.rigid.mass[:, None]
+        rigid = RigidMotion(start.pose, velocity, start.angular_momentum + v[n + 1 :: 2])
         flown = self._flown(start, moves[n:], h)
         steps_between(start.pose, flown, moves[n:])
 
@@ -269,6 +267,22 @@ class ForceBasedSolver:
         after.touching[:] = self._impulses.touching(contacts)
         after.wrong_side = near.wrong_side()
 
+    def _bounce(self, after: State, motion: Motion, share: float) -> None:
+        """Bounciness of bodies with a skin, once in a while: their contacts chatter, so a single step tells little."""
+        contacts, near, h = self._surroundings.contacts, self._surroundings, self.substep_time
+        if contacts.count:
+            self._pairs.add(contacts, near.searches, after.positions, self._impulses.skin_push(contacts) / h, h)
+        number = round(share * motion.frame_time / h) + 1
+        self._unbraked += 1
+        if number % self._braking_steps and number < round(motion.frame_time / h):
+            return
+        count, known = contacts.count, after.approach
+        touched = (contacts.gap[:count] < contacts.thickness[:count]).astype(float)
+        self._losses.bounce(contacts, touched, self._pairs, after, self._unbraked * h)
+        after.approach = kept_approach(known, after.approach, contacts, touched > 0.0, self.model.body_count)
+        self._pairs.clear()
+        self._unbraked = 0
+
     def _pin_speeds(self, motion: Motion) -> FloatArray:
         """Velocities of the pinned vertices [m/s], which come first among the given points."""
         return motion.velocities[: int(np.count_nonzero(self.model.pinned))]
@@ -297,6 +311,18 @@ class ForceBasedSolver:
             spin = np.einsum("bij,bj->bi", inverse, state.rigid.angular_momentum)
             arm = state.positions[points] - state.rigid.pose[self._owner, :3]
             state.velocities[points] = state.rigid.velocity[self._owner] + np.cross(spin[self._owner], arm)
+
+
+def kept_approach(
+    known: PairSpeeds, found: PairSpeeds, contacts: Contacts, near: BoolArray, body_count: int
+) -> PairSpeeds:
+    """`found`, and what was known of pairs that are still near each other though nothing has pushed them."""
+    bodies = contacts.bodies[: contacts.count].astype(np.int64)[near]
+    here = bodies.min(axis=1, initial=body_count) * body_count + bodies.max(axis=1, initial=0)
+    kept = np.isin(known.key, here) & ~np.isin(known.key, found.key)
+    key, speed = np.append(found.key, known.key[kept]), np.append(found.speed, known.speed[kept])
+    order = np.argsort(key, kind="stable")
+    return PairSpeeds(key[order], speed[order])
 
 
 def left_over(move: FloatArray, done: FloatArray) -> FloatArray:
