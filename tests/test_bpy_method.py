@@ -8,7 +8,7 @@ import pytest
 from bpy_scene import FallingWorld, add_mesh, empty_file, falling, frame, play, shown, this_session  # noqa: F401
 from softpressure_ext.core.solvers.choice import SOLVERS
 from softpressure_ext.softpressure import status
-from softpressure_ext.softpressure.properties import METHODS
+from softpressure_ext.softpressure.methods import METHODS
 
 
 def add_sphere(height: float = 0.8) -> Any:
