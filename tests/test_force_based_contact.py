@@ -4,7 +4,19 @@ import numpy as np
 import pytest
 import rigid_scenes
 import shapes
-from scenes import GRAVITY, Ball, add_ball, ball_world, centre, gas_law_error, inflate, lowest, unrest, velocity
+from scenes import (
+    GRAVITY,
+    Ball,
+    add_ball,
+    ball_world,
+    centre,
+    gas_law_error,
+    inflate,
+    lowest,
+    momentum,
+    unrest,
+    velocity,
+)
 from softpressure_ext.core import FrameInput, ModelBuilder, World
 from softpressure_ext.core.collide.mobility import Mobility, relative_step
 from softpressure_ext.core.solvers.impulses import REST_SHARE, sweep
@@ -253,3 +265,39 @@ def test_a_box_hangs_from_a_pinned_ball():
         found.append(rigid_scenes.centre(world)[2])
         assert (world.positions(0)[top] == x[top] + (0, 0, 0.5)).all()
     assert found[1] == pytest.approx(found[0], abs=1e-3) and found[0] < 0.2
+
+
+def test_an_empty_bag_falls_in_on_itself_and_its_walls_stay_apart():
+    x, triangles = shapes.box(0.4, 6)
+    x = x * (1.0, 1.0, 0.15) + (0.0, 0.0, 0.04)
+    builder = ModelBuilder(ambient_pressure=0.0)
+    builder.add_membrane(
+        "bag", x, triangles, mass=0.2, stretch_modulus=50.0, self_collision=True, damping=5.0, thickness=2e-3
+    )
+    builder.add_collider("floor", *shapes.grid(4.0))
+    world = World(builder.build(), frame_rate=60.0, substeps=20, threads=1, solver="EXPLICIT_EULER")
+    inside = (np.abs(x[:, :2]) < 0.1).all(axis=1)
+    top, bottom = inside & (x[:, 2] > 0.05), inside & (x[:, 2] < 0.03)
+    own = 0
+    for _ in range(60):
+        world.advance_frame()
+        z = world.positions(0)[:, 2]
+        contacts = world._solver._surroundings.contacts
+        own = max(own, int((contacts.bodies[: contacts.count] == 0).all(axis=1).sum()))
+        assert z.min() > 0.0 and z[top].min() > z[bottom].max()
+    assert own > 0 and z[top].max() < 0.02  # the roof lies on the bottom
+
+
+def test_glued_bodies_in_flight_keep_momentum():
+    x, _ = shapes.icosphere(2, 0.2)
+    builder = ModelBuilder(gravity=(0, 0, 0))
+    add_ball(builder, SOFT, 2, velocity=(1.0, 0.0, 0.0))
+    add_ball(builder, SOFT, 2, (0.41, 0, 0), name="other")
+    builder.attach_to_membrane(0, [int(np.argmax(x[:, 0]))], 1)
+    builder.add_rigid("box", *shapes.box(0.1, 1, (-0.26, 0, 0)), mass=0.1)
+    builder.attach_to_rigid(0, [int(np.argmin(x[:, 0]))], 0)
+    world = World(builder.build(), frame_rate=60.0, substeps=100, threads=1, solver="RK4")
+    before = momentum(world) + rigid_scenes.momentum(world)
+    run(world, 0.5)
+    assert rigid_scenes.velocity(world)[0] > 0.1 and velocity(world, 1)[0] > 0.1  # the first ball takes both along
+    np.testing.assert_allclose(momentum(world) + rigid_scenes.momentum(world), before, rtol=0, atol=1e-13)
