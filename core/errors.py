@@ -18,7 +18,17 @@ class ParameterError(SoftPressureError):
 
 
 class DivergenceError(SoftPressureError):
-    """The state became non-finite; names frame, body and substep. The last good frame is kept."""
+    """The motion is not finite or grows beyond all bounds; names frame, body, substep. The last good frame is kept."""
+
+
+class Diverged(Exception):
+    """A solver's word that a body's motion grows beyond all bounds; `World` makes a `DivergenceError` of it."""
+
+    def __init__(self, body: int, how: str, stable_time: float = 0.0) -> None:
+        super().__init__(body, how, stable_time)
+        self.body = body
+        self.how = how  # what the motion does: end of a sentence
+        self.stable_time = stable_time  # longest substep that should be stable [s], 0 where unknown
 
 
 class CacheError(SoftPressureError):

@@ -98,6 +98,8 @@ class State:
     held: HeldImpulses
     still_pose: FloatArray  # where each rigid body began to lie still, shape (rigid_count, 7)
     still_time: FloatArray  # for how long it has [s], shape (rigid_count,)
+    # size of each vertex's last change of velocity [m/s], for the simplified implicit steps, shape (vertex_count,)
+    velocity_change: FloatArray
     frame: int = 0  # whole frames since the start
 
     @staticmethod
@@ -121,6 +123,7 @@ class State:
             held=HeldImpulses.none(),
             still_pose=start_poses(model.rigid.centre),
             still_time=np.zeros(model.rigid_count),
+            velocity_change=np.zeros(model.vertex_count),
         )
 
     def copy(self) -> "State":
@@ -137,6 +140,7 @@ class State:
             held=self.held,
             still_pose=self.still_pose.copy(),
             still_time=self.still_time.copy(),
+            velocity_change=self.velocity_change.copy(),
             frame=self.frame,
         )
 

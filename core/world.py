@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from . import jit
-from .errors import DivergenceError, ParameterError
+from .errors import Diverged, DivergenceError, ParameterError
 from .model import FloatArray, Model
 from .rigid.motion import set_matrix
-from .solvers.choice import SolverMaker, solver_maker
+from .solvers.choice import SOLVERS, SolverMaker, solver_maker
 from .solvers.counts import Counts
 from .solvers.given import Motion
 from .state import State, gas_amount
@@ -19,6 +19,8 @@ from .topology import signed_volume
 
 #: Below this number of vertices starting threads costs more than they save, above all on a busy machine.
 PARALLEL_FROM = 20_000
+#: A body that is this many times as large as at rest has diverged, though its numbers are still finite.
+LARGEST_GROWTH = 1000.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,9 +85,11 @@ class World:
         self.frame_rate = float(frame_rate)
         self.substeps = int(substeps)
         self.threads = int(threads)
+        self.solver = solver if isinstance(solver, str) else ""  # its name, if it was chosen by name
         make = solver_maker(solver) if isinstance(solver, str) else solver
         self._solver = make(model, 1.0 / (self.frame_rate * self.substeps))
         self._state = State.at_rest(model)
+        self._rest_size = _sizes(model, model.rest_positions)
         self.crossing_triangle_count = 0  # triangles that crossed another body's surface at the start
         self._untangle()
         # points whose motion is given: pinned vertices, then colliders
@@ -163,8 +167,8 @@ class World:
     def advance_frame(self, given: FrameInput | None = None) -> None:
         """Simulate one frame.
 
-        Raises `ParameterError` for input of the wrong shape and `DivergenceError` when a state is not finite;
-        the world then still holds the frame before.
+        Raises `ParameterError` for input of the wrong shape and `DivergenceError` when a state is not finite or a body
+        grows beyond all bounds; the world then still holds the frame before.
         """
         motion, gas_end = self._read(given or FrameInput())
         state = self._state.copy()
@@ -174,9 +178,11 @@ class World:
             self._solver.start_frame(state)
             for substep in range(self.substeps):
                 gas = gas_start + (substep + 1) / self.substeps * (gas_end - gas_start)
-                self._solver.step(state, state, motion, substep / self.substeps, gas)
-                if not np.isfinite(state.positions).all() or not np.isfinite(state.velocities).all():
-                    raise self._divergence(state, substep)
+                try:
+                    self._solver.step(state, state, motion, substep / self.substeps, gas)
+                    self._check(state)
+                except Diverged as diverged:
+                    raise self._divergence(diverged, substep) from diverged
         state.positions[motion.points] = motion.end  # a straight line ends there but for rounding
         state.frame += 1
         self._state = state
@@ -252,13 +258,34 @@ class World:
         motion = Motion(self._given, state.positions[self._given], target[self._given], 1.0 / self.frame_rate)
         return motion, gas
 
-    def _divergence(self, state: State, substep: int) -> DivergenceError:
-        bad = ~(np.isfinite(state.positions) & np.isfinite(state.velocities)).all(axis=1)
-        body = int(self.model.point_body[np.flatnonzero(bad)[0]])
+    def _check(self, state: State) -> None:
+        """Raise `Diverged` for the first body that is not finite or has grown beyond all bounds."""
+        finite = (np.isfinite(state.positions) & np.isfinite(state.velocities)).all(axis=1)
+        if not finite.all():
+            raise Diverged(int(self.model.point_body[np.flatnonzero(~finite)[0]]), "is not finite")
+        grown = _sizes(self.model, state.positions) > LARGEST_GROWTH * self._rest_size
+        if grown.any():
+            raise Diverged(int(np.flatnonzero(grown)[0]), "grows beyond all bounds")
+
+    def _divergence(self, found: Diverged, substep: int) -> DivergenceError:
+        more = 2 * self.substeps
+        if found.stable_time > 0.0:
+            enough = math.ceil(1.0 / (self.frame_rate * found.stable_time))
+            more = enough if enough > self.substeps else more
+        kinds = [name for name in ("IMPLICIT", "XPBD") if name in SOLVERS and name != self.solver]
+        remedy = f", choose the method {' or '.join(kinds)}" if kinds else ""
         return DivergenceError(
-            f"{self.model.body_names[body]}: the motion is not finite in frame {self.frame + 1}, substep {substep + 1} "
-            f"of {self.substeps}. Raise the substeps, or look for extreme pressures, stiffness or animation."
+            f"{self.model.body_names[found.body]}: the motion {found.how} in frame {self.frame + 1}, "
+            f"substep {substep + 1} of {self.substeps}. Raise the substeps to about {more}{remedy}, or look for "
+            "extreme pressures, stiffness or animation."
         )
+
+
+def _sizes(model: Model, x: FloatArray) -> FloatArray:
+    """Diagonal of the box around each membrane [m], shape (membrane_count,)."""
+    start, skin = model.body_point_start[: model.membrane_count], x[: model.vertex_count]
+    extent = np.maximum.reduceat(skin, start) - np.minimum.reduceat(skin, start)
+    return np.sqrt(np.einsum("ij,ij->i", extent, extent))
 
 
 def _shaped(name: str, what: str, values: ArrayLike, shape: tuple[int, int]) -> FloatArray:

@@ -69,6 +69,26 @@ class SOFTPRESSURE_PT_advanced(bpy.types.Panel):
         layout.prop(settings, "threads", text="Threads" if settings.threads else "Threads (all)")
 
 
+class SOFTPRESSURE_PT_method(bpy.types.Panel):
+    """Which solver is used."""
+
+    bl_label = "Method"
+    bl_space_type = "VIEW_3D"
+    bl_region_type = "UI"
+    bl_category = CATEGORY
+    bl_parent_id = "SOFTPRESSURE_PT_simulation"
+    bl_options = {"DEFAULT_CLOSED"}
+
+    def draw(self, context: Context) -> None:
+        """The choice, and what another method than the default asks for."""
+        layout: Layout = self.layout
+        settings = context.scene.softpressure
+        layout.use_property_split = True
+        layout.prop(settings, "solver")
+        if settings.solver != "IMPLICIT":
+            draw_text(layout, context, "Needs many more substeps. The first use compiles for a while.", "INFO")
+
+
 class SOFTPRESSURE_PT_bake(bpy.types.Panel):
     """From the cache to shape keys and keyframes."""
 
@@ -99,4 +119,4 @@ class SOFTPRESSURE_PT_bake(bpy.types.Panel):
             draw_text(layout, context, "Simulate first; the cached frames are baked.", "INFO")
 
 
-CLASSES = (SOFTPRESSURE_PT_simulation, SOFTPRESSURE_PT_advanced, SOFTPRESSURE_PT_bake)
+CLASSES = (SOFTPRESSURE_PT_simulation, SOFTPRESSURE_PT_method, SOFTPRESSURE_PT_advanced, SOFTPRESSURE_PT_bake)

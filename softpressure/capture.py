@@ -138,7 +138,13 @@ def build_world(scene: bpy.types.Scene, start: Start) -> World:
             else:
                 builder.attach_to_rigid(number, body.attached, other - len(start.bodies))
     frame_rate = scene.render.fps / scene.render.fps_base
-    return World(builder.build(), frame_rate=frame_rate, substeps=settings.substeps, threads=settings.threads)
+    return World(
+        builder.build(),
+        frame_rate=frame_rate,
+        substeps=settings.substeps,
+        threads=settings.threads,
+        solver=settings.solver,
+    )
 
 
 def frame_input(start: Start, objects: dict[int, bpy.types.Object], depsgraph: bpy.types.Depsgraph) -> FrameInput:

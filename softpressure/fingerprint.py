@@ -41,7 +41,8 @@ def of_inputs(scene: bpy.types.Scene) -> str:
     digest = _Digest()
     settings, render = scene.softpressure, scene.render
     gravity = scene.gravity[:] if scene.use_gravity else (0.0, 0.0, 0.0)
-    digest.add(settings.substeps, settings.ambient_pressure, settings.frame_start, gravity, render.fps, render.fps_base)
+    digest.add(settings.substeps, settings.solver, settings.ambient_pressure, settings.frame_start, gravity)
+    digest.add(render.fps, render.fps_base)
     for obj in sorted(scene.objects, key=lambda obj: obj.name_full):
         if obj.type != "MESH" or obj.softpressure.kind == "NONE":
             continue

@@ -15,6 +15,7 @@ from bpy.props import (
 
 from . import session
 from .engine import engine
+from .methods import METHODS
 
 KINDS = (
     ("NONE", "None", "Takes no part in the simulation"),
@@ -275,6 +276,14 @@ class SOFTPRESSURE_PG_scene(bpy.types.PropertyGroup):
         default=10,
         min=1,
         soft_max=100,
+        options=set(),
+        update=_on_change,
+    )
+    solver: EnumProperty(
+        name="Method",
+        description="How a time step is made: the default, or one of the methods of the papers for comparison",
+        items=METHODS,
+        default="IMPLICIT",
         options=set(),
         update=_on_change,
     )

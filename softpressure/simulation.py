@@ -89,7 +89,10 @@ def simulate(scene: bpy.types.Scene) -> Iterator[Progress]:
                 )
             yield frame - first + 1, last - first + 1, f"Frame {frame} of {last}"
     finally:
+        # the first frame starts anew after an error, but the frames before it are worth keeping
+        sentence, here.error = here.error, ""
         scene.frame_set(shown_frame)
+        here.error = here.error or sentence
 
 
 def _may_simulate(scene: bpy.types.Scene) -> bool:

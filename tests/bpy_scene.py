@@ -20,8 +20,9 @@ class FallingWorld:
     made: list["FallingWorld"] = []
     crossing_triangle_count = 0
 
-    def __init__(self, model: Model, *, frame_rate: float, substeps: int, threads: int) -> None:
+    def __init__(self, model: Model, *, frame_rate: float, substeps: int, threads: int, solver: str) -> None:
         self.model, self.frame_rate, self.substeps, self.threads = model, frame_rate, substeps, threads
+        self.solver = solver
         self.state = State.at_rest(model)
         self.given: list[FrameInput] = []
         FallingWorld.made.append(self)

@@ -157,4 +157,8 @@ def test_panels_show_what_belongs_to_the_kind_and_the_state_of_the_cache() -> No
     assert drawn(scene_panels.SOFTPRESSURE_PT_bake)[0] == "softpressure.free_bake"
     assert "Baked: free the bake" in " ".join(drawn(body_panel.SOFTPRESSURE_PT_body))
     assert drawn(scene_panels.SOFTPRESSURE_PT_advanced) == ["ambient_pressure", "threads"]
+    assert drawn(scene_panels.SOFTPRESSURE_PT_method) == ["solver"]
+    bpy.context.scene.softpressure.solver = "HEUN"
+    assert "Needs many more substeps" in " ".join(drawn(scene_panels.SOFTPRESSURE_PT_method))
+    bpy.context.scene.softpressure.solver = "IMPLICIT"
     assert status.cache_text(bpy.context.scene) == "frames 1–10 of 10"

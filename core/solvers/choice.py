@@ -11,7 +11,6 @@ from .counts import Counts
 from .given import Motion
 from .implicit import ImplicitSolver
 from .rigid.solver import RigidSolver
-from .xpbd.solver import XpbdSolver
 
 
 class Solver(Protocol):
@@ -38,7 +37,8 @@ class Solver(Protocol):
     def step(self, before: State, after: State, motion: Motion, share: float, gas: FloatArray) -> None:
         """One substep from `before` to `after`, which may be the same object.
 
-        `share` is the part of the frame (0 to 1) that lies behind at its start; `gas` nRT [J] at its end.
+        `share` is the part of the frame (0 to 1) that lies behind at its start; `gas` nRT [J] at its end. Raises
+        `Diverged` where it notices that the motion grows beyond all bounds.
         """
 
 
@@ -55,8 +55,29 @@ def default_solver(model: Model, substep_time: float) -> Solver:
     return ImplicitSolver(model, substep_time)
 
 
+# The others are loaded on first use: kernels that nobody calls should not count among those to prepare.
+
+
+def _xpbd(model: Model, substep_time: float) -> Solver:
+    from .xpbd.solver import XpbdSolver
+
+    return XpbdSolver(model, substep_time)
+
+
+def _force_based(method: str) -> SolverMaker:
+    def make(model: Model, substep_time: float) -> Solver:
+        from .force_based.solver import ForceBasedSolver
+
+        return ForceBasedSolver(model, substep_time, method)
+
+    return make
+
+
+#: The methods of the papers: integrators of forces.
+FORCE_BASED = ("EXPLICIT_EULER", "HEUN", "RK4_MARTIN", "RK4", "IMPLICIT_KANG", "IMPLICIT_MESIT")
 #: By name.
-SOLVERS: dict[str, SolverMaker] = {"IMPLICIT": default_solver, "XPBD": XpbdSolver}
+SOLVERS: dict[str, SolverMaker] = {"IMPLICIT": default_solver, "XPBD": _xpbd}
+SOLVERS |= {name: _force_based(name) for name in FORCE_BASED}
 
 
 def solver_maker(name: str) -> SolverMaker:

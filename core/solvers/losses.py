@@ -71,32 +71,45 @@ class Losses:
         `energy` holds the contacts at the end of the step just taken, `pairs` their impulses during it, `time` its
         length [s].
         """
-        model, contacts = self._model, energy.contacts
-        x, v, membranes = state.positions, state.velocities, slice(0, model.membrane_count)
-        if self._inelastic:
-            if pairs.load.any():
-                mass = self._untouched_mass
-                leave_out_touched(
-                    contacts.count, contacts.points, energy.normal_force, model.vertex_mass, model.body_point_start,
-                    mass,
-                )  # fmt: skip
-                rigid_motions(x, v, mass, model.body_point_start, self._motion[membranes])
-                solids = self._motion[model.membrane_count :]
-                solid_motions(state.rigid, model.rigid, solids)
-                bounciness = np.sqrt(model.bounciness[pairs.low] * model.bounciness[pairs.high])
-                speeds = pairs.speeds(state.approach)
-                brake_pairs(
-                    x, v, model.membrane_count, model.moving_count, mass, model.body_mass, model.body_point_start,
-                    pairs.low, pairs.high, pairs.impulse, pairs.point, pairs.load, bounciness,
-                    self._strengths_of(bounciness), self._motion, time * model.gravity, speeds,
-                )  # fmt: skip
-                set_solid_motions(solids, model.rigid, state.rigid)
-                known = speeds != 0.0
-                state.approach = PairSpeeds(pairs.key[known], speeds[known])
-            else:
-                state.approach = PairSpeeds.none()
+        self.bounce(energy.contacts, energy.normal_force, pairs, state, time)
+        self.damp(state, time)
+
+    def bounce(
+        self, contacts: Contacts, normal_force: FloatArray, pairs: PairImpulses, state: State, time: float
+    ) -> None:
+        """Bounciness alone, after a step of a length [s]: change the velocities of `state` in place.
+
+        `normal_force` of each contact at its end [N].
+        """
+        model, x, v, membranes = self._model, state.positions, state.velocities, slice(0, self._model.membrane_count)
+        if not self._inelastic:
+            return
+        if not pairs.load.any():
+            state.approach = PairSpeeds.none()
+            return
+        mass = self._untouched_mass
+        leave_out_touched(
+            contacts.count, contacts.points, normal_force, model.vertex_mass, model.body_point_start, mass,
+        )  # fmt: skip
+        rigid_motions(x, v, mass, model.body_point_start, self._motion[membranes])
+        solids = self._motion[model.membrane_count :]
+        solid_motions(state.rigid, model.rigid, solids)
+        bounciness = np.sqrt(model.bounciness[pairs.low] * model.bounciness[pairs.high])
+        speeds = pairs.speeds(state.approach)
+        brake_pairs(
+            x, v, model.membrane_count, model.moving_count, mass, model.body_mass, model.body_point_start,
+            pairs.low, pairs.high, pairs.impulse, pairs.point, pairs.load, bounciness,
+            self._strengths_of(bounciness), self._motion, time * model.gravity, speeds,
+        )  # fmt: skip
+        set_solid_motions(solids, model.rigid, state.rigid)
+        known = speeds != 0.0
+        state.approach = PairSpeeds(pairs.key[known], speeds[known])
+
+    def damp(self, state: State, time: float) -> None:
+        """Damping alone, after a step of a length [s]: change the velocities of `state` in place."""
+        model, x, v = self._model, state.positions, state.velocities
         if self._damped:
-            rigid_motions(x, v, model.vertex_mass, model.body_point_start, self._motion[membranes])
+            rigid_motions(x, v, model.vertex_mass, model.body_point_start, self._motion[: model.membrane_count])
             relax(x, v, model.chunks, self._motion, np.exp(-model.damping * time), model.pinned)
         if model.rigid_count:
             state.rigid.velocity *= np.exp(-time * model.rigid.linear_damping)[:, None]

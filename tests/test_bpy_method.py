@@ -1,0 +1,87 @@
+"""Choosing the method in Blender: what is offered, what it changes, and what is left when a method gives up."""
+
+from typing import Any
+
+import bpy
+import numpy as np
+import pytest
+from bpy_scene import FallingWorld, add_mesh, empty_file, falling, frame, play, shown, this_session  # noqa: F401
+from softpressure_ext.core.solvers.choice import SOLVERS
+from softpressure_ext.softpressure import status
+from softpressure_ext.softpressure.methods import METHODS
+
+
+def add_sphere(height: float = 0.8) -> Any:
+    bpy.ops.mesh.primitive_ico_sphere_add(subdivisions=2, radius=0.5, location=(0, 0, height))
+    assert bpy.ops.softpressure.add_body() == {"FINISHED"}
+    return bpy.context.object
+
+
+def test_every_method_of_the_core_is_offered_and_names_its_paper() -> None:
+    assert [name for name, _, _ in METHODS] == list(SOLVERS)
+    assert bpy.context.scene.softpressure.solver == METHODS[0][0] == "IMPLICIT"
+    for name, _, description in METHODS:
+        if name != "IMPLICIT":
+            assert any(paper in description for paper in ("Matyka", "Martin", "Kurmaly", "Mesit")), name
+            assert "first use" in description  # only the default's kernels are prepared ahead
+            assert not description.endswith(".")
+
+
+def test_the_method_reaches_the_world_and_dates_the_cache(falling: Any) -> None:  # noqa: F811
+    add_sphere()
+    play(1, 3)
+    assert FallingWorld.made[-1].solver == "IMPLICIT"
+    assert not this_session().is_out_of_date(bpy.context.scene)
+    bpy.context.scene.softpressure.solver = "RK4"
+    assert this_session().is_out_of_date(bpy.context.scene)
+    play(1, 2)
+    assert FallingWorld.made[-1].solver == "RK4"
+    assert not this_session().is_out_of_date(bpy.context.scene)
+
+
+def test_a_ball_bounces_with_a_method_of_the_papers() -> None:
+    scene = bpy.context.scene
+    scene.frame_end = 18
+    scene.softpressure.solver = "EXPLICIT_EULER"
+    scene.softpressure.substeps = 150
+    add_mesh("Floor", [(-9, -9, 0), (9, -9, 0), (9, 9, 0), (-9, 9, 0)], [(0, 1, 2, 3)])
+    bpy.ops.softpressure.add_body(kind="COLLIDER")
+    ball = add_sphere()
+    assert bpy.ops.softpressure.simulate() == {"FINISHED"}
+    assert not this_session().error
+    center = []
+    for number in range(1, 19):
+        frame(number)
+        assert shown(ball)[:, 2].min() > -1e-4
+        center.append(shown(ball)[:, 2].mean())
+    turn = int(np.argmin(center))
+    assert 5 <= turn <= 9  # 0.3 m take 0.25 s, 6 frames; then the ball is squashed
+    assert max(center[turn:]) > center[turn] + 0.05
+
+
+def test_a_method_that_gives_up_says_so_and_leaves_the_frames_before() -> None:
+    """A key raises the pressure from frame 6 on beyond what the substeps can follow."""
+    scene = bpy.context.scene
+    scene.use_gravity = False
+    scene.frame_end = 20
+    scene.softpressure.solver = "RK4"
+    scene.softpressure.substeps = 40
+    ball = add_sphere()
+    for number, pressure in ((1, 2_000.0), (6, 2_000.0), (12, 1e9)):
+        ball.softpressure.gauge_pressure = pressure
+        ball.softpressure.keyframe_insert("gauge_pressure", frame=number)
+    with pytest.raises(RuntimeError, match=r"Icosphere: the motion grows beyond all bounds in frame \d+"):
+        bpy.ops.softpressure.simulate()
+    here = this_session()
+    assert here.error.startswith("Icosphere: the motion grows beyond all bounds in frame ")
+    assert "Raise the substeps to about" in here.error and "choose the method IMPLICIT" in here.error
+    assert any(here.error in sentence for sentence in status.notices(scene))
+    last = here.cache.last_frame
+    assert 5 <= last < 20
+    for number in range(1, last + 1):
+        assert np.isfinite(here.cache.positions(0, number)).all()
+    frame(last)
+    np.testing.assert_allclose(shown(ball), here.cache.positions(0, last), atol=1e-6 * np.abs(shown(ball)).max())
+    scene.softpressure.solver = "IMPLICIT"  # the remedy
+    assert bpy.ops.softpressure.simulate() == {"FINISHED"}
+    assert not here.error and this_session().cache.last_frame == 20

@@ -1,0 +1,253 @@
+"""The integrators of the papers against slow twins that follow the papers line by line, and their order."""
+
+import numpy as np
+import pytest
+import reference
+from force_scene import AMBIENT, BEND, GAUGE, MASS, MODULUS, Scene
+from scenes import Ball, ball_world, inflate
+from softpressure_ext.core import ModelBuilder, World
+from softpressure_ext.core.solvers.choice import FORCE_BASED
+from softpressure_ext.core.solvers.force_based.forces import SoftForces
+from softpressure_ext.core.solvers.force_based.schemes import SCHEMES, stable_angle
+from softpressure_ext.core.solvers.force_based.simplified import stiffness_at_vertices
+
+GRAVITY = np.array([0.3, -0.4, -9.81])
+#: Kernel and twin do the same sums in another order; forces are differences of terms some hundred times as large.
+ROUNDING = 1e-9
+
+
+class Twin:
+    """Forces on one random body, by the twins of the energies."""
+
+    def __init__(self, seed, body):
+        self.scene = Scene(seed)
+        self.x, self.triangles = self.scene.meshes[body]
+        self.springs = reference.springs(self.x, self.triangles, MODULUS[body])
+        self.hinges = reference.hinges(self.x, self.triangles, BEND[body])
+        self.mass = reference.vertex_masses(self.x, self.triangles, MASS[body])[:, None]
+        self.rest_volume = reference.volume(self.x, self.triangles)
+        self.gas = (GAUGE[body] + AMBIENT) * self.rest_volume
+        self.body = body
+
+    def force(self, x):
+        total = self.mass * GRAVITY + reference.stretch(x, *self.springs)[1] + reference.bend(x, *self.hinges)[1]
+        return total + reference.gas(x, self.triangles, self.rest_volume, self.gas, AMBIENT)[1]
+
+    def neighbours(self):
+        edges, _, constants = self.springs
+        for (i, j), k in zip(edges, constants, strict=True):
+            yield i, j, k
+            yield j, i, k
+
+    def world(self, method, h):
+        builder = ModelBuilder(gravity=GRAVITY)
+        builder.add_membrane(
+            "body", self.x, self.triangles, mass=MASS[self.body], stretch_modulus=MODULUS[self.body],
+            bend_modulus=BEND[self.body], gauge_pressure=GAUGE[self.body],
+        )  # fmt: skip
+        return World(builder.build(), frame_rate=1.0 / h, substeps=1, threads=1, solver=method)
+
+
+def explicit_euler(twin, x, v, h):
+    """Matyka 2004, section 6: the new velocity moves the point."""
+    v = v + h * twin.force(x) / twin.mass
+    return x + h * v, v
+
+
+def heun(twin, x, v, h):
+    """Matyka 2004, eq. 13, 14 with y = (x, v)."""
+    f0 = (v, twin.force(x) / twin.mass)
+    x1, v1 = x + h * f0[0], v + h * f0[1]
+    f1 = (v1, twin.force(x1) / twin.mass)
+    return x + h / 2 * (f0[0] + f1[0]), v + h / 2 * (f0[1] + f1[1])
+
+
+def rk4_martin(twin, x0, v0, t):
+    """Martin 2009, section 3.2, as printed."""
+    a0 = twin.force(x0) / twin.mass
+    v1 = v0 + a0 * t / 2
+    x1 = x0 + v1 * t / 2
+    a1 = twin.force(x1) / twin.mass
+    v2 = v0 + a1 * t / 2
+    x2 = x0 + v2 * t / 2
+    a2 = twin.force(x2) / twin.mass
+    v3 = v0 + a2 * t
+    x3 = x0 + v3 * t
+    a3 = twin.force(x3) / twin.mass
+    v = v0 + (a0 + a3 + 2 * (a1 + a2)) / 6 * t
+    return x0 + v * t, v
+
+
+def rk4(twin, x, v, h):
+    """Kutta's classical method with y = (x, v)."""
+
+    def slope(y):
+        return np.array([y[1], twin.force(y[0]) / twin.mass])
+
+    y = np.array([x, v])
+    k1 = slope(y)
+    k2 = slope(y + h / 2 * k1)
+    k3 = slope(y + h / 2 * k2)
+    k4 = slope(y + h * k3)
+    return y + h / 6 * (k1 + 2 * k2 + 2 * k3 + k4)
+
+
+EXPLICIT = {"EXPLICIT_EULER": explicit_euler, "HEUN": heun, "RK4_MARTIN": rk4_martin, "RK4": rk4}
+
+
+def simplified(method, twin, x, v, h, earlier):
+    """Mesit 2007, eq. 9 with 21 or 24; F holds the damping of eq. 12. Momentum is given back to each body.
+
+    Returns x', v' and |dv|.
+    """
+    force = twin.force(x)
+    damped, stiffness, pull = force.copy(), np.zeros(len(x)), np.zeros_like(x)
+    for i, j, k in twin.neighbours():
+        damped[i] += k * h * (v[j] - v[i])
+        stiffness[i] += k
+    for i, j, k in twin.neighbours():
+        source = j if method == "IMPLICIT_KANG" else i
+        pull[i] += k * earlier[source] * damped[source] / np.linalg.norm(damped[source])
+    change = (damped * h + h * h * pull) / (twin.mass + h * h * stiffness[:, None])
+    lack = h * force / twin.mass - change
+    m = twin.mass[:, 0]
+    centre, mean = m @ x / m.sum(), m @ lack / m.sum()
+    arm = x - centre
+    inertia = sum(mass * (r @ r * np.eye(3) - np.outer(r, r)) for mass, r in zip(m, arm, strict=True))
+    change = change + mean + np.cross(np.linalg.solve(inertia, m @ np.cross(arm, lack)), arm)
+    return x + h * (v + change), v + change, np.linalg.norm(change, axis=1)
+
+
+@pytest.fixture(scope="module", params=[0, 1], ids=["ball", "ring"])
+def twin(request):
+    return Twin(7, request.param)
+
+
+def start(twin, seed=3):
+    """Positions away from rest and velocities, fast enough that all terms matter in a step."""
+    rng = np.random.default_rng(seed)
+    return twin.scene.moved[twin.body], rng.normal(0, 0.5, twin.x.shape)
+
+
+def started(world, x, v):
+    state = world.save()
+    points = world.model.point_of_vertex
+    state.positions[points], state.velocities[points] = x, v
+    world.load(state)
+    return world
+
+
+@pytest.mark.parametrize("method", EXPLICIT)
+def test_a_step_is_the_paper_s(twin, method):
+    h, (x, v) = 2e-4, start(twin)
+    world = started(twin.world(method, h), x, v)
+    world.advance_frame()
+    x1, v1 = EXPLICIT[method](twin, x, v, h)
+    np.testing.assert_allclose(world.positions(0), x1, rtol=0, atol=ROUNDING * h * np.abs(v1).max())
+    np.testing.assert_allclose(world.velocities(0), v1, rtol=0, atol=ROUNDING * np.abs(v1 - v).max())
+
+
+@pytest.mark.parametrize("method", ["IMPLICIT_KANG", "IMPLICIT_MESIT"])
+def test_two_simplified_steps_are_the_paper_s(twin, method):
+    h, (x, v) = 2e-4, start(twin)
+    world = started(twin.world(method, h), x, v)
+    earlier = np.zeros(len(x))
+    for _ in range(2):
+        world.advance_frame()
+        x, v, earlier = simplified(method, twin, x, v, h, earlier)
+    # a billionth of the trace is added to the inertia of a body's rigid motion
+    np.testing.assert_allclose(world.velocities(0), v, rtol=0, atol=1e-8 * np.abs(v).max())
+    np.testing.assert_allclose(world.positions(0), x, rtol=0, atol=1e-8 * h * np.abs(v).max())
+
+
+def test_the_simplified_jacobian_bounds_the_true_one(twin):
+    """H_ii = -K_i is the trace of the springs' true block at rest, and no true eigenvalue lies below it elsewhere."""
+    model = twin.world("RK4", 1e-3).model
+    stiffness = np.zeros(model.vertex_count)
+    stiffness_at_vertices(model.edges, model.chunks, stiffness)
+    stiffness = stiffness[model.point_of_vertex]
+    step = 1e-7
+
+    def block(x, i):
+        found = np.zeros((3, 3))
+        for axis in range(3):
+            ahead, behind = x.copy(), x.copy()
+            ahead[i, axis] += step
+            behind[i, axis] -= step
+            difference = reference.stretch(ahead, *twin.springs)[1] - reference.stretch(behind, *twin.springs)[1]
+            found[:, axis] = difference[i] / (2 * step)
+        return found
+
+    # central differences: rounding 1e-16 k l / step, truncation (step / l)^2 k
+    for i in range(0, len(x := twin.x), 5):
+        assert abs(np.trace(block(x, i)) / stiffness[i] + 1.0) < 1e-6
+        assert np.linalg.eigvalsh(block(twin.scene.moved[twin.body], i)).min() > -stiffness[i] * (1.0 + 1e-6)
+    # springs without length: then H is the true Jacobian, and eq. 12 with it
+    edges, lengths, constants = twin.springs
+    without = reference.stretch(x, edges, 0.0 * lengths, constants)[2]
+    np.testing.assert_allclose(without[0, :, 0], stiffness[0] * np.eye(3), rtol=0, atol=1e-9 * stiffness[0])
+
+
+# --- order of convergence ------------------------------------------------------------------------------------------
+
+SOFT = Ball(0.2, 0.2, 2e3, 2e3)
+
+
+def ringing(method, substeps, time=0.02):
+    """Positions of a ball under pressure that was let go slightly squashed, after a time [s]."""
+    world = ball_world(SOFT, 1, floor=False, frame_rate=1.0 / time, substeps=substeps, solver=method)
+    inflate(world, SOFT)
+    x = world.positions(0)
+    centre = x.mean(axis=0)
+    world.set_positions(0, centre + (x - centre) * (1.0, 1.02, 0.98))
+    world.advance_frame()
+    return world.positions(0)
+
+
+@pytest.fixture(scope="module")
+def exact():
+    """Fourth order, with 8 times the steps of the finest fourth-order run below: its error is 1/4096 of that one's."""
+    return ringing("RK4", 4096)
+
+
+#: Order, and steps in 0.02 s from which on it shows.
+ORDERS = {
+    "EXPLICIT_EULER": (1, 1024),
+    "HEUN": (2, 512),
+    "RK4_MARTIN": (1, 1024),
+    "RK4": (4, 256),
+    "IMPLICIT_KANG": (1, 1024),
+    "IMPLICIT_MESIT": (1, 1024),
+}
+
+
+@pytest.mark.parametrize("method", FORCE_BASED)
+def test_the_order_of_convergence(method, exact):
+    order, count = ORDERS[method]
+    coarse, fine = (np.sqrt(((ringing(method, n) - exact) ** 2).mean()) for n in (count, 2 * count))
+    # the next power of the step leaves a rest: from 64 to 2048 steps what is found tends to the order from 0.5 away,
+    # halving with the step; 0.067 is the largest rest at these steps
+    assert np.log2(coarse / fine) == pytest.approx(order, abs=0.1)
+
+
+@pytest.mark.parametrize(("method", "expected"), [("EXPLICIT_EULER", 2.0), ("RK4", 8.0**0.5), ("RK4_MARTIN", 2.0)])
+def test_the_stable_angle_is_the_textbook_s(method, expected):
+    assert stable_angle(SCHEMES[method]) == pytest.approx(expected, abs=0.006)  # told in steps of 0.005
+
+
+def test_heun_grows_as_its_fourth_power():
+    # |R|^2 = 1 + z^4 / 4 on the imaginary axis, so |R| = 1 + GROWTH at z = (8 GROWTH)^(1/4)
+    assert stable_angle(SCHEMES["HEUN"]) == pytest.approx((8e-4) ** 0.25, abs=0.006)
+
+
+def test_forces_balance(twin):
+    """Inner forces have no net force and no net torque."""
+    model = twin.world("RK4", 1e-3).model
+    x = np.zeros_like(model.rest_positions)
+    x[model.point_of_vertex] = twin.scene.moved[twin.body]
+    force = np.zeros((model.unknown_count, 3))
+    SoftForces(model).evaluate(x, np.array([twin.gas]), model.rigid.arm, force)
+    inner = force - model.vertex_mass[:, None] * GRAVITY
+    size = np.abs(inner).sum()
+    assert np.abs(inner.sum(axis=0)).max() < 1e-13 * size
+    assert np.abs(np.cross(x, inner).sum(axis=0)).max() < 1e-13 * size
