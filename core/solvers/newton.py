@@ -220,7 +220,7 @@ class StageMinimiser:
             energy.rigid_blocks(self._scratch.blocks)
             loose = 1.0 if self.contacts.count else FREE_TOLERANCE
             iterations, size = conjugate_gradient(
-                model.edges, model.hinges, model.chunks, energy.hessian, energy.terms, self.contacts.count,
+                model.edges, model.hinges, model.chunks, energy.hessian, energy.acting, energy.acting_count,
                 energy.contact_stretched, self._multigrid.levels, self._residual, self._scratch,
                 loose * settings.linear_tolerance, enough, settings.linear_limit, self._direction,
             )  # fmt: skip
@@ -331,7 +331,9 @@ class StageMinimiser:
         n = self.model.vertex_count
         whole = self._whole_moves()
         if self.contacts.count:
-            limit_displacement(self.x, self._step, self.current_mobility(), self.contacts, self._share, whole)
+            limit_displacement(
+                self.x, self._step, self.current_mobility(), self.contacts, self._share, whole, self.contacts.distance
+            )
         elif whole is None:
             return
         else:
