@@ -7,15 +7,12 @@ from collide_reference import inside
 from rigid_scene import block
 from scenes import Ball, add_ball, gas_law_error
 from softpressure_ext.core import ModelBuilder, World
+from softpressure_ext.core.collide.broad import ContactSearch
 
 
 def crossing_triangles(world):
     """Triangles of all bodies that cross another body's surface now."""
-    search = world._solver._minimiser._candidates._search
-    state = world.save()
-    count = search.untangle(state.positions).crossing_triangle_count
-    world.load(state)
-    return count
+    return ContactSearch(world.model).untangle(world.save().positions).crossing_triangle_count
 
 
 def shape(world, body):
