@@ -11,6 +11,9 @@ from .mobility import Mobility
 from .own_motion import own_distance
 from .whole import WholeMoves
 
+#: How often a step that leaves what was searched is halved before it is given up.
+HALVINGS = 6
+
 
 class StepBound:
     """Bounds steps of a model's unknowns by its candidates."""
@@ -39,14 +42,19 @@ class StepBound:
         self._plain[:] = step
         common = candidates.islands.take_out(x, step, candidates.contacts)
         self._shorten(x, step, mobility, distance)
-        if common is None:
-            return
-        candidates.islands.put_back(step, common)
-        if candidates.still_valid(place()):
-            return
-        # slower bodies of an island would outrun what was searched for them
-        step[:] = self._plain
-        self._shorten(x, step, mobility, distance)
+        if common is not None:
+            candidates.islands.put_back(step, common)
+            if candidates.still_valid(place()):
+                return
+            # slower bodies of an island would outrun what was searched for them
+            step[:] = self._plain
+            self._shorten(x, step, mobility, distance)
+        # what contacts have pushed aside may outrun it, too; less of a step is as safe
+        for _ in range(HALVINGS):
+            if candidates.still_valid(place()):
+                return
+            step *= 0.5
+        step[:] = 0.0
 
     def shorten_as_one(
         self, x: FloatArray, step: FloatArray, mobility: Mobility, place: Callable[[], FloatArray]
