@@ -8,6 +8,8 @@ from numpy.typing import ArrayLike
 from . import topology
 from .assembly import (
     contact_surfaces,
+    lattice_followers,
+    solid_tetrahedra,
     spring_edges,
     starts,
     thicknesses,
@@ -28,6 +30,7 @@ from .given_bodies import (
     triangles_of,
     vector,
 )
+from .lattice.solids import lattice_of
 from .model import Model
 from .rigid.bodies import rigid_bodies
 from .rigid.inertia import mass_properties
@@ -128,6 +131,76 @@ class ModelBuilder:
                 self_collision=bool(self_collision),
                 pinned=topology.pin_mask(name, len(given), pin_numbers)[order],
                 velocity=start_velocity,
+            )
+        )
+        return len(self._membranes) - 1
+
+    def add_solid(
+        self,
+        name: str,
+        positions: ArrayLike,
+        triangles: ArrayLike,
+        *,
+        kind: str = "SOLID",
+        cell_size: float,
+        mass: float = 1.0,
+        density: float | None = None,
+        modulus: float = 1e5,
+        poisson_ratio: float = 0.4,
+        damping: float = 0.0,
+        friction: float = 0.5,
+        bounciness: float = 1.0,
+        thickness: float = 0.0,
+        pinned: ArrayLike | None = None,
+        velocity: Sequence[float] = (0.0, 0.0, 0.0),
+    ) -> int:
+        """Add a soft solid that fills a closed mesh; returns its number among the membranes.
+
+        What is simulated, and touched, is a lattice of springs (`lattice.cells`); the given vertices follow it.
+
+        Parameters
+        ----------
+        kind
+            SOLID, or TRUSS: springs alone, with Poisson's ratio 1/4 (Kurmaly & Wu 2021).
+        cell_size
+            Edge of the lattice's cells [m]; at most the mesh's least extent.
+        mass, density
+            [kg]; or [kg/m^3], which then sets the mass.
+        modulus, poisson_ratio
+            Young's modulus [Pa] and Poisson's ratio of a SOLID, 0.25 to 0.49; independent of the cell size.
+        damping, friction, bounciness, thickness, pinned, velocity
+            As in `add_membrane`. Pinned vertices hold the lattice's vertices on the faces between them and at least
+            the nearest one each. Does not touch itself.
+
+        Raises `MeshError` or `ParameterError` with a sentence that names the body, the value and the remedy.
+        """
+        given = positions_of(name, positions)
+        faces = triangles_of(name, triangles)
+        topology.check_closed_surface(name, given, faces)
+        check(name, "damping", damping, "1/s", low=0.0)
+        check_surface_numbers(name, friction, bounciness, thickness)
+        cells, lattice, total = lattice_of(
+            name, given, faces, kind=kind, cell_size=cell_size, mass=mass, density=density, modulus=modulus,
+            poisson_ratio=poisson_ratio, pinned=pinned,
+        )  # fmt: skip
+        self._membranes.append(
+            GivenMembrane(
+                name=name,
+                positions=cells.positions,
+                triangles=cells.triangles.astype(np.int32),
+                order=np.arange(len(cells.positions), dtype=np.int32),
+                mass=total,
+                gauge_pressure=-self._ambient_pressure,  # no gas at all
+                stretch_modulus=0.0,
+                bend_modulus=0.0,
+                damping=float(damping),
+                friction=float(friction),
+                bounciness=float(bounciness),
+                thickness=float(thickness),
+                self_collision=False,
+                pinned=lattice.holds.pinned,
+                velocity=vector(name, "velocity", velocity, "m/s"),
+                lattice=lattice,
             )
         )
         return len(self._membranes) - 1
@@ -233,10 +306,14 @@ class ModelBuilder:
             raise ParameterError(f"membrane: {membrane}; there are {len(self._membranes)}, counted from 0.")
         body = self._membranes[membrane]
         chosen = np.unique(np.asarray(vertices, dtype=np.int32).ravel())
-        count = len(body.positions)
+        count = len(body.positions) if body.lattice is None else len(body.lattice.follow.points)
         if len(chosen) == 0 or chosen[0] < 0 or chosen[-1] >= count:
             raise ParameterError(f"{body.name}: vertices to attach; give numbers from 0 to {count - 1}, at least one.")
-        self._attached.append(Attached(membrane, np.argsort(body.order)[chosen].astype(np.int32), **to))
+        if body.lattice is None:
+            own = np.argsort(body.order)[chosen].astype(np.int32)
+        else:
+            own = body.lattice.nearest(body.positions, chosen)
+        self._attached.append(Attached(membrane, own, **to))
 
     def build(self) -> Model:
         """Freeze what was added. A scene in which nothing can move is refused."""
@@ -257,13 +334,15 @@ class ModelBuilder:
         skin = triangles[: triangle_start[len(membranes)]]
         body_of_point = np.repeat(np.arange(len(bodies), dtype=np.int32), np.diff(point_start))
         positions = np.concatenate(places)
-        edges = spring_edges(membranes, positions, skin, body_of_point, vertex_count)
+        edges = spring_edges(membranes, positions, point_start, vertex_count)
+        has_gas = np.array([body.lattice is None for body in membranes], dtype=bool)
         bend_modulus = np.array([body.bend_modulus for body in membranes])
         hinges = rest_hinges(positions, skin, bend_modulus[body_of_point[:vertex_count]])
         point_of_vertex = np.concatenate(
             [np.argsort(body.order) + start for body, start in zip(membranes, point_start, strict=False)]
             + [np.arange(vertex_count, len(positions))]
         ).astype(np.int32)
+        chunks = vertex_chunks(point_start[: len(membranes) + 1], edges, hinges)
         return Model(
             body_names=tuple(body.name for body in bodies),
             membrane_count=len(membranes),
@@ -282,8 +361,10 @@ class ModelBuilder:
             surfaces=contact_surfaces(triangles, triangle_start, len(positions)),
             edges=edges,
             hinges=hinges,
-            fans=triangle_fans(skin, vertex_count),
-            chunks=vertex_chunks(point_start[: len(membranes) + 1], edges, hinges),
+            tetrahedra=solid_tetrahedra(membranes, positions, point_start, vertex_count, chunks.start),
+            followers=lattice_followers(membranes, point_start),
+            fans=triangle_fans(skin[has_gas[body_of_point[skin[:, 0]]]], vertex_count),
+            chunks=chunks,
             rigid=rigid_bodies(
                 rigid, positions, point_start[len(membranes) : len(membranes) + len(rigid) + 1], vertex_count
             ),
@@ -296,7 +377,9 @@ class ModelBuilder:
                 triangle_start,
                 edges,
             ),
-            rest_volume=np.array([topology.signed_volume(body.positions, body.triangles) for body in membranes]),
+            rest_volume=np.array(
+                [topology.signed_volume(b.positions, b.triangles) if b.lattice is None else 0.0 for b in membranes]
+            ),
             gauge_pressure=np.array([body.gauge_pressure for body in membranes]),
             damping=np.array([body.damping for body in membranes]),
             body_mass=np.array([m.mass for m in membranes] + [r.mass for r in rigid] + [0.0] * len(colliders)),
