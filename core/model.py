@@ -1,11 +1,12 @@
 """The immutable description of a scene: what the bodies are, never where they are.
 
 All bodies are concatenated into flat arrays. **Points** are everything that has a position: first the
-vertices of all membranes (unknowns of a step; a solid lattice is a membrane without gas, with vertices inside), then the points of all rigid bodies (which follow from six
-unknowns per body), then the vertices of all colliders (given positions). Bodies are numbered in the same order:
+vertices of all membranes (unknowns of a step), then the points of all rigid bodies (which follow from six
+unknowns per body), then the vertices of all colliders (given positions). A solid is a membrane without gas: the
+vertices of its lattice, of which only the outer ones are corners of triangles. Bodies are numbered in the same order:
 membranes, rigid bodies, colliders. Point numbers are internal: `ModelBuilder` renumbers each membrane's vertices
 along a space-filling curve so that neighbours lie close in memory; `point_of_vertex` leads from a caller's vertex
-to its point.
+to its point (of a solid it is the point itself, and `Followers` lead to the caller's vertices).
 
 The groups below are named tuples, so that kernels take them whole.
 """
@@ -40,7 +41,10 @@ class Surfaces(NamedTuple):
 
 
 class Edges(NamedTuple):
-    """Springs: the edges of all skins, edges and diagonals of all lattices; and the same edges gathered per vertex ("half-edges")."""
+    """Springs: the edges of all skins, edges and diagonals of all lattices.
+
+    The same springs are gathered per vertex ("half-edges").
+    """
 
     points: IntArray  # shape (edge_count, 2)
     rest_length: FloatArray  # [m], shape (edge_count,)

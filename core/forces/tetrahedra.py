@@ -77,7 +77,7 @@ def squeeze_tetrahedra(first, last, points, stiffness, gradient, p, squeeze):
 
 
 def tetrahedron_couplings(tetrahedra: Tetrahedra, x: FloatArray) -> tuple[IntArray, FloatArray]:
-    """Pairs of vertices and minus the entries [N/m] between them of the Hessian at x, a third of the sum of its axes."""
+    """Pairs of vertices, and minus a third of the trace of the Hessian's block between them at x [N/m]."""
     points = tetrahedra.points
     gradient = np.empty((len(points), 4, 3))
     for slot in range(4):

@@ -1,10 +1,10 @@
 """Lattice of a solid: cells that fill a closed mesh, snapped to its surface, split into tetrahedra.
 
-The grid is laid into the box around the mesh, so that a box is filled exactly. Cells are kept whose centre is inside the
-mesh; where two of them meet in an edge alone a third one joins them. The outer vertices are moved to the nearest points
-of the mesh's surface, as far as every tetrahedron keeps the share `LEAST_VOLUME` of its volume. Each cell is cut into
-six tetrahedra around the diagonal from its lowest to its highest corner (Kuhn 1960): the same in every cell, so the
-faces of neighbours agree.
+The grid is laid into the box around the mesh, so that a box is filled exactly. Cells are kept whose centre is inside
+the mesh; where two of them meet in an edge alone a third one joins them. The outer vertices are moved to the nearest
+points of the mesh's surface, as far as every tetrahedron keeps the share `LEAST_VOLUME` of its volume. Each cell is cut
+into six tetrahedra around the diagonal from its lowest to its highest corner (Kuhn 1960): the same in every cell, so
+the faces of neighbours agree.
 """
 
 from itertools import permutations
@@ -16,14 +16,15 @@ from ..collide.features import closest_on_triangle
 from ..errors import MeshError, ParameterError
 from ..jit import kernel
 from ..model import BoolArray, FloatArray, IntArray
-from ..topology import space_filling_order
+from ..topology import grouped, space_filling_order
 
 #: Most cells of one solid.
 CELL_LIMIT = 200_000
 #: Share of its volume that a tetrahedron keeps when the surface is snapped.
-LEAST_VOLUME = 0.2
-#: How often the moves of a tetrahedron that would lose too much are halved before they are given up.
-HALVINGS = 8
+LEAST_VOLUME = 0.1
+#: How often the vertices are gone through, and how often a move that would take more is halved.
+SWEEPS = 12
+HALVINGS = 5
 #: How much finer than asked for the grid may be, so that its cells are nearly cubes.
 FINEST_SHARE = 0.75
 #: Where rays pass a column of cells, off its middle [cells], so that they miss the edges of regular meshes.
@@ -102,7 +103,7 @@ def fill(name: str, positions: FloatArray, triangles: IntArray, cell_size: float
     corners = rank[corners.reshape(-1, 8)]
     tetrahedra = corners[:, CELL_TETRAHEDRA].reshape(-1, 4)
     outer = _outer_faces(tetrahedra)
-    _snap(points, np.unique(outer), tetrahedra, positions, triangles)
+    _snap(points, np.unique(outer), tetrahedra, positions, triangles, float(size.min()))
     if not tetrahedron_volumes(points, tetrahedra).min() > 0.0:
         raise MeshError(f"{name}: too flat for cells of {cell_size:g} m. Give a smaller cell size.")
     return Cells(points, corners, tetrahedra, outer, place, low, size)
@@ -159,25 +160,61 @@ def tetrahedron_volumes(x: FloatArray, tetrahedra: IntArray) -> FloatArray:
 
 
 def _snap(
-    points: FloatArray, outer: IntArray, tetrahedra: IntArray, positions: FloatArray, triangles: IntArray
+    points: FloatArray, outer: IntArray, tetrahedra: IntArray, positions: FloatArray, triangles: IntArray, cell: float
 ) -> None:
-    """Move the outer vertices towards the nearest points of the mesh, in place."""
-    start = points.copy()
-    move = np.zeros_like(points)
+    """Move the outer vertices towards the nearest points of the mesh and let the others make room, in place."""
+    target = np.full(points.shape, np.nan)  # inner vertices have none
     nearest = np.empty((len(outer), 3))
     nearest_points(points[outer], positions, triangles, nearest, np.empty(len(outer), np.int32))
-    move[outer] = nearest - points[outer]
-    least = LEAST_VOLUME * tetrahedron_volumes(points, tetrahedra)
-    share = np.ones(len(points))
-    halvings = 0
-    while True:
-        points[:] = start + share[:, None] * move
-        lacking = tetrahedron_volumes(points, tetrahedra) < least
-        bad = np.unique(tetrahedra[lacking & (share[tetrahedra] > 0.0).any(axis=1)])
-        if len(bad) == 0:
-            return
-        share[bad] *= 0.5 if halvings < HALVINGS else 0.0
-        halvings += 1
+    target[outer] = nearest
+    start, entry = grouped(tetrahedra.ravel(), len(points))
+    least = LEAST_VOLUME * tetrahedron_volumes(points, tetrahedra).min()
+    snap_vertices(points, target, tetrahedra, start, entry, least, SWEEPS, 1e-6 * cell)
+
+
+@kernel
+def snap_vertices(x, target, tetrahedra, start, entry, least, sweeps, slight):
+    """Move each vertex towards its target, or to the middle of its neighbours where that is NaN, in place.
+
+    One after the other, in sweeps; a move is halved until no tetrahedron at the vertex has less than the volume
+    `least` [m^3]. Moves below `slight` [m] are not made. `start`, `entry`: the corners of tetrahedra at each vertex.
+    """
+    old, move = np.empty(3), np.empty(3)
+    for _ in range(sweeps):
+        for v in range(x.shape[0]):
+            first, last = start[v], start[v + 1]
+            old[:] = x[v]
+            if np.isnan(target[v, 0]):
+                move[:] = 0.0
+                for q in range(first, last):
+                    for slot in range(4):
+                        move += x[tetrahedra[entry[q] >> 2, slot]] - old
+                move /= 3.0 * (last - first)
+            else:
+                move[:] = target[v] - old
+            if move[0] * move[0] + move[1] * move[1] + move[2] * move[2] < slight * slight:
+                continue
+            share = 1.0
+            for _ in range(HALVINGS):
+                x[v] = old + share * move
+                if smallest_volume(x, tetrahedra, entry, first, last) >= least:
+                    break
+                x[v] = old
+                share *= 0.5
+
+
+@kernel
+def smallest_volume(x, tetrahedra, entry, first, last):
+    """Least volume [m^3] of the tetrahedra of the corners first .. last - 1 of `entry`."""
+    smallest = np.inf
+    for q in range(first, last):
+        t = entry[q] >> 2
+        o = x[tetrahedra[t, 0]]
+        a, b, c = x[tetrahedra[t, 1]] - o, x[tetrahedra[t, 2]] - o, x[tetrahedra[t, 3]] - o
+        volume = a[0] * (b[1] * c[2] - b[2] * c[1]) + a[1] * (b[2] * c[0] - b[0] * c[2])
+        volume = (volume + a[2] * (b[0] * c[1] - b[1] * c[0])) / 6.0
+        smallest = min(smallest, volume)
+    return smallest
 
 
 @kernel

@@ -62,7 +62,7 @@ def lattice_of(
         springs=springs_of(cells, mu),
         tetrahedra=cells.tetrahedra if bulk > 0.0 else cells.tetrahedra[:0],
         volume_stiffness=bulk / volumes if bulk > 0.0 else volumes[:0],
-        vertex_mass=np.bincount(cells.corners.ravel(), corner_mass, minlength=len(cells.positions)),
+        vertex_mass=np.asarray(np.bincount(cells.corners.ravel(), corner_mass, len(cells.positions)), dtype=float),
         follow=follow(cells, positions),
         holds=holds(cells, positions, triangles, mask),
         pinned_positions=positions[mask],

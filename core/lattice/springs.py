@@ -61,7 +61,7 @@ def springs_of(cells: Cells, mu: float) -> Springs:
     strength = (volume[:, None] * _strengths(cells.size, mu)).ravel() / length2
     key, entry = np.unique(ends[:, 0] * vertex_count + ends[:, 1], return_inverse=True)
     points = np.stack([key // vertex_count, key % vertex_count], axis=1).astype(np.int32)
-    return Springs(points, np.bincount(entry.ravel(), strength, minlength=len(key)))
+    return Springs(points, np.asarray(np.bincount(entry.ravel(), strength, minlength=len(key)), dtype=float))
 
 
 def _strengths(size: FloatArray, mu: float) -> FloatArray:

@@ -237,7 +237,7 @@ class StageEnergy:
         contact_diagonal(self.model.chunks, self.terms, diagonal)
 
     def stored_energy(self, gas: FloatArray) -> float:
-        """Stretch, bend, tetrahedra, contact and gas [J] where E was last evaluated, if the membranes held nRT = `gas` [J]."""
+        """All that is stored [J] where E was last evaluated, if the membranes held nRT = `gas` [J]."""
         model, volume = self.model, self.volume
         stored = self.elastic_energy
         for body in np.flatnonzero(model.rest_volume).tolist():

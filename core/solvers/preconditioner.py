@@ -1,4 +1,7 @@
-"""The constant scalar matrix that stands for a stage's Hessian in the preconditioner: inertia, springs, hinges, volumes."""
+"""The constant scalar matrix that stands for a stage's Hessian in the preconditioner.
+
+Of inertia, springs, hinges and the volumes of tetrahedra.
+"""
 
 import numpy as np
 

@@ -14,7 +14,7 @@ def advance_skins(
     rest_volume, gas, ambient, edges, edge_tasks, edge_launches, hinges, hinge_rows, tetrahedra, tetrahedron_rows,
     start, gradient, gas_sums, impulse, turn, force, tetrahedron_gradient, spin_sums,
 ):  # fmt: skip
-    """Predict, then gas, stretch, bend and the volumes of tetrahedra; and what angular momentum that has lost (`spin.measure_spin`).
+    """Predict, then gas, stretch, bend and tetrahedra; and what angular momentum that lost (`spin.measure_spin`).
 
     `fans`, `edges`, `hinge_rows` and `tetrahedron_rows` are triangles, edges, hinges and tetrahedra in the order of
     their `colours.Schedule`.
