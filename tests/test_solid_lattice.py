@@ -56,6 +56,11 @@ def test_a_ball_is_filled(size, error):
     assert volumes.min() > 0.05 * np.median(volumes)
 
 
+def test_the_automatic_cell_size_is_a_quarter_of_the_least_extent():
+    model = solid_scene.model_of(stretched(shapes.box(1.0, 1), (1.0, 1.0, 0.5)))
+    assert model.vertex_count == 9 * 9 * 5
+
+
 def test_a_ring_keeps_its_hole():
     mesh = shapes.torus(1.0, 0.4, 48, 24)
     lattice = cells.fill("ring", *mesh, 0.2)
@@ -146,7 +151,7 @@ def test_mass_and_density():
     [
         ({"cell_size": 1.5}, "cube: cell size 1.5 m, but the mesh is only 1 m thick. Give at most 1 m."),
         ({"cell_size": 0.01}, "cube: cell size 0.01 m makes 1000000 cells, more than 200000. Give at least 0.019 m."),
-        ({"cell_size": 0.0}, "cube: cell size 0 m; give a number above 0."),
+        ({"cell_size": -0.1}, "cube: cell size -0.1 m; give a number at least 0."),
         ({"cell_size": 0.5, "modulus": -1.0}, "cube: modulus -1 Pa; give a number above 0."),
         (
             {"cell_size": 0.5, "poisson_ratio": 0.5},

@@ -15,6 +15,8 @@ from .springs import SPRING_POISSON_RATIO, Springs, elastic_constants, springs_o
 
 #: Tetrahedra that hardly change their volume lock: bending would need cells much finer than asked for.
 LARGEST_POISSON_RATIO = 0.49
+#: Cells across the thinnest way through a mesh whose cell size is not given.
+AUTOMATIC_CELLS = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,11 +46,12 @@ def lattice_of(
     """The cells of a solid, what holds them together, and its mass [kg]; raises `ParameterError` for wrong numbers."""
     if kind not in ("SOLID", "TRUSS"):
         raise ParameterError(f"{name}: kind {kind!r}; give SOLID or TRUSS.")
-    check(name, "cell size", cell_size, "m", low=0.0, open_low=True)
+    check(name, "cell size", cell_size, "m", low=0.0)
+    cell_size = float(cell_size) or float(np.ptp(positions, axis=0).min()) / AUTOMATIC_CELLS
     check(name, "modulus", modulus, "Pa", low=0.0, open_low=True)
     check(name, "Poisson's ratio", poisson_ratio, "", low=SPRING_POISSON_RATIO, high=LARGEST_POISSON_RATIO)
     ratio = poisson_ratio if kind == "SOLID" else SPRING_POISSON_RATIO
-    cells = fill(name, positions, triangles, float(cell_size))
+    cells = fill(name, positions, triangles, cell_size)
     mu, bulk = elastic_constants(float(modulus), ratio)
     volumes = tetrahedron_volumes(cells.positions, cells.tetrahedra)
     if density is not None:
