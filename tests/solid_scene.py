@@ -67,3 +67,24 @@ def place(world, change):
     state.positions[:n] = change(state.positions[:n])
     state.velocities[:n] = 0.0
     world.load(state)
+
+
+def static_moves(model, force):
+    """Small moves [m] of all vertices under forces [N], pinned ones held: one dense linear system."""
+    n, edges, tetrahedra = model.vertex_count, model.edges, model.tetrahedra
+    matrix = np.zeros((n, 3, n, 3))
+    ends = model.rest_positions[edges.points]
+    along = (ends[:, 0] - ends[:, 1]) / edges.rest_length[:, None]
+    gradients = np.stack([along, -along], axis=1)
+    for points, rows, stiffness in (
+        (edges.points, gradients, edges.stiffness),
+        (tetrahedra.points, elastic(model, model.rest_positions)[2][1], tetrahedra.stiffness),
+    ):
+        for a in range(points.shape[1]):
+            for b in range(points.shape[1]):
+                blocks = np.einsum("e,ei,ej->eij", stiffness, rows[:, a], rows[:, b])
+                np.add.at(matrix, (points[:, a], slice(None), points[:, b]), blocks)
+    free = np.flatnonzero(np.repeat(~model.pinned, 3))
+    moves = np.zeros(3 * n)
+    moves[free] = np.linalg.solve(matrix.reshape(3 * n, 3 * n)[np.ix_(free, free)], force.ravel()[free])
+    return moves.reshape(n, 3)

@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from softpressure_ext.core.collide.broad import ContactSearch
 from softpressure_ext.core.collide.contacts import EDGE_EDGE, POINT_TRIANGLE, Contacts
+from softpressure_ext.core.collide.edge_query import sort_pairs
 from softpressure_ext.core.collide.features import closest_on_edges
 from softpressure_ext.core.collide.narrow import evaluate_gaps
 
@@ -33,6 +34,15 @@ def turned(mesh, axis, angle, shift=(0.0, 0.0, 0.0)):
     turn[i, i] = turn[j, j] = np.cos(angle)
     turn[i, j], turn[j, i] = -np.sin(angle), np.sin(angle)
     return mesh[0] @ turn.T + np.asarray(shift, float), mesh[1]
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), max_size=60, unique=True))
+def test_pairs_are_sorted_by_both_columns(pairs):
+    given_pairs = np.array(pairs, np.int32).reshape(-1, 2)
+    ordered = np.full_like(given_pairs, -1)
+    sort_pairs(given_pairs, np.zeros(11, np.int64), ordered)
+    assert ordered.tolist() == sorted(list(pair) for pair in pairs)
 
 
 @settings(max_examples=300, deadline=None)

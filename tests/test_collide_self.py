@@ -200,14 +200,14 @@ def crossings(model, before, after):
     return count
 
 
-def limited(model, x, step, contacts, with_whole=True):
-    """Moves [m] of the vertices after the bound."""
+def limited(model, x, step, contacts, with_whole=True, distance=None):
+    """Moves [m] of the vertices after the bound; `distance` of the rows [m], if known."""
     n = model.vertex_count
     scale = np.full(n, np.nan)
     whole = None
     if with_whole:
         whole = WholeMoves.of(x, step, np.array([0], np.int32), model.body_point_start, model.point_body[:n], 1)
-    limit_displacement(x, step, reference.mobility_of(model), contacts, scale, whole)
+    limit_displacement(x, step, reference.mobility_of(model), contacts, scale, whole, distance)
     rigid = whole.move if with_whole else 0.0
     return rigid + scale[:, None] * (step[:n] - rigid)
 
@@ -231,7 +231,10 @@ def test_walls_pushed_at_random_never_cross_and_flight_is_free(seed, flight):
         step += whole
         own_reach = 1.01 * own_distance(x, x + step, 0, model.point_count)
         search.search(x, np.full(1, 1e3), contacts, np.full(1, own_reach))
-        after = x + limited(model, x, step, contacts)
+        move = limited(model, x, step, contacts)
+        evaluate_gaps(x, contacts, model.surfaces)
+        np.testing.assert_array_equal(limited(model, x, step, contacts, distance=contacts.distance), move)
+        after = x + move
         assert search.still_valid(after)
         would += crossings(model, x, x + step - whole)
         assert crossings(model, x, after) == 0

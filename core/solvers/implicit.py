@@ -49,7 +49,7 @@ class ImplicitSolver:
         settings = settings or NewtonSettings()
         self._minimiser = StageMinimiser(model, GAMMA * substep_time, settings)
         # what forces that count as none may do to all bodies in a substep and the one before [J]
-        self._rest_energy = float(model.body_mass.sum()) * (2.0 * settings.rest_acceleration * substep_time) ** 2
+        self._unnoticed_energy = float(model.body_mass.sum()) * (2.0 * settings.rest_acceleration * substep_time) ** 2
         self._momentum = MomentumBalance(model, settings.rest_acceleration)
         self._losses = Losses(model)
         self._fast = FastBodies(model)
@@ -113,7 +113,7 @@ class ImplicitSolver:
         reached_kinetic = self._kinetic_energy(velocities, rigid)
         stuck = stage.energy.stuck(stage.x)
         reached = reached_kinetic + self._potential_energy(stage.x, stage.poses, gas) + stuck.energy
-        slack = ENERGY_SLACK * max(kinetic, reached_kinetic) + self._rest_energy + self._given_work(motion, time)
+        slack = ENERGY_SLACK * max(kinetic, reached_kinetic) + self._unnoticed_energy + self._given_work(motion, time)
         if not reached - energy <= slack:
             if len(before.wrong_side):
                 stage.relist(before.wrong_side)
