@@ -60,11 +60,11 @@ def test_a_beam_sags_under_its_weight():
     assert errors[1] < 0.3 * errors[0]
 
 
-@pytest.mark.parametrize(("solver", "substeps"), [("IMPLICIT", 10), ("XPBD", 400)])
+@pytest.mark.parametrize(("solver", "substeps"), [("IMPLICIT", 10), ("XPBD", 400), ("XPBD", 800)])
 def test_the_solvers_hold_a_beam_where_statics_puts_it(solver, substeps):
     """It sags by 1 % of its length, for which the linear system is good to about as much.
 
-    XPBD wants E h^2 / (density cell^2) well below 1, here 0.1: one sweep gives an edge no more than about m / h^2.
+    With XPBD it is softer by about E h^2 / (density cell^2): one sweep gives an edge no more than about m / h^2.
     """
     world = beam_world(2, solver, substeps)
     x, sag = sagged(world)
@@ -73,7 +73,8 @@ def test_the_solvers_hold_a_beam_where_statics_puts_it(solver, substeps):
     for _ in range(12):
         run(world, 1)
         found.append(-world.positions(0)[[4, 5, 6, 7], 2].mean())
-    assert np.abs(np.array(found) / sag - 1.0).max() < 0.03
+    softer = 1e6 / (24.0 * substeps) ** 2 / (10.0 * 0.1**2) if solver == "XPBD" else 0.0
+    assert np.abs(np.array(found) / sag - 1.0).max() < 0.02 + softer
 
 
 @pytest.mark.parametrize("solver", ["IMPLICIT", "XPBD", "RK4"])
