@@ -40,7 +40,8 @@ def test_after_preparing_a_scene_compiles_nothing() -> None:
         world.advance_frame()
     assert world.diagnostics().contact_count > 0
     jelly = ModelBuilder()
-    jelly.add_solid("jelly", *prepare._box(2), cell_size=0.3, kind="SOLID")
+    positions, triangles = prepare._box(2)
+    jelly.add_solid("jelly", positions + (0.0, 0.0, 0.02), triangles, cell_size=0.3)
     jelly.add_collider("floor", corners, np.array([(0, 1, 2)]))
     world = World(jelly.build())
     for _ in range(2):
