@@ -80,6 +80,34 @@ def test_cells_that_meet_in_an_edge_get_a_third():
     assert kept.sum() == 3 and (kept[1, 0, 1] or kept[0, 1, 1])
 
 
+def test_loose_crumbs_are_dropped_and_large_pieces_stay():
+    kept = np.zeros((12, 4, 4), bool)
+    kept[:4], kept[6:9, :2, :2], kept[11, 3, 3] = True, True, True  # 64, 12 and 1 cells
+    cells._drop_crumbs(kept)
+    assert kept[:4].all() and kept[6:9, :2, :2].all() and kept.sum() == 76
+
+
+@pytest.mark.parametrize("count", [3, 8])
+@pytest.mark.parametrize("name", ["cow.obj", "spot.obj"])
+def test_animals_are_filled_in_one_piece_and_followed(name, count):
+    mesh = shapes.foreign_mesh(name)
+    size = np.ptp(mesh[0], axis=0).min() / count
+    lattice = cells.fill(name, *mesh, size)
+    check_conforming(lattice)
+    world = World(solid_scene.model_of(mesh, cell_size=size))
+    assert np.abs(world.positions(0) - mesh[0]).max() < 1e-12 * np.abs(mesh[0]).max()
+    piece = np.arange(world.model.vertex_count)
+    ends = world.model.edges.points
+    for _ in range(len(piece)):
+        lowest = np.minimum(piece[ends[:, 0]], piece[ends[:, 1]])
+        before = piece.copy()
+        np.minimum.at(piece, ends[:, 0], lowest)
+        np.minimum.at(piece, ends[:, 1], lowest)
+        if np.array_equal(piece, before):
+            break
+    assert not piece.any()
+
+
 @pytest.mark.parametrize("scale", [(1, 1, 1), (1.5, 1, 1), (1, 1.3, 0.9)])
 def test_springs_make_an_isotropic_solid(scale):
     """Energy of any uniform strain e: V (lambda tr(e)^2 / 2 + mu |e|^2) with lambda = mu."""

@@ -1,10 +1,10 @@
 """Lattice of a solid: cells that fill a closed mesh, snapped to its surface, split into tetrahedra.
 
 The grid is laid into the box around the mesh, so that a box is filled exactly. Cells are kept whose centre is inside
-the mesh; where two of them meet in an edge alone a third one joins them. The outer vertices are moved to the nearest
-points of the mesh's surface, as far as every tetrahedron keeps the share `LEAST_VOLUME` of its volume. Each cell is cut
-into six tetrahedra around the diagonal from its lowest to its highest corner (Kuhn 1960): the same in every cell, so
-the faces of neighbours agree.
+the mesh; where two of them meet in an edge alone a third one joins them, and small loose pieces are dropped. The outer
+vertices are moved to the nearest points of the mesh's surface, as far as every tetrahedron keeps the share
+`LEAST_VOLUME` of its volume, and the inner ones make room. Each cell is cut into six tetrahedra around the diagonal from
+its lowest to its highest corner (Kuhn 1960): the same in every cell, so the faces of neighbours agree.
 """
 
 from itertools import permutations
@@ -25,6 +25,8 @@ LEAST_VOLUME = 0.1
 #: How often the vertices are gone through, and how often a move that would take more is halved.
 SWEEPS = 12
 HALVINGS = 5
+#: Pieces with less than this share of the largest one's cells are dropped.
+CRUMB_SHARE = 0.1
 #: How much finer than asked for the grid may be, so that its cells are nearly cubes.
 FINEST_SHARE = 0.75
 #: Where rays pass a column of cells, off its middle [cells], so that they miss the edges of regular meshes.
@@ -84,6 +86,7 @@ def fill(name: str, positions: FloatArray, triangles: IntArray, cell_size: float
     wind_columns(positions, triangles, low, size, np.array(RAY_OFFSET), inside)
     kept = inside > 0
     _join_at_edges(kept)
+    _drop_crumbs(kept)
     cell_count = int(kept.sum())
     if cell_count == 0:
         raise ParameterError(
@@ -143,6 +146,51 @@ def _join_at_edges(kept: BoolArray) -> None:
                 changed = True
                 b |= first
                 a |= second
+
+
+def _drop_crumbs(kept: BoolArray) -> None:
+    """Drop small pieces that hang together with nothing, in place: in the tips of horns, say, where cells are missing.
+
+    The mesh there follows the nearest cells that are left.
+    """
+    piece = np.where(kept, 0, -1).astype(np.int32)
+    sizes = np.zeros(int(kept.sum()) + 1, np.int64)
+    number_pieces(piece, sizes, np.empty((sizes.size, 3), np.int64))
+    small = sizes < CRUMB_SHARE * sizes.max()
+    kept &= ~small[np.maximum(piece, 0)]
+
+
+@kernel
+def number_pieces(piece, sizes, stack):
+    """Number the pieces of cells that hang together by faces, from 1: 0 in `piece` before, -1 is no cell.
+
+    `sizes` gets the number of cells of each piece; `stack` is scratch.
+    """
+    found = 0
+    for i in range(piece.shape[0]):
+        for j in range(piece.shape[1]):
+            for k in range(piece.shape[2]):
+                if piece[i, j, k] != 0:
+                    continue
+                found += 1
+                piece[i, j, k] = found
+                stack[0, 0], stack[0, 1], stack[0, 2] = i, j, k
+                waiting = 1
+                while waiting > 0:
+                    waiting -= 1
+                    sizes[found] += 1
+                    a, b, c = stack[waiting, 0], stack[waiting, 1], stack[waiting, 2]
+                    for side in range(6):
+                        step = 1 if side < 3 else -1
+                        u = a + step if side % 3 == 0 else a
+                        v = b + step if side % 3 == 1 else b
+                        w = c + step if side % 3 == 2 else c
+                        if min(u, v, w) < 0 or u >= piece.shape[0] or v >= piece.shape[1] or w >= piece.shape[2]:
+                            continue
+                        if piece[u, v, w] == 0:
+                            piece[u, v, w] = found
+                            stack[waiting, 0], stack[waiting, 1], stack[waiting, 2] = u, v, w
+                            waiting += 1
 
 
 def _outer_faces(tetrahedra: IntArray) -> IntArray:
