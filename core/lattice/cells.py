@@ -3,8 +3,8 @@
 The grid is laid into the box around the mesh, so that a box is filled exactly. Cells are kept whose centre is inside
 the mesh; where two of them meet in an edge alone a third one joins them, and small loose pieces are dropped. The outer
 vertices are moved to the nearest points of the mesh's surface, as far as every tetrahedron keeps the share
-`LEAST_VOLUME` of its volume, and the inner ones make room. Each cell is cut into six tetrahedra around the diagonal from
-its lowest to its highest corner (Kuhn 1960): the same in every cell, so the faces of neighbours agree.
+`LEAST_VOLUME` of its volume, and the inner ones make room. Each cell is cut into six tetrahedra around the diagonal
+from its lowest to its highest corner (Kuhn 1960): the same in every cell, so the faces of neighbours agree.
 """
 
 from itertools import permutations
