@@ -4,7 +4,8 @@ import numpy as np
 
 from . import topology
 from .given_bodies import GivenCollider, GivenMembrane, GivenRigid
-from .model import Chunks, Edges, Fans, FloatArray, Hinges, IntArray, Surfaces
+from .lattice.cells import tetrahedron_volumes
+from .model import Chunks, Edges, Fans, FloatArray, Followers, Hinges, IntArray, Surfaces, Tetrahedra
 
 #: Vertices per chunk: small enough that two threads share a ball of 2 562 vertices, large enough for a loop.
 CHUNK_SIZE = 512
@@ -30,35 +31,89 @@ def thicknesses(
     return thickness
 
 
-def spring_edges(
-    membranes: list[GivenMembrane], positions: FloatArray, skin: IntArray, body_of_point: IntArray, vertex_count: int
-) -> Edges:
-    """Springs with k = Y * (area of the triangles at the edge) / length^2 (Van Gelder 1998, eq. 20)."""
-    points, side_edge = topology.unique_edges(skin)
-    length = np.linalg.norm(positions[points[:, 0]] - positions[points[:, 1]], axis=1)
-    area = np.bincount(side_edge.ravel(), np.repeat(topology.triangle_areas(positions, skin), 3), minlength=len(points))
-    body = body_of_point[points[:, 0]]
-    stiffness = np.array([m.stretch_modulus for m in membranes])[body] * area / length**2
+def spring_edges(membranes: list[GivenMembrane], positions: FloatArray, starts: IntArray, vertex_count: int) -> Edges:
+    """Springs of all bodies; `starts`: first point of each body.
+
+    Of a skin k = Y * (area of the triangles at the edge) / length^2 (Van Gelder 1998, eq. 20); of a lattice those of
+    `lattice.springs`.
+    """
+    ends, constants = [np.zeros((0, 2), np.int32)], [np.zeros(0)]
+    for body, start in zip(membranes, starts, strict=False):
+        own, stiffness = _skin_springs(body) if body.lattice is None else body.lattice.springs
+        ends.append(own + start)
+        constants.append(stiffness)
+    points, stiffness = np.concatenate(ends).astype(np.int32), np.concatenate(constants)
     half = np.concatenate([points[:, 0], points[:, 1]])
     start, entry = topology.grouped(half, vertex_count)
     return Edges(
         points=points,
-        rest_length=length,
+        rest_length=np.linalg.norm(positions[points[:, 0]] - positions[points[:, 1]], axis=1),
         stiffness=stiffness,
         vertex_start=start,
         vertex_other=np.concatenate([points[:, 1], points[:, 0]])[entry],
-        vertex_edge=(entry % len(points)).astype(np.int32),
+        vertex_edge=(entry % max(len(points), 1)).astype(np.int32),
     )
 
 
+def _skin_springs(body: GivenMembrane) -> tuple[IntArray, FloatArray]:
+    """Edges of one skin, and their constants [N/m]."""
+    points, side_edge = topology.unique_edges(body.triangles)
+    length = np.linalg.norm(body.positions[points[:, 0]] - body.positions[points[:, 1]], axis=1)
+    area = np.repeat(topology.triangle_areas(body.positions, body.triangles), 3)
+    at_edge = np.bincount(side_edge.ravel(), area, minlength=len(points))
+    return points, body.stretch_modulus * at_edge / length**2
+
+
 def vertex_masses(membranes: list[GivenMembrane]) -> FloatArray:
-    """Masses of all vertices [kg], by the area around them."""
+    """Masses of all vertices [kg]: of skins by the area around them, of lattices by the cells."""
     masses = []
     for body in membranes:
+        if body.lattice is not None:
+            masses.append(body.lattice.vertex_mass)
+            continue
         area = topology.triangle_areas(body.positions, body.triangles)
         share = np.bincount(body.triangles.ravel(), np.repeat(area / 3.0, 3), minlength=len(body.positions))
         masses.append(body.mass * share / share.sum())
     return np.concatenate([np.zeros(0), *masses])
+
+
+def solid_tetrahedra(
+    membranes: list[GivenMembrane], positions: FloatArray, starts: IntArray, vertex_count: int, chunk_start: IntArray
+) -> Tetrahedra:
+    """Tetrahedra of all lattices, by their first points; `starts`: first point of each body."""
+    held = [(b.lattice, s) for b, s in zip(membranes, starts, strict=False) if b.lattice is not None]
+    points = np.concatenate([np.zeros((0, 4), np.int32), *(own.tetrahedra + start for own, start in held)])
+    stiffness = np.concatenate([np.zeros(0), *(own.volume_stiffness for own, _ in held)])
+    order = np.argsort(points[:, 0], kind="stable")
+    points = np.ascontiguousarray(points[order], dtype=np.int32)
+    start, entry = topology.grouped(points.ravel(), vertex_count)
+    return Tetrahedra(
+        points=points,
+        rest_volume=tetrahedron_volumes(positions, points),
+        stiffness=stiffness[order],
+        vertex_start=start,
+        vertex_entry=entry,
+        chunk_start=np.searchsorted(points[:, 0], chunk_start).astype(np.int32),
+    )
+
+
+def lattice_followers(membranes: list[GivenMembrane], first: IntArray) -> Followers:
+    """What follows the lattices; `first`: first point of each body."""
+    held = [(b.lattice, s) for b, s in zip(membranes, first, strict=False) if b.lattice is not None]
+    lattices = [body.lattice for body in membranes]
+    return Followers(
+        vertex_start=starts([0 if own is None else len(own.follow.points) for own in lattices]),
+        points=np.concatenate([np.zeros((0, 4)), *(own.follow.points + s for own, s in held)]).astype(np.int32),
+        weights=np.concatenate([np.zeros((0, 4)), *(own.follow.weights for own, _ in held)]),
+        hold_start=starts([0 if own is None else len(own.holds.vertices) for own in lattices]),
+        hold_points=np.concatenate([np.zeros(0), *(np.flatnonzero(own.holds.pinned) + s for own, s in held)]).astype(
+            np.int32
+        ),
+        hold_vertices=np.concatenate([np.zeros((0, 3)), *(own.holds.vertices for own, _ in held)]).astype(np.int32),
+        hold_weights=np.concatenate([np.zeros((0, 3)), *(own.holds.weights for own, _ in held)]),
+        pinned_start=starts([0 if own is None else len(own.pinned_positions) for own in lattices]),
+        pinned_rest=np.concatenate([np.zeros((0, 3)), *(own.pinned_positions for own, _ in held)]),
+    )
 
 
 def contact_surfaces(triangles: IntArray, triangle_start: IntArray, point_count: int) -> Surfaces:
@@ -83,7 +138,7 @@ def contact_surfaces(triangles: IntArray, triangle_start: IntArray, point_count:
 
 
 def triangle_fans(skin: IntArray, vertex_count: int) -> Fans:
-    """Triangles of all membranes, gathered per vertex."""
+    """Triangles of the skins that hold gas, gathered per vertex."""
     start, entry = topology.grouped(skin.ravel(), vertex_count)
     others = np.stack([np.roll(skin, -1, axis=1).ravel(), np.roll(skin, -2, axis=1).ravel()], axis=1)
     return Fans(start, np.ascontiguousarray(others[entry]))

@@ -6,18 +6,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from . import topology
-from .assembly import (
-    contact_surfaces,
-    spring_edges,
-    starts,
-    thicknesses,
-    triangle_fans,
-    vertex_chunks,
-    vertex_masses,
-)
-from .attach import Attached, anchor_positions, rest_attachments
+from .attach import Attached
 from .errors import ParameterError
-from .forces.hinges import rest_hinges
+from .freeze import freeze
 from .given_bodies import (
     GivenCollider,
     GivenMembrane,
@@ -28,8 +19,8 @@ from .given_bodies import (
     triangles_of,
     vector,
 )
+from .lattice.solids import lattice_of
 from .model import Model
-from .rigid.bodies import rigid_bodies
 from .rigid.inertia import mass_properties
 
 
@@ -128,6 +119,77 @@ class ModelBuilder:
                 self_collision=bool(self_collision),
                 pinned=topology.pin_mask(name, len(given), pin_numbers)[order],
                 velocity=start_velocity,
+            )
+        )
+        return len(self._membranes) - 1
+
+    def add_solid(
+        self,
+        name: str,
+        positions: ArrayLike,
+        triangles: ArrayLike,
+        *,
+        kind: str = "SOLID",
+        cell_size: float = 0.0,
+        mass: float = 1.0,
+        density: float | None = None,
+        modulus: float = 1e5,
+        poisson_ratio: float = 0.3,
+        damping: float = 0.0,
+        friction: float = 0.5,
+        bounciness: float = 1.0,
+        thickness: float = 0.0,
+        pinned: ArrayLike | None = None,
+        velocity: Sequence[float] = (0.0, 0.0, 0.0),
+    ) -> int:
+        """Add a soft solid that fills a closed mesh; returns its number among the membranes.
+
+        What is simulated, and touched, is a lattice of springs (`lattice.cells`); the given vertices follow it.
+
+        Parameters
+        ----------
+        kind
+            SOLID, or TRUSS: springs alone, with Poisson's ratio 1/4 (Kurmaly & Wu 2021).
+        cell_size
+            Edge of the lattice's cells [m]; at most the mesh's least extent, 0 = a quarter of it. A bar of n cells
+            across is too stiff by 1.3 / n^2 where it bends, by up to 5 / n^2 at Poisson's ratio 0.4.
+        mass, density
+            [kg]; or [kg/m^3], which then sets the mass.
+        modulus, poisson_ratio
+            Young's modulus [Pa] and Poisson's ratio of a SOLID, 0.25 to 0.49; independent of the cell size.
+        damping, friction, bounciness, thickness, pinned, velocity
+            As in `add_membrane`. Pinned vertices hold the lattice's vertices on the faces between them and at least
+            the nearest one each. Does not touch itself.
+
+        Raises `MeshError` or `ParameterError` with a sentence that names the body, the value and the remedy.
+        """
+        given = positions_of(name, positions)
+        faces = triangles_of(name, triangles)
+        topology.check_closed_surface(name, given, faces)
+        check(name, "damping", damping, "1/s", low=0.0)
+        check_surface_numbers(name, friction, bounciness, thickness)
+        cells, lattice, total = lattice_of(
+            name, given, faces, kind=kind, cell_size=cell_size, mass=mass, density=density, modulus=modulus,
+            poisson_ratio=poisson_ratio, pinned=pinned,
+        )  # fmt: skip
+        self._membranes.append(
+            GivenMembrane(
+                name=name,
+                positions=cells.positions,
+                triangles=cells.triangles.astype(np.int32),
+                order=np.arange(len(cells.positions), dtype=np.int32),
+                mass=total,
+                gauge_pressure=-self._ambient_pressure,  # no gas at all
+                stretch_modulus=0.0,
+                bend_modulus=0.0,
+                damping=float(damping),
+                friction=float(friction),
+                bounciness=float(bounciness),
+                thickness=float(thickness),
+                self_collision=False,
+                pinned=lattice.holds.pinned,
+                velocity=vector(name, "velocity", velocity, "m/s"),
+                lattice=lattice,
             )
         )
         return len(self._membranes) - 1
@@ -233,77 +295,18 @@ class ModelBuilder:
             raise ParameterError(f"membrane: {membrane}; there are {len(self._membranes)}, counted from 0.")
         body = self._membranes[membrane]
         chosen = np.unique(np.asarray(vertices, dtype=np.int32).ravel())
-        count = len(body.positions)
+        count = len(body.positions) if body.lattice is None else len(body.lattice.follow.points)
         if len(chosen) == 0 or chosen[0] < 0 or chosen[-1] >= count:
             raise ParameterError(f"{body.name}: vertices to attach; give numbers from 0 to {count - 1}, at least one.")
-        self._attached.append(Attached(membrane, np.argsort(body.order)[chosen].astype(np.int32), **to))
+        if body.lattice is None:
+            own = np.argsort(body.order)[chosen].astype(np.int32)
+        else:
+            own = body.lattice.nearest(body.positions, chosen)
+        self._attached.append(Attached(membrane, own, **to))
 
     def build(self) -> Model:
         """Freeze what was added. A scene in which nothing can move is refused."""
         membranes, rigid, colliders = self._membranes, self._rigid, self._colliders
         if not membranes and not rigid:
             raise ParameterError("scene: no body to simulate. Mark at least one mesh as Soft or Rigid.")
-        bodies: list[GivenMembrane | GivenRigid | GivenCollider] = [*membranes, *rigid, *colliders]
-        anchors = [anchor_positions(self._attached, number, membranes) for number in range(len(rigid))]
-        places = [body.positions for body in membranes]
-        places += [np.concatenate([body.positions, held]) for body, held in zip(rigid, anchors, strict=True)]
-        places += [body.positions for body in colliders]
-        point_start = starts([len(part) for part in places])
-        vertex_count = int(point_start[len(membranes)])
-        triangles = np.concatenate(
-            [body.triangles + start for body, start in zip(bodies, point_start, strict=False)]
-        ).astype(np.int32)
-        triangle_start = starts([len(body.triangles) for body in bodies])
-        skin = triangles[: triangle_start[len(membranes)]]
-        body_of_point = np.repeat(np.arange(len(bodies), dtype=np.int32), np.diff(point_start))
-        positions = np.concatenate(places)
-        edges = spring_edges(membranes, positions, skin, body_of_point, vertex_count)
-        bend_modulus = np.array([body.bend_modulus for body in membranes])
-        hinges = rest_hinges(positions, skin, bend_modulus[body_of_point[:vertex_count]])
-        point_of_vertex = np.concatenate(
-            [np.argsort(body.order) + start for body, start in zip(membranes, point_start, strict=False)]
-            + [np.arange(vertex_count, len(positions))]
-        ).astype(np.int32)
-        return Model(
-            body_names=tuple(body.name for body in bodies),
-            membrane_count=len(membranes),
-            rigid_count=len(rigid),
-            body_point_start=point_start,
-            point_body=body_of_point,
-            point_of_vertex=point_of_vertex,
-            rest_positions=positions,
-            start_velocities=np.repeat(
-                np.array([body.velocity for body in membranes]).reshape(-1, 3),
-                np.diff(point_start)[: len(membranes)],
-                axis=0,
-            ),
-            vertex_mass=vertex_masses(membranes),
-            pinned=np.concatenate([np.zeros(0, dtype=bool), *(body.pinned for body in membranes)]),
-            surfaces=contact_surfaces(triangles, triangle_start, len(positions)),
-            edges=edges,
-            hinges=hinges,
-            fans=triangle_fans(skin, vertex_count),
-            chunks=vertex_chunks(point_start[: len(membranes) + 1], edges, hinges),
-            rigid=rigid_bodies(
-                rigid, positions, point_start[len(membranes) : len(membranes) + len(rigid) + 1], vertex_count
-            ),
-            attachments=rest_attachments(
-                self._attached,
-                positions,
-                point_start,
-                [len(body.positions) for body in rigid],
-                skin,
-                triangle_start,
-                edges,
-            ),
-            rest_volume=np.array([topology.signed_volume(body.positions, body.triangles) for body in membranes]),
-            gauge_pressure=np.array([body.gauge_pressure for body in membranes]),
-            damping=np.array([body.damping for body in membranes]),
-            body_mass=np.array([m.mass for m in membranes] + [r.mass for r in rigid] + [0.0] * len(colliders)),
-            thickness=thicknesses(bodies, edges, body_of_point),
-            self_collision=np.array([m.self_collision for m in membranes] + [False] * (len(bodies) - len(membranes))),
-            friction=np.array([body.friction for body in bodies]),
-            bounciness=np.array([body.bounciness for body in bodies]),
-            gravity=self._gravity,
-            ambient_pressure=self._ambient_pressure,
-        )
+        return freeze(membranes, rigid, colliders, self._attached, self._gravity, self._ambient_pressure)

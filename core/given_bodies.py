@@ -3,6 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,10 +12,13 @@ from .errors import ParameterError
 from .model import BoolArray, FloatArray, IntArray
 from .rigid.inertia import MassProperties
 
+if TYPE_CHECKING:
+    from .lattice.solids import GivenLattice
+
 
 @dataclass(frozen=True, slots=True)
 class GivenMembrane:
-    """As `ModelBuilder.add_membrane` was given it."""
+    """As `ModelBuilder.add_membrane` was given it, or what `add_solid` made of a mesh: its lattice and outer faces."""
 
     name: str
     positions: FloatArray  # internal order
@@ -31,6 +35,7 @@ class GivenMembrane:
     self_collision: bool
     pinned: BoolArray
     velocity: FloatArray
+    lattice: "GivenLattice | None" = None  # of a solid, which has no gas
 
 
 @dataclass(frozen=True, slots=True)

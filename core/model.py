@@ -2,10 +2,11 @@
 
 All bodies are concatenated into flat arrays. **Points** are everything that has a position: first the
 vertices of all membranes (unknowns of a step), then the points of all rigid bodies (which follow from six
-unknowns per body), then the vertices of all colliders (given positions). Bodies are numbered in the same order:
+unknowns per body), then the vertices of all colliders (given positions). A solid is a membrane without gas: the
+vertices of its lattice, of which only the outer ones are corners of triangles. Bodies are numbered in the same order:
 membranes, rigid bodies, colliders. Point numbers are internal: `ModelBuilder` renumbers each membrane's vertices
 along a space-filling curve so that neighbours lie close in memory; `point_of_vertex` leads from a caller's vertex
-to its point.
+to its point (of a solid it is the point itself, and `Followers` lead to the caller's vertices).
 
 The groups below are named tuples, so that kernels take them whole.
 """
@@ -40,7 +41,10 @@ class Surfaces(NamedTuple):
 
 
 class Edges(NamedTuple):
-    """Edges of all membranes, and the same edges gathered per vertex ("half-edges")."""
+    """Springs: the edges of all skins, edges and diagonals of all lattices.
+
+    The same springs are gathered per vertex ("half-edges").
+    """
 
     points: IntArray  # shape (edge_count, 2)
     rest_length: FloatArray  # [m], shape (edge_count,)
@@ -71,11 +75,36 @@ class Hinges(NamedTuple):
     flat_weight: FloatArray
 
 
+class Tetrahedra(NamedTuple):
+    """Parts of solids that resist a change of their volume (`forces/tetrahedra.py`)."""
+
+    points: IntArray  # of positive volume at rest, by their first point, shape (tetrahedron_count, 4)
+    rest_volume: FloatArray  # [m^3]
+    stiffness: FloatArray  # K / rest volume [Pa/m^3]
+    vertex_start: IntArray  # CSR over vertices, shape (vertex_count + 1,)
+    vertex_entry: IntArray  # 4 * tetrahedron + slot, shape (4 * tetrahedron_count,)
+    chunk_start: IntArray  # tetrahedra whose first point lies in each chunk, shape (chunk_count + 1,)
+
+
+class Followers(NamedTuple):
+    """The callers' meshes of the lattices: each vertex follows four points. Membranes with a skin have none here."""
+
+    vertex_start: IntArray  # followers of each membrane, shape (membrane_count + 1,)
+    points: IntArray  # shape (follower_count, 4)
+    weights: FloatArray  # summing to 1, shape (follower_count, 4)
+    hold_start: IntArray  # held points of each membrane, shape (membrane_count + 1,)
+    hold_points: IntArray  # pinned points of the lattices, shape (hold_count,)
+    hold_vertices: IntArray  # the pinned followers that place them, by their places among them, shape (hold_count, 3)
+    hold_weights: FloatArray  # summing to 1, shape (hold_count, 3)
+    pinned_start: IntArray  # pinned followers of each membrane, shape (membrane_count + 1,)
+    pinned_rest: FloatArray  # where they are at rest [m], shape (pinned_count, 3)
+
+
 class Fans(NamedTuple):
-    """Triangles of all membranes, gathered per vertex: the two other corners, in winding order."""
+    """Triangles of all membranes with gas, gathered per vertex: the two other corners, in winding order."""
 
     vertex_start: IntArray  # CSR over vertices, shape (vertex_count + 1,)
-    corners: IntArray  # shape (3 * triangle_count, 2)
+    corners: IntArray  # shape (3 * count of their triangles, 2)
 
 
 class Chunks(NamedTuple):
@@ -135,12 +164,14 @@ class Model:
     surfaces: Surfaces
     edges: Edges
     hinges: Hinges
+    tetrahedra: Tetrahedra
+    followers: Followers
     fans: Fans
     chunks: Chunks
     rigid: RigidBodies
     attachments: Attachments
     # Per membrane, shape (membrane_count,)
-    rest_volume: FloatArray  # [m^3]
+    rest_volume: FloatArray  # of the gas [m^3], 0 where there is none
     gauge_pressure: FloatArray  # at rest volume, when the simulation starts [Pa]
     damping: FloatArray  # rate at which motion apart from the rigid one dies away [1/s]
     # Per body, shape (body_count,)
@@ -151,6 +182,10 @@ class Model:
     bounciness: FloatArray  # share of the approach speed that a contact gives back; a pair uses the geometric mean
     gravity: FloatArray  # [m/s^2], shape (3,)
     ambient_pressure: float  # [Pa]
+
+    def is_lattice(self, membrane: int) -> bool:
+        """Whether a membrane is a lattice, without gas, whose followers are the caller's vertices."""
+        return bool(self.followers.vertex_start[membrane + 1] > self.followers.vertex_start[membrane])
 
     @property
     def vertex_count(self) -> int:

@@ -107,6 +107,7 @@ def _simulate_everything() -> None:
     _solids()
     _solids_alone()
     _touch_itself()
+    _jelly()
 
 
 def _solids() -> None:
@@ -150,6 +151,15 @@ def _touch_itself() -> None:
     world = World(builder.build(), frame_rate=240.0, substeps=1)
     world.set_positions(0, positions * (1.0, 1.0, 0.02))
     world.advance_frame()
+
+
+def _jelly() -> None:
+    """A soft solid on a floor."""
+    builder = ModelBuilder()
+    builder.add_solid("jelly", *_box(1), cell_size=0.5, pinned=[0])
+    builder.add_collider("floor", np.array([(-2.0, -2.0, -0.01), (2.0, -2.0, -0.01), (0.0, 3.0, -0.01)]), [(0, 1, 2)])
+    world = World(builder.build(), frame_rate=240.0, substeps=1)
+    world.advance_frame(FrameInput(pinned_positions={0: world.positions(0)[:1]}))
 
 
 def _box(side_count: int) -> tuple[FloatArray, IntArray]:

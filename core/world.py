@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from . import jit
 from .errors import Diverged, DivergenceError, ParameterError
+from .lattice.follow import followed, held_points
 from .model import FloatArray, Model
 from .rigid.motion import set_matrix
 from .solvers.choice import SOLVERS, SolverMaker, solver_maker
@@ -39,7 +40,7 @@ class FrameInput:
 
 @dataclass(frozen=True, slots=True)
 class BodyDiagnostics:
-    """How one membrane is doing."""
+    """How one membrane is doing; a solid has no pressure."""
 
     name: str
     volume: float  # [m^3]
@@ -128,11 +129,11 @@ class World:
 
     def positions(self, membrane: int) -> FloatArray:
         """Positions [m] of a membrane, world frame, in the caller's vertex order, shape (vertex_count, 3)."""
-        return self._state.positions[self._points(membrane)]
+        return followed(self.model, membrane, self._points(membrane), self._state.positions)
 
     def velocities(self, membrane: int) -> FloatArray:
         """Velocities [m/s] of a membrane in the caller's vertex order, shape (vertex_count, 3)."""
-        return self._state.velocities[self._points(membrane)]
+        return followed(self.model, membrane, self._points(membrane), self._state.velocities)
 
     def rigid_transform(self, rigid: int) -> FloatArray:
         """Matrix (4, 4) that takes the start shape of a rigid body, world frame, to where it is now."""
@@ -157,8 +158,13 @@ class World:
         return state.velocity[number].copy(), turn @ inverse @ turn.T @ state.angular_momentum[number]
 
     def set_positions(self, membrane: int, positions: ArrayLike) -> None:
-        """Move a membrane's vertices by hand [m], caller's order; velocities stay."""
+        """Move a skin's vertices by hand [m], caller's order; velocities stay."""
         points = self._points(membrane)
+        if self.model.is_lattice(membrane):
+            raise ParameterError(
+                f"{self.model.body_names[membrane]}: its vertices follow a lattice; positions cannot be set. "
+                "Change a saved state, whose points are the lattice's, and load it."
+            )
         self._state.positions[points] = _shaped(
             self.model.body_names[membrane], "positions", positions, (len(points), 3)
         )
@@ -193,14 +199,15 @@ class World:
         bodies = []
         for body in range(model.membrane_count):
             points = slice(model.body_point_start[body], model.body_point_start[body + 1])
-            volume = self._volume(body)
+            volume, is_lattice = self._volume(body, state.positions), model.is_lattice(body)
+            rest_volume = self._volume(body, model.rest_positions) if is_lattice else float(model.rest_volume[body])
             speed2 = (state.velocities[points] ** 2).sum(axis=1)
             bodies.append(
                 BodyDiagnostics(
                     name=model.body_names[body],
                     volume=volume,
-                    volume_ratio=volume / float(model.rest_volume[body]),
-                    gauge_pressure=float(state.gas[body]) / volume - model.ambient_pressure,
+                    volume_ratio=volume / rest_volume,
+                    gauge_pressure=0.0 if is_lattice else float(state.gas[body]) / volume - model.ambient_pressure,
                     kinetic_energy=0.5 * float((model.vertex_mass[points] * speed2).sum()),
                 )
             )
@@ -215,10 +222,11 @@ class World:
         with jit.STEP_LOCK:
             self.crossing_triangle_count = self._solver.untangle(self._state)
 
-    def _volume(self, body: int) -> float:
+    def _volume(self, body: int, x: FloatArray) -> float:
         start = self.model.surfaces.body_triangle_start
         triangles = self.model.surfaces.triangles[start[body] : start[body + 1]]
-        return signed_volume(self._state.positions, triangles)
+        corners, local = np.unique(triangles, return_inverse=True)  # about their own centre
+        return signed_volume(x[corners], local.reshape(-1, 3).astype(np.int32))
 
     def _points(self, membrane: int) -> "np.ndarray[tuple[int], np.dtype[np.int32]]":
         if not 0 <= membrane < self.model.membrane_count:
@@ -238,7 +246,13 @@ class World:
         for membrane, positions in given.pinned_positions.items():
             points = self._points(membrane)
             points = points[model.pinned[points]]
-            target[points] = _shaped(model.body_names[membrane], "pinned positions", positions, (len(points), 3))
+            name = model.body_names[membrane]
+            if model.is_lattice(membrane):
+                count = int(np.diff(model.followers.pinned_start)[membrane])
+                given_positions = _shaped(name, "pinned positions", positions, (count, 3))
+                target[points] = held_points(model, membrane, given_positions)
+            else:
+                target[points] = _shaped(name, "pinned positions", positions, (len(points), 3))
         for collider, positions in given.collider_positions.items():
             body = model.moving_count + collider
             if not model.moving_count <= body < model.body_count:
@@ -249,6 +263,8 @@ class World:
         gas = state.gas.copy()
         for membrane, pressure in given.gauge_pressure.items():
             self._points(membrane)
+            if model.is_lattice(membrane):
+                raise ParameterError(f"{model.body_names[membrane]}: gauge pressure; a solid has none. Leave it out.")
             if not (math.isfinite(pressure) and pressure >= -model.ambient_pressure):
                 raise ParameterError(
                     f"{model.body_names[membrane]}: gauge pressure {pressure:g} Pa; "

@@ -7,9 +7,22 @@ from ..softpressure.blender_types import Context, Layout
 from .layout import CATEGORY, draw_text
 
 _ROWS = {
-    "SOFT": (
+    "MEMBRANE": (
+        ("body_type",),
         ("mass", "gauge_pressure"),
         ("stretch_modulus", "bend_modulus", "damping"),
+        ("friction", "bounciness", "thickness"),
+    ),
+    "TRUSS": (
+        ("body_type",),
+        ("mass", "cell_size"),
+        ("modulus", "damping"),
+        ("friction", "bounciness", "thickness"),
+    ),
+    "SOLID": (
+        ("body_type",),
+        ("mass", "cell_size"),
+        ("modulus", "poisson_ratio", "damping"),
         ("friction", "bounciness", "thickness"),
     ),
     "RIGID": (
@@ -24,6 +37,7 @@ _LABELS = {
     "gauge_pressure": "Pressure (Pa)",
     "stretch_modulus": "Stretch (N/m)",
     "bend_modulus": "Bend (N m)",
+    "modulus": "Young's (Pa)",
     "damping": "Damping (1/s)",
     "linear_damping": "Damping (1/s)",
     "angular_damping": "Spin Damping",
@@ -62,7 +76,7 @@ class SOFTPRESSURE_PT_body(bpy.types.Panel):
         layout.use_property_split = True
         layout = layout.column()
         layout.active = not settings.is_baked
-        for names in _ROWS.get(settings.kind, ()):
+        for names in _ROWS.get(settings.body_type if settings.kind == "SOFT" else settings.kind, ()):
             column = layout.column(align=True)
             for name in names:
                 if name in _LABELS:
@@ -70,7 +84,8 @@ class SOFTPRESSURE_PT_body(bpy.types.Panel):
                 else:
                     column.prop(settings, name)
         if settings.kind == "SOFT":
-            layout.prop(settings, "self_collision")
+            if settings.body_type == "MEMBRANE":
+                layout.prop(settings, "self_collision")
             layout.prop_search(settings, "pin_group", obj, "vertex_groups")
             gauge = status.gauge_text(context.scene, obj)
             if gauge:

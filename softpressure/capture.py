@@ -21,6 +21,7 @@ _SKIN = (
     "self_collision",
     *_SURFACE,
 )
+_LATTICE = ("mass", "cell_size", "modulus", "poisson_ratio", "damping", "velocity", *_SURFACE)
 _SOLID = ("mass", "linear_damping", "angular_damping", "velocity", "angular_velocity", *_SURFACE)
 
 
@@ -35,6 +36,7 @@ class Body:
     pinned: IntArray  # ascending vertex numbers
     attached: IntArray  # ascending vertex numbers, glued to `attached_uid`
     attached_uid: int  # `session_uid` of a soft or rigid object, 0 if nothing is attached
+    kind: str  # MEMBRANE, TRUSS or SOLID
     settings: dict[str, Any]
 
 
@@ -81,7 +83,7 @@ class Start:
         """A name for these shapes and settings."""
         values: list[object] = []
         for body in self.bodies:
-            values += [body.name, body.positions, body.triangles, body.pinned, body.attached, body.settings]
+            values += [body.name, body.positions, body.triangles, body.pinned, body.attached, body.kind, body.settings]
         for solid in self.solids:
             values += [solid.name, solid.positions, solid.triangles, solid.matrix, solid.settings]
         for obstacle in self.obstacles:
@@ -124,7 +126,12 @@ def build_world(scene: bpy.types.Scene, start: Start) -> World:
         ambient_pressure=settings.ambient_pressure,
     )
     for body in start.bodies:
-        builder.add_membrane(body.name, body.positions, body.triangles, pinned=body.pinned, **body.settings)
+        if body.kind == "MEMBRANE":
+            builder.add_membrane(body.name, body.positions, body.triangles, pinned=body.pinned, **body.settings)
+        else:
+            builder.add_solid(
+                body.name, body.positions, body.triangles, kind=body.kind, pinned=body.pinned, **body.settings
+            )
     for solid in start.solids:
         builder.add_rigid(solid.name, solid.positions, solid.triangles, **solid.settings)
     for obstacle in start.obstacles:
@@ -154,7 +161,8 @@ def frame_input(start: Start, objects: dict[int, bpy.types.Object], depsgraph: b
     moved: dict[int, FloatArray] = {}
     for number, body in enumerate(start.bodies):
         evaluated = _evaluated(objects[body.object_uid], depsgraph)
-        pressures[number] = evaluated.softpressure.gauge_pressure
+        if body.kind == "MEMBRANE":
+            pressures[number] = evaluated.softpressure.gauge_pressure
         if len(body.pinned):
             positions = mesh_io.to_world(mesh_io.world_matrix(evaluated), mesh_io.read_local(evaluated.data))
             pins[number] = positions[body.pinned]
@@ -219,8 +227,9 @@ def _body(scene: bpy.types.Scene, obj: bpy.types.Object, depsgraph: bpy.types.De
     bodies.check_surface_of(obj, "SOFT", positions, triangles)
     pinned = mesh_io.group_vertices(obj, settings.pin_group)
     attached, target = _attachment(scene, obj)
-    values = _values(evaluated.softpressure, _SKIN)
-    return Body(obj.session_uid, obj.name, positions, triangles, pinned, attached, target, values)
+    kind = settings.body_type
+    values = _values(evaluated.softpressure, _SKIN if kind == "MEMBRANE" else _LATTICE)
+    return Body(obj.session_uid, obj.name, positions, triangles, pinned, attached, target, kind, values)
 
 
 def _attachment(scene: bpy.types.Scene, obj: bpy.types.Object) -> tuple[IntArray, int]:

@@ -16,11 +16,12 @@ from numpy.typing import NDArray
 from . import actions, hold, mesh_io, stages
 from .blender_types import DataBlock
 
+_LATTICE = ("body_type", "cell_size", "modulus", "poisson_ratio")
 _SOFT = ("mass", "gauge_pressure", "stretch_modulus", "bend_modulus", "damping", "friction", "bounciness", "thickness")
 _SURFACE = ("friction", "bounciness", "thickness")
 _RIGID = ("rigid_shape", "mass", "linear_damping", "angular_damping", "velocity", "angular_velocity", *_SURFACE)
 _PARAMETERS = {
-    "SOFT": (*_SOFT, "pin_group", "velocity", "self_collision", "attach_to", "attach_group"),
+    "SOFT": (*_SOFT, *_LATTICE, "pin_group", "velocity", "self_collision", "attach_to", "attach_group"),
     "RIGID": _RIGID,
     "COLLIDER": _SURFACE,
 }

@@ -1,4 +1,4 @@
-"""Settings of objects and scenes. Their names are part of the extension's interface for scripts."""
+"""Settings of objects; scenes have theirs beside. Their names are part of the extension's interface for scripts."""
 
 from typing import Any
 
@@ -8,24 +8,29 @@ from bpy.props import (
     EnumProperty,
     FloatProperty,
     FloatVectorProperty,
-    IntProperty,
     PointerProperty,
     StringProperty,
 )
 
 from . import session
 from .engine import engine
-from .methods import METHODS
+from .scene_properties import SOFTPRESSURE_PG_scene
 
 KINDS = (
     ("NONE", "None", "Takes no part in the simulation"),
-    ("SOFT", "Soft", "Closed skin filled with gas"),
+    ("SOFT", "Soft", "Closed skin filled with gas, or a soft solid"),
     ("RIGID", "Rigid", "Solid that moves and turns without changing its shape"),
     ("COLLIDER", "Collider", "Still or animated obstacle that other bodies cannot move"),
 )
 RIGID_SHAPES = (
     ("HULL", "Convex Hull", "The tightest shape without hollows around the mesh; any mesh will do"),
     ("MESH", "Mesh", "The mesh itself, hollows and all; it must be closed"),
+)
+
+BODY_TYPES = (
+    ("MEMBRANE", "Membrane", "Closed skin filled with gas: balls, balloons, cushions"),
+    ("TRUSS", "Truss", "Lattice of struts with all diagonals that fills the mesh (Kurmaly & Wu 2021): a light sponge"),
+    ("SOLID", "Solid", "The same cells as tetrahedra that also keep their volume (XPBD): rubber, jelly, soft toys"),
 )
 
 Group = Any  # a property group: its members are known to Blender only
@@ -63,6 +68,49 @@ class SOFTPRESSURE_PG_object(bpy.types.PropertyGroup):
         soft_min=0.01,
         soft_max=100.0,
         unit="MASS",
+        options=set(),
+        update=_on_change,
+    )
+    body_type: EnumProperty(
+        name="Type",
+        description="What a soft body is made of",
+        items=BODY_TYPES,
+        default="MEMBRANE",
+        options=set(),
+        update=_on_change,
+    )
+    cell_size: FloatProperty(
+        name="Cell Size",
+        description="Edge length in metres of the cells that fill the mesh; 0 puts four across its thinnest extent",
+        default=0.0,
+        min=0.0,
+        soft_max=1.0,
+        precision=3,
+        step=1,
+        unit="LENGTH",
+        options=set(),
+        update=_on_change,
+    )
+    modulus: FloatProperty(
+        name="Young's Modulus",
+        description="Resistance to stretching and squeezing in pascal, whatever the size of the cells",
+        default=50_000.0,
+        min=1.0,
+        soft_min=1_000.0,
+        soft_max=1e7,
+        step=100_000,
+        precision=0,
+        options=set(),
+        update=_on_change,
+    )
+    poisson_ratio: FloatProperty(
+        name="Poisson's Ratio",
+        description="How much a solid widens when it is squeezed: 0.25 as springs alone, 0.49 keeps its volume",
+        default=0.3,
+        min=0.25,
+        max=0.49,
+        step=1,
+        precision=2,
         options=set(),
         update=_on_change,
     )
@@ -243,91 +291,6 @@ class SOFTPRESSURE_PG_object(bpy.types.PropertyGroup):
         name="Hidden Modifiers",
         description="Modifiers switched off while simulated shapes are shown, with their own visibility",
         options={"HIDDEN"},
-    )
-
-
-def _get_frame_start(settings: Group) -> int:
-    return int(settings.id_data.frame_start if settings.use_scene_range else settings.own_frame_start)
-
-
-def _get_frame_end(settings: Group) -> int:
-    return int(settings.id_data.frame_end if settings.use_scene_range else settings.own_frame_end)
-
-
-def _set_range(settings: Group, start: int, end: int) -> None:
-    settings.own_frame_start, settings.own_frame_end = start, end
-    settings.use_scene_range = False
-
-
-def _set_frame_start(settings: Group, value: int) -> None:
-    _set_range(settings, value, max(value, _get_frame_end(settings)))
-
-
-def _set_frame_end(settings: Group, value: int) -> None:
-    _set_range(settings, min(value, _get_frame_start(settings)), value)
-
-
-class SOFTPRESSURE_PG_scene(bpy.types.PropertyGroup):
-    """How a scene is simulated."""
-
-    substeps: IntProperty(
-        name="Substeps",
-        description="Time steps per frame; more are slower, bounce livelier and follow fast motion better",
-        default=10,
-        min=1,
-        soft_max=100,
-        options=set(),
-        update=_on_change,
-    )
-    solver: EnumProperty(
-        name="Method",
-        description="How a time step is made: the default, or one of the methods of the papers for comparison",
-        items=METHODS,
-        default="IMPLICIT",
-        options=set(),
-        update=_on_change,
-    )
-    ambient_pressure: FloatProperty(
-        name="Air Pressure",
-        description="Pressure of the air around all bodies in pascal; 0 is a vacuum, where the gas has only its own",
-        default=101_325.0,
-        min=0.0,
-        soft_max=200_000.0,
-        step=100_000,
-        precision=0,
-        options=set(),
-        update=_on_change,
-    )
-    use_scene_range: BoolProperty(
-        name="Scene Range",
-        description="Simulate the frame range of the scene. Setting a start or end frame here switches this off",
-        default=True,
-        options=set(),
-        update=_on_change,
-    )
-    frame_start: IntProperty(
-        name="Start",
-        description="First frame of the simulation, where bodies have their rest shape; the scene's unless set here",
-        get=_get_frame_start,
-        set=_set_frame_start,
-        options=set(),
-    )
-    frame_end: IntProperty(
-        name="End",
-        description="Last frame of the simulation; the scene's unless set here",
-        get=_get_frame_end,
-        set=_set_frame_end,
-        options=set(),
-    )
-    own_frame_start: IntProperty(default=1, options={"HIDDEN"})
-    own_frame_end: IntProperty(default=250, options={"HIDDEN"})
-    threads: IntProperty(
-        name="Threads",
-        description="Processor threads the simulation may use; 0 uses all. The result does not depend on it",
-        default=0,
-        min=0,
-        soft_max=64,
-        options=set(),
     )
 
 

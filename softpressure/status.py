@@ -50,11 +50,16 @@ def bake_size(scene: bpy.types.Scene) -> int:
 
 
 def gauge_text(scene: bpy.types.Scene, obj: bpy.types.Object) -> str:
-    """Volume and pressure of a body in this frame: `Volume 98.2 %, 2310 Pa`; empty where it is not known."""
+    """Volume and pressure of a body in this frame: `Volume 98.2 %, 2310 Pa`; empty where it is not known.
+
+    A solid has a volume only.
+    """
     here = session.of(scene)
     gauges = here.gauges.get(scene.frame_current)
     number = here.object_uids.index(obj.session_uid) if obj.session_uid in here.object_uids else -1
     if not gauges or not 0 <= number < len(gauges):
         return ""
     volume_ratio, pressure = gauges[number]
+    if obj.softpressure.body_type != "MEMBRANE":
+        return f"Volume {100 * volume_ratio:.1f} %"
     return f"Volume {100 * volume_ratio:.1f} %, {pressure:.0f} Pa"

@@ -100,6 +100,13 @@ def hessian_times(model, p, **parts):
         "rigid_mass": np.zeros(0),
         "rigid_inertia": np.zeros((0, 3, 3)),
         "rigid_point_start": model.rigid.point_start,
+        "tetrahedra": model.tetrahedra.points[:0],
+        "tetrahedron_stiffness": model.tetrahedra.stiffness,
+        "tetrahedron_gradient": np.zeros((len(model.tetrahedra.points), 4, 3)),
+        "tetrahedron_squeeze": np.zeros(len(model.tetrahedra.points)),
+        "tetrahedron_chunk": model.tetrahedra.chunk_start,
+        "tetrahedron_start": model.tetrahedra.vertex_start,
+        "tetrahedron_entry": model.tetrahedra.vertex_entry,
     }
     # the hinges have constant parts, so they are switched off by their number
     hinges = model.hinges

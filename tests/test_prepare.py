@@ -39,6 +39,13 @@ def test_after_preparing_a_scene_compiles_nothing() -> None:
     for _ in range(4):
         world.advance_frame()
     assert world.diagnostics().contact_count > 0
+    jelly = ModelBuilder()
+    positions, triangles = prepare._box(2)
+    jelly.add_solid("jelly", positions + (0.0, 0.0, 0.02), triangles, cell_size=0.3)
+    jelly.add_collider("floor", corners, np.array([(0, 1, 2)]))
+    world = World(jelly.build())
+    for _ in range(2):
+        world.advance_frame()
     assert signature_count() == before
 
 

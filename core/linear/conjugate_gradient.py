@@ -1,8 +1,8 @@
 """Conjugate gradients on the Hessian of a time stage, which is never formed.
 
-H = inertia + springs + hinges + contacts + one rank of gas per body, preconditioned by the multigrid cycle for the
-vertices and by blocks for the rigid bodies (Hestenes and Stiefel 1952). A vector has one row per vertex, then two per
-rigid body. All sums run over the model's chunks in a fixed order, then over the rows of the rigid bodies.
+H = inertia + springs + hinges + tetrahedra + contacts + one rank of gas per body, preconditioned by the multigrid
+cycle for the vertices and by blocks for the rigid bodies (Hestenes and Stiefel 1952). A vector has one row per vertex,
+then two per rigid body. All sums run over the model's chunks in a fixed order, then over the rows of the rigid bodies.
 """
 
 from typing import Any, NamedTuple
@@ -13,6 +13,7 @@ from numba import prange
 from ..forces.bend import bend_product, sharp_product
 from ..forces.contact import BLOCK_SIZE, add_wrenches, contact_product, contact_stretch
 from ..forces.stretch import stretch_product
+from ..forces.tetrahedra import squeeze_tetrahedra, tetrahedron_force
 from ..jit import kernel, parallel_kernel
 from .multigrid import apply_multigrid
 from .rigid_blocks import solve_blocks
@@ -30,6 +31,13 @@ class Hessian(NamedTuple):
     rigid_mass: Any  # mass / tau^2 [N/m], shape (rigid_count,)
     rigid_inertia: Any  # inertia / tau^2 in world axes [N m], shape (rigid_count, 3, 3)
     rigid_point_start: Any  # first point of each rigid body, shape (rigid_count + 1,)
+    tetrahedra: Any  # `Tetrahedra.points`
+    tetrahedron_stiffness: Any  # `Tetrahedra.stiffness` [Pa/m^3]
+    tetrahedron_gradient: Any  # dV/dx [m^2], shape (tetrahedron_count, 4, 3)
+    tetrahedron_squeeze: Any  # scratch of the product [Pa], shape (tetrahedron_count,)
+    tetrahedron_chunk: Any  # `Tetrahedra.chunk_start`
+    tetrahedron_start: Any  # `Tetrahedra.vertex_start`
+    tetrahedron_entry: Any  # `Tetrahedra.vertex_entry`
 
 
 class Scratch(NamedTuple):
@@ -56,6 +64,13 @@ def multiply(edges, hinges, chunks, hessian, terms, contact_count, p, stretched,
         for chunk in prange(chunks.body.shape[0]):
             for place in range(chunks.sharp_start[chunk], chunks.sharp_start[chunk + 1]):
                 sharp_product(place, p, hinges, hessian.sharp_turn, pulled)
+    tetrahedron_count = hessian.tetrahedra.shape[0]
+    if tetrahedron_count > 0:
+        for chunk in prange(chunks.body.shape[0]):
+            squeeze_tetrahedra(
+                hessian.tetrahedron_chunk[chunk], hessian.tetrahedron_chunk[chunk + 1], hessian.tetrahedra,
+                hessian.tetrahedron_stiffness, hessian.tetrahedron_gradient, p, hessian.tetrahedron_squeeze,
+            )  # fmt: skip
     for chunk in prange(chunks.body.shape[0]):
         along = 0.0
         swept = 0.0
@@ -73,6 +88,14 @@ def multiply(edges, hinges, chunks, hessian, terms, contact_count, p, stretched,
                 hx += bx
                 hy += by
                 hz += bz
+            if tetrahedron_count > 0:
+                sx, sy, sz = tetrahedron_force(
+                    i, hessian.tetrahedron_start, hessian.tetrahedron_entry, hessian.tetrahedron_squeeze,
+                    hessian.tetrahedron_gradient,
+                )  # fmt: skip
+                hx -= sx
+                hy -= sy
+                hz -= sz
             if contact_count > 0:
                 cx, cy, cz = contact_product(i, terms, stretched)
                 hx += cx

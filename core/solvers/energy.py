@@ -1,6 +1,6 @@
 """The energy that one time stage minimises, over the whole scene, with its gradient and Hessian.
 
-    E(x) = 1/2 |x - y|^2_M / tau^2 + stretch(x) + bend(x) + gas(x) + contact(x) + friction(x)
+    E(x) = 1/2 |x - y|^2_M / tau^2 + stretch(x) + bend(x) + volumes of tetrahedra(x) + gas(x) + contact(x) + friction(x)
 
 tau is the length of the stage and y where the vertices would go without inner forces and contacts; rigid bodies have
 an inertia of their own (`forces/rigid_inertia.py`). The class holds the arrays that the kernels of `core/forces` fill;
@@ -27,6 +27,7 @@ from ..forces.friction import FrictionLag, evaluate_friction, friction_energy, s
 from ..forces.gas import gas_law, volume_gradient
 from ..forces.rigid_inertia import evaluate_rigid_inertia
 from ..forces.stretch import evaluate_stretch, stretch_force
+from ..forces.tetrahedra import evaluate_tetrahedra, tetrahedron_force
 from ..jit import kernel, parallel_kernel
 from ..linear.conjugate_gradient import Hessian
 from ..linear.rigid_blocks import factor_blocks
@@ -67,6 +68,9 @@ class StageEnergy:
         self._edge_block = np.zeros((edge_count, 4))
         self._hinge_force = np.zeros((hinge_count, 4, 3))
         self._sharp_turn = np.zeros((len(model.hinges.sharp), 18))
+        tetrahedra = model.tetrahedra
+        self._squeezed = np.zeros(len(tetrahedra.points))  # pressure of each tetrahedron [Pa]
+        self._tetrahedron_gradient = np.zeros((len(tetrahedra.points), 4, 3))
         self._volume_gradient = np.zeros((vertex_count, 3))
         self._chunk_sums = np.zeros((4, chunk_count))
         self._rigid_target = np.zeros((model.rigid_count, 7))
@@ -84,6 +88,13 @@ class StageEnergy:
             rigid_mass=model.rigid.mass / stage_time**2,
             rigid_inertia=model.rigid.inertia / stage_time**2,
             rigid_point_start=model.rigid.point_start,
+            tetrahedra=tetrahedra.points,
+            tetrahedron_stiffness=tetrahedra.stiffness,
+            tetrahedron_gradient=self._tetrahedron_gradient,
+            tetrahedron_squeeze=np.zeros(len(tetrahedra.points)),
+            tetrahedron_chunk=tetrahedra.chunk_start,
+            tetrahedron_start=tetrahedra.vertex_start,
+            tetrahedron_entry=tetrahedra.vertex_entry,
         )
         # where stretch, bend, gas and contact were last evaluated, and with how much gas
         self._known_x = np.full((model.point_count, 3), np.nan)
@@ -93,7 +104,7 @@ class StageEnergy:
         self._elapsed = stage_time
         self._offset = np.zeros((len(model.attachments.stiffness), 3))
         self.record = 0  # number of the contact record: of searches so far
-        self.elastic_energy = 0.0  # stretch, bend and contact where E was last evaluated [J]
+        self.elastic_energy = 0.0  # stretch, bend, tetrahedra and contact where E was last evaluated [J]
         self._allocate(len(contacts.gap))
 
     def start(self, x: FloatArray) -> None:
@@ -182,11 +193,13 @@ class StageEnergy:
         index_vertices(self.acting_count, acting.points, acting.vertex_start, acting.vertex_entry)
 
     def _bodies_energy(self, x: FloatArray) -> float:
-        """Gas at x [J]; stretch and bend are left in the chunk sums."""
+        """Gas at x [J]; stretch, with the tetrahedra, and bend are left in the chunk sums."""
         model, chunks, sums = self.model, self.model.chunks, self._chunk_sums
         evaluate_stretch(x, model.edges, chunks, self._tension, self._edge_block, sums[1])
         if len(self._hinge_force):
             evaluate_bend(x, model.hinges, chunks, self._sharp_turn, self._hinge_force, sums[2])
+        if len(self._squeezed):
+            evaluate_tetrahedra(x, model.tetrahedra, self._squeezed, self._tetrahedron_gradient, sums[1])
         volume_gradient(x, model.body_point_start, model.fans, chunks, self._volume_gradient, sums[3])
         evaluate_gas(
             sums[3], chunks, model.rest_volume, self._gas, model.ambient_pressure,
@@ -224,7 +237,7 @@ class StageEnergy:
         """Minus the gradient of E at x [N, N m] into r, shape (unknown_count, 3); after `evaluate` and `linearise`."""
         gather_residual(
             x, self._target, self.model.edges, self.model.hinges, self.model.chunks, self.hessian, self._tension,
-            self._hinge_force, self.pressure, self.acting, self.acting_count, r,
+            self._hinge_force, self.pressure, self._squeezed, self.acting, self.acting_count, r,
         )  # fmt: skip
         if self.model.rigid_count:
             r[self.model.vertex_count :] = self._rigid_force
@@ -244,10 +257,10 @@ class StageEnergy:
         contact_diagonal(self.model.chunks, self.acting, diagonal)
 
     def stored_energy(self, gas: FloatArray) -> float:
-        """Stretch, bend, contact and gas [J] where E was last evaluated, if the membranes held nRT = `gas` [J]."""
+        """All that is stored [J] where E was last evaluated, if the membranes held nRT = `gas` [J]."""
         model, volume = self.model, self.volume
         stored = self.elastic_energy
-        for body in range(model.membrane_count):
+        for body in np.flatnonzero(model.rest_volume).tolist():
             stored += gas_law(volume[body], model.rest_volume[body], gas[body], model.ambient_pressure)[2]
         return stored
 
@@ -413,8 +426,11 @@ def inertia_energy(x, target, inertia, chunks, energy):
 
 @kernel
 def evaluate_gas(chunk_volume, chunks, rest_volume, gas, ambient, volume, pressure, stiffness, energy):
-    """Volume [m^3], gauge pressure [Pa], gas stiffness [Pa/m^3] and energy [J] of each membrane."""
+    """Volume [m^3], gauge pressure [Pa], gas stiffness [Pa/m^3] and energy [J] of each membrane's gas; 0 without."""
     for body in range(volume.shape[0]):
+        if rest_volume[body] == 0.0:
+            volume[body] = pressure[body] = stiffness[body] = energy[body] = 0.0
+            continue
         total = 0.0
         for chunk in range(chunks.body_start[body], chunks.body_start[body + 1]):
             total += chunk_volume[chunk]
@@ -423,7 +439,9 @@ def evaluate_gas(chunk_volume, chunks, rest_volume, gas, ambient, volume, pressu
 
 
 @parallel_kernel
-def gather_residual(x, target, edges, hinges, chunks, hessian, tension, hinge_force, pressure, terms, contact_count, r):
+def gather_residual(
+    x, target, edges, hinges, chunks, hessian, tension, hinge_force, pressure, squeezed, terms, contact_count, r
+):  # fmt: skip
     """All forces on every vertex, inertia included [N]; zero for pinned vertices."""
     for chunk in prange(chunks.body.shape[0]):
         p = pressure[chunks.body[chunk]]
@@ -441,6 +459,13 @@ def gather_residual(x, target, edges, hinges, chunks, hessian, tension, hinge_fo
                 fx += bx
                 fy += by
                 fz += bz
+            if squeezed.shape[0] > 0:
+                sx, sy, sz = tetrahedron_force(
+                    i, hessian.tetrahedron_start, hessian.tetrahedron_entry, squeezed, hessian.tetrahedron_gradient
+                )
+                fx += sx
+                fy += sy
+                fz += sz
             if contact_count > 0:
                 cx, cy, cz = contact_force(i, terms)
                 fx += cx

@@ -315,7 +315,9 @@ class StageMinimiser:
     def _contact_scale(self) -> FloatArray:
         """kappa of each body [N/m]: of a skin what holds its pressure or its springs, of a solid what stops it."""
         model = self.model
-        pressure = np.maximum(self._gas / model.rest_volume - model.ambient_pressure, 0.0)
+        pressure = np.zeros(model.membrane_count)
+        np.divide(self._gas, model.rest_volume, out=pressure, where=model.rest_volume > 0.0)
+        pressure = np.maximum(pressure - model.ambient_pressure, 0.0)
         scale = np.full(model.body_count, np.inf)
         scale[: model.membrane_count] = np.maximum(PRESSURE_CONTACT * pressure * self._patch, self._edge_stiffness)
         scale[model.membrane_count : model.moving_count] = model.rigid.mass / self._stage_time**2

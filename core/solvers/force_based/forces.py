@@ -1,6 +1,6 @@
 """All forces on the vertices of the membranes at given positions: springs, bending, gas, gravity, attachments.
 
-    F_i = m_i g + sum k (l - L) d + bending + (p - p_ambient) dV/dx_i + attachments
+    F_i = m_i g + sum k (l - L) d + bending + volumes of tetrahedra + (p - p_ambient) dV/dx_i + attachments
                                                 (Mesit 2007, eq. 14; Matyka 2004, 5; Martin 2009, 3.1)
 
 None of them depends on velocities: what damps a body acts between the steps (`losses.Losses.damp`). The energies are
@@ -14,6 +14,7 @@ from ...forces.attachment import evaluate_attachments, turned_offsets
 from ...forces.bend import bend_force, evaluate_bend
 from ...forces.gas import volume_gradient
 from ...forces.stretch import evaluate_stretch, stretch_force
+from ...forces.tetrahedra import evaluate_tetrahedra, tetrahedron_force
 from ...jit import parallel_kernel
 from ...model import FloatArray, Model
 from ..energy import evaluate_gas
@@ -30,13 +31,15 @@ class SoftForces:
         self._edge_block = np.zeros((edge_count, 4))
         self._hinge_force = np.zeros((hinge_count, 4, 3))
         self._sharp_turn = np.zeros((len(model.hinges.sharp), 18))
+        self._squeezed = np.zeros(len(model.tetrahedra.points))
+        self._tetrahedron_gradient = np.zeros((len(model.tetrahedra.points), 4, 3))
         self._volume_gradient = np.zeros((n, 3))
         self._chunk_sums = np.zeros((3, chunk_count))
         self._volume, self._pressure, self._gas_stiffness, self._gas_energy = np.zeros((4, model.membrane_count))
         self._pull = np.zeros((attachment_count, 3))
         self._pull_matrix = np.zeros((attachment_count, 6))
         self._pulls = np.zeros(attachment_count, dtype=bool)
-        self.elastic_energy = 0.0  # stretch and bend where they were last evaluated [J]
+        self.elastic_energy = 0.0  # stretch, bend and tetrahedra where they were last evaluated [J]
         self.gas_energy = 0.0  # [J]
         self.evaluations = 0
 
@@ -51,6 +54,8 @@ class SoftForces:
         evaluate_stretch(x, model.edges, chunks, self._tension, self._edge_block, sums[0])
         if len(self._hinge_force):
             evaluate_bend(x, model.hinges, chunks, self._sharp_turn, self._hinge_force, sums[1])
+        if len(self._squeezed):
+            evaluate_tetrahedra(x, model.tetrahedra, self._squeezed, self._tetrahedron_gradient, sums[0])
         volume_gradient(x, model.body_point_start, model.fans, chunks, self._volume_gradient, sums[2])
         evaluate_gas(
             sums[2], chunks, model.rest_volume, gas, model.ambient_pressure,
@@ -59,7 +64,7 @@ class SoftForces:
         self.elastic_energy, self.gas_energy = float(sums[:2].sum()), float(self._gas_energy.sum())
         gather_forces(
             x, model.vertex_mass, model.gravity, model.edges, model.hinges, chunks, self._tension, self._hinge_force,
-            self._pressure, self._volume_gradient, force,
+            self._pressure, self._volume_gradient, model.tetrahedra, self._squeezed, self._tetrahedron_gradient, force,
         )  # fmt: skip
         force[model.vertex_count :] = 0.0
         if len(self._pull):
@@ -86,9 +91,10 @@ class SoftForces:
 
 @parallel_kernel
 def gather_forces(
-    x, mass, gravity, edges, hinges, chunks, tension, hinge_force, pressure, volume_gradient, force
+    x, mass, gravity, edges, hinges, chunks, tension, hinge_force, pressure, volume_gradient, tetrahedra, squeezed,
+    tetrahedron_gradient, force,
 ):  # fmt: skip
-    """Gravity, springs, bending and gas on every vertex [N]."""
+    """Gravity, springs, bending, tetrahedra and gas on every vertex [N]."""
     for chunk in prange(chunks.body.shape[0]):
         p = pressure[chunks.body[chunk]]
         for i in range(chunks.start[chunk], chunks.start[chunk + 1]):
@@ -96,6 +102,11 @@ def gather_forces(
             if hinge_force.shape[0] > 0:
                 bx, by, bz = bend_force(i, hinges, hinge_force)
                 fx, fy, fz = fx + bx, fy + by, fz + bz
+            if squeezed.shape[0] > 0:
+                sx, sy, sz = tetrahedron_force(
+                    i, tetrahedra.vertex_start, tetrahedra.vertex_entry, squeezed, tetrahedron_gradient
+                )
+                fx, fy, fz = fx + sx, fy + sy, fz + sz
             m = mass[i]
             force[i, 0] = fx + m * gravity[0] + p * volume_gradient[i, 0]
             force[i, 1] = fy + m * gravity[1] + p * volume_gradient[i, 1]

@@ -21,7 +21,7 @@ def expected_gauge_pressure(model: Model, gas: FloatArray) -> FloatArray:
 
     Exact for balls, an estimate for other shapes: a long or flat body holds less.
     """
-    asked = gas / model.rest_volume - model.ambient_pressure
+    asked = _asked_pressure(model, gas)
     radius = np.cbrt(0.75 / np.pi * model.rest_volume)
     modulus = _stretch_modulus(model)
     low = np.where(asked > 0.0, 0.0, -1.0)
@@ -48,10 +48,17 @@ def gauge_left(model: Model, gas: FloatArray, gauge_pressure: FloatArray) -> Flo
     `gas` = nRT [J] and `gauge_pressure` [Pa] of each membrane, as in `World.diagnostics`.
     """
     expected = expected_gauge_pressure(model, gas)
-    asked = gas / model.rest_volume - model.ambient_pressure
+    asked = _asked_pressure(model, gas)
     share = np.ones(model.membrane_count)
     np.divide(gauge_pressure, expected, out=share, where=asked > 0.0)
     return share
+
+
+def _asked_pressure(model: Model, gas: FloatArray) -> FloatArray:
+    """Gauge pressure at rest volume [Pa]; 0 where there is no gas."""
+    pressure = np.full(model.membrane_count, model.ambient_pressure)
+    np.divide(gas, model.rest_volume, out=pressure, where=model.rest_volume > 0.0)
+    return pressure - model.ambient_pressure
 
 
 def _stretch_modulus(model: Model) -> FloatArray:

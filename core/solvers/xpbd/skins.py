@@ -5,17 +5,19 @@ from .bend import project_bend
 from .gas import predict_and_measure
 from .spin import measure_spin
 from .stretch import project_skins
+from .volumes import project_volumes
 
 
 @kernel
 def advance_skins(
     x, v, inverse_mass, mass, fall, time, lying, body_point_start, chunks, block_chunk, fans, fan_tasks, fan_launches,
-    rest_volume, gas, ambient, edges, edge_tasks, edge_launches, hinges, hinge_rows,
-    start, gradient, gas_sums, impulse, turn, force, spin_sums,
+    rest_volume, gas, ambient, edges, edge_tasks, edge_launches, hinges, hinge_rows, tetrahedra, tetrahedron_rows,
+    start, gradient, gas_sums, impulse, turn, force, tetrahedron_gradient, spin_sums,
 ):  # fmt: skip
-    """Predict, then gas, stretch and bend; and what angular momentum that has lost (`spin.measure_spin`).
+    """Predict, then gas, stretch, bend and tetrahedra; and what angular momentum that lost (`spin.measure_spin`).
 
-    `fans`, `edges` and `hinge_rows` are triangles, edges and hinges in the order of their `colours.Schedule`.
+    `fans`, `edges`, `hinge_rows` and `tetrahedron_rows` are triangles, edges, hinges and tetrahedra in the order of
+    their `colours.Schedule`.
     """
     predict_and_measure(
         x, v, inverse_mass, fall, time, lying, body_point_start, chunks, block_chunk, fans, fan_tasks, fan_launches,
@@ -24,4 +26,6 @@ def advance_skins(
     project_skins(x, inverse_mass, gradient, impulse, chunks, block_chunk, edge_tasks, edge_launches, edges)
     if force.shape[0] > 0:
         project_bend(x, inverse_mass, hinges, hinge_rows, time, turn, force)
+    if tetrahedron_gradient.shape[0] > 0:
+        project_volumes(x, inverse_mass, tetrahedra, tetrahedron_rows, time, tetrahedron_gradient)
     measure_spin(start, x, v, mass, fall, time, body_point_start, chunks, lying, spin_sums)

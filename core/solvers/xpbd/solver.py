@@ -7,6 +7,7 @@ Extended position based dynamics (Macklin, Müller, Chentanez 2016) with one swe
     gas          in closed form                                             `gas.py`
     stretch      edges, coloured                                            `stretch.py`
     bend         hinges, coloured                                           `bend.py`
+    volumes      tetrahedra of solids, coloured                             `volumes.py`
     attachments  one after the other                                        `contacts.py`
     contacts     what lacks its distance or has been passed through         `swept.py`, `contacts.py`
     velocities   (x - x0) / h, and the spin that this loses                 `move.py`, `spin.py`
@@ -38,6 +39,7 @@ from .pressing import ContactPhase
 from .skins import advance_skins
 from .spin import lacking_spin, measure_moments
 from .stretch import edge_rows
+from .volumes import TetrahedronRows
 
 #: Reach of a search in units of the move that made it necessary. Substeps are short and a search costs as much as
 #: several of them.
@@ -61,13 +63,18 @@ class XpbdSolver:
         block_start = chunks.start[self._block_chunk]
         self._edge_order = schedule(model.edges.points, block_start, n)
         self._edges = edge_rows(model.edges, self._edge_order, self._inverse_mass, self._time)
-        skin = model.surfaces.triangles[: model.surfaces.body_triangle_start[model.membrane_count]]
+        count = model.surfaces.body_triangle_start[model.membrane_count]
+        holds_gas = model.rest_volume[model.surfaces.triangle_body[:count]] > 0.0
+        skin = model.surfaces.triangles[:count][holds_gas]
         self._triangle_order = schedule(skin, block_start, n)
         self._triangles = skin[self._triangle_order.order].astype(np.uint32)
         order = schedule(model.hinges.points, block_start, n)
         self._hinges = HingeRows(order.order, order.task_start, order.launch_start)
         self._turn = np.zeros((len(model.hinges.sharp), 18))
         self._hinge_force = np.zeros((len(model.hinges.points), 4, 3))
+        order = schedule(model.tetrahedra.points, block_start, n)
+        self._tetrahedra = TetrahedronRows(order.order, order.task_start, order.launch_start)
+        self._tetrahedron_gradient = np.zeros((len(model.tetrahedra.points), 4, 3))
         self._gradient = np.zeros((n, 3))
         self._gas_sums = np.zeros((len(chunks.body), 2))
         self._impulse = np.zeros(model.membrane_count)
@@ -200,7 +207,7 @@ class XpbdSolver:
             state.positions[motion.points] = motion.positions(share)
 
     def _project_skins(self, state: State) -> None:
-        """Prediction, gas, stretch and bend, and the angular momentum that the skins lose without a reason."""
+        """Prediction, gas, stretch, bend and volumes, and the angular momentum that the skins lose without a reason."""
         model, x = self.model, state.positions
         if model.membrane_count == 0:
             return
@@ -208,8 +215,9 @@ class XpbdSolver:
             x, state.velocities, self._inverse_mass, model.vertex_mass, model.gravity, self._time, self._lying,
             model.body_point_start, model.chunks, self._block_chunk, self._triangles, self._triangle_order.task_start,
             self._triangle_order.launch_start, model.rest_volume, state.gas, model.ambient_pressure, self._edges,
-            self._edge_order.task_start, self._edge_order.launch_start, model.hinges, self._hinges, self._start,
-            self._gradient, self._gas_sums, self._impulse, self._turn, self._hinge_force, self._spin_sums,
+            self._edge_order.task_start, self._edge_order.launch_start, model.hinges, self._hinges, model.tetrahedra,
+            self._tetrahedra, self._start, self._gradient, self._gas_sums, self._impulse, self._turn,
+            self._hinge_force, self._tetrahedron_gradient, self._spin_sums,
         )  # fmt: skip
 
     def _project_contacts(self, state: State) -> None:

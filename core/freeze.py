@@ -1,0 +1,102 @@
+"""From the bodies that a builder was given to the arrays of the model."""
+
+import numpy as np
+
+from . import topology
+from .assembly import (
+    contact_surfaces,
+    lattice_followers,
+    solid_tetrahedra,
+    spring_edges,
+    starts,
+    thicknesses,
+    triangle_fans,
+    vertex_chunks,
+    vertex_masses,
+)
+from .attach import Attached, anchor_positions, rest_attachments
+from .forces.hinges import rest_hinges
+from .given_bodies import GivenCollider, GivenMembrane, GivenRigid
+from .model import FloatArray, Model
+from .rigid.bodies import rigid_bodies
+
+
+def freeze(
+    membranes: list[GivenMembrane],
+    rigid: list[GivenRigid],
+    colliders: list[GivenCollider],
+    attached: list[Attached],
+    gravity: FloatArray,
+    ambient_pressure: float,
+) -> Model:
+    """The model of these bodies; `gravity` [m/s^2], `ambient_pressure` [Pa]."""
+    bodies: list[GivenMembrane | GivenRigid | GivenCollider] = [*membranes, *rigid, *colliders]
+    anchors = [anchor_positions(attached, number, membranes) for number in range(len(rigid))]
+    places = [body.positions for body in membranes]
+    places += [np.concatenate([body.positions, held]) for body, held in zip(rigid, anchors, strict=True)]
+    places += [body.positions for body in colliders]
+    point_start = starts([len(part) for part in places])
+    vertex_count = int(point_start[len(membranes)])
+    triangles = np.concatenate(
+        [body.triangles + start for body, start in zip(bodies, point_start, strict=False)]
+    ).astype(np.int32)
+    triangle_start = starts([len(body.triangles) for body in bodies])
+    skin = triangles[: triangle_start[len(membranes)]]
+    body_of_point = np.repeat(np.arange(len(bodies), dtype=np.int32), np.diff(point_start))
+    positions = np.concatenate(places)
+    edges = spring_edges(membranes, positions, point_start, vertex_count)
+    has_gas = np.array([body.lattice is None for body in membranes], dtype=bool)
+    bend_modulus = np.array([body.bend_modulus for body in membranes])
+    hinges = rest_hinges(positions, skin, bend_modulus[body_of_point[:vertex_count]])
+    point_of_vertex = np.concatenate(
+        [np.argsort(body.order) + start for body, start in zip(membranes, point_start, strict=False)]
+        + [np.arange(vertex_count, len(positions))]
+    ).astype(np.int32)
+    chunks = vertex_chunks(point_start[: len(membranes) + 1], edges, hinges)
+    return Model(
+        body_names=tuple(body.name for body in bodies),
+        membrane_count=len(membranes),
+        rigid_count=len(rigid),
+        body_point_start=point_start,
+        point_body=body_of_point,
+        point_of_vertex=point_of_vertex,
+        rest_positions=positions,
+        start_velocities=np.repeat(
+            np.array([body.velocity for body in membranes]).reshape(-1, 3),
+            np.diff(point_start)[: len(membranes)],
+            axis=0,
+        ),
+        vertex_mass=vertex_masses(membranes),
+        pinned=np.concatenate([np.zeros(0, dtype=bool), *(body.pinned for body in membranes)]),
+        surfaces=contact_surfaces(triangles, triangle_start, len(positions)),
+        edges=edges,
+        hinges=hinges,
+        tetrahedra=solid_tetrahedra(membranes, positions, point_start, vertex_count, chunks.start),
+        followers=lattice_followers(membranes, point_start),
+        fans=triangle_fans(skin[has_gas[body_of_point[skin[:, 0]]]], vertex_count),
+        chunks=chunks,
+        rigid=rigid_bodies(
+            rigid, positions, point_start[len(membranes) : len(membranes) + len(rigid) + 1], vertex_count
+        ),
+        attachments=rest_attachments(
+            attached,
+            positions,
+            point_start,
+            [len(body.positions) for body in rigid],
+            skin,
+            triangle_start,
+            edges,
+        ),
+        rest_volume=np.array(
+            [topology.signed_volume(b.positions, b.triangles) if b.lattice is None else 0.0 for b in membranes]
+        ),
+        gauge_pressure=np.array([body.gauge_pressure for body in membranes]),
+        damping=np.array([body.damping for body in membranes]),
+        body_mass=np.array([m.mass for m in membranes] + [r.mass for r in rigid] + [0.0] * len(colliders)),
+        thickness=thicknesses(bodies, edges, body_of_point),
+        self_collision=np.array([m.self_collision for m in membranes] + [False] * (len(bodies) - len(membranes))),
+        friction=np.array([body.friction for body in bodies]),
+        bounciness=np.array([body.bounciness for body in bodies]),
+        gravity=gravity,
+        ambient_pressure=ambient_pressure,
+    )

@@ -1,0 +1,100 @@
+"""Settings of scenes. Their names are part of the extension's interface for scripts."""
+
+from typing import Any
+
+import bpy
+from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty
+
+from . import session
+from .methods import METHODS
+
+Group = Any  # a property group: its members are known to Blender only
+
+
+def _on_change(_settings: Group, _context: bpy.types.Context) -> None:
+    session.mark_all()
+
+
+def _get_frame_start(settings: Group) -> int:
+    return int(settings.id_data.frame_start if settings.use_scene_range else settings.own_frame_start)
+
+
+def _get_frame_end(settings: Group) -> int:
+    return int(settings.id_data.frame_end if settings.use_scene_range else settings.own_frame_end)
+
+
+def _set_range(settings: Group, start: int, end: int) -> None:
+    settings.own_frame_start, settings.own_frame_end = start, end
+    settings.use_scene_range = False
+
+
+def _set_frame_start(settings: Group, value: int) -> None:
+    _set_range(settings, value, max(value, _get_frame_end(settings)))
+
+
+def _set_frame_end(settings: Group, value: int) -> None:
+    _set_range(settings, min(value, _get_frame_start(settings)), value)
+
+
+class SOFTPRESSURE_PG_scene(bpy.types.PropertyGroup):
+    """How a scene is simulated."""
+
+    substeps: IntProperty(
+        name="Substeps",
+        description="Time steps per frame; more are slower, bounce livelier and follow fast motion better",
+        default=10,
+        min=1,
+        soft_max=100,
+        options=set(),
+        update=_on_change,
+    )
+    solver: EnumProperty(
+        name="Method",
+        description="How a time step is made: the default, or one of the methods of the papers for comparison",
+        items=METHODS,
+        default="IMPLICIT",
+        options=set(),
+        update=_on_change,
+    )
+    ambient_pressure: FloatProperty(
+        name="Air Pressure",
+        description="Pressure of the air around all bodies in pascal; 0 is a vacuum, where the gas has only its own",
+        default=101_325.0,
+        min=0.0,
+        soft_max=200_000.0,
+        step=100_000,
+        precision=0,
+        options=set(),
+        update=_on_change,
+    )
+    use_scene_range: BoolProperty(
+        name="Scene Range",
+        description="Simulate the frame range of the scene. Setting a start or end frame here switches this off",
+        default=True,
+        options=set(),
+        update=_on_change,
+    )
+    frame_start: IntProperty(
+        name="Start",
+        description="First frame of the simulation, where bodies have their rest shape; the scene's unless set here",
+        get=_get_frame_start,
+        set=_set_frame_start,
+        options=set(),
+    )
+    frame_end: IntProperty(
+        name="End",
+        description="Last frame of the simulation; the scene's unless set here",
+        get=_get_frame_end,
+        set=_set_frame_end,
+        options=set(),
+    )
+    own_frame_start: IntProperty(default=1, options={"HIDDEN"})
+    own_frame_end: IntProperty(default=250, options={"HIDDEN"})
+    threads: IntProperty(
+        name="Threads",
+        description="Processor threads the simulation may use; 0 uses all. The result does not depend on it",
+        default=0,
+        min=0,
+        soft_max=64,
+        options=set(),
+    )

@@ -1,0 +1,90 @@
+"""Bars, balls and cubes that are solid, for the tests of solids."""
+
+import numpy as np
+import shapes
+from softpressure_ext.core import ModelBuilder, World
+from softpressure_ext.core.forces.stretch import evaluate_stretch, stretch_force
+from softpressure_ext.core.forces.tetrahedra import evaluate_tetrahedra, tetrahedron_force
+
+AMBIENT = 101_325.0
+
+
+def bar(length, width, cells=1):
+    """A bar along x from the plane x = 0, square across, its sides cut into cells."""
+    x, triangles = shapes.box(1.0, cells, (0.5, 0.0, 0.0))
+    return x * (length, width, width), triangles
+
+
+def model_of(mesh, **options):
+    builder = ModelBuilder(gravity=(0.0, 0.0, 0.0))
+    builder.add_solid("solid", *mesh, **options)
+    return builder.build()
+
+
+def elastic(model, x):
+    """Energy [J] of springs and tetrahedra at x, force [N] on every vertex, and what the Hessian product needs."""
+    edges, tetrahedra = model.edges, model.tetrahedra
+    tension, block = np.zeros(len(edges.points)), np.zeros((len(edges.points), 4))
+    energy = np.zeros(len(model.chunks.body))
+    evaluate_stretch(x, edges, model.chunks, tension, block, energy)
+    pressure, gradient = np.zeros(len(tetrahedra.points)), np.zeros((len(tetrahedra.points), 4, 3))
+    evaluate_tetrahedra(x, tetrahedra, pressure, gradient, energy)
+    force = [
+        np.add(
+            stretch_force(i, x, edges, tension),
+            tetrahedron_force(i, tetrahedra.vertex_start, tetrahedra.vertex_entry, pressure, gradient),
+        )
+        for i in range(model.vertex_count)
+    ]
+    return energy.sum(), np.array(force), (pressure, gradient)
+
+
+def world_of(*meshes, gravity=-9.81, floor=True, frame_rate=60.0, substeps=4, solver="IMPLICIT", **options):
+    """Solids, and a floor at z = 0."""
+    builder = ModelBuilder(gravity=(0.0, 0.0, gravity))
+    for number, mesh in enumerate(meshes):
+        builder.add_solid(f"solid {number}", *mesh, **options)
+    if floor:
+        builder.add_collider("floor", *shapes.grid(20.0), bounciness=options.get("bounciness", 1.0))
+    return World(builder.build(), frame_rate=frame_rate, substeps=substeps, threads=1, solver=solver)
+
+
+def lattice_momentum(world):
+    """Momentum [kg m/s] and angular momentum [kg m^2/s] of all vertices of the lattices."""
+    state, n = world.save(), world.model.vertex_count
+    impulse = world.model.vertex_mass[:, None] * state.velocities[:n]
+    return impulse.sum(axis=0), np.cross(state.positions[:n], impulse).sum(axis=0)
+
+
+def run(world, frames):
+    for _ in range(frames):
+        world.advance_frame()
+
+
+def place(world, change):
+    """Put the points of the lattices where `change` of their positions says, at rest."""
+    state, n = world.save(), world.model.vertex_count
+    state.positions[:n] = change(state.positions[:n])
+    state.velocities[:n] = 0.0
+    world.load(state)
+
+
+def static_moves(model, force):
+    """Small moves [m] of all vertices under forces [N], pinned ones held: one dense linear system."""
+    n, edges, tetrahedra = model.vertex_count, model.edges, model.tetrahedra
+    matrix = np.zeros((n, 3, n, 3))
+    ends = model.rest_positions[edges.points]
+    along = (ends[:, 0] - ends[:, 1]) / edges.rest_length[:, None]
+    gradients = np.stack([along, -along], axis=1)
+    for points, rows, stiffness in (
+        (edges.points, gradients, edges.stiffness),
+        (tetrahedra.points, elastic(model, model.rest_positions)[2][1], tetrahedra.stiffness),
+    ):
+        for a in range(points.shape[1]):
+            for b in range(points.shape[1]):
+                blocks = np.einsum("e,ei,ej->eij", stiffness, rows[:, a], rows[:, b])
+                np.add.at(matrix, (points[:, a], slice(None), points[:, b]), blocks)
+    free = np.flatnonzero(np.repeat(~model.pinned, 3))
+    moves = np.zeros(3 * n)
+    moves[free] = np.linalg.solve(matrix.reshape(3 * n, 3 * n)[np.ix_(free, free)], force.ravel()[free])
+    return moves.reshape(n, 3)

@@ -1,0 +1,209 @@
+"""Lattices of solids: cells fill meshes, tetrahedra conform, springs make an isotropic solid, meshes follow."""
+
+import numpy as np
+import pytest
+import shapes
+import solid_scene
+from softpressure_ext.core import FrameInput, ModelBuilder, ParameterError, World
+from softpressure_ext.core.lattice import cells, springs
+from softpressure_ext.core.topology import check_closed_surface, signed_volume
+
+ROUNDING = 1e-12
+
+
+def stretched(mesh, scale):
+    return mesh[0] * scale, mesh[1]
+
+
+def check_conforming(lattice):
+    """Every face of a tetrahedron belongs to one other one, or to the outer surface, which is closed and as large."""
+    volumes = cells.tetrahedron_volumes(lattice.positions, lattice.tetrahedra)
+    assert volumes.min() > 0.0
+    faces = np.sort(lattice.tetrahedra[:, [(1, 2, 3), (0, 2, 3), (0, 1, 3), (0, 1, 2)]].reshape(-1, 3), axis=1)
+    found, uses = np.unique(faces, axis=0, return_counts=True)
+    assert set(uses) == {1, 2}
+    outer = np.unique(np.sort(lattice.triangles, axis=1), axis=0)
+    assert np.array_equal(found[uses == 1], outer)
+    used, triangles = np.unique(lattice.triangles, return_inverse=True)
+    positions = lattice.positions[used]
+    check_closed_surface("lattice", positions, triangles.reshape(-1, 3))
+    assert signed_volume(positions, triangles.reshape(-1, 3)) == pytest.approx(volumes.sum(), rel=ROUNDING)
+
+
+@pytest.mark.parametrize(("scale", "size"), [((1, 1, 1), 0.25), ((3, 1, 1), 0.5), ((1, 0.7, 0.4), 0.2), ((2, 2, 2), 2)])
+def test_a_box_is_filled_exactly(scale, size):
+    lattice = cells.fill("box", *stretched(shapes.box(1.0, 2), scale), size)
+    check_conforming(lattice)
+    volumes = cells.tetrahedron_volumes(lattice.positions, lattice.tetrahedra)
+    assert volumes.sum() == pytest.approx(np.prod(scale), rel=ROUNDING)
+    assert 0.75 * 0.75 * size <= lattice.size.min() and lattice.size.max() <= 1.5 * size
+
+
+@pytest.mark.parametrize(("size", "error"), [(0.25, 0.035), (0.125, 0.015)])
+def test_a_ball_is_filled(size, error):
+    """Outer faces with chords c of up to two cells lose c^2 / 8 r of the radius at most: 3 % of the volume at 0.25.
+
+    A few vertices stay off the surface, where a tetrahedron would be flattened.
+    """
+    mesh = shapes.icosphere(3)
+    lattice = cells.fill("ball", *mesh, size)
+    check_conforming(lattice)
+    volumes = cells.tetrahedron_volumes(lattice.positions, lattice.tetrahedra)
+    assert volumes.sum() == pytest.approx(signed_volume(*mesh), rel=error)
+    outer = np.unique(lattice.triangles)
+    off = np.abs(np.linalg.norm(lattice.positions[outer], axis=1) - 1.0)
+    assert np.mean(off < 0.01) > 0.75 and off.max() < 0.5 * size
+    assert volumes.min() > 0.05 * np.median(volumes)
+
+
+def test_the_automatic_cell_size_is_a_quarter_of_the_least_extent():
+    model = solid_scene.model_of(stretched(shapes.box(1.0, 1), (1.0, 1.0, 0.5)))
+    assert model.vertex_count == 9 * 9 * 5
+
+
+def test_a_ring_keeps_its_hole():
+    mesh = shapes.torus(1.0, 0.4, 48, 24)
+    lattice = cells.fill("ring", *mesh, 0.2)
+    check_conforming(lattice)
+    volume = cells.tetrahedron_volumes(lattice.positions, lattice.tetrahedra).sum()
+    assert volume == pytest.approx(signed_volume(*mesh), rel=0.05)
+    assert np.hypot(*lattice.positions[:, :2].T).min() > 0.5
+    used = len(np.unique(lattice.triangles))
+    edges = len(np.unique(np.sort(lattice.triangles[:, [(0, 1), (1, 2), (2, 0)]].reshape(-1, 2), axis=1), axis=0))
+    assert used - edges + len(lattice.triangles) == 0  # Euler's number of a torus
+
+
+def test_cells_that_meet_in_an_edge_get_a_third():
+    kept = np.zeros((3, 3, 3), bool)
+    kept[0, 0, 1] = kept[1, 1, 1] = True
+    cells._join_at_edges(kept)
+    assert kept.sum() == 3 and (kept[1, 0, 1] or kept[0, 1, 1])
+
+
+def test_loose_crumbs_are_dropped_and_large_pieces_stay():
+    kept = np.zeros((12, 4, 4), bool)
+    kept[:4], kept[6:9, :2, :2], kept[11, 3, 3] = True, True, True  # 64, 12 and 1 cells
+    cells._drop_crumbs(kept)
+    assert kept[:4].all() and kept[6:9, :2, :2].all() and kept.sum() == 76
+
+
+@pytest.mark.parametrize("count", [3, 8])
+@pytest.mark.parametrize("name", ["cow.obj", "spot.obj"])
+def test_animals_are_filled_in_one_piece_and_followed(name, count):
+    mesh = shapes.foreign_mesh(name)
+    size = np.ptp(mesh[0], axis=0).min() / count
+    lattice = cells.fill(name, *mesh, size)
+    check_conforming(lattice)
+    world = World(solid_scene.model_of(mesh, cell_size=size))
+    assert np.abs(world.positions(0) - mesh[0]).max() < 1e-12 * np.abs(mesh[0]).max()
+    piece = np.arange(world.model.vertex_count)
+    ends = world.model.edges.points
+    for _ in range(len(piece)):
+        lowest = np.minimum(piece[ends[:, 0]], piece[ends[:, 1]])
+        before = piece.copy()
+        np.minimum.at(piece, ends[:, 0], lowest)
+        np.minimum.at(piece, ends[:, 1], lowest)
+        if np.array_equal(piece, before):
+            break
+    assert not piece.any()
+
+
+@pytest.mark.parametrize("scale", [(1, 1, 1), (1.5, 1, 1), (1, 1.3, 0.9)])
+def test_springs_make_an_isotropic_solid(scale):
+    """Energy of any uniform strain e: V (lambda tr(e)^2 / 2 + mu |e|^2) with lambda = mu."""
+    lattice = cells.fill("box", *shapes.box(1.0, 1), 0.5)
+    lattice = lattice._replace(positions=lattice.positions * scale, size=lattice.size * scale)
+    found = springs.springs_of(lattice, mu=3.0)
+    rest = lattice.positions[found.points[:, 1]] - lattice.positions[found.points[:, 0]]
+    assert found.stiffness.min() > 0.0
+    rng = np.random.default_rng(3)
+    for _ in range(5):
+        strain = rng.standard_normal((3, 3))
+        strain = strain + strain.T
+        along = np.einsum("ei,ij,ej->e", rest, strain, rest) / np.linalg.norm(rest, axis=1)
+        energy = 0.5 * (found.stiffness * along**2).sum()
+        expected = np.prod(scale) * 3.0 * (0.5 * np.trace(strain) ** 2 + (strain**2).sum())
+        assert energy == pytest.approx(expected, rel=1e-10)
+
+
+def test_constants_of_an_elastic_solid():
+    """lambda + 2 mu / 3 is the bulk modulus E / 3 (1 - 2 nu)."""
+    for ratio in (0.25, 0.3, 0.45):
+        mu, bulk = springs.elastic_constants(1e5, ratio)
+        assert mu + bulk + 2.0 * mu / 3.0 == pytest.approx(1e5 / (3.0 * (1.0 - 2.0 * ratio)), rel=1e-12)
+    assert springs.elastic_constants(1e5, 0.25)[1] == pytest.approx(0.0, abs=1e-9)
+
+
+@pytest.mark.parametrize("kind", ["SOLID", "TRUSS"])
+def test_the_mesh_follows_affine_motions_exactly(kind):
+    mesh = shapes.icosphere(2, 0.5, (3.0, -2.0, 1.0))
+    world = World(solid_scene.model_of(mesh, cell_size=0.2, kind=kind))
+    assert np.allclose(world.positions(0), mesh[0], rtol=0, atol=1e-12)
+    rng = np.random.default_rng(0)
+    turn, shift = rng.standard_normal((3, 3)), rng.standard_normal(3)
+    solid_scene.place(world, lambda x: x @ turn.T + shift)
+    assert np.allclose(world.positions(0), mesh[0] @ turn.T + shift, rtol=0, atol=1e-11)
+
+
+def test_pinned_vertices_hold_the_face_between_them():
+    mesh = shapes.box(1.0, 1)
+    bottom = np.flatnonzero(mesh[0][:, 2] < 0)
+    world = World(solid_scene.model_of(mesh, cell_size=0.25, pinned=bottom))
+    model = world.model
+    low = model.rest_positions[:, 2] < -0.499
+    assert np.array_equal(model.pinned, low) and low.sum() == 25
+    turn = shapes.rotation((0, 0, 1), 0.3)
+    world.advance_frame(FrameInput(pinned_positions={0: mesh[0][bottom] @ turn.T}))
+    state = world.save()
+    assert np.allclose(state.positions[low], model.rest_positions[low] @ turn.T, rtol=0, atol=1e-12)
+    assert np.allclose(world.positions(0)[bottom], mesh[0][bottom] @ turn.T, rtol=0, atol=1e-12)
+
+
+def test_a_lone_pinned_vertex_holds_the_nearest_one():
+    x, triangles = shapes.icosphere(3)
+    model = solid_scene.model_of((x, triangles), cell_size=0.3, pinned=[7])
+    held = np.flatnonzero(model.pinned)
+    outer = np.unique(model.surfaces.triangles)
+    assert held == outer[np.argmin(((model.rest_positions[outer] - x[7]) ** 2).sum(axis=1))]
+
+
+def test_mass_and_density():
+    mesh = shapes.box(2.0, 1)
+    assert solid_scene.model_of(mesh, cell_size=0.5, mass=3.0).vertex_mass.sum() == pytest.approx(3.0)
+    model = solid_scene.model_of(mesh, cell_size=0.5, density=100.0)
+    assert model.vertex_mass.sum() == pytest.approx(800.0) == model.body_mass[0]
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"cell_size": 1.5}, "cube: cell size 1.5 m, but the mesh is only 1 m thick. Give at most 1 m."),
+        ({"cell_size": 0.01}, "cube: cell size 0.01 m makes 1000000 cells, more than 200000. Give at least 0.019 m."),
+        ({"cell_size": -0.1}, "cube: cell size -0.1 m; give a number at least 0."),
+        ({"cell_size": 0.5, "modulus": -1.0}, "cube: modulus -1 Pa; give a number above 0."),
+        (
+            {"cell_size": 0.5, "poisson_ratio": 0.5},
+            "cube: Poisson's ratio 0.5; give a number at least 0.25 and at most 0.49.",
+        ),
+        ({"cell_size": 0.5, "density": 0.0}, "cube: density 0 kg/m\u00b3; give a number above 0."),
+        ({"cell_size": 0.5, "kind": "JELLY"}, "cube: kind 'JELLY'; give SOLID or TRUSS."),
+    ],
+)  # fmt: skip
+def test_errors_are_sentences(options, sentence):
+    with pytest.raises(ParameterError) as caught:
+        ModelBuilder().add_solid("cube", *shapes.box(1.0, 1), **options)
+    assert str(caught.value) == sentence
+
+
+def test_a_shape_that_no_cell_fits_is_refused():
+    thin = shapes.torus(1.0, 0.04, 48, 8)
+    with pytest.raises(ParameterError, match="no cell fits into the mesh"):
+        ModelBuilder().add_solid("wire", *(thin[0] @ shapes.rotation((1, 0, 0), 0.7).T, thin[1]), cell_size=0.6)
+
+
+def test_what_a_solid_has_not_is_refused():
+    world = World(solid_scene.model_of(shapes.box(1.0, 1), cell_size=0.5))
+    with pytest.raises(ParameterError, match="gauge pressure; a solid has none"):
+        world.advance_frame(FrameInput(gauge_pressure={0: 10.0}))
+    with pytest.raises(ParameterError, match="follow a lattice"):
+        world.set_positions(0, np.zeros((8, 3)))

@@ -1,0 +1,190 @@
+"""Solids in motion: bars and beams, flight, floors, stacks, and what was pressed flat comes back."""
+
+import numpy as np
+import pytest
+import shapes
+from softpressure_ext.core import ModelBuilder, World
+from solid_scene import bar, lattice_momentum, place, run, static_moves, world_of
+
+
+@pytest.mark.parametrize(("kind", "size"), [("TRUSS", 0.1), ("SOLID", 0.1), ("SOLID", 0.05)])
+def test_a_hanging_bar_is_stretched_by_its_weight(kind, size):
+    """rho g L^2 / 2 E at its end.
+
+    The cells next to the held end cannot shrink across: they stretch by up to 1 - E / M = 26 % less (M the modulus
+    without shrinking, nu = 0.3), about half of it on average, and they carry 1 - (1 - cell / L)^2 of the stretch.
+    """
+    density, modulus, length, width = 1000.0, 5e6, 1.0, 0.1
+    mesh = bar(length, width)
+    mesh = (mesh[0] @ shapes.rotation((0, 1, 0), np.pi / 2).T, mesh[1])  # from z = 0 downwards
+    top = np.flatnonzero(mesh[0][:, 2] > -1e-9)
+    world = world_of(
+        mesh, floor=False, cell_size=size, kind=kind, density=density, modulus=modulus, poisson_ratio=0.3, pinned=top,
+        damping=30.0, frame_rate=24.0, substeps=2,
+    )  # fmt: skip
+    run(world, 24)
+    expected = density * 9.81 * length**2 / (2.0 * modulus)
+    low = world.positions(0)[:, 2].min()
+    assert -low - length == pytest.approx(expected, rel=0.13 * (1.0 - (1.0 - size / length) ** 2) + 0.005)
+
+
+def beam_world(count, solver="IMPLICIT", substeps=10):
+    """A beam of 1.5 m that sticks out of a wall, 0.2 m square, its cells `count` across."""
+    mesh = bar(1.5, 0.2)
+    return world_of(
+        mesh, floor=False, cell_size=0.2 / count, kind="TRUSS", density=10.0, modulus=1e6, damping=10.0, solver=solver,
+        pinned=np.flatnonzero(mesh[0][:, 0] < 1e-9), frame_rate=24.0, substeps=substeps,
+    )  # fmt: skip
+
+
+def sagged(world):
+    """Where its weight puts all vertices [m], by the linear system; and how far its end is lowered."""
+    model = world.model
+    moves = static_moves(model, model.vertex_mass[:, None] * model.gravity)
+    return model.rest_positions[: len(moves)] + moves, -moves[model.rest_positions[: len(moves), 0] > 1.499, 2].mean()
+
+
+def test_a_beam_sags_under_its_weight():
+    """w L^4 / 8 E I (1 + shear) at its end: with G = E / 2.5 and a factor 5/6, shear adds 4 E I / (5/6 G A L^2).
+
+    Edges lie in n + 1 layers, the outer ones with half the weight: the trapezoid rule for the integral of z^2, which is
+    too large by 2 / n^2. So n cells across are too stiff by at most that, and the error falls as 1 / n^2.
+    """
+    density, modulus, length, width = 10.0, 1e6, 1.5, 0.2
+    inertia, area = width**4 / 12.0, width**2
+    bending = density * area * 9.81 * length**4 / (8.0 * modulus * inertia)
+    shear = 4.0 * modulus * inertia / (5.0 / 6.0 * modulus / 2.5 * area * length**2)
+    errors = [bending * (1.0 + shear) / sagged(beam_world(count))[1] - 1.0 for count in (2, 4)]
+    for count, error in zip((2, 4), errors, strict=True):
+        assert 0.0 < error < 2.0 / count**2
+    assert errors[1] < 0.3 * errors[0]
+
+
+@pytest.mark.parametrize(("solver", "substeps"), [("IMPLICIT", 10), ("XPBD", 400), ("XPBD", 800)])
+def test_the_solvers_hold_a_beam_where_statics_puts_it(solver, substeps):
+    """It sags by 1 % of its length, for which the linear system is good to about as much.
+
+    With XPBD it is softer by about E h^2 / (density cell^2): one sweep gives an edge no more than about m / h^2.
+    """
+    world = beam_world(2, solver, substeps)
+    x, sag = sagged(world)
+    place(world, lambda _: x)
+    found = []
+    for _ in range(12):
+        run(world, 1)
+        found.append(-world.positions(0)[[4, 5, 6, 7], 2].mean())
+    softer = 1e6 / (24.0 * substeps) ** 2 / (10.0 * 0.1**2) if solver == "XPBD" else 0.0
+    assert np.abs(np.array(found) / sag - 1.0).max() < 0.02 + softer
+
+
+@pytest.mark.parametrize("solver", ["IMPLICIT", "XPBD", "RK4"])
+def test_free_flight_keeps_momentum(solver):
+    world = world_of(
+        shapes.icosphere(2, 0.5), gravity=0.0, floor=False, cell_size=0.2, modulus=2e4, mass=2.0, solver=solver,
+        substeps=60 if solver == "RK4" else 4, velocity=(1.0, 2.0, 0.0),
+    )  # fmt: skip
+    state, n = world.save(), world.model.vertex_count
+    x = state.positions[:n]
+    state.velocities[:n] += np.cross((0.0, 0.0, 5.0), x) + np.stack([0.5 * x[:, 0], -x[:, 1], x[:, 2]], axis=1)
+    world.load(state)
+    before = lattice_momentum(world)
+    run(world, 20)
+    after = lattice_momentum(world)
+    for was, now in zip(before, after, strict=True):
+        assert np.abs(now - was).max() < 1e-6 * np.abs(was).max()
+
+
+@pytest.mark.parametrize("solver", ["IMPLICIT", "XPBD", "HEUN"])
+@pytest.mark.parametrize("kind", ["SOLID", "TRUSS"])
+def test_a_cube_falls_rests_and_keeps_its_volume(solver, kind):
+    """It stands under its own weight: shorter by rho g L^2 / 2 E = 2.5 %, as wide as friction lets it be."""
+    world = world_of(
+        shapes.box(1.0, 2, (0.0, 0.0, 0.55)), cell_size=0.34, kind=kind, mass=100.0, modulus=2e4, poisson_ratio=0.35,
+        damping=20.0, bounciness=0.0, frame_rate=24.0, substeps=20, solver=solver,
+    )  # fmt: skip
+    run(world, 60)
+    body = world.diagnostics().bodies[0]
+    x = world.positions(0)
+    height = x[:, 2].max() - x[:, 2].min()
+    speed = np.sqrt(2.0 * body.kinetic_energy / 100.0)
+    assert x[:, 2].min() > 0.0 and speed < 0.01
+    assert height == pytest.approx(1.0 - 0.5 * 100.0 * 9.81 / 2e4, abs=0.012)
+    # compression p / 2 on average, of the volume (1 - 2 nu) of its strain
+    ratio = 0.35 if kind == "SOLID" else 0.25
+    assert body.volume_ratio == pytest.approx(1.0 - (1.0 - 2.0 * ratio) * 0.5 * 100.0 * 9.81 / 2e4, abs=0.008)
+
+
+@pytest.mark.parametrize("solver", ["IMPLICIT", "XPBD"])
+def test_two_cubes_rest_on_each_other(solver):
+    cubes = [shapes.box(0.5, 1, (0.0, 0.0, 0.262 + 0.53 * k)) for k in range(2)]
+    world = world_of(
+        *cubes, cell_size=0.25, mass=5.0, modulus=5e4, damping=20.0, bounciness=0.0, frame_rate=24.0, substeps=20,
+        solver=solver,
+    )  # fmt: skip
+    run(world, 60)
+    for body, diagnosis in enumerate(world.diagnostics().bodies):
+        x = world.positions(body)
+        assert diagnosis.volume_ratio == pytest.approx(1.0, abs=0.01)
+        assert np.abs(x[:, :2].mean(axis=0)).max() < 0.01
+        assert np.sqrt(2.0 * diagnosis.kinetic_energy / 5.0) < 0.01
+    low, high = world.positions(0)[:, 2], world.positions(1)[:, 2]
+    assert 0.0 < high.min() - low.max() < 0.06
+
+
+@pytest.mark.parametrize("solver", ["IMPLICIT", "XPBD"])
+@pytest.mark.parametrize(("kind", "thickness"), [("SOLID", 0.0), ("TRUSS", 0.3)])
+def test_what_was_pressed_flat_comes_back(solver, kind, thickness):
+    """Springs do not know inside from outside: a truss that has been in a plane may come back folded, a solid not."""
+    mesh = shapes.box(1.0, 1)
+    world = world_of(
+        mesh, gravity=0.0, floor=False, cell_size=0.34, kind=kind, mass=10.0, modulus=2e4, damping=10.0,
+        frame_rate=24.0, substeps=20, solver=solver,
+    )  # fmt: skip
+    place(world, lambda x: x * (1.0, 1.0, thickness))
+    run(world, 48)
+    n = world.model.vertex_count
+    edges = world.model.edges
+    x = world.save().positions[:n]
+    length = np.linalg.norm(x[edges.points[:, 0]] - x[edges.points[:, 1]], axis=1)
+    assert world.diagnostics().bodies[0].volume_ratio == pytest.approx(1.0, abs=1e-3)
+    assert np.abs(length / edges.rest_length - 1.0).max() < 0.01
+
+
+def test_a_run_does_not_depend_on_threads_and_goes_on_from_a_saved_state():
+    mesh = shapes.icosphere(2, 0.5, (0.0, 0.0, 0.55))
+    for solver in ("IMPLICIT", "XPBD"):
+        worlds = [
+            world_of(mesh, cell_size=0.1, mass=5.0, modulus=2e4, solver=solver, velocity=(1.0, 0.0, -2.0))
+            for _ in range(2)
+        ]
+        worlds[1].threads = 2
+        run(worlds[0], 4)
+        run(worlds[1], 2)
+        state = worlds[1].save()
+        run(worlds[1], 1)
+        worlds[1].load(state)
+        run(worlds[1], 2)
+        assert np.array_equal(worlds[0].save().positions, worlds[1].save().positions)
+
+
+def test_a_solid_with_a_skin_and_a_rigid_block():
+    """All kinds in one scene: a rigid block on a solid, a skin with gas beside it, glued to the solid."""
+    builder = ModelBuilder()
+    cushion = builder.add_solid(
+        "cushion", *shapes.box(1.0, 2, (0.0, 0.0, 0.52)), cell_size=0.34, mass=20.0, modulus=5e4, damping=8.0,
+        bounciness=0.0,
+    )  # fmt: skip
+    ball = builder.add_membrane(
+        "ball", *shapes.icosphere(2, 0.3, (0.85, 0.0, 0.52)), mass=0.3, gauge_pressure=2e3, damping=8.0
+    )
+    builder.add_rigid("block", *shapes.box(0.4, 1, (0.0, 0.0, 1.26)), mass=10.0)
+    near = int(np.argmin(shapes.icosphere(2)[0][:, 0]))
+    builder.attach_to_membrane(ball, [near], cushion)
+    builder.add_collider("floor", *shapes.grid(10.0))
+    world = World(builder.build(), frame_rate=24.0, substeps=10, threads=1)
+    run(world, 24)
+    bodies = world.diagnostics().bodies
+    assert bodies[0].gauge_pressure == 0.0 and bodies[1].gauge_pressure > 300.0
+    assert bodies[0].volume_ratio == pytest.approx(1.0, abs=0.02)
+    assert world.rigid_transform(0)[2, 3] == pytest.approx(-0.05, abs=0.03)  # it lies on the cushion
+    assert world.positions(ball)[near, 0] == pytest.approx(world.positions(cushion)[:, 0].max(), abs=0.1)
