@@ -10,8 +10,8 @@ METHODS = (
     (
         "XPBD",
         "XPBD",
-        "Extended position based dynamics with small steps (Macklin 2016 and 2019, Müller 2020). By far the fastest; for "
-        "soft skins at low pressure, as it cannot hold a high one. Wants 20 substeps or more. Compiles for up to a "
+        "Extended position based dynamics with small steps (Macklin 2016 and 2019, Müller 2020). By far the fastest; "
+        "for soft skins at low pressure, as it cannot hold a high one. Wants 20 substeps or more. Compiles for up to a "
         "minute on first use",
     ),
     (
