@@ -27,7 +27,7 @@ from .parts import (
 
 RADIUS, POINT_MASS = 1.0, 0.1
 MAJOR, MINOR = 1.6, 0.5
-CUBE, CUBE_MASS = 0.5, 2.0
+CUBE, CUBE_MASS = 0.72, 2.0
 #: Section 6.4: moles and spring constant [N/m], left and right.
 SETTINGS = ((100.0, 150.0), (1.0, 10.0))
 GLOBAL_DAMPING, STIFFEST = 0.01, 400.0
@@ -68,8 +68,8 @@ class Scene:
         self.skin("torus", *shapes.torus(MAJOR, MINOR, 16, 16), (0.0, 0.0, 1.1 * MINOR))
 
     def cubes(self):
-        for x in (-0.55, 0.55):
-            for y in (-0.55, 0.55):
+        for x in (-0.53, 0.53):
+            for y in (-0.53, 0.53):
                 place = (x * CUBE, y * CUBE, 0.55 * CUBE)
                 self._builder.add_rigid(f"cube {x} {y}", *shapes.box(CUBE, 1, place), mass=CUBE_MASS)
 

@@ -54,5 +54,4 @@ def number(value, digits=3):
     if value != 0 and not 1e-4 <= abs(value) < 1e5:
         mantissa, power = f"{value:.{digits - 1}e}".split("e")
         return f"{mantissa}·10^{int(power)}"
-    text = f"{value:.{digits}g}"
-    return f"{float(text):.0f}" if "e" in text else text
+    return f"{value:.0f}" if abs(value) >= 10 ** (digits - 1) else f"{value:.{digits}g}"

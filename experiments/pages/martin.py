@@ -45,7 +45,7 @@ def add(page, data):
         axes.set_xscale("log")
         axes.invert_yaxis()
         axes.set_xlabel("frames per second")
-        axes.legend(fontsize=6)
+        axes.legend(fontsize=6, ncols=4, loc="lower center", bbox_to_anchor=(0.5, 1.0))
 
     page.figure("martin", "Frames of 1/60 s per second.", draw)
     page.heading("6.4: two settings", 3)
