@@ -22,7 +22,7 @@ def test_every_method_of_the_core_is_offered_and_names_its_paper() -> None:
     assert bpy.context.scene.softpressure.solver == METHODS[0][0] == "IMPLICIT"
     for name, _, description in METHODS:
         if name != "IMPLICIT":
-            assert any(paper in description for paper in ("Matyka", "Martin", "Kurmaly", "Mesit")), name
+            assert any(paper in description for paper in ("Matyka", "Martin", "Kurmaly", "Mesit", "Macklin")), name
             assert "first use" in description  # only the default's kernels are prepared ahead
             assert not description.endswith(".")
 

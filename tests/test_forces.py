@@ -20,7 +20,7 @@ from force_scene import (
     hessian_times,
     smallest_eigenvalue_share,
 )
-from softpressure_ext.core import builder
+from softpressure_ext.core import assembly
 from softpressure_ext.core.collide.contacts import Contacts
 from softpressure_ext.core.forces import contact, friction, gas, stretch
 from softpressure_ext.core.solvers.energy import evaluate_gas, inertia_energy
@@ -28,7 +28,7 @@ from softpressure_ext.core.solvers.energy import evaluate_gas, inertia_energy
 
 @pytest.fixture(params=range(3))
 def scene(request, monkeypatch):
-    monkeypatch.setattr(builder, "CHUNK_SIZE", CHUNK_SIZE)
+    monkeypatch.setattr(assembly, "CHUNK_SIZE", CHUNK_SIZE)
     return Scene(request.param)
 
 

@@ -17,7 +17,7 @@ from force_scene import (
     hessian_times,
     smallest_eigenvalue_share,
 )
-from softpressure_ext.core import ModelBuilder, builder
+from softpressure_ext.core import ModelBuilder, assembly
 from softpressure_ext.core.forces import bend, hinges
 from softpressure_ext.core.forces.hinges import rest_hinges
 from softpressure_ext.core.model import Chunks
@@ -28,7 +28,7 @@ SCATTER = (0.006, 0.06)
 
 @pytest.fixture(params=range(3))
 def scene(request, monkeypatch):
-    monkeypatch.setattr(builder, "CHUNK_SIZE", CHUNK_SIZE)
+    monkeypatch.setattr(assembly, "CHUNK_SIZE", CHUNK_SIZE)
     return Scene(request.param)
 
 

@@ -5,7 +5,7 @@ import pytest
 import reference
 import rigid_reference
 from rigid_scene import BEND, GAUGE, MASS, MODULUS, TAU, Pile
-from softpressure_ext.core import builder
+from softpressure_ext.core import assembly
 from softpressure_ext.core.forces.rigid_inertia import evaluate_rigid_inertia
 from softpressure_ext.core.linear.conjugate_gradient import Scratch, conjugate_gradient, multiply
 from softpressure_ext.core.linear.multigrid import set_extra_diagonal
@@ -19,7 +19,7 @@ ROUNDING = 1e-11
 
 @pytest.fixture
 def pile(monkeypatch):
-    monkeypatch.setattr(builder, "CHUNK_SIZE", 50)
+    monkeypatch.setattr(assembly, "CHUNK_SIZE", 50)
     return Pile()
 
 
@@ -186,7 +186,7 @@ def test_hessian_products_equal_the_assembled_matrix(pile):
         p = pile.rng.standard_normal((model.unknown_count, 3))
         p[:n][model.pinned] = 0.0
         curvature = multiply(
-            model.edges, model.hinges, model.chunks, energy.hessian, energy.terms, pile.contacts.count, p,
+            model.edges, model.hinges, model.chunks, energy.hessian, energy.acting, energy.acting_count, p,
             energy.contact_stretched, scratch.pulled, scratch.product, scratch.sums, scratch.gas,
         )  # fmt: skip
         found = scratch.product.copy()
@@ -229,7 +229,7 @@ def test_conjugate_gradients_solve_the_assembled_system(pile):
     set_extra_diagonal(multigrid.levels, diagonal)
     solution = np.zeros((model.unknown_count, 3))
     iterations, _ = conjugate_gradient(
-        model.edges, model.hinges, model.chunks, energy.hessian, energy.terms, pile.contacts.count,
+        model.edges, model.hinges, model.chunks, energy.hessian, energy.acting, energy.acting_count,
         energy.contact_stretched, multigrid.levels, right.copy(), scratch, 1e-10, 0.0, 400, solution,
     )  # fmt: skip
     assert iterations < 100

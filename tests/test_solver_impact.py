@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 import reference
 import rigid_reference
-from softpressure_ext.core import builder
+from softpressure_ext.core import assembly
 from softpressure_ext.core.solvers.impact import AGREED, MOST_PASSES, cut_impulses, overshoot
 from solver_scene import ROUNDING, Pairs, mobility_of, random_motion, two_bodies
 
 
 @pytest.fixture
 def model(monkeypatch):
-    monkeypatch.setattr(builder, "CHUNK_SIZE", 16)
+    monkeypatch.setattr(assembly, "CHUNK_SIZE", 16)
     return two_bodies()
 
 

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import reference
-from softpressure_ext.core import builder
+from softpressure_ext.core import assembly
 from softpressure_ext.core.solvers import losses
 from softpressure_ext.core.solvers.pairs import PairImpulses
 from softpressure_ext.core.solvers.rigid_motion import rigid_motions
@@ -15,7 +15,7 @@ from solver_scene import EXTRA_INERTIA, ROUNDING, Pairs, key_of, motions, parts,
 
 @pytest.fixture
 def model(monkeypatch):
-    monkeypatch.setattr(builder, "CHUNK_SIZE", 16)
+    monkeypatch.setattr(assembly, "CHUNK_SIZE", 16)
     return two_bodies()
 
 
@@ -280,7 +280,7 @@ def apply_losses(model, state, pairs, impulses, time):
 
 
 def test_a_step_is_braked_and_then_damped(monkeypatch):
-    monkeypatch.setattr(builder, "CHUNK_SIZE", 16)
+    monkeypatch.setattr(assembly, "CHUNK_SIZE", 16)
     model = two_bodies(bounciness=0.6)
     state = State.at_rest(model)
     state.positions[:], state.velocities[:] = random_motion(model)

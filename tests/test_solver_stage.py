@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import reference
 import shapes
-from softpressure_ext.core import ModelBuilder, builder
+from softpressure_ext.core import ModelBuilder, assembly
 from softpressure_ext.core.collide.broad import ContactSearch
 from softpressure_ext.core.collide.contacts import Contacts
 from softpressure_ext.core.linear.conjugate_gradient import Scratch, conjugate_gradient
@@ -62,7 +62,7 @@ class PressedBalls:
 
 @pytest.fixture
 def balls(monkeypatch):
-    monkeypatch.setattr(builder, "CHUNK_SIZE", 50)
+    monkeypatch.setattr(assembly, "CHUNK_SIZE", 50)
     return PressedBalls()
 
 
@@ -155,7 +155,7 @@ def test_conjugate_gradients_solve_the_assembled_system(balls):
     scratch = scratch_of(model)
     solution = np.zeros((n, 3))
     iterations, _ = conjugate_gradient(
-        model.edges, model.hinges, model.chunks, energy.hessian, energy.terms, balls.contacts.count,
+        model.edges, model.hinges, model.chunks, energy.hessian, energy.acting, energy.acting_count,
         energy.contact_stretched, multigrid.levels, right.copy(), scratch, 1e-10, 0.0, 400, solution,
     )  # fmt: skip
     assert iterations < 400
@@ -171,7 +171,7 @@ def test_conjugate_gradients_do_nothing_where_the_residual_is_small_enough(balls
     scratch = scratch_of(model)
     solution = np.ones((n, 3))
     iterations, size = conjugate_gradient(
-        model.edges, model.hinges, model.chunks, energy.hessian, energy.terms, balls.contacts.count,
+        model.edges, model.hinges, model.chunks, energy.hessian, energy.acting, energy.acting_count,
         energy.contact_stretched, multigrid.levels, balls.residual(balls.x), scratch, 0.1, 1e300, 400, solution,
     )  # fmt: skip
     assert iterations == 0 and size > 0.0 and (solution == 0.0).all()

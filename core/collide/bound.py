@@ -25,6 +25,7 @@ CHUNK = 256  # contacts, or vertices, per unit of parallel work
 SHARE_OF_BOTH = 0.45  # of the distance, for each side, where both sides are free to move
 SHARE_OF_ONE = 0.9  # where the other side is given
 CARRY_PASSES = 6
+NO_DISTANCES: FloatArray = np.zeros(0)
 
 
 def limit_displacement(
@@ -34,6 +35,7 @@ def limit_displacement(
     contacts: Contacts,
     scale: FloatArray,
     whole: WholeMoves | None = None,
+    distance: FloatArray | None = None,
 ) -> None:
     """Factors by which a step of the unknowns must be multiplied so that no candidate is crossed.
 
@@ -44,8 +46,11 @@ def limit_displacement(
 
     whole: the vertices then move by whole.move + scale (step - whole.move). Its moves are shortened in place where
     another body is in the way.
+    distance: of each row at x [m], if known: rows that are too far apart for the step are then passed over.
     """
     vertex_count = len(mobility.inverse_mass)
+    if distance is None:
+        distance = NO_DISTANCES
     if whole is None:
         whole = WholeMoves.none()
     else:
@@ -53,25 +58,75 @@ def limit_displacement(
             x, contacts.first_attachment, contacts.points, contacts.kind, contacts.side, contacts.bodies,
             vertex_count, whole.vertex_body, whole.move, whole.turn,
         )  # fmt: skip
+    # a row of far points is passed over if no slot can go as far as its share of the distance
+    length = np.zeros(0)
+    if len(distance):
+        length = np.zeros(vertex_count + len(mobility.unknown))
+        measure_steps(step, whole.move, whole.turn, whole.vertex_body, mobility.unknown, mobility.arm, length)
     limit_rows(
         x, step, whole.move, whole.turn, contacts.bodies, mobility.unknown, mobility.arm, vertex_count,
-        contacts.count, contacts.points, contacts.kind, contacts.apex, contacts.side, contacts.slot_scale,
-        contacts.vertex_start, contacts.vertex_entry, scale,
+        contacts.count, contacts.points, contacts.kind, contacts.apex, contacts.side, distance, length,
+        contacts.slot_scale, contacts.held,
     )  # fmt: skip
+    scale[:] = 1.0
+    gather_shares(
+        contacts.count, contacts.points, contacts.held, contacts.slot_scale, vertex_count, mobility.unknown, scale
+    )
+
+
+@kernel
+def measure_steps(step, whole, turn, vertex_body, unknown, arm, length):
+    """The most that each moving point can go along any direction in a step, or apart from its whole [m]."""
+    vertex_count = length.shape[0] - unknown.shape[0]
+    for i in range(vertex_count):
+        if turn.shape[0] == 0:
+            length[i] = math.sqrt(step[i, 0] ** 2 + step[i, 1] ** 2 + step[i, 2] ** 2)
+            continue
+        w = whole[i]
+        rest = math.sqrt((step[i, 0] - w[0]) ** 2 + (step[i, 1] - w[1]) ** 2 + (step[i, 2] - w[2]) ** 2)
+        length[i] = math.sqrt(w[0] * w[0] + w[1] * w[1] + w[2] * w[2]) + (1.0 + turn[vertex_body[i]]) * rest
+    for i in range(unknown.shape[0]):
+        x, y, z = rigid_point_step(i, unknown, arm, step)
+        length[vertex_count + i] = math.sqrt(x * x + y * y + z * z) + bulge_of_arc(step[unknown[i] + 1], arm[i])
+
+
+@kernel
+def gather_shares(count, points, held, slot_scale, vertex_count, unknown, scale):
+    """The least factor of each vertex and of each rigid body, of the rows that hold something back."""
+    last = vertex_count + unknown.shape[0]
+    for row in range(count):
+        if not held[row]:
+            continue
+        for slot in range(4):
+            point = points[row, slot]
+            if point < vertex_count:
+                scale[point] = min(scale[point], slot_scale[row, slot])
+            elif point < last:
+                body = vertex_count + (unknown[point - vertex_count] - vertex_count) // 2
+                scale[body] = min(scale[body], slot_scale[row, slot])
 
 
 @parallel_kernel
 def limit_rows(
-    x, step, whole, turn, bodies, unknown, arm, vertex_count, count, points, kind, apex, side, slot_scale, vertex_start,
-    vertex_entry, scale,
+    x, step, whole, turn, bodies, unknown, arm, vertex_count, count, points, kind, apex, side, distance, length,
+    slot_scale, held,
 ):  # fmt: skip
-    """Factors of each slot of each row, then the least of each vertex and of each rigid body."""
+    """Factors of each slot of each row that is near, and whether it is."""
     for chunk in numba.prange((count + CHUNK - 1) // CHUNK):
         for row in range(chunk * CHUNK, min(count, (chunk + 1) * CHUNK)):
-            for slot in range(4):
-                slot_scale[row, slot] = 1.0
+            held[row] = False
             if side[row] < 0:
                 continue
+            if distance.shape[0] > 0:
+                farthest = 0.0
+                for slot in range(4):
+                    if points[row, slot] < length.shape[0]:
+                        farthest = max(farthest, length[points[row, slot]])
+                if farthest < SHARE_OF_BOTH * distance[row]:
+                    continue
+            held[row] = True
+            for slot in range(4):
+                slot_scale[row, slot] = 1.0
             if kind[row] == EDGE_EDGE:
                 limit_edges(x, step, whole, turn, bodies, unknown, arm, points, apex, row, vertex_count, slot_scale)
                 continue
@@ -94,18 +149,6 @@ def limit_rows(
                     limit_along(
                         nx, ny, nz, d, x, step, whole, turn, bodies, unknown, arm, points, row, vertex_count, slot_scale
                     )
-    for chunk in numba.prange((vertex_count + CHUNK - 1) // CHUNK):
-        for vertex in range(chunk * CHUNK, min(vertex_count, (chunk + 1) * CHUNK)):
-            least = 1.0
-            for k in range(vertex_start[vertex], vertex_start[vertex + 1]):
-                entry = vertex_entry[k]
-                least = min(least, slot_scale[entry // 4, entry % 4])
-            scale[vertex] = least
-    scale[vertex_count:] = 1.0
-    for k in range(vertex_start[vertex_count], vertex_start[vertex_start.shape[0] - 1]):
-        entry = vertex_entry[k]
-        body = (unknown[points[entry // 4, entry % 4] - vertex_count] - vertex_count) // 2
-        scale[vertex_count + body] = min(scale[vertex_count + body], slot_scale[entry // 4, entry % 4])
 
 
 @kernel
@@ -160,10 +203,15 @@ def point_along(point, nx, ny, nz, step, unknown, arm, vertex_count):
     if point < vertex_count:
         return step[point, 0] * nx + step[point, 1] * ny + step[point, 2] * nz
     ux, uy, uz = rigid_point_step(point - vertex_count, unknown, arm, step)
-    t, r = step[unknown[point - vertex_count] + 1], arm[point - vertex_count]
-    turn2 = t[0] * t[0] + t[1] * t[1] + t[2] * t[2]
-    bulge = 0.5 * turn2 * math.sqrt(r[0] * r[0] + r[1] * r[1] + r[2] * r[2])
+    bulge = bulge_of_arc(step[unknown[point - vertex_count] + 1], arm[point - vertex_count])
     return ux * nx + uy * ny + uz * nz + bulge
+
+
+@kernel
+def bulge_of_arc(turn, arm):
+    """By how much a point on an arm may stray from the straight way in a turn [rad], see `point_along` [m]."""
+    square = turn[0] * turn[0] + turn[1] * turn[1] + turn[2] * turn[2]
+    return 0.5 * square * math.sqrt(arm[0] * arm[0] + arm[1] * arm[1] + arm[2] * arm[2])
 
 
 @kernel

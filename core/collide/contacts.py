@@ -85,6 +85,7 @@ class Contacts:
         "friction",
         "gap",
         "glued",
+        "held",
         "kind",
         "local",
         "normal",
@@ -132,6 +133,7 @@ class Contacts:
         self.normal: NDArray[np.float64] = np.zeros((capacity, 3))
         self.distance: NDArray[np.float64] = np.full(capacity, np.inf)
         self.gap: NDArray[np.float64] = np.full(capacity, np.inf)
+        self.held: NDArray[np.bool_] = np.zeros(capacity, np.bool_)  # scratch of limit_displacement
         self.slot_scale: NDArray[np.float64] = np.ones((capacity, 4))  # scratch of limit_displacement
         self.vertex_entry: NDArray[np.int32] = np.zeros(4 * capacity, np.int32)
 

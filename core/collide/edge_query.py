@@ -39,6 +39,7 @@ class EdgeQuery:
         self._owned = owned_edges(model.surfaces.triangles, model.surfaces.edges)
         self._walk = np.zeros((WALK_SIZE, 2), np.int32)
         self._found = np.zeros((1024, 2), np.int32)
+        self._first = np.zeros(len(model.surfaces.edges) + 1, np.int64)
 
     def find(
         self, x: FloatArray, margin: FloatArray, partners: Partners, trees: Trees, own: IntArray
@@ -57,8 +58,9 @@ class EdgeQuery:
                 break
             self._found = np.zeros((count + count // 2, 2), np.int32)
         pairs = np.concatenate([self._found[:count], own])
-        key = pairs[:, 0].astype(np.int64) * len(surfaces.edges) + pairs[:, 1]
-        return pairs[np.argsort(key)]
+        ordered = np.empty_like(pairs)
+        sort_pairs(pairs, self._first, ordered)
+        return ordered
 
     def write(self, x: FloatArray, pairs: IntArray, wrong: WrongSide, contacts: Contacts) -> None:
         """Append a row for each pair of edges to the contacts, which have room for them.
@@ -86,6 +88,27 @@ class EdgeQuery:
             x, first, contacts.count, contacts.points, contacts.apex, contacts.bodies, wrong.start, wrong.body,
             contacts.side,
         )  # fmt: skip
+
+
+@kernel
+def sort_pairs(pairs, first, ordered):
+    """Pairs sorted by both columns: counted by the first, then each group, which is small, by insertion."""
+    first[:] = 0
+    for row in range(pairs.shape[0]):
+        first[pairs[row, 0] + 1] += 1
+    for key in range(1, first.shape[0]):
+        first[key] += first[key - 1]
+    placed = np.zeros(first.shape[0] - 1, np.int32)
+    for row in range(pairs.shape[0]):
+        key, other = pairs[row, 0], pairs[row, 1]
+        begin = first[key]
+        place = begin + placed[key]
+        ordered[place, 0] = key
+        placed[key] += 1
+        while place > begin and ordered[place - 1, 1] > other:
+            ordered[place, 1] = ordered[place - 1, 1]
+            place -= 1
+        ordered[place, 1] = other
 
 
 @kernel

@@ -35,22 +35,8 @@ class Islands:
     def follow(self, contacts: Contacts) -> None:
         """Take the islands from a contact record."""
         model = self._model
-        bodies = contacts.bodies[: contacts.first_attachment]
-        kind = contacts.kind[: contacts.first_attachment]
-        both = (bodies < model.moving_count).all(axis=1) & (bodies[:, 0] != bodies[:, 1])
-        pairs = np.unique(bodies[both & ((kind == POINT_TRIANGLE) | (kind == EDGE_EDGE))], axis=0)
-        self._any = len(pairs) > 0
-        if not self._any:
-            return
         island = np.arange(model.moving_count)
-        while True:
-            before = island.copy()
-            low = np.minimum(island[pairs[:, 0]], island[pairs[:, 1]])
-            np.minimum.at(island, pairs[:, 0], low)
-            np.minimum.at(island, pairs[:, 1], low)
-            island = island[island]
-            if np.array_equal(island, before):
-                break
+        self._any = join_bodies(contacts.first_attachment, contacts.bodies, contacts.kind, island)
         self._island = island
 
     def take_out(self, x: FloatArray, step: FloatArray, contacts: Contacts) -> FloatArray | None:
@@ -81,6 +67,27 @@ class Islands:
         """Add what `take_out` has subtracted."""
         if moves is not None:
             step[self._rows] += moves
+
+
+@kernel
+def join_bodies(count, bodies, kind, island):
+    """Give bodies of one island the number of its lowest body; returns whether there is any pair."""
+    any_pair = False
+    for row in range(count):
+        a, b = bodies[row, 0], bodies[row, 1]
+        if a == b or a >= island.shape[0] or b >= island.shape[0]:
+            continue
+        if kind[row] != POINT_TRIANGLE and kind[row] != EDGE_EDGE:
+            continue
+        any_pair = True
+        while island[a] != a:
+            a = island[a]
+        while island[b] != b:
+            b = island[b]
+        island[max(a, b)] = min(a, b)
+    for body in range(island.shape[0]):
+        island[body] = island[island[body]]  # its root comes before it, and is done
+    return any_pair
 
 
 @kernel

@@ -74,6 +74,23 @@ class ContactTerms(NamedTuple):
 
 
 @kernel
+def collect_acting(count, points, weights, active, force, matrix, to_points, to_weights, to_force, to_matrix):
+    """Copy the rows that exert a force to the front of the last four arrays; returns their number."""
+    acting = 0
+    for c in range(count):
+        if not active[c]:
+            continue
+        for k in range(4):
+            to_points[acting, k], to_weights[acting, k] = points[c, k], weights[c, k]
+        for k in range(3):
+            to_force[acting, k] = force[c, k]
+        for k in range(6):
+            to_matrix[acting, k] = matrix[c, k]
+        acting += 1
+    return acting
+
+
+@kernel
 def contact_force(i, terms):
     """Force on vertex i [N]."""
     fx = fy = fz = 0.0

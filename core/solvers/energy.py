@@ -10,11 +10,19 @@ it adds no physics of its own.
 import numpy as np
 from numba import prange
 
-from ..collide.contacts import Contacts
+from ..collide.contacts import Contacts, index_vertices
 from ..collide.narrow import evaluate_gaps
 from ..forces.attachment import attachment_energy, evaluate_attachments, turned_offsets
 from ..forces.bend import bend_force, evaluate_bend
-from ..forces.contact import BLOCK_SIZE, ContactTerms, add_wrenches, contact_diagonal, contact_force, evaluate_contact
+from ..forces.contact import (
+    BLOCK_SIZE,
+    ContactTerms,
+    add_wrenches,
+    collect_acting,
+    contact_diagonal,
+    contact_force,
+    evaluate_contact,
+)
 from ..forces.friction import FrictionLag, evaluate_friction, friction_energy, settle_friction, slip_velocities
 from ..forces.gas import gas_law, volume_gradient
 from ..forces.rigid_inertia import evaluate_rigid_inertia
@@ -37,7 +45,8 @@ SOLID_RELAXATION = 0.001
 class StageEnergy:
     """Energy, residual and Hessian of one time stage of length `stage_time` [s]."""
 
-    terms: ContactTerms  # derivatives of the contacts, as the kernels take them
+    terms: ContactTerms  # derivatives of the contacts, row by row
+    acting: ContactTerms  # of the first `acting_count` rows: the same of those that exert a force
     _lag: FrictionLag
 
     def __init__(self, model: Model, contacts: Contacts, stage_time: float) -> None:
@@ -141,6 +150,7 @@ class StageEnergy:
         """Hold the normal forces at x for friction from now on; returns E at x [J] with them. After `evaluate(x)`."""
         count, contacts, lag = self.contacts.count, self.contacts, self._lag
         if count == 0:
+            self.acting_count = 0
             return self._smooth_energy
         lag.weights[:count] = contacts.weights[:count]
         lag.normal[:count] = contacts.normal[:count]
@@ -159,7 +169,17 @@ class StageEnergy:
                 contacts.first_attachment, contacts.points, contacts.weights, self._offset,
                 self.model.attachments.stiffness, x, self.terms.active, self.terms.force, self.terms.matrix,
             )  # fmt: skip
+        self._collect_acting()
         return self._smooth_energy + float(self._block_energy[: _block_count(count)].sum())
+
+    def _collect_acting(self) -> None:
+        """Few of many candidates press; the products of the Hessian see only those."""
+        terms, acting = self.terms, self.acting
+        self.acting_count = collect_acting(
+            self.contacts.count, terms.points, terms.weights, terms.active, terms.force, terms.matrix,
+            acting.points, acting.weights, acting.force, acting.matrix,
+        )  # fmt: skip
+        index_vertices(self.acting_count, acting.points, acting.vertex_start, acting.vertex_entry)
 
     def _bodies_energy(self, x: FloatArray) -> float:
         """Gas at x [J]; stretch and bend are left in the chunk sums."""
@@ -204,12 +224,12 @@ class StageEnergy:
         """Minus the gradient of E at x [N, N m] into r, shape (unknown_count, 3); after `evaluate` and `linearise`."""
         gather_residual(
             x, self._target, self.model.edges, self.model.hinges, self.model.chunks, self.hessian, self._tension,
-            self._hinge_force, self.pressure, self.terms, self.contacts.count, r,
+            self._hinge_force, self.pressure, self.acting, self.acting_count, r,
         )  # fmt: skip
         if self.model.rigid_count:
             r[self.model.vertex_count :] = self._rigid_force
-            if self.contacts.count:
-                add_wrenches(self.terms, self.model.rigid.point_start, self.terms.force, r)
+            if self.acting_count:
+                add_wrenches(self.acting, self.model.rigid.point_start, self.acting.force, r)
 
     def rigid_blocks(self, blocks: FloatArray) -> None:
         """Turn the Hessian's inertia with the bodies, and factor their blocks, shape (rigid_count, 6, 6)."""
@@ -217,11 +237,11 @@ class StageEnergy:
             hessian = self.hessian
             turned_tensors(self._poses, self.model.rigid.inertia, hessian.rigid_inertia)
             np.divide(hessian.rigid_inertia, self.stage_time**2, out=hessian.rigid_inertia)
-            factor_blocks(hessian.rigid_mass, hessian.rigid_inertia, self.terms, hessian.rigid_point_start, blocks)
+            factor_blocks(hessian.rigid_mass, hessian.rigid_inertia, self.acting, hessian.rigid_point_start, blocks)
 
     def contact_diagonal(self, diagonal: FloatArray) -> None:
         """Diagonal of the contact stiffness [N/m], shape (vertex_count, 3)."""
-        contact_diagonal(self.model.chunks, self.terms, diagonal)
+        contact_diagonal(self.model.chunks, self.acting, diagonal)
 
     def stored_energy(self, gas: FloatArray) -> float:
         """Stretch, bend, contact and gas [J] where E was last evaluated, if the membranes held nRT = `gas` [J]."""
@@ -363,6 +383,12 @@ class StageEnergy:
             np.zeros(capacity),
         )
         self.contact_stretched = np.zeros((capacity, 3))  # scratch of the Hessian product [N]
+        self.acting_count = 0
+        self.acting = ContactTerms(
+            np.zeros((capacity, 4), np.int32), np.zeros((capacity, 4)), np.zeros_like(contacts.vertex_start),
+            np.zeros(4 * capacity, np.int32), np.ones(capacity, dtype=np.bool_), np.zeros((capacity, 3)),
+            np.zeros((capacity, 6)), self.model.vertex_count, self.model.rigid.unknown, self.arm,
+        )  # fmt: skip
         self.terms = ContactTerms(
             contacts.points, contacts.weights, contacts.vertex_start, contacts.vertex_entry,
             np.zeros(capacity, dtype=np.bool_), np.zeros((capacity, 3)), np.zeros((capacity, 6)),

@@ -10,13 +10,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..collide.apart import keep_apart
-from ..collide.bound import carry, limit_displacement
-from ..collide.broad import ContactSearch
-from ..collide.contacts import Contacts
-from ..collide.islands import Islands
+from ..collide.bound import carry
+from ..collide.candidates import Candidates
 from ..collide.mobility import Mobility
-from ..collide.own_motion import own_distance
-from ..collide.whole import WholeMoves
+from ..collide.step_bound import StepBound
 from ..linear.conjugate_gradient import Scratch, conjugate_gradient
 from ..linear.multigrid import set_extra_diagonal
 from ..model import FloatArray, IntArray, Model
@@ -36,12 +33,8 @@ SMALL_FALL = 5e-4
 FREE_TOLERANCE = 2.0
 #: A first guess that moves nothing by more than this share of the thinnest skin's thickness is not evaluated.
 STILL = 1e-3
-#: Reach of a search in units of the move that made it necessary: larger means fewer searches, more candidates.
+#: Reach of a search in units of the move that made it necessary.
 REACH_FACTOR = 3.0
-#: The same for moves beyond an edge length, where a larger reach would find all of the other body.
-FAST_REACH_FACTOR = 1.2
-#: Largest reach of a search for contacts of a body with itself, in edge lengths.
-OWN_REACH = 0.25
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +56,9 @@ class StageMinimiser:
         self.model = model
         self.settings = settings
         self.counts = Counts()
-        self.contacts = Contacts(model.moving_point_count)
+        self._candidates = Candidates(model, REACH_FACTOR)
+        self.contacts = self._candidates.contacts
+        self._bound = StepBound(model, self._candidates)
         self.energy = StageEnergy(model, self.contacts, stage_time)
         self.x = np.zeros((model.point_count, 3))
         self.poses = np.zeros((model.rigid_count, 7))
@@ -73,15 +68,6 @@ class StageMinimiser:
             inverse_mass, model.rigid.unknown, self.energy.arm, 1.0 / model.rigid.mass,
             model.rigid.inverse_inertia.copy(),
         )  # fmt: skip
-        self._search = ContactSearch(model)
-        self._islands = Islands(model)
-        self._own_reach = np.zeros(model.body_count)
-        self._hasty = np.zeros(model.body_count, bool)  # bodies that would outrun what was searched
-        self._unpinned = np.zeros(model.body_count, bool)
-        self._unpinned[: model.membrane_count] = ~np.logical_or.reduceat(
-            model.pinned, model.body_point_start[: model.membrane_count]
-        )
-        self._searched = False
         self._multigrid = precondition(model, self.energy.inertia)
         self._rest_energy = _rest_energy(model, settings.rest_acceleration * stage_time)
         self._stage_time = stage_time
@@ -90,16 +76,13 @@ class StageMinimiser:
         self._stuck = StuckContacts.none()
         self._thinnest = float(model.thickness[: model.moving_count].min())
         self._free = ~model.pinned
-        self._move = np.zeros((model.point_count, 3))
         self._trial = np.zeros((model.point_count, 3))
         self._trial_poses = np.zeros((model.rigid_count, 7))
         self._step = np.zeros((unknown_count, 3))
-        self._corrected = np.zeros((unknown_count, 3))
         self._force = np.zeros((unknown_count, 3))
         self._residual = np.zeros((unknown_count, 3))
         self._direction = np.zeros((unknown_count, 3))
         self._diagonal = np.zeros((model.vertex_count, 3))
-        self._share = np.ones(model.vertex_count + model.rigid_count)
         self._scratch = Scratch(
             np.zeros((unknown_count, 3)), np.zeros((unknown_count, 3)), np.zeros((unknown_count, 3)),
             np.zeros((chunk_count, 2)), np.zeros((len(model.hinges.sharp), 4, 3)), np.zeros(model.membrane_count),
@@ -109,31 +92,21 @@ class StageMinimiser:
         edge_body = model.point_body[model.edges.points[:, 0]]
         edge_count = np.bincount(edge_body, minlength=model.membrane_count)
         self._edge_stiffness = np.bincount(edge_body, model.edges.stiffness, model.membrane_count) / edge_count
-        # mean rest length [m], a tenth of a rigid body's radius; none for colliders
-        self._edge_length = np.zeros(model.body_count)
-        self._edge_length[skin] = np.bincount(edge_body, model.edges.rest_length, model.membrane_count) / edge_count
-        self._edge_length[model.membrane_count : model.moving_count] = 0.1 * model.rigid.radius
         area = np.zeros(model.membrane_count)
         np.add.at(area, model.point_body[: model.vertex_count], _vertex_areas(model))
         self._patch = area / np.diff(model.body_point_start)[skin] / model.thickness[skin]
 
     def untangle(self, state: State) -> int:
         """Note in the state which points are behind another body's surface; returns how many triangles cross."""
-        overlaps = self._search.untangle(state.positions)
-        state.wrong_side = self.wrong_side()
-        return overlaps.crossing_triangle_count
+        return self._candidates.untangle(state)
 
     def wrong_side(self) -> IntArray:
-        """(point, body, facing) of the points behind a body's surface, shape (wrong_count, 3).
-
-        With facing 0, a point of the body itself: it is not yet clear of itself.
-        """
-        return self._search.wrong_side()
+        """(point, body, facing) of the points behind a body's surface, as a state keeps them."""
+        return self._candidates.wrong_side()
 
     def relist(self, wrong_side: IntArray) -> None:
         """List the points behind a surface as a state has them, and search anew."""
-        self._search.relist(wrong_side)
-        self._searched = False
+        self._candidates.relist(wrong_side)
 
     def start_frame(self, state: State) -> None:
         """Evaluate a state afresh: contacts and energies then depend on the state alone."""
@@ -161,24 +134,23 @@ class StageMinimiser:
 
     def renew_contacts(self) -> float:
         """Let edges come into contact, or leave it, where a step starts; returns what that adds to the energy [J]."""
-        if not self._searched or self.contacts.first_attachment == self.contacts.edge_start:
+        if not self._candidates.searched or self.contacts.first_attachment == self.contacts.edge_start:
             return 0.0
         self.energy.evaluate(self.x, self.poses)
         return self.energy.renew_shares(self.x, self.poses, self._contact_scale(), self._stage_time * self._speed)
 
     def move_given(self, points: IntArray, target: FloatArray) -> None:
         """Move pinned vertices and colliders [m]; what stands in a collider's way is carried along."""
-        model, move = self.model, self._move
-        move[:] = 0.0
-        move[points] = target - self.x[points]
-        if not move.any():
+        if not (target != self.x[points]).any():
             return
-        np.add(self.x, move, out=self._trial)
+        self._trial[:] = self.x
+        self._trial[points] = target
         self._cover_trial()
-        given = slice(model.moving_point_count, None)
-        moved = self.x[given] + move[given]
-        carry(self.x, self.poses, moved, self.contacts, model)
-        self.x[given] = moved
+        given = slice(self.model.moving_point_count, None)
+        moved = self.x.copy()
+        moved[points] = target
+        carry(self.x, self.poses, moved[given], self.contacts, self.model)
+        self.x[given] = moved[given]
         self.x[points] = target
 
     def minimise(
@@ -204,8 +176,8 @@ class StageMinimiser:
         self._step[:n][self._free] = (guess - self.x[:n])[self._free]
         steps_between(self.poses, rigid_guess, self._step[n:])
         self._cover()
-        if len(self._search.wrong_side_pairs):
-            self._search.recover(self.x, self.contacts)
+        if self._candidates.tangled:
+            self._candidates.recover(self.x)
             energy.forget()
         self._guess()
 
@@ -220,7 +192,7 @@ class StageMinimiser:
             energy.rigid_blocks(self._scratch.blocks)
             loose = 1.0 if self.contacts.count else FREE_TOLERANCE
             iterations, size = conjugate_gradient(
-                model.edges, model.hinges, model.chunks, energy.hessian, energy.terms, self.contacts.count,
+                model.edges, model.hinges, model.chunks, energy.hessian, energy.acting, energy.acting_count,
                 energy.contact_stretched, self._multigrid.levels, self._residual, self._scratch,
                 loose * settings.linear_tolerance, enough, settings.linear_limit, self._direction,
             )  # fmt: skip
@@ -239,7 +211,7 @@ class StageMinimiser:
     def _guess(self) -> None:
         """Go along the step as far as contacts let it, unless staying costs less energy, as it does at rest."""
         energy = self.energy
-        if self.contacts.count == 0 and not self._hasty.any():
+        if self.contacts.count == 0 and not self._candidates.hasty.any():
             self._place(1.0)
             self._accept()
             energy.evaluate(self.x, self.poses)
@@ -269,8 +241,7 @@ class StageMinimiser:
         # the corrected direction does not always lead down; the plain one does, shortened as a whole
         self._step[:] = self._direction
         energy.evaluate(self.x, self.poses)
-        limit_displacement(self.x, self._step, self.current_mobility(), self.contacts, self._share)
-        self._step *= min(self._share.min(), self._haste())
+        self._bound.shorten_as_one(self.x, self._step, self.current_mobility(), self._placed)
         fall = self._search_line(total, 12)
         if not fall > 0.0:
             energy.evaluate(self.x, self.poses)
@@ -309,67 +280,17 @@ class StageMinimiser:
         self.x[:] = self._trial
         self.poses[:] = self._trial_poses
 
-    def _keep_apart(self) -> None:
-        """Take out of the step what would close a gap, so that nothing is crossed."""
-        if self.contacts.count:
-            keep_apart(self._step, self.current_mobility(), self.contacts)
-            self._corrected[:] = self._step
-            common = self._islands.take_out(self.x, self._step, self.contacts)
-            self._bound_step()
-            if common is None:
-                return
-            self._islands.put_back(self._step, common)
-            self._place(1.0)
-            if self._search.still_valid(self._trial):
-                return
-            # slower bodies of an island would outrun what was searched for them
-            self._step[:] = self._corrected
-        self._bound_step()
-
-    def _bound_step(self) -> None:
-        """Shorten the step so that nothing is crossed."""
-        n = self.model.vertex_count
-        whole = self._whole_moves()
-        if self.contacts.count:
-            limit_displacement(self.x, self._step, self.current_mobility(), self.contacts, self._share, whole)
-        elif whole is None:
-            return
-        else:
-            self._share[:] = 1.0
-        if whole is None:
-            self._step[:n] *= self._share[:n, None]
-        else:
-            rest = self._step[:n] - whole.move
-            for body in np.flatnonzero(self._hasty).tolist():
-                own = slice(self.model.body_point_start[body], self.model.body_point_start[body + 1])
-                size = np.sqrt((rest[own] ** 2).sum(axis=1))
-                self._share[own] *= self._own_reach[body] / np.maximum(size * self._share[own], self._own_reach[body])
-            self._step[:n] = whole.move + self._share[:n, None] * rest
-        self._step[n:] *= np.repeat(self._share[n:], 2)[:, None]
-
-    def _whole_moves(self) -> WholeMoves | None:
-        """Rigid part of the step of the membranes that touch themselves, or might where the search stops short."""
-        model, contacts = self.model, self.contacts
-        wanted = self._hasty.copy()
-        rows = contacts.bodies[: contacts.first_attachment]
-        wanted[rows[rows[:, 0] == rows[:, 1], 0]] = True
-        if not wanted.any():
-            return None
-        bodies = np.flatnonzero(wanted & self._unpinned).astype(np.int32)
-        return WholeMoves.of(
-            self.x, self._step, bodies, model.body_point_start, model.point_body[: model.vertex_count],
-            model.membrane_count,
-        )  # fmt: skip
-
-    def _haste(self) -> float:
-        """Share of the step that takes no point farther apart from its body's rigid motion than was searched."""
-        share = 1.0
+    def _placed(self) -> FloatArray:
+        """Where all points are after the step."""
         self._place(1.0)
-        for body in np.flatnonzero(self._hasty).tolist():
-            first, last = self.model.body_point_start[body : body + 2]
-            apart = own_distance(self.x, self._trial, first, last)
-            share = min(share, self._own_reach[body] / max(apart, self._own_reach[body]))
-        return share
+        return self._trial
+
+    def _keep_apart(self) -> None:
+        """Take out of the step what would close a gap, and shorten it so that nothing is crossed."""
+        mobility, contacts = self.current_mobility(), self.contacts
+        if contacts.count:
+            keep_apart(self._step, mobility, contacts)
+        self._bound.shorten(self.x, self._step, mobility, self._placed, contacts.distance)
 
     def current_mobility(self) -> Mobility:
         """How bodies give way at `x`, where the energy was evaluated last."""
@@ -384,37 +305,12 @@ class StageMinimiser:
 
     def _cover_trial(self) -> bool:
         """`_cover` for the way from `x` to `_trial`."""
-        model = self.model
-        if self._searched and self._search.still_valid(self._trial):
+        if not self._candidates.cover(self.x, self._trial):
             return False
-        move = np.subtract(self._trial, self.x, out=self._move)
-        distance = np.sqrt((move * move).sum(axis=1))
-        farthest = np.maximum.reduceat(distance, model.body_point_start[:-1])
-        fast = np.maximum(FAST_REACH_FACTOR * farthest, self._edge_length)
-        reach = np.maximum(np.minimum(REACH_FACTOR * farthest, fast), 0.5 * model.thickness)
-        self._search.search(self.x, reach, self.contacts, self._reach_itself())
-        if len(model.attachments.body):
-            self.contacts.attach(model.attachments, model.point_body, model.body_count)
-        self._islands.follow(self.contacts)
-        self._searched = True
         self.counts.contact_searches += 1
         self.energy.contacts_found(self.x, self._stuck)
         self.energy.set_contact_scale(self._contact_scale(), self._stage_time * self._speed)
         return True
-
-    def _reach_itself(self) -> FloatArray:
-        """How far points may move apart from their body's rigid motion, for its contact with itself [m].
-
-        It is bounded: a body that deforms faster takes several Newton steps (`_hasty`).
-        """
-        model = self.model
-        for body in np.flatnonzero(model.self_collision).tolist():
-            first, last = model.body_point_start[body : body + 2]
-            apart = own_distance(self.x, self._trial, first, last)
-            most = OWN_REACH * self._edge_length[body]
-            self._own_reach[body] = max(min(REACH_FACTOR * apart, most), 0.5 * model.thickness[body])
-            self._hasty[body] = not apart <= self._own_reach[body]
-        return self._own_reach
 
     def _contact_scale(self) -> FloatArray:
         """kappa of each body [N/m]: of a skin what holds its pressure or its springs, of a solid what stops it."""

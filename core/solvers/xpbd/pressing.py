@@ -29,7 +29,7 @@ class ContactPhase:
     """What contacts and attachments do to the bodies of one model, in substeps of `time` [s].
 
     `start` and `poses`: where points and rigid bodies were when the substep began; `spin_sums`: see `spin.py`. They
-    are the solver's arrays, which it fills; `contacts` is the record that `candidates.Candidates` keeps.
+    are the solver's arrays, which it fills; `contacts` is the record that `collide.candidates.Candidates` keeps.
     """
 
     def __init__(

@@ -19,6 +19,7 @@ import math
 
 import numpy as np
 
+from ...collide.candidates import Candidates
 from ...collide.contacts import Contacts
 from ...collide.recovery import RECOVERY_SHARE
 from ...errors import ParameterError
@@ -31,13 +32,16 @@ from ..given import Motion
 from ..losses import Losses
 from ..pairs import PairImpulses
 from .bend import HingeRows
-from .candidates import Candidates
 from .colours import schedule, vertex_blocks
 from .move import set_velocities
 from .pressing import ContactPhase
 from .skins import advance_skins
 from .spin import lacking_spin, measure_moments
 from .stretch import edge_rows
+
+#: Reach of a search in units of the move that made it necessary. Substeps are short and a search costs as much as
+#: several of them.
+REACH_FACTOR = 4.0
 
 
 class XpbdSolver:
@@ -80,7 +84,7 @@ class XpbdSolver:
         self._start = np.zeros((model.point_count, 3))
         self._poses = np.zeros((model.rigid_count, 7))
         self._aim = np.zeros((model.rigid_count, 7))
-        self._candidates = Candidates(model)
+        self._candidates = Candidates(model, REACH_FACTOR)
         self._spin_sums = np.zeros((len(chunks.body), 13))
         self._phase = ContactPhase(
             model, self._time, self._candidates.contacts, self._inverse_mass, self._start, self._poses, self._spin_sums,
@@ -118,7 +122,8 @@ class XpbdSolver:
 
     def start_frame(self, state: State) -> None:
         """Forget what was found on the way to a state, so that a run continued from it has the same bits."""
-        self._candidates.start_frame(state)
+        self._candidates.relist(state.wrong_side)
+        self.contacts.clear()
         self._pairs.clear()
         self._phase.normal_force[:] = 0.0
         self._motion = None

@@ -1,0 +1,116 @@
+"""Which pairs may touch during a move: the contact record, kept as long as nothing moves past what was searched."""
+
+import numpy as np
+
+from ..model import FloatArray, IntArray, Model
+from ..state import State
+from .broad import ContactSearch
+from .contacts import Contacts
+from .islands import Islands
+from .own_motion import own_distance
+
+#: Reach of a search in units of a move beyond an edge length, where a larger reach would find all of the other body.
+FAST_REACH_FACTOR = 1.2
+#: Largest reach of a search for contacts of a body with itself, in edge lengths.
+OWN_REACH = 0.25
+
+
+class Candidates:
+    """The contact record of one model and the search that fills it.
+
+    `reach_factor`: reach of a search in units of the move that made it necessary; larger means fewer searches and more
+    candidates.
+    """
+
+    def __init__(self, model: Model, reach_factor: float) -> None:
+        self._model = model
+        self._reach_factor = reach_factor
+        self._search = ContactSearch(model)
+        self._searched = False
+        self._move = np.zeros((model.point_count, 3))
+        self.contacts = Contacts(model.moving_point_count)
+        self.islands = Islands(model)
+        self.searches = 0  # so far
+        #: How far points may move apart from their body's rigid motion, for its contact with itself [m].
+        self.own_reach = np.zeros(model.body_count)
+        #: Bodies that would deform by more than that in the move last covered, and must take it in several steps.
+        self.hasty = np.zeros(model.body_count, dtype=bool)
+        #: Whether nothing can touch anything.
+        self.alone = model.body_count == 1 and not model.self_collision.any() and not len(model.attachments.body)
+        edge_body, ends = model.surfaces.edge_body, model.rest_positions[model.surfaces.edges]
+        length = np.linalg.norm(ends[:, 1] - ends[:, 0], axis=1)
+        count = np.maximum(np.bincount(edge_body, minlength=model.body_count), 1)
+        # mean edge length of the skins [m], a tenth of a rigid body's radius; none for colliders
+        self._edge_length = np.bincount(edge_body, length, model.body_count) / count
+        self._edge_length[model.membrane_count : model.moving_count] = 0.1 * model.rigid.radius
+        self._edge_length[model.moving_count :] = 0.0
+
+    def untangle(self, state: State) -> int:
+        """Note in the state which points are behind another body's surface; returns how many triangles cross."""
+        overlaps = self._search.untangle(state.positions)
+        state.wrong_side = self._search.wrong_side()
+        self._searched = False
+        return overlaps.crossing_triangle_count
+
+    def relist(self, wrong_side: IntArray) -> None:
+        """List the points behind a surface as a state has them; the next `cover` searches anew."""
+        if not self.alone:
+            self._search.relist(wrong_side)
+        self._searched = False
+
+    def wrong_side(self) -> IntArray:
+        """What a state keeps of it, see `ContactSearch.wrong_side`."""
+        return self._search.wrong_side()
+
+    @property
+    def tangled(self) -> bool:
+        """Whether points are behind a surface."""
+        return len(self._search.wrong_side_pairs) > 0
+
+    def recover(self, x: FloatArray) -> None:
+        """Ask points behind a surface for their next bit of the way back; see `ContactSearch.recover`."""
+        self._search.recover(x, self.contacts)
+
+    @property
+    def searched(self) -> bool:
+        """Whether there is a record."""
+        return self._searched
+
+    def still_valid(self, x: FloatArray) -> bool:
+        """Whether every pair that touches at x [m], all points, is in the record."""
+        return self._searched and self._search.still_valid(x)
+
+    def cover(self, x: FloatArray, trial: FloatArray) -> bool:
+        """Make sure that every pair that can touch on the way from x to `trial` [m], all points, is in the record.
+
+        True if it was searched anew. Where the move is not finite the record is emptied, and the world will say so.
+        """
+        if self.alone or self.still_valid(trial):
+            return False
+        model = self._model
+        np.subtract(trial, x, out=self._move)
+        distance = np.sqrt(np.einsum("ij,ij->i", self._move, self._move))
+        farthest = np.maximum.reduceat(distance, model.body_point_start[:-1])
+        if not np.isfinite(farthest).all():
+            self.contacts.clear()
+            return True
+        fast = np.maximum(FAST_REACH_FACTOR * farthest, self._edge_length)
+        reach = np.maximum(np.minimum(self._reach_factor * farthest, fast), 0.5 * model.thickness)
+        self._set_own_reach(x, trial)
+        self._search.search(x, reach, self.contacts, self.own_reach)
+        if len(model.attachments.body):
+            self.contacts.attach(model.attachments, model.point_body, model.body_count)
+        self.islands.follow(self.contacts)
+        self._searched = True
+        self.searches += 1
+        return True
+
+    def _set_own_reach(self, x: FloatArray, trial: FloatArray) -> None:
+        """Bounded, for a search that reaches farther finds all of the body."""
+        model = self._model
+        for body in np.flatnonzero(model.self_collision).tolist():
+            first, last = model.body_point_start[body : body + 2]
+            apart = own_distance(x, trial, first, last)
+            most = OWN_REACH * self._edge_length[body]
+            self.own_reach[body] = max(min(self._reach_factor * apart, most), 0.5 * model.thickness[body])
+            self.hasty[body] = not apart <= self.own_reach[body]

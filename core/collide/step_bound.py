@@ -1,0 +1,96 @@
+"""The last bound of a step: shortened so that nothing is crossed, but not where bodies move together."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from ..model import FloatArray, Model
+from .bound import limit_displacement
+from .candidates import Candidates
+from .mobility import Mobility
+from .own_motion import own_distance
+from .whole import WholeMoves
+
+
+class StepBound:
+    """Bounds steps of a model's unknowns by its candidates."""
+
+    def __init__(self, model: Model, candidates: Candidates) -> None:
+        self._model, self._candidates = model, candidates
+        self._unpinned = np.zeros(model.body_count, bool)
+        self._unpinned[: model.membrane_count] = ~np.logical_or.reduceat(
+            model.pinned, model.body_point_start[: model.membrane_count]
+        )
+        self._share = np.ones(model.vertex_count + model.rigid_count)
+        self._plain = np.zeros((model.unknown_count, 3))
+
+    def shorten(
+        self, x: FloatArray, step: FloatArray, mobility: Mobility, place: Callable[[], FloatArray],
+        distance: FloatArray | None = None,
+    ) -> None:  # fmt: skip
+        """Shorten a step of the unknowns from x in place, each vertex and each rigid body by its own share.
+
+        `place` tells where all points are after `step`. `distance`: of each row of the record at x [m], if known.
+        """
+        candidates = self._candidates
+        if candidates.contacts.count == 0:
+            self._shorten(x, step, mobility, distance)
+            return
+        self._plain[:] = step
+        common = candidates.islands.take_out(x, step, candidates.contacts)
+        self._shorten(x, step, mobility, distance)
+        if common is None:
+            return
+        candidates.islands.put_back(step, common)
+        if candidates.still_valid(place()):
+            return
+        # slower bodies of an island would outrun what was searched for them
+        step[:] = self._plain
+        self._shorten(x, step, mobility, distance)
+
+    def shorten_as_one(
+        self, x: FloatArray, step: FloatArray, mobility: Mobility, place: Callable[[], FloatArray]
+    ) -> None:
+        """Shorten a step of the unknowns from x in place, all of it by the least share."""
+        candidates, share = self._candidates, self._share
+        limit_displacement(x, step, mobility, candidates.contacts, share)
+        least = float(share.min())
+        trial = place()
+        for body in np.flatnonzero(candidates.hasty).tolist():
+            first, last = self._model.body_point_start[body : body + 2]
+            apart = own_distance(x, trial, first, last)
+            least = min(least, candidates.own_reach[body] / max(apart, candidates.own_reach[body]))
+        step *= least
+
+    def _shorten(self, x: FloatArray, step: FloatArray, mobility: Mobility, distance: FloatArray | None) -> None:
+        n, candidates, share = self._model.vertex_count, self._candidates, self._share
+        whole = self._whole_moves(x, step)
+        if candidates.contacts.count:
+            limit_displacement(x, step, mobility, candidates.contacts, share, whole, distance)
+        elif whole is None:
+            return
+        else:
+            share[:] = 1.0
+        if whole is None:
+            step[:n] *= share[:n, None]
+        else:
+            rest = step[:n] - whole.move
+            for body in np.flatnonzero(candidates.hasty).tolist():
+                own = slice(self._model.body_point_start[body], self._model.body_point_start[body + 1])
+                size = np.sqrt((rest[own] ** 2).sum(axis=1)) * share[own]
+                share[own] *= candidates.own_reach[body] / np.maximum(size, candidates.own_reach[body])
+            step[:n] = whole.move + share[:n, None] * rest
+        step[n:] *= np.repeat(share[n:], 2)[:, None]
+
+    def _whole_moves(self, x: FloatArray, step: FloatArray) -> WholeMoves | None:
+        """Rigid part of the step of the membranes that touch themselves, or might where the search stops short."""
+        model, contacts = self._model, self._candidates.contacts
+        wanted = self._candidates.hasty.copy()
+        rows = contacts.bodies[: contacts.first_attachment]
+        wanted[rows[rows[:, 0] == rows[:, 1], 0]] = True
+        if not wanted.any():
+            return None
+        bodies = np.flatnonzero(wanted & self._unpinned).astype(np.int32)
+        return WholeMoves.of(
+            x, step, bodies, model.body_point_start, model.point_body[: model.vertex_count], model.membrane_count
+        )  # fmt: skip
