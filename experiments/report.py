@@ -8,6 +8,7 @@ import matplotlib.pyplot as plt
 
 #: Sizes of the figures [inch] and dots per inch: small files that are sharp enough to read.
 WIDTH, HEIGHT, DOTS = 5.2, 3.6, 90
+RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 COLOURS = plt.rcParams["axes.prop_cycle"].by_key()["color"]
 
 
@@ -53,5 +54,5 @@ def number(value, digits=3):
         return "–"
     if value != 0 and not 1e-4 <= abs(value) < 1e5:
         mantissa, power = f"{value:.{digits - 1}e}".split("e")
-        return f"{mantissa}·10^{int(power)}"
+        return f"{mantissa}·10{str(int(power)).translate(RAISED)}"
     return f"{value:.0f}" if abs(value) >= 10 ** (digits - 1) else f"{value:.{digits}g}"

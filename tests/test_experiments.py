@@ -115,7 +115,7 @@ def test_the_page(tmp_path):
 
 @pytest.mark.parametrize(
     ("value", "text"),
-    [(None, "–"), (0.0, "0"), (1234.6, "1235"), (0.12345, "0.123"), (123456.0, "1.23·10^5"), (99.96, "100")],
+    [(None, "–"), (0.0, "0"), (1234.6, "1235"), (0.12345, "0.123"), (123456.0, "1.23·10⁵"), (99.96, "100")],
 )
 def test_numbers_are_short(value, text):
     report = importlib.import_module("softpressure_ext.experiments.report")
