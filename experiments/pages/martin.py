@@ -43,6 +43,7 @@ def add(page, data):
             axes.barh([row + k * width for row in range(len(scenes))], heights, height=width, label=name)
         axes.set_yticks([row + 0.3 for row in range(len(scenes))], list(scenes), fontsize=6)
         axes.set_xscale("log")
+        axes.xaxis.set_minor_formatter("")
         axes.invert_yaxis()
         axes.set_xlabel("frames per second")
         axes.legend(fontsize=6, ncols=4, loc="lower center", bbox_to_anchor=(0.5, 1.0))

@@ -27,7 +27,7 @@ def add(page, machine, seconds, quick):
         f"""Machine: {machine["processor"]}, {machine["cores"]} cores, {machine["system"]}, Python {machine["python"]},
         numpy {machine["numpy"]}, numba {machine["numba"]}; one thread. It was busy with other work (load
         {machine.get("load_at_start", "unknown")} at the start), so times are good for ratios on this page only, and
-        those to some tens of per cent. Run time with compilation:
+        those to some tens of per cent. Run time, with what had to be compiled:
         {", ".join(f"{name} {number(time, 2)} s" for name, time in seconds.items())}."""
     )
 
