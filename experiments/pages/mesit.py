@@ -53,7 +53,8 @@ def add_survival(page, data):
             f"""The paper's claim that the simplified method stays stable where the explicit one breaks is
             {"found" if mesit > 1.0 else "not found"} here: at k = {springs[2]:g} its longest step is {mesit:.2f} times
             the explicit one's. Kang's, which Mesit's simplifies, is {kang:.2f} times as long; with more energy than it
-            should have, Kang's goes on without diverging (in brackets). The default solver is eq. 19 with the true Jacobian and a line search on the energy."""
+            should have, Kang's goes on without diverging (in brackets). The default solver is eq. 19 with the true
+            Jacobian and a line search on the energy."""
         )
 
 
