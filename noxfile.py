@@ -1,7 +1,7 @@
 """Everything this project can check or make, each as one nox session; see README.md.
 
 `nox -s tests` queues every check and ends with one line per Blender; `nox -s demo` makes the sample pictures;
-`nox -s build` makes the zips of all platforms.
+`nox -s papers` repeats the experiments of the papers; `nox -s build` makes the zips of all platforms.
 """
 
 import os
@@ -158,6 +158,13 @@ def demo(session: nox.Session) -> None:
     install_blender(session, DEMO_BLENDER)
     make_zips(session, "current")
     session.run("python", "sample_blends/demo.py", *session.posargs)
+
+
+@nox.session(python="3.11")
+def papers(session: nox.Session) -> None:
+    """The papers' experiments: docs/papers.md and its figures, written anew."""
+    session.install(*group("papers"))
+    session.run("python", "experiments/run.py", *session.posargs)
 
 
 def read_counts(report: Path) -> dict[str, int]:

@@ -62,7 +62,8 @@ def test_root_imports_nothing_at_module_level() -> None:
     assert list(imports(ROOT / "__init__.py")) == [("softpressure", True)] * 2  # register, unregister
 
 
-USERS = [path for folder in ("tests", "benchmarks", "sample_blends") for path in sorted((ROOT / folder).rglob("*.py"))]
+USER_FOLDERS = ("tests", "benchmarks", "experiments", "sample_blends")
+USERS = [path for folder in USER_FOLDERS for path in sorted((ROOT / folder).rglob("*.py"))]
 
 
 @pytest.mark.parametrize("path", USERS, ids=lambda path: path.relative_to(ROOT).as_posix())

@@ -184,16 +184,19 @@ class Block:
     def speed(self):
         return self.v[0, 2]
 
-    def push(self, impulse, fall=0.0):
-        """One step: an impulse [N s] from below and the speed that gravity gives, then the braking."""
+    def push(self, impulse, fall=0.0, load=None):
+        """One step: an impulse [N s] from below and the speed that gravity gives, then the braking.
+
+        `load`: sum of the sizes of the impulses that the one from below is made of.
+        """
         self.v[:8, 2] += impulse / 3.0 + fall
         rows = np.zeros((1, 15))
         rigid_motions(self.x, self.v, self.mass, self.start, rows)
         low, high = np.zeros(1, np.int32), np.ones(1, np.int32)
         losses.brake_pairs(
             self.x, self.v, 1, 1, self.mass, np.array([3.0, 0.0]), self.start, low, high,
-            np.array([[0.0, 0.0, impulse]]), impulse * self.x[8:], np.array([impulse]), np.full(1, np.nan),
-            self.strength, rows, np.array([0.0, 0.0, fall]), self.approach,
+            np.array([[0.0, 0.0, impulse]]), impulse * self.x[8:], np.array([impulse if load is None else load]),
+            np.full(1, np.nan), self.strength, rows, np.array([0.0, 0.0, fall]), self.approach,
         )  # fmt: skip
 
 
@@ -206,6 +209,14 @@ def test_an_approach_is_noted_and_not_braked():
     assert block.speed == pytest.approx(-2.5) and block.approach[0] == pytest.approx(3.0)  # the largest stays
     block.push(8.25)
     assert 0.0 < block.speed < 0.25 and block.approach[0] == pytest.approx(-3.0)  # and is kept while they part
+
+
+@pytest.mark.parametrize("load", [-3e-17, 0.0, 3e-17])
+def test_impulses_that_cancel_are_none(load):
+    """Forces of both signs leave a rounding of either sign in the load, and nothing in the impulse."""
+    block = Block(0.5, -3.0)
+    block.push(0.0, load=load)
+    assert block.speed == -3.0 and block.approach[0] == 0.0
 
 
 def test_a_new_approach_starts_afresh():

@@ -238,7 +238,7 @@ def brake_pairs(
     vertex_count = mass.shape[0]
     for pair in range(load.shape[0]):
         a, b = low[pair], high[pair]
-        if a == b or load[pair] == 0.0:
+        if a == b or load[pair] <= 0.0:  # forces that cancel leave a rounding of either sign
             approach_speed[pair] = 0.0
             continue
         jx, jy, jz = impulse[pair, 0], impulse[pair, 1], impulse[pair, 2]

@@ -1,0 +1,146 @@
+"""What the experiments share: models with the papers' equal springs, energies, survival, and time per frame."""
+
+import statistics
+import time
+from dataclasses import replace
+
+import numpy as np
+from softpressure_ext.core import DivergenceError
+from softpressure_ext.core.solvers.force_based.forces import SoftForces
+from softpressure_ext.core.solvers.force_based.stability import stable_time
+
+#: Frames per second of all experiments; the papers animate at this rate.
+FRAME_RATE = 60.0
+#: Largest number of substeps per frame that is tried.
+MOST_SUBSTEPS = 4096
+
+
+def equal_parts(model, spring, point_mass):
+    """The model with one spring constant [N/m] for all edges and one mass [kg] for all vertices.
+
+    The papers number their springs and points alike; the builder spreads a modulus and a mass over the surface.
+    """
+    edges = model.edges._replace(stiffness=np.full_like(model.edges.stiffness, spring))
+    return replace(
+        model,
+        edges=edges,
+        vertex_mass=np.full_like(model.vertex_mass, point_mass),
+        body_mass=_masses(model, point_mass),
+    )
+
+
+def _masses(model, point_mass):
+    masses = model.body_mass.copy()
+    masses[: model.membrane_count] = point_mass * np.diff(model.body_point_start[: model.membrane_count + 1])
+    return masses
+
+
+class Energy:
+    """Mechanical energy of the membranes of a world [J]: motion, springs, gas and height."""
+
+    def __init__(self, model):
+        self._model = model
+        self._forces = SoftForces(model)
+        self._force = np.zeros((model.unknown_count, 3))
+
+    def __call__(self, world):
+        model, state, n = self._model, world.save(), self._model.vertex_count
+        self._forces.evaluate(state.positions, state.gas, model.rigid.arm, self._force)
+        speed2 = np.einsum("ij,ij->i", state.velocities[:n], state.velocities[:n])
+        motion = 0.5 * model.vertex_mass @ speed2
+        height = -model.vertex_mass @ (state.positions[:n] @ model.gravity)
+        return float(motion + self._forces.elastic_energy + self._forces.gas_energy + height)
+
+
+def needed_substeps(model, method):
+    """Substeps per frame that a force-based method should need, from the stiffest oscillation at rest."""
+    gas = (model.gauge_pressure + model.ambient_pressure) * model.rest_volume
+    longest = stable_time(model, SoftForces(model), method, gas)
+    return int(np.ceil(1.0 / (FRAME_RATE * longest)))
+
+
+def survives(world, frames, slack):
+    """Whether the world gets through the frames, its energy never more than `slack` [J] above that of the start."""
+    energy = Energy(world.model)
+    most = energy(world) + slack
+    for _ in range(frames):
+        try:
+            world.advance_frame()
+        except DivergenceError:
+            return False
+        if not energy(world) <= most:
+            return False
+    return True
+
+
+def fewest_substeps(holds, most=MOST_SUBSTEPS):
+    """Smallest number of substeps for which `holds(substeps)`, to a tenth; `None` where not even `most` are enough.
+
+    Doubles, then halves the interval, so it takes for granted that more substeps are never worse.
+    """
+    high = 1
+    while not holds(high):
+        high *= 2
+        if high > most:
+            return None
+    low = high // 2
+    while high - low > max(1, high // 10):
+        middle = (low + high) // 2
+        if holds(middle):
+            high = middle
+        else:
+            low = middle
+    return high
+
+
+def frame_times(world, frames):
+    """Seconds that each of the next frames takes."""
+    times = []
+    for _ in range(frames):
+        began = time.perf_counter()
+        world.advance_frame()
+        times.append(time.perf_counter() - began)
+    return times
+
+
+def median_ms(times):
+    """Median of times [s], in milliseconds."""
+    return 1e3 * statistics.median(times)
+
+
+def uv_sphere(stacks, slices, radius, centre=(0.0, 0.0, 0.0)):
+    """Sphere of stacks and slices, two poles: positions, and outward triangles."""
+    polar = np.pi * np.arange(1, stacks) / stacks
+    around = 2.0 * np.pi * np.arange(slices) / slices
+    ring = np.stack([np.cos(around), np.sin(around)], axis=-1)
+    points = [(0.0, 0.0, 1.0)]
+    points += [(s * x, s * y, c) for s, c in zip(np.sin(polar), np.cos(polar), strict=True) for x, y in ring]
+    points.append((0.0, 0.0, -1.0))
+    last = len(points) - 1
+    triangles = []
+    for k in range(slices):
+        right = (k + 1) % slices
+        triangles.append((0, 1 + k, 1 + right))
+        triangles.append((last, last - slices + right, last - slices + k))
+        for row in range(stacks - 2):
+            a, b = 1 + row * slices + k, 1 + row * slices + right
+            triangles += [(a, a + slices, b + slices), (a, b + slices, b)]
+    return radius * np.array(points) + np.asarray(centre, float), np.array(triangles)
+
+
+def tray(length, width, height):
+    """Open box about the origin on z = 0, seen from inside: floor and four walls."""
+    x, y = 0.5 * length, 0.5 * width
+    corners = [(-x, -y), (x, -y), (x, y), (-x, y)]
+    points = [(*corner, 0.0) for corner in corners] + [(*corner, height) for corner in corners]
+    triangles = [(0, 1, 2), (0, 2, 3)]
+    for k in range(4):
+        right = (k + 1) % 4
+        triangles += [(k, k + 4, right), (right, k + 4, right + 4)]
+    return np.array(points), np.array(triangles)
+
+
+def shape_of(world, body=0):
+    """How round a body is: its height over its mean width."""
+    extent = np.ptp(world.positions(body), axis=0)
+    return float(extent[2] / (0.5 * (extent[0] + extent[1])))
