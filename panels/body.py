@@ -38,6 +38,7 @@ _LABELS = {
     "stretch_modulus": "Stretch (N/m)",
     "bend_modulus": "Bend (N m)",
     "modulus": "Young's (Pa)",
+    "poisson_ratio": "Poisson",
     "damping": "Damping (1/s)",
     "linear_damping": "Damping (1/s)",
     "angular_damping": "Spin Damping",
