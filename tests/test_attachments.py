@@ -101,3 +101,28 @@ def test_wrong_attachments_are_refused_with_a_sentence():
         builder.attach_to_rigid(ball, [], 0)
     with pytest.raises(ParameterError, match=r"membrane: 3; there are 1"):
         builder.attach_to_rigid(3, [0], 0)
+
+
+def test_a_rod_hung_on_a_pinned_vertex_is_a_pendulum():
+    """2 pi sqrt(I / m g d) (1 + a^2 / 16) for an amplitude a of 0.1 rad, which it keeps."""
+    amplitude, length, size = 0.1, 0.25, (0.1, 0.1, 0.4)
+    lean = shapes.rotation((0.0, 1.0, 0.0), amplitude)
+    builder = ModelBuilder()
+    x, triangles = shapes.icosphere(0, 0.01)
+    low = int(np.argmin(x[:, 2]))
+    hook = builder.add_membrane("hook", x - x[low], triangles, mass=0.01, pinned=np.arange(len(x)))
+    rod = builder.add_rigid("rod", *block(size, lean @ [0.0, 0.0, -length], lean), mass=2.0)
+    builder.attach_to_rigid(hook, [low], rod)
+    world = World(builder.build(), frame_rate=240.0, substeps=1, threads=1)
+    angle = []
+    for _ in range(840):
+        world.advance_frame()
+        turn = world.rigid_transform(rod)[:3, :3] @ lean
+        angle.append(np.arctan2(turn[0, 2], turn[2, 2]))
+    angle = np.array(angle)
+    down = np.flatnonzero((angle[:-1] > 0.0) & (angle[1:] <= 0.0))
+    crossing = (down + angle[down] / (angle[down] - angle[down + 1])) / 240.0
+    inertia = (size[0] ** 2 + size[2] ** 2) / 12.0 + length**2  # per mass
+    expected = 2.0 * np.pi * np.sqrt(inertia / (9.81 * length)) * (1.0 + amplitude**2 / 16.0)
+    np.testing.assert_allclose(np.diff(crossing), expected, rtol=1e-3)  # the glue gives by 0.02 % of the length
+    assert np.abs(angle[-280:]).max() == pytest.approx(amplitude, rel=1e-3)
