@@ -7,18 +7,10 @@ from numpy.typing import ArrayLike
 
 from . import topology
 from .attach import Attached
+from .checks import check, check_surface_numbers, positions_of, triangles_of, vector
 from .errors import ParameterError
 from .freeze import freeze
-from .given_bodies import (
-    GivenCollider,
-    GivenMembrane,
-    GivenRigid,
-    check,
-    check_surface_numbers,
-    positions_of,
-    triangles_of,
-    vector,
-)
+from .given_bodies import GivenCollider, GivenMembrane, GivenRigid
 from .lattice.solids import lattice_of
 from .model import Model
 from .rigid.inertia import mass_properties

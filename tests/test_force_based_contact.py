@@ -19,7 +19,7 @@ from scenes import (
 )
 from softpressure_ext.core import FrameInput, ModelBuilder, World
 from softpressure_ext.core.collide.mobility import Mobility, relative_step
-from softpressure_ext.core.solvers.impulses import REST_SHARE, sweep
+from softpressure_ext.core.solvers.force_based.impulses import REST_SHARE, sweep
 
 SOFT = Ball(0.2, 0.2, 2e3, 5e3)
 #: Substeps per frame of 1/60 s that this ball of 162 vertices needs (stiffest oscillation 4 606 /s), with room.

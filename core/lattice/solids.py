@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import topology
+from ..checks import check
 from ..errors import ParameterError
-from ..given_bodies import check
 from ..model import FloatArray, IntArray
 from .cells import Cells, fill, tetrahedron_volumes
 from .follow import Follow, Holds, follow, holds

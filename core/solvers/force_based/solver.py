@@ -17,15 +17,15 @@ from ...rigid.motion import place_points, steps_between, turned_tensors
 from ...state import PairSpeeds, RigidMotion, State, StuckContacts
 from ..counts import Counts
 from ..given import Motion
-from ..impulses import Impulses
 from ..losses import Losses
 from ..pairs import PairImpulses
 from ..rigid_motion import rigid_motions
-from ..surroundings import Surroundings
 from .forces import SoftForces
+from .impulses import Impulses
 from .schemes import SCHEMES
 from .simplified import add_spring_damping, kang_change, mesit_change, stiffness_at_vertices
 from .stability import stable_time
+from .surroundings import Surroundings
 
 #: A vertex that moves in one step by more than this share of its body's size, apart from the body, has run away.
 RUNAWAY = 1.0

@@ -5,14 +5,14 @@ For solvers that know contacts only as gaps and impulses. The mechanisms are tho
 
 import numpy as np
 
-from ..collide.bound import carry
-from ..collide.candidates import Candidates
-from ..collide.mobility import Mobility
-from ..collide.narrow import evaluate_gaps
-from ..collide.step_bound import StepBound
-from ..model import FloatArray, IntArray, Model
-from ..rigid.motion import move_poses, place_points, turned_tensors
-from ..state import State
+from ...collide.bound import carry
+from ...collide.candidates import Candidates
+from ...collide.mobility import Mobility
+from ...collide.narrow import evaluate_gaps
+from ...collide.step_bound import StepBound
+from ...model import FloatArray, IntArray, Model
+from ...rigid.motion import move_poses, place_points, turned_tensors
+from ...state import State
 
 #: Reach of a search in units of the move that made it necessary: larger means fewer searches, more candidates.
 REACH_FACTOR = 3.0

@@ -23,11 +23,11 @@ from math import sqrt
 
 import numpy as np
 
-from ..collide.bound import height_of
-from ..collide.contacts import EDGE_EDGE, POINT_TRIANGLE, WRONG_SIDE, Contacts
-from ..collide.mobility import Mobility, mobility_along, push_sides, relative_step
-from ..jit import kernel
-from ..model import BoolArray, FloatArray, Model
+from ...collide.bound import height_of
+from ...collide.contacts import EDGE_EDGE, POINT_TRIANGLE, WRONG_SIDE, Contacts
+from ...collide.mobility import Mobility, mobility_along, push_sides, relative_step
+from ...jit import kernel
+from ...model import BoolArray, FloatArray, Model
 
 #: Gap that a contact keeps, as a share of the thickness.
 REST_SHARE = 0.5

@@ -1,0 +1,56 @@
+"""Numbers and arrays from outside, and the sentences that refuse what cannot be simulated."""
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .errors import ParameterError
+from .model import FloatArray, IntArray
+
+
+def vector(name: str, what: str, values: Sequence[float], unit: str) -> FloatArray:
+    """Three finite numbers as an array, or `ParameterError`."""
+    array = np.asarray(values, dtype=float)
+    if array.shape != (3,) or not np.isfinite(array).all():
+        raise ParameterError(f"{name}: {what} {values}; give three finite numbers in {unit}.")
+    return array
+
+
+def positions_of(name: str, positions: ArrayLike) -> FloatArray:
+    """Positions as an array of shape (vertex count, 3), or `ParameterError`."""
+    array = np.array(positions, dtype=float)
+    if array.ndim != 2 or array.shape[1] != 3:
+        raise ParameterError(f"{name}: positions of shape {array.shape}; give (vertex count, 3).")
+    return array
+
+
+def triangles_of(name: str, triangles: ArrayLike) -> IntArray:
+    """Triangles as an array of shape (triangle count, 3), or `ParameterError`."""
+    array = np.array(triangles, dtype=np.int32)
+    if array.size == 0:
+        return array.reshape(0, 3)
+    if array.ndim != 2 or array.shape[1] != 3:
+        raise ParameterError(f"{name}: triangles of shape {array.shape}; give (triangle count, 3).")
+    return array
+
+
+def check_surface_numbers(name: str, friction: float, bounciness: float, thickness: float) -> None:
+    """`ParameterError` unless friction, bounciness and thickness [m] are within their ranges."""
+    check(name, "friction", friction, "", low=0.0)
+    check(name, "bounciness", bounciness, "", low=0.0, high=1.0)
+    check(name, "thickness", thickness, "m", low=0.0)
+
+
+def check(
+    name: str, what: str, value: float, unit: str, *, low: float, high: float = math.inf, open_low: bool = False
+) -> float:
+    """The number, or `ParameterError` where it is not finite or out of its range."""
+    number = float(value)
+    if math.isfinite(number) and low <= number <= high and not (open_low and number == low):
+        return number
+    limit = f"above {low:g}" if open_low else f"at least {low:g}"
+    if high < math.inf:
+        limit += f" and at most {high:g}"
+    raise ParameterError(f"{name}: {what} {number:g} {unit}".rstrip() + f"; give a number {limit}.")
