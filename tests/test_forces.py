@@ -23,7 +23,8 @@ from force_scene import (
 from softpressure_ext.core import assembly
 from softpressure_ext.core.collide.contacts import Contacts
 from softpressure_ext.core.forces import contact, friction, gas, stretch
-from softpressure_ext.core.solvers.energy import evaluate_gas, inertia_energy
+from softpressure_ext.core.forces.gas import evaluate_gas
+from softpressure_ext.core.forces.inertia import inertia_energy
 
 
 @pytest.fixture(params=range(3))

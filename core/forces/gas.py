@@ -58,3 +58,17 @@ def gas_law(volume, rest_volume, gas, ambient):
     lack = smallest - volume
     energy = -gas * log(SMALLEST_VOLUME_SHARE) + gas / smallest * lack + 0.5 * fall * lack * lack
     return gas / smallest + fall * lack - ambient, fall, energy + ambient * (volume - rest_volume)
+
+
+@kernel
+def evaluate_gas(chunk_volume, chunks, rest_volume, gas, ambient, volume, pressure, stiffness, energy):
+    """Volume [m^3], gauge pressure [Pa], gas stiffness [Pa/m^3] and energy [J] of each membrane's gas; 0 without."""
+    for body in range(volume.shape[0]):
+        if rest_volume[body] == 0.0:
+            volume[body] = pressure[body] = stiffness[body] = energy[body] = 0.0
+            continue
+        total = 0.0
+        for chunk in range(chunks.body_start[body], chunks.body_start[body + 1]):
+            total += chunk_volume[chunk]
+        volume[body] = total
+        pressure[body], stiffness[body], energy[body] = gas_law(total, rest_volume[body], gas[body], ambient)

@@ -8,32 +8,31 @@ it adds no physics of its own.
 """
 
 import numpy as np
-from numba import prange
 
 from ..collide.contacts import Contacts, index_vertices
 from ..collide.narrow import evaluate_gaps
 from ..forces.attachment import attachment_energy, evaluate_attachments, turned_offsets
-from ..forces.bend import bend_force, evaluate_bend
+from ..forces.bend import evaluate_bend
 from ..forces.contact import (
     BLOCK_SIZE,
     ContactTerms,
     add_wrenches,
     collect_acting,
     contact_diagonal,
-    contact_force,
     evaluate_contact,
 )
 from ..forces.friction import FrictionLag, evaluate_friction, friction_energy, settle_friction, slip_velocities
-from ..forces.gas import gas_law, volume_gradient
+from ..forces.gas import evaluate_gas, gas_law, volume_gradient
+from ..forces.inertia import inertia_energy
 from ..forces.rigid_inertia import evaluate_rigid_inertia
-from ..forces.stretch import evaluate_stretch, stretch_force
-from ..forces.tetrahedra import evaluate_tetrahedra, tetrahedron_force
-from ..jit import kernel, parallel_kernel
+from ..forces.stretch import evaluate_stretch
+from ..forces.tetrahedra import evaluate_tetrahedra
 from ..linear.conjugate_gradient import Hessian
 from ..linear.rigid_blocks import factor_blocks
 from ..model import BoolArray, FloatArray, IntArray, Model
 from ..rigid.motion import turned_tensors
 from ..state import StuckContacts
+from .residual import gather_residual
 
 #: Contact stiffness of two solids in units of the lighter mass / stage time^2, at rest; and, as they close in, for each
 #: thickness that they would move by in a stage.
@@ -411,64 +410,3 @@ class StageEnergy:
 
 def _block_count(count: int) -> int:
     return (count + BLOCK_SIZE - 1) // BLOCK_SIZE
-
-
-@parallel_kernel
-def inertia_energy(x, target, inertia, chunks, energy):
-    """1/2 inertia |x - target|^2 [J] per chunk."""
-    for chunk in prange(chunks.body.shape[0]):
-        total = 0.0
-        for i in range(chunks.start[chunk], chunks.start[chunk + 1]):
-            dx, dy, dz = x[i, 0] - target[i, 0], x[i, 1] - target[i, 1], x[i, 2] - target[i, 2]
-            total += inertia[i] * (dx * dx + dy * dy + dz * dz)
-        energy[chunk] = 0.5 * total
-
-
-@kernel
-def evaluate_gas(chunk_volume, chunks, rest_volume, gas, ambient, volume, pressure, stiffness, energy):
-    """Volume [m^3], gauge pressure [Pa], gas stiffness [Pa/m^3] and energy [J] of each membrane's gas; 0 without."""
-    for body in range(volume.shape[0]):
-        if rest_volume[body] == 0.0:
-            volume[body] = pressure[body] = stiffness[body] = energy[body] = 0.0
-            continue
-        total = 0.0
-        for chunk in range(chunks.body_start[body], chunks.body_start[body + 1]):
-            total += chunk_volume[chunk]
-        volume[body] = total
-        pressure[body], stiffness[body], energy[body] = gas_law(total, rest_volume[body], gas[body], ambient)
-
-
-@parallel_kernel
-def gather_residual(
-    x, target, edges, hinges, chunks, hessian, tension, hinge_force, pressure, squeezed, terms, contact_count, r
-):  # fmt: skip
-    """All forces on every vertex, inertia included [N]; zero for pinned vertices."""
-    for chunk in prange(chunks.body.shape[0]):
-        p = pressure[chunks.body[chunk]]
-        for i in range(chunks.start[chunk], chunks.start[chunk + 1]):
-            if hessian.pinned[i]:
-                r[i, 0] = r[i, 1] = r[i, 2] = 0.0
-                continue
-            fx, fy, fz = stretch_force(i, x, edges, tension)
-            m = hessian.inertia[i]
-            fx += m * (target[i, 0] - x[i, 0]) + p * hessian.volume_gradient[i, 0]
-            fy += m * (target[i, 1] - x[i, 1]) + p * hessian.volume_gradient[i, 1]
-            fz += m * (target[i, 2] - x[i, 2]) + p * hessian.volume_gradient[i, 2]
-            if hinge_force.shape[0] > 0:
-                bx, by, bz = bend_force(i, hinges, hinge_force)
-                fx += bx
-                fy += by
-                fz += bz
-            if squeezed.shape[0] > 0:
-                sx, sy, sz = tetrahedron_force(
-                    i, hessian.tetrahedron_start, hessian.tetrahedron_entry, squeezed, hessian.tetrahedron_gradient
-                )
-                fx += sx
-                fy += sy
-                fz += sz
-            if contact_count > 0:
-                cx, cy, cz = contact_force(i, terms)
-                fx += cx
-                fy += cy
-                fz += cz
-            r[i, 0], r[i, 1], r[i, 2] = fx, fy, fz

@@ -12,12 +12,11 @@ from numba import prange
 
 from ...forces.attachment import evaluate_attachments, turned_offsets
 from ...forces.bend import bend_force, evaluate_bend
-from ...forces.gas import volume_gradient
+from ...forces.gas import evaluate_gas, volume_gradient
 from ...forces.stretch import evaluate_stretch, stretch_force
 from ...forces.tetrahedra import evaluate_tetrahedra, tetrahedron_force
 from ...jit import parallel_kernel
 from ...model import FloatArray, Model
-from ..energy import evaluate_gas
 
 
 class SoftForces:
