@@ -161,6 +161,7 @@ class StageEnergy:
         count, contacts, lag = self.contacts.count, self.contacts, self._lag
         if count == 0:
             self.acting_count = 0
+            self.acting.vertex_start[:] = 0
             return self._smooth_energy
         lag.weights[:count] = contacts.weights[:count]
         lag.normal[:count] = contacts.normal[:count]
