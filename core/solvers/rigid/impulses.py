@@ -1,8 +1,8 @@
 """Impulses that stop rigid bodies at their contacts: sweeps over all rows, each after the one before.
 
 A projected Gauss-Seidel method on velocities, started from the last step's impulses (Catto 2005), with
-relaxation (Catto, "Solver2D", 2024): what is too near is pushed apart bit by bit, and sweeps without that push follow
-once the bodies are moved, so that it leaves no speed behind. Each row changes two bodies by opposite impulses at one
+relaxation (Catto, "Solver2D", 2024): what is too near is pushed apart, and sweeps without that push follow once the
+bodies are moved, so that it leaves no speed behind. Each row changes two bodies by opposite impulses at one
 point: linear and angular momentum stay.
 """
 
