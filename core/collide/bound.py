@@ -56,7 +56,7 @@ def limit_displacement(
     else:
         shorten_whole(
             x, contacts.first_attachment, contacts.points, contacts.kind, contacts.side, contacts.bodies,
-            vertex_count, whole.vertex_body, whole.move, whole.turn,
+            vertex_count, whole.vertex_body, distance, whole.move, whole.turn,
         )  # fmt: skip
     # a row of far points is passed over if no slot can go as far as its share of the distance
     length = np.zeros(0)

@@ -51,7 +51,6 @@ class ContactSearch:
         self._active = np.zeros(body_count, np.uint8)
         self._stacks = np.zeros((chunk_count, STACK_SIZE), np.int32)
         self._chunk_moved = np.zeros(chunk_count, np.uint8)
-        self._chunk_body = self._groups.body[self._groups.chunk_start[:-1]]
         self._point_count = np.zeros(point_count, np.int32)
         self._cursor = np.zeros(point_count, np.int32)
         self._found_count = np.zeros(chunk_count, np.int64)
@@ -60,8 +59,9 @@ class ContactSearch:
         self._edges = EdgeQuery(model)
         self._own = SelfQuery(model, self._trees)
         self._own_reach = np.zeros(body_count)
+        self._own_searched = np.zeros((point_count, 3))
+        self._own_pairs = (np.zeros((0, 2), np.int32), np.zeros((0, 2), np.int32))
         self._suspended = np.zeros(body_count, bool)
-        self._far = np.zeros(chunk_count)
 
     def _make_room(self, room: NDArray[np.int64]) -> None:
         """Give each chunk its region of the found arrays."""
@@ -161,6 +161,7 @@ class ContactSearch:
         model, groups, trees = self._model, self._groups, self._trees
         surfaces = model.surfaces
         np.copyto(self._searched, x)
+        np.copyto(self._own_searched, x)
         np.copyto(self._reach, reach)
         np.copyto(self._own_reach, reach if own_reach is None else own_reach)
         np.add(model.thickness, self._reach, out=self._margin)
@@ -189,7 +190,7 @@ class ContactSearch:
                 break
             self._make_room(np.maximum(room, self._found_count + self._found_count // 2))
         own = self._own.bodies[~self._suspended[self._own.bodies]]
-        own_points, own_edges = self._own.find(x, self._own_reach, own)
+        self._own_pairs = own_points, own_edges = self._own.find(x, self._own_reach, own)
         own_points, own_facing = self._wrong.replace_own(own_points)
         add_counts(own_points, self._point_count)
         edge_pairs = self._edges.find(x, self._margin, partners, trees, own_edges)
@@ -216,25 +217,48 @@ class ContactSearch:
         """The next `still_valid` says no."""
         self._reach[:] = -1.0
 
+    def search_own(self, x: FloatArray, own_reach: FloatArray) -> bool:
+        """Search at x [m] for contact of bodies with themselves only, with a new `own_reach` [m].
+
+        True if the record holds the very pairs that were found; otherwise all of it must be searched anew.
+        """
+        if len(self._wrong) or self._suspended.any():
+            return False
+        self._active[:] = 0
+        self._active[self._own.bodies] = 1
+        self._trees.refit(x, self._model.surfaces.triangles, self._active)
+        found = self._own.find(x, own_reach, self._own.bodies)
+        if not all(np.array_equal(now, before) for now, before in zip(found, self._own_pairs, strict=True)):
+            return False
+        np.copyto(self._own_searched, x)
+        np.copyto(self._own_reach, own_reach)
+        return True
+
     def still_valid(self, x: FloatArray) -> bool:
         """Whether no point has moved farther than its body's reach since the last search, nor farther than
         `own_reach` apart from its body's rigid motion where self-contact is looked for.
 
         While this holds, every pair closer than its thickness is among the candidates.
         """
+        return self.others_valid(x) and self._own_valid(x)
+
+    def others_valid(self, x: FloatArray) -> bool:
+        """`still_valid` for pairs of different bodies."""
         if self._reach.shape[0] == 0 or self._reach[0] < 0.0:
             return False
         groups = self._groups
         find_movers(
             x, self._searched, self._reach, groups.points, groups.start, groups.body, groups.chunk_start,
-            self._chunk_moved, self._far,
+            self._chunk_moved,
         )  # fmt: skip
-        if self._chunk_moved.any():
-            return False
+        return not self._chunk_moved.any()
+
+    def _own_valid(self, x: FloatArray) -> bool:
         for body in self._own.bodies.tolist():
+            first, last = self._model.body_point_start[body : body + 2]
             # what has not moved farther at all has not moved farther apart from the rigid motion
-            if self._far[self._chunk_body == body].max() > self._own_reach[body] ** 2:
-                first, last = self._model.body_point_start[body : body + 2]
-                if not own_distance(self._searched, x, first, last) <= self._own_reach[body]:
+            move = x[first:last] - self._own_searched[first:last]
+            if np.einsum("ij,ij->i", move, move).max() > self._own_reach[body] ** 2:
+                if not own_distance(self._own_searched, x, first, last) <= self._own_reach[body]:
                     return False
         return True

@@ -102,6 +102,8 @@ class Candidates:
         fast = np.maximum(FAST_REACH_FACTOR * farthest, self._edge_length)
         reach = np.maximum(np.minimum(self._reach_factor * farthest, fast), 0.5 * model.thickness)
         self._set_own_reach(x, trial)
+        if self._searched and self._search.others_valid(trial) and self._search.search_own(x, self.own_reach):
+            return False
         self._search.search(x, reach, self.contacts, self.own_reach)
         if len(model.attachments.body):
             self.contacts.attach(model.attachments, model.point_body, model.body_count)

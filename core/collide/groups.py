@@ -86,25 +86,19 @@ def fit_groups(x, points, start, chunk_start, box):
 
 
 @parallel_kernel
-def find_movers(x, x_searched, reach, points, start, body, chunk_start, chunk_moved, chunk_far):
-    """chunk_moved[chunk] = 1 where a point is farther than its body's reach from where it was searched.
-
-    chunk_far: squared distance of the farthest [m^2].
-    """
+def find_movers(x, x_searched, reach, points, start, body, chunk_start, chunk_moved):
+    """chunk_moved[chunk] = 1 where a point is farther than its body's reach from where it was searched."""
     for chunk in numba.prange(chunk_start.shape[0] - 1):
         first, last = chunk_start[chunk], chunk_start[chunk + 1]
         limit = reach[body[first]]
         limit = limit * limit
         moved = 0
-        far = 0.0
         for place in range(start[first], start[last]):
             point = points[place]
             dx = x[point, 0] - x_searched[point, 0]
             dy = x[point, 1] - x_searched[point, 1]
             dz = x[point, 2] - x_searched[point, 2]
             d = dx * dx + dy * dy + dz * dz
-            far = max(far, d)
             if not d <= limit:  # also true for NaN
                 moved = 1
         chunk_moved[chunk] = moved
-        chunk_far[chunk] = far

@@ -5,6 +5,7 @@ would so be allowed less than their gap per step, however the body flies. So the
 touches itself is taken first: it is an affine map that brings no two points nearer, whatever share of it is taken.
 """
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -46,12 +47,25 @@ class WholeMoves:
 
 
 @kernel
-def shorten_whole(x, count, points, kind, side, bodies, vertex_count, vertex_body, move, turn):
-    """Scale each body's move and turn so that it uses up at most SHARE of the distance to any other body."""
+def shorten_whole(x, count, points, kind, side, bodies, vertex_count, vertex_body, distance, move, turn):
+    """Scale each body's move and turn so that it uses up at most SHARE of the distance to any other body.
+
+    distance: of each row at x [m], or none if they are not known.
+    """
     share = np.ones(turn.shape[0])
+    length = np.zeros(vertex_count)
+    for vertex in range(vertex_count):
+        length[vertex] = math.sqrt(move[vertex, 0] ** 2 + move[vertex, 1] ** 2 + move[vertex, 2] ** 2)
     for row in range(count):
         if side[row] < 0 or bodies[row, 0] == bodies[row, 1]:
             continue
+        if distance.shape[0] > 0:
+            farthest = 0.0
+            for slot in range(4):
+                if points[row, slot] < vertex_count:
+                    farthest = max(farthest, length[points[row, slot]])
+            if farthest < SHARE * distance[row]:
+                continue
         if kind[row] == EDGE_EDGE:
             _, _, nx, ny, nz, dd = closest_on_edges_of(
                 x, points[row, 0], points[row, 1], points[row, 2], points[row, 3]

@@ -34,7 +34,7 @@ FREE_TOLERANCE = 2.0
 #: A first guess that moves nothing by more than this share of the thinnest skin's thickness is not evaluated.
 STILL = 1e-3
 #: Reach of a search in units of the move that made it necessary.
-REACH_FACTOR = 3.0
+REACH_FACTOR = 1.6
 
 
 @dataclass(frozen=True, slots=True)
