@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from . import jit
+from .flat.band import STRIP_TO_VOLUME
 from .errors import Diverged, DivergenceError, ParameterError
 from .lattice.follow import followed, held_points
 from .model import FloatArray, Model
@@ -199,15 +200,15 @@ class World:
         bodies = []
         for body in range(model.membrane_count):
             points = slice(model.body_point_start[body], model.body_point_start[body + 1])
-            volume, is_lattice = self._volume(body, state.positions), model.is_lattice(body)
-            rest_volume = self._volume(body, model.rest_positions) if is_lattice else float(model.rest_volume[body])
+            volume, has_gas = self._volume(body, state.positions), model.has_gas(body)
+            rest_volume = float(model.rest_volume[body]) if has_gas else self._volume(body, model.rest_positions)
             speed2 = (state.velocities[points] ** 2).sum(axis=1)
             bodies.append(
                 BodyDiagnostics(
                     name=model.body_names[body],
                     volume=volume,
                     volume_ratio=volume / rest_volume,
-                    gauge_pressure=0.0 if is_lattice else float(state.gas[body]) / volume - model.ambient_pressure,
+                    gauge_pressure=float(state.gas[body]) / volume - model.ambient_pressure if has_gas else 0.0,
                     kinetic_energy=0.5 * float((model.vertex_mass[points] * speed2).sum()),
                 )
             )
@@ -226,7 +227,8 @@ class World:
         start = self.model.surfaces.body_triangle_start
         triangles = self.model.surfaces.triangles[start[body] : start[body + 1]]
         corners, local = np.unique(triangles, return_inverse=True)  # about their own centre
-        return signed_volume(x[corners], local.reshape(-1, 3).astype(np.int32))
+        volume = signed_volume(x[corners], local.reshape(-1, 3).astype(np.int32))
+        return STRIP_TO_VOLUME * volume if self.model.flat.depth[body] > 0.0 else volume
 
     def _points(self, membrane: int) -> "np.ndarray[tuple[int], np.dtype[np.int32]]":
         if not 0 <= membrane < self.model.membrane_count:
@@ -251,6 +253,10 @@ class World:
                 count = int(np.diff(model.followers.pinned_start)[membrane])
                 given_positions = _shaped(name, "pinned positions", positions, (count, 3))
                 target[points] = held_points(model, membrane, given_positions)
+                if model.flat.depth[membrane] > 0.0:  # pins follow within the plane only
+                    normal, rest = model.flat.normal[membrane], model.rest_positions[points]
+                    away = np.einsum("ij,j->i", target[points] - rest, normal)
+                    target[points] -= away[:, None] * normal
             else:
                 target[points] = _shaped(name, "pinned positions", positions, (len(points), 3))
         for collider, positions in given.collider_positions.items():
@@ -263,7 +269,7 @@ class World:
         gas = state.gas.copy()
         for membrane, pressure in given.gauge_pressure.items():
             self._points(membrane)
-            if model.is_lattice(membrane):
+            if not model.has_gas(membrane):
                 raise ParameterError(f"{model.body_names[membrane]}: gauge pressure; a solid has none. Leave it out.")
             if not (math.isfinite(pressure) and pressure >= -model.ambient_pressure):
                 raise ParameterError(
