@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from . import jit
-from .flat.band import STRIP_TO_VOLUME
 from .errors import Diverged, DivergenceError, ParameterError
+from .flat.band import STRIP_TO_VOLUME
 from .lattice.follow import followed, held_points
 from .model import FloatArray, Model
 from .rigid.motion import set_matrix

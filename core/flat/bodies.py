@@ -13,7 +13,7 @@ from ..lattice.solids import AUTOMATIC_CELLS
 from ..model import FloatArray
 from .band import BEND_SHARE, GivenFlat, band_of, caps_of, loop_lattice
 from .cells import cell_areas, fill_flat
-from .outline import FLATNESS, Outline, outline_of
+from .outline import FLATNESS, Outline, check_loop, outline_of
 from .truss import truss_lattice
 
 
@@ -24,13 +24,7 @@ def given_loop(
 ) -> GivenMembrane:  # fmt: skip
     """What `ModelBuilder.add_loop` was given, as a band; raises `MeshError` or `ParameterError`."""
     given = positions_of(name, positions)
-    found = outline_of(name, given, outline)
-    inner = len(given) - len(found.vertices)
-    if inner:
-        raise MeshError(
-            f"{name}: {inner} vertices that are not on the outline; a loop is its outline only. "
-            "Delete them (dissolve inner vertices, delete loose ones), or choose a truss."
-        )
+    found = check_loop(name, given, outline)
     check(name, "mass", mass, "kg", low=0.0, open_low=True)
     check(name, "gauge pressure", gauge_pressure, "Pa", low=-ambient_pressure)
     check(name, "stretch modulus", stretch_modulus, "N/m", low=0.0, open_low=True)

@@ -68,6 +68,27 @@ def outline_of(name: str, positions: FloatArray, given: ArrayLike | None) -> Out
     return found
 
 
+def check_loop(name: str, positions: FloatArray, given: ArrayLike | None) -> Outline:
+    """`outline_of` where every vertex must be on the outline."""
+    found = outline_of(name, positions, given)
+    inner = len(positions) - len(found.vertices)
+    if inner:
+        raise MeshError(
+            f"{name}: {inner} vertices that are not on the outline; a loop is its outline only. Dissolve inner vertices "
+            "and delete loose ones (Mesh > Delete, Mesh > Clean Up > Delete Loose), or choose the type Truss."
+        )
+    return found
+
+
+def is_flat(positions: FloatArray) -> bool:
+    """Whether points [m] lie in a plane, as far as an outline must."""
+    if len(positions) < 3 or not np.isfinite(positions).all():
+        return False
+    arms = positions - positions.mean(axis=0)
+    away = np.einsum("ij,j->i", arms, np.linalg.eigh(np.einsum("ij,ik->jk", arms, arms))[1][:, 0])
+    return float(np.abs(away).max()) <= 0.5 * FLATNESS * float(np.linalg.norm(np.ptp(positions, axis=0)))
+
+
 def walk(name: str, edges: IntArray) -> IntArray:
     """Vertices along edges that form one closed outline, from the lowest number on; raises `MeshError` if not."""
     if len(edges) == 0:

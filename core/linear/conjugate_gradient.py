@@ -1,9 +1,10 @@
 """Conjugate gradients on the Hessian of a time stage, which is never formed.
 
 H = inertia + springs + hinges + tetrahedra + contacts + one rank of gas per body, preconditioned by the multigrid
-cycle for the vertices and by blocks for the rigid bodies (Hestenes and Stiefel 1952). Flat bodies stay in their planes:
-residuals and what the preconditioner makes of them are projected (`plane.py`), P B P in place of B. A vector has one row per vertex,
-then two per rigid body. All sums run over the model's chunks in a fixed order, then over the rows of the rigid bodies.
+cycle for the vertices and by blocks for the rigid bodies (Hestenes and Stiefel 1952). Flat bodies stay in their
+planes: residuals and what the preconditioner makes of them are projected (`plane.py`), P B P in place of B. A vector
+has one row per vertex, then two per rigid body. All sums run over the model's chunks in a fixed order, then over the
+rows of the rigid bodies.
 """
 
 from typing import Any, NamedTuple
