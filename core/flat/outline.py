@@ -74,8 +74,8 @@ def check_loop(name: str, positions: FloatArray, given: ArrayLike | None) -> Out
     inner = len(positions) - len(found.vertices)
     if inner:
         raise MeshError(
-            f"{name}: {inner} vertices that are not on the outline; a loop is its outline only. Dissolve inner vertices "
-            "and delete loose ones (Mesh > Delete, Mesh > Clean Up > Delete Loose), or choose the type Truss."
+            f"{name}: {inner} vertices that are not on the outline; a loop is its outline only. Dissolve inner "
+            "vertices and delete loose ones (Mesh > Delete, Mesh > Clean Up > Delete Loose), or choose the type Truss."
         )
     return found
 
