@@ -12,7 +12,7 @@ momentum about n; what it takes along n the plane itself holds.
 import numpy as np
 
 from .jit import kernel
-from .model import FloatArray, Model
+from .model import FloatArray, IntArray, Model
 
 
 @kernel
@@ -81,3 +81,23 @@ class Planes:
             rows[:, :3] -= np.einsum("bi,bi,bj->bj", rows[:, :3], n, n)
             rows[:, 3:] = np.einsum("bi,bi,bj->bj", rows[:, 3:], n, n)
             momenta[self._bodies] = rows
+
+
+def moved_within(model: Model, membrane: int, start: FloatArray, moved: FloatArray) -> FloatArray:
+    """Positions `moved` [m] without their way out of a flat body's plane since `start`; of other bodies as they are."""
+    normal = model.flat.normal[membrane]
+    if model.flat.depth[membrane] == 0.0:
+        return moved
+    away = np.einsum("ij,j->i", moved - start, normal)
+    within: FloatArray = moved - away[:, None] * normal
+    return within
+
+
+def loop_points(model: Model, membrane: int, positions: FloatArray) -> tuple[IntArray, FloatArray]:
+    """Points of a loop, and where they are [m] when the caller's vertices are at `positions`, within the plane."""
+    followers = model.followers
+    points = followers.points[slice(*followers.vertex_start[membrane : membrane + 2]), :2]
+    rest = model.rest_positions[points]
+    middle = 0.5 * (rest[:, 0] + rest[:, 1])
+    moves = moved_within(model, membrane, middle, positions) - middle
+    return points.ravel(), (rest + moves[:, None]).reshape(-1, 3)

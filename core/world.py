@@ -12,6 +12,7 @@ from .errors import Diverged, DivergenceError, ParameterError
 from .flat.band import STRIP_TO_VOLUME
 from .lattice.follow import followed, held_points
 from .model import FloatArray, Model
+from .plane import loop_points, moved_within
 from .rigid.motion import set_matrix
 from .solvers.choice import SOLVERS, SolverMaker, solver_maker
 from .solvers.counts import Counts
@@ -159,16 +160,18 @@ class World:
         return state.velocity[number].copy(), turn @ inverse @ turn.T @ state.angular_momentum[number]
 
     def set_positions(self, membrane: int, positions: ArrayLike) -> None:
-        """Move a skin's vertices by hand [m], caller's order; velocities stay."""
-        points = self._points(membrane)
-        if self.model.is_lattice(membrane):
+        """Move the vertices of a skin, or of a loop within its plane, by hand [m], caller's order; velocities stay."""
+        points, model = self._points(membrane), self.model
+        if model.is_lattice(membrane) and not model.has_gas(membrane):
             raise ParameterError(
                 f"{self.model.body_names[membrane]}: its vertices follow a lattice; positions cannot be set. "
                 "Change a saved state, whose points are the lattice's, and load it."
             )
-        self._state.positions[points] = _shaped(
-            self.model.body_names[membrane], "positions", positions, (len(points), 3)
-        )
+        count = len(points) if not model.is_lattice(membrane) else len(points) // 2
+        given = _shaped(model.body_names[membrane], "positions", positions, (count, 3))
+        if model.is_lattice(membrane):
+            points, given = loop_points(model, membrane, given)
+        self._state.positions[points] = given
         self._untangle()
 
     def advance_frame(self, given: FrameInput | None = None) -> None:
@@ -253,10 +256,7 @@ class World:
                 count = int(np.diff(model.followers.pinned_start)[membrane])
                 given_positions = _shaped(name, "pinned positions", positions, (count, 3))
                 target[points] = held_points(model, membrane, given_positions)
-                if model.flat.depth[membrane] > 0.0:  # pins follow within the plane only
-                    normal, rest = model.flat.normal[membrane], model.rest_positions[points]
-                    away = np.einsum("ij,j->i", target[points] - rest, normal)
-                    target[points] -= away[:, None] * normal
+                target[points] = moved_within(model, membrane, model.rest_positions[points], target[points])
             else:
                 target[points] = _shaped(name, "pinned positions", positions, (len(points), 3))
         for collider, positions in given.collider_positions.items():
