@@ -155,11 +155,12 @@ def on_type_change(obj: bpy.types.Object) -> None:
 
 
 def choose_type(obj: bpy.types.Object) -> None:
-    """Make a flat mesh a loop, or a truss where it has inner vertices, unless somebody has chosen a type."""
+    """Make a flat mesh, or edges alone, a loop, or a truss where it has inner vertices, unless a type was chosen."""
     settings, mesh = obj.softpressure, obj.data
     if obj.type != "MESH" or obj.mode == "EDIT" or settings.is_property_set("body_type") or not len(mesh.edges):
         return
-    if is_flat(mesh_io.to_world(mesh_io.world_matrix(obj), mesh_io.read_local(mesh))):
+    local = mesh_io.read_local(mesh)
+    if not len(mesh.polygons) or is_flat(mesh_io.to_world(mesh_io.world_matrix(obj), local)):
         on_outline = len(np.unique(mesh_io.read_outline(mesh)))
         settings.body_type = "LOOP" if on_outline == len(mesh.vertices) else "TRUSS"
 

@@ -42,11 +42,6 @@ class Body:
     settings: dict[str, Any]
     outline: IntArray | None = None  # edges of the outline of a flat body, shape (edge_count, 2)
 
-    @property
-    def has_gas(self) -> bool:
-        """Whether it is filled with gas."""
-        return self.kind in {"MEMBRANE", "LOOP"}
-
 
 @dataclass(slots=True)
 class Solid:
@@ -173,7 +168,7 @@ def frame_input(start: Start, objects: dict[int, bpy.types.Object], depsgraph: b
     moved: dict[int, FloatArray] = {}
     for number, body in enumerate(start.bodies):
         evaluated = _evaluated(objects[body.object_uid], depsgraph)
-        if body.has_gas:
+        if body.kind in {"MEMBRANE", "LOOP"}:
             pressures[number] = evaluated.softpressure.gauge_pressure
         if len(body.pinned):
             positions = mesh_io.to_world(mesh_io.world_matrix(evaluated), mesh_io.read_local(evaluated.data))

@@ -3,12 +3,13 @@
 import numpy as np
 import pytest
 import shapes
-from flat_scene import gas_law_error, in_plane, loop_world, momenta, out_of_plane, ring_strain, run
+from flat_scene import AMBIENT, gas_law_error, in_plane, loop_world, momenta, out_of_plane, ring_strain, run
 from softpressure_ext.core.linear.conjugate_gradient import Scratch, conjugate_gradient
 from softpressure_ext.core.linear.multigrid import set_extra_diagonal
 from softpressure_ext.core.plane import Planes
 from softpressure_ext.core.solvers.force_based.forces import SoftForces
 from softpressure_ext.core.solvers.newton import NewtonSettings, StageMinimiser
+from softpressure_ext.core.solvers.xpbd.held import expected_gauge_pressure, gauge_left
 from softpressure_ext.core.state import gas_amount
 
 TILTED = ((1.0, 2.0, 0.5), 0.8)
@@ -133,7 +134,7 @@ def test_each_solver_holds_a_ring_under_pressure(solver, substeps):
     world.set_positions(0, (1.0 + strain) * world.positions(0))
     for _ in range(20):
         world.advance_frame()
-        assert gas_law_error(world, 0, TILTED) < 1e-13
+        assert gas_law_error(world, 0, TILTED) < 1e-12  # thousands of steps round the band's depth
     radius = np.linalg.norm(in_plane(world, 0, TILTED), axis=1)
     softer = 0.0
     if solver == "XPBD":
@@ -141,6 +142,16 @@ def test_each_solver_holds_a_ring_under_pressure(solver, substeps):
     assert radius.mean() / 0.5 - 1.0 == pytest.approx(strain, rel=0.01 + softer)
     assert np.ptp(radius) < 1e-4
     assert max(out_of_plane(world, TILTED)) < 1e-12
+
+
+def test_xpbd_knows_what_pressure_a_ring_should_hold():
+    model = loop_world(shapes.ring(400, 0.5), gauge_pressure=2e3, depth=0.2).model
+    gas = gas_amount(model, model.gauge_pressure)
+    strain = ring_strain(400, 0.5, 2e3, 1e4)
+    expected = (2e3 + AMBIENT) / (1.0 + strain) ** 2 - AMBIENT
+    # the polygon's area is that of a circle to 2 / 3 (pi / 400)^2
+    assert expected_gauge_pressure(model, gas)[0] == pytest.approx(expected, rel=1e-3)
+    assert gauge_left(model, gas, np.array([0.5 * expected]))[0] == pytest.approx(0.5, rel=1e-3)
 
 
 @pytest.mark.parametrize(("solver", "substeps"), [("XPBD", 20), ("RK4", 40), ("IMPLICIT_MESIT", 40)])
@@ -160,7 +171,9 @@ def test_two_loops_meet_and_keep_their_momentum_and_their_plane(solver, substeps
     after = momenta(world, TILTED)
     assert touched > 0 and np.linalg.norm(b.mean(axis=0) - (1.2, 0.3)) > 0.1
     np.testing.assert_allclose(after[0], before[0], atol=1e-11)
-    assert after[1] == pytest.approx(before[1], abs=2e-4)
+    # up to 1.5 N s along a triangle's normal, a thickness from where it acts, that leads past there by half a corner
+    lever = world.model.thickness[:2].sum() * np.pi / 31
+    assert after[1] == pytest.approx(before[1], abs=1.5 * lever)
     assert max(out_of_plane(world, TILTED)) < 1e-11
 
 
