@@ -143,6 +143,60 @@ def test_it_comes_to_rest_on_a_floor_under_its_weight():
     assert world.diagnostics().contact_count > 0
 
 
+@pytest.mark.parametrize("depths", [(0.1, 0.1), (0.3, 0.1), (0.1, 0.3)])
+def test_loops_of_any_depths_hold_each_other(depths):
+    """A fine ring on a square of four corners: the ring's corners meet sides without corners, as wide or not."""
+    builder = ModelBuilder()
+    square = np.array([(-0.4, 0.01), (0.4, 0.01), (0.4, 0.3), (-0.4, 0.3)])
+    builder.add_loop("ring", shapes.upright(shapes.ring(40, 0.2, (0.0, 0.52))), mass=0.5, gauge_pressure=1e3,
+                     damping=8.0, depth=depths[0], bounciness=0.2)  # fmt: skip
+    builder.add_flat_truss("square", shapes.upright(square), cell_size=0.29, modulus=1e6, depth=depths[1], mass=1.0,
+                           bounciness=0.2)  # fmt: skip
+    builder.add_collider("floor", *shapes.grid(20.0, 2))
+    world = World(builder.build(), frame_rate=60.0, substeps=4)
+    for _ in range(60):
+        world.advance_frame()
+        assert in_plane(world, 0)[:, 1].min() > in_plane(world, 1)[:, 1].max() - 0.01  # the truss gives way by less
+    assert in_plane(world, 0)[:, 1].min() < 0.35 and world.diagnostics().contact_count > 0
+
+
+@pytest.mark.parametrize("depth", [0.0, 0.02, 0.2])
+def test_rings_that_start_crossed_come_apart_within_their_plane(depth):
+    """The corners of each that are inside the other are told, both copies; nothing is lost on the way out."""
+    builder = ModelBuilder(gravity=(0.0, 0.0, 0.0))
+    options = {"mass": 1.0, "gauge_pressure": 1e3, "damping": 2.0, "friction": 0.0}
+    builder.add_loop("one", shapes.upright(shapes.ring(40, 0.3)), depth=depth, **options)
+    builder.add_loop("other", shapes.upright(shapes.ring(40, 0.3, (0.4, 0.1))), **options)
+    world = World(builder.build(), frame_rate=60.0, substeps=4)
+    within = [np.linalg.norm(in_plane(world, a) - centre, axis=1) < 0.3 * np.cos(np.pi / 40)
+              for a, centre in ((0, (0.4, 0.1)), (1, (0.0, 0.0)))]  # fmt: skip
+    assert world.crossing_triangle_count > 0 and len(world.save().wrong_side) == 2 * np.sum(within)
+    run(world, 40)
+    assert len(world.save().wrong_side) == 0
+    apart = np.linalg.norm(in_plane(world, 0).mean(axis=0) - in_plane(world, 1).mean(axis=0))
+    assert 0.55 < apart < 2.0  # they touch at 0.6, or less where they are flat
+    np.testing.assert_allclose(momenta(world)[0], 0.0, atol=1e-11)
+    assert max(out_of_plane(world)) < 1e-16
+
+
+def test_it_is_glued_to_a_crate_that_turns_in_space():
+    """Both copies of a corner are glued, so the crate hangs upright below the ring."""
+    builder = ModelBuilder()
+    ring = builder.add_loop("ring", shapes.upright(shapes.ring(40, 0.3, (0.0, 1.0))), depth=0.1, mass=1.0,
+                            gauge_pressure=2e3, damping=5.0, pinned=[8, 9, 10, 11, 12])  # fmt: skip
+    crate = builder.add_rigid("crate", *shapes.box(0.15, 1, (0.0, 0.02, 0.6)), mass=0.3, angular_damping=2.0,
+                              linear_damping=2.0)  # fmt: skip
+    builder.attach_to_rigid(ring, [29, 30, 31], crate)
+    model = builder.build()
+    assert len(model.attachments.stiffness) == 6
+    world = World(model, frame_rate=60.0, substeps=4)
+    run(world, 60)
+    low = in_plane(world)[[29, 30, 31]]
+    held = world.rigid_transform(crate) @ [0.0, 0.0, 0.7, 1.0]  # where the ring's lowest corner was glued
+    assert np.linalg.norm(held[[0, 2]] - low.mean(axis=0)) < 0.02
+    assert (np.abs(world.save().positions[:80, 1]) == 0.05).all()
+
+
 def test_it_takes_part_in_a_scene_in_space():
     """A ball and a crate fall on a deep loop: it holds them up within its plane, and nothing passes through."""
     builder = ModelBuilder()

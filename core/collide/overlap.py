@@ -24,6 +24,8 @@ from .tree import Trees
 
 #: Share of a body's vertices inside a closed collider from which on that is taken for a container.
 CONTAINER_SHARE = 0.75
+#: How far from its plane a flat body's edges are taken to lie, as a share of half its depth.
+NEAR_PLANE = 1e-3
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,17 +92,33 @@ def crossing_triangle_count(model: Model, trees: Trees, x: FloatArray) -> int:
 def _crossings(model: Model, trees: Trees, edges: BodyEdges, x: FloatArray) -> tuple[IntArray, IntArray, FloatArray]:
     """(edge, triangle, share of the edge at which it passes through) of every crossing."""
     partners = Partners.of(_body_boxes(trees), np.zeros(model.body_count), model.moving_count)
+    points, x = _edges_near_planes(model, edges.points, x)
     room = 1024
     while True:
         edge, triangle, share = np.zeros(room, np.int32), np.zeros(room, np.int32), np.zeros(room)
         count = find_crossings(
-            x, model.surfaces.triangles, edges.points, edges.body, partners.start, partners.other,
+            x, model.surfaces.triangles, points, edges.body, partners.start, partners.other,
             trees.triangle_order, trees.triangle_start, trees.node_start, trees.depth, trees.box,
             np.zeros(STACK_SIZE, np.int32), edge, triangle, share,
         )  # fmt: skip
         if count <= room:
             return edge[:count], triangle[:count], share[:count]
         room = count
+
+
+def _edges_near_planes(model: Model, edge_points: IntArray, x: FloatArray) -> tuple[IntArray, FloatArray]:
+    """Edges whose ends are, of flat bodies, other points that lie near the plane, and x with these points.
+
+    The outlines of two flat bodies of one depth would cross where their surfaces end, and rounding would decide.
+    """
+    pairs = model.flat.pairs
+    if not len(pairs):
+        return edge_points, x
+    middle, half = 0.5 * (x[pairs[:, 0]] + x[pairs[:, 1]]), 0.5 * (x[pairs[:, 0]] - x[pairs[:, 1]])
+    place = np.arange(model.point_count, dtype=np.int32)
+    place[pairs] = model.point_count + np.arange(2 * len(pairs), dtype=np.int32).reshape(-1, 2)
+    near = np.stack([middle + NEAR_PLANE * half, middle - NEAR_PLANE * half], axis=1).reshape(-1, 3)
+    return np.ascontiguousarray(place[edge_points]), np.concatenate([x, near])
 
 
 def _body_boxes(trees: Trees) -> FloatArray:
