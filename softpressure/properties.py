@@ -27,15 +27,18 @@ RIGID_SHAPES = (
     ("MESH", "Mesh", "The mesh itself, hollows and all; it must be closed"),
 )
 
+#: The numbers are what files hold.
 BODY_TYPES = (
-    ("MEMBRANE", "Membrane", "Closed skin filled with gas: balls, balloons, cushions"),
+    ("MEMBRANE", "Membrane", "Closed skin filled with gas: balls, balloons, cushions", "NONE", 0),
+    ("LOOP", "Loop", "Closed outline filled with gas that moves within its plane: edges or a flat face", "NONE", 3),
     (
-        "LOOP",
-        "Loop",
-        "Closed outline filled with gas that moves within its own plane (Matyka 2004): edges or a flat face",
+        "TRUSS",
+        "Truss",
+        "Struts with all diagonals that fill the mesh, or a flat one in its plane: light sponge",
+        "NONE",
+        1,
     ),
-    ("TRUSS", "Truss", "Lattice of struts with all diagonals that fills the mesh, or a flat one within its plane"),
-    ("SOLID", "Solid", "The same cells as tetrahedra that also keep their volume (XPBD): rubber, jelly, soft toys"),
+    ("SOLID", "Solid", "The same cells as tetrahedra that also keep their volume: rubber, jelly, soft toys", "NONE", 2),
 )
 
 Group = Any  # a property group: its members are known to Blender only

@@ -132,6 +132,13 @@ def test_a_type_that_does_not_fit_is_told_and_taken_back() -> None:
     assert "9 vertices that are not on the outline" in session.problems[sheet.session_uid]
 
 
+def test_files_of_earlier_versions_keep_their_types() -> None:
+    """Blender writes the number of a choice."""
+    ring = add_outline(RING)
+    items = ring.softpressure.bl_rna.properties["body_type"].enum_items
+    assert {item.identifier: item.value for item in items} == {"MEMBRANE": 0, "TRUSS": 1, "SOLID": 2, "LOOP": 3}
+
+
 def test_a_chosen_type_stays() -> None:
     ring = add_outline(RING, kind="")
     ring.softpressure.body_type = "TRUSS"

@@ -115,6 +115,8 @@ BAD_OUTLINES = {
     "the outline crosses itself at (0.5, 0, 0.5) m, between the edges at vertices 1 and 3. Move the vertices apart.":
         (np.array([(0, 0), (1, 0), (0, 1), (1.5, 1.5)], float), None),
     "the outline encloses no area (0 m\u00b2). Widen it, or uncross it.": (SQUARE * (1, 0), None),
+    "the outline turns back on itself at vertex 2. Open the angle, or delete it.":
+        (np.array([(0, 0), (1, 0), (2, 0), (1.5, 0), (1, 1)], float), None),
     "an edge of no length. Merge its ends (Mesh > Merge > By Distance).": (SQUARE[[0, 1, 2, 2, 3]], None),
     "mass 0 kg; give a number above 0.": (SQUARE, None, {"mass": 0.0}),
     "depth -1 m; give a number at least 0.": (SQUARE, None, {"depth": -1.0}),
