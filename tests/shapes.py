@@ -55,6 +55,23 @@ def torus(major, minor, major_count=24, minor_count=12, centre=(0.0, 0.0, 0.0)):
     return points + np.asarray(centre, float), split_quads(quads)
 
 
+def tube(major, minor, turns, rise, major_count=60, minor_count=12):
+    """Closed tube of radius `minor` along a helix that rises by `rise` per turn; vertices are numbered along it."""
+    u = np.linspace(0.0, 2.0 * np.pi * turns, major_count)
+    outward = np.stack([np.cos(u), np.sin(u), np.zeros_like(u)], axis=1)
+    middle = major * outward + np.outer(u / (2.0 * np.pi) * rise, [0.0, 0.0, 1.0])
+    v = np.arange(minor_count) * 2.0 * np.pi / minor_count
+    ring = np.cos(v)[None, :, None] * outward[:, None] + np.sin(v)[None, :, None] * np.array([0.0, 0.0, 1.0])
+    points = np.concatenate([middle[:1], (middle[:, None] + minor * ring).reshape(-1, 3), middle[-1:]])
+    number = 1 + np.arange(major_count * minor_count).reshape(major_count, minor_count)
+    quads = np.stack(
+        [number[:-1], number[1:], np.roll(number, -1, axis=1)[1:], np.roll(number, -1, axis=1)[:-1]], axis=-1
+    ).reshape(-1, 4)
+    first = np.stack([np.zeros(minor_count, int), number[0], np.roll(number[0], -1)], axis=1)
+    last = np.stack([np.full(minor_count, len(points) - 1), np.roll(number[-1], -1), number[-1]], axis=1)
+    return points, np.concatenate([first, split_quads(quads), last])
+
+
 def grid(size, cells=1, z=0.0):
     """Open square plate of edge `size` in the plane z, facing up."""
     line = np.linspace(-0.5 * size, 0.5 * size, cells + 1)

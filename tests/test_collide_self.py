@@ -3,6 +3,7 @@
 import collide_reference as reference
 import numpy as np
 import pytest
+import shapes
 from softpressure_ext.core.collide.bound import limit_displacement
 from softpressure_ext.core.collide.broad import ContactSearch
 from softpressure_ext.core.collide.contacts import Contacts
@@ -304,17 +305,66 @@ def test_own_distance_is_that_of_the_best_rotation():
     assert own_distance(x, mirrored, 0, 60) > 0.5  # no rotation takes a body into its mirror image
 
 
-def test_a_body_that_starts_crossed_with_itself_waits_until_it_is_clear():
+def test_a_body_that_starts_inside_out_or_too_near_to_itself_waits_until_it_is_clear():
     ball = reference.icosphere(2, 1.0)
     model = skin(ball, 0.02)
-    for height in (-0.5, -1.0, 0.0, 0.01):  # pushed through itself, inside out, flat, and within its thickness
+    for height in (-1.0, 0.0, 0.01):  # inside out, flat, and within its thickness
         search, contacts = ContactSearch(model), Contacts(model.vertex_count)
         x = squashed(ball, height)
-        if height == -0.5:
-            x = np.where(ball[0][:, 2:] > 0.6, ball[0] * [1.0, 1.0, -1.5], ball[0])  # the top pushed through
         search.untangle(x)
         assert search.suspended.tolist() == [0]
         search.search(x, np.ones(1), contacts, np.full(1, 0.01))
         assert contacts.count == 0 and search.suspended.tolist() == [0]
         search.search(squashed(ball, 0.2), np.ones(1), contacts, np.full(1, 0.1))
         assert contacts.count > 10 and len(search.suspended) == 0
+
+
+def windings(places, x, triangles):
+    """How often a closed surface winds around each place: the sum of the solid angles (van Oosterom, Strackee 1983)."""
+    a, b, c = (x[triangles[:, k]][None] - places[:, None] for k in range(3))
+    la, lb, lc = (np.linalg.norm(v, axis=2) for v in (a, b, c))
+    volume = np.einsum("ijk,ijk->ij", a, np.cross(b, c))
+    rest = la * lb * lc + (a * b).sum(2) * lc + (b * c).sum(2) * la + (c * a).sum(2) * lb
+    return np.rint(np.arctan2(volume, rest).sum(axis=1) / (2.0 * np.pi)).astype(int)
+
+
+@pytest.mark.parametrize("name", ["tube", "pushed through", "cow.obj"])
+def test_who_is_on_the_wrong_side_of_the_own_skin(name):
+    if name == "tube":
+        x, triangles = shapes.tube(0.3, 0.12, 1.05, 0.2)
+    elif name == "cow.obj":
+        x, triangles = shapes.foreign_mesh(name)
+    else:
+        x, triangles = reference.icosphere(3, 1.0)
+        x = np.where(x[:, 2:] > 0.6, x * [1.0, 1.0, -1.5], x)
+    model = skin((x, triangles), 0.002 * np.ptp(x))
+    search = ContactSearch(model)
+    search.untangle(x)
+    normal = np.zeros_like(x)
+    area = np.cross(x[triangles[:, 1]] - x[triangles[:, 0]], x[triangles[:, 2]] - x[triangles[:, 0]])
+    for corner in range(3):
+        np.add.at(normal, triangles[:, corner], area)
+    normal /= np.linalg.norm(normal, axis=1, keepdims=True)
+    turns = windings(x + 0.01 * model.thickness[0] * normal, x, triangles)
+    wrong = np.flatnonzero(turns)
+    assert len(wrong) > 10
+    np.testing.assert_array_equal(search.wrong_side_pairs, np.stack([wrong, np.zeros_like(wrong)], axis=1))
+    np.testing.assert_array_equal(search.wrong_side_facing, np.sign(turns[wrong]))
+
+
+def test_a_crossed_skin_leaves_by_the_other_part_of_it():
+    """Both ends of a tube, one through the other: each listed point has one row, with a triangle of the other end."""
+    x, triangles = shapes.tube(0.3, 0.12, 1.05, 0.2)
+    model = skin((x, triangles), 0.002)
+    search, contacts = ContactSearch(model), Contacts(model.vertex_count)
+    search.untangle(x)
+    assert len(search.suspended) == 0
+    search.search(x, np.ones(1), contacts, np.full(1, 0.002))
+    listed = search.wrong_side_pairs[:, 0]
+    rows = np.flatnonzero(contacts.side[: contacts.edge_start] < 0)
+    np.testing.assert_array_equal(contacts.points[rows, 0], listed)
+    assert not np.isin(contacts.points[: contacts.edge_start, 0], listed).sum() > len(rows)
+    turn = len(x) // 2  # points are numbered along the tube
+    assert ((contacts.points[rows, 0] < turn) != (contacts.points[rows, 1] < turn)).all()
+    evaluate_gaps(x, contacts, model.surfaces)
+    assert (contacts.gap[rows] - contacts.offset[rows] < contacts.thickness[rows]).all()

@@ -3,8 +3,10 @@
 import numpy as np
 import pytest
 import shapes
-from flat_scene import AMBIENT, gas_law_error, in_plane, loop_world, momenta, out_of_plane, ring_strain, run
+from flat_scene import AMBIENT, gas_law_error, in_plane, loop_world, momenta, out_of_plane, plane_of, ring_strain, run
 from softpressure_ext.core import FrameInput, ModelBuilder, ParameterError, World
+from softpressure_ext.core.collide.own_way_out import own_wrong_side
+from softpressure_ext.core.collide.tree import build_trees
 
 TILTED = ((1.0, 2.0, 0.5), 0.8)
 RING = shapes.ring(48, 0.5)
@@ -29,6 +31,25 @@ def test_the_gas_law_holds_in_every_frame_of_a_fall():
         lowest = min(lowest, in_plane(world)[:, 1].min())
     assert 0.0 < lowest < world.model.thickness[0]
     assert out_of_plane(world) == (0.0, 0.0)  # the plane lies along the axes
+
+
+@pytest.mark.parametrize("turn", [None, TILTED])
+def test_a_folded_outline_is_not_taken_to_be_inside_itself(turn):
+    """Whether a corner is inside is asked within the plane: rays would leave a strip through its open sides."""
+    world = bark_world(turn=turn)
+    assert world.crossing_triangle_count == 0 and len(world.save().wrong_side) == 0
+    model, surfaces = world.model, world.model.surfaces
+    trees = build_trees(model.rest_positions, surfaces.triangles, surfaces.body_triangle_start)
+    trees.refit(model.rest_positions, surfaces.triangles, np.ones(model.body_count, np.uint8))
+    assert len(own_wrong_side(model, trees, model.rest_positions, 0)[0]) == 0
+    # a fold pushed through the other side: its corners, both copies, and no others
+    x = model.rest_positions.copy()
+    flat = (x[: model.vertex_count] @ plane_of(turn))[:, [0, 2]] - (0.0, 0.75)
+    lobe = (flat[:, 0] > 0.35) & (np.abs(flat[:, 1]) < 0.2)
+    x[: model.vertex_count][lobe] -= plane_of(turn) @ [1.2, 0.0, 0.0]
+    trees.refit(x, surfaces.triangles, np.ones(model.body_count, np.uint8))
+    wrong = own_wrong_side(model, trees, x, 0)[0]
+    assert len(wrong) and (np.sort(wrong // 2)[::2] == np.sort(wrong // 2)[1::2]).all()
 
 
 def test_a_ring_keeps_the_strain_of_the_closed_form():

@@ -15,6 +15,7 @@ from .groups import build_groups, find_movers, fit_groups
 from .nearest import STACK_SIZE
 from .overlap import Overlaps, find_overlaps
 from .own_motion import own_distance
+from .own_way_out import own_wrong_side
 from .partners import Partners, fit_bodies
 from .query import add_counts, find_pairs, place_rows, start_rows, write_contacts
 from .recovery import WrongSide
@@ -72,7 +73,7 @@ class ContactSearch:
 
     @property
     def wrong_side_pairs(self) -> NDArray[np.int32]:
-        """(point, body) pairs whose point lies behind the body's surface, sorted, shape (n, 2)."""
+        """(point, body) pairs whose point lies behind the body's surface, maybe its own, sorted, shape (n, 2)."""
         return self._wrong.pairs
 
     @property
@@ -81,8 +82,13 @@ class ContactSearch:
         return self._wrong.facing
 
     @property
+    def crosses_itself(self) -> bool:
+        """Whether points of a skin are listed as behind the skin's own surface."""
+        return bool(self._wrong.own.any())
+
+    @property
     def suspended(self) -> NDArray[np.int32]:
-        """Bodies that began inside out, crossed with themselves or too near: no self-contact until they are clear."""
+        """Bodies that began inside out or too near to themselves: no self-contact until they are clear."""
         return np.flatnonzero(self._suspended).astype(np.int32)
 
     def suspend(self, bodies: NDArray[np.int32]) -> None:
@@ -115,14 +121,23 @@ class ContactSearch:
         self.suspend(wrong_side[own, 1])
 
     def untangle(self, x: FloatArray) -> Overlaps:
-        """Look for bodies that cross each other at x and list the points on the wrong side; suspend self-contact
-        where a body crosses itself or is too near to itself.
+        """Look for bodies that cross each other or themselves at x and list the points on the wrong side; suspend
+        self-contact where a body is inside out, or too near to itself without a point on the wrong side.
 
         Meant for the start of a run: it costs about as much as a hundred searches. The result is for reports.
         """
-        overlaps = find_overlaps(self._model, self._trees, x)
-        self._wrong.set(overlaps.pairs, overlaps.facing)
-        self.suspend(np.array([body for body in self._own.bodies.tolist() if self._own.touches(x, body)], np.int32))
+        overlaps = find_overlaps(self._model, self._trees, x, self._own.bodies)
+        pairs, facing = [overlaps.pairs], [overlaps.facing]
+        waiting = []
+        for body in self._own.bodies.tolist():
+            points, side = own_wrong_side(self._model, self._trees, x, body)
+            if self._own.inside_out(x, body) or (len(points) == 0 and self._own.touches(x, body)):
+                waiting.append(body)
+            else:
+                pairs.append(np.stack([points, np.full_like(points, body)], axis=1))
+                facing.append(side)
+        self._wrong.set(np.concatenate(pairs), np.concatenate(facing))
+        self.suspend(np.array(waiting, np.int32))
         return overlaps
 
     def recover(self, x: FloatArray, contacts: Contacts) -> None:
@@ -175,11 +190,12 @@ class ContactSearch:
             self._make_room(np.maximum(room, self._found_count + self._found_count // 2))
         own = self._own.bodies[~self._suspended[self._own.bodies]]
         own_points, own_edges = self._own.find(x, self._own_reach, own)
+        own_points, own_facing = self._wrong.replace_own(own_points)
         add_counts(own_points, self._point_count)
         edge_pairs = self._edges.find(x, self._margin, partners, trees, own_edges)
         contacts.count = contacts.edge_start = start_rows(self._point_count, self._cursor)
         contacts.reserve(contacts.count + len(edge_pairs))
-        place_rows(own_points, self._cursor, contacts.triangle, contacts.facing)
+        place_rows(own_points, own_facing, self._cursor, contacts.triangle, contacts.facing)
         write_contacts(
             surfaces.triangles, surfaces.triangle_body, model.thickness, model.friction,
             groups.points, groups.start, groups.body, groups.chunk_start, groups.chunk_order,

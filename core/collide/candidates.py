@@ -67,6 +67,11 @@ class Candidates:
         """Whether points are behind a surface."""
         return len(self._search.wrong_side_pairs) > 0
 
+    @property
+    def crosses_itself(self) -> bool:
+        """Whether points of a skin are behind the skin's own surface."""
+        return self._search.crosses_itself
+
     def recover(self, x: FloatArray) -> None:
         """Ask points behind a surface for their next bit of the way back; see `ContactSearch.recover`."""
         self._search.recover(x, self.contacts)

@@ -149,7 +149,7 @@ class Contacts:
 
     def clear(self) -> None:
         """Forget all contacts."""
-        self.count = self.edge_start = 0
+        self.count = self.edge_start = self.first_attachment = 0
         self.vertex_start[:] = 0
 
     def attach(self, attachments: Attachments, point_body: IntArray, body_count: int) -> None:

@@ -69,8 +69,8 @@ def evaluate_rows(
             end = begin
             while end < count and points[end, 0] == points[begin, 0]:
                 measure(
-                    x, triangles, triangle_neighbour, points[end, 0], triangle[end], side[end], facing[end], end,
-                    weights, normal, distance, gap, feature,
+                    x, triangles, triangle_neighbour, points[end, 0], triangle[end], side[end], facing[end],
+                    bodies[end, 0] == bodies[end, 1], end, weights, normal, distance, gap, feature,
                 )  # fmt: skip
                 if side[end] < 0:
                     gap[end] += offset[end]
@@ -82,9 +82,13 @@ def evaluate_rows(
 
 @kernel
 def measure(
-    x, triangles, triangle_neighbour, point, triangle, side, facing, row, weights, normal, distance, gap, feature
+    x, triangles, triangle_neighbour, point, triangle, side, facing, own, row, weights, normal, distance, gap, feature
 ):
-    """Closest point, unit normal and gap of one row, not yet asking who owns it."""
+    """Closest point, unit normal and gap of one row, not yet asking who owns it.
+
+    A point behind its own body's surface (`own`) has its height over the triangle's plane as gap: the triangle by which
+    it comes out need not be the nearest one, and beside it the side of a closest edge or corner tells nothing.
+    """
     a, b, c = triangles[triangle, 0], triangles[triangle, 1], triangles[triangle, 2]
     u, v, w, qx, qy, qz, d, where = closest_on_triangle_of(x, point, triangles, triangle)
     d = math.sqrt(d)
@@ -92,7 +96,11 @@ def measure(
     vague = 1e-14 * (abs(x[point, 0]) + abs(x[point, 1]) + abs(x[point, 2]))
     nx, ny, nz = 0.0, 0.0, 0.0
     signed = d
-    if where == 0 or side < 0 or not d > vague:
+    if own and side < 0:
+        nx, ny, nz = unit_normal(x, a, b, c)
+        nx, ny, nz = facing * nx, facing * ny, facing * nz
+        signed = qx * nx + qy * ny + qz * nz
+    elif where == 0 or side < 0 or not d > vague:
         nx, ny, nz = unit_normal(x, a, b, c)
         if side < 0:
             if where >= FIRST_CORNER:
@@ -104,7 +112,7 @@ def measure(
                 signed = -d
         elif qx * nx + qy * ny + qz * nz < 0.0:
             nx, ny, nz = -nx, -ny, -nz
-    if where != 0 and d > vague:
+    if where != 0 and d > vague and not (own and side < 0):
         nx, ny, nz = qx / signed, qy / signed, qz / signed
     weights[row, 0], weights[row, 1], weights[row, 2], weights[row, 3] = 1.0, -u, -v, -w
     normal[row, 0], normal[row, 1], normal[row, 2] = nx, ny, nz

@@ -100,22 +100,22 @@ def exit_triangle(x, point, body, facing, d, triangles, triangle_order, triangle
         leaf = node - leaves + 1
         for place in range(first + leaf * size // leaves, first + (leaf + 1) * size // leaves):
             triangle = triangle_order[place]
-            t = ray_to_triangle(x, point, d, triangles, triangle, facing)
+            t = ray_to_triangle(x, x[point], d, triangles, triangle, facing)
             if t >= 0.0 and (t < best or (t == best and triangle < found)):
                 best, found = t, triangle
     return found
 
 
 @kernel
-def ray_to_triangle(x, point, d, triangles, triangle, facing):
-    """Distance [m] along unit vector d at which the ray leaves through the triangle, -1 if it does not.
+def ray_to_triangle(x, p, d, triangles, triangle, facing):
+    """Distance [m] along unit vector d (3,) at which a ray from p (3,) leaves through the triangle, -1 if it does not.
 
     Moeller and Trumbore 1997, with the determinant's sign as the side.
     """
     a, b, c = triangles[triangle, 0], triangles[triangle, 1], triangles[triangle, 2]
     ex, ey, ez = x[b, 0] - x[a, 0], x[b, 1] - x[a, 1], x[b, 2] - x[a, 2]
     fx, fy, fz = x[c, 0] - x[a, 0], x[c, 1] - x[a, 1], x[c, 2] - x[a, 2]
-    rx, ry, rz = x[point, 0] - x[a, 0], x[point, 1] - x[a, 1], x[point, 2] - x[a, 2]
+    rx, ry, rz = p[0] - x[a, 0], p[1] - x[a, 1], p[2] - x[a, 2]
     nx, ny, nz = ey * fz - ez * fy, ez * fx - ex * fz, ex * fy - ey * fx
     along = nx * d[0] + ny * d[1] + nz * d[2]
     if along * facing <= 0.0:

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..jit import kernel
-from ..model import FloatArray, IntArray, Model
+from ..model import BoolArray, FloatArray, IntArray, Model
 from .features import edge_meets
 from .nearest import STACK_SIZE
 from .partners import Partners
@@ -26,6 +26,7 @@ from .tree import Trees
 CONTAINER_SHARE = 0.75
 #: How far from its plane a flat body's edges are taken to lie, as a share of half its depth.
 NEAR_PLANE = 1e-3
+NO_BODIES: IntArray = np.zeros(0, np.int32)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,11 +35,11 @@ class Overlaps:
 
     pairs: IntArray  # point on the wrong side, body behind whose surface it is, shape (pair_count, 2)
     facing: NDArray[np.int8]  # +1: the right side is where the body's normals point to, else -1, (pair_count,)
-    crossing_triangles: IntArray  # triangles that cross another body's surface, ascending
+    crossing_triangles: IntArray  # triangles that cross a surface, ascending
 
     @property
     def crossing_triangle_count(self) -> int:
-        """Number of triangles, of all bodies, that cross another body's surface."""
+        """Number of triangles, of all bodies, that cross another body's surface or their own."""
         return int(self.crossing_triangles.shape[0])
 
 
@@ -59,16 +60,21 @@ class BodyEdges:
         return cls(points=points, body=model.point_body[points[:, 0]])
 
 
-def find_overlaps(model: Model, trees: Trees, x: FloatArray) -> Overlaps:
-    """Find the points on the wrong side of another body's surface at positions x [m], shape (point_count, 3)."""
+def find_overlaps(model: Model, trees: Trees, x: FloatArray, own: IntArray = NO_BODIES) -> Overlaps:
+    """Find the points on the wrong side of another body's surface at positions x [m], shape (point_count, 3).
+
+    own: bodies whose crossings with themselves are counted, too.
+    """
     surfaces = model.surfaces
     trees.refit(x, surfaces.triangles, np.ones(model.body_count, np.uint8))
     edges = BodyEdges.of(model)
-    edge, triangle, share = _crossings(model, trees, edges, x)
+    edge, triangle, share = _crossings(model, trees, edges, x, own)
     pairs: list[IntArray] = []
     facings: list[NDArray[np.int8]] = []
     body, other = edges.body[edge], surfaces.triangle_body[triangle]
     for a, b in sorted(set(zip(body.tolist(), other.tolist(), strict=True))):
+        if a == b:
+            continue  # `own_way_out`
         rows = np.flatnonzero((body == a) & (other == b))
         points, facing = _wrong_side(model, edges, x, a, b, edge[rows], triangle[rows], share[rows])
         pairs.append(np.stack([points, np.full_like(points, b)], axis=1))
@@ -80,24 +86,42 @@ def find_overlaps(model: Model, trees: Trees, x: FloatArray) -> Overlaps:
     )
 
 
-def crossing_triangle_count(model: Model, trees: Trees, x: FloatArray) -> int:
-    """Number of triangles, of all bodies, that cross another body's surface at positions x [m]."""
+def crossing_triangle_count(model: Model, trees: Trees, x: FloatArray, own: IntArray = NO_BODIES) -> int:
+    """Number of triangles, of all bodies, that cross another body's surface at positions x [m].
+
+    own: bodies whose crossings with themselves count, too.
+    """
     surfaces = model.surfaces
     trees.refit(x, surfaces.triangles, np.ones(model.body_count, np.uint8))
     edges = BodyEdges.of(model)
-    edge, triangle, _ = _crossings(model, trees, edges, x)
+    edge, triangle, _ = _crossings(model, trees, edges, x, own)
     return int(_triangles_at(model, edges, edge, triangle).shape[0])
 
 
-def _crossings(model: Model, trees: Trees, edges: BodyEdges, x: FloatArray) -> tuple[IntArray, IntArray, FloatArray]:
+def own_crossings(model: Model, trees: Trees, x: FloatArray, own: IntArray) -> BoolArray:
+    """Corners of the triangles by which bodies `own` cross themselves at x [m], shape (point_count,)."""
+    found = np.zeros(model.point_count, bool)
+    if len(own):
+        surfaces = model.surfaces
+        trees.refit(x, surfaces.triangles, np.ones(model.body_count, np.uint8))
+        edges = BodyEdges.of(model)
+        edge, triangle, _ = _crossings(model, trees, edges, x, own)
+        inner = edges.body[edge] == surfaces.triangle_body[triangle]
+        found[surfaces.triangles[_triangles_at(model, edges, edge[inner], triangle[inner])]] = True
+    return found
+
+
+def _crossings(
+    model: Model, trees: Trees, edges: BodyEdges, x: FloatArray, own: IntArray
+) -> tuple[IntArray, IntArray, FloatArray]:
     """(edge, triangle, share of the edge at which it passes through) of every crossing."""
-    partners = Partners.of(_body_boxes(trees), np.zeros(model.body_count), model.moving_count)
-    points, x = _edges_near_planes(model, edges.points, x)
+    partners = Partners.of(_body_boxes(trees), np.zeros(model.body_count), model.moving_count).with_own(own)
+    places, x = _edges_near_planes(model, edges.points, x)
     room = 1024
     while True:
         edge, triangle, share = np.zeros(room, np.int32), np.zeros(room, np.int32), np.zeros(room)
         count = find_crossings(
-            x, model.surfaces.triangles, points, edges.body, partners.start, partners.other,
+            x, model.surfaces.triangles, edges.points, places, edges.body, partners.start, partners.other,
             trees.triangle_order, trees.triangle_start, trees.node_start, trees.depth, trees.box,
             np.zeros(STACK_SIZE, np.int32), edge, triangle, share,
         )  # fmt: skip
@@ -107,7 +131,7 @@ def _crossings(model: Model, trees: Trees, edges: BodyEdges, x: FloatArray) -> t
 
 
 def _edges_near_planes(model: Model, edge_points: IntArray, x: FloatArray) -> tuple[IntArray, FloatArray]:
-    """Edges whose ends are, of flat bodies, other points that lie near the plane, and x with these points.
+    """Where the ends of edges are taken to lie, as rows of x: of flat bodies other ones near the plane; x with these.
 
     The outlines of two flat bodies of one depth would cross where their surfaces end, and rounding would decide.
     """
@@ -199,13 +223,16 @@ def join_parts(pairs, joined, part):
 
 @kernel
 def find_crossings(
-    x, triangles, edge_points, edge_body, partner_start, partner, triangle_order, triangle_start, node_start, depth,
-    box, stack, out_edge, out_triangle, out_share,
+    x, triangles, edge_points, edge_place, edge_body, partner_start, partner, triangle_order, triangle_start,
+    node_start, depth, box, stack, out_edge, out_triangle, out_share,
 ):  # fmt: skip
-    """Every edge of one body that passes through a triangle of another; returns how many, also beyond the room."""
+    """Every edge of a body that passes through a triangle of a partner; returns how many, also beyond the room.
+
+    `edge_place`: rows of x where its ends are.
+    """
     count = 0
     for edge in range(edge_points.shape[0]):
-        u, w = edge_points[edge, 0], edge_points[edge, 1]
+        u, w = edge_place[edge, 0], edge_place[edge, 1]
         body = edge_body[edge]
         for entry in range(partner_start[body], partner_start[body + 1]):
             other = partner[entry]
@@ -235,7 +262,7 @@ def find_crossings(
                     continue
                 leaf = node - leaves + 1
                 for place in range(first + leaf * size // leaves, first + (leaf + 1) * size // leaves):
-                    share = passes_through(x, u, w, triangles, triangle_order[place])
+                    share = passes_through(x, edge_points[edge], u, w, triangles, triangle_order[place])
                     if share >= 0.0:
                         if count < out_edge.shape[0]:
                             out_edge[count], out_triangle[count] = edge, triangle_order[place]
@@ -245,6 +272,9 @@ def find_crossings(
 
 
 @kernel
-def passes_through(x, u, w, triangles, triangle):
-    """`edge_meets` for a triangle given by number."""
+def passes_through(x, ends, u, w, triangles, triangle):
+    """`edge_meets` for a triangle given by number; -1 if they share a corner. `ends` of the edge are at x[u], x[w]."""
+    for k in range(3):
+        if triangles[triangle, k] == ends[0] or triangles[triangle, k] == ends[1]:
+            return -1.0
     return edge_meets(x, u, w, triangles[triangle, 0], triangles[triangle, 1], triangles[triangle, 2])

@@ -42,6 +42,15 @@ class Partners:
         start = np.searchsorted(both[:, 0], np.arange(len(margin) + 1)).astype(np.int32)
         return Partners(start, np.ascontiguousarray(both[:, 1]))
 
+    def with_own(self, bodies: NDArray[np.int32]) -> "Partners":
+        """The same, with each of `bodies` as a partner of itself."""
+        count = len(self.start) - 1
+        body = np.concatenate([np.repeat(np.arange(count), np.diff(self.start)), bodies])
+        other = np.concatenate([self.other, bodies]).astype(np.int32)
+        order = np.lexsort((other, body))
+        start = np.searchsorted(body[order], np.arange(count + 1)).astype(np.int32)
+        return Partners(start, np.ascontiguousarray(other[order]))
+
     @property
     def bodies(self) -> NDArray[np.bool_]:
         """Whether each body has a partner, shape (body_count,)."""

@@ -36,6 +36,8 @@ def find_pairs(
                 point = points[place]
                 point_count[point] = 0
                 for k in range(listed_start[point], listed_start[point + 1]):
+                    if listed_body[k] == body:
+                        continue  # `own_way_out`
                     listed = True
                     triangle = way_out(
                         x, point, listed_body[k], listed_facing[k], listed_direction[k], triangles, triangle_order,
@@ -111,13 +113,13 @@ def add_counts(pairs, point_count):
 
 
 @kernel
-def place_rows(pairs, cursor, out_triangle, out_facing):
-    """Put (point, triangle) pairs that were found apart first among the rows of their points."""
+def place_rows(pairs, facing, cursor, out_triangle, out_facing):
+    """Put (point, triangle) pairs that were found apart, and their facing, first among the rows of their points."""
     for k in range(pairs.shape[0]):
         row = cursor[pairs[k, 0]]
         cursor[pairs[k, 0]] += 1
         out_triangle[row] = pairs[k, 1]
-        out_facing[row] = 0
+        out_facing[row] = facing[k]
 
 
 @kernel

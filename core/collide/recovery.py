@@ -4,16 +4,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..jit import kernel
-from ..model import FloatArray, IntArray, Model
+from ..model import BoolArray, FloatArray, IntArray, Model
 from .contacts import WRONG_SIDE, Contacts
 from .features import unit_normal
 from .narrow import evaluate_gaps, measure
 from .nearest import STACK_SIZE, nearest_triangle
+from .own_way_out import own_way_out, own_wrong_side
 from .tree import Trees
 
 #: Gap at which a point that comes from the wrong side is let go, as a share of the thickness. A nearly full
 #: thickness makes the way back slow and the last contact light.
 RECOVERY_SHARE = 0.75
+
+#: By how much more than it has reached a point of a skin that crosses itself is asked for in each stage, as a share of
+#: the gap at which it is let go: what the skin's own springs hold back is pushed harder and harder.
+INSISTENCE = 0.3
+#: Gap that is left of that one where a point does not give way.
+LEAST_GAP = 0.1
 
 #: Length of the mean normal of what lies on the wrong side (1: flat) from which on it tells how to come apart.
 CLEAR_DIRECTION = 0.05
@@ -25,7 +32,8 @@ class WrongSide:
     pairs: shape (n, 2); facing: +1 where the right side is the one the triangles' normals point to, else -1,
     shape (n,); start: CSR of pairs over points, shape (point_count + 1,); body: second column of pairs;
     direction: unit vectors along which the points come back, zero where unknown, shape (n, 3);
-    progress: gap [m] that counts as reached, shape (n,).
+    progress: gap [m] that counts as reached, shape (n,); own: whether body is the point's own, shape (n,);
+    exit: the triangle by which a point leaves its own body, of the other pairs -1, shape (n,).
     """
 
     def __init__(self, model: Model) -> None:
@@ -43,6 +51,8 @@ class WrongSide:
         self.body: IntArray = np.ascontiguousarray(self.pairs[:, 1])
         self.direction: FloatArray = np.zeros((len(order), 3))
         self.progress: FloatArray = np.full(len(order), -np.inf)
+        self.own: BoolArray = self._model.point_body[self.pairs[:, 0]] == self.body
+        self.exit: IntArray = np.full(len(order), -1, np.int32)
         self.start: IntArray = np.searchsorted(self.pairs[:, 0], np.arange(self._model.point_count + 1)).astype(
             np.int32
         )
@@ -50,17 +60,46 @@ class WrongSide:
     def release(self, x: FloatArray, trees: Trees) -> None:
         """Take points that have come back to the right side off the list, and aim the others.
 
+        What crosses itself is looked at anew: its points may go through others on the way out.
         x: positions [m], shape (point_count, 3), which the trees must fit.
         """
         model = self._model
+        self._renew_own(x, trees)
         body = model.point_body[self.pairs[:, 0]]
-        gap = signed_gaps(model, trees, x, self.pairs, self.facing)
+        way = np.full(len(self), -1, np.int32)
+        way[self.own] = own_way_out(model, trees, x, self.pairs[self.own])
+        gap = signed_gaps(model, trees, x, self.pairs, self.facing, way)
         enough = RECOVERY_SHARE * (model.thickness[body] + model.thickness[self.body])
-        behind = ~((gap > 0.0) & (gap >= enough))
+        behind = ~((gap > 0.0) & (gap >= enough)) | self._inside
+        behind &= ~(self.own & (way < 0))
         progress = self.progress[behind]
         self.set(self.pairs[behind], self.facing[behind])
-        self.progress = progress
+        self.progress, self.exit = progress, way[behind]
         self._aim(x)
+
+    def _renew_own(self, x: FloatArray, trees: Trees) -> None:
+        """Add to the list what else is on the wrong side of a body that crosses itself, and note which is."""
+        kept = ~self.own
+        pairs, facing, progress = [self.pairs[kept]], [self.facing[kept]], [self.progress[kept]]
+        inside = [np.zeros(int(kept.sum()), bool)]
+        for body in np.unique(self.body[self.own]).tolist():
+            rows = np.flatnonzero(self.own & (self.body == body))
+            wrong, side = own_wrong_side(self._model, trees, x, body)
+            points = np.union1d(self.pairs[rows, 0], wrong).astype(np.int32)
+            known = np.isin(points, self.pairs[rows, 0])
+            listed = np.isin(points, wrong)
+            now, reached = np.zeros(len(points), np.int8), np.full(len(points), -np.inf)
+            now[known], reached[known] = self.facing[rows], self.progress[rows]
+            now[listed] = side
+            pairs.append(np.stack([points, np.full_like(points, body)], axis=1))
+            facing.append(now)
+            progress.append(reached)
+            inside.append(listed)
+        joined = np.concatenate(pairs)
+        order = np.lexsort((joined[:, 1], joined[:, 0]))
+        self.set(joined, np.concatenate(facing))
+        self.progress = np.concatenate(progress)[order]
+        self._inside: BoolArray = np.concatenate(inside)[order]
 
     def _aim(self, x: FloatArray) -> None:
         """Directions in which bodies come apart: against the mean normal of the skin that is on the wrong side.
@@ -72,6 +111,8 @@ class WrongSide:
         body = model.point_body[self.pairs[:, 0]]
         keys = set(zip(np.minimum(body, self.body).tolist(), np.maximum(body, self.body).tolist(), strict=True))
         for low, high in sorted(keys):
+            if low == high:
+                continue  # the pieces of a skin that crosses itself have ways of their own
             vector, area = np.zeros(3), 0.0
             for a, b, sign in ((low, high, -1.0), (high, low, 1.0)):
                 listed = (body == a) & (self.body == b)
@@ -91,6 +132,20 @@ class WrongSide:
                 self.direction[(body == low) & (self.body == high)] = vector / length
                 self.direction[(body == high) & (self.body == low)] = -vector / length
 
+    def replace_own(self, found: IntArray) -> tuple[IntArray, NDArray[np.int8]]:
+        """(point, triangle) pairs of bodies with themselves, of listed points their way out, and the facing of each.
+
+        `found` and the result are sorted, shape (n, 2); facing is 0 for ordinary pairs, shape (n,).
+        """
+        if not self.own.any():
+            return found, np.zeros(len(found), np.int8)
+        points = self.pairs[self.own, 0]
+        found = found[~np.isin(found[:, 0], points)]
+        pairs = np.concatenate([found, np.stack([points, self.exit[self.own]], axis=1)])
+        facing = np.concatenate([np.zeros(len(found), np.int8), self.facing[self.own]])
+        order = np.lexsort(pairs.T[::-1])
+        return np.ascontiguousarray(pairs[order]), facing[order]
+
     def shift(self, x: FloatArray, contacts: Contacts, new_stage: bool) -> None:
         """Set the offsets of the rows with side -1 from what each point has reached.
 
@@ -107,19 +162,24 @@ class WrongSide:
         step = RECOVERY_SHARE * contacts.thickness[rows]
         if new_stage:
             np.maximum(self.progress, gap, out=self.progress)
+            own = self.own
+            asked = np.minimum(self.progress + INSISTENCE * step, gap + (1.0 - LEAST_GAP) * step)
+            self.progress[own] = np.maximum(self.progress, asked)[own]
         self.progress[:] = np.where(np.isneginf(self.progress), gap, np.minimum(self.progress, gap + step))
         contacts.offset[rows] = np.maximum(0.0, step - self.progress)
 
 
-def signed_gaps(model: Model, trees: Trees, x: FloatArray, pairs: IntArray, facing: NDArray[np.int8]) -> FloatArray:
+def signed_gaps(
+    model: Model, trees: Trees, x: FloatArray, pairs: IntArray, facing: NDArray[np.int8], way: IntArray
+) -> FloatArray:
     """Gap [m] of each (point, body) pair to the nearest triangle of the body: below zero while behind it.
 
-    The trees must fit x; shape of the result: (pair_count,).
+    way: the triangle to be taken instead, or -1. The trees must fit x; shape of the result: (pair_count,).
     """
     count = pairs.shape[0]
     gap = np.zeros(count)
     listed_gaps(
-        x, model.surfaces.triangles, model.surfaces.triangle_neighbour, pairs, facing, trees.triangle_order,
+        x, model.surfaces.triangles, model.surfaces.triangle_neighbour, pairs, facing, way, trees.triangle_order,
         trees.triangle_start, trees.node_start, trees.depth, trees.box, np.zeros(STACK_SIZE, np.int32),
         np.zeros((count, 4)), np.zeros((count, 3)), np.zeros(count), np.zeros(count, np.int8), gap,
     )  # fmt: skip
@@ -128,16 +188,19 @@ def signed_gaps(model: Model, trees: Trees, x: FloatArray, pairs: IntArray, faci
 
 @kernel
 def listed_gaps(
-    x, triangles, triangle_neighbour, pairs, facing, triangle_order, triangle_start, node_start, depth, box, stack,
-    weights, normal, distance, feature, gap,
+    x, triangles, triangle_neighbour, pairs, facing, way, triangle_order, triangle_start, node_start, depth, box,
+    stack, weights, normal, distance, feature, gap,
 ):  # fmt: skip
     """Signed gaps of pairs (point, body); weights to feature are scratch."""
     for row in range(pairs.shape[0]):
-        triangle = nearest_triangle(
-            x, pairs[row, 0], pairs[row, 1], triangles, triangle_order, triangle_start, node_start, depth, box, stack
-        )
+        triangle = way[row]
+        if triangle < 0:
+            triangle = nearest_triangle(
+                x, pairs[row, 0], pairs[row, 1], triangles, triangle_order, triangle_start, node_start, depth, box,
+                stack,
+            )  # fmt: skip
         measure(
-            x, triangles, triangle_neighbour, pairs[row, 0], triangle, -1, facing[row], row,
+            x, triangles, triangle_neighbour, pairs[row, 0], triangle, -1, facing[row], False, row,
             weights, normal, distance, gap, feature,
         )  # fmt: skip
 

@@ -2,7 +2,8 @@
 
 A body's tree is walked against itself, down pairs of nodes of one level. A connected piece whose normals all lie in
 one half space cannot touch itself (Volino and Magnenat-Thalmann 1994), so a ball costs a few hundred pairs of nodes.
-What shares a vertex is no pair. What is near at rest keeps at most half of that distance, so no rest shape is pushed.
+What shares a vertex is no pair. What is near at rest keeps at most half of that distance, so no rest shape is pushed,
+but for one that crosses itself: there all but neighbours keep their whole thickness.
 """
 
 import math
@@ -17,6 +18,8 @@ from .contacts import Contacts
 from .edge_query import owned_edges
 from .features import closest_on_edges_of, closest_on_triangle_of, edge_meets, unit_normal
 from .nearest import STACK_SIZE
+from .overlap import own_crossings
+from .own_way_out import RINGS, own_wrong_side, widened
 from .tree import Trees
 
 #: Least sum of a node's normals along their common direction that counts as one half space; more than 0, as
@@ -75,6 +78,11 @@ class SelfQuery:
         self._edges = owned_edges(model.surfaces.triangles, model.surfaces.edges)
         self._points = owned_points(model.surfaces.triangles)
         self._near_start, self._near = touching_nodes(trees, model.surfaces.triangles, self.bodies)
+        self._crossed = own_crossings(model, trees, model.rest_positions, self.bodies)
+        if self._crossed.any():
+            for body in self.bodies.tolist():
+                self._crossed[own_wrong_side(model, trees, model.rest_positions, body)[0]] = True
+            self._crossed = widened(self._crossed, model.surfaces.edges, RINGS)
         self._cone = np.zeros((len(trees.box), 6))
         self._walk = np.zeros((2 * STACK_SIZE, 2), np.int32)
         self._pairs = np.zeros((1024, 3), np.int32)
@@ -100,13 +108,17 @@ class SelfQuery:
 
         The trees must fit x.
         """
-        surfaces = self._model.surfaces
-        own = surfaces.triangles[surfaces.body_triangle_start[body] : surfaces.body_triangle_start[body + 1]]
-        if signed_volume(x, own) * signed_volume(self._model.rest_positions, own) < 0.0:
+        if self.inside_out(x, body):
             return True
         bodies = np.array([body], np.int32)
         self._fit_cones(x, bodies)
         return self._walk_bodies(x, np.zeros(self._model.body_count), bodies, True) > 0
+
+    def inside_out(self, x: FloatArray, body: int) -> bool:
+        """Whether the volume of a body has another sign than at rest."""
+        surfaces = self._model.surfaces
+        own = surfaces.triangles[surfaces.body_triangle_start[body] : surfaces.body_triangle_start[body + 1]]
+        return signed_volume(x, own) * signed_volume(self._model.rest_positions, own) < 0.0
 
     def _fit_cones(self, x: FloatArray, bodies: IntArray) -> None:
         trees = self._trees
@@ -122,7 +134,7 @@ class SelfQuery:
             x, model.rest_positions, surfaces.triangles, surfaces.edges, surfaces.edge_apex, self._points,
             self._edges, bodies, model.thickness, reach, trees.triangle_order, trees.triangle_start,
             trees.node_start, trees.depth, trees.box, self._cone, self._near_start, self._near, self._walk,
-            only_one, self._pairs,
+            self._crossed, surfaces.point_neighbour_start, surfaces.point_neighbour, only_one, self._pairs,
         )  # fmt: skip
         return count
 
@@ -131,7 +143,8 @@ class SelfQuery:
         count, surfaces = contacts.count, self._model.surfaces
         rows = np.flatnonzero(contacts.bodies[:count, 0] == contacts.bodies[:count, 1])
         write_thickness(
-            self._model.rest_positions, surfaces.triangles, self._model.thickness, rows, contacts.edge_start,
+            self._model.rest_positions, surfaces.triangles, self._model.thickness, self._crossed,
+            surfaces.point_neighbour_start, surfaces.point_neighbour, rows, contacts.edge_start,
             contacts.points, contacts.triangle, contacts.bodies, contacts.thickness,
         )  # fmt: skip
 
@@ -175,7 +188,8 @@ def one_half_space(cone, a, b):
 @kernel
 def find_self_pairs(
     x, rest, triangles, edges, edge_apex, owned_points, owned_edges, bodies, thickness, reach, triangle_order,
-    triangle_start, node_start, depth, box, cone, near_start, near, walk, only_one, pairs,
+    triangle_start, node_start, depth, box, cone, near_start, near, walk, crossed, around_start, around, only_one,
+    pairs,
 ):  # fmt: skip
     """Rows (0, point, triangle) and (1, edge, edge); returns their number, which may exceed the room.
 
@@ -229,7 +243,10 @@ def find_self_pairs(
                         for way in range(2 if a != b else 1):
                             u, w = (s, t) if way == 0 else (t, s)
                             point = owned_points[u, corner]
-                            if point >= 0 and point_pairs(x, rest, triangles, point, w, thickness[body], reach[body]):
+                            if point >= 0 and point_pairs(
+                                x, rest, triangles, crossed, around_start, around, point, w, thickness[body],
+                                reach[body],
+                            ):  # fmt: skip
                                 if count < pairs.shape[0]:
                                     pairs[count, 0], pairs[count, 1], pairs[count, 2] = 0, point, w
                                 count += 1
@@ -239,9 +256,9 @@ def find_self_pairs(
                         e, f = owned_edges[s, side // 3], owned_edges[t, side % 3]
                         if e < 0 or f < 0:
                             continue
-                        if edge_pairs(x, rest, edges, e, f, thickness[body], reach[body]) or (
-                            only_one and crosses(x, edges, edge_apex, e, f)
-                        ):
+                        if edge_pairs(
+                            x, rest, edges, crossed, around_start, around, e, f, thickness[body], reach[body]
+                        ) or (only_one and crosses(x, edges, edge_apex, e, f)):
                             if count < pairs.shape[0]:
                                 pairs[count, 0], pairs[count, 1], pairs[count, 2] = 1, min(e, f), max(e, f)
                             count += 1
@@ -258,7 +275,46 @@ def kept(rest_distance, thickness):
 
 
 @kernel
-def point_pairs(x, rest, triangles, point, triangle, thickness, reach):
+def is_around(point, other, around_start, around):
+    """Whether two points are at most two edges apart."""
+    for k in range(around_start[point], around_start[point + 1]):
+        middle = around[k]
+        if middle == other:
+            return True
+        for i in range(around_start[middle], around_start[middle + 1]):
+            if around[i] == other:
+                return True
+    return point == other
+
+
+@kernel
+def kept_by_point(rest, triangles, crossed, around_start, around, point, triangle, thickness):
+    """Thickness [m] of a point and a triangle of one body, 0 for none."""
+    a, b, c = triangles[triangle, 0], triangles[triangle, 1], triangles[triangle, 2]
+    if (crossed[point] or crossed[a] or crossed[b] or crossed[c]) and not (
+        is_around(point, a, around_start, around)
+        or is_around(point, b, around_start, around)
+        or is_around(point, c, around_start, around)
+    ):
+        return 2.0 * thickness
+    return kept(math.sqrt(closest_on_triangle_of(rest, point, triangles, triangle)[6]), thickness)
+
+
+@kernel
+def kept_by_edges(rest, crossed, around_start, around, p, p_end, q, q_end, thickness):
+    """Thickness [m] of two edges of one body, 0 for none."""
+    if (crossed[p] or crossed[p_end] or crossed[q] or crossed[q_end]) and not (
+        is_around(p, q, around_start, around)
+        or is_around(p, q_end, around_start, around)
+        or is_around(p_end, q, around_start, around)
+        or is_around(p_end, q_end, around_start, around)
+    ):
+        return 2.0 * thickness
+    return kept(math.sqrt(closest_on_edges_of(rest, p, p_end, q, q_end)[5]), thickness)
+
+
+@kernel
+def point_pairs(x, rest, triangles, crossed, around_start, around, point, triangle, thickness, reach):
     """Whether a point and a triangle of one body may come within their thickness."""
     a, b, c = triangles[triangle, 0], triangles[triangle, 1], triangles[triangle, 2]
     if point in (a, b, c):
@@ -274,12 +330,12 @@ def point_pairs(x, rest, triangles, point, triangle, thickness, reach):
     d = math.sqrt(closest_on_triangle_of(x, point, triangles, triangle)[6])
     if d > radius:
         return False
-    own = kept(math.sqrt(closest_on_triangle_of(rest, point, triangles, triangle)[6]), thickness)
+    own = kept_by_point(rest, triangles, crossed, around_start, around, point, triangle, thickness)
     return own > 0.0 and d <= own + 2.0 * reach
 
 
 @kernel
-def edge_pairs(x, rest, edges, e, f, thickness, reach):
+def edge_pairs(x, rest, edges, crossed, around_start, around, e, f, thickness, reach):
     """Whether two edges of one body may come within their thickness."""
     p, p_end, q, q_end = edges[e, 0], edges[e, 1], edges[f, 0], edges[f, 1]
     if p in (q, q_end) or p_end in (q, q_end):
@@ -294,7 +350,7 @@ def edge_pairs(x, rest, edges, e, f, thickness, reach):
     d = math.sqrt(closest_on_edges_of(x, p, p_end, q, q_end)[5])
     if d > radius:
         return False
-    own = kept(math.sqrt(closest_on_edges_of(rest, p, p_end, q, q_end)[5]), thickness)
+    own = kept_by_edges(rest, crossed, around_start, around, p, p_end, q, q_end, thickness)
     return own > 0.0 and d <= own + 2.0 * reach
 
 
@@ -314,12 +370,16 @@ def crosses(x, edges, edge_apex, e, f):
 
 
 @kernel
-def write_thickness(rest, triangles, thickness, rows, edge_start, points, triangle, bodies, out):
-    """`kept` of rows of contacts."""
+def write_thickness(
+    rest, triangles, thickness, crossed, around_start, around, rows, edge_start, points, triangle, bodies, out
+):
+    """Thickness of rows of contacts of a body with itself."""
     for k in range(rows.shape[0]):
         row = rows[k]
+        own = thickness[bodies[row, 0]]
         if row < edge_start:
-            d = closest_on_triangle_of(rest, points[row, 0], triangles, triangle[row])[6]
+            out[row] = kept_by_point(rest, triangles, crossed, around_start, around, points[row, 0], triangle[row], own)
         else:
-            d = closest_on_edges_of(rest, points[row, 0], points[row, 1], points[row, 2], points[row, 3])[5]
-        out[row] = kept(math.sqrt(d), thickness[bodies[row, 0]])
+            out[row] = kept_by_edges(
+                rest, crossed, around_start, around, points[row, 0], points[row, 1], points[row, 2], points[row, 3], own
+            )

@@ -110,13 +110,15 @@ class ImplicitSolver:
         speed = self._fast.speeds(before)
         stage.start(before, gas, speed)
         energy += stage.renew_contacts()
-        velocities, rigid = self._two_stages(before, motion, share, time)
+        parting = stage.crosses_itself  # what drives a skin apart from itself gives energy: no check, but a damped step
+        take = self._one_stage if parting else self._two_stages
+        velocities, rigid = take(before, motion, share, time)
         kinetic = self._kinetic_energy(before.velocities, before.rigid)
         reached_kinetic = self._kinetic_energy(velocities, rigid)
         stuck = stage.energy.stuck(stage.x)
         reached = reached_kinetic + self._potential_energy(stage.x, stage.poses, gas) + stuck.energy
         slack = ENERGY_SLACK * max(kinetic, reached_kinetic) + self._unnoticed_energy + self._given_work(motion, time)
-        if not reached - energy <= slack:
+        if not parting and not reached - energy <= slack:
             if len(before.wrong_side):
                 stage.relist(before.wrong_side)
             if halvings > 0:

@@ -106,6 +106,11 @@ class StageMinimiser:
         """(point, body, facing) of the points behind a body's surface, as a state keeps them."""
         return self._candidates.wrong_side()
 
+    @property
+    def crosses_itself(self) -> bool:
+        """Whether points of a skin are behind the skin's own surface."""
+        return self._candidates.crosses_itself
+
     def relist(self, wrong_side: IntArray) -> None:
         """List the points behind a surface as a state has them, and search anew."""
         self._candidates.relist(wrong_side)
@@ -113,6 +118,7 @@ class StageMinimiser:
     def start_frame(self, state: State) -> None:
         """Evaluate a state afresh: contacts and energies then depend on the state alone."""
         self.relist(state.wrong_side)
+        self.energy.forget_shares()
         self.start(state, state.gas, np.zeros(self.model.body_count))
         self._step[:] = 0.0
         self._cover()
@@ -137,9 +143,12 @@ class StageMinimiser:
     def renew_contacts(self) -> float:
         """Let edges come into contact, or leave it, where a step starts; returns what that adds to the energy [J]."""
         if not self._candidates.searched or self.contacts.first_attachment == self.contacts.edge_start:
+            self.energy.forget_shares()
             return 0.0
         self.energy.evaluate(self.x, self.poses)
-        return self.energy.renew_shares(self.x, self.poses, self._contact_scale(), self._stage_time * self._speed)
+        added = self.energy.renew_shares(self.x, self.poses, self._contact_scale(), self._stage_time * self._speed)
+        self.energy.hold_shares()
+        return added
 
     def move_given(self, points: IntArray, target: FloatArray) -> None:
         """Move pinned vertices and colliders [m]; what stands in a collider's way is carried along."""
