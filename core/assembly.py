@@ -5,7 +5,7 @@ import numpy as np
 from . import topology
 from .given_bodies import GivenCollider, GivenMembrane, GivenRigid
 from .lattice.cells import tetrahedron_volumes
-from .model import Chunks, Edges, Fans, FloatArray, Followers, Hinges, IntArray, Surfaces, Tetrahedra
+from .model import Chunks, Edges, Fans, Flat, FloatArray, Followers, Hinges, IntArray, Surfaces, Tetrahedra
 
 #: Vertices per chunk: small enough that two threads share a ball of 2 562 vertices, large enough for a loop.
 CHUNK_SIZE = 512
@@ -113,6 +113,19 @@ def lattice_followers(membranes: list[GivenMembrane], first: IntArray) -> Follow
         hold_weights=np.concatenate([np.zeros((0, 3)), *(own.holds.weights for own, _ in held)]),
         pinned_start=starts([0 if own is None else len(own.pinned_positions) for own in lattices]),
         pinned_rest=np.concatenate([np.zeros((0, 3)), *(own.pinned_positions for own, _ in held)]),
+    )
+
+
+def flat_bodies(membranes: list[GivenMembrane], first: IntArray) -> Flat:
+    """What is held in planes; `first`: first point of each body."""
+    held = [(b.flat, s, len(b.positions) // 2) for b, s in zip(membranes, first, strict=False) if b.flat is not None]
+    flats = [body.flat for body in membranes]
+    front = np.concatenate([np.zeros(0), *(start + 2 * np.arange(count) for _, start, count in held)])
+    return Flat(
+        pairs=np.stack([front, front + 1], axis=1).astype(np.int32),
+        pair_normal=np.concatenate([np.zeros((0, 3)), *(np.tile(own.normal, (count, 1)) for own, _, count in held)]),
+        normal=np.array([np.zeros(3) if own is None else own.normal for own in flats]).reshape(-1, 3),
+        depth=np.array([0.0 if own is None else own.depth for own in flats]),
     )
 
 

@@ -9,6 +9,7 @@ from . import topology
 from .attach import Attached
 from .checks import check, check_surface_numbers, positions_of, triangles_of, vector
 from .errors import ParameterError
+from .flat.builder import FlatBuilder
 from .freeze import freeze
 from .given_bodies import GivenCollider, GivenMembrane, GivenRigid
 from .lattice.solids import lattice_of
@@ -16,8 +17,8 @@ from .model import Model
 from .rigid.inertia import mass_properties
 
 
-class ModelBuilder:
-    """Collects membranes, rigid bodies and colliders; `build()` returns the immutable `Model`.
+class ModelBuilder(FlatBuilder):
+    """Collects membranes, solids, flat bodies, rigid bodies and colliders; `build()` returns the immutable `Model`.
 
     Parameters: `gravity` [m/s^2], `ambient_pressure` [Pa] outside every membrane (0 is the papers' law).
     """
@@ -294,6 +295,8 @@ class ModelBuilder:
             own = np.argsort(body.order)[chosen].astype(np.int32)
         else:
             own = body.lattice.nearest(body.positions, chosen)
+        if body.flat is not None:  # both copies
+            own = np.unique([own // 2 * 2, own // 2 * 2 + 1]).astype(np.int32)
         self._attached.append(Attached(membrane, own, **to))
 
     def build(self) -> Model:

@@ -5,6 +5,7 @@ import numpy as np
 from . import topology
 from .assembly import (
     contact_surfaces,
+    flat_bodies,
     lattice_followers,
     solid_tetrahedra,
     spring_edges,
@@ -45,7 +46,10 @@ def freeze(
     body_of_point = np.repeat(np.arange(len(bodies), dtype=np.int32), np.diff(point_start))
     positions = np.concatenate(places)
     edges = spring_edges(membranes, positions, point_start, vertex_count)
-    has_gas = np.array([body.lattice is None for body in membranes], dtype=bool)
+    gas_skin = np.concatenate(
+        [np.zeros((0, 3), np.int32)]
+        + [body.gas_triangles + start for body, start in zip(membranes, point_start, strict=False)]
+    ).astype(np.int32)
     bend_modulus = np.array([body.bend_modulus for body in membranes])
     hinges = rest_hinges(positions, skin, bend_modulus[body_of_point[:vertex_count]])
     point_of_vertex = np.concatenate(
@@ -73,7 +77,8 @@ def freeze(
         hinges=hinges,
         tetrahedra=solid_tetrahedra(membranes, positions, point_start, vertex_count, chunks.start),
         followers=lattice_followers(membranes, point_start),
-        fans=triangle_fans(skin[has_gas[body_of_point[skin[:, 0]]]], vertex_count),
+        flat=flat_bodies(membranes, point_start),
+        fans=triangle_fans(gas_skin, vertex_count),
         chunks=chunks,
         rigid=rigid_bodies(
             rigid, positions, point_start[len(membranes) : len(membranes) + len(rigid) + 1], vertex_count
@@ -88,7 +93,7 @@ def freeze(
             edges,
         ),
         rest_volume=np.array(
-            [topology.signed_volume(b.positions, b.triangles) if b.lattice is None else 0.0 for b in membranes]
+            [topology.signed_volume(b.positions, b.gas_triangles) if b.has_gas else 0.0 for b in membranes]
         ),
         gauge_pressure=np.array([body.gauge_pressure for body in membranes]),
         damping=np.array([body.damping for body in membranes]),

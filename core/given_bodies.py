@@ -2,6 +2,9 @@
 
 from dataclasses import dataclass
 
+import numpy as np
+
+from .flat.band import GivenFlat
 from .lattice.solids import GivenLattice
 from .model import BoolArray, FloatArray, IntArray
 from .rigid.inertia import MassProperties
@@ -26,7 +29,20 @@ class GivenMembrane:
     self_collision: bool
     pinned: BoolArray
     velocity: FloatArray
-    lattice: GivenLattice | None = None  # of a solid, which has no gas
+    lattice: GivenLattice | None = None  # of a solid or flat body: what holds it together, and what follows it
+    flat: GivenFlat | None = None  # of a flat body
+
+    @property
+    def has_gas(self) -> bool:
+        """Whether it is filled with gas: skins and loops."""
+        return self.lattice is None or (self.flat is not None and len(self.flat.caps) > 0)
+
+    @property
+    def gas_triangles(self) -> IntArray:
+        """The closed surface around its gas; none where there is no gas."""
+        if not self.has_gas:
+            return self.triangles[:0]
+        return self.triangles if self.flat is None else np.concatenate([self.triangles, self.flat.caps])
 
 
 @dataclass(frozen=True, slots=True)

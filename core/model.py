@@ -3,7 +3,8 @@
 All bodies are concatenated into flat arrays. **Points** are everything that has a position: first the
 vertices of all membranes (unknowns of a step), then the points of all rigid bodies (which follow from six
 unknowns per body), then the vertices of all colliders (given positions). A solid is a membrane without gas: the
-vertices of its lattice, of which only the outer ones are corners of triangles. Bodies are numbered in the same order:
+vertices of its lattice, of which only the outer ones are corners of triangles. A flat body (loop, flat truss) is a
+membrane of two copies of its points that is held in a plane. Bodies are numbered in the same order:
 membranes, rigid bodies, colliders. Point numbers are internal: `ModelBuilder` renumbers each membrane's vertices
 along a space-filling curve so that neighbours lie close in memory; `point_of_vertex` leads from a caller's vertex
 to its point (of a solid it is the point itself, and `Followers` lead to the caller's vertices).
@@ -100,6 +101,15 @@ class Followers(NamedTuple):
     pinned_rest: FloatArray  # where they are at rest [m], shape (pinned_count, 3)
 
 
+class Flat(NamedTuple):
+    """Bodies held in a plane: thin bands of two copies of the same points (`plane.py`, `flat/band.py`)."""
+
+    pairs: IntArray  # front and back copy of each vertex, shape (pair_count, 2)
+    pair_normal: FloatArray  # unit normal of each pair's plane, shape (pair_count, 3)
+    normal: FloatArray  # of each membrane's plane, 0 where it is not flat, shape (membrane_count, 3)
+    depth: FloatArray  # of each membrane along its normal [m], 0 where it is not flat, shape (membrane_count,)
+
+
 class Fans(NamedTuple):
     """Triangles of all membranes with gas, gathered per vertex: the two other corners, in winding order."""
 
@@ -166,6 +176,7 @@ class Model:
     hinges: Hinges
     tetrahedra: Tetrahedra
     followers: Followers
+    flat: Flat
     fans: Fans
     chunks: Chunks
     rigid: RigidBodies
@@ -184,8 +195,12 @@ class Model:
     ambient_pressure: float  # [Pa]
 
     def is_lattice(self, membrane: int) -> bool:
-        """Whether a membrane is a lattice, without gas, whose followers are the caller's vertices."""
+        """Whether a membrane has followers, which are the caller's vertices: solids and flat bodies."""
         return bool(self.followers.vertex_start[membrane + 1] > self.followers.vertex_start[membrane])
+
+    def has_gas(self, membrane: int) -> bool:
+        """Whether a membrane is filled with gas: skins and loops."""
+        return bool(self.rest_volume[membrane] > 0.0)
 
     @property
     def vertex_count(self) -> int:

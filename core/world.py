@@ -9,8 +9,10 @@ from numpy.typing import ArrayLike
 
 from . import jit
 from .errors import Diverged, DivergenceError, ParameterError
+from .flat.band import STRIP_TO_VOLUME
 from .lattice.follow import followed, held_points
 from .model import FloatArray, Model
+from .plane import loop_points, moved_within
 from .rigid.motion import set_matrix
 from .solvers.choice import SOLVERS, SolverMaker, solver_maker
 from .solvers.counts import Counts
@@ -158,16 +160,18 @@ class World:
         return state.velocity[number].copy(), turn @ inverse @ turn.T @ state.angular_momentum[number]
 
     def set_positions(self, membrane: int, positions: ArrayLike) -> None:
-        """Move a skin's vertices by hand [m], caller's order; velocities stay."""
-        points = self._points(membrane)
-        if self.model.is_lattice(membrane):
+        """Move the vertices of a skin, or of a loop within its plane, by hand [m], caller's order; velocities stay."""
+        points, model = self._points(membrane), self.model
+        if model.is_lattice(membrane) and not model.has_gas(membrane):
             raise ParameterError(
                 f"{self.model.body_names[membrane]}: its vertices follow a lattice; positions cannot be set. "
                 "Change a saved state, whose points are the lattice's, and load it."
             )
-        self._state.positions[points] = _shaped(
-            self.model.body_names[membrane], "positions", positions, (len(points), 3)
-        )
+        count = len(points) if not model.is_lattice(membrane) else len(points) // 2
+        given = _shaped(model.body_names[membrane], "positions", positions, (count, 3))
+        if model.is_lattice(membrane):
+            points, given = loop_points(model, membrane, given)
+        self._state.positions[points] = given
         self._untangle()
 
     def advance_frame(self, given: FrameInput | None = None) -> None:
@@ -199,15 +203,15 @@ class World:
         bodies = []
         for body in range(model.membrane_count):
             points = slice(model.body_point_start[body], model.body_point_start[body + 1])
-            volume, is_lattice = self._volume(body, state.positions), model.is_lattice(body)
-            rest_volume = self._volume(body, model.rest_positions) if is_lattice else float(model.rest_volume[body])
+            volume, has_gas = self._volume(body, state.positions), model.has_gas(body)
+            rest_volume = float(model.rest_volume[body]) if has_gas else self._volume(body, model.rest_positions)
             speed2 = (state.velocities[points] ** 2).sum(axis=1)
             bodies.append(
                 BodyDiagnostics(
                     name=model.body_names[body],
                     volume=volume,
                     volume_ratio=volume / rest_volume,
-                    gauge_pressure=0.0 if is_lattice else float(state.gas[body]) / volume - model.ambient_pressure,
+                    gauge_pressure=float(state.gas[body]) / volume - model.ambient_pressure if has_gas else 0.0,
                     kinetic_energy=0.5 * float((model.vertex_mass[points] * speed2).sum()),
                 )
             )
@@ -226,7 +230,8 @@ class World:
         start = self.model.surfaces.body_triangle_start
         triangles = self.model.surfaces.triangles[start[body] : start[body + 1]]
         corners, local = np.unique(triangles, return_inverse=True)  # about their own centre
-        return signed_volume(x[corners], local.reshape(-1, 3).astype(np.int32))
+        volume = signed_volume(x[corners], local.reshape(-1, 3).astype(np.int32))
+        return STRIP_TO_VOLUME * volume if self.model.flat.depth[body] > 0.0 else volume
 
     def _points(self, membrane: int) -> "np.ndarray[tuple[int], np.dtype[np.int32]]":
         if not 0 <= membrane < self.model.membrane_count:
@@ -251,6 +256,7 @@ class World:
                 count = int(np.diff(model.followers.pinned_start)[membrane])
                 given_positions = _shaped(name, "pinned positions", positions, (count, 3))
                 target[points] = held_points(model, membrane, given_positions)
+                target[points] = moved_within(model, membrane, model.rest_positions[points], target[points])
             else:
                 target[points] = _shaped(name, "pinned positions", positions, (len(points), 3))
         for collider, positions in given.collider_positions.items():
@@ -263,7 +269,7 @@ class World:
         gas = state.gas.copy()
         for membrane, pressure in given.gauge_pressure.items():
             self._points(membrane)
-            if model.is_lattice(membrane):
+            if not model.has_gas(membrane):
                 raise ParameterError(f"{model.body_names[membrane]}: gauge pressure; a solid has none. Leave it out.")
             if not (math.isfinite(pressure) and pressure >= -model.ambient_pressure):
                 raise ParameterError(

@@ -4,6 +4,7 @@ import bpy
 
 from ..softpressure import session, status
 from ..softpressure.blender_types import Context, Layout
+from ..softpressure.engine import engine
 from .layout import CATEGORY, draw_text
 
 _ROWS = {
@@ -11,6 +12,18 @@ _ROWS = {
         ("body_type",),
         ("mass", "gauge_pressure"),
         ("stretch_modulus", "bend_modulus", "damping"),
+        ("friction", "bounciness", "thickness"),
+    ),
+    "LOOP": (
+        ("body_type",),
+        ("mass", "gauge_pressure", "depth"),
+        ("stretch_modulus", "bend_modulus", "damping"),
+        ("friction", "bounciness", "thickness"),
+    ),
+    "FLAT_TRUSS": (
+        ("body_type",),
+        ("mass", "cell_size", "depth"),
+        ("modulus", "damping"),
         ("friction", "bounciness", "thickness"),
     ),
     "TRUSS": (
@@ -77,7 +90,10 @@ class SOFTPRESSURE_PT_body(bpy.types.Panel):
         layout.use_property_split = True
         layout = layout.column()
         layout.active = not settings.is_baked
-        for names in _ROWS.get(settings.body_type if settings.kind == "SOFT" else settings.kind, ()):
+        rows = settings.body_type if settings.kind == "SOFT" else settings.kind
+        if rows == "TRUSS" and engine().bodies.is_flat_object(obj):
+            rows = "FLAT_TRUSS"
+        for names in _ROWS.get(rows, ()):
             column = layout.column(align=True)
             for name in names:
                 if name in _LABELS:
@@ -85,7 +101,7 @@ class SOFTPRESSURE_PT_body(bpy.types.Panel):
                 else:
                     column.prop(settings, name)
         if settings.kind == "SOFT":
-            if settings.body_type == "MEMBRANE":
+            if settings.body_type in {"MEMBRANE", "LOOP"}:
                 layout.prop(settings, "self_collision")
             layout.prop_search(settings, "pin_group", obj, "vertex_groups")
             gauge = status.gauge_text(context.scene, obj)

@@ -8,6 +8,7 @@ import bpy
 import numpy as np
 
 from ..core import MeshError, SoftPressureError, check_closed_surface
+from ..core.flat.outline import check_loop, is_flat, outline_of
 from ..core.topology import check_surface
 from . import hold, mesh_io, rigid_shape, rotations, session, stages
 from .blender_types import Mesh
@@ -25,6 +26,8 @@ _NOUNS = {"SOFT": "soft body", "RIGID": "rigid body", "COLLIDER": "collider"}
 
 def add(obj: bpy.types.Object, kind: str) -> None:
     """Make an object a body; raises `MeshError` and changes nothing if it cannot be one."""
+    if kind == "SOFT":
+        choose_type(obj)
     check(obj, kind)
     if obj.softpressure.kind != kind:
         obj.softpressure.kind = kind  # its update calls `on_kind_change`
@@ -124,11 +127,50 @@ def check(obj: bpy.types.Object, kind: str) -> None:
     key = mesh_io.live_key(obj)
     if key is not None:
         local = mesh_io.read_key(mesh.shape_keys.reference_key)
-    check_surface_of(obj, kind, mesh_io.to_world(matrix, local), mesh_io.read_triangles(mesh, matrix))
+    positions, triangles = mesh_io.to_world(matrix, local), mesh_io.read_triangles(mesh, matrix)
+    check_surface_of(obj, kind, positions, triangles, mesh_io.read_outline(mesh))
+
+
+def is_flat_body(body_type: str, positions: mesh_io.FloatArray) -> bool:
+    """Whether a soft body of this type and shape [m] is held in a plane: loops, and trusses of flat meshes."""
+    return body_type == "LOOP" or (body_type == "TRUSS" and is_flat(positions))
+
+
+def is_flat_object(obj: bpy.types.Object) -> bool:
+    """Whether an object is a soft body that is held in a plane, as far as its own mesh tells; not in edit mode."""
+    body_type = obj.softpressure.body_type
+    if obj.softpressure.kind != "SOFT" or body_type not in {"LOOP", "TRUSS"} or obj.mode == "EDIT":
+        return False
+    key = mesh_io.live_key(obj)
+    local = mesh_io.read_local(obj.data) if key is None else mesh_io.read_key(obj.data.shape_keys.reference_key)
+    return is_flat_body(body_type, mesh_io.to_world(mesh_io.world_matrix(obj), local))
+
+
+def on_type_change(obj: bpy.types.Object) -> None:
+    """Note what is wrong with a soft body now that it is made of something else."""
+    if obj.softpressure.kind == "SOFT":
+        on_kind_change(obj)
+    else:
+        session.mark_all()
+
+
+def choose_type(obj: bpy.types.Object) -> None:
+    """Make a flat mesh, or edges alone, a loop, or a truss where it has inner vertices, unless a type was chosen."""
+    settings, mesh = obj.softpressure, obj.data
+    if obj.type != "MESH" or obj.mode == "EDIT" or settings.is_property_set("body_type") or not len(mesh.edges):
+        return
+    local = mesh_io.read_local(mesh)
+    if not len(mesh.polygons) or is_flat(mesh_io.to_world(mesh_io.world_matrix(obj), local)):
+        on_outline = len(np.unique(mesh_io.read_outline(mesh)))
+        settings.body_type = "LOOP" if on_outline == len(mesh.vertices) else "TRUSS"
 
 
 def check_surface_of(
-    obj: bpy.types.Object, kind: str, positions: mesh_io.FloatArray, triangles: mesh_io.IntArray
+    obj: bpy.types.Object,
+    kind: str,
+    positions: mesh_io.FloatArray,
+    triangles: mesh_io.IntArray,
+    outline: mesh_io.IntArray,
 ) -> None:
     """Raise `MeshError` unless the captured surface can be a body of this kind."""
     if kind == "COLLIDER":
@@ -137,9 +179,15 @@ def check_surface_of(
             raise MeshError(f"{obj.name}: all {len(triangles)} faces have zero area. Scale it or rebuild its faces.")
         check_surface(obj.name, positions[used] if len(kept) else positions, kept if len(kept) else triangles)
         return
+    body_type = obj.softpressure.body_type
+    if is_flat_body(body_type, positions):
+        (check_loop if body_type == "LOOP" else outline_of)(obj.name, positions, outline)
+        return
     try:
         check_closed_surface(obj.name, positions, triangles)
     except MeshError as error:
+        if len(outline) and is_flat(positions):
+            raise MeshError(f"{obj.name}: is flat. Choose the type Loop (gas in an outline) or Truss.") from None
         closing = [modifier.name for modifier in obj.modifiers if modifier.type in _CLOSING_MODIFIERS]
         if closing and "open edges" in str(error):
             raise MeshError(f"{error} The modifier {closing[0]} follows the simulation: apply it first.") from None

@@ -22,6 +22,8 @@ _SKIN = (
     *_SURFACE,
 )
 _LATTICE = ("mass", "cell_size", "modulus", "poisson_ratio", "damping", "velocity", *_SURFACE)
+_LOOP = (*_SKIN, "depth")
+_FLAT_TRUSS = ("mass", "cell_size", "depth", "modulus", "damping", "velocity", *_SURFACE)
 _SOLID = ("mass", "linear_damping", "angular_damping", "velocity", "angular_velocity", *_SURFACE)
 
 
@@ -36,8 +38,9 @@ class Body:
     pinned: IntArray  # ascending vertex numbers
     attached: IntArray  # ascending vertex numbers, glued to `attached_uid`
     attached_uid: int  # `session_uid` of a soft or rigid object, 0 if nothing is attached
-    kind: str  # MEMBRANE, TRUSS or SOLID
+    kind: str  # MEMBRANE, LOOP, TRUSS or SOLID
     settings: dict[str, Any]
+    outline: IntArray | None = None  # edges of the outline of a flat body, shape (edge_count, 2)
 
 
 @dataclass(slots=True)
@@ -84,6 +87,7 @@ class Start:
         values: list[object] = []
         for body in self.bodies:
             values += [body.name, body.positions, body.triangles, body.pinned, body.attached, body.kind, body.settings]
+            values += [] if body.outline is None else [body.outline]
         for solid in self.solids:
             values += [solid.name, solid.positions, solid.triangles, solid.matrix, solid.settings]
         for obstacle in self.obstacles:
@@ -128,6 +132,9 @@ def build_world(scene: bpy.types.Scene, start: Start) -> World:
     for body in start.bodies:
         if body.kind == "MEMBRANE":
             builder.add_membrane(body.name, body.positions, body.triangles, pinned=body.pinned, **body.settings)
+        elif body.outline is not None:
+            add = builder.add_loop if body.kind == "LOOP" else builder.add_flat_truss
+            add(body.name, body.positions, body.outline, pinned=body.pinned, **body.settings)
         else:
             builder.add_solid(
                 body.name, body.positions, body.triangles, kind=body.kind, pinned=body.pinned, **body.settings
@@ -161,7 +168,7 @@ def frame_input(start: Start, objects: dict[int, bpy.types.Object], depsgraph: b
     moved: dict[int, FloatArray] = {}
     for number, body in enumerate(start.bodies):
         evaluated = _evaluated(objects[body.object_uid], depsgraph)
-        if body.kind == "MEMBRANE":
+        if body.kind in {"MEMBRANE", "LOOP"}:
             pressures[number] = evaluated.softpressure.gauge_pressure
         if len(body.pinned):
             positions = mesh_io.to_world(mesh_io.world_matrix(evaluated), mesh_io.read_local(evaluated.data))
@@ -224,12 +231,14 @@ def _body(scene: bpy.types.Scene, obj: bpy.types.Object, depsgraph: bpy.types.De
             f"{obj.name}: evaluates to {len(positions)} vertices instead of {len(obj.data.vertices)}. "
             "Apply what changes its topology, or move it behind the deforming modifiers."
         )
-    bodies.check_surface_of(obj, "SOFT", positions, triangles)
+    bodies.check_surface_of(obj, "SOFT", positions, triangles, mesh_io.read_outline(mesh))
     pinned = mesh_io.group_vertices(obj, settings.pin_group)
     attached, target = _attachment(scene, obj)
     kind = settings.body_type
-    values = _values(evaluated.softpressure, _SKIN if kind == "MEMBRANE" else _LATTICE)
-    return Body(obj.session_uid, obj.name, positions, triangles, pinned, attached, target, kind, values)
+    outline = mesh_io.read_outline(mesh) if bodies.is_flat_body(kind, positions) else None
+    names = {"MEMBRANE": _SKIN, "LOOP": _LOOP, "SOLID": _LATTICE, "TRUSS": _LATTICE if outline is None else _FLAT_TRUSS}
+    values = _values(evaluated.softpressure, names[kind])
+    return Body(obj.session_uid, obj.name, positions, triangles, pinned, attached, target, kind, values, outline)
 
 
 def _attachment(scene: bpy.types.Scene, obj: bpy.types.Object) -> tuple[IntArray, int]:
@@ -304,7 +313,7 @@ def _obstacle(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> Obstacle
     local = mesh_io.read_local(mesh)
     positions = mesh_io.to_world(matrix, local)
     triangles = mesh_io.read_triangles(mesh, matrix)
-    bodies.check_surface_of(obj, "COLLIDER", positions, triangles)
+    bodies.check_surface_of(obj, "COLLIDER", positions, triangles, mesh_io.read_outline(mesh))
     used, kept = bodies.usable_part(positions, triangles)
     has_own_shape = not obj.modifiers and obj.data.shape_keys is None
     return Obstacle(

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from . import actions, hold, mesh_io, stages
 from .blender_types import DataBlock
 
-_LATTICE = ("body_type", "cell_size", "modulus", "poisson_ratio")
+_LATTICE = ("body_type", "cell_size", "depth", "modulus", "poisson_ratio")
 _SOFT = ("mass", "gauge_pressure", "stretch_modulus", "bend_modulus", "damping", "friction", "bounciness", "thickness")
 _SURFACE = ("friction", "bounciness", "thickness")
 _RIGID = ("rigid_shape", "mass", "linear_damping", "angular_damping", "velocity", "angular_velocity", *_SURFACE)
@@ -92,6 +92,10 @@ def _add_mesh(digest: _Digest, obj: bpy.types.Object) -> None:
         mesh.attributes[".corner_vert"].data.foreach_get("value", corners)
         digest.add(corners)
     digest.add(len(mesh.polygons))
+    if ".edge_verts" in mesh.attributes and obj.softpressure.kind == "SOFT" and not len(mesh.polygons):
+        ends: NDArray[np.int32] = np.empty(2 * len(mesh.edges), np.int32)
+        mesh.edges.foreach_get("vertices", ends)
+        digest.add(ends)
     if keys is not None and obj.softpressure.kind != "SOFT":
         _add_animation(digest, keys)
         for key in keys.key_blocks:

@@ -55,6 +55,14 @@ def read_triangles(mesh: Mesh, matrix: FloatArray) -> IntArray:
     return triangles
 
 
+def read_outline(mesh: Mesh) -> IntArray:
+    """Edges that belong to one face or none: the outline of a flat mesh, with faces or without, shape (n, 2)."""
+    edges, corners = np.empty(2 * len(mesh.edges), np.int32), np.empty(len(mesh.loops), np.int32)
+    mesh.edges.foreach_get("vertices", edges)
+    mesh.loops.foreach_get("edge_index", corners)
+    return edges.reshape(-1, 2)[np.bincount(corners, minlength=len(mesh.edges)) < 2]
+
+
 def read_key(key: bpy.types.ShapeKey) -> Float32Array:
     """Points of a shape key in object space, shape (vertex_count, 3)."""
     flat = np.empty(3 * len(key.points), np.float32)

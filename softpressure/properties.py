@@ -18,7 +18,7 @@ from .scene_properties import SOFTPRESSURE_PG_scene
 
 KINDS = (
     ("NONE", "None", "Takes no part in the simulation"),
-    ("SOFT", "Soft", "Closed skin filled with gas, or a soft solid"),
+    ("SOFT", "Soft", "Closed skin or outline filled with gas, or a soft solid"),
     ("RIGID", "Rigid", "Solid that moves and turns without changing its shape"),
     ("COLLIDER", "Collider", "Still or animated obstacle that other bodies cannot move"),
 )
@@ -27,10 +27,18 @@ RIGID_SHAPES = (
     ("MESH", "Mesh", "The mesh itself, hollows and all; it must be closed"),
 )
 
+#: The numbers are what files hold.
 BODY_TYPES = (
-    ("MEMBRANE", "Membrane", "Closed skin filled with gas: balls, balloons, cushions"),
-    ("TRUSS", "Truss", "Lattice of struts with all diagonals that fills the mesh (Kurmaly & Wu 2021): a light sponge"),
-    ("SOLID", "Solid", "The same cells as tetrahedra that also keep their volume (XPBD): rubber, jelly, soft toys"),
+    ("MEMBRANE", "Membrane", "Closed skin filled with gas: balls, balloons, cushions", "NONE", 0),
+    ("LOOP", "Loop", "Closed outline filled with gas that moves within its plane: edges or a flat face", "NONE", 3),
+    (
+        "TRUSS",
+        "Truss",
+        "Struts with all diagonals that fill the mesh, or a flat one in its plane: light sponge",
+        "NONE",
+        1,
+    ),
+    ("SOLID", "Solid", "The same cells as tetrahedra that also keep their volume: rubber, jelly, soft toys", "NONE", 2),
 )
 
 Group = Any  # a property group: its members are known to Blender only
@@ -42,6 +50,10 @@ def _on_change(_settings: Group, _context: bpy.types.Context) -> None:
 
 def _on_kind_change(settings: Group, _context: bpy.types.Context) -> None:
     engine().bodies.on_kind_change(settings.id_data)
+
+
+def _on_type_change(settings: Group, _context: bpy.types.Context) -> None:
+    engine().bodies.on_type_change(settings.id_data)
 
 
 def _can_hold(settings: Group, obj: bpy.types.Object) -> bool:
@@ -76,6 +88,18 @@ class SOFTPRESSURE_PG_object(bpy.types.PropertyGroup):
         description="What a soft body is made of",
         items=BODY_TYPES,
         default="MEMBRANE",
+        options=set(),
+        update=_on_type_change,
+    )
+    depth: FloatProperty(
+        name="Depth",
+        description="Extent in metres of a flat body along its plane's normal; 0 takes the mean edge, or the cell size",
+        default=0.0,
+        min=0.0,
+        soft_max=1.0,
+        precision=3,
+        step=1,
+        unit="LENGTH",
         options=set(),
         update=_on_change,
     )

@@ -52,7 +52,7 @@ def bake_size(scene: bpy.types.Scene) -> int:
 def gauge_text(scene: bpy.types.Scene, obj: bpy.types.Object) -> str:
     """Volume and pressure of a body in this frame: `Volume 98.2 %, 2310 Pa`; empty where it is not known.
 
-    A solid has a volume only.
+    A solid has a volume only; of a loop the area says the same.
     """
     here = session.of(scene)
     gauges = here.gauges.get(scene.frame_current)
@@ -60,6 +60,8 @@ def gauge_text(scene: bpy.types.Scene, obj: bpy.types.Object) -> str:
     if not gauges or not 0 <= number < len(gauges):
         return ""
     volume_ratio, pressure = gauges[number]
-    if obj.softpressure.body_type != "MEMBRANE":
-        return f"Volume {100 * volume_ratio:.1f} %"
-    return f"Volume {100 * volume_ratio:.1f} %, {pressure:.0f} Pa"
+    kind = obj.softpressure.body_type
+    what = "Area" if kind == "LOOP" else "Volume"
+    if kind not in {"MEMBRANE", "LOOP"}:
+        return f"{what} {100 * volume_ratio:.1f} %"
+    return f"{what} {100 * volume_ratio:.1f} %, {pressure:.0f} Pa"

@@ -43,6 +43,12 @@ def model_of(membranes, colliders=(), *, thickness=0.01, friction=None, bouncine
         vertex_count=int(offsets[len(membranes)]),
         moving_point_count=int(offsets[len(membranes)]),
         rigid=SimpleNamespace(point_start=offsets[len(membranes) : len(membranes) + 1]),
+        flat=SimpleNamespace(
+            pairs=np.zeros((0, 2), np.int32),
+            pair_normal=np.zeros((0, 3)),
+            normal=np.zeros((len(membranes), 3)),
+            depth=np.zeros(len(membranes)),
+        ),
         point_count=int(offsets[-1]),
         body_point_start=offsets,
         point_body=body_of,

@@ -107,6 +107,8 @@ def hessian_times(model, p, **parts):
         "tetrahedron_chunk": model.tetrahedra.chunk_start,
         "tetrahedron_start": model.tetrahedra.vertex_start,
         "tetrahedron_entry": model.tetrahedra.vertex_entry,
+        "flat_pairs": model.flat.pairs,
+        "flat_normal": model.flat.pair_normal,
     }
     # the hinges have constant parts, so they are switched off by their number
     hinges = model.hinges

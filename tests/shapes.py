@@ -132,3 +132,29 @@ def foreign_mesh(name):
     if not path.is_file():
         pytest.skip(f"NOT TESTED: {name} is not in {folder}; set SOFTPRESSURE_MESHES to a folder that holds it")
     return read_obj(path)
+
+
+def ring(count, radius=1.0, centre=(0.0, 0.0), twist=0.0):
+    """Corners of a regular polygon in the plane, counter-clockwise, shape (count, 2)."""
+    turn = twist + 2 * np.pi * np.arange(count) / count
+    return radius * np.stack([np.cos(turn), np.sin(turn)], axis=1) + np.asarray(centre, float)
+
+
+def bark(count=360, radius=1.0):
+    """A deeply folded outline with overhangs, as a slice of old wood has, shape (count, 2)."""
+    turn = 2 * np.pi * np.arange(count) / count
+    away = radius * (1.0 + 0.15 * np.cos(2 * turn) + 0.22 * np.cos(7 * turn))
+    lean = turn + 0.1 * np.sin(14 * turn)
+    return away[:, None] * np.stack([np.cos(lean), np.sin(lean)], axis=1)
+
+
+def upright(flat, height=0.0):
+    """Points of the plane in the world's plane y = 0, the second coordinate upwards, shape (n, 3)."""
+    flat = np.asarray(flat, float)
+    return np.stack([flat[:, 0], np.zeros(len(flat)), flat[:, 1] + height], axis=1)
+
+
+def shoelace(flat):
+    """Signed area of an outline (Gauss), shape (n, 2)."""
+    x, y = np.asarray(flat).T
+    return 0.5 * float(np.sum(x * np.roll(y, -1) - np.roll(x, -1) * y))

@@ -14,6 +14,8 @@ from .partners import Partners
 from .recovery import WrongSide
 from .tree import Trees
 
+#: Cosine between the normals of two planes from which on they are parallel.
+PARALLEL = 1.0 - 1e-9
 WALK_SIZE = 128  # pairs of nodes waiting: at most one per level of each tree and one more
 
 
@@ -31,6 +33,20 @@ def owned_edges(triangles: IntArray, edges: IntArray) -> IntArray:
     return owned.reshape(-1, 3)
 
 
+def rim_normals(model: Model) -> FloatArray:
+    """Unit normal of the plane of each edge along a flat body's outline, 0 of all others, shape (edge_count, 3).
+
+    Empty where nothing is flat.
+    """
+    edges, flat = model.surfaces.edges, model.flat
+    if not len(flat.pairs):
+        return np.zeros((0, 3))
+    body = np.minimum(model.surfaces.edge_body, model.membrane_count - 1)
+    is_flat = (model.surfaces.edge_body < model.membrane_count) & (flat.depth[body] > 0.0)
+    copy = (edges - model.body_point_start[body][:, None]) % 2
+    return np.asarray(np.where((is_flat & (copy[:, 0] == copy[:, 1]))[:, None], flat.normal[body], 0.0))
+
+
 class EdgeQuery:
     """Finds the pairs of edges for one model; the buffers grow and stay."""
 
@@ -40,6 +56,7 @@ class EdgeQuery:
         self._walk = np.zeros((WALK_SIZE, 2), np.int32)
         self._found = np.zeros((1024, 2), np.int32)
         self._first = np.zeros(len(model.surfaces.edges) + 1, np.int64)
+        self._rim = rim_normals(model)
 
     def find(
         self, x: FloatArray, margin: FloatArray, partners: Partners, trees: Trees, own: IntArray
@@ -58,6 +75,10 @@ class EdgeQuery:
                 break
             self._found = np.zeros((count + count // 2, 2), np.int32)
         pairs = np.concatenate([self._found[:count], own])
+        if len(self._rim):
+            # in one plane they would cross at no distance; across it the bands' points and other edges tell all
+            normal = self._rim[pairs]
+            pairs = pairs[np.abs(np.einsum("pi,pi->p", normal[:, 0], normal[:, 1])) < PARALLEL]
         ordered = np.empty_like(pairs)
         sort_pairs(pairs, self._first, ordered)
         return ordered

@@ -26,6 +26,7 @@ class Islands:
         pinned = np.zeros(model.moving_count, dtype=bool)
         pinned[np.unique(model.point_body[: model.vertex_count][model.pinned])] = True
         self._pinned = pinned
+        self._flat = np.flatnonzero(model.flat.depth > 0.0)
         # mass of each row of unknowns that is a translation, and its body
         n = model.vertex_count
         self._rows = np.concatenate([np.arange(n), n + 2 * np.arange(model.rigid_count)])
@@ -55,6 +56,7 @@ class Islands:
         ) / np.maximum(mass, 1e-300)[:, None]  # fmt: skip
         alone = np.bincount(island, minlength=count) < 2
         common[alone | (np.bincount(island, self._pinned, count) > 0)] = 0.0
+        self._keep_in_planes(common)
         shorten_common(
             x, contacts.first_attachment, contacts.points, contacts.kind, contacts.side, contacts.bodies, count,
             island, common,
@@ -62,6 +64,17 @@ class Islands:
         moves: FloatArray = common[row_island]
         step[self._rows] -= moves
         return moves
+
+    def _keep_in_planes(self, common: FloatArray) -> None:
+        """An island with a flat body moves within its plane; one with several planes that differ has no common move."""
+        flat = self._model.flat
+        for body in self._flat.tolist():
+            own, n = self._island[body], flat.normal[body]
+            moved = common[own].copy()
+            common[own] -= float((moved * n).sum()) * n
+            first = int(np.flatnonzero(self._island[self._flat] == own)[0])
+            if not np.array_equal(np.abs(flat.normal[self._flat[first]]), np.abs(n)):
+                common[own] = 0.0
 
     def put_back(self, step: FloatArray, moves: FloatArray | None) -> None:
         """Add what `take_out` has subtracted."""

@@ -24,6 +24,8 @@ from .tree import Trees
 
 #: Share of a body's vertices inside a closed collider from which on that is taken for a container.
 CONTAINER_SHARE = 0.75
+#: How far from its plane a flat body's edges are taken to lie, as a share of half its depth.
+NEAR_PLANE = 1e-3
 NO_BODIES: IntArray = np.zeros(0, np.int32)
 
 
@@ -114,17 +116,33 @@ def _crossings(
 ) -> tuple[IntArray, IntArray, FloatArray]:
     """(edge, triangle, share of the edge at which it passes through) of every crossing."""
     partners = Partners.of(_body_boxes(trees), np.zeros(model.body_count), model.moving_count).with_own(own)
+    places, x = _edges_near_planes(model, edges.points, x)
     room = 1024
     while True:
         edge, triangle, share = np.zeros(room, np.int32), np.zeros(room, np.int32), np.zeros(room)
         count = find_crossings(
-            x, model.surfaces.triangles, edges.points, edges.body, partners.start, partners.other,
+            x, model.surfaces.triangles, edges.points, places, edges.body, partners.start, partners.other,
             trees.triangle_order, trees.triangle_start, trees.node_start, trees.depth, trees.box,
             np.zeros(STACK_SIZE, np.int32), edge, triangle, share,
         )  # fmt: skip
         if count <= room:
             return edge[:count], triangle[:count], share[:count]
         room = count
+
+
+def _edges_near_planes(model: Model, edge_points: IntArray, x: FloatArray) -> tuple[IntArray, FloatArray]:
+    """Where the ends of edges are taken to lie, as rows of x: of flat bodies other ones near the plane; x with these.
+
+    The outlines of two flat bodies of one depth would cross where their surfaces end, and rounding would decide.
+    """
+    pairs = model.flat.pairs
+    if not len(pairs):
+        return edge_points, x
+    middle, half = 0.5 * (x[pairs[:, 0]] + x[pairs[:, 1]]), 0.5 * (x[pairs[:, 0]] - x[pairs[:, 1]])
+    place = np.arange(model.point_count, dtype=np.int32)
+    place[pairs] = model.point_count + np.arange(2 * len(pairs), dtype=np.int32).reshape(-1, 2)
+    near = np.stack([middle + NEAR_PLANE * half, middle - NEAR_PLANE * half], axis=1).reshape(-1, 3)
+    return np.ascontiguousarray(place[edge_points]), np.concatenate([x, near])
 
 
 def _body_boxes(trees: Trees) -> FloatArray:
@@ -205,13 +223,16 @@ def join_parts(pairs, joined, part):
 
 @kernel
 def find_crossings(
-    x, triangles, edge_points, edge_body, partner_start, partner, triangle_order, triangle_start, node_start, depth,
-    box, stack, out_edge, out_triangle, out_share,
+    x, triangles, edge_points, edge_place, edge_body, partner_start, partner, triangle_order, triangle_start,
+    node_start, depth, box, stack, out_edge, out_triangle, out_share,
 ):  # fmt: skip
-    """Every edge of a body that passes through a triangle of a partner; returns how many, also beyond the room."""
+    """Every edge of a body that passes through a triangle of a partner; returns how many, also beyond the room.
+
+    `edge_place`: rows of x where its ends are.
+    """
     count = 0
     for edge in range(edge_points.shape[0]):
-        u, w = edge_points[edge, 0], edge_points[edge, 1]
+        u, w = edge_place[edge, 0], edge_place[edge, 1]
         body = edge_body[edge]
         for entry in range(partner_start[body], partner_start[body + 1]):
             other = partner[entry]
@@ -241,7 +262,7 @@ def find_crossings(
                     continue
                 leaf = node - leaves + 1
                 for place in range(first + leaf * size // leaves, first + (leaf + 1) * size // leaves):
-                    share = passes_through(x, u, w, triangles, triangle_order[place])
+                    share = passes_through(x, edge_points[edge], u, w, triangles, triangle_order[place])
                     if share >= 0.0:
                         if count < out_edge.shape[0]:
                             out_edge[count], out_triangle[count] = edge, triangle_order[place]
@@ -251,9 +272,9 @@ def find_crossings(
 
 
 @kernel
-def passes_through(x, u, w, triangles, triangle):
-    """`edge_meets` for a triangle given by number; -1 if they share a corner."""
+def passes_through(x, ends, u, w, triangles, triangle):
+    """`edge_meets` for a triangle given by number; -1 if they share a corner. `ends` of the edge are at x[u], x[w]."""
     for k in range(3):
-        if triangles[triangle, k] == u or triangles[triangle, k] == w:
+        if triangles[triangle, k] == ends[0] or triangles[triangle, k] == ends[1]:
             return -1.0
     return edge_meets(x, u, w, triangles[triangle, 0], triangles[triangle, 1], triangles[triangle, 2])

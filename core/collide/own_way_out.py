@@ -17,7 +17,7 @@ from ..jit import kernel, parallel_kernel
 from ..model import BoolArray, FloatArray, IntArray, Model
 from .features import closest_on_triangle_of
 from .nearest import STACK_SIZE, box_distance, ray_meets_box, ray_to_triangle
-from .overlap import join_parts
+from .overlap import NEAR_PLANE, join_parts
 from .tree import Trees
 
 #: Rings of edges around a piece whose triangles are next to it.
@@ -44,8 +44,15 @@ def own_wrong_side(model: Model, trees: Trees, x: FloatArray, body: int) -> tupl
     normal = normal[points - first]
     normal /= np.maximum(np.linalg.norm(normal, axis=1, keepdims=True), 1e-300)
     turns = np.zeros(len(points), np.int32)
+    places, leanings = x[points] + OUTSIDE * model.thickness[body] * normal, LEANINGS
+    if body < model.membrane_count and model.flat.depth[body] > 0.0:  # a strip without caps: within its plane
+        plane = model.flat.normal[body]
+        leanings = LEANINGS - np.einsum("ri,i,j->rj", LEANINGS, plane, plane)
+        normal -= np.einsum("vi,i,j->vj", normal, plane, plane)
+        copy = 2 * ((points - first) % 2) - 1  # the second copy lies behind
+        places += (0.5 - NEAR_PLANE) * model.flat.depth[body] * copy[:, None] * plane
     count_turns(
-        x, x[points] + OUTSIDE * model.thickness[body] * normal, normal, LEANINGS, body, surfaces.triangles,
+        x, places, normal, leanings, body, surfaces.triangles,
         trees.triangle_order, trees.triangle_start, trees.node_start, trees.depth, trees.box, turns,
     )  # fmt: skip
     wrong = turns != 0

@@ -5,6 +5,7 @@ from collections.abc import Callable
 import numpy as np
 
 from ..model import FloatArray, Model
+from ..plane import Planes
 from .bound import limit_displacement
 from .candidates import Candidates
 from .mobility import Mobility
@@ -26,6 +27,7 @@ class StepBound:
         )
         self._share = np.ones(model.vertex_count + model.rigid_count)
         self._plain = np.zeros((model.unknown_count, 3))
+        self._planes = Planes(model)
 
     def shorten(
         self, x: FloatArray, step: FloatArray, mobility: Mobility, place: Callable[[], FloatArray],
@@ -79,6 +81,7 @@ class StepBound:
             return
         else:
             share[:] = 1.0
+        self._planes.share_alike(share)
         if whole is None:
             step[:n] *= share[:n, None]
         else:
@@ -87,7 +90,9 @@ class StepBound:
                 own = slice(self._model.body_point_start[body], self._model.body_point_start[body + 1])
                 size = np.sqrt((rest[own] ** 2).sum(axis=1)) * share[own]
                 share[own] *= candidates.own_reach[body] / np.maximum(size, candidates.own_reach[body])
+            self._planes.share_alike(share)
             step[:n] = whole.move + share[:n, None] * rest
+            self._planes.hold(step)
         step[n:] *= np.repeat(share[n:], 2)[:, None]
 
     def _whole_moves(self, x: FloatArray, step: FloatArray) -> WholeMoves | None:

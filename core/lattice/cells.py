@@ -78,15 +78,15 @@ def fill(name: str, positions: FloatArray, triangles: IntArray, cell_size: float
             f"{name}: cell size {cell_size:g} m, but the mesh is only {extent.min():.3g} m thick. "
             f"Give at most {extent.min():.3g} m."
         )
-    count = _grid(extent, cell_size)
+    count = grid_counts(extent, cell_size)
     if count.prod() > 8 * CELL_LIMIT:
         raise _too_many(name, cell_size, float(count.prod()))
     size = extent / count
     inside = np.zeros(count, np.int32)
     wind_columns(positions, triangles, low, size, np.array(RAY_OFFSET), inside)
     kept = inside > 0
-    _join_at_edges(kept)
-    _drop_crumbs(kept)
+    join_at_edges(kept)
+    drop_crumbs(kept)
     cell_count = int(kept.sum())
     if cell_count == 0:
         raise ParameterError(
@@ -120,7 +120,7 @@ def _too_many(name: str, cell_size: float, count: float) -> ParameterError:
     )
 
 
-def _grid(extent: FloatArray, cell_size: float) -> IntArray:
+def grid_counts(extent: FloatArray, cell_size: float) -> IntArray:
     """Cells along each axis: those of the grid, as coarse as asked for or a bit finer, whose cells are most cubic."""
     best, chosen = np.inf, np.ones(3, int)
     for size in np.linspace(cell_size, FINEST_SHARE * cell_size, 26):
@@ -133,7 +133,7 @@ def _grid(extent: FloatArray, cell_size: float) -> IntArray:
     return chosen
 
 
-def _join_at_edges(kept: BoolArray) -> None:
+def join_at_edges(kept: BoolArray) -> None:
     """Keep a third cell wherever two kept cells have an edge in common but no cell beside both, in place."""
     changed = True
     while changed:
@@ -148,7 +148,7 @@ def _join_at_edges(kept: BoolArray) -> None:
                 a |= second
 
 
-def _drop_crumbs(kept: BoolArray) -> None:
+def drop_crumbs(kept: BoolArray) -> None:
     """Drop small pieces that hang together with nothing, in place: in the tips of horns, say, where cells are missing.
 
     The mesh there follows the nearest cells that are left.

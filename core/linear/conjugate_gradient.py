@@ -1,8 +1,10 @@
 """Conjugate gradients on the Hessian of a time stage, which is never formed.
 
 H = inertia + springs + hinges + tetrahedra + contacts + one rank of gas per body, preconditioned by the multigrid
-cycle for the vertices and by blocks for the rigid bodies (Hestenes and Stiefel 1952). A vector has one row per vertex,
-then two per rigid body. All sums run over the model's chunks in a fixed order, then over the rows of the rigid bodies.
+cycle for the vertices and by blocks for the rigid bodies (Hestenes and Stiefel 1952). Flat bodies stay in their
+planes: residuals and what the preconditioner makes of them are projected (`plane.py`), P B P in place of B. A vector
+has one row per vertex, then two per rigid body. All sums run over the model's chunks in a fixed order, then over the
+rows of the rigid bodies.
 """
 
 from typing import Any, NamedTuple
@@ -15,6 +17,7 @@ from ..forces.contact import BLOCK_SIZE, add_wrenches, contact_product, contact_
 from ..forces.stretch import stretch_product
 from ..forces.tetrahedra import squeeze_tetrahedra, tetrahedron_force
 from ..jit import kernel, parallel_kernel
+from ..plane import hold_in_plane
 from .multigrid import apply_multigrid
 from .rigid_blocks import solve_blocks
 
@@ -38,6 +41,8 @@ class Hessian(NamedTuple):
     tetrahedron_chunk: Any  # `Tetrahedra.chunk_start`
     tetrahedron_start: Any  # `Tetrahedra.vertex_start`
     tetrahedron_entry: Any  # `Tetrahedra.vertex_entry`
+    flat_pairs: Any  # `Flat.pairs`
+    flat_normal: Any  # `Flat.pair_normal`
 
 
 class Scratch(NamedTuple):
@@ -158,12 +163,17 @@ def dot(a, b, chunks, vertex_count, sums):
 
 
 @kernel
-def precondition(levels, blocks, residual, z):
-    """z = B residual: a multigrid cycle for the vertices, exact blocks for the rigid bodies."""
+def precondition(levels, blocks, pairs, normal, residual, z):
+    """z = P B P residual: a multigrid cycle for the vertices, exact blocks for the rigid bodies; changes the residual.
+
+    `pairs` and `normal`: what is held in a plane.
+    """
+    hold_in_plane(pairs, normal, residual)
     if residual.shape[0] > 2 * blocks.shape[0]:
         apply_multigrid(levels, residual, z)
     if blocks.shape[0] > 0:
         solve_blocks(blocks, residual, z)
+    hold_in_plane(pairs, normal, z)
 
 
 @parallel_kernel
@@ -180,7 +190,7 @@ def conjugate_gradient(
     sums, pulled, gas = scratch.sums, scratch.pulled, scratch.gas
     vertex_count = hessian.inertia.shape[0]
     u[:] = 0.0
-    precondition(levels, scratch.blocks, residual, z)
+    precondition(levels, scratch.blocks, hessian.flat_pairs, hessian.flat_normal, residual, z)
     start = dot(residual, z, chunks, vertex_count, sums)
     size = start
     for chunk in prange(chunks.body.shape[0]):
@@ -212,7 +222,7 @@ def conjugate_gradient(
                 u[row, axis] += step * p[row, axis]
                 residual[row, axis] -= step * product[row, axis]
         iterations += 1
-        precondition(levels, scratch.blocks, residual, z)
+        precondition(levels, scratch.blocks, hessian.flat_pairs, hessian.flat_normal, residual, z)
         following = dot(residual, z, chunks, vertex_count, sums)
         if not np.isfinite(following) or following <= tolerance * tolerance * start:
             break

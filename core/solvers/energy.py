@@ -94,6 +94,8 @@ class StageEnergy:
             tetrahedron_chunk=tetrahedra.chunk_start,
             tetrahedron_start=tetrahedra.vertex_start,
             tetrahedron_entry=tetrahedra.vertex_entry,
+            flat_pairs=model.flat.pairs,
+            flat_normal=model.flat.pair_normal,
         )
         # where stretch, bend, gas and contact were last evaluated, and with how much gas
         self._known_x = np.full((model.point_count, 3), np.nan)

@@ -18,6 +18,7 @@ import numpy as np
 
 from ..errors import ParameterError
 from ..model import FloatArray, Model
+from ..plane import Planes
 from ..rigid.flight import fly, pushed, shifted, velocity_rows
 from ..rigid.motion import turned_tensors
 from ..state import RigidMotion, State
@@ -53,6 +54,7 @@ class ImplicitSolver:
         self._momentum = MomentumBalance(model, settings.rest_acceleration)
         self._losses = Losses(model)
         self._fast = FastBodies(model)
+        self._planes = Planes(model)
 
     @property
     def counts(self) -> Counts:
@@ -138,6 +140,7 @@ class ImplicitSolver:
         after.stuck = stuck
         after.approach = before.approach
         self._losses.apply(stage.energy, self._momentum.pairs, after, time)
+        self._planes.hold(after.velocities)
         self._set_point_velocities(after)
         kinetic = self._kinetic_energy(after.velocities, after.rigid)
         return kinetic + self._potential_energy(stage.x, stage.poses, gas) + stuck.energy
@@ -182,6 +185,7 @@ class ImplicitSolver:
             rows1, rows_ahead = velocity_rows(v1, rigid1, mobility), velocity_rows(v_ahead, rigid_ahead, mobility)
             slip = stage.energy.slip_velocities(stage.x, tau)
             change, taken = overshoot(stage.energy, mobility, rows1, rows_ahead, slip, rest)
+            self._planes.hold(change)
             v_ahead += change[:n]
             rigid_ahead = self._changed(rigid_ahead, change[n:])
             self._momentum.take_back(stage.energy, stage.x, stage.poses, change, taken)

@@ -12,6 +12,7 @@ import numpy as np
 
 from ..jit import kernel
 from ..model import BoolArray, FloatArray, Model
+from ..plane import Planes
 from ..rigid.motion import turned_tensors
 from ..state import RigidMotion
 from .energy import StageEnergy
@@ -37,6 +38,7 @@ class MomentumBalance:
         self._rest_acceleration = rest_acceleration
         self.pairs = PairImpulses(model)
         self._first = model.body_point_start[: model.membrane_count]
+        self._planes = Planes(model)
         self._origin = np.zeros((model.moving_count, 3))
         # per moving body: momentum [kg m/s] and angular momentum about its origin [kg m^2/s]
         self._momenta = np.zeros((model.moving_count, 6))
@@ -51,6 +53,7 @@ class MomentumBalance:
         """Open the account with a state: positions [m] and velocities [m/s] of at least the vertices."""
         first_rigid = self._model.membrane_count
         self._origin[:first_rigid] = x[self._first]
+        self._planes.centre(x, self._origin)
         self._origin[first_rigid:] = rigid.pose[:, :3]
         self._momenta[:] = 0.0
         self._momenta[first_rigid:, :3] = self._model.rigid.mass[:, None] * rigid.velocity
@@ -98,6 +101,7 @@ class MomentumBalance:
     def settle(self, x: FloatArray, v: FloatArray, rigid: RigidMotion) -> None:
         """Give each body at x [m] the rigid velocity that it lacks; `v` [m/s] and `rigid` are changed in place."""
         model, count = self._model, self._model.membrane_count
+        self._planes.hold_momenta(self._momenta)
         rigid_motions(x, v, model.vertex_mass, model.body_point_start, self._motion[:count])
         solid_motions(rigid, model.rigid, self._motion[count:])
         add_missing(
@@ -106,6 +110,7 @@ class MomentumBalance:
             self._momenta, self._motion,
         )  # fmt: skip
         set_solid_motions(self._motion[count:], model.rigid, rigid)
+        self._planes.hold(v)
 
     def _supported(self) -> BoolArray:
         """Moving bodies that stand on a collider, or on others that do."""

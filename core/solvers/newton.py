@@ -17,6 +17,7 @@ from ..collide.step_bound import StepBound
 from ..linear.conjugate_gradient import Scratch, conjugate_gradient
 from ..linear.multigrid import set_extra_diagonal
 from ..model import FloatArray, IntArray, Model
+from ..plane import Planes
 from ..rigid.motion import move_poses, place_points, steps_between, turned_tensors
 from ..state import State, StuckContacts
 from ..topology import triangle_areas
@@ -60,6 +61,7 @@ class StageMinimiser:
         self.contacts = self._candidates.contacts
         self._bound = StepBound(model, self._candidates)
         self.energy = StageEnergy(model, self.contacts, stage_time)
+        self._planes = Planes(model)
         self.x = np.zeros((model.point_count, 3))
         self.poses = np.zeros((model.rigid_count, 7))
         with np.errstate(divide="ignore"):
@@ -158,7 +160,9 @@ class StageMinimiser:
         given = slice(self.model.moving_point_count, None)
         moved = self.x.copy()
         moved[points] = target
+        before = self.x.copy() if self._planes.any else self.x
         carry(self.x, self.poses, moved[given], self.contacts, self.model)
+        self._planes.hold_moves(before, self.x)
         self.x[given] = moved[given]
         self.x[points] = target
 
@@ -183,6 +187,7 @@ class StageMinimiser:
         energy.begin(target, rigid_target, self._gas, elapsed)
         self._step[:] = 0.0
         self._step[:n][self._free] = (guess - self.x[:n])[self._free]
+        self._planes.hold(self._step)
         steps_between(self.poses, rigid_guess, self._step[n:])
         self._cover()
         if self._candidates.tangled:
@@ -195,6 +200,7 @@ class StageMinimiser:
         for newton_step in range(settings.newton_limit):
             total = energy.linearise(self.x)
             energy.residual(self.x, self._force)
+            self._planes.hold(self._force)
             self._residual[:] = self._force
             energy.contact_diagonal(self._diagonal)
             set_extra_diagonal(self._multigrid.levels, self._diagonal)
@@ -299,6 +305,7 @@ class StageMinimiser:
         mobility, contacts = self.current_mobility(), self.contacts
         if contacts.count:
             keep_apart(self._step, mobility, contacts)
+            self._planes.hold(self._step)
         self._bound.shorten(self.x, self._step, mobility, self._placed, contacts.distance)
 
     def current_mobility(self) -> Mobility:

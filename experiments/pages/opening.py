@@ -3,9 +3,10 @@
 from ..report import number
 
 MISSING = (
-    "Loops in a plane (Matyka 2004; Kurmaly and Wu 2021): the core has skins in space only, so Matyka's ball is one.",
+    "Loops in a plane (Matyka 2004; Kurmaly and Wu 2021): the core has them (`core/flat/`), but Matyka's "
+    "ball here is a skin in space.",
     "Trusses dropped, and kept from collapse by circles (Kurmaly and Wu 2021): the core has trusses (`core/lattice/`), "
-    "but no flat ones and no circles.",
+    "flat ones in `core/flat/`, but no circles.",
     "The tetrahedral body of the XPBD page: `tests/test_solid_physics.py` presses one flat and lets it go; there is no "
     "page for it yet.",
     "Volumes by bounding box and by centre fan (Mesit 2007; Kurmaly and Wu 2021): volumes here are exact.",

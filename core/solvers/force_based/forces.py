@@ -17,6 +17,7 @@ from ...forces.stretch import evaluate_stretch, stretch_force
 from ...forces.tetrahedra import evaluate_tetrahedra, tetrahedron_force
 from ...jit import parallel_kernel
 from ...model import FloatArray, Model
+from ...plane import Planes
 
 
 class SoftForces:
@@ -26,6 +27,7 @@ class SoftForces:
         edge_count, hinge_count, chunk_count = len(model.edges.points), len(model.hinges.points), len(model.chunks.body)
         attachment_count, n = len(model.attachments.stiffness), model.vertex_count
         self._model = model
+        self._planes = Planes(model)
         self._tension = np.zeros(edge_count)
         self._edge_block = np.zeros((edge_count, 4))
         self._hinge_force = np.zeros((hinge_count, 4, 3))
@@ -68,6 +70,7 @@ class SoftForces:
         force[model.vertex_count :] = 0.0
         if len(self._pull):
             self._add_attachments(x, arm, force)
+        self._planes.hold(force)
         force[: model.vertex_count][model.pinned] = 0.0
 
     def _add_attachments(self, x: FloatArray, arm: FloatArray, force: FloatArray) -> None:

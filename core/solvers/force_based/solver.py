@@ -12,6 +12,7 @@ import numpy as np
 from ...collide.contacts import Contacts
 from ...errors import Diverged, ParameterError
 from ...model import BoolArray, FloatArray, Model
+from ...plane import Planes
 from ...rigid.flight import fly, velocity_rows
 from ...rigid.motion import place_points, steps_between, turned_tensors
 from ...state import PairSpeeds, RigidMotion, State, StuckContacts
@@ -50,6 +51,7 @@ class ForceBasedSolver:
         self._surroundings = Surroundings(model)
         self._impulses = Impulses(model)
         self._losses = Losses(model)
+        self._planes = Planes(model)
         self._pairs = PairImpulses(model)
         self._owner = model.point_body[n : model.moving_point_count] - model.membrane_count
         self._vertex_body = model.point_body[:n]
@@ -105,6 +107,7 @@ class ForceBasedSolver:
         after.stuck, after.approach = StuckContacts.none(), before.approach
         self._bounce(after, motion, share)
         self._losses.damp(after, self.substep_time)
+        self._planes.hold(after.velocities)
         self._set_given_velocities(after, motion)
 
     # --- without contacts -----------------------------------------------------------------------------------------
@@ -195,6 +198,7 @@ class ForceBasedSolver:
         own = self._vertex_body
         rigid = rows[own, 3:6] + np.cross(rows[own, 6:9], x[:n] - rows[own, :3])
         change += np.where(self._has_pins[own, None], 0.0, rigid)
+        self._planes.hold(change)
         change[model.pinned] = 0.0
         return change
 
@@ -246,6 +250,7 @@ class ForceBasedSolver:
             near.look(x, poses)
             moves[:] = free_moves
             self._impulses.correct_moves(x, given, contacts, mobility, moves)
+            self._planes.hold(moves)
             # contacts may push farther than was searched
             if attempt == SEARCHES - 1 or not near.cover(x, near.place(x, poses, moves)):
                 break
@@ -260,6 +265,7 @@ class ForceBasedSolver:
         after_given[motion.points] = speeds
         free = rows.copy()
         self._impulses.correct_velocities(contacts, mobility, after_given, before_given, rows, rows_before, h)
+        self._planes.hold(rows)
         after.positions[:] = near.place(x, poses, moves)
         after.positions[motion.points] = target
         after.velocities[:n] = rows[:n]

@@ -11,6 +11,7 @@ from ...collide.mobility import Mobility
 from ...collide.narrow import evaluate_gaps
 from ...collide.step_bound import StepBound
 from ...model import FloatArray, IntArray, Model
+from ...plane import Planes
 from ...rigid.motion import move_poses, place_points, turned_tensors
 from ...state import State
 
@@ -24,6 +25,7 @@ class Surroundings:
     def __init__(self, model: Model) -> None:
         self._model = model
         self._candidates = Candidates(model, REACH_FACTOR)
+        self._planes = Planes(model)
         self.contacts = self._candidates.contacts
         self._bound = StepBound(model, self._candidates)
         with np.errstate(divide="ignore"):
@@ -70,7 +72,9 @@ class Surroundings:
         colliders = slice(self._model.moving_point_count, None)
         moved = x.copy()
         moved[points] = target
+        before = x.copy() if self._planes.any else x
         carry(x, poses, moved[colliders], self.contacts, self._model)
+        self._planes.hold_moves(before, x)
         x[colliders] = moved[colliders]
         x[points] = target
 

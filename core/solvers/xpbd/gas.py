@@ -19,6 +19,7 @@ from numba import prange
 
 from ...forces.gas import SMALLEST_VOLUME_SHARE
 from ...jit import kernel, parallel_kernel
+from ...plane import hold_in_plane
 from .move import predict
 
 SIXTH = 1.0 / 6.0
@@ -69,13 +70,14 @@ def add_triangles(first, last, triangles, x, gradient):
 @parallel_kernel
 def predict_and_measure(
     x, v, inverse_mass, fall, time, lying, body_point_start, chunks, block_chunk, triangles, task_start, launch_start,
-    rest_volume, gas, ambient, start, gradient, chunk_sums, impulse,
+    rest_volume, gas, ambient, start, gradient, chunk_sums, impulse, pairs, pair_normal, volume_share,
 ):  # fmt: skip
     """Predict the vertices (`move.predict`); then dV/dx [m^2] into `gradient` and lambda of each skin into `impulse`.
 
     Triangles are added block by block while its vertices are in the cache (`colours.Schedule`), then those across the
     borders. `chunk_sums`, shape (chunk_count, 2), are each chunk's shares of V, taken about the body's first vertex,
-    and of S.
+    and of S. Flat bodies (`pairs`, `pair_normal`: see `Flat`) have only the triangles of their strips, whose area
+    vectors lie in the plane: caps would make V `volume_share` times as large, and move nothing within the plane.
     """
     for block in prange(block_chunk.shape[0] - 1):
         first, last = chunks.start[block_chunk[block]], chunks.start[block_chunk[block + 1]]
@@ -92,6 +94,7 @@ def predict_and_measure(
         else:
             for task in prange(count):
                 add_triangles(task_start[begin + task], task_start[begin + task + 1], triangles, x, gradient)
+    hold_in_plane(pairs, pair_normal, gradient)
     for c in prange(chunks.body.shape[0]):
         origin = body_point_start[chunks.body[c]]
         ox, oy, oz = x[origin, 0], x[origin, 1], x[origin, 2]
@@ -108,4 +111,5 @@ def predict_and_measure(
         for c in range(chunks.body_start[body], chunks.body_start[body + 1]):
             volume += chunk_sums[c, 0]
             steepness += chunk_sums[c, 1]
+        volume *= volume_share[body]
         impulse[body] = gas_impulse(volume, steepness, rest_volume[body], gas[body], ambient, time)

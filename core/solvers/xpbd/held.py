@@ -5,6 +5,8 @@ skin under high pressure gives way, the gas expands and its gauge pressure is go
 closed form of a ball with the body's volume and modulus (springs have Poisson's ratio 1/3, so the tension is 1.5 Y e):
 
     [(p + p_a) / (1 + e)^3 - p_a] r (1 + e) / 2 = 1.5 Y e
+
+and of a loop by that of a circle of its area, [(p + p_a) / (1 + e)^2 - p_a] r (1 + e) = Y e.
 """
 
 import numpy as np
@@ -17,21 +19,29 @@ HALVINGS = 200
 
 
 def expected_gauge_pressure(model: Model, gas: FloatArray) -> FloatArray:
-    """Gauge pressure [Pa] that each membrane holds at rest, as a ball of its volume; `gas` = nRT [J] of each.
+    """Gauge pressure [Pa] that each membrane holds at rest; `gas` = nRT [J] of each.
 
-    Exact for balls, an estimate for other shapes: a long or flat body holds less.
+    Taken as a ball of its volume, a loop as a circle of its area.
+
+    Exact for balls and circles, an estimate for other shapes: a long or flat body holds less.
     """
     asked = _asked_pressure(model, gas)
-    radius = np.cbrt(0.75 / np.pi * model.rest_volume)
+    flat, depth = model.flat.depth > 0.0, np.where(model.flat.depth > 0.0, model.flat.depth, 1.0)
+    radius = np.where(flat, np.sqrt(model.rest_volume / depth / np.pi), np.cbrt(0.75 / np.pi * model.rest_volume))
     modulus = _stretch_modulus(model)
+    bulge, pull = np.where(flat, 1.0, 0.5), np.where(flat, 3.0, 1.5)
     low = np.where(asked > 0.0, 0.0, -1.0)
     high = np.where(asked > 0.0, 1.0, 0.0)
+
+    def grown(strain: FloatArray) -> FloatArray:
+        """Volume over rest volume."""
+        return np.asarray(np.where(flat, (1.0 + strain) ** 2, (1.0 + strain) ** 3))
 
     def excess(strain: FloatArray) -> FloatArray:
         """What pulls outwards minus what pulls inwards [N/m]."""
         with np.errstate(divide="ignore", over="ignore"):
-            pressure = (asked + model.ambient_pressure) / (1.0 + strain) ** 3 - model.ambient_pressure
-        return np.asarray(pressure * radius * (1.0 + strain) / 2.0 - 1.5 * modulus * strain)
+            pressure = (asked + model.ambient_pressure) / grown(strain) - model.ambient_pressure
+        return np.asarray(pressure * radius * (1.0 + strain) * bulge - pull * modulus * strain)
 
     while (excess(high) > 0.0).any():
         high = np.where(excess(high) > 0.0, 2.0 * high, high)
@@ -39,7 +49,7 @@ def expected_gauge_pressure(model: Model, gas: FloatArray) -> FloatArray:
         middle = 0.5 * (low + high)
         outwards = excess(middle) > 0.0
         low, high = np.where(outwards, middle, low), np.where(outwards, high, middle)
-    return np.asarray((asked + model.ambient_pressure) / (1.0 + low) ** 3 - model.ambient_pressure)
+    return np.asarray((asked + model.ambient_pressure) / grown(low) - model.ambient_pressure)
 
 
 def gauge_left(model: Model, gas: FloatArray, gauge_pressure: FloatArray) -> FloatArray:
@@ -62,7 +72,10 @@ def _asked_pressure(model: Model, gas: FloatArray) -> FloatArray:
 
 
 def _stretch_modulus(model: Model) -> FloatArray:
-    """Y of each membrane [N/m] from its springs: each has Y times the area of its triangles / length^2."""
+    """Y of each membrane [N/m] from its springs: each has Y times the area of its triangles / length^2.
+
+    A third of it for a loop, whose springs run along its strip only.
+    """
     count = model.membrane_count
     skin = model.surfaces.triangles[: model.surfaces.body_triangle_start[count]]
     area = np.bincount(

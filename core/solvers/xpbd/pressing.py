@@ -8,6 +8,7 @@ from ...collide.mobility import Mobility
 from ...collide.narrow import evaluate_gaps
 from ...forces.attachment import turned_offsets
 from ...model import FloatArray, Model
+from ...plane import Planes
 from ...rigid.motion import move_poses, place_points, steps_between, turned_tensors
 from ...state import RigidMotion, State
 from ..counts import Counts
@@ -58,6 +59,7 @@ class ContactPhase:
         self._slow = RESTING_STEPS * time * float(np.linalg.norm(model.gravity))
         self._sweeps = RIGID_SWEEPS if model.rigid_count else SWEEPS
         self._chosen = 0
+        self._planes = Planes(model)
         self._allocate(0)
 
     def _allocate(self, capacity: int) -> None:
@@ -145,6 +147,7 @@ class ContactPhase:
             points = slice(n, model.moving_point_count)
             np.subtract(self._start[points], self._poses[self.owner, :3], out=self._arm)
         limit_displacement(self._start, self._step, self._mobility, contacts, self._share)
+        self._planes.share_alike(self._share)
         self._step[:n] *= self._share[:n, None]
         self._step[n:] *= np.repeat(self._share[n:], 2)[:, None]
         np.add(self._start[:n], self._step[:n], out=x[:n])
@@ -193,6 +196,7 @@ class ContactPhase:
         if n:
             self.moved = True
             step, x = self._step[:n], state.positions
+            self._planes.hold(step)
             add_lack(self._start, x, step, model.vertex_mass, self._time, model.chunks, self._spin_sums)
             x[:n] += step
         if model.rigid_count:

@@ -1,6 +1,7 @@
 """All projections of the skins in one call: between launches of threads there is no time in which they fall asleep."""
 
 from ...jit import kernel
+from ...plane import hold_moves_in_plane
 from .bend import project_bend
 from .gas import predict_and_measure
 from .spin import measure_spin
@@ -12,20 +13,21 @@ from .volumes import project_volumes
 def advance_skins(
     x, v, inverse_mass, mass, fall, time, lying, body_point_start, chunks, block_chunk, fans, fan_tasks, fan_launches,
     rest_volume, gas, ambient, edges, edge_tasks, edge_launches, hinges, hinge_rows, tetrahedra, tetrahedron_rows,
-    start, gradient, gas_sums, impulse, turn, force, tetrahedron_gradient, spin_sums,
+    start, gradient, gas_sums, impulse, turn, force, tetrahedron_gradient, spin_sums, pairs, pair_normal, volume_share,
 ):  # fmt: skip
     """Predict, then gas, stretch, bend and tetrahedra; and what angular momentum that lost (`spin.measure_spin`).
 
     `fans`, `edges`, `hinge_rows` and `tetrahedron_rows` are triangles, edges, hinges and tetrahedra in the order of
-    their `colours.Schedule`.
+    their `colours.Schedule`; `pairs`, `pair_normal` and `volume_share` of flat bodies, see `gas.predict_and_measure`.
     """
     predict_and_measure(
         x, v, inverse_mass, fall, time, lying, body_point_start, chunks, block_chunk, fans, fan_tasks, fan_launches,
-        rest_volume, gas, ambient, start, gradient, gas_sums, impulse,
+        rest_volume, gas, ambient, start, gradient, gas_sums, impulse, pairs, pair_normal, volume_share,
     )  # fmt: skip
     project_skins(x, inverse_mass, gradient, impulse, chunks, block_chunk, edge_tasks, edge_launches, edges)
     if force.shape[0] > 0:
         project_bend(x, inverse_mass, hinges, hinge_rows, time, turn, force)
     if tetrahedron_gradient.shape[0] > 0:
         project_volumes(x, inverse_mass, tetrahedra, tetrahedron_rows, time, tetrahedron_gradient)
+    hold_moves_in_plane(pairs, pair_normal, start, x)
     measure_spin(start, x, v, mass, fall, time, body_point_start, chunks, lying, spin_sums)

@@ -24,7 +24,9 @@ from ...collide.candidates import Candidates
 from ...collide.contacts import Contacts
 from ...collide.recovery import RECOVERY_SHARE
 from ...errors import ParameterError
+from ...flat.band import STRIP_TO_VOLUME
 from ...model import FloatArray, Model
+from ...plane import Planes
 from ...rigid.flight import fly, pushed, shifted
 from ...rigid.motion import place_points, turned_tensors
 from ...state import RigidMotion, State, StuckContacts
@@ -78,6 +80,8 @@ class XpbdSolver:
         self._gradient = np.zeros((n, 3))
         self._gas_sums = np.zeros((len(chunks.body), 2))
         self._impulse = np.zeros(model.membrane_count)
+        self._planes = Planes(model)
+        self._volume_share = np.where(model.flat.depth > 0.0, STRIP_TO_VOLUME, 1.0)
         self._spin = np.zeros((model.membrane_count, 6))
         self._pinned = np.flatnonzero(model.pinned)
         skins = range(model.membrane_count)
@@ -168,6 +172,7 @@ class XpbdSolver:
                     self.contacts, self._candidates.searches, after.positions, self._phase.soft_force, self._time
                 )
         self._losses.apply(self, self._pairs, after, self._time)
+        self._planes.hold(after.velocities)
         self._set_point_velocities(after)
 
     def _come_back(self, state: State) -> None:
@@ -217,7 +222,8 @@ class XpbdSolver:
             self._triangle_order.launch_start, model.rest_volume, state.gas, model.ambient_pressure, self._edges,
             self._edge_order.task_start, self._edge_order.launch_start, model.hinges, self._hinges, model.tetrahedra,
             self._tetrahedra, self._start, self._gradient, self._gas_sums, self._impulse, self._turn,
-            self._hinge_force, self._tetrahedron_gradient, self._spin_sums,
+            self._hinge_force, self._tetrahedron_gradient, self._spin_sums, model.flat.pairs, model.flat.pair_normal,
+            self._volume_share,
         )  # fmt: skip
 
     def _project_contacts(self, state: State) -> None:
@@ -243,6 +249,7 @@ class XpbdSolver:
             set_velocities(
                 x, self._start, self._inverse_mass, model.gravity, h, model.chunks, self._lying, self._spin, v
             )
+            self._planes.hold(v)
         if model.rigid_count:
             rigid = state.rigid
             rest = np.where(self._lying[count:, None], 0.0, 0.5 * h) * model.gravity
