@@ -6,6 +6,8 @@ matplotlib.use("Agg")
 
 import matplotlib.pyplot as plt
 
+from . import pictures
+
 #: Sizes of the figures [inch] and dots per inch: small files that are sharp enough to read.
 WIDTH, HEIGHT, DOTS = 5.2, 3.6, 90
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
@@ -41,6 +43,15 @@ class Page:
         self._folder.mkdir(parents=True, exist_ok=True)
         figure.savefig(self._folder / f"{name}.png", dpi=DOTS, metadata={"Software": None})
         plt.close(figure)
+        self._blocks.append(f"![{caption}]({self._folder.name}/{name}.png)\n\n*{caption}*")
+
+    def picture(self, name, caption, build, turn=(90.0, 0.0)):
+        """Render a picture; `build(picture)` fills a `pictures.Picture`. Nothing where there is no Blender."""
+        if not pictures.available():
+            return
+        scene = pictures.Picture()
+        build(scene)
+        scene.render(self._folder / f"{name}.png", turn)
         self._blocks.append(f"![{caption}]({self._folder.name}/{name}.png)\n\n*{caption}*")
 
     def save(self):
