@@ -100,6 +100,8 @@ class State:
     still_time: FloatArray  # for how long it has [s], shape (rigid_count,)
     # size of each vertex's last change of velocity [m/s], for the simplified implicit steps, shape (vertex_count,)
     velocity_change: FloatArray
+    # nRT of each membrane once the pressure has risen to what is asked for [J], shape (membrane_count,)
+    final_gas: FloatArray
     frame: int = 0  # whole frames since the start
 
     @staticmethod
@@ -124,6 +126,7 @@ class State:
             still_pose=start_poses(model.rigid.centre),
             still_time=np.zeros(model.rigid_count),
             velocity_change=np.zeros(model.vertex_count),
+            final_gas=gas_amount(model, model.gauge_pressure),
         )
 
     def copy(self) -> "State":
@@ -141,6 +144,7 @@ class State:
             still_pose=self.still_pose.copy(),
             still_time=self.still_time.copy(),
             velocity_change=self.velocity_change.copy(),
+            final_gas=self.final_gas.copy(),
             frame=self.frame,
         )
 

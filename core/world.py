@@ -3,6 +3,7 @@
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,12 +12,17 @@ from . import jit
 from .errors import Diverged, DivergenceError, ParameterError
 from .lattice.follow import followed, held_points
 from .model import FloatArray, Model
+from .options import DEFAULTS, MethodOptions
+from .ramp import Ramp
 from .rigid.motion import set_matrix
 from .solvers.choice import SOLVERS, SolverMaker, solver_maker
 from .solvers.counts import Counts
 from .solvers.given import Motion
 from .state import State, gas_amount
 from .topology import signed_volume
+
+if TYPE_CHECKING:
+    from .solvers.gas_rules import GasRules
 
 #: Below this number of vertices starting threads costs more than they save, above all on a busy machine.
 PARALLEL_FROM = 20_000
@@ -63,8 +69,8 @@ class World:
     """Simulates a model frame by frame.
 
     Parameters: `frame_rate` [1/s]; `substeps` per frame; `threads` (0 = all); `solver`: a name of
-    `solvers.choice.SOLVERS`, or what makes one. Steps are deterministic: the same model
-    and input give the same bits with any number of threads.
+    `solvers.choice.SOLVERS`, or what makes one, which then knows its own of the `options`, the choices beside the
+    solver. Steps are deterministic: the same model and input give the same bits with any number of threads.
     """
 
     def __init__(
@@ -75,6 +81,7 @@ class World:
         substeps: int = 10,
         threads: int = 0,
         solver: str | SolverMaker = "IMPLICIT",
+        options: MethodOptions = DEFAULTS,
     ) -> None:
         if not (math.isfinite(frame_rate) and frame_rate > 0.0):
             raise ParameterError(f"frame rate: {frame_rate} per second; give a positive number.")
@@ -87,9 +94,12 @@ class World:
         self.substeps = int(substeps)
         self.threads = int(threads)
         self.solver = solver if isinstance(solver, str) else ""  # its name, if it was chosen by name
-        make = solver_maker(solver) if isinstance(solver, str) else solver
-        self._solver = make(model, 1.0 / (self.frame_rate * self.substeps))
-        self._state = State.at_rest(model)
+        self.options = options
+        make = solver_maker(solver, options) if isinstance(solver, str) else solver
+        self._ramp = Ramp(model, options.ramp_time)
+        self._solver = make(self._ramp.model, 1.0 / (self.frame_rate * self.substeps))
+        self._gas_rules = _gas_rules(model, options)
+        self._state = self._start()
         self._rest_size = _sizes(model, model.rest_positions)
         self.crossing_triangle_count = 0  # triangles that crossed another body's surface at the start
         self._untangle()
@@ -111,7 +121,7 @@ class World:
 
     def reset(self) -> None:
         """Back to the rest shape and the start velocities."""
-        self._state = State.at_rest(self.model)
+        self._state = self._start()
         self._untangle()
 
     def save(self) -> State:
@@ -178,18 +188,21 @@ class World:
         """
         motion, gas_end = self._read(given or FrameInput())
         state = self._state.copy()
-        gas_start = state.gas.copy()
+        gas_start = state.final_gas.copy()
         with jit.STEP_LOCK:
             jit.use_threads(self.threads if self.model.vertex_count >= PARALLEL_FROM else 1)
             self._solver.start_frame(state)
             for substep in range(self.substeps):
                 gas = gas_start + (substep + 1) / self.substeps * (gas_end - gas_start)
+                gas = self._ramp.gas(gas, self._time(substep + 1))
+                self._ramp.hold_gravity(self._time(substep))
                 try:
                     self._solver.step(state, state, motion, substep / self.substeps, gas)
                     self._check(state)
                 except Diverged as diverged:
                     raise self._divergence(diverged, substep) from diverged
         state.positions[motion.points] = motion.end  # a straight line ends there but for rounding
+        state.final_gas = gas_end
         state.frame += 1
         self._state = state
 
@@ -200,6 +213,7 @@ class World:
         for body in range(model.membrane_count):
             points = slice(model.body_point_start[body], model.body_point_start[body + 1])
             volume, is_lattice = self._volume(body, state.positions), model.is_lattice(body)
+            gas_volume = volume if self._gas_rules is None else float(self._gas_rules.volumes(state.positions)[body])
             rest_volume = self._volume(body, model.rest_positions) if is_lattice else float(model.rest_volume[body])
             speed2 = (state.velocities[points] ** 2).sum(axis=1)
             bodies.append(
@@ -207,7 +221,7 @@ class World:
                     name=model.body_names[body],
                     volume=volume,
                     volume_ratio=volume / rest_volume,
-                    gauge_pressure=0.0 if is_lattice else float(state.gas[body]) / volume - model.ambient_pressure,
+                    gauge_pressure=0.0 if is_lattice else float(state.gas[body]) / gas_volume - model.ambient_pressure,
                     kinetic_energy=0.5 * float((model.vertex_mass[points] * speed2).sum()),
                 )
             )
@@ -217,6 +231,15 @@ class World:
             candidate_count=self._solver.candidate_count,
             counts=self._solver.counts,
         )
+
+    def _start(self) -> State:
+        state = State.at_rest(self.model)
+        state.gas = self._ramp.gas(state.gas, 0.0)
+        return state
+
+    def _time(self, substep: int) -> float:
+        """Time since the start at which a substep of the next frame begins [s]."""
+        return (self._state.frame + substep / self.substeps) / self.frame_rate
 
     def _untangle(self) -> None:
         with jit.STEP_LOCK:
@@ -260,7 +283,7 @@ class World:
                 raise ParameterError(f"collider: {collider}; the model has {count}, counted from 0.")
             first, last = model.body_point_start[body], model.body_point_start[body + 1]
             target[first:last] = _shaped(model.body_names[body], "positions", positions, (last - first, 3))
-        gas = state.gas.copy()
+        gas = state.final_gas.copy()
         for membrane, pressure in given.gauge_pressure.items():
             self._points(membrane)
             if model.is_lattice(membrane):
@@ -295,6 +318,14 @@ class World:
             f"substep {substep + 1} of {self.substeps}. Raise the substeps to about {more}{remedy}, or look for "
             "extreme pressures, stiffness or animation."
         )
+
+
+def _gas_rules(model: Model, options: MethodOptions) -> "GasRules | None":
+    if not options.changes_gas:
+        return None
+    from .solvers.gas_rules import GasRules  # on first use: its kernels are not among those to prepare
+
+    return GasRules(model, options)
 
 
 def _sizes(model: Model, x: FloatArray) -> FloatArray:

@@ -6,9 +6,10 @@ import bpy
 import numpy as np
 import pytest
 from bpy_scene import FallingWorld, add_mesh, empty_file, falling, frame, play, shown, this_session  # noqa: F401
+from softpressure_ext.core import MethodOptions, options
 from softpressure_ext.core.solvers.choice import SOLVERS
 from softpressure_ext.softpressure import status
-from softpressure_ext.softpressure.methods import METHODS
+from softpressure_ext.softpressure.methods import DETECTIONS, METHODS, SPREADS, VOLUMES
 
 
 def add_sphere(height: float = 0.8) -> Any:
@@ -85,3 +86,67 @@ def test_a_method_that_gives_up_says_so_and_leaves_the_frames_before() -> None:
     scene.softpressure.solver = "IMPLICIT"  # the remedy
     assert bpy.ops.softpressure.simulate() == {"FINISHED"}
     assert not here.error and this_session().cache.last_frame == 20
+
+
+def test_what_else_the_papers_choose_is_offered_and_names_them() -> None:
+    settings = bpy.context.scene.softpressure
+    for items, known, value in (
+        (VOLUMES, options.VOLUMES, settings.volume_rule),
+        (SPREADS, options.SPREADS, settings.pressure_spread),
+        (DETECTIONS, options.DETECTIONS, settings.detection),
+    ):
+        assert tuple(name for name, _, _ in items) == known
+        assert value == known[0]
+        for _, _, description in items[1:]:
+            assert any(paper in description for paper in ("Martin", "Kurmaly", "Mesit"))
+            assert not description.endswith(".")
+
+
+def test_the_other_choices_reach_the_world_and_date_the_cache(falling: Any) -> None:  # noqa: F811
+    add_sphere()
+    settings = bpy.context.scene.softpressure
+    play(1, 2)
+    assert FallingWorld.made[-1].options == MethodOptions()
+    for name, value in (
+        ("volume_rule", "BOUNDING_BOX"),
+        ("pressure_spread", "VALENCE"),
+        ("detection", "FEATURE_PARTICLES"),
+        ("ramp_time", 0.5),
+        ("use_step_damping", True),
+        ("stiffest_spring", 1e6),
+    ):
+        assert not this_session().is_out_of_date(bpy.context.scene)
+        setattr(settings, name, value)
+        assert this_session().is_out_of_date(bpy.context.scene), name
+        play(1, 2)
+    assert FallingWorld.made[-1].options == MethodOptions(
+        volume="BOUNDING_BOX",
+        spread="VALENCE",
+        detection="FEATURE_PARTICLES",
+        ramp_time=0.5,
+        step_damping=True,
+        stiffest_spring=1e6,
+    )
+
+
+def test_a_choice_that_the_method_does_not_have_is_refused_with_a_remedy() -> None:
+    add_sphere()
+    bpy.context.scene.softpressure.detection = "FEATURE_PARTICLES"
+    with pytest.raises(RuntimeError, match=r"FEATURE_PARTICLES with the method IMPLICIT.*Choose SURFACE, or one of"):
+        bpy.ops.softpressure.simulate()
+
+
+def test_the_pressure_rises_in_blender_while_gravity_waits() -> None:
+    scene = bpy.context.scene
+    scene.frame_end = 16
+    scene.softpressure.ramp_time = 0.25  # 6 frames
+    ball = add_sphere()
+    assert bpy.ops.softpressure.simulate() == {"FINISHED"}
+    gauges = [this_session().gauges[number][0][1] for number in range(2, 17)]
+    assert 0.0 < gauges[0] < gauges[2] < gauges[4] < gauges[6]
+    heights = []
+    for number in (1, 7, 16):
+        frame(number)
+        heights.append(shown(ball)[:, 2].mean())
+    assert heights[1] == pytest.approx(heights[0], abs=1e-4)
+    assert heights[2] == pytest.approx(heights[0] - 0.5 * 9.81 * (9 / 24) ** 2, abs=2e-3)

@@ -7,6 +7,8 @@ an inertia of their own (`forces/rigid_inertia.py`). The class holds the arrays 
 it adds no physics of its own.
 """
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from ..collide.contacts import Contacts, index_vertices
@@ -30,9 +32,13 @@ from ..forces.tetrahedra import evaluate_tetrahedra
 from ..linear.conjugate_gradient import Hessian
 from ..linear.rigid_blocks import factor_blocks
 from ..model import BoolArray, FloatArray, IntArray, Model
+from ..options import DEFAULTS, MethodOptions
 from ..rigid.motion import turned_tensors
 from ..state import StuckContacts
 from .residual import gather_residual
+
+if TYPE_CHECKING:
+    from .lagged_gas import LaggedGas
 
 #: Contact stiffness of two solids in units of the lighter mass / stage time^2, at rest; and, as they close in, for each
 #: thickness that they would move by in a stage.
@@ -49,7 +55,7 @@ class StageEnergy:
     acting: ContactTerms  # of the first `acting_count` rows: the same of those that exert a force
     _lag: FrictionLag
 
-    def __init__(self, model: Model, contacts: Contacts, stage_time: float) -> None:
+    def __init__(self, model: Model, contacts: Contacts, stage_time: float, options: MethodOptions = DEFAULTS) -> None:
         vertex_count, edge_count, hinge_count = model.vertex_count, len(model.edges.points), len(model.hinges.points)
         chunk_count = len(model.chunks.body)
         self.model = model
@@ -102,6 +108,7 @@ class StageEnergy:
         self._smooth_energy = 0.0
         self._elapsed = stage_time
         self._offset = np.zeros((len(model.attachments.stiffness), 3))
+        self._gas_rules = _lagged_gas(model, options)
         self.record = 0  # number of the contact record: of searches so far
         self.elastic_energy = 0.0  # stretch, bend, tetrahedra and contact where E was last evaluated [J]
         self._allocate(len(contacts.gap))
@@ -122,6 +129,8 @@ class StageEnergy:
         self._target[:] = target
         self._rigid_target[:] = rigid_target
         self._gas[:] = gas
+        if self._gas_rules is not None:
+            self._gas_rules.release(self._start)
 
     def set_stage_time(self, stage_time: float) -> None:
         """Use stages of another length [s] from the next `begin` on."""
@@ -150,7 +159,19 @@ class StageEnergy:
             poses, self._rigid_target, model.rigid.mass, model.rigid.second_moment, self.stage_time, self._rigid_force
         )
         self._smooth_energy = float(self._chunk_sums[0].sum()) + rigid + self._kept_energy
+        if self._gas_rules is not None:
+            self._smooth_energy += self._gas_rules.energy(x)
         return self._smooth_energy + self._friction_energy(x)
+
+    def hold_gas(self, x: FloatArray, poses: FloatArray) -> None:
+        """Hold what other rules for the gas add to its force at x from now on; after `begin`."""
+        if self._gas_rules is not None:
+            self.evaluate(x, poses)
+            self._gas_rules.hold(x, self._gas, self.pressure, self._volume_gradient)
+
+    def unstored_work(self, start: FloatArray, x: FloatArray) -> float:
+        """Bound of the work [J] of what was held by `hold_gas`, on the way from `start` to x; 0 without it."""
+        return 0.0 if self._gas_rules is None else self._gas_rules.work(start, x)
 
     def forget(self) -> None:
         """Compute all anew at the next `evaluate`: the contact record has changed."""
@@ -239,6 +260,8 @@ class StageEnergy:
             x, self._target, self.model.edges, self.model.hinges, self.model.chunks, self.hessian, self._tension,
             self._hinge_force, self.pressure, self._squeezed, self.acting, self.acting_count, r,
         )  # fmt: skip
+        if self._gas_rules is not None:
+            self._gas_rules.add_force(r)
         if self.model.rigid_count:
             r[self.model.vertex_count :] = self._rigid_force
             if self.acting_count:
@@ -411,3 +434,11 @@ class StageEnergy:
 
 def _block_count(count: int) -> int:
     return (count + BLOCK_SIZE - 1) // BLOCK_SIZE
+
+
+def _lagged_gas(model: Model, options: MethodOptions) -> "LaggedGas | None":
+    if not options.changes_gas:
+        return None
+    from .lagged_gas import LaggedGas  # on first use: its kernels are not among those to prepare
+
+    return LaggedGas(model, options)

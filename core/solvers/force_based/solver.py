@@ -12,6 +12,7 @@ import numpy as np
 from ...collide.contacts import Contacts
 from ...errors import Diverged, ParameterError
 from ...model import BoolArray, FloatArray, Model
+from ...options import DEFAULTS, MethodOptions
 from ...rigid.flight import fly, velocity_rows
 from ...rigid.motion import place_points, steps_between, turned_tensors
 from ...state import PairSpeeds, RigidMotion, State, StuckContacts
@@ -38,7 +39,7 @@ SEARCHES = 4
 class ForceBasedSolver:
     """Advances a model by substeps of `substep_time` [s] with an integrator of `choice.FORCE_BASED`."""
 
-    def __init__(self, model: Model, substep_time: float, method: str) -> None:
+    def __init__(self, model: Model, substep_time: float, method: str, options: MethodOptions = DEFAULTS) -> None:
         if not (math.isfinite(substep_time) and substep_time > 0.0):
             raise ParameterError(f"substep: {substep_time} s; give a positive time.")
         n = model.vertex_count
@@ -46,10 +47,10 @@ class ForceBasedSolver:
         self.substep_time = substep_time
         self.method = method
         self._scheme = SCHEMES.get(method)
-        self._forces = SoftForces(model)
+        self._forces = SoftForces(model, options)
         self._surroundings = Surroundings(model)
         self._impulses = Impulses(model)
-        self._losses = Losses(model)
+        self._losses = Losses(model, options)
         self._pairs = PairImpulses(model)
         self._owner = model.point_body[n : model.moving_point_count] - model.membrane_count
         self._vertex_body = model.point_body[:n]
