@@ -102,6 +102,7 @@ class State:
     velocity_change: FloatArray
     # nRT of each membrane once the pressure has risen to what is asked for [J], shape (membrane_count,)
     final_gas: FloatArray
+    particles: IntArray  # features on which the particles of the pairs of skins rest; empty before their first step
     frame: int = 0  # whole frames since the start
 
     @staticmethod
@@ -127,6 +128,7 @@ class State:
             still_time=np.zeros(model.rigid_count),
             velocity_change=np.zeros(model.vertex_count),
             final_gas=gas_amount(model, model.gauge_pressure),
+            particles=np.zeros(0, dtype=np.int32),
         )
 
     def copy(self) -> "State":
@@ -145,6 +147,7 @@ class State:
             still_time=self.still_time.copy(),
             velocity_change=self.velocity_change.copy(),
             final_gas=self.final_gas.copy(),
+            particles=self.particles.copy(),
             frame=self.frame,
         )
 

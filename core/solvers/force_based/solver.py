@@ -6,6 +6,7 @@ substeps, and a step that is too long ends in `Diverged`, with the length that s
 """
 
 import math
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -28,6 +29,9 @@ from .simplified import add_spring_damping, kang_change, mesit_change, stiffness
 from .stability import stable_time
 from .surroundings import Surroundings
 
+if TYPE_CHECKING:
+    from .particle_contacts import ParticleContacts
+
 #: A vertex that moves in one step by more than this share of its body's size, apart from the body, has run away.
 RUNAWAY = 1.0
 #: Bounciness is looked after once in this time [s].
@@ -48,7 +52,8 @@ class ForceBasedSolver:
         self.method = method
         self._scheme = SCHEMES.get(method)
         self._forces = SoftForces(model, options)
-        self._surroundings = Surroundings(model)
+        self._particles = _particle_contacts(model) if options.detection == "FEATURE_PARTICLES" else None
+        self._surroundings = Surroundings(model, among_moving=self._particles is None)
         self._impulses = Impulses(model)
         self._losses = Losses(model, options)
         self._pairs = PairImpulses(model)
@@ -73,12 +78,14 @@ class ForceBasedSolver:
     @property
     def contact_count(self) -> int:
         """Contacts that exert a force at the end of the last substep."""
-        return int(np.count_nonzero(self._impulses.push[: self.candidate_count]))
+        found = 0 if self._particles is None else self._particles.pressed
+        return found + int(np.count_nonzero(self._impulses.push[: self._surroundings.contacts.count]))
 
     @property
     def candidate_count(self) -> int:
         """Pairs in the contact record."""
-        return self._surroundings.contacts.count
+        found = 0 if self._particles is None else self._particles.count
+        return found + self._surroundings.contacts.count
 
     def untangle(self, state: State) -> int:
         """Note in the state which points are behind another body's surface; returns how many triangles cross."""
@@ -87,6 +94,8 @@ class ForceBasedSolver:
     def start_frame(self, state: State) -> None:
         """Forget what was found on the way to a state, so that a run continued from it has the same bits."""
         self._surroundings.start_from(state)
+        if self._particles is not None:
+            self._particles.start(state.particles)
         self._impulses.push[:] = 0.0
         self._pairs.clear()
         self._unbraked = 0
@@ -231,6 +240,9 @@ class ForceBasedSolver:
         rigid = RigidMotion(start.pose, velocity, start.angular_momentum + v[n + 1 :: 2])
         flown = self._flown(start, moves[n:], h)
         steps_between(start.pose, flown, moves[n:])
+        if self._particles is not None:
+            rigid = self._particles.answer(x0, start.pose, near, moves, v, rigid, h)
+            after.particles = self._particles.features
 
         x, poses = x0.copy(), start.pose.copy()
         ahead = near.place(x0, poses, moves) + given
@@ -266,6 +278,8 @@ class ForceBasedSolver:
         after.velocities[:n] = rows[:n]
         after.rigid = self._pushed(rigid, near.moved_poses(poses, moves), rows[n:] - free[n:])
         after.touching[:] = self._impulses.touching(contacts)
+        if self._particles is not None:
+            after.touching |= self._particles.touching
         after.wrong_side = near.wrong_side()
 
     def _bounce(self, after: State, motion: Motion, share: float) -> None:
@@ -312,6 +326,12 @@ class ForceBasedSolver:
             spin = np.einsum("bij,bj->bi", inverse, state.rigid.angular_momentum)
             arm = state.positions[points] - state.rigid.pose[self._owner, :3]
             state.velocities[points] = state.rigid.velocity[self._owner] + np.cross(spin[self._owner], arm)
+
+
+def _particle_contacts(model: Model) -> "ParticleContacts":
+    from .particle_contacts import ParticleContacts  # on first use: few look for contacts so
+
+    return ParticleContacts(model)
 
 
 def kept_approach(

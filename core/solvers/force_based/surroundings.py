@@ -19,11 +19,14 @@ REACH_FACTOR = 3.0
 
 
 class Surroundings:
-    """The contact record of a model, and how its unknowns yield."""
+    """The contact record of a model, and how its unknowns yield.
 
-    def __init__(self, model: Model) -> None:
+    `among_moving`: whether it has contacts of two moving bodies, or only those with colliders and with itself.
+    """
+
+    def __init__(self, model: Model, *, among_moving: bool = True) -> None:
         self._model = model
-        self._candidates = Candidates(model, REACH_FACTOR)
+        self._candidates = Candidates(model, REACH_FACTOR, among_moving=among_moving)
         self.contacts = self._candidates.contacts
         self._bound = StepBound(model, self._candidates)
         with np.errstate(divide="ignore"):
