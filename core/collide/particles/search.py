@@ -23,7 +23,7 @@ from .graph import feature_graph
 from .inside import vertices_inside
 from .migrate import migrate
 
-#: Skin thickness as a share of the radius of the sphere around a body at rest: 0.5 for a radius of 3.
+#: Skin thickness as a share of the radius of a body at rest: 0.5 for a radius of 3.
 SKIN = 0.5 / 3.0
 #: Vertices per particle.
 VERTICES_PER_PARTICLE = 8
@@ -47,7 +47,11 @@ class Hits(NamedTuple):
 
 
 class ParticleSearch:
-    """Finds the hits among the moving bodies of a model; the particles' places are in `features`."""
+    """Finds the hits among the moving bodies of a model.
+
+    `features`: where the particles are, pair by pair; `radius` of each body at rest [m]; `hits`, of which the first
+    `count` rows are valid.
+    """
 
     def __init__(self, model: Model) -> None:
         self._model = model
@@ -58,7 +62,7 @@ class ParticleSearch:
         self._normals = np.zeros_like(self._shapes.normals)
         self._matrices = np.zeros((model.rigid_count, 3, 3))
         self._glued = _glued_pairs(model)
-        self.radius = bounding_spheres(model, model.rest_positions)[1]
+        self.radius = _radii(model)
         self._start = _particle_starts(model, self._graph.vertex_feature)
         self.features = self.start_features()
         self._places = np.zeros((len(self.features), 3))
@@ -148,6 +152,16 @@ def bounding_spheres(model: Model, x: FloatArray) -> tuple[FloatArray, FloatArra
     return 0.5 * (low + high), 0.5 * np.sqrt(np.einsum("bi,bi->b", size, size))
 
 
+def _radii(model: Model) -> FloatArray:
+    """Half the longest side of the box around each moving body at rest [m]: the radius of a ball."""
+    start = model.body_point_start[: model.moving_count]
+    points = model.rest_positions[: model.moving_point_count]
+    if len(start) == 0:
+        return np.zeros(0)
+    size: FloatArray = np.maximum.reduceat(points, start) - np.minimum.reduceat(points, start)
+    return 0.5 * size.max(axis=1)
+
+
 def _particle_starts(model: Model, vertex_feature: IntArray) -> IntArray:
     """First, middle and end row of each pair of skins: particles of the first body, then of the second."""
     own = model.point_body[: model.vertex_count][vertex_feature >= 0]
@@ -232,39 +246,34 @@ def seen(features, first, k):
 
 @kernel
 def solids_meet(shapes, a, b, poses, matrices, corners, normals, slack, point_start, count, points, weights, numbers):
-    """Hits of two convex bodies that overlap, by separating axes; returns the number of all hits.
+    """The hit of two convex bodies that overlap, by separating axes; returns the number of all hits.
 
-    A hit names any point of each body: the bodies move as wholes at its place.
+    It lies at the mean of the points where they meet, as deep as the deepest, and names any point of each body: the
+    bodies move as wholes at its place.
     """
     polygon, scratch = np.zeros((MOST_CORNERS, 3)), np.zeros((MOST_CORNERS, 3))
-    anchor, normal = np.zeros((MOST_POINTS, 2, 3)), np.zeros(3)
-    found, owner = meet(
-        shapes, a, b, poses, matrices, corners, normals, 0.0, slack, polygon, scratch, anchor, normal
-    )  # fmt: skip
-    turning = a if owner == 0 else b
-    m = matrices[turning]
+    anchor, normal, middle = np.zeros((MOST_POINTS, 2, 3)), np.zeros(3), np.zeros(3)
+    found, owner = meet(shapes, a, b, poses, matrices, corners, normals, 0.0, slack, polygon, scratch, anchor, normal)
+    if found == 0:
+        return count
+    m = matrices[a if owner == 0 else b]
     nx = m[0, 0] * normal[0] + m[0, 1] * normal[1] + m[0, 2] * normal[2]
     ny = m[1, 0] * normal[0] + m[1, 1] * normal[1] + m[1, 2] * normal[2]
     nz = m[2, 0] * normal[0] + m[2, 1] * normal[1] + m[2, 2] * normal[2]
+    least = 0.0
     for i in range(found):
+        gap = 0.0
         for axis in range(3):
-            scratch[0, axis] = poses[a, axis]
-            scratch[1, axis] = poses[b, axis]
+            p, q = poses[a, axis], poses[b, axis]
             for k in range(3):
-                scratch[0, axis] += matrices[a, axis, k] * anchor[i, 0, k]
-                scratch[1, axis] += matrices[b, axis, k] * anchor[i, 1, k]
-        gap = (
-            (scratch[1, 0] - scratch[0, 0]) * nx
-            + (scratch[1, 1] - scratch[0, 1]) * ny
-            + (scratch[1, 2] - scratch[0, 2]) * nz
-        )
-        if count < points.shape[0]:
-            p, q = point_start[b], point_start[a]
-            set_side(points[count], weights[count], 0, p, p, p, 1, 1.0)
-            set_side(points[count], weights[count], 3, q, q, q, 1, -1.0)
-            set_numbers(
-                numbers[count], nx, ny, nz, gap, 1.0, 0.5 * (scratch[0, 0] + scratch[1, 0]),
-                0.5 * (scratch[0, 1] + scratch[1, 1]), 0.5 * (scratch[0, 2] + scratch[1, 2]),
-            )  # fmt: skip
-        count += 1
-    return count
+                p += matrices[a, axis, k] * anchor[i, 0, k]
+                q += matrices[b, axis, k] * anchor[i, 1, k]
+            middle[axis] += 0.5 * (p + q) / found
+            gap += (q - p) * (nx if axis == 0 else (ny if axis == 1 else nz))
+        least = min(least, gap)
+    if count < points.shape[0]:
+        p, q = point_start[b], point_start[a]
+        set_side(points[count], weights[count], 0, p, p, p, 1, 1.0)
+        set_side(points[count], weights[count], 3, q, q, q, 1, -1.0)
+        set_numbers(numbers[count], nx, ny, nz, least, 1.0, middle[0], middle[1], middle[2])
+    return count + 1
