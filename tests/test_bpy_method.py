@@ -150,3 +150,53 @@ def test_the_pressure_rises_in_blender_while_gravity_waits() -> None:
         heights.append(shown(ball)[:, 2].mean())
     assert heights[1] == pytest.approx(heights[0], abs=1e-4)
     assert heights[2] == pytest.approx(heights[0] - 0.5 * 9.81 * (9 / 24) ** 2, abs=2e-3)
+
+
+def test_xpbd_says_which_skin_is_slack_and_the_panel_only_reads_it() -> None:
+    scene = bpy.context.scene
+    scene.frame_end = 14
+    scene.softpressure.solver = "XPBD"
+    ball = add_sphere(2.0)
+    ball.softpressure.mass = 0.1
+    ball.softpressure.gauge_pressure = 55e3
+    ball.softpressure.stretch_modulus = 1e6
+    assert bpy.ops.softpressure.simulate() == {"FINISHED"}
+    found = [sentence for sentence in status.notices(scene) if "of its pressure" in sentence]
+    assert len(found) == 1
+    share = float(found[0].removeprefix("Icosphere holds ").partition(" %")[0])
+    assert found[0].endswith("% of its pressure. Use the method Implicit, or more substeps.")
+    # by the closed form of a ball and the gauges that the panel shows
+    gauges = [this_session().gauges[number][0][1] for number in range(3, 15)]
+    low, high = 0.0, 1.0
+    for _ in range(60):
+        e = 0.5 * (low + high)
+        outwards = (156_325 / (1 + e) ** 3 - 101_325) * 0.5 * (1 + e) / 2 > 1.5e6 * e
+        low, high = (e, high) if outwards else (low, e)
+    expected = 156_325 / (1 + low) ** 3 - 101_325
+    assert share == pytest.approx(100 * np.mean(gauges) / expected, abs=5)  # a mesh is no ball
+    scene.softpressure.solver = "IMPLICIT"
+    bpy.ops.softpressure.simulate()
+    assert not [sentence for sentence in status.notices(scene) if "of its pressure" in sentence]
+
+
+def test_xpbd_says_which_solid_gives_way() -> None:
+    scene = bpy.context.scene
+    scene.frame_end = 3
+    scene.softpressure.solver = "XPBD"
+    jelly = add_sphere(2.0)
+    jelly.softpressure.body_type = "SOLID"
+    jelly.softpressure.cell_size = 0.1
+    jelly.softpressure.mass = 100.0
+    for modulus, is_said in ((1e4, False), (1e7, True)):
+        jelly.softpressure.modulus = modulus
+        bpy.ops.softpressure.simulate()
+        found = [sentence for sentence in status.notices(scene) if "times as soft as asked for" in sentence]
+        assert bool(found) == is_said
+    jelly.data.calc_loop_triangles()
+    triangles = np.array([t.vertices[:] for t in jelly.data.loop_triangles])
+    corners = np.array([v.co[:] for v in jelly.data.vertices])[triangles]
+    density = 100.0 / (np.linalg.det(corners).sum() / 6.0)
+    times = 1.0 + 0.5 * 1e7 / (24 * scene.softpressure.substeps) ** 2 / (density * 0.1**2)
+    assert found == [
+        f"Icosphere is about {times:.2g} times as soft as asked for. Use the method Implicit, or more substeps."
+    ]
