@@ -313,6 +313,8 @@ class World:
             more = enough if enough > self.substeps else more
         kinds = [name for name in ("IMPLICIT", "XPBD") if name in SOLVERS and name != self.solver]
         remedy = f", choose the method {' or '.join(kinds)}" if kinds else ""
+        if self.options.volume != "EXACT" and self.model.ambient_pressure > 0.0:
+            remedy += ", use the exact volume or no air outside"
         return DivergenceError(
             f"{self.model.body_names[found.body]}: the motion {found.how} in frame {self.frame + 1}, "
             f"substep {substep + 1} of {self.substeps}. Raise the substeps to about {more}{remedy}, or look for "
