@@ -3,7 +3,6 @@
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,11 +17,9 @@ from .rigid.motion import set_matrix
 from .solvers.choice import SOLVERS, SolverMaker, solver_maker
 from .solvers.counts import Counts
 from .solvers.given import Motion
+from .solvers.rules import gas_rules
 from .state import State, gas_amount
 from .topology import signed_volume
-
-if TYPE_CHECKING:
-    from .solvers.gas_rules import GasRules
 
 #: Below this number of vertices starting threads costs more than they save, above all on a busy machine.
 PARALLEL_FROM = 20_000
@@ -98,7 +95,7 @@ class World:
         make = solver_maker(solver, options) if isinstance(solver, str) else solver
         self._ramp = Ramp(model, options.ramp_time)
         self._solver = make(self._ramp.model, 1.0 / (self.frame_rate * self.substeps))
-        self._gas_rules = _gas_rules(model, options)
+        self._gas_rules = gas_rules(model, options)
         self._state = self._start()
         self._rest_size = _sizes(model, model.rest_positions)
         self.crossing_triangle_count = 0  # triangles that crossed another body's surface at the start
@@ -320,14 +317,6 @@ class World:
             f"substep {substep + 1} of {self.substeps}. Raise the substeps to about {more}{remedy}, or look for "
             "extreme pressures, stiffness or animation."
         )
-
-
-def _gas_rules(model: Model, options: MethodOptions) -> "GasRules | None":
-    if not options.changes_gas:
-        return None
-    from .solvers.gas_rules import GasRules  # on first use: its kernels are not among those to prepare
-
-    return GasRules(model, options)
 
 
 def _sizes(model: Model, x: FloatArray) -> FloatArray:

@@ -4,6 +4,7 @@ import bpy
 
 from ..softpressure import engine, session, status
 from ..softpressure.blender_types import Context, Layout
+from ..softpressure.methods import FORCE_BASED
 from .layout import CATEGORY, draw_text
 
 #: By the kinds of bodies: what they become, and a picture of it.
@@ -92,6 +93,8 @@ class SOFTPRESSURE_PT_method(bpy.types.Panel):
             draw_text(layout, context, "Made for a vacuum: set Advanced > Air to 0, else bodies tremble.", "INFO")
         layout.prop(settings, "pressure_spread")
         layout.prop(settings, "detection")
+        if settings.detection != "SURFACE" and settings.solver not in FORCE_BASED:
+            draw_text(layout, context, "Only with a method that integrates forces: Explicit Euler to Simplified.")
         layout.prop(settings, "ramp_time")
         layout.prop(settings, "use_step_damping")
         if settings.use_step_damping:

@@ -6,8 +6,8 @@ from typing import Any
 import bpy
 import numpy as np
 
-from ..core import FrameInput, MethodOptions, ModelBuilder, SoftPressureError, World
-from . import bodies, fingerprint, mesh_io, rigid_shape, session
+from ..core import FrameInput, ModelBuilder, SoftPressureError, World
+from . import bodies, fingerprint, mesh_io, method_options, rigid_shape, session
 from .mesh_io import Float32Array, FloatArray, IntArray
 
 _SURFACE = ("friction", "bounciness", "thickness")
@@ -151,18 +151,7 @@ def build_world(scene: bpy.types.Scene, start: Start) -> World:
         substeps=settings.substeps,
         threads=settings.threads,
         solver=settings.solver,
-        options=_method_options(settings),
-    )
-
-
-def _method_options(settings: Any) -> MethodOptions:
-    return MethodOptions(
-        volume=settings.volume_rule,
-        spread=settings.pressure_spread,
-        step_damping=settings.use_step_damping,
-        stiffest_spring=settings.stiffest_spring,
-        ramp_time=settings.ramp_time,
-        detection=settings.detection,
+        options=method_options.of(settings),
     )
 
 

@@ -52,6 +52,9 @@ METHODS = (
     ),
 )
 
+#: Those of the papers, which integrate forces and bound no moves.
+FORCE_BASED = tuple(name for name, _, _ in METHODS if name not in ("IMPLICIT", "XPBD"))
+
 #: Choices beside the method (`core.options.MethodOptions`): the first of each is the default, the others those of
 #: papers.
 VOLUMES = (

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from bpy_scene import FallingWorld, add_mesh, empty_file, falling, frame, play, shown, this_session  # noqa: F401
 from softpressure_ext.core import MethodOptions, options
-from softpressure_ext.core.solvers.choice import SOLVERS
-from softpressure_ext.softpressure import status
+from softpressure_ext.core.solvers.choice import FORCE_BASED, SOLVERS
+from softpressure_ext.softpressure import methods, status
 from softpressure_ext.softpressure.methods import DETECTIONS, METHODS, SPREADS, VOLUMES
 
 
@@ -20,6 +20,7 @@ def add_sphere(height: float = 0.8) -> Any:
 
 def test_every_method_of_the_core_is_offered_and_names_its_paper() -> None:
     assert [name for name, _, _ in METHODS] == list(SOLVERS)
+    assert methods.FORCE_BASED == FORCE_BASED
     assert bpy.context.scene.softpressure.solver == METHODS[0][0] == "IMPLICIT"
     for name, _, description in METHODS:
         if name != "IMPLICIT":

@@ -5,7 +5,7 @@ import pytest
 import reference
 import shapes
 from scenes import AMBIENT, BASKETBALL, GRAVITY, Ball, add_ball, angular_momentum, centre, momentum, velocity
-from softpressure_ext.core import MethodOptions, ModelBuilder, ParameterError, World
+from softpressure_ext.core import DivergenceError, MethodOptions, ModelBuilder, ParameterError, World
 from softpressure_ext.core.forces.gas import volume_gradient
 from softpressure_ext.core.solvers.gas_rules import GasRules
 
@@ -197,6 +197,19 @@ def test_the_implicit_step_stays_stable_with_every_rule(choice):
         assert highest < 1.02 * drop + 0.01  # a rule that is no energy may add a little
         assert found.counts.damped_steps == 0
         assert 1.0 < found.bodies[0].volume_ratio < 1.1
+
+
+def test_a_rule_that_bursts_a_body_in_air_names_the_remedy():
+    x, triangles = bean()
+    builder = ModelBuilder(gravity=(0, 0, 0))
+    builder.add_membrane("bean", x, triangles, mass=0.3, gauge_pressure=2e3, stretch_modulus=5e3)
+    world = World(
+        builder.build(), frame_rate=60.0, substeps=60, threads=1, solver="RK4",
+        options=MethodOptions(volume="BOUNDING_BOX"),
+    )  # fmt: skip
+    with pytest.raises(DivergenceError, match=r"bean: .* use the exact volume or no air outside"):
+        for _ in range(40):
+            world.advance_frame()
 
 
 # --- damping -------------------------------------------------------------------------------------------------------

@@ -7,8 +7,6 @@ an inertia of their own (`forces/rigid_inertia.py`). The class holds the arrays 
 it adds no physics of its own.
 """
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from ..collide.contacts import Contacts, index_vertices
@@ -36,9 +34,7 @@ from ..options import DEFAULTS, MethodOptions
 from ..rigid.motion import turned_tensors
 from ..state import StuckContacts
 from .residual import gather_residual
-
-if TYPE_CHECKING:
-    from .lagged_gas import LaggedGas
+from .rules import lagged_gas
 
 #: Contact stiffness of two solids in units of the lighter mass / stage time^2, at rest; and, as they close in, for each
 #: thickness that they would move by in a stage.
@@ -108,7 +104,7 @@ class StageEnergy:
         self._smooth_energy = 0.0
         self._elapsed = stage_time
         self._offset = np.zeros((len(model.attachments.stiffness), 3))
-        self._gas_rules = _lagged_gas(model, options)
+        self._gas_rules = lagged_gas(model, options)
         self.record = 0  # number of the contact record: of searches so far
         self.elastic_energy = 0.0  # stretch, bend, tetrahedra and contact where E was last evaluated [J]
         self._allocate(len(contacts.gap))
@@ -434,11 +430,3 @@ class StageEnergy:
 
 def _block_count(count: int) -> int:
     return (count + BLOCK_SIZE - 1) // BLOCK_SIZE
-
-
-def _lagged_gas(model: Model, options: MethodOptions) -> "LaggedGas | None":
-    if not options.changes_gas:
-        return None
-    from .lagged_gas import LaggedGas  # on first use: its kernels are not among those to prepare
-
-    return LaggedGas(model, options)

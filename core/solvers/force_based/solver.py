@@ -27,7 +27,7 @@ from .impulses import Impulses
 from .schemes import SCHEMES
 from .simplified import add_spring_damping, kang_change, mesit_change, stiffness_at_vertices
 from .stability import stable_time
-from .surroundings import Surroundings
+from .surroundings import Surroundings, left_over
 
 if TYPE_CHECKING:
     from .particle_contacts import ParticleContacts
@@ -344,12 +344,3 @@ def kept_approach(
     key, speed = np.append(found.key, known.key[kept]), np.append(found.speed, known.speed[kept])
     order = np.argsort(key, kind="stable")
     return PairSpeeds(key[order], speed[order])
-
-
-def left_over(move: FloatArray, done: FloatArray) -> FloatArray:
-    """What is left of moves [m] where a part has been done already: carried by a collider, say."""
-    length2 = np.einsum("ij,ij->i", done, done)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        share = np.where(length2 > 0.0, np.einsum("ij,ij->i", move, done) / length2, 0.0)
-    left: FloatArray = move - np.clip(share, 0.0, 1.0)[:, None] * done
-    return left

@@ -107,3 +107,12 @@ class Surroundings:
         after = poses.copy()
         move_poses(poses, step[self._model.vertex_count :], 1.0, after)
         return after
+
+
+def left_over(move: FloatArray, done: FloatArray) -> FloatArray:
+    """What is left of moves [m] where a part has been done already: carried by a collider, say."""
+    length2 = np.einsum("ij,ij->i", done, done)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        share = np.where(length2 > 0.0, np.einsum("ij,ij->i", move, done) / length2, 0.0)
+    left: FloatArray = move - np.clip(share, 0.0, 1.0)[:, None] * done
+    return left
