@@ -201,3 +201,20 @@ def test_xpbd_says_which_solid_gives_way() -> None:
     assert found == [
         f"Icosphere is about {times:.2g} times as soft as asked for. Use the method Implicit, or more substeps."
     ]
+
+
+def test_a_ball_falls_on_a_ball_with_particles() -> None:
+    scene = bpy.context.scene
+    scene.frame_end = 10
+    scene.softpressure.solver = "RK4_MARTIN"
+    scene.softpressure.detection = "FEATURE_PARTICLES"
+    scene.softpressure.substeps = 100
+    lower, upper = add_sphere(0.6), add_sphere(1.65)
+    add_mesh("Floor", [(-9, -9, 0), (9, -9, 0), (9, 9, 0), (-9, 9, 0)], [(0, 1, 2, 3)])
+    bpy.ops.softpressure.add_body(kind="COLLIDER")
+    assert bpy.ops.softpressure.simulate() == {"FINISHED"}
+    frame(10)
+    # falling freely they would have gone 0.69 m
+    assert shown(lower)[:, 2].min() > -1e-4
+    assert shown(upper)[:, 2].mean() - shown(lower)[:, 2].mean() > 0.8
+    assert len(this_session().world.save().particles) == 2 * (42 // 8)

@@ -194,6 +194,31 @@ def test_the_nearest_face_is_the_nearest_of_all():
         assert distances[face] == pytest.approx(distances.min(), rel=1e-12)
 
 
+def test_particles_find_where_a_ball_touches_a_real_mesh():
+    x, triangles = shapes.foreign_mesh("spot.obj")
+    top = x[x[:, 1].argmax()]
+    ball = shapes.icosphere(3, 0.3, top + (0.0, 0.31, 0.0))
+    builder = ModelBuilder()
+    builder.add_membrane("spot", x, triangles, mass=1.0)
+    builder.add_membrane("ball", *ball, mass=0.3)
+    model = builder.build()
+    search, positions = ParticleSearch(model), model.rest_positions
+    for _ in range(6):
+        count = search.find(positions, start_poses(np.zeros((0, 3))))
+    assert count > 0
+    named = np.unique(search.hits.points[:count][search.hits.weights[:count] != 0.0])
+    skin = SKIN * search.radius
+    assert skin[1] == pytest.approx(0.05, rel=1e-2)
+    # what they name is no farther from the other body than both skins and the longest edge
+    edges = model.surfaces.edges
+    reach = skin.sum() + np.linalg.norm(positions[edges[:, 0]] - positions[edges[:, 1]], axis=1).max()
+    centre = top + (0.0, 0.31, 0.0)
+    own = model.point_body[named] == 0
+    assert own.any() and not own.all()
+    assert (np.linalg.norm(positions[named[own]] - centre, axis=1) < 0.3 + reach).all()
+    assert (np.linalg.norm(positions[named[~own]] - top, axis=1) < 0.3).all()
+
+
 def test_spheres_about_boxes():
     scene = TwoSkins()
     centre, radius = bounding_spheres(scene.model, scene.x)
