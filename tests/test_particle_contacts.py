@@ -86,6 +86,43 @@ def test_what_is_too_near_is_moved_to_the_skins_thickness_and_gains_no_speed():
     assert shift[0, 2] + 3 * shift[1, 2] == pytest.approx(0.0, abs=1e-15)  # the centre of mass stays
 
 
+@pytest.mark.parametrize("e", [0.0, 0.6])
+def test_two_solids_that_meet_off_their_centres_turn_and_keep_all_momenta(e):
+    """The whole of the formula of 5.3: masses and what turning adds, I^-1 (r x n) x r."""
+    rng = np.random.default_rng(5)
+    mass, inverse = np.array([2.0, 5.0]), np.zeros((2, 3, 3))
+    for body in range(2):
+        turn = np.linalg.qr(rng.standard_normal((3, 3)))[0]
+        inverse[body] = turn @ np.diag(rng.uniform(2.0, 9.0, 3)) @ turn.T
+    poses = np.zeros((2, 7))
+    poses[:, :3], poses[:, 3] = [(0.0, 0.0, 0.0), (0.1, 0.3, 1.0)], 1.0
+    place, normal = np.array([0.2, 0.1, 0.5]), np.array([0.6, 0.0, -0.8])  # onto the first body
+    mobility = Mobility(np.zeros(0), np.array([0, 2], np.int32), np.zeros((2, 3)), 1.0 / mass, inverse)
+    rows = rng.normal(0, 1, (4, 3))
+    rows[0] -= 6.0 * normal  # they approach
+    before, shift, push = rows.copy(), np.zeros((4, 3)), np.zeros(1)
+    numbers = np.array([numbers_of(normal, -0.01, 1.0, place)])
+    respond(
+        1, np.array([[0, 0, 0, 1, 1, 1]], np.int32), np.array([[1.0, 0, 0, -1.0, 0, 0]]), numbers, poses,
+        np.array([0.0]), np.array([e]), 0.0, mobility, rows, shift, push,
+    )  # fmt: skip
+    arm = place - poses[:, :3]
+
+    def approach(u):
+        one, other = u[0] + np.cross(u[1], arm[0]), u[2] + np.cross(u[3], arm[1])
+        return -(one - other) @ normal
+
+    turning = sum(np.cross(inverse[b] @ np.cross(arm[b], normal), arm[b]) @ normal for b in range(2))
+    assert push[0] == pytest.approx((1 + e) * approach(before) / ((1 / mass).sum() + turning), rel=1e-12)
+    assert approach(rows) == pytest.approx(-e * approach(before), abs=1e-12)
+    assert -approach(shift) == pytest.approx(0.01, rel=1e-12)  # out of each other
+    for moved in (rows - before, shift):
+        linear = mass[:, None] * moved[::2]
+        spin = np.array([np.linalg.solve(inverse[b], moved[2 * b + 1]) for b in range(2)])
+        np.testing.assert_allclose(linear.sum(axis=0), 0.0, atol=1e-13)
+        np.testing.assert_allclose((np.cross(poses[:, :3], linear) + spin).sum(axis=0), 0.0, atol=1e-13)
+
+
 # --- in motion ---------------------------------------------------------------------------------------------------
 
 
@@ -149,6 +186,17 @@ def test_concave_solids_and_lattices_take_part():
     for _ in range(30):
         world.advance_frame()
     assert 0.4 < world.rigid_positions(0)[:, 2].mean() < 0.52  # it lies on the jelly
+
+
+def test_balls_that_start_in_each_other_are_pushed_apart():
+    """A cap 0.06 m deep, which is within the skin: the hits push it out, the explicit step goes on."""
+    world = world_of(two_balls(speed=0.0, apart=0.54), substeps=90)
+    assert world.crossing_triangle_count > 0
+    for _ in range(30):
+        world.advance_frame()
+    apart = centre(world, 1) - centre(world, 0)
+    assert np.linalg.norm(apart) > 0.6
+    assert np.abs(momentum(world)).max() < 1e-12
 
 
 def test_what_is_glued_does_not_touch():
