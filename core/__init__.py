@@ -3,6 +3,7 @@
 from .builder import ModelBuilder
 from .errors import CacheError, DivergenceError, MeshError, ParameterError, SoftPressureError
 from .model import Model
+from .options import MethodOptions
 from .solvers.newton import NewtonSettings
 from .state import State
 from .topology import check_closed_surface
@@ -15,6 +16,7 @@ __all__ = [
     "DivergenceError",
     "FrameInput",
     "MeshError",
+    "MethodOptions",
     "Model",
     "ModelBuilder",
     "NewtonSettings",

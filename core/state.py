@@ -100,6 +100,9 @@ class State:
     still_time: FloatArray  # for how long it has [s], shape (rigid_count,)
     # size of each vertex's last change of velocity [m/s], for the simplified implicit steps, shape (vertex_count,)
     velocity_change: FloatArray
+    # nRT of each membrane once the pressure has risen to what is asked for [J], shape (membrane_count,)
+    final_gas: FloatArray
+    particles: IntArray  # features on which the particles of the pairs of skins rest; empty before their first step
     frame: int = 0  # whole frames since the start
 
     @staticmethod
@@ -124,6 +127,8 @@ class State:
             still_pose=start_poses(model.rigid.centre),
             still_time=np.zeros(model.rigid_count),
             velocity_change=np.zeros(model.vertex_count),
+            final_gas=gas_amount(model, model.gauge_pressure),
+            particles=np.zeros(0, dtype=np.int32),
         )
 
     def copy(self) -> "State":
@@ -141,6 +146,8 @@ class State:
             still_pose=self.still_pose.copy(),
             still_time=self.still_time.copy(),
             velocity_change=self.velocity_change.copy(),
+            final_gas=self.final_gas.copy(),
+            particles=self.particles.copy(),
             frame=self.frame,
         )
 

@@ -12,11 +12,14 @@ from .errors import Diverged, DivergenceError, ParameterError
 from .flat.band import STRIP_TO_VOLUME
 from .lattice.follow import followed, held_points
 from .model import FloatArray, Model
+from .options import DEFAULTS, MethodOptions
 from .plane import loop_points, moved_within
+from .ramp import Ramp
 from .rigid.motion import set_matrix
 from .solvers.choice import SOLVERS, SolverMaker, solver_maker
 from .solvers.counts import Counts
 from .solvers.given import Motion
+from .solvers.rules import gas_rules
 from .state import State, gas_amount
 from .topology import signed_volume
 
@@ -65,8 +68,8 @@ class World:
     """Simulates a model frame by frame.
 
     Parameters: `frame_rate` [1/s]; `substeps` per frame; `threads` (0 = all); `solver`: a name of
-    `solvers.choice.SOLVERS`, or what makes one. Steps are deterministic: the same model
-    and input give the same bits with any number of threads.
+    `solvers.choice.SOLVERS`, or what makes one, which then knows its own of the `options`, the choices beside the
+    solver. Steps are deterministic: the same model and input give the same bits with any number of threads.
     """
 
     def __init__(
@@ -77,6 +80,7 @@ class World:
         substeps: int = 10,
         threads: int = 0,
         solver: str | SolverMaker = "IMPLICIT",
+        options: MethodOptions = DEFAULTS,
     ) -> None:
         if not (math.isfinite(frame_rate) and frame_rate > 0.0):
             raise ParameterError(f"frame rate: {frame_rate} per second; give a positive number.")
@@ -89,9 +93,12 @@ class World:
         self.substeps = int(substeps)
         self.threads = int(threads)
         self.solver = solver if isinstance(solver, str) else ""  # its name, if it was chosen by name
-        make = solver_maker(solver) if isinstance(solver, str) else solver
-        self._solver = make(model, 1.0 / (self.frame_rate * self.substeps))
-        self._state = State.at_rest(model)
+        self.options = options
+        make = solver_maker(solver, options) if isinstance(solver, str) else solver
+        self._ramp = Ramp(model, options.ramp_time)
+        self._solver = make(self._ramp.model, 1.0 / (self.frame_rate * self.substeps))
+        self._gas_rules = gas_rules(model, options)
+        self._state = self._start()
         self._rest_size = _sizes(model, model.rest_positions)
         self.crossing_triangle_count = 0  # triangles that crossed another body's surface at the start
         self._untangle()
@@ -113,7 +120,7 @@ class World:
 
     def reset(self) -> None:
         """Back to the rest shape and the start velocities."""
-        self._state = State.at_rest(self.model)
+        self._state = self._start()
         self._untangle()
 
     def save(self) -> State:
@@ -182,18 +189,21 @@ class World:
         """
         motion, gas_end = self._read(given or FrameInput())
         state = self._state.copy()
-        gas_start = state.gas.copy()
+        gas_start = state.final_gas.copy()
         with jit.STEP_LOCK:
             jit.use_threads(self.threads if self.model.vertex_count >= PARALLEL_FROM else 1)
             self._solver.start_frame(state)
             for substep in range(self.substeps):
                 gas = gas_start + (substep + 1) / self.substeps * (gas_end - gas_start)
+                gas = self._ramp.gas(gas, self._time(substep + 1))
+                self._ramp.hold_gravity(self._time(substep))
                 try:
                     self._solver.step(state, state, motion, substep / self.substeps, gas)
                     self._check(state)
                 except Diverged as diverged:
                     raise self._divergence(diverged, substep) from diverged
         state.positions[motion.points] = motion.end  # a straight line ends there but for rounding
+        state.final_gas = gas_end
         state.frame += 1
         self._state = state
 
@@ -204,6 +214,7 @@ class World:
         for body in range(model.membrane_count):
             points = slice(model.body_point_start[body], model.body_point_start[body + 1])
             volume, has_gas = self._volume(body, state.positions), model.has_gas(body)
+            gas_volume = volume if self._gas_rules is None else float(self._gas_rules.volumes(state.positions)[body])
             rest_volume = float(model.rest_volume[body]) if has_gas else self._volume(body, model.rest_positions)
             speed2 = (state.velocities[points] ** 2).sum(axis=1)
             bodies.append(
@@ -211,7 +222,7 @@ class World:
                     name=model.body_names[body],
                     volume=volume,
                     volume_ratio=volume / rest_volume,
-                    gauge_pressure=float(state.gas[body]) / volume - model.ambient_pressure if has_gas else 0.0,
+                    gauge_pressure=float(state.gas[body]) / gas_volume - model.ambient_pressure if has_gas else 0.0,
                     kinetic_energy=0.5 * float((model.vertex_mass[points] * speed2).sum()),
                 )
             )
@@ -221,6 +232,15 @@ class World:
             candidate_count=self._solver.candidate_count,
             counts=self._solver.counts,
         )
+
+    def _start(self) -> State:
+        state = State.at_rest(self.model)
+        state.gas = self._ramp.gas(state.gas, 0.0)
+        return state
+
+    def _time(self, substep: int) -> float:
+        """Time since the start at which a substep of the next frame begins [s]."""
+        return (self._state.frame + substep / self.substeps) / self.frame_rate
 
     def _untangle(self) -> None:
         with jit.STEP_LOCK:
@@ -266,7 +286,7 @@ class World:
                 raise ParameterError(f"collider: {collider}; the model has {count}, counted from 0.")
             first, last = model.body_point_start[body], model.body_point_start[body + 1]
             target[first:last] = _shaped(model.body_names[body], "positions", positions, (last - first, 3))
-        gas = state.gas.copy()
+        gas = state.final_gas.copy()
         for membrane, pressure in given.gauge_pressure.items():
             self._points(membrane)
             if not model.has_gas(membrane):
@@ -296,6 +316,8 @@ class World:
             more = enough if enough > self.substeps else more
         kinds = [name for name in ("IMPLICIT", "XPBD") if name in SOLVERS and name != self.solver]
         remedy = f", choose the method {' or '.join(kinds)}" if kinds else ""
+        if self.options.volume != "EXACT" and self.model.ambient_pressure > 0.0:
+            remedy += ", use the exact volume or no air outside"
         return DivergenceError(
             f"{self.model.body_names[found.body]}: the motion {found.how} in frame {self.frame + 1}, "
             f"substep {substep + 1} of {self.substeps}. Raise the substeps to about {more}{remedy}, or look for "

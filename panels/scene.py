@@ -4,6 +4,7 @@ import bpy
 
 from ..softpressure import engine, session, status
 from ..softpressure.blender_types import Context, Layout
+from ..softpressure.methods import FORCE_BASED
 from .layout import CATEGORY, draw_text
 
 #: By the kinds of bodies: what they become, and a picture of it.
@@ -70,7 +71,7 @@ class SOFTPRESSURE_PT_advanced(bpy.types.Panel):
 
 
 class SOFTPRESSURE_PT_method(bpy.types.Panel):
-    """Which solver is used."""
+    """Which solver is used, and what else the papers do in another way."""
 
     bl_label = "Method"
     bl_space_type = "VIEW_3D"
@@ -87,6 +88,17 @@ class SOFTPRESSURE_PT_method(bpy.types.Panel):
         layout.prop(settings, "solver")
         if settings.solver != "IMPLICIT":
             draw_text(layout, context, "Needs many more substeps. The first use compiles for a while.", "INFO")
+        layout.prop(settings, "volume_rule")
+        if settings.volume_rule != "EXACT" and settings.ambient_pressure > 0.0:
+            draw_text(layout, context, "Made for a vacuum: set Advanced > Air to 0, else bodies tremble.", "INFO")
+        layout.prop(settings, "pressure_spread")
+        layout.prop(settings, "detection")
+        if settings.detection != "SURFACE" and settings.solver not in FORCE_BASED:
+            draw_text(layout, context, "Only with a method that integrates forces: Explicit Euler to Simplified.")
+        layout.prop(settings, "ramp_time")
+        layout.prop(settings, "use_step_damping")
+        if settings.use_step_damping:
+            layout.prop(settings, "stiffest_spring")
 
 
 class SOFTPRESSURE_PT_bake(bpy.types.Panel):

@@ -7,7 +7,7 @@ import bpy
 import numpy as np
 
 from ..core import FrameInput, ModelBuilder, SoftPressureError, World
-from . import bodies, fingerprint, mesh_io, rigid_shape, session
+from . import bodies, fingerprint, mesh_io, method_options, rigid_shape, session
 from .mesh_io import Float32Array, FloatArray, IntArray
 
 _SURFACE = ("friction", "bounciness", "thickness")
@@ -158,6 +158,7 @@ def build_world(scene: bpy.types.Scene, start: Start) -> World:
         substeps=settings.substeps,
         threads=settings.threads,
         solver=settings.solver,
+        options=method_options.of(settings),
     )
 
 

@@ -25,6 +25,8 @@ _PARAMETERS = {
     "RIGID": _RIGID,
     "COLLIDER": _SURFACE,
 }
+_SCENE = ("substeps", "solver", "ambient_pressure", "frame_start")
+_METHOD = ("volume_rule", "pressure_spread", "detection", "ramp_time", "use_step_damping", "stiffest_spring")
 _TRANSFORMS = ("location", "rotation", "scale", "delta")
 _SKIPPED_VALUES = {"rna_type", "name", "is_active", "execution_time", "persistent_uid", "show_expanded", "show_on_cage"}
 _SKIPPED_VALUES |= {"active", "show_in_editmode", "use_pin_to_last", "show_viewport", "show_render", "is_override_data"}
@@ -42,7 +44,7 @@ def of_inputs(scene: bpy.types.Scene) -> str:
     digest = _Digest()
     settings, render = scene.softpressure, scene.render
     gravity = scene.gravity[:] if scene.use_gravity else (0.0, 0.0, 0.0)
-    digest.add(settings.substeps, settings.solver, settings.ambient_pressure, settings.frame_start, gravity)
+    digest.add(*(getattr(settings, name) for name in (*_SCENE, *_METHOD)), gravity)
     digest.add(render.fps, render.fps_base)
     for obj in sorted(scene.objects, key=lambda obj: obj.name_full):
         if obj.type != "MESH" or obj.softpressure.kind == "NONE":

@@ -51,3 +51,42 @@ METHODS = (
         "methods or more. Compiles for up to a minute on first use",
     ),
 )
+
+#: Those of the papers, which integrate forces and bound no moves.
+FORCE_BASED = tuple(name for name, _, _ in METHODS if name not in ("IMPLICIT", "XPBD"))
+
+#: Choices beside the method (`core.options.MethodOptions`): the first of each is the default, the others those of
+#: papers.
+VOLUMES = (
+    ("EXACT", "Exact", "Volume enclosed by the skin"),
+    (
+        "BOUNDING_BOX",
+        "Bounding Box",
+        "Volume of the box around the body (Mesit 2007; Kurmaly and Wu 2021). A body that turns in its box changes its "
+        "pressure, so energy comes and goes",
+    ),
+    (
+        "CENTRE_FAN",
+        "Fan from the Centre",
+        "Sum of the tetrahedra from the centre of the box to each triangle (Kurmaly and Wu 2021): exact for balls and "
+        "other bodies whose centre sees the whole skin, too large for others",
+    ),
+)
+SPREADS = (
+    ("EXACT_GRADIENT", "Exact", "Each vertex is pushed by what it adds to the volume: one third of its triangles"),
+    (
+        "VALENCE",
+        "By Springs",
+        "Martin 2009, section 3.1.2: scaled by the springs at each vertex over the average. What would push or turn "
+        "the body as a whole is left out",
+    ),
+)
+DETECTIONS = (
+    ("SURFACE", "Surfaces", "Every pair of surfaces that may touch during a step is found"),
+    (
+        "FEATURE_PARTICLES",
+        "Feature Particles",
+        "Martin 2009, section 5.2: particles, one per eight vertices, migrate over the skins to where bodies are near. "
+        "Misses contacts, so bodies sink into each other. Only with the methods of the papers",
+    ),
+)

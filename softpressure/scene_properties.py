@@ -6,7 +6,7 @@ import bpy
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty
 
 from . import session
-from .methods import METHODS
+from .methods import DETECTIONS, METHODS, SPREADS, VOLUMES
 
 Group = Any  # a property group: its members are known to Blender only
 
@@ -53,6 +53,60 @@ class SOFTPRESSURE_PG_scene(bpy.types.PropertyGroup):
         description="How a time step is made: the default, or one of the methods of the papers for comparison",
         items=METHODS,
         default="IMPLICIT",
+        options=set(),
+        update=_on_change,
+    )
+    volume_rule: EnumProperty(
+        name="Volume",
+        description="How the volume in the gas law is told",
+        items=VOLUMES,
+        default="EXACT",
+        options=set(),
+        update=_on_change,
+    )
+    pressure_spread: EnumProperty(
+        name="Spread",
+        description="How the pressure is spread over the vertices",
+        items=SPREADS,
+        default="EXACT_GRADIENT",
+        options=set(),
+        update=_on_change,
+    )
+    detection: EnumProperty(
+        name="Contacts",
+        description="How contacts are found",
+        items=DETECTIONS,
+        default="SURFACE",
+        options=set(),
+        update=_on_change,
+    )
+    ramp_time: FloatProperty(
+        name="Ramp",
+        description="For how many seconds the pressure rises to its value; gravity acts when it is reached "
+        "(Matyka 2004, section 5.1). With 0 both act from the start",
+        default=0.0,
+        min=0.0,
+        soft_max=5.0,
+        precision=2,
+        options=set(),
+        update=_on_change,
+    )
+    use_step_damping: BoolProperty(
+        name="Damping per Step",
+        description="All motion is braked, that of stiff springs most (Martin 2009, section 3.1.3): by 1 % and by the "
+        "share of the stiffest spring, 60 times per second",
+        default=False,
+        options=set(),
+        update=_on_change,
+    )
+    stiffest_spring: FloatProperty(
+        name="Stiffest Spring",
+        description="Spring constant in newton per metre whose motion is stopped at once; 400 in Martin 2009, 3.1.3. "
+        "Must be above the springs of all bodies",
+        default=400.0,
+        min=1e-3,
+        soft_max=1e6,
+        precision=0,
         options=set(),
         update=_on_change,
     )

@@ -39,6 +39,11 @@ class Session:
     crossing_count: int = 0
     #: Volume over rest volume and gauge pressure [Pa] of each body, by frame; not kept on disk.
     gauges: dict[int, list[tuple[float, float]]] = field(default_factory=dict)
+    #: Share of the pressure asked for that each body holds, by frame, with XPBD only; not kept on disk.
+    held: dict[int, list[float]] = field(default_factory=dict)
+    #: What the method does not hold, in sentences: of solids, known from the start; of skins, at the last frame.
+    soft_solids: list[str] = field(default_factory=list)
+    slack_skins: list[str] = field(default_factory=list)
     needs_check: bool = True
     _is_out_of_date: bool = False
     _logged: set[str] = field(default_factory=set)
@@ -52,6 +57,8 @@ class Session:
         self.needs_check = True
         self.shown.clear()
         self.gauges.clear()
+        self.held.clear()
+        self.soft_solids, self.slack_skins = [], []
 
     def fail(self, sentence: str) -> None:
         """Stop with a sentence for the panel; the log gets it once."""

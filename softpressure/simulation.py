@@ -12,7 +12,7 @@ import numpy as np
 
 from ..core import SoftPressureError
 from ..core.cache import FrameCache
-from . import bodies, capture, disk, fingerprint, hold, playback, session, stages
+from . import bodies, capture, disk, fingerprint, hold, playback, session, stages, xpbd_limits
 from .engine import Progress, is_prepared, prepare
 from .session import Session
 
@@ -153,6 +153,7 @@ def _start(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, here: Session
     here.clear()
     here.world = capture.build_world(scene, start)
     here.start = start
+    here.soft_solids = xpbd_limits.solids_that_give_way(scene, start)
     here.crossing_count = here.world.crossing_triangle_count
     here.object_uids = start.uids()
     here.cache = FrameCache(
@@ -176,4 +177,5 @@ def _advance(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, here: Sessi
     given = capture.frame_input(here.start, objects, depsgraph)
     here.world.advance_frame(given)
     here.gauges[frame] = [(body.volume_ratio, body.gauge_pressure) for body in here.world.diagnostics().bodies]
+    here.slack_skins = xpbd_limits.skins_that_are_slack(scene, here, here.world, frame)
     here.cache.append(frame, *capture.frame_of(here.world, here.start, objects, depsgraph))

@@ -37,6 +37,7 @@ def notices(scene: bpy.types.Scene) -> list[str]:
             f"{here.crossing_count} crossing triangles at start: bodies overlap and are pushed apart. "
             "Move them apart if that shows."
         )
+    found += here.soft_solids + here.slack_skins
     found += here.error.splitlines()
     if session.has_bodies(scene) and not scene.render.use_lock_interface:
         found.append("Render > Lock Interface is off: rendering while the viewport plays can crash Blender.")

@@ -8,7 +8,7 @@ import bpy
 import numpy as np
 import pytest
 import softpressure_ext
-from softpressure_ext.core import FrameInput, Model, State, prepare
+from softpressure_ext.core import FrameInput, MethodOptions, Model, State, prepare
 from softpressure_ext.softpressure import capture, session
 
 _registered = False
@@ -20,9 +20,11 @@ class FallingWorld:
     made: list["FallingWorld"] = []
     crossing_triangle_count = 0
 
-    def __init__(self, model: Model, *, frame_rate: float, substeps: int, threads: int, solver: str) -> None:
+    def __init__(
+        self, model: Model, *, frame_rate: float, substeps: int, threads: int, solver: str, options: MethodOptions
+    ) -> None:
         self.model, self.frame_rate, self.substeps, self.threads = model, frame_rate, substeps, threads
-        self.solver = solver
+        self.solver, self.options = solver, options
         self.state = State.at_rest(model)
         self.given: list[FrameInput] = []
         FallingWorld.made.append(self)

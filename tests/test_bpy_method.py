@@ -6,9 +6,10 @@ import bpy
 import numpy as np
 import pytest
 from bpy_scene import FallingWorld, add_mesh, empty_file, falling, frame, play, shown, this_session  # noqa: F401
-from softpressure_ext.core.solvers.choice import SOLVERS
-from softpressure_ext.softpressure import status
-from softpressure_ext.softpressure.methods import METHODS
+from softpressure_ext.core import MethodOptions, options
+from softpressure_ext.core.solvers.choice import FORCE_BASED, SOLVERS
+from softpressure_ext.softpressure import methods, status
+from softpressure_ext.softpressure.methods import DETECTIONS, METHODS, SPREADS, VOLUMES
 
 
 def add_sphere(height: float = 0.8) -> Any:
@@ -19,6 +20,7 @@ def add_sphere(height: float = 0.8) -> Any:
 
 def test_every_method_of_the_core_is_offered_and_names_its_paper() -> None:
     assert [name for name, _, _ in METHODS] == list(SOLVERS)
+    assert methods.FORCE_BASED == FORCE_BASED
     assert bpy.context.scene.softpressure.solver == METHODS[0][0] == "IMPLICIT"
     for name, _, description in METHODS:
         if name != "IMPLICIT":
@@ -85,3 +87,134 @@ def test_a_method_that_gives_up_says_so_and_leaves_the_frames_before() -> None:
     scene.softpressure.solver = "IMPLICIT"  # the remedy
     assert bpy.ops.softpressure.simulate() == {"FINISHED"}
     assert not here.error and this_session().cache.last_frame == 20
+
+
+def test_what_else_the_papers_choose_is_offered_and_names_them() -> None:
+    settings = bpy.context.scene.softpressure
+    for items, known, value in (
+        (VOLUMES, options.VOLUMES, settings.volume_rule),
+        (SPREADS, options.SPREADS, settings.pressure_spread),
+        (DETECTIONS, options.DETECTIONS, settings.detection),
+    ):
+        assert tuple(name for name, _, _ in items) == known
+        assert value == known[0]
+        for _, _, description in items[1:]:
+            assert any(paper in description for paper in ("Martin", "Kurmaly", "Mesit"))
+            assert not description.endswith(".")
+
+
+def test_the_other_choices_reach_the_world_and_date_the_cache(falling: Any) -> None:  # noqa: F811
+    add_sphere()
+    settings = bpy.context.scene.softpressure
+    play(1, 2)
+    assert FallingWorld.made[-1].options == MethodOptions()
+    for name, value in (
+        ("volume_rule", "BOUNDING_BOX"),
+        ("pressure_spread", "VALENCE"),
+        ("detection", "FEATURE_PARTICLES"),
+        ("ramp_time", 0.5),
+        ("use_step_damping", True),
+        ("stiffest_spring", 1e6),
+    ):
+        assert not this_session().is_out_of_date(bpy.context.scene)
+        setattr(settings, name, value)
+        assert this_session().is_out_of_date(bpy.context.scene), name
+        play(1, 2)
+    assert FallingWorld.made[-1].options == MethodOptions(
+        volume="BOUNDING_BOX",
+        spread="VALENCE",
+        detection="FEATURE_PARTICLES",
+        ramp_time=0.5,
+        step_damping=True,
+        stiffest_spring=1e6,
+    )
+
+
+def test_a_choice_that_the_method_does_not_have_is_refused_with_a_remedy() -> None:
+    add_sphere()
+    bpy.context.scene.softpressure.detection = "FEATURE_PARTICLES"
+    with pytest.raises(RuntimeError, match=r"FEATURE_PARTICLES with the method IMPLICIT.*Choose SURFACE, or one of"):
+        bpy.ops.softpressure.simulate()
+
+
+def test_the_pressure_rises_in_blender_while_gravity_waits() -> None:
+    scene = bpy.context.scene
+    scene.frame_end = 16
+    scene.softpressure.ramp_time = 0.25  # 6 frames
+    ball = add_sphere()
+    assert bpy.ops.softpressure.simulate() == {"FINISHED"}
+    gauges = [this_session().gauges[number][0][1] for number in range(2, 17)]
+    assert 0.0 < gauges[0] < gauges[2] < gauges[4] < gauges[6]
+    heights = []
+    for number in (1, 7, 16):
+        frame(number)
+        heights.append(shown(ball)[:, 2].mean())
+    assert heights[1] == pytest.approx(heights[0], abs=1e-4)
+    assert heights[2] == pytest.approx(heights[0] - 0.5 * 9.81 * (9 / 24) ** 2, abs=2e-3)
+
+
+def test_xpbd_says_which_skin_is_slack_and_the_panel_only_reads_it() -> None:
+    scene = bpy.context.scene
+    scene.frame_end = 14
+    scene.softpressure.solver = "XPBD"
+    ball = add_sphere(2.0)
+    ball.softpressure.mass = 0.1
+    ball.softpressure.gauge_pressure = 55e3
+    ball.softpressure.stretch_modulus = 1e6
+    assert bpy.ops.softpressure.simulate() == {"FINISHED"}
+    found = [sentence for sentence in status.notices(scene) if "of its pressure" in sentence]
+    assert len(found) == 1
+    share = float(found[0].removeprefix("Icosphere holds ").partition(" %")[0])
+    assert found[0].endswith("% of its pressure. Use the method Implicit, or more substeps.")
+    # by the closed form of a ball and the gauges that the panel shows
+    gauges = [this_session().gauges[number][0][1] for number in range(3, 15)]
+    low, high = 0.0, 1.0
+    for _ in range(60):
+        e = 0.5 * (low + high)
+        outwards = (156_325 / (1 + e) ** 3 - 101_325) * 0.5 * (1 + e) / 2 > 1.5e6 * e
+        low, high = (e, high) if outwards else (low, e)
+    expected = 156_325 / (1 + low) ** 3 - 101_325
+    assert share == pytest.approx(100 * np.mean(gauges) / expected, abs=5)  # a mesh is no ball
+    scene.softpressure.solver = "IMPLICIT"
+    bpy.ops.softpressure.simulate()
+    assert not [sentence for sentence in status.notices(scene) if "of its pressure" in sentence]
+
+
+def test_xpbd_says_which_solid_gives_way() -> None:
+    scene = bpy.context.scene
+    scene.frame_end = 3
+    scene.softpressure.solver = "XPBD"
+    jelly = add_sphere(2.0)
+    jelly.softpressure.body_type = "SOLID"
+    jelly.softpressure.cell_size = 0.1
+    jelly.softpressure.mass = 100.0
+    for modulus, is_said in ((1e4, False), (1e7, True)):
+        jelly.softpressure.modulus = modulus
+        bpy.ops.softpressure.simulate()
+        found = [sentence for sentence in status.notices(scene) if "times as soft as asked for" in sentence]
+        assert bool(found) == is_said
+    jelly.data.calc_loop_triangles()
+    triangles = np.array([t.vertices[:] for t in jelly.data.loop_triangles])
+    corners = np.array([v.co[:] for v in jelly.data.vertices])[triangles]
+    density = 100.0 / (np.linalg.det(corners).sum() / 6.0)
+    times = 1.0 + 0.5 * 1e7 / (24 * scene.softpressure.substeps) ** 2 / (density * 0.1**2)
+    assert found == [
+        f"Icosphere is about {times:.2g} times as soft as asked for. Use the method Implicit, or more substeps."
+    ]
+
+
+def test_a_ball_falls_on_a_ball_with_particles() -> None:
+    scene = bpy.context.scene
+    scene.frame_end = 10
+    scene.softpressure.solver = "RK4_MARTIN"
+    scene.softpressure.detection = "FEATURE_PARTICLES"
+    scene.softpressure.substeps = 100
+    lower, upper = add_sphere(0.6), add_sphere(1.65)
+    add_mesh("Floor", [(-9, -9, 0), (9, -9, 0), (9, 9, 0), (-9, 9, 0)], [(0, 1, 2, 3)])
+    bpy.ops.softpressure.add_body(kind="COLLIDER")
+    assert bpy.ops.softpressure.simulate() == {"FINISHED"}
+    frame(10)
+    # falling freely they would have gone 0.69 m
+    assert shown(lower)[:, 2].min() > -1e-4
+    assert shown(upper)[:, 2].mean() - shown(lower)[:, 2].mean() > 0.8
+    assert len(this_session().world.save().particles) == 2 * (42 // 8)

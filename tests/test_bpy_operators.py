@@ -157,8 +157,16 @@ def test_panels_show_what_belongs_to_the_kind_and_the_state_of_the_cache() -> No
     assert drawn(scene_panels.SOFTPRESSURE_PT_bake)[0] == "softpressure.free_bake"
     assert "Baked: free the bake" in " ".join(drawn(body_panel.SOFTPRESSURE_PT_body))
     assert drawn(scene_panels.SOFTPRESSURE_PT_advanced) == ["ambient_pressure", "threads"]
-    assert drawn(scene_panels.SOFTPRESSURE_PT_method) == ["solver"]
-    bpy.context.scene.softpressure.solver = "HEUN"
-    assert "Needs many more substeps" in " ".join(drawn(scene_panels.SOFTPRESSURE_PT_method))
-    bpy.context.scene.softpressure.solver = "IMPLICIT"
+    rows = ["solver", "volume_rule", "pressure_spread", "detection", "ramp_time", "use_step_damping"]
+    assert drawn(scene_panels.SOFTPRESSURE_PT_method) == rows
+    settings = bpy.context.scene.softpressure
+    settings.detection, settings.volume_rule, settings.use_step_damping = "FEATURE_PARTICLES", "BOUNDING_BOX", True
+    found = " ".join(drawn(scene_panels.SOFTPRESSURE_PT_method))
+    assert "Only with a method that integrates forces" in found
+    assert "Made for a vacuum" in found and found.endswith("stiffest_spring")
+    settings.solver = "HEUN"
+    found = " ".join(drawn(scene_panels.SOFTPRESSURE_PT_method))
+    assert "Needs many more substeps" in found and "Only with a method" not in found
+    settings.detection, settings.volume_rule, settings.use_step_damping = "SURFACE", "EXACT", False
+    settings.solver = "IMPLICIT"
     assert status.cache_text(bpy.context.scene) == "frames 1–10 of 10"

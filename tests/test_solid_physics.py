@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import shapes
 from softpressure_ext.core import ModelBuilder, World
+from softpressure_ext.core.solvers.xpbd.held import times_as_soft
 from solid_scene import bar, lattice_momentum, place, run, static_moves, world_of
 
 
@@ -188,3 +189,21 @@ def test_a_solid_with_a_skin_and_a_rigid_block():
     assert bodies[0].volume_ratio == pytest.approx(1.0, abs=0.02)
     assert world.rigid_transform(0)[2, 3] == pytest.approx(-0.05, abs=0.03)  # it lies on the cushion
     assert world.positions(ball)[near, 0] == pytest.approx(world.positions(cushion)[:, 0].max(), abs=0.1)
+
+
+@pytest.mark.parametrize(("modulus", "substeps"), [(1e5, 5), (1e6, 20), (1e6, 5)])
+def test_xpbd_gives_way_by_as_much_as_it_says(modulus, substeps):
+    """A bar that hangs, in units of rho g L^2 / 2E, against `held.times_as_soft`."""
+    x, triangles = shapes.box(1.0, 4)
+    x = x * (0.2, 0.2, 0.4)
+    builder = ModelBuilder(gravity=(0, 0, -1.0))
+    builder.add_solid(
+        "bar", x, triangles, cell_size=0.1, density=1000.0, modulus=modulus, damping=20.0,
+        pinned=np.flatnonzero(x[:, 2] > 0.2 - 1e-9),
+    )  # fmt: skip
+    world = World(builder.build(), frame_rate=24.0, substeps=substeps, solver="XPBD", threads=1)
+    for _ in range(60):
+        world.advance_frame()
+    longer = (-0.2 - world.positions(0)[:, 2].min()) / (1000.0 * 0.4**2 / (2.0 * modulus))
+    told = times_as_soft(modulus, 0.1, 1000.0, 1.0 / (24.0 * substeps))
+    assert longer == pytest.approx(told, rel=0.1)

@@ -19,13 +19,14 @@ class Candidates:
     """The contact record of one model and the search that fills it.
 
     `reach_factor`: reach of a search in units of the move that made it necessary; larger means fewer searches and more
-    candidates.
+    candidates. `among_moving`: whether contacts of two moving bodies are wanted.
     """
 
-    def __init__(self, model: Model, reach_factor: float) -> None:
+    def __init__(self, model: Model, reach_factor: float, *, among_moving: bool = True) -> None:
         self._model = model
         self._reach_factor = reach_factor
-        self._search = ContactSearch(model)
+        self._among_moving = among_moving
+        self._search = ContactSearch(model, among_moving=among_moving)
         self._searched = False
         self._move = np.zeros((model.point_count, 3))
         self.contacts = Contacts(model.moving_point_count)
@@ -48,6 +49,10 @@ class Candidates:
     def untangle(self, state: State) -> int:
         """Note in the state which points are behind another body's surface; returns how many triangles cross."""
         overlaps = self._search.untangle(state.positions)
+        if not self._among_moving:
+            pairs, given = overlaps.pairs, self._model.moving_count
+            kept = (self._model.point_body[pairs[:, 0]] >= given) | (pairs[:, 1] >= given)
+            self._search.list_wrong_side(pairs[kept], overlaps.facing[kept])
         state.wrong_side = self._search.wrong_side()
         self._searched = False
         return overlaps.crossing_triangle_count

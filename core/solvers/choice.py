@@ -5,6 +5,7 @@ from typing import Protocol
 
 from ..errors import ParameterError
 from ..model import FloatArray, Model
+from ..options import DEFAULTS, MethodOptions
 from ..rigid.convex import convex_shapes
 from ..state import State
 from .counts import Counts
@@ -46,29 +47,36 @@ class Solver(Protocol):
 SolverMaker = Callable[[Model, float], Solver]
 
 
-def default_solver(model: Model, substep_time: float) -> Solver:
+class NamedSolver(Protocol):
+    """Makes a solver; `options` are the choices beside it."""
+
+    def __call__(self, model: Model, substep_time: float, options: MethodOptions = DEFAULTS) -> Solver:
+        """For substeps of a length [s]."""
+
+
+def default_solver(model: Model, substep_time: float, options: MethodOptions = DEFAULTS) -> Solver:
     """Implicit steps; impulses where there are rigid bodies alone, all of a simple convex shape."""
     if model.membrane_count == 0:
         shapes = convex_shapes(model)
         if shapes.simple.all():
-            return RigidSolver(model, substep_time, shapes)
-    return ImplicitSolver(model, substep_time)
+            return RigidSolver(model, substep_time, shapes, options)
+    return ImplicitSolver(model, substep_time, options=options)
 
 
 # The others are loaded on first use: kernels that nobody calls should not count among those to prepare.
 
 
-def _xpbd(model: Model, substep_time: float) -> Solver:
+def _xpbd(model: Model, substep_time: float, options: MethodOptions = DEFAULTS) -> Solver:
     from .xpbd.solver import XpbdSolver
 
-    return XpbdSolver(model, substep_time)
+    return XpbdSolver(model, substep_time, options)
 
 
-def _force_based(method: str) -> SolverMaker:
-    def make(model: Model, substep_time: float) -> Solver:
+def _force_based(method: str) -> NamedSolver:
+    def make(model: Model, substep_time: float, options: MethodOptions = DEFAULTS) -> Solver:
         from .force_based.solver import ForceBasedSolver
 
-        return ForceBasedSolver(model, substep_time, method)
+        return ForceBasedSolver(model, substep_time, method, options)
 
     return make
 
@@ -76,12 +84,22 @@ def _force_based(method: str) -> SolverMaker:
 #: The methods of the papers: integrators of forces.
 FORCE_BASED = ("EXPLICIT_EULER", "HEUN", "RK4_MARTIN", "RK4", "IMPLICIT_KANG", "IMPLICIT_MESIT")
 #: By name.
-SOLVERS: dict[str, SolverMaker] = {"IMPLICIT": default_solver, "XPBD": _xpbd}
+SOLVERS: dict[str, NamedSolver] = {"IMPLICIT": default_solver, "XPBD": _xpbd}
 SOLVERS |= {name: _force_based(name) for name in FORCE_BASED}
 
 
-def solver_maker(name: str) -> SolverMaker:
-    """Makes the solver of this name. Raises `ParameterError` for a name there is not."""
+def solver_maker(name: str, options: MethodOptions = DEFAULTS) -> SolverMaker:
+    """Makes the solver of this name with these options. Raises `ParameterError` where there is no such solver."""
     if name not in SOLVERS:
         raise ParameterError(f"solver: {name!r}; give one of {', '.join(SOLVERS)}.")
-    return SOLVERS[name]
+    if options.detection != "SURFACE" and name not in FORCE_BASED:
+        raise ParameterError(
+            f"detection: {options.detection} with the method {name}, whose contacts must be complete. "
+            f"Choose SURFACE, or one of {', '.join(FORCE_BASED)}."
+        )
+    make = SOLVERS[name]
+
+    def with_options(model: Model, substep_time: float) -> Solver:
+        return make(model, substep_time, options)
+
+    return with_options

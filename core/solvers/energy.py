@@ -30,9 +30,11 @@ from ..forces.tetrahedra import evaluate_tetrahedra
 from ..linear.conjugate_gradient import Hessian
 from ..linear.rigid_blocks import factor_blocks
 from ..model import BoolArray, FloatArray, IntArray, Model
+from ..options import DEFAULTS, MethodOptions
 from ..rigid.motion import turned_tensors
 from ..state import StuckContacts
 from .residual import gather_residual
+from .rules import lagged_gas
 
 #: Contact stiffness of two solids in units of the lighter mass / stage time^2, at rest; and, as they close in, for each
 #: thickness that they would move by in a stage.
@@ -49,7 +51,7 @@ class StageEnergy:
     acting: ContactTerms  # of the first `acting_count` rows: the same of those that exert a force
     _lag: FrictionLag
 
-    def __init__(self, model: Model, contacts: Contacts, stage_time: float) -> None:
+    def __init__(self, model: Model, contacts: Contacts, stage_time: float, options: MethodOptions = DEFAULTS) -> None:
         vertex_count, edge_count, hinge_count = model.vertex_count, len(model.edges.points), len(model.hinges.points)
         chunk_count = len(model.chunks.body)
         self.model = model
@@ -106,6 +108,7 @@ class StageEnergy:
         self._offset = np.zeros((len(model.attachments.stiffness), 3))
         self._held_keys: np.ndarray[tuple[int], np.dtype[np.int64]] = np.zeros(0, np.int64)
         self._held_shares: FloatArray = np.zeros(0)
+        self._gas_rules = lagged_gas(model, options)
         self.record = 0  # number of the contact record: of searches so far
         self.elastic_energy = 0.0  # stretch, bend, tetrahedra and contact where E was last evaluated [J]
         self._allocate(len(contacts.gap))
@@ -126,6 +129,8 @@ class StageEnergy:
         self._target[:] = target
         self._rigid_target[:] = rigid_target
         self._gas[:] = gas
+        if self._gas_rules is not None:
+            self._gas_rules.release(self._start)
 
     def set_stage_time(self, stage_time: float) -> None:
         """Use stages of another length [s] from the next `begin` on."""
@@ -154,7 +159,19 @@ class StageEnergy:
             poses, self._rigid_target, model.rigid.mass, model.rigid.second_moment, self.stage_time, self._rigid_force
         )
         self._smooth_energy = float(self._chunk_sums[0].sum()) + rigid + self._kept_energy
+        if self._gas_rules is not None:
+            self._smooth_energy += self._gas_rules.energy(x)
         return self._smooth_energy + self._friction_energy(x)
+
+    def hold_gas(self, x: FloatArray, poses: FloatArray) -> None:
+        """Hold what other rules for the gas add to its force at x from now on; after `begin`."""
+        if self._gas_rules is not None:
+            self.evaluate(x, poses)
+            self._gas_rules.hold(x, self._gas, self.pressure, self._volume_gradient)
+
+    def unstored_work(self, start: FloatArray, x: FloatArray) -> float:
+        """Bound of the work [J] of what was held by `hold_gas`, on the way from `start` to x; 0 without it."""
+        return 0.0 if self._gas_rules is None else self._gas_rules.work(start, x)
 
     def forget(self) -> None:
         """Compute all anew at the next `evaluate`: the contact record has changed."""
@@ -243,6 +260,8 @@ class StageEnergy:
             x, self._target, self.model.edges, self.model.hinges, self.model.chunks, self.hessian, self._tension,
             self._hinge_force, self.pressure, self._squeezed, self.acting, self.acting_count, r,
         )  # fmt: skip
+        if self._gas_rules is not None:
+            self._gas_rules.add_force(r)
         if self.model.rigid_count:
             r[self.model.vertex_count :] = self._rigid_force
             if self.acting_count:

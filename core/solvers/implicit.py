@@ -18,6 +18,7 @@ import numpy as np
 
 from ..errors import ParameterError
 from ..model import FloatArray, Model
+from ..options import DEFAULTS, MethodOptions
 from ..plane import Planes
 from ..rigid.flight import fly, pushed, shifted, velocity_rows
 from ..rigid.motion import turned_tensors
@@ -42,17 +43,23 @@ HALVINGS = 2
 class ImplicitSolver:
     """Advances a model by substeps of `substep_time` [s]."""
 
-    def __init__(self, model: Model, substep_time: float, settings: NewtonSettings | None = None) -> None:
+    def __init__(
+        self,
+        model: Model,
+        substep_time: float,
+        settings: NewtonSettings | None = None,
+        options: MethodOptions = DEFAULTS,
+    ) -> None:
         if not (math.isfinite(substep_time) and substep_time > 0.0):
             raise ParameterError(f"substep: {substep_time} s; give a positive time.")
         self.model = model
         self.substep_time = substep_time
         settings = settings or NewtonSettings()
-        self._minimiser = StageMinimiser(model, GAMMA * substep_time, settings)
+        self._minimiser = StageMinimiser(model, GAMMA * substep_time, settings, options)
         # what forces that count as none may do to all bodies in a substep and the one before [J]
         self._unnoticed_energy = float(model.body_mass.sum()) * (2.0 * settings.rest_acceleration * substep_time) ** 2
         self._momentum = MomentumBalance(model, settings.rest_acceleration)
-        self._losses = Losses(model)
+        self._losses = Losses(model, options)
         self._fast = FastBodies(model)
         self._planes = Planes(model)
 
@@ -118,6 +125,7 @@ class ImplicitSolver:
         stuck = stage.energy.stuck(stage.x)
         reached = reached_kinetic + self._potential_energy(stage.x, stage.poses, gas) + stuck.energy
         slack = ENERGY_SLACK * max(kinetic, reached_kinetic) + self._unnoticed_energy + self._given_work(motion, time)
+        slack += stage.energy.unstored_work(before.positions, stage.x)
         if not parting and not reached - energy <= slack:
             if len(before.wrong_side):
                 stage.relist(before.wrong_side)

@@ -25,9 +25,11 @@ from numba import prange
 from ..collide.contacts import Contacts
 from ..jit import kernel, parallel_kernel
 from ..model import FloatArray, Model
+from ..options import DEFAULTS, MethodOptions
 from ..state import PairSpeeds, State
 from .pairs import PairImpulses
 from .rigid_motion import rigid_motions, set_solid_motions, solid_motions
+from .step_damping import StepDamping
 
 #: Two bodies that part and approach again by less than this share of their first approach are still parting.
 SLIGHT_APPROACH = 0.05
@@ -56,8 +58,9 @@ class PressedContacts(Protocol):
 class Losses:
     """Applies damping and bounciness to a state at the end of a step."""
 
-    def __init__(self, model: Model) -> None:
+    def __init__(self, model: Model, options: MethodOptions = DEFAULTS) -> None:
         self._model = model
+        self._step_damping = StepDamping(model, options.stiffest_spring) if options.step_damping else None
         self._damped = bool((model.damping > 0.0).any())
         self._inelastic = model.rigid_count > 0 or bool((model.bounciness < 1.0).any())
         self._strengths: dict[float, float] = {}
@@ -114,6 +117,8 @@ class Losses:
         if model.rigid_count:
             state.rigid.velocity *= np.exp(-time * model.rigid.linear_damping)[:, None]
             state.rigid.angular_momentum *= np.exp(-time * model.rigid.angular_damping)[:, None]
+        if self._step_damping is not None:
+            self._step_damping.apply(state, time)
 
     @property
     def inelastic(self) -> bool:

@@ -17,6 +17,7 @@ from ..collide.step_bound import StepBound
 from ..linear.conjugate_gradient import Scratch, conjugate_gradient
 from ..linear.multigrid import set_extra_diagonal
 from ..model import FloatArray, IntArray, Model
+from ..options import DEFAULTS, MethodOptions
 from ..plane import Planes
 from ..rigid.motion import move_poses, place_points, steps_between, turned_tensors
 from ..state import State, StuckContacts
@@ -52,7 +53,9 @@ class NewtonSettings:
 class StageMinimiser:
     """Minimises the energy of stages of length `stage_time` [s]; `x` holds the result, all points."""
 
-    def __init__(self, model: Model, stage_time: float, settings: NewtonSettings) -> None:
+    def __init__(
+        self, model: Model, stage_time: float, settings: NewtonSettings, options: MethodOptions = DEFAULTS
+    ) -> None:
         unknown_count, chunk_count = model.unknown_count, len(model.chunks.body)
         self.model = model
         self.settings = settings
@@ -60,7 +63,7 @@ class StageMinimiser:
         self._candidates = Candidates(model, REACH_FACTOR)
         self.contacts = self._candidates.contacts
         self._bound = StepBound(model, self._candidates)
-        self.energy = StageEnergy(model, self.contacts, stage_time)
+        self.energy = StageEnergy(model, self.contacts, stage_time, options)
         self._planes = Planes(model)
         self.x = np.zeros((model.point_count, 3))
         self.poses = np.zeros((model.rigid_count, 7))
@@ -193,6 +196,7 @@ class StageMinimiser:
         if self._candidates.tangled:
             self._candidates.recover(self.x)
             energy.forget()
+        energy.hold_gas(self.x, self.poses)
         self._guess()
 
         enough = self._rest_energy

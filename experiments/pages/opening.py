@@ -9,11 +9,10 @@ MISSING = (
     "flat ones in `core/flat/`, but no circles.",
     "The tetrahedral body of the XPBD page: `tests/test_solid_physics.py` presses one flat and lets it go; there is no "
     "page for it yet.",
-    "Volumes by bounding box and by centre fan (Mesit 2007; Kurmaly and Wu 2021): volumes here are exact.",
-    "Particles that look for features (Martin 2009, 5.2): all methods here use the surface contact of the core, so the "
-    "frames per second measure another search. His pressure scaling (3.1.2) is missing, too.",
+    "Volumes by bounding box and by centre fan (Mesit 2007; Kurmaly and Wu 2021), Martin's pressure scaling (3.1.2): "
+    "the core has them, but volumes on this page are exact and pressure is spread by the exact gradient.",
     "Springs with a damping constant of their own (Matyka, eq. 1; Mesit, eq. 12 with another factor): the body's "
-    "damping stands for it. Matyka's slow filling with gas is left out.",
+    "damping stands for it. Matyka's slow filling with gas (the core has it) is left out.",
     "The pictures of the papers: what is compared is numbers, where the text gives any.",
 )
 

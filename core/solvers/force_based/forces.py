@@ -17,17 +17,21 @@ from ...forces.stretch import evaluate_stretch, stretch_force
 from ...forces.tetrahedra import evaluate_tetrahedra, tetrahedron_force
 from ...jit import parallel_kernel
 from ...model import FloatArray, Model
+from ...options import DEFAULTS, MethodOptions
 from ...plane import Planes
+from ..gas_rules import GasRules
 
 
 class SoftForces:
     """Evaluates the forces of a model; the arrays it fills are its own."""
 
-    def __init__(self, model: Model) -> None:
+    def __init__(self, model: Model, options: MethodOptions = DEFAULTS) -> None:
         edge_count, hinge_count, chunk_count = len(model.edges.points), len(model.hinges.points), len(model.chunks.body)
         attachment_count, n = len(model.attachments.stiffness), model.vertex_count
         self._model = model
         self._planes = Planes(model)
+        self._gas_rules = GasRules(model, options) if options.changes_gas else None
+        self._gas_start = model.chunks.body_start[:-1]  # first chunk of each body
         self._tension = np.zeros(edge_count)
         self._edge_block = np.zeros((edge_count, 4))
         self._hinge_force = np.zeros((hinge_count, 4, 3))
@@ -58,6 +62,10 @@ class SoftForces:
         if len(self._squeezed):
             evaluate_tetrahedra(x, model.tetrahedra, self._squeezed, self._tetrahedron_gradient, sums[0])
         volume_gradient(x, model.body_point_start, model.fans, chunks, self._volume_gradient, sums[2])
+        if self._gas_rules is not None:
+            self._gas_rules.spread(x, self._volume_gradient)
+            sums[2] = 0.0
+            sums[2, self._gas_start] = self._gas_rules.volumes(x)
         evaluate_gas(
             sums[2], chunks, model.rest_volume, gas, model.ambient_pressure,
             self._volume, self._pressure, self._gas_stiffness, self._gas_energy,

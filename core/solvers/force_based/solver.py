@@ -6,12 +6,14 @@ substeps, and a step that is too long ends in `Diverged`, with the length that s
 """
 
 import math
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ...collide.contacts import Contacts
 from ...errors import Diverged, ParameterError
 from ...model import BoolArray, FloatArray, Model
+from ...options import DEFAULTS, MethodOptions
 from ...plane import Planes
 from ...rigid.flight import fly, velocity_rows
 from ...rigid.motion import place_points, steps_between, turned_tensors
@@ -26,7 +28,10 @@ from .impulses import Impulses
 from .schemes import SCHEMES
 from .simplified import add_spring_damping, kang_change, mesit_change, stiffness_at_vertices
 from .stability import stable_time
-from .surroundings import Surroundings
+from .surroundings import Surroundings, left_over
+
+if TYPE_CHECKING:
+    from .particle_contacts import ParticleContacts
 
 #: A vertex that moves in one step by more than this share of its body's size, apart from the body, has run away.
 RUNAWAY = 1.0
@@ -39,7 +44,7 @@ SEARCHES = 4
 class ForceBasedSolver:
     """Advances a model by substeps of `substep_time` [s] with an integrator of `choice.FORCE_BASED`."""
 
-    def __init__(self, model: Model, substep_time: float, method: str) -> None:
+    def __init__(self, model: Model, substep_time: float, method: str, options: MethodOptions = DEFAULTS) -> None:
         if not (math.isfinite(substep_time) and substep_time > 0.0):
             raise ParameterError(f"substep: {substep_time} s; give a positive time.")
         n = model.vertex_count
@@ -47,10 +52,11 @@ class ForceBasedSolver:
         self.substep_time = substep_time
         self.method = method
         self._scheme = SCHEMES.get(method)
-        self._forces = SoftForces(model)
-        self._surroundings = Surroundings(model)
+        self._forces = SoftForces(model, options)
+        self._particles = _particle_contacts(model) if options.detection == "FEATURE_PARTICLES" else None
+        self._surroundings = Surroundings(model, among_moving=self._particles is None)
         self._impulses = Impulses(model)
-        self._losses = Losses(model)
+        self._losses = Losses(model, options)
         self._planes = Planes(model)
         self._pairs = PairImpulses(model)
         self._owner = model.point_body[n : model.moving_point_count] - model.membrane_count
@@ -74,12 +80,14 @@ class ForceBasedSolver:
     @property
     def contact_count(self) -> int:
         """Contacts that exert a force at the end of the last substep."""
-        return int(np.count_nonzero(self._impulses.push[: self.candidate_count]))
+        found = 0 if self._particles is None else self._particles.pressed
+        return found + int(np.count_nonzero(self._impulses.push[: self._surroundings.contacts.count]))
 
     @property
     def candidate_count(self) -> int:
         """Pairs in the contact record."""
-        return self._surroundings.contacts.count
+        found = 0 if self._particles is None else self._particles.count
+        return found + self._surroundings.contacts.count
 
     def untangle(self, state: State) -> int:
         """Note in the state which points are behind another body's surface; returns how many triangles cross."""
@@ -88,6 +96,8 @@ class ForceBasedSolver:
     def start_frame(self, state: State) -> None:
         """Forget what was found on the way to a state, so that a run continued from it has the same bits."""
         self._surroundings.start_from(state)
+        if self._particles is not None:
+            self._particles.start(state.particles)
         self._impulses.push[:] = 0.0
         self._pairs.clear()
         self._unbraked = 0
@@ -234,6 +244,9 @@ class ForceBasedSolver:
         rigid = RigidMotion(start.pose, velocity, start.angular_momentum + v[n + 1 :: 2])
         flown = self._flown(start, moves[n:], h)
         steps_between(start.pose, flown, moves[n:])
+        if self._particles is not None:
+            rigid = self._particles.answer(x0, start.pose, near, moves, v, rigid, h)
+            after.particles = self._particles.features
 
         x, poses = x0.copy(), start.pose.copy()
         ahead = near.place(x0, poses, moves) + given
@@ -271,6 +284,8 @@ class ForceBasedSolver:
         after.velocities[:n] = rows[:n]
         after.rigid = self._pushed(rigid, near.moved_poses(poses, moves), rows[n:] - free[n:])
         after.touching[:] = self._impulses.touching(contacts)
+        if self._particles is not None:
+            after.touching |= self._particles.touching
         after.wrong_side = near.wrong_side()
 
     def _bounce(self, after: State, motion: Motion, share: float) -> None:
@@ -319,6 +334,12 @@ class ForceBasedSolver:
             state.velocities[points] = state.rigid.velocity[self._owner] + np.cross(spin[self._owner], arm)
 
 
+def _particle_contacts(model: Model) -> "ParticleContacts":
+    from .particle_contacts import ParticleContacts  # on first use: few look for contacts so
+
+    return ParticleContacts(model)
+
+
 def kept_approach(
     known: PairSpeeds, found: PairSpeeds, contacts: Contacts, near: BoolArray, body_count: int
 ) -> PairSpeeds:
@@ -329,12 +350,3 @@ def kept_approach(
     key, speed = np.append(found.key, known.key[kept]), np.append(found.speed, known.speed[kept])
     order = np.argsort(key, kind="stable")
     return PairSpeeds(key[order], speed[order])
-
-
-def left_over(move: FloatArray, done: FloatArray) -> FloatArray:
-    """What is left of moves [m] where a part has been done already: carried by a collider, say."""
-    length2 = np.einsum("ij,ij->i", done, done)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        share = np.where(length2 > 0.0, np.einsum("ij,ij->i", move, done) / length2, 0.0)
-    left: FloatArray = move - np.clip(share, 0.0, 1.0)[:, None] * done
-    return left

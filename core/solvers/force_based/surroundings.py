@@ -20,11 +20,14 @@ REACH_FACTOR = 3.0
 
 
 class Surroundings:
-    """The contact record of a model, and how its unknowns yield."""
+    """The contact record of a model, and how its unknowns yield.
 
-    def __init__(self, model: Model) -> None:
+    `among_moving`: whether it has contacts of two moving bodies, or only those with colliders and with itself.
+    """
+
+    def __init__(self, model: Model, *, among_moving: bool = True) -> None:
         self._model = model
-        self._candidates = Candidates(model, REACH_FACTOR)
+        self._candidates = Candidates(model, REACH_FACTOR, among_moving=among_moving)
         self._planes = Planes(model)
         self.contacts = self._candidates.contacts
         self._bound = StepBound(model, self._candidates)
@@ -108,3 +111,12 @@ class Surroundings:
         after = poses.copy()
         move_poses(poses, step[self._model.vertex_count :], 1.0, after)
         return after
+
+
+def left_over(move: FloatArray, done: FloatArray) -> FloatArray:
+    """What is left of moves [m] where a part has been done already: carried by a collider, say."""
+    length2 = np.einsum("ij,ij->i", done, done)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        share = np.where(length2 > 0.0, np.einsum("ij,ij->i", move, done) / length2, 0.0)
+    left: FloatArray = move - np.clip(share, 0.0, 1.0)[:, None] * done
+    return left

@@ -11,12 +11,14 @@ import numpy as np
 from ...collide.manifolds import ManifoldSearch
 from ...errors import ParameterError
 from ...model import BoolArray, FloatArray, Model
+from ...options import DEFAULTS, MethodOptions
 from ...rigid.convex import ConvexShapes
 from ...rigid.flight import fly
 from ...rigid.motion import place_points, set_matrices, turned_tensors
 from ...state import HeldImpulses, RigidMotion, State
 from ..counts import Counts
 from ..given import Motion
+from ..step_damping import StepDamping
 from .colliders import ColliderContacts
 from .impulses import bounce, move_rows, solve, start_impulses
 from .rows import Solids, given_rows, manifold_rows, new_rows
@@ -40,11 +42,14 @@ SAME_POINT = 0.1
 class RigidSolver:
     """Advances rigid bodies by substeps of `substep_time` [s]; `shapes` must all be simple."""
 
-    def __init__(self, model: Model, substep_time: float, shapes: ConvexShapes) -> None:
+    def __init__(
+        self, model: Model, substep_time: float, shapes: ConvexShapes, options: MethodOptions = DEFAULTS
+    ) -> None:
         if not (math.isfinite(substep_time) and substep_time > 0.0):
             raise ParameterError(f"substep: {substep_time} s; give a positive time.")
         self.model, self.substep_time, self.counts = model, substep_time, Counts()
         count = model.rigid_count
+        self._step_damping = StepDamping(model, options.stiffest_spring) if options.step_damping else None
         self._pairs = ManifoldSearch(model, shapes)
         self._colliders = ColliderContacts(model, substep_time, self.counts)
         self._rows = new_rows(1024)
@@ -116,6 +121,8 @@ class RigidSolver:
         after.held = self._impulses_held(awake, before.held)
         after.gas[:] = gas
         after.wrong_side = self._colliders.wrong_side()
+        if self._step_damping is not None:
+            self._step_damping.apply(after, h)
         self._place(after, x, v, motion, share + h / motion.frame_time)
 
     def _move(self, rigid: RigidMotion, solids: Solids, rest_of_fall: FloatArray) -> RigidMotion:

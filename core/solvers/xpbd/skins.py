@@ -24,6 +24,20 @@ def advance_skins(
         x, v, inverse_mass, fall, time, lying, body_point_start, chunks, block_chunk, fans, fan_tasks, fan_launches,
         rest_volume, gas, ambient, start, gradient, gas_sums, impulse, pairs, pair_normal, volume_share,
     )  # fmt: skip
+    sweep_skins(
+        x, v, inverse_mass, mass, fall, time, lying, body_point_start, chunks, block_chunk, edges, edge_tasks,
+        edge_launches, hinges, hinge_rows, tetrahedra, tetrahedron_rows, start, gradient, impulse, turn, force,
+        tetrahedron_gradient, spin_sums, pairs, pair_normal,
+    )  # fmt: skip
+
+
+@kernel
+def sweep_skins(
+    x, v, inverse_mass, mass, fall, time, lying, body_point_start, chunks, block_chunk, edges, edge_tasks,
+    edge_launches, hinges, hinge_rows, tetrahedra, tetrahedron_rows, start, gradient, impulse, turn, force,
+    tetrahedron_gradient, spin_sums, pairs, pair_normal,
+):  # fmt: skip
+    """After the prediction: gas, which moves the vertices by `impulse` times `gradient`, stretch, bend, tetrahedra."""
     project_skins(x, inverse_mass, gradient, impulse, chunks, block_chunk, edge_tasks, edge_launches, edges)
     if force.shape[0] > 0:
         project_bend(x, inverse_mass, hinges, hinge_rows, time, turn, force)

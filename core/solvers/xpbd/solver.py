@@ -26,19 +26,22 @@ from ...collide.recovery import RECOVERY_SHARE
 from ...errors import ParameterError
 from ...flat.band import STRIP_TO_VOLUME
 from ...model import FloatArray, Model
+from ...options import DEFAULTS, MethodOptions
 from ...plane import Planes
 from ...rigid.flight import fly, pushed, shifted
 from ...rigid.motion import place_points, turned_tensors
 from ...state import RigidMotion, State, StuckContacts
 from ..counts import Counts
+from ..gas_rules import GasRules
 from ..given import Motion
 from ..losses import Losses
 from ..pairs import PairImpulses
 from .bend import HingeRows
 from .colours import schedule, vertex_blocks
+from .gas import gas_impulse, predict_and_measure
 from .move import set_velocities
 from .pressing import ContactPhase
-from .skins import advance_skins
+from .skins import advance_skins, sweep_skins
 from .spin import lacking_spin, measure_moments
 from .stretch import edge_rows
 from .volumes import TetrahedronRows
@@ -51,7 +54,7 @@ REACH_FACTOR = 4.0
 class XpbdSolver:
     """Advances a model by substeps of `substep_time` [s]."""
 
-    def __init__(self, model: Model, substep_time: float) -> None:
+    def __init__(self, model: Model, substep_time: float, options: MethodOptions = DEFAULTS) -> None:
         if not (math.isfinite(substep_time) and substep_time > 0.0):
             raise ParameterError(f"substep: {substep_time} s; give a positive time.")
         self.model = model
@@ -78,6 +81,7 @@ class XpbdSolver:
         self._tetrahedra = TetrahedronRows(order.order, order.task_start, order.launch_start)
         self._tetrahedron_gradient = np.zeros((len(model.tetrahedra.points), 4, 3))
         self._gradient = np.zeros((n, 3))
+        self._gas_rules = GasRules(model, options) if options.changes_gas else None
         self._gas_sums = np.zeros((len(chunks.body), 2))
         self._impulse = np.zeros(model.membrane_count)
         self._planes = Planes(model)
@@ -101,7 +105,7 @@ class XpbdSolver:
             model, self._time, self._candidates.contacts, self._inverse_mass, self._start, self._poses, self._spin_sums,
             self.counts,
         )  # fmt: skip
-        self._losses = Losses(model)
+        self._losses = Losses(model, options)
         self._pairs = PairImpulses(model)
         self._no_springs = StuckContacts.none()  # friction holds by positions alone
         self._motion: Motion | None = None
@@ -216,6 +220,9 @@ class XpbdSolver:
         model, x = self.model, state.positions
         if model.membrane_count == 0:
             return
+        if self._gas_rules is not None:
+            self._project_ruled(state, self._gas_rules)
+            return
         advance_skins(
             x, state.velocities, self._inverse_mass, model.vertex_mass, model.gravity, self._time, self._lying,
             model.body_point_start, model.chunks, self._block_chunk, self._triangles, self._triangle_order.task_start,
@@ -224,6 +231,37 @@ class XpbdSolver:
             self._tetrahedra, self._start, self._gradient, self._gas_sums, self._impulse, self._turn,
             self._hinge_force, self._tetrahedron_gradient, self._spin_sums, model.flat.pairs, model.flat.pair_normal,
             self._volume_share,
+        )  # fmt: skip
+
+    def _project_ruled(self, state: State, rules: GasRules) -> None:
+        """`_project_skins` with another rule for the gas.
+
+        The closed form of `gas.py` with the rule's V and, for how it changes, the exact dV/dx: S = sum w dV/dx . D, D
+        being what the rule makes of it.
+        """
+        model, x, gradient = self.model, state.positions, self._gradient
+        predict_and_measure(
+            x, state.velocities, self._inverse_mass, model.gravity, self._time, self._lying, model.body_point_start,
+            model.chunks, self._block_chunk, self._triangles, self._triangle_order.task_start,
+            self._triangle_order.launch_start, model.rest_volume, state.gas, model.ambient_pressure, self._start,
+            gradient, self._gas_sums, self._impulse, model.flat.pairs, model.flat.pair_normal, self._volume_share,
+        )  # fmt: skip
+        exact = gradient.copy()
+        rules.spread(x, gradient)
+        along = self._inverse_mass * np.einsum("ij,ij->i", exact, gradient)
+        steepness = np.bincount(model.point_body[: model.vertex_count], along, model.membrane_count)
+        volumes = rules.volumes(x)
+        for body in np.flatnonzero(model.rest_volume).tolist():
+            self._impulse[body] = gas_impulse(
+                volumes[body], max(steepness[body], 0.0), model.rest_volume[body], state.gas[body],
+                model.ambient_pressure, self._time,
+            )  # fmt: skip
+        sweep_skins(
+            x, state.velocities, self._inverse_mass, model.vertex_mass, model.gravity, self._time, self._lying,
+            model.body_point_start, model.chunks, self._block_chunk, self._edges, self._edge_order.task_start,
+            self._edge_order.launch_start, model.hinges, self._hinges, model.tetrahedra, self._tetrahedra, self._start,
+            gradient, self._impulse, self._turn, self._hinge_force, self._tetrahedron_gradient, self._spin_sums,
+            model.flat.pairs, model.flat.pair_normal,
         )  # fmt: skip
 
     def _project_contacts(self, state: State) -> None:

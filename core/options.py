@@ -1,0 +1,54 @@
+"""What the methods of the papers do in another way than this solver: choices beside the integrator, for comparison."""
+
+import math
+from dataclasses import dataclass
+
+from .errors import ParameterError
+
+#: How the volume of the gas is told.
+VOLUMES = ("EXACT", "BOUNDING_BOX", "CENTRE_FAN")
+#: How the pressure is spread over the vertices.
+SPREADS = ("EXACT_GRADIENT", "VALENCE")
+#: How contacts are found.
+DETECTIONS = ("SURFACE", "FEATURE_PARTICLES")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MethodOptions:
+    """Choices beside the solver. The defaults are this solver's own; the others are those of the papers.
+
+    `volume`: V of the gas law, `EXACT`, `BOUNDING_BOX` (Mesit 2007; Kurmaly and Wu 2021) or `CENTRE_FAN` (Kurmaly and
+    Wu 2021), see `forces/gas_rules.py`. `spread`: `EXACT_GRADIENT` or `VALENCE` (Martin 2009, 3.1.2). `step_damping`:
+    whether velocities shrink as in Martin 2009, 3.1.3; `stiffest_spring`: its k_max [N/m]. `ramp_time`: for how long
+    the pressure rises to what is asked for, with gravity held back meanwhile [s] (Matyka 2004, 5.1). `detection`:
+    `SURFACE` or `FEATURE_PARTICLES` (Martin 2009, 5.2), which only the force-based solvers offer.
+    Raises `ParameterError` for what there is not.
+    """
+
+    volume: str = "EXACT"
+    spread: str = "EXACT_GRADIENT"
+    step_damping: bool = False
+    stiffest_spring: float = 400.0
+    ramp_time: float = 0.0
+    detection: str = "SURFACE"
+
+    def __post_init__(self) -> None:
+        for what, value, known in (
+            ("volume", self.volume, VOLUMES),
+            ("pressure spread", self.spread, SPREADS),
+            ("detection", self.detection, DETECTIONS),
+        ):
+            if value not in known:
+                raise ParameterError(f"{what}: {value!r}; give one of {', '.join(known)}.")
+        if not (math.isfinite(self.stiffest_spring) and self.stiffest_spring > 0.0):
+            raise ParameterError(f"stiffest spring: {self.stiffest_spring} N/m; give a positive number.")
+        if not (math.isfinite(self.ramp_time) and self.ramp_time >= 0.0):
+            raise ParameterError(f"pressure ramp: {self.ramp_time} s; give a time of at least 0.")
+
+    @property
+    def changes_gas(self) -> bool:
+        """Whether the force of the gas is not the exact one."""
+        return self.volume != "EXACT" or self.spread != "EXACT_GRADIENT"
+
+
+DEFAULTS = MethodOptions()

@@ -1,0 +1,36 @@
+"""Blowing up first, falling afterwards: the pressure rises to what is asked for, gravity is held back meanwhile.
+
+So Matyka 2004, 5.1, starts: `fy = MASS * GY * (Pressure - FINAL_PRESSURE >= 0)`. There a constant is added to the
+pressure in each step; here the gauge pressure at rest volume rises in a straight line over a time in seconds, from the
+air's alone to all of it.
+"""
+
+from dataclasses import replace
+
+from .model import FloatArray, Model
+
+#: Times that differ by less than this share of the ramp are the same.
+ROUNDING = 1e-9
+
+
+class Ramp:
+    """The ramp of a model over a time [s]; nothing is held back where nothing holds gas."""
+
+    def __init__(self, model: Model, time: float) -> None:
+        self._time = time if model.rest_volume.any() else 0.0
+        self._full = model.gravity.copy()
+        self._empty = model.ambient_pressure * model.rest_volume
+        #: The model to simulate; its gravity is the ramp's to change, between substeps.
+        self.model = replace(model, gravity=model.gravity.copy()) if self._time > 0.0 else model
+
+    def gas(self, final: FloatArray, time: float) -> FloatArray:
+        """nRT of each membrane [J] at a time [s] since the start, on the way to the amount `final`."""
+        if not time < self._time * (1.0 - ROUNDING):
+            return final
+        gas: FloatArray = self._empty + time / self._time * (final - self._empty)
+        return gas
+
+    def hold_gravity(self, time: float) -> None:
+        """Give the model the gravity of a substep that begins at a time [s] since the start."""
+        if self._time > 0.0:
+            self.model.gravity[:] = 0.0 if time < self._time * (1.0 - ROUNDING) else self._full

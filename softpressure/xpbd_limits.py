@@ -1,0 +1,53 @@
+"""What XPBD does not hold, in sentences for the panel; they are made while frames are simulated, not while it draws."""
+
+import bpy
+import numpy as np
+
+from ..core import World
+from ..core.solvers.xpbd.held import gauge_left, times_as_soft
+from ..core.topology import signed_volume
+from .capture import Start
+from .session import Session
+
+#: A skin is slack that holds less than this share of its pressure, on average over so many frames.
+SLACK = 0.7
+FRAMES = 12
+#: A solid gives way that is this many times as soft as it should be.
+TOO_SOFT = 1.5
+_REMEDY = "Use the method Implicit, or more substeps."
+
+
+def solids_that_give_way(scene: bpy.types.Scene, start: Start) -> list[str]:
+    """A sentence for each solid that XPBD makes much softer than asked for; none with another method."""
+    settings, found = scene.softpressure, list[str]()
+    if settings.solver != "XPBD":
+        return found
+    time = scene.render.fps_base / scene.render.fps / settings.substeps
+    for body in start.bodies:
+        if body.kind == "MEMBRANE":
+            continue
+        given, size = body.settings, np.ptp(body.positions, axis=0)
+        cell = given["cell_size"] or 0.25 * float(size.min())
+        density = given["mass"] / max(signed_volume(body.positions, body.triangles), 1e-300)
+        times = times_as_soft(given["modulus"], cell, density, time)
+        if times > TOO_SOFT:
+            found.append(f"{body.name} is about {times:.2g} times as soft as asked for. {_REMEDY}")
+    return found
+
+
+def skins_that_are_slack(scene: bpy.types.Scene, here: Session, world: World, frame: int) -> list[str]:
+    """A sentence for each skin that holds too little of its pressure after a frame; none with another method.
+
+    Notes the frame's shares in `here.held`.
+    """
+    if scene.softpressure.solver != "XPBD":
+        return []
+    pressures = np.array([body.gauge_pressure for body in world.diagnostics().bodies])
+    here.held[frame] = gauge_left(world.model, world.save().gas, pressures).tolist()
+    last = [here.held[k] for k in range(frame - FRAMES + 1, frame + 1) if k in here.held]
+    shares = np.mean(last, axis=0)
+    return [
+        f"{name} holds {max(100.0 * share, 0.0):.0f} % of its pressure. {_REMEDY}"
+        for name, share in zip(world.model.body_names, shares.tolist(), strict=False)
+        if share < SLACK
+    ]
