@@ -5,7 +5,7 @@ import numpy as np
 from . import topology
 from .given_bodies import GivenCollider, GivenMembrane, GivenRigid
 from .lattice.cells import tetrahedron_volumes
-from .model import Chunks, Edges, Fans, Flat, FloatArray, Followers, Hinges, IntArray, Surfaces, Tetrahedra
+from .model import Chunks, Circles, Edges, Fans, Flat, FloatArray, Followers, Hinges, IntArray, Surfaces, Tetrahedra
 
 #: Vertices per chunk: small enough that two threads share a ball of 2 562 vertices, large enough for a loop.
 CHUNK_SIZE = 512
@@ -126,6 +126,23 @@ def flat_bodies(membranes: list[GivenMembrane], first: IntArray) -> Flat:
         pair_normal=np.concatenate([np.zeros((0, 3)), *(np.tile(own.normal, (count, 1)) for own, _, count in held)]),
         normal=np.array([np.zeros(3) if own is None else own.normal for own in flats]).reshape(-1, 3),
         depth=np.array([0.0 if own is None else own.depth for own in flats]),
+    )
+
+
+def truss_circles(membranes: list[GivenMembrane], first: IntArray) -> Circles:
+    """Particles of the trusses that have a radius; each copy of a flat one is a group of its own."""
+    groups, diameters = list[IntArray](), list[float]()
+    for body, start in zip(membranes, first, strict=False):
+        if body.particle_diameter == 0.0:
+            continue
+        copies = 1 if body.flat is None else 2
+        for copy in range(copies):
+            groups.append(start + np.arange(copy, len(body.positions), copies))
+            diameters.append(body.particle_diameter)
+    return Circles(
+        points=np.concatenate([np.zeros(0), *groups]).astype(np.int32),
+        start=starts([len(group) for group in groups]),
+        diameter=np.array(diameters),
     )
 
 

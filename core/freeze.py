@@ -12,6 +12,7 @@ from .assembly import (
     starts,
     thicknesses,
     triangle_fans,
+    truss_circles,
     vertex_chunks,
     vertex_masses,
 )
@@ -78,6 +79,7 @@ def freeze(
         tetrahedra=solid_tetrahedra(membranes, positions, point_start, vertex_count, chunks.start),
         followers=lattice_followers(membranes, point_start),
         flat=flat_bodies(membranes, point_start),
+        circles=truss_circles(membranes, point_start),
         fans=triangle_fans(gas_skin, vertex_count),
         chunks=chunks,
         rigid=rigid_bodies(

@@ -9,6 +9,9 @@ from .lattice.solids import GivenLattice
 from .model import BoolArray, FloatArray, IntArray
 from .rigid.inertia import MassProperties
 
+#: Particles of this share of a cell's edge touch their neighbours at rest.
+MOST_PARTICLE_RADIUS = 0.5
+
 
 @dataclass(frozen=True, slots=True)
 class GivenMembrane:
@@ -31,6 +34,7 @@ class GivenMembrane:
     velocity: FloatArray
     lattice: GivenLattice | None = None  # of a solid or flat body: what holds it together, and what follows it
     flat: GivenFlat | None = None  # of a flat body
+    particle_diameter: float = 0.0  # distance that the vertices of a truss keep from each other [m]; 0: none
 
     @property
     def has_gas(self) -> bool:

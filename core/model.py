@@ -110,6 +110,14 @@ class Flat(NamedTuple):
     depth: FloatArray  # of each membrane along its normal [m], 0 where it is not flat, shape (membrane_count,)
 
 
+class Circles(NamedTuple):
+    """Vertices of trusses that keep a distance from each other, within groups (`solvers/circles.py`)."""
+
+    points: IntArray  # group by group, shape (circle_count,)
+    start: IntArray  # first of each group, shape (group_count + 1,)
+    diameter: FloatArray  # distance that they keep [m], shape (group_count,)
+
+
 class Fans(NamedTuple):
     """Triangles of all membranes with gas, gathered per vertex: the two other corners, in winding order."""
 
@@ -177,6 +185,7 @@ class Model:
     tetrahedra: Tetrahedra
     followers: Followers
     flat: Flat
+    circles: Circles
     fans: Fans
     chunks: Chunks
     rigid: RigidBodies

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 from .. import topology
 from ..checks import check, check_surface_numbers, positions_of, vector
 from ..errors import MeshError
-from ..given_bodies import GivenMembrane
+from ..given_bodies import MOST_PARTICLE_RADIUS, GivenMembrane
 from ..lattice.solids import AUTOMATIC_CELLS
 from ..model import FloatArray
 from .band import BEND_SHARE, GivenFlat, band_of, caps_of, loop_lattice
@@ -63,7 +63,7 @@ def given_loop(
 def given_flat_truss(
     name: str, positions: ArrayLike, outline: ArrayLike | None, *, depth: float, cell_size: float, mass: float,
     density: float | None, modulus: float, ambient_pressure: float, damping: float, friction: float, bounciness: float,
-    thickness: float, pinned: ArrayLike | None, velocity: Sequence[float],
+    thickness: float, pinned: ArrayLike | None, velocity: Sequence[float], particle_radius: float,
 ) -> GivenMembrane:  # fmt: skip
     """What `ModelBuilder.add_flat_truss` was given, as a band; raises `MeshError` or `ParameterError`."""
     given = positions_of(name, positions)
@@ -74,6 +74,7 @@ def given_flat_truss(
     check(name, "depth", depth, "m", low=0.0)
     check(name, "cell size", cell_size, "m", low=0.0)
     check(name, "modulus", modulus, "Pa", low=0.0, open_low=True)
+    check(name, "particle radius", particle_radius, "of a cell", low=0.0, high=MOST_PARTICLE_RADIUS)
     check(name, "damping", damping, "1/s", low=0.0)
     check_surface_numbers(name, friction, bounciness, thickness)
     corners, spots = found.in_plane(found.corners), found.in_plane(given)
@@ -105,6 +106,7 @@ def given_flat_truss(
         velocity=within(found, vector(name, "velocity", velocity, "m/s")),
         lattice=lattice,
         flat=GivenFlat(found.normal, depth, np.zeros((0, 3), np.int32)),
+        particle_diameter=2.0 * float(particle_radius) * float(cells.size.mean()),
     )
 
 

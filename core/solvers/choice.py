@@ -56,6 +56,11 @@ class NamedSolver(Protocol):
 
 def default_solver(model: Model, substep_time: float, options: MethodOptions = DEFAULTS) -> Solver:
     """Implicit steps; impulses where there are rigid bodies alone, all of a simple convex shape."""
+    if len(model.circles.points):
+        raise ParameterError(
+            "particle radius: the method IMPLICIT does not keep particles of a truss apart. "
+            f"Give 0, or choose XPBD or one of {', '.join(FORCE_BASED)}."
+        )
     if model.membrane_count == 0:
         shapes = convex_shapes(model)
         if shapes.simple.all():

@@ -18,6 +18,7 @@ from ...plane import Planes
 from ...rigid.flight import fly, velocity_rows
 from ...rigid.motion import place_points, steps_between, turned_tensors
 from ...state import PairSpeeds, RigidMotion, State, StuckContacts
+from ..circles import Circles
 from ..counts import Counts
 from ..given import Motion
 from ..losses import Losses
@@ -58,6 +59,7 @@ class ForceBasedSolver:
         self._impulses = Impulses(model)
         self._losses = Losses(model, options)
         self._planes = Planes(model)
+        self._circles = Circles(model)
         self._pairs = PairImpulses(model)
         self._owner = model.point_body[n : model.moving_point_count] - model.membrane_count
         self._vertex_body = model.point_body[:n]
@@ -111,6 +113,11 @@ class ForceBasedSolver:
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
             moves, v, change = self._free_step(before, motion, share, gas)
         self._check(moves, v, gas)
+        if self._circles.any:
+            mobility = self._surroundings.mobility
+            self._circles.keep_apart(
+                before.positions, mobility, moves, v, before.velocities[: self.model.vertex_count], self.substep_time
+            )
         self._settle(before, after, motion, share, moves, v)
         after.gas[:] = gas
         after.velocity_change = change

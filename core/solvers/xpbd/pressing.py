@@ -11,6 +11,7 @@ from ...model import FloatArray, Model
 from ...plane import Planes
 from ...rigid.motion import move_poses, place_points, steps_between, turned_tensors
 from ...state import RigidMotion, State
+from ..circles import Circles
 from ..counts import Counts
 from .contacts import (
     RESTING_STEPS,
@@ -93,6 +94,13 @@ class ContactPhase:
                 self._time, x, self._mobility, self._step,
             )  # fmt: skip
             self._take_step(state)
+
+    def part(self, state: State, circles: Circles) -> None:
+        """Move particles of trusses apart that are too near to each other."""
+        self._step[:] = 0.0
+        self._set_mobility(state)
+        circles.part(state.positions, self._mobility, self._step)
+        self._take_step(state)
 
     def press(self, state: State, back: float) -> None:
         """Project the contacts of the record; points behind a surface come to the share `back` of the thickness."""

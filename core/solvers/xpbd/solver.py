@@ -31,6 +31,7 @@ from ...plane import Planes
 from ...rigid.flight import fly, pushed, shifted
 from ...rigid.motion import place_points, turned_tensors
 from ...state import RigidMotion, State, StuckContacts
+from ..circles import Circles
 from ..counts import Counts
 from ..gas_rules import GasRules
 from ..given import Motion
@@ -85,6 +86,7 @@ class XpbdSolver:
         self._gas_sums = np.zeros((len(chunks.body), 2))
         self._impulse = np.zeros(model.membrane_count)
         self._planes = Planes(model)
+        self._circles = Circles(model)
         self._volume_share = np.where(model.flat.depth > 0.0, STRIP_TO_VOLUME, 1.0)
         self._spin = np.zeros((model.membrane_count, 6))
         self._pinned = np.flatnonzero(model.pinned)
@@ -268,6 +270,8 @@ class XpbdSolver:
         """Attachments, then contacts with friction."""
         state.touching[:] = False
         self._phase.begin()
+        if self._circles.any:
+            self._phase.part(state, self._circles)
         if self._candidates.alone:
             return
         self._phase.attach(state)
