@@ -163,6 +163,7 @@ def demo(session: nox.Session) -> None:
 @nox.session(python="3.11")
 def papers(session: nox.Session) -> None:
     """The papers' experiments: docs/papers.md and its figures, written anew."""
+    install_blender(session, DEMO_BLENDER)  # for the pictures of bodies
     session.install(*group("papers"))
     session.run("python", "experiments/run.py", *session.posargs)
 

@@ -6,7 +6,7 @@ import os
 
 import numpy as np
 
-#: Size of a picture [pixels].
+#: Width of a picture and its largest height [pixels].
 WIDTH, HEIGHT = 720, 240
 #: Colours of bodies and of what they touch.
 BLUE, ORANGE, GREEN, GREY = (0.16, 0.42, 0.75), (0.9, 0.45, 0.1), (0.2, 0.6, 0.3), (0.55, 0.57, 0.6)
@@ -83,12 +83,13 @@ class Picture:
         camera.rotation_euler = np.radians([turn[0], 0.0, turn[1]])
         scene.collection.objects.link(camera)
         scene.camera = camera
-        scene.render.resolution_x, scene.render.resolution_y, scene.render.resolution_percentage = WIDTH, HEIGHT, 100
         points = np.concatenate(self._points)
         axes = np.array(camera.rotation_euler.to_matrix())  # right, up and back of the camera, as columns
         seen = points @ axes
         size, middle = np.ptp(seen, axis=0), 0.5 * (seen.min(axis=0) + seen.max(axis=0))
         data.ortho_scale = MARGIN * max(size[0], size[1] * WIDTH / HEIGHT)
+        height = min(HEIGHT, round(WIDTH * (size[1] / data.ortho_scale + MARGIN - 1.0)))
+        scene.render.resolution_x, scene.render.resolution_y, scene.render.resolution_percentage = WIDTH, height, 100
         far = size[2] + data.ortho_scale
         camera.location = axes @ (middle + (0.0, 0.0, far))
         data.clip_end = 3.0 * far

@@ -18,7 +18,7 @@ sys.path += [str(ROOT / "tests"), str(ROOT / "benchmarks")]
 from measure import machine  # noqa: E402  (loads the extension, too)
 
 #: In the order of the page.
-EXPERIMENTS = ("convergence", "hold", "mesit", "martin", "matyka", "flattened")
+EXPERIMENTS = ("convergence", "hold", "mesit", "martin", "matyka", "kurmaly", "flattened")
 
 
 def main():

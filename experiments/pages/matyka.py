@@ -41,7 +41,7 @@ def add_filling(page, filling):
         half = 0.5 * BOX
         ball.plot([-half, -half, half, half], [BOX, 0.0, 0.0, BOX], color="black", linewidth=1.5)
         ball.set_aspect("equal")
-        ball.legend(fontsize=6, title=method, title_fontsize=6, loc="upper right")
+        ball.legend(fontsize=6, title=method, title_fontsize=6, loc="center left", bbox_to_anchor=(1.0, 0.5))
         for k, (name, run) in enumerate(filling.items()):
             times = np.arange(len(run["area"])) / FRAME_RATE
             style = "-" if k == 0 else "--"
@@ -53,7 +53,8 @@ def add_filling(page, filling):
             )  # fmt: skip
         curves.axvline(RAMP, color="black", linewidth=0.5)
         curves.set_xlabel("time [s]")
-        curves.legend(fontsize=6)
+        curves.set_ylim(-0.05, 2.2)
+        curves.legend(fontsize=6, ncols=2, loc="upper left")
         curves.grid(True, alpha=0.3)
 
     page.figure("ball_in_the_plane", "The ball blows up, then falls in its box.", draw, panels=2)
