@@ -23,13 +23,13 @@ _ROWS = {
     "FLAT_TRUSS": (
         ("body_type",),
         ("mass", "cell_size", "depth"),
-        ("modulus", "damping"),
+        ("modulus", "particle_radius", "damping"),
         ("friction", "bounciness", "thickness"),
     ),
     "TRUSS": (
         ("body_type",),
         ("mass", "cell_size"),
-        ("modulus", "damping"),
+        ("modulus", "particle_radius", "damping"),
         ("friction", "bounciness", "thickness"),
     ),
     "SOLID": (

@@ -22,8 +22,9 @@ _SKIN = (
     *_SURFACE,
 )
 _LATTICE = ("mass", "cell_size", "modulus", "poisson_ratio", "damping", "velocity", *_SURFACE)
+_TRUSS = (*_LATTICE, "particle_radius")
 _LOOP = (*_SKIN, "depth")
-_FLAT_TRUSS = ("mass", "cell_size", "depth", "modulus", "damping", "velocity", *_SURFACE)
+_FLAT_TRUSS = ("mass", "cell_size", "depth", "modulus", "particle_radius", "damping", "velocity", *_SURFACE)
 _SOLID = ("mass", "linear_damping", "angular_damping", "velocity", "angular_velocity", *_SURFACE)
 
 
@@ -237,7 +238,8 @@ def _body(scene: bpy.types.Scene, obj: bpy.types.Object, depsgraph: bpy.types.De
     attached, target = _attachment(scene, obj)
     kind = settings.body_type
     outline = mesh_io.read_outline(mesh) if bodies.is_flat_body(kind, positions) else None
-    names = {"MEMBRANE": _SKIN, "LOOP": _LOOP, "SOLID": _LATTICE, "TRUSS": _LATTICE if outline is None else _FLAT_TRUSS}
+    truss = _TRUSS if outline is None else _FLAT_TRUSS
+    names = {"MEMBRANE": _SKIN, "LOOP": _LOOP, "SOLID": _LATTICE, "TRUSS": truss}
     values = _values(evaluated.softpressure, names[kind])
     return Body(obj.session_uid, obj.name, positions, triangles, pinned, attached, target, kind, values, outline)
 

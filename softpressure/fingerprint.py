@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from . import actions, hold, mesh_io, stages
 from .blender_types import DataBlock
 
-_LATTICE = ("body_type", "cell_size", "depth", "modulus", "poisson_ratio")
+_LATTICE = ("body_type", "cell_size", "depth", "modulus", "poisson_ratio", "particle_radius")
 _SOFT = ("mass", "gauge_pressure", "stretch_modulus", "bend_modulus", "damping", "friction", "bounciness", "thickness")
 _SURFACE = ("friction", "bounciness", "thickness")
 _RIGID = ("rigid_shape", "mass", "linear_damping", "angular_damping", "velocity", "angular_velocity", *_SURFACE)

@@ -68,10 +68,13 @@ def test_a_flat_mesh_with_inner_vertices_is_a_truss_that_takes_them_along() -> N
     scene = bpy.context.scene
     scene.frame_end, scene.use_gravity = 8, False
     x, triangles = shapes.grid(1.0, 4)
-    sheet = add_outline(x[:, :2], triangles, modulus=2e4, cell_size=0.25, velocity=(0.5, 3.0, -1.0))
+    sheet = add_outline(
+        x[:, :2], triangles, modulus=2e4, cell_size=0.25, particle_radius=0.4, velocity=(0.5, 3.0, -1.0)
+    )
     assert sheet.softpressure.body_type == "TRUSS"
     body = captured().bodies[0]
     assert body.kind == "TRUSS" and len(body.outline) == 16 and "poisson_ratio" not in body.settings
+    assert body.settings["particle_radius"] == pytest.approx(0.4)
     assert bpy.ops.softpressure.simulate() == {"FINISHED"}
     frame(8)
     moved = shown(sheet) - shapes.upright(x[:, :2])

@@ -61,7 +61,13 @@ def test_its_settings_are_captured_and_date_the_cache() -> None:
     start = capture.start(bpy.context.scene, bpy.context.evaluated_depsgraph_get())
     assert start.bodies[0].kind == "SOLID" and start.bodies[0].settings["modulus"] == 1e4
     assert "gauge_pressure" not in start.bodies[0].settings
-    for name, value in (("body_type", "TRUSS"), ("cell_size", 0.2), ("modulus", 2e4), ("poisson_ratio", 0.3)):
+    for name, value in (
+        ("body_type", "TRUSS"),
+        ("cell_size", 0.2),
+        ("modulus", 2e4),
+        ("particle_radius", 0.3),
+        ("poisson_ratio", 0.3),
+    ):
         play(1, 2)
         assert not this_session().is_out_of_date(bpy.context.scene)
         before = capture.start(bpy.context.scene, bpy.context.evaluated_depsgraph_get()).fingerprint()
@@ -88,7 +94,10 @@ def test_the_panel_shows_what_means_something() -> None:
         shown_names[kind] = set(drawn(body_panel.SOFTPRESSURE_PT_body))
     gas = {"gauge_pressure", "stretch_modulus", "bend_modulus", "self_collision"}
     assert gas <= shown_names["MEMBRANE"] and not gas & (shown_names["TRUSS"] | shown_names["SOLID"])
-    assert {"cell_size", "modulus"} <= shown_names["TRUSS"] and "poisson_ratio" not in shown_names["TRUSS"]
+    assert "particle_radius" not in shown_names["SOLID"] | shown_names["MEMBRANE"]
+    assert {"cell_size", "modulus", "particle_radius"} <= shown_names["TRUSS"] and "poisson_ratio" not in shown_names[
+        "TRUSS"
+    ]
     assert {"body_type", "cell_size", "modulus", "poisson_ratio"} <= shown_names["SOLID"]
 
 

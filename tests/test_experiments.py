@@ -3,9 +3,10 @@
 import importlib
 import re
 
+import numpy as np
 import pytest
 
-NAMES = ("convergence", "hold", "mesit", "martin", "matyka")
+NAMES = ("convergence", "hold", "mesit", "martin", "matyka", "kurmaly", "flattened")
 _found = {}
 
 
@@ -93,9 +94,51 @@ def test_martin_one_step_per_frame_is_enough_for_his_springs():
 
 def test_matyka_euler_allows_the_longer_step():
     steps = quick("matyka")["steps"]
-    for (method, damping), step in steps.items():
+    assert {place for place, _, _ in steps} == {"plane", "space"}
+    for (place, method, damping), step in steps.items():
         if method == "HEUN":
-            assert step < steps["EXPLICIT_EULER", damping]
+            assert step < steps[place, "EXPLICIT_EULER", damping]
+
+
+def test_matyka_the_ball_blows_up_first_and_falls_afterwards():
+    matyka = importlib.import_module("softpressure_ext.experiments.matyka")
+    for run in quick("matyka")["filling"].values():
+        ramp = round(matyka.RAMP * 60)
+        assert run["pressure"][0] == 0.0 and run["area"][ramp] > 1.2
+        np.testing.assert_allclose(run["height"][: ramp + 1], matyka.HEIGHT, atol=1e-9)
+        assert run["height"][-1] < matyka.HEIGHT - 0.1
+        # p A = n R T, which grows in a straight line until the ramp is over
+        product = np.array(run["pressure"]) * run["area"] / matyka.BALL.gauge_pressure
+        np.testing.assert_allclose(product, np.minimum(np.arange(len(product)) / ramp, 1.0), atol=1e-9)
+
+
+def test_kurmaly_a_fast_truss_collapses_without_particles():
+    data = quick("kurmaly")
+    for (_, _, radius), run in data["trusses"].items():
+        assert "error" not in run and (run["least"] > 0.5 if radius else run["least"] < 0.0)
+    assert all(0.3 < run["least"] for run in data["loops"].values())
+
+
+def test_kurmaly_areas():
+    """Box and fan of what they are right for, and of an L by hand: box 9/5, fan 7/5."""
+    areas = quick("kurmaly")["areas"]
+    for found in areas.values():
+        assert found["EXACT"] == pytest.approx(1.0, abs=1e-12)
+    for name in ("circle", "square", "square on its corner"):
+        assert areas[name]["CENTRE_FAN"] == pytest.approx(1.0, abs=1e-12)
+    assert areas["square"]["BOUNDING_BOX"] == pytest.approx(1.0) and areas["circle"]["BOUNDING_BOX"] > 1.2
+    assert areas["letter L"]["BOUNDING_BOX"] == pytest.approx(9.0 / 5.0)
+    assert areas["letter L"]["CENTRE_FAN"] == pytest.approx(7.0 / 5.0)
+    assert areas["open ring"]["CENTRE_FAN"] > areas["open ring"]["BOUNDING_BOX"] > 3.0
+
+
+def test_what_was_pressed_into_a_plane_or_scrambled_comes_back():
+    for (start, method), run in quick("flattened")["runs"].items():
+        assert "error" not in run and run["inverted"][0] > 100
+        if start == "pressed into a plane":
+            assert run["volume"][0] == pytest.approx(0.0, abs=1e-12)
+        assert run["inverted"][-1] == 0, (start, method)
+        assert run["shape"][-1] < 0.1 * run["shape"][0]
 
 
 def test_the_page(tmp_path):

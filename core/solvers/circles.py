@@ -5,7 +5,9 @@
 
 by the sweeps that answer contacts (`force_based/impulses.py`), without friction. d is twice the radius, or the distance
 at rest where that is less, so that nothing presses at rest. All particles of a truss count, joined by a spring or not.
-Both sides are pushed along the line between them, in inverse proportion to their masses: momentum stays.
+Both sides are pushed along the line between them, in inverse proportion to their masses: momentum stays. Moves are
+corrected without a velocity, so angular momentum changes by that push across the pair's relative velocity, except in
+XPBD, which gives it back.
 A particle that moves past another by more than the diameter within one substep is not seen.
 """
 
