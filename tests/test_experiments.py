@@ -116,7 +116,7 @@ def test_kurmaly_a_fast_truss_collapses_without_particles():
     data = quick("kurmaly")
     for (_, _, radius), run in data["trusses"].items():
         assert "error" not in run and (run["least"] > 0.5 if radius else run["least"] < 0.0)
-    assert all(0.3 < run["least"] for run in data["loops"].values())
+    assert all(run["least"] > 0.3 for run in data["loops"].values())
 
 
 def test_kurmaly_areas():

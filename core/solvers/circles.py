@@ -15,7 +15,7 @@ import numpy as np
 
 from ..collide.circles import near_pairs
 from ..collide.mobility import Mobility
-from ..model import FloatArray, IntArray, Model
+from ..model import BoolArray, FloatArray, IntArray, Model
 from .force_based.impulses import bounce, sweep
 
 #: Pairs count up to this many diameters: pushing one pair apart may bring another one together.
@@ -54,7 +54,7 @@ class Circles:
         )  # fmt: skip
         self._sweep(normal, pushed, want, mobility, v, impulse)
 
-    def part(self, x: FloatArray, mobility: Mobility, moves: FloatArray) -> "tuple[FloatArray, np.ndarray]":
+    def part(self, x: FloatArray, mobility: Mobility, moves: FloatArray) -> tuple[FloatArray, BoolArray]:
         """Correct moves of the unknowns from x [m], in place.
 
         Returns the direction of each pair, shape (pair_count, 3), and whether it was pushed apart.
@@ -92,7 +92,7 @@ class Circles:
         return np.tile([1.0, -1.0, 0.0, 0.0], (len(self._pairs), 1))
 
     def _sweep(
-        self, normal: FloatArray, active: "np.ndarray", want: FloatArray, mobility: Mobility, rows: FloatArray,
+        self, normal: FloatArray, active: BoolArray, want: FloatArray, mobility: Mobility, rows: FloatArray,
         impulse: FloatArray,
     ) -> None:  # fmt: skip
         count = len(self._pairs)
