@@ -76,7 +76,7 @@ def release(method, change, frames, kind="SOLID"):
 
 def run(quick=False):
     """Runs by start and solver."""
-    frames = 12 if quick else 48
+    frames = 24 if quick else 48
     scene = model()
     return {
         "frames": frames,
