@@ -95,7 +95,7 @@ class SOFTPRESSURE_PT_method(bpy.types.Panel):
         layout.prop(settings, "detection")
         if settings.detection != "SURFACE" and settings.solver not in FORCE_BASED:
             draw_text(layout, context, "Only with a method that integrates forces: Explicit Euler to Simplified.")
-        layout.prop(settings, "ramp_time")
+        layout.prop(settings, "ramp_time", text="Ramp (s)")
         layout.prop(settings, "use_step_damping")
         if settings.use_step_damping:
             layout.prop(settings, "stiffest_spring")

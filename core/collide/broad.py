@@ -91,6 +91,10 @@ class ContactSearch:
         """Bodies that began inside out or too near to themselves: no self-contact until they are clear."""
         return np.flatnonzero(self._suspended).astype(np.int32)
 
+    def drive_apart(self, parting: bool) -> None:
+        """Whether skins that cross themselves are driven apart, however hard; else they stay as they are."""
+        self._wrong.parting = parting
+
     def suspend(self, bodies: NDArray[np.int32]) -> None:
         """Set `suspended`."""
         self._suspended[:] = False

@@ -11,6 +11,8 @@ from .own_motion import own_distance
 
 #: Reach of a search in units of a move beyond an edge length, where a larger reach would find all of the other body.
 FAST_REACH_FACTOR = 1.2
+#: Frames in which skins that cross themselves are driven apart; what cannot be, as thin parts, is then left alone.
+PARTING_FRAMES = 24
 #: Largest reach of a search for contacts of a body with itself, in edge lengths.
 OWN_REACH = 0.25
 
@@ -57,8 +59,13 @@ class Candidates:
         self._searched = False
         return overlaps.crossing_triangle_count
 
-    def relist(self, wrong_side: IntArray) -> None:
+    def start_frame(self, state: State) -> None:
         """List the points behind a surface as a state has them; the next `cover` searches anew."""
+        self._search.drive_apart(state.frame < PARTING_FRAMES)
+        self.relist(state.wrong_side)
+
+    def relist(self, wrong_side: IntArray) -> None:
+        """List the points behind a surface; the next `cover` searches anew."""
         if not self.alone:
             self._search.relist(wrong_side)
         self._searched = False

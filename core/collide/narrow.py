@@ -100,6 +100,7 @@ def measure(
         nx, ny, nz = unit_normal(x, a, b, c)
         nx, ny, nz = facing * nx, facing * ny, facing * nz
         signed = qx * nx + qy * ny + qz * nz
+        u, v, w = plane_weights(x, point, a, b, c, u, v, w)
     elif where == 0 or side < 0 or not d > vague:
         nx, ny, nz = unit_normal(x, a, b, c)
         if side < 0:
@@ -119,6 +120,23 @@ def measure(
     distance[row] = d
     gap[row] = signed
     feature[row] = where
+
+
+@kernel
+def plane_weights(x, point, a, b, c, u, v, w):
+    """Barycentric coordinates of a point's foot on the plane of a triangle, also beside it: with them the height's
+    gradient is exact, the turning of the plane included. (u, v, w) where the triangle has no area.
+    """
+    ex, ey, ez = x[b, 0] - x[a, 0], x[b, 1] - x[a, 1], x[b, 2] - x[a, 2]
+    fx, fy, fz = x[c, 0] - x[a, 0], x[c, 1] - x[a, 1], x[c, 2] - x[a, 2]
+    rx, ry, rz = x[point, 0] - x[a, 0], x[point, 1] - x[a, 1], x[point, 2] - x[a, 2]
+    ee, ef, ff = ex * ex + ey * ey + ez * ez, ex * fx + ey * fy + ez * fz, fx * fx + fy * fy + fz * fz
+    er, fr = ex * rx + ey * ry + ez * rz, fx * rx + fy * ry + fz * rz
+    area = ee * ff - ef * ef
+    if not area > 0.0:
+        return u, v, w
+    v, w = (ff * er - ef * fr) / area, (ee * fr - ef * er) / area
+    return 1.0 - v - w, v, w
 
 
 @kernel

@@ -38,6 +38,8 @@ class WrongSide:
 
     def __init__(self, model: Model) -> None:
         self._model = model
+        #: Whether what crosses itself is driven apart, however hard it must be pushed; else it stays as it is.
+        self.parting = True
         self.set(np.zeros((0, 2), np.int32), np.zeros(0, np.int8))
 
     def __len__(self) -> int:
@@ -64,21 +66,23 @@ class WrongSide:
         x: positions [m], shape (point_count, 3), which the trees must fit.
         """
         model = self._model
-        self._renew_own(x, trees)
+        inside = self._renew_own(x, trees)
         body = model.point_body[self.pairs[:, 0]]
         way = np.full(len(self), -1, np.int32)
         way[self.own] = own_way_out(model, trees, x, self.pairs[self.own])
         gap = signed_gaps(model, trees, x, self.pairs, self.facing, way)
         enough = RECOVERY_SHARE * (model.thickness[body] + model.thickness[self.body])
-        behind = ~((gap > 0.0) & (gap >= enough)) | self._inside
-        behind &= ~(self.own & (way < 0))
+        behind = ~((gap > 0.0) & (gap >= enough)) | inside
+        behind &= ~(self.own & ((way < 0) | (not self.parting)))
         progress = self.progress[behind]
         self.set(self.pairs[behind], self.facing[behind])
         self.progress, self.exit = progress, way[behind]
         self._aim(x)
 
-    def _renew_own(self, x: FloatArray, trees: Trees) -> None:
-        """Add to the list what else is on the wrong side of a body that crosses itself, and note which is."""
+    def _renew_own(self, x: FloatArray, trees: Trees) -> BoolArray:
+        """Add to the list what else is on the wrong side of bodies that cross themselves; returns which pairs are."""
+        if not self.parting:
+            return np.zeros(len(self), bool)
         kept = ~self.own
         pairs, facing, progress = [self.pairs[kept]], [self.facing[kept]], [self.progress[kept]]
         inside = [np.zeros(int(kept.sum()), bool)]
@@ -99,7 +103,7 @@ class WrongSide:
         order = np.lexsort((joined[:, 1], joined[:, 0]))
         self.set(joined, np.concatenate(facing))
         self.progress = np.concatenate(progress)[order]
-        self._inside: BoolArray = np.concatenate(inside)[order]
+        return np.asarray(np.concatenate(inside)[order])
 
     def _aim(self, x: FloatArray) -> None:
         """Directions in which bodies come apart: against the mean normal of the skin that is on the wrong side.

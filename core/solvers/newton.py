@@ -120,7 +120,7 @@ class StageMinimiser:
 
     def start_frame(self, state: State) -> None:
         """Evaluate a state afresh: contacts and energies then depend on the state alone."""
-        self.relist(state.wrong_side)
+        self._candidates.start_frame(state)
         self.energy.forget_shares()
         self.start(state, state.gas, np.zeros(self.model.body_count))
         self._step[:] = 0.0

@@ -55,7 +55,7 @@ class Surroundings:
 
     def start_from(self, state: State) -> None:
         """List the points behind a surface as a state has them; the next `cover` searches anew."""
-        self._candidates.relist(state.wrong_side)
+        self._candidates.start_frame(state)
 
     def cover(self, x: FloatArray, trial: FloatArray) -> bool:
         """Make sure that every pair that can touch on the way from x to `trial` [m], all points, is in the record.

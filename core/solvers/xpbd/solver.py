@@ -139,7 +139,7 @@ class XpbdSolver:
 
     def start_frame(self, state: State) -> None:
         """Forget what was found on the way to a state, so that a run continued from it has the same bits."""
-        self._candidates.relist(state.wrong_side)
+        self._candidates.start_frame(state)
         self.contacts.clear()
         self._pairs.clear()
         self._phase.normal_force[:] = 0.0
