@@ -148,7 +148,9 @@ class Watch:
         return True
 
     def report(self):
-        """Free-fall error, worst volume at the end, range of the volume, deepest penetration [m], rest speed [m/s]."""
+        """Error of free fall; worst volume at the end, its error and range over all frames; deepest penetration [m];
+        RMS speed in the last frame [m/s]; where the watched body ends [m]. `None` for what was not reached.
+        """
         scene = self._scene
         time = scene.free_frames * scene.frame_time
         result = {
@@ -159,7 +161,7 @@ class Watch:
             "volume_range": None,
             "deepest": self._deepest if self.finite else None,
             "rest_speed": self._speed if self.finite and self._frames >= scene.frames else None,
-            "lowest_rigid": float(self._corners(self._poses)[..., 2].min()) if self._poses is not None else None,
+            "height_end": self._height() if self.finite else None,
         }
         if self._ratios:
             last = np.mean(self._ratios[-10:], axis=0)
@@ -173,9 +175,9 @@ class Watch:
 
     def _height(self):
         """Of the body that is watched: mean of its vertices, which have equal masses, or its centre [m]."""
-        if self._scene.soft:
+        if self._scene.watched < len(self._bodies):
             return float(self._bodies[self._scene.watched][:, 2].mean())
-        return float(self._poses[0][self._scene.watched, 2])
+        return float(self._poses[0][self._scene.watched - len(self._bodies), 2])
 
     def _corners(self, poses):
         signs = np.array([(x, y, z) for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)])

@@ -47,7 +47,7 @@ class Scene:
     size: int  # vertices of a soft body, or number of boxes
     frames: int
     free_frames: int  # frames in which the body that is watched falls freely
-    watched: int  # that body: number among the soft ones, or among the rigid ones
+    watched: int  # that body: its number among the soft ones, then the rigid ones
     soft: list = field(default_factory=list)  # positions [m], triangles
     rigid: list = field(default_factory=list)
     colliders: list = field(default_factory=lambda: [FLOOR])
@@ -124,7 +124,7 @@ def crate(size, frames=60):
     """A box of 5 kg falls 0.15 m on a ball that stands on the floor."""
     ball = _ball(size, (0.0, 0.0, RADIUS + 0.03))
     box = Box((0.0, 0.0, 2 * RADIUS + 0.28), (0.8, 0.8, 0.2), 5.0)
-    return Scene("crate", size, frames, 4, 0, [ball], [box], volume_ratio=ball_volume_ratio())
+    return Scene("crate", size, frames, 4, 1, [ball], [box], volume_ratio=ball_volume_ratio())
 
 
 SCENES = {"drop": drop, "pair": pair, "box8": box8, "torus": torus, "suzanne": suzanne, "stack": stack, "crate": crate}

@@ -48,7 +48,7 @@ class Rapier:
             edge_softness=rapier3d.SpringCoefficients(frequency, DAMPING_RATIO),
         )
         builder = rapier3d.SoftBody.trimesh(positions, triangles).mass(BODY_MASS).material(material)
-        builder = builder.shape_matching(False).volume_factor(scene.volume_ratio or 1.0)
+        builder = builder.shape_matching(False).volume_preservation(True).volume_factor(scene.volume_ratio or 1.0)
         return self.world.add_soft_body(builder)
 
     def advance(self):
