@@ -61,6 +61,7 @@ def run(engine, scene_name, size, *, frames=None, threads=1, limit=60.0, every=6
         "threads": threads,
         "frames": scene.frames,
         "frames_done": done,
+        "frame_time": scene.frame_time,
         "ms_per_second": 1e3 * spent / (done * scene.frame_time),
         "cpu_per_clock": spent_cpu / max(spent, 1e-9),
         "peak_mb": peak,
