@@ -50,7 +50,9 @@ def number_of(count):
 
 def percent(share):
     """A share in per cent, with its sign; a dash for none."""
-    return "–" if share is None else "0 %" if abs(share) < 5e-5 else f"{100 * share:+.2g} %".replace("-", "−")
+    if share is None:
+        return "–"
+    return "0 %" if abs(share) < 5e-5 else f"{'+' if share > 0.0 else '−'}{number(abs(100.0 * share), 2)} %"
 
 
 def millimetres(metres):
@@ -104,12 +106,12 @@ def opening(page, results):
         f"This page is written by `nox -s bench`; every number and figure comes from its run.{short}",
         f"Machine: {machine['processor']}, {machine['cores']} cores, {machine['system']}, Python {machine['python']}, "
         f"numpy {machine['numpy']}, numba {machine['numba']}; load {load} at the start.{busy} "
-        f"Run time: {results['minutes']:.0f} minutes.",
+        f"Run time: {number(results['minutes'], 2)} min.",
         "All engines get the same meshes, masses and edge springs: soft bodies of 10 kg, 10⁴ N/m in every edge, a gas of "
         "1 000 Pa · V0 / V, nothing outside; a frame is 0.0316 s, the only one that Blender's Cloth has (boxes: 1/30 s). "
         "Each run has a process of its own; the engines take turns, and figures are medians. Only stepping is timed, on "
-        f"the clock, compilation apart. Short cases run {limits['rounds']} times, long ones three times or once (column "
-        f"runs). † cut off after {limits['peers']:.0f} s of stepping ({limits['own']:.0f} s for ours), or not finite; "
+        f"the clock, compilation apart. The number of runs is in the table: {limits['rounds']} at most, fewer of "
+        f"long cases. † cut off after {limits['peers']:.0f} s of stepping ({limits['own']:.0f} s for ours), or not finite; "
         "an engine that was cut off does not get the next size.",
     )
     page.items(
@@ -156,6 +158,10 @@ def add_scene(page, scene, cases):
         kinds = kinds if scene == "drop" else {"ms_per_second": kinds["ms_per_second"]}
         across = "boxes" if scene == "stack" else "vertices of a body"
         caption = f"{title}: {' and '.join(kinds.values())} over {across}, with the fitted exponents."
+        slopes = {name: exponent(*curve) for name, curve in curves(good, "ms_per_second").items()}
+        said = [f"{ENGINES[name].label} {number(slope)}" for name, slope in slopes.items() if slope is not None]
+        if said:
+            page.text(f"Time grows with the power of {across}: {', '.join(said)}.")
         page.figure(scene, caption, lambda *axes: draw(axes, good, kinds, across), panels=len(kinds))
 
 

@@ -175,6 +175,8 @@ class Watch:
 
     def _height(self):
         """Of the body that is watched: mean of its vertices, which have equal masses, or its centre [m]."""
+        if self._scene.watched < 0:
+            return float(np.mean([x[:, 2].mean() for x in self._bodies]))
         if self._scene.watched < len(self._bodies):
             return float(self._bodies[self._scene.watched][:, 2].mean())
         return float(self._poses[0][self._scene.watched - len(self._bodies), 2])

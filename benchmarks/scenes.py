@@ -47,7 +47,7 @@ class Scene:
     size: int  # vertices of a soft body, or number of boxes
     frames: int
     free_frames: int  # frames in which the body that is watched falls freely
-    watched: int  # that body: its number among the soft ones, then the rigid ones
+    watched: int  # that body: its number among the soft ones, then the rigid ones; -1: all soft ones together
     soft: list = field(default_factory=list)  # positions [m], triangles
     rigid: list = field(default_factory=list)
     colliders: list = field(default_factory=lambda: [FLOOR])
@@ -88,7 +88,7 @@ def box8(size, frames=60):
     at, long = (inner + wall) / 2, inner + 2 * wall
     walls = [Box((s * at, 0.0, height / 2), (wall, long, height)) for s in (-1, 1)]
     walls += [Box((0.0, s * at, height / 2), (inner, wall, height)) for s in (-1, 1)]
-    return Scene("box8", size, frames, 9, 0, bodies, colliders=[FLOOR, *walls], volume_ratio=ball_volume_ratio())
+    return Scene("box8", size, frames, 9, -1, bodies, colliders=[FLOOR, *walls], volume_ratio=ball_volume_ratio())
 
 
 def torus(size, frames=60):
