@@ -10,8 +10,8 @@ from pathlib import Path
 
 sys.path.append(str(Path(__file__).resolve().parent))
 
-import measure  # noqa: E402, F401  (loads the extension)
-from softpressure_ext.benchmarks import engines, quality, scenes  # noqa: E402
+import measure  # noqa: F401  (loads the extension)
+from softpressure_ext.benchmarks import engines, quality, scenes
 
 #: Small scenes that make our own kernels load, or compile, before the clock runs: name -> size.
 WARM_UP = {"drop": 42, "pair": 42, "box8": 42, "torus": 96, "suzanne": None, "stack": 8, "crate": 42}

@@ -8,8 +8,7 @@ import os
 import sys
 from pathlib import Path
 
-import bpy  # first: it brings bmesh along
-import bmesh  # isort: skip
+import bpy
 import numpy as np
 
 
@@ -30,6 +29,8 @@ def largest_part(mesh):
 
 def suzanne(levels):
     """Positions [m] and triangles, 1 m wide, subdivided so many times."""
+    import bmesh  # which is there only after bpy
+
     bpy.ops.wm.read_factory_settings(use_empty=True)
     bpy.ops.mesh.primitive_monkey_add(size=1.0)
     item = bpy.context.object

@@ -8,8 +8,8 @@ from .engines import ENGINES
 TITLES = {
     "drop": (
         "A ball falls on a floor",
-        "Vertices of one ball of 0.5 m, which falls 0.5 m. Without its weight, which presses it flat below, V / V0 would "
-        "be 1.043.",
+        "Vertices of one ball of 0.5 m, which falls 0.5 m. Without its weight, which presses it flat below, V / V0 "
+        "would be 1.043.",
     ),
     "pair": ("Two balls", "A ball falls 0.2 m on another one. Vertices of each."),
     "box8": ("Eight balls in a box", "They fall 0.5 m into an open box 2.2 m wide. Vertices of each."),
@@ -107,12 +107,12 @@ def opening(page, results):
         f"Machine: {machine['processor']}, {machine['cores']} cores, {machine['system']}, Python {machine['python']}, "
         f"numpy {machine['numpy']}, numba {machine['numba']}; load {load} at the start.{busy} "
         f"Run time: {number(results['minutes'], 2)} min.",
-        "All engines get the same meshes, masses and edge springs: soft bodies of 10 kg, 10⁴ N/m in every edge, a gas of "
-        "1 000 Pa · V0 / V, nothing outside; a frame is 0.0316 s, the only one that Blender's Cloth has (boxes: 1/30 s). "
-        "Each run has a process of its own; the engines take turns, and figures are medians. Only stepping is timed, on "
-        f"the clock, compilation apart. The number of runs is in the table: {limits['rounds']} at most, fewer of "
-        f"long cases. † cut off after {limits['peers']:.0f} s of stepping ({limits['own']:.0f} s for ours), or not finite; "
-        "an engine that was cut off does not get the next size.",
+        "All engines get the same meshes, masses and edge springs: soft bodies of 10 kg, 10⁴ N/m in every edge, a gas "
+        "of 1 000 Pa · V0 / V, nothing outside; a frame is 0.0316 s, the only one that Blender's Cloth has (boxes: "
+        "1/30 s). Each run has a process of its own; the engines take turns, and figures are medians. Only stepping is "
+        "timed, on the clock, compilation apart. The number of runs is in the table: "
+        f"{limits['rounds']} at most, fewer of long cases. † cut off after {limits['peers']:.0f} s of stepping "
+        f"({limits['own']:.0f} s for ours), or not finite; an engine that was cut off does not get the next size.",
     )
     page.items(
         [
@@ -240,7 +240,8 @@ def add_roofline(page, found):
     """The main kernels against the machine."""
     page.heading("How far the kernels are from the machine's limits")
     rates = ", ".join(
-        f"{row['bytes_per_second'] / 1e9:.0f} GB/s over {number(row['bytes'] / 1e6, 2)} MB" for row in found["bandwidth"]
+        f"{row['bytes_per_second'] / 1e9:.0f} GB/s over {number(row['bytes'] / 1e6, 2)} MB"
+        for row in found["bandwidth"]
     )
     peak = " and ".join(f"{rate / 1e9:.0f}·10⁹ /s in {name}" for name, rate in found["arithmetic"].items())
     page.text(
@@ -249,12 +250,18 @@ def add_roofline(page, found):
         f"Arithmetic, by a loop of fused multiply-add: {peak}.",
         "Bytes are those of the arrays that a kernel reads and writes, each once: the least that must move. Operations "
         "are counted in the source, a division or root as one. The limit is the longer of bytes / bandwidth (of the "
-        "triad next in size) and operations / arithmetic; the share is that time over the measured one. Calls are those "
-        "of a basketball that lies on the floor, 1/240 s, from the counts of stages, Newton steps and iterations. What a "
-        "substep moves and computes per vertex is the product with the calls.",
+        "triad next in size) and operations / arithmetic; the share is that time over the measured one. Calls are "
+        "those of a basketball that lies on the floor, 1/240 s, from the counts of stages, Newton steps and "
+        "iterations. What a substep moves and computes per vertex is the product with the calls.",
     )
     head = ["kernel", "vertices", "bytes per vertex", "operations per vertex", "counted as", "calls per substep"]
-    head += ["bytes per vertex and substep", "operations per vertex and substep", "time [µs]", "nearer limit", "share of it"]
+    head += [
+        "bytes per vertex and substep",
+        "operations per vertex and substep",
+        "time [µs]",
+        "nearer limit",
+        "share of it",
+    ]
     page.table(
         head,
         [
@@ -276,7 +283,8 @@ def missing(page, results):
     items = [f"{ENGINES[name].label}: not installed." for name in results["not_installed"]]
     items += [
         "PyBullet's soft bodies: its Python interface gives them no pressure.",
-        "Rapier keeps a volume instead of a gas; it is given the closed form's, so its volume says only whether it holds.",
+        "Rapier keeps a volume instead of a gas; it is given the closed form's, so its volume says only whether it "
+        "holds.",
         "Blender's Soft Body has no gas either, and vertices of 1 kg: lighter ones blow up. Its volume is that of its "
         "springs.",
         "Blender's rigid bodies do not feel Cloth: there a box falls through the ball as if it were not there, and the "

@@ -186,7 +186,7 @@ def calls_per_substep(before, after, substeps):
 
 
 def rows_of(size, rates, memory):
-    """Every kernel at one size of the ball of `step.py`, once it lies on the floor; with bending where there is some."""
+    """Every kernel at one size of the ball of `step.py`, once it lies on the floor; bending in a run of its own."""
     import step
 
     rows = []

@@ -84,7 +84,9 @@ def box8(size, frames=60):
     """Eight balls fall 0.5 m into an open box of 2.2 m."""
     pitch, inner, wall, height = 0.525, 2.2, 0.3, 3.0
     cells = [(x, y, z) for z in (-1, 1) for y in (-1, 1) for x in (-1, 1)]
-    bodies = [_ball(size, (x * pitch, y * pitch, 1.0 + (z + 1) * pitch + 0.01 * i)) for i, (x, y, z) in enumerate(cells)]
+    bodies = [
+        _ball(size, (x * pitch, y * pitch, 1.0 + (z + 1) * pitch + 0.01 * i)) for i, (x, y, z) in enumerate(cells)
+    ]
     at, long = (inner + wall) / 2, inner + 2 * wall
     walls = [Box((s * at, 0.0, height / 2), (wall, long, height)) for s in (-1, 1)]
     walls += [Box((0.0, s * at, height / 2), (inner, wall, height)) for s in (-1, 1)]

@@ -79,7 +79,9 @@ def measure_scene(scene, vertex_count, threads, repeats, watch):
             world.advance_frame()
             contact_counts.append(world.diagnostics().contact_count)
         seconds, cpu_seconds = time.perf_counter() - began, time.process_time() - began_cpu
-        work = {name: (value - counts[name]) / frames for name, value in measure.vars_of(world.diagnostics().counts).items()}
+        work = {
+            name: (value - counts[name]) / frames for name, value in measure.vars_of(world.diagnostics().counts).items()
+        }
         phases = {phase: 1e3 * watch.seconds[phase] / frames for phase in PHASES}
         runs.append((1e3 * seconds / frames, 1e3 * cpu_seconds / frames, phases, work, max(contact_counts)))
     times = [run[0] for run in runs]

@@ -107,7 +107,7 @@ class Cloth(_Blender):
 
 
 class SoftBody(_Blender):
-    """Soft Body with stiff edges; it has no gas, and masses of 1 kg per vertex, its default, as lighter ones blow up."""
+    """Soft Body with stiff edges and no gas; 1 kg per vertex, its default, as lighter ones blow up."""
 
     settings = "1 kg per vertex, pull and push 0.9, bend 5, no gas"
 

@@ -1,4 +1,4 @@
-"""This project's own solvers."""
+"""The solvers of this project."""
 
 import numpy as np
 from softpressure_ext.core import ModelBuilder, World

@@ -14,7 +14,7 @@ from ..scenes import BODY_MASS, GRAVITY, SPRING
 STEP = 1.0 / 60.0
 #: Damping ratio of the springs: light, as the other engines' is.
 DAMPING_RATIO = 0.1
-#: Radius of a particle [m], which it keeps from everything: half of what Cloth keeps. By default it grows with the edges.
+#: Distance that a particle keeps from everything [m]: half of what Cloth keeps. By default it grows with the edges.
 PARTICLE_RADIUS = 0.0075
 
 
@@ -50,7 +50,12 @@ class Rapier:
             edge_softness=rapier3d.SpringCoefficients(frequency, DAMPING_RATIO),
         )
         builder = rapier3d.SoftBody.trimesh(positions, triangles).mass(BODY_MASS).material(material)
-        builder = builder.particle_radius(PARTICLE_RADIUS).shape_matching(False).volume_preservation(True).volume_factor(scene.volume_ratio or 1.0)
+        builder = (
+            builder.particle_radius(PARTICLE_RADIUS)
+            .shape_matching(False)
+            .volume_preservation(True)
+            .volume_factor(scene.volume_ratio or 1.0)
+        )
         return self.world.add_soft_body(builder)
 
     def advance(self):
