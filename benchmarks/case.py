@@ -3,7 +3,6 @@
 import argparse
 import json
 import os
-import resource
 import sys
 import time
 from pathlib import Path
@@ -20,9 +19,13 @@ WARM_FRAMES = {"stack": 60}
 
 
 def peak_memory():
-    """Largest memory of this process so far [MB]."""
-    unit = 1e6 if sys.platform == "darwin" else 1e3
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit
+    """Largest memory of this process so far [MB]; 0 on Windows, which does not tell."""
+    try:
+        import resource
+    except ImportError:
+        return 0.0
+    unit = 1 if sys.platform == "darwin" else 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 1e6
 
 
 def warm_up(engine, scene_name, threads, size):

@@ -147,6 +147,17 @@ def run_parts(options):
     }
 
 
+def keep(results, before):
+    """Take over from earlier results what is not in these."""
+    measured = {(case["scene"], case["size"], case["engine"]) for case in results["cases"]}
+    kept = [case for case in before["cases"] if (case["scene"], case["size"], case["engine"]) not in measured]
+    results["cases"] = sorted(
+        kept + results["cases"], key=lambda case: (list(SIZES).index(case["scene"]), case["size"])
+    )
+    results["parts"] = before["parts"] | results["parts"]
+    results["minutes"] += before["minutes"]
+
+
 def write_meshes(options):
     """Suzanne, where Blender is installed; without it her scene is left out."""
     if "suzanne" not in options.scenes or any(options.meshes.glob("suzanne_*.npz")):
@@ -171,6 +182,7 @@ def parsed():
     parser.add_argument("--no-parts", action="store_true", help="leave out the phases and the roofline")
     parser.add_argument("--meshes", type=Path, default=ROOT / "build" / "bench" / "meshes")
     parser.add_argument("--output", type=Path, help="docs/benchmarks.md; with --quick build/bench/quick.md")
+    parser.add_argument("--add", action="store_true", help="keep what the last run measured and this one does not")
     parser.add_argument("--from-json", type=Path, help="run nothing; write the page of these results anew")
     options = parser.parse_args()
     options.rounds = 1 if options.quick else options.rounds
@@ -196,10 +208,11 @@ def main():
     results["cases"] = run_cases(options)
     results["parts"] = {} if options.no_parts else run_parts(options)
     results["minutes"] = (time.perf_counter() - began) / 60.0
-    folder = options.output.with_suffix("")
-    folder.mkdir(parents=True, exist_ok=True)
-    text = json.dumps(results, indent=1)
-    (folder / "results.json").write_text(text + "\n", encoding="utf-8")
+    target = options.output.with_suffix("") / "results.json"
+    target.parent.mkdir(parents=True, exist_ok=True)
+    if options.add and target.exists():
+        keep(results, json.loads(target.read_text(encoding="utf-8")))
+    target.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
     page.write(options.output, results)
 
 
