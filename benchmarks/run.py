@@ -151,8 +151,10 @@ def keep(results, before):
     """Take over from earlier results what is not in these."""
     measured = {(case["scene"], case["size"], case["engine"]) for case in results["cases"]}
     kept = [case for case in before["cases"] if (case["scene"], case["size"], case["engine"]) not in measured]
+    scene_order, engine_order = list(SIZES), list(engines.ENGINES)
     results["cases"] = sorted(
-        kept + results["cases"], key=lambda case: (list(SIZES).index(case["scene"]), case["size"])
+        kept + results["cases"],
+        key=lambda case: (scene_order.index(case["scene"]), case["size"], engine_order.index(case["engine"])),
     )
     results["parts"] = before["parts"] | results["parts"]
     results["minutes"] += before["minutes"]
