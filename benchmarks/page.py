@@ -25,6 +25,8 @@ TITLES = {
         "A box of 5 kg, 0.2 m high, falls on a ball of 10 kg. Its height tells whether the ball carries it (1 m).",
     ),
 }
+#: Times [ms] and memory [MB] below this are not drawn: nothing can be said of their growth.
+LEAST = 0.5
 #: Column -> how a case fills it; those that say nothing in a scene are left out of its table.
 COLUMNS = {
     "vertices": lambda c: number_of(c["size"]),
@@ -32,7 +34,8 @@ COLUMNS = {
     "ms per simulated second": lambda c: number(c["ms_per_second"]) + ("" if c["frames_done"] == c["frames"] else " †"),
     "runs": lambda c: str(len(c["runs"])),
     "frames": lambda c: str(c["frames_done"]),
-    "cores busy": lambda c: number(c["cpu_per_clock"], 2),
+    "processor ms": lambda c: number(c["ms_per_second"] * c["cpu_per_clock"]),
+    "threads": lambda c: str(c["threads"]),
     "peak memory, of which the scene [MB]": lambda c: f"{c['peak_mb']:.0f}, {max(c['scene_mb'], 0):.0f}",
     "free fall": lambda c: percent(c["free_fall_error"]),
     "V / V0 at the end": lambda c: number(c["volume_ratio_end"]),
@@ -61,8 +64,8 @@ def millimetres(metres):
 
 
 def exponent(sizes, values):
-    """Slope of log(value) over log(size), `None` for fewer than two sizes."""
-    if len(sizes) < 2:
+    """Slope of log(value) over log(size), `None` for fewer than two sizes or where something is nothing."""
+    if len(sizes) < 2 or min(values) <= 0.0:
         return None
     return float(np.polyfit(np.log(sizes), np.log(values), 1)[0])
 
@@ -71,10 +74,10 @@ def curves(cases, key):
     """Engine -> sizes and values of the cases that were not cut off."""
     found = {}
     for case in cases:
-        if "error" not in case and case["finite"] and case["frames_done"] == case["frames"]:
+        if "error" not in case and case["finite"] and case["frames_done"] == case["frames"] and case[key] > LEAST:
             sizes, values = found.setdefault(case["engine"], ([], []))
             sizes.append(case["size"])
-            values.append(max(case[key], 1e-3))
+            values.append(case[key])
     return found
 
 
@@ -116,7 +119,8 @@ def opening(page, results):
     )
     page.items(
         [
-            "cores busy: processor time over time on the clock; each engine may use all cores of the machine.",
+            "ms per simulated second, on the clock; processor ms: the same of all threads together, which other "
+            "programs disturb less; threads: how many an engine may use.",
             "free fall: how far the body fell in the last frame before it meets something, against g t² / 2.",
             "against the gas law: mean volume of the last ten frames, worst body, against the closed form of the ball "
             "without weight.",
@@ -197,7 +201,7 @@ def add_step(page, found):
         part = [row for row in found["results"] if row["scene"] == scene]
         sizes = [row["vertices"] for row in part]
         values = [[row["ms_per_frame"] for row in part]]
-        values += [[max(row["ms_per_phase"][phase], 1e-3) for row in part] for phase in phases]
+        values += [[row["ms_per_phase"][phase] for row in part] for phase in phases]
         if len(part) > 1:
             slopes.append([scene, "exponent", *(number(exponent(sizes, column), 2) for column in values)])
     page.table(["scene", "vertices", "frame", *phases], rows + slopes)
