@@ -70,7 +70,8 @@ def test_the_page_has_whole_tables_and_its_figures(tmp_path):
         {
             "scene": "drop", "size": size, "engine": name, "label": engines.ENGINES[name].label, "version": "",
             "settings": "none", "ms_per_second": size**power, "runs": [size**power], "frames": 60, "frames_done": done,
-            "cpu_per_clock": 1.0, "threads": 2, "peak_mb": 200.0, "scene_mb": size / 100, "finite": True, "free_fall_error": -0.01,
+            "cpu_per_clock": 1.0, "threads": 2, "peak_mb": 200.0, "scene_mb": size / 100, "finite": True,
+            "free_fall_error": -0.01,
             "volume_ratio_end": 1.04, "volume_error": None, "volume_range": [1.0, 1.1], "deepest": 0.001,
             "rest_speed": None, "height_end": 0.4,
         }
