@@ -37,7 +37,7 @@ def warm_up(engine, scene_name, threads, size):
         made.advance()
 
 
-def run(engine, scene_name, size, *, frames=None, threads=1, limit=60.0, every=6, folder=None):
+def run(engine, scene_name, size, *, frames=None, threads=1, limit=60.0, every=3, folder=None):
     """Advance until the scene ends or `limit` seconds are spent; returns what was measured."""
     warm_up(engine, scene_name, threads, size)
     before = peak_memory()
@@ -82,7 +82,7 @@ def main():
     parser.add_argument("--frames", type=int)
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--limit", type=float, default=60.0, help="seconds of stepping after which a run is cut off")
-    parser.add_argument("--every", type=int, default=6, help="frames between two looks at penetration")
+    parser.add_argument("--every", type=int, default=3, help="frames between two looks at penetration")
     parser.add_argument("--folder", type=Path, help="where `meshes.py` wrote its meshes")
     given = parser.parse_args()
     row = run(

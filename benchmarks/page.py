@@ -31,7 +31,9 @@ LEAST = 0.5
 COLUMNS = {
     "vertices": lambda c: number_of(c["size"]),
     "engine": lambda c: c["label"] + (f" {c['version']}" if c.get("version") else ""),
-    "ms per simulated second": lambda c: number(c["ms_per_second"]) + ("" if c["frames_done"] == c["frames"] else " †"),
+    "ms per simulated second": lambda c: (
+        number(c["ms_per_second"]) + ("" if c["frames_done"] == c["frames"] else f" † {c['limit']:.0f} s")
+    ),
     "runs": lambda c: str(len(c["runs"])),
     "frames": lambda c: str(c["frames_done"]),
     "processor ms": lambda c: number(c["ms_per_second"] * c["cpu_per_clock"]),
@@ -99,7 +101,7 @@ def write(path, results):
 
 def opening(page, results):
     """How it was measured, and on what."""
-    machine, limits = results["machine"], results["limits"]
+    machine = results["machine"]
     load = machine.get("load_at_start", 0.0)
     busy = ""
     if load > 0.3 * machine["cores"]:
@@ -114,8 +116,8 @@ def opening(page, results):
         "of 1 000 Pa · V0 / V, nothing outside; a frame is 0.0316 s, the only one that Blender's Cloth has (boxes: "
         "1/30 s). Each run has a process of its own; the engines take turns, and figures are medians. Only stepping is "
         "timed, on the clock, compilation apart. The number of runs is in the table: "
-        f"{limits['rounds']} at most, fewer of long cases. † cut off after {limits['peers']:.0f} s of stepping "
-        f"({limits['own']:.0f} s for ours), or not finite; an engine that was cut off does not get the next size.",
+        f"{results['rounds']} at most, fewer of long cases. † cut off after so many seconds of stepping, or not "
+        "finite; another engine that was cut off does not get the next size.",
     )
     page.items(
         [
@@ -124,7 +126,7 @@ def opening(page, results):
             "free fall: how far the body fell in the last frame before it meets something, against g t² / 2.",
             "against the gas law: mean volume of the last ten frames, worst body, against the closed form of the ball "
             "without weight.",
-            "deepest: deepest vertex (of boxes: corner) inside another body or the floor, every sixth frame.",
+            "deepest: deepest vertex (of boxes: corner) inside another body or the floor, every third frame.",
             "motion left: root mean square speed in the last frame.",
         ]
     )

@@ -46,10 +46,14 @@ QUALITY = (
 )  # fmt: skip
 
 
+def limit_of(engine, options):
+    """Seconds of stepping after which a run of an engine is cut off."""
+    return options.limit if engines.ENGINES[engine].needs else options.own_limit
+
+
 def run_case(engine, scene, size, options):
     """One run in its own process: its row, or {"error": ...}."""
-    own = not engines.ENGINES[engine].needs
-    limit = options.own_limit if own else options.limit
+    limit = limit_of(engine, options)
     command = [sys.executable, str(HERE / "case.py"), engine, scene, str(size), "--limit", str(limit)]
     command += ["--threads", str(options.threads), "--folder", str(options.meshes)]
     if options.quick:
@@ -86,7 +90,7 @@ def run_group(scene, size, names, options):
             found.append(run_case(name, scene, size, options))
             said = found[-1].get("error") or f"{found[-1]['ms_per_second']:.0f} ms per second"
             print(f"{scene} {size}, {engines.ENGINES[name].label}: {said}", file=sys.stderr, flush=True)
-    return [summary(scene, size, name, found) for name, found in rows.items()]
+    return [summary(scene, size, name, found) | {"limit": limit_of(name, options)} for name, found in rows.items()]
 
 
 def summary(scene, size, name, rows):
@@ -203,7 +207,7 @@ def main():
     results = {
         "machine": measure.machine(),
         "quick": options.quick,
-        "limits": {"peers": options.limit, "own": options.own_limit, "rounds": options.rounds},
+        "rounds": options.rounds,
         "not_installed": [name for name in options.engines if not engines.installed(name)],
     }
     write_meshes(options)

@@ -9,6 +9,8 @@ from ..scenes import BODY_MASS, GRAVITY, PRESSURE, SPRING
 QUALITY = 5
 #: Distance that Cloth keeps from other objects [m]: its default.
 DISTANCE = 0.015
+#: What a collider adds to it [m]: the least there is. Its default of 20 mm would have the balls of a box touch at once.
+OUTER = 0.001
 
 
 class _Blender:
@@ -29,6 +31,7 @@ class _Blender:
         if scene.soft:
             for item in colliders + self._soft + self._rigid:
                 item.modifiers.new("Collision", "COLLISION")
+                item.collision.thickness_outer = OUTER
             for item in self._soft:
                 self._make_soft(item)
         if scene.rigid:
@@ -85,7 +88,7 @@ class _Blender:
 class Cloth(_Blender):
     """Cloth whose edges have the scene's stiffness, with its gas: `factor (pressure + V0 / V - 1)` kPa."""
 
-    settings = f"quality {QUALITY}, no air drag, stiffness set for the mesh"
+    settings = f"quality {QUALITY}, no air drag, stiffness set for the mesh, colliders 1 mm thick"
 
     def _make_soft(self, item):
         modifier = item.modifiers.new("Cloth", "CLOTH")
