@@ -107,6 +107,8 @@ def opening(page, results):
     if load > 0.3 * machine["cores"]:
         busy = " It was busy with other work, so times are good for ratios, and those to some tens of per cent."
     short = " This is the short form: the smallest sizes, once, for a few frames." if results["quick"] else ""
+    if results.get("several_runs"):
+        short += " It was put together from several runs, so not all of its cases took turns."
     page.text(
         f"This page is written by `nox -s bench`; every number and figure comes from its run.{short}",
         f"Machine: {machine['processor']}, {machine['cores']} cores, {machine['system']}, Python {machine['python']}, "

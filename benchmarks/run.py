@@ -162,6 +162,7 @@ def keep(results, before):
     )
     results["parts"] = before["parts"] | results["parts"]
     results["minutes"] += before["minutes"]
+    results["several_runs"] = True
 
 
 def write_meshes(options):
