@@ -1,7 +1,8 @@
 """Everything this project can check or make, each as one nox session; see README.md.
 
 `nox -s tests` queues every check and ends with one line per Blender; `nox -s demo` makes the sample pictures;
-`nox -s papers` repeats the experiments of the papers; `nox -s build` makes the zips of all platforms.
+`nox -s papers` repeats the experiments of the papers; `nox -s bench` runs the benchmarks beside other engines;
+`nox -s build` makes the zips of all platforms.
 """
 
 import os
@@ -166,6 +167,16 @@ def papers(session: nox.Session) -> None:
     install_blender(session, DEMO_BLENDER)  # for the pictures of bodies
     session.install(*group("papers"))
     session.run("python", "experiments/run.py", *session.posargs)
+
+
+@nox.session(python="3.11")
+def bench(session: nox.Session) -> None:
+    """Every engine on the same scenes, and our own time: docs/benchmarks.md, its figures and JSON, written anew."""
+    install_blender(session, DEMO_BLENDER)
+    session.install(*group("bench"))
+    # Kernels are kept between runs, so that the compiler does not count among the memory of a scene.
+    cache = Path(session.create_tmp()).resolve() / "numba"
+    session.run("python", "benchmarks/run.py", *session.posargs, env={"NUMBA_CACHE_DIR": str(cache)})
 
 
 def read_counts(report: Path) -> dict[str, int]:

@@ -18,9 +18,9 @@ import sys
 import time
 from pathlib import Path
 
+import measure
 import numpy as np
 import shapes
-from measure import Stopwatch, machine, vars_of
 from softpressure_ext.core import ModelBuilder, World
 from softpressure_ext.core.collide import broad
 from softpressure_ext.core.solvers import energy, implicit, losses, momentum, newton
@@ -49,19 +49,19 @@ PHASES = {
 }
 
 
-def make_world(vertex_count, threads, height):
+def make_world(vertex_count, threads, height, **options):
     positions, triangles = shapes.icosphere(SUBDIVISIONS[vertex_count], RADIUS, (0.0, 0.0, RADIUS + height))
     builder = ModelBuilder()
     builder.add_membrane(
         "Ball", positions, triangles, mass=MASS, gauge_pressure=PRESSURE, stretch_modulus=STRETCH_MODULUS,
-        damping=DAMPING, bounciness=BOUNCINESS,
+        damping=DAMPING, bounciness=BOUNCINESS, **options,
     )  # fmt: skip
     corners = np.array([(-1.0, -1.0, 0.0), (1.0, -1.0, 0.0), (1.0, 1.0, 0.0), (-1.0, 1.0, 0.0)])
     builder.add_collider("Floor", corners, np.array([(0, 1, 2), (0, 2, 3)]), bounciness=BOUNCINESS)
     return World(builder.build(), frame_rate=FRAME_RATE, substeps=SUBSTEPS, threads=threads)
 
 
-def measure(scene, vertex_count, threads, repeats, watch):
+def measure_scene(scene, vertex_count, threads, repeats, watch):
     """One scene at one size: milliseconds per frame and per phase, and the work of a frame."""
     height, before, frames = SCENES[scene]
     world = make_world(vertex_count, threads, height)
@@ -71,7 +71,7 @@ def measure(scene, vertex_count, threads, repeats, watch):
     runs = []
     for _ in range(repeats):
         world.load(state)
-        counts = vars_of(world.diagnostics().counts)
+        counts = measure.vars_of(world.diagnostics().counts)
         contact_counts = []
         watch.seconds.clear()
         began, began_cpu = time.perf_counter(), time.process_time()
@@ -79,7 +79,9 @@ def measure(scene, vertex_count, threads, repeats, watch):
             world.advance_frame()
             contact_counts.append(world.diagnostics().contact_count)
         seconds, cpu_seconds = time.perf_counter() - began, time.process_time() - began_cpu
-        work = {name: (value - counts[name]) / frames for name, value in vars_of(world.diagnostics().counts).items()}
+        work = {
+            name: (value - counts[name]) / frames for name, value in measure.vars_of(world.diagnostics().counts).items()
+        }
         phases = {phase: 1e3 * watch.seconds[phase] / frames for phase in PHASES}
         runs.append((1e3 * seconds / frames, 1e3 * cpu_seconds / frames, phases, work, max(contact_counts)))
     times = [run[0] for run in runs]
@@ -107,12 +109,12 @@ def main():
     parser.add_argument("--json", type=Path, help="write the result here too")
     options = parser.parse_args()
 
-    watch = Stopwatch()
+    watch = measure.Stopwatch()
     for phase, places in PHASES.items():
         for owner, name in places:
             watch.wrap(owner, name, phase)
     report = {
-        "machine": machine(),
+        "machine": measure.machine(),
         "frame": {"seconds": 1.0 / FRAME_RATE, "substeps": SUBSTEPS},
         "repeats": options.repeats,
         "results": [],
@@ -123,7 +125,7 @@ def main():
     for scene in options.scenes:
         for size in options.sizes:
             for threads in options.threads:
-                result = measure(scene, size, threads, options.repeats, watch)
+                result = measure_scene(scene, size, threads, options.repeats, watch)
                 report["results"].append(result)
                 print(f"{scene}, {size}, {threads}: {result['ms_per_frame']} ms per frame", file=sys.stderr, flush=True)
     text = json.dumps(report, indent=2)

@@ -1,0 +1,131 @@
+"""How much work a scene takes, counted and never timed: searches, candidates, Newton steps, iterations, sweeps.
+
+The counts are the same on every run of one machine. Another one rounds otherwise, and small changes of the method move
+them a little: hence the margin. Who makes a scene cheaper writes the new counts here.
+"""
+
+import numpy as np
+import pytest
+import shapes
+from rigid_scene import block
+from scenes import BASKETBALL, BEACH_BALL, LIVELY, add_ball, ball_world
+from softpressure_ext.core import ModelBuilder, World
+
+#: A count may be this many times what was measured.
+MARGIN = 1.3
+
+
+def hold():
+    """A basketball of 642 vertices lies down on a floor."""
+    return ball_world(BASKETBALL, 3, drop=0.0005, **LIVELY), 30
+
+
+def impact():
+    """A basketball of 642 vertices falls 0.1 m, hits the floor at 1.4 m/s and leaves it."""
+    return ball_world(BASKETBALL, 3, drop=0.1, **LIVELY), 20
+
+
+def bending():
+    """The same with a skin that resists bending."""
+    return ball_world(BASKETBALL, 3, drop=0.1, bend_modulus=0.05, **LIVELY), 20
+
+
+def two_balls():
+    """Beach balls of 162 vertices meet at 4 m/s."""
+    builder = ModelBuilder(gravity=(0.0, 0.0, 0.0))
+    add_ball(builder, BEACH_BALL, 2, (-0.25, 0.0, 0.0), name="left", velocity=(2.0, 0.0, 0.0), **LIVELY)
+    add_ball(builder, BEACH_BALL, 2, (0.25, 0.03, 0.0), name="right", velocity=(-2.0, 0.0, 0.0), **LIVELY)
+    return World(builder.build(), frame_rate=60.0, substeps=4, threads=1), 15
+
+
+def pile():
+    """Eight beach balls of 162 vertices fall on each other on a floor."""
+    builder = ModelBuilder()
+    for number, (i, j, k) in enumerate(np.ndindex(2, 2, 2)):
+        add_ball(builder, BEACH_BALL, 2, (0.41 * i + 0.03 * k, 0.41 * j, 0.25 + 0.42 * k), name=f"{number}", **LIVELY)
+    builder.add_collider("floor", *shapes.grid(4.0))
+    return World(builder.build(), frame_rate=60.0, substeps=4, threads=1), 20
+
+
+def coil():
+    """A soft tube of two turns, 722 vertices, which sinks onto itself on a floor."""
+    builder = ModelBuilder()
+    tube = shapes.tube(0.2, 0.04, 2.0, 0.1)
+    builder.add_membrane(
+        "tube", tube[0] + [0.0, 0.0, 0.05], tube[1], mass=0.5, gauge_pressure=500.0, stretch_modulus=1e3,
+        bend_modulus=1e-4, self_collision=True, **LIVELY,
+    )  # fmt: skip
+    builder.add_collider("floor", *shapes.grid(4.0))
+    return World(builder.build(), frame_rate=60.0, substeps=4, threads=1), 10
+
+
+def crate_on_ball():
+    """A rigid box of 5 kg falls on a basketball of 162 vertices."""
+    builder = ModelBuilder()
+    add_ball(builder, BASKETBALL, 2, (0.0, 0.0, BASKETBALL.radius + 0.001), bounciness=0.5)
+    builder.add_rigid("box", *block((0.3, 0.3, 0.1), (0.0, 0.0, 2.0 * BASKETBALL.radius + 0.08)), mass=5.0)
+    builder.add_collider("floor", *shapes.grid(4.0))
+    return World(builder.build(), frame_rate=60.0, substeps=4, threads=1), 20
+
+
+def boxes():
+    """27 rigid boxes fall into a stack, and sleep."""
+    builder = ModelBuilder()
+    for number, (i, j, k) in enumerate(np.ndindex(3, 3, 3)):
+        place = (0.55 * i + 0.01 * (k % 2), 0.55 * j, 0.3 + 0.55 * k)
+        builder.add_rigid(f"box {number}", *block((0.5, 0.5, 0.5), place), mass=1.0)
+    builder.add_collider("floor", *shapes.grid(8.0))
+    return World(builder.build(), frame_rate=24.0, substeps=10, threads=1), 48
+
+
+def work_of(made):
+    """Counts of all frames, and the most candidates after one."""
+    world, frames = made
+    candidates = 0
+    for _ in range(frames):
+        world.advance_frame()
+        candidates = max(candidates, world.diagnostics().candidate_count)
+    counts = world.diagnostics().counts
+    found = {name: getattr(counts, name) for name in counts.__slots__}
+    return {"candidates": candidates} | {name: count for name, count in found.items() if count}
+
+
+MEASURED = {
+    hold: {
+        "candidates": 84, "stages": 240, "newton_steps": 214, "linear_iterations": 1148, "contact_searches": 33,
+    },
+    impact: {
+        "candidates": 38, "stages": 160, "newton_steps": 254, "linear_iterations": 1289, "contact_searches": 109,
+    },
+    bending: {
+        "candidates": 42, "stages": 160, "newton_steps": 250, "linear_iterations": 1137, "contact_searches": 108,
+    },
+    two_balls: {
+        "candidates": 162, "stages": 120, "newton_steps": 267, "linear_iterations": 1635, "shortened_steps": 31,
+        "contact_searches": 91,
+    },
+    pile: {
+        "candidates": 538, "stages": 160, "newton_steps": 421, "linear_iterations": 3682, "shortened_steps": 115,
+        "contact_searches": 103,
+    },
+    coil: {
+        "candidates": 3910, "stages": 80, "newton_steps": 310, "linear_iterations": 1802, "shortened_steps": 44,
+        "contact_searches": 58,
+    },
+    crate_on_ball: {
+        "candidates": 34, "stages": 160, "newton_steps": 366, "linear_iterations": 2449, "shortened_steps": 5,
+        "contact_searches": 106,
+    },
+    boxes: {"candidates": 144, "stages": 162, "contact_searches": 51, "sweeps": 1787},
+}  # fmt: skip
+#: Rare events may come once more, or where there was none.
+FEW = 5
+
+
+@pytest.mark.parametrize("scene", list(MEASURED), ids=lambda scene: scene.__name__)
+def test_no_scene_takes_more_work_than_it_did(scene):
+    found, measured = work_of(scene()), MEASURED[scene]
+    assert found["candidates"] > 0  # it did come to contact
+    assert found["stages"] <= measured["stages"] + FEW  # two per substep, and those that are taken again
+    more = [name for name, count in found.items() if count > MARGIN * measured.get(name, 0) + FEW]
+    assert not more, f"{scene.__name__}: {found}"
