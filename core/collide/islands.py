@@ -8,7 +8,7 @@ for contact with each other, is taken out of a step first and added again after 
 import numpy as np
 
 from ..jit import kernel
-from ..model import FloatArray, Model
+from ..model import BoolArray, FloatArray, Model
 from .contacts import EDGE_EDGE, POINT_TRIANGLE, Contacts
 from .features import closest_on_edges_of, closest_on_triangle_of_row
 
@@ -75,6 +75,16 @@ class Islands:
             first = int(np.flatnonzero(self._island[self._flat] == own)[0])
             if not np.array_equal(np.abs(flat.normal[self._flat[first]]), np.abs(n)):
                 common[own] = 0.0
+
+    def least(self, share: FloatArray) -> FloatArray:
+        """The least share of each island, for each of its vertices and rigid bodies."""
+        least = np.ones(self._model.moving_count)
+        np.minimum.at(least, self._island[self._body], share)
+        return np.asarray(least[self._island[self._body]])
+
+    def rows_with(self, body: int) -> BoolArray:
+        """Which vertices and rigid bodies belong to the island of a body."""
+        return np.asarray(self._island[self._body] == self._island[body])
 
     def put_back(self, step: FloatArray, moves: FloatArray | None) -> None:
         """Add what `take_out` has subtracted."""

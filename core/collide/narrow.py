@@ -86,22 +86,24 @@ def measure(
 ):
     """Closest point, unit normal and gap of one row, not yet asking who owns it.
 
-    A point behind its own body's surface (`own`) has its height over the triangle's plane as gap: the triangle by which
-    it comes out need not be the nearest one, and beside it the side of a closest edge or corner tells nothing.
+    A point behind its own body's surface (`own`) has its height over the triangle's plane as gap, along the normal and
+    with the weights that `aim` has left: so its energy is what the Newton step takes it for, however deep it is.
     """
     a, b, c = triangles[triangle, 0], triangles[triangle, 1], triangles[triangle, 2]
+    if own and side < 0:
+        height = 0.0
+        for axis in range(3):
+            foot = weights[row, 1] * x[a, axis] + weights[row, 2] * x[b, axis] + weights[row, 3] * x[c, axis]
+            height += normal[row, axis] * (x[point, axis] + foot)
+        distance[row], gap[row], feature[row] = abs(height), height, 0
+        return
     u, v, w, qx, qy, qz, d, where = closest_on_triangle_of(x, point, triangles, triangle)
     d = math.sqrt(d)
     # Shorter vectors than this are rounding of the coordinates: their direction means nothing.
     vague = 1e-14 * (abs(x[point, 0]) + abs(x[point, 1]) + abs(x[point, 2]))
     nx, ny, nz = 0.0, 0.0, 0.0
     signed = d
-    if own and side < 0:
-        nx, ny, nz = unit_normal(x, a, b, c)
-        nx, ny, nz = facing * nx, facing * ny, facing * nz
-        signed = qx * nx + qy * ny + qz * nz
-        u, v, w = plane_weights(x, point, a, b, c, u, v, w)
-    elif where == 0 or side < 0 or not d > vague:
+    if where == 0 or side < 0 or not d > vague:
         nx, ny, nz = unit_normal(x, a, b, c)
         if side < 0:
             if where >= FIRST_CORNER:
@@ -113,7 +115,7 @@ def measure(
                 signed = -d
         elif qx * nx + qy * ny + qz * nz < 0.0:
             nx, ny, nz = -nx, -ny, -nz
-    if where != 0 and d > vague and not (own and side < 0):
+    if where != 0 and d > vague:
         nx, ny, nz = qx / signed, qy / signed, qz / signed
     weights[row, 0], weights[row, 1], weights[row, 2], weights[row, 3] = 1.0, -u, -v, -w
     normal[row, 0], normal[row, 1], normal[row, 2] = nx, ny, nz
@@ -123,20 +125,25 @@ def measure(
 
 
 @kernel
-def plane_weights(x, point, a, b, c, u, v, w):
-    """Barycentric coordinates of a point's foot on the plane of a triangle, also beside it: with them the height's
-    gradient is exact, the turning of the plane included. (u, v, w) where the triangle has no area.
+def aim(x, rows, points, facing, weights, normal):
+    """Weights and normal of rows whose points are behind their own body's surface, kept until the next call.
+
+    The weights are the barycentric coordinates of a point's foot on the triangle's plane, also beside the triangle.
     """
-    ex, ey, ez = x[b, 0] - x[a, 0], x[b, 1] - x[a, 1], x[b, 2] - x[a, 2]
-    fx, fy, fz = x[c, 0] - x[a, 0], x[c, 1] - x[a, 1], x[c, 2] - x[a, 2]
-    rx, ry, rz = x[point, 0] - x[a, 0], x[point, 1] - x[a, 1], x[point, 2] - x[a, 2]
-    ee, ef, ff = ex * ex + ey * ey + ez * ez, ex * fx + ey * fy + ez * fz, fx * fx + fy * fy + fz * fz
-    er, fr = ex * rx + ey * ry + ez * rz, fx * rx + fy * ry + fz * rz
-    area = ee * ff - ef * ef
-    if not area > 0.0:
-        return u, v, w
-    v, w = (ff * er - ef * fr) / area, (ee * fr - ef * er) / area
-    return 1.0 - v - w, v, w
+    for row in rows:
+        p, a, b, c = points[row, 0], points[row, 1], points[row, 2], points[row, 3]
+        ex, ey, ez = x[b, 0] - x[a, 0], x[b, 1] - x[a, 1], x[b, 2] - x[a, 2]
+        fx, fy, fz = x[c, 0] - x[a, 0], x[c, 1] - x[a, 1], x[c, 2] - x[a, 2]
+        rx, ry, rz = x[p, 0] - x[a, 0], x[p, 1] - x[a, 1], x[p, 2] - x[a, 2]
+        ee, ef, ff = ex * ex + ey * ey + ez * ez, ex * fx + ey * fy + ez * fz, fx * fx + fy * fy + fz * fz
+        er, fr = ex * rx + ey * ry + ez * rz, fx * rx + fy * ry + fz * rz
+        area = ee * ff - ef * ef
+        v = w = 1.0 / 3.0
+        if area > 0.0:
+            v, w = (ff * er - ef * fr) / area, (ee * fr - ef * er) / area
+        nx, ny, nz = unit_normal(x, a, b, c)
+        normal[row, 0], normal[row, 1], normal[row, 2] = facing[row] * nx, facing[row] * ny, facing[row] * nz
+        weights[row, 0], weights[row, 1], weights[row, 2], weights[row, 3] = 1.0, v + w - 1.0, -v, -w
 
 
 @kernel

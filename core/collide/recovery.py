@@ -7,7 +7,7 @@ from ..jit import kernel
 from ..model import BoolArray, FloatArray, IntArray, Model
 from .contacts import WRONG_SIDE, Contacts
 from .features import unit_normal
-from .narrow import evaluate_gaps, measure
+from .narrow import aim, evaluate_gaps, measure
 from .nearest import STACK_SIZE, nearest_triangle
 from .own_way_out import own_way_out, own_wrong_side
 from .tree import Trees
@@ -159,9 +159,11 @@ class WrongSide:
         """
         if len(self.pairs) == 0 or contacts.count == 0:
             return
-        evaluate_gaps(x, contacts, self._model.surfaces)
         # Rows and pairs are in the same order: triangles are numbered body by body.
         rows = np.flatnonzero(contacts.side[: contacts.edge_start] == WRONG_SIDE)
+        if self.own.any():
+            aim(x, rows[self.own], contacts.points, contacts.facing, contacts.weights, contacts.normal)
+        evaluate_gaps(x, contacts, self._model.surfaces)
         gap = contacts.gap[rows] - contacts.offset[rows]
         step = RECOVERY_SHARE * contacts.thickness[rows]
         if new_stage:

@@ -61,16 +61,19 @@ class StepBound:
     def shorten_as_one(
         self, x: FloatArray, step: FloatArray, mobility: Mobility, place: Callable[[], FloatArray]
     ) -> None:
-        """Shorten a step of the unknowns from x in place, all of it by the least share."""
+        """Shorten a step of the unknowns from x in place, all of each island by its least share."""
         candidates, share = self._candidates, self._share
         limit_displacement(x, step, mobility, candidates.contacts, share)
-        least = float(share.min())
+        least = candidates.islands.least(share)
         trial = place()
         for body in np.flatnonzero(candidates.hasty).tolist():
             first, last = self._model.body_point_start[body : body + 2]
             apart = own_distance(x, trial, first, last)
-            least = min(least, candidates.own_reach[body] / max(apart, candidates.own_reach[body]))
-        step *= least
+            own = candidates.islands.rows_with(body)
+            least[own] = np.minimum(least[own], candidates.own_reach[body] / max(apart, candidates.own_reach[body]))
+        n = self._model.vertex_count
+        step[:n] *= least[:n, None]
+        step[n:] *= np.repeat(least[n:], 2)[:, None]
 
     def _shorten(self, x: FloatArray, step: FloatArray, mobility: Mobility, distance: FloatArray | None) -> None:
         n, candidates, share = self._model.vertex_count, self._candidates, self._share
