@@ -308,6 +308,18 @@ class World:
         grown = _sizes(self.model, state.positions) > LARGEST_GROWTH * self._rest_size
         if grown.any():
             raise Diverged(int(np.flatnonzero(grown)[0]), "grows beyond all bounds")
+        if self._gas_rules is not None:
+            self._check_trembling(state)
+
+    def _check_trembling(self, state: State) -> None:
+        """Raise `Diverged` where rules for the gas that have no energy shake a body by its size per substep."""
+        model = self.model
+        for body in range(model.membrane_count):
+            points = slice(model.body_point_start[body], model.body_point_start[body + 1])
+            v = state.velocities[points]
+            apart = float(np.sqrt(((v - v.mean(axis=0)) ** 2).sum(axis=1).max()))
+            if apart > self._rest_size[body] * self.frame_rate * self.substeps:
+                raise Diverged(body, "grows beyond all bounds")
 
     def _divergence(self, found: Diverged, substep: int) -> DivergenceError:
         more = 2 * self.substeps

@@ -35,6 +35,9 @@ SMALL_FALL = 5e-4
 FREE_TOLERANCE = 2.0
 #: A first guess that moves nothing by more than this share of the thinnest skin's thickness is not evaluated.
 STILL = 1e-3
+#: Newton steps per stage while a skin is driven apart from itself: what is wedged there creeps, and may take several
+#: stages.
+PARTING_LIMIT = 8
 #: Reach of a search in units of the move that made it necessary.
 REACH_FACTOR = 1.6
 
@@ -201,7 +204,8 @@ class StageMinimiser:
 
         enough = self._rest_energy
         most = 0.0  # largest fall of the energy in one step
-        for newton_step in range(settings.newton_limit):
+        limit = PARTING_LIMIT if self._candidates.crosses_itself else settings.newton_limit
+        for newton_step in range(limit):
             total = energy.linearise(self.x)
             energy.residual(self.x, self._force)
             self._planes.hold(self._force)
