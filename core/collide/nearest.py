@@ -2,9 +2,12 @@
 
 import math
 
+import numpy as np
+
 from ..jit import kernel
 from .features import closest_on_triangle_of, unit_normal
 
+NOTHING_BARRED = np.zeros(0, np.bool_)
 STACK_SIZE = 64  # nodes waiting in a walk: at most one per level and one more; trees have < 31 levels
 
 #: Cosine between the way to the nearest triangle and the way two bodies come apart, from which on the nearest will do.
@@ -12,8 +15,11 @@ GOOD_WAY = 0.5
 
 
 @kernel
-def nearest_triangle(x, point, body, triangles, triangle_order, triangle_start, node_start, depth, box, stack):
-    """Triangle of `body` nearest to the point (the lowest-numbered of equals), -1 if it has none."""
+def nearest_triangle(x, point, body, barred, triangles, triangle_order, triangle_start, node_start, depth, box, stack):
+    """Triangle of `body` nearest to the point (the lowest-numbered of equals), -1 if it has none.
+
+    barred: which of the body's triangles are left out, shape (triangles of body,), or NOTHING_BARRED.
+    """
     best = math.inf
     nearest = -1
     levels = depth[body]
@@ -34,6 +40,8 @@ def nearest_triangle(x, point, body, triangles, triangle_order, triangle_start, 
             leaf = node - leaves + 1
             for place in range(first + leaf * size // leaves, first + (leaf + 1) * size // leaves):
                 triangle = triangle_order[place]
+                if barred.shape[0] > 0 and barred[triangle - first]:
+                    continue
                 d = closest_on_triangle_of(x, point, triangles, triangle)[6]
                 if d < best or (d == best and triangle < nearest):
                     best, nearest = d, triangle
@@ -135,7 +143,9 @@ def way_out(x, point, body, facing, d, triangles, triangle_order, triangle_start
     The nearest one, if that lies roughly along d, the direction in which the bodies come apart (zero:
     unknown). A point deep inside may be nearer to the far side of the body; then the first triangle along d.
     """
-    nearest = nearest_triangle(x, point, body, triangles, triangle_order, triangle_start, node_start, depth, box, stack)
+    nearest = nearest_triangle(
+        x, point, body, NOTHING_BARRED, triangles, triangle_order, triangle_start, node_start, depth, box, stack
+    )
     if nearest < 0 or (d[0] == 0.0 and d[1] == 0.0 and d[2] == 0.0):
         return nearest
     _, _, _, qx, qy, qz, dd, _ = closest_on_triangle_of(x, point, triangles, nearest)

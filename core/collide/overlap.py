@@ -86,18 +86,6 @@ def find_overlaps(model: Model, trees: Trees, x: FloatArray, own: IntArray = NO_
     )
 
 
-def crossing_triangle_count(model: Model, trees: Trees, x: FloatArray, own: IntArray = NO_BODIES) -> int:
-    """Number of triangles, of all bodies, that cross another body's surface at positions x [m].
-
-    own: bodies whose crossings with themselves count, too.
-    """
-    surfaces = model.surfaces
-    trees.refit(x, surfaces.triangles, np.ones(model.body_count, np.uint8))
-    edges = BodyEdges.of(model)
-    edge, triangle, _ = _crossings(model, trees, edges, x, own)
-    return int(_triangles_at(model, edges, edge, triangle).shape[0])
-
-
 def own_crossings(model: Model, trees: Trees, x: FloatArray, own: IntArray) -> BoolArray:
     """Corners of the triangles by which bodies `own` cross themselves at x [m], shape (point_count,)."""
     found = np.zeros(model.point_count, bool)

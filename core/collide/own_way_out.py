@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 
 from ..jit import kernel, parallel_kernel
 from ..model import BoolArray, FloatArray, IntArray, Model
-from .features import closest_on_triangle_of
-from .nearest import STACK_SIZE, box_distance, ray_meets_box, ray_to_triangle
+from .nearest import STACK_SIZE, nearest_triangle, ray_meets_box, ray_to_triangle
 from .overlap import NEAR_PLANE, join_parts
 from .tree import Trees
 
@@ -149,30 +148,8 @@ def widened(mask: BoolArray, edges: IntArray, rings: int) -> BoolArray:
 def nearest_of_others(
     x, points, rows, body, barred, triangles, triangle_order, triangle_start, node_start, depth, box, stack, out
 ):
-    """Into out[rows] the triangle of `body` nearest to each point that is not barred, shape (triangles of body,)."""
-    base, first = node_start[body], triangle_start[body]
-    size = triangle_start[body + 1] - first
-    leaves = 1 << depth[body]
+    """Into out[rows] the triangle of `body` nearest to each point that is not barred, -1 for none."""
     for k in range(points.shape[0]):
-        best, nearest = math.inf, -1
-        px, py, pz = x[points[k], 0], x[points[k], 1], x[points[k], 2]
-        stack[0] = 0
-        waiting = 1
-        while waiting > 0:
-            waiting -= 1
-            node = stack[waiting]
-            if box_distance(px, py, pz, box, base + node) > best:
-                continue
-            if node < leaves - 1:
-                stack[waiting], stack[waiting + 1] = 2 * node + 1, 2 * node + 2
-                waiting += 2
-                continue
-            leaf = node - leaves + 1
-            for place in range(first + leaf * size // leaves, first + (leaf + 1) * size // leaves):
-                triangle = triangle_order[place]
-                if barred[triangle - first]:
-                    continue
-                d = closest_on_triangle_of(x, points[k], triangles, triangle)[6]
-                if d < best or (d == best and triangle < nearest):
-                    best, nearest = d, triangle
-        out[rows[k]] = nearest
+        out[rows[k]] = nearest_triangle(
+            x, points[k], body, barred, triangles, triangle_order, triangle_start, node_start, depth, box, stack
+        )

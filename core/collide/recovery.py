@@ -8,7 +8,7 @@ from ..model import BoolArray, FloatArray, IntArray, Model
 from .contacts import WRONG_SIDE, Contacts
 from .features import unit_normal
 from .narrow import aim, evaluate_gaps, measure
-from .nearest import STACK_SIZE, nearest_triangle
+from .nearest import NOTHING_BARRED, STACK_SIZE, nearest_triangle
 from .own_way_out import own_way_out, own_wrong_side
 from .tree import Trees
 
@@ -202,8 +202,8 @@ def listed_gaps(
         triangle = way[row]
         if triangle < 0:
             triangle = nearest_triangle(
-                x, pairs[row, 0], pairs[row, 1], triangles, triangle_order, triangle_start, node_start, depth, box,
-                stack,
+                x, pairs[row, 0], pairs[row, 1], NOTHING_BARRED, triangles, triangle_order, triangle_start, node_start,
+                depth, box, stack,
             )  # fmt: skip
         measure(
             x, triangles, triangle_neighbour, pairs[row, 0], triangle, -1, facing[row], False, row,

@@ -33,6 +33,7 @@ from ..model import BoolArray, FloatArray, IntArray, Model
 from ..options import DEFAULTS, MethodOptions
 from ..rigid.motion import turned_tensors
 from ..state import StuckContacts
+from .edge_shares import EdgeShares
 from .residual import gather_residual
 from .rules import lagged_gas
 
@@ -106,8 +107,7 @@ class StageEnergy:
         self._smooth_energy = 0.0
         self._elapsed = stage_time
         self._offset = np.zeros((len(model.attachments.stiffness), 3))
-        self._held_keys: np.ndarray[tuple[int], np.dtype[np.int64]] = np.zeros(0, np.int64)
-        self._held_shares: FloatArray = np.zeros(0)
+        self.shares = EdgeShares(len(model.surfaces.edges))
         self._gas_rules = lagged_gas(model, options)
         self.record = 0  # number of the contact record: of searches so far
         self.elastic_energy = 0.0  # stretch, bend, tetrahedra and contact where E was last evaluated [J]
@@ -326,7 +326,9 @@ class StageEnergy:
         self._lag.limit[:] = 0.0
         self._lag.damper[:] = 0.0
         self._lag = self._lag._replace(points=contacts.points)
-        self._begin_shares(x)
+        if contacts.first_attachment > contacts.edge_start:
+            evaluate_gaps(x, contacts, self.model.surfaces)
+        self.shares.begin(contacts)
         self.hold_stuck(stuck)
         self.terms = self.terms._replace(
             points=contacts.points,
@@ -334,38 +336,6 @@ class StageEnergy:
             vertex_start=contacts.vertex_start,
             vertex_entry=contacts.vertex_entry,
         )
-
-    def _begin_shares(self, x: FloatArray) -> None:
-        """Shares of edges are those with which the step began; what is new within the thickness comes in from none."""
-        contacts = self.contacts
-        edges = slice(contacts.edge_start, contacts.first_attachment)
-        contacts.share[: contacts.count] = 1.0
-        if contacts.first_attachment > contacts.edge_start:
-            evaluate_gaps(x, contacts, self.model.surfaces)
-            far = contacts.distance[edges] >= contacts.thickness[edges]
-            held = np.zeros(len(far))
-            if len(self._held_keys):
-                key = self._edge_keys()
-                place = np.minimum(np.searchsorted(self._held_keys, key), len(self._held_keys) - 1)
-                held = np.where(self._held_keys[place] == key, self._held_shares[place], 0.0)
-            contacts.share[edges] = np.where(far, contacts.wanted[edges], held)
-
-    def hold_shares(self) -> None:
-        """Let searches until the next call keep the shares that edges have now; without a record, none."""
-        contacts = self.contacts
-        edges = slice(contacts.edge_start, contacts.first_attachment)
-        used = contacts.share[edges] > 0.0
-        self._held_keys = self._edge_keys()[used]
-        self._held_shares = contacts.share[edges][used]
-
-    def forget_shares(self) -> None:
-        """The next search starts from what presses."""
-        self._held_keys, self._held_shares = self._held_keys[:0], self._held_shares[:0]
-
-    def _edge_keys(self) -> "np.ndarray[tuple[int], np.dtype[np.int64]]":
-        """What pairs of edges are known by, ascending."""
-        edges = self.contacts.edges[self.contacts.edge_start : self.contacts.first_attachment].astype(np.int64)
-        return edges[:, 0] * len(self.model.surfaces.edges) + edges[:, 1]
 
     def renew_shares(self, x: FloatArray, poses: FloatArray, body_scale: FloatArray, move: FloatArray) -> float:
         """Let edges come and go at the start of a substep at x; returns by how much the energy changes [J]."""

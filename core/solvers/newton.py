@@ -124,7 +124,7 @@ class StageMinimiser:
     def start_frame(self, state: State) -> None:
         """Evaluate a state afresh: contacts and energies then depend on the state alone."""
         self._candidates.start_frame(state)
-        self.energy.forget_shares()
+        self.energy.shares.forget()
         self.start(state, state.gas, np.zeros(self.model.body_count))
         self._step[:] = 0.0
         self._cover()
@@ -149,11 +149,11 @@ class StageMinimiser:
     def renew_contacts(self) -> float:
         """Let edges come into contact, or leave it, where a step starts; returns what that adds to the energy [J]."""
         if not self._candidates.searched or self.contacts.first_attachment == self.contacts.edge_start:
-            self.energy.forget_shares()
+            self.energy.shares.forget()
             return 0.0
         self.energy.evaluate(self.x, self.poses)
         added = self.energy.renew_shares(self.x, self.poses, self._contact_scale(), self._stage_time * self._speed)
-        self.energy.hold_shares()
+        self.energy.shares.hold(self.contacts)
         return added
 
     def move_given(self, points: IntArray, target: FloatArray) -> None:
