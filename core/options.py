@@ -22,6 +22,8 @@ class MethodOptions:
     whether velocities shrink as in Martin 2009, 3.1.3; `stiffest_spring`: its k_max [N/m]. `ramp_time`: for how long
     the pressure rises to what is asked for, with gravity held back meanwhile [s] (Matyka 2004, 5.1). `detection`:
     `SURFACE` or `FEATURE_PARTICLES` (Martin 2009, 5.2), which only the force-based solvers offer.
+    `step_error`: how wrong a step of the default solver may be, in units of a body's radius, for several substeps to be
+    taken as one; 0 takes every substep by itself.
     Raises `ParameterError` for what there is not.
     """
 
@@ -31,6 +33,7 @@ class MethodOptions:
     stiffest_spring: float = 400.0
     ramp_time: float = 0.0
     detection: str = "SURFACE"
+    step_error: float = 0.001
 
     def __post_init__(self) -> None:
         for what, value, known in (
@@ -44,6 +47,8 @@ class MethodOptions:
             raise ParameterError(f"stiffest spring: {self.stiffest_spring} N/m; give a positive number.")
         if not (math.isfinite(self.ramp_time) and self.ramp_time >= 0.0):
             raise ParameterError(f"pressure ramp: {self.ramp_time} s; give a time of at least 0.")
+        if not (math.isfinite(self.step_error) and self.step_error >= 0.0):
+            raise ParameterError(f"step error: {self.step_error}; give a share of a body's radius of at least 0.")
 
     @property
     def changes_gas(self) -> bool:

@@ -25,12 +25,16 @@ class Ramp:
 
     def gas(self, final: FloatArray, time: float) -> FloatArray:
         """nRT of each membrane [J] at a time [s] since the start, on the way to the amount `final`."""
-        if not time < self._time * (1.0 - ROUNDING):
+        if not self.runs(time):
             return final
         gas: FloatArray = self._empty + time / self._time * (final - self._empty)
         return gas
 
+    def runs(self, time: float) -> bool:
+        """Whether the pressure still rises at a time [s] since the start."""
+        return time < self._time * (1.0 - ROUNDING)
+
     def hold_gravity(self, time: float) -> None:
         """Give the model the gravity of a substep that begins at a time [s] since the start."""
         if self._time > 0.0:
-            self.model.gravity[:] = 0.0 if time < self._time * (1.0 - ROUNDING) else self._full
+            self.model.gravity[:] = 0.0 if self.runs(time) else self._full

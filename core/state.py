@@ -103,6 +103,7 @@ class State:
     # nRT of each membrane once the pressure has risen to what is asked for [J], shape (membrane_count,)
     final_gas: FloatArray
     particles: IntArray  # features on which the particles of the pairs of skins rest; empty before their first step
+    joined: int = 1  # substeps that the next step may take as one
     frame: int = 0  # whole frames since the start
 
     @staticmethod
@@ -148,6 +149,7 @@ class State:
             velocity_change=self.velocity_change.copy(),
             final_gas=self.final_gas.copy(),
             particles=self.particles.copy(),
+            joined=self.joined,
             frame=self.frame,
         )
 

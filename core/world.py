@@ -67,7 +67,8 @@ class Diagnostics:
 class World:
     """Simulates a model frame by frame.
 
-    Parameters: `frame_rate` [1/s]; `substeps` per frame; `threads` (0 = all); `solver`: a name of
+    Parameters: `frame_rate` [1/s]; `substeps` per frame, of which the default solver takes several as one where that
+    changes little (`MethodOptions.step_error`); `threads` (0 = all); `solver`: a name of
     `solvers.choice.SOLVERS`, or what makes one, which then knows its own of the `options`, the choices beside the
     solver. Steps are deterministic: the same model and input give the same bits with any number of threads.
     """
@@ -193,15 +194,19 @@ class World:
         with jit.STEP_LOCK:
             jit.use_threads(self.threads if self.model.vertex_count >= PARALLEL_FROM else 1)
             self._solver.start_frame(state)
-            for substep in range(self.substeps):
-                gas = gas_start + (substep + 1) / self.substeps * (gas_end - gas_start)
-                gas = self._ramp.gas(gas, self._time(substep + 1))
-                self._ramp.hold_gravity(self._time(substep))
+            substep = 0
+            while substep < self.substeps:
+                begin = substep
+                left = self.substeps - begin
+                substep += self._solver.join(state, 1 if self._ramp.runs(self._time(begin)) else left)
+                gas = gas_start + substep / self.substeps * (gas_end - gas_start)
+                gas = self._ramp.gas(gas, self._time(substep))
+                self._ramp.hold_gravity(self._time(begin))
                 try:
-                    self._solver.step(state, state, motion, substep / self.substeps, gas)
+                    self._solver.step(state, state, motion, begin / self.substeps, gas, substep - begin)
                     self._check(state)
                 except Diverged as diverged:
-                    raise self._divergence(diverged, substep) from diverged
+                    raise self._divergence(diverged, begin) from diverged
         state.positions[motion.points] = motion.end  # a straight line ends there but for rounding
         state.final_gas = gas_end
         state.frame += 1

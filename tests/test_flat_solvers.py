@@ -99,10 +99,8 @@ def test_conjugate_gradients_solve_the_projected_system(bent):
     energy.evaluate(x, np.zeros((0, 7)))
     energy.linearise(x)
     right = np.random.default_rng(6).standard_normal((n, 3))
-    scratch = Scratch(
-        *np.zeros((3, n, 3)), np.zeros((len(model.chunks.body), 2)), np.zeros((len(model.hinges.sharp), 4, 3)),
-        np.zeros(1), np.zeros((0, 6, 6)),
-    )  # fmt: skip
+    scratch = Scratch.of(model)
+    energy.vertex_blocks(scratch.inverse)
     set_extra_diagonal(minimiser._multigrid.levels, np.zeros((n, 3)))
 
     def solve(r):

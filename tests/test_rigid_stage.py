@@ -165,15 +165,9 @@ def dense_hessian(pile):
     return total, free
 
 
-def scratch_of(model):
-    return Scratch(
-        *np.zeros((3, model.unknown_count, 3)), np.zeros((len(model.chunks.body), 2)),
-        np.zeros((len(model.hinges.sharp), 4, 3)), np.zeros(model.membrane_count), np.zeros((model.rigid_count, 6, 6)),
-    )  # fmt: skip
-
-
 def prepared(pile):
-    scratch = scratch_of(pile.model)
+    scratch = Scratch.of(pile.model)
+    pile.energy.vertex_blocks(scratch.inverse)
     pile.energy.rigid_blocks(scratch.blocks)
     return scratch
 

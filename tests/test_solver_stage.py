@@ -132,11 +132,10 @@ def dense_hessian(balls):
     return total.reshape(3 * n, 3 * n)
 
 
-def scratch_of(model):
-    return Scratch(
-        *np.zeros((3, model.vertex_count, 3)), np.zeros((len(model.chunks.body), 2)),
-        np.zeros((len(model.hinges.sharp), 4, 3)), np.zeros(model.membrane_count), np.zeros((0, 6, 6)),
-    )  # fmt: skip
+def scratch_of(model, energy):
+    scratch = Scratch.of(model)
+    energy.vertex_blocks(scratch.inverse)
+    return scratch
 
 
 def test_conjugate_gradients_solve_the_assembled_system(balls):
@@ -152,7 +151,7 @@ def test_conjugate_gradients_solve_the_assembled_system(balls):
     energy.contact_diagonal(diagonal)
     assert diagonal.max() > energy.inertia.max()  # contact matters in this system
     set_extra_diagonal(multigrid.levels, diagonal)
-    scratch = scratch_of(model)
+    scratch = scratch_of(model, energy)
     solution = np.zeros((n, 3))
     iterations, _ = conjugate_gradient(
         model.edges, model.hinges, model.chunks, energy.hessian, energy.acting, energy.acting_count,
@@ -168,7 +167,7 @@ def test_conjugate_gradients_do_nothing_where_the_residual_is_small_enough(balls
     model, energy = balls.model, balls.energy
     n = model.vertex_count
     multigrid = precondition(model, energy.inertia)
-    scratch = scratch_of(model)
+    scratch = scratch_of(model, energy)
     solution = np.ones((n, 3))
     iterations, size = conjugate_gradient(
         model.edges, model.hinges, model.chunks, energy.hessian, energy.acting, energy.acting_count,

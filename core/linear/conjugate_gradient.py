@@ -17,9 +17,11 @@ from ..forces.contact import BLOCK_SIZE, add_wrenches, contact_product, contact_
 from ..forces.stretch import stretch_product
 from ..forces.tetrahedra import squeeze_tetrahedra, tetrahedron_force
 from ..jit import kernel, parallel_kernel
+from ..model import Model
 from ..plane import hold_in_plane
 from .multigrid import apply_multigrid
 from .rigid_blocks import solve_blocks
+from .vertex_blocks import add_vertex_blocks
 
 
 class Hessian(NamedTuple):
@@ -54,7 +56,20 @@ class Scratch(NamedTuple):
     sums: Any  # per chunk, shape (chunk_count, 2)
     pulled: Any  # `sharp_product` of every sharp hinge, shape (sharp_count, 4, 3)
     gas: Any  # gas_stiffness * (dV/dx . direction) per membrane
+    inverse: Any  # `invert_vertex_blocks`, shape (vertex_count, 6)
     blocks: Any  # factors of `rigid_blocks`, shape (rigid_count, 6, 6)
+
+    @staticmethod
+    def of(model: Model) -> "Scratch":
+        """For the unknowns of a model; `inverse` and `blocks` are still to be filled."""
+        return Scratch(
+            *np.zeros((3, model.unknown_count, 3)),
+            sums=np.zeros((len(model.chunks.body), 2)),
+            pulled=np.zeros((len(model.hinges.sharp), 4, 3)),
+            gas=np.zeros(model.membrane_count),
+            inverse=np.zeros((model.vertex_count, 6)),
+            blocks=np.zeros((model.rigid_count, 6, 6)),
+        )
 
 
 @parallel_kernel
@@ -163,14 +178,15 @@ def dot(a, b, chunks, vertex_count, sums):
 
 
 @kernel
-def precondition(levels, blocks, pairs, normal, residual, z):
-    """z = P B P residual: a multigrid cycle for the vertices, exact blocks for the rigid bodies; changes the residual.
+def precondition(levels, chunks, inverse, blocks, pairs, normal, residual, z):
+    """z = P B P residual: a multigrid cycle and `inverse` blocks for the vertices, exact `blocks` for the rigid bodies.
 
-    `pairs` and `normal`: what is held in a plane.
+    `pairs` and `normal`: what is held in a plane. Changes the residual.
     """
     hold_in_plane(pairs, normal, residual)
     if residual.shape[0] > 2 * blocks.shape[0]:
         apply_multigrid(levels, residual, z)
+        add_vertex_blocks(chunks, inverse, residual, z)
     if blocks.shape[0] > 0:
         solve_blocks(blocks, residual, z)
     hold_in_plane(pairs, normal, z)
@@ -190,7 +206,9 @@ def conjugate_gradient(
     sums, pulled, gas = scratch.sums, scratch.pulled, scratch.gas
     vertex_count = hessian.inertia.shape[0]
     u[:] = 0.0
-    precondition(levels, scratch.blocks, hessian.flat_pairs, hessian.flat_normal, residual, z)
+    precondition(
+        levels, chunks, scratch.inverse, scratch.blocks, hessian.flat_pairs, hessian.flat_normal, residual, z
+    )  # fmt: skip
     start = dot(residual, z, chunks, vertex_count, sums)
     size = start
     for chunk in prange(chunks.body.shape[0]):
@@ -222,7 +240,9 @@ def conjugate_gradient(
                 u[row, axis] += step * p[row, axis]
                 residual[row, axis] -= step * product[row, axis]
         iterations += 1
-        precondition(levels, scratch.blocks, hessian.flat_pairs, hessian.flat_normal, residual, z)
+        precondition(
+        levels, chunks, scratch.inverse, scratch.blocks, hessian.flat_pairs, hessian.flat_normal, residual, z
+    )  # fmt: skip
         following = dot(residual, z, chunks, vertex_count, sums)
         if not np.isfinite(following) or following <= tolerance * tolerance * start:
             break

@@ -15,7 +15,7 @@ from .rigid.solver import RigidSolver
 
 
 class Solver(Protocol):
-    """Advances a model by substeps of one length."""
+    """Advances a model by substeps of one length, or by several of them as one."""
 
     @property
     def counts(self) -> Counts:
@@ -35,8 +35,13 @@ class Solver(Protocol):
     def start_frame(self, state: State) -> None:
         """Forget what was found on the way to a state, so that a run continued from it has the same bits."""
 
-    def step(self, before: State, after: State, motion: Motion, share: float, gas: FloatArray) -> None:
-        """One substep from `before` to `after`, which may be the same object.
+    def join(self, state: State, left: int, /) -> int:
+        """How many of the `left` substeps of a frame to take as one in the next step."""
+
+    def step(
+        self, before: State, after: State, motion: Motion, share: float, gas: FloatArray, count: int = 1, /
+    ) -> None:
+        """`count` substeps as one, as `join` said, from `before` to `after`, which may be the same object.
 
         `share` is the part of the frame (0 to 1) that lies behind at its start; `gas` nRT [J] at its end. Raises
         `Diverged` where it notices that the motion grows beyond all bounds.

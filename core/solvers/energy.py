@@ -29,6 +29,7 @@ from ..forces.stretch import evaluate_stretch
 from ..forces.tetrahedra import evaluate_tetrahedra
 from ..linear.conjugate_gradient import Hessian
 from ..linear.rigid_blocks import factor_blocks
+from ..linear.vertex_blocks import invert_vertex_blocks
 from ..model import BoolArray, FloatArray, IntArray, Model
 from ..options import DEFAULTS, MethodOptions
 from ..rigid.motion import turned_tensors
@@ -274,6 +275,13 @@ class StageEnergy:
             turned_tensors(self._poses, self.model.rigid.inertia, hessian.rigid_inertia)
             np.divide(hessian.rigid_inertia, self.stage_time**2, out=hessian.rigid_inertia)
             factor_blocks(hessian.rigid_mass, hessian.rigid_inertia, self.acting, hessian.rigid_point_start, blocks)
+
+    def vertex_blocks(self, inverse: FloatArray) -> None:
+        """Inverse blocks of the vertices, as the preconditioner adds them, shape (vertex_count, 6)."""
+        model = self.model
+        invert_vertex_blocks(
+            model.edges, model.hinges, model.chunks, self.hessian, self.acting, self.acting_count, inverse
+        )
 
     def contact_diagonal(self, diagonal: FloatArray) -> None:
         """Diagonal of the contact stiffness [N/m], shape (vertex_count, 3)."""

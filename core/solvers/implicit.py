@@ -30,6 +30,7 @@ from .impact import overshoot
 from .losses import Losses
 from .momentum import MomentumBalance
 from .newton import NewtonSettings, StageMinimiser
+from .step_error import LONGER_BELOW, StepError
 
 GAMMA = 1.0 - 1.0 / math.sqrt(2.0)
 
@@ -55,12 +56,15 @@ class ImplicitSolver:
         self.model = model
         self.substep_time = substep_time
         settings = settings or NewtonSettings()
+        self._rest_acceleration = settings.rest_acceleration
         self._minimiser = StageMinimiser(model, GAMMA * substep_time, settings, options)
-        # what forces that count as none may do to all bodies in a substep and the one before [J]
-        self._unnoticed_energy = float(model.body_mass.sum()) * (2.0 * settings.rest_acceleration * substep_time) ** 2
         self._momentum = MomentumBalance(model, settings.rest_acceleration)
         self._losses = Losses(model, options)
         self._fast = FastBodies(model)
+        # rules for the gas other than the energy's, and contacts of solids, are made for steps of one length
+        joins = options.step_error > 0.0 and model.rigid_count == 0 and not options.changes_gas
+        self._step_error = StepError(model, GAMMA, options.step_error) if joins else None
+        self._error = 0.0  # of the last step of two stages
         self._planes = Planes(model)
 
     @property
@@ -86,8 +90,17 @@ class ImplicitSolver:
         """Forget what was found on the way to a state, so that a run continued from it has the same bits."""
         self._minimiser.start_frame(state)
 
-    def step(self, before: State, after: State, motion: Motion, share: float, gas: FloatArray) -> None:
-        """One substep from `before` to `after`, which may be the same object.
+    def join(self, state: State, left: int) -> int:
+        """How many of the `left` substeps of a frame to take as one: all, or half as many as often as need be."""
+        if self._step_error is None or len(state.wrong_side):
+            return 1
+        speed, count = self._fast.speeds(state), left
+        while count > 1 and (count > state.joined or self._fast.parts(state, speed, count * self.substep_time) > 1):
+            count //= 2
+        return count
+
+    def step(self, before: State, after: State, motion: Motion, share: float, gas: FloatArray, count: int = 1) -> None:
+        """`count` substeps as one, in parts if that is too wrong, from `before` to `after`, which may be the same.
 
         `share` is the part of the frame (0 to 1) that lies behind at its start; `gas` nRT [J] at its end.
         """
@@ -96,8 +109,9 @@ class ImplicitSolver:
         stage.start(before, gas, speed)
         energy = self._kinetic_energy(before.velocities, before.rigid)
         energy += self._potential_energy(before.positions, before.rigid.pose, gas) + before.stuck.energy
-        parts = self._fast.parts(before, speed, self.substep_time)
-        time = self.substep_time / parts
+        whole = count * self.substep_time
+        parts = self._fast.parts(before, speed, whole)
+        time = whole / parts
         stage.counts.divided_steps += parts > 1
         state = before
         for part in range(parts):
@@ -109,7 +123,7 @@ class ImplicitSolver:
         self, before: State, after: State, motion: Motion, share: float, gas: FloatArray, time: float, energy: float,
         halvings: int,
     ) -> float:  # fmt: skip
-        """Go on by `time` [s]; in two halves where that would gain energy, and damped where halving does not help.
+        """Go on by `time` [s]; in two parts where that is too wrong, or would gain energy; damped where it still would.
 
         Takes the mechanical energy [J] before and returns the one after.
         """
@@ -120,11 +134,20 @@ class ImplicitSolver:
         parting = stage.crosses_itself  # what drives a skin apart from itself gives energy: no check, but a damped step
         take = self._one_stage if parting else self._two_stages
         velocities, rigid = take(before, motion, share, time)
+        count = max(round(time / self.substep_time), 1)
+        if count > 1 and not self._error <= 1.0:
+            stage.counts.split_steps += 1
+            part = count // 2 * self.substep_time
+            middle = self._advance(before, after, motion, share, gas, part, energy, halvings)
+            share += part / motion.frame_time
+            return self._advance(after, after, motion, share, gas, time - part, middle, halvings)
         kinetic = self._kinetic_energy(before.velocities, before.rigid)
         reached_kinetic = self._kinetic_energy(velocities, rigid)
         stuck = stage.energy.stuck(stage.x)
         reached = reached_kinetic + self._potential_energy(stage.x, stage.poses, gas) + stuck.energy
-        slack = ENERGY_SLACK * max(kinetic, reached_kinetic) + self._unnoticed_energy + self._given_work(motion, time)
+        slack = (
+            ENERGY_SLACK * max(kinetic, reached_kinetic) + self._unnoticed_energy(time) + self._given_work(motion, time)
+        )
         slack += stage.energy.unstored_work(before.positions, stage.x)
         if not parting and not reached - energy <= slack:
             if len(before.wrong_side):
@@ -147,6 +170,7 @@ class ImplicitSolver:
         after.wrong_side = stage.wrong_side()
         after.stuck = stuck
         after.approach = before.approach
+        after.joined = 2 * count if self._error < LONGER_BELOW else count
         self._losses.apply(stage.energy, self._momentum.pairs, after, time)
         self._planes.hold(after.velocities)
         self._set_point_velocities(after)
@@ -161,7 +185,7 @@ class ImplicitSolver:
         x0, v0 = before.positions, before.velocities[:n]
         fall = tau * tau * self.model.gravity
         guessed_fall, guessed_rigid_fall = self._guessed_fall(before, fall)
-        stage.energy.set_stage_time(tau)
+        stage.set_stage_time(tau)
         self._momentum.start(x0, v0, before.rigid)
 
         base = x0.copy()
@@ -210,6 +234,8 @@ class ImplicitSolver:
         )  # fmt: skip
         self._momentum.add_forces(stage.energy, stage.x, stage.poses, tau)
         velocities: FloatArray = (stage.x - base) / tau
+        if self._step_error is not None:
+            self._error = self._step_error.of(v0, v1, v_ahead, velocities, h)
         rigid = RigidMotion(
             stage.poses.copy(),
             (stage.poses[:, :3] - rigid_base[:, :3]) / tau,
@@ -224,7 +250,7 @@ class ImplicitSolver:
         x0 = before.positions
         fall = h * h * self.model.gravity
         guessed_fall, guessed_rigid_fall = self._guessed_fall(before, fall)
-        stage.energy.set_stage_time(h)
+        stage.set_stage_time(h)
         self._momentum.start(x0, before.velocities, before.rigid)
         base = x0.copy()
         self._move_given(motion, share + h / motion.frame_time, base)
@@ -306,6 +332,11 @@ class ImplicitSolver:
         height = poses[:, :3] - model.rigid.centre
         weight += float(np.einsum("i,ij,j->", model.rigid.mass, height, model.gravity))
         return self._minimiser.energy.stored_energy(gas) - weight
+
+    def _unnoticed_energy(self, time: float) -> float:
+        """What forces that count as none may do to all bodies in a step of a length [s] and the one before [J]."""
+        speed = 2.0 * self._rest_acceleration * max(time, self.substep_time)
+        return float(self.model.body_mass.sum()) * speed**2
 
     def _given_work(self, motion: Motion, time: float) -> float:
         """Bound of the work that moving colliders and pins do in a time [s] [J]; infinite when pins move."""

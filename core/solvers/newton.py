@@ -5,6 +5,7 @@ Each step solves for a direction with conjugate gradients, shortens it per verte
 is about to leave the reach of the last search, so the energy always sees every pair within its thickness.
 """
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -49,7 +50,7 @@ class NewtonSettings:
     newton_limit: int = 40  # Newton steps per stage
     linear_limit: int = 60  # conjugate gradient iterations per Newton step
     linear_tolerance: float = 0.1  # reduction of the residual per Newton step
-    newton_tolerance: float = 0.005  # reduction of the residual per stage that is enough
+    newton_tolerance: float = 0.003  # reduction of the residual per stage that is enough
     rest_acceleration: float = 0.05  # unbalanced force per mass that counts as none [m/s^2]
 
 
@@ -59,7 +60,7 @@ class StageMinimiser:
     def __init__(
         self, model: Model, stage_time: float, settings: NewtonSettings, options: MethodOptions = DEFAULTS
     ) -> None:
-        unknown_count, chunk_count = model.unknown_count, len(model.chunks.body)
+        unknown_count = model.unknown_count
         self.model = model
         self.settings = settings
         self.counts = Counts()
@@ -77,6 +78,7 @@ class StageMinimiser:
             model.rigid.inverse_inertia.copy(),
         )  # fmt: skip
         self._multigrid = precondition(model, self.energy.inertia)
+        self._hierarchies = {0: self._multigrid}  # of stages 2^power times as long
         self._rest_energy = _rest_energy(model, settings.rest_acceleration * stage_time)
         self._stage_time = stage_time
         self._gas = np.zeros(model.membrane_count)
@@ -91,11 +93,7 @@ class StageMinimiser:
         self._residual = np.zeros((unknown_count, 3))
         self._direction = np.zeros((unknown_count, 3))
         self._diagonal = np.zeros((model.vertex_count, 3))
-        self._scratch = Scratch(
-            np.zeros((unknown_count, 3)), np.zeros((unknown_count, 3)), np.zeros((unknown_count, 3)),
-            np.zeros((chunk_count, 2)), np.zeros((len(model.hinges.sharp), 4, 3)), np.zeros(model.membrane_count),
-            np.zeros((model.rigid_count, 6, 6)),
-        )  # fmt: skip
+        self._scratch = Scratch.of(model)
         skin = slice(0, model.membrane_count)
         edge_body = model.point_body[model.edges.points[:, 0]]
         edge_count = np.bincount(edge_body, minlength=model.membrane_count)
@@ -103,6 +101,16 @@ class StageMinimiser:
         area = np.zeros(model.membrane_count)
         np.add.at(area, model.point_body[: model.vertex_count], _vertex_areas(model))
         self._patch = area / np.diff(model.body_point_start)[skin] / model.thickness[skin]
+
+    def set_stage_time(self, stage_time: float) -> None:
+        """Use stages of another length [s] from now on."""
+        self.energy.set_stage_time(stage_time)
+        count = 2 ** max(round(math.log2(stage_time / self._stage_time)), 0)
+        if count not in self._hierarchies:
+            self._hierarchies[count] = precondition(
+                self.model, self.model.vertex_mass / (count * self._stage_time) ** 2
+            )
+        self._multigrid = self._hierarchies[count]
 
     def untangle(self, state: State) -> int:
         """Note in the state which points are behind another body's surface; returns how many triangles cross."""
@@ -212,6 +220,7 @@ class StageMinimiser:
             self._residual[:] = self._force
             energy.contact_diagonal(self._diagonal)
             set_extra_diagonal(self._multigrid.levels, self._diagonal)
+            energy.vertex_blocks(self._scratch.inverse)
             energy.rigid_blocks(self._scratch.blocks)
             loose = 1.0 if self.contacts.count else FREE_TOLERANCE
             iterations, size = conjugate_gradient(

@@ -20,6 +20,7 @@ from ...rigid.motion import place_points, steps_between, turned_tensors
 from ...state import PairSpeeds, RigidMotion, State, StuckContacts
 from ..circles import Circles
 from ..counts import Counts
+from ..fixed_steps import FixedSteps
 from ..given import Motion
 from ..losses import Losses
 from ..pairs import PairImpulses
@@ -42,7 +43,7 @@ BRAKING_TIME = 1.0 / 240.0
 SEARCHES = 4
 
 
-class ForceBasedSolver:
+class ForceBasedSolver(FixedSteps):
     """Advances a model by substeps of `substep_time` [s] with an integrator of `choice.FORCE_BASED`."""
 
     def __init__(self, model: Model, substep_time: float, method: str, options: MethodOptions = DEFAULTS) -> None:
@@ -104,7 +105,7 @@ class ForceBasedSolver:
         self._pairs.clear()
         self._unbraked = 0
 
-    def step(self, before: State, after: State, motion: Motion, share: float, gas: FloatArray) -> None:
+    def substep(self, before: State, after: State, motion: Motion, share: float, gas: FloatArray) -> None:
         """One substep from `before` to `after`, which may be the same object.
 
         `share` is the part of the frame (0 to 1) that lies behind at its start; `gas` nRT [J] at its end.

@@ -17,6 +17,7 @@ from ...rigid.flight import fly
 from ...rigid.motion import place_points, set_matrices, turned_tensors
 from ...state import HeldImpulses, RigidMotion, State
 from ..counts import Counts
+from ..fixed_steps import FixedSteps
 from ..given import Motion
 from ..step_damping import StepDamping
 from .colliders import ColliderContacts
@@ -39,7 +40,7 @@ RESTING_STEPS = 4.0
 SAME_POINT = 0.1
 
 
-class RigidSolver:
+class RigidSolver(FixedSteps):
     """Advances rigid bodies by substeps of `substep_time` [s]; `shapes` must all be simple."""
 
     def __init__(
@@ -82,7 +83,7 @@ class RigidSolver:
         self._pairs.start(state.held)
         self._colliders.start(state)
 
-    def step(self, before: State, after: State, motion: Motion, share: float, gas: FloatArray) -> None:
+    def substep(self, before: State, after: State, motion: Motion, share: float, gas: FloatArray) -> None:
         """One substep from `before` to `after`, which may be the same object."""
         model, h, rigid = self.model, self.substep_time, before.rigid
         x, v = before.positions.copy(), before.velocities.copy()

@@ -33,6 +33,7 @@ from ...rigid.motion import place_points, turned_tensors
 from ...state import RigidMotion, State, StuckContacts
 from ..circles import Circles
 from ..counts import Counts
+from ..fixed_steps import FixedSteps
 from ..gas_rules import GasRules
 from ..given import Motion
 from ..losses import Losses
@@ -52,7 +53,7 @@ from .volumes import TetrahedronRows
 REACH_FACTOR = 4.0
 
 
-class XpbdSolver:
+class XpbdSolver(FixedSteps):
     """Advances a model by substeps of `substep_time` [s]."""
 
     def __init__(self, model: Model, substep_time: float, options: MethodOptions = DEFAULTS) -> None:
@@ -145,7 +146,7 @@ class XpbdSolver:
         self._phase.normal_force[:] = 0.0
         self._motion = None
 
-    def step(self, before: State, after: State, motion: Motion, share: float, gas: FloatArray) -> None:
+    def substep(self, before: State, after: State, motion: Motion, share: float, gas: FloatArray) -> None:
         """One substep from `before` to `after`, which may be the same object.
 
         `share` is the part of the frame (0 to 1) that lies behind at its start; `gas` nRT [J] at its end.

@@ -1,0 +1,72 @@
+"""The preconditioner's part for single vertices: the inverse of each vertex's own 3 x 3 block of the Hessian.
+
+The multigrid's matrix is as stiff across a skin as along it. A skin's true stiffness across is that of its tension
+alone, often a hundredth, and that of a contact has a direction. What such a difference leaves behind is mostly
+short-waved, so each vertex's own block is added to the multigrid cycle (additive Schwarz). On an inflated ball this
+halves the iterations with short steps and takes two thirds of them with long ones.
+"""
+
+from numba import prange
+
+from ..jit import parallel_kernel
+
+#: Weight of the blocks beside the cycle; iterations hardly depend on it between 0.3 and 1.
+WEIGHT = 0.5
+
+
+@parallel_kernel
+def invert_vertex_blocks(edges, hinges, chunks, hessian, terms, contact_count, inverse):
+    """WEIGHT times the inverse blocks [m/N] as (xx, yy, zz, xy, xz, yz), shape (vertex_count, 6); 0 where pinned.
+
+    Of inertia, springs, hinges (as if flat), tetrahedra and contacts; the gas, which is one rank per body, is left out.
+    """
+    hinge_count = hinges.points.shape[0]
+    tetrahedron_count = hessian.tetrahedra.shape[0]
+    for chunk in prange(chunks.body.shape[0]):
+        for i in range(chunks.start[chunk], chunks.start[chunk + 1]):
+            if hessian.pinned[i]:
+                inverse[i, :] = 0.0
+                continue
+            around = hessian.inertia[i]  # what resists in all directions
+            xx = yy = zz = xy = xz = yz = 0.0
+            for q in range(edges.vertex_start[i], edges.vertex_start[i + 1]):
+                block = hessian.edge_block[edges.vertex_edge[q]]
+                bx, by, bz = block[0], block[1], block[2]
+                around += block[3]
+                xx, yy, zz = xx + bx * bx, yy + by * by, zz + bz * bz
+                xy, xz, yz = xy + bx * by, xz + bx * bz, yz + by * bz
+            if hinge_count > 0:
+                for q in range(hinges.vertex_start[i], hinges.vertex_start[i + 1]):
+                    h, slot = hinges.vertex_entry[q] >> 2, hinges.vertex_entry[q] & 3
+                    around += hinges.stiffness[h] * hinges.weight[h, slot] ** 2
+            if tetrahedron_count > 0:
+                for q in range(hessian.tetrahedron_start[i], hessian.tetrahedron_start[i + 1]):
+                    t, slot = hessian.tetrahedron_entry[q] >> 2, hessian.tetrahedron_entry[q] & 3
+                    g, s = hessian.tetrahedron_gradient[t, slot], hessian.tetrahedron_stiffness[t]
+                    xx, yy, zz = xx + s * g[0] * g[0], yy + s * g[1] * g[1], zz + s * g[2] * g[2]
+                    xy, xz, yz = xy + s * g[0] * g[1], xz + s * g[0] * g[2], yz + s * g[1] * g[2]
+            if contact_count > 0:
+                for q in range(terms.vertex_start[i], terms.vertex_start[i + 1]):
+                    c = terms.vertex_entry[q] >> 2
+                    w = terms.weights[c, terms.vertex_entry[q] & 3]
+                    m = terms.matrix[c]
+                    xx, yy, zz = xx + w * w * m[0], yy + w * w * m[1], zz + w * w * m[2]
+                    xy, xz, yz = xy + w * w * m[3], xz + w * w * m[4], yz + w * w * m[5]
+            xx, yy, zz = xx + around, yy + around, zz + around
+            ax, ay, az = yy * zz - yz * yz, xz * yz - xy * zz, xy * yz - xz * yy
+            scale = WEIGHT / (xx * ax + xy * ay + xz * az)
+            inverse[i, 0], inverse[i, 3], inverse[i, 4] = ax * scale, ay * scale, az * scale
+            inverse[i, 1] = (xx * zz - xz * xz) * scale
+            inverse[i, 2] = (xx * yy - xy * xy) * scale
+            inverse[i, 5] = (xy * xz - xx * yz) * scale
+
+
+@parallel_kernel
+def add_vertex_blocks(chunks, inverse, residual, z):
+    """Add to z [m] what the inverse blocks make of the residual [N]."""
+    for chunk in prange(chunks.body.shape[0]):
+        for i in range(chunks.start[chunk], chunks.start[chunk + 1]):
+            x, y, w = residual[i, 0], residual[i, 1], residual[i, 2]
+            z[i, 0] += inverse[i, 0] * x + inverse[i, 3] * y + inverse[i, 4] * w
+            z[i, 1] += inverse[i, 3] * x + inverse[i, 1] * y + inverse[i, 5] * w
+            z[i, 2] += inverse[i, 4] * x + inverse[i, 5] * y + inverse[i, 2] * w

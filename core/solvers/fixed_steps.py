@@ -1,0 +1,26 @@
+"""What solvers have in common that take every substep by itself."""
+
+from abc import ABC, abstractmethod
+
+from ..model import FloatArray
+from ..state import State
+from .given import Motion
+
+
+class FixedSteps(ABC):
+    """Advances a model by substeps of one length."""
+
+    def join(self, _state: State, _left: int) -> int:
+        """How many substeps to take as one: always 1."""
+        return 1
+
+    def step(self, before: State, after: State, motion: Motion, share: float, gas: FloatArray, _count: int = 1) -> None:
+        """One substep, see `choice.Solver`."""
+        self.substep(before, after, motion, share, gas)
+
+    @abstractmethod
+    def substep(self, before: State, after: State, motion: Motion, share: float, gas: FloatArray) -> None:
+        """One substep from `before` to `after`, which may be the same object.
+
+        `share` is the part of the frame (0 to 1) that lies behind at its start; `gas` nRT [J] at its end.
+        """
