@@ -78,12 +78,10 @@ def test_a_ball_at_rest_takes_a_frame_as_one_step_and_an_impact_every_substep():
 def test_joined_steps_end_where_single_ones_do():
     frames = 12
     single, solver = wobble(64, 50.0, 0.0, frames)
-    start, _ = wobble(1, 1e9, 0.0)
     joined, joining = wobble(64, 50.0, 1e-3, frames)
     assert joining.counts.stages < 0.5 * solver.counts.stages
-    # at most 64 steps a frame, each wrong by 1e-3 of the radius at most, and mostly by far less
-    moved = np.linalg.norm(single - start, axis=1).max()
-    assert np.linalg.norm(joined - single, axis=1).max() < 5e-3 * HEAVY.radius < 0.5 * moved
+    # the egg is 0.02 of the radius out of round; the phase of its waves is what differs
+    assert np.linalg.norm(joined - single, axis=1).max() < 2.5e-3 * HEAVY.radius
 
 
 @pytest.mark.parametrize("substeps", [1, 3, 7, 10, 16])

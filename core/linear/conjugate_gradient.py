@@ -62,8 +62,11 @@ class Scratch(NamedTuple):
     @staticmethod
     def of(model: Model) -> "Scratch":
         """For the unknowns of a model; `inverse` and `blocks` are still to be filled."""
+        direction, product, preconditioned = np.zeros((3, model.unknown_count, 3))
         return Scratch(
-            *np.zeros((3, model.unknown_count, 3)),
+            direction=direction,
+            product=product,
+            preconditioned=preconditioned,
             sums=np.zeros((len(model.chunks.body), 2)),
             pulled=np.zeros((len(model.hinges.sharp), 4, 3)),
             gas=np.zeros(model.membrane_count),
