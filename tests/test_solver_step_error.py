@@ -80,8 +80,8 @@ def test_joined_steps_end_where_single_ones_do():
     single, solver = wobble(64, 50.0, 0.0, frames)
     joined, joining = wobble(64, 50.0, 1e-3, frames)
     assert joining.counts.stages < 0.5 * solver.counts.stages
-    # the egg is 0.02 of the radius out of round; the phase of its waves is what differs
-    assert np.linalg.norm(joined - single, axis=1).max() < 2.5e-3 * HEAVY.radius
+    # up to 64 steps a frame may each be wrong by 1e-3 on the average of all vertices; the egg is 0.02 out of round
+    assert np.linalg.norm(joined - single, axis=1).max() < 5e-3 * HEAVY.radius
 
 
 @pytest.mark.parametrize("substeps", [1, 3, 7, 10, 16])
