@@ -176,6 +176,7 @@ def _advance(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, here: Sessi
     objects = {obj.session_uid: obj for obj in scene.objects}
     given = capture.frame_input(here.start, objects, depsgraph)
     here.world.advance_frame(given)
-    here.gauges[frame] = [(body.volume_ratio, body.gauge_pressure) for body in here.world.diagnostics().bodies]
-    here.slack_skins = xpbd_limits.skins_that_are_slack(scene, here, here.world, frame)
+    found = here.world.diagnostics().bodies
+    here.gauges[frame] = [(body.volume_ratio, body.gauge_pressure) for body in found]
+    here.slack_skins = xpbd_limits.skins_that_are_slack(scene, here, here.world.model, found, frame)
     here.cache.append(frame, *capture.frame_of(here.world, here.start, objects, depsgraph))
