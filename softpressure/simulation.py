@@ -63,7 +63,7 @@ def reset(scene: bpy.types.Scene) -> None:
 
 def simulate(scene: bpy.types.Scene) -> Iterator[Progress]:
     """Fill the cache to the last frame; yields after each frame. Raises with a sentence if it cannot go on."""
-    yield from prepare()
+    yield from prepare(scene)
     here = session.of(scene)
     settings = scene.softpressure
     problems = bodies.prepare(session.objects(scene, "SOFT", "RIGID", "COLLIDER"))
@@ -126,7 +126,7 @@ def _frame_to_simulate(scene: bpy.types.Scene, here: Session) -> int | None:
     if frame != here.cache.last_frame + 1 or here.is_out_of_date(scene):
         return None
     # A window that compiles for a minute looks like a hang: the timeline waits. `simulate` comes here prepared.
-    return frame if bpy.app.background or is_prepared() else None
+    return frame if bpy.app.background or is_prepared(scene) else None
 
 
 def _sees_bodies(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, here: Session) -> bool:

@@ -98,7 +98,7 @@ def falling(monkeypatch: pytest.MonkeyPatch) -> type[FallingWorld]:
     """The quick stand-in instead of the solver."""
     FallingWorld.made.clear()
     monkeypatch.setattr(capture, "World", FallingWorld)
-    monkeypatch.setattr(prepare, "_is_prepared", True)  # it has no kernels
+    monkeypatch.setattr(prepare, "is_prepared", lambda *_: True)  # it has no kernels
     return FallingWorld
 
 
