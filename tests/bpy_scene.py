@@ -64,8 +64,8 @@ class FallingWorld:
         return self.state.positions[self._points(membrane)]
 
     def diagnostics(self) -> Any:
-        count = self.model.membrane_count
-        return SimpleNamespace(bodies=[SimpleNamespace(volume_ratio=0.982, gauge_pressure=2310.0)] * count)
+        told = {"volume_ratio": 0.982, "gauge_pressure": 2310.0}
+        return SimpleNamespace(bodies=[SimpleNamespace(gas=float(gas), **told) for gas in self.state.gas])
 
     def save(self) -> State:
         return self.state.copy()
