@@ -106,7 +106,7 @@ def on_first_compile(call: Callable[[], None]) -> None:
     _compiles.call = call
 
 
-class _Compiles(event.Listener):
+class _Compiles(event.Listener):  # type: ignore[misc]
     """Counts what numba compiles of this package."""
 
     def __init__(self) -> None:
