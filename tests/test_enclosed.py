@@ -48,5 +48,5 @@ def test_a_solid_is_measured_by_its_surface_and_a_loop_by_area_and_depth():
     assert ring == pytest.approx(0.2 * area, rel=ROUNDING)
     world = World(builder.build())
     assert [body.volume_ratio for body in world.diagnostics().bodies] == pytest.approx([1.0, 1.0], rel=ROUNDING)
-    assert solid > 0.0
+    assert solid == pytest.approx(1.0, rel=ROUNDING)  # its cells fill the box
     assert [body.gas > 0.0 for body in world.diagnostics().bodies] == [False, True]
