@@ -85,7 +85,8 @@ def triangle_areas(positions: FloatArray, triangles: IntArray) -> FloatArray:
 
 def signed_volume(positions: FloatArray, triangles: IntArray) -> float:
     """Enclosed volume [m^3], positive for outward winding; taken about the centre for accuracy far from the origin."""
-    a, b, c = (positions[triangles[:, corner]] - positions.mean(axis=0) for corner in range(3))
+    middle = positions.mean(axis=0)
+    a, b, c = (positions[triangles[:, corner]] - middle for corner in range(3))
     return float(np.einsum("ij,ij->", a, np.cross(b, c)) / 6.0)
 
 
