@@ -38,7 +38,7 @@ def is_prepared(scene: bpy.types.Scene) -> bool:
         return True
     kernels.start(*method)
     if not bpy.app.timers.is_registered(_tell):
-        bpy.app.timers.register(_tell)
+        bpy.app.timers.register(_tell, persistent=True)
     return False
 
 
@@ -63,6 +63,14 @@ def what_to_prepare(scene: bpy.types.Scene) -> str:
     return "" if kernels.is_prepared(*method) else f"{kernels.COMPILING}."
 
 
+def stop_telling() -> None:
+    """Give the status bars back now (the extension is disabled)."""
+    for timer in (_tell, _clear):
+        if bpy.app.timers.is_registered(timer):
+            bpy.app.timers.unregister(timer)
+            _say(None)
+
+
 def _kernels_of(scene: bpy.types.Scene) -> tuple[ModuleType, tuple[str, "MethodOptions"]]:
     """The module that prepares kernels, and what it needs to know of a scene."""
     engine()
@@ -83,7 +91,7 @@ def _tell() -> float | None:
 
     error = kernels.failure()
     _say(f"Soft Pressure: the solver cannot be compiled: {error}" if error else _READY)
-    bpy.app.timers.register(_clear, first_interval=_SAY_END)
+    bpy.app.timers.register(_clear, first_interval=_SAY_END, persistent=True)
     return None
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import bpy
 import numpy as np
 import pytest
+import softpressure_ext
 from bpy_scene import FallingWorld, add_ball, empty_file, falling, frame, play, this_session  # noqa: F401
 from softpressure_ext.core import prepare
 from softpressure_ext.core.cache import FrameCache
@@ -189,6 +190,18 @@ def test_a_timeline_waits_and_says_what_for(first_start: Said) -> None:
     assert first_start.sentences[-1] is None  # the status bar is Blender's again
     play(1, 4)
     assert this_session().cache.last_frame == 4
+
+
+def test_disabling_the_extension_gives_the_status_bar_back(first_start: Said) -> None:
+    add_ball()
+    play(1, 2)
+    engine._tell()
+    softpressure_ext.unregister()
+    try:
+        assert first_start.sentences[-1] is None
+        assert not bpy.app.timers.is_registered(engine._tell)
+    finally:
+        softpressure_ext.register()
 
 
 def test_another_method_is_prepared_when_it_is_used(first_start: Said) -> None:
