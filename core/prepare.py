@@ -1,28 +1,56 @@
-"""Compiling all kernels before they are needed, or loading them from the file cache, with progress."""
+"""Compiling all kernels before they are needed, or loading them from the file cache, with progress.
 
+A method has kernels of its own, and so have some choices beside it, so each is prepared by itself. Where kernels are
+kept in files, a mark beside them says that all of a method were compiled on this machine. With the mark there is
+nothing to prepare: each kernel is loaded when it is called, which takes milliseconds.
+"""
+
+import contextlib
+import functools
+import hashlib
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
 
+import numba
 import numpy as np
+from numba.core import event
 from numba.core.dispatcher import Dispatcher
+from numba.core.registry import cpu_target
 
 from .builder import ModelBuilder
 from .errors import SoftPressureError
 from .model import FloatArray, IntArray
+from .options import DEFAULTS, MethodOptions
 from .world import FrameInput, World
 
+#: What happens when something has to be compiled, for those who wait.
+COMPILING = "Compiling the solver, once for this machine (one to three minutes)"
+#: The same while all comes from files.
+LOADING = "Loading the solver"
 #: How often progress is reported [s].
 _INTERVAL = 0.1
 
+#: A method and the choices beside it, as far as they call other kernels.
+_Method = tuple[str, MethodOptions]
+
 _thread: threading.Thread | None = None
-_error: Exception | None = None
-_is_prepared = False
+_failure: Exception | None = None  # of the last thread
+_prepared: set[_Method] = set()
 
 
-def is_prepared() -> bool:
-    """Whether all kernels are ready, so that a frame takes no longer than it must."""
-    return _is_prepared
+def is_prepared(solver: str = "IMPLICIT", options: MethodOptions = DEFAULTS) -> bool:
+    """Whether all kernels of a method are ready or lie in files, so that a frame takes no longer than it must."""
+    method = _method(solver, options)
+    if method in _prepared:
+        return True
+    mark = _mark(method)
+    if mark is None or not mark.exists():
+        return False
+    _prepared.add(method)
+    return True
 
 
 def is_running() -> bool:
@@ -30,45 +58,113 @@ def is_running() -> bool:
     return _thread is not None and _thread.is_alive()
 
 
-def start() -> None:
-    """Begin to prepare in a thread, unless that is done or under way."""
-    global _thread, _error
-    if _is_prepared or is_running():
+def failure() -> Exception | None:
+    """What went wrong the last time kernels were prepared, None if nothing did."""
+    return _failure
+
+
+def start(solver: str = "IMPLICIT", options: MethodOptions = DEFAULTS) -> None:
+    """Begin to prepare a method in a thread, unless that is done or another one is under way."""
+    global _thread, _failure
+    if is_prepared(solver, options) or is_running():
         return
-    _error = None
+    _failure = None
     # A daemon: who ends the program does not wait for a compiler.
-    _thread = threading.Thread(target=_run, name="Soft Pressure kernels", daemon=True)
+    _thread = threading.Thread(target=_run, args=(_method(solver, options),), name="Soft Pressure kernels", daemon=True)
     _thread.start()
 
 
-def progress() -> tuple[int, int]:
-    """Number of kernels that are ready, and of all. Helpers of kernels from the file cache count as missing."""
+def progress() -> tuple[int, int, str]:
+    """Number of kernels that are ready, of all, and what happens. Helpers of kernels from files count as missing."""
     kernels = _kernels()
-    return sum(1 for kernel in kernels if kernel.signatures), len(kernels)
+    return sum(1 for kernel in kernels if kernel.signatures), len(kernels), COMPILING if compile_count() else LOADING
 
 
-def prepare() -> Iterator[tuple[int, int, str]]:
-    """Wait until all kernels are ready, yielding (done, total, label) ten times a second.
+def prepare(solver: str = "IMPLICIT", options: MethodOptions = DEFAULTS) -> Iterator[tuple[int, int, str]]:
+    """Wait until all kernels of a method are ready, yielding (done, total, label) ten times a second.
 
     A thread does the work; who stops iterating leaves it running. Raises what went wrong in it.
     """
-    start()
-    while _thread is not None and _thread.is_alive():
-        _thread.join(_INTERVAL)
-        yield *progress(), "Preparing solver"
-    if _error is not None:
-        raise _error
-    total = progress()[1]
+    while not is_prepared(solver, options):
+        start(solver, options)
+        while _thread is not None and _thread.is_alive():
+            _thread.join(_INTERVAL)
+            yield progress()
+        if _failure is not None:
+            raise _failure
+    total = len(_kernels())
     yield total, total, "Solver is prepared"
 
 
-def _run() -> None:
-    global _error, _is_prepared
+def compile_count() -> int:
+    """How many kernels of this package were compiled in this process, not loaded; each type of arguments counts."""
+    return _compiles.count
+
+
+def on_first_compile(call: Callable[[], None]) -> None:
+    """Have `call` called when a kernel is about to be compiled for the first time in this process."""
+    _compiles.call = call
+
+
+class _Compiles(event.Listener):  # type: ignore[misc]
+    """Counts what numba compiles of this package."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.call: Callable[[], None] | None = None
+
+    def on_start(self, found: event.Event) -> None:
+        if not found.data["dispatcher"].py_func.__module__.startswith(f"{__package__}."):
+            return
+        self.count += 1
+        if self.call is not None:
+            call, self.call = self.call, None
+            call()
+
+    def on_end(self, found: event.Event) -> None:
+        pass
+
+
+_compiles = _Compiles()
+event.register("numba:compile", _compiles)
+
+
+def _method(solver: str, options: MethodOptions) -> _Method:
+    """A method by what it calls: how long a ramp is makes no difference, that there is one does."""
+    return solver, replace(options, ramp_time=float(options.ramp_time > 0.0), stiffest_spring=DEFAULTS.stiffest_spring)
+
+
+def _mark(method: _Method) -> Path | None:
+    """The file that marks a method as compiled: for this code, compiler and processor. None without the code's files.
+
+    Kernels beside the code count as kept, too: `numba.config.CACHE_DIR` is empty then.
+    """
+    here = Path(__file__).parent
+    digest = hashlib.blake2b(digest_size=8)
+    for part in (method, sys.version, numba.__version__, cpu_target.target_context.codegen().magic_tuple()):
+        digest.update(f"{part}\0".encode())
     try:
-        _simulate_everything()
-        _is_prepared = True
+        for path in sorted(here.rglob("*.py")):
+            found = path.stat()
+            digest.update(f"{path} {found.st_mtime_ns} {found.st_size}\0".encode())
+    except OSError:
+        return None
+    folder = Path(numba.config.CACHE_DIR) if numba.config.CACHE_DIR else here / "__pycache__"
+    return folder / f"softpressure_{method[0].lower()}_{digest.hexdigest()}.compiled"
+
+
+def _run(method: _Method) -> None:
+    global _failure
+    try:
+        _simulate_everything(*method)
     except Exception as error:
-        _error = error
+        _failure = error
+        return
+    _prepared.add(method)
+    mark = _mark(method)
+    if mark is not None:
+        with contextlib.suppress(OSError):  # then the next start prepares again
+            mark.touch()
 
 
 def _kernels() -> list[Dispatcher]:
@@ -79,8 +175,20 @@ def _kernels() -> list[Dispatcher]:
     return [item for item in found.values() if item.targetoptions.get("inline") != "always"]
 
 
-def _simulate_everything() -> None:
-    """A small scene in which every kernel is called."""
+#: Makes a world of a model, with the method to prepare.
+_WorldMaker = Callable[..., World]
+
+
+def _simulate_everything(solver: str, options: MethodOptions) -> None:
+    """Small scenes in which every kernel of a method is called."""
+    make = functools.partial(World, solver=solver, options=options)
+    for scene in (_skins, _solids, _solids_alone, _touch_itself, _jelly):
+        with contextlib.suppress(SoftPressureError):  # a method may refuse a scene or diverge in it
+            scene(make)
+
+
+def _skins(make: _WorldMaker) -> None:
+    """Two boxes of skin that overlap, on a floor that moves."""
     positions, triangles = _box(8)
     builder = ModelBuilder()
     for height in (0.0, 0.95):  # they overlap
@@ -97,20 +205,16 @@ def _simulate_everything() -> None:
         )
     corners = np.array([(-2.0, -2.0, -0.01), (2.0, -2.0, -0.01), (0.0, 3.0, -0.01)])
     builder.add_collider("floor", corners, np.array([(0, 1, 2)]))
-    world = World(builder.build(), frame_rate=60.0, substeps=2)
+    world = make(builder.build(), frame_rate=60.0, substeps=2)
     for height in (0.01, 0.0, 0.0):
         try:
             world.advance_frame(FrameInput(collider_positions={0: corners + (0.0, 0.0, height)}))
         except SoftPressureError:  # how it moves does not matter here
             world.reset()
     world.diagnostics()
-    _solids()
-    _solids_alone()
-    _touch_itself()
-    _jelly()
 
 
-def _solids() -> None:
+def _solids(make: _WorldMaker) -> None:
     """Two blocks, edges across edges, with a skin glued to the lower one and another to that skin."""
     positions, triangles = _box(2)
     block, faces = _box(1)
@@ -125,12 +229,12 @@ def _solids() -> None:
     builder.attach_to_membrane(1, [1], 0)
     corners = np.array([(-2.0, -2.0, 0.0), (4.0, -2.0, 0.0), (0.0, 6.0, 0.0)])
     builder.add_collider("floor", corners, np.array([(0, 1, 2)]))
-    world = World(builder.build(), frame_rate=120.0, substeps=1)
+    world = make(builder.build(), frame_rate=120.0, substeps=1)
     for height in (0.0, 0.0, 0.001):
         world.advance_frame(FrameInput(collider_positions={0: corners + (0.0, 0.0, height)}))
 
 
-def _solids_alone() -> None:
+def _solids_alone(make: _WorldMaker) -> None:
     """Two blocks that bounce on each other and on a floor, without a skin: the impulse solver."""
     block, faces = _box(1)
     builder = ModelBuilder()
@@ -138,27 +242,27 @@ def _solids_alone() -> None:
         builder.add_rigid(f"block {height}", block + (height, 0.0, height), faces, velocity=(0.0, 0.0, -height))
     corners = np.array([(-4.0, -4.0, 0.0), (4.0, -4.0, 0.0), (0.0, 6.0, 0.0)])
     builder.add_collider("floor", corners, np.array([(0, 1, 2)]))
-    world = World(builder.build(), frame_rate=120.0, substeps=1)
+    world = make(builder.build(), frame_rate=120.0, substeps=1)
     for _ in range(4):
         world.advance_frame()
 
 
-def _touch_itself() -> None:
+def _touch_itself(make: _WorldMaker) -> None:
     """An empty skin whose walls lie on each other, so that also those kernels are called."""
     positions, triangles = _box(2)
     builder = ModelBuilder(ambient_pressure=0.0)
     builder.add_membrane("flat", positions, triangles, stretch_modulus=100.0, self_collision=True)
-    world = World(builder.build(), frame_rate=240.0, substeps=1)
+    world = make(builder.build(), frame_rate=240.0, substeps=1)
     world.set_positions(0, positions * (1.0, 1.0, 0.02))
     world.advance_frame()
 
 
-def _jelly() -> None:
+def _jelly(make: _WorldMaker) -> None:
     """A soft solid on a floor."""
     builder = ModelBuilder()
     builder.add_solid("jelly", *_box(1), cell_size=0.5, pinned=[0])
     builder.add_collider("floor", np.array([(-2.0, -2.0, -0.01), (2.0, -2.0, -0.01), (0.0, 3.0, -0.01)]), [(0, 1, 2)])
-    world = World(builder.build(), frame_rate=240.0, substeps=1)
+    world = make(builder.build(), frame_rate=240.0, substeps=1)
     world.advance_frame(FrameInput(pinned_positions={0: world.positions(0)[:1]}))
 
 

@@ -85,7 +85,8 @@ def triangle_areas(positions: FloatArray, triangles: IntArray) -> FloatArray:
 
 def signed_volume(positions: FloatArray, triangles: IntArray) -> float:
     """Enclosed volume [m^3], positive for outward winding; taken about the centre for accuracy far from the origin."""
-    a, b, c = (positions[triangles[:, corner]] - positions.mean(axis=0) for corner in range(3))
+    middle = positions.mean(axis=0)
+    a, b, c = (positions[triangles[:, corner]] - middle for corner in range(3))
     return float(np.einsum("ij,ij->", a, np.cross(b, c)) / 6.0)
 
 
@@ -95,8 +96,10 @@ def unique_edges(triangles: IntArray) -> tuple[IntArray, IntArray]:
     Side k joins corners k and k + 1.
     """
     sides = np.stack([triangles, np.roll(triangles, -1, axis=1)], axis=2).reshape(-1, 2)
-    edges, inverse = np.unique(np.sort(sides, axis=1), axis=0, return_inverse=True)
-    return edges.astype(np.int32), inverse.reshape(-1, 3).astype(np.int32)
+    low, high = np.sort(sides.astype(np.int64), axis=1).T
+    base = int(high.max(initial=0)) + 1
+    key, inverse = np.unique(low * base + high, return_inverse=True)  # one number each: rows sort ten times as slowly
+    return np.stack([key // base, key % base], axis=1).astype(np.int32), inverse.reshape(-1, 3).astype(np.int32)
 
 
 def edge_apexes(triangles: IntArray, edges: IntArray, side_edge: IntArray) -> IntArray:

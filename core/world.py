@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from . import jit
+from .enclosed import EnclosedVolumes
 from .errors import Diverged, DivergenceError, ParameterError
-from .flat.band import STRIP_TO_VOLUME
 from .lattice.follow import followed, held_points
 from .model import FloatArray, Model
 from .options import DEFAULTS, MethodOptions
@@ -21,7 +21,6 @@ from .solvers.counts import Counts
 from .solvers.given import Motion
 from .solvers.rules import gas_rules
 from .state import State, gas_amount
-from .topology import signed_volume
 
 #: Below this number of vertices starting threads costs more than they save, above all on a busy machine.
 PARALLEL_FROM = 20_000
@@ -52,6 +51,7 @@ class BodyDiagnostics:
     volume_ratio: float  # volume over rest volume
     gauge_pressure: float  # [Pa]
     kinetic_energy: float  # [J]
+    gas: float  # nRT [J], 0 for a solid
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +101,11 @@ class World:
         self._gas_rules = gas_rules(model, options)
         self._state = self._start()
         self._rest_size = _sizes(model, model.rest_positions)
+        self._volume = EnclosedVolumes(model)
+        self._rest_volume = [
+            float(model.rest_volume[body]) if model.has_gas(body) else self._volume(body, model.rest_positions)
+            for body in range(model.membrane_count)
+        ]
         self.crossing_triangle_count = 0  # triangles that crossed another body's surface at the start
         self._untangle()
         # points whose motion is given: pinned vertices, then colliders
@@ -220,15 +225,15 @@ class World:
             points = slice(model.body_point_start[body], model.body_point_start[body + 1])
             volume, has_gas = self._volume(body, state.positions), model.has_gas(body)
             gas_volume = volume if self._gas_rules is None else float(self._gas_rules.volumes(state.positions)[body])
-            rest_volume = float(model.rest_volume[body]) if has_gas else self._volume(body, model.rest_positions)
-            speed2 = (state.velocities[points] ** 2).sum(axis=1)
+            mass, v = model.vertex_mass[points], state.velocities[points]
             bodies.append(
                 BodyDiagnostics(
                     name=model.body_names[body],
                     volume=volume,
-                    volume_ratio=volume / rest_volume,
+                    volume_ratio=volume / self._rest_volume[body],
                     gauge_pressure=float(state.gas[body]) / gas_volume - model.ambient_pressure if has_gas else 0.0,
-                    kinetic_energy=0.5 * float((model.vertex_mass[points] * speed2).sum()),
+                    kinetic_energy=0.5 * float(np.einsum("i,ij,ij->", mass, v, v)),
+                    gas=float(state.gas[body]) if has_gas else 0.0,
                 )
             )
         return Diagnostics(
@@ -250,13 +255,6 @@ class World:
     def _untangle(self) -> None:
         with jit.STEP_LOCK:
             self.crossing_triangle_count = self._solver.untangle(self._state)
-
-    def _volume(self, body: int, x: FloatArray) -> float:
-        start = self.model.surfaces.body_triangle_start
-        triangles = self.model.surfaces.triangles[start[body] : start[body + 1]]
-        corners, local = np.unique(triangles, return_inverse=True)  # about their own centre
-        volume = signed_volume(x[corners], local.reshape(-1, 3).astype(np.int32))
-        return STRIP_TO_VOLUME * volume if self.model.flat.depth[body] > 0.0 else volume
 
     def _points(self, membrane: int) -> "np.ndarray[tuple[int], np.dtype[np.int32]]":
         if not 0 <= membrane < self.model.membrane_count:

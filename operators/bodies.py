@@ -36,7 +36,7 @@ class SOFTPRESSURE_OT_add_body(bpy.types.Operator):
         """Add those that can be added, and say why the others cannot."""
         notes, refusals = engine().bodies.add_all(context.scene, _selected_meshes(context), self.kind)
         if notes and not bpy.app.background:
-            is_prepared()  # begins to compile while the person is still setting up the scene
+            is_prepared(context.scene)  # begins to compile while the person is still setting up the scene
         return _finish(self, notes, refusals)
 
 

@@ -7,7 +7,7 @@ import bpy
 
 from ..softpressure import session, status
 from ..softpressure.blender_types import Context
-from ..softpressure.engine import Progress, engine
+from ..softpressure.engine import Progress, engine, what_to_prepare
 from .job import JobOperator
 
 
@@ -32,8 +32,11 @@ class SOFTPRESSURE_OT_simulate(JobOperator, bpy.types.Operator):
         return _has_bodies(cls, context)
 
     def job(self, context: Context) -> Iterator[Progress]:
-        """Frame by frame; whole, the cache goes to disk."""
+        """Frame by frame; whole, the cache goes to disk. The first time it says what takes so long."""
         scene = context.scene
+        sentence = what_to_prepare(scene)
+        if sentence:
+            self.report({"INFO"}, sentence)
         yield from engine().simulation.simulate(scene)
         engine().disk.save(scene)
 

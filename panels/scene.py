@@ -43,8 +43,8 @@ class SOFTPRESSURE_PT_simulation(bpy.types.Panel):
         preparing = engine.preparing()
         if preparing:
             done, total, label = preparing
-            layout.progress(factor=done / max(total, 1), text=f"{label}: {done} of {total}")
-            draw_text(layout, context, "The first start takes minutes. Then play from the first frame.", "INFO")
+            layout.progress(factor=done / max(total, 1), text=f"{done} of {total} kernels")
+            draw_text(layout, context, f"{label}. Then play from the first frame.", "INFO")
         for sentence in status.notices(scene):
             draw_text(layout, context, sentence)
         if session.has_bodies(scene) and not scene.render.use_lock_interface:
@@ -87,7 +87,7 @@ class SOFTPRESSURE_PT_method(bpy.types.Panel):
         layout.use_property_split = True
         layout.prop(settings, "solver")
         if settings.solver != "IMPLICIT":
-            draw_text(layout, context, "Needs many more substeps. The first use compiles for a while.", "INFO")
+            draw_text(layout, context, "Needs many more substeps. Compiles once on first use.", "INFO")
         layout.prop(settings, "volume_rule")
         if settings.volume_rule != "EXACT" and settings.ambient_pressure > 0.0:
             draw_text(layout, context, "Made for a vacuum: set Advanced > Air to 0, else bodies tremble.", "INFO")

@@ -7,7 +7,7 @@ from ..operators import bodies as body_operators
 from ..operators import simulate as simulate_operators
 from ..panels import body as body_panel
 from ..panels import scene as scene_panels
-from . import command, handlers, properties, session
+from . import command, engine, handlers, properties, session
 
 CLASSES = (
     *properties.CLASSES,
@@ -31,6 +31,7 @@ def register() -> None:
 def unregister() -> None:
     """Called when the extension is disabled."""
     command.unregister()
+    engine.stop_telling()
     handlers.unregister()
     properties.unregister()
     for cls in reversed(CLASSES):

@@ -108,6 +108,32 @@ def check(obj: bpy.types.Object, kind: str) -> None:
     """Raise `MeshError` if an object cannot be a body of this kind, as far as its own mesh tells."""
     if kind == "NONE":
         return
+    check_object(obj, kind)
+    mesh: Mesh = obj.data
+    if kind == "RIGID":
+        if is_as_drawn(obj):  # else it is read evaluated when it starts
+            rigid_shape.read(obj.name, mesh, mesh_io.world_matrix(obj), obj.softpressure.rigid_shape)
+        return
+    matrix = mesh_io.world_matrix(obj)
+    local = mesh_io.read_local(mesh)
+    key = mesh_io.live_key(obj)
+    if key is not None:
+        local = mesh_io.read_key(mesh.shape_keys.reference_key)
+    check_surface_of(obj, kind, mesh_io.to_world(matrix, local), mesh_io.read_triangles(mesh, matrix), mesh)
+
+
+def is_as_drawn(obj: bpy.types.Object) -> bool:
+    """Whether the simulation reads an object's own mesh: nothing else shapes what it starts from."""
+    return not obj.modifiers and (obj.data.shape_keys is None or obj.softpressure.kind == "SOFT")
+
+
+def check_before_capture(obj: bpy.types.Object) -> None:
+    """Raise `MeshError` if an object cannot be the body it is; a shape that is captured as drawn is checked then."""
+    (check_object if is_as_drawn(obj) else check)(obj, obj.softpressure.kind)
+
+
+def check_object(obj: bpy.types.Object, kind: str) -> None:
+    """Raise `MeshError` if an object cannot be a body of this kind, whatever the shape of its mesh."""
     if obj.type != "MESH":
         raise MeshError(f"{obj.name}: a {obj.type.lower()} object; only meshes can be bodies. Convert it to a mesh.")
     if obj.mode == "EDIT":
@@ -116,19 +142,8 @@ def check(obj: bpy.types.Object, kind: str) -> None:
     if kind == "SOFT":
         check_ownership(obj)
         check_keys(obj)
-    mesh: Mesh = obj.data
     if kind == "RIGID":
         check_motion(obj)
-        if not obj.modifiers and mesh.shape_keys is None:  # which may change it; it is read evaluated when it starts
-            rigid_shape.read(obj.name, mesh, mesh_io.world_matrix(obj), obj.softpressure.rigid_shape)
-        return
-    matrix = mesh_io.world_matrix(obj)
-    local = mesh_io.read_local(mesh)
-    key = mesh_io.live_key(obj)
-    if key is not None:
-        local = mesh_io.read_key(mesh.shape_keys.reference_key)
-    positions, triangles = mesh_io.to_world(matrix, local), mesh_io.read_triangles(mesh, matrix)
-    check_surface_of(obj, kind, positions, triangles, mesh_io.read_outline(mesh))
 
 
 def is_flat_body(body_type: str, positions: mesh_io.FloatArray) -> bool:
@@ -170,9 +185,9 @@ def check_surface_of(
     kind: str,
     positions: mesh_io.FloatArray,
     triangles: mesh_io.IntArray,
-    outline: mesh_io.IntArray,
+    mesh: Mesh,
 ) -> None:
-    """Raise `MeshError` unless the captured surface can be a body of this kind."""
+    """Raise `MeshError` unless the surface captured of a mesh can be a body of this kind."""
     if kind == "COLLIDER":
         used, kept = usable_part(positions, triangles)
         if np.isfinite(positions).all() and len(triangles) and not len(kept):
@@ -181,12 +196,12 @@ def check_surface_of(
         return
     body_type = obj.softpressure.body_type
     if is_flat_body(body_type, positions):
-        (check_loop if body_type == "LOOP" else outline_of)(obj.name, positions, outline)
+        (check_loop if body_type == "LOOP" else outline_of)(obj.name, positions, mesh_io.read_outline(mesh))
         return
     try:
         check_closed_surface(obj.name, positions, triangles)
     except MeshError as error:
-        if len(outline) and is_flat(positions):
+        if len(mesh_io.read_outline(mesh)) and is_flat(positions):
             raise MeshError(f"{obj.name}: is flat. Choose the type Loop (gas in an outline) or Truss.") from None
         closing = [modifier.name for modifier in obj.modifiers if modifier.type in _CLOSING_MODIFIERS]
         if closing and "open edges" in str(error):

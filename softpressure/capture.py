@@ -214,7 +214,7 @@ def _evaluated(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> bpy.typ
 
 def _body(scene: bpy.types.Scene, obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> Body:
     settings = obj.softpressure
-    bodies.check(obj, settings.kind)
+    bodies.check_before_capture(obj)
     _check_parents(obj)
     evaluated = _evaluated(obj, depsgraph)
     if settings.is_baked:
@@ -233,7 +233,7 @@ def _body(scene: bpy.types.Scene, obj: bpy.types.Object, depsgraph: bpy.types.De
             f"{obj.name}: evaluates to {len(positions)} vertices instead of {len(obj.data.vertices)}. "
             "Apply what changes its topology, or move it behind the deforming modifiers."
         )
-    bodies.check_surface_of(obj, "SOFT", positions, triangles, mesh_io.read_outline(mesh))
+    bodies.check_surface_of(obj, "SOFT", positions, triangles, mesh)
     pinned = mesh_io.group_vertices(obj, settings.pin_group)
     attached, target = _attachment(scene, obj)
     kind = settings.body_type
@@ -280,7 +280,7 @@ def _attachment(scene: bpy.types.Scene, obj: bpy.types.Object) -> tuple[IntArray
 
 def _solid(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> Solid:
     settings = obj.softpressure
-    bodies.check(obj, "RIGID")
+    bodies.check_before_capture(obj)
     if settings.is_baked:
         raise SoftPressureError(f"{obj.name}: is baked. Free the bake before simulating again.")
     evaluated = _evaluated(obj, depsgraph)
@@ -309,16 +309,15 @@ def _values(settings: Any, names: tuple[str, ...]) -> dict[str, Any]:
 
 
 def _obstacle(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> Obstacle:
-    bodies.check(obj, "COLLIDER")
+    bodies.check_before_capture(obj)
     _check_parents(obj)
     evaluated = _evaluated(obj, depsgraph)
     mesh, matrix = evaluated.data, mesh_io.world_matrix(evaluated)
     local = mesh_io.read_local(mesh)
     positions = mesh_io.to_world(matrix, local)
     triangles = mesh_io.read_triangles(mesh, matrix)
-    bodies.check_surface_of(obj, "COLLIDER", positions, triangles, mesh_io.read_outline(mesh))
+    bodies.check_surface_of(obj, "COLLIDER", positions, triangles, mesh)
     used, kept = bodies.usable_part(positions, triangles)
-    has_own_shape = not obj.modifiers and obj.data.shape_keys is None
     return Obstacle(
         object_uid=obj.session_uid,
         name=obj.name,
@@ -326,7 +325,7 @@ def _obstacle(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> Obstacle
         used=used,
         triangles=kept,
         positions=positions[used],
-        local=local[used] if has_own_shape else None,
+        local=local[used] if bodies.is_as_drawn(obj) else None,
         matrix=matrix,
         settings=_values(obj.softpressure, _SURFACE),
     )

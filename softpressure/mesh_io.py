@@ -58,8 +58,10 @@ def read_triangles(mesh: Mesh, matrix: FloatArray) -> IntArray:
 def read_outline(mesh: Mesh) -> IntArray:
     """Edges that belong to one face or none: the outline of a flat mesh, with faces or without, shape (n, 2)."""
     edges, corners = np.empty(2 * len(mesh.edges), np.int32), np.empty(len(mesh.loops), np.int32)
-    mesh.edges.foreach_get("vertices", edges)
-    mesh.loops.foreach_get("edge_index", corners)
+    if len(edges):
+        mesh.attributes[".edge_verts"].data.foreach_get("value", edges)
+    if len(corners):
+        mesh.attributes[".corner_edge"].data.foreach_get("value", corners)
     return edges.reshape(-1, 2)[np.bincount(corners, minlength=len(mesh.edges)) < 2]
 
 

@@ -11,6 +11,7 @@ from . import fingerprint
 if TYPE_CHECKING:
     from ..core import World
     from ..core.cache import FrameCache
+    from ..core.solvers.xpbd.held import GaugeLeft
     from .capture import Start
 
 _log = logging.getLogger("softpressure")
@@ -41,6 +42,8 @@ class Session:
     gauges: dict[int, list[tuple[float, float]]] = field(default_factory=dict)
     #: Share of the pressure asked for that each body holds, by frame, with XPBD only; not kept on disk.
     held: dict[int, list[float]] = field(default_factory=dict)
+    #: What tells it of the bodies of `world`; None before it is asked for.
+    gauge_left: "GaugeLeft | None" = None
     #: What the method does not hold, in sentences: of solids, known from the start; of skins, at the last frame.
     soft_solids: list[str] = field(default_factory=list)
     slack_skins: list[str] = field(default_factory=list)
@@ -58,6 +61,7 @@ class Session:
         self.shown.clear()
         self.gauges.clear()
         self.held.clear()
+        self.gauge_left = None
         self.soft_solids, self.slack_skins = [], []
 
     def fail(self, sentence: str) -> None:

@@ -63,7 +63,7 @@ def reset(scene: bpy.types.Scene) -> None:
 
 def simulate(scene: bpy.types.Scene) -> Iterator[Progress]:
     """Fill the cache to the last frame; yields after each frame. Raises with a sentence if it cannot go on."""
-    yield from prepare()
+    yield from prepare(scene)
     here = session.of(scene)
     settings = scene.softpressure
     problems = bodies.prepare(session.objects(scene, "SOFT", "RIGID", "COLLIDER"))
@@ -111,7 +111,7 @@ def _leaves_unseen_start(scene: bpy.types.Scene, here: Session) -> bool:
     first = scene.softpressure.frame_start
     if scene.frame_current != first + 1 or here.seen_frame not in (None, first) or not _may_simulate(scene):
         return False
-    return here.cache is None or here.is_out_of_date(scene)
+    return (here.cache is None or here.is_out_of_date(scene)) and _can_step(scene)
 
 
 def _frame_to_simulate(scene: bpy.types.Scene, here: Session) -> int | None:
@@ -119,14 +119,21 @@ def _frame_to_simulate(scene: bpy.types.Scene, here: Session) -> int | None:
     frame, settings = scene.frame_current, scene.softpressure
     if not _may_simulate(scene):
         return None
-    if frame == settings.frame_start:
-        return frame
-    if here.cache is None or here.start is None or here.error or frame > settings.frame_end:
-        return None
-    if frame != here.cache.last_frame + 1 or here.is_out_of_date(scene):
-        return None
-    # A window that compiles for a minute looks like a hang: the timeline waits. `simulate` comes here prepared.
-    return frame if bpy.app.background or is_prepared() else None
+    if frame != settings.frame_start:
+        if here.cache is None or here.start is None or here.error or frame > settings.frame_end:
+            return None
+        if frame != here.cache.last_frame + 1 or here.is_out_of_date(scene):
+            return None
+    return frame if _can_step(scene) else None
+
+
+def _can_step(scene: bpy.types.Scene) -> bool:
+    """Whether a frame takes no longer than it must; begins to prepare if not.
+
+    A window that compiles for a minute looks like a hang: the timeline waits, even to make a world at the first frame.
+    `simulate` comes here prepared.
+    """
+    return bpy.app.background or is_prepared(scene)
 
 
 def _sees_bodies(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, here: Session) -> bool:
@@ -176,6 +183,7 @@ def _advance(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, here: Sessi
     objects = {obj.session_uid: obj for obj in scene.objects}
     given = capture.frame_input(here.start, objects, depsgraph)
     here.world.advance_frame(given)
-    here.gauges[frame] = [(body.volume_ratio, body.gauge_pressure) for body in here.world.diagnostics().bodies]
-    here.slack_skins = xpbd_limits.skins_that_are_slack(scene, here, here.world, frame)
+    found = here.world.diagnostics().bodies
+    here.gauges[frame] = [(body.volume_ratio, body.gauge_pressure) for body in found]
+    here.slack_skins = xpbd_limits.skins_that_are_slack(scene, here, here.world.model, found, frame)
     here.cache.append(frame, *capture.frame_of(here.world, here.start, objects, depsgraph))

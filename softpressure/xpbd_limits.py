@@ -1,10 +1,12 @@
 """What XPBD does not hold, in sentences for the panel; they are made while frames are simulated, not while it draws."""
 
+from collections.abc import Sequence
+
 import bpy
 import numpy as np
 
-from ..core import World
-from ..core.solvers.xpbd.held import gauge_left, times_as_soft
+from ..core import BodyDiagnostics, Model
+from ..core.solvers.xpbd.held import GaugeLeft, times_as_soft
 from ..core.topology import signed_volume
 from .capture import Start
 from .session import Session
@@ -35,19 +37,22 @@ def solids_that_give_way(scene: bpy.types.Scene, start: Start) -> list[str]:
     return found
 
 
-def skins_that_are_slack(scene: bpy.types.Scene, here: Session, world: World, frame: int) -> list[str]:
+def skins_that_are_slack(
+    scene: bpy.types.Scene, here: Session, model: Model, bodies: Sequence[BodyDiagnostics], frame: int
+) -> list[str]:
     """A sentence for each skin that holds too little of its pressure after a frame; none with another method.
 
-    Notes the frame's shares in `here.held`.
+    `bodies` are those of `World.diagnostics` after the frame, whose shares are noted in `here.held`.
     """
     if scene.softpressure.solver != "XPBD":
         return []
-    pressures = np.array([body.gauge_pressure for body in world.diagnostics().bodies])
-    here.held[frame] = gauge_left(world.model, world.save().gas, pressures).tolist()
+    here.gauge_left = here.gauge_left or GaugeLeft(model)
+    gas, pressure = (np.array([getattr(body, name) for body in bodies]) for name in ("gas", "gauge_pressure"))
+    here.held[frame] = here.gauge_left(gas, pressure).tolist()
     last = [here.held[k] for k in range(frame - FRAMES + 1, frame + 1) if k in here.held]
     shares = np.mean(last, axis=0)
     return [
         f"{name} holds {max(100.0 * share, 0.0):.0f} % of its pressure. {_REMEDY}"
-        for name, share in zip(world.model.body_names, shares.tolist(), strict=False)
+        for name, share in zip(model.body_names, shares.tolist(), strict=False)
         if share < SLACK
     ]

@@ -64,8 +64,8 @@ class FallingWorld:
         return self.state.positions[self._points(membrane)]
 
     def diagnostics(self) -> Any:
-        count = self.model.membrane_count
-        return SimpleNamespace(bodies=[SimpleNamespace(volume_ratio=0.982, gauge_pressure=2310.0)] * count)
+        told = {"volume_ratio": 0.982, "gauge_pressure": 2310.0}
+        return SimpleNamespace(bodies=[SimpleNamespace(gas=float(gas), **told) for gas in self.state.gas])
 
     def save(self) -> State:
         return self.state.copy()
@@ -98,7 +98,7 @@ def falling(monkeypatch: pytest.MonkeyPatch) -> type[FallingWorld]:
     """The quick stand-in instead of the solver."""
     FallingWorld.made.clear()
     monkeypatch.setattr(capture, "World", FallingWorld)
-    monkeypatch.setattr(prepare, "_is_prepared", True)  # it has no kernels
+    monkeypatch.setattr(prepare, "is_prepared", lambda *_: True)  # it has no kernels
     return FallingWorld
 
 

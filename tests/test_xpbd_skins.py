@@ -23,7 +23,7 @@ from scenes import (
     velocity,
 )
 from softpressure_ext.core import FrameInput, ModelBuilder, World, world
-from softpressure_ext.core.solvers.xpbd.held import expected_gauge_pressure, gauge_left
+from softpressure_ext.core.solvers.xpbd.held import GaugeLeft
 
 
 def xpbd_ball(ball=BEACH_BALL, subdivisions=2, *, frame_rate=24.0, substeps=20, **options):
@@ -155,20 +155,20 @@ def test_what_is_expected_of_a_ball_is_the_closed_form():
         gas = (ball.gauge_pressure + 101_325.0) * model.rest_volume
         expected = (ball.gauge_pressure + 101_325.0) / ball.volume_ratio - 101_325.0
         # the polyhedron of 2 562 vertices is smaller than the ball by 0.2 %
-        assert expected_gauge_pressure(model, gas)[0] == pytest.approx(expected, rel=5e-3)
-        assert gauge_left(model, gas, np.array([0.5 * expected]))[0] == pytest.approx(0.5, rel=5e-3)
-    slack = gauge_left(model, 101_325.0 * model.rest_volume, np.array([0.0]))
+        assert GaugeLeft(model).expected(gas)[0] == pytest.approx(expected, rel=5e-3)
+        assert GaugeLeft(model)(gas, np.array([0.5 * expected]))[0] == pytest.approx(0.5, rel=5e-3)
+    slack = GaugeLeft(model)(101_325.0 * model.rest_volume, np.array([0.0]))
     assert slack[0] == 1.0
-    sucked = expected_gauge_pressure(model, 0.9 * 101_325.0 * model.rest_volume)[0]
+    sucked = GaugeLeft(model).expected(0.9 * 101_325.0 * model.rest_volume)[0]
     assert -0.1 * 101_325.0 < sucked < 0.0
 
 
 def test_the_light_skin_of_a_basketball_gives_way():
-    """The limit that the documentation states, and that `gauge_left` tells."""
+    """The limit that the documentation states, and that `GaugeLeft` tells."""
     world = xpbd_ball(BASKETBALL, 3, floor=False, gravity=(0.0, 0.0, 0.0), damping=5.0)
     run(world, 24)
     found = world.diagnostics().bodies[0]
-    left = gauge_left(world.model, world.save().gas, np.array([found.gauge_pressure]))[0]
+    left = GaugeLeft(world.model)(world.save().gas, np.array([found.gauge_pressure]))[0]
     assert 0.0 < left < 0.5
 
 

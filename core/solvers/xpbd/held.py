@@ -16,54 +16,68 @@ import numpy as np
 from ...model import FloatArray, Model
 from ...topology import triangle_areas
 
-#: Halvings of the strain; the last is below rounding.
+#: Halvings of the strain at most; the last is below rounding.
 HALVINGS = 200
 
 
-def expected_gauge_pressure(model: Model, gas: FloatArray) -> FloatArray:
-    """Gauge pressure [Pa] that each membrane holds at rest; `gas` = nRT [J] of each.
+class GaugeLeft:
+    """Tells of the membranes of a model how much of their gauge pressure is there.
 
-    Taken as a ball of its volume, a loop as a circle of its area.
-
-    Exact for balls and circles, an estimate for other shapes: a long or flat body holds less.
+    What does not change with the frame is found once.
     """
-    asked = _asked_pressure(model, gas)
-    flat, depth = model.flat.depth > 0.0, np.where(model.flat.depth > 0.0, model.flat.depth, 1.0)
-    radius = np.where(flat, np.sqrt(model.rest_volume / depth / np.pi), np.cbrt(0.75 / np.pi * model.rest_volume))
-    modulus = _stretch_modulus(model)
-    bulge, pull = np.where(flat, 1.0, 0.5), np.where(flat, 3.0, 1.5)
-    low = np.where(asked > 0.0, 0.0, -1.0)
-    high = np.where(asked > 0.0, 1.0, 0.0)
 
-    def grown(strain: FloatArray) -> FloatArray:
-        """Volume over rest volume."""
-        return np.asarray(np.where(flat, (1.0 + strain) ** 2, (1.0 + strain) ** 3))
+    def __init__(self, model: Model) -> None:
+        self._model = model
+        self._modulus = _stretch_modulus(model)
+        self._known: tuple[FloatArray, FloatArray] | None = None  # gas, and what was expected of it
 
-    def excess(strain: FloatArray) -> FloatArray:
-        """What pulls outwards minus what pulls inwards [N/m]."""
-        with np.errstate(divide="ignore", over="ignore"):
-            pressure = (asked + model.ambient_pressure) / grown(strain) - model.ambient_pressure
-        return np.asarray(pressure * radius * (1.0 + strain) * bulge - pull * modulus * strain)
+    def __call__(self, gas: FloatArray, gauge_pressure: FloatArray) -> FloatArray:
+        """Share of the expected gauge pressure that is there, 1 where none is expected; 0.1 is a limp skin.
 
-    while (excess(high) > 0.0).any():
-        high = np.where(excess(high) > 0.0, 2.0 * high, high)
-    for _ in range(HALVINGS):
-        middle = 0.5 * (low + high)
-        outwards = excess(middle) > 0.0
-        low, high = np.where(outwards, middle, low), np.where(outwards, high, middle)
-    return np.asarray((asked + model.ambient_pressure) / grown(low) - model.ambient_pressure)
+        `gas` = nRT [J] and `gauge_pressure` [Pa] of each membrane, as in `World.diagnostics`.
+        """
+        share = np.ones(self._model.membrane_count)
+        np.divide(gauge_pressure, self.expected(gas), out=share, where=_asked_pressure(self._model, gas) > 0.0)
+        return share
 
+    def expected(self, gas: FloatArray) -> FloatArray:
+        """Gauge pressure [Pa] that each membrane holds at rest; `gas` = nRT [J] of each.
 
-def gauge_left(model: Model, gas: FloatArray, gauge_pressure: FloatArray) -> FloatArray:
-    """Share of the expected gauge pressure that is there, 1 where none is expected; 1 is right, 0.1 is a limp skin.
+        Taken as a ball of its volume, a loop as a circle of its area. Exact for balls and circles, an estimate for
+        other shapes: a long or flat body holds less.
+        """
+        if self._known is None or not np.array_equal(self._known[0], gas):
+            self._known = gas.copy(), self._solve(gas)
+        return self._known[1]
 
-    `gas` = nRT [J] and `gauge_pressure` [Pa] of each membrane, as in `World.diagnostics`.
-    """
-    expected = expected_gauge_pressure(model, gas)
-    asked = _asked_pressure(model, gas)
-    share = np.ones(model.membrane_count)
-    np.divide(gauge_pressure, expected, out=share, where=asked > 0.0)
-    return share
+    def _solve(self, gas: FloatArray) -> FloatArray:
+        model, modulus = self._model, self._modulus
+        asked = _asked_pressure(model, gas)
+        flat, depth = model.flat.depth > 0.0, np.where(model.flat.depth > 0.0, model.flat.depth, 1.0)
+        radius = np.where(flat, np.sqrt(model.rest_volume / depth / np.pi), np.cbrt(0.75 / np.pi * model.rest_volume))
+        bulge, pull = np.where(flat, 1.0, 0.5), np.where(flat, 3.0, 1.5)
+        low = np.where(asked < 0.0, -1.0, 0.0)
+        high = np.where(asked > 0.0, 1.0, 0.0)
+
+        def grown(strain: FloatArray) -> FloatArray:
+            """Volume over rest volume."""
+            return np.asarray(np.where(flat, (1.0 + strain) ** 2, (1.0 + strain) ** 3))
+
+        def excess(strain: FloatArray) -> FloatArray:
+            """What pulls outwards minus what pulls inwards [N/m]."""
+            with np.errstate(divide="ignore", over="ignore"):
+                pressure = (asked + model.ambient_pressure) / grown(strain) - model.ambient_pressure
+            return np.asarray(pressure * radius * (1.0 + strain) * bulge - pull * modulus * strain)
+
+        while (excess(high) > 0.0).any():
+            high = np.where(excess(high) > 0.0, 2.0 * high, high)
+        for _ in range(HALVINGS):
+            middle = 0.5 * (low + high)
+            if ((middle == low) | (middle == high)).all():  # no number lies between
+                break
+            outwards = excess(middle) > 0.0
+            low, high = np.where(outwards, middle, low), np.where(outwards, high, middle)
+        return np.asarray((asked + model.ambient_pressure) / grown(low) - model.ambient_pressure)
 
 
 def times_as_soft(modulus: float, cell_size: float, density: float, substep_time: float) -> float:

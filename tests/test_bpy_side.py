@@ -1,0 +1,242 @@
+"""What Blender's side does per frame, counted and never timed, and what it says while the solver is compiled."""
+
+from collections import Counter
+from collections.abc import Iterator
+from types import SimpleNamespace
+from typing import Any
+
+import bpy
+import numpy as np
+import pytest
+import softpressure_ext
+from bpy_scene import FallingWorld, add_ball, empty_file, falling, frame, play, this_session  # noqa: F401
+from softpressure_ext.core import prepare
+from softpressure_ext.core.cache import FrameCache
+from softpressure_ext.core.solvers.xpbd.held import GaugeLeft
+from softpressure_ext.softpressure import capture, engine, fingerprint, mesh_io, simulation
+
+
+class Calls(Counter[str]):
+    """How often functions were called."""
+
+    def watch(self, monkeypatch: pytest.MonkeyPatch, owner: Any, *names: str) -> None:
+        """Count the calls of these functions of a module or class."""
+        for name in names:
+            function = getattr(owner, name)
+
+            def counted(*arguments: Any, _name: str = name, _function: Any = function, **options: Any) -> Any:
+                self[_name] += 1
+                return _function(*arguments, **options)
+
+            monkeypatch.setattr(owner, name, counted)
+
+
+@pytest.fixture
+def calls(falling: type[FallingWorld], monkeypatch: pytest.MonkeyPatch) -> Calls:  # noqa: F811
+    """Calls that read, write or name all vertices of a body, or ask the solver about all."""
+    found = Calls()
+    found.watch(monkeypatch, mesh_io, "read_local", "read_key", "read_triangles", "read_outline", "group_vertices")
+    found.watch(monkeypatch, mesh_io, "write_key", "to_world", "to_local")
+    found.watch(monkeypatch, fingerprint, "of_inputs", "of_arrays")
+    found.watch(monkeypatch, falling, "advance_frame", "positions", "diagnostics", "save")
+    found.watch(monkeypatch, capture, "start", "build_world")
+    found.watch(monkeypatch, FrameCache, "append")
+    return found
+
+
+def add_floor(name: str = "Floor", deforms: bool = False) -> Any:
+    """A plane that is a collider; one that deforms has a modifier."""
+    bpy.ops.mesh.primitive_plane_add(size=20.0, location=(0, 0, -20))
+    floor = bpy.context.object
+    floor.name = name
+    if deforms:
+        floor.modifiers.new("Wave", "WAVE")
+    assert bpy.ops.softpressure.add_body(kind="COLLIDER") == {"FINISHED"}
+    return floor
+
+
+def per_frame(calls: Calls, first: int, last: int) -> dict[str, float]:
+    """Calls per frame while these are played as a window does it, each frame followed by an update."""
+    calls.clear()
+    for number in range(first, last + 1):
+        frame(number)
+        bpy.context.view_layer.update()
+    return {name: count / (last - first + 1) for name, count in calls.items()}
+
+
+@pytest.mark.parametrize("solver", ["IMPLICIT", "XPBD"])
+def test_a_frame_writes_each_body_once_and_reads_no_mesh(calls: Calls, solver: str) -> None:
+    for number in range(3):
+        add_ball(f"Ball {number}", (2 * number, 0, 5), modulus=1e4)
+    add_floor()
+    bpy.context.scene.softpressure.solver = solver
+    play(1, 3)
+    assert per_frame(calls, 4, 8) == {
+        "advance_frame": 1,
+        "diagnostics": 1,
+        "positions": 3,
+        "append": 1,
+        "to_local": 3,
+        "write_key": 3,
+    }
+
+
+def test_what_can_deform_is_read_once_per_frame(calls: Calls) -> None:
+    ball = add_ball()
+    ball.vertex_groups.new(name="Pins").add([0, 1], 1.0, "REPLACE")
+    ball.softpressure.pin_group = "Pins"
+    add_ball("Free", (3, 0, 5))
+    add_floor(deforms=True)
+    play(1, 3)
+    found = per_frame(calls, 4, 8)
+    assert found["read_local"] == found["to_world"] == 2  # the pinned body and the collider
+    assert found["write_key"] == found["to_local"] == 2
+    assert "group_vertices" not in found and "read_triangles" not in found
+
+
+def test_the_meshes_are_hashed_after_an_edit_only(calls: Calls) -> None:
+    ball = add_ball()
+    play(1, 3)
+    assert "of_inputs" not in per_frame(calls, 4, 5)
+    bpy.context.scene.frame_set(5)
+    ball.location.x += 1.0
+    bpy.context.view_layer.update()
+    # out of date, so nothing is simulated; what is shown is written once, for the new matrix
+    assert per_frame(calls, 6, 9) == dict.fromkeys(("of_inputs", "read_key", "to_local", "write_key"), 0.25)
+
+
+def test_playing_from_the_cache_asks_the_solver_nothing(calls: Calls) -> None:
+    add_ball()
+    add_floor()
+    play(1, 6)
+    assert per_frame(calls, 2, 6) == {"to_local": 1, "write_key": 1}
+    calls.clear()
+    frame(6)
+    assert not calls  # the same frame again
+
+
+def test_diagnostics_find_nothing_anew_that_does_not_change(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The corners of each body, the moduli of its skin, and the strain at which it rests."""
+    bpy.context.scene.softpressure.solver = "XPBD"
+    ball = add_ball()
+    ball.softpressure.gauge_pressure = 10.0
+    found = Calls()
+    found.watch(monkeypatch, GaugeLeft, "__init__", "_solve")
+    play(1, 3)
+    assert found == {"__init__": 1, "_solve": 1}
+    found.watch(monkeypatch, np, "unique", "bincount")  # a step of the solver may use them
+    this_session().world.diagnostics()
+    assert found == {"__init__": 1, "_solve": 1}
+    ball.softpressure.keyframe_insert("gauge_pressure", frame=1)
+    play(1, 2)  # simulated anew
+    assert found["__init__"] == 2
+
+
+class Said:
+    """What the status bar shows, one after the other; the kernels, which are not ready."""
+
+    def __init__(self) -> None:
+        self.sentences: list[str | None] = []
+        self.prepared: set[str] = set()
+        self.asked: list[str] = []
+        self.is_running = False
+        self.failure: Exception | None = None
+
+
+@pytest.fixture
+def first_start(monkeypatch: pytest.MonkeyPatch, falling: type[FallingWorld]) -> Iterator[Said]:  # noqa: F811
+    """A window in which nothing has ever been compiled; nothing is compiled here either."""
+    said = Said()
+
+    def start(solver: str, _: Any) -> None:
+        said.asked.append(solver)
+        said.is_running = True
+
+    def prepare_all(solver: str, _: Any) -> Iterator[tuple[int, int, str]]:
+        said.prepared.add(solver)
+        yield 10, 10, "Solver is prepared"
+
+    monkeypatch.setattr(prepare, "is_prepared", lambda solver, _: solver in said.prepared)
+    monkeypatch.setattr(prepare, "start", start)
+    monkeypatch.setattr(prepare, "prepare", prepare_all)
+    monkeypatch.setattr(prepare, "is_running", lambda: said.is_running)
+    monkeypatch.setattr(prepare, "failure", lambda: said.failure)
+    monkeypatch.setattr(prepare, "progress", lambda: (3, 10, prepare.COMPILING))
+    monkeypatch.setattr(engine, "_say", said.sentences.append)
+    window = SimpleNamespace(app=SimpleNamespace(background=False))
+    monkeypatch.setattr(simulation, "bpy", window)
+    yield said
+    for timer in (engine._tell, engine._clear):
+        if bpy.app.timers.is_registered(timer):
+            bpy.app.timers.unregister(timer)
+
+
+def test_a_timeline_waits_and_says_what_for(first_start: Said) -> None:
+    add_ball()
+    play(1, 4)
+    assert this_session().cache is None and not FallingWorld.made  # to make a world needs kernels, too
+    assert set(first_start.asked) == {"IMPLICIT"}
+    assert bpy.app.timers.is_registered(engine._tell)
+    assert engine._tell() == engine._SAY_EVERY
+    assert "Compiling the solver, once" in first_start.sentences[-1] and "3 of 10" in first_start.sentences[-1]
+    assert engine.preparing() == (3, 10, prepare.COMPILING)
+
+    first_start.is_running = False
+    first_start.prepared.add("IMPLICIT")
+    assert engine._tell() is None
+    assert "ready" in first_start.sentences[-1] and "first frame" in first_start.sentences[-1]
+    bpy.app.timers.unregister(engine._tell)
+    engine._clear()
+    assert first_start.sentences[-1] is None  # the status bar is Blender's again
+    play(1, 4)
+    assert this_session().cache.last_frame == 4
+
+
+def test_disabling_the_extension_gives_the_status_bar_back(first_start: Said) -> None:
+    add_ball()
+    play(1, 2)
+    engine._tell()
+    softpressure_ext.unregister()
+    try:
+        assert first_start.sentences[-1] is None
+        assert not bpy.app.timers.is_registered(engine._tell)
+    finally:
+        softpressure_ext.register()
+
+
+def test_another_method_is_prepared_when_it_is_used(first_start: Said) -> None:
+    first_start.prepared.add("IMPLICIT")
+    add_ball()
+    play(1, 3)
+    assert this_session().cache.last_frame == 3 and first_start.asked == []
+    bpy.context.scene.softpressure.solver = "XPBD"
+    play(1, 3)
+    assert len(FallingWorld.made) == 1 and set(first_start.asked) == {"XPBD"}
+    assert this_session().is_out_of_date(bpy.context.scene)
+
+
+def test_a_compiler_that_fails_is_told(first_start: Said) -> None:
+    add_ball()
+    play(1, 2)
+    first_start.is_running, first_start.failure = False, OSError("no space left")
+    engine._tell()
+    assert "cannot be compiled" in first_start.sentences[-1] and "no space left" in first_start.sentences[-1]
+
+
+def test_simulate_reports_once_what_takes_so_long(first_start: Said, capfd: pytest.CaptureFixture[str]) -> None:
+    add_ball()
+    for expected in (1, 0):
+        assert bpy.ops.softpressure.simulate() == {"FINISHED"}
+        assert capfd.readouterr().out.count("Compiling the solver, once") == expected
+
+
+def test_the_console_is_told_of_the_first_kernel(capfd: pytest.CaptureFixture[str]) -> None:
+    engine.engine()
+    engine._tell_console()
+    assert capfd.readouterr().out == f"Soft Pressure: {prepare.COMPILING}.\n"
+
+
+def test_the_status_bar_takes_and_gives_back_a_sentence() -> None:
+    assert bpy.context.window_manager.windows
+    engine._say("Soft Pressure: something")
+    engine._say(None)
