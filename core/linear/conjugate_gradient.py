@@ -23,6 +23,9 @@ from .multigrid import apply_multigrid
 from .rigid_blocks import solve_blocks
 from .vertex_blocks import add_vertex_blocks
 
+#: Where a solution would end with at most this many times as much as is enough, it goes on until it is enough.
+NEARLY_ENOUGH = 20.0
+
 
 class Hessian(NamedTuple):
     """What a Hessian product reads besides the topology (kept flat: numba's parallel loops take no nested tuples)."""
@@ -202,7 +205,8 @@ def conjugate_gradient(
 ):  # fmt: skip
     """Solve H u = residual from u = 0 until r'Br <= tolerance^2 of its first value; `residual` is overwritten.
 
-    Returns the number of iterations and r'Br at the start [J]; does nothing where that is at most `enough` already.
+    Returns the number of iterations and r'Br at the start [J]; does nothing where that is at most `enough` already, and
+    goes on to half of `enough` where that is near.
     `limit` bounds the iterations.
     """
     p, product, z = scratch.direction, scratch.product, scratch.preconditioned
@@ -223,6 +227,9 @@ def conjugate_gradient(
     iterations = 0
     if not start > enough:
         return 0, start
+    target = tolerance * tolerance * start
+    if target < NEARLY_ENOUGH * enough:  # to go on a little costs less than another Newton step
+        target = 0.5 * enough
     while iterations < limit:
         curvature = multiply(
             edges, hinges, chunks, hessian, terms, contact_count, p, stretched, pulled, product, sums, gas
@@ -247,7 +254,7 @@ def conjugate_gradient(
         levels, chunks, scratch.inverse, scratch.blocks, hessian.flat_pairs, hessian.flat_normal, residual, z
     )  # fmt: skip
         following = dot(residual, z, chunks, vertex_count, sums)
-        if not np.isfinite(following) or following <= tolerance * tolerance * start:
+        if not np.isfinite(following) or following <= target:
             break
         ratio = following / size
         size = following

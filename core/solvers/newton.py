@@ -222,15 +222,18 @@ class StageMinimiser:
             set_extra_diagonal(self._multigrid.levels, self._diagonal)
             energy.vertex_blocks(self._scratch.inverse)
             energy.rigid_blocks(self._scratch.blocks)
-            loose = 1.0 if self.contacts.count else FREE_TOLERANCE
+            # without contacts the energy is nearly quadratic: one accurate step is enough
+            loose, reduction = 1.0, settings.linear_tolerance
+            if not self.contacts.count:
+                loose, reduction = FREE_TOLERANCE, FREE_TOLERANCE * settings.newton_tolerance
             iterations, size = conjugate_gradient(
                 model.edges, model.hinges, model.chunks, energy.hessian, energy.acting, energy.acting_count,
                 energy.contact_stretched, self._multigrid.levels, self._residual, self._scratch,
-                loose * settings.linear_tolerance, enough, settings.linear_limit, self._direction,
+                reduction, enough, settings.linear_limit, self._direction,
             )  # fmt: skip
             counts.linear_iterations += iterations
             if iterations == 0:
-                break
+                return
             fall = self._descend(total)
             most = max(most, fall)
             if fall <= SMALL_FALL * most:
