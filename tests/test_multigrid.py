@@ -15,9 +15,10 @@ from multigrid_systems import (
     uneven_problem,
 )
 from numba import njit, set_num_threads
+from softpressure_ext.core.lanes import lane
 from softpressure_ext.core.linear import coarsening, multigrid
+from softpressure_ext.core.linear.cycle import row_sum
 from softpressure_ext.core.linear.multigrid import set_extra_diagonal
-from softpressure_ext.core.linear.row_sum import row_sum
 
 
 @pytest.mark.parametrize("subdivisions", [0, 2, 5])
@@ -273,12 +274,19 @@ def test_extra_diagonal_replaces_the_one_before():
     assert (apply(levels, residual) == apply(untouched, residual)).all()
 
 
-def test_row_sum_is_weight_times_triples():
+def test_row_sum_is_weight_times_rows():
     rng = np.random.default_rng(12)
-    vector = rng.standard_normal(31).astype(np.float32)  # ten triples and the spare element
-    other = (3 * rng.integers(0, 10, 20)).astype(np.uint32)
+    vector = rng.standard_normal(40).astype(np.float32)  # ten rows of four
+    other = (4 * rng.integers(0, 10, 20)).astype(np.uint32)
     weight = rng.standard_normal(20).astype(np.float32)
-    sums = njit(lambda begin, end: row_sum(begin, end, other, weight, vector))
-    for begin, end in ((0, 20), (3, 11), (7, 7)):
-        expected = sum((weight[q] * vector[other[q] : other[q] + 3] for q in range(begin, end)), np.zeros(3))
-        np.testing.assert_allclose(sums(np.uint32(begin), np.uint32(end)), expected, rtol=1e-5, atol=1e-6)
+    start = np.array([0, 11, 11, 20], np.uint32)
+
+    @njit
+    def rows(p):
+        total = row_sum(p, start, other, weight, vector)
+        return lane(total, 0), lane(total, 1), lane(total, 2), lane(total, 3)
+
+    for p in range(3):
+        entries = range(start[p], start[p + 1])
+        expected = sum((weight[q] * vector[other[q] : other[q] + 4] for q in entries), np.zeros(4))
+        np.testing.assert_allclose(rows(p), expected, rtol=1e-5, atol=1e-6)

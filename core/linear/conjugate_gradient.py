@@ -17,6 +17,7 @@ from ..forces.contact import BLOCK_SIZE, add_wrenches, contact_product, contact_
 from ..forces.stretch import stretch_product
 from ..forces.tetrahedra import squeeze_tetrahedra, tetrahedron_force
 from ..jit import kernel, parallel_kernel
+from ..lanes import lane, load3, spread, store3, sum_spread, triple
 from ..plane import hold_in_plane
 from .multigrid import apply_multigrid
 from .rigid_blocks import solve_blocks
@@ -77,41 +78,31 @@ def multiply(edges, hinges, chunks, hessian, terms, contact_count, p, stretched,
                 hessian.tetrahedron_stiffness, hessian.tetrahedron_gradient, p, hessian.tetrahedron_squeeze,
             )  # fmt: skip
     for chunk in prange(chunks.body.shape[0]):
-        along = 0.0
-        swept = 0.0
+        along = spread(0.0)
+        swept = spread(0.0)
         for i in range(chunks.start[chunk], chunks.start[chunk + 1]):
             if hessian.pinned[i]:
-                product[i, 0] = product[i, 1] = product[i, 2] = 0.0
+                store3(product, 3 * i, spread(0.0))
                 continue
-            hx, hy, hz = stretch_product(i, p, edges, hessian.edge_block)
-            m = hessian.inertia[i]
-            hx += m * p[i, 0]
-            hy += m * p[i, 1]
-            hz += m * p[i, 2]
+            here = load3(p, 3 * i)
+            row = hessian.inertia[i] * here + stretch_product(i, here, p, edges, hessian.edge_block)
             if hinge_count > 0:
                 bx, by, bz = bend_product(i, p, hinges, pulled)
-                hx += bx
-                hy += by
-                hz += bz
+                row = row + triple(bx, by, bz)
             if tetrahedron_count > 0:
                 sx, sy, sz = tetrahedron_force(
                     i, hessian.tetrahedron_start, hessian.tetrahedron_entry, hessian.tetrahedron_squeeze,
                     hessian.tetrahedron_gradient,
                 )  # fmt: skip
-                hx -= sx
-                hy -= sy
-                hz -= sz
+                row = row - triple(sx, sy, sz)
             if contact_count > 0:
                 cx, cy, cz = contact_product(i, terms, stretched)
-                hx += cx
-                hy += cy
-                hz += cz
-            product[i, 0], product[i, 1], product[i, 2] = hx, hy, hz
-            along += p[i, 0] * hx + p[i, 1] * hy + p[i, 2] * hz
-            g = hessian.volume_gradient[i]
-            swept += g[0] * p[i, 0] + g[1] * p[i, 1] + g[2] * p[i, 2]
-        sums[chunk, 0] = along
-        sums[chunk, 1] = swept
+                row = row + triple(cx, cy, cz)
+            store3(product, 3 * i, row)
+            along = along + here * row
+            swept = swept + here * load3(hessian.volume_gradient, 3 * i)
+        sums[chunk, 0] = lane(sum_spread(along), 0)
+        sums[chunk, 1] = lane(sum_spread(swept), 0)
     total = 0.0
     gas[:] = 0.0
     for chunk in range(chunks.body.shape[0]):
@@ -150,10 +141,10 @@ def multiply_rigid(hessian, terms, contact_count, p, stretched, product):
 def dot(a, b, chunks, vertex_count, sums):
     """Sum of a * b over all unknowns, both of shape (unknown_count, 3)."""
     for chunk in prange(chunks.body.shape[0]):
-        total = 0.0
+        total = spread(0.0)
         for i in range(chunks.start[chunk], chunks.start[chunk + 1]):
-            total += a[i, 0] * b[i, 0] + a[i, 1] * b[i, 1] + a[i, 2] * b[i, 2]
-        sums[chunk, 0] = total
+            total = total + load3(a, 3 * i) * load3(b, 3 * i)
+        sums[chunk, 0] = lane(sum_spread(total), 0)
     result = 0.0
     for chunk in range(chunks.body.shape[0]):
         result += sums[chunk, 0]
@@ -214,9 +205,10 @@ def conjugate_gradient(
             for i in range(chunks.start[chunk], chunks.start[chunk + 1]):
                 if hessian.pinned[i]:
                     continue
-                for axis in range(3):
-                    u[i, axis] += step * p[i, axis]
-                    residual[i, axis] -= step * (product[i, axis] + squeeze * hessian.volume_gradient[i, axis])
+                k = 3 * i
+                store3(u, k, load3(u, k) + step * load3(p, k))
+                change = load3(product, k) + squeeze * load3(hessian.volume_gradient, k)
+                store3(residual, k, load3(residual, k) - step * change)
         for row in range(vertex_count, u.shape[0]):
             for axis in range(3):
                 u[row, axis] += step * p[row, axis]
@@ -230,8 +222,7 @@ def conjugate_gradient(
         size = following
         for chunk in prange(chunks.body.shape[0]):
             for i in range(chunks.start[chunk], chunks.start[chunk + 1]):
-                for axis in range(3):
-                    p[i, axis] = z[i, axis] + ratio * p[i, axis]
+                store3(p, 3 * i, load3(z, 3 * i) + ratio * load3(p, 3 * i))
         for row in range(vertex_count, u.shape[0]):
             for axis in range(3):
                 p[row, axis] = z[row, axis] + ratio * p[row, axis]

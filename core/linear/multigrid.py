@@ -134,17 +134,19 @@ def _flatten(
         interpolation=_join([*interpolations, none_after], level_start[1:], all_chunks),
         restriction=_join([none_before, *restrictions], np.append(0, level_start[:-2]), all_chunks),
         diagonal=np.concatenate([matrix.diagonal for matrix in matrices]),
-        extra=np.zeros((row_total, 3)),
-        slack=np.repeat(np.concatenate([coarsening.slack(matrix) for matrix in matrices]), 3).astype(np.float32),
-        step=np.zeros(3 * row_total, np.float32),
+        slack=np.concatenate([coarsening.slack(matrix) for matrix in matrices]),
+        given=np.full((rows[0], 3), -1.0),  # never equal to what is set first
+        extra=np.zeros(4 * row_total, np.float32),
+        step=np.zeros(4 * row_total, np.float32),
+        left=np.zeros(4 * row_total, np.float32),
         block_start=blocks + level_start[-2],
         block_offset=block_offset.astype(np.int32),
         block_matrix=block_matrix,
-        block_inverse=np.zeros((3, block_matrix.shape[0]), np.float32),
-        block_extra=np.full((rows[-1], 3), -1.0),  # never equal to what is set first
-        residual=np.zeros(3 * row_total + 1, np.float32),
-        solution=np.zeros(3 * row_total + 1, np.float32),
-        corrected=np.zeros(3 * row_total + 1, np.float32),
+        block_inverse=np.zeros((block_matrix.shape[0], 4), np.float32),
+        block_extra=np.full((rows[-1], 3), -1.0, np.float32),  # likewise
+        residual=np.zeros(4 * row_total, np.float32),
+        solution=np.zeros(4 * row_total, np.float32),
+        corrected=np.zeros(4 * row_total, np.float32),
     )
 
 
@@ -160,8 +162,8 @@ def _join(parts: list[Transfer], column_shift: IntArray, chunk_start: IntArray) 
     other = np.concatenate([part.other + int(shift) for part, shift in zip(parts, column_shift, strict=True)])
     weight = np.concatenate([part.weight for part in parts])
     return Rows(
-        row=(3 * order).astype(np.uint32),
+        row=(4 * order).astype(np.uint32),
         start=start.astype(np.uint32),
-        other=(3 * other[entry]).astype(np.uint32),
+        other=(4 * other[entry]).astype(np.uint32),
         weight=weight[entry].astype(np.float32),
     )
