@@ -17,7 +17,7 @@ from ..forces.contact import BLOCK_SIZE, add_wrenches, contact_product, contact_
 from ..forces.stretch import stretch_product
 from ..forces.tetrahedra import squeeze_tetrahedra, tetrahedron_force
 from ..jit import kernel, parallel_kernel
-from ..lanes import lane, load3, spread, store3, sum_spread, triple
+from ..lanes import lane, load3, load4, spread, store3, sum_spread, triple
 from ..plane import hold_in_plane
 from .multigrid import apply_multigrid
 from .rigid_blocks import solve_blocks
@@ -141,16 +141,43 @@ def multiply_rigid(hessian, terms, contact_count, p, stretched, product):
 def dot(a, b, chunks, vertex_count, sums):
     """Sum of a * b over all unknowns, both of shape (unknown_count, 3)."""
     for chunk in prange(chunks.body.shape[0]):
-        total = spread(0.0)
-        for i in range(chunks.start[chunk], chunks.start[chunk + 1]):
-            total = total + load3(a, 3 * i) * load3(b, 3 * i)
-        sums[chunk, 0] = lane(sum_spread(total), 0)
+        first, last = 3 * chunks.start[chunk], 3 * chunks.start[chunk + 1]
+        even = spread(0.0)
+        odd = spread(0.0)
+        blocks = (last - first) >> 3
+        for block in range(blocks):
+            k = first + 8 * block
+            even = even + load4(a, k) * load4(b, k)
+            odd = odd + load4(a, k + 4) * load4(b, k + 4)
+        total = lane(sum_spread(even + odd), 0)
+        for k in range(first + 8 * blocks, last):
+            total += a[k // 3, k % 3] * b[k // 3, k % 3]
+        sums[chunk, 0] = total
     result = 0.0
     for chunk in range(chunks.body.shape[0]):
         result += sums[chunk, 0]
     for row in range(vertex_count, a.shape[0]):
         result += a[row, 0] * b[row, 0] + a[row, 1] * b[row, 1] + a[row, 2] * b[row, 2]
     return result
+
+
+@kernel
+def _advance(first, last, step, squeeze, p, product, volume_gradient, u, residual):
+    """A step along p: what a chunk's u gains, and its residual loses; flat, so that loops have no inner ones."""
+    ps, us = p.reshape(-1)[3 * first : 3 * last], u.reshape(-1)[3 * first : 3 * last]
+    hs, rs = product.reshape(-1)[3 * first : 3 * last], residual.reshape(-1)[3 * first : 3 * last]
+    gs = volume_gradient.reshape(-1)[3 * first : 3 * last]
+    for k in range(ps.shape[0]):
+        us[k] += step * ps[k]
+        rs[k] -= step * (hs[k] + squeeze * gs[k])
+
+
+@kernel
+def _turn(first, last, ratio, z, p):
+    """p = z + ratio p of a chunk."""
+    ps, zs = p.reshape(-1)[3 * first : 3 * last], z.reshape(-1)[3 * first : 3 * last]
+    for k in range(ps.shape[0]):
+        ps[k] = zs[k] + ratio * ps[k]
 
 
 @kernel
@@ -181,12 +208,12 @@ def conjugate_gradient(
     sums, pulled, gas = scratch.sums, scratch.pulled, scratch.gas
     vertex_count = hessian.inertia.shape[0]
     u[:] = 0.0
+    p[:] = 0.0
     precondition(levels, scratch.blocks, hessian.flat_pairs, hessian.flat_normal, residual, z)
     start = dot(residual, z, chunks, vertex_count, sums)
     size = start
     for chunk in prange(chunks.body.shape[0]):
-        for i in range(chunks.start[chunk], chunks.start[chunk + 1]):
-            p[i, 0], p[i, 1], p[i, 2] = z[i, 0], z[i, 1], z[i, 2]
+        _turn(chunks.start[chunk], chunks.start[chunk + 1], 0.0, z, p)
     for row in range(vertex_count, u.shape[0]):
         for axis in range(3):
             p[row, axis] = z[row, axis]
@@ -201,14 +228,10 @@ def conjugate_gradient(
             break
         step = size / curvature
         for chunk in prange(chunks.body.shape[0]):
-            squeeze = gas[chunks.body[chunk]]
-            for i in range(chunks.start[chunk], chunks.start[chunk + 1]):
-                if hessian.pinned[i]:
-                    continue
-                k = 3 * i
-                store3(u, k, load3(u, k) + step * load3(p, k))
-                change = load3(product, k) + squeeze * load3(hessian.volume_gradient, k)
-                store3(residual, k, load3(residual, k) - step * change)
+            _advance(
+                chunks.start[chunk], chunks.start[chunk + 1], step, gas[chunks.body[chunk]], p, product,
+                hessian.volume_gradient, u, residual,
+            )  # fmt: skip
         for row in range(vertex_count, u.shape[0]):
             for axis in range(3):
                 u[row, axis] += step * p[row, axis]
@@ -221,8 +244,7 @@ def conjugate_gradient(
         ratio = following / size
         size = following
         for chunk in prange(chunks.body.shape[0]):
-            for i in range(chunks.start[chunk], chunks.start[chunk + 1]):
-                store3(p, 3 * i, load3(z, 3 * i) + ratio * load3(p, 3 * i))
+            _turn(chunks.start[chunk], chunks.start[chunk + 1], ratio, z, p)
         for row in range(vertex_count, u.shape[0]):
             for axis in range(3):
                 p[row, axis] = z[row, axis] + ratio * p[row, axis]
