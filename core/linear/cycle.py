@@ -30,6 +30,7 @@ IndexArray = NDArray[np.uint32]
 DAMPING = np.float32(0.9)
 #: What a Jacobi step leaves of the residual's own row, but for the slack.
 KEEP = np.float32(1.0) - DAMPING
+ONE = np.uint64(1)
 
 
 class Rows(NamedTuple):
@@ -72,7 +73,7 @@ class Levels(NamedTuple):
 def row_sum(p, start, other, weight, vector):
     """Row p of a sparse matrix times a vector of four numbers per row, as lanes."""
     total = spread(np.float32(0.0))
-    for q in range(np.uint64(start[p]), np.uint64(start[p + 1])):
+    for q in range(np.uint64(start[p]), np.uint64(start[p + ONE])):
         total = total + weight[q] * load4(vector, other[q])
     return total
 

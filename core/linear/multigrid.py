@@ -25,8 +25,8 @@ BLOCK_SIZE = 24
 #: Rounds of pairing per level: aggregates of about four. Three rounds save 10 % of the time and cost 10 to 35 % more
 #: iterations on stretched meshes.
 ROUNDS = 2
-#: A level with fewer rows is one chunk: starting threads would cost more than it saves.
-SERIAL_ROWS = 4096
+#: A level with fewer couplings is one chunk: starting threads would cost more than it saves.
+SERIAL_COUPLINGS = 24_000
 #: Rows per chunk of the larger levels.
 CHUNK_ROWS = 1024
 #: Rows among which rows are sorted by length; few enough that the vectors' part stays in the nearest cache.
@@ -85,10 +85,10 @@ def _largest(component: IntArray) -> int:
     return int(np.bincount(members).max()) if members.size else 0
 
 
-def _chunks(row_count: int, given: IntArray) -> IntArray:
+def _chunks(matrix: Matrix, given: IntArray) -> IntArray:
     """Chunks of a level: the given runs of rows joined to at least `CHUNK_ROWS`; one if the level is small."""
-    bounds = [0]
-    if row_count >= SERIAL_ROWS:
+    bounds, row_count = [0], len(matrix.diagonal)
+    if len(matrix.other) >= SERIAL_COUPLINGS:
         for bound in given[1:].tolist():
             if bound - bounds[-1] >= CHUNK_ROWS and bound < row_count:
                 bounds.append(bound)
@@ -115,7 +115,7 @@ def _flatten(
     rows = [matrix.diagonal.shape[0] for matrix in matrices]
     level_start = np.concatenate([[0], np.cumsum(rows)]).astype(np.int32)
     even = np.arange(0, rows[0] + CHUNK_ROWS, CHUNK_ROWS)
-    chunks = [_chunks(count, chunk_start if level == 0 else even) for level, count in enumerate(rows)]
+    chunks = [_chunks(matrix, chunk_start if level == 0 else even) for level, matrix in enumerate(matrices)]
     all_chunks = np.concatenate([c[:-1] + first for c, first in zip(chunks, level_start[:-1], strict=True)])
     nothing = np.empty(0, np.int32), np.empty(0)
     none_before = Transfer(np.zeros(rows[0] + 1, np.int32), *nothing)
