@@ -1,9 +1,11 @@
 """Four numbers at a time: what three interleaved axes need, written as one.
 
 numba leaves sums over x, y and z scalar (its SLP vectoriser is off), which costs three loads, products and additions
-where one of each does. `Lanes` is LLVM's vector of four float32 or float64, which every target has. It knows +, - and *,
-lane by lane, also with a number, and in this order of rounding on every machine. Arrays must be contiguous; `first` is
-the place of an element in the flat array. Where only three lanes are in memory the fourth reads 0 and is not written.
+where one of each does. `Lanes` is LLVM's vector of four float32 or float64, which every target has. It knows +, -, *
+and / lane by lane, also with a number, and rounds like the numbers do. Arrays must be contiguous; `first` is the place
+of an element in the flat array. Where only three lanes are in memory the fourth reads 0 and is not written.
+
+Kernels only: lanes cannot leave compiled code, `lane` takes a number out.
 """
 
 import operator
@@ -51,7 +53,7 @@ def _spread(builder: Any, value: Any) -> Any:
 
 
 def _register(operation: Callable[..., Any], emit: str) -> None:
-    @type_callable(operation)
+    @type_callable(operation)  # type: ignore[untyped-decorator]
     def type_operation(context: Any) -> Callable[..., Any]:
         def result(a: Any, b: Any) -> Any:
             if isinstance(a, Lanes) and (a == b or isinstance(b, types.Number)):

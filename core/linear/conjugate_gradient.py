@@ -87,8 +87,7 @@ def multiply(edges, hinges, chunks, hessian, terms, contact_count, p, stretched,
             here = load3(p, 3 * i)
             row = hessian.inertia[i] * here + stretch_product(i, here, p, edges, hessian.edge_block)
             if hinge_count > 0:
-                bx, by, bz = bend_product(i, p, hinges, pulled)
-                row = row + triple(bx, by, bz)
+                row = row + bend_product(i, here, p, hinges, pulled)
             if tetrahedron_count > 0:
                 sx, sy, sz = tetrahedron_force(
                     i, hessian.tetrahedron_start, hessian.tetrahedron_entry, hessian.tetrahedron_squeeze,

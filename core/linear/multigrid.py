@@ -28,7 +28,7 @@ ROUNDS = 2
 #: A level with fewer couplings is one chunk: starting threads would cost more than it saves.
 SERIAL_COUPLINGS = 24_000
 #: Rows per chunk of the larger levels.
-CHUNK_ROWS = 1024
+CHUNK_ROWS = 512
 #: Rows among which rows are sorted by length; few enough that the vectors' part stays in the nearest cache.
 SORT_ROWS = 1024
 #: Where pairing makes no headway (no mesh known does that), the coarsest level is left with its diagonal.
