@@ -6,8 +6,9 @@ after the coarse correction, which makes the cycle a symmetric operator; it is p
 divides by at least half the sum of its row's absolute entries (`slack`), so it contracts in the energy norm. Each row
 is a gather, so the result does not depend on threads or chunks.
 
-Rows of a chunk are stored in order of their length: loops of equal length keep the branch predictor right, which
-measures twice as fast on meshes of mixed valence. Storage is float32: the cycle is limited by memory traffic, and
+Rows of a chunk are stored in order of their length and summed up four at a time (`four_rows.py`), the shorter ones
+padded with zeros: loops of equal length keep the branch predictor right, too. Where a chunk's rows do not fill the last
+four, its last row is computed again. Storage is float32: the cycle is limited by memory traffic, and
 conjugate gradients in float64 correct for it. Vectors are flat, four numbers per row (`lanes.py`), the fourth of every
 residual 0; indices are multiplied by 4 and unsigned (numba then omits the test for negative ones).
 """
@@ -20,6 +21,7 @@ from numpy.typing import NDArray
 
 from ..jit import kernel, parallel_kernel
 from ..lanes import load3, load4, spread, store3, store4, to_double, to_single
+from .four_rows import four_sums
 
 FloatArray = NDArray[np.float64]
 SingleArray = NDArray[np.float32]
@@ -30,16 +32,19 @@ IndexArray = NDArray[np.uint32]
 DAMPING = np.float32(0.9)
 #: What a Jacobi step leaves of the residual's own row, but for the slack.
 KEEP = np.float32(1.0) - DAMPING
-ONE = np.uint64(1)
+ONE, TWO, THREE, FOUR = np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(4)
 
 
 class Rows(NamedTuple):
-    """Sparse rows of all levels; entry p stands for row `row[p] / 4`, sorted by length inside each chunk."""
+    """Sparse rows of all levels in groups of four, sorted by length inside each chunk.
 
-    row: IndexArray  # 4 * row, shape (row_count,)
-    start: IndexArray  # shape (row_count + 1,)
-    other: IndexArray  # 4 * column, shape (entry_count,)
-    weight: SingleArray  # shape (entry_count,)
+    Entry k of row r of group g is at `4 * (start[g] + k) + r`.
+    """
+
+    row: IndexArray  # 4 * row, shape (4 * group_count,)
+    start: IndexArray  # shape (group_count + 1,)
+    other: IndexArray  # 4 * column, shape (4 * start[-1],)
+    weight: SingleArray  # shape (4 * start[-1],)
 
 
 class Levels(NamedTuple):
@@ -48,6 +53,7 @@ class Levels(NamedTuple):
     level_start: IntArray  # first row of each level, shape (level_count + 1,)
     level_chunk: IntArray  # first chunk of each level, shape (level_count + 1,)
     chunk_start: IntArray  # first row of each chunk, shape (chunk_count + 1,)
+    chunk_group: IntArray  # first group of rows of each chunk, shape (chunk_count + 1,)
     coupling: Rows  # minus the off-diagonal entries [N/m]
     interpolation: Rows  # columns are rows of the next level
     restriction: Rows  # columns are rows of the level before
@@ -70,15 +76,6 @@ class Levels(NamedTuple):
 
 
 @kernel
-def row_sum(p, start, other, weight, vector):
-    """Row p of a sparse matrix times a vector of four numbers per row, as lanes."""
-    total = spread(np.float32(0.0))
-    for q in range(np.uint64(start[p]), np.uint64(start[p + ONE])):
-        total = total + weight[q] * load4(vector, other[q])
-    return total
-
-
-@kernel
 def _load(first, last, source, residual, step, solution):
     """Take the residual over in single precision and make the first Jacobi step from zero."""
     for i in range(first, last):
@@ -88,49 +85,90 @@ def _load(first, last, source, residual, step, solution):
 
 
 @kernel
+def _remainder_row(i, total, left, residual, remainder):
+    store4(remainder, i, load4(left, i) * load4(residual, i) + total)
+
+
+@kernel
 def _remainder(first, last, row, start, other, weight, left, residual, solution, remainder):
     """Residual after the first step: what it left of its own row, and its effect through the couplings."""
-    for p in range(np.uint64(first), np.uint64(last)):
-        i = row[p]
-        total = row_sum(p, start, other, weight, solution)
-        store4(remainder, i, load4(left, i) * load4(residual, i) + total)
+    for g in range(np.uint64(first), np.uint64(last)):
+        a, b, c, d = four_sums(start[g], start[g + ONE], other, weight, solution)
+        _remainder_row(row[FOUR * g], a, left, residual, remainder)
+        _remainder_row(row[FOUR * g + ONE], b, left, residual, remainder)
+        _remainder_row(row[FOUR * g + TWO], c, left, residual, remainder)
+        _remainder_row(row[FOUR * g + THREE], d, left, residual, remainder)
+
+
+@kernel
+def _restrict_row(i, total, residual, step, solution):
+    store4(residual, i, total)
+    store4(solution, i, load4(step, i) * total)
 
 
 @kernel
 def _restrict(first, last, row, start, other, weight, remainder, residual, step, solution):
     """Residual of the coarser level, and the first Jacobi step there."""
-    for p in range(np.uint64(first), np.uint64(last)):
-        i = row[p]
-        total = row_sum(p, start, other, weight, remainder)
-        store4(residual, i, total)
-        store4(solution, i, load4(step, i) * total)
+    for g in range(np.uint64(first), np.uint64(last)):
+        a, b, c, d = four_sums(start[g], start[g + ONE], other, weight, remainder)
+        _restrict_row(row[FOUR * g], a, residual, step, solution)
+        _restrict_row(row[FOUR * g + ONE], b, residual, step, solution)
+        _restrict_row(row[FOUR * g + TWO], c, residual, step, solution)
+        _restrict_row(row[FOUR * g + THREE], d, residual, step, solution)
+
+
+@kernel
+def _correct_row(i, total, solution, corrected):
+    store4(corrected, i, load4(solution, i) + total)
 
 
 @kernel
 def _correct(first, last, row, start, other, weight, solution, corrected):
     """Add the interpolated solution of the coarser level."""
-    for p in range(np.uint64(first), np.uint64(last)):
-        i = row[p]
-        total = row_sum(p, start, other, weight, solution)
-        store4(corrected, i, load4(solution, i) + total)
+    for g in range(np.uint64(first), np.uint64(last)):
+        a, b, c, d = four_sums(start[g], start[g + ONE], other, weight, solution)
+        _correct_row(row[FOUR * g], a, solution, corrected)
+        _correct_row(row[FOUR * g + ONE], b, solution, corrected)
+        _correct_row(row[FOUR * g + TWO], c, solution, corrected)
+        _correct_row(row[FOUR * g + THREE], d, solution, corrected)
+
+
+@kernel
+def _jacobi(i, total, left, residual, step, corrected):
+    """Row i of a Jacobi step from `corrected`."""
+    return load4(left, i) * load4(corrected, i) + load4(step, i) * (load4(residual, i) + total)
+
+
+@kernel
+def _smooth_row(i, total, left, residual, step, corrected, solution):
+    store4(solution, i, _jacobi(i, total, left, residual, step, corrected))
 
 
 @kernel
 def _smooth(first, last, row, start, other, weight, left, residual, step, corrected, solution):
     """Jacobi step from `corrected`."""
-    for p in range(np.uint64(first), np.uint64(last)):
-        i = row[p]
-        total = load4(residual, i) + row_sum(p, start, other, weight, corrected)
-        store4(solution, i, load4(left, i) * load4(corrected, i) + load4(step, i) * total)
+    for g in range(np.uint64(first), np.uint64(last)):
+        a, b, c, d = four_sums(start[g], start[g + ONE], other, weight, corrected)
+        _smooth_row(row[FOUR * g], a, left, residual, step, corrected, solution)
+        _smooth_row(row[FOUR * g + ONE], b, left, residual, step, corrected, solution)
+        _smooth_row(row[FOUR * g + TWO], c, left, residual, step, corrected, solution)
+        _smooth_row(row[FOUR * g + THREE], d, left, residual, step, corrected, solution)
+
+
+@kernel
+def _finish_row(i, total, left, residual, step, corrected, z):
+    store3(z, 3 * (i >> 2), to_double(_jacobi(i, total, left, residual, step, corrected)))
 
 
 @kernel
 def _finish(first, last, row, start, other, weight, left, residual, step, corrected, z):
     """The same on the finest level, into z in double precision."""
-    for p in range(np.uint64(first), np.uint64(last)):
-        i = row[p]
-        total = load4(residual, i) + row_sum(p, start, other, weight, corrected)
-        store3(z, 3 * (i >> 2), to_double(load4(left, i) * load4(corrected, i) + load4(step, i) * total))
+    for g in range(np.uint64(first), np.uint64(last)):
+        a, b, c, d = four_sums(start[g], start[g + ONE], other, weight, corrected)
+        _finish_row(row[FOUR * g], a, left, residual, step, corrected, z)
+        _finish_row(row[FOUR * g + ONE], b, left, residual, step, corrected, z)
+        _finish_row(row[FOUR * g + TWO], c, left, residual, step, corrected, z)
+        _finish_row(row[FOUR * g + THREE], d, left, residual, step, corrected, z)
 
 
 @kernel
@@ -152,7 +190,8 @@ def apply_multigrid(levels, residual, z):
 
     residual [N] and z [m] are float64, shape (n, 3); pinned rows of z become 0.
     """
-    level_start, level_chunk, chunk_start = levels.level_start, levels.level_chunk, levels.chunk_start
+    level_start, level_chunk, group = levels.level_start, levels.level_chunk, levels.chunk_group
+    chunk_start = levels.chunk_start
     a_row, a_start, a_other, a_weight = levels.coupling
     p_row, p_start, p_other, p_weight = levels.interpolation
     r_row, r_start, r_other, r_weight = levels.restriction
@@ -169,14 +208,14 @@ def apply_multigrid(levels, residual, z):
         head, tail, end = level_chunk[level], level_chunk[level + 1], level_chunk[level + 2]
         if tail - head > 1:
             for c in numba.prange(head, tail):
-                _remainder(chunk_start[c], chunk_start[c + 1], a_row, a_start, a_other, a_weight, left, r, s, t)
+                _remainder(group[c], group[c + 1], a_row, a_start, a_other, a_weight, left, r, s, t)
         else:
-            _remainder(chunk_start[head], chunk_start[tail], a_row, a_start, a_other, a_weight, left, r, s, t)
+            _remainder(group[head], group[tail], a_row, a_start, a_other, a_weight, left, r, s, t)
         if end - tail > 1:
             for c in numba.prange(tail, end):
-                _restrict(chunk_start[c], chunk_start[c + 1], r_row, r_start, r_other, r_weight, t, r, step, s)
+                _restrict(group[c], group[c + 1], r_row, r_start, r_other, r_weight, t, r, step, s)
         else:
-            _restrict(chunk_start[tail], chunk_start[end], r_row, r_start, r_other, r_weight, t, r, step, s)
+            _restrict(group[tail], group[end], r_row, r_start, r_other, r_weight, t, r, step, s)
 
     _solve_blocks(levels.block_start, levels.block_offset, levels.block_inverse, r, s)
 
@@ -185,15 +224,15 @@ def apply_multigrid(levels, residual, z):
         head, tail = level_chunk[level], level_chunk[level + 1]
         if tail - head > 1:
             for c in numba.prange(head, tail):
-                _correct(chunk_start[c], chunk_start[c + 1], p_row, p_start, p_other, p_weight, s, t)
+                _correct(group[c], group[c + 1], p_row, p_start, p_other, p_weight, s, t)
             for c in numba.prange(head, tail):
-                begin, end = chunk_start[c], chunk_start[c + 1]
+                begin, end = group[c], group[c + 1]
                 if level > 0:
                     _smooth(begin, end, a_row, a_start, a_other, a_weight, left, r, step, t, s)
                 else:
                     _finish(begin, end, a_row, a_start, a_other, a_weight, left, r, step, t, z)
         else:
-            begin, end = chunk_start[head], chunk_start[tail]
+            begin, end = group[head], group[tail]
             _correct(begin, end, p_row, p_start, p_other, p_weight, s, t)
             if level > 0:
                 _smooth(begin, end, a_row, a_start, a_other, a_weight, left, r, step, t, s)
@@ -257,10 +296,11 @@ def set_extra_diagonal(levels, extra):
     for i in range(level_start[1]):
         if diagonal[i] > 0.0:  # not pinned
             _set_row(i, to_single(load3(extra, 3 * i)), False, diagonal, slack, all_extra, step, left)
-    for p in range(np.uint64(level_start[1]), np.uint64(diagonal.shape[0])):
-        i = r_row[p] >> 2
-        total = row_sum(p, r_start, r_other, r_weight, all_extra)
-        _set_row(i, total, i >= coarsest, diagonal, slack, all_extra, step, left)
+    for g in range(np.uint64(levels.chunk_group[levels.level_chunk[1]]), np.uint64(r_start.shape[0] - 1)):
+        a, b, c, d = four_sums(r_start[g], r_start[g + ONE], r_other, r_weight, all_extra)
+        for r, total in enumerate((a, b, c, d)):
+            i = r_row[FOUR * g + np.uint64(r)] >> 2
+            _set_row(i, total, i >= coarsest, diagonal, slack, all_extra, step, left)
     block_start, block_extra = levels.block_start, levels.block_extra
     largest = 0
     for b in range(block_start.shape[0] - 1):

@@ -121,6 +121,7 @@ def _flatten(
     none_before = Transfer(np.zeros(rows[0] + 1, np.int32), *nothing)
     none_after = Transfer(np.zeros(rows[-1] + 1, np.int32), *nothing)
     row_total = int(level_start[-1])
+    bounds = np.append(all_chunks, row_total)
     blocks = _blocks(component)
     sizes = np.diff(blocks)
     block_offset = np.concatenate([[0], np.cumsum(sizes**2)])
@@ -129,10 +130,11 @@ def _flatten(
     return Levels(
         level_start=level_start,
         level_chunk=np.concatenate([[0], np.cumsum([len(c) - 1 for c in chunks])]).astype(np.int32),
-        chunk_start=np.append(all_chunks, row_total).astype(np.int32),
-        coupling=_join([Transfer(m.start, m.other, m.coupling) for m in matrices], level_start[:-1], all_chunks),
-        interpolation=_join([*interpolations, none_after], level_start[1:], all_chunks),
-        restriction=_join([none_before, *restrictions], np.append(0, level_start[:-2]), all_chunks),
+        chunk_start=bounds.astype(np.int32),
+        chunk_group=np.append(0, np.cumsum(_groups(bounds))).astype(np.int32),
+        coupling=_join([Transfer(m.start, m.other, m.coupling) for m in matrices], level_start[:-1], bounds),
+        interpolation=_join([*interpolations, none_after], level_start[1:], bounds),
+        restriction=_join([none_before, *restrictions], np.append(0, level_start[:-2]), bounds),
         diagonal=np.concatenate([matrix.diagonal for matrix in matrices]),
         slack=np.concatenate([coarsening.slack(matrix) for matrix in matrices]),
         given=np.full((rows[0], 3), -1.0),  # never equal to what is set first
@@ -150,20 +152,32 @@ def _flatten(
     )
 
 
+def _groups(chunk_start: IntArray) -> IntArray:
+    """Number of groups of four rows of each chunk."""
+    return (np.diff(chunk_start) + 3) // 4
+
+
 def _join(parts: list[Transfer], column_shift: IntArray, chunk_start: IntArray) -> Rows:
-    """Stack the rows of all levels, sort those of each chunk by length, make columns global."""
+    """Stack the rows of all levels, sort those of each chunk by length, group them by four, make columns global."""
     length = np.concatenate([np.diff(part.start) for part in parts])
     row = np.arange(length.shape[0])
     chunk = np.searchsorted(chunk_start, row, side="right") - 1
     order = np.lexsort((length, (row - chunk_start[chunk]) // SORT_ROWS, chunk))
-    end = np.cumsum(length)
-    start = np.append(0, np.cumsum(length[order]))
-    entry = np.repeat((end - length)[order] - start[:-1], length[order]) + np.arange(start[-1])
-    other = np.concatenate([part.other + int(shift) for part, shift in zip(parts, column_shift, strict=True)])
-    weight = np.concatenate([part.weight for part in parts])
+    places = 4 * _groups(chunk_start)
+    chunk = np.repeat(np.arange(len(places)), places)
+    within = np.arange(len(chunk)) - (np.cumsum(places) - places)[chunk]
+    row = order[np.minimum(chunk_start[chunk] + within, chunk_start[chunk + 1] - 1)].reshape(-1, 4)
+    depth = length[row].max(axis=1, initial=0)
+    start = np.append(0, np.cumsum(depth))
+    group = np.repeat(np.arange(len(depth)), depth)
+    entry = (np.arange(start[-1]) - start[group])[:, None]
+    is_there = entry < length[row[group]]
+    entry = np.where(is_there, (np.cumsum(length) - length)[row[group]] + entry, 0)
+    other = [part.other + int(shift) for part, shift in zip(parts, column_shift, strict=True)]
+    other, weight = np.append(np.concatenate(other), 0), np.append(np.concatenate([part.weight for part in parts]), 0.0)
     return Rows(
-        row=(4 * order).astype(np.uint32),
+        row=(4 * row).ravel().astype(np.uint32),
         start=start.astype(np.uint32),
-        other=(4 * other[entry]).astype(np.uint32),
-        weight=weight[entry].astype(np.float32),
+        other=(4 * np.where(is_there, other[entry], row[group])).ravel().astype(np.uint32),
+        weight=np.where(is_there, weight[entry], 0.0).ravel().astype(np.float32),
     )
