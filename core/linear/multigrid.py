@@ -173,8 +173,9 @@ def _join(parts: list[Transfer], column_shift: IntArray, chunk_start: IntArray) 
     entry = (np.arange(start[-1]) - start[group])[:, None]
     is_there = entry < length[row[group]]
     entry = np.where(is_there, (np.cumsum(length) - length)[row[group]] + entry, 0)
-    other = [part.other + int(shift) for part, shift in zip(parts, column_shift, strict=True)]
-    other, weight = np.append(np.concatenate(other), 0), np.append(np.concatenate([part.weight for part in parts]), 0.0)
+    shifted = [part.other + int(shift) for part, shift in zip(parts, column_shift, strict=True)]
+    other = np.append(np.concatenate(shifted), 0)
+    weight = np.append(np.concatenate([part.weight for part in parts]), 0.0)
     return Rows(
         row=(4 * row).ravel().astype(np.uint32),
         start=start.astype(np.uint32),
