@@ -159,14 +159,14 @@ def kernels(world):
     coupling, up, down = levels.coupling, levels.interpolation, levels.restriction
     inner = int(levels.level_start[-2])  # rows of all levels but the coarsest, which is solved
     entries = 2 * len(coupling.weight) + len(up.weight) + len(down.weight)
-    vectors = _size_of(levels.slack, levels.slack, levels.step, levels.step) + 10 * _size_of(levels.residual)
+    vectors = _size_of(levels.left, levels.left, levels.step, levels.step) + 10 * _size_of(levels.residual)
     found.append(
         (
             "multigrid cycle", "cycles",
             lambda: apply_multigrid(levels, p, z),
             2 * _size_of(*coupling) + _size_of(*up, *down, levels.block_inverse, p[:n], z[:n]) + vectors,
-            6 * entries + 36 * inner + 2 * levels.block_inverse.size, "float32",
-            "6 per entry and pass (couplings twice), 36 per row, 2 per entry of the exact blocks",
+            6 * entries + 24 * inner + 6 * len(levels.block_inverse), "float32",
+            "6 per entry and pass (couplings twice), 24 per row, 6 per entry of the exact blocks",
         )
     )  # fmt: skip
     return found

@@ -17,9 +17,11 @@ from force_scene import (
     hessian_times,
     smallest_eigenvalue_share,
 )
+from numba import njit
 from softpressure_ext.core import ModelBuilder, assembly
 from softpressure_ext.core.forces import bend, hinges
 from softpressure_ext.core.forces.hinges import rest_hinges
+from softpressure_ext.core.lanes import lane, load3
 from softpressure_ext.core.model import Chunks
 
 #: Scatter of the vertices [m], on edges of 0.06 m: bent a little, and crumpled with many triangles turned over.
@@ -50,7 +52,13 @@ def bend_times(skin, turn, p):
     pulled = np.zeros((len(turn), 4, 3))
     for place in range(len(turn)):
         bend.sharp_product(place, p, skin.hinges, turn, pulled)
-    return np.array([bend.bend_product(i, p, skin.hinges, pulled) for i in range(len(p))])
+    return np.array([_row_of_product(i, p, skin.hinges, pulled) for i in range(len(p))])
+
+
+@njit
+def _row_of_product(i, p, hinges, pulled):
+    row = bend.bend_product(i, load3(p, 3 * i), p, hinges, pulled)
+    return lane(row, 0), lane(row, 1), lane(row, 2)
 
 
 def open_skin(x, triangles, modulus=0.03):

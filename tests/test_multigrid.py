@@ -15,9 +15,10 @@ from multigrid_systems import (
     uneven_problem,
 )
 from numba import njit, set_num_threads
+from softpressure_ext.core.lanes import lane
 from softpressure_ext.core.linear import coarsening, multigrid
+from softpressure_ext.core.linear.four_rows import four_sums
 from softpressure_ext.core.linear.multigrid import set_extra_diagonal
-from softpressure_ext.core.linear.row_sum import row_sum
 
 
 @pytest.mark.parametrize("subdivisions", [0, 2, 5])
@@ -273,12 +274,32 @@ def test_extra_diagonal_replaces_the_one_before():
     assert (apply(levels, residual) == apply(untouched, residual)).all()
 
 
-def test_row_sum_is_weight_times_triples():
+def test_four_sums_are_weights_times_rows():
     rng = np.random.default_rng(12)
-    vector = rng.standard_normal(31).astype(np.float32)  # ten triples and the spare element
-    other = (3 * rng.integers(0, 10, 20)).astype(np.uint32)
-    weight = rng.standard_normal(20).astype(np.float32)
-    sums = njit(lambda begin, end: row_sum(begin, end, other, weight, vector))
-    for begin, end in ((0, 20), (3, 11), (7, 7)):
-        expected = sum((weight[q] * vector[other[q] : other[q] + 3] for q in range(begin, end)), np.zeros(3))
-        np.testing.assert_allclose(sums(np.uint32(begin), np.uint32(end)), expected, rtol=1e-5, atol=1e-6)
+    vector = rng.standard_normal(40).astype(np.float32)  # ten rows of four
+    other = (4 * rng.integers(0, 10, 4 * 12)).astype(np.uint32)
+    weight = rng.standard_normal(4 * 12).astype(np.float32)
+
+    @njit
+    def sums(begin, end):
+        total = four_sums(begin, end, other, weight, vector)
+        return [(lane(row, 0), lane(row, 1), lane(row, 2), lane(row, 3)) for row in total]
+
+    for begin, end in ((0, 12), (3, 8), (5, 5)):
+        found = sums(np.uint32(begin), np.uint32(end))
+        for row in range(4):
+            entries = range(4 * begin + row, 4 * end + row, 4)
+            expected = sum((weight[q] * vector[other[q] : other[q] + 4] for q in entries), np.zeros(4))
+            np.testing.assert_allclose(found[row], expected, rtol=1e-5, atol=1e-6)
+
+
+def test_every_row_is_stored_once_but_for_the_last_of_a_chunk():
+    levels = uneven_problem(subdivisions=5).build()
+    assert len(levels.chunk_start) > 10
+    for rows in (levels.coupling, levels.interpolation, levels.restriction):
+        for first, last, head, tail in zip(
+            levels.chunk_start[:-1], levels.chunk_start[1:], levels.chunk_group[:-1], levels.chunk_group[1:],
+            strict=True,
+        ):  # fmt: skip
+            stored = rows.row[4 * head : 4 * tail] // 4
+            assert set(stored) == set(range(first, last)) and len(stored) < last - first + 4

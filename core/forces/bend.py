@@ -17,9 +17,11 @@ sharp at rest; for the others m is held, so that theirs is the constant k w w' (
 
 from math import sqrt
 
+import numpy as np
 from numba import prange
 
 from ..jit import kernel, parallel_kernel
+from ..lanes import load3, spread
 
 #: Length of the sum of two unit normals below which the rest bend fades: about a fold to within 6 degrees.
 FOLD = 0.1
@@ -92,22 +94,16 @@ def evaluate_bend(x, hinges, chunks, turn, force, energy):
 
 
 @kernel
-def gathered(i, vertex_start, vertex_entry, force):
-    """Sum of the rows of `force`, shape (hinge_count, 4, 3), that belong to vertex i."""
+def bend_force(i, hinges, force):
+    """Force on vertex i [N]: the sum of the rows of `force`, shape (hinge_count, 4, 3), that belong to it."""
     fx = fy = fz = 0.0
-    for entry in range(vertex_start[i], vertex_start[i + 1]):
-        h = vertex_entry[entry] >> 2
-        slot = vertex_entry[entry] & 3
+    for entry in range(hinges.vertex_start[i], hinges.vertex_start[i + 1]):
+        h = hinges.vertex_entry[entry] >> 2
+        slot = hinges.vertex_entry[entry] & 3
         fx += force[h, slot, 0]
         fy += force[h, slot, 1]
         fz += force[h, slot, 2]
     return fx, fy, fz
-
-
-@kernel
-def bend_force(i, hinges, force):
-    """Force on vertex i [N]."""
-    return gathered(i, hinges.vertex_start, hinges.vertex_entry, force)
 
 
 @kernel
@@ -142,13 +138,14 @@ def sharp_product(place, p, hinges, turn, pulled):
 
 
 @kernel
-def bend_product(i, p, hinges, pulled):
-    """Row i of the Hessian product, step two; `pulled` holds `sharp_product` of every sharp hinge."""
-    hx, hy, hz = gathered(i, hinges.sharp_vertex_start, hinges.sharp_vertex_entry, pulled)
-    for entry in range(hinges.flat_start[i], hinges.flat_start[i + 1]):
-        j = hinges.flat_other[entry]
-        w = hinges.flat_weight[entry]
-        hx += w * (p[i, 0] - p[j, 0])
-        hy += w * (p[i, 1] - p[j, 1])
-        hz += w * (p[i, 2] - p[j, 2])
-    return hx, hy, hz
+def bend_product(i, here, p, hinges, pulled):
+    """Row i of the Hessian product as lanes, step two; `here` is row i of p.
+
+    `pulled` holds `sharp_product` of every sharp hinge.
+    """
+    total = spread(0.0)
+    for q in range(np.uint64(hinges.sharp_vertex_start[i]), np.uint64(hinges.sharp_vertex_start[i + 1])):
+        total = total + load3(pulled, 3 * hinges.sharp_vertex_entry[q])
+    for q in range(np.uint64(hinges.flat_start[i]), np.uint64(hinges.flat_start[i + 1])):
+        total = total + hinges.flat_weight[q] * (here - load3(p, 3 * hinges.flat_other[q]))
+    return total

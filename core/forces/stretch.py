@@ -9,9 +9,11 @@ below (Teran et al. 2005): positive semi-definite, so conjugate gradients never 
 
 from math import sqrt
 
+import numpy as np
 from numba import prange
 
 from ..jit import kernel, parallel_kernel
+from ..lanes import load3, load4, spread, spread_lane3, sum_spread
 
 
 @parallel_kernel
@@ -26,13 +28,14 @@ def evaluate_stretch(x, edges, chunks, tension, block, energy):
             i, j = edges.points[e, 0], edges.points[e, 1]
             dx, dy, dz = x[i, 0] - x[j, 0], x[i, 1] - x[j, 1], x[i, 2] - x[j, 2]
             length = max(sqrt(dx * dx + dy * dy + dz * dz), 1e-12 * edges.rest_length[e])
+            inverse = 1.0 / length
             k = edges.stiffness[e]
             stretch = length - edges.rest_length[e]
-            t = k * stretch / length
+            t = k * stretch * inverse
             total += 0.5 * k * stretch * stretch
             tension[e] = t
             across = max(t, 0.0)
-            s = sqrt(k - across) / length
+            s = sqrt(k - across) * inverse
             block[e, 0], block[e, 1], block[e, 2], block[e, 3] = dx * s, dy * s, dz * s, across
         energy[c] = total
 
@@ -51,17 +54,11 @@ def stretch_force(i, x, edges, tension):
 
 
 @kernel
-def stretch_product(i, p, edges, block):
-    """Row i of the Hessian times p, shape (vertex_count, 3)."""
-    hx = hy = hz = 0.0
-    px, py, pz = p[i, 0], p[i, 1], p[i, 2]
-    for q in range(edges.vertex_start[i], edges.vertex_start[i + 1]):
-        j = edges.vertex_other[q]
-        e = edges.vertex_edge[q]
-        dx, dy, dz = px - p[j, 0], py - p[j, 1], pz - p[j, 2]
-        bx, by, bz, across = block[e, 0], block[e, 1], block[e, 2], block[e, 3]
-        s = bx * dx + by * dy + bz * dz
-        hx += bx * s + across * dx
-        hy += by * s + across * dy
-        hz += bz * s + across * dz
-    return hx, hy, hz
+def stretch_product(i, here, p, edges, block):
+    """Row i of the Hessian times p, shape (vertex_count, 3), as lanes; `here` is row i of p."""
+    total = spread(0.0)
+    for q in range(np.uint64(edges.vertex_start[i]), np.uint64(edges.vertex_start[i + 1])):
+        apart = here - load3(p, 3 * edges.vertex_other[q])
+        edge = load4(block, 4 * edges.vertex_edge[q])
+        total = total + (edge * sum_spread(edge * apart) + spread_lane3(edge) * apart)
+    return total

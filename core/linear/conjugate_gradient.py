@@ -17,6 +17,7 @@ from ..forces.contact import BLOCK_SIZE, add_wrenches, contact_product, contact_
 from ..forces.stretch import stretch_product
 from ..forces.tetrahedra import squeeze_tetrahedra, tetrahedron_force
 from ..jit import kernel, parallel_kernel
+from ..lanes import lane, load3, load4, spread, store3, sum_spread, triple
 from ..model import Model
 from ..plane import hold_in_plane
 from .multigrid import apply_multigrid
@@ -98,41 +99,30 @@ def multiply(edges, hinges, chunks, hessian, terms, contact_count, p, stretched,
                 hessian.tetrahedron_stiffness, hessian.tetrahedron_gradient, p, hessian.tetrahedron_squeeze,
             )  # fmt: skip
     for chunk in prange(chunks.body.shape[0]):
-        along = 0.0
-        swept = 0.0
+        along = spread(0.0)
+        swept = spread(0.0)
         for i in range(chunks.start[chunk], chunks.start[chunk + 1]):
             if hessian.pinned[i]:
-                product[i, 0] = product[i, 1] = product[i, 2] = 0.0
+                store3(product, 3 * i, spread(0.0))
                 continue
-            hx, hy, hz = stretch_product(i, p, edges, hessian.edge_block)
-            m = hessian.inertia[i]
-            hx += m * p[i, 0]
-            hy += m * p[i, 1]
-            hz += m * p[i, 2]
+            here = load3(p, 3 * i)
+            row = hessian.inertia[i] * here + stretch_product(i, here, p, edges, hessian.edge_block)
             if hinge_count > 0:
-                bx, by, bz = bend_product(i, p, hinges, pulled)
-                hx += bx
-                hy += by
-                hz += bz
+                row = row + bend_product(i, here, p, hinges, pulled)
             if tetrahedron_count > 0:
                 sx, sy, sz = tetrahedron_force(
                     i, hessian.tetrahedron_start, hessian.tetrahedron_entry, hessian.tetrahedron_squeeze,
                     hessian.tetrahedron_gradient,
                 )  # fmt: skip
-                hx -= sx
-                hy -= sy
-                hz -= sz
+                row = row - triple(sx, sy, sz)
             if contact_count > 0:
                 cx, cy, cz = contact_product(i, terms, stretched)
-                hx += cx
-                hy += cy
-                hz += cz
-            product[i, 0], product[i, 1], product[i, 2] = hx, hy, hz
-            along += p[i, 0] * hx + p[i, 1] * hy + p[i, 2] * hz
-            g = hessian.volume_gradient[i]
-            swept += g[0] * p[i, 0] + g[1] * p[i, 1] + g[2] * p[i, 2]
-        sums[chunk, 0] = along
-        sums[chunk, 1] = swept
+                row = row + triple(cx, cy, cz)
+            store3(product, 3 * i, row)
+            along = along + here * row
+            swept = swept + here * load3(hessian.volume_gradient, 3 * i)
+        sums[chunk, 0] = lane(sum_spread(along), 0)
+        sums[chunk, 1] = lane(sum_spread(swept), 0)
     total = 0.0
     gas[:] = 0.0
     for chunk in range(chunks.body.shape[0]):
@@ -171,9 +161,17 @@ def multiply_rigid(hessian, terms, contact_count, p, stretched, product):
 def dot(a, b, chunks, vertex_count, sums):
     """Sum of a * b over all unknowns, both of shape (unknown_count, 3)."""
     for chunk in prange(chunks.body.shape[0]):
-        total = 0.0
-        for i in range(chunks.start[chunk], chunks.start[chunk + 1]):
-            total += a[i, 0] * b[i, 0] + a[i, 1] * b[i, 1] + a[i, 2] * b[i, 2]
+        first, last = 3 * chunks.start[chunk], 3 * chunks.start[chunk + 1]
+        even = spread(0.0)
+        odd = spread(0.0)
+        blocks = (last - first) >> 3
+        for block in range(blocks):
+            k = first + 8 * block
+            even = even + load4(a, k) * load4(b, k)
+            odd = odd + load4(a, k + 4) * load4(b, k + 4)
+        total = lane(sum_spread(even + odd), 0)
+        for k in range(first + 8 * blocks, last):
+            total += a[k // 3, k % 3] * b[k // 3, k % 3]
         sums[chunk, 0] = total
     result = 0.0
     for chunk in range(chunks.body.shape[0]):
@@ -181,6 +179,25 @@ def dot(a, b, chunks, vertex_count, sums):
     for row in range(vertex_count, a.shape[0]):
         result += a[row, 0] * b[row, 0] + a[row, 1] * b[row, 1] + a[row, 2] * b[row, 2]
     return result
+
+
+@kernel
+def _advance(first, last, step, squeeze, p, product, volume_gradient, u, residual):
+    """A step along p: what a chunk's u gains, and its residual loses; flat, so that loops have no inner ones."""
+    ps, us = p.reshape(-1)[3 * first : 3 * last], u.reshape(-1)[3 * first : 3 * last]
+    hs, rs = product.reshape(-1)[3 * first : 3 * last], residual.reshape(-1)[3 * first : 3 * last]
+    gs = volume_gradient.reshape(-1)[3 * first : 3 * last]
+    for k in range(ps.shape[0]):
+        us[k] += step * ps[k]
+        rs[k] -= step * (hs[k] + squeeze * gs[k])
+
+
+@kernel
+def _turn(first, last, ratio, z, p):
+    """p = z + ratio p of a chunk."""
+    ps, zs = p.reshape(-1)[3 * first : 3 * last], z.reshape(-1)[3 * first : 3 * last]
+    for k in range(ps.shape[0]):
+        ps[k] = zs[k] + ratio * ps[k]
 
 
 @kernel
@@ -213,14 +230,12 @@ def conjugate_gradient(
     sums, pulled, gas = scratch.sums, scratch.pulled, scratch.gas
     vertex_count = hessian.inertia.shape[0]
     u[:] = 0.0
-    precondition(
-        levels, chunks, scratch.inverse, scratch.blocks, hessian.flat_pairs, hessian.flat_normal, residual, z
-    )  # fmt: skip
+    p[:] = 0.0
+    precondition(levels, chunks, scratch.inverse, scratch.blocks, hessian.flat_pairs, hessian.flat_normal, residual, z)
     start = dot(residual, z, chunks, vertex_count, sums)
     size = start
     for chunk in prange(chunks.body.shape[0]):
-        for i in range(chunks.start[chunk], chunks.start[chunk + 1]):
-            p[i, 0], p[i, 1], p[i, 2] = z[i, 0], z[i, 1], z[i, 2]
+        _turn(chunks.start[chunk], chunks.start[chunk + 1], 0.0, z, p)
     for row in range(vertex_count, u.shape[0]):
         for axis in range(3):
             p[row, axis] = z[row, axis]
@@ -238,30 +253,25 @@ def conjugate_gradient(
             break
         step = size / curvature
         for chunk in prange(chunks.body.shape[0]):
-            squeeze = gas[chunks.body[chunk]]
-            for i in range(chunks.start[chunk], chunks.start[chunk + 1]):
-                if hessian.pinned[i]:
-                    continue
-                for axis in range(3):
-                    u[i, axis] += step * p[i, axis]
-                    residual[i, axis] -= step * (product[i, axis] + squeeze * hessian.volume_gradient[i, axis])
+            _advance(
+                chunks.start[chunk], chunks.start[chunk + 1], step, gas[chunks.body[chunk]], p, product,
+                hessian.volume_gradient, u, residual,
+            )  # fmt: skip
         for row in range(vertex_count, u.shape[0]):
             for axis in range(3):
                 u[row, axis] += step * p[row, axis]
                 residual[row, axis] -= step * product[row, axis]
         iterations += 1
         precondition(
-        levels, chunks, scratch.inverse, scratch.blocks, hessian.flat_pairs, hessian.flat_normal, residual, z
-    )  # fmt: skip
+            levels, chunks, scratch.inverse, scratch.blocks, hessian.flat_pairs, hessian.flat_normal, residual, z
+        )
         following = dot(residual, z, chunks, vertex_count, sums)
         if not np.isfinite(following) or following <= target:
             break
         ratio = following / size
         size = following
         for chunk in prange(chunks.body.shape[0]):
-            for i in range(chunks.start[chunk], chunks.start[chunk + 1]):
-                for axis in range(3):
-                    p[i, axis] = z[i, axis] + ratio * p[i, axis]
+            _turn(chunks.start[chunk], chunks.start[chunk + 1], ratio, z, p)
         for row in range(vertex_count, u.shape[0]):
             for axis in range(3):
                 p[row, axis] = z[row, axis] + ratio * p[row, axis]

@@ -25,10 +25,10 @@ BLOCK_SIZE = 24
 #: Rounds of pairing per level: aggregates of about four. Three rounds save 10 % of the time and cost 10 to 35 % more
 #: iterations on stretched meshes.
 ROUNDS = 2
-#: A level with fewer rows is one chunk: starting threads would cost more than it saves.
-SERIAL_ROWS = 4096
+#: A level with fewer couplings is one chunk: starting threads would cost more than it saves.
+SERIAL_COUPLINGS = 24_000
 #: Rows per chunk of the larger levels.
-CHUNK_ROWS = 1024
+CHUNK_ROWS = 512
 #: Rows among which rows are sorted by length; few enough that the vectors' part stays in the nearest cache.
 SORT_ROWS = 1024
 #: Where pairing makes no headway (no mesh known does that), the coarsest level is left with its diagonal.
@@ -85,10 +85,10 @@ def _largest(component: IntArray) -> int:
     return int(np.bincount(members).max()) if members.size else 0
 
 
-def _chunks(row_count: int, given: IntArray) -> IntArray:
+def _chunks(matrix: Matrix, given: IntArray) -> IntArray:
     """Chunks of a level: the given runs of rows joined to at least `CHUNK_ROWS`; one if the level is small."""
-    bounds = [0]
-    if row_count >= SERIAL_ROWS:
+    bounds, row_count = [0], len(matrix.diagonal)
+    if len(matrix.other) >= SERIAL_COUPLINGS:
         for bound in given[1:].tolist():
             if bound - bounds[-1] >= CHUNK_ROWS and bound < row_count:
                 bounds.append(bound)
@@ -115,12 +115,13 @@ def _flatten(
     rows = [matrix.diagonal.shape[0] for matrix in matrices]
     level_start = np.concatenate([[0], np.cumsum(rows)]).astype(np.int32)
     even = np.arange(0, rows[0] + CHUNK_ROWS, CHUNK_ROWS)
-    chunks = [_chunks(count, chunk_start if level == 0 else even) for level, count in enumerate(rows)]
+    chunks = [_chunks(matrix, chunk_start if level == 0 else even) for level, matrix in enumerate(matrices)]
     all_chunks = np.concatenate([c[:-1] + first for c, first in zip(chunks, level_start[:-1], strict=True)])
     nothing = np.empty(0, np.int32), np.empty(0)
     none_before = Transfer(np.zeros(rows[0] + 1, np.int32), *nothing)
     none_after = Transfer(np.zeros(rows[-1] + 1, np.int32), *nothing)
     row_total = int(level_start[-1])
+    bounds = np.append(all_chunks, row_total)
     blocks = _blocks(component)
     sizes = np.diff(blocks)
     block_offset = np.concatenate([[0], np.cumsum(sizes**2)])
@@ -129,39 +130,55 @@ def _flatten(
     return Levels(
         level_start=level_start,
         level_chunk=np.concatenate([[0], np.cumsum([len(c) - 1 for c in chunks])]).astype(np.int32),
-        chunk_start=np.append(all_chunks, row_total).astype(np.int32),
-        coupling=_join([Transfer(m.start, m.other, m.coupling) for m in matrices], level_start[:-1], all_chunks),
-        interpolation=_join([*interpolations, none_after], level_start[1:], all_chunks),
-        restriction=_join([none_before, *restrictions], np.append(0, level_start[:-2]), all_chunks),
+        chunk_start=bounds.astype(np.int32),
+        chunk_group=np.append(0, np.cumsum(_groups(bounds))).astype(np.int32),
+        coupling=_join([Transfer(m.start, m.other, m.coupling) for m in matrices], level_start[:-1], bounds),
+        interpolation=_join([*interpolations, none_after], level_start[1:], bounds),
+        restriction=_join([none_before, *restrictions], np.append(0, level_start[:-2]), bounds),
         diagonal=np.concatenate([matrix.diagonal for matrix in matrices]),
-        extra=np.zeros((row_total, 3)),
-        slack=np.repeat(np.concatenate([coarsening.slack(matrix) for matrix in matrices]), 3).astype(np.float32),
-        step=np.zeros(3 * row_total, np.float32),
+        slack=np.concatenate([coarsening.slack(matrix) for matrix in matrices]),
+        given=np.full((rows[0], 3), -1.0),  # never equal to what is set first
+        extra=np.zeros(4 * row_total, np.float32),
+        step=np.zeros(4 * row_total, np.float32),
+        left=np.zeros(4 * row_total, np.float32),
         block_start=blocks + level_start[-2],
         block_offset=block_offset.astype(np.int32),
         block_matrix=block_matrix,
-        block_inverse=np.zeros((3, block_matrix.shape[0]), np.float32),
-        block_extra=np.full((rows[-1], 3), -1.0),  # never equal to what is set first
-        residual=np.zeros(3 * row_total + 1, np.float32),
-        solution=np.zeros(3 * row_total + 1, np.float32),
-        corrected=np.zeros(3 * row_total + 1, np.float32),
+        block_inverse=np.zeros((block_matrix.shape[0], 4), np.float32),
+        block_extra=np.full((rows[-1], 3), -1.0, np.float32),  # likewise
+        residual=np.zeros(4 * row_total, np.float32),
+        solution=np.zeros(4 * row_total, np.float32),
+        corrected=np.zeros(4 * row_total, np.float32),
     )
 
 
+def _groups(chunk_start: IntArray) -> IntArray:
+    """Number of groups of four rows of each chunk."""
+    return (np.diff(chunk_start) + 3) // 4
+
+
 def _join(parts: list[Transfer], column_shift: IntArray, chunk_start: IntArray) -> Rows:
-    """Stack the rows of all levels, sort those of each chunk by length, make columns global."""
+    """Stack the rows of all levels, sort those of each chunk by length, group them by four, make columns global."""
     length = np.concatenate([np.diff(part.start) for part in parts])
     row = np.arange(length.shape[0])
     chunk = np.searchsorted(chunk_start, row, side="right") - 1
     order = np.lexsort((length, (row - chunk_start[chunk]) // SORT_ROWS, chunk))
-    end = np.cumsum(length)
-    start = np.append(0, np.cumsum(length[order]))
-    entry = np.repeat((end - length)[order] - start[:-1], length[order]) + np.arange(start[-1])
-    other = np.concatenate([part.other + int(shift) for part, shift in zip(parts, column_shift, strict=True)])
-    weight = np.concatenate([part.weight for part in parts])
+    places = 4 * _groups(chunk_start)
+    chunk = np.repeat(np.arange(len(places)), places)
+    within = np.arange(len(chunk)) - (np.cumsum(places) - places)[chunk]
+    row = order[np.minimum(chunk_start[chunk] + within, chunk_start[chunk + 1] - 1)].reshape(-1, 4)
+    depth = length[row].max(axis=1, initial=0)
+    start = np.append(0, np.cumsum(depth))
+    group = np.repeat(np.arange(len(depth)), depth)
+    entry = (np.arange(start[-1]) - start[group])[:, None]
+    is_there = entry < length[row[group]]
+    entry = np.where(is_there, (np.cumsum(length) - length)[row[group]] + entry, 0)
+    shifted = [part.other + int(shift) for part, shift in zip(parts, column_shift, strict=True)]
+    other = np.append(np.concatenate(shifted), 0)
+    weight = np.append(np.concatenate([part.weight for part in parts]), 0.0)
     return Rows(
-        row=(3 * order).astype(np.uint32),
+        row=(4 * row).ravel().astype(np.uint32),
         start=start.astype(np.uint32),
-        other=(3 * other[entry]).astype(np.uint32),
-        weight=weight[entry].astype(np.float32),
+        other=(4 * np.where(is_there, other[entry], row[group])).ravel().astype(np.uint32),
+        weight=np.where(is_there, weight[entry], 0.0).ravel().astype(np.float32),
     )

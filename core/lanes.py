@@ -1,0 +1,229 @@
+"""Four numbers at a time: what three interleaved axes need, written as one.
+
+numba leaves sums over x, y and z scalar (its SLP vectoriser is off), which costs three loads, products and additions
+where one of each does. `Lanes` is LLVM's vector of four float32 or float64, which every target has. It knows +, -, *
+and / lane by lane, also with a number, and rounds like the numbers do. Arrays must be contiguous; `first` is the place
+of an element in the flat array. Where only three lanes are in memory the fourth reads 0 and is not written.
+
+Kernels only: lanes cannot leave compiled code, `lane` takes a number out.
+"""
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+from numba.core import cgutils, types
+from numba.core.errors import TypingError
+from numba.extending import intrinsic, lower_builtin, models, register_model, type_callable
+
+ir = cgutils.ir
+
+_COUNT = 4
+_LANE = ir.IntType(32)
+
+
+class Lanes(types.Type):
+    """numba's type of four numbers, `element` float32 or float64."""
+
+    def __init__(self, element: Any) -> None:
+        self.element = element
+        super().__init__(name=f"lanes({element})")
+
+
+@register_model(Lanes)
+class _LanesModel(models.PrimitiveModel):  # type: ignore[misc]
+    def __init__(self, manager: Any, kind: Lanes) -> None:
+        super().__init__(manager, kind, ir.VectorType(_scalar(kind.element), _COUNT))
+
+
+def _scalar(element: Any) -> Any:
+    return ir.FloatType() if element == types.float32 else ir.DoubleType()
+
+
+def _vector(element: Any) -> Any:
+    return ir.VectorType(_scalar(element), _COUNT)
+
+
+def _spread(builder: Any, value: Any) -> Any:
+    """A number in all lanes."""
+    nothing = ir.Constant(ir.VectorType(value.type, _COUNT), ir.Undefined)
+    return builder.shuffle_vector(
+        builder.insert_element(nothing, value, _LANE(0)), nothing, ir.Constant(ir.VectorType(_LANE, _COUNT), [0] * 4)
+    )
+
+
+def _register(operation: Callable[..., Any], emit: str) -> None:
+    @type_callable(operation)  # type: ignore[untyped-decorator]
+    def type_operation(context: Any) -> Callable[..., Any]:
+        def result(a: Any, b: Any) -> Any:
+            if isinstance(a, Lanes) and (a == b or isinstance(b, types.Number)):
+                return a
+            return b if isinstance(b, Lanes) and isinstance(a, types.Number) else None
+
+        return result
+
+    def lower(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        kind = signature.return_type
+        values = [
+            value if given == kind else _spread(builder, context.cast(builder, value, given, kind.element))
+            for given, value in zip(signature.args, arguments, strict=True)
+        ]
+        return getattr(builder, emit)(*values)
+
+    for first, second in ((Lanes, Lanes), (Lanes, types.Number), (types.Number, Lanes)):
+        lower_builtin(operation, first, second)(lower)
+
+
+_register(operator.add, "fadd")
+_register(operator.sub, "fsub")
+_register(operator.mul, "fmul")
+_register(operator.truediv, "fdiv")
+
+
+def _place(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    """Pointer to element `first` of an array; the first two arguments are both."""
+    kind, index = signature.args[:2]
+    array = context.make_array(kind)(context, builder, arguments[0])
+    first = context.cast(builder, arguments[1], index, types.intp)
+    return builder.gep(array.data, [first])
+
+
+def _check(array: Any, first: Any) -> None:
+    is_flat = isinstance(array, types.Array) and array.layout == "C" and isinstance(array.dtype, types.Float)
+    if not is_flat or not isinstance(first, types.Integer):
+        raise TypingError(f"lanes are read from contiguous arrays of numbers, not from {array} at {first}")
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def load4(typing_context: Any, array: Any, first: Any) -> Any:
+    """Elements first .. first + 3."""
+    _check(array, first)
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        place = _place(context, builder, signature, arguments)
+        value = builder.load(builder.bitcast(place, _vector(array.dtype).as_pointer()))
+        value.align = array.dtype.bitwidth // 8
+        return value
+
+    return Lanes(array.dtype)(array, first), generate
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def load3(typing_context: Any, array: Any, first: Any) -> Any:
+    """Elements first .. first + 2, and 0."""
+    _check(array, first)
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        vector, bits = _vector(array.dtype), array.dtype.bitwidth
+        pointer, mask = vector.as_pointer(), ir.VectorType(ir.IntType(1), _COUNT)
+        read = cgutils.get_or_insert_function(
+            builder.module,
+            ir.FunctionType(vector, [pointer, _LANE, mask, vector]),
+            f"llvm.masked.load.v4f{bits}.p0v4f{bits}",
+        )
+        place = builder.bitcast(_place(context, builder, signature, arguments), pointer)
+        return builder.call(
+            read, [place, _LANE(bits // 8), ir.Constant(mask, [1, 1, 1, 0]), ir.Constant(vector, [0.0] * 4)]
+        )
+
+    return Lanes(array.dtype)(array, first), generate
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def store4(typing_context: Any, array: Any, first: Any, value: Any) -> Any:
+    """Write elements first .. first + 3."""
+    _check(array, first)
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        place = _place(context, builder, signature, arguments)
+        stored = builder.store(arguments[2], builder.bitcast(place, _vector(array.dtype).as_pointer()))
+        stored.align = array.dtype.bitwidth // 8
+        return context.get_dummy_value()
+
+    return types.void(array, first, Lanes(array.dtype)), generate
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def store3(typing_context: Any, array: Any, first: Any, value: Any) -> Any:
+    """Write elements first .. first + 2."""
+    _check(array, first)
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        place = _place(context, builder, signature, arguments)
+        value = arguments[2]
+        pair = builder.shuffle_vector(value, value, ir.Constant(ir.VectorType(_LANE, 2), [0, 1]))
+        stored = builder.store(pair, builder.bitcast(place, pair.type.as_pointer()))
+        stored.align = array.dtype.bitwidth // 8
+        builder.store(builder.extract_element(value, _LANE(2)), builder.gep(place, [ir.IntType(64)(2)]))
+        return context.get_dummy_value()
+
+    return types.void(array, first, Lanes(array.dtype)), generate
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def spread(typing_context: Any, value: Any) -> Any:
+    """A float32 or float64 in all lanes."""
+    return Lanes(value)(value), lambda context, builder, signature, arguments: _spread(builder, arguments[0])
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def triple(typing_context: Any, x: Any, y: Any, z: Any) -> Any:
+    """Three float64 and 0."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        value = ir.Constant(_vector(x), [0.0] * _COUNT)
+        for number, argument in enumerate(arguments):
+            value = builder.insert_element(value, argument, _LANE(number))
+        return value
+
+    return Lanes(x)(x, x, x), generate
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def lane(typing_context: Any, value: Any, number: Any) -> Any:
+    """Lane `number` as a number."""
+    return value.element(value, types.intp), lambda context, builder, signature, arguments: builder.extract_element(
+        arguments[0], builder.trunc(arguments[1], _LANE)
+    )
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def spread_lane3(typing_context: Any, value: Any) -> Any:
+    """The fourth lane in all lanes."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.shuffle_vector(arguments[0], arguments[0], ir.Constant(ir.VectorType(_LANE, _COUNT), [3] * 4))
+
+    return value(value), generate
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def sum_spread(typing_context: Any, value: Any) -> Any:
+    """Sum of all lanes, (0 + 1) + (2 + 3), in all lanes."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        total = arguments[0]
+        for order in ([1, 0, 3, 2], [2, 3, 0, 1]):
+            swapped = builder.shuffle_vector(total, total, ir.Constant(ir.VectorType(_LANE, _COUNT), order))
+            total = builder.fadd(total, swapped)
+        return total
+
+    return value(value), generate
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def to_single(typing_context: Any, value: Any) -> Any:
+    """float64 rounded to float32."""
+    kind = Lanes(types.float32)
+    return kind(value), lambda context, builder, signature, arguments: builder.fptrunc(
+        arguments[0], _vector(types.float32)
+    )
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def to_double(typing_context: Any, value: Any) -> Any:
+    """float32 as float64."""
+    kind = Lanes(types.float64)
+    return kind(value), lambda context, builder, signature, arguments: builder.fpext(
+        arguments[0], _vector(types.float64)
+    )
