@@ -62,11 +62,12 @@ class SOFTPRESSURE_PT_advanced(bpy.types.Panel):
     bl_options = {"DEFAULT_CLOSED"}
 
     def draw(self, context: Context) -> None:
-        """Air and threads."""
+        """Air, what a step may be wrong by, and threads."""
         layout: Layout = self.layout
         settings = context.scene.softpressure
         layout.use_property_split = True
         layout.prop(settings, "ambient_pressure", text="Air (Pa)")
+        layout.prop(settings, "step_error")
         layout.prop(settings, "threads", text="Threads" if settings.threads else "Threads (all)")
 
 

@@ -14,4 +14,5 @@ def of(settings: Any) -> MethodOptions:
         stiffest_spring=settings.stiffest_spring,
         ramp_time=settings.ramp_time,
         detection=settings.detection,
+        step_error=round(settings.step_error, 9),  # Blender keeps 0.001 in single precision
     )

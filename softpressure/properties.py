@@ -48,6 +48,10 @@ def _on_change(_settings: Group, _context: bpy.types.Context) -> None:
     session.mark_all()
 
 
+#: Of every property that a simulation depends on: not animated by itself, and a change dates the cache.
+SETTING: Any = {"options": set(), "update": _on_change}
+
+
 def _on_kind_change(settings: Group, _context: bpy.types.Context) -> None:
     engine().bodies.on_kind_change(settings.id_data)
 
@@ -80,8 +84,7 @@ class SOFTPRESSURE_PG_object(bpy.types.PropertyGroup):
         soft_min=0.01,
         soft_max=100.0,
         unit="MASS",
-        options=set(),
-        update=_on_change,
+        **SETTING,
     )
     body_type: EnumProperty(
         name="Type",
@@ -100,8 +103,7 @@ class SOFTPRESSURE_PG_object(bpy.types.PropertyGroup):
         precision=3,
         step=1,
         unit="LENGTH",
-        options=set(),
-        update=_on_change,
+        **SETTING,
     )
     cell_size: FloatProperty(
         name="Cell Size",
@@ -112,8 +114,7 @@ class SOFTPRESSURE_PG_object(bpy.types.PropertyGroup):
         precision=3,
         step=1,
         unit="LENGTH",
-        options=set(),
-        update=_on_change,
+        **SETTING,
     )
     modulus: FloatProperty(
         name="Young's Modulus",
@@ -124,8 +125,7 @@ class SOFTPRESSURE_PG_object(bpy.types.PropertyGroup):
         soft_max=1e7,
         step=100_000,
         precision=0,
-        options=set(),
-        update=_on_change,
+        **SETTING,
     )
     poisson_ratio: FloatProperty(
         name="Poisson's Ratio",
@@ -135,8 +135,7 @@ class SOFTPRESSURE_PG_object(bpy.types.PropertyGroup):
         max=0.49,
         step=1,
         precision=2,
-        options=set(),
-        update=_on_change,
+        **SETTING,
     )
     particle_radius: FloatProperty(
         name="Particle Radius",
@@ -148,8 +147,7 @@ class SOFTPRESSURE_PG_object(bpy.types.PropertyGroup):
         max=0.5,
         step=5,
         precision=2,
-        options=set(),
-        update=_on_change,
+        **SETTING,
     )
     gauge_pressure: FloatProperty(
         name="Pressure",
@@ -171,8 +169,7 @@ class SOFTPRESSURE_PG_object(bpy.types.PropertyGroup):
         soft_max=1e6,
         step=10_000,
         precision=0,
-        options=set(),
-        update=_on_change,
+        **SETTING,
     )
     bend_modulus: FloatProperty(
         name="Bend Modulus",
@@ -182,8 +179,7 @@ class SOFTPRESSURE_PG_object(bpy.types.PropertyGroup):
         soft_max=100.0,
         step=10,
         precision=3,
-        options=set(),
-        update=_on_change,
+        **SETTING,
     )
     damping: FloatProperty(
         name="Damping",
@@ -193,8 +189,7 @@ class SOFTPRESSURE_PG_object(bpy.types.PropertyGroup):
         soft_max=20.0,
         step=10,
         precision=2,
-        options=set(),
-        update=_on_change,
+        **SETTING,
     )
     friction: FloatProperty(
         name="Friction",
@@ -202,8 +197,7 @@ class SOFTPRESSURE_PG_object(bpy.types.PropertyGroup):
         default=0.5,
         min=0.0,
         soft_max=2.0,
-        options=set(),
-        update=_on_change,
+        **SETTING,
     )
     bounciness: FloatProperty(
         name="Bounciness",
@@ -212,8 +206,7 @@ class SOFTPRESSURE_PG_object(bpy.types.PropertyGroup):
         min=0.0,
         max=1.0,
         subtype="FACTOR",
-        options=set(),
-        update=_on_change,
+        **SETTING,
     )
     thickness: FloatProperty(
         name="Thickness",
@@ -224,43 +217,37 @@ class SOFTPRESSURE_PG_object(bpy.types.PropertyGroup):
         precision=4,
         step=0.1,
         unit="LENGTH",
-        options=set(),
-        update=_on_change,
+        **SETTING,
     )
     pin_group: StringProperty(
         name="Pin Group",
         description="Vertex group whose vertices (weight above 0.5) follow the animation instead of the simulation",
-        options=set(),
-        update=_on_change,
+        **SETTING,
     )
     self_collision: BoolProperty(
         name="Self Collision",
         description="Whether parts of the skin push each other away where they meet",
         default=True,
-        options=set(),
-        update=_on_change,
+        **SETTING,
     )
     attach_to: PointerProperty(
         name="Attach To",
         description="Rigid or soft body that the vertices of the attach group are glued to",
         type=bpy.types.Object,
         poll=_can_hold,
-        options=set(),
-        update=_on_change,
+        **SETTING,
     )
     attach_group: StringProperty(
         name="Attach Group",
         description="Vertex group whose vertices (weight above 0.5) are glued to the other body",
-        options=set(),
-        update=_on_change,
+        **SETTING,
     )
     rigid_shape: EnumProperty(
         name="Shape",
         description="What a rigid body touches others with",
         items=RIGID_SHAPES,
         default="HULL",
-        options=set(),
-        update=_on_change,
+        **SETTING,
     )
     linear_damping: FloatProperty(
         name="Linear Damping",
@@ -270,8 +257,7 @@ class SOFTPRESSURE_PG_object(bpy.types.PropertyGroup):
         soft_max=10.0,
         step=10,
         precision=2,
-        options=set(),
-        update=_on_change,
+        **SETTING,
     )
     angular_damping: FloatProperty(
         name="Angular Damping",
@@ -281,8 +267,7 @@ class SOFTPRESSURE_PG_object(bpy.types.PropertyGroup):
         soft_max=10.0,
         step=10,
         precision=2,
-        options=set(),
-        update=_on_change,
+        **SETTING,
     )
     velocity: FloatVectorProperty(
         name="Velocity",
@@ -290,8 +275,7 @@ class SOFTPRESSURE_PG_object(bpy.types.PropertyGroup):
         size=3,
         subtype="VELOCITY",
         unit="VELOCITY",
-        options=set(),
-        update=_on_change,
+        **SETTING,
     )
     angular_velocity: FloatVectorProperty(
         name="Spin",
@@ -300,8 +284,7 @@ class SOFTPRESSURE_PG_object(bpy.types.PropertyGroup):
         subtype="EULER",
         unit="ROTATION",
         step=1000,
-        options=set(),
-        update=_on_change,
+        **SETTING,
     )
     has_rigid_bounciness: BoolProperty(
         name="Rigid Bounciness",

@@ -15,6 +15,10 @@ def _on_change(_settings: Group, _context: bpy.types.Context) -> None:
     session.mark_all()
 
 
+#: Of every property that a simulation depends on: not animated by itself, and a change dates the cache.
+SETTING: Any = {"options": set(), "update": _on_change}
+
+
 def _get_frame_start(settings: Group) -> int:
     return int(settings.id_data.frame_start if settings.use_scene_range else settings.own_frame_start)
 
@@ -41,44 +45,40 @@ class SOFTPRESSURE_PG_scene(bpy.types.PropertyGroup):
 
     substeps: IntProperty(
         name="Substeps",
-        description="Time steps per frame; more are slower, bounce livelier and follow fast motion better",
+        description="Time steps per frame where much happens; more are slower, bounce livelier and follow fast motion "
+        "better",
         default=10,
         min=1,
         soft_max=100,
-        options=set(),
-        update=_on_change,
+        **SETTING,
     )
     solver: EnumProperty(
         name="Method",
         description="How a time step is made: the default, or one of the methods of the papers for comparison",
         items=METHODS,
         default="IMPLICIT",
-        options=set(),
-        update=_on_change,
+        **SETTING,
     )
     volume_rule: EnumProperty(
         name="Volume",
         description="How the volume in the gas law is told",
         items=VOLUMES,
         default="EXACT",
-        options=set(),
-        update=_on_change,
+        **SETTING,
     )
     pressure_spread: EnumProperty(
         name="Spread",
         description="How the pressure is spread over the vertices",
         items=SPREADS,
         default="EXACT_GRADIENT",
-        options=set(),
-        update=_on_change,
+        **SETTING,
     )
     detection: EnumProperty(
         name="Contacts",
         description="How contacts are found",
         items=DETECTIONS,
         default="SURFACE",
-        options=set(),
-        update=_on_change,
+        **SETTING,
     )
     ramp_time: FloatProperty(
         name="Ramp",
@@ -88,16 +88,14 @@ class SOFTPRESSURE_PG_scene(bpy.types.PropertyGroup):
         min=0.0,
         soft_max=5.0,
         precision=2,
-        options=set(),
-        update=_on_change,
+        **SETTING,
     )
     use_step_damping: BoolProperty(
         name="Damping per Step",
         description="All motion is braked, that of stiff springs most (Martin 2009, section 3.1.3): by 1 % and by the "
         "share of the stiffest spring, 60 times per second",
         default=False,
-        options=set(),
-        update=_on_change,
+        **SETTING,
     )
     stiffest_spring: FloatProperty(
         name="Stiffest Spring",
@@ -107,8 +105,7 @@ class SOFTPRESSURE_PG_scene(bpy.types.PropertyGroup):
         min=1e-3,
         soft_max=1e6,
         precision=0,
-        options=set(),
-        update=_on_change,
+        **SETTING,
     )
     ambient_pressure: FloatProperty(
         name="Air Pressure",
@@ -118,15 +115,24 @@ class SOFTPRESSURE_PG_scene(bpy.types.PropertyGroup):
         soft_max=200_000.0,
         step=100_000,
         precision=0,
-        options=set(),
-        update=_on_change,
+        **SETTING,
+    )
+    step_error: FloatProperty(
+        name="Step Error",
+        description="Where little happens several substeps are taken as one: as long as the step is wrong by no more "
+        "than this share of a body's radius. 0 takes every substep. With the default method",
+        default=0.001,
+        min=0.0,
+        soft_max=0.01,
+        precision=4,
+        step=0.01,
+        **SETTING,
     )
     use_scene_range: BoolProperty(
         name="Scene Range",
         description="Simulate the frame range of the scene. Setting a start or end frame here switches this off",
         default=True,
-        options=set(),
-        update=_on_change,
+        **SETTING,
     )
     frame_start: IntProperty(
         name="Start",

@@ -115,6 +115,7 @@ def test_the_other_choices_reach_the_world_and_date_the_cache(falling: Any) -> N
         ("ramp_time", 0.5),
         ("use_step_damping", True),
         ("stiffest_spring", 1e6),
+        ("step_error", 0.0),
     ):
         assert not this_session().is_out_of_date(bpy.context.scene)
         setattr(settings, name, value)
@@ -127,6 +128,7 @@ def test_the_other_choices_reach_the_world_and_date_the_cache(falling: Any) -> N
         ramp_time=0.5,
         step_damping=True,
         stiffest_spring=1e6,
+        step_error=0.0,
     )
 
 

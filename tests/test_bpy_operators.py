@@ -156,7 +156,7 @@ def test_panels_show_what_belongs_to_the_kind_and_the_state_of_the_cache() -> No
     bpy.ops.softpressure.bake()
     assert drawn(scene_panels.SOFTPRESSURE_PT_bake)[0] == "softpressure.free_bake"
     assert "Baked: free the bake" in " ".join(drawn(body_panel.SOFTPRESSURE_PT_body))
-    assert drawn(scene_panels.SOFTPRESSURE_PT_advanced) == ["ambient_pressure", "threads"]
+    assert drawn(scene_panels.SOFTPRESSURE_PT_advanced) == ["ambient_pressure", "step_error", "threads"]
     rows = ["solver", "volume_rule", "pressure_spread", "detection", "ramp_time", "use_step_damping"]
     assert drawn(scene_panels.SOFTPRESSURE_PT_method) == rows
     settings = bpy.context.scene.softpressure
