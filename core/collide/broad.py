@@ -61,6 +61,7 @@ class ContactSearch:
         self._own_reach = np.zeros(body_count)
         self._own_searched = np.zeros((point_count, 3))
         self._own_pairs = (np.zeros((0, 2), np.int32), np.zeros((0, 2), np.int32))
+        self._own_ahead: tuple[NDArray[np.int32], NDArray[np.int32]] | None = None  # for the next search
         self._suspended = np.zeros(body_count, bool)
 
     def _make_room(self, room: NDArray[np.int64]) -> None:
@@ -194,7 +195,8 @@ class ContactSearch:
                 break
             self._make_room(np.maximum(room, self._found_count + self._found_count // 2))
         own = self._own.bodies[~self._suspended[self._own.bodies]]
-        self._own_pairs = own_points, own_edges = self._own.find(x, self._own_reach, own)
+        self._own_pairs = own_points, own_edges = self._own_ahead or self._own.find(x, self._own_reach, own)
+        self._own_ahead = None
         own_points, own_facing = self._wrong.replace_own(own_points)
         add_counts(own_points, self._point_count)
         edge_pairs = self._edges.find(x, self._margin, partners, trees, own_edges)
@@ -224,7 +226,8 @@ class ContactSearch:
     def search_own(self, x: FloatArray, own_reach: FloatArray) -> bool:
         """Search at x [m] for contact of bodies with themselves only, with a new `own_reach` [m].
 
-        True if the record holds the very pairs that were found; otherwise all of it must be searched anew.
+        True if the record holds the very pairs that were found; otherwise `search` must follow, at the same x and
+        with the same `own_reach`, and need not look for them again.
         """
         if len(self._wrong) or self._suspended.any():
             return False
@@ -233,6 +236,7 @@ class ContactSearch:
         self._trees.refit(x, self._model.surfaces.triangles, self._active)
         found = self._own.find(x, own_reach, self._own.bodies)
         if not all(np.array_equal(now, before) for now, before in zip(found, self._own_pairs, strict=True)):
+            self._own_ahead = found
             return False
         np.copyto(self._own_searched, x)
         np.copyto(self._own_reach, own_reach)

@@ -186,6 +186,19 @@ def one_half_space(cone, a, b):
 
 
 @kernel
+def are_apart(x, triangles, s, t, radius):
+    """Whether the boxes of two triangles are farther apart than this along an axis."""
+    a, b, c = triangles[s, 0], triangles[s, 1], triangles[s, 2]
+    d, e, f = triangles[t, 0], triangles[t, 1], triangles[t, 2]
+    for axis in range(3):
+        p, q, r = x[a, axis], x[b, axis], x[c, axis]
+        u, v, w = x[d, axis], x[e, axis], x[f, axis]
+        if min(p, q, r) - radius > max(u, v, w) or min(u, v, w) - radius > max(p, q, r):
+            return True
+    return False
+
+
+@kernel
 def find_self_pairs(
     x, rest, triangles, edges, edge_apex, owned_points, owned_edges, bodies, thickness, reach, triangle_order,
     triangle_start, node_start, depth, box, cone, near_start, near, walk, crossed, around_start, around, only_one,
@@ -237,7 +250,7 @@ def find_self_pairs(
             for i in range(first + leaf_a * size // leaves, first + (leaf_a + 1) * size // leaves):
                 for j in range(first + leaf_b * size // leaves, first + (leaf_b + 1) * size // leaves):
                     s, t = triangle_order[i], triangle_order[j]
-                    if s == t:
+                    if s == t or are_apart(x, triangles, s, t, radius):
                         continue
                     for corner in range(3):
                         for way in range(2 if a != b else 1):
