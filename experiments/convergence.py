@@ -8,7 +8,8 @@ much smaller steps.
 import numpy as np
 from scenes import Ball, ball_world, inflate, velocity
 from softpressure_ext.core import DivergenceError
-from softpressure_ext.core.solvers.choice import SOLVERS
+from softpressure_ext.core.options import MethodOptions
+from softpressure_ext.core.solvers.choice import SOLVERS, solver_maker
 
 from .parts import FRAME_RATE, Energy
 
@@ -37,7 +38,7 @@ def ringing(method, frame_rate, substeps, subdivisions=1):
         gravity=(0.0, 0.0, 0.0),
         frame_rate=frame_rate,
         substeps=substeps,
-        solver=method,
+        solver=solver_maker(method, MethodOptions(step_error=0.0)),
     )
     inflate(world, BALL)
     x = world.positions(0)

@@ -37,6 +37,8 @@ GAMMA = 1.0 - 1.0 / math.sqrt(2.0)
 
 #: Share of the kinetic energy by which a step may end higher than it began before it is taken again.
 ENERGY_SLACK = 0.05
+#: Soft bodies that press each other take every substep by itself while a point is faster than this [m/s].
+SLOW = 1e-3
 #: How often such a step is halved before it is taken damped.
 HALVINGS = 2
 
@@ -170,10 +172,12 @@ class ImplicitSolver:
         after.wrong_side = stage.wrong_side()
         after.stuck = stuck
         after.approach = before.approach
-        after.joined = 2 * count if self._error < LONGER_BELOW else count
         self._losses.apply(stage.energy, self._momentum.pairs, after, time)
         self._planes.hold(after.velocities)
         self._set_point_velocities(after)
+        after.joined = 2 * count if self._error < LONGER_BELOW else count
+        if stage.energy.pressed_together() and self._fast.speeds(after)[: self.model.moving_count].max() > SLOW:
+            after.joined = 1  # what moves bodies that lie on each other would not die away
         kinetic = self._kinetic_energy(after.velocities, after.rigid)
         return kinetic + self._potential_energy(stage.x, stage.poses, gas) + stuck.energy
 
