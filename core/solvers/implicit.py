@@ -66,7 +66,7 @@ class ImplicitSolver:
         # rules for the gas other than the energy's, and contacts of solids, are made for steps of one length
         joins = options.step_error > 0.0 and model.rigid_count == 0 and not options.changes_gas
         self._step_error = StepError(model, GAMMA, options.step_error) if joins else None
-        self._error = 0.0  # of the last step of two stages
+        self._error = math.inf  # of the last step, in units of what is allowed
         self._planes = Planes(model)
 
     @property
@@ -251,6 +251,7 @@ class ImplicitSolver:
     def _one_stage(self, before: State, motion: Motion, share: float, h: float) -> tuple[FloatArray, RigidMotion]:
         """A step of implicit Euler: loses what the step of second order would have gained from nothing."""
         n, stage, solids = self.model.vertex_count, self._minimiser, self.model.rigid
+        self._error = math.inf  # not known
         x0 = before.positions
         fall = h * h * self.model.gravity
         guessed_fall, guessed_rigid_fall = self._guessed_fall(before, fall)
