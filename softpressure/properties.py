@@ -12,9 +12,8 @@ from bpy.props import (
     StringProperty,
 )
 
-from . import session
 from .engine import engine
-from .scene_properties import SOFTPRESSURE_PG_scene
+from .scene_properties import SETTING, SOFTPRESSURE_PG_scene, on_change
 
 KINDS = (
     ("NONE", "None", "Takes no part in the simulation"),
@@ -42,14 +41,6 @@ BODY_TYPES = (
 )
 
 Group = Any  # a property group: its members are known to Blender only
-
-
-def _on_change(_settings: Group, _context: bpy.types.Context) -> None:
-    session.mark_all()
-
-
-#: Of every property that a simulation depends on: not animated by itself, and a change dates the cache.
-SETTING: Any = {"options": set(), "update": _on_change}
 
 
 def _on_kind_change(settings: Group, _context: bpy.types.Context) -> None:
@@ -158,7 +149,7 @@ class SOFTPRESSURE_PG_object(bpy.types.PropertyGroup):
         soft_max=100_000.0,
         step=10_000,
         precision=0,
-        update=_on_change,
+        update=on_change,
     )
     stretch_modulus: FloatProperty(
         name="Stretch Modulus",

@@ -11,12 +11,13 @@ from .methods import DETECTIONS, METHODS, SPREADS, VOLUMES
 Group = Any  # a property group: its members are known to Blender only
 
 
-def _on_change(_settings: Group, _context: bpy.types.Context) -> None:
+def on_change(_settings: Group, _context: bpy.types.Context) -> None:
+    """What was simulated may be out of date."""
     session.mark_all()
 
 
 #: Of every property that a simulation depends on: not animated by itself, and a change dates the cache.
-SETTING: Any = {"options": set(), "update": _on_change}
+SETTING: Any = {"options": set(), "update": on_change}
 
 
 def _get_frame_start(settings: Group) -> int:

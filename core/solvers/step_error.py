@@ -19,8 +19,8 @@ LONGER_BELOW = 0.1
 class StepError:
     """Errors of the steps of a model whose stages have the share `gamma` of a step.
 
-    `tolerance`: error of a step, as the root mean square over a body's vertices, that is allowed in units of the body's
-    radius; 0 lets every substep be taken by itself.
+    `tolerance`: error of a step, as the root mean square over a body's vertices, that is allowed, above 0, in units of
+    the body's radius.
     """
 
     def __init__(self, model: Model, gamma: float, tolerance: float) -> None:
