@@ -1,5 +1,7 @@
 """Which pairs may touch during a move: the contact record, kept as long as nothing moves past what was searched."""
 
+import math
+
 import numpy as np
 
 from ..model import FloatArray, IntArray, Model
@@ -7,7 +9,7 @@ from ..state import State
 from .broad import ContactSearch
 from .contacts import Contacts
 from .islands import Islands
-from .own_motion import own_distance
+from .own_motion import own_distance, rigid_part
 
 #: Reach of a search in units of a move beyond an edge length, where a larger reach would find all of the other body.
 FAST_REACH_FACTOR = 1.2
@@ -31,6 +33,7 @@ class Candidates:
         self._search = ContactSearch(model, among_moving=among_moving)
         self._searched = False
         self._move = np.zeros((model.point_count, 3))
+        self._whole = np.zeros((model.point_count, 3))
         self.contacts = Contacts(model.moving_point_count)
         self.islands = Islands(model)
         self.searches = 0  # so far
@@ -111,9 +114,10 @@ class Candidates:
         if not np.isfinite(farthest).all():
             self.contacts.clear()
             return True
+        self._set_own_reach(x, trial)
+        self._expect_hasty(x, farthest)
         fast = np.maximum(FAST_REACH_FACTOR * farthest, self._edge_length)
         reach = np.maximum(np.minimum(self._reach_factor * farthest, fast), 0.5 * model.thickness)
-        self._set_own_reach(x, trial)
         if self._searched and self._search.others_valid(trial) and self._search.search_own(x, self.own_reach):
             return False
         self._search.search(x, reach, self.contacts, self.own_reach)
@@ -133,3 +137,12 @@ class Candidates:
             most = OWN_REACH * self._edge_length[body]
             self.own_reach[body] = max(min(self._reach_factor * apart, most), 0.5 * model.thickness[body])
             self.hasty[body] = not apart <= self.own_reach[body]
+
+    def _expect_hasty(self, x: FloatArray, farthest: FloatArray) -> None:
+        """Lower the longest moves [m] of hasty bodies to what `StepBound` will leave of them."""
+        model, whole = self._model, self._whole
+        for body in np.flatnonzero(self.hasty).tolist():
+            first, last = model.body_point_start[body : body + 2]
+            rigid_part(x, self._move, first, last, whole)
+            moved = math.sqrt(float(np.einsum("ij,ij->i", whole[first:last], whole[first:last]).max()))
+            farthest[body] = min(farthest[body], moved + self.own_reach[body])
