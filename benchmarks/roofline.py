@@ -147,7 +147,7 @@ def kernels(world):
             "Hessian product", "products",
             lambda: multiply(
                 edges, hinges, chunks, hessian, energy.acting, 0, p, energy.contact_stretched, scratch.pulled,
-                scratch.product, scratch.sums, scratch.gas,
+                scratch.product, scratch.sums, scratch.gas, scratch.island, scratch.islands[3],
             ),
             _size_of(p[:n], p[:n], edges.vertex_start, edges.vertex_other, edges.vertex_edge, energy._edge_block,
                      hessian.inertia, hessian.pinned, hessian.volume_gradient, hinges.flat_start, hinges.flat_other,

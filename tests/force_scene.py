@@ -116,11 +116,13 @@ def hessian_times(model, p, **parts):
         hinges, sharp_count = hinges._replace(points=hinges.points[:0]), 0
     pulled = np.zeros((sharp_count, 4, 3))
     product, factor = np.zeros((n, 3)), np.zeros(model.membrane_count)
-    curvature = multiply(
+    curvature = np.zeros(model.moving_count)
+    multiply(
         model.edges, hinges, model.chunks, Hessian(**(nothing | parts)), no_contact(model), 0, p,
         np.zeros((1, 3)), pulled, product, np.zeros((len(model.chunks.body), 2)), factor,
+        np.arange(model.moving_count), curvature,
     )  # fmt: skip
-    return product, curvature, factor
+    return product, float(curvature.sum()), factor
 
 
 # --- finite differences ------------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from softpressure_ext.core.collide.broad import ContactSearch
 from softpressure_ext.core.collide.contacts import Contacts
 from softpressure_ext.core.collide.mobility import Mobility, mobility_along, push_sides, relative_step
 from softpressure_ext.core.collide.narrow import evaluate_gaps
-from softpressure_ext.core.solvers.impact import AGREED, MOST_PASSES, cut_impulses, overshoot
+from softpressure_ext.core.solvers.impact import AGREED_OF_SOLIDS, MOST_PASSES, cut_impulses, overshoot
 from softpressure_ext.core.state import State
 
 #: Kernel and twin do the same sums in another order.
@@ -119,11 +119,11 @@ def test_impulse_cuts_equal_their_twin(contacts):
         v -= np.sum(v * contacts.normal, axis=1)[:, None] * contacts.normal
     slip[rng.random(count) < 0.5] = 0.0  # these stick
     rows = list(zip(contacts.jacobians, contacts.normal, force, friction, drag, slip, strict=True))
-    expected = reference.cut_impulses(rows, contacts.inverse_mass, excess.ravel(), 0.03, AGREED, MOST_PASSES)
+    expected = reference.cut_impulses(rows, contacts.inverse_mass, excess.ravel(), 0.03, AGREED_OF_SOLIDS, MOST_PASSES)
     after = excess.copy()
     rows = contacts.points, contacts.weights, contacts.normal
     whole = force[:, None] * contacts.normal + drag
-    cut_impulses(count, *rows, force, whole, friction, slip, contacts.mobility, 0.03, after, taken)
+    cut_impulses(count, *rows, force, whole, friction, slip, contacts.mobility, 0.03, AGREED_OF_SOLIDS, after, taken)
     change = (after - excess).ravel()
     # each pass repeats the rounding of those before it
     np.testing.assert_allclose(change, expected[0], rtol=0, atol=100 * ROUNDING * np.abs(expected[0]).max())
@@ -144,7 +144,7 @@ def test_a_box_that_is_thrown_back_flat_stays_flat(friction):
     excess, taken = np.array([[0.0, 0.0, 3.0], [0.0, 0.0, 0.0]]), np.zeros((4, 3))
     cut_impulses(
         4, points, weights, normal, np.full(4, 1e6), 1e6 * normal, np.full(4, friction), np.zeros((4, 3)),
-        mobility, 1.0, excess, taken,
+        mobility, 1.0, AGREED_OF_SOLIDS, excess, taken,
     )  # fmt: skip
     # passes end when none changes an impulse by more than a thousandth of the first
     np.testing.assert_allclose(excess[0], 0.0, atol=3 * 3e-3)

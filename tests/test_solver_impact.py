@@ -64,7 +64,7 @@ def test_an_impulse_cut_takes_back_no_more_than_the_overshoot(model):
         before = excess.copy()
         cut_impulses(
             1, points, weights, normal, np.array([force]), force * normal, np.zeros(1), np.zeros((1, 3)),
-            mobility_of(model), 1.0, excess, taken,
+            mobility_of(model), 1.0, AGREED, excess, taken,
         )  # fmt: skip
         change = excess - before
         parting = weights[0] @ excess[points[0]]

@@ -19,7 +19,7 @@ from .contacts import EDGE_EDGE, POINT_TRIANGLE, Contacts
 from .edge_gaps import across
 from .features import closest_on_edges_of, closest_on_triangle, least_distance, unit_normal
 from .mobility import Mobility
-from .whole import WholeMoves, shorten_whole
+from .whole import WholeMoves, plane_move, shorten_whole
 
 CHUNK = 256  # contacts, or vertices, per unit of parallel work
 SHARE_OF_BOTH = 0.45  # of the distance, for each side, where both sides are free to move
@@ -100,7 +100,7 @@ def gather_shares(count, points, held, slot_scale, vertex_count, unknown, scale)
         for slot in range(4):
             point = points[row, slot]
             if point < vertex_count:
-                scale[point] = min(scale[point], slot_scale[row, slot])
+                scale[point] = min(scale[point], max(slot_scale[row, slot], 0.0))
             elif point < last:
                 body = vertex_count + (unknown[point - vertex_count] - vertex_count) // 2
                 scale[body] = min(scale[body], slot_scale[row, slot])
@@ -160,22 +160,26 @@ def limit_along(nx, ny, nz, d, x, step, whole, turn, bodies, unknown, arm, point
     allowed = d * (SHARE_OF_BOTH if point_free and corner_free else SHARE_OF_ONE)
     if d < least_distance(x, points[row, 0]):
         allowed = 0.0
-    least = 1.0
+    least, ahead = 1.0, 0.0
+    if turn.shape[0] > 0:
+        ahead = plane_move(row, 1, nx, ny, nz, points, vertex_count, whole)
     for slot in range(4):
         point = points[row, slot]
         if point >= last:
             continue
         sign = -1.0 if slot == 0 else 1.0
         slot_scale[row, slot] = share_of(
-            point, sign * nx, sign * ny, sign * nz, allowed, step, whole, turn, bodies, row, unknown, arm, vertex_count
-        )
+            point, sign * nx, sign * ny, sign * nz, allowed, sign * ahead, step, whole, turn, bodies, row, unknown, arm,
+            vertex_count,
+        )  # fmt: skip
         least = min(least, slot_scale[row, slot])
     return least
 
 
 @kernel
-def share_of(point, nx, ny, nz, room, step, whole, turn, bodies, row, unknown, arm, vertex_count):
-    """Share of its step that a moving point may take to go at most `room` [m] along the unit vector n.
+def share_of(point, nx, ny, nz, room, ahead, step, whole, turn, bodies, row, unknown, arm, vertex_count):
+    """Share of its step that a moving point may take to go at most `room` [m] farther along the unit vector n than a
+    plane that goes `ahead` [m] itself.
 
     -1 where the move of the whole alone goes farther: the plane is of no use.
     """
@@ -188,7 +192,7 @@ def share_of(point, nx, ny, nz, room, step, whole, turn, bodies, row, unknown, a
         # both sides take part in the move of the whole, which turns the plane between them
         along += turn[bodies[row, 0]] * math.sqrt(rx * rx + ry * ry + rz * rz)
     else:
-        room -= whole[point, 0] * nx + whole[point, 1] * ny + whole[point, 2] * nz
+        room -= whole[point, 0] * nx + whole[point, 1] * ny + whole[point, 2] * nz - ahead
         if room < 0.0:
             return -1.0
     return room / along if along > room else 1.0
@@ -274,7 +278,9 @@ def limit_between(x, step, whole, turn, bodies, unknown, arm, nx, ny, nz, points
     separates = d > -1e-12 * (abs(low) + abs(high))
     allowed = d if d > least_distance(x, points[row, 0]) else 0.0
     allowed *= SHARE_OF_BOTH if points[row, 0] < last and points[row, 2] < last else SHARE_OF_ONE
-    free, held, useless = 0, 0.0, False
+    free, held, useless, ahead = 0, 0.0, False, 0.0
+    if turn.shape[0] > 0:
+        ahead = plane_move(row, 2, nx, ny, nz, points, vertex_count, whole)
     for slot in range(4):
         point = points[row, slot]
         if point >= last:
@@ -284,8 +290,9 @@ def limit_between(x, step, whole, turn, bodies, unknown, arm, nx, ny, nz, points
         room = height(x, point, nx, ny, nz)
         room = allowed + (room - low if slot < 2 else high - room)
         share = share_of(
-            point, sign * nx, sign * ny, sign * nz, room, step, whole, turn, bodies, row, unknown, arm, vertex_count
-        )
+            point, sign * nx, sign * ny, sign * nz, room, sign * ahead, step, whole, turn, bodies, row, unknown, arm,
+            vertex_count,
+        )  # fmt: skip
         slot_scale[row, slot] = share if separates else 0.0
         useless = useless or share < 0.0
         if slot_scale[row, slot] >= 1.0:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ..model import Model
 from .contacts import Contacts
 from .edge_query import EdgeQuery
-from .groups import build_groups, find_movers, fit_groups
+from .groups import any_moved, build_groups, fit_groups
 from .nearest import STACK_SIZE
 from .overlap import Overlaps, find_overlaps
 from .own_motion import own_distance
@@ -50,7 +50,6 @@ class ContactSearch:
         self._body_box = np.zeros((body_count, 6))
         self._active = np.zeros(body_count, np.uint8)
         self._stacks = np.zeros((chunk_count, STACK_SIZE), np.int32)
-        self._chunk_moved = np.zeros(chunk_count, np.uint8)
         self._point_count = np.zeros(point_count, np.int32)
         self._cursor = np.zeros(point_count, np.int32)
         self._found_count = np.zeros(chunk_count, np.int64)
@@ -254,12 +253,7 @@ class ContactSearch:
         """`still_valid` for pairs of different bodies."""
         if self._reach.shape[0] == 0 or self._reach[0] < 0.0:
             return False
-        groups = self._groups
-        find_movers(
-            x, self._searched, self._reach, groups.points, groups.start, groups.body, groups.chunk_start,
-            self._chunk_moved,
-        )  # fmt: skip
-        return not self._chunk_moved.any()
+        return not any_moved(x, self._searched, self._reach, self._model.body_point_start)
 
     def _own_valid(self, x: FloatArray) -> bool:
         for body in self._own.bodies.tolist():

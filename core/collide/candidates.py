@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 
+from ..jit import kernel
 from ..model import FloatArray, IntArray, Model
 from ..state import State
 from .broad import ContactSearch
@@ -41,6 +42,8 @@ class Candidates:
         self.own_reach = np.zeros(model.body_count)
         #: Bodies that would deform by more than that in the move last covered, and must take it in several steps.
         self.hasty = np.zeros(model.body_count, dtype=bool)
+        #: Bodies with a pair in the record that is theirs alone, or with another body that moves.
+        self.near_moving = np.zeros(model.body_count, dtype=bool)
         #: Whether nothing can touch anything.
         self.alone = model.body_count == 1 and not model.self_collision.any() and not len(model.attachments.body)
         edge_body, ends = model.surfaces.edge_body, model.rest_positions[model.surfaces.edges]
@@ -113,6 +116,7 @@ class Candidates:
         farthest = np.maximum.reduceat(distance, model.body_point_start[:-1])
         if not np.isfinite(farthest).all():
             self.contacts.clear()
+            self.near_moving[:] = False
             return True
         self._set_own_reach(x, trial)
         self._expect_hasty(x, farthest)
@@ -124,6 +128,7 @@ class Candidates:
         if len(model.attachments.body):
             self.contacts.attach(model.attachments, model.point_body, model.body_count)
         self.islands.follow(self.contacts)
+        mark_near_moving(self.contacts.first_attachment, self.contacts.bodies, model.moving_count, self.near_moving)
         self._searched = True
         self.searches += 1
         return True
@@ -146,3 +151,13 @@ class Candidates:
             rigid_part(x, self._move, first, last, whole)
             moved = math.sqrt(float(np.einsum("ij,ij->i", whole[first:last], whole[first:last]).max()))
             farthest[body] = min(farthest[body], moved + self.own_reach[body])
+
+
+@kernel
+def mark_near_moving(count, bodies, moving_count, near):
+    """Mark the bodies of rows of which both sides move."""
+    near[:] = False
+    for row in range(count):
+        a, b = bodies[row, 0], bodies[row, 1]
+        if a < moving_count and b < moving_count:
+            near[a] = near[b] = True

@@ -6,7 +6,7 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from ..jit import parallel_kernel
+from ..jit import kernel, parallel_kernel
 from .tree import median_order
 
 FloatArray = NDArray[np.float64]
@@ -85,20 +85,15 @@ def fit_groups(x, points, start, chunk_start, box):
             box[group, 3], box[group, 4], box[group, 5] = ux, uy, uz
 
 
-@parallel_kernel
-def find_movers(x, x_searched, reach, points, start, body, chunk_start, chunk_moved):
-    """chunk_moved[chunk] = 1 where a point is farther than its body's reach from where it was searched."""
-    for chunk in numba.prange(chunk_start.shape[0] - 1):
-        first, last = chunk_start[chunk], chunk_start[chunk + 1]
-        limit = reach[body[first]]
-        limit = limit * limit
-        moved = 0
-        for place in range(start[first], start[last]):
-            point = points[place]
+@kernel
+def any_moved(x, x_searched, reach, body_point_start):
+    """Whether a point is farther than its body's reach from where it was searched, or not finite."""
+    for body in range(reach.shape[0]):
+        limit = reach[body] * reach[body]
+        for point in range(body_point_start[body], body_point_start[body + 1]):
             dx = x[point, 0] - x_searched[point, 0]
             dy = x[point, 1] - x_searched[point, 1]
             dz = x[point, 2] - x_searched[point, 2]
-            d = dx * dx + dy * dy + dz * dz
-            if not d <= limit:  # also true for NaN
-                moved = 1
-        chunk_moved[chunk] = moved
+            if not dx * dx + dy * dy + dz * dz <= limit:
+                return True
+    return False

@@ -27,43 +27,52 @@ class Islands:
         pinned[np.unique(model.point_body[: model.vertex_count][model.pinned])] = True
         self._pinned = pinned
         self._flat = np.flatnonzero(model.flat.depth > 0.0)
-        # mass of each row of unknowns that is a translation, and its body
+        self._inverse_mass = np.zeros(model.moving_count)  # 0 where an island does not move as a whole
         n = model.vertex_count
-        self._rows = np.concatenate([np.arange(n), n + 2 * np.arange(model.rigid_count)])
-        self._mass = np.concatenate([model.vertex_mass, model.rigid.mass])
+        # of each vertex and of each rigid body
         self._body = np.concatenate([model.point_body[:n], model.membrane_count + np.arange(model.rigid_count)])
 
     def follow(self, contacts: Contacts) -> None:
         """Take the islands from a contact record."""
-        model = self._model
-        island = np.arange(model.moving_count)
+        count = self._model.moving_count
+        island = np.arange(count)
         self._any = join_bodies(contacts.first_attachment, contacts.bodies, contacts.kind, island)
         self._island = island
+        if self._any:
+            mass = np.bincount(island, self._model.body_mass[:count], count)
+            held = (np.bincount(island, minlength=count) < 2) | (np.bincount(island, self._pinned, count) > 0)
+            self._inverse_mass = np.where(held, 0.0, 1.0 / np.maximum(mass, 1e-300))
 
     def take_out(self, x: FloatArray, step: FloatArray, contacts: Contacts) -> FloatArray | None:
-        """Subtract the common translation of each island from a step of the unknowns; returns what to add again.
+        """Subtract the common translation of each island from a step of the unknowns.
 
-        An island with pinned vertices, or with one body only, has none.
+        Returns each moving body's [m], shape (moving_count, 3), to be put back. An island with pinned vertices, or with
+        one body only, has none.
         """
         if not self._any:
             return None
         model, island = self._model, self._island
-        count = model.moving_count
-        row_island = island[self._body]
-        mass = np.bincount(row_island, self._mass, count)
-        common = np.stack(
-            [np.bincount(row_island, self._mass * step[self._rows, axis], count) for axis in range(3)], axis=1
-        ) / np.maximum(mass, 1e-300)[:, None]  # fmt: skip
-        alone = np.bincount(island, minlength=count) < 2
-        common[alone | (np.bincount(island, self._pinned, count) > 0)] = 0.0
+        common = np.zeros((model.moving_count, 3))
+        add_moments(
+            step, model.vertex_mass, model.rigid.mass, model.body_point_start, model.membrane_count, island, common
+        )
+        common *= self._inverse_mass[:, None]
         self._keep_in_planes(common)
         shorten_common(
-            x, contacts.first_attachment, contacts.points, contacts.kind, contacts.side, contacts.bodies, count,
-            island, common,
+            x, contacts.first_attachment, contacts.points, contacts.kind, contacts.side, contacts.bodies,
+            model.moving_count, island, common,
         )  # fmt: skip
-        moves: FloatArray = common[row_island]
-        step[self._rows] -= moves
+        moves: FloatArray = common[island]
+        self._add(step, moves, -1.0)
         return moves
+
+    def put_back(self, step: FloatArray, moves: FloatArray) -> None:
+        """Add what `take_out` has subtracted."""
+        self._add(step, moves, 1.0)
+
+    def _add(self, step: FloatArray, moves: FloatArray, sign: float) -> None:
+        model = self._model
+        add_moves(step, moves, sign, model.vertex_count, model.body_point_start, model.membrane_count)
 
     def _keep_in_planes(self, common: FloatArray) -> None:
         """An island with a flat body moves within its plane; one with several planes that differ has no common move."""
@@ -85,11 +94,6 @@ class Islands:
     def rows_with(self, body: int) -> BoolArray:
         """Which vertices and rigid bodies belong to the island of a body."""
         return np.asarray(self._island[self._body] == self._island[body])
-
-    def put_back(self, step: FloatArray, moves: FloatArray | None) -> None:
-        """Add what `take_out` has subtracted."""
-        if moves is not None:
-            step[self._rows] += moves
 
 
 @kernel
@@ -138,3 +142,38 @@ def shorten_common(x, count, points, kind, side, bodies, moving_count, island, c
     for own in range(common.shape[0]):
         for axis in range(3):
             common[own, axis] *= share[own]
+
+
+@kernel
+def add_moments(step, vertex_mass, rigid_mass, body_point_start, membrane_count, island, moments):
+    """Add mass x translation of each body to its island's row, shape (moving_count, 3), in the bodies' order."""
+    vertex_count = vertex_mass.shape[0]
+    for body in range(island.shape[0]):
+        own = island[body]
+        if body >= membrane_count:
+            row = body - membrane_count
+            for axis in range(3):
+                moments[own, axis] += rigid_mass[row] * step[vertex_count + 2 * row, axis]
+            continue
+        x = y = z = 0.0
+        for i in range(body_point_start[body], body_point_start[body + 1]):
+            m = vertex_mass[i]
+            x, y, z = x + m * step[i, 0], y + m * step[i, 1], z + m * step[i, 2]
+        moments[own, 0] += x
+        moments[own, 1] += y
+        moments[own, 2] += z
+
+
+@kernel
+def add_moves(step, moves, sign, vertex_count, body_point_start, membrane_count):
+    """Add each body's move, times `sign`, to its vertices or to its translation."""
+    for body in range(moves.shape[0]):
+        x, y, z = sign * moves[body, 0], sign * moves[body, 1], sign * moves[body, 2]
+        first, last = body_point_start[body], body_point_start[body + 1]
+        if body >= membrane_count:
+            first = vertex_count + 2 * (body - membrane_count)
+            last = first + 1
+        for i in range(first, last):
+            step[i, 0] += x
+            step[i, 1] += y
+            step[i, 2] += z

@@ -60,20 +60,45 @@ def farthest(before, after, first, last, sums, turn):
     return math.sqrt(most)
 
 
-def rigid_part(x: FloatArray, move: FloatArray, first: int, last: int, out: FloatArray) -> float:
+@kernel
+def rigid_part(x, move, first, last, out):
     """Part of the moves [m] of points first .. last - 1 in which the whole moves, into `out`; returns its turn [rad].
 
     x [m] is where they start: c + w x (x - centre) + growth (x - centre), of the same momenta, growth not below 0.
     """
-    r = x[first:last] - x[first:last].mean(axis=0)
-    c = move[first:last].mean(axis=0)
-    s = move[first:last] - c
-    square = np.einsum("ij,ik->jk", r, r)
-    inertia = np.eye(3) * np.trace(square) * (1.0 + 1e-9) - square
-    if not np.trace(square) > 0.0:
-        out[first:last] = c
-        return 0.0
-    w = np.linalg.solve(inertia, np.cross(r, s).sum(axis=0))
-    growth = max(0.0, float(np.einsum("ij,ij->", r, s)) / float(np.trace(square)))
-    out[first:last] = c + np.cross(w, r) + growth * r
-    return float(np.linalg.norm(w))
+    count = last - first
+    cx = cy = cz = 0.0
+    ux = uy = uz = 0.0
+    for i in range(first, last):
+        cx, cy, cz = cx + x[i, 0] - x[first, 0], cy + x[i, 1] - x[first, 1], cz + x[i, 2] - x[first, 2]
+        ux, uy, uz = ux + move[i, 0], uy + move[i, 1], uz + move[i, 2]
+    cx, cy, cz = x[first, 0] + cx / count, x[first, 1] + cy / count, x[first, 2] + cz / count
+    ux, uy, uz = ux / count, uy / count, uz / count
+    lx = ly = lz = along = 0.0
+    xx = yy = zz = xy = xz = yz = 0.0
+    for i in range(first, last):
+        rx, ry, rz = x[i, 0] - cx, x[i, 1] - cy, x[i, 2] - cz
+        sx, sy, sz = move[i, 0] - ux, move[i, 1] - uy, move[i, 2] - uz
+        lx, ly, lz = lx + ry * sz - rz * sy, ly + rz * sx - rx * sz, lz + rx * sy - ry * sx
+        along += rx * sx + ry * sy + rz * sz
+        xx, yy, zz = xx + rx * rx, yy + ry * ry, zz + rz * rz
+        xy, xz, yz = xy - rx * ry, xz - rx * rz, yz - ry * rz
+    size = xx + yy + zz
+    wx = wy = wz = growth = 0.0
+    if size > 0.0:
+        # points on a line have no inertia about it: a little is added
+        extra = size * (1.0 + 1e-9)
+        xx, yy, zz = extra - xx, extra - yy, extra - zz
+        ixx, iyy, izz = yy * zz - yz * yz, xx * zz - xz * xz, xx * yy - xy * xy
+        ixy, ixz, iyz = xz * yz - xy * zz, xy * yz - xz * yy, xy * xz - yz * xx
+        inverse = 1.0 / (xx * ixx + xy * ixy + xz * ixz)
+        wx = inverse * (ixx * lx + ixy * ly + ixz * lz)
+        wy = inverse * (ixy * lx + iyy * ly + iyz * lz)
+        wz = inverse * (ixz * lx + iyz * ly + izz * lz)
+        growth = max(0.0, along / size)
+    for i in range(first, last):
+        rx, ry, rz = x[i, 0] - cx, x[i, 1] - cy, x[i, 2] - cz
+        out[i, 0] = ux + wy * rz - wz * ry + growth * rx
+        out[i, 1] = uy + wz * rx - wx * rz + growth * ry
+        out[i, 2] = uz + wx * ry - wy * rx + growth * rz
+    return math.sqrt(wx * wx + wy * wy + wz * wz)

@@ -12,6 +12,9 @@ from .mobility import Mobility
 from .own_motion import own_distance
 from .whole import WholeMoves
 
+#: Share of its reach that a body deforms by at most in a step that would deform it by more; the rest is for the
+#: difference of two rigid motions, that of the step and that of the points that `own_distance` sees.
+HASTY_SHARE = 0.75
 #: How often a step that leaves what was searched is halved before it is given up.
 HALVINGS = 6
 
@@ -32,30 +35,34 @@ class StepBound:
     def shorten(
         self, x: FloatArray, step: FloatArray, mobility: Mobility, place: Callable[[], FloatArray],
         distance: FloatArray | None = None,
-    ) -> None:  # fmt: skip
+    ) -> bool:  # fmt: skip
         """Shorten a step of the unknowns from x in place, each vertex and each rigid body by its own share.
 
         `place` tells where all points are after `step`. `distance`: of each row of the record at x [m], if known.
+        False if what is left may touch what was not searched for: search farther, or `halve` it.
         """
         candidates = self._candidates
         if candidates.contacts.count == 0:
             self._shorten(x, step, mobility, distance)
-            return
+            return True
         self._plain[:] = step
         common = candidates.islands.take_out(x, step, candidates.contacts)
         self._shorten(x, step, mobility, distance)
         if common is not None:
             candidates.islands.put_back(step, common)
             if candidates.still_valid(place()):
-                return
+                return True
             # slower bodies of an island would outrun what was searched for them
             step[:] = self._plain
             self._shorten(x, step, mobility, distance)
-        # what contacts have pushed aside may outrun it, too; less of a step is as safe
+        return candidates.still_valid(place())
+
+    def halve(self, step: FloatArray, place: Callable[[], FloatArray]) -> None:
+        """Halve a shortened step until it touches nothing that was not searched for: less of it is as safe."""
         for _ in range(HALVINGS):
-            if candidates.still_valid(place()):
-                return
             step *= 0.5
+            if self._candidates.still_valid(place()):
+                return
         step[:] = 0.0
 
     def shorten_as_one(
@@ -92,18 +99,17 @@ class StepBound:
             for body in np.flatnonzero(candidates.hasty).tolist():
                 own = slice(self._model.body_point_start[body], self._model.body_point_start[body + 1])
                 size = np.sqrt((rest[own] ** 2).sum(axis=1)) * share[own]
-                share[own] *= candidates.own_reach[body] / np.maximum(size, candidates.own_reach[body])
+                most = HASTY_SHARE * candidates.own_reach[body]
+                share[own] *= most / np.maximum(size, most)
             self._planes.share_alike(share)
             step[:n] = whole.move + share[:n, None] * rest
             self._planes.hold(step)
         step[n:] *= np.repeat(share[n:], 2)[:, None]
 
     def _whole_moves(self, x: FloatArray, step: FloatArray) -> WholeMoves | None:
-        """Rigid part of the step of the membranes that touch themselves, or might where the search stops short."""
-        model, contacts = self._model, self._candidates.contacts
-        wanted = self._candidates.hasty.copy()
-        rows = contacts.bodies[: contacts.first_attachment]
-        wanted[rows[rows[:, 0] == rows[:, 1], 0]] = True
+        """Rigid part of the step of the membranes near themselves or each other, or where the search stops short."""
+        model = self._model
+        wanted = self._candidates.hasty | self._candidates.near_moving
         if not wanted.any():
             return None
         bodies = np.flatnonzero(wanted & self._unpinned).astype(np.int32)

@@ -3,8 +3,12 @@
 H = inertia + springs + hinges + tetrahedra + contacts + one rank of gas per body, preconditioned by the multigrid
 cycle for the vertices and by blocks for the rigid bodies (Hestenes and Stiefel 1952). Flat bodies stay in their
 planes: residuals and what the preconditioner makes of them are projected (`plane.py`), P B P in place of B. A vector
-has one row per vertex, then two per rigid body. All sums run over the model's chunks in a fixed order, then over the
-rows of the rigid bodies.
+has one row per vertex, then two per rigid body.
+
+Bodies that do not push each other are systems of their own: each island has its own step lengths and stops when it is
+done. (With one step length for all, what the stiffest body wants is applied to every other: measured, a free cube was
+sent about by two edge lengths because a tangled cow was in the scene.) Sums run over the model's chunks, then over the
+rows of the rigid bodies, always in this order.
 """
 
 from typing import Any, NamedTuple
@@ -58,6 +62,8 @@ class Scratch(NamedTuple):
     product: Any
     preconditioned: Any
     sums: Any  # per chunk, shape (chunk_count, 2)
+    island: Any  # lowest moving body that pushes or is pushed by each, on whatever way, shape (moving_count,)
+    islands: Any  # scratch per moving body, read at its island, shape (7, moving_count)
     pulled: Any  # `sharp_product` of every sharp hinge, shape (sharp_count, 4, 3)
     gas: Any  # gas_stiffness * (dV/dx . direction) per membrane
     inverse: Any  # `invert_vertex_blocks`, shape (vertex_count, 6)
@@ -72,6 +78,8 @@ class Scratch(NamedTuple):
             product=product,
             preconditioned=preconditioned,
             sums=np.zeros((len(model.chunks.body), 2)),
+            island=np.arange(model.moving_count, dtype=np.int32),
+            islands=np.zeros((7, model.moving_count)),
             pulled=np.zeros((len(model.hinges.sharp), 4, 3)),
             gas=np.zeros(model.membrane_count),
             inverse=np.zeros((model.vertex_count, 6)),
@@ -80,8 +88,10 @@ class Scratch(NamedTuple):
 
 
 @parallel_kernel
-def multiply(edges, hinges, chunks, hessian, terms, contact_count, p, stretched, pulled, product, sums, gas):
-    """`product` = H p without the gas; returns p'Hp with the gas, whose factor per body goes into `gas`."""
+def multiply(
+    edges, hinges, chunks, hessian, terms, contact_count, p, stretched, pulled, product, sums, gas, island, curvature
+):  # fmt: skip
+    """`product` = H p without the gas, whose factor per body goes into `gas`; `curvature` p'Hp with it, per island."""
     if contact_count > 0:
         for block in prange((contact_count + BLOCK_SIZE - 1) // BLOCK_SIZE):
             for c in range(block * BLOCK_SIZE, min(contact_count, (block + 1) * BLOCK_SIZE)):
@@ -123,23 +133,23 @@ def multiply(edges, hinges, chunks, hessian, terms, contact_count, p, stretched,
             swept = swept + here * load3(hessian.volume_gradient, 3 * i)
         sums[chunk, 0] = lane(sum_spread(along), 0)
         sums[chunk, 1] = lane(sum_spread(swept), 0)
-    total = 0.0
     gas[:] = 0.0
+    curvature[:] = 0.0
     for chunk in range(chunks.body.shape[0]):
-        total += sums[chunk, 0]
+        curvature[island[chunks.body[chunk]]] += sums[chunk, 0]
         gas[chunks.body[chunk]] += sums[chunk, 1]
     for body in range(gas.shape[0]):
         swept = gas[body]
         gas[body] = hessian.gas_stiffness[body] * swept
-        total += gas[body] * swept
+        curvature[island[body]] += gas[body] * swept
     if hessian.rigid_mass.shape[0] > 0:
-        total += multiply_rigid(hessian, terms, contact_count, p, stretched, product)
-    return total
+        multiply_rigid(hessian, terms, contact_count, p, stretched, product)
+        add_rigid_dot(p, product, hessian.inertia.shape[0], island, curvature)
 
 
 @kernel
 def multiply_rigid(hessian, terms, contact_count, p, stretched, product):
-    """The rows of the rigid bodies of `product` = H p; returns their share of p'Hp."""
+    """The rows of the rigid bodies of `product` = H p."""
     vertex_count = hessian.inertia.shape[0]
     for body in range(hessian.rigid_mass.shape[0]):
         row = vertex_count + 2 * body
@@ -151,15 +161,21 @@ def multiply_rigid(hessian, terms, contact_count, p, stretched, product):
             product[row + 1, i] = turned
     if contact_count > 0:
         add_wrenches(terms, hessian.rigid_point_start, stretched, product)
-    total = 0.0
-    for row in range(vertex_count, product.shape[0]):
-        total += p[row, 0] * product[row, 0] + p[row, 1] * product[row, 1] + p[row, 2] * product[row, 2]
-    return total
+
+
+@kernel
+def add_rigid_dot(a, b, vertex_count, island, result):
+    """Add the sums of a * b over the rows of each rigid body to those of its island."""
+    rigid_count = (a.shape[0] - vertex_count) // 2
+    for body in range(rigid_count):
+        own = island[island.shape[0] - rigid_count + body]
+        for row in range(vertex_count + 2 * body, vertex_count + 2 * body + 2):
+            result[own] += a[row, 0] * b[row, 0] + a[row, 1] * b[row, 1] + a[row, 2] * b[row, 2]
 
 
 @parallel_kernel
-def dot(a, b, chunks, vertex_count, sums):
-    """Sum of a * b over all unknowns, both of shape (unknown_count, 3)."""
+def dot(a, b, chunks, vertex_count, sums, island, result):
+    """Sums of a * b over the unknowns of each island, both of shape (unknown_count, 3)."""
     for chunk in prange(chunks.body.shape[0]):
         first, last = 3 * chunks.start[chunk], 3 * chunks.start[chunk + 1]
         even = spread(0.0)
@@ -173,12 +189,33 @@ def dot(a, b, chunks, vertex_count, sums):
         for k in range(first + 8 * blocks, last):
             total += a[k // 3, k % 3] * b[k // 3, k % 3]
         sums[chunk, 0] = total
-    result = 0.0
+    result[:] = 0.0
     for chunk in range(chunks.body.shape[0]):
-        result += sums[chunk, 0]
-    for row in range(vertex_count, a.shape[0]):
-        result += a[row, 0] * b[row, 0] + a[row, 1] * b[row, 1] + a[row, 2] * b[row, 2]
-    return result
+        result[island[chunks.body[chunk]]] += sums[chunk, 0]
+    add_rigid_dot(a, b, vertex_count, island, result)
+
+
+@kernel
+def join_islands(contact_count, points, point_body, island, enough):
+    """Give bodies that contacts couple the number of the lowest of them; each point is of a body of `point_body`.
+
+    `enough`, of each body, is raised to the most that an island's bodies have, where `conjugate_gradient` reads it.
+    """
+    for body in range(island.shape[0]):
+        island[body] = body
+    for c in range(contact_count):
+        a, b = point_body[points[c, 0]], point_body[points[c, 3]]
+        if a == b or a >= island.shape[0] or b >= island.shape[0]:
+            continue
+        while island[a] != a:
+            a = island[a]
+        while island[b] != b:
+            b = island[b]
+        island[max(a, b)] = min(a, b)
+    for body in range(island.shape[0]):
+        own = island[island[body]]  # its root comes before it, and is done
+        island[body] = own
+        enough[own] = max(enough[own], enough[body])
 
 
 @kernel
@@ -220,59 +257,76 @@ def conjugate_gradient(
     edges, hinges, chunks, hessian, terms, contact_count, stretched, levels, residual, scratch,
     tolerance, enough, limit, u,
 ):  # fmt: skip
-    """Solve H u = residual from u = 0 until r'Br <= tolerance^2 of its first value; `residual` is overwritten.
+    """Solve H u = residual from u = 0 until r'Br <= tolerance^2 of its first value in each island of `scratch.island`.
 
-    Returns the number of iterations and r'Br at the start [J]; does nothing where that is at most `enough` already, and
-    goes on to half of `enough` where that is near.
-    `limit` bounds the iterations.
+    `enough` [J], shape (moving_count,), is read at an island's number: nothing is done where r'Br is at most that
+    already, and it goes on to half of it where that is near. `limit` bounds the iterations. Returns their number, 0
+    where nothing is to be done; `residual` is overwritten, `scratch.islands[0]` holds r'Br at the start.
     """
     p, product, z = scratch.direction, scratch.product, scratch.preconditioned
-    sums, pulled, gas = scratch.sums, scratch.pulled, scratch.gas
-    vertex_count = hessian.inertia.shape[0]
+    sums, pulled, gas, island = scratch.sums, scratch.pulled, scratch.gas, scratch.island
+    start, size, following, curvature = scratch.islands[0], scratch.islands[1], scratch.islands[2], scratch.islands[3]
+    target, step, ratio = scratch.islands[4], scratch.islands[5], scratch.islands[6]
+    vertex_count, membrane_count = hessian.inertia.shape[0], gas.shape[0]
     u[:] = 0.0
     p[:] = 0.0
+    ratio[:] = 0.0
     precondition(levels, chunks, scratch.inverse, scratch.blocks, hessian.flat_pairs, hessian.flat_normal, residual, z)
-    start = dot(residual, z, chunks, vertex_count, sums)
-    size = start
-    for chunk in prange(chunks.body.shape[0]):
-        _turn(chunks.start[chunk], chunks.start[chunk + 1], 0.0, z, p)
-    for row in range(vertex_count, u.shape[0]):
-        for axis in range(3):
-            p[row, axis] = z[row, axis]
+    dot(residual, z, chunks, vertex_count, sums, island, start)
+    left = 0  # islands that are not done; a done one has the target inf
+    for body in range(island.shape[0]):
+        size[body] = start[body]
+        target[body] = np.inf
+        if island[body] == body and start[body] > enough[body]:
+            left += 1
+            target[body] = tolerance * tolerance * start[body]
+            if target[body] < NEARLY_ENOUGH * enough[body]:  # to go on a little costs less than another Newton step
+                target[body] = 0.5 * enough[body]
     iterations = 0
-    if not start > enough:
-        return 0, start
-    target = tolerance * tolerance * start
-    if target < NEARLY_ENOUGH * enough:  # to go on a little costs less than another Newton step
-        target = 0.5 * enough
-    while iterations < limit:
-        curvature = multiply(
-            edges, hinges, chunks, hessian, terms, contact_count, p, stretched, pulled, product, sums, gas
-        )
-        if not curvature > 0.0:
-            break
-        step = size / curvature
+    while iterations < limit and left > 0:
         for chunk in prange(chunks.body.shape[0]):
+            own = island[chunks.body[chunk]]
+            _turn(chunks.start[chunk], chunks.start[chunk + 1], ratio[own], z, p)
+        for row in range(vertex_count, u.shape[0]):
+            own = island[membrane_count + (row - vertex_count) // 2]
+            for axis in range(3):
+                p[row, axis] = z[row, axis] + ratio[own] * p[row, axis]
+        multiply(
+            edges, hinges, chunks, hessian, terms, contact_count, p, stretched, pulled, product, sums, gas, island,
+            curvature,
+        )  # fmt: skip
+        for body in range(island.shape[0]):
+            if target[body] < np.inf and not curvature[body] > 0.0:
+                target[body] = np.inf
+                ratio[body] = 0.0
+                left -= 1
+            step[body] = size[body] / curvature[body] if target[body] < np.inf else 0.0
+        for chunk in prange(chunks.body.shape[0]):
+            own = island[chunks.body[chunk]]
             _advance(
-                chunks.start[chunk], chunks.start[chunk + 1], step, gas[chunks.body[chunk]], p, product,
+                chunks.start[chunk], chunks.start[chunk + 1], step[own], gas[chunks.body[chunk]], p, product,
                 hessian.volume_gradient, u, residual,
             )  # fmt: skip
         for row in range(vertex_count, u.shape[0]):
+            own = island[membrane_count + (row - vertex_count) // 2]
             for axis in range(3):
-                u[row, axis] += step * p[row, axis]
-                residual[row, axis] -= step * product[row, axis]
+                u[row, axis] += step[own] * p[row, axis]
+                residual[row, axis] -= step[own] * product[row, axis]
         iterations += 1
+        if left == 0:
+            break
         precondition(
             levels, chunks, scratch.inverse, scratch.blocks, hessian.flat_pairs, hessian.flat_normal, residual, z
         )
-        following = dot(residual, z, chunks, vertex_count, sums)
-        if not np.isfinite(following) or following <= target:
-            break
-        ratio = following / size
-        size = following
-        for chunk in prange(chunks.body.shape[0]):
-            _turn(chunks.start[chunk], chunks.start[chunk + 1], ratio, z, p)
-        for row in range(vertex_count, u.shape[0]):
-            for axis in range(3):
-                p[row, axis] = z[row, axis] + ratio * p[row, axis]
-    return iterations, start
+        dot(residual, z, chunks, vertex_count, sums, island, following)
+        for body in range(island.shape[0]):
+            if not target[body] < np.inf:
+                continue
+            if not np.isfinite(following[body]) or following[body] <= target[body]:
+                target[body] = np.inf
+                ratio[body] = 0.0
+                left -= 1
+                continue
+            ratio[body] = following[body] / size[body]
+            size[body] = following[body]
+    return iterations

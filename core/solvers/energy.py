@@ -104,7 +104,8 @@ class StageEnergy:
         # where stretch, bend, gas and contact were last evaluated, and with how much gas
         self._known_x = np.full((model.point_count, 3), np.nan)
         self._known_gas = np.zeros(model.membrane_count)
-        self._kept_energy = 0.0
+        self._contacts_known = False
+        self._gas_sum = 0.0
         self._smooth_energy = 0.0
         self._elapsed = stage_time
         self._offset = np.zeros((len(model.attachments.stiffness), 3))
@@ -149,17 +150,19 @@ class StageEnergy:
         if not (np.array_equal(x, self._known_x) and np.array_equal(self._gas, self._known_gas)):
             if model.rigid_count:
                 np.subtract(x[model.vertex_count : model.moving_point_count], poses[self._owner, :3], out=self.arm)
-            gas = self._bodies_energy(x)
-            self.elastic_energy = float(self._chunk_sums[1:3].sum()) + self._contact_energy(x)
-            self._kept_energy = gas + self.elastic_energy
+            self._gas_sum = self._bodies_energy(x)
             self._known_x[:] = x
             self._known_gas[:] = self._gas
+            self._contacts_known = False
+        if not self._contacts_known:
+            self.elastic_energy = float(self._chunk_sums[1:3].sum()) + self._contact_energy(x)
+            self._contacts_known = True
         inertia_energy(x, self._target, self.inertia, model.chunks, self._chunk_sums[0])
         self._poses[:] = poses
         rigid = evaluate_rigid_inertia(
             poses, self._rigid_target, model.rigid.mass, model.rigid.second_moment, self.stage_time, self._rigid_force
         )
-        self._smooth_energy = float(self._chunk_sums[0].sum()) + rigid + self._kept_energy
+        self._smooth_energy = float(self._chunk_sums[0].sum()) + rigid + (self._gas_sum + self.elastic_energy)
         if self._gas_rules is not None:
             self._smooth_energy += self._gas_rules.energy(x)
         return self._smooth_energy + self._friction_energy(x)
@@ -175,8 +178,8 @@ class StageEnergy:
         return 0.0 if self._gas_rules is None else self._gas_rules.work(start, x)
 
     def forget(self) -> None:
-        """Compute all anew at the next `evaluate`: the contact record has changed."""
-        self._known_x[0] = np.nan
+        """Compute contact anew at the next `evaluate`: the record has changed."""
+        self._contacts_known = False
 
     def linearise(self, x: FloatArray) -> float:
         """Hold the normal forces at x for friction from now on; returns E at x [J] with them. After `evaluate(x)`."""

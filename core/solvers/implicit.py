@@ -37,8 +37,9 @@ GAMMA = 1.0 - 1.0 / math.sqrt(2.0)
 
 #: Share of the kinetic energy by which a step may end higher than it began before it is taken again.
 ENERGY_SLACK = 0.05
-#: Soft bodies that press each other take every substep by itself while a point is faster than this [m/s].
-SLOW = 1e-3
+#: Soft bodies that press each other take every substep by itself while the fastest point has a speed between these
+#: [m/s]: in longer steps the last of their motion would not die away.
+AT_REST, SETTLING = 1e-3, 0.2
 #: How often such a step is halved before it is taken damped.
 HALVINGS = 2
 
@@ -176,8 +177,9 @@ class ImplicitSolver:
         self._planes.hold(after.velocities)
         self._set_point_velocities(after)
         after.joined = 2 * count if self._error < LONGER_BELOW else count
-        if stage.energy.pressed_together() and self._fast.speeds(after)[: self.model.moving_count].max() > SLOW:
-            after.joined = 1  # what moves bodies that lie on each other would not die away
+        if stage.energy.pressed_together():
+            if AT_REST < self._fast.speeds(after)[: self.model.moving_count].max() < SETTLING:
+                after.joined = 1
         kinetic = self._kinetic_energy(after.velocities, after.rigid)
         return kinetic + self._potential_energy(stage.x, stage.poses, gas) + stuck.energy
 
@@ -238,14 +240,19 @@ class ImplicitSolver:
         )  # fmt: skip
         self._momentum.add_forces(stage.energy, stage.x, stage.poses, tau)
         velocities: FloatArray = (stage.x - base) / tau
-        if self._step_error is not None:
-            self._error = self._step_error.of(v0, v1, v_ahead, velocities, h)
         rigid = RigidMotion(
             stage.poses.copy(),
             (stage.poses[:, :3] - rigid_base[:, :3]) / tau,
             rigid_ahead.angular_momentum + pushed(rigid_target, stage.poses, solids, tau),
         )
-        self._momentum.settle(stage.x, velocities, rigid)
+        if self._step_error is not None:
+            count = self.model.membrane_count
+            touching = (before.touching | stage.energy.touching())[:count]
+            found = velocities[:n].copy()
+            self._momentum.settle(stage.x, velocities, rigid)
+            self._error = self._step_error.of(v0, v1, v_ahead, found, h, touching, self._momentum.spin()[:count])
+        else:
+            self._momentum.settle(stage.x, velocities, rigid)
         return velocities, rigid
 
     def _one_stage(self, before: State, motion: Motion, share: float, h: float) -> tuple[FloatArray, RigidMotion]:

@@ -112,6 +112,10 @@ class MomentumBalance:
         set_solid_motions(self._motion[count:], model.rigid, rigid)
         self._planes.hold(v)
 
+    def spin(self) -> FloatArray:
+        """How fast each moving body turned where `settle` left it [rad/s], shape (moving_count,)."""
+        return np.sqrt(np.einsum("ij,ij->i", self._motion[:, 6:9], self._motion[:, 6:9]))
+
     def _supported(self) -> BoolArray:
         """Moving bodies that stand on a collider, or on others that do."""
         model, pairs = self._model, self.pairs

@@ -15,7 +15,8 @@ from ..collide.bound import carry
 from ..collide.candidates import Candidates
 from ..collide.mobility import Mobility
 from ..collide.step_bound import StepBound
-from ..linear.conjugate_gradient import Scratch, conjugate_gradient
+from ..jit import kernel
+from ..linear.conjugate_gradient import Scratch, conjugate_gradient, join_islands
 from ..linear.multigrid import set_extra_diagonal
 from ..model import FloatArray, IntArray, Model
 from ..options import DEFAULTS, MethodOptions
@@ -85,7 +86,7 @@ class StageMinimiser:
         self._speed = np.zeros(model.body_count)
         self._stuck = StuckContacts.none()
         self._thinnest = float(model.thickness[: model.moving_count].min())
-        self._free = ~model.pinned
+        self._free = ~model.pinned[:, None]
         self._trial = np.zeros((model.point_count, 3))
         self._trial_poses = np.zeros((model.rigid_count, 7))
         self._step = np.zeros((unknown_count, 3))
@@ -94,6 +95,7 @@ class StageMinimiser:
         self._direction = np.zeros((unknown_count, 3))
         self._diagonal = np.zeros((model.vertex_count, 3))
         self._scratch = Scratch.of(model)
+        self._enough = np.zeros(model.moving_count)  # residual r'Br that needs no further step [J]
         skin = slice(0, model.membrane_count)
         edge_body = model.point_body[model.edges.points[:, 0]]
         edge_count = np.bincount(edge_body, minlength=model.membrane_count)
@@ -200,7 +202,7 @@ class StageMinimiser:
         counts.stages += 1
         energy.begin(target, rigid_target, self._gas, elapsed)
         self._step[:] = 0.0
-        self._step[:n][self._free] = (guess - self.x[:n])[self._free]
+        np.subtract(guess, self.x[:n], out=self._step[:n], where=self._free)
         self._planes.hold(self._step)
         steps_between(self.poses, rigid_guess, self._step[n:])
         self._cover()
@@ -210,7 +212,8 @@ class StageMinimiser:
         energy.hold_gas(self.x, self.poses)
         self._guess()
 
-        enough = self._rest_energy
+        enough, island, start = self._enough, self._scratch.island, self._scratch.islands[0]
+        enough[:] = self._rest_energy
         most = 0.0  # largest fall of the energy in one step
         limit = PARTING_LIMIT if self._candidates.crosses_itself else settings.newton_limit
         for newton_step in range(limit):
@@ -226,7 +229,8 @@ class StageMinimiser:
             loose, reduction = 1.0, settings.linear_tolerance
             if not self.contacts.count:
                 loose, reduction = FREE_TOLERANCE, FREE_TOLERANCE * settings.newton_tolerance
-            iterations, size = conjugate_gradient(
+            join_islands(energy.acting_count, energy.acting.points, model.point_body, island, enough)
+            iterations = conjugate_gradient(
                 model.edges, model.hinges, model.chunks, energy.hessian, energy.acting, energy.acting_count,
                 energy.contact_stretched, self._multigrid.levels, self._residual, self._scratch,
                 reduction, enough, settings.linear_limit, self._direction,
@@ -242,7 +246,7 @@ class StageMinimiser:
                 break
             counts.newton_steps += 1
             if newton_step == 0:
-                enough = max(enough, (loose * settings.newton_tolerance) ** 2 * size)
+                np.maximum(enough, (loose * settings.newton_tolerance) ** 2 * start[island], out=enough)
         energy.linearise(self.x)  # contact forces where it ended
 
     def _balance(self) -> None:
@@ -266,7 +270,8 @@ class StageMinimiser:
         self._place(1.0)
         if np.abs(self._trial - self.x).max() < STILL * self._thinnest:
             return
-        self._keep_apart()
+        if self._keep_apart():
+            held = energy.evaluate(self.x, self.poses)
         self._place(1.0)
         if energy.evaluate(self._trial, self._trial_poses) < held:
             self._accept()
@@ -280,7 +285,8 @@ class StageMinimiser:
         if self._cover():
             energy.evaluate(self.x, self.poses)
             total = energy.linearise(self.x)
-        self._keep_apart()
+        if self._keep_apart():
+            total = energy.linearise(self.x)
         fall = self._search_line(total, 5)
         if fall > 0.0:
             return fall
@@ -314,9 +320,7 @@ class StageMinimiser:
     def _place(self, scale: float) -> None:
         """Where a share `scale` of the step leads: into `_trial`, `_trial_poses`."""
         model, n = self.model, self.model.vertex_count
-        np.multiply(self._step[:n], scale, out=self._trial[:n])
-        self._trial[:n] += self.x[:n]
-        self._trial[n:] = self.x[n:]
+        go_along(self.x, self._step, scale, n, self._trial)
         if model.rigid_count:
             move_poses(self.poses, self._step[n:], scale, self._trial_poses)
             place_points(self._trial_poses, model.rigid.arm, model.rigid.point_start, self._trial)
@@ -331,13 +335,28 @@ class StageMinimiser:
         self._place(1.0)
         return self._trial
 
-    def _keep_apart(self) -> None:
-        """Take out of the step what would close a gap, and shorten it so that nothing is crossed."""
+    def _keep_apart(self) -> bool:
+        """Take out of the step what would close a gap, and shorten it so that nothing is crossed.
+
+        True if that made a new search necessary; the energy is then evaluated at `x`.
+        """
+        if self._shortened():
+            return False
+        # a body that is held back in places deforms: search for that, too
+        renewed = self._cover()
+        if renewed:
+            self.energy.evaluate(self.x, self.poses)
+        if not renewed or not self._shortened():
+            self._bound.halve(self._step, self._placed)
+        return renewed
+
+    def _shortened(self) -> bool:
+        """`_keep_apart` with the record as it is; whether that covers what is left of the step."""
         mobility, contacts = self.current_mobility(), self.contacts
         if contacts.count:
             keep_apart(self._step, mobility, contacts)
             self._planes.hold(self._step)
-        self._bound.shorten(self.x, self._step, mobility, self._placed, contacts.distance)
+        return self._bound.shorten(self.x, self._step, mobility, self._placed, contacts.distance)
 
     def current_mobility(self) -> Mobility:
         """How bodies give way at `x`, where the energy was evaluated last."""
@@ -369,6 +388,17 @@ class StageMinimiser:
         scale[: model.membrane_count] = np.maximum(PRESSURE_CONTACT * pressure * self._patch, self._edge_stiffness)
         scale[model.membrane_count : model.moving_count] = model.rigid.mass / self._stage_time**2
         return scale
+
+
+@kernel
+def go_along(x, step, scale, vertex_count, trial):
+    """Positions [m] after a share `scale` of a step of the vertices; other points stay."""
+    for i in range(vertex_count):
+        for k in range(3):
+            trial[i, k] = x[i, k] + scale * step[i, k]
+    for i in range(vertex_count, x.shape[0]):
+        for k in range(3):
+            trial[i, k] = x[i, k]
 
 
 def _rest_energy(model: Model, speed: float) -> float:

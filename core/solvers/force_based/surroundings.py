@@ -95,7 +95,8 @@ class Surroundings:
 
     def bound(self, x: FloatArray, poses: FloatArray, step: FloatArray) -> None:
         """Shorten a step of the unknowns from x, in place, so that nothing is crossed."""
-        self._bound.shorten(x, step, self.mobility, lambda: self.place(x, poses, step))
+        if not self._bound.shorten(x, step, self.mobility, lambda: self.place(x, poses, step)):
+            self._bound.halve(step, lambda: self.place(x, poses, step))
 
     def place(self, x: FloatArray, poses: FloatArray, step: FloatArray) -> FloatArray:
         """Positions [m] of all points after a step from x."""
