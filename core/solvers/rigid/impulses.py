@@ -95,17 +95,23 @@ def solve(count, rows, solids, time, is_pushing, fewest, most, enough):
     Between sweeps the impulses go on along a conjugate direction (Silcowitz-Hansen, Niebe and Erleben 2010), without
     which it takes hundreds of sweeps until a tall stack agrees on what its lowest box must carry.
     """
-    before, way = np.zeros((count, 3)), np.zeros((count, 3))
+    bodies = solids.velocity.shape[0]
+    before, way = np.empty((count, 3)), np.zeros((count, 3))
+    # the same of the bodies: what impulses change is linear in them
+    motion, motion_way = np.empty((bodies, 6)), np.zeros((bodies, 6))
     length = 0.0
     for sweep in range(most):
-        for row in range(count):
-            for k in range(3):
-                before[row, k] = rows.impulse[row, k]
+        is_last = sweep + 1 == most
+        if not is_last:
+            for row in range(count):
+                for k in range(3):
+                    before[row, k] = rows.impulse[row, k]
+            for body in range(bodies):
+                for k in range(3):
+                    motion[body, k], motion[body, k + 3] = solids.velocity[body, k], solids.spin[body, k]
         worst = sweep_rows(count, rows, solids, time, is_pushing, sweep % 2 == 1)
-        if sweep + 1 >= fewest and worst <= enough:
+        if is_last or (sweep + 1 >= fewest and worst <= enough):
             return sweep + 1
-        if sweep + 1 == most:
-            break
         now = 0.0
         for row in range(count):
             if rows.mass[row, 0] > 0.0:
@@ -116,15 +122,18 @@ def solve(count, rows, solids, time, is_pushing, fewest, most, enough):
             share = 0.0
         length = now
         for row in range(count):
-            axes = rows.axes[row]
-            jx = jy = jz = 0.0
             for k in range(3):
                 step = share * way[row, k]
                 way[row, k] = step + rows.impulse[row, k] - before[row, k]
                 rows.impulse[row, k] += step
-                jx, jy, jz = jx + step * axes[k, 0], jy + step * axes[k, 1], jz + step * axes[k, 2]
-            if share > 0.0:
-                push(row, rows, solids, jx, jy, jz)
+        for body in range(bodies):
+            for k in range(3):
+                step = share * motion_way[body, k]
+                motion_way[body, k] = step + solids.velocity[body, k] - motion[body, k]
+                solids.velocity[body, k] += step
+                step = share * motion_way[body, k + 3]
+                motion_way[body, k + 3] = step + solids.spin[body, k] - motion[body, k + 3]
+                solids.spin[body, k] += step
     return most
 
 

@@ -141,7 +141,7 @@ def finish(row, rows, solids, ix, iy, iz, push_share):
         yy += ux * sx + uy * sy + uz * sz
     largest, across = 0.5 * (xx + yy + math.sqrt((xx - yy) * (xx - yy) + 4.0 * xy * xy)), xx * yy - xy * xy
     mass = rows.mass[row]
-    mass[:] = 0.0
+    mass[0] = mass[1] = mass[2] = mass[3] = mass[4] = 0.0
     if normal > 0.0 and across > 0.0:
         mass[0], mass[1] = 1.0 / normal, 1.0 / largest
         mass[2], mass[3], mass[4] = yy / across, -xy / across, xx / across
@@ -261,3 +261,26 @@ def given_rows(
                 finish(n, rows, solids, 0.0, 0.0, 0.0, push_share)
         n += 1
     return n
+
+
+@kernel
+def mark_pressing(count, body, impulse, touching):
+    """Mark the bodies that a row pushes."""
+    for row in range(count):
+        if impulse[row, 0] > 0.0:
+            for side in range(2):
+                if body[row, side] >= 0:
+                    touching[body[row, side]] = True
+
+
+@kernel
+def keep_impulses(count, impulse, axes, source, kept):
+    """Write the impulses of the first `count` rows [N s], in world axes, to the pairs and points they come from."""
+    for row in range(count):
+        pair, point = source[row, 0], source[row, 1]
+        for axis in range(3):
+            kept[pair, point, axis] = (
+                impulse[row, 0] * axes[row, 0, axis]
+                + impulse[row, 1] * axes[row, 1, axis]
+                + impulse[row, 2] * axes[row, 2, axis]
+            )
