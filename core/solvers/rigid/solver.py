@@ -31,17 +31,16 @@ from .bodies import (
     start_bodies,
 )
 from .colliders import ColliderContacts
-from .impulses import bounce, move_rows, solve, start_impulses
+from .impulses import Effort, bounce, move_rows, solve, start_impulses
 from .rows import Solids, given_rows, keep_impulses, manifold_rows, mark_pressing, new_rows
 from .sleep import STILL_TIME, find_islands, settle
 
-#: Sweeps that push apart, before the bodies are moved, and sweeps without the push after it: with fewer, stacks of ten
-#: boxes sway for seconds.
-SWEEPS = 6
-RELAXATIONS = 5
-#: In impacts there are more, up to so many, until a sweep moves nothing by more than this share of its thickness.
+#: Sweeps that push apart, before the bodies are moved, and sweeps without the push after it, at least and at most.
+PUSHING, RELAXING = 6, 6
 MOST_SWEEPS = 100
-ENOUGH = 0.1
+#: They end where one moves nothing by more than this share of what bodies move in the step, of the thickness at least
+#: and at most. What lies almost still needs the most care: with less, stacks of ten boxes sway for seconds.
+CARE, PRECISE, ENOUGH = 0.005, 0.002, 0.1
 #: What is too near is pushed apart by at most this many radii per second.
 PUSH = 2.0
 #: What approaches by less than gravity adds in this many steps lies there and does not bounce.
@@ -194,18 +193,29 @@ class RigidSolver(FixedSteps):
         """Find the impulses and move the bodies with them."""
         rows, count, h, of, solids = self._rows, self._count, self.substep_time, self.model.rigid, self._solids
         before, awake, momentum = solids.spin.copy(), solids.awake, np.empty_like(solids.spin)
+        enough = self._enough()
         start_impulses(count, rows, solids)
-        self.counts.sweeps += solve(count, rows, solids, h, True, SWEEPS, MOST_SWEEPS, ENOUGH)
+        self.counts.sweeps += solve(count, rows, solids, h, True, Effort(PUSHING, MOST_SWEEPS, enough))
         add_turn(awake, self._matrices, of.inertia, solids.spin, before, rigid.angular_momentum, momentum)
         fly_awake(awake, rigid.pose.copy(), solids.velocity, momentum, of.inverse_inertia, h, rigid.pose)
         move_rows(count, rows, solids, h)
         finish_bodies(awake, touching, fall, solids.velocity)
-        self.counts.sweeps += solve(count, rows, solids, h, False, RELAXATIONS, MOST_SWEEPS, ENOUGH)
+        self.counts.sweeps += solve(
+            count, rows, solids, h, False, Effort(RELAXING, MOST_SWEEPS, enough)
+        )
         bounce(count, rows, solids, RESTING_STEPS * h * float(np.linalg.norm(self.model.gravity)))
         self.counts.stages += 1
         add_turn(awake, self._matrices, of.inertia, solids.spin, before, rigid.angular_momentum, momentum)
         rigid.velocity[:] = solids.velocity * self._slowed[0]
         rigid.angular_momentum[:] = momentum * self._slowed[1]
+
+    def _enough(self) -> float:
+        """Correction at which sweeps may end, in units of the thickness."""
+        model, awake = self.model, self._solids.awake
+        thickness = model.thickness[model.membrane_count : model.moving_count]
+        moves = self.substep_time * self._speed[awake] / thickness[awake]
+        mean = math.sqrt(float(moves @ moves) / max(len(moves), 1))
+        return min(max(CARE * mean, PRECISE), ENOUGH)
 
     def _set_rows(self, solids: Solids, poses: FloatArray, x: FloatArray, v: FloatArray) -> None:
         """Collect the contacts that impulses are sought for."""
