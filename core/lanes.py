@@ -263,3 +263,14 @@ def root(typing_context: Any, value: Any) -> Any:
         return builder.call(function, [arguments[0]])
 
     return value(value), generate
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def any_larger(typing_context: Any, a: Any, b: Any) -> Any:
+    """Whether a > b in any lane."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        found = builder.bitcast(builder.fcmp_ordered(">", arguments[0], arguments[1]), ir.IntType(_COUNT))
+        return builder.icmp_unsigned("!=", found, ir.Constant(ir.IntType(_COUNT), 0))
+
+    return types.boolean(a, b), generate

@@ -51,7 +51,7 @@ def loose_row(friction, drop=1.0, slip=0.3):
     rows = new_rows(4)
     rows.body[0] = 0, -1
     rows.arm[0, 0] = 0.1, 0.2, -0.1
-    set_axes(0.0, 0.0, -1.0, rows.axes[0])
+    set_axes(0.0, 0.0, -1.0, 0, rows.axes)
     rows.gap[0], rows.thickness[0], rows.friction[0] = 0.0, 1.0, friction
     finish(0, rows, solids, 0.0, 0.0, 0.0, 2.0)
     return rows, solids

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...jit import kernel
-from ...lanes import four, lane, load4, root, spread, store4, where_larger
+from ...lanes import any_larger, four, lane, load4, root, spread, store4, where_larger
 from ...model import FloatArray, IntArray
 
 #: Fields of a row: three axes, two arms; what a normal impulse is made of; masses along the surface; friction; speeds
@@ -221,15 +221,16 @@ def sweep_blocks(blocks, header, fields, impulse, motion, is_backward):
             both = load4(fields, f + 80)
             one = one_before - load4(fields, f + 76) * slip - both * other
             two = two_before - both * slip - load4(fields, f + 84) * other
-            # where it slides friction must be against the slip, whatever the bodies set against it in each direction
-            least = load4(fields, f + 72)
-            along, across = one_before - least * slip, two_before - least * other
-            size = root(along * along + across * across)
-            size = where_larger(size, limit, size, limit)
-            scale = limit / where_larger(size, tiny, size, tiny)
             size, square = one * one + two * two, limit * limit
-            one = where_larger(size, square, scale * along, one)
-            two = where_larger(size, square, scale * across, two)
+            if any_larger(size, square):
+                # where it slides friction must be against the slip, whatever the bodies set against it elsewhere
+                least = load4(fields, f + 72)
+                along, across = one_before - least * slip, two_before - least * other
+                length = root(along * along + across * across)
+                length = where_larger(length, limit, length, limit)
+                scale = limit / where_larger(length, tiny, length, tiny)
+                one = where_larger(size, square, scale * along, one)
+                two = where_larger(size, square, scale * across, two)
             store4(impulse, j + 4, one)
             store4(impulse, j + 8, two)
             one, two = one - one_before, two - two_before
