@@ -11,7 +11,7 @@ import numpy as np
 
 from ...jit import kernel
 from ...lanes import any_larger, four, lane, load4, root, spread, store4, where_larger
-from ...model import FloatArray, IntArray
+from ...model import IntArray
 
 #: Fields of a row: three axes, two arms; what a normal impulse is made of; masses along the surface; friction; speeds
 #: of a collider's point along the surface; what makes corrections moves in thicknesses; what a normal impulse moves.

@@ -16,7 +16,6 @@ from .blocks import FIELDS, fill_headers, fill_rows, lay_out, sweep_blocks
 from .rows import push, relative_velocity
 
 
-
 class Effort(NamedTuple):
     """How many sweeps are taken, and until no row is corrected by more than `enough` of its thickness."""
 

@@ -40,7 +40,7 @@ PUSHING, RELAXING = 6, 6
 MOST_SWEEPS = 100
 #: They end where one moves nothing by more than this share of what bodies move in the step, of the thickness at least
 #: and at most. What lies almost still needs the most care: with less, stacks of ten boxes sway for seconds.
-CARE, PRECISE, ENOUGH = 0.005, 0.002, 0.1
+CARE, PRECISE, ENOUGH = 0.02, 0.001, 0.1
 #: What is too near is pushed apart by at most this many radii per second.
 PUSH = 2.0
 #: What approaches by less than gravity adds in this many steps lies there and does not bounce.
@@ -116,7 +116,7 @@ class RigidSolver(FixedSteps):
 
     def substep(self, before: State, after: State, motion: Motion, share: float, gas: FloatArray) -> None:
         """One substep from `before` to `after`, which may be the same object."""
-        model, h, frame = self.model, self.substep_time, motion.frame_time
+        h, frame = self.substep_time, motion.frame_time
         if after is not before:
             _take_over(before, after)
         after.gas[:] = gas
@@ -132,7 +132,9 @@ class RigidSolver(FixedSteps):
                 self._find_anew(after)
             self._step(after, x, v, given)
             if share + 1.5 * h / frame > 1.0:  # a frame ends
-                after.held = HeldImpulses(*self._pairs.held(), self._given.body, self._given.anchor, self._given.impulse)
+                after.held = HeldImpulses(
+                    *self._pairs.held(), self._given.body, self._given.anchor, self._given.impulse
+                )
                 after.wrong_side = self._colliders.wrong_side()
         if len(motion.points):
             x[motion.points] = motion.positions(share + h / frame)
@@ -158,9 +160,7 @@ class RigidSolver(FixedSteps):
             self._step_damping.apply(state, h)
         place_bodies(resting, rigid.pose, model.rigid.inverse_inertia, self._matrices, self._inverse)
         spins_of(resting, self._inverse, rigid.angular_momentum, self._spin)
-        place_awake(
-            resting, rigid.pose, rigid.velocity, self._spin, model.rigid.arm, model.rigid.point_start, x, v
-        )
+        place_awake(resting, rigid.pose, rigid.velocity, self._spin, model.rigid.arm, model.rigid.point_start, x, v)
         self._resting = ~awake
 
     def _wake(self, state: State, x: FloatArray, v: FloatArray, given: float) -> BoolArray:
@@ -200,9 +200,7 @@ class RigidSolver(FixedSteps):
         fly_awake(awake, rigid.pose.copy(), solids.velocity, momentum, of.inverse_inertia, h, rigid.pose)
         move_rows(count, rows, solids, h)
         finish_bodies(awake, touching, fall, solids.velocity)
-        self.counts.sweeps += solve(
-            count, rows, solids, h, False, Effort(RELAXING, MOST_SWEEPS, enough)
-        )
+        self.counts.sweeps += solve(count, rows, solids, h, False, Effort(RELAXING, MOST_SWEEPS, enough))
         bounce(count, rows, solids, RESTING_STEPS * h * float(np.linalg.norm(self.model.gravity)))
         self.counts.stages += 1
         add_turn(awake, self._matrices, of.inertia, solids.spin, before, rigid.angular_momentum, momentum)
