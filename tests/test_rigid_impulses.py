@@ -262,3 +262,32 @@ def test_free_fall_and_landing_keep_the_account_of_energy():
         energy = 2.0 * GRAVITY * centre(world)[2] + velocity(world) @ velocity(world)
         assert energy < start * (1.0 + 1e-12)
     assert energy == pytest.approx(2.0 * GRAVITY * centre(world)[2], abs=1e-6)
+
+
+def test_a_run_continued_while_something_sleeps_has_the_same_bits():
+    """A pile falls asleep; then a box falls on it, in the middle of a frame."""
+
+    def made():
+        boxes = [(box((0.0, 0.0, 0.1015 + 0.2015 * k)), {}) for k in range(3)]
+        return world_of(*boxes, (box((0.02, 0.01, 4.0)), {"velocity": (0.0, 0.0, 3.0)}), floor={})
+
+    straight = made()
+    run(straight, 0.9)
+    saved = straight.save()
+    assert (saved.still_time[:3] > STILL_TIME).all()
+    run(straight, 1.0)
+    assert (straight._state.still_time[:3] < 1.0).all()  # it has woken up
+    other = made()
+    other.load(saved)
+    run(other, 1.0)
+    assert (straight._state.positions == other._state.positions).all()
+    assert (straight._state.still_time == other._state.still_time).all()
+
+
+def test_what_sleeps_takes_no_work():
+    world = world_of((box((0.0, 0.0, 0.1015)), {}), (box((0.0, 0.0, 0.303)), {}), floor={})
+    run(world, 1.5)
+    counts = world._solver.counts
+    before = counts.stages, counts.sweeps, counts.contact_searches
+    run(world, 1.0)
+    assert (counts.stages, counts.sweeps, counts.contact_searches) == before

@@ -120,6 +120,7 @@ def fill_rows(blocks, rows, time, is_pushing, soft, share, give, out, impulse):
             out[at + 4 * (12 + k)] = rows.arm[row, 1, k]
             impulse[to + 4 * k] = rows.impulse[row, k]
         mass, gap, bias, yielding = rows.mass[row, 0], rows.gap[row], 0.0, 0.0
+        out[at + 4 * 22] = rows.friction[row]
         if not mass > 0.0:
             continue
         out[at + 4 * 25] = time / (mass * rows.thickness[row])
@@ -139,7 +140,7 @@ def fill_rows(blocks, rows, time, is_pushing, soft, share, give, out, impulse):
         out[at + 4 * 15], out[at + 4 * 16], out[at + 4 * 17] = mass, bias + along, yielding
         for k in range(4):
             out[at + 4 * (18 + k)] = rows.mass[row, 1 + k]
-        out[at + 4 * 22], out[at + 4 * 23], out[at + 4 * 24] = rows.friction[row], one, two
+        out[at + 4 * 23], out[at + 4 * 24] = one, two
 
 
 @kernel

@@ -40,7 +40,7 @@ PUSHING, RELAXING = 6, 6
 MOST_SWEEPS = 100
 #: They end where one moves nothing by more than this share of what bodies move in the step, of the thickness at least
 #: and at most. What lies almost still needs the most care: with less, stacks of ten boxes sway for seconds.
-CARE, PRECISE, ENOUGH = 0.02, 0.001, 0.1
+CARE, PRECISE, ENOUGH = 0.01, 0.001, 0.1
 #: What is too near is pushed apart by at most this many radii per second.
 PUSH = 2.0
 #: What approaches by less than gravity adds in this many steps lies there and does not bounce.
