@@ -227,3 +227,50 @@ def to_double(typing_context: Any, value: Any) -> Any:
     return kind(value), lambda context, builder, signature, arguments: builder.fpext(
         arguments[0], _vector(types.float64)
     )
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def four(typing_context: Any, x: Any, y: Any, z: Any, w: Any) -> Any:
+    """Four float64."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        value = ir.Constant(_vector(x), ir.Undefined)
+        for number, argument in enumerate(arguments):
+            value = builder.insert_element(value, argument, _LANE(number))
+        return value
+
+    return Lanes(x)(x, x, x, x), generate
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def where_larger(typing_context: Any, a: Any, b: Any, c: Any, d: Any) -> Any:
+    """Lane by lane c where a > b, else d."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.select(builder.fcmp_ordered(">", arguments[0], arguments[1]), arguments[2], arguments[3])
+
+    return a(a, b, c, d), generate
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def root(typing_context: Any, value: Any) -> Any:
+    """Square root of each lane."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        vector = _vector(value.element)
+        name = f"llvm.sqrt.v4f{value.element.bitwidth}"
+        function = cgutils.get_or_insert_function(builder.module, ir.FunctionType(vector, [vector]), name)
+        return builder.call(function, [arguments[0]])
+
+    return value(value), generate
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def any_larger(typing_context: Any, a: Any, b: Any) -> Any:
+    """Whether a > b in any lane."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        found = builder.bitcast(builder.fcmp_ordered(">", arguments[0], arguments[1]), ir.IntType(_COUNT))
+        return builder.icmp_unsigned("!=", found, ir.Constant(ir.IntType(_COUNT), 0))
+
+    return types.boolean(a, b), generate

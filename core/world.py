@@ -305,9 +305,11 @@ class World:
 
     def _check(self, state: State) -> None:
         """Raise `Diverged` for the first body that is not finite or has grown beyond all bounds."""
-        finite = (np.isfinite(state.positions) & np.isfinite(state.velocities)).all(axis=1)
-        if not finite.all():
+        if not (jit.all_finite(state.positions.ravel()) and jit.all_finite(state.velocities.ravel())):
+            finite = (np.isfinite(state.positions) & np.isfinite(state.velocities)).all(axis=1)
             raise Diverged(int(self.model.point_body[np.flatnonzero(~finite)[0]]), "is not finite")
+        if self.model.membrane_count == 0:
+            return
         grown = _sizes(self.model, state.positions) > LARGEST_GROWTH * self._rest_size
         if grown.any():
             raise Diverged(int(np.flatnonzero(grown)[0]), "grows beyond all bounds")

@@ -119,7 +119,8 @@ MEASURED = {
         "candidates": 52, "stages": 160, "newton_steps": 353, "linear_iterations": 1530, "shortened_steps": 4,
         "contact_searches": 115,
     },
-    boxes: {"candidates": 144, "stages": 162, "contact_searches": 51, "sweeps": 1787},
+    # what sleeps is searched no more; sweeps end later where things lie almost still
+    boxes: {"candidates": 144, "stages": 163, "contact_searches": 20, "sweeps": 1999},
 }  # fmt: skip
 #: Rare events may come once more, or where there was none.
 FEW = 5

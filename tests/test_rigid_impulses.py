@@ -7,12 +7,13 @@ from rigid_scenes import GRAVITY, angular_momentum, block, centre, momentum, run
 from scipy.spatial.transform import Rotation
 from softpressure_ext.core import FrameInput, ModelBuilder, World
 from softpressure_ext.core.solvers.implicit import ImplicitSolver
-from softpressure_ext.core.solvers.rigid.impulses import solve, start_impulses
+from softpressure_ext.core.solvers.rigid.impulses import Effort, solve, start_impulses
 from softpressure_ext.core.solvers.rigid.rows import Solids, finish, new_rows, set_axes
 from softpressure_ext.core.solvers.rigid.sleep import STILL_TIME, find_islands, settle
 from softpressure_ext.core.solvers.rigid.solver import RigidSolver
 
 SIDE = 0.2
+FIFTY = Effort(50, 50, 0.0)  # sweeps
 THICKNESS = 0.005 * SIDE  # automatic, per body
 
 
@@ -50,7 +51,7 @@ def loose_row(friction, drop=1.0, slip=0.3):
     rows = new_rows(4)
     rows.body[0] = 0, -1
     rows.arm[0, 0] = 0.1, 0.2, -0.1
-    set_axes(0.0, 0.0, -1.0, rows.axes[0])
+    set_axes(0.0, 0.0, -1.0, 0, rows.axes)
     rows.gap[0], rows.thickness[0], rows.friction[0] = 0.0, 1.0, friction
     finish(0, rows, solids, 0.0, 0.0, 0.0, 2.0)
     return rows, solids
@@ -62,7 +63,7 @@ def corner_velocity(rows, solids):
 
 def test_one_row_stops_its_point_along_the_normal():
     rows, solids = loose_row(0.0)
-    solve(1, rows, solids, 0.01, False, 1, 1, 0.0)
+    solve(1, rows, solids, 0.01, False, Effort(1, 1, 0.0))
     assert corner_velocity(rows, solids)[2] == pytest.approx(0.0, abs=1e-12)
     # impulse = speed / (1 / m + (r x n) I^-1 (r x n))
     turned = np.cross(rows.arm[0, 0], [0.0, 0.0, 1.0])
@@ -71,13 +72,13 @@ def test_one_row_stops_its_point_along_the_normal():
 
 def test_friction_holds_within_its_cone():
     rows, solids = loose_row(10.0)
-    solve(1, rows, solids, 0.01, False, 50, 50, 0.0)
+    solve(1, rows, solids, 0.01, False, FIFTY)
     np.testing.assert_allclose(corner_velocity(rows, solids), 0.0, atol=1e-9)
 
 
 def test_friction_beyond_its_cone_is_against_the_slip():
     rows, solids = loose_row(0.2, drop=1.0, slip=3.0)
-    solve(1, rows, solids, 0.01, False, 50, 50, 0.0)
+    solve(1, rows, solids, 0.01, False, FIFTY)
     along = rows.axes[0, 1:].T @ rows.impulse[0, 1:]  # on the ground
     assert np.linalg.norm(along) == pytest.approx(0.2 * rows.impulse[0, 0], rel=1e-9)
     slip = corner_velocity(rows, solids)
@@ -86,12 +87,12 @@ def test_friction_beyond_its_cone_is_against_the_slip():
 
 def test_impulses_that_are_right_already_change_nothing():
     rows, solids = loose_row(0.5)
-    solve(1, rows, solids, 0.01, False, 50, 50, 0.0)
+    solve(1, rows, solids, 0.01, False, FIFTY)
     found, after = rows.impulse[0].copy(), solids.velocity.copy()
     again, fresh = loose_row(0.5)
     again.impulse[0] = found
     start_impulses(1, again, fresh)
-    assert solve(1, again, fresh, 0.01, False, 1, 50, 1e-9) == 1
+    assert solve(1, again, fresh, 0.01, False, Effort(1, 50, 1e-9)) == 1
     np.testing.assert_allclose(fresh.velocity, after, atol=1e-9)
 
 
@@ -261,3 +262,32 @@ def test_free_fall_and_landing_keep_the_account_of_energy():
         energy = 2.0 * GRAVITY * centre(world)[2] + velocity(world) @ velocity(world)
         assert energy < start * (1.0 + 1e-12)
     assert energy == pytest.approx(2.0 * GRAVITY * centre(world)[2], abs=1e-6)
+
+
+def test_a_run_continued_while_something_sleeps_has_the_same_bits():
+    """A pile falls asleep; then a box falls on it, in the middle of a frame."""
+
+    def made():
+        boxes = [(box((0.0, 0.0, 0.1015 + 0.2015 * k)), {}) for k in range(3)]
+        return world_of(*boxes, (box((0.02, 0.01, 4.0)), {"velocity": (0.0, 0.0, 3.0)}), floor={})
+
+    straight = made()
+    run(straight, 0.9)
+    saved = straight.save()
+    assert (saved.still_time[:3] > STILL_TIME).all()
+    run(straight, 1.0)
+    assert (straight._state.still_time[:3] < 1.0).all()  # it has woken up
+    other = made()
+    other.load(saved)
+    run(other, 1.0)
+    assert (straight._state.positions == other._state.positions).all()
+    assert (straight._state.still_time == other._state.still_time).all()
+
+
+def test_what_sleeps_takes_no_work():
+    world = world_of((box((0.0, 0.0, 0.1015)), {}), (box((0.0, 0.0, 0.303)), {}), floor={})
+    run(world, 1.5)
+    counts = world._solver.counts
+    before = counts.stages, counts.sweeps, counts.contact_searches
+    run(world, 1.0)
+    assert (counts.stages, counts.sweeps, counts.contact_searches) == before

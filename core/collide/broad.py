@@ -24,6 +24,8 @@ from .tree import build_trees
 
 FloatArray = NDArray[np.float64]
 
+#: Box of a body that is near no other.
+NOWHERE = np.array([np.inf] * 3 + [-np.inf] * 3)
 FIRST_REGION = 64  # pairs per chunk that have room before the first search
 
 
@@ -153,7 +155,14 @@ class ContactSearch:
         """
         self._wrong.shift(x, contacts, True)
 
-    def search(self, x: FloatArray, reach: FloatArray, contacts: Contacts, own_reach: FloatArray | None = None) -> None:
+    def search(
+        self,
+        x: FloatArray,
+        reach: FloatArray,
+        contacts: Contacts,
+        own_reach: FloatArray | None = None,
+        left_out: NDArray[np.bool_] | None = None,
+    ) -> None:
         """Fill `contacts` with every pair of a point and a triangle or two edges that may come within its thickness.
 
         x: positions [m], shape (point_count, 3), C-contiguous. reach: how far the points of each body may
@@ -161,6 +170,7 @@ class ContactSearch:
         most the thickness plus the reach of both bodies. `evaluate_gaps` must follow.
         own_reach: how far the points of each body may move apart from a rigid motion of the whole, for its
         contact with itself; `reach` if None.
+        left_out: bodies whose contacts are not looked for, shape (body_count,); none if None.
         """
         model, groups, trees = self._model, self._groups, self._trees
         surfaces = model.surfaces
@@ -171,6 +181,8 @@ class ContactSearch:
         np.add(model.thickness, self._reach, out=self._margin)
         fit_groups(x, groups.points, groups.start, groups.chunk_start, groups.box)
         fit_bodies(groups.body, groups.box, self._body_box)
+        if left_out is not None:
+            self._body_box[left_out] = NOWHERE
         partners = Partners.of(self._body_box, self._margin, model.moving_count, among_moving=self._among_moving)
         self._active[:] = partners.bodies
         self._active[self._wrong.body] = 1

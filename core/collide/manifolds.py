@@ -13,17 +13,16 @@ import numba
 import numpy as np
 
 from ..jit import kernel, parallel_kernel
-from ..model import FloatArray, IntArray, Model
+from ..model import BoolArray, FloatArray, IntArray, Model
 from ..rigid.convex import ConvexShapes
 from ..state import HeldImpulses
-from .partners import Partners
-from .separating_axes import MOST_CORNERS, MOST_POINTS, meet, place_shapes
+from .separating_axes import MOST_CORNERS, MOST_POINTS, meet, place_shape, place_shapes
 
 #: Contact points are found anew when a pair has moved by this share of the distance from centre to nearest face.
 TOLERANCE = 0.04
 #: What a body may move before the pairs are looked for anew: share of its radius, plus what it does in some steps.
-ROAM = 0.1
-ROAM_STEPS = 8.0
+ROAM = 0.03
+ROAM_STEPS = 12.0
 #: Contact points this near to old ones, as a share of TOLERANCE, take over their impulses.
 SAME_POINT = 4.0
 #: Pairs per unit of parallel work.
@@ -81,11 +80,15 @@ class ManifoldSearch:
         self._normals = np.zeros_like(shapes.normals)
         self._swept = np.zeros((count, 7))
         self._roam = np.full(count, -np.inf)
+        self._were_resting = np.zeros(count, dtype=bool)  # at the last sweep
+        self._stale = np.zeros(0, np.int32)
+        self._wanted = np.zeros(count, dtype=bool)
         self.manifolds = Manifolds.of(np.zeros((0, 2), np.int32))
 
     def start(self, held: HeldImpulses) -> None:
         """Find everything anew in the next step, from what the contacts of a state carried."""
         self._roam[:] = -np.inf
+        self._were_resting[:] = False
         self.manifolds = old = Manifolds.of(held.pair)
         points = held.pair_anchor.shape[1]
         old.count[:] = held.count
@@ -99,43 +102,66 @@ class ManifoldSearch:
         return m.pair[rows], m.count[rows], m.anchor[rows, :, 0], m.impulse[rows]
 
     def update(
-        self, poses: FloatArray, matrices: FloatArray, velocity: FloatArray, spin: FloatArray, time: float
+        self,
+        poses: FloatArray,
+        matrices: FloatArray,
+        velocity: FloatArray,
+        spin: FloatArray,
+        speed: FloatArray,
+        resting: BoolArray,
+        time: float,
     ) -> Manifolds:
         """Manifolds of every pair that may come within its thickness in a time [s] from these poses.
 
-        velocity [m/s] and spin [1/s]: of each body, shape (rigid_count, 3).
+        velocity [m/s] and spin [1/s]: of each body, shape (rigid_count, 3); speed: of its fastest point [m/s]; resting:
+        whether it sleeps since the last step. Two that rest keep the points that they had, and no others are sought.
         """
         radius = self._model.rigid.radius
-        place_shapes(self.shapes, poses, matrices, self._corners, self._normals)
-        speed = np.sqrt(np.einsum("ij,ij->i", velocity, velocity))
-        speed += radius * np.sqrt(np.einsum("ij,ij->i", spin, spin))
-        if not stayed(poses, self._swept, radius, self._roam - time * speed):
-            self._sweep(poses, time * speed)
+        woken = bool((self._were_resting & ~resting).any())
+        if woken or not stayed(poses, self._swept, radius, self._roam, speed, time):
+            self._sweep(poses, matrices, time * speed, resting)
         m = self.manifolds
-        update_manifolds(
-            self.shapes, poses, matrices, self._corners, self._normals, radius, self._size, self._thickness,
-            velocity, spin, time,
-            m.pair, m.count, m.owner, m.anchor, m.normal, m.impulse, m.seen, m.reach,
-        )  # fmt: skip
+        if len(self._stale) < len(m.pair):
+            self._stale = np.zeros(len(m.pair), np.int32)
+        count = find_stale(
+            poses, radius, self._size, velocity, spin, resting, time, m.pair, m.seen, m.reach, self._stale
+        )
+        if count:
+            stale = self._stale[:count]
+            self._wanted[:] = False
+            self._wanted[m.pair[stale]] = True
+            place_some(self.shapes, self._wanted, poses, matrices, self._corners, self._normals)
+            update_manifolds(
+                stale, self.shapes, poses, matrices, self._corners, self._normals, radius, self._size, self._thickness,
+                m.pair, m.count, m.owner, m.anchor, m.normal, m.impulse, m.seen, m.reach,
+            )  # fmt: skip
         return m
 
-    def _sweep(self, poses: FloatArray, move: FloatArray) -> None:
+    def _sweep(self, poses: FloatArray, matrices: FloatArray, move: FloatArray, resting: BoolArray) -> None:
         count = len(poses)
         self._swept[:] = poses
         self._roam[:] = ROAM * self._model.rigid.radius + ROAM_STEPS * move
+        self._were_resting[:] = resting
         box = np.zeros((count, 6))
-        fit_shapes(self.shapes.corner_start, self._corners, box)
-        partners = Partners.of(box, self._thickness + self._roam, count)
-        first = np.repeat(np.arange(count, dtype=np.int32), np.diff(partners.start))
-        kept = first < partners.other
-        found = Manifolds.of(np.stack([first[kept], partners.other[kept]], axis=1))
-        found.take_over(self.manifolds, count)
-        self.manifolds = found
+        place_shapes(self.shapes, poses, matrices, self._corners, self._normals)
+        fit_shapes(self.shapes.corner_start, self._corners, self._thickness + self._roam, box)
+        held = box[:, 0] <= box[:, 3]
+        axis = int(np.argmax(np.ptp(box[held, :3], axis=0))) if held.any() else 0
+        order = np.argsort(box[:, axis], kind="stable").astype(np.int32)
+        keys, found = np.zeros(16 * count, np.int64), 0
+        while (found := near_pairs(box, resting, axis, order, keys)) > len(keys):
+            keys = np.zeros(found, np.int64)
+        kept = self.manifolds.pair[resting[self.manifolds.pair].all(axis=1)].astype(np.int64)
+        both = np.concatenate([keys[:found], kept[:, 0] * count + kept[:, 1]])
+        both.sort()
+        new = Manifolds.of(np.stack([both // count, both % count], axis=1).astype(np.int32))
+        new.take_over(self.manifolds, count)
+        self.manifolds = new
 
 
 @kernel
-def fit_shapes(corner_start, corners, box):
-    """Boxes of all bodies; lower above upper for one without corners."""
+def fit_shapes(corner_start, corners, margin, box):
+    """Boxes of all bodies, wider by a margin [m] on each side; lower above upper for one without corners."""
     for body in range(box.shape[0]):
         for axis in range(3):
             box[body, axis], box[body, axis + 3] = math.inf, -math.inf
@@ -143,6 +169,43 @@ def fit_shapes(corner_start, corners, box):
             for axis in range(3):
                 box[body, axis] = min(box[body, axis], corners[i, axis])
                 box[body, axis + 3] = max(box[body, axis + 3], corners[i, axis])
+        for axis in range(3):
+            box[body, axis] -= margin[body]
+            box[body, axis + 3] += margin[body]
+
+
+@kernel
+def near_pairs(box, resting, axis, order, keys):
+    """Pairs of bodies, not both resting, whose boxes overlap, as lower * count + higher; `order` sorts them on `axis`.
+
+    Returns their number, which may exceed the room in `keys`.
+    """
+    count, found = box.shape[0], 0
+    second, third = (axis + 1) % 3, (axis + 2) % 3
+    for i in range(count):
+        a = order[i]
+        end = box[a, axis + 3]
+        low, high, left, right = box[a, second], box[a, second + 3], box[a, third], box[a, third + 3]
+        for j in range(i + 1, count):
+            b = order[j]
+            if box[b, axis] > end:
+                break
+            if box[b, second] > high or box[b, second + 3] < low or box[b, third] > right or box[b, third + 3] < left:
+                continue
+            if resting[a] and resting[b]:
+                continue
+            if found < keys.shape[0]:
+                keys[found] = np.int64(min(a, b)) * count + max(a, b)
+            found += 1
+    return found
+
+
+@kernel
+def place_some(shapes, wanted, poses, matrices, corners, normals):
+    """Corners [m] and face normals in the world of the bodies that are wanted."""
+    for body in range(poses.shape[0]):
+        if wanted[body]:
+            place_shape(shapes, body, poses, matrices, corners, normals)
 
 
 @kernel
@@ -151,7 +214,10 @@ def angle_between(p, q):
     x = p[3] * q[4] - p[4] * q[3] - p[5] * q[6] + p[6] * q[5]
     y = p[3] * q[5] - p[5] * q[3] - p[6] * q[4] + p[4] * q[6]
     z = p[3] * q[6] - p[6] * q[3] - p[4] * q[5] + p[5] * q[4]
-    return 2.0 * math.asin(min(1.0, math.sqrt(x * x + y * y + z * z)))
+    square = x * x + y * y + z * z
+    if square < 1e-4:  # the arcsine costs as much as all the rest; its series errs by less than 1e-9 of the angle
+        return math.sqrt(square) * (2.0 + square / 3.0)
+    return 2.0 * math.asin(min(1.0, math.sqrt(square)))
 
 
 @kernel
@@ -162,34 +228,52 @@ def distance_between(p, q, radius):
 
 
 @kernel
-def stayed(poses, before, radius, room):
-    """Whether no point of any body has moved by more than its room [m]."""
+def stayed(poses, before, radius, roam, speed, time):
+    """Whether no point of any body has left its room: `roam` [m], less what it does in a time [s] at its speed."""
     for body in range(poses.shape[0]):
-        if not distance_between(poses[body], before[body], radius[body]) <= room[body]:
+        if not distance_between(poses[body], before[body], radius[body]) <= roam[body] - time * speed[body]:
             return False
     return True
 
 
+@kernel
+def find_stale(poses, radius, size, velocity, spin, resting, time, pair, seen, reach, stale):
+    """Pairs that have moved too far since their points were found, or get too fast for them; returns their number.
+
+    Sets their reach [m]. Of two that rest nothing changes.
+    """
+    found = 0
+    for row in range(pair.shape[0]):
+        a, b = pair[row, 0], pair[row, 1]
+        if resting[a] and resting[b]:
+            continue
+        closing = radius[a] * norm(spin[a]) + radius[b] * norm(spin[b]) + math.sqrt(
+            (velocity[a, 0] - velocity[b, 0]) ** 2
+            + (velocity[a, 1] - velocity[b, 1]) ** 2
+            + (velocity[a, 2] - velocity[b, 2]) ** 2
+        )  # fmt: skip
+        tolerance = TOLERANCE * min(size[a], size[b])
+        if reach[row] >= time * closing and moved(poses, a, b, seen[row], radius) <= tolerance:
+            continue
+        reach[row] = 1.5 * time * closing + 0.1 * tolerance
+        stale[found] = row
+        found += 1
+    return found
+
+
 @parallel_kernel
 def update_manifolds(
-    shapes, poses, matrices, corners, normals, radius, size, thickness, velocity, spin, time,
+    stale, shapes, poses, matrices, corners, normals, radius, size, thickness,
     pair, count, owner, anchor, normal, impulse, seen, reach,
 ):  # fmt: skip
-    """Find the points of every pair that has moved too far since they were found, or gets too fast for them."""
-    for chunk in numba.prange((pair.shape[0] + CHUNK - 1) // CHUNK):
+    """Find the points of some pairs."""
+    for chunk in numba.prange((stale.shape[0] + CHUNK - 1) // CHUNK):
         polygon, scratch = np.empty((MOST_CORNERS, 3)), np.empty((MOST_CORNERS, 3))
         old_anchor, old_impulse = np.empty((MOST_POINTS, 3)), np.empty((MOST_POINTS, 3))
-        for row in range(chunk * CHUNK, min(pair.shape[0], (chunk + 1) * CHUNK)):
+        for place in range(chunk * CHUNK, min(stale.shape[0], (chunk + 1) * CHUNK)):
+            row = stale[place]
             a, b = pair[row, 0], pair[row, 1]
-            closing = radius[a] * norm(spin[a]) + radius[b] * norm(spin[b]) + math.sqrt(
-                (velocity[a, 0] - velocity[b, 0]) ** 2
-                + (velocity[a, 1] - velocity[b, 1]) ** 2
-                + (velocity[a, 2] - velocity[b, 2]) ** 2
-            )  # fmt: skip
             tolerance = TOLERANCE * min(size[a], size[b])
-            if reach[row] >= time * closing and moved(poses, a, b, seen[row], radius) <= tolerance:
-                continue
-            reach[row] = 1.5 * time * closing + 0.1 * tolerance
             for axis in range(7):
                 seen[row, 0, axis], seen[row, 1, axis] = poses[a, axis], poses[b, axis]
             margin = thickness[a] + thickness[b] + reach[row] + tolerance

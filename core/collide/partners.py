@@ -86,6 +86,8 @@ def sweep(body_box, margin, moving_count, among_moving, axis, order, pairs):
     count = 0
     for i in range(order.shape[0]):
         body = order[i]
+        if body_box[body, axis] == np.inf:
+            break  # from here on there are only bodies without points
         end = body_box[body, axis + 3] + margin[body]
         end += ROUNDING * (abs(end) + margin[body])
         for j in range(i + 1, order.shape[0]):

@@ -19,18 +19,24 @@ PARALLEL = 1e-8
 
 
 @kernel
+def place_shape(shapes, body, poses, matrices, corners, normals):
+    """Corners [m] and face normals of a simple body in the world."""
+    m = matrices[body]
+    for i in range(shapes.corner_start[body], shapes.corner_start[body + 1]):
+        r = shapes.corners[i]
+        for axis in range(3):
+            corners[i, axis] = poses[body, axis] + m[axis, 0] * r[0] + m[axis, 1] * r[1] + m[axis, 2] * r[2]
+    for i in range(shapes.face_start[body], shapes.face_start[body + 1]):
+        r = shapes.normals[i]
+        for axis in range(3):
+            normals[i, axis] = m[axis, 0] * r[0] + m[axis, 1] * r[1] + m[axis, 2] * r[2]
+
+
+@kernel
 def place_shapes(shapes, poses, matrices, corners, normals):
-    """Corners [m] and face normals of all simple bodies in the world, and each body's rotation matrix."""
+    """Corners [m] and face normals of all simple bodies in the world, from each body's rotation matrix."""
     for body in range(poses.shape[0]):
-        m = matrices[body]
-        for i in range(shapes.corner_start[body], shapes.corner_start[body + 1]):
-            r = shapes.corners[i]
-            for axis in range(3):
-                corners[i, axis] = poses[body, axis] + m[axis, 0] * r[0] + m[axis, 1] * r[1] + m[axis, 2] * r[2]
-        for i in range(shapes.face_start[body], shapes.face_start[body + 1]):
-            r = shapes.normals[i]
-            for axis in range(3):
-                normals[i, axis] = m[axis, 0] * r[0] + m[axis, 1] * r[1] + m[axis, 2] * r[2]
+        place_shape(shapes, body, poses, matrices, corners, normals)
 
 
 @kernel

@@ -27,6 +27,7 @@ class ColliderContacts:
         self.speculation = np.zeros(model.rigid_count)  # beyond the thickness [m]
         self._thickness = np.zeros(0)
         self._above = np.zeros(0, np.int8)  # see `find_through`
+        self._left_out = np.zeros(model.rigid_count, dtype=bool)  # of the last search
 
     def untangle(self, x: FloatArray) -> int:
         """List the points that are behind a collider's surface; returns how many triangles cross, of all bodies."""
@@ -47,27 +48,39 @@ class ColliderContacts:
         """Find everything anew in the next step."""
         self._search.forget()
         self.contacts.clear()
+        self._left_out[:] = False
         self._above = np.zeros(0, np.int8)
         self._search.list_wrong_side(state.wrong_side[:, :2], state.wrong_side[:, 2].astype(np.int8))
 
-    def meet(self, x: FloatArray, v: FloatArray, speed: FloatArray) -> tuple[BoolArray, BoolArray]:
+    def fastest(self, v: FloatArray) -> float:
+        """Speed of the fastest point of a collider [m/s], from the velocities of all points."""
+        v = v[self._model.moving_point_count :]
+        return float(np.sqrt(np.einsum("ij,ij->i", v, v).max(initial=0.0)))
+
+    def meet(
+        self, x: FloatArray, v: FloatArray, speed: FloatArray, resting: BoolArray, given: float
+    ) -> tuple[BoolArray, BoolArray]:
         """Bring the record up to date; returns which bodies lie at a collider, and which at one that moves.
 
-        x, v: of all points [m, m/s], shape (point_count, 3); speed: of each body's fastest point [m/s].
+        x, v: of all points [m, m/s], shape (point_count, 3); speed: of each body's fastest point [m/s]; resting:
+        whether a body sleeps since the last step; given: speed of the colliders' fastest point [m/s]. While no
+        collider moves, what rests is held as it was, and its contacts are not looked for.
         """
         model, contacts, first = self._model, self.contacts, self._model.membrane_count
-        moving = model.moving_point_count
         supported, shaken = np.zeros((2, model.rigid_count), dtype=bool)
         if model.body_count == model.moving_count:
             return supported, shaken
-        given = float(np.sqrt(np.einsum("ij,ij->i", v[moving:], v[moving:]).max()))
+        left_out = resting if given == 0.0 else np.zeros_like(resting)
         move = self._time * (speed + given + self._time * float(np.linalg.norm(model.gravity)))
         self.speculation = SPECULATION * move
         self._evaluate(x)
-        if self._list_through(x) or not self._search.still_valid(x):
+        listed = self._list_through(x)
+        if listed or (self._left_out & ~left_out).any() or not self._search.still_valid(x):
             reach = np.full(model.body_count, REACH_STEPS * self._time * given)
             reach[first : model.moving_count] = REACH_STEPS * move + REACH * model.rigid.radius
-            self._search.search(x, reach, contacts)
+            nowhere = np.zeros(model.body_count, dtype=bool)
+            nowhere[first : model.moving_count] = self._left_out = left_out.copy()
+            self._search.search(x, reach, contacts, left_out=nowhere)
             contacts.offset[:] = 0.0  # points on the wrong side are asked back by a limited speed instead
             self._thickness = contacts.thickness[: contacts.count].copy()
             self._above = np.zeros(contacts.edge_start, np.int8)
@@ -77,8 +90,10 @@ class ColliderContacts:
         near = contacts.gap[: contacts.count] < self._thickness
         body = self._bodies()[near]
         supported[body] = True
-        other = v[contacts.points[: contacts.count].max(axis=1)[near]]
-        shaken[body[np.abs(other).sum(axis=1) > 0.0]] = True
+        supported[self._left_out] = True
+        if given > 0.0:
+            other = v[contacts.points[: contacts.count].max(axis=1)[near]]
+            shaken[body[np.abs(other).sum(axis=1) > 0.0]] = True
         return supported, shaken
 
     def _bodies(self) -> IntArray:

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...jit import kernel
+from ...jit import inline_kernel, kernel
 from ...model import BoolArray, FloatArray, IntArray
 
 #: Gap at which two surfaces rest, as a share of the thickness of both.
@@ -56,47 +56,45 @@ class Solids(NamedTuple):
     awake: BoolArray
 
 
-@kernel
-def set_axes(nx, ny, nz, axes):
+@inline_kernel
+def set_axes(nx, ny, nz, row, axes):
     """A unit normal and two unit vectors across it; which ones depends smoothly on the normal (Duff et al. 2017)."""
     sign = 1.0 if nz >= 0.0 else -1.0
     a = -1.0 / (sign + nz)
     b = nx * ny * a
-    axes[0, 0], axes[0, 1], axes[0, 2] = nx, ny, nz
-    axes[1, 0], axes[1, 1], axes[1, 2] = 1.0 + sign * nx * nx * a, sign * b, -sign * nx
-    axes[2, 0], axes[2, 1], axes[2, 2] = b, sign + ny * ny * a, -ny
+    axes[row, 0, 0], axes[row, 0, 1], axes[row, 0, 2] = nx, ny, nz
+    axes[row, 1, 0], axes[row, 1, 1], axes[row, 1, 2] = 1.0 + sign * nx * nx * a, sign * b, -sign * nx
+    axes[row, 2, 0], axes[row, 2, 1], axes[row, 2, 2] = b, sign + ny * ny * a, -ny
 
 
 @kernel
-def turn_of(arm, axis, inverse):
-    """Angular velocity that a unit impulse along `axis` at `arm` gives, and arm x axis."""
-    tx = arm[1] * axis[2] - arm[2] * axis[1]
-    ty = arm[2] * axis[0] - arm[0] * axis[2]
-    tz = arm[0] * axis[1] - arm[1] * axis[0]
+def turned(body, inverse, x, y, z, ax, ay, az, bx, by, bz):
+    """What turning adds to the answer along b to a unit impulse along a, both at the arm (x, y, z) [1/kg]."""
+    tx, ty, tz = y * az - z * ay, z * ax - x * az, x * ay - y * ax
+    sx, sy, sz = y * bz - z * by, z * bx - x * bz, x * by - y * bx
     return (
-        inverse[0, 0] * tx + inverse[0, 1] * ty + inverse[0, 2] * tz,
-        inverse[1, 0] * tx + inverse[1, 1] * ty + inverse[1, 2] * tz,
-        inverse[2, 0] * tx + inverse[2, 1] * ty + inverse[2, 2] * tz,
-        tx, ty, tz,
-    )  # fmt: skip
+        sx * (inverse[body, 0, 0] * tx + inverse[body, 0, 1] * ty + inverse[body, 0, 2] * tz)
+        + sy * (inverse[body, 1, 0] * tx + inverse[body, 1, 1] * ty + inverse[body, 1, 2] * tz)
+        + sz * (inverse[body, 2, 0] * tx + inverse[body, 2, 1] * ty + inverse[body, 2, 2] * tz)
+    )
 
 
 @kernel
 def relative_velocity(row, rows, solids):
     """Velocity of the second body's point against the first one's [m/s]."""
     a, b = rows.body[row, 0], rows.body[row, 1]
-    v, w, r = solids.velocity[a], solids.spin[a], rows.arm[row, 0]
-    x = -v[0] - w[1] * r[2] + w[2] * r[1]
-    y = -v[1] - w[2] * r[0] + w[0] * r[2]
-    z = -v[2] - w[0] * r[1] + w[1] * r[0]
+    v, w, arm = solids.velocity, solids.spin, rows.arm
+    rx, ry, rz = arm[row, 0, 0], arm[row, 0, 1], arm[row, 0, 2]
+    x = -v[a, 0] - w[a, 1] * rz + w[a, 2] * ry
+    y = -v[a, 1] - w[a, 2] * rx + w[a, 0] * rz
+    z = -v[a, 2] - w[a, 0] * ry + w[a, 1] * rx
     if b < 0:
-        g = rows.given[row]
-        return x + g[0], y + g[1], z + g[2]
-    v, w, r = solids.velocity[b], solids.spin[b], rows.arm[row, 1]
+        return x + rows.given[row, 0], y + rows.given[row, 1], z + rows.given[row, 2]
+    rx, ry, rz = arm[row, 1, 0], arm[row, 1, 1], arm[row, 1, 2]
     return (
-        x + v[0] + w[1] * r[2] - w[2] * r[1],
-        y + v[1] + w[2] * r[0] - w[0] * r[2],
-        z + v[2] + w[0] * r[1] - w[1] * r[0],
+        x + v[b, 0] + w[b, 1] * rz - w[b, 2] * ry,
+        y + v[b, 1] + w[b, 2] * rx - w[b, 0] * rz,
+        z + v[b, 2] + w[b, 0] * ry - w[b, 1] * rx,
     )
 
 
@@ -121,85 +119,113 @@ def push(row, rows, solids, jx, jy, jz):
 @kernel
 def finish(row, rows, solids, ix, iy, iz, push_share):
     """Masses of a row whose bodies, arms and normal are set, and the impulse it starts from, split along its axes."""
-    axes = rows.axes[row]
-    a, b = rows.body[row, 0], rows.body[row, 1]
-    normal = solids.inverse_mass[a]
+    finish_row(
+        row, rows.body, rows.arm, rows.axes, rows.given, rows.mass, rows.impulse, rows.load, rows.closing,
+        rows.speed_limit, solids.velocity, solids.spin, solids.inverse_mass, solids.inverse_inertia, solids.radius,
+        ix, iy, iz, push_share,
+    )  # fmt: skip
+
+
+@inline_kernel
+def finish_row(
+    row, body, arm, axes, given, mass, impulse, load, closing, speed_limit, velocity, spin, inverse_mass,
+    inverse, radius, ix, iy, iz, push_share,
+):  # fmt: skip
+    """The same with each array by itself: what is taken out of a tuple within a loop costs more than the sums."""
+    a, b = body[row, 0], body[row, 1]
+    nx, ny, nz = axes[row, 0, 0], axes[row, 0, 1], axes[row, 0, 2]
+    fx, fy, fz = axes[row, 1, 0], axes[row, 1, 1], axes[row, 1, 2]
+    gx, gy, gz = axes[row, 2, 0], axes[row, 2, 1], axes[row, 2, 2]
+    x, y, z = arm[row, 0, 0], arm[row, 0, 1], arm[row, 0, 2]
+    xx = yy = lightest = inverse_mass[a]
+    normal = lightest + turned(a, inverse, x, y, z, nx, ny, nz, nx, ny, nz)
+    xx += turned(a, inverse, x, y, z, fx, fy, fz, fx, fy, fz)
+    xy = turned(a, inverse, x, y, z, fx, fy, fz, gx, gy, gz)
+    yy += turned(a, inverse, x, y, z, gx, gy, gz, gx, gy, gz)
+    size = radius[a]
+    ux = -velocity[a, 0] - spin[a, 1] * z + spin[a, 2] * y
+    uy = -velocity[a, 1] - spin[a, 2] * x + spin[a, 0] * z
+    uz = -velocity[a, 2] - spin[a, 0] * y + spin[a, 1] * x
     if b >= 0:
-        normal += solids.inverse_mass[b]
-    xx, xy, yy = normal, 0.0, normal
-    for side in range(2):
-        body = rows.body[row, side]
-        if body < 0:
-            continue
-        inverse = solids.inverse_inertia[body]
-        wx, wy, wz, tx, ty, tz = turn_of(rows.arm[row, side], axes[0], inverse)
-        normal += wx * tx + wy * ty + wz * tz
-        wx, wy, wz, tx, ty, tz = turn_of(rows.arm[row, side], axes[1], inverse)
-        ux, uy, uz, sx, sy, sz = turn_of(rows.arm[row, side], axes[2], inverse)
-        xx += wx * tx + wy * ty + wz * tz
-        xy += wx * sx + wy * sy + wz * sz
-        yy += ux * sx + uy * sy + uz * sz
+        x, y, z = arm[row, 1, 0], arm[row, 1, 1], arm[row, 1, 2]
+        lightest = inverse_mass[b]
+        normal += lightest + turned(b, inverse, x, y, z, nx, ny, nz, nx, ny, nz)
+        xx += lightest + turned(b, inverse, x, y, z, fx, fy, fz, fx, fy, fz)
+        xy += turned(b, inverse, x, y, z, fx, fy, fz, gx, gy, gz)
+        yy += lightest + turned(b, inverse, x, y, z, gx, gy, gz, gx, gy, gz)
+        size = min(size, radius[b])
+        ux += velocity[b, 0] + spin[b, 1] * z - spin[b, 2] * y
+        uy += velocity[b, 1] + spin[b, 2] * x - spin[b, 0] * z
+        uz += velocity[b, 2] + spin[b, 0] * y - spin[b, 1] * x
+    else:
+        ux, uy, uz = ux + given[row, 0], uy + given[row, 1], uz + given[row, 2]
     largest, across = 0.5 * (xx + yy + math.sqrt((xx - yy) * (xx - yy) + 4.0 * xy * xy)), xx * yy - xy * xy
-    mass = rows.mass[row]
-    mass[:] = 0.0
     if normal > 0.0 and across > 0.0:
-        mass[0], mass[1] = 1.0 / normal, 1.0 / largest
-        mass[2], mass[3], mass[4] = yy / across, -xy / across, xx / across
-    for k in range(3):
-        rows.impulse[row, k] = ix * axes[k, 0] + iy * axes[k, 1] + iz * axes[k, 2]
-    rows.impulse[row, 0] = rows.load[row] = max(rows.impulse[row, 0], 0.0)
-    x, y, z = relative_velocity(row, rows, solids)
-    rows.closing[row] = -(x * axes[0, 0] + y * axes[0, 1] + z * axes[0, 2])
-    radius = solids.radius[a]
-    if b >= 0:
-        radius = min(radius, solids.radius[b])
-    rows.speed_limit[row] = push_share * radius
+        mass[row, 0], mass[row, 1] = 1.0 / normal, 1.0 / largest
+        across = 1.0 / across
+        mass[row, 2], mass[row, 3], mass[row, 4] = yy * across, -xy * across, xx * across
+    else:
+        mass[row, 0] = mass[row, 1] = mass[row, 2] = mass[row, 3] = mass[row, 4] = 0.0
+    start = max(ix * nx + iy * ny + iz * nz, 0.0)
+    impulse[row, 0], load[row] = start, start
+    impulse[row, 1] = ix * fx + iy * fy + iz * fz
+    impulse[row, 2] = ix * gx + iy * gy + iz * gz
+    closing[row] = -(ux * nx + uy * ny + uz * nz)
+    speed_limit[row] = push_share * size
 
 
 @kernel
 def manifold_rows(pair, count, owner, anchor, normal, impulse, reach, poses, matrices, thickness, friction, bounciness,
                   solids, push_share, rows):  # fmt: skip
     """Rows of all pairs in which a body is awake; returns their number, which may exceed the room."""
+    body, arm, axes, start = rows.body, rows.arm, rows.axes, rows.impulse
+    gaps, near_of, rough_of, lively_of, source = rows.gap, rows.thickness, rows.friction, rows.bounciness, rows.source
+    given, mass, load, closing, speed_limit = rows.given, rows.mass, rows.load, rows.closing, rows.speed_limit
+    velocity, spin, inverse_mass, inverse = solids.velocity, solids.spin, solids.inverse_mass, solids.inverse_inertia
+    radius, awake = solids.radius, solids.awake
     n = 0
     for p in range(pair.shape[0]):
         if count[p] == 0:
             continue
         a, b = pair[p, 0], pair[p, 1]
-        if not (solids.awake[a] or solids.awake[b]):
+        if not (awake[a] or awake[b]):
             continue
-        m = matrices[b] if owner[p] == 1 else matrices[a]
-        u = normal[p]
-        nx = m[0, 0] * u[0] + m[0, 1] * u[1] + m[0, 2] * u[2]
-        ny = m[1, 0] * u[0] + m[1, 1] * u[1] + m[1, 2] * u[2]
-        nz = m[2, 0] * u[0] + m[2, 1] * u[1] + m[2, 2] * u[2]
+        frame = b if owner[p] == 1 else a
+        ux, uy, uz = normal[p, 0], normal[p, 1], normal[p, 2]
+        nx = matrices[frame, 0, 0] * ux + matrices[frame, 0, 1] * uy + matrices[frame, 0, 2] * uz
+        ny = matrices[frame, 1, 0] * ux + matrices[frame, 1, 1] * uy + matrices[frame, 1, 2] * uz
+        nz = matrices[frame, 2, 0] * ux + matrices[frame, 2, 1] * uy + matrices[frame, 2, 2] * uz
         near = thickness[a] + thickness[b]
         rough = math.sqrt(friction[a] * friction[b])
         lively = math.sqrt(bounciness[a] * bounciness[b])
         for k in range(count[p]):
-            q, r = anchor[p, k, 0], anchor[p, k, 1]
-            m, v = matrices[a], matrices[b]
+            if n >= gaps.shape[0]:
+                n += 1
+                continue
+            qx, qy, qz = anchor[p, k, 0, 0], anchor[p, k, 0, 1], anchor[p, k, 0, 2]
+            rx, ry, rz = anchor[p, k, 1, 0], anchor[p, k, 1, 1], anchor[p, k, 1, 2]
             gap = 0.0
-            if n < rows.gap.shape[0]:
-                for axis in range(3):
-                    first = m[axis, 0] * q[0] + m[axis, 1] * q[1] + m[axis, 2] * q[2]
-                    second = v[axis, 0] * r[0] + v[axis, 1] * r[1] + v[axis, 2] * r[2]
-                    across = poses[b, axis] + second - poses[a, axis] - first
-                    along = nx if axis == 0 else (ny if axis == 1 else nz)
-                    gap += across * along
-                    # both push at the same point, halfway: what turns one turns the other back
-                    rows.arm[n, 0, axis] = first + 0.5 * across
-                    rows.arm[n, 1, axis] = second - 0.5 * across
-                if gap < near + reach[p]:
-                    rows.body[n, 0], rows.body[n, 1] = a, b
-                    set_axes(nx, ny, nz, rows.axes[n])
-                    rows.gap[n], rows.thickness[n] = gap - RESTING_GAP * near, near
-                    rows.friction[n], rows.bounciness[n] = rough, lively
-                    rows.source[n, 0], rows.source[n, 1] = p, k
-                    finish(n, rows, solids, impulse[p, k, 0], impulse[p, k, 1], impulse[p, k, 2], push_share)
-                else:
-                    impulse[p, k, 0] = impulse[p, k, 1] = impulse[p, k, 2] = 0.0
-                    continue
-            n += 1
+            for axis in range(3):
+                first = matrices[a, axis, 0] * qx + matrices[a, axis, 1] * qy + matrices[a, axis, 2] * qz
+                second = matrices[b, axis, 0] * rx + matrices[b, axis, 1] * ry + matrices[b, axis, 2] * rz
+                across = poses[b, axis] + second - poses[a, axis] - first
+                gap += across * (nx if axis == 0 else (ny if axis == 1 else nz))
+                # both push at the same point, halfway: what turns one turns the other back
+                arm[n, 0, axis] = first + 0.5 * across
+                arm[n, 1, axis] = second - 0.5 * across
+            if gap < near + reach[p]:
+                body[n, 0], body[n, 1] = a, b
+                set_axes(nx, ny, nz, n, axes)
+                gaps[n], near_of[n] = gap - RESTING_GAP * near, near
+                rough_of[n], lively_of[n] = rough, lively
+                source[n, 0], source[n, 1] = p, k
+                finish_row(
+                    n, body, arm, axes, given, mass, start, load, closing, speed_limit, velocity, spin, inverse_mass,
+                    inverse, radius, impulse[p, k, 0], impulse[p, k, 1], impulse[p, k, 2], push_share,
+                )  # fmt: skip
+                n += 1
+            else:
+                impulse[p, k, 0] = impulse[p, k, 1] = impulse[p, k, 2] = 0.0
     return n
 
 
@@ -225,7 +251,7 @@ def given_rows(
         if n < rows.gap.shape[0]:
             sign = -1.0 if own == 0 else 1.0
             rows.body[n, 0], rows.body[n, 1] = a, -1
-            set_axes(sign * normal[c, 0], sign * normal[c, 1], sign * normal[c, 2], rows.axes[n])
+            set_axes(sign * normal[c, 0], sign * normal[c, 1], sign * normal[c, 2], n, rows.axes)
             for axis in range(3):
                 here = there = given = 0.0
                 for slot in range(4):
@@ -261,3 +287,26 @@ def given_rows(
                 finish(n, rows, solids, 0.0, 0.0, 0.0, push_share)
         n += 1
     return n
+
+
+@kernel
+def mark_pressing(count, body, impulse, touching):
+    """Mark the bodies that a row pushes."""
+    for row in range(count):
+        if impulse[row, 0] > 0.0:
+            for side in range(2):
+                if body[row, side] >= 0:
+                    touching[body[row, side]] = True
+
+
+@kernel
+def keep_impulses(count, impulse, axes, source, kept):
+    """Write the impulses of the first `count` rows [N s], in world axes, to the pairs and points they come from."""
+    for row in range(count):
+        pair, point = source[row, 0], source[row, 1]
+        for axis in range(3):
+            kept[pair, point, axis] = (
+                impulse[row, 0] * axes[row, 0, axis]
+                + impulse[row, 1] * axes[row, 1, axis]
+                + impulse[row, 2] * axes[row, 2, axis]
+            )

@@ -5,33 +5,42 @@ touches something gets the whole of it before, since its contacts answer it at o
 """
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
 from ...collide.manifolds import ManifoldSearch
 from ...errors import ParameterError
-from ...model import BoolArray, FloatArray, Model
+from ...model import BoolArray, FloatArray, IntArray, Model
 from ...options import DEFAULTS, MethodOptions
 from ...rigid.convex import ConvexShapes
-from ...rigid.flight import fly
-from ...rigid.motion import place_points, set_matrices, turned_tensors
+from ...rigid.motion import set_matrices, turned_tensors
 from ...state import HeldImpulses, RigidMotion, State
 from ..counts import Counts
 from ..fixed_steps import FixedSteps
 from ..given import Motion
 from ..step_damping import StepDamping
+from .bodies import (
+    add_turn,
+    fall_asleep,
+    finish_bodies,
+    fly_awake,
+    place_awake,
+    place_bodies,
+    spins_of,
+    start_bodies,
+)
 from .colliders import ColliderContacts
-from .impulses import bounce, move_rows, solve, start_impulses
-from .rows import Solids, given_rows, manifold_rows, new_rows
-from .sleep import find_islands, settle
+from .impulses import Effort, bounce, move_rows, solve, start_impulses
+from .rows import Solids, given_rows, keep_impulses, manifold_rows, mark_pressing, new_rows
+from .sleep import STILL_TIME, find_islands, settle
 
-#: Sweeps that push apart, before the bodies are moved, and sweeps without the push after it: with fewer, stacks of ten
-#: boxes sway for seconds.
-SWEEPS = 6
-RELAXATIONS = 5
-#: In impacts there are more, up to so many, until a sweep moves nothing by more than this share of its thickness.
+#: Sweeps that push apart, before the bodies are moved, and sweeps without the push after it, at least and at most.
+PUSHING, RELAXING = 6, 6
 MOST_SWEEPS = 100
-ENOUGH = 0.1
+#: They end where one moves nothing by more than this share of what bodies move in the step, of the thickness at least
+#: and at most. What lies almost still needs the most care: with less, stacks of ten boxes sway for seconds.
+CARE, PRECISE, ENOUGH = 0.01, 0.001, 0.1
 #: What is too near is pushed apart by at most this many radii per second.
 PUSH = 2.0
 #: What approaches by less than gravity adds in this many steps lies there and does not bounce.
@@ -55,12 +64,22 @@ class RigidSolver(FixedSteps):
         self._colliders = ColliderContacts(model, substep_time, self.counts)
         self._rows = new_rows(1024)
         self._local = np.zeros((1024, 3))
+        self._given = _Given(np.zeros(0, np.int32), np.zeros((0, 3)), np.zeros((0, 3)))
         self._count = 0  # rows in use
         self._first_given = 0  # rows from here on are with colliders
-        self._matrices = np.zeros((count, 3, 3))
-        self._inverse = np.zeros((count, 3, 3))
-        self._inertia = np.zeros((count, 3, 3))
+        self._matrices = np.zeros((count, 3, 3))  # of the poses now
+        self._inverse = np.zeros((count, 3, 3))  # inertia, in world axes
+        self._spin = np.zeros((count, 3))
+        self._solids = Solids(
+            np.zeros((count, 3)), np.zeros((count, 3)), np.zeros(count), np.zeros((count, 3, 3)), model.rigid.radius,
+            np.ones(count, dtype=bool),
+        )  # fmt: skip
+        self._speed = np.zeros(count)  # of each body's fastest point, where the step begins [m/s]
+        self._resting = np.zeros(count, dtype=bool)  # what slept in the last step
         self._island = np.zeros(count, np.int32)
+        self._is_new = True  # nothing is known yet about the state
+        rigid = model.rigid
+        self._slowed = np.exp(-substep_time * np.stack([rigid.linear_damping, rigid.angular_damping]))[:, :, None]
 
     @property
     def contact_count(self) -> int:
@@ -80,79 +99,125 @@ class RigidSolver(FixedSteps):
 
     def start_frame(self, state: State) -> None:
         """Forget what was found on the way to a state, so that a run continued from it has the same bits."""
+        self._is_new = True
+        rigid = state.rigid
+        moves = (rigid.velocity != 0.0).any(axis=1) | (rigid.angular_momentum != 0.0).any(axis=1)
+        self._resting = ~moves & (state.still_time >= STILL_TIME)
+
+    def _find_anew(self, state: State) -> None:
+        """Begin from a state."""
+        rigid, model = state.rigid, self.model.rigid
         self._pairs.start(state.held)
         self._colliders.start(state)
+        set_matrices(rigid.pose, self._matrices)
+        turned_tensors(rigid.pose, model.inverse_inertia, self._inverse)
+        self._given = _Given(state.held.body, state.held.anchor, state.held.impulse)
+        self._is_new = False
 
     def substep(self, before: State, after: State, motion: Motion, share: float, gas: FloatArray) -> None:
         """One substep from `before` to `after`, which may be the same object."""
-        model, h, rigid = self.model, self.substep_time, before.rigid
-        x, v = before.positions.copy(), before.velocities.copy()
+        h, frame = self.substep_time, motion.frame_time
+        if after is not before:
+            _take_over(before, after)
+        after.gas[:] = gas
+        x, v, given = after.positions, after.velocities, 0.0
         if len(motion.points):
             x[motion.points], v[motion.points] = motion.positions(share), motion.velocities
-        set_matrices(rigid.pose, self._matrices)
-        turned_tensors(rigid.pose, model.rigid.inverse_inertia, self._inverse)
-        turned_tensors(rigid.pose, model.rigid.inertia, self._inertia)
-        spin = np.einsum("bij,bj->bi", self._inverse, rigid.angular_momentum)
-        speed = np.sqrt(np.einsum("bi,bi->b", rigid.velocity, rigid.velocity))
-        speed += model.rigid.radius * np.sqrt(np.einsum("bi,bi->b", spin, spin))
-        fall = h * model.gravity
-        kick = np.where(before.touching[model.membrane_count :, None], 1.0, 0.5) * fall
-        velocity = rigid.velocity + kick
-        manifolds = self._pairs.update(rigid.pose, self._matrices, velocity, spin, h)
-        supported, shaken = self._colliders.meet(x, v, speed)
-        find_islands(manifolds.pair, manifolds.count, self._island)
-        awake = np.ones(model.rigid_count, dtype=bool)
-        still_pose, still_time = before.still_pose.copy(), before.still_time.copy()
-        settle(self._island, rigid.pose, model.rigid.radius, supported, shaken, h, still_pose, still_time, awake)
-        velocity[~awake], spin[~awake] = 0.0, 0.0
-        solids = Solids(
-            velocity, spin, np.where(awake, 1.0 / model.rigid.mass, 0.0), self._inverse * awake[:, None, None],
-            model.rigid.radius, awake,
-        )  # fmt: skip
-        self._set_rows(solids, rigid.pose, x, v, before.held)
-        if awake.any():
-            after.rigid = self._move(rigid, solids, fall - kick)
+            given = self._colliders.fastest(v)
+        if given == 0.0 and self._resting.all():
+            after.still_time += h
+            self._count = self._first_given = 0
         else:
-            after.rigid = RigidMotion(rigid.pose, velocity, np.zeros_like(velocity))
-        touching = ~awake
-        pressing = self._rows.body[: self._count][self._rows.impulse[: self._count, 0] > 0.0]
-        touching[pressing[pressing >= 0]] = True
-        after.touching[model.membrane_count :] = touching
-        after.still_pose, after.still_time = still_pose, still_time
-        after.held = self._impulses_held(awake, before.held)
-        after.gas[:] = gas
-        after.wrong_side = self._colliders.wrong_side()
-        if self._step_damping is not None:
-            self._step_damping.apply(after, h)
-        self._place(after, x, v, motion, share + h / motion.frame_time)
+            if self._is_new:
+                self._find_anew(after)
+            self._step(after, x, v, given)
+            if share + 1.5 * h / frame > 1.0:  # a frame ends
+                after.held = HeldImpulses(
+                    *self._pairs.held(), self._given.body, self._given.anchor, self._given.impulse
+                )
+                after.wrong_side = self._colliders.wrong_side()
+        if len(motion.points):
+            x[motion.points] = motion.positions(share + h / frame)
 
-    def _move(self, rigid: RigidMotion, solids: Solids, rest_of_fall: FloatArray) -> RigidMotion:
+    def _step(self, state: State, x: FloatArray, v: FloatArray, given: float) -> None:
+        """One substep in which something moves."""
+        model, h, rigid, solids = self.model, self.substep_time, state.rigid, self._solids
+        touching, fall = state.touching[model.membrane_count :], h * model.gravity
+        awake = self._wake(state, x, v, given)
+        resting = ~awake & self._resting  # and did before: nothing about it changes
+        fall_asleep(
+            awake, model.rigid.mass, solids.velocity, solids.spin, self._inverse, solids.inverse_mass,
+            solids.inverse_inertia,
+        )  # fmt: skip
+        self._set_rows(solids, rigid.pose, x, v)
+        self._move(rigid, touching, fall)
+        rows, count = self._rows, self._count
+        touching[:] = ~awake
+        mark_pressing(count, rows.body, rows.impulse, touching)
+        keep_impulses(self._first_given, rows.impulse, rows.axes, rows.source, self._pairs.manifolds.impulse)
+        self._keep_given(awake)
+        if self._step_damping is not None:
+            self._step_damping.apply(state, h)
+        place_bodies(resting, rigid.pose, model.rigid.inverse_inertia, self._matrices, self._inverse)
+        spins_of(resting, self._inverse, rigid.angular_momentum, self._spin)
+        place_awake(resting, rigid.pose, rigid.velocity, self._spin, model.rigid.arm, model.rigid.point_start, x, v)
+        self._resting = ~awake
+
+    def _wake(self, state: State, x: FloatArray, v: FloatArray, given: float) -> BoolArray:
+        """Find who is near whom and so what is awake; it comes with its velocities before the impulses."""
+        model, h, rigid, solids = self.model, self.substep_time, state.rigid, self._solids
+        touching, fall = state.touching[model.membrane_count :], h * model.gravity
+        still_pose, still_time = state.still_pose.copy(), state.still_time.copy()
+        awake = solids.awake
+        while True:
+            start_bodies(
+                self._resting, rigid.velocity, rigid.angular_momentum, self._inverse, model.rigid.radius, touching,
+                fall, solids.velocity, solids.spin, self._speed,
+            )  # fmt: skip
+            falling = self._speed + float(np.linalg.norm(fall))
+            manifolds = self._pairs.update(
+                rigid.pose, self._matrices, solids.velocity, solids.spin, falling, self._resting, h
+            )
+            supported, shaken = self._colliders.meet(x, v, self._speed, self._resting, given)
+            find_islands(manifolds.pair, manifolds.count, self._island)
+            state.still_pose[:], state.still_time[:] = still_pose, still_time
+            settle(
+                self._island, rigid.pose, model.rigid.radius, supported, shaken, h, state.still_pose, state.still_time,
+                awake,
+            )  # fmt: skip
+            if not (self._resting & awake).any():
+                return awake
+            self._resting &= ~awake  # what wakes may be near what nobody has looked at
+
+    def _move(self, rigid: RigidMotion, touching: BoolArray, fall: FloatArray) -> None:
         """Find the impulses and move the bodies with them."""
-        rows, count, h, of = self._rows, self._count, self.substep_time, self.model.rigid
-        before = solids.spin.copy()
+        rows, count, h, of, solids = self._rows, self._count, self.substep_time, self.model.rigid, self._solids
+        before, awake, momentum = solids.spin.copy(), solids.awake, np.empty_like(solids.spin)
+        enough = self._enough()
         start_impulses(count, rows, solids)
-        self.counts.sweeps += solve(count, rows, solids, h, True, SWEEPS, MOST_SWEEPS, ENOUGH)
-        pose = fly(rigid.pose, solids.velocity, self._momentum(rigid, solids, before), of, h)
+        self.counts.sweeps += solve(count, rows, solids, h, True, Effort(PUSHING, MOST_SWEEPS, enough))
+        add_turn(awake, self._matrices, of.inertia, solids.spin, before, rigid.angular_momentum, momentum)
+        fly_awake(awake, rigid.pose.copy(), solids.velocity, momentum, of.inverse_inertia, h, rigid.pose)
         move_rows(count, rows, solids, h)
-        solids.velocity[:] += rest_of_fall * solids.awake[:, None]
-        self.counts.sweeps += solve(count, rows, solids, h, False, RELAXATIONS, MOST_SWEEPS, ENOUGH)
+        finish_bodies(awake, touching, fall, solids.velocity)
+        self.counts.sweeps += solve(count, rows, solids, h, False, Effort(RELAXING, MOST_SWEEPS, enough))
         bounce(count, rows, solids, RESTING_STEPS * h * float(np.linalg.norm(self.model.gravity)))
         self.counts.stages += 1
-        return RigidMotion(
-            pose,
-            solids.velocity * np.exp(-h * of.linear_damping)[:, None],
-            self._momentum(rigid, solids, before) * np.exp(-h * of.angular_damping)[:, None],
-        )
+        add_turn(awake, self._matrices, of.inertia, solids.spin, before, rigid.angular_momentum, momentum)
+        rigid.velocity[:] = solids.velocity * self._slowed[0]
+        rigid.angular_momentum[:] = momentum * self._slowed[1]
 
-    def _momentum(self, rigid: RigidMotion, solids: Solids, spin_before: FloatArray) -> FloatArray:
-        """Angular momentum [kg m^2/s] after the impulses."""
-        momentum = rigid.angular_momentum + np.einsum("bij,bj->bi", self._inertia, solids.spin - spin_before)
-        momentum[~solids.awake] = 0.0
-        return np.asarray(momentum)
+    def _enough(self) -> float:
+        """Correction at which sweeps may end, in units of the thickness."""
+        model, awake = self.model, self._solids.awake
+        thickness = model.thickness[model.membrane_count : model.moving_count]
+        moves = self.substep_time * self._speed[awake] / thickness[awake]
+        mean = math.sqrt(float(moves @ moves) / max(len(moves), 1))
+        return min(max(CARE * mean, PRECISE), ENOUGH)
 
-    def _set_rows(self, solids: Solids, poses: FloatArray, x: FloatArray, v: FloatArray, held: HeldImpulses) -> None:
+    def _set_rows(self, solids: Solids, poses: FloatArray, x: FloatArray, v: FloatArray) -> None:
         """Collect the contacts that impulses are sought for."""
-        model, contacts, m = self.model, self._colliders.contacts, self._pairs.manifolds
+        model, contacts, m, held = self.model, self._colliders.contacts, self._pairs.manifolds, self._given
         bodies = slice(model.membrane_count, model.moving_count)
         start = np.searchsorted(held.body, np.arange(model.rigid_count + 1))
         while True:
@@ -173,30 +238,31 @@ class RigidSolver(FixedSteps):
             self._rows, self._local = new_rows(count + count // 2), np.zeros((count + count // 2, 3))
         self._count = count
 
-    def _impulses_held(self, awake: BoolArray, before: HeldImpulses) -> HeldImpulses:
-        """What the contacts carry, for the next step and for the state."""
-        rows, given, m = self._rows, slice(self._first_given, self._count), self._pairs.manifolds
-        carried = np.einsum("rk,rki->ri", rows.impulse[: self._count], rows.axes[: self._count])
-        source = rows.source[: self._first_given]
-        m.impulse[source[:, 0], source[:, 1]] = carried[: self._first_given]
+    def _keep_given(self, awake: BoolArray) -> None:
+        """Keep what the contacts with colliders carry for the next step."""
+        rows, given, before = self._rows, slice(self._first_given, self._count), self._given
+        if given.start == given.stop and len(before.body) == 0:
+            return
+        carried = np.einsum("rk,rki->ri", rows.impulse[given], rows.axes[given])
         # what sleeps keeps what it carried
         asleep = ~awake[before.body]
         body = np.concatenate([rows.body[given, 0], before.body[asleep]])
         order = np.argsort(body, kind="stable")
         anchor = np.concatenate([self._local[given], before.anchor[asleep]])
-        impulse = np.concatenate([carried[given], before.impulse[asleep]])
-        return HeldImpulses(*self._pairs.held(), body[order], anchor[order], impulse[order])
+        impulse = np.concatenate([carried, before.impulse[asleep]])
+        self._given = _Given(body[order], anchor[order], impulse[order])
 
-    def _place(self, state: State, x: FloatArray, v: FloatArray, motion: Motion, share: float) -> None:
-        """Positions and velocities of all points."""
-        model = self.model
-        if len(motion.points):
-            x[motion.points] = motion.positions(share)
-        place_points(state.rigid.pose, model.rigid.arm, model.rigid.point_start, x)
-        turned_tensors(state.rigid.pose, model.rigid.inverse_inertia, self._inverse)
-        spin = np.einsum("bij,bj->bi", self._inverse, state.rigid.angular_momentum)
-        points = slice(model.vertex_count, model.moving_point_count)
-        owner = model.point_body[points] - model.membrane_count
-        arm = x[points] - state.rigid.pose[owner, :3]
-        v[points] = state.rigid.velocity[owner] + np.cross(spin[owner], arm)
-        state.positions[:], state.velocities[:] = x, v
+
+class _Given(NamedTuple):
+    """What the contacts with colliders carried, as in `HeldImpulses`."""
+
+    body: IntArray
+    anchor: FloatArray
+    impulse: FloatArray
+
+
+def _take_over(before: State, after: State) -> None:
+    """Let a state be where another one is."""
+    for name in ("positions", "velocities", "touching", "still_pose", "still_time"):
+        getattr(after, name)[:] = getattr(before, name)
+    after.rigid, after.held, after.wrong_side = before.rigid.copy(), before.held, before.wrong_side

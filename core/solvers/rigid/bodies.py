@@ -1,0 +1,150 @@
+"""Rigid bodies before and after the impulses of a step: velocities, tensors, flight, and the points on them.
+
+What rests is left out: it has no velocity, and nothing about it has changed since it fell asleep.
+"""
+
+import math
+
+from ...jit import kernel
+from ...rigid.motion import free_flight, place_points, set_matrices, turned_tensors
+
+
+@kernel
+def next_run(resting, first):
+    """The first run of bodies that do not rest, from `first` on: its start and its end; both the count if none."""
+    count = resting.shape[0]
+    while first < count and resting[first]:
+        first += 1
+    last = first
+    while last < count and not resting[last]:
+        last += 1
+    return first, last
+
+
+@kernel
+def place_bodies(resting, poses, inverse_inertia, matrices, inverse):
+    """Rotation matrices, and inverse inertia in world axes [1/(kg m^2)], of what does not rest."""
+    i, j = next_run(resting, 0)
+    while i < j:
+        set_matrices(poses[i:j], matrices[i:j])
+        turned_tensors(poses[i:j], inverse_inertia[i:j], inverse[i:j])
+        i, j = next_run(resting, j)
+
+
+@kernel
+def start_bodies(resting, velocity, momentum, inverse, radius, touching, fall, kicked, spin, speed):
+    """Velocities that the impulses of a step change, and how fast each body's fastest point is [m/s].
+
+    fall: velocity that gravity adds in the step [m/s]; half of it comes before the move, all of it for what touches
+    something. kicked [m/s], spin [1/s], speed: output; 0 for what rests, but for `fall`.
+    """
+    for body in range(velocity.shape[0]):
+        share = 1.0 if touching[body] else 0.5
+        turn = square = 0.0
+        for axis in range(3):
+            kicked[body, axis] = velocity[body, axis] + share * fall[axis]
+            spin[body, axis] = 0.0
+        speed[body] = 0.0
+        if resting[body]:
+            continue
+        for axis in range(3):
+            for k in range(3):
+                spin[body, axis] += inverse[body, axis, k] * momentum[body, k]
+            turn += spin[body, axis] * spin[body, axis]
+            square += velocity[body, axis] * velocity[body, axis]
+        speed[body] = math.sqrt(square) + radius[body] * math.sqrt(turn)
+
+
+@kernel
+def fall_asleep(awake, mass, velocity, spin, inverse, inverse_mass, inverse_inertia):
+    """Velocities [m/s, 1/s] of what sleeps are 0, and nothing moves it; others are as heavy as they are."""
+    for body in range(awake.shape[0]):
+        share = 1.0 if awake[body] else 0.0
+        inverse_mass[body] = share / mass[body]
+        for axis in range(3):
+            velocity[body, axis] *= share
+            spin[body, axis] *= share
+            for k in range(3):
+                inverse_inertia[body, axis, k] = share * inverse[body, axis, k]
+
+
+@kernel
+def add_turn(awake, matrices, inertia, spin, spin_before, momentum, out):
+    """Angular momentum [kg m^2/s] after impulses that changed the spin [1/s], into `out`; 0 for what sleeps.
+
+    `inertia` [kg m^2] is that of the start orientation.
+    """
+    for body in range(awake.shape[0]):
+        m, tensor = matrices[body], inertia[body]
+        x = y = z = 0.0
+        if awake[body]:
+            dx, dy, dz = (
+                spin[body, 0] - spin_before[body, 0], spin[body, 1] - spin_before[body, 1],
+                spin[body, 2] - spin_before[body, 2],
+            )  # fmt: skip
+            lx = m[0, 0] * dx + m[1, 0] * dy + m[2, 0] * dz
+            ly = m[0, 1] * dx + m[1, 1] * dy + m[2, 1] * dz
+            lz = m[0, 2] * dx + m[1, 2] * dy + m[2, 2] * dz
+            ax = tensor[0, 0] * lx + tensor[0, 1] * ly + tensor[0, 2] * lz
+            ay = tensor[1, 0] * lx + tensor[1, 1] * ly + tensor[1, 2] * lz
+            az = tensor[2, 0] * lx + tensor[2, 1] * ly + tensor[2, 2] * lz
+            x = momentum[body, 0] + m[0, 0] * ax + m[0, 1] * ay + m[0, 2] * az
+            y = momentum[body, 1] + m[1, 0] * ax + m[1, 1] * ay + m[1, 2] * az
+            z = momentum[body, 2] + m[2, 0] * ax + m[2, 1] * ay + m[2, 2] * az
+        out[body, 0], out[body, 1], out[body, 2] = x, y, z
+
+
+@kernel
+def fly_awake(awake, poses, velocity, momentum, inverse_inertia, time, out):
+    """Poses after a time [s] without forces, into `out`, which holds the poses before."""
+    resting = ~awake
+    i, j = next_run(resting, 0)
+    while i < j:
+        for body in range(i, j):
+            for axis in range(3):
+                out[body, axis] = poses[body, axis] + time * velocity[body, axis]
+        free_flight(poses[i:j], momentum[i:j], inverse_inertia[i:j], time, out[i:j])
+        i, j = next_run(resting, j)
+
+
+@kernel
+def finish_bodies(awake, touching, fall, velocity):
+    """Add what `start_bodies` has left of the velocity [m/s] that gravity adds, to what is awake."""
+    for body in range(awake.shape[0]):
+        if awake[body] and not touching[body]:
+            for axis in range(3):
+                velocity[body, axis] += 0.5 * fall[axis]
+
+
+@kernel
+def place_awake(resting, poses, velocity, spin, arm, point_start, x, x_velocity):
+    """Positions [m] and velocities [m/s] of the points of what does not rest.
+
+    `arm`: in the start orientation [m]; body b has the points point_start[b] .. of x.
+    """
+    i, j = next_run(resting, 0)
+    while i < j:
+        place_points(poses[i:j], arm[point_start[i] - point_start[0] :], point_start[i : j + 1], x)
+        for body in range(i, j):
+            v, w = velocity[body], spin[body]
+            for point in range(point_start[body], point_start[body + 1]):
+                rx, ry, rz = (
+                    x[point, 0] - poses[body, 0], x[point, 1] - poses[body, 1], x[point, 2] - poses[body, 2]
+                )  # fmt: skip
+                x_velocity[point, 0] = v[0] + w[1] * rz - w[2] * ry
+                x_velocity[point, 1] = v[1] + w[2] * rx - w[0] * rz
+                x_velocity[point, 2] = v[2] + w[0] * ry - w[1] * rx
+        i, j = next_run(resting, j)
+
+
+@kernel
+def spins_of(resting, inverse, momentum, spin):
+    """Angular velocity [1/s] of what does not rest, from its angular momentum and inverse inertia in world axes."""
+    for body in range(resting.shape[0]):
+        if not resting[body]:
+            for axis in range(3):
+                spin[body, axis] = (
+                    inverse[body, axis, 0] * momentum[body, 0]
+                    + inverse[body, axis, 1] * momentum[body, 1]
+                    + inverse[body, axis, 2] * momentum[body, 2]
+                )

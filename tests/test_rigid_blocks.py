@@ -1,0 +1,110 @@
+"""Sweeps over rows side by side in lanes, against a slow sweep over one row after the other."""
+
+import numpy as np
+import pytest
+from softpressure_ext.core.solvers.rigid.blocks import lay_out
+from softpressure_ext.core.solvers.rigid.impulses import Effort, solve
+from softpressure_ext.core.solvers.rigid.rows import Solids, finish, new_rows, set_axes
+
+BODIES = 9
+#: Pairs of bodies (-1: a collider) with their rows, in order: some share a body, most do not.
+PAIRS = [
+    (0, 1, 4),
+    (0, 2, 1),
+    (1, 2, 3),
+    (3, 4, 4),
+    (5, 6, 2),
+    (7, 8, 4),
+    (4, 5, 1),
+    (2, -1, 4),
+    (8, -1, 2),
+    (6, -1, 1),
+]
+
+
+def scene(seed):
+    """Bodies, the last asleep, that move at random, and rows between them."""
+    rng = np.random.default_rng(seed)
+    mass = rng.uniform(0.5, 2.0, BODIES)
+    half = rng.standard_normal((BODIES, 3, 3))
+    inverse = half @ half.transpose(0, 2, 1) + np.eye(3)
+    velocity, spin = rng.standard_normal((2, BODIES, 3))
+    awake = np.arange(BODIES) < BODIES - 1
+    velocity[~awake], spin[~awake], inverse[~awake] = 0.0, 0.0, 0.0
+    solids = Solids(velocity, spin, np.where(awake, 1.0 / mass, 0.0), inverse, np.ones(BODIES), awake)
+    rows, row = new_rows(64), 0
+    for a, b, count in PAIRS:
+        for _ in range(count):
+            rows.body[row], rows.arm[row], rows.given[row] = (a, b), rng.standard_normal((2, 3)), rng.standard_normal(3)
+            normal = rng.standard_normal(3)
+            set_axes(*(normal / np.linalg.norm(normal)), row, rows.axes)
+            rows.gap[row], rows.thickness[row], rows.friction[row] = rng.uniform(-0.01, 0.01), 0.01, rng.uniform(0, 1)
+            finish(row, rows, solids, *(0.1 * rng.standard_normal(3)), 2.0)
+            row += 1
+    return row, rows, solids
+
+
+def moving(rows, solids, row):
+    """Relative velocity of a row's points [m/s], from the definition."""
+    (a, b), (r, s) = rows.body[row], rows.arm[row]
+    first = solids.velocity[a] + np.cross(solids.spin[a], r)
+    second = rows.given[row] if b < 0 else solids.velocity[b] + np.cross(solids.spin[b], s)
+    return second - first
+
+
+def pushed(rows, solids, row, impulse):
+    for body, arm, j in zip(rows.body[row], rows.arm[row], (-impulse, impulse), strict=True):
+        if body >= 0:
+            solids.velocity[body] += solids.inverse_mass[body] * j
+            solids.spin[body] += solids.inverse_inertia[body] @ np.cross(arm, j)
+
+
+def slow_sweep(order, rows, solids, time):
+    """Without push: the normal, then friction in its cone, row by row."""
+    for row in order:
+        axes, j, m = rows.axes[row], rows.impulse[row], rows.mass[row]
+        speed = axes[0] @ moving(rows, solids, row) + max(rows.gap[row], 0.0) / time
+        normal = max(j[0] - m[0] * speed, 0.0)
+        pushed(rows, solids, row, (normal - j[0]) * axes[0])
+        j[0], limit = normal, rows.friction[row] * normal
+        slip = axes[1:] @ moving(rows, solids, row)
+        found = j[1:] - np.array([[m[2], m[3]], [m[3], m[4]]]) @ slip
+        if np.linalg.norm(found) > limit:
+            found = j[1:] - m[1] * slip
+            found *= min(1.0, limit / np.linalg.norm(found))
+        pushed(rows, solids, row, (found - j[1:]) @ axes[1:])
+        j[1:] = found
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_two_sweeps_there_and_back_equal_slow_ones(seed):
+    """After the first sweep there is no direction yet to go on along."""
+    count, rows, solids = scene(seed)
+    _, expected, slow = scene(seed)
+    slow_sweep(range(count), expected, slow, 0.01)
+    slow_sweep(range(count - 1, -1, -1), expected, slow, 0.01)
+    assert solve(count, rows, solids, 0.01, False, Effort(2, 2, 0.0)) == 2
+    # the same sums in another order, over some dozen rows
+    np.testing.assert_allclose(rows.impulse[:count], expected.impulse[:count], rtol=0, atol=1e-11)
+    np.testing.assert_allclose(solids.velocity, slow.velocity, rtol=0, atol=1e-11)
+    np.testing.assert_allclose(solids.spin, slow.spin, rtol=0, atol=1e-11)
+
+
+def test_directions_between_sweeps_keep_velocities_true_to_the_impulses():
+    """Whatever the sweeps do, bodies move as all impulses together make them."""
+    count, rows, solids = scene(7)
+    _, start, slow = scene(7)
+    solve(count, rows, solids, 0.01, False, Effort(20, 20, 0.0))
+    for row in range(count):
+        pushed(rows, slow, row, (rows.impulse[row] - start.impulse[row]) @ rows.axes[row])
+    np.testing.assert_allclose(solids.velocity, slow.velocity, rtol=0, atol=1e-11)
+    np.testing.assert_allclose(solids.spin, slow.spin, rtol=0, atol=1e-11)
+
+
+def test_lanes_of_a_block_share_no_body_that_moves():
+    count, rows, solids = scene(0)
+    blocks = lay_out(count, rows.body, solids.inverse_mass)
+    assert len(np.unique(blocks.place)) == count and len(blocks.body) < len(PAIRS)
+    for of in blocks.body:
+        bodies = of[of < BODIES]
+        assert len(np.unique(bodies)) == len(bodies)
