@@ -227,3 +227,69 @@ def to_double(typing_context: Any, value: Any) -> Any:
     return kind(value), lambda context, builder, signature, arguments: builder.fpext(
         arguments[0], _vector(types.float64)
     )
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def spread_each(typing_context: Any, value: Any) -> Any:
+    """Four times four numbers: the first lane in all lanes, the second, the third, the fourth."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        one = arguments[0]
+        all_ = [
+            builder.shuffle_vector(one, one, ir.Constant(ir.VectorType(_LANE, _COUNT), [k] * 4)) for k in range(_COUNT)
+        ]
+        return context.make_tuple(builder, signature.return_type, all_)
+
+    return types.UniTuple(value, _COUNT)(value), generate  # type: ignore[attr-defined]
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def with_lane3(typing_context: Any, value: Any, number: Any) -> Any:
+    """The same with a number as the fourth lane."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.insert_element(arguments[0], arguments[1], _LANE(3))
+
+    return value(value, value.element), generate
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def rotated(typing_context: Any, value: Any) -> Any:
+    """(y, z, x) of (x, y, z), the fourth lane as it is: a cross b is rotated(a rotated(b) - rotated(a) b)."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        order = ir.Constant(ir.VectorType(_LANE, _COUNT), [1, 2, 0, 3])
+        return builder.shuffle_vector(arguments[0], arguments[0], order)
+
+    return value(value), generate
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def root(typing_context: Any, value: Any) -> Any:
+    """Square root of each lane."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        vector, bits = _vector(value.element), value.element.bitwidth
+        call = cgutils.get_or_insert_function(
+            builder.module, ir.FunctionType(vector, [vector]), f"llvm.sqrt.v4f{bits}"
+        )
+        return builder.call(call, [arguments[0]])
+
+    return value(value), generate
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def four_sums3(typing_context: Any, a: Any, b: Any, c: Any, d: Any) -> Any:
+    """(0 + 1) + 2 of each of four vectors whose fourth lane is 0."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        def mixed(one: Any, other: Any, order: list[int]) -> Any:
+            return builder.shuffle_vector(one, other, ir.Constant(ir.VectorType(_LANE, _COUNT), order))
+
+        halves = [
+            builder.fadd(mixed(one, other, [0, 4, 2, 6]), mixed(one, other, [1, 5, 3, 7]))
+            for one, other in (arguments[:2], arguments[2:])
+        ]
+        return builder.fadd(mixed(*halves, [0, 1, 4, 5]), mixed(*halves, [2, 3, 6, 7]))
+
+    return a(a, a, a, a), generate

@@ -43,6 +43,7 @@ from .colours import schedule, vertex_blocks
 from .gas import gas_impulse, predict_and_measure
 from .move import set_velocities
 from .pressing import ContactPhase
+from .rows import vertex_rows
 from .skins import advance_skins, sweep_skins
 from .spin import lacking_spin, measure_moments
 from .stretch import edge_rows
@@ -74,7 +75,7 @@ class XpbdSolver(FixedSteps):
         holds_gas = model.rest_volume[model.surfaces.triangle_body[:count]] > 0.0
         skin = model.surfaces.triangles[:count][holds_gas]
         self._triangle_order = schedule(skin, block_start, n)
-        self._triangles = skin[self._triangle_order.order].astype(np.uint32)
+        self._triangles = (4 * skin[self._triangle_order.order]).astype(np.uint32)  # places in the flat rows
         order = schedule(model.hinges.points, block_start, n)
         self._hinges = HingeRows(order.order, order.task_start, order.launch_start)
         self._turn = np.zeros((len(model.hinges.sharp), 18))
@@ -82,7 +83,8 @@ class XpbdSolver(FixedSteps):
         order = schedule(model.tetrahedra.points, block_start, n)
         self._tetrahedra = TetrahedronRows(order.order, order.task_start, order.launch_start)
         self._tetrahedron_gradient = np.zeros((len(model.tetrahedra.points), 4, 3))
-        self._gradient = np.zeros((n, 3))
+        self._rows = vertex_rows(self._inverse_mass, len(self._edges.task_start) - 1)
+        self._gradient = np.zeros((n, 4))
         self._gas_rules = GasRules(model, options) if options.changes_gas else None
         self._gas_sums = np.zeros((len(chunks.body), 2))
         self._impulse = np.zeros(model.membrane_count)
@@ -230,10 +232,9 @@ class XpbdSolver(FixedSteps):
             x, state.velocities, self._inverse_mass, model.vertex_mass, model.gravity, self._time, self._lying,
             model.body_point_start, model.chunks, self._block_chunk, self._triangles, self._triangle_order.task_start,
             self._triangle_order.launch_start, model.rest_volume, state.gas, model.ambient_pressure, self._edges,
-            self._edge_order.task_start, self._edge_order.launch_start, model.hinges, self._hinges, model.tetrahedra,
-            self._tetrahedra, self._start, self._gradient, self._gas_sums, self._impulse, self._turn,
-            self._hinge_force, self._tetrahedron_gradient, self._spin_sums, model.flat.pairs, model.flat.pair_normal,
-            self._volume_share,
+            model.hinges, self._hinges, model.tetrahedra, self._tetrahedra, self._start, self._rows, self._gradient,
+            self._gas_sums, self._impulse, self._turn, self._hinge_force, self._tetrahedron_gradient, self._spin_sums,
+            model.flat.pairs, model.flat.pair_normal, self._volume_share,
         )  # fmt: skip
 
     def _project_ruled(self, state: State, rules: GasRules) -> None:
@@ -242,17 +243,20 @@ class XpbdSolver(FixedSteps):
         The closed form of `gas.py` with the rule's V and, for how it changes, the exact dV/dx: S = sum w dV/dx . D, D
         being what the rule makes of it.
         """
-        model, x, gradient = self.model, state.positions, self._gradient
+        model, x, n = self.model, state.positions, self.model.vertex_count
         predict_and_measure(
-            x, state.velocities, self._inverse_mass, model.gravity, self._time, self._lying, model.body_point_start,
-            model.chunks, self._block_chunk, self._triangles, self._triangle_order.task_start,
-            self._triangle_order.launch_start, model.rest_volume, state.gas, model.ambient_pressure, self._start,
-            gradient, self._gas_sums, self._impulse, model.flat.pairs, model.flat.pair_normal, self._volume_share,
+            x, state.velocities, model.gravity, self._time, self._lying, model.body_point_start, model.chunks,
+            self._block_chunk, self._triangles, self._triangle_order.task_start, self._triangle_order.launch_start,
+            model.rest_volume, state.gas, model.ambient_pressure, self._start, self._rows, self._gradient,
+            self._gas_sums, self._impulse, model.flat.pairs, model.flat.pair_normal, self._volume_share,
         )  # fmt: skip
-        exact = gradient.copy()
+        x[:n] = self._rows[:n, :3]
+        exact = self._gradient[:, :3].copy()
+        gradient = exact.copy()
         rules.spread(x, gradient)
+        self._gradient[:, :3] = gradient
         along = self._inverse_mass * np.einsum("ij,ij->i", exact, gradient)
-        steepness = np.bincount(model.point_body[: model.vertex_count], along, model.membrane_count)
+        steepness = np.bincount(model.point_body[:n], along, model.membrane_count)
         volumes = rules.volumes(x)
         for body in np.flatnonzero(model.rest_volume).tolist():
             self._impulse[body] = gas_impulse(
@@ -261,10 +265,9 @@ class XpbdSolver(FixedSteps):
             )  # fmt: skip
         sweep_skins(
             x, state.velocities, self._inverse_mass, model.vertex_mass, model.gravity, self._time, self._lying,
-            model.body_point_start, model.chunks, self._block_chunk, self._edges, self._edge_order.task_start,
-            self._edge_order.launch_start, model.hinges, self._hinges, model.tetrahedra, self._tetrahedra, self._start,
-            gradient, self._impulse, self._turn, self._hinge_force, self._tetrahedron_gradient, self._spin_sums,
-            model.flat.pairs, model.flat.pair_normal,
+            model.body_point_start, model.chunks, self._block_chunk, self._edges, model.hinges, self._hinges,
+            model.tetrahedra, self._tetrahedra, self._start, self._rows, self._gradient, self._impulse, self._turn,
+            self._hinge_force, self._tetrahedron_gradient, self._spin_sums, model.flat.pairs, model.flat.pair_normal,
         )  # fmt: skip
 
     def _project_contacts(self, state: State) -> None:
