@@ -270,9 +270,7 @@ def root(typing_context: Any, value: Any) -> Any:
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         vector, bits = _vector(value.element), value.element.bitwidth
-        call = cgutils.get_or_insert_function(
-            builder.module, ir.FunctionType(vector, [vector]), f"llvm.sqrt.v4f{bits}"
-        )
+        call = cgutils.get_or_insert_function(builder.module, ir.FunctionType(vector, [vector]), f"llvm.sqrt.v4f{bits}")
         return builder.call(call, [arguments[0]])
 
     return value(value), generate

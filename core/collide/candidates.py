@@ -23,14 +23,14 @@ class Candidates:
     """The contact record of one model and the search that fills it.
 
     `reach_factor`: reach of a search in units of the move that made it necessary; larger means fewer searches and more
-    candidates. `among_moving`: whether contacts of two moving bodies are wanted.
+    candidates. `among_moving`: whether contacts of two moving bodies are wanted; `far`: see `ContactSearch`.
     """
 
-    def __init__(self, model: Model, reach_factor: float, *, among_moving: bool = True) -> None:
+    def __init__(self, model: Model, reach_factor: float, *, among_moving: bool = True, far: bool = False) -> None:
         self._model = model
         self._reach_factor = reach_factor
         self._among_moving = among_moving
-        self._search = ContactSearch(model, among_moving=among_moving)
+        self._search = ContactSearch(model, among_moving=among_moving, far=far)
         self._searched = False
         self._move = np.zeros((model.point_count, 3))
         self._whole = np.zeros((model.point_count, 3))

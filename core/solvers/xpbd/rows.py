@@ -9,9 +9,20 @@ import numpy as np
 
 from ...model import FloatArray
 
+#: Bytes of a line of the cache. A row that lies across two costs two.
+LINE = 64
+
 
 def vertex_rows(inverse_mass: FloatArray, spare_count: int) -> FloatArray:
     """A row for each vertex, shape (vertex_count + spare_count, 4), and spare ones for what has no vertex."""
-    rows = np.zeros((len(inverse_mass) + spare_count, 4))
+    rows = on_lines((len(inverse_mass) + spare_count, 4))
     rows[: len(inverse_mass), 3] = inverse_mass
     return rows
+
+
+def on_lines(shape: tuple[int, int]) -> FloatArray:
+    """Zeros that begin with a line of the cache."""
+    size = 8 * shape[0] * shape[1]
+    room = np.zeros(size + LINE, np.uint8)
+    first = -room.ctypes.data % LINE
+    return room[first : first + size].view(np.float64).reshape(shape)

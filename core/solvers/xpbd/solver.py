@@ -43,7 +43,7 @@ from .colours import schedule, vertex_blocks
 from .gas import gas_impulse, predict_and_measure
 from .move import set_velocities
 from .pressing import ContactPhase
-from .rows import vertex_rows
+from .rows import on_lines, vertex_rows
 from .skins import advance_skins, sweep_skins
 from .spin import lacking_spin, measure_moments
 from .stretch import edge_rows
@@ -84,7 +84,7 @@ class XpbdSolver(FixedSteps):
         self._tetrahedra = TetrahedronRows(order.order, order.task_start, order.launch_start)
         self._tetrahedron_gradient = np.zeros((len(model.tetrahedra.points), 4, 3))
         self._rows = vertex_rows(self._inverse_mass, len(self._edges.task_start) - 1)
-        self._gradient = np.zeros((n, 4))
+        self._gradient = on_lines((n, 4))
         self._gas_rules = GasRules(model, options) if options.changes_gas else None
         self._gas_sums = np.zeros((len(chunks.body), 2))
         self._impulse = np.zeros(model.membrane_count)
@@ -104,7 +104,7 @@ class XpbdSolver(FixedSteps):
         self._start = np.zeros((model.point_count, 3))
         self._poses = np.zeros((model.rigid_count, 7))
         self._aim = np.zeros((model.rigid_count, 7))
-        self._candidates = Candidates(model, REACH_FACTOR)
+        self._candidates = Candidates(model, REACH_FACTOR, far=True)
         self._spin_sums = np.zeros((len(chunks.body), 13))
         self._phase = ContactPhase(
             model, self._time, self._candidates.contacts, self._inverse_mass, self._start, self._poses, self._spin_sums,

@@ -18,6 +18,7 @@ from ...jit import kernel, parallel_kernel
 from ...lanes import four_sums3, load4, root, spread, spread_each, store4, with_lane3
 from ...model import Edges, FloatArray
 from .colours import Schedule, fours
+from .rows import on_lines
 
 #: Added to squared lengths [m^2]: no change but to an edge without length, which has no direction and is left alone.
 NO_LENGTH = 1e-300
@@ -47,9 +48,11 @@ def edge_rows(edges: Edges, order: Schedule, inverse_mass: FloatArray, time: flo
     weight = inverse_mass[edges.points].sum(axis=1)
     s = np.where(some, (1.0 / (weight + 1.0 / (edges.stiffness * time**2)))[entry], 0.0)
     places = (4 * points).astype(np.uint32)
+    constant = on_lines((len(entry), 8))
+    constant[:, :4], constant[:, 4:] = s, s * edges.rest_length[entry]
     return EdgeRows(
         np.concatenate([places[:, :, 0], places[:, :, 1]], axis=1),
-        np.concatenate([s, s * edges.rest_length[entry]], axis=1),
+        constant,
         task_start,
         order.launch_start,
     )
