@@ -255,7 +255,7 @@ def with_lane3(typing_context: Any, value: Any, number: Any) -> Any:
 
 @intrinsic  # type: ignore[untyped-decorator]
 def rotated(typing_context: Any, value: Any) -> Any:
-    """(y, z, x) of (x, y, z), the fourth lane as it is: a cross b is rotated(a rotated(b) - rotated(a) b)."""
+    """The lanes x, y, z as y, z, x: a cross b is rotated(a * rotated(b) - rotated(a) * b). The fourth stays."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         order = ir.Constant(ir.VectorType(_LANE, _COUNT), [1, 2, 0, 3])
@@ -291,3 +291,14 @@ def four_sums3(typing_context: Any, a: Any, b: Any, c: Any, d: Any) -> Any:
         return builder.fadd(mixed(*halves, [0, 1, 4, 5]), mixed(*halves, [2, 3, 6, 7]))
 
     return a(a, a, a, a), generate
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def larger(typing_context: Any, a: Any, b: Any) -> Any:
+    """The larger of both in each lane; b where a is not a number."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        first, second = arguments
+        return builder.select(builder.fcmp_ordered(">", first, second), first, second)
+
+    return a(a, a), generate

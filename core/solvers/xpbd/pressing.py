@@ -21,9 +21,10 @@ from .contacts import (
     contact_forces,
     project_attachments,
     project_contacts,
+    project_lone,
     project_velocities,
 )
-from .spin import add_lack
+from .spin import take_step
 from .swept import NEVER, find_crossed, largest_move
 
 
@@ -59,6 +60,7 @@ class ContactPhase:
         self._share = np.ones(model.vertex_count + model.rigid_count)
         self._slow = RESTING_STEPS * time * float(np.linalg.norm(model.gravity))
         self._sweeps = RIGID_SWEEPS if model.rigid_count else SWEEPS
+        self._uses = np.zeros(model.vertex_count, np.int32)
         self._chosen = 0
         self._planes = Planes(model)
         self._allocate(0)
@@ -69,6 +71,7 @@ class ContactPhase:
         self.soft_force = np.zeros(capacity)  # of those that press on a membrane
         self._crossed = np.full(capacity, NEVER)
         self._rows = np.zeros(capacity, np.int32)
+        self._waiting = np.zeros(capacity, np.int32)  # those of them that share a vertex
         self._depth = np.zeros(capacity)
         self._pressed = np.zeros(capacity)
         self._held = np.zeros((capacity, 3))
@@ -126,8 +129,13 @@ class ContactPhase:
             return
         self._step[:] = 0.0
         self._set_mobility(state)
-        project_contacts(
+        waiting = project_lone(
             self._chosen, self._rows, self._depth, contacts.points, contacts.weights, contacts.normal,
+            contacts.friction, self._start, x, self._mobility, self._uses, self._step, self._pressed, self._held,
+            self._waiting,
+        )  # fmt: skip
+        project_contacts(
+            waiting, self._waiting, self._rows, self._depth, contacts.points, contacts.weights, contacts.normal,
             contacts.friction, self._start, x, self._mobility, self._sweeps, self._step, self._pressed, self._held,
         )  # fmt: skip
         self._take_step(state)
@@ -203,10 +211,11 @@ class ContactPhase:
         model, n = self.model, self.model.vertex_count
         if n:
             self.moved = True
-            step, x = self._step[:n], state.positions
+            step = self._step[:n]
             self._planes.hold(step)
-            add_lack(self._start, x, step, model.vertex_mass, self._time, model.chunks, self._spin_sums)
-            x[:n] += step
+            take_step(
+                self._start, state.positions, step, model.vertex_mass, self._time, model.chunks, self._spin_sums
+            )
         if model.rigid_count:
             move_poses(state.rigid.pose, self._step[n:], 1.0, state.rigid.pose)
             place_points(state.rigid.pose, model.rigid.arm, model.rigid.point_start, state.positions)

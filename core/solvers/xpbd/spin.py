@@ -47,25 +47,26 @@ def measure_spin(start, rows, v, mass, fall, time, body_point_start, chunks, lyi
 
 
 @parallel_kernel
-def add_lack(start, x, step, mass, time, chunks, sums):
-    """Add what is lost when contacts or attachments move the vertices at x by `step` [m], shape (vertex_count, 3).
+def take_step(start, x, step, mass, time, chunks, sums):
+    """Move the vertices, which contacts or attachments push by `step` [m], shape (vertex_count, 3), and add what is
+    lost to `sums`.
 
-    Their torque is that at x, sum m x cross step / h; velocities from positions give step cross (x - start) besides.
+    The torque is that at x, sum m x cross step / h; velocities from positions give step cross (x - start) besides.
     """
     for c in prange(chunks.body.shape[0]):
-        lx = ly = lz = 0.0
+        lost = spread(0.0)
         for vertex in range(chunks.start[c], chunks.start[c + 1]):
             i = np.uint32(vertex)
-            px, py, pz = step[i, 0], step[i, 1], step[i, 2]
-            if px != 0.0 or py != 0.0 or pz != 0.0:
-                m = mass[i] / time
-                dx, dy, dz = x[i, 0] - start[i, 0], x[i, 1] - start[i, 1], x[i, 2] - start[i, 2]
-                lx -= m * (py * dz - pz * dy)
-                ly -= m * (pz * dx - px * dz)
-                lz -= m * (px * dy - py * dx)
-        sums[c, 0] += lx
-        sums[c, 1] += ly
-        sums[c, 2] += lz
+            if step[i, 0] != 0.0 or step[i, 1] != 0.0 or step[i, 2] != 0.0:
+                place = np.uint32(3) * i
+                push, here = load3(step, place), load3(x, place)
+                moved = here - load3(start, place)
+                lost = lost - (mass[i] / time) * (push * rotated(moved) - rotated(push) * moved)
+                store3(x, place, here + push)
+        lost = rotated(lost)
+        sums[c, 0] += lane(lost, 0)
+        sums[c, 1] += lane(lost, 1)
+        sums[c, 2] += lane(lost, 2)
 
 
 @parallel_kernel

@@ -7,11 +7,13 @@ begin, so that its gap is negative and it is pushed back to where it came from. 
 
 import math
 
+import numpy as np
 from numba import prange
 
 from ...collide.contacts import EDGE_EDGE, POINT_TRIANGLE
 from ...collide.features import closest_on_edges, closest_on_triangle, signed_volume
 from ...jit import kernel, parallel_kernel
+from ...lanes import lane, larger, load3, spread, sum_spread
 
 #: Time of crossing of a row that is not crossed.
 NEVER = 2.0
@@ -43,12 +45,13 @@ def find_crossed(before, after, count, points, kind, side, distance, near, weigh
 
 @kernel
 def largest_move(before, after):
-    """Longest way of a point [m]."""
-    most = 0.0
-    for i in range(before.shape[0]):
-        dx, dy, dz = after[i, 0] - before[i, 0], after[i, 1] - before[i, 1], after[i, 2] - before[i, 2]
-        most = max(most, dx * dx + dy * dy + dz * dz)
-    return math.sqrt(most)
+    """No less than the longest way of a point [m]: the diagonal of the longest ways along x, y and z."""
+    most = spread(0.0)
+    for point in range(before.shape[0]):
+        i = np.uint32(3) * np.uint32(point)
+        move = load3(after, i) - load3(before, i)
+        most = larger(move * move, most)
+    return math.sqrt(lane(sum_spread(most), 0))
 
 
 @kernel
