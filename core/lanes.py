@@ -80,6 +80,16 @@ _register(operator.mul, "fmul")
 _register(operator.truediv, "fdiv")
 
 
+@type_callable(operator.neg)  # type: ignore[untyped-decorator]
+def _type_neg(context: Any) -> Callable[..., Any]:
+    return lambda value: value if isinstance(value, Lanes) else None
+
+
+@lower_builtin(operator.neg, Lanes)  # type: ignore[untyped-decorator]
+def _lower_neg(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    return builder.fneg(arguments[0])
+
+
 def _place(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
     """Pointer to element `first` of an array; the first two arguments are both."""
     kind, index = signature.args[:2]
@@ -302,3 +312,17 @@ def larger(typing_context: Any, a: Any, b: Any) -> Any:
         return builder.select(builder.fcmp_ordered(">", first, second), first, second)
 
     return a(a, a), generate
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def fused(typing_context: Any, a: Any, b: Any, c: Any) -> Any:
+    """a b + c, rounded once where the processor can do that as fast as one product, else twice."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        vector, bits = _vector(a.element), a.element.bitwidth
+        call = cgutils.get_or_insert_function(
+            builder.module, ir.FunctionType(vector, [vector] * 3), f"llvm.fmuladd.v4f{bits}"
+        )
+        return builder.call(call, arguments)
+
+    return a(a, a, a), generate

@@ -19,7 +19,7 @@ from numba import prange
 
 from ...forces.gas import SMALLEST_VOLUME_SHARE
 from ...jit import kernel, parallel_kernel
-from ...lanes import lane, load4, rotated, spread, spread_lane3, store4, sum_spread
+from ...lanes import fused, lane, load4, rotated, spread, spread_lane3, store4, sum_spread, triple
 from ...plane import hold_in_plane
 from .move import predict
 
@@ -54,12 +54,13 @@ def add_triangles(first, last, places, rows, gradient):
 
     `places` of their corners in the flat `rows` and `gradient`, shape (triangle_count, 3).
     """
+    sixth = triple(SIXTH, SIXTH, SIXTH)  # 0 in the fourth lane: nothing changes the inverse masses
     for number in range(first, last):
         t = np.uint32(number)
         i, j, k = places[t, 0], places[t, 1], places[t, 2]
         corner = load4(rows, i)
         a, b = load4(rows, j) - corner, load4(rows, k) - corner
-        share = SIXTH * rotated(a * rotated(b) - rotated(a) * b)  # the fourth lane cancels
+        share = sixth * rotated(fused(a, rotated(b), -(rotated(a) * b)))
         store4(gradient, i, load4(gradient, i) + share)
         store4(gradient, j, load4(gradient, j) + share)
         store4(gradient, k, load4(gradient, k) + share)
@@ -99,8 +100,8 @@ def predict_and_measure(
         for vertex in range(chunks.start[c], chunks.start[c + 1]):
             i = np.uint32(4) * np.uint32(vertex)
             here, g = load4(rows, i), load4(gradient, i)
-            volume = volume + (here - origin) * g
-            steepness = steepness + spread_lane3(here) * (g * g)
+            volume = fused(here - origin, g, volume)
+            steepness = fused(spread_lane3(here) * g, g, steepness)
         chunk_sums[c, 0] = lane(sum_spread(volume), 0) / 3.0  # their fourth lanes are 0
         chunk_sums[c, 1] = lane(sum_spread(steepness), 0)
     for body in range(impulse.shape[0]):

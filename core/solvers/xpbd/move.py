@@ -11,7 +11,7 @@ import numpy as np
 from numba import prange
 
 from ...jit import kernel, parallel_kernel
-from ...lanes import load3, rotated, store3, store4, triple, with_lane3
+from ...lanes import fused, load3, rotated, spread, store3, store4, triple, with_lane3
 
 
 @kernel
@@ -42,12 +42,12 @@ def set_velocities(x, start, inverse_mass, fall, time, chunks, lying, spin, v):
         centre = triple(spin[body, 0], spin[body, 1], spin[body, 2])
         turn = triple(spin[body, 3], spin[body, 4], spin[body, 5])
         turned = rotated(turn)
-        inverse = 1.0 / time
+        inverse = spread(1.0 / time)
         for vertex in range(chunks.start[c], chunks.start[c + 1]):
             i = np.uint32(vertex)
             if inverse_mass[i] != 0.0:
                 place = np.uint32(3) * i
                 here = load3(x, place)
                 arm = here - centre
-                lacking = rotated(turn * rotated(arm) - turned * arm)
-                store3(v, place, inverse * (here - load3(start, place)) + change + lacking)
+                lacking = rotated(fused(turn, rotated(arm), -(turned * arm)))
+                store3(v, place, fused(inverse, here - load3(start, place), change + lacking))

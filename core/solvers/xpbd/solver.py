@@ -51,7 +51,7 @@ from .volumes import TetrahedronRows
 
 #: Reach of a search in units of the move that made it necessary. Substeps are short and a search costs as much as
 #: several of them.
-REACH_FACTOR = 4.0
+REACH_FACTOR = 8.0
 
 
 class XpbdSolver(FixedSteps):

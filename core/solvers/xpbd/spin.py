@@ -10,7 +10,7 @@ import numpy as np
 from numba import prange
 
 from ...jit import kernel, parallel_kernel
-from ...lanes import lane, load3, rotated, spread, store3, triple
+from ...lanes import fused, lane, load3, rotated, spread, store3, triple
 
 
 @parallel_kernel
@@ -26,7 +26,7 @@ def measure_spin(start, rows, v, mass, fall, time, body_point_start, chunks, lyi
         origin, centre = load3(start, np.uint32(3) * first_vertex), load3(rows, np.uint32(4) * first_vertex)
         share = time if lying[chunks.body[c]] else 0.5 * time
         change = triple(share * fall[0], share * fall[1], share * fall[2])
-        inverse = 1.0 / time
+        faster = spread(-1.0 / time)
         lost, first, square, mixed = spread(0.0), spread(0.0), spread(0.0), spread(0.0)
         total = 0.0
         for vertex in range(chunks.start[c], chunks.start[c + 1]):
@@ -36,12 +36,13 @@ def measure_spin(start, rows, v, mass, fall, time, body_point_start, chunks, lyi
             before, after = load3(start, place), load3(rows, np.uint32(4) * i)
             store3(x, place, after)
             r = m * (before - origin)
-            u = load3(v, place) + change - inverse * (after - before)
-            lost = lost + (r * rotated(u) - rotated(r) * u)
+            u = fused(faster, after - before, load3(v, place) + change)
+            lost = fused(r, rotated(u), fused(-rotated(r), u, lost))
             arm = after - centre
             moment = m * arm
             total += m
-            first, square, mixed = first + moment, square + moment * arm, mixed + moment * rotated(arm)
+            first, square = first + moment, fused(moment, arm, square)
+            mixed = fused(moment, rotated(arm), mixed)
         store3(sums, 13 * c, rotated(lost))
         store_moments(c, total, first, square, mixed, sums)
 
@@ -82,7 +83,8 @@ def measure_moments(x, mass, body_point_start, chunks, sums):
             arm = load3(x, np.uint32(3) * i) - centre
             moment = m * arm
             total += m
-            first, square, mixed = first + moment, square + moment * arm, mixed + moment * rotated(arm)
+            first, square = first + moment, fused(moment, arm, square)
+            mixed = fused(moment, rotated(arm), mixed)
         store_moments(c, total, first, square, mixed, sums)
 
 

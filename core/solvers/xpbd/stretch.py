@@ -15,7 +15,7 @@ import numpy as np
 from numba import prange
 
 from ...jit import kernel, parallel_kernel
-from ...lanes import four_sums3, load4, root, spread, spread_each, store4, with_lane3
+from ...lanes import four_sums3, fused, load4, root, spread, spread_each, store4, with_lane3
 from ...model import Edges, FloatArray
 from .colours import Schedule, fours
 from .rows import on_lines
@@ -61,7 +61,7 @@ def edge_rows(edges: Edges, order: Schedule, inverse_mass: FloatArray, time: flo
 @kernel
 def project_edges(first, last, edges, rows):
     """Project the fours first .. last - 1, one after the other; `rows` of the vertices as in `rows.py`."""
-    flat = rows.ravel()
+    flat, three = rows.ravel(), np.uint32(3)
     places, constants = edges.places, edges.constant.ravel()
     for number in range(first, last):
         four = np.uint32(number)
@@ -76,15 +76,15 @@ def project_edges(first, last, edges, rows):
         place = np.uint32(8) * four
         pull = load4(constants, place) - load4(constants, place + np.uint32(4)) / length
         f0, f1, f2, f3 = spread_each(pull)
-        three = np.uint32(3)
-        store4(flat, i0, p0 + f0 * spread(flat[i0 + three]) * d0)
-        store4(flat, i1, p1 + f1 * spread(flat[i1 + three]) * d1)
-        store4(flat, i2, p2 + f2 * spread(flat[i2 + three]) * d2)
-        store4(flat, i3, p3 + f3 * spread(flat[i3 + three]) * d3)
-        store4(flat, j0, q0 - f0 * spread(flat[j0 + three]) * d0)
-        store4(flat, j1, q1 - f1 * spread(flat[j1 + three]) * d1)
-        store4(flat, j2, q2 - f2 * spread(flat[j2 + three]) * d2)
-        store4(flat, j3, q3 - f3 * spread(flat[j3 + three]) * d3)
+        m0, m1, m2, m3 = f0 * d0, f1 * d1, f2 * d2, f3 * d3
+        store4(flat, i0, fused(spread(flat[i0 + three]), m0, p0))
+        store4(flat, i1, fused(spread(flat[i1 + three]), m1, p1))
+        store4(flat, i2, fused(spread(flat[i2 + three]), m2, p2))
+        store4(flat, i3, fused(spread(flat[i3 + three]), m3, p3))
+        store4(flat, j0, fused(spread(flat[j0 + three]), -m0, q0))
+        store4(flat, j1, fused(spread(flat[j1 + three]), -m1, q1))
+        store4(flat, j2, fused(spread(flat[j2 + three]), -m2, q2))
+        store4(flat, j3, fused(spread(flat[j3 + three]), -m3, q3))
 
 
 @parallel_kernel
@@ -100,7 +100,7 @@ def project_skins(rows, gradient, impulse, chunks, block_chunk, edges):
         x, g = rows.ravel(), gradient.ravel()
         for vertex in range(chunks.start[block_chunk[block]], chunks.start[block_chunk[block + 1]]):
             i = np.uint32(4) * np.uint32(vertex)
-            store4(x, i, load4(x, i) + amount * spread(x[i + np.uint32(3)]) * load4(g, i))
+            store4(x, i, fused(amount * spread(x[i + np.uint32(3)]), load4(g, i), load4(x, i)))
         project_edges(task_start[block], task_start[block + 1], edges, rows)
     for launch in range(1, launch_start.shape[0] - 1):
         first = launch_start[launch]
