@@ -120,7 +120,7 @@ class ContactSearch:
 
         With facing 0, a point of the body itself: it is not yet clear of itself.
         """
-        if not len(self._wrong) and not self._suspended.any():
+        if not len(self._wrong) and not np.count_nonzero(self._suspended):
             return np.zeros((0, 3), np.int32)
         own = self.suspended
         bodies = np.stack([self._model.body_point_start[own], own, np.zeros_like(own)], axis=1)
@@ -258,7 +258,7 @@ class ContactSearch:
 
         While this holds, every pair closer than its thickness is among the candidates.
         """
-        return self.others_valid(x) and self._own_valid(x)
+        return self.others_valid(x) and self.own_valid(x)
 
     def others_valid(self, x: FloatArray) -> bool:
         """`still_valid` for pairs of different bodies."""
@@ -269,9 +269,14 @@ class ContactSearch:
             x, self._searched, self._reach, groups.points, groups.start, groups.body, groups.chunk_start,
             self._chunk_moved,
         )  # fmt: skip
-        return not self._chunk_moved.any()
+        return not np.count_nonzero(self._chunk_moved)
 
-    def _own_valid(self, x: FloatArray) -> bool:
+    def reaches(self, way: FloatArray) -> bool:
+        """Whether membranes whose points went no farther than `way` [m] since the last search kept within its reach."""
+        return self._reach.shape[0] > 0 and self._reach[0] >= 0.0 and bool((way <= self._reach[: len(way)]).all())
+
+    def own_valid(self, x: FloatArray) -> bool:
+        """`still_valid` for contact of bodies with themselves."""
         for body in self._own.bodies.tolist():
             first, last = self._model.body_point_start[body : body + 2]
             # what has not moved farther at all has not moved farther apart from the rigid motion

@@ -32,6 +32,7 @@ class Candidates:
         self._among_moving = among_moving
         self._search = ContactSearch(model, among_moving=among_moving, far=far)
         self._searched = False
+        self._way = np.full(model.membrane_count, np.inf)  # no less than how far each skin has gone since a search [m]
         self._move = np.zeros((model.point_count, 3))
         self._whole = np.zeros((model.point_count, 3))
         self.contacts = Contacts(model.moving_point_count)
@@ -96,16 +97,26 @@ class Candidates:
         """Whether there is a record."""
         return self._searched
 
-    def still_valid(self, x: FloatArray) -> bool:
-        """Whether every pair that touches at x [m], all points, is in the record."""
-        return self._searched and self._search.still_valid(x)
+    def still_valid(self, x: FloatArray, moves: FloatArray | None = None) -> bool:
+        """Whether every pair that touches at x [m], all points, is in the record; `moves` as in `cover`."""
+        if not self._searched:
+            return False
+        if moves is not None and self._search.reaches(self._way + moves):
+            return self._search.own_valid(x)
+        return self._search.still_valid(x)
 
-    def cover(self, x: FloatArray, trial: FloatArray) -> bool:
+    def travel(self, moves: FloatArray | None) -> None:
+        """A step has moved points of each membrane by at most `moves` [m], and no other ones; None: not known."""
+        self._way = self._way + moves if moves is not None else np.full_like(self._way, np.inf)
+
+    def cover(self, x: FloatArray, trial: FloatArray, moves: FloatArray | None = None) -> bool:
         """Make sure that every pair that can touch on the way from x to `trial` [m], all points, is in the record.
 
+        `moves` [m], if known: no less than how far points of each membrane go, while no other ones do. Then a record
+        that has reach enough for the whole way since the search needs no look at every point (`travel`).
         True if it was searched anew. Where the move is not finite the record is emptied, and the world will say so.
         """
-        if self.alone or self.still_valid(trial):
+        if self.alone or self.still_valid(trial, moves):
             return False
         model = self._model
         np.subtract(trial, x, out=self._move)
@@ -125,6 +136,7 @@ class Candidates:
             self.contacts.attach(model.attachments, model.point_body, model.body_count)
         self.islands.follow(self.contacts)
         self._searched = True
+        self._way[:] = 0.0
         self.searches += 1
         return True
 

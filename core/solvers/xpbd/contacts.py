@@ -74,12 +74,15 @@ def choose_rows(
 
 @kernel
 def project_lone(
-    chosen, rows, depth, points, weights, normal, friction, before, x, mobility, uses, step, pressed, held, waiting
-):
+    chosen, rows, depth, points, weights, normal, gap, feature, friction, before, x, mobility, uses, step, pressed, held,
+    settled, waiting,
+):  # fmt: skip
     """Project the rows in which a vertex that no other row has meets something given, as most on a floor do.
 
     Nothing else moves either side, so one projection is all that sweeps would come to. The places of the other rows
     go to `waiting`; returns their number. `uses`, shape (vertex_count,), is scratch; the rest see `project_contacts`.
+    `settled` becomes True for rows that need no second look for crossings: a vertex that was over the plane of a face
+    that stands still is over it again.
     """
     vertex_count = mobility.inverse_mass.shape[0]
     last = vertex_count + mobility.unknown.shape[0]
@@ -109,12 +112,15 @@ def project_lone(
         reached = depth[k] / (w * push)
         pressed[k] = reached
         ux, uy, uz = w * (x[i, 0] - before[i, 0]), w * (x[i, 1] - before[i, 1]), w * (x[i, 2] - before[i, 2])
+        still = True
         for slot in range(1, 4):
             g, share = points[c, slot], weights[c, slot]
-            ux += share * (x[g, 0] - before[g, 0])
-            uy += share * (x[g, 1] - before[g, 1])
-            uz += share * (x[g, 2] - before[g, 2])
+            dx, dy, dz = x[g, 0] - before[g, 0], x[g, 1] - before[g, 1], x[g, 2] - before[g, 2]
+            if dx != 0.0 or dy != 0.0 or dz != 0.0:
+                still = False
+                ux, uy, uz = ux + share * dx, uy + share * dy, uz + share * dz
         un = ux * nx + uy * ny + uz * nz
+        settled[c] = still and feature[c] == 0 and gap[c] - un > 0.0 and gap[c] + depth[k] > 0.0
         ux, uy, uz = ux - un * nx, uy - un * ny, uz - un * nz
         slip = sqrt(ux * ux + uy * uy + uz * uz)
         # j = -u / give, cut to what friction can hold

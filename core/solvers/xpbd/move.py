@@ -7,11 +7,13 @@ something: there gravity and contact cancel within the substep, and what lies st
 of `spin.py`.
 """
 
+from math import sqrt
+
 import numpy as np
 from numba import prange
 
 from ...jit import kernel, parallel_kernel
-from ...lanes import fused, load3, rotated, spread, store3, store4, triple, with_lane3
+from ...lanes import fused, lane, larger, load3, rotated, spread, store3, store4, sum_spread, triple, with_lane3
 
 
 @kernel
@@ -33,8 +35,11 @@ def predict(first, last, x, v, fall, time, lies, start, rows):
 
 
 @parallel_kernel
-def set_velocities(x, start, inverse_mass, fall, time, chunks, lying, spin, v):
-    """v from where the vertices went; `lying` as at the prediction, `spin` of each body from `lacking_spin`."""
+def set_velocities(x, start, inverse_mass, fall, time, chunks, lying, spin, v, moves):
+    """v from where the vertices went; `lying` as at the prediction, `spin` of each body from `lacking_spin`.
+
+    `moves` of each chunk: no less than the longest way of its vertices [m].
+    """
     for c in prange(chunks.body.shape[0]):
         body = chunks.body[c]
         share = 0.0 if lying[body] else 0.5 * time
@@ -43,6 +48,7 @@ def set_velocities(x, start, inverse_mass, fall, time, chunks, lying, spin, v):
         turn = triple(spin[body, 3], spin[body, 4], spin[body, 5])
         turned = rotated(turn)
         inverse = spread(1.0 / time)
+        most = spread(0.0)
         for vertex in range(chunks.start[c], chunks.start[c + 1]):
             i = np.uint32(vertex)
             if inverse_mass[i] != 0.0:
@@ -50,4 +56,7 @@ def set_velocities(x, start, inverse_mass, fall, time, chunks, lying, spin, v):
                 here = load3(x, place)
                 arm = here - centre
                 lacking = rotated(fused(turn, rotated(arm), -(turned * arm)))
-                store3(v, place, fused(inverse, here - load3(start, place), change + lacking))
+                move = here - load3(start, place)
+                most = larger(move * move, most)
+                store3(v, place, fused(inverse, move, change + lacking))
+        moves[c] = sqrt(lane(sum_spread(most), 0))

@@ -13,7 +13,7 @@ from .volumes import project_volumes
 def advance_skins(
     x, v, inverse_mass, mass, fall, time, lying, body_point_start, chunks, block_chunk, fans, fan_tasks, fan_launches,
     rest_volume, gas, ambient, edges, hinges, hinge_rows, tetrahedra, tetrahedron_rows, start, rows, gradient, gas_sums,
-    impulse, turn, force, tetrahedron_gradient, spin_sums, pairs, pair_normal, volume_share,
+    impulse, turn, force, tetrahedron_gradient, spin_sums, pairs, pair_normal, volume_share, moves,
 ):  # fmt: skip
     """Predict, then gas, stretch, bend and tetrahedra; and what angular momentum that lost (`spin.measure_spin`).
 
@@ -28,7 +28,7 @@ def advance_skins(
     sweep_skins(
         x, v, inverse_mass, mass, fall, time, lying, body_point_start, chunks, block_chunk, edges, hinges, hinge_rows,
         tetrahedra, tetrahedron_rows, start, rows, gradient, impulse, turn, force, tetrahedron_gradient, spin_sums,
-        pairs, pair_normal,
+        pairs, pair_normal, moves,
     )  # fmt: skip
 
 
@@ -36,7 +36,7 @@ def advance_skins(
 def sweep_skins(
     x, v, inverse_mass, mass, fall, time, lying, body_point_start, chunks, block_chunk, edges, hinges, hinge_rows,
     tetrahedra, tetrahedron_rows, start, rows, gradient, impulse, turn, force, tetrahedron_gradient, spin_sums, pairs,
-    pair_normal,
+    pair_normal, moves,
 ):  # fmt: skip
     """After the prediction: gas, which moves the vertices by `impulse` times `gradient`, stretch, bend, tetrahedra.
 
@@ -48,4 +48,4 @@ def sweep_skins(
     if tetrahedron_gradient.shape[0] > 0:
         project_volumes(rows, inverse_mass, tetrahedra, tetrahedron_rows, time, tetrahedron_gradient)
     hold_moves_in_plane(pairs, pair_normal, start, rows)
-    measure_spin(start, rows, v, mass, fall, time, body_point_start, chunks, lying, spin_sums, x)
+    measure_spin(start, rows, v, mass, fall, time, body_point_start, chunks, lying, spin_sums, x, moves)

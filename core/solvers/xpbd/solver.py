@@ -106,6 +106,7 @@ class XpbdSolver(FixedSteps):
         self._aim = np.zeros((model.rigid_count, 7))
         self._candidates = Candidates(model, REACH_FACTOR, far=True)
         self._spin_sums = np.zeros((len(chunks.body), 13))
+        self._moves_of_chunks = np.zeros(len(chunks.body))
         self._phase = ContactPhase(
             model, self._time, self._candidates.contacts, self._inverse_mass, self._start, self._poses, self._spin_sums,
             self.counts,
@@ -234,7 +235,7 @@ class XpbdSolver(FixedSteps):
             self._triangle_order.launch_start, model.rest_volume, state.gas, model.ambient_pressure, self._edges,
             model.hinges, self._hinges, model.tetrahedra, self._tetrahedra, self._start, self._rows, self._gradient,
             self._gas_sums, self._impulse, self._turn, self._hinge_force, self._tetrahedron_gradient, self._spin_sums,
-            model.flat.pairs, model.flat.pair_normal, self._volume_share,
+            model.flat.pairs, model.flat.pair_normal, self._volume_share, self._moves_of_chunks,
         )  # fmt: skip
 
     def _project_ruled(self, state: State, rules: GasRules) -> None:
@@ -268,6 +269,7 @@ class XpbdSolver(FixedSteps):
             model.body_point_start, model.chunks, self._block_chunk, self._edges, model.hinges, self._hinges,
             model.tetrahedra, self._tetrahedra, self._start, self._rows, self._gradient, self._impulse, self._turn,
             self._hinge_force, self._tetrahedron_gradient, self._spin_sums, model.flat.pairs, model.flat.pair_normal,
+            self._moves_of_chunks,
         )  # fmt: skip
 
     def _project_contacts(self, state: State) -> None:
@@ -280,9 +282,16 @@ class XpbdSolver(FixedSteps):
             return
         self._phase.attach(state)
         before = self._candidates.searches
-        self._candidates.cover(self._start, state.positions)
+        self._candidates.cover(self._start, state.positions, self._moves_of_skins())
         self.counts.contact_searches += self._candidates.searches - before
         self._phase.press(state, RECOVERY_SHARE)  # what has been reached is kept
+
+    def _moves_of_skins(self) -> FloatArray | None:
+        """No less than the longest way of each membrane's vertices in this substep [m], if nothing else moves."""
+        model = self.model
+        if model.rigid_count or self._moves or self._phase.attached or self._circles.any or self._candidates.tangled:
+            return None
+        return np.maximum.reduceat(self._moves_of_chunks, model.chunks.body_start[:-1])
 
     def _set_velocities(self, state: State) -> None:
         """Velocities from where everything went."""
@@ -293,8 +302,10 @@ class XpbdSolver(FixedSteps):
                 measure_moments(x, model.vertex_mass, model.body_point_start, model.chunks, self._spin_sums)
             lacking_spin(x, model.body_point_start, model.chunks, self._free, self._spin_sums, self._spin)
             set_velocities(
-                x, self._start, self._inverse_mass, model.gravity, h, model.chunks, self._lying, self._spin, v
-            )
+                x, self._start, self._inverse_mass, model.gravity, h, model.chunks, self._lying, self._spin, v,
+                self._moves_of_chunks,
+            )  # fmt: skip
+            self._candidates.travel(self._moves_of_skins())
             self._planes.hold(v)
         if model.rigid_count:
             rigid = state.rigid

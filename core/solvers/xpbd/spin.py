@@ -6,20 +6,22 @@ So the angular momentum that the projections inside a skin may not change is mea
 skin gets the rotation that it lacks, as `momentum.py` does for the implicit solver. Linear momentum is exact as it is.
 """
 
+from math import sqrt
+
 import numpy as np
 from numba import prange
 
 from ...jit import kernel, parallel_kernel
-from ...lanes import fused, lane, load3, rotated, spread, store3, triple
+from ...lanes import fused, lane, larger, load3, rotated, spread, store3, sum_spread, triple
 
 
 @parallel_kernel
-def measure_spin(start, rows, v, mass, fall, time, body_point_start, chunks, lying, sums, x):
+def measure_spin(start, rows, v, mass, fall, time, body_point_start, chunks, lying, sums, x, moves):
     """Write the positions in `rows` (`rows.py`) back to x, and measure what the projections have done.
 
     `sums`, shape (chunk_count, 13): the angular momentum [kg m^2/s] lost on the way from the prediction, per chunk,
     about the body's first vertex at the start (linear momentum is the same before and after, so the point does not
-    matter), then the moments of mass as in `measure_moments`.
+    matter), then the moments of mass as in `measure_moments`. `moves` as in `move.set_velocities`.
     """
     for c in prange(chunks.body.shape[0]):
         first_vertex = np.uint32(body_point_start[chunks.body[c]])
@@ -28,6 +30,7 @@ def measure_spin(start, rows, v, mass, fall, time, body_point_start, chunks, lyi
         change = triple(share * fall[0], share * fall[1], share * fall[2])
         faster = spread(-1.0 / time)
         lost, first, square, mixed = spread(0.0), spread(0.0), spread(0.0), spread(0.0)
+        most = spread(0.0)
         total = 0.0
         for vertex in range(chunks.start[c], chunks.start[c + 1]):
             i = np.uint32(vertex)
@@ -36,13 +39,16 @@ def measure_spin(start, rows, v, mass, fall, time, body_point_start, chunks, lyi
             before, after = load3(start, place), load3(rows, np.uint32(4) * i)
             store3(x, place, after)
             r = m * (before - origin)
-            u = fused(faster, after - before, load3(v, place) + change)
+            move = after - before
+            most = larger(move * move, most)
+            u = fused(faster, move, load3(v, place) + change)
             lost = fused(r, rotated(u), fused(-rotated(r), u, lost))
             arm = after - centre
             moment = m * arm
             total += m
             first, square = first + moment, fused(moment, arm, square)
             mixed = fused(moment, rotated(arm), mixed)
+        moves[c] = sqrt(lane(sum_spread(most), 0))
         store3(sums, 13 * c, rotated(lost))
         store_moments(c, total, first, square, mixed, sums)
 

@@ -25,17 +25,17 @@ EDGE_MEETS = 0.05
 
 
 @parallel_kernel
-def find_crossed(before, after, count, points, kind, side, distance, near, weights, normal, gap, crossed):
+def find_crossed(before, after, count, points, kind, side, settled, distance, near, weights, normal, gap, crossed):
     """Share of the move at which each row was crossed into `crossed`, NEVER for the others.
 
     Rows whose `distance` [m] is above `near` are left out: what has passed through something is not farther from it
-    than both have moved.
+    than both have moved. So are those that are `settled`.
     Crossed rows get their `weights`, `normal` and (negative) `gap` at the positions `after` [m].
     """
     for chunk in prange((count + CHUNK - 1) // CHUNK):
         for row in range(chunk * CHUNK, min(count, (chunk + 1) * CHUNK)):
             crossed[row] = NEVER
-            if side[row] < 0 or distance[row] > near:
+            if side[row] < 0 or settled[row] or distance[row] > near:
                 continue
             if kind[row] == POINT_TRIANGLE:
                 crossed[row] = cross_triangle(before, after, points, row, weights, normal, gap)
