@@ -265,7 +265,10 @@ def with_lane3(typing_context: Any, value: Any, number: Any) -> Any:
 
 @intrinsic  # type: ignore[untyped-decorator]
 def rotated(typing_context: Any, value: Any) -> Any:
-    """The lanes x, y, z as y, z, x: a cross b is rotated(a * rotated(b) - rotated(a) * b). The fourth stays."""
+    """The lanes x, y, z as y, z, x, the fourth as it is.
+
+    Then a cross b is rotated(a * rotated(b) - rotated(a) * b).
+    """
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         order = ir.Constant(ir.VectorType(_LANE, _COUNT), [1, 2, 0, 3])

@@ -23,12 +23,17 @@ class Candidates:
     """The contact record of one model and the search that fills it.
 
     `reach_factor`: reach of a search in units of the move that made it necessary; larger means fewer searches and more
-    candidates. `among_moving`: whether contacts of two moving bodies are wanted; `far`: see `ContactSearch`.
+    candidates. `among_moving`: whether contacts of two moving bodies are wanted; `longest_reach` in edge lengths;
+    `far`: see `ContactSearch`.
     """
 
-    def __init__(self, model: Model, reach_factor: float, *, among_moving: bool = True, far: bool = False) -> None:
+    def __init__(
+        self, model: Model, reach_factor: float, *, among_moving: bool = True, longest_reach: float = 1.0,
+        far: bool = False,
+    ) -> None:  # fmt: skip
         self._model = model
         self._reach_factor = reach_factor
+        self._longest_reach = longest_reach
         self._among_moving = among_moving
         self._search = ContactSearch(model, among_moving=among_moving, far=far)
         self._searched = False
@@ -127,7 +132,7 @@ class Candidates:
             return True
         self._set_own_reach(x, trial)
         self._expect_hasty(x, farthest)
-        fast = np.maximum(FAST_REACH_FACTOR * farthest, self._edge_length)
+        fast = np.maximum(FAST_REACH_FACTOR * farthest, self._longest_reach * self._edge_length)
         reach = np.maximum(np.minimum(self._reach_factor * farthest, fast), 0.5 * model.thickness)
         if self._searched and self._search.others_valid(trial) and self._search.search_own(x, self.own_reach):
             return False

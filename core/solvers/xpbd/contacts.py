@@ -74,8 +74,8 @@ def choose_rows(
 
 @kernel
 def project_lone(
-    chosen, rows, depth, points, weights, normal, gap, feature, friction, before, x, mobility, uses, step, pressed, held,
-    settled, waiting,
+    chosen, rows, depth, points, weights, normal, gap, feature, friction, before, x, mobility, uses, step, pressed,
+    held, settled, waiting,
 ):  # fmt: skip
     """Project the rows in which a vertex that no other row has meets something given, as most on a floor do.
 

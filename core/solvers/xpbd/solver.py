@@ -49,9 +49,11 @@ from .spin import lacking_spin, measure_moments
 from .stretch import edge_rows
 from .volumes import TetrahedronRows
 
-#: Reach of a search in units of the move that made it necessary. Substeps are short and a search costs as much as
-#: several of them.
-REACH_FACTOR = 8.0
+#: Reach of a search in units of the move that made it necessary, and in edge lengths at most. Substeps are short and a
+#: search costs as much as several of them.
+REACH_FACTOR, LONGEST_REACH = 8.0, 1.0
+#: The same where one body moves: what is given meets far fewer candidates than another skin would.
+SINGLE_REACH_FACTOR, LONGEST_SINGLE_REACH = 24.0, 2.0
 
 
 class XpbdSolver(FixedSteps):
@@ -104,7 +106,13 @@ class XpbdSolver(FixedSteps):
         self._start = np.zeros((model.point_count, 3))
         self._poses = np.zeros((model.rigid_count, 7))
         self._aim = np.zeros((model.rigid_count, 7))
-        self._candidates = Candidates(model, REACH_FACTOR, far=True)
+        single = model.moving_count == 1
+        self._candidates = Candidates(
+            model,
+            SINGLE_REACH_FACTOR if single else REACH_FACTOR,
+            longest_reach=LONGEST_SINGLE_REACH if single else LONGEST_REACH,
+            far=True,
+        )
         self._spin_sums = np.zeros((len(chunks.body), 13))
         self._moves_of_chunks = np.zeros(len(chunks.body))
         self._phase = ContactPhase(
