@@ -119,6 +119,7 @@ class XpbdSolver(FixedSteps):
             model, self._time, self._candidates.contacts, self._inverse_mass, self._start, self._poses, self._spin_sums,
             self.counts,
         )  # fmt: skip
+        self._only_skins = not (model.rigid_count or self._phase.attached or self._circles.any)
         self._losses = Losses(model, options)
         self._pairs = PairImpulses(model)
         self._no_springs = StuckContacts.none()  # friction holds by positions alone
@@ -296,10 +297,9 @@ class XpbdSolver(FixedSteps):
 
     def _moves_of_skins(self) -> FloatArray | None:
         """No less than the longest way of each membrane's vertices in this substep [m], if nothing else moves."""
-        model = self.model
-        if model.rigid_count or self._moves or self._phase.attached or self._circles.any or self._candidates.tangled:
+        if not self._only_skins or self._moves or self._candidates.tangled:
             return None
-        return np.maximum.reduceat(self._moves_of_chunks, model.chunks.body_start[:-1])
+        return np.maximum.reduceat(self._moves_of_chunks, self.model.chunks.body_start[:-1])
 
     def _set_velocities(self, state: State) -> None:
         """Velocities from where everything went."""
