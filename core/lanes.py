@@ -301,7 +301,8 @@ def four_sums3(typing_context: Any, a: Any, b: Any, c: Any, d: Any) -> Any:
             builder.fadd(mixed(one, other, [0, 4, 2, 6]), mixed(one, other, [1, 5, 3, 7]))
             for one, other in (arguments[:2], arguments[2:])
         ]
-        return builder.fadd(mixed(*halves, [0, 1, 4, 5]), mixed(*halves, [2, 3, 6, 7]))
+        first, second = halves
+        return builder.fadd(mixed(first, second, [0, 1, 4, 5]), mixed(first, second, [2, 3, 6, 7]))
 
     return a(a, a, a, a), generate
 
