@@ -50,12 +50,3 @@ def use_threads(thread_count: int) -> int:
     wanted = available if thread_count <= 0 else min(thread_count, available)
     numba.set_num_threads(wanted)
     return wanted
-
-
-@kernel
-def all_finite(values: Any) -> bool:
-    """Whether no number of an array, shape (n,), is NaN or infinite."""
-    strange = 0
-    for i in range(values.shape[0]):
-        strange |= 0 if abs(values[i]) < np.inf else 1
-    return strange == 0

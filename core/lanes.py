@@ -80,6 +80,16 @@ _register(operator.mul, "fmul")
 _register(operator.truediv, "fdiv")
 
 
+@type_callable(operator.neg)  # type: ignore[untyped-decorator]
+def _type_neg(context: Any) -> Callable[..., Any]:
+    return lambda value: value if isinstance(value, Lanes) else None
+
+
+@lower_builtin(operator.neg, Lanes)  # type: ignore[untyped-decorator]
+def _lower_neg(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    return builder.fneg(arguments[0])
+
+
 def _place(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
     """Pointer to element `first` of an array; the first two arguments are both."""
     kind, index = signature.args[:2]
@@ -253,6 +263,44 @@ def where_larger(typing_context: Any, a: Any, b: Any, c: Any, d: Any) -> Any:
 
 
 @intrinsic  # type: ignore[untyped-decorator]
+def spread_each(typing_context: Any, value: Any) -> Any:
+    """Four times four numbers: the first lane in all lanes, the second, the third, the fourth."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        one = arguments[0]
+        all_ = [
+            builder.shuffle_vector(one, one, ir.Constant(ir.VectorType(_LANE, _COUNT), [k] * 4)) for k in range(_COUNT)
+        ]
+        return context.make_tuple(builder, signature.return_type, all_)
+
+    return types.UniTuple(value, _COUNT)(value), generate  # type: ignore[attr-defined]
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def with_lane3(typing_context: Any, value: Any, number: Any) -> Any:
+    """The same with a number as the fourth lane."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.insert_element(arguments[0], arguments[1], _LANE(3))
+
+    return value(value, value.element), generate
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def rotated(typing_context: Any, value: Any) -> Any:
+    """The lanes x, y, z as y, z, x, the fourth as it is.
+
+    Then a cross b is rotated(a * rotated(b) - rotated(a) * b).
+    """
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        order = ir.Constant(ir.VectorType(_LANE, _COUNT), [1, 2, 0, 3])
+        return builder.shuffle_vector(arguments[0], arguments[0], order)
+
+    return value(value), generate
+
+
+@intrinsic  # type: ignore[untyped-decorator]
 def root(typing_context: Any, value: Any) -> Any:
     """Square root of each lane."""
 
@@ -274,3 +322,46 @@ def any_larger(typing_context: Any, a: Any, b: Any) -> Any:
         return builder.icmp_unsigned("!=", found, ir.Constant(ir.IntType(_COUNT), 0))
 
     return types.boolean(a, b), generate
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def four_sums3(typing_context: Any, a: Any, b: Any, c: Any, d: Any) -> Any:
+    """(0 + 1) + 2 of each of four vectors whose fourth lane is 0."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        def mixed(one: Any, other: Any, order: list[int]) -> Any:
+            return builder.shuffle_vector(one, other, ir.Constant(ir.VectorType(_LANE, _COUNT), order))
+
+        halves = [
+            builder.fadd(mixed(one, other, [0, 4, 2, 6]), mixed(one, other, [1, 5, 3, 7]))
+            for one, other in (arguments[:2], arguments[2:])
+        ]
+        first, second = halves
+        return builder.fadd(mixed(first, second, [0, 1, 4, 5]), mixed(first, second, [2, 3, 6, 7]))
+
+    return a(a, a, a, a), generate
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def larger(typing_context: Any, a: Any, b: Any) -> Any:
+    """The larger of both in each lane; b where a is not a number."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        first, second = arguments
+        return builder.select(builder.fcmp_ordered(">", first, second), first, second)
+
+    return a(a, a), generate
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def fused(typing_context: Any, a: Any, b: Any, c: Any) -> Any:
+    """a b + c, rounded once where the processor can do that as fast as one product, else twice."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        vector, bits = _vector(a.element), a.element.bitwidth
+        call = cgutils.get_or_insert_function(
+            builder.module, ir.FunctionType(vector, [vector] * 3), f"llvm.fmuladd.v4f{bits}"
+        )
+        return builder.call(call, arguments)
+
+    return a(a, a, a), generate

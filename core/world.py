@@ -20,12 +20,11 @@ from .solvers.choice import SOLVERS, SolverMaker, solver_maker
 from .solvers.counts import Counts
 from .solvers.given import Motion
 from .solvers.rules import gas_rules
+from .sound import check_sound, membrane_sizes
 from .state import State, gas_amount
 
 #: Below this number of vertices starting threads costs more than they save, above all on a busy machine.
 PARALLEL_FROM = 20_000
-#: A body that is this many times as large as at rest has diverged, though its numbers are still finite.
-LARGEST_GROWTH = 1000.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +99,7 @@ class World:
         self._solver = make(self._ramp.model, 1.0 / (self.frame_rate * self.substeps))
         self._gas_rules = gas_rules(model, options)
         self._state = self._start()
-        self._rest_size = _sizes(model, model.rest_positions)
+        self._rest_size = membrane_sizes(model, model.rest_positions)
         self._volume = EnclosedVolumes(model)
         self._rest_volume = [
             float(model.rest_volume[body]) if model.has_gas(body) else self._volume(body, model.rest_positions)
@@ -305,14 +304,7 @@ class World:
 
     def _check(self, state: State) -> None:
         """Raise `Diverged` for the first body that is not finite or has grown beyond all bounds."""
-        if not (jit.all_finite(state.positions.ravel()) and jit.all_finite(state.velocities.ravel())):
-            finite = (np.isfinite(state.positions) & np.isfinite(state.velocities)).all(axis=1)
-            raise Diverged(int(self.model.point_body[np.flatnonzero(~finite)[0]]), "is not finite")
-        if self.model.membrane_count == 0:
-            return
-        grown = _sizes(self.model, state.positions) > LARGEST_GROWTH * self._rest_size
-        if grown.any():
-            raise Diverged(int(np.flatnonzero(grown)[0]), "grows beyond all bounds")
+        check_sound(self.model, state, self._rest_size)
         if self._gas_rules is not None:
             self._check_trembling(state)
 
@@ -340,13 +332,6 @@ class World:
             f"substep {substep + 1} of {self.substeps}. Raise the substeps to about {more}{remedy}, or look for "
             "extreme pressures, stiffness or animation."
         )
-
-
-def _sizes(model: Model, x: FloatArray) -> FloatArray:
-    """Diagonal of the box around each membrane [m], shape (membrane_count,)."""
-    start, skin = model.body_point_start[: model.membrane_count], x[: model.vertex_count]
-    extent = np.maximum.reduceat(skin, start) - np.minimum.reduceat(skin, start)
-    return np.sqrt(np.einsum("ij,ij->i", extent, extent))
 
 
 def _shaped(name: str, what: str, values: ArrayLike, shape: tuple[int, int]) -> FloatArray:

@@ -79,3 +79,22 @@ def test_the_order_is_the_same_every_time(model):
 def test_no_constraints_have_an_order_too(model):
     order = scheduled(model, np.zeros((0, 4), np.int32))
     assert len(order.order) == 0 and (order.task_start == 0).all()
+
+
+@pytest.mark.parametrize("kind", ["edges", "hinges"])
+def test_fours_are_the_tasks_in_order_and_share_no_vertex(model, kind):
+    points = constraints(model, kind)
+    order = scheduled(model, points)
+    entry, task_start = colours.fours(order)
+    assert task_start[-1] == len(entry) < len(points) / 3  # most are full
+    for task in range(len(order.task_start) - 1):
+        own = entry[task_start[task] : task_start[task + 1]].ravel()
+        assert np.array_equal(own[own >= 0], order.order[order.task_start[task] : order.task_start[task + 1]])
+    for four in entry:
+        vertices = points[four[four >= 0]].ravel()
+        assert len(vertices) > 0 and len(np.unique(vertices)) == len(vertices)
+
+
+def test_no_constraints_make_no_fours(model):
+    entry, task_start = colours.fours(scheduled(model, np.zeros((0, 4), np.int32)))
+    assert len(entry) == 0 and (task_start == 0).all()

@@ -21,6 +21,7 @@ def crossing(before, after, kind):
         points,
         np.array([kind], np.int8),
         np.ones(1, np.int8),
+        np.zeros(1, bool),
         np.zeros(1),
         1.0,
         weights,
@@ -164,7 +165,8 @@ def test_contacts_equal_plain_numpy_and_obey_coulomb(seed):
     rows = Rows(seed)
     step, pressed, held = np.zeros((rows.soft + 4, 3)), np.zeros(4), np.zeros((4, 3))
     project_contacts(
-        4, np.arange(4, dtype=np.int32), rows.depth, rows.points, rows.weights, rows.normal, rows.friction, rows.before,
+        4, np.arange(4, dtype=np.int32), np.arange(4, dtype=np.int32),
+        rows.depth, rows.points, rows.weights, rows.normal, rows.friction, rows.before,
         rows.x, rows.mobility, 3, step, pressed, held,
     )  # fmt: skip
     expected = projected_by_hand(rows, 3)

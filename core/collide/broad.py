@@ -16,7 +16,7 @@ from .nearest import STACK_SIZE
 from .overlap import Overlaps, find_overlaps
 from .own_motion import own_distance
 from .own_way_out import own_wrong_side
-from .partners import Partners, fit_bodies
+from .partners import Partners, fit_bodies, widen_reach
 from .query import add_counts, find_pairs, place_rows, start_rows, write_contacts
 from .recovery import WrongSide
 from .self_query import SelfQuery
@@ -26,6 +26,8 @@ FloatArray = NDArray[np.float64]
 
 #: Box of a body that is near no other.
 NOWHERE = np.array([np.inf] * 3 + [-np.inf] * 3)
+#: Up to so many bodies every pair of boxes may be compared (`ContactSearch`, `far`).
+FEW_BODIES = 64
 FIRST_REGION = 64  # pairs per chunk that have room before the first search
 
 
@@ -36,11 +38,15 @@ class ContactSearch:
     `evaluate_gaps` as often as positions change.
     """
 
-    def __init__(self, model: Model, *, among_moving: bool = True) -> None:
-        """`among_moving`: whether contacts of two moving bodies are looked for, or only those with colliders."""
+    def __init__(self, model: Model, *, among_moving: bool = True, far: bool = False) -> None:
+        """`among_moving`: whether contacts of two moving bodies are looked for, or only those with colliders.
+
+        `far`: whether bodies with nothing near get a longer reach than a search asks for (`partners.widen_reach`).
+        """
         surfaces = model.surfaces
         self._model = model
         self._among_moving = among_moving
+        self._far = far and model.body_count <= FEW_BODIES
         self._trees = build_trees(model.rest_positions, surfaces.triangles, surfaces.body_triangle_start)
         self._groups = build_groups(
             model.rest_positions, surfaces.triangles, surfaces.body_triangle_start, model.body_point_start
@@ -115,6 +121,8 @@ class ContactSearch:
 
         With facing 0, a point of the body itself: it is not yet clear of itself.
         """
+        if not len(self._wrong) and not np.count_nonzero(self._suspended):
+            return np.zeros((0, 3), np.int32)
         own = self.suspended
         bodies = np.stack([self._model.body_point_start[own], own, np.zeros_like(own)], axis=1)
         listed = np.concatenate([self.wrong_side_pairs, self.wrong_side_facing[:, None]], axis=1)
@@ -178,11 +186,13 @@ class ContactSearch:
         np.copyto(self._own_searched, x)
         np.copyto(self._reach, reach)
         np.copyto(self._own_reach, reach if own_reach is None else own_reach)
-        np.add(model.thickness, self._reach, out=self._margin)
         fit_groups(x, groups.points, groups.start, groups.chunk_start, groups.box)
         fit_bodies(groups.body, groups.box, self._body_box)
         if left_out is not None:
             self._body_box[left_out] = NOWHERE
+        if self._far:
+            widen_reach(self._body_box, model.thickness, model.moving_count, self._among_moving, self._reach)
+        np.add(model.thickness, self._reach, out=self._margin)
         partners = Partners.of(self._body_box, self._margin, model.moving_count, among_moving=self._among_moving)
         self._active[:] = partners.bodies
         self._active[self._wrong.body] = 1
@@ -259,7 +269,7 @@ class ContactSearch:
 
         While this holds, every pair closer than its thickness is among the candidates.
         """
-        return self.others_valid(x) and self._own_valid(x)
+        return self.others_valid(x) and self.own_valid(x)
 
     def others_valid(self, x: FloatArray) -> bool:
         """`still_valid` for pairs of different bodies."""
@@ -267,7 +277,12 @@ class ContactSearch:
             return False
         return not any_moved(x, self._searched, self._reach, self._model.body_point_start)
 
-    def _own_valid(self, x: FloatArray) -> bool:
+    def reaches(self, way: FloatArray) -> bool:
+        """Whether membranes whose points went no farther than `way` [m] since the last search kept within its reach."""
+        return self._reach.shape[0] > 0 and self._reach[0] >= 0.0 and bool((way <= self._reach[: len(way)]).all())
+
+    def own_valid(self, x: FloatArray) -> bool:
+        """`still_valid` for contact of bodies with themselves."""
         for body in self._own.bodies.tolist():
             first, last = self._model.body_point_start[body : body + 2]
             # what has not moved farther at all has not moved farther apart from the rigid motion

@@ -24,15 +24,21 @@ class Candidates:
     """The contact record of one model and the search that fills it.
 
     `reach_factor`: reach of a search in units of the move that made it necessary; larger means fewer searches and more
-    candidates. `among_moving`: whether contacts of two moving bodies are wanted.
+    candidates. `among_moving`: whether contacts of two moving bodies are wanted; `longest_reach` in edge lengths;
+    `far`: see `ContactSearch`.
     """
 
-    def __init__(self, model: Model, reach_factor: float, *, among_moving: bool = True) -> None:
+    def __init__(
+        self, model: Model, reach_factor: float, *, among_moving: bool = True, longest_reach: float = 1.0,
+        far: bool = False,
+    ) -> None:  # fmt: skip
         self._model = model
         self._reach_factor = reach_factor
+        self._longest_reach = longest_reach
         self._among_moving = among_moving
-        self._search = ContactSearch(model, among_moving=among_moving)
+        self._search = ContactSearch(model, among_moving=among_moving, far=far)
         self._searched = False
+        self._way = np.full(model.membrane_count, np.inf)  # no less than how far each skin has gone since a search [m]
         self._move = np.zeros((model.point_count, 3))
         self._whole = np.zeros((model.point_count, 3))
         self.contacts = Contacts(model.moving_point_count)
@@ -99,16 +105,26 @@ class Candidates:
         """Whether there is a record."""
         return self._searched
 
-    def still_valid(self, x: FloatArray) -> bool:
-        """Whether every pair that touches at x [m], all points, is in the record."""
-        return self._searched and self._search.still_valid(x)
+    def still_valid(self, x: FloatArray, moves: FloatArray | None = None) -> bool:
+        """Whether every pair that touches at x [m], all points, is in the record; `moves` as in `cover`."""
+        if not self._searched:
+            return False
+        if moves is not None and self._search.reaches(self._way + moves):
+            return self._search.own_valid(x)
+        return self._search.still_valid(x)
 
-    def cover(self, x: FloatArray, trial: FloatArray) -> bool:
+    def travel(self, moves: FloatArray | None) -> None:
+        """A step has moved points of each membrane by at most `moves` [m], and no other ones; None: not known."""
+        self._way = self._way + moves if moves is not None else np.full_like(self._way, np.inf)
+
+    def cover(self, x: FloatArray, trial: FloatArray, moves: FloatArray | None = None) -> bool:
         """Make sure that every pair that can touch on the way from x to `trial` [m], all points, is in the record.
 
+        `moves` [m], if known: no less than how far points of each membrane go, while no other ones do. Then a record
+        that has reach enough for the whole way since the search needs no look at every point (`travel`).
         True if it was searched anew. Where the move is not finite the record is emptied, and the world will say so.
         """
-        if self.alone or self.still_valid(trial):
+        if self.alone or self.still_valid(trial, moves):
             return False
         model = self._model
         np.subtract(trial, x, out=self._move)
@@ -120,7 +136,7 @@ class Candidates:
             return True
         self._set_own_reach(x, trial)
         self._expect_hasty(x, farthest)
-        fast = np.maximum(FAST_REACH_FACTOR * farthest, self._edge_length)
+        fast = np.maximum(FAST_REACH_FACTOR * farthest, self._longest_reach * self._edge_length)
         reach = np.maximum(np.minimum(self._reach_factor * farthest, fast), 0.5 * model.thickness)
         if self._searched and self._search.others_valid(trial) and self._search.search_own(x, self.own_reach):
             return False
@@ -130,6 +146,7 @@ class Candidates:
         self.islands.follow(self.contacts)
         mark_near_moving(self.contacts.first_attachment, self.contacts.bodies, model.moving_count, self.near_moving)
         self._searched = True
+        self._way[:] = 0.0
         self.searches += 1
         return True
 

@@ -10,6 +10,8 @@ from ..model import FloatArray, IntArray
 
 #: Room for rounding where the sweep stops, relative to the coordinates; the boxes themselves are compared exactly.
 ROUNDING = 1e-12
+#: Share of the way to another box that a wide reach takes: at all of it a pair would just be found.
+SHORT_OF = 0.999
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,3 +114,28 @@ def sweep(body_box, margin, moving_count, among_moving, axis, order, pairs):
                     pairs[count, 0], pairs[count, 1] = body, other
                 count += 1
     return count
+
+
+@kernel
+def widen_reach(body_box, thickness, moving_count, among_moving, reach):
+    """Let bodies that have nothing near move on until they might: `reach` [m] of moving bodies grows, in place.
+
+    As far as to the boxes of given bodies, less what those may move, and half-way to those of moving ones: no pair
+    comes within reach by it. Where no other body is it stays as it is.
+    """
+    for body in range(moving_count):
+        most = np.inf
+        for other in range(body_box.shape[0]):
+            given = other >= moving_count
+            if not may_touch(body, other, moving_count) or not (given or among_moving):
+                continue
+            apart = 0.0
+            for axis in range(3):
+                gap = max(
+                    body_box[other, axis] - body_box[body, axis + 3], body_box[body, axis] - body_box[other, axis + 3]
+                )
+                apart = max(apart, gap)
+            free = apart - thickness[body] - thickness[other]
+            most = min(most, free - reach[other] if given else 0.5 * free)
+        if most < np.inf:
+            reach[body] = max(reach[body], SHORT_OF * most)

@@ -96,3 +96,19 @@ def schedule(points: IntArray, block_start: IntArray, vertex_count: int) -> Sche
             launches.append(len(starts))
     starts.append(len(points))
     return Schedule(order, colour[order], np.array(starts, np.int32), np.array(launches, np.int32))
+
+
+def fours(schedule: Schedule) -> tuple[IntArray, IntArray]:
+    """Constraints of one task and one colour in fours, -1 where there are fewer; and the first four of each task.
+
+    Shapes (four_count, 4) and (task_count + 1,). The four share no vertex and can be projected at once.
+    """
+    task = np.searchsorted(schedule.task_start[1:], np.arange(len(schedule.order)), side="right")
+    run_starts = np.flatnonzero((np.diff(task, prepend=-1) != 0) | (np.diff(schedule.colour, prepend=-1) != 0))
+    length = np.diff(run_starts, append=len(schedule.order))
+    four_start = np.concatenate([[0], np.cumsum((length + 3) // 4)])
+    run = np.repeat(np.arange(len(run_starts)), length)
+    entry = np.full(4 * int(four_start[-1]), -1, np.int32)
+    entry[4 * four_start[run] + np.arange(len(schedule.order)) - run_starts[run]] = schedule.order
+    first_run = np.searchsorted(run_starts, schedule.task_start)
+    return entry.reshape(-1, 4), four_start[first_run].astype(np.int32)

@@ -73,18 +73,79 @@ def choose_rows(
 
 
 @kernel
-def project_contacts(
-    chosen, rows, depth, points, weights, normal, friction, before, x, mobility, sweeps, step, pressed, held
-):
-    """Project the rows `sweeps` times; `step` (rows of unknowns) gets the moves from x on.
+def project_lone(
+    chosen, rows, depth, points, weights, normal, gap, feature, friction, before, x, mobility, uses, step, pressed,
+    held, settled, waiting,
+):  # fmt: skip
+    """Project the rows in which a vertex that no other row has meets something given, as most on a floor do.
 
-    `pressed` = lambda [kg m] and `held` = j [kg m] of each chosen row, shapes (capacity,) and (capacity, 3).
+    Nothing else moves either side, so one projection is all that sweeps would come to. The places of the other rows
+    go to `waiting`; returns their number. `uses`, shape (vertex_count,), is scratch; the rest see `project_contacts`.
+    `settled` becomes True for rows that need no second look for crossings: a vertex that was over the plane of a face
+    that stands still is over it again.
     """
+    vertex_count = mobility.inverse_mass.shape[0]
+    last = vertex_count + mobility.unknown.shape[0]
     for k in range(chosen):
+        for slot in range(4):
+            if points[rows[k], slot] < vertex_count:
+                uses[points[rows[k], slot]] = 0
+    for k in range(chosen):
+        for slot in range(4):
+            if points[rows[k], slot] < vertex_count:
+                uses[points[rows[k], slot]] += 1
+    left = 0
+    for k in range(chosen):
+        c = rows[k]
+        i, p, q, r = points[c, 0], points[c, 1], points[c, 2], points[c, 3]
         pressed[k] = 0.0
         held[k, 0] = held[k, 1] = held[k, 2] = 0.0
+        if i >= vertex_count or p < last or q < last or r < last or uses[i] != 1:
+            waiting[left] = k
+            left += 1
+            continue
+        w = weights[c, 0]
+        push = w * mobility.inverse_mass[i]
+        if not w * push > 0.0 or not depth[k] > 0.0:
+            continue
+        nx, ny, nz = normal[c, 0], normal[c, 1], normal[c, 2]
+        reached = depth[k] / (w * push)
+        pressed[k] = reached
+        ux, uy, uz = w * (x[i, 0] - before[i, 0]), w * (x[i, 1] - before[i, 1]), w * (x[i, 2] - before[i, 2])
+        still = True
+        for slot in range(1, 4):
+            g, share = points[c, slot], weights[c, slot]
+            dx, dy, dz = x[g, 0] - before[g, 0], x[g, 1] - before[g, 1], x[g, 2] - before[g, 2]
+            if dx != 0.0 or dy != 0.0 or dz != 0.0:
+                still = False
+                ux, uy, uz = ux + share * dx, uy + share * dy, uz + share * dz
+        un = ux * nx + uy * ny + uz * nz
+        settled[c] = still and feature[c] == 0 and gap[c] - un > 0.0 and gap[c] + depth[k] > 0.0
+        ux, uy, uz = ux - un * nx, uy - un * ny, uz - un * nz
+        slip = sqrt(ux * ux + uy * uy + uz * uz)
+        # j = -u / give, cut to what friction can hold
+        scale = -min(1.0 / (w * push), friction[c] * reached / slip) if slip > 0.0 else 0.0
+        jx, jy, jz = scale * ux, scale * uy, scale * uz
+        held[k, 0], held[k, 1], held[k, 2] = jx, jy, jz
+        step[i, 0] = push * (reached * nx + jx)
+        step[i, 1] = push * (reached * ny + jy)
+        step[i, 2] = push * (reached * nz + jz)
+    return left
+
+
+@kernel
+def project_contacts(
+    count, waiting, rows, depth, points, weights, normal, friction, before, x, mobility, sweeps, step, pressed, held
+):
+    """Project the rows in the first `count` places of `waiting` as often as `sweeps` says; `step` (rows of unknowns)
+    gets the moves from x on.
+
+    `pressed` = lambda [kg m] and `held` = j [kg m] of each chosen row, shapes (capacity,) and (capacity, 3), both 0 at
+    the start.
+    """
     for _ in range(sweeps):
-        for k in range(chosen):
+        for place in range(count):
+            k = waiting[place]
             c = rows[k]
             nx, ny, nz = normal[c, 0], normal[c, 1], normal[c, 2]
             give = mobility_along(c, points, weights, nx, ny, nz, mobility)

@@ -19,6 +19,7 @@ from numba import prange
 
 from ...forces.gas import SMALLEST_VOLUME_SHARE
 from ...jit import kernel, parallel_kernel
+from ...lanes import fused, lane, load4, rotated, spread, spread_lane3, store4, sum_spread, triple
 from ...plane import hold_in_plane
 from .move import predict
 
@@ -48,31 +49,30 @@ def gas_impulse(volume, steepness, rest_volume, gas, ambient, time):
 
 
 @kernel
-def add_triangles(first, last, triangles, x, gradient):
-    """Add the shares of the triangles first .. last - 1 to dV/dx: a third of its area vector for each corner."""
-    for row in range(first, last):
-        t = np.uint32(row)
-        i, j, k = triangles[t, 0], triangles[t, 1], triangles[t, 2]
-        ax, ay, az = x[j, 0] - x[i, 0], x[j, 1] - x[i, 1], x[j, 2] - x[i, 2]
-        bx, by, bz = x[k, 0] - x[i, 0], x[k, 1] - x[i, 1], x[k, 2] - x[i, 2]
-        nx, ny, nz = SIXTH * (ay * bz - az * by), SIXTH * (az * bx - ax * bz), SIXTH * (ax * by - ay * bx)
-        gradient[i, 0] += nx
-        gradient[i, 1] += ny
-        gradient[i, 2] += nz
-        gradient[j, 0] += nx
-        gradient[j, 1] += ny
-        gradient[j, 2] += nz
-        gradient[k, 0] += nx
-        gradient[k, 1] += ny
-        gradient[k, 2] += nz
+def add_triangles(first, last, places, rows, gradient):
+    """Add the shares of the triangles first .. last - 1 to dV/dx: a third of its area vector for each corner.
+
+    `places` of their corners in the flat `rows` and `gradient`, shape (triangle_count, 3).
+    """
+    sixth = triple(SIXTH, SIXTH, SIXTH)  # 0 in the fourth lane: nothing changes the inverse masses
+    for number in range(first, last):
+        t = np.uint32(number)
+        i, j, k = places[t, 0], places[t, 1], places[t, 2]
+        corner = load4(rows, i)
+        a, b = load4(rows, j) - corner, load4(rows, k) - corner
+        share = sixth * rotated(fused(a, rotated(b), -(rotated(a) * b)))
+        store4(gradient, i, load4(gradient, i) + share)
+        store4(gradient, j, load4(gradient, j) + share)
+        store4(gradient, k, load4(gradient, k) + share)
 
 
 @parallel_kernel
 def predict_and_measure(
-    x, v, inverse_mass, fall, time, lying, body_point_start, chunks, block_chunk, triangles, task_start, launch_start,
-    rest_volume, gas, ambient, start, gradient, chunk_sums, impulse, pairs, pair_normal, volume_share,
+    x, v, fall, time, lying, body_point_start, chunks, block_chunk, triangles, task_start, launch_start, rest_volume,
+    gas, ambient, start, rows, gradient, chunk_sums, impulse, pairs, pair_normal, volume_share,
 ):  # fmt: skip
-    """Predict the vertices (`move.predict`); then dV/dx [m^2] into `gradient` and lambda of each skin into `impulse`.
+    """Predict the vertices into `rows` (`move.predict`); then dV/dx [m^2] into `gradient`, shape (vertex_count, 4), and
+    lambda of each skin into `impulse`.
 
     Triangles are added block by block while its vertices are in the cache (`colours.Schedule`), then those across the
     borders. `chunk_sums`, shape (chunk_count, 2), are each chunk's shares of V, taken about the body's first vertex,
@@ -81,35 +81,34 @@ def predict_and_measure(
     """
     for block in prange(block_chunk.shape[0] - 1):
         first, last = chunks.start[block_chunk[block]], chunks.start[block_chunk[block + 1]]
-        predict(first, last, x, v, inverse_mass, fall, time, lying[chunks.body[block_chunk[block]]], start)
-        for vertex in range(first, last):
-            i = np.uint32(vertex)
-            gradient[i, 0] = gradient[i, 1] = gradient[i, 2] = 0.0
-        add_triangles(task_start[block], task_start[block + 1], triangles, x, gradient)
+        predict(first, last, x, v, fall, time, lying[chunks.body[block_chunk[block]]], start, rows)
+        gradient[first:last] = 0.0
+        add_triangles(task_start[block], task_start[block + 1], triangles, rows, gradient)
     for launch in range(1, launch_start.shape[0] - 1):
         begin = launch_start[launch]
         count = launch_start[launch + 1] - begin
         if count == 1:
-            add_triangles(task_start[begin], task_start[begin + 1], triangles, x, gradient)
+            add_triangles(task_start[begin], task_start[begin + 1], triangles, rows, gradient)
         else:
             for task in prange(count):
-                add_triangles(task_start[begin + task], task_start[begin + task + 1], triangles, x, gradient)
+                add_triangles(task_start[begin + task], task_start[begin + task + 1], triangles, rows, gradient)
     hold_in_plane(pairs, pair_normal, gradient)
     for c in prange(chunks.body.shape[0]):
-        origin = body_point_start[chunks.body[c]]
-        ox, oy, oz = x[origin, 0], x[origin, 1], x[origin, 2]
-        volume = steepness = 0.0
+        origin = load4(rows, np.uint32(4 * body_point_start[chunks.body[c]]))
+        volume = spread(0.0)
+        steepness = spread(0.0)
         for vertex in range(chunks.start[c], chunks.start[c + 1]):
-            i = np.uint32(vertex)
-            gx, gy, gz = gradient[i, 0], gradient[i, 1], gradient[i, 2]
-            volume += (x[i, 0] - ox) * gx + (x[i, 1] - oy) * gy + (x[i, 2] - oz) * gz
-            steepness += inverse_mass[i] * (gx * gx + gy * gy + gz * gz)
-        chunk_sums[c, 0] = volume / 3.0
-        chunk_sums[c, 1] = steepness
+            i = np.uint32(4) * np.uint32(vertex)
+            here, g = load4(rows, i), load4(gradient, i)
+            volume = fused(here - origin, g, volume)
+            steepness = fused(spread_lane3(here) * g, g, steepness)
+        chunk_sums[c, 0] = lane(sum_spread(volume), 0) / 3.0  # their fourth lanes are 0
+        chunk_sums[c, 1] = lane(sum_spread(steepness), 0)
     for body in range(impulse.shape[0]):
-        volume = steepness = 0.0
+        volume_sum = steepness_sum = 0.0
         for c in range(chunks.body_start[body], chunks.body_start[body + 1]):
-            volume += chunk_sums[c, 0]
-            steepness += chunk_sums[c, 1]
-        volume *= volume_share[body]
-        impulse[body] = gas_impulse(volume, steepness, rest_volume[body], gas[body], ambient, time)
+            volume_sum += chunk_sums[c, 0]
+            steepness_sum += chunk_sums[c, 1]
+        impulse[body] = gas_impulse(
+            volume_share[body] * volume_sum, steepness_sum, rest_volume[body], gas[body], ambient, time
+        )

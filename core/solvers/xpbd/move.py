@@ -7,40 +7,56 @@ something: there gravity and contact cancel within the substep, and what lies st
 of `spin.py`.
 """
 
+from math import sqrt
+
 import numpy as np
 from numba import prange
 
 from ...jit import kernel, parallel_kernel
+from ...lanes import fused, lane, larger, load3, rotated, spread, store3, store4, sum_spread, triple, with_lane3
 
 
 @kernel
-def predict(first, last, x, v, inverse_mass, fall, time, lies, start):
-    """Keep x in `start` and move it, for the vertices first .. last - 1 that are not pinned; `fall` is g [m/s^2]."""
+def predict(first, last, x, v, fall, time, lies, start, rows):
+    """Keep x in `start` and move it, for the vertices first .. last - 1 that are not pinned; `fall` is g [m/s^2].
+
+    The prediction goes to `rows` (`rows.py`), that of pinned vertices is where they have been put.
+    """
     share = time if lies else 0.5 * time
-    fx, fy, fz = share * fall[0], share * fall[1], share * fall[2]
+    change = triple(share * fall[0], share * fall[1], share * fall[2])
     for vertex in range(first, last):
         i = np.uint32(vertex)
-        if inverse_mass[i] != 0.0:
-            start[i, 0], start[i, 1], start[i, 2] = x[i, 0], x[i, 1], x[i, 2]
-            x[i, 0] += time * (v[i, 0] + fx)
-            x[i, 1] += time * (v[i, 1] + fy)
-            x[i, 2] += time * (v[i, 2] + fz)
+        place, row = np.uint32(3) * i, np.uint32(4) * i
+        here, w = load3(x, place), rows[i, 3]
+        if w != 0.0:
+            store3(start, place, here)
+            here = here + time * (load3(v, place) + change)
+        store4(rows, row, with_lane3(here, w))
 
 
 @parallel_kernel
-def set_velocities(x, start, inverse_mass, fall, time, chunks, lying, spin, v):
-    """v from where the vertices went; `lying` as at the prediction, `spin` of each body from `lacking_spin`."""
+def set_velocities(x, start, inverse_mass, fall, time, chunks, lying, spin, v, moves):
+    """v from where the vertices went; `lying` as at the prediction, `spin` of each body from `lacking_spin`.
+
+    `moves` of each chunk: no less than the longest way of its vertices [m].
+    """
     for c in prange(chunks.body.shape[0]):
         body = chunks.body[c]
-        share = 0.0 if lying[body] else 0.5
-        fx, fy, fz = share * time * fall[0], share * time * fall[1], share * time * fall[2]
-        cx, cy, cz = spin[body, 0], spin[body, 1], spin[body, 2]
-        wx, wy, wz = spin[body, 3], spin[body, 4], spin[body, 5]
-        inverse = 1.0 / time
+        share = 0.0 if lying[body] else 0.5 * time
+        change = triple(share * fall[0], share * fall[1], share * fall[2])
+        centre = triple(spin[body, 0], spin[body, 1], spin[body, 2])
+        turn = triple(spin[body, 3], spin[body, 4], spin[body, 5])
+        turned = rotated(turn)
+        inverse = spread(1.0 / time)
+        most = spread(0.0)
         for vertex in range(chunks.start[c], chunks.start[c + 1]):
             i = np.uint32(vertex)
             if inverse_mass[i] != 0.0:
-                rx, ry, rz = x[i, 0] - cx, x[i, 1] - cy, x[i, 2] - cz
-                v[i, 0] = inverse * (x[i, 0] - start[i, 0]) + fx + wy * rz - wz * ry
-                v[i, 1] = inverse * (x[i, 1] - start[i, 1]) + fy + wz * rx - wx * rz
-                v[i, 2] = inverse * (x[i, 2] - start[i, 2]) + fz + wx * ry - wy * rx
+                place = np.uint32(3) * i
+                here = load3(x, place)
+                arm = here - centre
+                lacking = rotated(fused(turn, rotated(arm), -(turned * arm)))
+                move = here - load3(start, place)
+                most = larger(move * move, most)
+                store3(v, place, fused(inverse, move, change + lacking))
+        moves[c] = sqrt(lane(sum_spread(most), 0))

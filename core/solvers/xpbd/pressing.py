@@ -21,9 +21,10 @@ from .contacts import (
     contact_forces,
     project_attachments,
     project_contacts,
+    project_lone,
     project_velocities,
 )
-from .spin import add_lack
+from .spin import take_step
 from .swept import NEVER, find_crossed, largest_move
 
 
@@ -50,6 +51,8 @@ class ContactPhase:
         self.owner = model.point_body[model.vertex_count : model.moving_point_count] - model.membrane_count
         #: Whether something has moved the skins in this substep.
         self.moved = False
+        #: Whether something is attached.
+        self.attached = len(model.attachments.body) > 0
         self._arm = solids.arm.copy()
         self._mobility = Mobility(
             inverse_mass, solids.unknown, self._arm, 1.0 / solids.mass, solids.inverse_inertia.copy()
@@ -59,6 +62,7 @@ class ContactPhase:
         self._share = np.ones(model.vertex_count + model.rigid_count)
         self._slow = RESTING_STEPS * time * float(np.linalg.norm(model.gravity))
         self._sweeps = RIGID_SWEEPS if model.rigid_count else SWEEPS
+        self._uses = np.zeros(model.vertex_count, np.int32)
         self._chosen = 0
         self._planes = Planes(model)
         self._allocate(0)
@@ -69,6 +73,8 @@ class ContactPhase:
         self.soft_force = np.zeros(capacity)  # of those that press on a membrane
         self._crossed = np.full(capacity, NEVER)
         self._rows = np.zeros(capacity, np.int32)
+        self._waiting = np.zeros(capacity, np.int32)  # those of them that share a vertex
+        self._settled = np.zeros(capacity, bool)
         self._depth = np.zeros(capacity)
         self._pressed = np.zeros(capacity)
         self._held = np.zeros((capacity, 3))
@@ -86,7 +92,7 @@ class ContactPhase:
     def attach(self, state: State) -> None:
         """Project the attachments."""
         attachments, x = self.model.attachments, state.positions
-        if len(attachments.body):
+        if self.attached:
             self._step[:] = 0.0
             self._set_mobility(state)
             project_attachments(
@@ -113,9 +119,10 @@ class ContactPhase:
             return
         evaluate_gaps(x, contacts, self.model.surfaces)
         before = largest_move(self._start, x)
+        self._settled[:count] = False
         find_crossed(
-            self._start, x, count, contacts.points, contacts.kind, contacts.side, contacts.distance, 2.0 * before,
-            contacts.weights, contacts.normal, contacts.gap, self._crossed,
+            self._start, x, count, contacts.points, contacts.kind, contacts.side, self._settled, contacts.distance,
+            2.0 * before, contacts.weights, contacts.normal, contacts.gap, self._crossed,
         )  # fmt: skip
         self._chosen = choose_rows(
             count, contacts.edge_start, contacts.points, contacts.bodies, contacts.kind, contacts.side,
@@ -126,10 +133,16 @@ class ContactPhase:
             return
         self._step[:] = 0.0
         self._set_mobility(state)
-        project_contacts(
-            self._chosen, self._rows, self._depth, contacts.points, contacts.weights, contacts.normal,
-            contacts.friction, self._start, x, self._mobility, self._sweeps, self._step, self._pressed, self._held,
+        waiting = project_lone(
+            self._chosen, self._rows, self._depth, contacts.points, contacts.weights, contacts.normal, contacts.gap,
+            contacts.feature, contacts.friction, self._start, x, self._mobility, self._uses, self._step, self._pressed,
+            self._held, self._settled, self._waiting,
         )  # fmt: skip
+        if waiting:
+            project_contacts(
+                waiting, self._waiting, self._rows, self._depth, contacts.points, contacts.weights, contacts.normal,
+                contacts.friction, self._start, x, self._mobility, self._sweeps, self._step, self._pressed, self._held,
+            )  # fmt: skip
         self._take_step(state)
         self._hold_back(state, before)
 
@@ -143,8 +156,8 @@ class ContactPhase:
         # the distances are those before the contacts, which have taken both sides at most this much farther
         near = 4.0 * largest_move(self._start, x) + 2.0 * before
         find_crossed(
-            self._start, x, contacts.count, contacts.points, contacts.kind, contacts.side, contacts.distance, near,
-            contacts.weights, contacts.normal, contacts.gap, self._crossed,
+            self._start, x, contacts.count, contacts.points, contacts.kind, contacts.side, self._settled,
+            contacts.distance, near, contacts.weights, contacts.normal, contacts.gap, self._crossed,
         )  # fmt: skip
         if not (self._crossed[: contacts.count] < NEVER).any():
             return
@@ -203,10 +216,9 @@ class ContactPhase:
         model, n = self.model, self.model.vertex_count
         if n:
             self.moved = True
-            step, x = self._step[:n], state.positions
+            step = self._step[:n]
             self._planes.hold(step)
-            add_lack(self._start, x, step, model.vertex_mass, self._time, model.chunks, self._spin_sums)
-            x[:n] += step
+            take_step(self._start, state.positions, step, model.vertex_mass, self._time, model.chunks, self._spin_sums)
         if model.rigid_count:
             move_poses(state.rigid.pose, self._step[n:], 1.0, state.rigid.pose)
             place_points(state.rigid.pose, model.rigid.arm, model.rigid.point_start, state.positions)

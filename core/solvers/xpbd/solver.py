@@ -43,14 +43,17 @@ from .colours import schedule, vertex_blocks
 from .gas import gas_impulse, predict_and_measure
 from .move import set_velocities
 from .pressing import ContactPhase
+from .rows import on_lines, vertex_rows
 from .skins import advance_skins, sweep_skins
 from .spin import lacking_spin, measure_moments
 from .stretch import edge_rows
 from .volumes import TetrahedronRows
 
-#: Reach of a search in units of the move that made it necessary. Substeps are short and a search costs as much as
-#: several of them.
-REACH_FACTOR = 4.0
+#: Reach of a search in units of the move that made it necessary, and in edge lengths at most. Substeps are short and a
+#: search costs as much as several of them.
+REACH_FACTOR, LONGEST_REACH = 8.0, 1.0
+#: The same where one body moves: what is given meets far fewer candidates than another skin would.
+SINGLE_REACH_FACTOR, LONGEST_SINGLE_REACH = 24.0, 2.0
 
 
 class XpbdSolver(FixedSteps):
@@ -74,7 +77,7 @@ class XpbdSolver(FixedSteps):
         holds_gas = model.rest_volume[model.surfaces.triangle_body[:count]] > 0.0
         skin = model.surfaces.triangles[:count][holds_gas]
         self._triangle_order = schedule(skin, block_start, n)
-        self._triangles = skin[self._triangle_order.order].astype(np.uint32)
+        self._triangles = (4 * skin[self._triangle_order.order]).astype(np.uint32)  # places in the flat rows
         order = schedule(model.hinges.points, block_start, n)
         self._hinges = HingeRows(order.order, order.task_start, order.launch_start)
         self._turn = np.zeros((len(model.hinges.sharp), 18))
@@ -82,7 +85,8 @@ class XpbdSolver(FixedSteps):
         order = schedule(model.tetrahedra.points, block_start, n)
         self._tetrahedra = TetrahedronRows(order.order, order.task_start, order.launch_start)
         self._tetrahedron_gradient = np.zeros((len(model.tetrahedra.points), 4, 3))
-        self._gradient = np.zeros((n, 3))
+        self._rows = vertex_rows(self._inverse_mass, len(self._edges.task_start) - 1)
+        self._gradient = on_lines((n, 4))
         self._gas_rules = GasRules(model, options) if options.changes_gas else None
         self._gas_sums = np.zeros((len(chunks.body), 2))
         self._impulse = np.zeros(model.membrane_count)
@@ -102,12 +106,20 @@ class XpbdSolver(FixedSteps):
         self._start = np.zeros((model.point_count, 3))
         self._poses = np.zeros((model.rigid_count, 7))
         self._aim = np.zeros((model.rigid_count, 7))
-        self._candidates = Candidates(model, REACH_FACTOR)
+        single = model.moving_count == 1
+        self._candidates = Candidates(
+            model,
+            SINGLE_REACH_FACTOR if single else REACH_FACTOR,
+            longest_reach=LONGEST_SINGLE_REACH if single else LONGEST_REACH,
+            far=True,
+        )
         self._spin_sums = np.zeros((len(chunks.body), 13))
+        self._moves_of_chunks = np.zeros(len(chunks.body))
         self._phase = ContactPhase(
             model, self._time, self._candidates.contacts, self._inverse_mass, self._start, self._poses, self._spin_sums,
             self.counts,
         )  # fmt: skip
+        self._only_skins = not (model.rigid_count or self._phase.attached or self._circles.any)
         self._losses = Losses(model, options)
         self._pairs = PairImpulses(model)
         self._no_springs = StuckContacts.none()  # friction holds by positions alone
@@ -230,10 +242,9 @@ class XpbdSolver(FixedSteps):
             x, state.velocities, self._inverse_mass, model.vertex_mass, model.gravity, self._time, self._lying,
             model.body_point_start, model.chunks, self._block_chunk, self._triangles, self._triangle_order.task_start,
             self._triangle_order.launch_start, model.rest_volume, state.gas, model.ambient_pressure, self._edges,
-            self._edge_order.task_start, self._edge_order.launch_start, model.hinges, self._hinges, model.tetrahedra,
-            self._tetrahedra, self._start, self._gradient, self._gas_sums, self._impulse, self._turn,
-            self._hinge_force, self._tetrahedron_gradient, self._spin_sums, model.flat.pairs, model.flat.pair_normal,
-            self._volume_share,
+            model.hinges, self._hinges, model.tetrahedra, self._tetrahedra, self._start, self._rows, self._gradient,
+            self._gas_sums, self._impulse, self._turn, self._hinge_force, self._tetrahedron_gradient, self._spin_sums,
+            model.flat.pairs, model.flat.pair_normal, self._volume_share, self._moves_of_chunks,
         )  # fmt: skip
 
     def _project_ruled(self, state: State, rules: GasRules) -> None:
@@ -242,17 +253,20 @@ class XpbdSolver(FixedSteps):
         The closed form of `gas.py` with the rule's V and, for how it changes, the exact dV/dx: S = sum w dV/dx . D, D
         being what the rule makes of it.
         """
-        model, x, gradient = self.model, state.positions, self._gradient
+        model, x, n = self.model, state.positions, self.model.vertex_count
         predict_and_measure(
-            x, state.velocities, self._inverse_mass, model.gravity, self._time, self._lying, model.body_point_start,
-            model.chunks, self._block_chunk, self._triangles, self._triangle_order.task_start,
-            self._triangle_order.launch_start, model.rest_volume, state.gas, model.ambient_pressure, self._start,
-            gradient, self._gas_sums, self._impulse, model.flat.pairs, model.flat.pair_normal, self._volume_share,
+            x, state.velocities, model.gravity, self._time, self._lying, model.body_point_start, model.chunks,
+            self._block_chunk, self._triangles, self._triangle_order.task_start, self._triangle_order.launch_start,
+            model.rest_volume, state.gas, model.ambient_pressure, self._start, self._rows, self._gradient,
+            self._gas_sums, self._impulse, model.flat.pairs, model.flat.pair_normal, self._volume_share,
         )  # fmt: skip
-        exact = gradient.copy()
+        x[:n] = self._rows[:n, :3]
+        exact = self._gradient[:, :3].copy()
+        gradient = exact.copy()
         rules.spread(x, gradient)
+        self._gradient[:, :3] = gradient
         along = self._inverse_mass * np.einsum("ij,ij->i", exact, gradient)
-        steepness = np.bincount(model.point_body[: model.vertex_count], along, model.membrane_count)
+        steepness = np.bincount(model.point_body[:n], along, model.membrane_count)
         volumes = rules.volumes(x)
         for body in np.flatnonzero(model.rest_volume).tolist():
             self._impulse[body] = gas_impulse(
@@ -261,10 +275,10 @@ class XpbdSolver(FixedSteps):
             )  # fmt: skip
         sweep_skins(
             x, state.velocities, self._inverse_mass, model.vertex_mass, model.gravity, self._time, self._lying,
-            model.body_point_start, model.chunks, self._block_chunk, self._edges, self._edge_order.task_start,
-            self._edge_order.launch_start, model.hinges, self._hinges, model.tetrahedra, self._tetrahedra, self._start,
-            gradient, self._impulse, self._turn, self._hinge_force, self._tetrahedron_gradient, self._spin_sums,
-            model.flat.pairs, model.flat.pair_normal,
+            model.body_point_start, model.chunks, self._block_chunk, self._edges, model.hinges, self._hinges,
+            model.tetrahedra, self._tetrahedra, self._start, self._rows, self._gradient, self._impulse, self._turn,
+            self._hinge_force, self._tetrahedron_gradient, self._spin_sums, model.flat.pairs, model.flat.pair_normal,
+            self._moves_of_chunks,
         )  # fmt: skip
 
     def _project_contacts(self, state: State) -> None:
@@ -277,9 +291,15 @@ class XpbdSolver(FixedSteps):
             return
         self._phase.attach(state)
         before = self._candidates.searches
-        self._candidates.cover(self._start, state.positions)
+        self._candidates.cover(self._start, state.positions, self._moves_of_skins())
         self.counts.contact_searches += self._candidates.searches - before
         self._phase.press(state, RECOVERY_SHARE)  # what has been reached is kept
+
+    def _moves_of_skins(self) -> FloatArray | None:
+        """No less than the longest way of each membrane's vertices in this substep [m], if nothing else moves."""
+        if not self._only_skins or self._moves or self._candidates.tangled:
+            return None
+        return np.maximum.reduceat(self._moves_of_chunks, self.model.chunks.body_start[:-1])
 
     def _set_velocities(self, state: State) -> None:
         """Velocities from where everything went."""
@@ -290,8 +310,10 @@ class XpbdSolver(FixedSteps):
                 measure_moments(x, model.vertex_mass, model.body_point_start, model.chunks, self._spin_sums)
             lacking_spin(x, model.body_point_start, model.chunks, self._free, self._spin_sums, self._spin)
             set_velocities(
-                x, self._start, self._inverse_mass, model.gravity, h, model.chunks, self._lying, self._spin, v
-            )
+                x, self._start, self._inverse_mass, model.gravity, h, model.chunks, self._lying, self._spin, v,
+                self._moves_of_chunks,
+            )  # fmt: skip
+            self._candidates.travel(self._moves_of_skins())
             self._planes.hold(v)
         if model.rigid_count:
             rigid = state.rigid

@@ -6,87 +6,101 @@ So the angular momentum that the projections inside a skin may not change is mea
 skin gets the rotation that it lacks, as `momentum.py` does for the implicit solver. Linear momentum is exact as it is.
 """
 
+from math import sqrt
+
 import numpy as np
 from numba import prange
 
 from ...jit import kernel, parallel_kernel
+from ...lanes import fused, lane, larger, load3, rotated, spread, store3, sum_spread, triple
 
 
 @parallel_kernel
-def measure_spin(start, x, v, mass, fall, time, body_point_start, chunks, lying, sums):
-    """Angular momentum [kg m^2/s] lost on the way from the prediction to x, per chunk, and the moments of mass at x.
+def measure_spin(start, rows, v, mass, fall, time, body_point_start, chunks, lying, sums, x, moves):
+    """Write the positions in `rows` (`rows.py`) back to x, and measure what the projections have done.
 
-    `sums`, shape (chunk_count, 13): the loss about the body's first vertex at the start (linear momentum is the same
-    before and after, so the point does not matter), then as `measure_moments`.
+    `sums`, shape (chunk_count, 13): the angular momentum [kg m^2/s] lost on the way from the prediction, per chunk,
+    about the body's first vertex at the start (linear momentum is the same before and after, so the point does not
+    matter), then the moments of mass as in `measure_moments`. `moves` as in `move.set_velocities`.
     """
     for c in prange(chunks.body.shape[0]):
-        origin = body_point_start[chunks.body[c]]
-        ox, oy, oz = start[origin, 0], start[origin, 1], start[origin, 2]
+        first_vertex = np.uint32(body_point_start[chunks.body[c]])
+        origin, centre = load3(start, np.uint32(3) * first_vertex), load3(rows, np.uint32(4) * first_vertex)
         share = time if lying[chunks.body[c]] else 0.5 * time
-        gx, gy, gz = share * fall[0], share * fall[1], share * fall[2]
-        lx = ly = lz = 0.0
-        inverse = 1.0 / time
+        change = triple(share * fall[0], share * fall[1], share * fall[2])
+        faster = spread(-1.0 / time)
+        lost, first, square, mixed = spread(0.0), spread(0.0), spread(0.0), spread(0.0)
+        most = spread(0.0)
+        total = 0.0
         for vertex in range(chunks.start[c], chunks.start[c + 1]):
             i = np.uint32(vertex)
+            place = np.uint32(3) * i
             m = mass[i]
-            rx, ry, rz = m * (start[i, 0] - ox), m * (start[i, 1] - oy), m * (start[i, 2] - oz)
-            ux = v[i, 0] + gx - inverse * (x[i, 0] - start[i, 0])
-            uy = v[i, 1] + gy - inverse * (x[i, 1] - start[i, 1])
-            uz = v[i, 2] + gz - inverse * (x[i, 2] - start[i, 2])
-            lx += ry * uz - rz * uy
-            ly += rz * ux - rx * uz
-            lz += rx * uy - ry * ux
-        sums[c, 0], sums[c, 1], sums[c, 2] = lx, ly, lz
-        add_moments(c, x, mass, chunks.start[c], chunks.start[c + 1], origin, sums)
+            before, after = load3(start, place), load3(rows, np.uint32(4) * i)
+            store3(x, place, after)
+            r = m * (before - origin)
+            move = after - before
+            most = larger(move * move, most)
+            u = fused(faster, move, load3(v, place) + change)
+            lost = fused(r, rotated(u), fused(-rotated(r), u, lost))
+            arm = after - centre
+            moment = m * arm
+            total += m
+            first, square = first + moment, fused(moment, arm, square)
+            mixed = fused(moment, rotated(arm), mixed)
+        moves[c] = sqrt(lane(sum_spread(most), 0))
+        store3(sums, 13 * c, rotated(lost))
+        store_moments(c, total, first, square, mixed, sums)
 
 
 @parallel_kernel
-def add_lack(start, x, step, mass, time, chunks, sums):
-    """Add what is lost when contacts or attachments move the vertices at x by `step` [m], shape (vertex_count, 3).
+def take_step(start, x, step, mass, time, chunks, sums):
+    """Move the vertices, which contacts or attachments push by `step` [m], shape (vertex_count, 3), and add what is
+    lost to `sums`.
 
-    Their torque is that at x, sum m x cross step / h; velocities from positions give step cross (x - start) besides.
+    The torque is that at x, sum m x cross step / h; velocities from positions give step cross (x - start) besides.
     """
     for c in prange(chunks.body.shape[0]):
-        lx = ly = lz = 0.0
+        lost = spread(0.0)
         for vertex in range(chunks.start[c], chunks.start[c + 1]):
             i = np.uint32(vertex)
-            px, py, pz = step[i, 0], step[i, 1], step[i, 2]
-            if px != 0.0 or py != 0.0 or pz != 0.0:
-                m = mass[i] / time
-                dx, dy, dz = x[i, 0] - start[i, 0], x[i, 1] - start[i, 1], x[i, 2] - start[i, 2]
-                lx -= m * (py * dz - pz * dy)
-                ly -= m * (pz * dx - px * dz)
-                lz -= m * (px * dy - py * dx)
-        sums[c, 0] += lx
-        sums[c, 1] += ly
-        sums[c, 2] += lz
+            if step[i, 0] != 0.0 or step[i, 1] != 0.0 or step[i, 2] != 0.0:
+                place = np.uint32(3) * i
+                push, here = load3(step, place), load3(x, place)
+                moved = here - load3(start, place)
+                lost = lost - (mass[i] / time) * (push * rotated(moved) - rotated(push) * moved)
+                store3(x, place, here + push)
+        lost = rotated(lost)
+        sums[c, 0] += lane(lost, 0)
+        sums[c, 1] += lane(lost, 1)
+        sums[c, 2] += lane(lost, 2)
 
 
 @parallel_kernel
 def measure_moments(x, mass, body_point_start, chunks, sums):
     """Mass, first and second moments about the body's first vertex, per chunk: columns 3 to 12 of `sums`."""
     for c in prange(chunks.body.shape[0]):
-        origin = body_point_start[chunks.body[c]]
-        add_moments(c, x, mass, chunks.start[c], chunks.start[c + 1], origin, sums)
+        centre = load3(x, 3 * body_point_start[chunks.body[c]])
+        first, square, mixed = spread(0.0), spread(0.0), spread(0.0)
+        total = 0.0
+        for vertex in range(chunks.start[c], chunks.start[c + 1]):
+            i = np.uint32(vertex)
+            m = mass[i]
+            arm = load3(x, np.uint32(3) * i) - centre
+            moment = m * arm
+            total += m
+            first, square = first + moment, fused(moment, arm, square)
+            mixed = fused(moment, rotated(arm), mixed)
+        store_moments(c, total, first, square, mixed, sums)
 
 
 @kernel
-def add_moments(c, x, mass, first, last, origin, sums):
-    """`measure_moments` of one chunk: vertices first .. last - 1."""
-    ox, oy, oz = x[origin, 0], x[origin, 1], x[origin, 2]
-    total = sx = sy = sz = xx = yy = zz = xy = xz = yz = 0.0
-    for vertex in range(first, last):
-        i = np.uint32(vertex)
-        m = mass[i]
-        rx, ry, rz = x[i, 0] - ox, x[i, 1] - oy, x[i, 2] - oz
-        mx, my, mz = m * rx, m * ry, m * rz
-        total += m
-        sx, sy, sz = sx + mx, sy + my, sz + mz
-        xx, yy, zz = xx + mx * rx, yy + my * ry, zz + mz * rz
-        xy, xz, yz = xy + mx * ry, xz + mx * rz, yz + my * rz
-    row = sums[c]
-    row[3], row[4], row[5], row[6] = total, sx, sy, sz
-    row[7], row[8], row[9], row[10], row[11], row[12] = xx, yy, zz, xy, xz, yz
+def store_moments(c, total, first, square, mixed, sums):
+    """Mass, sums of m r, m r r and m r rotated(r) of chunk c into `sums`: (xy, yz, zx) as xy, xz, yz."""
+    sums[c, 3] = total
+    store3(sums, 13 * c + 4, first)
+    store3(sums, 13 * c + 7, square)
+    sums[c, 10], sums[c, 11], sums[c, 12] = lane(mixed, 0), lane(mixed, 2), lane(mixed, 1)
 
 
 @kernel

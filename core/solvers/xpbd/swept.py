@@ -7,11 +7,13 @@ begin, so that its gap is negative and it is pushed back to where it came from. 
 
 import math
 
+import numpy as np
 from numba import prange
 
 from ...collide.contacts import EDGE_EDGE, POINT_TRIANGLE
 from ...collide.features import closest_on_edges, closest_on_triangle, signed_volume
 from ...jit import kernel, parallel_kernel
+from ...lanes import lane, larger, load3, spread, sum_spread
 
 #: Time of crossing of a row that is not crossed.
 NEVER = 2.0
@@ -23,17 +25,17 @@ EDGE_MEETS = 0.05
 
 
 @parallel_kernel
-def find_crossed(before, after, count, points, kind, side, distance, near, weights, normal, gap, crossed):
+def find_crossed(before, after, count, points, kind, side, settled, distance, near, weights, normal, gap, crossed):
     """Share of the move at which each row was crossed into `crossed`, NEVER for the others.
 
     Rows whose `distance` [m] is above `near` are left out: what has passed through something is not farther from it
-    than both have moved.
+    than both have moved. So are those that are `settled`.
     Crossed rows get their `weights`, `normal` and (negative) `gap` at the positions `after` [m].
     """
     for chunk in prange((count + CHUNK - 1) // CHUNK):
         for row in range(chunk * CHUNK, min(count, (chunk + 1) * CHUNK)):
             crossed[row] = NEVER
-            if side[row] < 0 or distance[row] > near:
+            if side[row] < 0 or settled[row] or distance[row] > near:
                 continue
             if kind[row] == POINT_TRIANGLE:
                 crossed[row] = cross_triangle(before, after, points, row, weights, normal, gap)
@@ -43,12 +45,13 @@ def find_crossed(before, after, count, points, kind, side, distance, near, weigh
 
 @kernel
 def largest_move(before, after):
-    """Longest way of a point [m]."""
-    most = 0.0
-    for i in range(before.shape[0]):
-        dx, dy, dz = after[i, 0] - before[i, 0], after[i, 1] - before[i, 1], after[i, 2] - before[i, 2]
-        most = max(most, dx * dx + dy * dy + dz * dz)
-    return math.sqrt(most)
+    """No less than the longest way of a point [m]: the diagonal of the longest ways along x, y and z."""
+    most = spread(0.0)
+    for point in range(before.shape[0]):
+        i = np.uint32(3) * np.uint32(point)
+        move = load3(after, i) - load3(before, i)
+        most = larger(move * move, most)
+    return math.sqrt(lane(sum_spread(most), 0))
 
 
 @kernel

@@ -1,0 +1,70 @@
+"""How much work a substep of XPBD is, counted and never timed: kernels called, launches of threads, searches."""
+
+import cProfile
+import pstats
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numba.core.registry import CPUDispatcher
+from scenes import METRE_BALL, add_ball
+from shapes import grid
+from softpressure_ext.core import ModelBuilder, World, prepare
+
+#: Substeps of a frame.
+SUBSTEPS = 20
+
+
+def ball(subdivisions, height):
+    builder = ModelBuilder()
+    add_ball(builder, METRE_BALL.like(stretch_modulus=1e4), subdivisions, (0.0, 0.0, 1.0 + height))
+    builder.add_collider("floor", *grid(8.0))
+    return World(builder.build(), frame_rate=60.0, substeps=SUBSTEPS, threads=1, solver="XPBD")
+
+
+def calls_per_substep(world, frames):
+    """Calls of kernels from outside of kernels, and of numpy's functions, per substep; searches per frame."""
+    world.advance_frame()
+    before = world.diagnostics().counts.contact_searches
+    profile = cProfile.Profile()
+    profile.enable()
+    for _ in range(frames):
+        world.advance_frame()
+    profile.disable()
+    names = {(Path(k.py_func.__code__.co_filename).name, k.py_func.__name__) for k in prepare._kernels()}
+    kernels = all_calls = 0
+    for (file, _, name), (_, count, *_) in pstats.Stats(profile).stats.items():
+        kernels += count if (Path(file).name, name) in names else 0
+        all_calls += count
+    searches = world.diagnostics().counts.contact_searches - before
+    return kernels / frames / SUBSTEPS, all_calls / frames / SUBSTEPS, searches / frames
+
+
+def test_kernels_are_what_is_counted():
+    assert all(isinstance(kernel, CPUDispatcher) for kernel in prepare._kernels())
+
+
+def test_a_substep_in_flight_calls_few_kernels():
+    """The skins in one, lacking spin, velocities, contact forces, the check; 0.4 more are the search of each frame."""
+    kernels, calls, searches = calls_per_substep(ball(3, 0.4), 6)
+    assert 4.0 <= kernels <= 6.0
+    assert calls <= 100  # 86 measured
+    assert searches == 1.0  # each frame begins with one: nothing is near
+
+
+def test_a_substep_on_the_floor_calls_few_kernels():
+    kernels, calls, searches = calls_per_substep(ball(3, 0.003), 6)
+    assert 10.0 <= kernels <= 18.0
+    assert calls <= 125  # 106 measured
+    assert searches <= 3.0
+
+
+@pytest.mark.parametrize("subdivisions", [4, 5])
+def test_few_launches_of_threads_per_substep(subdivisions):
+    """One for all blocks, and for borders only where they are large: those of these balls take one thread."""
+    solver = ball(subdivisions, 0.1)._solver
+    for order in (solver._edge_order, solver._triangle_order):
+        tasks = np.diff(order.launch_start)
+        assert (tasks > 1).sum() == 1
+        inside = order.task_start[order.launch_start[1]] / order.task_start[-1]
+        assert inside > 0.9
