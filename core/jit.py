@@ -16,7 +16,6 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 import numba
-import numpy as np
 
 # Threads that wait must sleep, not spin: where another program keeps a core busy, a frame of 0.1 s took 2 s. OpenMP
 # reads this when the first parallel kernel runs.
