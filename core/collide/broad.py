@@ -90,9 +90,9 @@ class ContactSearch:
         return self._wrong.facing
 
     @property
-    def crosses_itself(self) -> bool:
-        """Whether points of a skin are listed as behind the skin's own surface."""
-        return bool(self._wrong.own.any())
+    def crossing_bodies(self) -> NDArray[np.int32]:
+        """Skins of which points are listed as behind their own surface, ascending."""
+        return np.unique(self._wrong.body[self._wrong.own])
 
     @property
     def suspended(self) -> NDArray[np.int32]:

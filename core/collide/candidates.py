@@ -92,9 +92,9 @@ class Candidates:
         return len(self._search.wrong_side_pairs) > 0
 
     @property
-    def crosses_itself(self) -> bool:
-        """Whether points of a skin are behind the skin's own surface."""
-        return self._search.crosses_itself
+    def crossing_bodies(self) -> IntArray:
+        """Skins of which points are behind their own surface, ascending."""
+        return self._search.crossing_bodies
 
     def recover(self, x: FloatArray) -> None:
         """Ask points behind a surface for their next bit of the way back; see `ContactSearch.recover`."""

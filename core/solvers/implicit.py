@@ -134,9 +134,12 @@ class ImplicitSolver:
         speed = self._fast.speeds(before)
         stage.start(before, gas, speed)
         energy += stage.renew_contacts()
-        parting = stage.crosses_itself  # what drives a skin apart from itself gives energy: no check, but a damped step
+        # what drives a skin apart from itself gives energy: no check, but a damped step that leaves no trembling behind
+        crossing = stage.crossing_bodies
+        parting = len(crossing) > 0
         take = self._one_stage if parting else self._two_stages
         velocities, rigid = take(before, motion, share, time)
+        self._momentum.keep_rigid(crossing, stage.x, velocities)
         count = max(round(time / self.substep_time), 1)
         if count > 1 and not self._error <= 1.0:
             stage.counts.split_steps += 1

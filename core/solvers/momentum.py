@@ -11,7 +11,7 @@ import math
 import numpy as np
 
 from ..jit import kernel
-from ..model import BoolArray, FloatArray, Model
+from ..model import BoolArray, FloatArray, IntArray, Model
 from ..plane import Planes
 from ..rigid.motion import turned_tensors
 from ..state import RigidMotion
@@ -111,6 +111,13 @@ class MomentumBalance:
         )  # fmt: skip
         set_solid_motions(self._motion[count:], model.rigid, rigid)
         self._planes.hold(v)
+
+    def keep_rigid(self, bodies: IntArray, x: FloatArray, v: FloatArray) -> None:
+        """Leave of membranes' velocities [m/s] at x [m] the rigid motion that `settle` gave them, in place."""
+        for body in bodies.tolist():
+            first, last = self._model.body_point_start[body : body + 2]
+            centre, velocity, spin = self._motion[body, :9].reshape(3, 3)
+            v[first:last] = velocity + np.cross(spin, x[first:last] - centre)
 
     def spin(self) -> FloatArray:
         """How fast each moving body turned where `settle` left it [rad/s], shape (moving_count,)."""

@@ -123,9 +123,9 @@ class StageMinimiser:
         return self._candidates.wrong_side()
 
     @property
-    def crosses_itself(self) -> bool:
-        """Whether points of a skin are behind the skin's own surface."""
-        return self._candidates.crosses_itself
+    def crossing_bodies(self) -> IntArray:
+        """Skins of which points are behind their own surface, ascending."""
+        return self._candidates.crossing_bodies
 
     def relist(self, wrong_side: IntArray) -> None:
         """List the points behind a surface as a state has them, and search anew."""
@@ -215,7 +215,7 @@ class StageMinimiser:
         enough, island, start = self._enough, self._scratch.island, self._scratch.islands[0]
         enough[:] = self._rest_energy
         most = 0.0  # largest fall of the energy in one step
-        limit = PARTING_LIMIT if self._candidates.crosses_itself else settings.newton_limit
+        limit = PARTING_LIMIT if len(self._candidates.crossing_bodies) else settings.newton_limit
         for newton_step in range(limit):
             total = energy.linearise(self.x)
             energy.residual(self.x, self._force)
