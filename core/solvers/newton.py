@@ -65,7 +65,7 @@ class StageMinimiser:
         self.model = model
         self.settings = settings
         self.counts = Counts()
-        self._candidates = Candidates(model, REACH_FACTOR)
+        self._candidates = Candidates(model, REACH_FACTOR, far=True)
         self.contacts = self._candidates.contacts
         self._bound = StepBound(model, self._candidates)
         self.energy = StageEnergy(model, self.contacts, stage_time, options)
