@@ -200,7 +200,7 @@ def _skins(make: _WorldMaker) -> None:
             bend_modulus=0.01,
             damping=1.0,
             bounciness=0.5,
-            pinned=[0],
+            pinned=[0] if height == 0.0 else [],
             velocity=(0.1, 0.0, -1.0),
         )
     corners = np.array([(-2.0, -2.0, -0.01), (2.0, -2.0, -0.01), (0.0, 3.0, -0.01)])

@@ -99,9 +99,9 @@ class ContactSearch:
         """Bodies that began inside out or too near to themselves: no self-contact until they are clear."""
         return np.flatnonzero(self._suspended).astype(np.int32)
 
-    def drive_apart(self, parting: bool) -> None:
-        """Whether skins that cross themselves are driven apart, however hard; else they stay as they are."""
-        self._wrong.parting = parting
+    def drive_apart(self, parting: bool, wrong_side: NDArray[np.int32]) -> None:
+        """Begin a frame, see `WrongSide.drive_apart`."""
+        self._wrong.drive_apart(parting, wrong_side)
 
     def suspend(self, bodies: NDArray[np.int32]) -> None:
         """Set `suspended`."""

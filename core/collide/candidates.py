@@ -73,7 +73,7 @@ class Candidates:
 
     def start_frame(self, state: State) -> None:
         """List the points behind a surface as a state has them; the next `cover` searches anew."""
-        self._search.drive_apart(state.frame < PARTING_FRAMES)
+        self._search.drive_apart(state.frame < PARTING_FRAMES, state.wrong_side)
         self.relist(state.wrong_side)
 
     def relist(self, wrong_side: IntArray) -> None:

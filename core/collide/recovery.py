@@ -22,6 +22,10 @@ INSISTENCE = 0.3
 #: Gap that is left of that one where a point does not give way.
 LEAST_GAP = 0.1
 
+#: A skin that crosses itself is left as it is when more points than this, of those with which a frame began, are on the
+#: wrong side: an impact presses it into itself faster than it comes apart, and pushing would only make it fly.
+WORSE, SLIGHTLY = 1.0, 2
+
 #: Length of the mean normal of what lies on the wrong side (1: flat) from which on it tells how to come apart.
 CLEAR_DIRECTION = 0.05
 
@@ -38,12 +42,22 @@ class WrongSide:
 
     def __init__(self, model: Model) -> None:
         self._model = model
-        #: Whether what crosses itself is driven apart, however hard it must be pushed; else it stays as it is.
-        self.parting = True
+        self._parting = True
+        self._most = np.full(model.body_count, np.inf)  # points of each skin on its own wrong side
         self.set(np.zeros((0, 2), np.int32), np.zeros(0, np.int8))
 
     def __len__(self) -> int:
         return len(self.pairs)
+
+    def drive_apart(self, parting: bool, wrong_side: IntArray) -> None:
+        """Begin a frame with a state's `wrong_side`: what crosses itself is driven apart, unless that gets worse.
+
+        Where not `parting` it stays as it is.
+        """
+        self._parting = parting
+        body, facing = wrong_side[:, 1], wrong_side[:, 2]
+        own = (facing != 0) & (self._model.point_body[wrong_side[:, 0]] == body)
+        self._most[:] = WORSE * np.bincount(body[own], minlength=len(self._most)) + SLIGHTLY
 
     def set(self, pairs: IntArray, facing: NDArray[np.int8]) -> None:
         """Replace the list; every point starts from where it is at the next search."""
@@ -73,7 +87,8 @@ class WrongSide:
         gap = signed_gaps(model, trees, x, self.pairs, self.facing, way)
         enough = RECOVERY_SHARE * (model.thickness[body] + model.thickness[self.body])
         behind = ~((gap > 0.0) & (gap >= enough)) | inside
-        behind &= ~(self.own & ((way < 0) | (not self.parting)))
+        count = np.bincount(self.body[behind & self.own], minlength=len(self._most))
+        behind &= ~(self.own & ((way < 0) | (not self._parting) | (count > self._most)[self.body]))
         progress = self.progress[behind]
         self.set(self.pairs[behind], self.facing[behind])
         self.progress, self.exit = progress, way[behind]
@@ -81,7 +96,7 @@ class WrongSide:
 
     def _renew_own(self, x: FloatArray, trees: Trees) -> BoolArray:
         """Add to the list what else is on the wrong side of bodies that cross themselves; returns which pairs are."""
-        if not self.parting:
+        if not self._parting:
             return np.zeros(len(self), bool)
         kept = ~self.own
         pairs, facing, progress = [self.pairs[kept]], [self.facing[kept]], [self.progress[kept]]

@@ -277,6 +277,8 @@ class ImplicitSolver:
             target=start + fall, guess=start + guessed_fall,
             rigid_target=rigid_target, rigid_guess=shifted(flight, guessed_rigid_fall),
         )  # fmt: skip
+        if len(stage.crossing_bodies):  # wedged: its contact forces mean nothing
+            self._momentum.leave_out(stage.stalled)
         self._momentum.add_forces(stage.energy, stage.x, stage.poses, h)
         velocities: FloatArray = (stage.x - base) / h
         rigid = RigidMotion(

@@ -47,6 +47,7 @@ class MomentumBalance:
         self._free = np.ones(model.moving_count, dtype=bool)
         if model.membrane_count:
             self._free[: model.membrane_count] = ~np.logical_or.reduceat(model.pinned, self._first)
+        self._settled = self._free.copy()  # bodies whose account is good
         self._time = 0.0
 
     def start(self, x: FloatArray, v: FloatArray, rigid: RigidMotion) -> None:
@@ -59,6 +60,7 @@ class MomentumBalance:
         self._momenta[first_rigid:, :3] = self._model.rigid.mass[:, None] * rigid.velocity
         self._momenta[first_rigid:, 3:] = rigid.angular_momentum
         self._time = 0.0
+        self._settled[:] = self._free
         self.pairs.clear()
         add_momenta(x, v, self._model.vertex_mass, self._model.body_point_start, self._origin, self._soft())
         self._before[:] = self._momenta[:, :3]
@@ -81,6 +83,10 @@ class MomentumBalance:
             self._origin, self._momenta,
         )  # fmt: skip
         self.pairs.add(contacts, energy.record, x, energy.pressing, time)
+
+    def leave_out(self, bodies: BoolArray) -> None:
+        """Close the account of moving bodies whose forces are not to be trusted: they keep what they got."""
+        self._settled &= ~bodies
 
     def take_back(
         self, energy: StageEnergy, x: FloatArray, poses: FloatArray, change: FloatArray, taken: FloatArray
@@ -105,7 +111,7 @@ class MomentumBalance:
         rigid_motions(x, v, model.vertex_mass, model.body_point_start, self._motion[:count])
         solid_motions(rigid, model.rigid, self._motion[count:])
         add_missing(
-            x, v, model.body_mass, model.body_point_start, count, model.rigid.radius, self._free, self._supported(),
+            x, v, model.body_mass, model.body_point_start, count, model.rigid.radius, self._settled, self._supported(),
             self._rest_acceleration * self._time, math.exp(-STILLING * self._time), self._origin, self._before,
             self._momenta, self._motion,
         )  # fmt: skip

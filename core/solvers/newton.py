@@ -40,6 +40,8 @@ STILL = 1e-3
 #: Newton steps per stage while a skin is driven apart from itself: what is wedged there creeps, and may take several
 #: stages.
 PARTING_LIMIT = 8
+#: A body is stalled if its last direction was for more than this share of the largest residual r'Br of the stage.
+STALLED = 0.05
 #: Reach of a search in units of the move that made it necessary.
 REACH_FACTOR = 1.6
 
@@ -95,6 +97,8 @@ class StageMinimiser:
         self._direction = np.zeros((unknown_count, 3))
         self._diagonal = np.zeros((model.vertex_count, 3))
         self._scratch = Scratch.of(model)
+        #: Moving bodies that the last stage has left far from any balance.
+        self.stalled = np.zeros(model.moving_count, dtype=bool)
         self._enough = np.zeros(model.moving_count)  # residual r'Br that needs no further step [J]
         skin = slice(0, model.membrane_count)
         edge_body = model.point_body[model.edges.points[:, 0]]
@@ -214,6 +218,8 @@ class StageMinimiser:
 
         enough, island, start = self._enough, self._scratch.island, self._scratch.islands[0]
         enough[:] = self._rest_energy
+        self.stalled[:] = False
+        largest = np.zeros(model.moving_count)  # residual of each island so far [J]
         most = 0.0  # largest fall of the energy in one step
         limit = PARTING_LIMIT if len(self._candidates.crossing_bodies) else settings.newton_limit
         for newton_step in range(limit):
@@ -238,6 +244,8 @@ class StageMinimiser:
             counts.linear_iterations += iterations
             if iterations == 0:
                 return
+            left = start[island]
+            np.maximum(largest, left, out=largest)
             if not self.contacts.count:
                 self._balance()
             fall = self._descend(total)
@@ -247,6 +255,7 @@ class StageMinimiser:
             counts.newton_steps += 1
             if newton_step == 0:
                 np.maximum(enough, (loose * settings.newton_tolerance) ** 2 * start[island], out=enough)
+        self.stalled[:] = (left > STALLED * largest) & (left > enough[island])
         energy.linearise(self.x)  # contact forces where it ended
 
     def _balance(self) -> None:
@@ -275,8 +284,13 @@ class StageMinimiser:
         self._place(1.0)
         if energy.evaluate(self._trial, self._trial_poses) < held:
             self._accept()
-        else:
-            energy.evaluate(self.x, self.poses)
+            return
+        if self._leave_tangled():
+            self._place(1.0)
+            if energy.evaluate(self._trial, self._trial_poses) < held:
+                self._accept()
+                return
+        energy.evaluate(self.x, self.poses)
 
     def _descend(self, total: float) -> float:
         """Go along the direction as far as the energy falls; returns its fall [J], 0 (and `x` as it was) where none."""
@@ -295,9 +309,26 @@ class StageMinimiser:
         energy.evaluate(self.x, self.poses)
         self._bound.shorten_as_one(self.x, self._step, self.current_mobility(), self._placed)
         fall = self._search_line(total, 12)
+        if not fall > 0.0 and self._leave_tangled():
+            fall = self._search_line(total, 12)
         if not fall > 0.0:
             energy.evaluate(self.x, self.poses)
         return fall
+
+    def _leave_tangled(self) -> bool:
+        """Take what pushes a skin that crosses itself, and it, out of the step: it may lead nowhere for all others.
+
+        Whether there is such a skin, and something else.
+        """
+        model, crossing = self.model, self._candidates.crossing_bodies
+        if not len(crossing):
+            return False
+        island = self._scratch.island
+        tangled = np.isin(island, island[crossing])
+        rows = tangled[model.point_body[: model.vertex_count]]
+        self._step[: model.vertex_count][rows] = 0.0
+        self._step[model.vertex_count :][np.repeat(tangled[model.membrane_count :], 2)] = 0.0
+        return not tangled.all()
 
     def _search_line(self, total: float, halvings: int) -> float:
         """Go along the step, halved until the energy is sufficiently below `total`; returns by how much [J], or 0."""
