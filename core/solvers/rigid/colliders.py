@@ -11,7 +11,7 @@ from ...state import State
 from ..counts import Counts
 
 #: A search covers what bodies do in this many steps, and this share of their radius, and what is of interest then.
-REACH_STEPS = 4.0
+REACH_STEPS = 5.0
 REACH = 0.02
 #: Contacts are of interest as far beyond the thickness as what they do in a step, with this margin.
 SPECULATION = 1.5
@@ -75,10 +75,11 @@ class ColliderContacts:
         left_out = resting if given == 0.0 else np.zeros_like(resting)
         move = self._time * (speed + given + self._time * float(np.linalg.norm(model.gravity)))
         self.speculation = SPECULATION * move
-        listed = self.follow(x)
-        spare = np.zeros(model.body_count)
-        spare[first : model.moving_count] = self.speculation
-        if listed or (self._left_out & ~left_out).any() or not self._search.others_valid(x, spare):
+        ahead = np.zeros(model.body_count)
+        ahead[first : model.moving_count] = self.speculation
+        is_seen = self._search.others_valid(x, ahead)
+        listed = self.follow(x, is_seen)
+        if listed or (self._left_out & ~left_out).any() or not is_seen:
             reach = np.full(model.body_count, REACH_STEPS * self._time * given)
             reach[first : model.moving_count] = REACH_STEPS * move + REACH * model.rigid.radius + self.speculation
             self._left_out = left_out.copy()
@@ -92,16 +93,17 @@ class ColliderContacts:
             shaken[body[np.abs(other).sum(axis=1) > 0.0]] = True
         return supported, shaken
 
-    def follow(self, x: FloatArray) -> bool:
+    def follow(self, x: FloatArray, is_seen: bool = False) -> bool:
         """List the points that have gone through a face since the last call, so that they come back; True if there are.
 
         A step begins with it, and a frame ends with it, since the next one begins with what the state knows.
+        is_seen: whether it is known that nothing has left the reach of the last search.
         """
         model, before = self._model, self._followed
         if before is None:
             self._followed = x.copy()
         else:
-            if not self._search.others_valid(x):
+            if not (is_seen or self._search.others_valid(x)):
                 # something was struck and went farther than was looked: look again from where it was
                 way = np.linalg.norm(x - before, axis=1)
                 self._look(before, np.maximum.reduceat(way, model.body_point_start[:-1]))
