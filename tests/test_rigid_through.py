@@ -27,7 +27,7 @@ def lowest(world):
 
 @pytest.mark.parametrize("seed", range(3))
 def test_boxes_that_fall_alone_stay_above_a_sheet(seed):
-    """The fall is nearly as far as a search covers, in each step another part of it."""
+    """A corner must be seen before the step in which it arrives, also where the last search was some steps ago."""
     rng = np.random.default_rng(seed)
     boxes = [(turned((0.4 * (k % 5), 0.4 * (k // 5), 0.3 + 0.05 * k), rng), {}) for k in range(25)]
     world = world_of(*boxes, floor={}, frame_rate=24.0, substeps=10)
@@ -41,7 +41,7 @@ def test_boxes_that_fall_alone_stay_above_a_sheet(seed):
 
 
 def test_a_heap_stays_above_a_sheet():
-    rng = np.random.default_rng(3)
+    rng = np.random.default_rng(5)
     places = np.stack(np.meshgrid(*[np.arange(3)] * 3), axis=-1).reshape(-1, 3)
     boxes = [(turned((0.36 * i, 0.36 * j, 0.3 + 0.36 * k), rng), {}) for i, j, k in places]
     world = world_of(*boxes, floor={}, frame_rate=24.0, substeps=10)

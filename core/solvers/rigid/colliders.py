@@ -100,6 +100,8 @@ class ColliderContacts:
         is_seen: whether it is known that nothing has left the reach of the last search.
         """
         model, before = self._model, self._followed
+        if model.body_count == model.moving_count:
+            return False
         if before is None:
             self._followed = x.copy()
         else:
