@@ -271,11 +271,15 @@ class ContactSearch:
         """
         return self.others_valid(x) and self.own_valid(x)
 
-    def others_valid(self, x: FloatArray) -> bool:
-        """`still_valid` for pairs of different bodies."""
+    def others_valid(self, x: FloatArray, beyond: FloatArray | None = None) -> bool:
+        """`still_valid` for pairs of different bodies.
+
+        beyond: how far beyond its thickness pairs with each body must be among the candidates [m], shape (body_count,).
+        """
         if self._reach.shape[0] == 0 or self._reach[0] < 0.0:
             return False
-        return not any_moved(x, self._searched, self._reach, self._model.body_point_start)
+        reach = self._reach if beyond is None else self._reach - beyond
+        return bool((reach >= 0.0).all()) and not any_moved(x, self._searched, reach, self._model.body_point_start)
 
     def reaches(self, way: FloatArray) -> bool:
         """Whether membranes whose points went no farther than `way` [m] since the last search kept within its reach."""

@@ -10,8 +10,8 @@ from ...model import BoolArray, FloatArray, IntArray, Model
 from ...state import State
 from ..counts import Counts
 
-#: A search covers what bodies do in this many steps, and this share of their radius.
-REACH_STEPS = 4.0
+#: A search covers what bodies do in this many steps, and this share of their radius, and what is of interest then.
+REACH_STEPS = 5.0
 REACH = 0.02
 #: Contacts are of interest as far beyond the thickness as what they do in a step, with this margin.
 SPECULATION = 1.5
@@ -28,6 +28,7 @@ class ColliderContacts:
         self._thickness = np.zeros(0)
         self._above = np.zeros(0, np.int8)  # see `find_through`
         self._left_out = np.zeros(model.rigid_count, dtype=bool)  # of the last search
+        self._followed: FloatArray | None = None  # positions up to which it is known what has gone through
 
     def untangle(self, x: FloatArray) -> int:
         """List the points that are behind a collider's surface; returns how many triangles cross, of all bodies."""
@@ -50,6 +51,7 @@ class ColliderContacts:
         self.contacts.clear()
         self._left_out[:] = False
         self._above = np.zeros(0, np.int8)
+        self._followed = None
         self._search.list_wrong_side(state.wrong_side[:, :2], state.wrong_side[:, 2].astype(np.int8))
 
     def fastest(self, v: FloatArray) -> float:
@@ -62,7 +64,7 @@ class ColliderContacts:
     ) -> tuple[BoolArray, BoolArray]:
         """Bring the record up to date; returns which bodies lie at a collider, and which at one that moves.
 
-        x, v: of all points [m, m/s], shape (point_count, 3); speed: of each body's fastest point [m/s]; resting:
+        x, v: of all points [m, m/s], shape (point_count, 3); speed: how fast each body's points may be [m/s]; resting:
         whether a body sleeps since the last step; given: speed of the colliders' fastest point [m/s]. While no
         collider moves, what rests is held as it was, and its contacts are not looked for.
         """
@@ -73,20 +75,15 @@ class ColliderContacts:
         left_out = resting if given == 0.0 else np.zeros_like(resting)
         move = self._time * (speed + given + self._time * float(np.linalg.norm(model.gravity)))
         self.speculation = SPECULATION * move
-        self._evaluate(x)
-        listed = self._list_through(x)
-        if listed or (self._left_out & ~left_out).any() or not self._search.still_valid(x):
+        ahead = np.zeros(model.body_count)
+        ahead[first : model.moving_count] = self.speculation
+        is_seen = self._search.others_valid(x, ahead)
+        listed = self.follow(x, is_seen)
+        if listed or (self._left_out & ~left_out).any() or not is_seen:
             reach = np.full(model.body_count, REACH_STEPS * self._time * given)
-            reach[first : model.moving_count] = REACH_STEPS * move + REACH * model.rigid.radius
-            nowhere = np.zeros(model.body_count, dtype=bool)
-            nowhere[first : model.moving_count] = self._left_out = left_out.copy()
-            self._search.search(x, reach, contacts, left_out=nowhere)
-            contacts.offset[:] = 0.0  # points on the wrong side are asked back by a limited speed instead
-            self._thickness = contacts.thickness[: contacts.count].copy()
-            self._above = np.zeros(contacts.edge_start, np.int8)
-            self._counts.contact_searches += 1
-            self._evaluate(x)
-            self._list_through(x)
+            reach[first : model.moving_count] = REACH_STEPS * move + REACH * model.rigid.radius + self.speculation
+            self._left_out = left_out.copy()
+            self._look(x, reach)
         near = contacts.gap[: contacts.count] < self._thickness
         body = self._bodies()[near]
         supported[body] = True
@@ -95,6 +92,39 @@ class ColliderContacts:
             other = v[contacts.points[: contacts.count].max(axis=1)[near]]
             shaken[body[np.abs(other).sum(axis=1) > 0.0]] = True
         return supported, shaken
+
+    def follow(self, x: FloatArray, is_seen: bool = False) -> bool:
+        """List the points that have gone through a face since the last call, so that they come back; True if there are.
+
+        A step begins with it, and a frame ends with it, since the next one begins with what the state knows.
+        is_seen: whether it is known that nothing has left the reach of the last search.
+        """
+        model, before = self._model, self._followed
+        if model.body_count == model.moving_count:
+            return False
+        if before is None:
+            self._followed = x.copy()
+        else:
+            if not (is_seen or self._search.others_valid(x)):
+                # something was struck and went farther than was looked: look again from where it was
+                way = np.linalg.norm(x - before, axis=1)
+                self._look(before, np.maximum.reduceat(way, model.body_point_start[:-1]))
+            np.copyto(before, x)
+        self._evaluate(x)
+        return self._list_through(x)
+
+    def _look(self, x: FloatArray, reach: FloatArray) -> None:
+        """Search at x for what bodies may touch within their reach [m], and note on which side of it they are."""
+        model, contacts = self._model, self.contacts
+        nowhere = np.zeros(model.body_count, dtype=bool)
+        nowhere[model.membrane_count : model.moving_count] = self._left_out
+        self._search.search(x, reach, contacts, left_out=nowhere)
+        contacts.offset[:] = 0.0  # points on the wrong side are asked back by a limited speed instead
+        self._thickness = contacts.thickness[: contacts.count].copy()
+        self._above = np.zeros(contacts.edge_start, np.int8)
+        self._counts.contact_searches += 1
+        self._evaluate(x)
+        self._list_through(x)
 
     def _bodies(self) -> IntArray:
         """Number of the rigid body in each row; colliders come after all others."""

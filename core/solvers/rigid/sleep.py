@@ -42,6 +42,18 @@ def find_islands(pair, count, parent):
 
 
 @kernel
+def fastest_near(parent, speed):
+    """Speed of the fastest body of each body's island [m/s]: as fast may it be pushed within a step."""
+    fastest, out = np.zeros_like(speed), np.empty_like(speed)
+    for body in range(speed.shape[0]):
+        root = root_of(parent, body)
+        fastest[root] = max(fastest[root], speed[body])
+    for body in range(speed.shape[0]):
+        out[body] = fastest[root_of(parent, body)]
+    return out
+
+
+@kernel
 def settle(parent, poses, radius, supported, shaken, time, still_pose, still_time, awake):
     """Add `time` [s] to the time that each island has been still, and set which bodies are awake.
 

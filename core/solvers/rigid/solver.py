@@ -33,7 +33,7 @@ from .bodies import (
 from .colliders import ColliderContacts
 from .impulses import Effort, bounce, move_rows, solve, start_impulses
 from .rows import Solids, given_rows, keep_impulses, manifold_rows, mark_pressing, new_rows
-from .sleep import STILL_TIME, find_islands, settle
+from .sleep import STILL_TIME, fastest_near, find_islands, settle
 
 #: Sweeps that push apart, before the bodies are moved, and sweeps without the push after it, at least and at most.
 PUSHING, RELAXING = 6, 6
@@ -124,20 +124,20 @@ class RigidSolver(FixedSteps):
         if len(motion.points):
             x[motion.points], v[motion.points] = motion.positions(share), motion.velocities
             given = self._colliders.fastest(v)
-        if given == 0.0 and self._resting.all():
+        moves = given > 0.0 or not self._resting.all()
+        if not moves:
             after.still_time += h
             self._count = self._first_given = 0
         else:
             if self._is_new:
                 self._find_anew(after)
             self._step(after, x, v, given)
-            if share + 1.5 * h / frame > 1.0:  # a frame ends
-                after.held = HeldImpulses(
-                    *self._pairs.held(), self._given.body, self._given.anchor, self._given.impulse
-                )
-                after.wrong_side = self._colliders.wrong_side()
         if len(motion.points):
             x[motion.points] = motion.positions(share + h / frame)
+        if moves and share + 1.5 * h / frame > 1.0:  # a frame ends
+            after.held = HeldImpulses(*self._pairs.held(), self._given.body, self._given.anchor, self._given.impulse)
+            self._colliders.follow(x)
+            after.wrong_side = self._colliders.wrong_side()
 
     def _step(self, state: State, x: FloatArray, v: FloatArray, given: float) -> None:
         """One substep in which something moves."""
@@ -178,8 +178,9 @@ class RigidSolver(FixedSteps):
             manifolds = self._pairs.update(
                 rigid.pose, self._matrices, solids.velocity, solids.spin, falling, self._resting, h
             )
-            supported, shaken = self._colliders.meet(x, v, self._speed, self._resting, given)
             find_islands(manifolds.pair, manifolds.count, self._island)
+            quick = fastest_near(self._island, self._speed)
+            supported, shaken = self._colliders.meet(x, v, quick, self._resting, given)
             state.still_pose[:], state.still_time[:] = still_pose, still_time
             settle(
                 self._island, rigid.pose, model.rigid.radius, supported, shaken, h, state.still_pose, state.still_time,

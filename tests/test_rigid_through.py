@@ -1,0 +1,117 @@
+"""No corner of a rigid body stays behind a single sheet: seen before it gets there, and remembered where it was."""
+
+import numpy as np
+import pytest
+import shapes
+from rigid_scenes import block, run, world_of
+from scipy.spatial.transform import Rotation
+from softpressure_ext.core import ModelBuilder
+from softpressure_ext.core.solvers.counts import Counts
+from softpressure_ext.core.solvers.rigid.colliders import ColliderContacts
+from softpressure_ext.core.solvers.rigid.sleep import fastest_near
+from softpressure_ext.core.state import State
+
+THICKNESS = 1e-3  # of a box by default; the floor has none
+SIDE = 0.2
+
+
+def turned(centre, rng):
+    """A cube of edge `SIDE` [m], turned at random."""
+    return block((SIDE,) * 3, centre, Rotation.random(random_state=rng.integers(1 << 30)).as_matrix())
+
+
+def lowest(world):
+    """Height of the lowest point of all bodies [m]."""
+    return min(world.rigid_positions(k)[:, 2].min() for k in range(world.model.rigid_count))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_boxes_that_fall_alone_stay_above_a_sheet(seed):
+    """A corner must be seen before the step in which it arrives, also where the last search was some steps ago."""
+    rng = np.random.default_rng(seed)
+    boxes = [(turned((0.4 * (k % 5), 0.4 * (k // 5), 0.3 + 0.05 * k), rng), {}) for k in range(25)]
+    world = world_of(*boxes, floor={}, frame_rate=24.0, substeps=10)
+    assert lowest(world) > 0.1
+    for _ in range(24):
+        run(world, 1.0 / 24.0)
+        # a corner that stands still while the box turns about it at w follows its arc to w^2 r h^2 / 2, below 0.7 mm
+        # for 20 rad/s
+        assert lowest(world) > -THICKNESS
+    assert lowest(world) > 0.0
+
+
+def test_a_heap_stays_above_a_sheet():
+    rng = np.random.default_rng(5)
+    places = np.stack(np.meshgrid(*[np.arange(3)] * 3), axis=-1).reshape(-1, 3)
+    boxes = [(turned((0.36 * i, 0.36 * j, 0.3 + 0.36 * k), rng), {}) for i, j, k in places]
+    world = world_of(*boxes, floor={}, frame_rate=24.0, substeps=10)
+    for _ in range(48):
+        run(world, 1.0 / 24.0)
+        assert lowest(world) > -THICKNESS
+    assert lowest(world) > 0.0
+
+
+@pytest.mark.parametrize("gap", [0.003, 0.006, 0.02])
+def test_a_still_box_is_not_struck_through_a_sheet(gap):
+    """It does not move before it is struck; then it would go 80 mm in the step."""
+    still = block((SIDE,) * 3, (0.0, 0.0, 0.5 * SIDE + gap))
+    striking = block((SIDE,) * 3, (0.0, 0.0, 1.0)), {"velocity": (0.0, 0.0, -20.0), "mass": 5.0}
+    world = world_of((still, {}), striking, floor={}, gravity=(0.0, 0.0, 0.0), frame_rate=24.0, substeps=10)
+    for _ in range(6):
+        run(world, 1.0 / 24.0)
+        assert lowest(world) > 0.0
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("mass", [100.0, 1000.0])
+def test_what_is_pressed_through_in_the_last_step_of_a_frame_comes_back(mass, seed):
+    """Every step is the last one of its frame; boxes of a heavy heap press the lightest one through the sheet."""
+    rng = np.random.default_rng(seed)
+    boxes = [(turned((0.01 * k, 0.0, 0.3 + 0.36 * k), rng), {"mass": mass if k else 1.0}) for k in range(3)]
+    world = world_of(*boxes, floor={}, frame_rate=240.0, substeps=1)
+    deepest = 0.0
+    for _ in range(360):
+        world.advance_frame()
+        deepest = min(deepest, lowest(world))
+    assert deepest < 0.0  # else nothing is tested
+    assert lowest(world) > 0.0
+
+
+# --- the memory of sides ------------------------------------------------------------------------------------------
+
+
+def met_at(height):
+    """A box that lies still with its lowest face at a height [m] over a sheet of 2 m, after a step's look."""
+    builder = ModelBuilder()
+    builder.add_rigid("box", *block((SIDE,) * 3, (0.0, 0.0, 0.5 * SIDE + height)))
+    builder.add_collider("sheet", *shapes.grid(2.0))
+    model = builder.build()
+    state, contacts = State.at_rest(model), ColliderContacts(model, 1.0 / 240.0, Counts())
+    contacts.start(state)
+    x = state.positions.copy()
+    contacts.meet(x, np.zeros_like(x), np.zeros(1), np.zeros(1, bool), 0.0)
+    return contacts, x, slice(0, model.moving_point_count)
+
+
+@pytest.mark.parametrize("height", [0.001, 0.05])
+def test_a_jump_that_no_speed_foretold_is_noticed(height):
+    contacts, x, box = met_at(height)
+    x[box, 2] -= height + 0.5 * SIDE
+    assert contacts.follow(x)
+    listed = contacts.wrong_side()
+    np.testing.assert_array_equal(listed[:, 0], np.flatnonzero(x[box, 2] < 0.0))
+    assert (listed[:, 1:] == [1, 1]).all()  # of the sheet, whose triangles face up
+
+
+def test_what_goes_around_the_rim_is_not_asked_back():
+    contacts, x, box = met_at(0.05)
+    for move in ((2.0, 0.0, 0.0), (0.0, 0.0, -1.0), (-2.0, 0.0, 0.0)):
+        x[box] += move
+        assert not contacts.follow(x)
+        contacts.meet(x, np.zeros_like(x), np.zeros(1), np.zeros(1, bool), 0.0)
+    assert len(contacts.wrong_side()) == 0
+
+
+def test_bodies_of_an_island_may_be_as_fast_as_its_fastest():
+    parent = np.array([0, 1, 0, 2, 1], np.int32)  # 0, 2 and 3; 1 and 4
+    np.testing.assert_array_equal(fastest_near(parent, np.array([1.0, 0.0, 2.0, 5.0, 3.0])), [5.0, 3.0, 5.0, 5.0, 3.0])
