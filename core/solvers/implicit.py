@@ -243,19 +243,14 @@ class ImplicitSolver:
         )  # fmt: skip
         self._momentum.add_forces(stage.energy, stage.x, stage.poses, tau)
         velocities: FloatArray = (stage.x - base) / tau
+        if self._step_error is not None:
+            self._error = self._step_error.of(v0, v1, v_ahead, velocities, h)
         rigid = RigidMotion(
             stage.poses.copy(),
             (stage.poses[:, :3] - rigid_base[:, :3]) / tau,
             rigid_ahead.angular_momentum + pushed(rigid_target, stage.poses, solids, tau),
         )
-        if self._step_error is not None:
-            count = self.model.membrane_count
-            touching = (before.touching | stage.energy.touching())[:count]
-            found = velocities[:n].copy()
-            self._momentum.settle(stage.x, velocities, rigid)
-            self._error = self._step_error.of(v0, v1, v_ahead, found, h, touching, self._momentum.spin()[:count])
-        else:
-            self._momentum.settle(stage.x, velocities, rigid)
+        self._momentum.settle(stage.x, velocities, rigid)
         return velocities, rigid
 
     def _one_stage(self, before: State, motion: Motion, share: float, h: float) -> tuple[FloatArray, RigidMotion]:

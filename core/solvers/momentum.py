@@ -125,10 +125,6 @@ class MomentumBalance:
             centre, velocity, spin = self._motion[body, :9].reshape(3, 3)
             v[first:last] = velocity + np.cross(spin, x[first:last] - centre)
 
-    def spin(self) -> FloatArray:
-        """How fast each moving body turned where `settle` left it [rad/s], shape (moving_count,)."""
-        return np.sqrt(np.einsum("ij,ij->i", self._motion[:, 6:9], self._motion[:, 6:9]))
-
     def _supported(self) -> BoolArray:
         """Moving bodies that stand on a collider, or on others that do."""
         model, pairs = self._model, self.pairs

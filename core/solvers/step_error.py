@@ -10,13 +10,8 @@ import numpy as np
 from numba import prange
 
 from ..jit import parallel_kernel
-from ..model import BoolArray, FloatArray, Model
+from ..model import FloatArray, Model
 
-#: How many times as wrong a step may be for a body that touches nothing and hardly turns: its centre falls exactly, and
-#: all that may be wrong is how it trembles.
-FREE_FLIGHT = 10.0
-#: Most that such a body turns by in a step [rad].
-SLIGHT_TURN = 0.05
 #: Share of the tolerance up to which the next step may be longer: twice the length has eight times the error.
 LONGER_BELOW = 0.1
 
@@ -37,14 +32,11 @@ class StepError:
         self._radius = 0.5 * np.sqrt(np.einsum("ij,ij->i", extent, extent) / 3.0)
         self._sums = np.zeros(len(model.chunks.body))
 
-    def of(
-        self, v0: FloatArray, v1: FloatArray, ahead: FloatArray, v: FloatArray, time: float, touching: BoolArray,
-        spin: FloatArray,
-    ) -> float:  # fmt: skip
+    def of(self, v0: FloatArray, v1: FloatArray, ahead: FloatArray, v: FloatArray, time: float) -> float:
         """Largest error of a body, in units of what is allowed, of a step of a length [s].
 
         v0, v1, v: velocities of the vertices at its start, its first stage and its end [m/s]; `ahead`: with which the
-        second stage began. Of each membrane: whether it is `touching` something, and its `spin` [rad/s].
+        second stage began.
         """
         model = self._model
         # A2 - A1 times the length of a stage
@@ -52,8 +44,7 @@ class StepError:
         body = np.bincount(model.chunks.body, self._sums, model.membrane_count)
         count = np.diff(model.body_point_start)[: model.membrane_count]
         size = np.sqrt(body / count) * self._factor * time / self._gamma
-        flies = ~touching & (time * spin < SLIGHT_TURN)
-        return float((size / (self._tolerance * self._radius * np.where(flies, FREE_FLIGHT, 1.0))).max())
+        return float((size / (self._tolerance * self._radius)).max())
 
 
 @parallel_kernel
