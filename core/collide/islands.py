@@ -9,6 +9,7 @@ import numpy as np
 
 from ..jit import kernel
 from ..model import BoolArray, FloatArray, Model
+from ..unite import name_islands, unite
 from .contacts import EDGE_EDGE, POINT_TRIANGLE, Contacts
 from .features import closest_on_edges_of, closest_on_triangle_of_row
 
@@ -107,13 +108,8 @@ def join_bodies(count, bodies, kind, island):
         if kind[row] != POINT_TRIANGLE and kind[row] != EDGE_EDGE:
             continue
         any_pair = True
-        while island[a] != a:
-            a = island[a]
-        while island[b] != b:
-            b = island[b]
-        island[max(a, b)] = min(a, b)
-    for body in range(island.shape[0]):
-        island[body] = island[island[body]]  # its root comes before it, and is done
+        unite(island, a, b)
+    name_islands(island)
     return any_pair
 
 

@@ -22,9 +22,9 @@ INSISTENCE = 0.3
 #: Gap that is left of that one where a point does not give way.
 LEAST_GAP = 0.1
 
-#: A skin that crosses itself is left as it is when more points than this, of those with which a frame began, are on the
-#: wrong side: an impact presses it into itself faster than it comes apart, and pushing would only make it fly.
-WORSE, SLIGHTLY = 1.0, 2
+#: A skin that crosses itself is left as it is when this many points more than at the frame's start are on the wrong
+#: side: an impact presses it into itself faster than it comes apart, and pushing would only make it fly.
+SLIGHTLY_WORSE = 2
 
 #: Length of the mean normal of what lies on the wrong side (1: flat) from which on it tells how to come apart.
 CLEAR_DIRECTION = 0.05
@@ -57,7 +57,7 @@ class WrongSide:
         self._parting = parting
         body, facing = wrong_side[:, 1], wrong_side[:, 2]
         own = (facing != 0) & (self._model.point_body[wrong_side[:, 0]] == body)
-        self._most[:] = WORSE * np.bincount(body[own], minlength=len(self._most)) + SLIGHTLY
+        self._most[:] = np.bincount(body[own], minlength=len(self._most)) + SLIGHTLY_WORSE
 
     def set(self, pairs: IntArray, facing: NDArray[np.int8]) -> None:
         """Replace the list; every point starts from where it is at the next search."""

@@ -24,6 +24,7 @@ from ..jit import kernel, parallel_kernel
 from ..lanes import lane, load3, load4, spread, store3, sum_spread, triple
 from ..model import Model
 from ..plane import hold_in_plane
+from ..unite import name_islands, unite
 from .multigrid import apply_multigrid
 from .rigid_blocks import solve_blocks
 from .vertex_blocks import add_vertex_blocks
@@ -207,15 +208,10 @@ def join_islands(contact_count, points, point_body, island, enough):
         a, b = point_body[points[c, 0]], point_body[points[c, 3]]
         if a == b or a >= island.shape[0] or b >= island.shape[0]:
             continue
-        while island[a] != a:
-            a = island[a]
-        while island[b] != b:
-            b = island[b]
-        island[max(a, b)] = min(a, b)
+        unite(island, a, b)
+    name_islands(island)
     for body in range(island.shape[0]):
-        own = island[island[body]]  # its root comes before it, and is done
-        island[body] = own
-        enough[own] = max(enough[own], enough[body])
+        enough[island[body]] = max(enough[island[body]], enough[body])
 
 
 @kernel

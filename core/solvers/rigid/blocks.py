@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...jit import kernel
-from ...lanes import any_larger, four, lane, load4, root, spread, store4, where_larger
+from ...lanes import any_larger, four, lane, larger, load4, root, spread, store4, where_larger
 from ...model import IntArray
 
 #: Fields of a row: three axes, two arms; what a normal impulse is made of; masses along the surface; friction; speeds
@@ -193,11 +193,11 @@ def sweep_blocks(blocks, header, fields, impulse, motion, is_backward):
             speed = x * nx + y * ny + z * nz + load4(fields, f + 64)
             before = load4(impulse, j)
             normal = before - load4(fields, f + 60) * speed - load4(fields, f + 68) * before
-            normal = where_larger(normal, zero, normal, zero)
+            normal = larger(normal, zero)
             change = normal - before
             store4(impulse, j, normal)
             size = where_larger(change, zero, change, zero - change) * load4(fields, f + 100)
-            worst = where_larger(size, worst, size, worst)
+            worst = larger(size, worst)
             gx, gy, gz = change * nx, change * ny, change * nz
             vx, vy, vz = vx - light * gx, vy - light * gy, vz - light * gz
             ux, uy, uz = ux + lighter * gx, uy + lighter * gy, uz + lighter * gz
@@ -228,8 +228,8 @@ def sweep_blocks(blocks, header, fields, impulse, motion, is_backward):
                 least = load4(fields, f + 72)
                 along, across = one_before - least * slip, two_before - least * other
                 length = root(along * along + across * across)
-                length = where_larger(length, limit, length, limit)
-                scale = limit / where_larger(length, tiny, length, tiny)
+                length = larger(length, limit)
+                scale = limit / larger(length, tiny)
                 one = where_larger(size, square, scale * along, one)
                 two = where_larger(size, square, scale * across, two)
             store4(impulse, j + 4, one)

@@ -8,27 +8,12 @@ import numpy as np
 
 from ...collide.manifolds import distance_between
 from ...jit import kernel
+from ...unite import root_of, unite
 
 #: A body keeps its place while no point of it is farther from there than this share of its radius.
 STILL_MOVE = 0.01
 #: It sleeps after this time [s].
 STILL_TIME = 0.5
-
-
-@kernel
-def root_of(parent, body):
-    """Lowest member of an island."""
-    while parent[body] != body:
-        parent[body] = parent[parent[body]]
-        body = parent[body]
-    return body
-
-
-@kernel
-def join(parent, a, b):
-    """Make two islands one."""
-    a, b = root_of(parent, a), root_of(parent, b)
-    parent[max(a, b)] = min(a, b)
 
 
 @kernel
@@ -38,7 +23,7 @@ def find_islands(pair, count, parent):
         parent[body] = body
     for row in range(pair.shape[0]):
         if count[row] > 0:
-            join(parent, pair[row, 0], pair[row, 1])
+            unite(parent, pair[row, 0], pair[row, 1])
 
 
 @kernel
