@@ -277,6 +277,24 @@ def spread_each(typing_context: Any, value: Any) -> Any:
 
 
 @intrinsic  # type: ignore[untyped-decorator]
+def transposed(typing_context: Any, a: Any, b: Any, c: Any, d: Any) -> Any:
+    """The first lanes of all four, the second, the third, the fourth."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        def mixed(one: Any, other: Any, order: list[int]) -> Any:
+            return builder.shuffle_vector(one, other, ir.Constant(ir.VectorType(_LANE, _COUNT), order))
+
+        first, second, third, fourth = arguments
+        low, high = mixed(first, second, [0, 4, 2, 6]), mixed(first, second, [1, 5, 3, 7])
+        low2, high2 = mixed(third, fourth, [0, 4, 2, 6]), mixed(third, fourth, [1, 5, 3, 7])
+        all_ = [mixed(one, other, [0, 1, 4, 5]) for one, other in ((low, low2), (high, high2))]
+        all_ += [mixed(one, other, [2, 3, 6, 7]) for one, other in ((low, low2), (high, high2))]
+        return context.make_tuple(builder, signature.return_type, all_)
+
+    return types.UniTuple(a, _COUNT)(a, a, a, a), generate  # type: ignore[attr-defined]
+
+
+@intrinsic  # type: ignore[untyped-decorator]
 def with_lane3(typing_context: Any, value: Any, number: Any) -> Any:
     """The same with a number as the fourth lane."""
 
@@ -302,12 +320,14 @@ def rotated(typing_context: Any, value: Any) -> Any:
 
 @intrinsic  # type: ignore[untyped-decorator]
 def root(typing_context: Any, value: Any) -> Any:
-    """Square root of each lane."""
+    """Square root of each lane, or of a number."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        vector = _vector(value.element)
-        name = f"llvm.sqrt.v4f{value.element.bitwidth}"
-        function = cgutils.get_or_insert_function(builder.module, ir.FunctionType(vector, [vector]), name)
+        if isinstance(value, Lanes):
+            kind, name = _vector(value.element), f"llvm.sqrt.v4f{value.element.bitwidth}"
+        else:
+            kind, name = _scalar(value), f"llvm.sqrt.f{value.bitwidth}"
+        function = cgutils.get_or_insert_function(builder.module, ir.FunctionType(kind, [kind]), name)
         return builder.call(function, [arguments[0]])
 
     return value(value), generate

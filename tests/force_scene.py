@@ -2,9 +2,13 @@
 
 import numpy as np
 import shapes
+from numba import njit
 from softpressure_ext.core import ModelBuilder
 from softpressure_ext.core.collide.contacts import Contacts
 from softpressure_ext.core.forces import contact
+from softpressure_ext.core.forces.bend import bend_force
+from softpressure_ext.core.forces.stretch import stretch_force
+from softpressure_ext.core.lanes import load3, store3
 from softpressure_ext.core.linear.conjugate_gradient import Hessian, multiply
 
 AMBIENT = 101_325.0
@@ -143,3 +147,21 @@ def check_product(force_at, product, x, direction, step=1e-7):
     along[: len(direction)] = direction
     difference = (force_at(x - step * along) - force_at(x + step * along)) / (2 * step)
     close(product(direction), difference, DIFFERENCES)
+
+
+@njit
+def gather_stretch(x, edges, tension):
+    """Forces of the springs on all vertices [N], shape (vertex_count, 3)."""
+    force = np.empty((len(edges.vertex_start) - 1, 3))
+    for i in range(len(force)):
+        store3(force, 3 * i, stretch_force(i, load3(x, 3 * i), x, edges, tension))
+    return force
+
+
+@njit
+def gather_bend(hinges, on_hinge):
+    """Forces of the hinges on all vertices [N], shape (vertex_count, 3)."""
+    force = np.empty((len(hinges.vertex_start) - 1, 3))
+    for i in range(len(force)):
+        store3(force, 3 * i, bend_force(i, hinges, on_hinge))
+    return force

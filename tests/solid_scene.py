@@ -2,8 +2,9 @@
 
 import numpy as np
 import shapes
+from force_scene import gather_stretch
 from softpressure_ext.core import ModelBuilder, World
-from softpressure_ext.core.forces.stretch import evaluate_stretch, stretch_force
+from softpressure_ext.core.forces.stretch import evaluate_stretch
 from softpressure_ext.core.forces.tetrahedra import evaluate_tetrahedra, tetrahedron_force
 
 AMBIENT = 101_325.0
@@ -30,13 +31,10 @@ def elastic(model, x):
     pressure, gradient = np.zeros(len(tetrahedra.points)), np.zeros((len(tetrahedra.points), 4, 3))
     evaluate_tetrahedra(x, tetrahedra, pressure, gradient, energy)
     force = [
-        np.add(
-            stretch_force(i, x, edges, tension),
-            tetrahedron_force(i, tetrahedra.vertex_start, tetrahedra.vertex_entry, pressure, gradient),
-        )
+        tetrahedron_force(i, tetrahedra.vertex_start, tetrahedra.vertex_entry, pressure, gradient)
         for i in range(model.vertex_count)
     ]
-    return energy.sum(), np.array(force), (pressure, gradient)
+    return energy.sum(), gather_stretch(x, edges, tension) + force, (pressure, gradient)
 
 
 def world_of(*meshes, gravity=-9.81, floor=True, frame_rate=60.0, substeps=4, solver="IMPLICIT", **options):

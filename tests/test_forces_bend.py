@@ -14,6 +14,7 @@ from force_scene import (
     check_gradient,
     check_product,
     close,
+    gather_bend,
     hessian_times,
     smallest_eigenvalue_share,
 )
@@ -43,8 +44,7 @@ def bend_terms(skin, x):
     turn, on_hinge = np.zeros((len(found.sharp), 18)), np.zeros((len(found.points), 4, 3))
     energy = np.zeros(len(skin.chunks.body))
     bend.evaluate_bend(x, found, skin.chunks, turn, on_hinge, energy)
-    force = np.array([bend.bend_force(i, found, on_hinge) for i in range(len(found.vertex_start) - 1)])
-    return energy.sum(), force, turn
+    return energy.sum(), gather_bend(found, on_hinge), turn
 
 
 def bend_times(skin, turn, p):
@@ -134,6 +134,23 @@ def test_bend_equals_its_twin(scene, scatter):
 @pytest.mark.parametrize("scatter", SCATTER)
 def test_bend_force_is_minus_the_gradient(scene, scatter):
     check_gradient(lambda x: bend_terms(scene.model, x)[:2], scattered(scene, scatter), scene.direction())
+
+
+@pytest.mark.parametrize("sharp", [0.2, 0.4])
+def test_hinges_in_fours_are_those_one_by_one(monkeypatch, sharp):
+    monkeypatch.setattr(assembly, "CHUNK_SIZE", CHUNK_SIZE)
+    monkeypatch.setattr(hinges, "SHARP", sharp)
+    scene = Scene(1)  # ends of chunks leave one to three hinges over, and fours hold sharp and flat ones
+    found, x = scene.model.hinges, scattered(scene, SCATTER[1])
+    assert 0 < len(found.sharp) < len(found.points)
+    assert len(set(np.diff(scene.model.chunks.hinge_start) % 4)) > 1
+    turn, force, energy = np.zeros((len(found.sharp), 18)), np.zeros((len(found.points), 4, 3)), 0.0
+    for h in range(len(found.points)):
+        energy += bend.hinge_energy(h, x, found, turn, force)
+    by_four, on_vertices, turn_by_four = bend_terms(scene.model, x)
+    assert by_four == pytest.approx(energy, rel=ROUNDING)
+    close(on_vertices, gather_bend(found, force), ROUNDING)
+    close(turn_by_four, turn, ROUNDING)
 
 
 @pytest.mark.parametrize("angle", [0.0, 2.0])

@@ -15,16 +15,43 @@ Hessian: k J' J with J = d(b - c m)/dx (Gauss-Newton: positive semi-definite, ex
 sharp at rest; for the others m is held, so that theirs is the constant k w w' (`hinges.SHARP`; exact for c = 0).
 """
 
-from math import sqrt
-
 import numpy as np
 from numba import prange
 
-from ..jit import kernel, parallel_kernel
-from ..lanes import load3, spread
+from ..jit import inline_kernel, kernel, parallel_kernel
+from ..lanes import four, lane, load3, load4, root, spread, store3, sum_spread, transposed
 
 #: Length of the sum of two unit normals below which the rest bend fades: about a fold to within 6 degrees.
 FOLD = 0.1
+
+
+@inline_kernel
+def bend_terms(ex, ey, ez, ax, ay, az, dx, dy, dz, w1, w2, w3, s1, s2, c, k):
+    """Energy [J], forces [N] on the last three points, and f, m and c / sqrt(|n|^2 + FOLD^2) of one hinge or four.
+
+    Numbers or lanes alike. e, a, d: from the first point to the others; w1 .. w3 their weights; s1, s2: 1 / |normal| at
+    rest; c, k as above.
+    """
+    # the weights sum to zero, so differences do, which are exact far from the origin too
+    rx = w1 * ex + w2 * ax + w3 * dx
+    ry = w1 * ey + w2 * ay + w3 * dy
+    rz = w1 * ez + w2 * az + w3 * dz
+    # n = s1 (e x a) + s2 (d x e) = e x f,  f = s1 a - s2 d
+    fx, fy, fz = s1 * ax - s2 * dx, s1 * ay - s2 * dy, s1 * az - s2 * dz
+    mx, my, mz = ey * fz - ez * fy, ez * fx - ex * fz, ex * fy - ey * fx
+    size = 1.0 / root(mx * mx + my * my + mz * mz + FOLD * FOLD)
+    mx, my, mz = mx * size, my * size, mz * size
+    rx, ry, rz = k * (rx - c * mx), k * (ry - c * my), k * (rz - c * mz)
+    # k r' d(c m) = g' dn = g . (e x df - f x de) = (g x e) . df + (f x g) . de
+    along = rx * mx + ry * my + rz * mz
+    turned = c * size
+    gx, gy, gz = turned * (rx - along * mx), turned * (ry - along * my), turned * (rz - along * mz)
+    ux, uy, uz = gy * ez - gz * ey, gz * ex - gx * ez, gx * ey - gy * ex
+    energy = 0.5 / k * (rx * rx + ry * ry + rz * rz)
+    on_e = fy * gz - fz * gy - w1 * rx, fz * gx - fx * gz - w1 * ry, fx * gy - fy * gx - w1 * rz
+    on_a = s1 * ux - w2 * rx, s1 * uy - w2 * ry, s1 * uz - w2 * rz
+    on_d = -s2 * ux - w3 * rx, -s2 * uy - w3 * ry, -s2 * uz - w3 * rz
+    return energy, on_e, on_a, on_d, (fx, fy, fz), (mx, my, mz), turned
 
 
 @kernel
@@ -34,38 +61,76 @@ def hinge_energy(h, x, hinges, turn, force):
     ex, ey, ez = x[j, 0] - x[i, 0], x[j, 1] - x[i, 1], x[j, 2] - x[i, 2]
     ax, ay, az = x[p, 0] - x[i, 0], x[p, 1] - x[i, 1], x[p, 2] - x[i, 2]
     dx, dy, dz = x[q, 0] - x[i, 0], x[q, 1] - x[i, 1], x[q, 2] - x[i, 2]
-    # the weights sum to zero, so differences do, which are exact far from the origin too
-    w1, w2, w3 = hinges.weight[h, 1], hinges.weight[h, 2], hinges.weight[h, 3]
-    rx = w1 * ex + w2 * ax + w3 * dx
-    ry = w1 * ey + w2 * ay + w3 * dy
-    rz = w1 * ez + w2 * az + w3 * dz
-    # n = s1 (e x a) + s2 (d x e) = e x f,  f = s1 a - s2 d
-    s1, s2 = hinges.normal_scale[h, 0], hinges.normal_scale[h, 1]
-    fx, fy, fz = s1 * ax - s2 * dx, s1 * ay - s2 * dy, s1 * az - s2 * dz
-    mx, my, mz = ey * fz - ez * fy, ez * fx - ex * fz, ex * fy - ey * fx
-    size = 1.0 / sqrt(mx * mx + my * my + mz * mz + FOLD * FOLD)
-    mx, my, mz = mx * size, my * size, mz * size
-    c = hinges.rest_bend[h]
-    k = hinges.stiffness[h]
-    rx, ry, rz = k * (rx - c * mx), k * (ry - c * my), k * (rz - c * mz)
-    # k r' d(c m) = g' dn = g . (e x df - f x de) = (g x e) . df + (f x g) . de
-    along = rx * mx + ry * my + rz * mz
-    gx, gy, gz = c * size * (rx - along * mx), c * size * (ry - along * my), c * size * (rz - along * mz)
-    ux, uy, uz = gy * ez - gz * ey, gz * ex - gx * ez, gx * ey - gy * ex
-    ex_force = fy * gz - fz * gy - w1 * rx
-    ey_force = fz * gx - fx * gz - w1 * ry
-    ez_force = fx * gy - fy * gx - w1 * rz
-    ax, ay, az = s1 * ux - w2 * rx, s1 * uy - w2 * ry, s1 * uz - w2 * rz
-    dx, dy, dz = -s2 * ux - w3 * rx, -s2 * uy - w3 * ry, -s2 * uz - w3 * rz
-    force[h, 0, 0], force[h, 0, 1], force[h, 0, 2] = -(ex_force + ax + dx), -(ey_force + ay + dy), -(ez_force + az + dz)
-    force[h, 1, 0], force[h, 1, 1], force[h, 1, 2] = ex_force, ey_force, ez_force
-    force[h, 2, 0], force[h, 2, 1], force[h, 2, 2] = ax, ay, az
-    force[h, 3, 0], force[h, 3, 1], force[h, 3, 2] = dx, dy, dz
+    energy, on_e, on_a, on_d, f, m, turned = bend_terms(
+        ex, ey, ez, ax, ay, az, dx, dy, dz, hinges.weight[h, 1], hinges.weight[h, 2], hinges.weight[h, 3],
+        hinges.normal_scale[h, 0], hinges.normal_scale[h, 1], hinges.rest_bend[h], hinges.stiffness[h],
+    )  # fmt: skip
+    for axis in range(3):
+        force[h, 0, axis] = -(on_e[axis] + on_a[axis] + on_d[axis])
+        force[h, 1, axis] = on_e[axis]
+        force[h, 2, axis] = on_a[axis]
+        force[h, 3, axis] = on_d[axis]
     place = hinges.sharp_place[h]
     if place >= 0:
-        fill_turn(c * size, fx, fy, fz, mx, my, mz, place, 0, turn)
-        fill_turn(c * size, ex, ey, ez, mx, my, mz, place, 9, turn)
-    return 0.5 / k * (rx * rx + ry * ry + rz * rz)
+        fill_turn(turned, f[0], f[1], f[2], m[0], m[1], m[2], place, 0, turn)
+        fill_turn(turned, ex, ey, ez, m[0], m[1], m[2], place, 9, turn)
+    return energy
+
+
+@kernel
+def four_hinges(g, h, k, l, x, hinges, turn, force):
+    """`hinge_energy` of four hinges, as lanes."""
+    points, weight, scale, c, stiffness = (
+        hinges.points, hinges.weight, hinges.normal_scale, hinges.rest_bend, hinges.stiffness
+    )  # fmt: skip
+    i0, i1, i2, i3 = (
+        load3(x, 3 * points[g, 0]), load3(x, 3 * points[h, 0]), load3(x, 3 * points[k, 0]), load3(x, 3 * points[l, 0])
+    )  # fmt: skip
+    ex, ey, ez, _ = transposed(
+        load3(x, 3 * points[g, 1]) - i0, load3(x, 3 * points[h, 1]) - i1,
+        load3(x, 3 * points[k, 1]) - i2, load3(x, 3 * points[l, 1]) - i3,
+    )  # fmt: skip
+    ax, ay, az, _ = transposed(
+        load3(x, 3 * points[g, 2]) - i0, load3(x, 3 * points[h, 2]) - i1,
+        load3(x, 3 * points[k, 2]) - i2, load3(x, 3 * points[l, 2]) - i3,
+    )  # fmt: skip
+    dx, dy, dz, _ = transposed(
+        load3(x, 3 * points[g, 3]) - i0, load3(x, 3 * points[h, 3]) - i1,
+        load3(x, 3 * points[k, 3]) - i2, load3(x, 3 * points[l, 3]) - i3,
+    )  # fmt: skip
+    _, w1, w2, w3 = transposed(load4(weight, 4 * g), load4(weight, 4 * h), load4(weight, 4 * k), load4(weight, 4 * l))
+    energy, on_e, on_a, on_d, f, m, turned = bend_terms(
+        ex, ey, ez, ax, ay, az, dx, dy, dz, w1, w2, w3,
+        four(scale[g, 0], scale[h, 0], scale[k, 0], scale[l, 0]),
+        four(scale[g, 1], scale[h, 1], scale[k, 1], scale[l, 1]),
+        four(c[g], c[h], c[k], c[l]), four(stiffness[g], stiffness[h], stiffness[k], stiffness[l]),
+    )  # fmt: skip
+    on_i = -(on_e[0] + on_a[0] + on_d[0]), -(on_e[1] + on_a[1] + on_d[1]), -(on_e[2] + on_a[2] + on_d[2])
+    store_slot(g, h, k, l, 0, on_i, force)
+    store_slot(g, h, k, l, 1, on_e, force)
+    store_slot(g, h, k, l, 2, on_a, force)
+    store_slot(g, h, k, l, 3, on_d, force)
+    place = hinges.sharp_place
+    if max(max(place[g], place[h]), max(place[k], place[l])) >= 0:
+        for number, hinge in enumerate((g, h, k, l)):
+            if place[hinge] < 0:
+                continue
+            mx, my, mz = lane(m[0], number), lane(m[1], number), lane(m[2], number)
+            fx, fy, fz = lane(f[0], number), lane(f[1], number), lane(f[2], number)
+            fill_turn(lane(turned, number), fx, fy, fz, mx, my, mz, place[hinge], 0, turn)
+            fx, fy, fz = lane(ex, number), lane(ey, number), lane(ez, number)
+            fill_turn(lane(turned, number), fx, fy, fz, mx, my, mz, place[hinge], 9, turn)
+    return energy
+
+
+@kernel
+def store_slot(g, h, k, l, slot, on_point, force):
+    """The forces on the points of one slot of four hinges, given as three lanes."""
+    one, two, three, last = transposed(on_point[0], on_point[1], on_point[2], on_point[0])
+    store3(force, 12 * g + 3 * slot, one)
+    store3(force, 12 * h + 3 * slot, two)
+    store3(force, 12 * k + 3 * slot, three)
+    store3(force, 12 * l + 3 * slot, last)
 
 
 @kernel
@@ -87,23 +152,24 @@ def evaluate_bend(x, hinges, chunks, turn, force, energy):
     change of the edge and df that of f, n = e x f.
     """
     for chunk in prange(chunks.body.shape[0]):
-        total = 0.0
-        for h in range(chunks.hinge_start[chunk], chunks.hinge_start[chunk + 1]):
+        first, last = chunks.hinge_start[chunk], chunks.hinge_start[chunk + 1]
+        even = first + (last - first) // 4 * 4
+        sum_of_four = spread(0.0)
+        for h in range(first, even, 4):
+            sum_of_four = sum_of_four + four_hinges(h, h + 1, h + 2, h + 3, x, hinges, turn, force)
+        total = lane(sum_spread(sum_of_four), 0)
+        for h in range(even, last):
             total += hinge_energy(h, x, hinges, turn, force)
         energy[chunk] = total
 
 
 @kernel
 def bend_force(i, hinges, force):
-    """Force on vertex i [N]: the sum of the rows of `force`, shape (hinge_count, 4, 3), that belong to it."""
-    fx = fy = fz = 0.0
-    for entry in range(hinges.vertex_start[i], hinges.vertex_start[i + 1]):
-        h = hinges.vertex_entry[entry] >> 2
-        slot = hinges.vertex_entry[entry] & 3
-        fx += force[h, slot, 0]
-        fy += force[h, slot, 1]
-        fz += force[h, slot, 2]
-    return fx, fy, fz
+    """Force on vertex i [N] as lanes: the sum of the rows of `force`, shape (hinge_count, 4, 3), that belong to it."""
+    total = spread(0.0)
+    for entry in range(np.uint64(hinges.vertex_start[i]), np.uint64(hinges.vertex_start[i + 1])):
+        total = total + load3(force, 3 * hinges.vertex_entry[entry])
+    return total
 
 
 @kernel

@@ -11,9 +11,11 @@ Below a twentieth of the rest volume the logarithm is continued by its parabola,
 
 from math import log
 
+import numpy as np
 from numba import prange
 
 from ..jit import kernel, parallel_kernel
+from ..lanes import lane, load3, rotated, spread, store3, sum_spread
 
 #: Share of the rest volume below which the gas law is continued as a parabola.
 SMALLEST_VOLUME_SHARE = 0.05
@@ -26,22 +28,18 @@ def volume_gradient(x, body_point_start, fans, chunks, gradient, chunk_volume):
     Positions are taken about the body's first vertex: accurate far from the origin.
     """
     for c in prange(chunks.body.shape[0]):
-        origin = body_point_start[chunks.body[c]]
-        ox, oy, oz = x[origin, 0], x[origin, 1], x[origin, 2]
-        volume = 0.0
+        origin = load3(x, 3 * body_point_start[chunks.body[c]])
+        volume = spread(0.0)
         for i in range(chunks.start[c], chunks.start[c + 1]):
-            gx = gy = gz = 0.0
-            for q in range(fans.vertex_start[i], fans.vertex_start[i + 1]):
-                j, k = fans.corners[q, 0], fans.corners[q, 1]
-                ax, ay, az = x[j, 0] - ox, x[j, 1] - oy, x[j, 2] - oz
-                bx, by, bz = x[k, 0] - ox, x[k, 1] - oy, x[k, 2] - oz
-                gx += ay * bz - az * by
-                gy += az * bx - ax * bz
-                gz += ax * by - ay * bx
-            gx, gy, gz = gx / 6.0, gy / 6.0, gz / 6.0
-            gradient[i, 0], gradient[i, 1], gradient[i, 2] = gx, gy, gz
-            volume += (x[i, 0] - ox) * gx + (x[i, 1] - oy) * gy + (x[i, 2] - oz) * gz
-        chunk_volume[c] = volume / 3.0
+            total = spread(0.0)
+            for q in range(np.uint64(fans.vertex_start[i]), np.uint64(fans.vertex_start[i + 1])):
+                a = load3(x, 3 * fans.corners[q, 0]) - origin
+                b = load3(x, 3 * fans.corners[q, 1]) - origin
+                total = total + (a * rotated(b) - rotated(a) * b)
+            total = rotated(total) / 6.0
+            store3(gradient, 3 * i, total)
+            volume = volume + (load3(x, 3 * i) - origin) * total
+        chunk_volume[c] = lane(sum_spread(volume), 0) / 3.0
 
 
 @kernel

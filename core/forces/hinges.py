@@ -57,6 +57,7 @@ def rest_hinges(positions: FloatArray, triangles: IntArray, vertex_modulus: Floa
         stiffness=stiffness,
         vertex_start=start,
         vertex_entry=entry,
+        diagonal=np.bincount(points.ravel(), (stiffness[:, None] * weight**2).ravel(), vertex_count).astype(float),
         sharp=sharp,
         sharp_place=place,
         sharp_vertex_start=sharp_start,

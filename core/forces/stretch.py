@@ -7,50 +7,85 @@ Hessian: (k - t) d d' + t 1 with d the direction and t = k (1 - L / l) the tensi
 below (Teran et al. 2005): positive semi-definite, so conjugate gradients never meet a negative direction.
 """
 
-from math import sqrt
-
 import numpy as np
 from numba import prange
 
 from ..jit import kernel, parallel_kernel
-from ..lanes import load3, load4, spread, spread_lane3, sum_spread
+from ..lanes import (
+    four,
+    lane,
+    larger,
+    load3,
+    load4,
+    root,
+    spread,
+    spread_lane3,
+    store4,
+    sum_spread,
+    transposed,
+)
 
 
 @parallel_kernel
 def evaluate_stretch(x, edges, chunks, tension, block, energy):
     """Tension per length, Hessian block (sqrt(k - t) d, t) of every edge, and the energy [J] per chunk.
 
-    `tension` [N/m], shape (edge_count,); `block`, shape (edge_count, 4).
+    `tension` [N/m], shape (edge_count,); `block`, shape (edge_count, 4). Four edges at a time; where a chunk's edges do
+    not fill the last four, its last edge stands in for those that are missing.
     """
     for c in prange(chunks.body.shape[0]):
-        total = 0.0
-        for e in range(chunks.edge_start[c], chunks.edge_start[c + 1]):
-            i, j = edges.points[e, 0], edges.points[e, 1]
-            dx, dy, dz = x[i, 0] - x[j, 0], x[i, 1] - x[j, 1], x[i, 2] - x[j, 2]
-            length = max(sqrt(dx * dx + dy * dy + dz * dz), 1e-12 * edges.rest_length[e])
-            inverse = 1.0 / length
-            k = edges.stiffness[e]
-            stretch = length - edges.rest_length[e]
-            t = k * stretch * inverse
-            total += 0.5 * k * stretch * stretch
-            tension[e] = t
-            across = max(t, 0.0)
-            s = sqrt(k - across) * inverse
-            block[e, 0], block[e, 1], block[e, 2], block[e, 3] = dx * s, dy * s, dz * s, across
+        first, last = chunks.edge_start[c], chunks.edge_start[c + 1]
+        even = first + (last - first) // 4 * 4
+        sum_of_four = spread(0.0)
+        for e in range(first, even, 4):
+            length, k = load4(edges.rest_length, e), load4(edges.stiffness, e)
+            t, stored = stretch_four(e, e + 1, e + 2, e + 3, length, k, x, edges.points, block)
+            store4(tension, e, t)
+            sum_of_four = sum_of_four + stored
+        total = lane(sum_spread(sum_of_four), 0)
+        if even < last:
+            f, g, h = min(even + 1, last - 1), min(even + 2, last - 1), last - 1
+            length, k = edges.rest_length, edges.stiffness
+            t, stored = stretch_four(
+                even, f, g, h, four(length[even], length[f], length[g], length[h]), four(k[even], k[f], k[g], k[h]),
+                x, edges.points, block,
+            )  # fmt: skip
+            for place in range(last - even):
+                tension[even + place] = lane(t, place)
+                total += lane(stored, place)
         energy[c] = total
 
 
 @kernel
-def stretch_force(i, x, edges, tension):
-    """Force on vertex i [N]."""
-    fx = fy = fz = 0.0
-    for q in range(edges.vertex_start[i], edges.vertex_start[i + 1]):
-        j = edges.vertex_other[q]
-        t = tension[edges.vertex_edge[q]]
-        fx += t * (x[j, 0] - x[i, 0])
-        fy += t * (x[j, 1] - x[i, 1])
-        fz += t * (x[j, 2] - x[i, 2])
-    return fx, fy, fz
+def stretch_four(e, f, g, h, rest_length, k, x, points, block):
+    """Tension per length and energy [J] of four edges, as lanes; their Hessian blocks into `block`."""
+    dx, dy, dz, _ = transposed(
+        load3(x, 3 * points[e, 0]) - load3(x, 3 * points[e, 1]),
+        load3(x, 3 * points[f, 0]) - load3(x, 3 * points[f, 1]),
+        load3(x, 3 * points[g, 0]) - load3(x, 3 * points[g, 1]),
+        load3(x, 3 * points[h, 0]) - load3(x, 3 * points[h, 1]),
+    )
+    length = larger(root(dx * dx + dy * dy + dz * dz), 1e-12 * rest_length)
+    inverse = 1.0 / length
+    stretch = length - rest_length
+    t = k * stretch * inverse
+    across = larger(t, spread(0.0))
+    s = root(k - across) * inverse
+    of_e, of_f, of_g, of_h = transposed(dx * s, dy * s, dz * s, across)
+    store4(block, 4 * e, of_e)
+    store4(block, 4 * f, of_f)
+    store4(block, 4 * g, of_g)
+    store4(block, 4 * h, of_h)
+    return t, 0.5 * k * stretch * stretch
+
+
+@kernel
+def stretch_force(i, here, x, edges, tension):
+    """Force on vertex i [N] as lanes; `here` is row i of x."""
+    total = spread(0.0)
+    for q in range(np.uint64(edges.vertex_start[i]), np.uint64(edges.vertex_start[i + 1])):
+        total = total + tension[edges.vertex_edge[q]] * (load3(x, 3 * edges.vertex_other[q]) - here)
+    return total
 
 
 @kernel

@@ -6,9 +6,11 @@ short-waved, so each vertex's own block is added to the multigrid cycle (additiv
 halves the iterations with short steps and takes two thirds of them with long ones.
 """
 
+import numpy as np
 from numba import prange
 
 from ..jit import parallel_kernel
+from ..lanes import lane, load4, rotated, spread
 
 #: Weight of the blocks beside the cycle; iterations hardly depend on it between 0.3 and 1.
 WEIGHT = 0.5
@@ -27,18 +29,18 @@ def invert_vertex_blocks(edges, hinges, chunks, hessian, terms, contact_count, i
             if hessian.pinned[i]:
                 inverse[i, :] = 0.0
                 continue
-            around = hessian.inertia[i]  # what resists in all directions
-            xx = yy = zz = xy = xz = yz = 0.0
-            for q in range(edges.vertex_start[i], edges.vertex_start[i + 1]):
-                block = hessian.edge_block[edges.vertex_edge[q]]
-                bx, by, bz = block[0], block[1], block[2]
-                around += block[3]
-                xx, yy, zz = xx + bx * bx, yy + by * by, zz + bz * bz
-                xy, xz, yz = xy + bx * by, xz + bx * bz, yz + by * bz
+            # of edges, sum of (x, y, z, across): lane by lane squared, and x y, y z, z x; `across` resists everywhere
+            squares, mixed, summed = spread(0.0), spread(0.0), spread(0.0)
+            for q in range(np.uint64(edges.vertex_start[i]), np.uint64(edges.vertex_start[i + 1])):
+                block = load4(hessian.edge_block, 4 * edges.vertex_edge[q])
+                squares = squares + block * block
+                mixed = mixed + block * rotated(block)
+                summed = summed + block
+            around = hessian.inertia[i] + lane(summed, 3)
             if hinge_count > 0:
-                for q in range(hinges.vertex_start[i], hinges.vertex_start[i + 1]):
-                    h, slot = hinges.vertex_entry[q] >> 2, hinges.vertex_entry[q] & 3
-                    around += hinges.stiffness[h] * hinges.weight[h, slot] ** 2
+                around += hinges.diagonal[i]
+            xx, yy, zz = lane(squares, 0), lane(squares, 1), lane(squares, 2)
+            xy, yz, xz = lane(mixed, 0), lane(mixed, 1), lane(mixed, 2)
             if tetrahedron_count > 0:
                 for q in range(hessian.tetrahedron_start[i], hessian.tetrahedron_start[i + 1]):
                     t, slot = hessian.tetrahedron_entry[q] >> 2, hessian.tetrahedron_entry[q] & 3

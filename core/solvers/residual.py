@@ -7,6 +7,7 @@ from ..forces.contact import contact_force
 from ..forces.stretch import stretch_force
 from ..forces.tetrahedra import tetrahedron_force
 from ..jit import parallel_kernel
+from ..lanes import load3, store3, triple
 
 
 @parallel_kernel
@@ -20,26 +21,17 @@ def gather_residual(
             if hessian.pinned[i]:
                 r[i, 0] = r[i, 1] = r[i, 2] = 0.0
                 continue
-            fx, fy, fz = stretch_force(i, x, edges, tension)
-            m = hessian.inertia[i]
-            fx += m * (target[i, 0] - x[i, 0]) + p * hessian.volume_gradient[i, 0]
-            fy += m * (target[i, 1] - x[i, 1]) + p * hessian.volume_gradient[i, 1]
-            fz += m * (target[i, 2] - x[i, 2]) + p * hessian.volume_gradient[i, 2]
+            here = load3(x, 3 * i)
+            force = stretch_force(i, here, x, edges, tension) + hessian.inertia[i] * (load3(target, 3 * i) - here)
+            force = force + p * load3(hessian.volume_gradient, 3 * i)
             if hinge_force.shape[0] > 0:
-                bx, by, bz = bend_force(i, hinges, hinge_force)
-                fx += bx
-                fy += by
-                fz += bz
+                force = force + bend_force(i, hinges, hinge_force)
             if squeezed.shape[0] > 0:
                 sx, sy, sz = tetrahedron_force(
                     i, hessian.tetrahedron_start, hessian.tetrahedron_entry, squeezed, hessian.tetrahedron_gradient
                 )
-                fx += sx
-                fy += sy
-                fz += sz
+                force = force + triple(sx, sy, sz)
             if contact_count > 0:
                 cx, cy, cz = contact_force(i, terms)
-                fx += cx
-                fy += cy
-                fz += cz
-            r[i, 0], r[i, 1], r[i, 2] = fx, fy, fz
+                force = force + triple(cx, cy, cz)
+            store3(r, 3 * i, force)

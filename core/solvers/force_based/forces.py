@@ -16,6 +16,7 @@ from ...forces.gas import evaluate_gas, volume_gradient
 from ...forces.stretch import evaluate_stretch, stretch_force
 from ...forces.tetrahedra import evaluate_tetrahedra, tetrahedron_force
 from ...jit import parallel_kernel
+from ...lanes import load3, store3, triple
 from ...model import FloatArray, Model
 from ...options import DEFAULTS, MethodOptions
 from ...plane import Planes
@@ -108,16 +109,12 @@ def gather_forces(
     for chunk in prange(chunks.body.shape[0]):
         p = pressure[chunks.body[chunk]]
         for i in range(chunks.start[chunk], chunks.start[chunk + 1]):
-            fx, fy, fz = stretch_force(i, x, edges, tension)
+            total = stretch_force(i, load3(x, 3 * i), x, edges, tension) + p * load3(volume_gradient, 3 * i)
             if hinge_force.shape[0] > 0:
-                bx, by, bz = bend_force(i, hinges, hinge_force)
-                fx, fy, fz = fx + bx, fy + by, fz + bz
+                total = total + bend_force(i, hinges, hinge_force)
             if squeezed.shape[0] > 0:
                 sx, sy, sz = tetrahedron_force(
                     i, tetrahedra.vertex_start, tetrahedra.vertex_entry, squeezed, tetrahedron_gradient
                 )
-                fx, fy, fz = fx + sx, fy + sy, fz + sz
-            m = mass[i]
-            force[i, 0] = fx + m * gravity[0] + p * volume_gradient[i, 0]
-            force[i, 1] = fy + m * gravity[1] + p * volume_gradient[i, 1]
-            force[i, 2] = fz + m * gravity[2] + p * volume_gradient[i, 2]
+                total = total + triple(sx, sy, sz)
+            store3(force, 3 * i, total + mass[i] * triple(gravity[0], gravity[1], gravity[2]))
