@@ -37,6 +37,7 @@ from ..state import StuckContacts
 from .edge_shares import EdgeShares
 from .residual import gather_residual
 from .rules import lagged_gas
+from .sums import equal
 
 #: Contact stiffness of two solids in units of the lighter mass / stage time^2, at rest; and, as they close in, for each
 #: thickness that they would move by in a stage.
@@ -147,7 +148,7 @@ class StageEnergy:
         again where it was computed last.
         """
         model = self.model
-        if not (np.array_equal(x, self._known_x) and np.array_equal(self._gas, self._known_gas)):
+        if not (equal(x, self._known_x) and np.array_equal(self._gas, self._known_gas)):
             if model.rigid_count:
                 np.subtract(x[model.vertex_count : model.moving_point_count], poses[self._owner, :3], out=self.arm)
             self._gas_sum = self._bodies_energy(x)

@@ -31,6 +31,7 @@ from .losses import Losses
 from .momentum import MomentumBalance
 from .newton import NewtonSettings, StageMinimiser
 from .step_error import LONGER_BELOW, StepError
+from .sums import sum_moments, weighted_squares
 
 GAMMA = 1.0 - 1.0 / math.sqrt(2.0)
 
@@ -69,6 +70,7 @@ class ImplicitSolver:
         self._step_error = StepError(model, GAMMA, options.step_error) if joins else None
         self._error = math.inf  # of the last step, in units of what is allowed
         self._planes = Planes(model)
+        self._moment = np.zeros(3)
 
     @property
     def counts(self) -> Counts:
@@ -325,8 +327,7 @@ class ImplicitSolver:
 
     def _kinetic_energy(self, velocities: FloatArray, rigid: RigidMotion) -> float:
         model = self.model
-        v = velocities[: model.vertex_count]
-        energy = 0.5 * float(np.einsum("i,ij,ij->", model.vertex_mass, v, v))
+        energy = 0.5 * weighted_squares(model.vertex_mass, velocities)
         if model.rigid_count:
             inverse = np.empty((model.rigid_count, 3, 3))
             turned_tensors(rigid.pose, model.rigid.inverse_inertia, inverse)
@@ -338,11 +339,11 @@ class ImplicitSolver:
     def _potential_energy(self, x: FloatArray, poses: FloatArray, gas: FloatArray) -> float:
         """Elastic energy, contact, gas and height [J] at x, which the minimiser has evaluated last."""
         model = self.model
-        height = x[: model.vertex_count] - model.rest_positions[: model.vertex_count]
-        # einsum, not @: BLAS would start threads of its own, twice as slow here, with sums that depend on their number
-        weight = float(np.einsum("i,ij,j->", model.vertex_mass, height, model.gravity))
-        height = poses[:, :3] - model.rigid.centre
-        weight += float(np.einsum("i,ij,j->", model.rigid.mass, height, model.gravity))
+        sum_moments(model.vertex_mass, x, model.rest_positions, self._moment)
+        weight = float((self._moment * model.gravity).sum())
+        if model.rigid_count:
+            height = poses[:, :3] - model.rigid.centre
+            weight += float(np.einsum("i,ij,j->", model.rigid.mass, height, model.gravity))
         return self._minimiser.energy.stored_energy(gas) - weight
 
     def _unnoticed_energy(self, time: float) -> float:

@@ -27,6 +27,7 @@ from ..topology import triangle_areas
 from .counts import Counts
 from .energy import StageEnergy
 from .preconditioner import precondition
+from .sums import inner
 
 #: Contact stiffness in units of (pressure x vertex area / thickness): a patch rests at about a third of the thickness.
 PRESSURE_CONTACT = 10.0
@@ -332,8 +333,7 @@ class StageMinimiser:
 
     def _search_line(self, total: float, halvings: int) -> float:
         """Go along the step, halved until the energy is sufficiently below `total`; returns by how much [J], or 0."""
-        # einsum, not vdot: BLAS would start its own threads, twice as slow here, with sums that depend on their number
-        slope = float(np.einsum("ij,ij->", self._force, self._step))
+        slope = inner(self._force, self._step)
         if not slope > 0.0:
             return 0.0
         rounding = 1e-12 * abs(total)
