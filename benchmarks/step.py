@@ -38,9 +38,8 @@ PHASES = {
     "search": [(broad.ContactSearch, name) for name in ("search", "still_valid", "recover")],
     "gaps": [(energy, "evaluate_gaps")],
     "evaluate": [(energy.StageEnergy, "evaluate")],
-    "linearise": [(energy.StageEnergy, name) for name in ("linearise", "residual", "contact_diagonal")]
-    + [(newton, "set_extra_diagonal")],
-    "conjugate gradients": [(newton, "conjugate_gradient")],
+    "linearise": [(energy.StageEnergy, name) for name in ("linearise", "residual")],
+    "conjugate gradients": [(newton, "newton_direction")],
     "keep apart": [(newton.StageMinimiser, "_keep_apart")],
     "line search": [(newton.StageMinimiser, "_search_line")],
     "momentum": [(momentum.MomentumBalance, name) for name in ("start", "add_forces", "take_back", "settle")],

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 import shapes
 from flat_scene import AMBIENT, gas_law_error, in_plane, loop_world, momenta, out_of_plane, ring_strain, run
-from softpressure_ext.core.linear.conjugate_gradient import Scratch, conjugate_gradient
-from softpressure_ext.core.linear.multigrid import set_extra_diagonal
+from softpressure_ext.core.linear.conjugate_gradient import Scratch
+from softpressure_ext.core.linear.direction import newton_direction
 from softpressure_ext.core.plane import Planes
 from softpressure_ext.core.solvers.force_based.forces import SoftForces
 from softpressure_ext.core.solvers.newton import NewtonSettings, StageMinimiser
@@ -99,16 +99,14 @@ def test_conjugate_gradients_solve_the_projected_system(bent):
     energy.evaluate(x, np.zeros((0, 7)))
     energy.linearise(x)
     right = np.random.default_rng(6).standard_normal((n, 3))
-    scratch = Scratch.of(model)
-    energy.vertex_blocks(scratch.inverse)
-    set_extra_diagonal(minimiser._multigrid.levels, np.zeros((n, 3)))
+    scratch, diagonal = Scratch.of(model), np.zeros((n, 3))
 
     def solve(r):
         found = np.zeros((n, 3))
-        iterations = conjugate_gradient(
+        iterations = newton_direction(
             model.edges, model.hinges, model.chunks, energy.hessian, energy.acting, energy.acting_count,
-            energy.contact_stretched, minimiser._multigrid.levels, r.copy(), scratch, 1e-10,
-            np.zeros(model.moving_count), 400, found,
+            energy.contact_stretched, model.point_body, minimiser._multigrid.levels, diagonal, r.copy(), scratch,
+            1e-10, np.zeros(model.moving_count), 400, found,
         )  # fmt: skip
         assert iterations < 400
         return found

@@ -7,8 +7,8 @@ import rigid_reference
 from rigid_scene import BEND, GAUGE, MASS, MODULUS, TAU, Pile
 from softpressure_ext.core import assembly
 from softpressure_ext.core.forces.rigid_inertia import evaluate_rigid_inertia
-from softpressure_ext.core.linear.conjugate_gradient import Scratch, conjugate_gradient, join_islands, multiply
-from softpressure_ext.core.linear.multigrid import set_extra_diagonal
+from softpressure_ext.core.linear.conjugate_gradient import Scratch, join_islands, multiply
+from softpressure_ext.core.linear.direction import newton_direction
 from softpressure_ext.core.linear.rigid_blocks import solve_blocks
 from softpressure_ext.core.solvers.energy import SOLID_CONTACT, SOLID_RELAXATION
 from softpressure_ext.core.solvers.preconditioner import precondition
@@ -167,7 +167,6 @@ def dense_hessian(pile):
 
 def prepared(pile):
     scratch = Scratch.of(pile.model)
-    pile.energy.vertex_blocks(scratch.inverse)
     pile.energy.rigid_blocks(scratch.blocks)
     join_islands(
         pile.energy.acting_count,
@@ -227,16 +226,14 @@ def test_conjugate_gradients_solve_the_assembled_system(pile):
     expected[free] = np.linalg.solve(matrix[np.ix_(free, free)], right.ravel()[free])
     multigrid = precondition(model, energy.inertia)
     diagonal = np.zeros((model.vertex_count, 3))
-    energy.contact_diagonal(diagonal)
-    assert diagonal.max() > energy.inertia.max()  # contact matters in this system
-    set_extra_diagonal(multigrid.levels, diagonal)
     solution = np.zeros((model.unknown_count, 3))
-    iterations = conjugate_gradient(
+    iterations = newton_direction(
         model.edges, model.hinges, model.chunks, energy.hessian, energy.acting, energy.acting_count,
-        energy.contact_stretched, multigrid.levels, right.copy(), scratch, 1e-10,
-            np.zeros(model.moving_count), 400, solution,
+        energy.contact_stretched, model.point_body, multigrid.levels, diagonal, right.copy(), scratch,
+        1e-10, np.zeros(model.moving_count), 400, solution,
     )  # fmt: skip
     assert iterations < 100
+    assert diagonal.max() > energy.inertia.max()  # contact matters in this system
     # the preconditioned residual has fallen by 1e-10; what it says of the error is worse by the root of the
     # preconditioned condition number, below 1e3
     np.testing.assert_allclose(solution.ravel(), expected, rtol=0, atol=1e-7 * np.abs(expected).max())

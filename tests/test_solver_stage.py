@@ -7,8 +7,8 @@ import shapes
 from softpressure_ext.core import ModelBuilder, assembly
 from softpressure_ext.core.collide.broad import ContactSearch
 from softpressure_ext.core.collide.contacts import Contacts
-from softpressure_ext.core.linear.conjugate_gradient import Scratch, conjugate_gradient, join_islands
-from softpressure_ext.core.linear.multigrid import set_extra_diagonal
+from softpressure_ext.core.linear.conjugate_gradient import Scratch
+from softpressure_ext.core.linear.direction import newton_direction
 from softpressure_ext.core.solvers.energy import StageEnergy
 from softpressure_ext.core.solvers.preconditioner import precondition
 from softpressure_ext.core.state import State, StuckContacts
@@ -132,15 +132,6 @@ def dense_hessian(balls):
     return total.reshape(3 * n, 3 * n)
 
 
-def scratch_of(model, energy):
-    scratch = Scratch.of(model)
-    energy.vertex_blocks(scratch.inverse)
-    join_islands(
-        energy.acting_count, energy.acting.points, model.point_body, scratch.island, np.zeros(model.moving_count)
-    )
-    return scratch
-
-
 def test_conjugate_gradients_solve_the_assembled_system(balls):
     model, energy = balls.model, balls.energy
     n = model.vertex_count
@@ -151,17 +142,14 @@ def test_conjugate_gradients_solve_the_assembled_system(balls):
     expected[free] = np.linalg.solve(matrix[np.ix_(free, free)], right.ravel()[free])
     multigrid = precondition(model, energy.inertia)
     diagonal = np.zeros((n, 3))
-    energy.contact_diagonal(diagonal)
-    assert diagonal.max() > energy.inertia.max()  # contact matters in this system
-    set_extra_diagonal(multigrid.levels, diagonal)
-    scratch = scratch_of(model, energy)
     solution = np.zeros((n, 3))
-    iterations = conjugate_gradient(
+    iterations = newton_direction(
         model.edges, model.hinges, model.chunks, energy.hessian, energy.acting, energy.acting_count,
-        energy.contact_stretched, multigrid.levels, right.copy(), scratch, 1e-10,
-            np.zeros(model.moving_count), 400, solution,
+        energy.contact_stretched, model.point_body, multigrid.levels, diagonal, right.copy(), Scratch.of(model),
+        1e-10, np.zeros(model.moving_count), 400, solution,
     )  # fmt: skip
     assert iterations < 400
+    assert diagonal.max() > energy.inertia.max()  # contact matters in this system
     # the preconditioned residual has fallen by 1e-10; what it says of the error is worse by the root of the
     # preconditioned condition number, below 1e3
     np.testing.assert_allclose(solution.ravel(), expected, rtol=0, atol=1e-7 * np.abs(expected).max())
@@ -171,11 +159,10 @@ def test_conjugate_gradients_do_nothing_where_the_residual_is_small_enough(balls
     model, energy = balls.model, balls.energy
     n = model.vertex_count
     multigrid = precondition(model, energy.inertia)
-    scratch = scratch_of(model, energy)
-    solution = np.ones((n, 3))
-    iterations = conjugate_gradient(
+    scratch, solution = Scratch.of(model), np.ones((n, 3))
+    iterations = newton_direction(
         model.edges, model.hinges, model.chunks, energy.hessian, energy.acting, energy.acting_count,
-        energy.contact_stretched, multigrid.levels, balls.residual(balls.x), scratch, 0.1,
-        np.full(model.moving_count, 1e300), 400, solution,
+        energy.contact_stretched, model.point_body, multigrid.levels, np.zeros((n, 3)), balls.residual(balls.x),
+        scratch, 0.1, np.full(model.moving_count, 1e300), 400, solution,
     )  # fmt: skip
     assert iterations == 0 and (scratch.islands[0, 0] > 0.0) and (solution == 0.0).all()

@@ -12,24 +12,20 @@ import numpy as np
 from ..collide.contacts import Contacts, index_vertices
 from ..collide.narrow import evaluate_gaps
 from ..forces.attachment import attachment_energy, evaluate_attachments, turned_offsets
-from ..forces.bend import evaluate_bend
+from ..forces.bodies import evaluate_bodies
 from ..forces.contact import (
     BLOCK_SIZE,
     ContactTerms,
     add_wrenches,
     collect_acting,
-    contact_diagonal,
     evaluate_contact,
 )
 from ..forces.friction import FrictionLag, evaluate_friction, friction_energy, settle_friction, slip_velocities
-from ..forces.gas import evaluate_gas, gas_law, volume_gradient
+from ..forces.gas import evaluate_gas, gas_law
 from ..forces.inertia import inertia_energy
 from ..forces.rigid_inertia import evaluate_rigid_inertia
-from ..forces.stretch import evaluate_stretch
-from ..forces.tetrahedra import evaluate_tetrahedra
 from ..linear.conjugate_gradient import Hessian
 from ..linear.rigid_blocks import factor_blocks
-from ..linear.vertex_blocks import invert_vertex_blocks
 from ..model import BoolArray, FloatArray, IntArray, Model
 from ..options import DEFAULTS, MethodOptions
 from ..rigid.motion import turned_tensors
@@ -221,12 +217,11 @@ class StageEnergy:
     def _bodies_energy(self, x: FloatArray) -> float:
         """Gas at x [J]; stretch, with the tetrahedra, and bend are left in the chunk sums."""
         model, chunks, sums = self.model, self.model.chunks, self._chunk_sums
-        evaluate_stretch(x, model.edges, chunks, self._tension, self._edge_block, sums[1])
-        if len(self._hinge_force):
-            evaluate_bend(x, model.hinges, chunks, self._sharp_turn, self._hinge_force, sums[2])
-        if len(self._squeezed):
-            evaluate_tetrahedra(x, model.tetrahedra, self._squeezed, self._tetrahedron_gradient, sums[1])
-        volume_gradient(x, model.body_point_start, model.fans, chunks, self._volume_gradient, sums[3])
+        evaluate_bodies(
+            x, model.body_point_start, model.edges, model.hinges, model.tetrahedra, model.fans, chunks, self._tension,
+            self._edge_block, self._sharp_turn, self._hinge_force, self._squeezed, self._tetrahedron_gradient,
+            self._volume_gradient, sums[1:],
+        )  # fmt: skip
         evaluate_gas(
             sums[3], chunks, model.rest_volume, self._gas, model.ambient_pressure,
             self.volume, self.pressure, self._gas_stiffness, self._gas_energy,
@@ -279,17 +274,6 @@ class StageEnergy:
             turned_tensors(self._poses, self.model.rigid.inertia, hessian.rigid_inertia)
             np.divide(hessian.rigid_inertia, self.stage_time**2, out=hessian.rigid_inertia)
             factor_blocks(hessian.rigid_mass, hessian.rigid_inertia, self.acting, hessian.rigid_point_start, blocks)
-
-    def vertex_blocks(self, inverse: FloatArray) -> None:
-        """Inverse blocks of the vertices, as the preconditioner adds them, shape (vertex_count, 6)."""
-        model = self.model
-        invert_vertex_blocks(
-            model.edges, model.hinges, model.chunks, self.hessian, self.acting, self.acting_count, inverse
-        )
-
-    def contact_diagonal(self, diagonal: FloatArray) -> None:
-        """Diagonal of the contact stiffness [N/m], shape (vertex_count, 3)."""
-        contact_diagonal(self.model.chunks, self.acting, diagonal)
 
     def stored_energy(self, gas: FloatArray) -> float:
         """All that is stored [J] where E was last evaluated, if the membranes held nRT = `gas` [J]."""

@@ -16,8 +16,8 @@ from ..collide.candidates import Candidates
 from ..collide.mobility import Mobility
 from ..collide.step_bound import StepBound
 from ..jit import kernel
-from ..linear.conjugate_gradient import Scratch, conjugate_gradient, join_islands
-from ..linear.multigrid import set_extra_diagonal
+from ..linear.conjugate_gradient import Scratch
+from ..linear.direction import newton_direction
 from ..model import FloatArray, IntArray, Model
 from ..options import DEFAULTS, MethodOptions
 from ..plane import Planes
@@ -228,19 +228,15 @@ class StageMinimiser:
             energy.residual(self.x, self._force)
             self._planes.hold(self._force)
             self._residual[:] = self._force
-            energy.contact_diagonal(self._diagonal)
-            set_extra_diagonal(self._multigrid.levels, self._diagonal)
-            energy.vertex_blocks(self._scratch.inverse)
             energy.rigid_blocks(self._scratch.blocks)
             # without contacts the energy is nearly quadratic: one accurate step is enough
             loose, reduction = 1.0, settings.linear_tolerance
             if not self.contacts.count:
                 loose, reduction = FREE_TOLERANCE, FREE_TOLERANCE * settings.newton_tolerance
-            join_islands(energy.acting_count, energy.acting.points, model.point_body, island, enough)
-            iterations = conjugate_gradient(
+            iterations = newton_direction(
                 model.edges, model.hinges, model.chunks, energy.hessian, energy.acting, energy.acting_count,
-                energy.contact_stretched, self._multigrid.levels, self._residual, self._scratch,
-                reduction, enough, settings.linear_limit, self._direction,
+                energy.contact_stretched, model.point_body, self._multigrid.levels, self._diagonal, self._residual,
+                self._scratch, reduction, enough, settings.linear_limit, self._direction,
             )  # fmt: skip
             counts.linear_iterations += iterations
             if iterations == 0:

@@ -11,10 +11,11 @@ import numpy as np
 from numba import prange
 
 from ...forces.attachment import evaluate_attachments, turned_offsets
-from ...forces.bend import bend_force, evaluate_bend
-from ...forces.gas import evaluate_gas, volume_gradient
-from ...forces.stretch import evaluate_stretch, stretch_force
-from ...forces.tetrahedra import evaluate_tetrahedra, tetrahedron_force
+from ...forces.bend import bend_force
+from ...forces.bodies import evaluate_bodies
+from ...forces.gas import evaluate_gas
+from ...forces.stretch import stretch_force
+from ...forces.tetrahedra import tetrahedron_force
 from ...jit import parallel_kernel
 from ...lanes import load3, store3, triple
 from ...model import FloatArray, Model
@@ -57,12 +58,11 @@ class SoftForces:
         """
         model, chunks, sums = self._model, self._model.chunks, self._chunk_sums
         self.evaluations += 1
-        evaluate_stretch(x, model.edges, chunks, self._tension, self._edge_block, sums[0])
-        if len(self._hinge_force):
-            evaluate_bend(x, model.hinges, chunks, self._sharp_turn, self._hinge_force, sums[1])
-        if len(self._squeezed):
-            evaluate_tetrahedra(x, model.tetrahedra, self._squeezed, self._tetrahedron_gradient, sums[0])
-        volume_gradient(x, model.body_point_start, model.fans, chunks, self._volume_gradient, sums[2])
+        evaluate_bodies(
+            x, model.body_point_start, model.edges, model.hinges, model.tetrahedra, model.fans, chunks, self._tension,
+            self._edge_block, self._sharp_turn, self._hinge_force, self._squeezed, self._tetrahedron_gradient,
+            self._volume_gradient, sums,
+        )  # fmt: skip
         if self._gas_rules is not None:
             self._gas_rules.spread(x, self._volume_gradient)
             sums[2] = 0.0

@@ -1,0 +1,28 @@
+"""The direction of a Newton step: the preconditioner brought up to date, then conjugate gradients.
+
+One kernel, for taking its arguments apart costs as much as a small body's product.
+"""
+
+from ..forces.contact import contact_diagonal
+from ..jit import kernel
+from .conjugate_gradient import conjugate_gradient, join_islands
+from .multigrid import set_extra_diagonal
+from .vertex_blocks import invert_vertex_blocks
+
+
+@kernel
+def newton_direction(
+    edges, hinges, chunks, hessian, terms, contact_count, stretched, point_body, levels, diagonal, residual, scratch,
+    tolerance, enough, limit, u,
+):  # fmt: skip
+    """`conjugate_gradient` with the preconditioner, but for the factors of rigid bodies, and the islands of `hessian`
+    and `terms`. `diagonal`: scratch [N/m], shape (vertex_count, 3), what contacts add to the multigrid's.
+    """
+    contact_diagonal(chunks, terms, diagonal)
+    set_extra_diagonal(levels, diagonal)
+    invert_vertex_blocks(edges, hinges, chunks, hessian, terms, contact_count, scratch.inverse)
+    join_islands(contact_count, terms.points, point_body, scratch.island, enough)
+    return conjugate_gradient(
+        edges, hinges, chunks, hessian, terms, contact_count, stretched, levels, residual, scratch, tolerance, enough,
+        limit, u,
+    )  # fmt: skip
