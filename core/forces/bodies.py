@@ -16,7 +16,7 @@ def evaluate_bodies(
     tetrahedron_gradient, gradient, sums,
 ):  # fmt: skip
     """Fill the arrays of the four kernels; `sums`, shape (3, chunk_count): energy [J] of springs and tetrahedra, of
-    hinges, and volume [m^3] per chunk.
+    hinges, and volume [m^3] per chunk. Returns the sum of the energies.
     """
     evaluate_stretch(x, edges, chunks, tension, edge_block, sums[0])
     if hinge_force.shape[0] > 0:
@@ -24,3 +24,4 @@ def evaluate_bodies(
     if squeezed.shape[0] > 0:
         evaluate_tetrahedra(x, tetrahedra, squeezed, tetrahedron_gradient, sums[0])
     volume_gradient(x, body_point_start, fans, chunks, gradient, sums[2])
+    return sums[0].sum() + sums[1].sum()

@@ -60,7 +60,10 @@ def gas_law(volume, rest_volume, gas, ambient):
 
 @kernel
 def evaluate_gas(chunk_volume, chunks, rest_volume, gas, ambient, volume, pressure, stiffness, energy):
-    """Volume [m^3], gauge pressure [Pa], gas stiffness [Pa/m^3] and energy [J] of each membrane's gas; 0 without."""
+    """Volume [m^3], gauge pressure [Pa], gas stiffness [Pa/m^3] and energy [J] of each membrane's gas; 0 without.
+
+    Returns the sum of the energies.
+    """
     for body in range(volume.shape[0]):
         if rest_volume[body] == 0.0:
             volume[body] = pressure[body] = stiffness[body] = energy[body] = 0.0
@@ -70,3 +73,4 @@ def evaluate_gas(chunk_volume, chunks, rest_volume, gas, ambient, volume, pressu
             total += chunk_volume[chunk]
         volume[body] = total
         pressure[body], stiffness[body], energy[body] = gas_law(total, rest_volume[body], gas[body], ambient)
+    return energy.sum()

@@ -102,7 +102,7 @@ class StageEnergy:
         self._known_x = np.full((model.point_count, 3), np.nan)
         self._known_gas = np.zeros(model.membrane_count)
         self._contacts_known = False
-        self._gas_sum = 0.0
+        self._deformation = self._gas_sum = 0.0  # energy of springs, hinges and tetrahedra, and of the gas [J]
         self._smooth_energy = 0.0
         self._elapsed = stage_time
         self._offset = np.zeros((len(model.attachments.stiffness), 3))
@@ -147,19 +147,19 @@ class StageEnergy:
         if not (equal(x, self._known_x) and np.array_equal(self._gas, self._known_gas)):
             if model.rigid_count:
                 np.subtract(x[model.vertex_count : model.moving_point_count], poses[self._owner, :3], out=self.arm)
-            self._gas_sum = self._bodies_energy(x)
+            self._evaluate_bodies(x)
             self._known_x[:] = x
             self._known_gas[:] = self._gas
             self._contacts_known = False
         if not self._contacts_known:
-            self.elastic_energy = float(self._chunk_sums[1:3].sum()) + self._contact_energy(x)
+            self.elastic_energy = self._deformation + self._contact_energy(x)
             self._contacts_known = True
-        inertia_energy(x, self._target, self.inertia, model.chunks, self._chunk_sums[0])
+        moving = inertia_energy(x, self._target, self.inertia, model.chunks, self._chunk_sums[0])
         self._poses[:] = poses
         rigid = evaluate_rigid_inertia(
             poses, self._rigid_target, model.rigid.mass, model.rigid.second_moment, self.stage_time, self._rigid_force
         )
-        self._smooth_energy = float(self._chunk_sums[0].sum()) + rigid + (self._gas_sum + self.elastic_energy)
+        self._smooth_energy = moving + rigid + (self._gas_sum + self.elastic_energy)
         if self._gas_rules is not None:
             self._smooth_energy += self._gas_rules.energy(x)
         return self._smooth_energy + self._friction_energy(x)
@@ -214,19 +214,18 @@ class StageEnergy:
         )  # fmt: skip
         index_vertices(self.acting_count, acting.points, acting.vertex_start, acting.vertex_entry)
 
-    def _bodies_energy(self, x: FloatArray) -> float:
-        """Gas at x [J]; stretch, with the tetrahedra, and bend are left in the chunk sums."""
+    def _evaluate_bodies(self, x: FloatArray) -> None:
+        """Springs, hinges, tetrahedra and gas at x."""
         model, chunks, sums = self.model, self.model.chunks, self._chunk_sums
-        evaluate_bodies(
+        self._deformation = evaluate_bodies(
             x, model.body_point_start, model.edges, model.hinges, model.tetrahedra, model.fans, chunks, self._tension,
             self._edge_block, self._sharp_turn, self._hinge_force, self._squeezed, self._tetrahedron_gradient,
             self._volume_gradient, sums[1:],
         )  # fmt: skip
-        evaluate_gas(
+        self._gas_sum = evaluate_gas(
             sums[3], chunks, model.rest_volume, self._gas, model.ambient_pressure,
             self.volume, self.pressure, self._gas_stiffness, self._gas_energy,
         )  # fmt: skip
-        return float(self._gas_energy.sum())
 
     def _contact_energy(self, x: FloatArray) -> float:
         """Normal contact at x [J]."""

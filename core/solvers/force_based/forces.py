@@ -58,7 +58,7 @@ class SoftForces:
         """
         model, chunks, sums = self._model, self._model.chunks, self._chunk_sums
         self.evaluations += 1
-        evaluate_bodies(
+        self.elastic_energy = evaluate_bodies(
             x, model.body_point_start, model.edges, model.hinges, model.tetrahedra, model.fans, chunks, self._tension,
             self._edge_block, self._sharp_turn, self._hinge_force, self._squeezed, self._tetrahedron_gradient,
             self._volume_gradient, sums,
@@ -67,11 +67,10 @@ class SoftForces:
             self._gas_rules.spread(x, self._volume_gradient)
             sums[2] = 0.0
             sums[2, self._gas_start] = self._gas_rules.volumes(x)
-        evaluate_gas(
+        self.gas_energy = evaluate_gas(
             sums[2], chunks, model.rest_volume, gas, model.ambient_pressure,
             self._volume, self._pressure, self._gas_stiffness, self._gas_energy,
         )  # fmt: skip
-        self.elastic_energy, self.gas_energy = float(sums[:2].sum()), float(self._gas_energy.sum())
         gather_forces(
             x, model.vertex_mass, model.gravity, model.edges, model.hinges, chunks, self._tension, self._hinge_force,
             self._pressure, self._volume_gradient, model.tetrahedra, self._squeezed, self._tetrahedron_gradient, force,
