@@ -94,6 +94,7 @@ class EdgeQuery:
         rows = slice(first, first + len(pairs))
         bodies = surfaces.edge_body[pairs]
         contacts.edge_start = first
+        contacts.forget_edges()
         contacts.count = first + len(pairs)
         contacts.kind[rows] = EDGE_EDGE
         contacts.points[rows] = surfaces.edges[pairs].reshape(-1, 4)

@@ -10,7 +10,7 @@ it adds no physics of its own.
 import numpy as np
 
 from ..collide.contacts import Contacts, index_vertices
-from ..collide.narrow import evaluate_gaps
+from ..collide.narrow import evaluate_gaps, measure_all_edges
 from ..forces.attachment import attachment_energy, evaluate_attachments, turned_offsets
 from ..forces.bend import evaluate_bend
 from ..forces.contact import (
@@ -237,7 +237,7 @@ class StageEnergy:
         contacts, count = self.contacts, self.contacts.count
         if count == 0:
             return 0.0
-        evaluate_gaps(x, contacts, self.model.surfaces)
+        evaluate_gaps(x, contacts, self.model.surfaces, whole=False)
         evaluate_contact(
             count, contacts.gap, contacts.thickness, self._contact_scale,
             self.normal_force, self._contact_stiffness, self._block_energy,
@@ -357,6 +357,8 @@ class StageEnergy:
 
     def renew_shares(self, x: FloatArray, poses: FloatArray, body_scale: FloatArray, move: FloatArray) -> float:
         """Let edges come and go at the start of a substep at x; returns by how much the energy changes [J]."""
+        if not np.array_equal(x, self.contacts.known_x):
+            measure_all_edges(x, self.contacts)
         if not self.contacts.renew_shares():
             return 0.0
         before = self.elastic_energy
