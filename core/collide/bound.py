@@ -112,12 +112,14 @@ def limit_rows(
     slot_scale, held,
 ):  # fmt: skip
     """Factors of each slot of each row that is near, and whether it is."""
+    known = distance.shape[0] > 0
+    longest = length.max() if known else np.inf
     for chunk in numba.prange((count + CHUNK - 1) // CHUNK):
         for row in range(chunk * CHUNK, min(count, (chunk + 1) * CHUNK)):
             held[row] = False
-            if side[row] < 0:
+            if side[row] < 0 or longest < SHARE_OF_BOTH * (distance[row] if known else 0.0):
                 continue
-            if distance.shape[0] > 0:
+            if known:
                 farthest = 0.0
                 for slot in range(4):
                     if points[row, slot] < length.shape[0]:

@@ -60,16 +60,20 @@ def shorten_whole(x, count, points, kind, side, bodies, vertex_count, vertex_bod
     distance: of each row at x [m], or none if they are not known.
     """
     share = np.ones(turn.shape[0])
-    length = np.zeros(vertex_count)
+    length, longest = np.zeros(vertex_count), 0.0
     for vertex in range(vertex_count):
         length[vertex] = math.sqrt(move[vertex, 0] ** 2 + move[vertex, 1] ** 2 + move[vertex, 2] ** 2)
+        longest = max(longest, length[vertex])
+    known = distance.shape[0] > 0
     near = 0  # rows that may be closed too far: of each, the direction from its second side to its first, and the room
     row_of = np.empty(count, np.int64)
     direction = np.empty((count, 4))
     for row in range(count):
+        if known and longest < SHARE * distance[row]:
+            continue
         if side[row] < 0 or bodies[row, 0] == bodies[row, 1]:
             continue
-        if distance.shape[0] > 0:
+        if known:
             farthest = 0.0
             for slot in range(4):
                 if points[row, slot] < vertex_count:
