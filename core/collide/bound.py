@@ -13,7 +13,7 @@ import numba
 import numpy as np
 
 from ..forces.contact import rigid_point_step
-from ..jit import kernel, parallel_kernel
+from ..jit import inline_kernel, kernel, parallel_kernel
 from ..model import FloatArray, Model
 from .contacts import EDGE_EDGE, POINT_TRIANGLE, Contacts
 from .edge_gaps import across
@@ -178,7 +178,7 @@ def limit_along(nx, ny, nz, d, x, step, whole, turn, bodies, unknown, arm, point
     return least
 
 
-@kernel
+@inline_kernel
 def share_of(point, nx, ny, nz, room, ahead, step, whole, turn, bodies, row, unknown, arm, vertex_count):
     """Share of its step that a moving point may take to go at most `room` [m] farther along the unit vector n than a
     plane that goes `ahead` [m] itself.
@@ -254,7 +254,7 @@ def limit_edges(x, step, whole, turn, bodies, unknown, arm, points, apex, row, v
         limit_between(x, step, whole, turn, bodies, unknown, arm, bx, by, bz, points, row, vertex_count, slot_scale)
 
 
-@kernel
+@inline_kernel
 def height(x, point, nx, ny, nz):
     """How far a point lies along a unit vector [m]."""
     return x[point, 0] * nx + x[point, 1] * ny + x[point, 2] * nz

@@ -32,7 +32,7 @@ SAME_DIRECTION = math.cos(math.radians(30.0))
 ROUNDING = 1e-9
 
 #: Share of the thickness by which points may move before edges without a share are measured anew.
-NEARBY = 0.25
+NEARBY = 0.5
 
 MOST_AROUND_CORNER = 4096  # ends the walk in a mesh whose neighbours are inconsistent
 
