@@ -153,7 +153,7 @@ def limit_rows(
                     )
 
 
-@kernel
+@inline_kernel
 def limit_along(nx, ny, nz, d, x, step, whole, turn, bodies, unknown, arm, points, row, vertex_count, slot_scale):
     """Factors of a row's slots for a plane with unit normal n, d [m] between both sides; returns the least."""
     last = vertex_count + unknown.shape[0]
@@ -260,7 +260,7 @@ def height(x, point, nx, ny, nz):
     return x[point, 0] * nx + x[point, 1] * ny + x[point, 2] * nz
 
 
-@kernel
+@inline_kernel
 def limit_between(x, step, whole, turn, bodies, unknown, arm, nx, ny, nz, points, row, vertex_count, slot_scale):
     """Factors of the slots of a row of two edges for a plane between them with unit normal n; returns a mark.
 

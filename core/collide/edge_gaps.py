@@ -19,7 +19,7 @@ import math
 import numba
 import numpy as np
 
-from ..jit import kernel, parallel_kernel
+from ..jit import inline_kernel, kernel, parallel_kernel
 from .features import closest_on_edges_of
 
 CHUNK = 128  # rows per unit of parallel work
@@ -81,7 +81,7 @@ def measure_ways(x, known, way):
         way[i] = ROUNDED_UP * math.sqrt(dx * dx + dy * dy + dz * dz)
 
 
-@kernel
+@inline_kernel
 def measure_edges(x, points, apex, row, weights, normal, distance):
     """Write weights, normal and distance of a row; returns the places of the closest points and the normal."""
     p, p_end, q, q_end = points[row, 0], points[row, 1], points[row, 2], points[row, 3]
@@ -100,7 +100,7 @@ def measure_edges(x, points, apex, row, weights, normal, distance):
     return s, t, nx, ny, nz
 
 
-@kernel
+@inline_kernel
 def across(x, p, p_end, q, q_end):
     """Unit vector across two edges and the squared sine of their angle; +z and 0 where they are parallel."""
     ex, ey, ez = x[p_end, 0] - x[p, 0], x[p_end, 1] - x[p, 1], x[p_end, 2] - x[p, 2]
@@ -135,7 +135,7 @@ def owned_share(x, points, apex, soft, row, nx, ny, nz, thickness):
     return clear * stands
 
 
-@kernel
+@inline_kernel
 def bulge_of(x, points, apex, row, edge, nx, ny, nz):
     """How far [m] the row's first (0) or second (1) edge stands out along -n over its two triangles, and the sine of
     the angle by which the way -n leads into one of them. Infinite at a border.

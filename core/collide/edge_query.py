@@ -6,7 +6,7 @@ Every edge belongs to one of its triangles and so to one leaf of its body's tree
 import numpy as np
 from numpy.typing import NDArray
 
-from ..jit import kernel
+from ..jit import inline_kernel, kernel
 from ..model import FloatArray, IntArray, Model
 from .contacts import EDGE_EDGE, RIGHT_SIDE, WRONG_SIDE, Contacts
 from .features import closest_on_edges_of, edge_meets
@@ -234,7 +234,7 @@ def is_listed(point, body, listed_start, listed_body):
     return False
 
 
-@kernel
+@inline_kernel
 def boxes_apart(box, a, b, radius):
     """Whether two nodes' boxes are farther apart than the radius along an axis."""
     for axis in range(3):
@@ -243,13 +243,13 @@ def boxes_apart(box, a, b, radius):
     return False
 
 
-@kernel
+@inline_kernel
 def box_size(box, node):
     """Longest side of a node's box [m]."""
     return max(box[node, 3] - box[node, 0], box[node, 4] - box[node, 1], box[node, 5] - box[node, 2])
 
 
-@kernel
+@inline_kernel
 def edges_apart(x, p, p_end, q, q_end, radius):
     """Whether the boxes of two edges are farther apart than the radius along an axis."""
     for axis in range(3):

@@ -15,7 +15,7 @@ import math
 import numba
 import numpy as np
 
-from ..jit import kernel, parallel_kernel
+from ..jit import inline_kernel, kernel, parallel_kernel
 from ..model import FloatArray, Surfaces
 from .contacts import Contacts
 from .edge_gaps import evaluate_edges, follow_edges, measure_ways
@@ -110,7 +110,7 @@ def evaluate_rows(
             begin = end
 
 
-@kernel
+@inline_kernel
 def measure(
     x, triangles, triangle_neighbour, point, triangle, side, facing, own, row, weights, normal, distance, gap, feature
 ):
