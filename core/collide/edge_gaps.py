@@ -114,7 +114,7 @@ def across(x, p, p_end, q, q_end):
     return nx / length, ny / length, nz / length, nn / both
 
 
-@kernel
+@inline_kernel
 def owned_share(x, points, apex, soft, row, nx, ny, nz, thickness):
     """How far a row with interior closest points owns its contact, 0 to 1; n is its normal."""
     if across(x, points[row, 0], points[row, 1], points[row, 2], points[row, 3])[3] < PARALLEL:

@@ -174,7 +174,7 @@ def find_edge_pairs(
     return count
 
 
-@kernel
+@inline_kernel
 def pair_leaves(
     x, edges, owned, body, other, a, b, radius, triangle_order, triangle_start, depth, found, count
 ):  # fmt: skip
@@ -225,7 +225,7 @@ def tell_sides(x, first, last, points, apex, bodies, listed_start, listed_body, 
         side[row] = WRONG_SIDE if crossed else RIGHT_SIDE
 
 
-@kernel
+@inline_kernel
 def is_listed(point, body, listed_start, listed_body):
     """Whether (point, body) is on the list of points behind a surface."""
     for k in range(listed_start[point], listed_start[point + 1]):

@@ -227,13 +227,13 @@ def corner_normal(x, triangles, triangle_neighbour, triangle, corner):
     return unit_normal(x, triangles[triangle, 0], triangles[triangle, 1], triangles[triangle, 2])
 
 
-@kernel
+@inline_kernel
 def has_corner(points, row, point):
     """Whether the row's triangle has this corner."""
     return points[row, 1] == point or points[row, 2] == point or points[row, 3] == point
 
 
-@kernel
+@inline_kernel
 def settle(begin, end, points, bodies, thickness, side, normal, distance, feature, local, gap):
     """Set the gap of rows begin .. end - 1 (of one point) to +inf where they do not own their contact."""
     for row in range(begin, end):

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..jit import kernel
+from ..jit import inline_kernel, kernel
 from ..model import FloatArray, IntArray
 from .contacts import EDGE_EDGE, POINT_TRIANGLE
 from .features import closest_on_edges_of, closest_on_triangle_of_row, least_distance
@@ -146,7 +146,7 @@ def shorten_pair(row, direction, points, kind, vertex_count, vertex_body, move, 
     return True
 
 
-@kernel
+@inline_kernel
 def plane_move(row, split, nx, ny, nz, points, vertex_count, move):
     """How far the plane between the sides of a row goes along its unit normal with them [m]: halfway between both.
 
