@@ -229,7 +229,7 @@ def bulge_of_arc(turn, arm):
     return 0.5 * square * math.sqrt(arm[0] * arm[0] + arm[1] * arm[1] + arm[2] * arm[2])
 
 
-@kernel
+@inline_kernel
 def limit_edges(x, step, whole, turn, bodies, unknown, arm, points, apex, row, vertex_count, slot_scale):
     """Factors of the slots of a row of two edges: of the planes tried, the one that holds fewest back."""
     p, p_end, q, q_end = points[row, 0], points[row, 1], points[row, 2], points[row, 3]
