@@ -240,15 +240,13 @@ def limit_edges(x, step, whole, turn, bodies, unknown, arm, points, apex, row, v
     for attempt in range(7):
         if best >= 4.0 or (attempt == 6 and total >= best):
             return
-        if attempt == 0:
-            _, _, nx, ny, nz, _ = closest_on_edges_of(x, p, p_end, q, q_end)
-            length = math.sqrt(nx * nx + ny * ny + nz * nz)
-            if length > 0.0:
-                nx, ny, nz = nx / length, ny / length, nz / length
-            else:
-                nx, ny, nz, _ = across(x, p, p_end, q, q_end)
-        elif attempt == 1:
+        if attempt < 2:
             nx, ny, nz, _ = across(x, p, p_end, q, q_end)
+            if attempt == 0:
+                _, _, vx, vy, vz, dd = closest_on_edges_of(x, p, p_end, q, q_end)
+                length = math.sqrt(dd)
+                if length > 0.0:
+                    nx, ny, nz = vx / length, vy / length, vz / length
         elif attempt == 6:
             nx, ny, nz = bx, by, bz
         elif apex[row, attempt - 2] < 0:

@@ -21,7 +21,14 @@ from ..forces.contact import (
     contact_diagonal,
     evaluate_contact,
 )
-from ..forces.friction import FrictionLag, evaluate_friction, friction_energy, settle_friction, slip_velocities
+from ..forces.friction import (
+    FrictionLag,
+    evaluate_friction,
+    friction_energy,
+    hold_friction,
+    settle_friction,
+    slip_velocities,
+)
 from ..forces.gas import evaluate_gas, gas_law, volume_gradient
 from ..forces.inertia import inertia_energy
 from ..forces.rigid_inertia import evaluate_rigid_inertia
@@ -188,9 +195,7 @@ class StageEnergy:
             self.acting_count = 0
             self.acting.vertex_start[:] = 0
             return self._smooth_energy
-        lag.weights[:count] = contacts.weights[:count]
-        lag.normal[:count] = contacts.normal[:count]
-        np.multiply(contacts.friction[:count], self.normal_force[:count], out=lag.limit[:count])
+        hold_friction(count, contacts.weights, contacts.normal, contacts.friction, self.normal_force, lag)
         if self.model.rigid_count:
             lag.pressed[:count] = self.normal_force[:count]
             lag.damper[:count] = (
@@ -205,17 +210,14 @@ class StageEnergy:
                 contacts.first_attachment, contacts.points, contacts.weights, self._offset,
                 self.model.attachments.stiffness, x, self.terms.active, self.terms.force, self.terms.matrix,
             )  # fmt: skip
-        self._collect_acting()
-        return self._smooth_energy + float(self._block_energy[: _block_count(count)].sum())
-
-    def _collect_acting(self) -> None:
-        """Few of many candidates press; the products of the Hessian see only those."""
+        # few of many candidates press: the products of the Hessian see only those
         terms, acting = self.terms, self.acting
         self.acting_count = collect_acting(
-            self.contacts.count, terms.points, terms.weights, terms.active, terms.force, terms.matrix,
+            count, terms.points, terms.weights, terms.active, terms.force, terms.matrix,
             acting.points, acting.weights, acting.force, acting.matrix,
         )  # fmt: skip
         index_vertices(self.acting_count, acting.points, acting.vertex_start, acting.vertex_entry)
+        return self._smooth_energy + float(self._block_energy[: _block_count(count)].sum())
 
     def _bodies_energy(self, x: FloatArray) -> float:
         """Gas at x [J]; stretch, with the tetrahedra, and bend are left in the chunk sums."""
