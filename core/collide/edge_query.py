@@ -3,6 +3,8 @@
 Every edge belongs to one of its triangles and so to one leaf of its body's tree; two trees are walked together.
 """
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -91,25 +93,39 @@ class EdgeQuery:
         """
         model, first = self._model, contacts.count
         surfaces = model.surfaces
-        rows = slice(first, first + len(pairs))
-        bodies = surfaces.edge_body[pairs]
         contacts.edge_start = first
         contacts.forget_edges()
         contacts.count = first + len(pairs)
-        contacts.kind[rows] = EDGE_EDGE
-        contacts.points[rows] = surfaces.edges[pairs].reshape(-1, 4)
-        contacts.triangle[rows] = -1
-        contacts.edges[rows] = pairs
-        contacts.apex[rows] = surfaces.edge_apex[pairs].reshape(-1, 4)
-        contacts.bodies[rows] = bodies
-        contacts.soft[rows] = bodies < model.membrane_count
-        contacts.thickness[rows] = model.thickness[bodies].sum(axis=1)
-        contacts.friction[rows] = np.sqrt(model.friction[bodies].prod(axis=1))
-        contacts.facing[rows] = 0
+        write_rows(
+            first, pairs, surfaces.edges, surfaces.edge_apex, surfaces.edge_body, model.membrane_count,
+            model.thickness, model.friction, contacts.kind, contacts.points, contacts.triangle, contacts.edges,
+            contacts.apex, contacts.bodies, contacts.soft, contacts.thickness, contacts.friction, contacts.facing,
+        )  # fmt: skip
         tell_sides(
             x, first, contacts.count, contacts.points, contacts.apex, contacts.bodies, wrong.start, wrong.body,
             contacts.side,
         )  # fmt: skip
+
+
+@kernel
+def write_rows(
+    first, pairs, edge_points, edge_apex, edge_body, membrane_count, body_thickness, body_friction,
+    kind, points, triangle, edges, apex, bodies, soft, thickness, friction, facing,
+):  # fmt: skip
+    """What is constant of the rows of pairs of edges, from row `first` on."""
+    for pair in range(pairs.shape[0]):
+        row = first + pair
+        kind[row], triangle[row], facing[row] = EDGE_EDGE, -1, 0
+        for side in range(2):
+            edge = pairs[pair, side]
+            edges[row, side], bodies[row, side] = edge, edge_body[edge]
+            soft[row, side] = edge_body[edge] < membrane_count
+            for end in range(2):
+                points[row, 2 * side + end] = edge_points[edge, end]
+                apex[row, 2 * side + end] = edge_apex[edge, end]
+        a, b = bodies[row, 0], bodies[row, 1]
+        thickness[row] = body_thickness[a] + body_thickness[b]
+        friction[row] = math.sqrt(body_friction[a] * body_friction[b])
 
 
 @kernel

@@ -37,13 +37,14 @@ from ..forces.tetrahedra import evaluate_tetrahedra
 from ..linear.conjugate_gradient import Hessian
 from ..linear.rigid_blocks import factor_blocks
 from ..linear.vertex_blocks import invert_vertex_blocks
-from ..model import BoolArray, FloatArray, IntArray, Model
+from ..model import BoolArray, FloatArray, Model
 from ..options import DEFAULTS, MethodOptions
 from ..rigid.motion import turned_tensors
 from ..state import StuckContacts
 from .edge_shares import EdgeShares
 from .residual import gather_residual
 from .rules import lagged_gas
+from .springs import hand_springs, spring_names
 
 #: Contact stiffness of two solids in units of the lighter mass / stage time^2, at rest; and, as they close in, for each
 #: thickness that they would move by in a stage.
@@ -320,7 +321,7 @@ class StageEnergy:
         stretch = np.zeros((count, 3))
         settle_friction(count, x, self._start, self._lag, self._contact_scale, stretch)
         held = np.flatnonzero(self.normal_force[:count] > 0.0)
-        first, other = self._spring_names()
+        first, other = spring_names(self.contacts, self.model.point_count)
         stretch = stretch[held]
         stored = 0.5 * float(np.einsum("i,ij,ij->", self._contact_scale[held], stretch, stretch))
         return StuckContacts(first[held], other[held], stretch, self.contacts.share[held], stored)
@@ -392,27 +393,9 @@ class StageEnergy:
 
     def hold_stuck(self, stuck: StuckContacts) -> None:
         """Give each contact its spring and share of `stuck`, by the names it goes by; unstretched where it has none."""
-        count, stretch = self.contacts.count, self._lag.stretch
-        stretch[:count] = 0.0
-        if len(stuck.point) == 0 or count == 0:
-            return
-        first, other = self._spring_names()
-        span = max(self.model.body_count, len(self.model.surfaces.edges))
-        key = stuck.point.astype(np.int64) * span + stuck.other
-        order = np.argsort(key, kind="stable")
-        wanted = first.astype(np.int64) * span + other
-        place = np.minimum(np.searchsorted(key[order], wanted), len(key) - 1)
-        found = key[order][place] == wanted
-        stretch[:count][found] = stuck.stretch[order][place[found]]
-        self.contacts.share[:count][found] = stuck.share[order][place[found]]
-
-    def _spring_names(self) -> tuple[IntArray, IntArray]:
-        """What a spring is known by (see `StuckContacts`), for each contact."""
-        count, edge_start, contacts = self.contacts.count, self.contacts.edge_start, self.contacts
-        first, other = contacts.points[:count, 0].copy(), contacts.bodies[:count, 1].copy()
-        first[edge_start:] = self.model.point_count + contacts.edges[edge_start:count, 0]
-        other[edge_start:] = contacts.edges[edge_start:count, 1]
-        return first, other
+        model = self.model
+        name_count = model.point_count + len(model.surfaces.edges)
+        hand_springs(self.contacts, stuck, name_count, model.point_count, self._lag.stretch)
 
     def _allocate(self, capacity: int) -> None:
         """Arrays of one row per contact."""
