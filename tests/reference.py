@@ -287,20 +287,26 @@ def brake(bodies, point, normal, impulse, strength, fall, known):
     return (speed - after) / mobility, -abs(known)
 
 
-def cut_impulses(contacts, inverse_mass, excess, time, agreed, passes):
+def cut_impulses(contacts, inverse_mass, excess, time, agreed, passes, unsettled, vertex_count):
     """Changes of the unknowns' velocities and each contact's impulse [N s], shape (contact_count, 3).
 
     `contacts`: (matrix from unknowns to relative motion, normal, normal force [N], coefficient, friction [N], velocity
     of slip or 0 where it sticks); `inverse_mass` a dense matrix. To and fro over the contacts, until a pass changes no
-    impulse by more than a share `agreed` of the largest change.
+    impulse by more than a share `agreed` of the largest change. One of vertices alone is asked again only if those have
+    gone far enough to change its impulse by a share `unsettled` of that.
     """
     now, taken, largest = excess.copy(), np.zeros((len(contacts), 3)), 0.0
+    way, seen = np.zeros(vertex_count), np.zeros(len(contacts))
     for turn in range(passes):
-        change = 0.0
+        change, slight = 0.0, unsettled * agreed * largest
         for c in range(len(contacts))[:: 1 if turn % 2 == 0 else -1]:
             jacobian, normal, force, coefficient, friction, slip = contacts[c]
             mobility = jacobian @ inverse_mass @ jacobian.T
             if force <= 0.0 or not mobility.any():
+                continue
+            weights = np.abs(jacobian[0, : 3 * vertex_count : 3])
+            solid = jacobian[:, 3 * vertex_count :].any()
+            if turn > 0 and not solid and (weights @ way - seen[c]) / (normal @ mobility @ normal) <= slight:
                 continue
             relative = jacobian @ now
             tangential = relative - normal * (normal @ relative)
@@ -314,8 +320,12 @@ def cut_impulses(contacts, inverse_mass, excess, time, agreed, passes):
             left *= min(1.0, coefficient * (time * force - push) / max(np.linalg.norm(left), 1e-300))
             drag = time * friction - left
             step = push * normal + drag - taken[c]
-            now -= inverse_mass @ jacobian.T @ step
+            moved = inverse_mass @ jacobian.T @ step
+            now -= moved
             taken[c] += step
+            if not solid:
+                way += np.linalg.norm(moved[: 3 * vertex_count].reshape(-1, 3), axis=1)
+                seen[c] = weights @ way
             change = max(change, np.linalg.norm(step))
         largest = max(largest, change)
         if change <= agreed * largest:

@@ -148,6 +148,38 @@ def test_weights_and_normal_are_the_gradient_of_the_gap():
             assert (gap[0] - gap[1]) / (2 * step) == pytest.approx(weights[slot] * normal[axis], abs=1e-6)
 
 
+@pytest.mark.parametrize("size", [0.0, 1e-4, 1e-3, 0.2])
+def test_edges_without_a_share_are_bounded_and_others_measured(size):
+    """Where points move little, much, or so far that all is measured anew."""
+    rng = np.random.default_rng(7)
+    model = crossed_boxes(0.03)
+    near, exact = (searched(model, model.rest_positions, np.full(2, 0.5)) for _ in range(2))
+    rows = slice(near.edge_start, near.count)
+    wanted = near.wanted[rows].copy()
+    for contacts in (near, exact):
+        contacts.share[rows] = np.arange(near.count - near.edge_start) % 3 == 0
+    for _ in range(3):
+        x = model.rest_positions + size * rng.uniform(-1, 1, model.rest_positions.shape)
+        near.share[rows] = exact.share[rows] = 1.0 - exact.share[rows]
+        evaluate_gaps(x, near, model.surfaces, whole=False)
+        evaluate_gaps(x, exact, model.surfaces)
+        np.testing.assert_array_equal(near.gap[: near.count], exact.gap[: near.count])
+        assert (near.distance[rows] <= exact.distance[rows]).all()
+        # both sides go no farther than the diagonal of the box of moves
+        lost = exact.distance[rows] - near.distance[rows]
+        assert lost.max() <= 4.0 * np.sqrt(3.0) * size * (1.0 + 1e-9)
+        held = near.share[rows] > 0.0
+        for name in ("distance", "weights", "normal"):
+            now, true = getattr(near, name)[rows], getattr(exact, name)[rows]
+            np.testing.assert_array_equal(now[held], true[held])
+        if 0.0 < size < 0.1:
+            assert lost[~held].max() > 0.0  # not measured
+            np.testing.assert_array_equal(near.wanted[rows], wanted)
+        else:
+            np.testing.assert_array_equal(near.distance[rows], exact.distance[rows])
+            np.testing.assert_array_equal(near.wanted[rows], exact.wanted[rows])
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_flat_patches_own_no_edges(seed):
     rng = np.random.default_rng(seed)

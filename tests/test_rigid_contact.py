@@ -13,7 +13,7 @@ from softpressure_ext.core.collide.broad import ContactSearch
 from softpressure_ext.core.collide.contacts import Contacts
 from softpressure_ext.core.collide.mobility import Mobility, mobility_along, push_sides, relative_step
 from softpressure_ext.core.collide.narrow import evaluate_gaps
-from softpressure_ext.core.solvers.impact import AGREED_OF_SOLIDS, MOST_PASSES, cut_impulses, overshoot
+from softpressure_ext.core.solvers.impact import AGREED_OF_SOLIDS, MOST_PASSES, UNSETTLED, cut_impulses, overshoot
 from softpressure_ext.core.state import State
 
 #: Kernel and twin do the same sums in another order.
@@ -119,7 +119,9 @@ def test_impulse_cuts_equal_their_twin(contacts):
         v -= np.sum(v * contacts.normal, axis=1)[:, None] * contacts.normal
     slip[rng.random(count) < 0.5] = 0.0  # these stick
     rows = list(zip(contacts.jacobians, contacts.normal, force, friction, drag, slip, strict=True))
-    expected = reference.cut_impulses(rows, contacts.inverse_mass, excess.ravel(), 0.03, AGREED_OF_SOLIDS, MOST_PASSES)
+    expected = reference.cut_impulses(
+        rows, contacts.inverse_mass, excess.ravel(), 0.03, AGREED_OF_SOLIDS, MOST_PASSES, UNSETTLED, model.vertex_count
+    )
     after = excess.copy()
     rows = contacts.points, contacts.weights, contacts.normal
     whole = force[:, None] * contacts.normal + drag

@@ -7,7 +7,7 @@ import pytest
 import reference
 import rigid_reference
 from softpressure_ext.core import assembly
-from softpressure_ext.core.solvers.impact import AGREED, MOST_PASSES, cut_impulses, overshoot
+from softpressure_ext.core.solvers.impact import AGREED, MOST_PASSES, UNSETTLED, cut_impulses, overshoot
 from solver_scene import ROUNDING, Pairs, mobility_of, random_motion, two_bodies
 
 
@@ -42,7 +42,8 @@ def test_impulse_cuts_equal_their_twin(model, seed):
     jacobians = [rigid_reference.jacobian(model, None, *row) for row in zip(pairs.points, pairs.weights, strict=True)]
     rows = list(zip(jacobians, pairs.normal, pairs.force, friction, drag, slip, strict=True))[:60]
     mass = rigid_reference.inverse_masses(model, None)
-    expected, expected_taken = reference.cut_impulses(rows, mass, (ahead - v1).ravel(), 0.003, AGREED, MOST_PASSES)
+    limits = AGREED, MOST_PASSES, UNSETTLED
+    expected, expected_taken = reference.cut_impulses(rows, mass, (ahead - v1).ravel(), 0.003, *limits, n)
     expected, expected_taken = expected.reshape(n, 3), np.sum(expected_taken * pairs.normal[:60], axis=1)
     np.testing.assert_allclose(change, expected, rtol=0, atol=ROUNDING * np.abs(expected).max())
     np.testing.assert_allclose(taken, expected_taken, rtol=0, atol=ROUNDING * expected_taken.max())

@@ -13,7 +13,7 @@ import numba
 import numpy as np
 
 from ..forces.contact import rigid_point_step
-from ..jit import kernel, parallel_kernel
+from ..jit import inline_kernel, kernel, parallel_kernel
 from ..model import FloatArray, Model
 from .contacts import EDGE_EDGE, POINT_TRIANGLE, Contacts
 from .edge_gaps import across
@@ -112,12 +112,14 @@ def limit_rows(
     slot_scale, held,
 ):  # fmt: skip
     """Factors of each slot of each row that is near, and whether it is."""
+    known = distance.shape[0] > 0
+    longest = length.max() if known else np.inf
     for chunk in numba.prange((count + CHUNK - 1) // CHUNK):
         for row in range(chunk * CHUNK, min(count, (chunk + 1) * CHUNK)):
             held[row] = False
-            if side[row] < 0:
+            if side[row] < 0 or longest < SHARE_OF_BOTH * (distance[row] if known else 0.0):
                 continue
-            if distance.shape[0] > 0:
+            if known:
                 farthest = 0.0
                 for slot in range(4):
                     if points[row, slot] < length.shape[0]:
@@ -132,26 +134,35 @@ def limit_rows(
                 continue
             if kind[row] != POINT_TRIANGLE:
                 continue
-            nx, ny, nz, d = direction_of(x, points, row)
-            least = limit_along(
-                nx, ny, nz, d, x, step, whole, turn, bodies, unknown, arm, points, row, vertex_count, slot_scale
-            )
-            if least < 1.0:
-                # The triangle's own plane separates as well. It is the better one for a point that slides
-                # over a surface towards this triangle's border.
-                mx, my, mz, h = height_of(x, points, row)
-                if (
-                    limit_along(
-                        mx, my, mz, h, x, step, whole, turn, bodies, unknown, arm, points, row, vertex_count, slot_scale
-                    )
-                    < least
-                ):
-                    limit_along(
-                        nx, ny, nz, d, x, step, whole, turn, bodies, unknown, arm, points, row, vertex_count, slot_scale
-                    )
+            limit_point(x, step, whole, turn, bodies, unknown, arm, points, row, vertex_count, slot_scale)
 
 
 @kernel
+def limit_point(x, step, whole, turn, bodies, unknown, arm, points, row, vertex_count, slot_scale):
+    """Factors of the slots of a row of a point and a triangle, with the plane that holds less back.
+
+    The triangle's own plane separates as well as the one through its closest point. It is the better one for a point
+    that slides over a surface towards this triangle's border.
+    """
+    fx, fy, fz, first = direction_of(x, points, row)
+    nx, ny, nz, d = fx, fy, fz, first
+    least = before = 0.0
+    for attempt in range(3):
+        if attempt == 1:
+            if least >= 1.0:
+                return
+            before = least
+            nx, ny, nz, d = height_of(x, points, row)
+        elif attempt == 2:
+            if least >= before:
+                return
+            nx, ny, nz, d = fx, fy, fz, first
+        least = limit_along(
+            nx, ny, nz, d, x, step, whole, turn, bodies, unknown, arm, points, row, vertex_count, slot_scale
+        )
+
+
+@inline_kernel
 def limit_along(nx, ny, nz, d, x, step, whole, turn, bodies, unknown, arm, points, row, vertex_count, slot_scale):
     """Factors of a row's slots for a plane with unit normal n, d [m] between both sides; returns the least."""
     last = vertex_count + unknown.shape[0]
@@ -176,7 +187,7 @@ def limit_along(nx, ny, nz, d, x, step, whole, turn, bodies, unknown, arm, point
     return least
 
 
-@kernel
+@inline_kernel
 def share_of(point, nx, ny, nz, room, ahead, step, whole, turn, bodies, row, unknown, arm, vertex_count):
     """Share of its step that a moving point may take to go at most `room` [m] farther along the unit vector n than a
     plane that goes `ahead` [m] itself.
@@ -218,47 +229,46 @@ def bulge_of_arc(turn, arm):
     return 0.5 * square * math.sqrt(arm[0] * arm[0] + arm[1] * arm[1] + arm[2] * arm[2])
 
 
-@kernel
+@inline_kernel
 def limit_edges(x, step, whole, turn, bodies, unknown, arm, points, apex, row, vertex_count, slot_scale):
     """Factors of the slots of a row of two edges: of the planes tried, the one that holds fewest back."""
     p, p_end, q, q_end = points[row, 0], points[row, 1], points[row, 2], points[row, 3]
-    _, _, nx, ny, nz, _ = closest_on_edges_of(x, p, p_end, q, q_end)
-    length = math.sqrt(nx * nx + ny * ny + nz * nz)
-    if length > 0.0:
-        nx, ny, nz = nx / length, ny / length, nz / length
-    else:
-        nx, ny, nz, _ = across(x, p, p_end, q, q_end)
-    best = limit_between(x, step, whole, turn, bodies, unknown, arm, nx, ny, nz, points, row, vertex_count, slot_scale)
-    bx, by, bz = nx, ny, nz
-    total = best
-    # The plane along both edges, then the planes of the triangles at them: for what slides over a surface.
-    for attempt in range(5):
-        if best >= 4.0:
+    best = total = -np.inf
+    nx = ny = nz = bx = by = bz = 0.0
+    # The plane between the closest points, the plane along both edges, then the planes of the triangles at them: for
+    # what slides over a surface. Then the best of them once more, if it was not the last.
+    for attempt in range(7):
+        if best >= 4.0 or (attempt == 6 and total >= best):
             return
-        if attempt == 0:
+        if attempt < 2:
             nx, ny, nz, _ = across(x, p, p_end, q, q_end)
-        elif apex[row, attempt - 1] < 0:
+            if attempt == 0:
+                _, _, vx, vy, vz, dd = closest_on_edges_of(x, p, p_end, q, q_end)
+                length = math.sqrt(dd)
+                if length > 0.0:
+                    nx, ny, nz = vx / length, vy / length, vz / length
+        elif attempt == 6:
+            nx, ny, nz = bx, by, bz
+        elif apex[row, attempt - 2] < 0:
             continue
-        elif attempt < 3:
-            nx, ny, nz = unit_normal(x, p, p_end, apex[row, attempt - 1])
+        elif attempt < 4:
+            nx, ny, nz = unit_normal(x, p, p_end, apex[row, attempt - 2])
         else:
-            nx, ny, nz = unit_normal(x, q, q_end, apex[row, attempt - 1])
+            nx, ny, nz = unit_normal(x, q, q_end, apex[row, attempt - 2])
         total = limit_between(
             x, step, whole, turn, bodies, unknown, arm, nx, ny, nz, points, row, vertex_count, slot_scale
         )
         if total > best:
             best, bx, by, bz = total, nx, ny, nz
-    if total < best:
-        limit_between(x, step, whole, turn, bodies, unknown, arm, bx, by, bz, points, row, vertex_count, slot_scale)
 
 
-@kernel
+@inline_kernel
 def height(x, point, nx, ny, nz):
     """How far a point lies along a unit vector [m]."""
     return x[point, 0] * nx + x[point, 1] * ny + x[point, 2] * nz
 
 
-@kernel
+@inline_kernel
 def limit_between(x, step, whole, turn, bodies, unknown, arm, nx, ny, nz, points, row, vertex_count, slot_scale):
     """Factors of the slots of a row of two edges for a plane between them with unit normal n; returns a mark.
 

@@ -61,7 +61,8 @@ class Contacts:
         1 - s, s, -(1 - t), -t with s and t the places of the closest points. The positive weights are
         those of bodies[0].
         normal (capacity, 3): unit, from the triangle towards the right side, from the second edge to the first;
-        distance [m]: between point and triangle, or edge and edge, of every row;
+        distance [m]: between point and triangle, or edge and edge, of every row; it may be less, never more, for
+        edges without a share, whose weights and normals then mean nothing (`whole` in `evaluate_gaps`);
         gap [m]: the same where the row owns the contact, +inf where another row owns it; for side -1 the
         distance, negative behind the surface, plus the offset;
         wanted: for edges, how far the row should own the contact, 0 to 1 (`edge_gaps`);
@@ -87,6 +88,8 @@ class Contacts:
         "glued",
         "held",
         "kind",
+        "known_distance",
+        "known_x",
         "local",
         "normal",
         "offset",
@@ -100,6 +103,7 @@ class Contacts:
         "vertex_entry",
         "vertex_start",
         "wanted",
+        "way",
         "weights",
     )
 
@@ -108,11 +112,14 @@ class Contacts:
         self.first_attachment = 0  # row of the first attachment; they come last
         self.glued: NDArray[np.int64] = np.zeros(0, np.int64)  # rows of kind GLUED
         self.edge_start = 0
+        self.known_x: NDArray[np.float64] = np.zeros((0, 3))  # where all edges were measured, empty if nowhere
+        self.way: NDArray[np.float64] = np.zeros(0)  # scratch of evaluate_gaps, one per point
         self.vertex_start: NDArray[np.int32] = np.zeros(point_count + 1, np.int32)
         self._allocate(max(capacity, 1))
 
     def _allocate(self, capacity: int) -> None:
         self.capacity = capacity
+        self.forget_edges()
         self.points: NDArray[np.int32] = np.zeros((capacity, 4), np.int32)
         self.kind: NDArray[np.int8] = np.zeros(capacity, np.int8)
         self.triangle: NDArray[np.int32] = np.zeros(capacity, np.int32)
@@ -132,6 +139,7 @@ class Contacts:
         self.weights: NDArray[np.float64] = np.zeros((capacity, 4))
         self.normal: NDArray[np.float64] = np.zeros((capacity, 3))
         self.distance: NDArray[np.float64] = np.full(capacity, np.inf)
+        self.known_distance: NDArray[np.float64] = np.zeros(capacity)  # of edges at known_x [m]
         self.gap: NDArray[np.float64] = np.full(capacity, np.inf)
         self.held: NDArray[np.bool_] = np.zeros(capacity, np.bool_)  # scratch of limit_displacement
         self.slot_scale: NDArray[np.float64] = np.ones((capacity, 4))  # scratch of limit_displacement
@@ -146,6 +154,10 @@ class Contacts:
         """Make room for `count` rows; when that needs larger arrays, the old rows are forgotten."""
         if count > self.capacity:
             self._allocate(count + count // 2)
+
+    def forget_edges(self) -> None:
+        """The next `evaluate_gaps` measures every pair of edges anew."""
+        self.known_x = self.known_x[:0]
 
     def clear(self) -> None:
         """Forget all contacts."""

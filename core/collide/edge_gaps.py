@@ -19,7 +19,7 @@ import math
 import numba
 import numpy as np
 
-from ..jit import kernel, parallel_kernel
+from ..jit import inline_kernel, kernel, parallel_kernel
 from .features import closest_on_edges_of
 
 CHUNK = 128  # rows per unit of parallel work
@@ -34,6 +34,9 @@ LEAN = 0.1
 NEAR_END = 0.02
 #: Squared sine below which two edges are parallel.
 PARALLEL = 1e-6
+#: Share of a distance up to which no closer look is taken at what may be left of it.
+AMPLE = 0.2
+ROUNDED_UP = 1.0 + 1e-12
 
 
 @parallel_kernel
@@ -41,27 +44,63 @@ def evaluate_edges(x, first, count, points, apex, soft, thickness, side, share, 
     """Rows first .. count - 1; `wanted` is the share that a row should have."""
     for chunk in numba.prange((count - first + CHUNK - 1) // CHUNK):
         for row in range(first + chunk * CHUNK, min(count, first + (chunk + 1) * CHUNK)):
-            p, p_end, q, q_end = points[row, 0], points[row, 1], points[row, 2], points[row, 3]
-            s, t, vx, vy, vz, dd = closest_on_edges_of(x, p, p_end, q, q_end)
-            d = math.sqrt(dd)
-            # Shorter vectors than this are rounding of the coordinates: their direction means nothing.
-            if d > 1e-14 * (abs(x[p, 0]) + abs(x[p, 1]) + abs(x[p, 2])):
-                nx, ny, nz = vx / d, vy / d, vz / d
-            else:
-                nx, ny, nz, _ = across(x, p, p_end, q, q_end)
-                if bulge_of(x, points, apex, row, 0, nx, ny, nz)[1] > LEAN:
-                    nx, ny, nz = -nx, -ny, -nz
-            weights[row, 0], weights[row, 1], weights[row, 2], weights[row, 3] = 1.0 - s, s, t - 1.0, -t
-            normal[row, 0], normal[row, 1], normal[row, 2] = nx, ny, nz
-            distance[row] = d
+            s, t, nx, ny, nz = measure_edges(x, points, apex, row, weights, normal, distance)
             wanted[row] = 0.0
             if side[row] > 0 and s > 0.0 and s < 1.0 and t > 0.0 and t < 1.0:
                 wanted[row] = owned_share(x, points, apex, soft, row, nx, ny, nz, thickness[row])
                 wanted[row] *= min(1.0, min(min(s, 1.0 - s), min(t, 1.0 - t)) / NEAR_END)
-            gap[row] = d if share[row] > 0.0 else np.inf
+            gap[row] = distance[row] if share[row] > 0.0 else np.inf
+
+
+@parallel_kernel
+def follow_edges(x, first, count, points, apex, share, known, way, weights, normal, distance, gap):
+    """`evaluate_edges` for rows with a share; of others the distance only, which may come out too small.
+
+    known: distances [m] where all rows were measured last; way: how far each point has gone since [m].
+    """
+    farthest = way.max()
+    for chunk in numba.prange((count - first + CHUNK - 1) // CHUNK):
+        for row in range(first + chunk * CHUNK, min(count, first + (chunk + 1) * CHUNK)):
+            if share[row] > 0.0:
+                measure_edges(x, points, apex, row, weights, normal, distance)
+                gap[row] = distance[row]
+                continue
+            gap[row] = np.inf
+            # a point of an edge goes no farther than the end that goes farther
+            nearer = 2.0 * farthest
+            if nearer > AMPLE * known[row]:
+                nearer = max(way[points[row, 0]], way[points[row, 1]]) + max(way[points[row, 2]], way[points[row, 3]])
+            distance[row] = max(known[row] - nearer, 0.0)
 
 
 @kernel
+def measure_ways(x, known, way):
+    """How far each point has gone from `known` [m], rounded up."""
+    for i in range(way.shape[0]):
+        dx, dy, dz = x[i, 0] - known[i, 0], x[i, 1] - known[i, 1], x[i, 2] - known[i, 2]
+        way[i] = ROUNDED_UP * math.sqrt(dx * dx + dy * dy + dz * dz)
+
+
+@inline_kernel
+def measure_edges(x, points, apex, row, weights, normal, distance):
+    """Write weights, normal and distance of a row; returns the places of the closest points and the normal."""
+    p, p_end, q, q_end = points[row, 0], points[row, 1], points[row, 2], points[row, 3]
+    s, t, vx, vy, vz, dd = closest_on_edges_of(x, p, p_end, q, q_end)
+    d = math.sqrt(dd)
+    # Shorter vectors than this are rounding of the coordinates: their direction means nothing.
+    if d > 1e-14 * (abs(x[p, 0]) + abs(x[p, 1]) + abs(x[p, 2])):
+        nx, ny, nz = vx / d, vy / d, vz / d
+    else:
+        nx, ny, nz, _ = across(x, p, p_end, q, q_end)
+        if bulge_of(x, points, apex, row, 0, nx, ny, nz)[1] > LEAN:
+            nx, ny, nz = -nx, -ny, -nz
+    weights[row, 0], weights[row, 1], weights[row, 2], weights[row, 3] = 1.0 - s, s, t - 1.0, -t
+    normal[row, 0], normal[row, 1], normal[row, 2] = nx, ny, nz
+    distance[row] = d
+    return s, t, nx, ny, nz
+
+
+@inline_kernel
 def across(x, p, p_end, q, q_end):
     """Unit vector across two edges and the squared sine of their angle; +z and 0 where they are parallel."""
     ex, ey, ez = x[p_end, 0] - x[p, 0], x[p_end, 1] - x[p, 1], x[p_end, 2] - x[p, 2]
@@ -75,7 +114,7 @@ def across(x, p, p_end, q, q_end):
     return nx / length, ny / length, nz / length, nn / both
 
 
-@kernel
+@inline_kernel
 def owned_share(x, points, apex, soft, row, nx, ny, nz, thickness):
     """How far a row with interior closest points owns its contact, 0 to 1; n is its normal."""
     if across(x, points[row, 0], points[row, 1], points[row, 2], points[row, 3])[3] < PARALLEL:
@@ -96,7 +135,7 @@ def owned_share(x, points, apex, soft, row, nx, ny, nz, thickness):
     return clear * stands
 
 
-@kernel
+@inline_kernel
 def bulge_of(x, points, apex, row, edge, nx, ny, nz):
     """How far [m] the row's first (0) or second (1) edge stands out along -n over its two triangles, and the sine of
     the angle by which the way -n leads into one of them. Infinite at a border.

@@ -3,10 +3,12 @@
 Every edge belongs to one of its triangles and so to one leaf of its body's tree; two trees are walked together.
 """
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 
-from ..jit import kernel
+from ..jit import inline_kernel, kernel
 from ..model import FloatArray, IntArray, Model
 from .contacts import EDGE_EDGE, RIGHT_SIDE, WRONG_SIDE, Contacts
 from .features import closest_on_edges_of, edge_meets
@@ -91,24 +93,39 @@ class EdgeQuery:
         """
         model, first = self._model, contacts.count
         surfaces = model.surfaces
-        rows = slice(first, first + len(pairs))
-        bodies = surfaces.edge_body[pairs]
         contacts.edge_start = first
+        contacts.forget_edges()
         contacts.count = first + len(pairs)
-        contacts.kind[rows] = EDGE_EDGE
-        contacts.points[rows] = surfaces.edges[pairs].reshape(-1, 4)
-        contacts.triangle[rows] = -1
-        contacts.edges[rows] = pairs
-        contacts.apex[rows] = surfaces.edge_apex[pairs].reshape(-1, 4)
-        contacts.bodies[rows] = bodies
-        contacts.soft[rows] = bodies < model.membrane_count
-        contacts.thickness[rows] = model.thickness[bodies].sum(axis=1)
-        contacts.friction[rows] = np.sqrt(model.friction[bodies].prod(axis=1))
-        contacts.facing[rows] = 0
+        write_rows(
+            first, pairs, surfaces.edges, surfaces.edge_apex, surfaces.edge_body, model.membrane_count,
+            model.thickness, model.friction, contacts.kind, contacts.points, contacts.triangle, contacts.edges,
+            contacts.apex, contacts.bodies, contacts.soft, contacts.thickness, contacts.friction, contacts.facing,
+        )  # fmt: skip
         tell_sides(
             x, first, contacts.count, contacts.points, contacts.apex, contacts.bodies, wrong.start, wrong.body,
             contacts.side,
         )  # fmt: skip
+
+
+@kernel
+def write_rows(
+    first, pairs, edge_points, edge_apex, edge_body, membrane_count, body_thickness, body_friction,
+    kind, points, triangle, edges, apex, bodies, soft, thickness, friction, facing,
+):  # fmt: skip
+    """What is constant of the rows of pairs of edges, from row `first` on."""
+    for pair in range(pairs.shape[0]):
+        row = first + pair
+        kind[row], triangle[row], facing[row] = EDGE_EDGE, -1, 0
+        for side in range(2):
+            edge = pairs[pair, side]
+            edges[row, side], bodies[row, side] = edge, edge_body[edge]
+            soft[row, side] = edge_body[edge] < membrane_count
+            for end in range(2):
+                points[row, 2 * side + end] = edge_points[edge, end]
+                apex[row, 2 * side + end] = edge_apex[edge, end]
+        a, b = bodies[row, 0], bodies[row, 1]
+        thickness[row] = body_thickness[a] + body_thickness[b]
+        friction[row] = math.sqrt(body_friction[a] * body_friction[b])
 
 
 @kernel
@@ -173,7 +190,7 @@ def find_edge_pairs(
     return count
 
 
-@kernel
+@inline_kernel
 def pair_leaves(
     x, edges, owned, body, other, a, b, radius, triangle_order, triangle_start, depth, found, count
 ):  # fmt: skip
@@ -224,7 +241,7 @@ def tell_sides(x, first, last, points, apex, bodies, listed_start, listed_body, 
         side[row] = WRONG_SIDE if crossed else RIGHT_SIDE
 
 
-@kernel
+@inline_kernel
 def is_listed(point, body, listed_start, listed_body):
     """Whether (point, body) is on the list of points behind a surface."""
     for k in range(listed_start[point], listed_start[point + 1]):
@@ -233,7 +250,7 @@ def is_listed(point, body, listed_start, listed_body):
     return False
 
 
-@kernel
+@inline_kernel
 def boxes_apart(box, a, b, radius):
     """Whether two nodes' boxes are farther apart than the radius along an axis."""
     for axis in range(3):
@@ -242,13 +259,13 @@ def boxes_apart(box, a, b, radius):
     return False
 
 
-@kernel
+@inline_kernel
 def box_size(box, node):
     """Longest side of a node's box [m]."""
     return max(box[node, 3] - box[node, 0], box[node, 4] - box[node, 1], box[node, 5] - box[node, 2])
 
 
-@kernel
+@inline_kernel
 def edges_apart(x, p, p_end, q, q_end, radius):
     """Whether the boxes of two edges are farther apart than the radius along an axis."""
     for axis in range(3):

@@ -5,7 +5,7 @@ Features: 0 the face, 1 to 3 the edge from corner k - 1 to its successor, 4 to 6
 
 import math
 
-from ..jit import kernel
+from ..jit import inline_kernel, kernel
 
 FACE = 0
 FIRST_EDGE = 1
@@ -97,7 +97,7 @@ def closest_on_triangle(px, py, pz, ax, ay, az, bx, by, bz, cx, cy, cz):
     return best_t, 0.0, 1.0 - best_t, qx, qy, qz, best, feature
 
 
-@kernel
+@inline_kernel
 def closest_on_triangle_of(x, point, triangles, triangle):
     """`closest_on_triangle` for a point and a triangle given by number; x positions (point_count, 3)."""
     a, b, c = triangles[triangle, 0], triangles[triangle, 1], triangles[triangle, 2]
@@ -109,7 +109,7 @@ def closest_on_triangle_of(x, point, triangles, triangle):
     )  # fmt: skip
 
 
-@kernel
+@inline_kernel
 def closest_on_triangle_of_row(x, points, row):
     """Vector from the closest point of a row's triangle to its point, and its squared length [m^2]."""
     p, a, b, c = points[row, 0], points[row, 1], points[row, 2], points[row, 3]
@@ -119,7 +119,7 @@ def closest_on_triangle_of_row(x, points, row):
     return qx, qy, qz, dd
 
 
-@kernel
+@inline_kernel
 def unit_normal(x, a, b, c):
     """Unit normal of triangle abc (right-handed), +z where the triangle has no area."""
     ex, ey, ez = x[b, 0] - x[a, 0], x[b, 1] - x[a, 1], x[b, 2] - x[a, 2]
@@ -171,7 +171,7 @@ def closest_on_edges(px, py, pz, ex, ey, ez, qx, qy, qz, fx, fy, fz):
     return s, t, vx, vy, vz, best
 
 
-@kernel
+@inline_kernel
 def closest_on_edges_of(x, p, p_end, q, q_end):
     """`closest_on_edges` for edges given by the numbers of their ends; x positions (point_count, 3)."""
     return closest_on_edges(
@@ -206,7 +206,7 @@ def edge_meets(x, u, w, a, b, c):
     return -1.0
 
 
-@kernel
+@inline_kernel
 def least_distance(x, point):
     """Distance [m] that no move may use up, well above the rounding of a point's coordinates."""
     return LEAST_DISTANCE * (abs(x[point, 0]) + abs(x[point, 1]) + abs(x[point, 2]))

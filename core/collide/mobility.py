@@ -8,7 +8,7 @@ j `mobility_along` n.
 from typing import Any, NamedTuple
 
 from ..forces.contact import rigid_point_step
-from ..jit import kernel
+from ..jit import inline_kernel, kernel
 
 
 class Mobility(NamedTuple):
@@ -21,7 +21,7 @@ class Mobility(NamedTuple):
     rigid_inverse_inertia: Any  # in world axes [1/(kg m^2)], shape (rigid_count, 3, 3)
 
 
-@kernel
+@inline_kernel
 def relative_step(c, points, weights, mobility, step):
     """sum w_i u_i of contact c for a step of the unknowns."""
     vertex_count = mobility.inverse_mass.shape[0]

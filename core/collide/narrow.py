@@ -15,10 +15,10 @@ import math
 import numba
 import numpy as np
 
-from ..jit import kernel, parallel_kernel
+from ..jit import inline_kernel, kernel, parallel_kernel
 from ..model import FloatArray, Surfaces
 from .contacts import Contacts
-from .edge_gaps import evaluate_edges
+from .edge_gaps import evaluate_edges, follow_edges, measure_ways
 from .features import FIRST_CORNER, FIRST_EDGE, closest_on_triangle_of, unit_normal
 
 CHUNK = 256  # contacts per unit of parallel work
@@ -31,14 +31,19 @@ SAME_DIRECTION = math.cos(math.radians(30.0))
 #: Relative difference of distances that is rounding, not a nearer feature.
 ROUNDING = 1e-9
 
+#: Share of the thickness by which points may move before edges without a share are measured anew.
+NEARBY = 0.5
+
 MOST_AROUND_CORNER = 4096  # ends the walk in a mesh whose neighbours are inconsistent
 
 
-def evaluate_gaps(x: FloatArray, contacts: Contacts, surfaces: Surfaces) -> None:
+def evaluate_gaps(x: FloatArray, contacts: Contacts, surfaces: Surfaces, *, whole: bool = True) -> None:
     """Write weights, normal, distance, gap and feature of all candidates for positions x (point_count, 3) [m].
 
     Ownership is settled where the distance is below the thickness; farther off the gap is the distance.
     Rows with side -1 always own their contact. Edges that own no contact have the gap +inf at any distance.
+    Not `whole`: such edges are not looked at, if they were nearby. Their distances are then no larger than the true
+    ones, and what they want is left as it was.
     """
     evaluate_rows(
         x, surfaces.triangles, surfaces.triangle_neighbour,
@@ -46,13 +51,38 @@ def evaluate_gaps(x: FloatArray, contacts: Contacts, surfaces: Surfaces) -> None
         contacts.side, contacts.facing, contacts.offset, contacts.local,
         contacts.weights, contacts.normal, contacts.distance, contacts.gap, contacts.feature,
     )  # fmt: skip
-    if contacts.first_attachment > contacts.edge_start:
-        evaluate_edges(
-            x, contacts.edge_start, contacts.first_attachment, contacts.points, contacts.apex, contacts.soft,
-            contacts.thickness, contacts.side, contacts.share, contacts.weights, contacts.normal, contacts.distance,
-            contacts.gap, contacts.wanted,
-        )  # fmt: skip
+    if contacts.first_attachment > contacts.edge_start and (whole or not _follow_edges(x, contacts)):
+        measure_all_edges(x, contacts)
     contacts.gap[contacts.glued] = np.inf
+
+
+def measure_all_edges(x: FloatArray, contacts: Contacts) -> None:
+    """What `evaluate_gaps` does for edges."""
+    edges = slice(contacts.edge_start, contacts.first_attachment)
+    evaluate_edges(
+        x, edges.start, edges.stop, contacts.points, contacts.apex, contacts.soft,
+        contacts.thickness, contacts.side, contacts.share, contacts.weights, contacts.normal, contacts.distance,
+        contacts.gap, contacts.wanted,
+    )  # fmt: skip
+    contacts.known_x = x.copy()
+    contacts.known_distance[edges] = contacts.distance[edges]
+    contacts.gap[contacts.glued] = np.inf
+
+
+def _follow_edges(x: FloatArray, contacts: Contacts) -> bool:
+    """Measure the edges that own a contact, and bound the distances of all others; False if that would say little."""
+    if len(contacts.known_x) != len(x):
+        return False
+    if len(contacts.way) != len(x):
+        contacts.way = np.zeros(len(x))
+    measure_ways(x, contacts.known_x, contacts.way)
+    if not contacts.way.max() <= NEARBY * contacts.thickness[contacts.edge_start]:
+        return False
+    follow_edges(
+        x, contacts.edge_start, contacts.first_attachment, contacts.points, contacts.apex, contacts.share,
+        contacts.known_distance, contacts.way, contacts.weights, contacts.normal, contacts.distance, contacts.gap,
+    )  # fmt: skip
+    return True
 
 
 @parallel_kernel
@@ -80,7 +110,7 @@ def evaluate_rows(
             begin = end
 
 
-@kernel
+@inline_kernel
 def measure(
     x, triangles, triangle_neighbour, point, triangle, side, facing, own, row, weights, normal, distance, gap, feature
 ):
@@ -197,13 +227,13 @@ def corner_normal(x, triangles, triangle_neighbour, triangle, corner):
     return unit_normal(x, triangles[triangle, 0], triangles[triangle, 1], triangles[triangle, 2])
 
 
-@kernel
+@inline_kernel
 def has_corner(points, row, point):
     """Whether the row's triangle has this corner."""
     return points[row, 1] == point or points[row, 2] == point or points[row, 3] == point
 
 
-@kernel
+@inline_kernel
 def settle(begin, end, points, bodies, thickness, side, normal, distance, feature, local, gap):
     """Set the gap of rows begin .. end - 1 (of one point) to +inf where they do not own their contact."""
     for row in range(begin, end):

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..jit import kernel
+from ..jit import inline_kernel, kernel
 from ..model import FloatArray, IntArray
 from .contacts import EDGE_EDGE, POINT_TRIANGLE
 from .features import closest_on_edges_of, closest_on_triangle_of_row, least_distance
@@ -60,16 +60,20 @@ def shorten_whole(x, count, points, kind, side, bodies, vertex_count, vertex_bod
     distance: of each row at x [m], or none if they are not known.
     """
     share = np.ones(turn.shape[0])
-    length = np.zeros(vertex_count)
+    length, longest = np.zeros(vertex_count), 0.0
     for vertex in range(vertex_count):
         length[vertex] = math.sqrt(move[vertex, 0] ** 2 + move[vertex, 1] ** 2 + move[vertex, 2] ** 2)
+        longest = max(longest, length[vertex])
+    known = distance.shape[0] > 0
     near = 0  # rows that may be closed too far: of each, the direction from its second side to its first, and the room
     row_of = np.empty(count, np.int64)
     direction = np.empty((count, 4))
     for row in range(count):
+        if known and longest < SHARE * distance[row]:
+            continue
         if side[row] < 0 or bodies[row, 0] == bodies[row, 1]:
             continue
-        if distance.shape[0] > 0:
+        if known:
             farthest = 0.0
             for slot in range(4):
                 if points[row, slot] < vertex_count:
@@ -142,7 +146,7 @@ def shorten_pair(row, direction, points, kind, vertex_count, vertex_body, move, 
     return True
 
 
-@kernel
+@inline_kernel
 def plane_move(row, split, nx, ny, nz, points, vertex_count, move):
     """How far the plane between the sides of a row goes along its unit normal with them [m]: halfway between both.
 

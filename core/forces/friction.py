@@ -21,7 +21,7 @@ from .contact import BLOCK_SIZE
 
 
 class FrictionLag(NamedTuple):
-    """What friction keeps of the last accepted iterate, one row per contact."""
+    """What friction keeps of the last accepted iterate, one row per contact; of what does not press only the limit."""
 
     points: Any  # shape (contact_count, 4)
     weights: Any  # shape (contact_count, 4)
@@ -30,6 +30,18 @@ class FrictionLag(NamedTuple):
     stretch: Any  # s0: stretch of the spring at the start of the substep [m], shape (contact_count, 3)
     pressed: Any  # normal force [N], shape (contact_count,)
     damper: Any  # damping along the normal over the time since the start [N/m], 0 for skins, shape (contact_count,)
+
+
+@kernel
+def hold_friction(count, weights, normal, friction, normal_force, lag):
+    """Keep weights, normals and limits of the contacts that press with `normal_force` [N]; others have the limit 0."""
+    for c in range(count):
+        lag.limit[c] = friction[c] * normal_force[c]
+        if normal_force[c] > 0.0:
+            for slot in range(4):
+                lag.weights[c, slot] = weights[c, slot]
+            for axis in range(3):
+                lag.normal[c, axis] = normal[c, axis]
 
 
 @kernel

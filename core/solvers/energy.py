@@ -10,7 +10,7 @@ it adds no physics of its own.
 import numpy as np
 
 from ..collide.contacts import Contacts, index_vertices
-from ..collide.narrow import evaluate_gaps
+from ..collide.narrow import evaluate_gaps, measure_all_edges
 from ..forces.attachment import attachment_energy, evaluate_attachments, turned_offsets
 from ..forces.bodies import evaluate_bodies
 from ..forces.contact import (
@@ -20,19 +20,27 @@ from ..forces.contact import (
     collect_acting,
     evaluate_contact,
 )
-from ..forces.friction import FrictionLag, evaluate_friction, friction_energy, settle_friction, slip_velocities
+from ..forces.friction import (
+    FrictionLag,
+    evaluate_friction,
+    friction_energy,
+    hold_friction,
+    settle_friction,
+    slip_velocities,
+)
 from ..forces.gas import evaluate_gas, gas_law
 from ..forces.inertia import inertia_energy
 from ..forces.rigid_inertia import evaluate_rigid_inertia
 from ..linear.conjugate_gradient import Hessian
 from ..linear.rigid_blocks import factor_blocks
-from ..model import BoolArray, FloatArray, IntArray, Model
+from ..model import BoolArray, FloatArray, Model
 from ..options import DEFAULTS, MethodOptions
 from ..rigid.motion import turned_tensors
 from ..state import StuckContacts
 from .edge_shares import EdgeShares
 from .residual import gather_residual
 from .rules import lagged_gas
+from .springs import hand_springs, spring_names
 from .sums import equal
 
 #: Contact stiffness of two solids in units of the lighter mass / stage time^2, at rest; and, as they close in, for each
@@ -185,9 +193,7 @@ class StageEnergy:
             self.acting_count = 0
             self.acting.vertex_start[:] = 0
             return self._smooth_energy
-        lag.weights[:count] = contacts.weights[:count]
-        lag.normal[:count] = contacts.normal[:count]
-        np.multiply(contacts.friction[:count], self.normal_force[:count], out=lag.limit[:count])
+        hold_friction(count, contacts.weights, contacts.normal, contacts.friction, self.normal_force, lag)
         if self.model.rigid_count:
             lag.pressed[:count] = self.normal_force[:count]
             lag.damper[:count] = (
@@ -202,17 +208,14 @@ class StageEnergy:
                 contacts.first_attachment, contacts.points, contacts.weights, self._offset,
                 self.model.attachments.stiffness, x, self.terms.active, self.terms.force, self.terms.matrix,
             )  # fmt: skip
-        self._collect_acting()
-        return self._smooth_energy + float(self._block_energy[: _block_count(count)].sum())
-
-    def _collect_acting(self) -> None:
-        """Few of many candidates press; the products of the Hessian see only those."""
+        # few of many candidates press: the products of the Hessian see only those
         terms, acting = self.terms, self.acting
         self.acting_count = collect_acting(
-            self.contacts.count, terms.points, terms.weights, terms.active, terms.force, terms.matrix,
+            count, terms.points, terms.weights, terms.active, terms.force, terms.matrix,
             acting.points, acting.weights, acting.force, acting.matrix,
         )  # fmt: skip
         index_vertices(self.acting_count, acting.points, acting.vertex_start, acting.vertex_entry)
+        return self._smooth_energy + float(self._block_energy[: _block_count(count)].sum())
 
     def _evaluate_bodies(self, x: FloatArray) -> None:
         """Springs, hinges, tetrahedra and gas at x."""
@@ -232,7 +235,7 @@ class StageEnergy:
         contacts, count = self.contacts, self.contacts.count
         if count == 0:
             return 0.0
-        evaluate_gaps(x, contacts, self.model.surfaces)
+        evaluate_gaps(x, contacts, self.model.surfaces, whole=False)
         evaluate_contact(
             count, contacts.gap, contacts.thickness, self._contact_scale,
             self.normal_force, self._contact_stiffness, self._block_energy,
@@ -302,7 +305,7 @@ class StageEnergy:
         stretch = np.zeros((count, 3))
         settle_friction(count, x, self._start, self._lag, self._contact_scale, stretch)
         held = np.flatnonzero(self.normal_force[:count] > 0.0)
-        first, other = self._spring_names()
+        first, other = spring_names(self.contacts, self.model.point_count)
         stretch = stretch[held]
         stored = 0.5 * float(np.einsum("i,ij,ij->", self._contact_scale[held], stretch, stretch))
         return StuckContacts(first[held], other[held], stretch, self.contacts.share[held], stored)
@@ -341,6 +344,8 @@ class StageEnergy:
 
     def renew_shares(self, x: FloatArray, poses: FloatArray, body_scale: FloatArray, move: FloatArray) -> float:
         """Let edges come and go at the start of a substep at x; returns by how much the energy changes [J]."""
+        if not np.array_equal(x, self.contacts.known_x):
+            measure_all_edges(x, self.contacts)
         if not self.contacts.renew_shares():
             return 0.0
         before = self.elastic_energy
@@ -372,27 +377,9 @@ class StageEnergy:
 
     def hold_stuck(self, stuck: StuckContacts) -> None:
         """Give each contact its spring and share of `stuck`, by the names it goes by; unstretched where it has none."""
-        count, stretch = self.contacts.count, self._lag.stretch
-        stretch[:count] = 0.0
-        if len(stuck.point) == 0 or count == 0:
-            return
-        first, other = self._spring_names()
-        span = max(self.model.body_count, len(self.model.surfaces.edges))
-        key = stuck.point.astype(np.int64) * span + stuck.other
-        order = np.argsort(key, kind="stable")
-        wanted = first.astype(np.int64) * span + other
-        place = np.minimum(np.searchsorted(key[order], wanted), len(key) - 1)
-        found = key[order][place] == wanted
-        stretch[:count][found] = stuck.stretch[order][place[found]]
-        self.contacts.share[:count][found] = stuck.share[order][place[found]]
-
-    def _spring_names(self) -> tuple[IntArray, IntArray]:
-        """What a spring is known by (see `StuckContacts`), for each contact."""
-        count, edge_start, contacts = self.contacts.count, self.contacts.edge_start, self.contacts
-        first, other = contacts.points[:count, 0].copy(), contacts.bodies[:count, 1].copy()
-        first[edge_start:] = self.model.point_count + contacts.edges[edge_start:count, 0]
-        other[edge_start:] = contacts.edges[edge_start:count, 1]
-        return first, other
+        model = self.model
+        name_count = model.point_count + len(model.surfaces.edges)
+        hand_springs(self.contacts, stuck, name_count, model.point_count, self._lag.stretch)
 
     def _allocate(self, capacity: int) -> None:
         """Arrays of one row per contact."""

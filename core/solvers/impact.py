@@ -20,6 +20,12 @@ from .energy import StageEnergy
 AGREED = 0.05
 AGREED_OF_SOLIDS = 1e-3
 MOST_PASSES = 50
+#: Share of that limit by which a contact's impulse may be wrong before it is asked again.
+UNSETTLED = 0.25
+
+# Places in a row of what `cut` knows of a contact; the weights come first, as the functions of `mobility` read them.
+WEIGHT, SHARE, NORMAL, TAKEN, SLIP, DRAG = 0, 4, 8, 11, 14, 17
+SLIPS, MOST, FRICTION, STIFF, SOFT, WAY, KNOWN = 20, 21, 22, 23, 24, 25, 26
 
 
 def overshoot(
@@ -53,56 +59,144 @@ def cut_impulses(
     Of the normal impulse at most all. Of friction all excess of a contact that sticks, but of one that slips only what
     would turn its slip round; and what the normal impulse that is left cannot hold.
     `force` are the contacts' whole forces [N]. Gauss-Seidel passes to and fro, until the contacts agree (a rigid
-    body's four corners share what one pass takes from the first). Serial, so that the result is one.
+    body's four corners share what one pass takes from the first). A contact of vertices is asked again only when what
+    it sees has changed by so much that its impulse might change by UNSETTLED of the limit. Serial, so that the result
+    is one.
     """
+    # what presses, row by row: one place in memory per contact
+    pressing = np.flatnonzero(normal_force[:count] > 0.0)
+    row_of, ends = np.empty(len(pressing), np.int32), np.empty((len(pressing), 4), np.int32)
+    known = np.empty((len(pressing), KNOWN))
+    size = 0
+    for c in pressing:
+        size += note(
+            c, size, points, weights, normal, normal_force, force, friction, slip, mobility, time, row_of, ends, known
+        )
+    way = np.zeros(excess.shape[0])  # no less than how far each vertex's excess has gone so far
     largest = 0.0
     for turn in range(MOST_PASSES):
         change = 0.0
-        for k in range(count):
-            c = k if turn % 2 == 0 else count - 1 - k
-            if normal_force[c] > 0.0:
-                most = time * normal_force[c]
-                change = max(
-                    change,
-                    cut(c, points, weights, normal, most, time, force, friction[c], slip, mobility, excess, taken),
-                )
+        slight = UNSETTLED * agreed * largest
+        for k in range(size):
+            row = k if turn % 2 == 0 else size - 1 - k
+            if known[row, SOFT] == 0.0:
+                change = max(change, cut_solid(row, ends, known, mobility, excess))
+            elif turn == 0 or known[row, STIFF] * (seen_way(row, ends, known, way) - known[row, WAY]) > slight:
+                change = max(change, cut(row, ends, known, excess, way))
         largest = max(largest, change)
         if change <= agreed * largest:
             break
+    for row in range(size):
+        for axis in range(3):
+            taken[row_of[row], axis] = known[row, TAKEN + axis]
 
 
 @kernel
-def cut(c, points, weights, normal, most, time, force, friction, slip, mobility, excess, taken):
-    """Bring one contact's impulse to what its own excess asks for; returns the size of its change [N s]."""
-    nx, ny, nz = normal[c, 0], normal[c, 1], normal[c, 2]
-    yielding = mobility_along(c, points, weights, nx, ny, nz, mobility)
+def seen_way(row, ends, known, way):
+    """No less than how far what a contact of vertices sees has gone so far."""
+    seen = 0.0
+    for slot in range(4):
+        seen += abs(known[row, WEIGHT + slot]) * way[ends[row, slot]]
+    return seen
+
+
+@kernel
+def note(c, row, points, weights, normal, normal_force, force, friction, slip, mobility, time, row_of, ends, known):
+    """Write what `cut` must know of contact c to a row; returns whether the contact can give way at all."""
+    yielding = mobility_along(c, points, weights, normal[c, 0], normal[c, 1], normal[c, 2], mobility)
     if yielding == 0.0:
-        return 0.0
-    ax, ay, az = taken[c, 0], taken[c, 1], taken[c, 2]
-    held = ax * nx + ay * ny + az * nz
-    ax, ay, az = ax - held * nx, ay - held * ny, az - held * nz
-    dx, dy, dz = relative_step(c, points, weights, mobility, excess)
-    along = dx * nx + dy * ny + dz * nz
-    push = min(max(held + along / yielding, 0.0), most)
-    tx, ty, tz = dx - along * nx, dy - along * ny, dz - along * nz
-    sx, sy, sz = slip[c, 0], slip[c, 1], slip[c, 2]
-    speed2 = sx * sx + sy * sy + sz * sz
-    if speed2 > 0.0:
-        turned = min(1.0 + (tx * sx + ty * sy + tz * sz) / speed2, 0.0)
-        tx, ty, tz = turned * sx, turned * sy, turned * sz
-    size = sqrt(tx * tx + ty * ty + tz * tz)
+        return False
+    row_of[row] = c
+    vertex_count = mobility.inverse_mass.shape[0]
+    soft = True
+    for slot in range(4):
+        i, w = points[c, slot], weights[c, slot]
+        soft = soft and not (w != 0.0 and vertex_count <= i < vertex_count + mobility.unknown.shape[0])
+        ends[row, slot], known[row, WEIGHT + slot], known[row, SHARE + slot] = i, w, 0.0
+        if i < vertex_count:
+            known[row, SHARE + slot] = w * mobility.inverse_mass[i]
+    if soft:  # what is given does not move
+        for slot in range(4):
+            if points[c, slot] >= vertex_count:
+                ends[row, slot], known[row, WEIGHT + slot] = 0, 0.0
+    most = time * normal_force[c]
+    square = 0.0
+    for axis in range(3):
+        known[row, NORMAL + axis] = normal[c, axis]
+        known[row, SLIP + axis] = slip[c, axis]
+        known[row, DRAG + axis] = time * force[c, axis] - most * normal[c, axis]
+        known[row, TAKEN + axis] = 0.0
+        square += slip[c, axis] * slip[c, axis]
+    known[row, SLIPS] = 1.0 / square if square > 0.0 else 0.0
+    known[row, MOST], known[row, FRICTION] = most, friction[c]
+    known[row, STIFF], known[row, SOFT] = 1.0 / yielding, 1.0 if soft else 0.0
+    return True
+
+
+@kernel
+def cut(row, ends, known, excess, way):
+    """Bring a contact of vertices to the impulse that its own excess asks for; returns the size of the change [N s]."""
+    dx = dy = dz = 0.0
+    for slot in range(4):
+        i, w = ends[row, slot], known[row, WEIGHT + slot]
+        dx, dy, dz = dx + w * excess[i, 0], dy + w * excess[i, 1], dz + w * excess[i, 2]
+    along, tx, ty, tz = split(row, known, dx, dy, dz)
+    # vertices give way alike along any direction
+    cx, cy, cz = change_impulse(row, known, along, tx, ty, tz, known[row, STIFF])
+    size = sqrt(cx * cx + cy * cy + cz * cz)
+    for slot in range(4):
+        i, share = ends[row, slot], known[row, SHARE + slot]
+        excess[i, 0] -= share * cx
+        excess[i, 1] -= share * cy
+        excess[i, 2] -= share * cz
+        way[i] += abs(share) * size
+    known[row, WAY] = seen_way(row, ends, known, way)
+    return size
+
+
+@kernel
+def cut_solid(row, ends, known, mobility, excess):
+    """`cut` for a contact with a rigid body."""
+    dx, dy, dz = relative_step(row, ends, known, mobility, excess)
+    along, tx, ty, tz = split(row, known, dx, dy, dz)
+    size, stiff = sqrt(tx * tx + ty * ty + tz * tz), 0.0
     if size > 0.0:
-        share = 1.0 / mobility_along(c, points, weights, tx / size, ty / size, tz / size, mobility)
-        ax, ay, az = ax + share * tx, ay + share * ty, az + share * tz
-    # what is left of friction [N s] is at most what is left of the normal impulse can hold
-    wx, wy, wz = time * force[c, 0] - most * nx, time * force[c, 1] - most * ny, time * force[c, 2] - most * nz
-    rx, ry, rz = wx - ax, wy - ay, wz - az
-    size = sqrt(rx * rx + ry * ry + rz * rz)
-    limit = friction * (most - push)
-    if size > limit:
-        rx, ry, rz = rx * limit / size, ry * limit / size, rz * limit / size
-    jx, jy, jz = push * nx + wx - rx, push * ny + wy - ry, push * nz + wz - rz
-    cx, cy, cz = jx - taken[c, 0], jy - taken[c, 1], jz - taken[c, 2]
-    taken[c, 0], taken[c, 1], taken[c, 2] = jx, jy, jz
-    push_sides(c, points, weights, -cx, -cy, -cz, mobility, excess)
+        stiff = 1.0 / mobility_along(row, ends, known, tx / size, ty / size, tz / size, mobility)
+    cx, cy, cz = change_impulse(row, known, along, tx, ty, tz, stiff)
+    push_sides(row, ends, known, -cx, -cy, -cz, mobility, excess)
     return sqrt(cx * cx + cy * cy + cz * cz)
+
+
+@kernel
+def split(row, known, dx, dy, dz):
+    """Of the excess of a contact's sides the part along its normal, and what friction is to stop of the rest [m/s]."""
+    nx, ny, nz = known[row, NORMAL], known[row, NORMAL + 1], known[row, NORMAL + 2]
+    along = dx * nx + dy * ny + dz * nz
+    tx, ty, tz = dx - along * nx, dy - along * ny, dz - along * nz
+    inverse = known[row, SLIPS]
+    if inverse > 0.0:
+        sx, sy, sz = known[row, SLIP], known[row, SLIP + 1], known[row, SLIP + 2]
+        turned = min(1.0 + inverse * (tx * sx + ty * sy + tz * sz), 0.0)
+        return along, turned * sx, turned * sy, turned * sz
+    return along, tx, ty, tz
+
+
+@kernel
+def change_impulse(row, known, along, tx, ty, tz, stiff):
+    """Take an excess back, as far as the contact can; `stiff` [kg] along t. Returns the change of its impulse [N s]."""
+    nx, ny, nz = known[row, NORMAL], known[row, NORMAL + 1], known[row, NORMAL + 2]
+    bx, by, bz = known[row, TAKEN], known[row, TAKEN + 1], known[row, TAKEN + 2]
+    held = bx * nx + by * ny + bz * nz
+    most = known[row, MOST]
+    push = min(max(held + known[row, STIFF] * along, 0.0), most)
+    # what is left of friction [N s] is at most what is left of the normal impulse can hold
+    wx, wy, wz = known[row, DRAG], known[row, DRAG + 1], known[row, DRAG + 2]
+    rx, ry, rz = wx - bx + held * nx - stiff * tx, wy - by + held * ny - stiff * ty, wz - bz + held * nz - stiff * tz
+    square = rx * rx + ry * ry + rz * rz
+    limit = known[row, FRICTION] * (most - push)
+    if square > limit * limit:
+        share = limit / sqrt(square)
+        rx, ry, rz = share * rx, share * ry, share * rz
+    jx, jy, jz = push * nx + wx - rx, push * ny + wy - ry, push * nz + wz - rz
+    known[row, TAKEN], known[row, TAKEN + 1], known[row, TAKEN + 2] = jx, jy, jz
+    return jx - bx, jy - by, jz - bz
