@@ -1,6 +1,7 @@
 """Which pairs may touch during a move: the contact record, kept as long as nothing moves past what was searched."""
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
@@ -18,6 +19,17 @@ FAST_REACH_FACTOR = 1.2
 PARTING_FRAMES = 24
 #: Largest reach of a search for contacts of a body with itself, in edge lengths.
 OWN_REACH = 0.25
+
+
+class Ways(NamedTuple):
+    """How far the points of each body may have gone since the search [m], shape (body_count,): what a row's sides were
+    apart at some time, plus `behind` of both then, less `ahead` of both now, they are apart now and were ever since.
+    """
+
+    known: bool  # otherwise `ahead` is infinite
+    ahead: FloatArray  # way so far with the move at hand
+    behind: FloatArray  # way so far less the move at hand, after which rows are measured, but which may yet be changed
+    longest: float  # move at hand
 
 
 class Candidates:
@@ -39,6 +51,8 @@ class Candidates:
         self._search = ContactSearch(model, among_moving=among_moving, far=far)
         self._searched = False
         self._way = np.full(model.membrane_count, np.inf)  # no less than how far each skin has gone since a search [m]
+        self._unknown = Ways(False, np.full(model.body_count, np.inf), np.zeros(model.body_count), np.inf)
+        self._ways = np.zeros((2, model.body_count))
         self._move = np.zeros((model.point_count, 3))
         self._whole = np.zeros((model.point_count, 3))
         self.contacts = Contacts(model.moving_point_count)
@@ -116,6 +130,15 @@ class Candidates:
     def travel(self, moves: FloatArray | None) -> None:
         """A step has moved points of each membrane by at most `moves` [m], and no other ones; None: not known."""
         self._way = self._way + moves if moves is not None else np.full_like(self._way, np.inf)
+
+    def ways(self, moves: FloatArray | None) -> Ways:
+        """How far points may have gone; `moves` as in `cover`."""
+        if moves is None:
+            return self._unknown
+        ahead, behind = self._ways
+        np.add(self._way, moves, out=ahead[: len(moves)])
+        np.subtract(self._way, moves, out=behind[: len(moves)])
+        return Ways(True, ahead, behind, float(moves.max()))
 
     def cover(self, x: FloatArray, trial: FloatArray, moves: FloatArray | None = None) -> bool:
         """Make sure that every pair that can touch on the way from x to `trial` [m], all points, is in the record.

@@ -41,24 +41,30 @@ def evaluate_edges(x, first, count, points, apex, soft, thickness, side, share, 
     """Rows first .. count - 1; `wanted` is the share that a row should have."""
     for chunk in numba.prange((count - first + CHUNK - 1) // CHUNK):
         for row in range(first + chunk * CHUNK, min(count, first + (chunk + 1) * CHUNK)):
-            p, p_end, q, q_end = points[row, 0], points[row, 1], points[row, 2], points[row, 3]
-            s, t, vx, vy, vz, dd = closest_on_edges_of(x, p, p_end, q, q_end)
-            d = math.sqrt(dd)
-            # Shorter vectors than this are rounding of the coordinates: their direction means nothing.
-            if d > 1e-14 * (abs(x[p, 0]) + abs(x[p, 1]) + abs(x[p, 2])):
-                nx, ny, nz = vx / d, vy / d, vz / d
-            else:
-                nx, ny, nz, _ = across(x, p, p_end, q, q_end)
-                if bulge_of(x, points, apex, row, 0, nx, ny, nz)[1] > LEAN:
-                    nx, ny, nz = -nx, -ny, -nz
-            weights[row, 0], weights[row, 1], weights[row, 2], weights[row, 3] = 1.0 - s, s, t - 1.0, -t
-            normal[row, 0], normal[row, 1], normal[row, 2] = nx, ny, nz
-            distance[row] = d
-            wanted[row] = 0.0
-            if side[row] > 0 and s > 0.0 and s < 1.0 and t > 0.0 and t < 1.0:
-                wanted[row] = owned_share(x, points, apex, soft, row, nx, ny, nz, thickness[row])
-                wanted[row] *= min(1.0, min(min(s, 1.0 - s), min(t, 1.0 - t)) / NEAR_END)
-            gap[row] = d if share[row] > 0.0 else np.inf
+            evaluate_edge(row, x, points, apex, soft, thickness, side, share, weights, normal, distance, gap, wanted)
+
+
+@kernel
+def evaluate_edge(row, x, points, apex, soft, thickness, side, share, weights, normal, distance, gap, wanted):
+    """One row of `evaluate_edges`."""
+    p, p_end, q, q_end = points[row, 0], points[row, 1], points[row, 2], points[row, 3]
+    s, t, vx, vy, vz, dd = closest_on_edges_of(x, p, p_end, q, q_end)
+    d = math.sqrt(dd)
+    # Shorter vectors than this are rounding of the coordinates: their direction means nothing.
+    if d > 1e-14 * (abs(x[p, 0]) + abs(x[p, 1]) + abs(x[p, 2])):
+        nx, ny, nz = vx / d, vy / d, vz / d
+    else:
+        nx, ny, nz, _ = across(x, p, p_end, q, q_end)
+        if bulge_of(x, points, apex, row, 0, nx, ny, nz)[1] > LEAN:
+            nx, ny, nz = -nx, -ny, -nz
+    weights[row, 0], weights[row, 1], weights[row, 2], weights[row, 3] = 1.0 - s, s, t - 1.0, -t
+    normal[row, 0], normal[row, 1], normal[row, 2] = nx, ny, nz
+    distance[row] = d
+    wanted[row] = 0.0
+    if side[row] > 0 and s > 0.0 and s < 1.0 and t > 0.0 and t < 1.0:
+        wanted[row] = owned_share(x, points, apex, soft, row, nx, ny, nz, thickness[row])
+        wanted[row] *= min(1.0, min(min(s, 1.0 - s), min(t, 1.0 - t)) / NEAR_END)
+    gap[row] = d if share[row] > 0.0 else np.inf
 
 
 @kernel

@@ -203,7 +203,7 @@ class XpbdSolver(FixedSteps):
         self._poses[:] = state.rigid.pose
         self._candidates.cover(x, x)
         self._candidates.recover(x)
-        self._phase.press(state, 1.0)
+        self._phase.press(state, 1.0, self._candidates.searches, self._candidates.ways(None), still=not self._moves)
         self._candidates.recover(x)  # what has been reached is not given up
 
     def _predict(self, state: State) -> None:
@@ -291,9 +291,12 @@ class XpbdSolver(FixedSteps):
             return
         self._phase.attach(state)
         before = self._candidates.searches
-        self._candidates.cover(self._start, state.positions, self._moves_of_skins())
+        moves = self._moves_of_skins()
+        self._candidates.cover(self._start, state.positions, moves)
         self.counts.contact_searches += self._candidates.searches - before
-        self._phase.press(state, RECOVERY_SHARE)  # what has been reached is kept
+        self._phase.press(  # what has been reached is kept
+            state, RECOVERY_SHARE, self._candidates.searches, self._candidates.ways(moves), still=not self._moves
+        )
 
     def _moves_of_skins(self) -> FloatArray | None:
         """No less than the longest way of each membrane's vertices in this substep [m], if nothing else moves."""
@@ -307,8 +310,10 @@ class XpbdSolver(FixedSteps):
         x, v, count = state.positions, state.velocities, model.membrane_count
         if count:
             if self._phase.moved:
-                measure_moments(x, model.vertex_mass, model.body_point_start, model.chunks, self._spin_sums)
-            lacking_spin(x, model.body_point_start, model.chunks, self._free, self._spin_sums, self._spin)
+                measure_moments(
+                    x, self._start, model.vertex_mass, model.body_point_start, model.chunks, self._spin_sums
+                )
+            lacking_spin(self._start, model.body_point_start, model.chunks, self._free, self._spin_sums, self._spin)
             set_velocities(
                 x, self._start, self._inverse_mass, model.gravity, h, model.chunks, self._lying, self._spin, v,
                 self._moves_of_chunks,
