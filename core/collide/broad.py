@@ -240,6 +240,10 @@ class ContactSearch:
         contacts.offset[: contacts.count] = 0.0
         self._wrong.shift(x, contacts, False)
 
+    def pass_over_edges(self, edges: NDArray[np.bool_]) -> None:
+        """Searches do not look for pairs with these edges, shape (edge_count,), from now on."""
+        self._edges.pass_over(edges)
+
     def forget(self) -> None:
         """The next `still_valid` says no."""
         self._reach[:] = -1.0

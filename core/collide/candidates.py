@@ -100,6 +100,10 @@ class Candidates:
         """What a state keeps of it, see `ContactSearch.wrong_side`."""
         return self._search.wrong_side()
 
+    def pass_over_edges(self, edges: "np.ndarray[tuple[int], np.dtype[np.bool_]]") -> None:
+        """Searches do not look for pairs with these edges, shape (edge_count,), from now on."""
+        self._search.pass_over_edges(edges)
+
     @property
     def tangled(self) -> bool:
         """Whether points are behind a surface."""

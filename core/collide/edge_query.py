@@ -52,11 +52,17 @@ class EdgeQuery:
 
     def __init__(self, model: Model) -> None:
         self._model = model
-        self._owned = owned_edges(model.surfaces.triangles, model.surfaces.edges)
+        self._all_owned = owned_edges(model.surfaces.triangles, model.surfaces.edges)
+        self._owned = self._all_owned
         self._walk = np.zeros((WALK_SIZE, 2), np.int32)
         self._found = np.zeros((1024, 2), np.int32)
         self._first = np.zeros(len(model.surfaces.edges) + 1, np.int64)
         self._rim = rim_normals(model)
+
+    def pass_over(self, edges: NDArray[np.bool_]) -> None:
+        """Do not look for pairs with these, shape (edge_count,)."""
+        passed = (self._all_owned >= 0) & edges[self._all_owned]
+        self._owned = np.where(passed, np.int32(-1), self._all_owned)
 
     def find(
         self, x: FloatArray, margin: FloatArray, partners: Partners, trees: Trees, own: IntArray

@@ -16,6 +16,7 @@ from ...lanes import fused, lane, load3, rotated, spread, triple
 from .looking import (
     DONE,
     IDLE,
+    KEPT_SHARE,
     SWEPT,
     choose_run,
     list_swept,
@@ -30,21 +31,25 @@ from .swept import NEVER, cross_triangle
 
 @kernel
 def face_of(x, triangles, triangle):
-    """First corner, two edges from there, their cross product and whether it means anything."""
+    """First corner, two edges from there, unit normal, and what its height over the edges is to be divided by: one over
+    twice the area [1/m^2], 0 where a triangle has no face.
+    """
     a, b, c = triangles[triangle, 0], triangles[triangle, 1], triangles[triangle, 2]
     ax, ay, az = x[a, 0], x[a, 1], x[a, 2]
     ex, ey, ez = x[b, 0] - ax, x[b, 1] - ay, x[b, 2] - az
     fx, fy, fz = x[c, 0] - ax, x[c, 1] - ay, x[c, 2] - az
     nx, ny, nz = ey * fz - ez * fy, ez * fx - ex * fz, ex * fy - ey * fx
     nn = nx * nx + ny * ny + nz * nz
-    broad = nn > FLATTEST_FACE * (ex * ex + ey * ey + ez * ez) * (fx * fx + fy * fy + fz * fz)
-    return ax, ay, az, ex, ey, ez, fx, fy, fz, nx, ny, nz, nn, broad
+    if not nn > FLATTEST_FACE * (ex * ex + ey * ey + ez * ez) * (fx * fx + fy * fy + fz * fz):
+        return ax, ay, az, ex, ey, ez, fx, fy, fz, 0.0, 0.0, 1.0, 0.0
+    shrink = 1.0 / sqrt(nn)
+    return ax, ay, az, ex, ey, ez, fx, fy, fz, shrink * nx, shrink * ny, shrink * nz, shrink
 
 
 @kernel
-def changes_side(x, start, triangles, row, triangle, point):
+def changes_side(x, start, triangles, triangle, point):
     """Whether a point is not on the side of a triangle's plane, which stands still, on which it started."""
-    ax, ay, az, _, _, _, _, _, _, nx, ny, nz, _, _ = face_of(x, triangles, triangle[row])
+    ax, ay, az, _, _, _, _, _, _, nx, ny, nz, _ = face_of(x, triangles, triangle)
     old = (start[point, 0] - ax) * nx + (start[point, 1] - ay) * ny + (start[point, 2] - az) * nz
     new = (x[point, 0] - ax) * nx + (x[point, 1] - ay) * ny + (x[point, 2] - az) * nz
     return not old * new > 0.0 and old != 0.0
@@ -82,8 +87,7 @@ def press_chunk(
 ):  # fmt: skip
     """`press_lone` for the vertices of one chunk."""
     known = -1  # the triangle of which the plane is set up
-    ax = ay = az = ex = ey = ez = fx = fy = fz = nx = ny = nz = nn = length = 0.0
-    broad = False
+    ax = ay = az = ex = ey = ez = fx = fy = fz = nx = ny = nz = shrink = height = 0.0
     lost = spread(0.0)
     moved, farthest = False, 0.0
     end, stop = chunk_row[c], chunk_row[c + 1]
@@ -106,21 +110,21 @@ def press_chunk(
             over = False
             if still:
                 if t != known:
-                    ax, ay, az, ex, ey, ez, fx, fy, fz, nx, ny, nz, nn, broad = face_of(x, triangles, t)
-                    length, known = sqrt(nn), t
+                    ax, ay, az, ex, ey, ez, fx, fy, fz, nx, ny, nz, shrink = face_of(x, triangles, t)
+                    known = t
                 rx, ry, rz = px - ax, py - ay, pz - az
-                if broad:  # the same as `features.closest_on_triangle` over the face, to the last bit
-                    v = ((ry * fz - rz * fy) * nx + (rz * fx - rx * fz) * ny + (rx * fy - ry * fx) * nz) / nn
-                    w = ((ey * rz - ez * ry) * nx + (ez * rx - ex * rz) * ny + (ex * ry - ey * rx) * nz) / nn
-                    u = 1.0 - v - w
-                    if u >= 0.0 and v >= 0.0 and w >= 0.0:
-                        over = True
-                        h = (rx * nx + ry * ny + rz * nz) / nn
-                        up = -length if h < 0.0 else length
-                        weights[row, 0], weights[row, 1], weights[row, 2], weights[row, 3] = 1.0, -u, -v, -w
-                        normal[row, 0], normal[row, 1], normal[row, 2] = nx / up, ny / up, nz / up
-                        distance[row] = gap[row] = sqrt(h * h * nn)
-                        feature[row] = 0
+                height = rx * nx + ry * ny + rz * nz
+                # `features.closest_on_triangle` for a point over the face
+                v = ((ry * fz - rz * fy) * nx + (rz * fx - rx * fz) * ny + (rx * fy - ry * fx) * nz) * shrink
+                w = ((ey * rz - ez * ry) * nx + (ez * rx - ex * rz) * ny + (ex * ry - ey * rx) * nz) * shrink
+                u = 1.0 - v - w
+                if shrink > 0.0 and u >= 0.0 and v >= 0.0 and w >= 0.0:
+                    over = True
+                    up = -1.0 if height < 0.0 else 1.0
+                    weights[row, 0], weights[row, 1], weights[row, 2], weights[row, 3] = 1.0, -u, -v, -w
+                    normal[row, 0], normal[row, 1], normal[row, 2] = up * nx, up * ny, up * nz
+                    distance[row] = gap[row] = abs(height)
+                    feature[row] = 0
             if not over:
                 measure(
                     x, triangles, triangle_neighbour, i, t, side[row], facing[row], False, row, weights, normal,
@@ -132,12 +136,17 @@ def press_chunk(
         if end > begin + 1:
             settle(begin, end, points, bodies, thickness, side, normal, distance, feature, local, gap)
         for row in range(begin, end):
-            if still and triangle[row] == known:
+            if still and triangle[row] == known:  # `height` is the one over its plane, which was the last to be set up
                 old = (start[i, 0] - ax) * nx + (start[i, 1] - ay) * ny + (start[i, 2] - az) * nz
-                if old * ((px - ax) * nx + (py - ay) * ny + (pz - az) * nz) > 0.0:
+                if old * height > 0.0:
                     continue
             crossed[row] = cross_triangle(start, x, points, row, weights, normal, gap)
-        chosen = choose_run(begin, end, points, bodies, kind, side, thickness, gap, crossed, 0.0, lack, mark)
+        if end == begin + 1:  # the same, without a call for each vertex of a floor
+            chosen = 0
+            if gap[begin] < thickness[begin]:
+                lack[begin], mark[begin], chosen = KEPT_SHARE * thickness[begin] - gap[begin], SWEPT, 1
+        else:
+            chosen = choose_run(begin, end, points, bodies, kind, side, thickness, gap, crossed, 0.0, lack, mark)
         if chosen == 0:
             continue
         if chosen > 1 or busy[i]:
@@ -147,12 +156,12 @@ def press_chunk(
         while mark[row] != SWEPT:
             row += 1
         mark[row] = DONE
-        push = inverse_mass[i]
-        if not push > 0.0 or not lack[row] > 0.0:
+        if not inverse_mass[i] > 0.0 or not lack[row] > 0.0:
             doubt[c] = doubt[c] or crossed[row] < NEVER
             continue
+        m = mass[i]
         kx, ky, kz = normal[row, 0], normal[row, 1], normal[row, 2]
-        force = lack[row] / push
+        force = m * lack[row]
         reached[row] = force
         ux, uy, uz = px - start[i, 0], py - start[i, 1], pz - start[i, 2]
         if not still:
@@ -163,16 +172,12 @@ def press_chunk(
                 uz += share * (x[g, 2] - start[g, 2])
         un = ux * kx + uy * ky + uz * kz
         ux, uy, uz = ux - un * kx, uy - un * ky, uz - un * kz
-        slip = sqrt(ux * ux + uy * uy + uz * uz)
-        # j = -u / push, cut to what friction can hold
-        scale = -min(1.0 / push, friction[row] * force / slip) if slip > 0.0 else 0.0
-        dx, dy, dz = (
-            push * (force * kx + scale * ux),
-            push * (force * ky + scale * uy),
-            push * (force * kz + scale * uz),
-        )
+        # what friction can hold holds all slip, otherwise it goes on by the rest
+        slip2, hold = ux * ux + uy * uy + uz * uz, friction[row] * lack[row]
+        kept = 1.0 if slip2 <= hold * hold else hold / sqrt(slip2)
+        dx, dy, dz = lack[row] * kx - kept * ux, lack[row] * ky - kept * uy, lack[row] * kz - kept * uz
         step, way = triple(dx, dy, dz), load3(x, 3 * i) - load3(start, 3 * i)
-        lost = fused(spread(-mass[i] / time), step * rotated(way) - rotated(step) * way, lost)
+        lost = fused(spread(-m / time), step * rotated(way) - rotated(step) * way, lost)
         px, py, pz = px + dx, py + dy, pz + dz
         x[i, 0], x[i, 1], x[i, 2] = px, py, pz
         farthest = max(farthest, dx * dx + dy * dy + dz * dz)
@@ -185,7 +190,7 @@ def press_chunk(
                 old = (start[i, 0] - ax) * nx + (start[i, 1] - ay) * ny + (start[i, 2] - az) * nz
                 if old * ((px - ax) * nx + (py - ay) * ny + (pz - az) * nz) > 0.0:
                     continue
-            doubt[c] = doubt[c] or changes_side(x, start, triangles, row, triangle, i)
+            doubt[c] = doubt[c] or changes_side(x, start, triangles, triangle[row], i)
     if moved:
         pushed[c] = sqrt(farthest)
         lost = rotated(lost)

@@ -40,6 +40,7 @@ from ..losses import Losses
 from ..pairs import PairImpulses
 from .bend import HingeRows
 from .colours import schedule, vertex_blocks
+from .flat_edges import FlatEdges
 from .gas import gas_impulse, predict_and_measure
 from .move import set_velocities
 from .pressing import ContactPhase
@@ -113,6 +114,7 @@ class XpbdSolver(FixedSteps):
             longest_reach=LONGEST_SINGLE_REACH if single else LONGEST_REACH,
             far=True,
         )
+        self._flat_edges = FlatEdges(model)
         self._spin_sums = np.zeros((len(chunks.body), 13))
         self._moves_of_chunks = np.zeros(len(chunks.body))
         self._phase = ContactPhase(
@@ -173,6 +175,7 @@ class XpbdSolver(FixedSteps):
             self._motion = motion
             self._moves = not np.array_equal(motion.start, motion.end)
             after.velocities[motion.points] = motion.velocities
+            self._flat_edges.pass_over(self._candidates, after.positions, still=not self._moves)
         after.gas[:] = gas
         after.stuck = self._no_springs
         self.counts.stages += 1
