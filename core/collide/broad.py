@@ -80,6 +80,11 @@ class ContactSearch:
         self._found_facing = np.zeros(total, np.int8)
 
     @property
+    def reach(self) -> FloatArray:
+        """How far the points of each body may go before the next search [m], shape (body_count,)."""
+        return self._reach
+
+    @property
     def wrong_side_pairs(self) -> NDArray[np.int32]:
         """(point, body) pairs whose point lies behind the body's surface, maybe its own, sorted, shape (n, 2)."""
         return self._wrong.pairs

@@ -52,6 +52,8 @@ class Candidates:
         self._searched = False
         self._way = np.full(model.membrane_count, np.inf)  # no less than how far each skin has gone since a search [m]
         self._unknown = Ways(False, np.full(model.body_count, np.inf), np.zeros(model.body_count), np.inf)
+        self._nothing_near = np.full(model.membrane_count, np.inf)
+        self._not_known = np.full(model.membrane_count, -1.0)
         self._ways = np.zeros((2, model.body_count))
         self._move = np.zeros((model.point_count, 3))
         self._whole = np.zeros((model.point_count, 3))
@@ -134,6 +136,17 @@ class Candidates:
     def travel(self, moves: FloatArray | None) -> None:
         """A step has moved points of each membrane by at most `moves` [m], and no other ones; None: not known."""
         self._way = self._way + moves if moves is not None else np.full_like(self._way, np.inf)
+
+    def spare(self) -> FloatArray:
+        """How far points of each membrane may go with nothing near [m], less than 0 where that is not known.
+
+        Of skins without self-contact, while nothing else moves.
+        """
+        if self.alone:
+            return self._nothing_near
+        if not self._searched or self.contacts.count:
+            return self._not_known
+        return self._search.reach[: len(self._way)] - self._way
 
     def ways(self, moves: FloatArray | None) -> Ways:
         """How far points may have gone; `moves` as in `cover`."""
