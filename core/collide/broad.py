@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ..model import Model
 from .contacts import Contacts
-from .edge_query import EdgeQuery
+from .edge_query import EdgeQuery, mark_met
 from .groups import any_moved, build_groups, fit_groups
 from .nearest import STACK_SIZE
 from .overlap import Overlaps, find_overlaps
@@ -119,7 +119,8 @@ class ContactSearch:
         Each search then gives such a pair one row with side -1, however deep the point is, in place of its
         ordinary rows with that body, and takes pairs that have come back off the list.
         """
-        self._wrong.set(pairs, facing)
+        if len(pairs) or len(self._wrong):
+            self._wrong.set(pairs, facing)
 
     def wrong_side(self) -> NDArray[np.int32]:
         """(point, body, facing) of the points behind a body's surface, shape (wrong_count, 3), as a state keeps them.
@@ -199,7 +200,14 @@ class ContactSearch:
             widen_reach(self._body_box, model.thickness, model.moving_count, self._among_moving, self._reach)
         np.add(model.thickness, self._reach, out=self._margin)
         partners = Partners.of(self._body_box, self._margin, model.moving_count, among_moving=self._among_moving)
-        self._active[:] = partners.bodies
+        if not len(partners.other) and not len(self._wrong) and not len(self._own.bodies):
+            contacts.clear()
+            contacts.glued = contacts.glued[:0]
+            return
+        mark_met(
+            x, self._body_box, self._margin, partners.start, partners.other, model.body_point_start, surfaces.edges,
+            self._edges.passed, self._edges.body_start, self._active,
+        )  # fmt: skip
         self._active[self._wrong.body] = 1
         self._active[self._own.bodies] = 1
         trees.refit(x, surfaces.triangles, self._active)

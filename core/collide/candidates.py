@@ -50,6 +50,7 @@ class Candidates:
         self._among_moving = among_moving
         self._search = ContactSearch(model, among_moving=among_moving, far=far)
         self._searched = False
+        self._touches_itself = bool(model.self_collision.any())
         self._way = np.full(model.membrane_count, np.inf)  # no less than how far each skin has gone since a search [m]
         self._unknown = Ways(False, np.full(model.body_count, np.inf), np.zeros(model.body_count), np.inf)
         self._nothing_near = np.full(model.membrane_count, np.inf)
@@ -167,9 +168,7 @@ class Candidates:
         if self.alone or self.still_valid(trial, moves):
             return False
         model = self._model
-        np.subtract(trial, x, out=self._move)
-        distance = np.sqrt(np.einsum("ij,ij->i", self._move, self._move))
-        farthest = np.maximum.reduceat(distance, model.body_point_start[:-1])
+        farthest = self._farthest(x, trial, moves)
         if not np.isfinite(farthest).all():
             self.contacts.clear()
             self.near_moving[:] = False
@@ -189,6 +188,17 @@ class Candidates:
         self._way[:] = 0.0
         self.searches += 1
         return True
+
+    def _farthest(self, x: FloatArray, trial: FloatArray, moves: FloatArray | None) -> FloatArray:
+        """Longest move of each body's points [m], shape (body_count,), or no less where that is known."""
+        model = self._model
+        if moves is not None and not self._touches_itself:
+            farthest = np.zeros(model.body_count)
+            farthest[: len(moves)] = moves
+            return farthest
+        np.subtract(trial, x, out=self._move)
+        distance = np.sqrt(np.einsum("ij,ij->i", self._move, self._move))
+        return np.asarray(np.maximum.reduceat(distance, model.body_point_start[:-1]))
 
     def _set_own_reach(self, x: FloatArray, trial: FloatArray) -> None:
         """Bounded, for a search that reaches farther finds all of the body."""
