@@ -298,10 +298,6 @@ class ContactSearch:
         reach = self._reach if beyond is None else self._reach - beyond
         return bool((reach >= 0.0).all()) and not any_moved(x, self._searched, reach, self._model.body_point_start)
 
-    def reaches(self, way: FloatArray) -> bool:
-        """Whether membranes whose points went no farther than `way` [m] since the last search kept within its reach."""
-        return self._reach.shape[0] > 0 and self._reach[0] >= 0.0 and bool((way <= self._reach[: len(way)]).all())
-
     def own_valid(self, x: FloatArray) -> bool:
         """`still_valid` for contact of bodies with themselves."""
         for body in self._own.bodies.tolist():

@@ -130,7 +130,7 @@ class Candidates:
         """Whether every pair that touches at x [m], all points, is in the record; `moves` as in `cover`."""
         if not self._searched:
             return False
-        if moves is not None and self._search.reaches(self._way + moves):
+        if moves is not None and within(self._way, moves, self._search.reach):
             return self._search.own_valid(x)
         return self._search.still_valid(x)
 
@@ -154,9 +154,7 @@ class Candidates:
         if moves is None:
             return self._unknown
         ahead, behind = self._ways
-        np.add(self._way, moves, out=ahead[: len(moves)])
-        np.subtract(self._way, moves, out=behind[: len(moves)])
-        return Ways(True, ahead, behind, float(moves.max()))
+        return Ways(True, ahead, behind, add_ways(self._way, moves, ahead, behind))
 
     def cover(self, x: FloatArray, trial: FloatArray, moves: FloatArray | None = None) -> bool:
         """Make sure that every pair that can touch on the way from x to `trial` [m], all points, is in the record.
@@ -218,6 +216,25 @@ class Candidates:
             rigid_part(x, self._move, first, last, whole)
             moved = math.sqrt(float(np.einsum("ij,ij->i", whole[first:last], whole[first:last]).max()))
             farthest[body] = min(farthest[body], moved + self.own_reach[body])
+
+
+@kernel
+def within(way, moves, reach):
+    """Whether no membrane has gone farther than its reach with the moves at hand; no where there is no reach."""
+    for body in range(way.shape[0]):
+        if not way[body] + moves[body] <= reach[body]:
+            return False
+    return True
+
+
+@kernel
+def add_ways(way, moves, ahead, behind):
+    """Way of each membrane with and less its move into `ahead` and `behind`; returns the longest move."""
+    longest = 0.0
+    for body in range(way.shape[0]):
+        ahead[body], behind[body] = way[body] + moves[body], way[body] - moves[body]
+        longest = max(longest, moves[body])
+    return longest
 
 
 @kernel

@@ -148,7 +148,7 @@ class ContactPhase:
             self._sweep(state)
         if self._swept or doubtful:
             self._hold_back(state, contacts.count, self._every, ways, before)
-        elif push > 0.0:
+        elif push > 0.0 and self._listed:
             self._hold_back(state, self._listed, self._others, ways, before)
 
     def _sort(self, search: int) -> None:

@@ -193,7 +193,8 @@ class XpbdSolver(FixedSteps):
             self._set_velocities(after)
             if not self._candidates.alone:
                 self._phase.settle(after)
-                after.wrong_side = self._candidates.wrong_side()
+                if len(after.wrong_side) or not self._may_fly:
+                    after.wrong_side = self._candidates.wrong_side()
         if self._losses.inelastic and not self._candidates.alone:
             self._pairs.clear()
             self._pairs.add(
