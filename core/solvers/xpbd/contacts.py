@@ -25,7 +25,7 @@ RESTING_STEPS = 2.0
 def project_contacts(
     count, rows, depth, points, weights, normal, friction, before, x, mobility, sweeps, step, pressed, held
 ):
-    """Project the first `count` of `rows` as often as `sweeps` says; `step` (rows of unknowns) gets the moves from x on.
+    """Project the first `count` of `rows` as often as `sweeps` says; `step` (rows of unknowns) gets the moves from x.
 
     `pressed` = lambda [kg m] and `held` = j [kg m] of each chosen row, shapes (capacity,) and (capacity, 3), both 0 at
     the start.

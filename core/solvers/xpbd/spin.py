@@ -21,7 +21,7 @@ def measure_spin(start, rows, v, mass, fall, time, body_point_start, chunks, lyi
 
     `sums`, shape (chunk_count, 13): the angular momentum [kg m^2/s] lost on the way from the prediction, per chunk,
     about the body's first vertex at the start (linear momentum is the same before and after, so the point does not
-    matter), then the moments of mass as in `measure_moments`. `moves` as in `move.set_velocities`.
+    matter), then the moments of mass as in `moments_of_chunk`. `moves` as in `move.set_velocities`.
     """
     for c in prange(chunks.body.shape[0]):
         first_vertex = np.uint32(body_point_start[chunks.body[c]])
@@ -85,7 +85,7 @@ def measure_moments(x, start, mass, body_point_start, chunks, sums):
 
 @kernel
 def moments_of_chunk(c, x, start, mass, body_point_start, chunks, sums):
-    """Mass, first and second moments about where the body's first vertex started: columns 3 to 12 of row c of `sums`."""
+    """Mass, first and second moments about where the body's first vertex started: columns 3 to 12 of `sums`."""
     centre = load3(start, np.uint32(3) * np.uint32(body_point_start[chunks.body[c]]))
     first, square, mixed = spread(0.0), spread(0.0), spread(0.0)
     total = 0.0
