@@ -225,8 +225,8 @@ class ContactPhase:
             turned_tensors(rigid.pose, model.rigid.inertia, inertia)
             rigid.velocity[:] = rows[::2]
             rigid.angular_momentum[:] = np.einsum("bij,bj->bi", inertia, rows[1::2])
-        rows = self._rows[: self._swept]
-        self._reached[rows] = self._pressed[: self._swept]
+        if self._swept:
+            self._reached[self._rows[: self._swept]] = self._pressed[: self._swept]
         contact_forces(
             self._looked, self._reached, contacts.bodies, model.membrane_count, self._time, self.normal_force,
             self.soft_force, state.touching,
