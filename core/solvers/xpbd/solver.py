@@ -9,7 +9,7 @@ Extended position based dynamics (Macklin, Müller, Chentanez 2016) with one swe
     bend         hinges, coloured                                           `bend.py`
     volumes      tetrahedra of solids, coloured                             `volumes.py`
     attachments  one after the other                                        `contacts.py`
-    contacts     what lacks its distance or has been passed through         `swept.py`, `contacts.py`
+    contacts     what lacks its distance or was passed through: `looking.py`, `swept.py`, `lone.py`, `contacts.py`
     velocities   (x - x0) / h, and the spin that this loses                 `move.py`, `spin.py`
     losses       bounciness and damping, the same as the other solver's     `solvers/losses.py`
 
