@@ -15,20 +15,9 @@ def crossing(before, after, kind):
     points = np.arange(4, dtype=np.int32)[None]
     weights, normal, gap, crossed = np.zeros((1, 4)), np.zeros((1, 3)), np.full(1, np.inf), np.zeros(1)
     find_crossed(
-        before,
-        after,
-        1,
-        points,
-        np.array([kind], np.int8),
-        np.ones(1, np.int8),
-        np.zeros(1, bool),
-        np.zeros(1),
-        1.0,
-        weights,
-        normal,
-        gap,
-        crossed,
-    )
+        before, after, 1, np.zeros(1, np.int32), points, np.array([kind], np.int8), np.ones(1, np.int8),
+        np.zeros((1, 2), np.int32), np.zeros(1), np.zeros(1), 1.0, weights, normal, gap, crossed,
+    )  # fmt: skip
     return crossed[0], weights[0], normal[0], gap[0]
 
 
@@ -165,9 +154,8 @@ def test_contacts_equal_plain_numpy_and_obey_coulomb(seed):
     rows = Rows(seed)
     step, pressed, held = np.zeros((rows.soft + 4, 3)), np.zeros(4), np.zeros((4, 3))
     project_contacts(
-        4, np.arange(4, dtype=np.int32), np.arange(4, dtype=np.int32),
-        rows.depth, rows.points, rows.weights, rows.normal, rows.friction, rows.before,
-        rows.x, rows.mobility, 3, step, pressed, held,
+        4, np.arange(4, dtype=np.int32), rows.depth, rows.points, rows.weights, rows.normal, rows.friction,
+        rows.before, rows.x, rows.mobility, 3, step, pressed, held,
     )  # fmt: skip
     expected = projected_by_hand(rows, 3)
     assert (pressed > 0.0).any()

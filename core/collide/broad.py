@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ..model import Model
 from .contacts import Contacts
-from .edge_query import EdgeQuery
+from .edge_query import EdgeQuery, mark_met
 from .groups import any_moved, build_groups, fit_groups
 from .nearest import STACK_SIZE
 from .overlap import Overlaps, find_overlaps
@@ -80,6 +80,11 @@ class ContactSearch:
         self._found_facing = np.zeros(total, np.int8)
 
     @property
+    def reach(self) -> FloatArray:
+        """How far the points of each body may go before the next search [m], shape (body_count,)."""
+        return self._reach
+
+    @property
     def wrong_side_pairs(self) -> NDArray[np.int32]:
         """(point, body) pairs whose point lies behind the body's surface, maybe its own, sorted, shape (n, 2)."""
         return self._wrong.pairs
@@ -114,7 +119,8 @@ class ContactSearch:
         Each search then gives such a pair one row with side -1, however deep the point is, in place of its
         ordinary rows with that body, and takes pairs that have come back off the list.
         """
-        self._wrong.set(pairs, facing)
+        if len(pairs) or len(self._wrong):
+            self._wrong.set(pairs, facing)
 
     def wrong_side(self) -> NDArray[np.int32]:
         """(point, body, facing) of the points behind a body's surface, shape (wrong_count, 3), as a state keeps them.
@@ -194,7 +200,14 @@ class ContactSearch:
             widen_reach(self._body_box, model.thickness, model.moving_count, self._among_moving, self._reach)
         np.add(model.thickness, self._reach, out=self._margin)
         partners = Partners.of(self._body_box, self._margin, model.moving_count, among_moving=self._among_moving)
-        self._active[:] = partners.bodies
+        if not len(partners.other) and not len(self._wrong) and not len(self._own.bodies):
+            contacts.clear()
+            contacts.glued = contacts.glued[:0]
+            return
+        mark_met(
+            x, self._body_box, self._margin, partners.start, partners.other, model.body_point_start, surfaces.edges,
+            self._edges.passed, self._edges.body_start, self._active,
+        )  # fmt: skip
         self._active[self._wrong.body] = 1
         self._active[self._own.bodies] = 1
         trees.refit(x, surfaces.triangles, self._active)
@@ -240,6 +253,10 @@ class ContactSearch:
         contacts.offset[: contacts.count] = 0.0
         self._wrong.shift(x, contacts, False)
 
+    def pass_over_edges(self, edges: NDArray[np.bool_]) -> None:
+        """Searches do not look for pairs with these edges, shape (edge_count,), from now on."""
+        self._edges.pass_over(edges)
+
     def forget(self) -> None:
         """The next `still_valid` says no."""
         self._reach[:] = -1.0
@@ -280,10 +297,6 @@ class ContactSearch:
             return False
         reach = self._reach if beyond is None else self._reach - beyond
         return bool((reach >= 0.0).all()) and not any_moved(x, self._searched, reach, self._model.body_point_start)
-
-    def reaches(self, way: FloatArray) -> bool:
-        """Whether membranes whose points went no farther than `way` [m] since the last search kept within its reach."""
-        return self._reach.shape[0] > 0 and self._reach[0] >= 0.0 and bool((way <= self._reach[: len(way)]).all())
 
     def own_valid(self, x: FloatArray) -> bool:
         """`still_valid` for contact of bodies with themselves."""

@@ -1,6 +1,7 @@
 """Which pairs may touch during a move: the contact record, kept as long as nothing moves past what was searched."""
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
@@ -18,6 +19,17 @@ FAST_REACH_FACTOR = 1.2
 PARTING_FRAMES = 24
 #: Largest reach of a search for contacts of a body with itself, in edge lengths.
 OWN_REACH = 0.25
+
+
+class Ways(NamedTuple):
+    """How far the points of each body may have gone since the search [m], shape (body_count,): what a row's sides were
+    apart at some time, plus `behind` of both then, less `ahead` of both now, they are apart now and were ever since.
+    """
+
+    known: bool  # otherwise `ahead` is infinite
+    ahead: FloatArray  # way so far with the move at hand
+    behind: FloatArray  # way so far less the move at hand, after which rows are measured, but which may yet be changed
+    longest: float  # move at hand
 
 
 class Candidates:
@@ -38,7 +50,12 @@ class Candidates:
         self._among_moving = among_moving
         self._search = ContactSearch(model, among_moving=among_moving, far=far)
         self._searched = False
+        self._touches_itself = bool(model.self_collision.any())
         self._way = np.full(model.membrane_count, np.inf)  # no less than how far each skin has gone since a search [m]
+        self._unknown = Ways(False, np.full(model.body_count, np.inf), np.zeros(model.body_count), np.inf)
+        self._nothing_near = np.full(model.membrane_count, np.inf)
+        self._not_known = np.full(model.membrane_count, -1.0)
+        self._ways = np.zeros((2, model.body_count))
         self._move = np.zeros((model.point_count, 3))
         self._whole = np.zeros((model.point_count, 3))
         self.contacts = Contacts(model.moving_point_count)
@@ -86,6 +103,10 @@ class Candidates:
         """What a state keeps of it, see `ContactSearch.wrong_side`."""
         return self._search.wrong_side()
 
+    def pass_over_edges(self, edges: "np.ndarray[tuple[int], np.dtype[np.bool_]]") -> None:
+        """Searches do not look for pairs with these edges, shape (edge_count,), from now on."""
+        self._search.pass_over_edges(edges)
+
     @property
     def tangled(self) -> bool:
         """Whether points are behind a surface."""
@@ -109,13 +130,31 @@ class Candidates:
         """Whether every pair that touches at x [m], all points, is in the record; `moves` as in `cover`."""
         if not self._searched:
             return False
-        if moves is not None and self._search.reaches(self._way + moves):
+        if moves is not None and within(self._way, moves, self._search.reach):
             return self._search.own_valid(x)
         return self._search.still_valid(x)
 
     def travel(self, moves: FloatArray | None) -> None:
         """A step has moved points of each membrane by at most `moves` [m], and no other ones; None: not known."""
         self._way = self._way + moves if moves is not None else np.full_like(self._way, np.inf)
+
+    def spare(self) -> FloatArray:
+        """How far points of each membrane may go with nothing near [m], less than 0 where that is not known.
+
+        Of skins without self-contact, while nothing else moves.
+        """
+        if self.alone:
+            return self._nothing_near
+        if not self._searched or self.contacts.count:
+            return self._not_known
+        return self._search.reach[: len(self._way)] - self._way
+
+    def ways(self, moves: FloatArray | None) -> Ways:
+        """How far points may have gone; `moves` as in `cover`."""
+        if moves is None:
+            return self._unknown
+        ahead, behind = self._ways
+        return Ways(True, ahead, behind, add_ways(self._way, moves, ahead, behind))
 
     def cover(self, x: FloatArray, trial: FloatArray, moves: FloatArray | None = None) -> bool:
         """Make sure that every pair that can touch on the way from x to `trial` [m], all points, is in the record.
@@ -127,9 +166,7 @@ class Candidates:
         if self.alone or self.still_valid(trial, moves):
             return False
         model = self._model
-        np.subtract(trial, x, out=self._move)
-        distance = np.sqrt(np.einsum("ij,ij->i", self._move, self._move))
-        farthest = np.maximum.reduceat(distance, model.body_point_start[:-1])
+        farthest = self._farthest(x, trial, moves)
         if not np.isfinite(farthest).all():
             self.contacts.clear()
             self.near_moving[:] = False
@@ -150,6 +187,17 @@ class Candidates:
         self.searches += 1
         return True
 
+    def _farthest(self, x: FloatArray, trial: FloatArray, moves: FloatArray | None) -> FloatArray:
+        """Longest move of each body's points [m], shape (body_count,), or no less where that is known."""
+        model = self._model
+        if moves is not None and not self._touches_itself:
+            farthest = np.zeros(model.body_count)
+            farthest[: len(moves)] = moves
+            return farthest
+        np.subtract(trial, x, out=self._move)
+        distance = np.sqrt(np.einsum("ij,ij->i", self._move, self._move))
+        return np.asarray(np.maximum.reduceat(distance, model.body_point_start[:-1]))
+
     def _set_own_reach(self, x: FloatArray, trial: FloatArray) -> None:
         """Bounded, for a search that reaches farther finds all of the body."""
         model = self._model
@@ -168,6 +216,25 @@ class Candidates:
             rigid_part(x, self._move, first, last, whole)
             moved = math.sqrt(float(np.einsum("ij,ij->i", whole[first:last], whole[first:last]).max()))
             farthest[body] = min(farthest[body], moved + self.own_reach[body])
+
+
+@kernel
+def within(way, moves, reach):
+    """Whether no membrane has gone farther than its reach with the moves at hand; no where there is no reach."""
+    for body in range(way.shape[0]):
+        if not way[body] + moves[body] <= reach[body]:
+            return False
+    return True
+
+
+@kernel
+def add_ways(way, moves, ahead, behind):
+    """Way of each membrane with and less its move into `ahead` and `behind`; returns the longest move."""
+    longest = 0.0
+    for body in range(way.shape[0]):
+        ahead[body], behind[body] = way[body] + moves[body], way[body] - moves[body]
+        longest = max(longest, moves[body])
+    return longest
 
 
 @kernel

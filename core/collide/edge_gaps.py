@@ -44,12 +44,18 @@ def evaluate_edges(x, first, count, points, apex, soft, thickness, side, share, 
     """Rows first .. count - 1; `wanted` is the share that a row should have."""
     for chunk in numba.prange((count - first + CHUNK - 1) // CHUNK):
         for row in range(first + chunk * CHUNK, min(count, first + (chunk + 1) * CHUNK)):
-            s, t, nx, ny, nz = measure_edges(x, points, apex, row, weights, normal, distance)
-            wanted[row] = 0.0
-            if side[row] > 0 and s > 0.0 and s < 1.0 and t > 0.0 and t < 1.0:
-                wanted[row] = owned_share(x, points, apex, soft, row, nx, ny, nz, thickness[row])
-                wanted[row] *= min(1.0, min(min(s, 1.0 - s), min(t, 1.0 - t)) / NEAR_END)
-            gap[row] = distance[row] if share[row] > 0.0 else np.inf
+            evaluate_edge(row, x, points, apex, soft, thickness, side, share, weights, normal, distance, gap, wanted)
+
+
+@kernel
+def evaluate_edge(row, x, points, apex, soft, thickness, side, share, weights, normal, distance, gap, wanted):
+    """One row of `evaluate_edges`."""
+    s, t, nx, ny, nz = measure_edges(x, points, apex, row, weights, normal, distance)
+    wanted[row] = 0.0
+    if side[row] > 0 and s > 0.0 and s < 1.0 and t > 0.0 and t < 1.0:
+        wanted[row] = owned_share(x, points, apex, soft, row, nx, ny, nz, thickness[row])
+        wanted[row] *= min(1.0, min(min(s, 1.0 - s), min(t, 1.0 - t)) / NEAR_END)
+    gap[row] = distance[row] if share[row] > 0.0 else np.inf
 
 
 @parallel_kernel

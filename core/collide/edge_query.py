@@ -54,11 +54,21 @@ class EdgeQuery:
 
     def __init__(self, model: Model) -> None:
         self._model = model
-        self._owned = owned_edges(model.surfaces.triangles, model.surfaces.edges)
+        self._all_owned = owned_edges(model.surfaces.triangles, model.surfaces.edges)
+        self._owned = self._all_owned
+        self.passed = np.zeros(len(model.surfaces.edges), np.bool_)
+        #: First edge of each body, and the last one's end.
+        self.body_start = np.searchsorted(model.surfaces.edge_body, np.arange(model.body_count + 1))
         self._walk = np.zeros((WALK_SIZE, 2), np.int32)
         self._found = np.zeros((1024, 2), np.int32)
         self._first = np.zeros(len(model.surfaces.edges) + 1, np.int64)
         self._rim = rim_normals(model)
+
+    def pass_over(self, edges: NDArray[np.bool_]) -> None:
+        """Do not look for pairs with these, shape (edge_count,)."""
+        self.passed = edges
+        passed = (self._all_owned >= 0) & edges[self._all_owned]
+        self._owned = np.where(passed, np.int32(-1), self._all_owned)
 
     def find(
         self, x: FloatArray, margin: FloatArray, partners: Partners, trees: Trees, own: IntArray
@@ -172,6 +182,10 @@ def find_edge_pairs(
                 if boxes_apart(box, node_start[body] + a, node_start[other] + b, radius):
                     continue
                 split_a, split_b = a < (1 << depth[body]) - 1, b < (1 << depth[other]) - 1
+                if split_a and not split_b and leaf_apart(
+                    x, edges, owned, box, node_start[body] + a, other, b, radius, triangle_order, triangle_start, depth,
+                ):  # fmt: skip
+                    continue
                 if split_a and split_b:
                     split_a = box_size(box, node_start[body] + a) >= box_size(box, node_start[other] + b)
                 if split_a:
@@ -188,6 +202,55 @@ def find_edge_pairs(
                         found, count,
                     )  # fmt: skip
     return count
+
+
+@kernel
+def leaf_apart(x, edges, owned, box, node, body, leaf_node, radius, triangle_order, triangle_start, depth):
+    """Whether all edges of a leaf are farther from a node's box than the radius along an axis.
+
+    The box around a large triangle tells little: the edges of a floor are far from most of what lies on it.
+    """
+    leaves, first = 1 << depth[body], triangle_start[body]
+    leaf, size = leaf_node - leaves + 1, triangle_start[body + 1] - first
+    for j in range(first + leaf * size // leaves, first + (leaf + 1) * size // leaves):
+        for side in range(3):
+            e = owned[triangle_order[j], side]
+            if e >= 0 and not edge_outside(x, edges[e, 0], edges[e, 1], box[node], radius):
+                return False
+    return True
+
+
+@kernel
+def edge_outside(x, p, q, box, radius):
+    """Whether an edge's box and another box are farther apart than the radius along an axis."""
+    for axis in range(3):
+        if min(x[p, axis], x[q, axis]) - radius > box[axis + 3] or box[axis] - radius > max(x[p, axis], x[q, axis]):
+            return True
+    return False
+
+
+@kernel
+def mark_met(x, body_box, margin, partner_start, partner, body_point_start, edges, passed, edge_start, met):
+    """Whether a point or an edge, but those passed over, of a partner may come near each body: else none of its
+    triangles or edges is looked for.
+    """
+    for body in range(met.shape[0]):
+        met[body] = 0
+        for entry in range(partner_start[body], partner_start[body + 1]):
+            other = partner[entry]
+            radius = margin[body] + margin[other]
+            for i in range(body_point_start[other], body_point_start[other + 1]):
+                if not edge_outside(x, i, i, body_box[body], radius):
+                    met[body] = 1
+                    break
+            if met[body]:
+                break
+            for e in range(edge_start[other], edge_start[other + 1]):
+                if not passed[e] and not edge_outside(x, edges[e, 0], edges[e, 1], body_box[body], radius):
+                    met[body] = 1
+                    break
+            if met[body]:
+                break
 
 
 @inline_kernel

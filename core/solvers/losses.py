@@ -121,6 +121,11 @@ class Losses:
             self._step_damping.apply(state, time)
 
     @property
+    def any(self) -> bool:
+        """Whether `apply` may change a velocity."""
+        return self._inelastic or self._damped or self._model.rigid_count > 0 or self._step_damping is not None
+
+    @property
     def inelastic(self) -> bool:
         """Whether `apply` reads the impulses of the contacts."""
         return self._inelastic

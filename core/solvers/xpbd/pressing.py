@@ -3,11 +3,11 @@
 import numpy as np
 
 from ...collide.bound import limit_displacement
+from ...collide.candidates import Ways
 from ...collide.contacts import Contacts
 from ...collide.mobility import Mobility
-from ...collide.narrow import evaluate_gaps
 from ...forces.attachment import turned_offsets
-from ...model import FloatArray, Model
+from ...model import FloatArray, IntArray, Model
 from ...plane import Planes
 from ...rigid.motion import move_poses, place_points, steps_between, turned_tensors
 from ...state import RigidMotion, State
@@ -17,13 +17,13 @@ from .contacts import (
     RESTING_STEPS,
     RIGID_SWEEPS,
     SWEEPS,
-    choose_rows,
     contact_forces,
     project_attachments,
     project_contacts,
-    project_lone,
     project_velocities,
 )
+from .lone import look_and_press
+from .looking import sort_rows
 from .spin import take_step
 from .swept import NEVER, find_crossed, largest_move
 
@@ -62,8 +62,14 @@ class ContactPhase:
         self._share = np.ones(model.vertex_count + model.rigid_count)
         self._slow = RESTING_STEPS * time * float(np.linalg.norm(model.gravity))
         self._sweeps = RIGID_SWEEPS if model.rigid_count else SWEEPS
-        self._uses = np.zeros(model.vertex_count, np.int32)
-        self._chosen = 0
+        self._busy = np.zeros(model.vertex_count, bool)
+        self._looked = 0  # rows looked at in this substep
+        self._swept = 0  # rows of them that were swept
+        self._sorted = -1  # the search whose rows are sorted
+        self._listed = self._of_points = 0  # rows that do not stand alone, and those of them that are of points
+        self._chunk_row = np.zeros(len(model.chunks.start), np.int32)
+        self._pushed = np.zeros(len(model.chunks.body))
+        self._doubt = np.zeros(len(model.chunks.body), bool)
         self._planes = Planes(model)
         self._allocate(0)
 
@@ -72,16 +78,23 @@ class ContactPhase:
         self.normal_force = np.zeros(capacity)  # of each row at the end of the last substep [N]
         self.soft_force = np.zeros(capacity)  # of those that press on a membrane
         self._crossed = np.full(capacity, NEVER)
+        # see `looking.py`
+        self._far = np.zeros(capacity)
+        self._mark = np.zeros(capacity, np.int8)
+        self._alone = np.zeros(capacity, bool)
+        self._others = np.zeros(capacity, np.int32)
+        self._every = np.arange(capacity, dtype=np.int32)
+        self._lack = np.zeros(capacity)
+        self._reached = np.zeros(capacity)
+        # of those that are swept
         self._rows = np.zeros(capacity, np.int32)
-        self._waiting = np.zeros(capacity, np.int32)  # those of them that share a vertex
-        self._settled = np.zeros(capacity, bool)
         self._depth = np.zeros(capacity)
         self._pressed = np.zeros(capacity)
         self._held = np.zeros((capacity, 3))
 
     def begin(self) -> None:
         """Start a substep: nothing has moved anything yet."""
-        self._chosen = 0
+        self._looked = self._swept = 0
         self.moved = False
 
     def keep_velocities(self, rigid: RigidMotion) -> None:
@@ -108,58 +121,78 @@ class ContactPhase:
         circles.part(state.positions, self._mobility, self._step)
         self._take_step(state)
 
-    def press(self, state: State, back: float) -> None:
-        """Project the contacts of the record; points behind a surface come to the share `back` of the thickness."""
-        contacts, x = self._contacts, state.positions
-        count = contacts.count
+    def press(self, state: State, back: float, search: int, ways: Ways, *, still: bool) -> None:
+        """Project the contacts of the record; points behind a surface come to the share `back` of the thickness.
+
+        `search` is the number of the search that made the record, `ways` how far the bodies may have gone, `still`
+        whether no given point moves.
+        """
+        model, contacts, x = self.model, self._contacts, state.positions
+        self._looked, self._swept = contacts.count, 0
+        if contacts.count == 0:
+            return
+        if search != self._sorted:
+            self._sort(search)
+        before = ways.longest if ways.known else largest_move(self._start, x)
+        self._swept, doubtful, push = look_and_press(
+            x, self._start, still, contacts.count, self._listed, self._of_points, self._others, self._chunk_row,
+            self._alone, self._busy, ways.ahead, ways.behind, back, model.surfaces.triangles,
+            model.surfaces.triangle_neighbour, contacts.points, contacts.kind, contacts.triangle, contacts.bodies,
+            contacts.thickness, contacts.friction, contacts.side, contacts.facing, contacts.offset, contacts.local,
+            contacts.apex, contacts.soft, contacts.share, contacts.weights, contacts.normal, contacts.distance,
+            contacts.gap, contacts.feature, contacts.wanted, self._mobility.inverse_mass, model.vertex_mass, self._time,
+            model.body_point_start, model.chunks, self._far, self._crossed, self._lack, self._mark, self._reached,
+            self._spin_sums, self._pushed, self._doubt, self._rows, self._depth,
+        )  # fmt: skip
+        if self._swept:
+            self._sweep(state)
+        if self._swept or doubtful:
+            self._hold_back(state, contacts.count, self._every, ways, before)
+        elif push > 0.0 and self._listed:
+            self._hold_back(state, self._listed, self._others, ways, before)
+
+    def _sort(self, search: int) -> None:
+        """Sort the rows of a new record."""
+        contacts, model = self._contacts, self.model
         if contacts.capacity > len(self._rows):
             self._allocate(contacts.capacity)
-        self._chosen = 0
-        if count == 0:
-            return
-        evaluate_gaps(x, contacts, self.model.surfaces)
-        before = largest_move(self._start, x)
-        self._settled[:count] = False
-        find_crossed(
-            self._start, x, count, contacts.points, contacts.kind, contacts.side, self._settled, contacts.distance,
-            2.0 * before, contacts.weights, contacts.normal, contacts.gap, self._crossed,
+        # what flat bodies may do a plane decides, which knows both copies of a vertex
+        given = model.moving_point_count if not self._planes.any else model.point_count
+        self._listed, self._of_points = sort_rows(
+            contacts.count, contacts.edge_start, contacts.points, contacts.kind, contacts.side, model.vertex_count,
+            given, model.chunks.start, self._far, self._mark, self._alone, self._others, self._chunk_row,
         )  # fmt: skip
-        self._chosen = choose_rows(
-            count, contacts.edge_start, contacts.points, contacts.bodies, contacts.kind, contacts.side,
-            contacts.thickness, contacts.gap, contacts.distance, contacts.wanted, self._crossed, back,
-            self._rows, self._depth,
-        )  # fmt: skip
-        if self._chosen == 0:
-            return
-        self._step[:] = 0.0
-        self._set_mobility(state)
-        waiting = project_lone(
-            self._chosen, self._rows, self._depth, contacts.points, contacts.weights, contacts.normal, contacts.gap,
-            contacts.feature, contacts.friction, self._start, x, self._mobility, self._uses, self._step, self._pressed,
-            self._held, self._settled, self._waiting,
-        )  # fmt: skip
-        if waiting:
-            project_contacts(
-                waiting, self._waiting, self._rows, self._depth, contacts.points, contacts.weights, contacts.normal,
-                contacts.friction, self._start, x, self._mobility, self._sweeps, self._step, self._pressed, self._held,
-            )  # fmt: skip
-        self._take_step(state)
-        self._hold_back(state, before)
+        self._reached[: contacts.count] = 0.0
+        self._sorted = search
 
-    def _hold_back(self, state: State, before: float) -> None:
+    def _sweep(self, state: State) -> None:
+        """Project the rows that do not stand alone, one after the other, several times."""
+        contacts, count = self._contacts, self._swept
+        self._step[:] = 0.0
+        self._pressed[:count] = 0.0
+        self._held[:count] = 0.0
+        self._set_mobility(state)
+        project_contacts(
+            count, self._rows, self._depth, contacts.points, contacts.weights, contacts.normal, contacts.friction,
+            self._start, state.positions, self._mobility, self._sweeps, self._step, self._pressed, self._held,
+        )  # fmt: skip
+        self._take_step(state)
+
+    def _hold_back(self, state: State, listed: int, rows: IntArray, ways: Ways, before: float) -> None:
         """Shorten the way since the start of the substep where surfaces would end on the wrong side of each other.
 
         It happens where something is squeezed from several sides. This takes momentum, so it is the last resort: what
-        is on the wrong side unnoticed would stay there. `before` [m] is how far points had moved before the contacts.
+        is on the wrong side unnoticed would stay there. `rows`: where to look, at the first `listed`. `before` [m] is
+        how far points had moved before the contacts.
         """
         model, contacts, x, n = self.model, self._contacts, state.positions, self.model.vertex_count
-        # the distances are those before the contacts, which have taken both sides at most this much farther
-        near = 4.0 * largest_move(self._start, x) + 2.0 * before
-        find_crossed(
-            self._start, x, contacts.count, contacts.points, contacts.kind, contacts.side, self._settled,
-            contacts.distance, near, contacts.weights, contacts.normal, contacts.gap, self._crossed,
-        )  # fmt: skip
-        if not (self._crossed[: contacts.count] < NEVER).any():
+        # what a row tells of its distance is of before the contacts, which have taken both sides at most this much on
+        near = 2.0 * (largest_move(self._start, x) + before)
+        ahead = ways.ahead if ways.known else ways.behind  # all have just been measured
+        if not find_crossed(
+            self._start, x, listed, rows, contacts.points, contacts.kind, contacts.side, contacts.bodies, self._far,
+            ahead, near, contacts.weights, contacts.normal, contacts.gap, self._crossed,
+        ):  # fmt: skip
             return
         self._counts.shortened_steps += 1
         np.subtract(x[:n], self._start[:n], out=self._step[:n])
@@ -179,12 +212,12 @@ class ContactPhase:
     def settle(self, state: State) -> None:
         """Velocities of rigid bodies in contact, and what the contacts did in the substep."""
         model, contacts, n = self.model, self._contacts, self.model.vertex_count
-        if model.rigid_count and self._chosen:
+        if model.rigid_count and self._swept:
             rigid, rows = state.rigid, self._step[n:]
             self._set_mobility(state)
             self._set_rows(rigid, self._step)
             project_velocities(
-                self._chosen, self._rows, contacts.points, contacts.bodies, contacts.weights, contacts.normal,
+                self._swept, self._rows, contacts.points, contacts.bodies, contacts.weights, contacts.normal,
                 contacts.friction, model.bounciness, self._slow, state.velocities, self._mobility, self._time,
                 self._sweeps, self._earlier, self._step, self._pressed, self._held,
             )  # fmt: skip
@@ -192,9 +225,11 @@ class ContactPhase:
             turned_tensors(rigid.pose, model.rigid.inertia, inertia)
             rigid.velocity[:] = rows[::2]
             rigid.angular_momentum[:] = np.einsum("bij,bj->bi", inertia, rows[1::2])
+        if self._swept:
+            self._reached[self._rows[: self._swept]] = self._pressed[: self._swept]
         contact_forces(
-            self._chosen, self._rows, self._pressed, contacts.bodies, model.membrane_count, self._time,
-            self.normal_force, self.soft_force, state.touching,
+            self._looked, self._reached, contacts.bodies, model.membrane_count, self._time, self.normal_force,
+            self.soft_force, state.touching,
         )  # fmt: skip
 
     def _set_mobility(self, state: State) -> None:

@@ -9,7 +9,7 @@ Extended position based dynamics (Macklin, Müller, Chentanez 2016) with one swe
     bend         hinges, coloured                                           `bend.py`
     volumes      tetrahedra of solids, coloured                             `volumes.py`
     attachments  one after the other                                        `contacts.py`
-    contacts     what lacks its distance or has been passed through         `swept.py`, `contacts.py`
+    contacts     what lacks its distance or was passed through: `looking.py`, `swept.py`, `lone.py`, `contacts.py`
     velocities   (x - x0) / h, and the spin that this loses                 `move.py`, `spin.py`
     losses       bounciness and damping, the same as the other solver's     `solvers/losses.py`
 
@@ -40,12 +40,11 @@ from ..losses import Losses
 from ..pairs import PairImpulses
 from .bend import HingeRows
 from .colours import schedule, vertex_blocks
+from .flat_edges import FlatEdges
 from .gas import gas_impulse, predict_and_measure
-from .move import set_velocities
 from .pressing import ContactPhase
 from .rows import on_lines, vertex_rows
-from .skins import advance_skins, sweep_skins
-from .spin import lacking_spin, measure_moments
+from .skins import finish_skins, fly_skins, sweep_skins
 from .stretch import edge_rows
 from .volumes import TetrahedronRows
 
@@ -113,13 +112,20 @@ class XpbdSolver(FixedSteps):
             longest_reach=LONGEST_SINGLE_REACH if single else LONGEST_REACH,
             far=True,
         )
+        self._flat_edges = FlatEdges(model)
         self._spin_sums = np.zeros((len(chunks.body), 13))
         self._moves_of_chunks = np.zeros(len(chunks.body))
+        self._longest = np.zeros(model.membrane_count)  # moves of the membranes in this substep [m]
+        self._squares = np.zeros((len(chunks.body), 2))
+        self._sizes = np.zeros(model.membrane_count)
         self._phase = ContactPhase(
             model, self._time, self._candidates.contacts, self._inverse_mass, self._start, self._poses, self._spin_sums,
             self.counts,
         )  # fmt: skip
         self._only_skins = not (model.rigid_count or self._phase.attached or self._circles.any)
+        # what may be in free flight: bodies that meet none but others, and colliders that stand still
+        self._no_spare = np.full(model.membrane_count, -1.0)
+        self._may_fly = self._only_skins and not model.self_collision.any() and model.membrane_count > 0
         self._losses = Losses(model, options)
         self._pairs = PairImpulses(model)
         self._no_springs = StuckContacts.none()  # friction holds by positions alone
@@ -173,23 +179,27 @@ class XpbdSolver(FixedSteps):
             self._motion = motion
             self._moves = not np.array_equal(motion.start, motion.end)
             after.velocities[motion.points] = motion.velocities
+            self._flat_edges.pass_over(self._candidates, after.positions, still=not self._moves)
         after.gas[:] = gas
         after.stuck = self._no_springs
         self.counts.stages += 1
         self._come_back(after)
         self._predict(after)
         self._move_given(after, motion, share + self._time / motion.frame_time)
-        self._project_skins(after)
-        self._project_contacts(after)
-        self._set_velocities(after)
-        if not self._candidates.alone:
-            self._phase.settle(after)
-            after.wrong_side = self._candidates.wrong_side()
-            if self._losses.inelastic:
-                self._pairs.clear()
-                self._pairs.add(
-                    self.contacts, self._candidates.searches, after.positions, self._phase.soft_force, self._time
-                )
+        after.touching[:] = False
+        self._phase.begin()
+        if not self._project_skins(after):
+            self._project_contacts(after)
+            self._set_velocities(after)
+            if not self._candidates.alone:
+                self._phase.settle(after)
+                if len(after.wrong_side) or not self._may_fly:
+                    after.wrong_side = self._candidates.wrong_side()
+        if self._losses.inelastic and not self._candidates.alone:
+            self._pairs.clear()
+            self._pairs.add(
+                self.contacts, self._candidates.searches, after.positions, self._phase.soft_force, self._time
+            )
         self._losses.apply(self, self._pairs, after, self._time)
         self._planes.hold(after.velocities)
         self._set_point_velocities(after)
@@ -203,7 +213,7 @@ class XpbdSolver(FixedSteps):
         self._poses[:] = state.rigid.pose
         self._candidates.cover(x, x)
         self._candidates.recover(x)
-        self._phase.press(state, 1.0)
+        self._phase.press(state, 1.0, self._candidates.searches, self._candidates.ways(None), still=not self._moves)
         self._candidates.recover(x)  # what has been reached is not given up
 
     def _predict(self, state: State) -> None:
@@ -230,22 +240,33 @@ class XpbdSolver(FixedSteps):
         if self._moves:
             state.positions[motion.points] = motion.positions(share)
 
-    def _project_skins(self, state: State) -> None:
-        """Prediction, gas, stretch, bend and volumes, and the angular momentum that the skins lose without a reason."""
+    def _project_skins(self, state: State) -> bool:
+        """Prediction, gas, stretch, bend and volumes, and the angular momentum that the skins lose without a reason.
+
+        Where nothing is near the velocities as well: True if the substep is done.
+        """
         model, x = self.model, state.positions
+        self.sizes = None
         if model.membrane_count == 0:
-            return
+            return False
         if self._gas_rules is not None:
             self._project_ruled(state, self._gas_rules)
-            return
-        advance_skins(
+            return False
+        flies = self._may_fly and not self._moves and not self._candidates.tangled
+        done = fly_skins(
             x, state.velocities, self._inverse_mass, model.vertex_mass, model.gravity, self._time, self._lying,
             model.body_point_start, model.chunks, self._block_chunk, self._triangles, self._triangle_order.task_start,
             self._triangle_order.launch_start, model.rest_volume, state.gas, model.ambient_pressure, self._edges,
             model.hinges, self._hinges, model.tetrahedra, self._tetrahedra, self._start, self._rows, self._gradient,
             self._gas_sums, self._impulse, self._turn, self._hinge_force, self._tetrahedron_gradient, self._spin_sums,
-            model.flat.pairs, model.flat.pair_normal, self._volume_share, self._moves_of_chunks,
+            model.flat.pairs, model.flat.pair_normal, self._volume_share, self._moves_of_chunks, self._longest,
+            self._candidates.spare() if flies else self._no_spare, self._free, self._spin, self._squares, self._sizes,
         )  # fmt: skip
+        if done == 0:
+            return False
+        self._candidates.travel(self._longest)
+        self._tell_sizes(done == 2)
+        return True
 
     def _project_ruled(self, state: State, rules: GasRules) -> None:
         """`_project_skins` with another rule for the gas.
@@ -278,42 +299,43 @@ class XpbdSolver(FixedSteps):
             model.body_point_start, model.chunks, self._block_chunk, self._edges, model.hinges, self._hinges,
             model.tetrahedra, self._tetrahedra, self._start, self._rows, self._gradient, self._impulse, self._turn,
             self._hinge_force, self._tetrahedron_gradient, self._spin_sums, model.flat.pairs, model.flat.pair_normal,
-            self._moves_of_chunks,
+            self._moves_of_chunks, self._longest,
         )  # fmt: skip
 
     def _project_contacts(self, state: State) -> None:
         """Attachments, then contacts with friction."""
-        state.touching[:] = False
-        self._phase.begin()
         if self._circles.any:
             self._phase.part(state, self._circles)
         if self._candidates.alone:
             return
         self._phase.attach(state)
         before = self._candidates.searches
-        self._candidates.cover(self._start, state.positions, self._moves_of_skins())
+        moves = self._moves_of_skins()
+        self._candidates.cover(self._start, state.positions, moves)
         self.counts.contact_searches += self._candidates.searches - before
-        self._phase.press(state, RECOVERY_SHARE)  # what has been reached is kept
+        self._phase.press(  # what has been reached is kept
+            state, RECOVERY_SHARE, self._candidates.searches, self._candidates.ways(moves), still=not self._moves
+        )
 
     def _moves_of_skins(self) -> FloatArray | None:
         """No less than the longest way of each membrane's vertices in this substep [m], if nothing else moves."""
         if not self._only_skins or self._moves or self._candidates.tangled:
             return None
-        return np.maximum.reduceat(self._moves_of_chunks, self.model.chunks.body_start[:-1])
+        return self._longest
 
     def _set_velocities(self, state: State) -> None:
         """Velocities from where everything went."""
         model, h = self.model, self._time
         x, v, count = state.positions, state.velocities, model.membrane_count
         if count:
-            if self._phase.moved:
-                measure_moments(x, model.vertex_mass, model.body_point_start, model.chunks, self._spin_sums)
-            lacking_spin(x, model.body_point_start, model.chunks, self._free, self._spin_sums, self._spin)
-            set_velocities(
-                x, self._start, self._inverse_mass, model.gravity, h, model.chunks, self._lying, self._spin, v,
-                self._moves_of_chunks,
+            finite = finish_skins(
+                x, v, self._inverse_mass, model.vertex_mass, model.gravity, h, self._lying, self._free,
+                self._phase.moved, model.body_point_start, model.chunks, self._start, self._spin_sums, self._spin,
+                self._moves_of_chunks, self._longest, self._squares, self._sizes,
             )  # fmt: skip
-            self._candidates.travel(self._moves_of_skins())
+            moves = self._moves_of_skins()
+            self._candidates.travel(moves)
+            self._tell_sizes(finite and moves is not None)
             self._planes.hold(v)
         if model.rigid_count:
             rigid = state.rigid
@@ -323,6 +345,10 @@ class XpbdSolver(FixedSteps):
                 (rigid.pose[:, :3] - self._poses[:, :3]) / h + rest,
                 rigid.angular_momentum + pushed(self._aim, rigid.pose, model.rigid, h),
             )
+
+    def _tell_sizes(self, sound: bool) -> None:
+        """Tell how large the membranes are, if nothing else moves and nothing is going to change their velocities."""
+        self.sizes = self._sizes if sound and self._only_skins and not self._losses.any else None
 
     def _set_point_velocities(self, state: State) -> None:
         """Velocities of the rigid bodies' points from their motion."""

@@ -21,11 +21,11 @@ def measure_spin(start, rows, v, mass, fall, time, body_point_start, chunks, lyi
 
     `sums`, shape (chunk_count, 13): the angular momentum [kg m^2/s] lost on the way from the prediction, per chunk,
     about the body's first vertex at the start (linear momentum is the same before and after, so the point does not
-    matter), then the moments of mass as in `measure_moments`. `moves` as in `move.set_velocities`.
+    matter), then the moments of mass as in `moments_of_chunk`. `moves` as in `move.set_velocities`.
     """
     for c in prange(chunks.body.shape[0]):
         first_vertex = np.uint32(body_point_start[chunks.body[c]])
-        origin, centre = load3(start, np.uint32(3) * first_vertex), load3(rows, np.uint32(4) * first_vertex)
+        origin = load3(start, np.uint32(3) * first_vertex)
         share = time if lying[chunks.body[c]] else 0.5 * time
         change = triple(share * fall[0], share * fall[1], share * fall[2])
         faster = spread(-1.0 / time)
@@ -43,7 +43,7 @@ def measure_spin(start, rows, v, mass, fall, time, body_point_start, chunks, lyi
             most = larger(move * move, most)
             u = fused(faster, move, load3(v, place) + change)
             lost = fused(r, rotated(u), fused(-rotated(r), u, lost))
-            arm = after - centre
+            arm = after - origin
             moment = m * arm
             total += m
             first, square = first + moment, fused(moment, arm, square)
@@ -77,21 +77,27 @@ def take_step(start, x, step, mass, time, chunks, sums):
 
 
 @parallel_kernel
-def measure_moments(x, mass, body_point_start, chunks, sums):
-    """Mass, first and second moments about the body's first vertex, per chunk: columns 3 to 12 of `sums`."""
+def measure_moments(x, start, mass, body_point_start, chunks, sums):
+    """`moments_of_chunk` of all chunks."""
     for c in prange(chunks.body.shape[0]):
-        centre = load3(x, 3 * body_point_start[chunks.body[c]])
-        first, square, mixed = spread(0.0), spread(0.0), spread(0.0)
-        total = 0.0
-        for vertex in range(chunks.start[c], chunks.start[c + 1]):
-            i = np.uint32(vertex)
-            m = mass[i]
-            arm = load3(x, np.uint32(3) * i) - centre
-            moment = m * arm
-            total += m
-            first, square = first + moment, fused(moment, arm, square)
-            mixed = fused(moment, rotated(arm), mixed)
-        store_moments(c, total, first, square, mixed, sums)
+        moments_of_chunk(c, x, start, mass, body_point_start, chunks, sums)
+
+
+@kernel
+def moments_of_chunk(c, x, start, mass, body_point_start, chunks, sums):
+    """Mass, first and second moments about where the body's first vertex started: columns 3 to 12 of `sums`."""
+    centre = load3(start, np.uint32(3) * np.uint32(body_point_start[chunks.body[c]]))
+    first, square, mixed = spread(0.0), spread(0.0), spread(0.0)
+    total = 0.0
+    for vertex in range(chunks.start[c], chunks.start[c + 1]):
+        i = np.uint32(vertex)
+        m = mass[i]
+        arm = load3(x, np.uint32(3) * i) - centre
+        moment = m * arm
+        total += m
+        first, square = first + moment, fused(moment, arm, square)
+        mixed = fused(moment, rotated(arm), mixed)
+    store_moments(c, total, first, square, mixed, sums)
 
 
 @kernel
@@ -104,7 +110,7 @@ def store_moments(c, total, first, square, mixed, sums):
 
 
 @kernel
-def lacking_spin(x, body_point_start, chunks, free, sums, spin):
+def lacking_spin(start, body_point_start, chunks, free, sums, spin):
     """Centre [m] and the angular velocity [1/s] that each membrane lacks, shape (membrane_count, 6).
 
     `free`: whether nothing of the membrane is pinned; the others get none, for their pins hold their spin.
@@ -128,7 +134,7 @@ def lacking_spin(x, body_point_start, chunks, free, sums, spin):
         cxy, cxz, cyz = jxz * jyz - jxy * iz, jxy * jyz - jxz * iy, jxy * jxz - jyz * ix
         inverse = 1.0 / (ix * cxx + jxy * cxy + jxz * cxz) if free[body] else 0.0
         first, row = body_point_start[body], spin[body]
-        row[0], row[1], row[2] = x[first, 0] + sx, x[first, 1] + sy, x[first, 2] + sz
+        row[0], row[1], row[2] = start[first, 0] + sx, start[first, 1] + sy, start[first, 2] + sz
         row[3] = inverse * (cxx * lx + cxy * ly + cxz * lz)
         row[4] = inverse * (cxy * lx + cyy * ly + cyz * lz)
         row[5] = inverse * (cxz * lx + cyz * ly + czz * lz)

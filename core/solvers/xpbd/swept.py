@@ -25,22 +25,30 @@ EDGE_MEETS = 0.05
 
 
 @parallel_kernel
-def find_crossed(before, after, count, points, kind, side, settled, distance, near, weights, normal, gap, crossed):
-    """Share of the move at which each row was crossed into `crossed`, NEVER for the others.
+def find_crossed(
+    before, after, listed, rows, points, kind, side, bodies, far, ahead, near, weights, normal, gap, crossed
+):  # fmt: skip
+    """Share of the move at which each of the first `listed` of `rows` was crossed into `crossed`, NEVER for the others;
+    returns how many were.
 
-    Rows whose `distance` [m] is above `near` are left out: what has passed through something is not farther from it
-    than both have moved. So are those that are `settled`.
+    Rows whose sides are farther apart than `near` [m] for certain (`far` less what they went, `ahead`) are left out:
+    what has passed through something is not farther from it than both have moved.
     Crossed rows get their `weights`, `normal` and (negative) `gap` at the positions `after` [m].
     """
-    for chunk in prange((count + CHUNK - 1) // CHUNK):
-        for row in range(chunk * CHUNK, min(count, (chunk + 1) * CHUNK)):
+    found = 0
+    for chunk in prange((listed + CHUNK - 1) // CHUNK):
+        for place in range(chunk * CHUNK, min(listed, (chunk + 1) * CHUNK)):
+            row = rows[place]
             crossed[row] = NEVER
-            if side[row] < 0 or settled[row] or distance[row] > near:
+            if side[row] < 0 or far[row] - ahead[bodies[row, 0]] - ahead[bodies[row, 1]] > near:
                 continue
             if kind[row] == POINT_TRIANGLE:
                 crossed[row] = cross_triangle(before, after, points, row, weights, normal, gap)
             elif kind[row] == EDGE_EDGE:
                 crossed[row] = cross_edges(before, after, points, row, weights, normal, gap)
+            if crossed[row] < NEVER:
+                found += 1
+    return found
 
 
 @kernel
