@@ -258,11 +258,11 @@ def _touch_itself(make: _WorldMaker) -> None:
 
 
 def _jelly(make: _WorldMaker) -> None:
-    """A soft solid on a floor."""
+    """A soft solid on a floor; in the second substep the record is that of the first."""
     builder = ModelBuilder()
     builder.add_solid("jelly", *_box(1), cell_size=0.5, pinned=[0])
     builder.add_collider("floor", np.array([(-2.0, -2.0, -0.01), (2.0, -2.0, -0.01), (0.0, 3.0, -0.01)]), [(0, 1, 2)])
-    world = make(builder.build(), frame_rate=240.0, substeps=1)
+    world = make(builder.build(), frame_rate=240.0, substeps=2)
     world.advance_frame(FrameInput(pinned_positions={0: world.positions(0)[:1]}))
 
 
