@@ -187,7 +187,8 @@ class WrongSide:
             asked = np.minimum(self.progress + INSISTENCE * step, gap + (1.0 - LEAST_GAP) * step)
             self.progress[own] = np.maximum(self.progress, asked)[own]
         self.progress[:] = np.where(np.isneginf(self.progress), gap, np.minimum(self.progress, gap + step))
-        contacts.offset[rows] = np.maximum(0.0, step - self.progress)
+        # a point of the same skin may have to go farther than it would rest, where the skin presses on it
+        contacts.offset[rows] = np.maximum(np.where(self.own, -np.inf, 0.0), step - self.progress)
 
 
 def signed_gaps(
