@@ -181,6 +181,10 @@ def draw(axes, cases, kinds, across):
             slope = exponent(sizes, values)
             said = ENGINES[name].label + ("" if slope is None else f": {slope:.2f}")
             panel.loglog(sizes, values, "o-", color=colours[name], label=said)
+        # what was measured, and nothing between: labels of tenths would lie on each other
+        measured = sorted({case["size"] for case in cases})
+        panel.set_xticks(measured, [f"{size:,}".replace(",", " ") for size in measured])
+        panel.set_xticks([], minor=True)
         panel.set_xlabel(across)
         panel.set_ylabel(label)
         panel.grid(True, which="both", alpha=0.3)
