@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..jit import kernel
-from ..model import FloatArray, IntArray, Model
+from ..model import BoolArray, FloatArray, IntArray, Model
 from ..state import State
 from .broad import ContactSearch
 from .contacts import Contacts
@@ -68,7 +68,7 @@ class Candidates:
         #: Bodies with a pair in the record that is theirs alone, or with another body that moves.
         self.near_moving = np.zeros(model.body_count, dtype=bool)
         #: Whether nothing can touch anything.
-        self.alone = model.body_count == 1 and not model.self_collision.any() and not len(model.attachments.body)
+        self.alone = model.body_count == 1 and not self._touches_itself and not len(model.attachments.body)
         edge_body, ends = model.surfaces.edge_body, model.rest_positions[model.surfaces.edges]
         length = np.linalg.norm(ends[:, 1] - ends[:, 0], axis=1)
         count = np.maximum(np.bincount(edge_body, minlength=model.body_count), 1)
@@ -103,7 +103,7 @@ class Candidates:
         """What a state keeps of it, see `ContactSearch.wrong_side`."""
         return self._search.wrong_side()
 
-    def pass_over_edges(self, edges: "np.ndarray[tuple[int], np.dtype[np.bool_]]") -> None:
+    def pass_over_edges(self, edges: BoolArray) -> None:
         """Searches do not look for pairs with these edges, shape (edge_count,), from now on."""
         self._search.pass_over_edges(edges)
 

@@ -344,7 +344,7 @@ class StageEnergy:
 
     def renew_shares(self, x: FloatArray, poses: FloatArray, body_scale: FloatArray, move: FloatArray) -> float:
         """Let edges come and go at the start of a substep at x; returns by how much the energy changes [J]."""
-        if not np.array_equal(x, self.contacts.known_x):
+        if not equal(x, self.contacts.known_x):
             measure_all_edges(x, self.contacts)
         if not self.contacts.renew_shares():
             return 0.0
