@@ -208,6 +208,14 @@ def friction(stretch_vector, limit, spring):
     return energy, -limit * unit, limit / length * (np.eye(3) - np.outer(unit, unit))
 
 
+def turning(stretch_vector, limit, spring):
+    """What the solver adds to that stiffness [N/m]: half of mu N / |s| along the stretch where the spring yields."""
+    length = np.linalg.norm(stretch_vector)
+    if spring * length <= limit:
+        return np.zeros((len(stretch_vector), len(stretch_vector)))
+    return 0.5 * limit / length**3 * np.outer(stretch_vector, stretch_vector)
+
+
 # --- inertia, losses, impacts ----------------------------------------------------------------------------------
 
 

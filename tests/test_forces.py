@@ -266,6 +266,15 @@ def friction_input(scene, record):
     return start, limit, spring, held, normal_force, stiffness, pressed, damper
 
 
+def added_stiffness(scene, record, x, start, limit, spring, held, pressed, damper, c):
+    """What the solver adds to the second derivative of contact c, so that no slip turns round too late."""
+    normal, moved = record.normal[c], record.weights[c] @ (x - start)[record.points[c]]
+    added = reference.turning(reference.tangent(normal) @ (held[c] + moved), limit[c], spring[c])
+    if damper[c] > 0:
+        added = added + reference.turning(np.array([normal @ moved]), pressed[c], damper[c]) * np.outer(normal, normal)
+    return added
+
+
 def contact_times(terms, p):
     stretched = np.array([contact.contact_stretch(c, p, terms) for c in range(len(terms.points))])
     return np.array([contact.contact_product(i, terms, stretched) for i in range(len(p))])
@@ -288,6 +297,7 @@ def test_friction_and_the_gathers_of_contact_equal_their_twins(scene):
         lost, damping, damped = reference.friction(parting, pressed[c], damper[c]) if damper[c] > 0 else (0, [0], [[0]])
         along = along + damping[0] * normal
         matrix = matrix + damped[0][0] * np.outer(normal, normal)
+        matrix = matrix + added_stiffness(scene, record, scene.x, start, limit, spring, held, pressed, damper, c)
         energy += stored + lost
         yielding += spring[c] * np.linalg.norm(slip) > limit[c]
         for a in range(4):
@@ -325,10 +335,14 @@ def test_friction_derivatives(scene):
         full[: len(direction)] = direction
         return full
 
+    terms = at(x)[2]
+    for c in range(record.count):
+        added = added_stiffness(scene, record, x, start, limit, spring, held, pressed, damper, c)
+        terms.matrix[c] -= added[[0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2]]
     direction = padded(scene.direction())
     check_gradient(lambda y: at(y)[:2], x, direction, step=1e-9)
     check_product(
-        lambda y: at(y)[1], lambda p: contact_times(at(x)[2], p), x, direction[: scene.model.vertex_count], step=1e-9
+        lambda y: at(y)[1], lambda p: contact_times(terms, p), x, direction[: scene.model.vertex_count], step=1e-9
     )  # fmt: skip
 
 

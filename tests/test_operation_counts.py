@@ -91,29 +91,27 @@ def work_of(made):
 
 
 MEASURED = {
-    # what friction does on the way to rest depends on rounding: 115 to 208 Newton steps seen
     hold: {
-        "candidates": 84, "stages": 78, "newton_steps": 208, "linear_iterations": 1320, "contact_searches": 33,
+        "candidates": 84, "stages": 78, "newton_steps": 112, "linear_iterations": 606, "contact_searches": 33,
     },
     impact: {
-        "candidates": 242, "stages": 80, "newton_steps": 156, "linear_iterations": 726, "shortened_steps": 2,
-        "contact_searches": 75, "split_steps": 2,
+        "candidates": 242, "stages": 80, "newton_steps": 155, "linear_iterations": 717, "shortened_steps": 1,
+        "contact_searches": 31, "split_steps": 2,
     },
     bending: {
-        "candidates": 226, "stages": 82, "newton_steps": 154, "linear_iterations": 771, "shortened_steps": 1,
-        "contact_searches": 76, "split_steps": 2,
+        "candidates": 226, "stages": 82, "newton_steps": 153, "linear_iterations": 763, "shortened_steps": 1,
+        "contact_searches": 30, "split_steps": 2,
     },
     two_balls: {
-        "candidates": 162, "stages": 62, "newton_steps": 118, "linear_iterations": 832, "shortened_steps": 23,
-        "contact_searches": 62,
+        "candidates": 162, "stages": 62, "newton_steps": 104, "linear_iterations": 724, "contact_searches": 28,
     },
     pile: {
-        "candidates": 3262, "stages": 110, "newton_steps": 285, "linear_iterations": 1654, "shortened_steps": 67,
-        "contact_searches": 80, "split_steps": 4,
+        "candidates": 3262, "stages": 112, "newton_steps": 258, "linear_iterations": 1450, "shortened_steps": 5,
+        "contact_searches": 76, "split_steps": 5,
     },
     coil: {
-        "candidates": 10110, "stages": 64, "newton_steps": 255, "linear_iterations": 1654, "shortened_steps": 50,
-        "contact_searches": 50, "split_steps": 1,
+        "candidates": 10110, "stages": 64, "newton_steps": 192, "linear_iterations": 1266, "contact_searches": 40,
+        "split_steps": 1,
     },
     crate_on_ball: {
         "candidates": 52, "stages": 160, "newton_steps": 353, "linear_iterations": 1530, "shortened_steps": 4,

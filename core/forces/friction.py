@@ -8,7 +8,10 @@ body at rest on a slope stays where it is (Cundall and Strack 1979). N, the norm
 last accepted iterate ("lagged", as in Li et al. 2020): D is convex.
 Two solids have nothing else that would still their rocking: their normal force gets a damper, proportional to its
 stiffness and bounded by the force itself, of the same kind, on the motion along the normal since the start.
-Hessian: k (1 - n n') while it sticks, mu N / |s| (1 - n n' - d d') with d = s / |s| while it slips.
+Hessian: k (1 - n n') while it sticks, mu N / |s| (1 - n n' - d d' / 2) with d = s / |s| while it slips. Along d the
+energy of a contact that slips is a straight line, but its slope turns round where s = 0: with no curvature there
+Newton's steps went to and fro between two points with one energy. With all of mu N / |s|, which bounds the energy from
+above, none goes too far, but many stop short; half of it takes the fewest steps.
 """
 
 from math import sqrt
@@ -18,6 +21,9 @@ from numba import prange
 
 from ..jit import kernel, parallel_kernel
 from .contact import BLOCK_SIZE
+
+#: Stiffness along the slip in units of mu N / |s|, see above.
+TURNING = 0.5
 
 
 class FrictionLag(NamedTuple):
@@ -46,10 +52,12 @@ def hold_friction(count, weights, normal, friction, normal_force, lag):
 
 @kernel
 def slip_potential(slip, limit, k):
-    """D [J], D'/slip [N/m] and D'' [N/m] at a stretch |s| [m] of a spring k [N/m] that yields at `limit` [N]."""
+    """D [J], D'/slip [N/m] and the stiffness along s [N/m] at a stretch |s| [m] of a spring k [N/m] that yields at
+    `limit` [N].
+    """
     if k * slip <= limit:
         return 0.5 * k * slip * slip, k, k
-    return limit * slip - 0.5 * limit * limit / k, limit / slip, 0.0
+    return limit * slip - 0.5 * limit * limit / k, limit / slip, TURNING * limit / slip
 
 
 @parallel_kernel
