@@ -138,10 +138,14 @@ class SelfQuery:
         )  # fmt: skip
         return count
 
-    def set_thickness(self, contacts: Contacts) -> None:
-        """Give the rows of a body with itself the thickness of their pair."""
+    def set_own_rows(self, contacts: Contacts, crossing: IntArray) -> None:
+        """Give the rows of a body with itself the thickness of their pair, and no friction where it is `crossing`.
+
+        Friction would wedge what is driven apart from itself.
+        """
         count, surfaces = contacts.count, self._model.surfaces
         rows = np.flatnonzero(contacts.bodies[:count, 0] == contacts.bodies[:count, 1])
+        contacts.friction[rows[np.isin(contacts.bodies[rows, 0], crossing)]] = 0.0
         write_thickness(
             self._model.rest_positions, surfaces.triangles, self._model.thickness, self._crossed,
             surfaces.point_neighbour_start, surfaces.point_neighbour, rows, contacts.edge_start,

@@ -47,7 +47,8 @@ class MomentumBalance:
         self._free = np.ones(model.moving_count, dtype=bool)
         if model.membrane_count:
             self._free[: model.membrane_count] = ~np.logical_or.reduceat(model.pinned, self._first)
-        self._settled = self._free.copy()  # bodies whose account is good
+        self._doubted = np.zeros(model.moving_count, dtype=bool)  # bodies whose forces are not to be trusted
+        self._glued = np.isin(np.arange(model.moving_count), model.point_body[model.attachments.points])
         self._time = 0.0
 
     def start(self, x: FloatArray, v: FloatArray, rigid: RigidMotion) -> None:
@@ -60,7 +61,7 @@ class MomentumBalance:
         self._momenta[first_rigid:, :3] = self._model.rigid.mass[:, None] * rigid.velocity
         self._momenta[first_rigid:, 3:] = rigid.angular_momentum
         self._time = 0.0
-        self._settled[:] = self._free
+        self._doubted[:] = False
         self.pairs.clear()
         add_momenta(x, v, self._model.vertex_mass, self._model.body_point_start, self._origin, self._soft())
         self._before[:] = self._momenta[:, :3]
@@ -85,8 +86,8 @@ class MomentumBalance:
         self.pairs.add(contacts, energy.record, x, energy.pressing, time)
 
     def leave_out(self, bodies: BoolArray) -> None:
-        """Close the account of moving bodies whose forces are not to be trusted: they keep what they got."""
-        self._settled &= ~bodies
+        """The forces on these moving bodies are not to be trusted: if others push them, they keep what they got."""
+        self._doubted |= bodies
 
     def take_back(
         self, energy: StageEnergy, x: FloatArray, poses: FloatArray, change: FloatArray, taken: FloatArray
@@ -111,12 +112,23 @@ class MomentumBalance:
         rigid_motions(x, v, model.vertex_mass, model.body_point_start, self._motion[:count])
         solid_motions(rigid, model.rigid, self._motion[count:])
         add_missing(
-            x, v, model.body_mass, model.body_point_start, count, model.rigid.radius, self._settled, self._supported(),
+            x, v, model.body_mass, model.body_point_start, count, model.rigid.radius, self._good(), self._supported(),
             self._rest_acceleration * self._time, math.exp(-STILLING * self._time), self._origin, self._before,
             self._momenta, self._motion,
         )  # fmt: skip
         set_solid_motions(self._motion[count:], model.rigid, rigid)
         self._planes.hold(v)
+
+    def _good(self) -> BoolArray:
+        """Moving bodies whose account tells what they have: what a body does to itself changes neither momentum."""
+        good = self._free.copy()
+        if self._doubted.any():
+            pressed = self.pairs.load > 0.0
+            pushed = self._glued.copy()
+            for side in (self.pairs.low, self.pairs.high):
+                pushed |= np.isin(np.arange(len(pushed)), side[pressed])
+            good &= ~(self._doubted & pushed)
+        return good
 
     def keep_rigid(self, bodies: IntArray, x: FloatArray, v: FloatArray) -> None:
         """Leave of membranes' velocities [m/s] at x [m] the rigid motion that `settle` gave them, in place."""
