@@ -43,9 +43,14 @@ def parallel_kernel(function: F) -> F:
     return numba.njit(error_model="numpy", cache=True, nogil=True, parallel=True)(function)  # type: ignore[no-any-return]
 
 
-def use_threads(thread_count: int) -> int:
-    """Let the calling thread's kernels use `thread_count` threads (0 = all); returns the number in use."""
+def thread_count(wanted: int) -> int:
+    """How many threads there are of `wanted` (0 = all)."""
     available: int = numba.config.NUMBA_NUM_THREADS
-    wanted = available if thread_count <= 0 else min(thread_count, available)
-    numba.set_num_threads(wanted)
-    return wanted
+    return available if wanted <= 0 else min(wanted, available)
+
+
+def use_threads(wanted: int) -> int:
+    """Let the calling thread's kernels use `wanted` threads (0 = all); returns the number in use."""
+    count = thread_count(wanted)
+    numba.set_num_threads(count)
+    return count

@@ -1,6 +1,7 @@
 """`World`: a model, its state, a solver and a clock. What the adapter, scripts and tests talk to."""
 
 import math
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -22,9 +23,10 @@ from .solvers.given import Motion
 from .solvers.rules import gas_rules
 from .sound import LARGEST_GROWTH, check_sound, membrane_sizes
 from .state import State, gas_amount
+from .threads import ThreadChoice
 
-#: Below this number of vertices starting threads costs more than they save, above all on a busy machine.
-PARALLEL_FROM = 20_000
+#: What else a frame takes, in iterations of the linear solver; only numbers of threads are compared by it.
+FRAME_ITERATIONS = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +94,7 @@ class World:
         self.frame_rate = float(frame_rate)
         self.substeps = int(substeps)
         self.threads = int(threads)
+        self._thread_choice = ThreadChoice(model.vertex_count, jit.thread_count(self.threads))
         self.solver = solver if isinstance(solver, str) else ""  # its name, if it was chosen by name
         self.options = options
         make = solver_maker(solver, options) if isinstance(solver, str) else solver
@@ -196,7 +199,8 @@ class World:
         state = self._state.copy()
         gas_start = state.final_gas.copy()
         with jit.STEP_LOCK:
-            jit.use_threads(self.threads if self.model.vertex_count >= PARALLEL_FROM else 1)
+            jit.use_threads(self._thread_choice.count)
+            before, began = self._iterations(), time.perf_counter()
             self._solver.start_frame(state)
             substep = 0
             while substep < self.substeps:
@@ -211,10 +215,15 @@ class World:
                     self._check(state)
                 except Diverged as diverged:
                     raise self._divergence(diverged, begin) from diverged
+            self._thread_choice.report(time.perf_counter() - began, FRAME_ITERATIONS + self._iterations() - before)
         state.positions[motion.points] = motion.end  # a straight line ends there but for rounding
         state.final_gas = gas_end
         state.frame += 1
         self._state = state
+
+    def _iterations(self) -> int:
+        """What was done so far of that which differs between frames."""
+        return self._solver.counts.linear_iterations + self._solver.counts.sweeps
 
     def diagnostics(self) -> Diagnostics:
         """Volumes, pressures and counts at the current frame."""

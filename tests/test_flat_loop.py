@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import shapes
 from flat_scene import AMBIENT, gas_law_error, in_plane, loop_world, momenta, out_of_plane, plane_of, ring_strain, run
-from softpressure_ext.core import FrameInput, ModelBuilder, ParameterError, World
+from softpressure_ext.core import FrameInput, ModelBuilder, ParameterError, World, threads
 from softpressure_ext.core.collide.own_way_out import own_wrong_side
 from softpressure_ext.core.collide.tree import build_trees
 
@@ -275,10 +275,8 @@ def test_a_run_continues_from_a_saved_state_with_the_same_bits():
 
 
 def test_one_thread_and_two_give_the_same_bits(monkeypatch):
-    from softpressure_ext.core import world
-
-    monkeypatch.setattr(world, "PARALLEL_FROM", 0)
-    one, two = (loop_world(shapes.bark(900), floor=True, threads=threads, bend_modulus=1.0) for threads in (1, 2))
+    monkeypatch.setattr(threads, "ALL_FROM", 0)
+    one, two = (loop_world(shapes.bark(900), floor=True, threads=count, bend_modulus=1.0) for count in (1, 2))
     for made in (one, two):
         made.set_positions(0, made.positions(0) + [0.0, 0.0, 1.4])
         run(made, 6)

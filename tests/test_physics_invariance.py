@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import shapes
 from scenes import AMBIENT, BASKETBALL, BEACH_BALL, GRAVITY, add_ball, ball_world, centre, inflate
-from softpressure_ext.core import FrameInput, ModelBuilder, ParameterError, World
+from softpressure_ext.core import FrameInput, ModelBuilder, ParameterError, World, threads
 
 
 def path_of(world, frames):
@@ -93,9 +93,7 @@ def test_two_runs_give_the_same_bits():
 
 
 def test_one_thread_and_two_give_the_same_bits(monkeypatch):
-    from softpressure_ext.core import world
-
-    monkeypatch.setattr(world, "PARALLEL_FROM", 0)  # also where two threads would not pay
+    monkeypatch.setattr(threads, "ALL_FROM", 0)  # also where two threads would not pay
     np.testing.assert_array_equal(frames_of(two_balls(2, 4), 12), frames_of(two_balls(1, 4), 12))
 
 

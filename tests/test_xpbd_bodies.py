@@ -6,7 +6,7 @@ import rigid_scenes
 import shapes
 from rigid_scene import block
 from scenes import BEACH_BALL, GRAVITY, LIVELY, METRE_BALL, add_ball, centre, gas_law_error, lowest, momentum, velocity
-from softpressure_ext.core import FrameInput, ModelBuilder, World, world
+from softpressure_ext.core import FrameInput, ModelBuilder, World, threads
 
 
 def made(builder, substeps=20, threads=1):
@@ -229,7 +229,7 @@ def test_a_ball_glued_to_a_box_hangs_from_it():
 
 
 def test_threads_and_a_saved_state_change_no_bit_of_a_pile(monkeypatch):
-    monkeypatch.setattr(world, "PARALLEL_FROM", 0)
+    monkeypatch.setattr(threads, "ALL_FROM", 0)
 
     def pile(threads):
         builder = ModelBuilder()

@@ -22,7 +22,7 @@ from scenes import (
     unrest,
     velocity,
 )
-from softpressure_ext.core import FrameInput, ModelBuilder, World, world
+from softpressure_ext.core import FrameInput, ModelBuilder, World, threads
 from softpressure_ext.core.solvers.xpbd.held import GaugeLeft
 
 
@@ -211,7 +211,7 @@ def test_two_balls_collide_and_keep_momentum(friction):
 
 
 def test_threads_and_a_saved_state_change_no_bit(monkeypatch):
-    monkeypatch.setattr(world, "PARALLEL_FROM", 0)
+    monkeypatch.setattr(threads, "ALL_FROM", 0)
     one, two = two_balls(1), two_balls(2)
     run(one, 4)
     saved = one.save()

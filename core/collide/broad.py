@@ -293,10 +293,8 @@ class ContactSearch:
 
         beyond: how far beyond its thickness pairs with each body must be among the candidates [m], shape (body_count,).
         """
-        if self._reach.shape[0] == 0 or self._reach[0] < 0.0:
-            return False
         reach = self._reach if beyond is None else self._reach - beyond
-        return bool((reach >= 0.0).all()) and not any_moved(x, self._searched, reach, self._model.body_point_start)
+        return not any_moved(x, self._searched, reach, self._model.body_point_start)
 
     def own_valid(self, x: FloatArray) -> bool:
         """`still_valid` for contact of bodies with themselves."""

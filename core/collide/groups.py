@@ -87,8 +87,10 @@ def fit_groups(x, points, start, chunk_start, box):
 
 @kernel
 def any_moved(x, x_searched, reach, body_point_start):
-    """Whether a point is farther than its body's reach from where it was searched, or not finite."""
+    """Whether a point is farther than its body's reach from where it was searched, not finite, or its reach below 0."""
     for body in range(reach.shape[0]):
+        if not reach[body] >= 0.0:
+            return True
         limit = reach[body] * reach[body]
         for point in range(body_point_start[body], body_point_start[body + 1]):
             dx = x[point, 0] - x_searched[point, 0]

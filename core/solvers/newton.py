@@ -31,8 +31,8 @@ from .sums import inner
 
 #: Contact stiffness in units of (pressure x vertex area / thickness): a patch rests at about a third of the thickness.
 PRESSURE_CONTACT = 10.0
-#: A Newton step that lowers the energy by less than this share of the best one is the last: what remains is the
-#: hunt of lagged friction for its own tail.
+#: A Newton step that lowers the energy by less than this share of the best one is the last. (With a hundredth there is
+#: an eighth less to do, and a ball of 10 242 vertices sags by a tenth more than one of 642.)
 SMALL_FALL = 5e-4
 #: Where nothing may touch, tolerances are this many times as large: momentum is kept anyway.
 FREE_TOLERANCE = 2.0

@@ -1,0 +1,62 @@
+"""How many threads a scene gets: what its own frames show to be fastest.
+
+Whether a second thread pays depends on the mesh, on the machine and on what else it does, and no rule tells that. The
+result does not depend on the number of threads, so now and then a frame is given to half or twice as many, and the
+faster number stays.
+"""
+
+import math
+
+#: Vertices from which on threads are tried at all: below, starting them costs more than they could save.
+TRIED_FROM = 5_000
+#: Vertices from which on all threads are used from the first frame.
+ALL_FROM = 20_000
+#: Another number must be faster by this share to be taken.
+WORTH = 0.05
+#: Frames between two trials, at the start and at most; they double.
+FIRST_PAUSE, LONGEST_PAUSE = 2, 32
+
+
+class ThreadChoice:
+    """The number of threads for each frame of a scene with `vertex_count` vertices, at most `most` of them.
+
+    Ask for `count`, simulate a frame with it, then `report` what it took.
+    """
+
+    def __init__(self, vertex_count: int, most: int) -> None:
+        tried = vertex_count >= min(TRIED_FROM, ALL_FROM)
+        self._numbers = sorted({min(2**power, most) for power in range(most.bit_length() + 1)}) if tried else [1]
+        self._best = len(self._numbers) - 1 if vertex_count >= ALL_FROM else 0
+        self._trial = self._best  # place among the numbers that the next frame takes
+        self._rate = math.inf  # seconds per work with the best number, in its last frame
+        self._pause = FIRST_PAUSE
+        self._left = FIRST_PAUSE
+        self._up = True
+
+    @property
+    def count(self) -> int:
+        """For the next frame."""
+        return self._numbers[self._trial]
+
+    def report(self, seconds: float, work: float) -> None:
+        """The frame took so long; `work` (any unit, > 0) makes frames comparable."""
+        rate = seconds / work
+        if self._trial != self._best and rate < (1.0 - WORTH) * self._rate:
+            self._best = self._trial
+            self._pause = FIRST_PAUSE
+        if self._trial == self._best:
+            self._rate = rate
+        self._trial = self._best
+        self._left -= 1
+        if self._left <= 0:
+            self._pause = min(2 * self._pause, LONGEST_PAUSE)
+            self._left = self._pause
+            self._trial = self._other()
+
+    def _other(self) -> int:
+        """The next number up or down, in turns."""
+        self._up = not self._up
+        other = self._best + (1 if self._up else -1)
+        if not 0 <= other < len(self._numbers):
+            other = 2 * self._best - other
+        return other if 0 <= other < len(self._numbers) else self._best

@@ -1,0 +1,48 @@
+"""Which number of threads a scene gets."""
+
+import pytest
+from softpressure_ext.core.threads import ALL_FROM, TRIED_FROM, ThreadChoice
+
+
+def taken(choice, seconds_with, frames=200):
+    """Numbers of threads of all frames, when a frame with n threads takes `seconds_with(n)` times its work."""
+    found = []
+    for frame in range(frames):
+        count = choice.count
+        found.append(count)
+        work = 1.0 + frame % 7  # frames differ
+        choice.report(seconds_with(count) * work, work)
+    return found
+
+
+@pytest.mark.parametrize("vertices", [TRIED_FROM, ALL_FROM])
+@pytest.mark.parametrize("best", [1, 2, 4, 6])
+def test_the_fastest_number_is_found_and_kept(vertices, best):
+    counts = taken(ThreadChoice(vertices, 6), lambda n: 1.0 + abs(n - best))
+    assert counts[:3] == [1 if vertices < ALL_FROM else 6] * 2 + [counts[2]]
+    late = counts[100:]
+    assert late.count(best) >= 0.95 * len(late)
+    assert set(counts) <= {1, 2, 4, 6}
+
+
+def test_small_scenes_have_one_thread():
+    assert set(taken(ThreadChoice(TRIED_FROM - 1, 8), lambda n: 1.0 / n)) == {1}
+
+
+def test_one_thread_where_there_is_no_more():
+    assert set(taken(ThreadChoice(10 * ALL_FROM, 1), lambda n: 1.0)) == {1}
+
+
+def test_what_hardly_differs_stays():
+    late = taken(ThreadChoice(ALL_FROM, 2), lambda n: 1.0 - 0.02 * (n == 1))[20:]
+    assert late.count(2) >= 0.9 * len(late)
+
+
+def test_a_machine_that_gets_busy_and_free_again_is_followed():
+    choice = ThreadChoice(ALL_FROM, 2)
+    taken(choice, lambda n: 1.0 / n)
+    assert choice.count == 2
+    busy = taken(choice, lambda n: float(n))
+    assert busy[-20:].count(1) >= 19
+    free = taken(choice, lambda n: 1.0 / n)
+    assert free[-20:].count(2) >= 19
