@@ -10,6 +10,7 @@ from .bound import limit_displacement
 from .candidates import Candidates
 from .mobility import Mobility
 from .own_motion import own_distance
+from .together import move_together
 from .whole import WholeMoves
 
 #: Share of its reach that a body deforms by at most in a step that would deform it by more; the rest is for the
@@ -87,6 +88,8 @@ class StepBound:
         whole = self._whole_moves(x, step)
         if candidates.contacts.count:
             limit_displacement(x, step, mobility, candidates.contacts, share, whole, distance)
+            if distance is not None and self._together(share) and move_together(x, step, candidates.contacts, n, whole):
+                return
         elif whole is None:
             return
         else:
@@ -105,6 +108,12 @@ class StepBound:
             step[:n] = whole.move + share[:n, None] * rest
             self._planes.hold(step)
         step[n:] *= np.repeat(share[n:], 2)[:, None]
+
+    def _together(self, share: FloatArray) -> bool:
+        """Whether membranes that move together may be let go: some are held back, and by nothing else."""
+        if self._model.rigid_count or self._planes.any or self._candidates.hasty.any():
+            return False
+        return bool((share < 1.0).any())
 
     def _whole_moves(self, x: FloatArray, step: FloatArray) -> WholeMoves | None:
         """Rigid part of the step of the membranes near themselves or each other, or where the search stops short."""
