@@ -61,17 +61,17 @@ def least_distance(model, x):
 
 
 def test_skins_that_move_together_are_not_held_back():
-    """A wave that runs through both, of three gaps: no rigid motion of either."""
+    """A wave of three gaps that runs through both: no rigid motion of either, but hardly felt by a single triangle."""
     model = two_balls()
     x, n = model.rest_positions, model.vertex_count
     step = np.zeros_like(x)
-    step[:n, 2] = 0.006 * np.sin(40.0 * x[:n, 0])
+    step[:n, 2] = 0.006 * np.sin(10.0 * x[:n, 0])
     contacts = searched(model, x, step)
     move, found, scale = let_go(model, x, step, contacts)
-    assert found and (scale < 0.5).sum() > 10
-    changed = np.abs(move - step).max(axis=1)
-    assert changed.max() < 0.0005 and (changed > 1e-12).sum() < 10
-    assert least_distance(model, x + move) > 0.0005
+    assert found and (scale < 1.0).sum() >= 10
+    assert ((1.0 - scale) * np.abs(step[:n]).max(axis=1)).max() > 0.0005  # what the plain bound would have taken
+    assert np.abs(move - step).max() < 0.0003
+    assert least_distance(model, x + move) > 0.0015
 
 
 def test_what_closes_a_gap_is_taken_out_and_the_rest_is_left():
