@@ -4,6 +4,7 @@ import collide_reference as reference
 import numpy as np
 import pytest
 from softpressure_ext.core import ModelBuilder, World
+from softpressure_ext.core.collide import near_rows
 from softpressure_ext.core.collide.broad import ContactSearch
 from softpressure_ext.core.collide.candidates import Candidates
 from softpressure_ext.core.collide.contacts import Contacts
@@ -16,7 +17,9 @@ def two_balls(gap=0.01, bodies=2, subdivisions=2):
     """Balls of radius 0.3 m above each other, the lowest above a floor, all `gap` apart."""
     builder = ModelBuilder()
     for number in range(bodies):
-        positions, triangles = reference.icosphere(subdivisions, 0.3, (0.04 * number, 0.0, 0.3 + gap + number * (0.6 + gap)))
+        positions, triangles = reference.icosphere(
+            subdivisions, 0.3, (0.04 * number, 0.0, 0.3 + gap + number * (0.6 + gap))
+        )
         builder.add_membrane(str(number), positions, triangles, mass=1.0, gauge_pressure=1e4, thickness=THICKNESS)
     builder.add_collider("floor", *reference.plane(9.0, 0.0))
     return builder.build()
@@ -50,8 +53,9 @@ def pushed(rng, model, x, size):
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_while_valid_nothing_that_touches_is_missing(seed):
-    """Long moves that make a search necessary, and shorter ones within its reach."""
+def test_while_valid_nothing_that_touches_is_missing(seed, monkeypatch):
+    """Long moves that make a search necessary, and shorter ones within its reach; however few rows are left out."""
+    monkeypatch.setattr(near_rows, "MOST", 1.0)
     rng = np.random.default_rng(seed)
     model = two_balls(rng.uniform(0.001, 0.02), subdivisions=1)
     candidates = Candidates(model, 1.6, choosy=True)
@@ -81,8 +85,9 @@ def test_what_is_left_out_is_all_that_is_missing_and_rows_are_those_of_the_searc
     model = two_balls()
     x = model.rest_positions
     wide, near, rows = Contacts(model.vertex_count), Contacts(model.vertex_count), NearRows(model.point_count)
-    ContactSearch(model).search(x, np.array([0.1, 0.1, 0.0]), wide)
-    rows.choose(x, x, wide, near)
+    reach = np.array([0.1, 0.1, 0.0])
+    ContactSearch(model).search(x, reach, wide)
+    rows.choose(x, x, wide, near, reach, reach)
     assert 0 < near.count < 0.2 * wide.count
     assert near.count + rows.left == wide.count
     assert 0 < near.edge_start < near.first_attachment == near.count
@@ -96,7 +101,7 @@ def test_what_is_left_out_is_all_that_is_missing_and_rows_are_those_of_the_searc
         np.testing.assert_array_equal(getattr(near, name)[edges], getattr(wide, name)[old[edges]], err_msg=name)
     assert near.vertex_start[-1] == (near.points[: near.count] < model.vertex_count).sum()
     # with all the room of the search nothing is left out
-    rows.choose(x, x + np.array([1.0, 0.0, 0.0]) * (model.point_body == 0)[:, None], wide, near)
+    rows.choose(x, x + np.array([1.0, 0.0, 0.0]) * (model.point_body == 0)[:, None], wide, near, reach, reach)
     assert near.count == wide.count and rows.left == 0
 
 
@@ -110,12 +115,13 @@ def test_motion_in_common_uses_nothing_up():
     x = model.rest_positions
     upper = model.point_body < 2
     wide, near, rows = Contacts(model.vertex_count), Contacts(model.vertex_count), NearRows(model.point_count)
-    ContactSearch(model).search(x, np.array([0.1, 0.1, 0.0]), wide)
+    reach = np.array([0.1, 0.1, 0.0])
+    ContactSearch(model).search(x, reach, wide)
     fall = np.array([3.0, -2.0, 5.0]) * upper[:, None]
     pairs = np.flatnonzero(wide.bodies[: wide.count].max(axis=1) < 2)
-    rows.choose(x, x, wide, near)
+    rows.choose(x, x, wide, near, reach, reach)
     few = np.count_nonzero(near.bodies[: near.count].max(axis=1) < 2)
-    rows.choose(x, x + fall, wide, near)
+    rows.choose(x, x + fall, wide, near, reach, reach)
     assert np.count_nonzero(near.bodies[: near.count].max(axis=1) < 2) == few < 0.2 * len(pairs)
     assert rows.valid(x + fall) and rows.valid(x + 0.3 * fall) and rows.valid(x)
     apart = x + fall

@@ -209,7 +209,7 @@ class Candidates:
         if found is self.contacts:
             self._near.forget()
         else:
-            self._near.choose(x, trial, found, self.contacts)
+            self._near.choose(x, trial, found, self.contacts, self._search.reach, self.own_reach)
         return True
 
     def choose(self, x: FloatArray, trial: FloatArray) -> bool:
@@ -219,7 +219,7 @@ class Candidates:
         """
         if self._near.valid(x) and self._near.valid(trial):
             return False
-        self._near.choose(x, trial, self._found, self.contacts)
+        self._near.choose(x, trial, self._found, self.contacts, self._search.reach, self.own_reach)
         return True
 
     def _farthest(self, x: FloatArray, trial: FloatArray, moves: FloatArray | None) -> FloatArray:

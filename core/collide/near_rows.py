@@ -22,9 +22,11 @@ from .contacts import EDGE_EDGE, Contacts
 from .features import closest_on_edges_of, closest_on_triangle_of_row, closing
 
 #: A row is left out if it has room for that many times what the move at hand brings its sides nearer,
-SPARE_MOVES = 1.6
-#: and for that many times its thickness.
-SPARE_THICKNESS = 1.5
+SPARE_MOVES = 1.4
+#: and for that share of the reach of both its bodies.
+SPARE_REACH = 0.3
+#: Where that many of all rows would be chosen, all are: they need not be chosen again.
+MOST = 0.6
 #: What is left of a room for rounding.
 ROUNDED_DOWN = 1.0 - 1e-9
 
@@ -43,9 +45,13 @@ class NearRows:
         self._split = np.zeros(0, np.int8)  # slot at which their second side begins
         self._chosen = np.zeros(0, np.int64)
 
-    def choose(self, x: FloatArray, trial: FloatArray, wide: Contacts, near: Contacts) -> None:
+    def choose(
+        self, x: FloatArray, trial: FloatArray, wide: Contacts, near: Contacts, reach: FloatArray, own_reach: FloatArray
+    ) -> None:
         """Copy the rows of `wide` to `near` that may come within their thickness on the way from x to `trial` [m], or
         on one that is somewhat longer; both all points. Rows with side -1 are all among them.
+
+        reach, own_reach: those of the search that found `wide` [m], shape (body_count,).
         """
         if len(self._spare) < wide.count:
             room = wide.capacity
@@ -54,9 +60,12 @@ class NearRows:
         self._x[:] = x
         np.subtract(trial, x, out=self._move)
         count, edge_start = choose_rows(
-            x, self._move, wide.count, wide.points, wide.kind, wide.side, wide.thickness, self._chosen, self._points,
-            self._split, self._spare,
+            x, self._move, wide.count, wide.points, wide.kind, wide.side, wide.bodies, wide.thickness,
+            SPARE_REACH * reach, SPARE_REACH * own_reach, self._chosen, self._points, self._split, self._spare,
         )  # fmt: skip
+        if count > MOST * wide.count:
+            count, edge_start = wide.count, wide.edge_start
+            self._chosen[:count] = np.arange(count)
         self._left = wide.count - count
         self._room[:] = -1.0
         near.reserve(count)
@@ -112,8 +121,11 @@ def box_distance(x, points, row, split):
 
 
 @kernel
-def choose_rows(x, move, count, points, kind, side, thickness, chosen, left_points, left_split, left_spare):
-    """Numbers of the rows that are near, ascending; points and room of the others.
+def choose_rows(
+    x, move, count, points, kind, side, bodies, thickness, least, own_least, chosen, left_points, left_split, left_spare
+):  # fmt: skip
+    """Numbers of the rows that are near, ascending; points and room of the others, which both sides of a row have at
+    least as much as `least`, or `own_least`, of their bodies [m].
 
     Returns how many are near, and how many of these are points against triangles.
     """
@@ -122,7 +134,9 @@ def choose_rows(x, move, count, points, kind, side, thickness, chosen, left_poin
         split = 2 if kind[row] == EDGE_EDGE else 1
         if side[row] > 0:
             most = closing(move, points, row, 2) if split == 2 else closing(move, points, row, 1)
-            radius = thickness[row] + max(SPARE_MOVES * math.sqrt(most), SPARE_THICKNESS * thickness[row])
+            a, b = bodies[row, 0], bodies[row, 1]
+            spare = 2.0 * own_least[a] if a == b else least[a] + least[b]
+            radius = thickness[row] + max(SPARE_MOVES * math.sqrt(most), spare)
             square = box_distance(x, points, row, 2) if split == 2 else box_distance(x, points, row, 1)
             if square <= radius * radius:
                 if split == 2:
