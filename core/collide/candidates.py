@@ -11,6 +11,7 @@ from ..state import State
 from .broad import ContactSearch
 from .contacts import Contacts
 from .islands import Islands
+from .near_rows import NearRows
 from .own_motion import own_distance, rigid_part
 
 #: Reach of a search in units of a move beyond an edge length, where a larger reach would find all of the other body.
@@ -37,12 +38,14 @@ class Candidates:
 
     `reach_factor`: reach of a search in units of the move that made it necessary; larger means fewer searches and more
     candidates. `among_moving`: whether contacts of two moving bodies are wanted; `longest_reach` in edge lengths;
-    `far`: see `ContactSearch`.
+    `far`: see `ContactSearch`. `choosy`: whether `contacts` holds only what may touch soon of what a search has found
+    (`near_rows`): for those who ask `still_valid` of every move that they make. Points of rigid bodies go along arcs,
+    and what is glued wants all rows: with these, it does.
     """
 
     def __init__(
         self, model: Model, reach_factor: float, *, among_moving: bool = True, longest_reach: float = 1.0,
-        far: bool = False,
+        far: bool = False, choosy: bool = False,
     ) -> None:  # fmt: skip
         self._model = model
         self._reach_factor = reach_factor
@@ -59,6 +62,10 @@ class Candidates:
         self._move = np.zeros((model.point_count, 3))
         self._whole = np.zeros((model.point_count, 3))
         self.contacts = Contacts(model.moving_point_count)
+        self._choosy = choosy and not model.rigid_count and not len(model.attachments.body)
+        self._wide = Contacts(model.moving_point_count) if self._choosy else self.contacts  # all that was found
+        self._found = self.contacts  # the record that the last search has filled
+        self._near = NearRows(model.point_count)
         self.islands = Islands(model)
         self.searches = 0  # so far
         #: How far points may move apart from their body's rigid motion, for its contact with itself [m].
@@ -122,12 +129,21 @@ class Candidates:
         self._search.recover(x, self.contacts)
 
     @property
+    def leaves_out(self) -> bool:
+        """Whether the record lacks rows that the last search has found."""
+        return self._near.left > 0
+
+    @property
     def searched(self) -> bool:
         """Whether there is a record."""
         return self._searched
 
     def still_valid(self, x: FloatArray, moves: FloatArray | None = None) -> bool:
         """Whether every pair that touches at x [m], all points, is in the record; `moves` as in `cover`."""
+        return self._all_found(x, moves) and self._near.valid(x)
+
+    def _all_found(self, x: FloatArray, moves: FloatArray | None) -> bool:
+        """Whether the last search has found every pair that touches at x [m]."""
         if not self._searched:
             return False
         if moves is not None and within(self._way, moves, self._search.reach):
@@ -145,7 +161,7 @@ class Candidates:
         """
         if self.alone:
             return self._nothing_near
-        if not self._searched or self.contacts.count:
+        if not self._searched or self._found.count:
             return self._not_known
         return self._search.reach[: len(self._way)] - self._way
 
@@ -161,14 +177,18 @@ class Candidates:
 
         `moves` [m], if known: no less than how far points of each membrane go, while no other ones do. Then a record
         that has reach enough for the whole way since the search needs no look at every point (`travel`).
-        True if it was searched anew. Where the move is not finite the record is emptied, and the world will say so.
+        True if the record is another one now: searched anew, or chosen anew of what the last search has found. Where
+        the move is not finite the record is emptied, and the world will say so.
         """
-        if self.alone or self.still_valid(trial, moves):
+        if self.alone:
             return False
+        if self._all_found(trial, moves):
+            return self.choose(x, trial)
         model = self._model
         farthest = self._farthest(x, trial, moves)
         if not np.isfinite(farthest).all():
             self.contacts.clear()
+            self._near.forget()
             self.near_moving[:] = False
             return True
         self._set_own_reach(x, trial)
@@ -176,15 +196,30 @@ class Candidates:
         fast = np.maximum(FAST_REACH_FACTOR * farthest, self._longest_reach * self._edge_length)
         reach = np.maximum(np.minimum(self._reach_factor * farthest, fast), 0.5 * model.thickness)
         if self._searched and self._search.others_valid(trial) and self._search.search_own(x, self.own_reach):
-            return False
-        self._search.search(x, reach, self.contacts, self.own_reach)
+            return self.choose(x, trial)
+        found = self._found = self.contacts if self.tangled else self._wide
+        self._search.search(x, reach, found, self.own_reach)
         if len(model.attachments.body):
-            self.contacts.attach(model.attachments, model.point_body, model.body_count)
-        self.islands.follow(self.contacts)
-        mark_near_moving(self.contacts.first_attachment, self.contacts.bodies, model.moving_count, self.near_moving)
+            found.attach(model.attachments, model.point_body, model.body_count)
+        self.islands.follow(found)
+        mark_near_moving(found.first_attachment, found.bodies, model.moving_count, self.near_moving)
         self._searched = True
         self._way[:] = 0.0
         self.searches += 1
+        if found is self.contacts:
+            self._near.forget()
+        else:
+            self._near.choose(x, trial, found, self.contacts, self._search.reach, self.own_reach)
+        return True
+
+    def choose(self, x: FloatArray, trial: FloatArray) -> bool:
+        """Choose the rows of the record anew where others of those found may touch on the way from x to `trial` [m].
+
+        True if it was.
+        """
+        if self._near.valid(x) and self._near.valid(trial):
+            return False
+        self._near.choose(x, trial, self._found, self.contacts, self._search.reach, self.own_reach)
         return True
 
     def _farthest(self, x: FloatArray, trial: FloatArray, moves: FloatArray | None) -> FloatArray:

@@ -91,6 +91,7 @@ class Contacts:
         "known_distance",
         "known_x",
         "local",
+        "move",
         "normal",
         "offset",
         "points",
@@ -103,7 +104,6 @@ class Contacts:
         "vertex_entry",
         "vertex_start",
         "wanted",
-        "way",
         "weights",
     )
 
@@ -113,7 +113,7 @@ class Contacts:
         self.glued: NDArray[np.int64] = np.zeros(0, np.int64)  # rows of kind GLUED
         self.edge_start = 0
         self.known_x: NDArray[np.float64] = np.zeros((0, 3))  # where all edges were measured, empty if nowhere
-        self.way: NDArray[np.float64] = np.zeros(0)  # scratch of evaluate_gaps, one per point
+        self.move: NDArray[np.float64] = np.zeros((0, 3))  # scratch of evaluate_gaps, one per point
         self.vertex_start: NDArray[np.int32] = np.zeros(point_count + 1, np.int32)
         self._allocate(max(capacity, 1))
 

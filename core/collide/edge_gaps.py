@@ -20,7 +20,7 @@ import numba
 import numpy as np
 
 from ..jit import inline_kernel, kernel, parallel_kernel
-from .features import closest_on_edges_of
+from .features import closest_on_edges_of, closing
 
 CHUNK = 128  # rows per unit of parallel work
 
@@ -34,7 +34,7 @@ LEAN = 0.1
 NEAR_END = 0.02
 #: Squared sine below which two edges are parallel.
 PARALLEL = 1e-6
-#: Share of a distance up to which no closer look is taken at what may be left of it.
+#: Share of a distance that may be lost in what is known of it before it is measured anew.
 AMPLE = 0.2
 ROUNDED_UP = 1.0 + 1e-12
 
@@ -59,12 +59,11 @@ def evaluate_edge(row, x, points, apex, soft, thickness, side, share, weights, n
 
 
 @parallel_kernel
-def follow_edges(x, first, count, points, apex, share, known, way, weights, normal, distance, gap):
+def follow_edges(x, first, count, points, apex, share, known, move, weights, normal, distance, gap):
     """`evaluate_edges` for rows with a share; of others the distance only, which may come out too small.
 
-    known: distances [m] where all rows were measured last; way: how far each point has gone since [m].
+    known: distances [m] where all rows were measured last; move: of each point since [m], shape (point_count, 3).
     """
-    farthest = way.max()
     for chunk in numba.prange((count - first + CHUNK - 1) // CHUNK):
         for row in range(first + chunk * CHUNK, min(count, first + (chunk + 1) * CHUNK)):
             if share[row] > 0.0:
@@ -72,19 +71,23 @@ def follow_edges(x, first, count, points, apex, share, known, way, weights, norm
                 gap[row] = distance[row]
                 continue
             gap[row] = np.inf
-            # a point of an edge goes no farther than the end that goes farther
-            nearer = 2.0 * farthest
+            nearer = ROUNDED_UP * math.sqrt(closing(move, points, row, 2))
             if nearer > AMPLE * known[row]:
-                nearer = max(way[points[row, 0]], way[points[row, 1]]) + max(way[points[row, 2]], way[points[row, 3]])
-            distance[row] = max(known[row] - nearer, 0.0)
+                square = closest_on_edges_of(x, points[row, 0], points[row, 1], points[row, 2], points[row, 3])[5]
+                distance[row] = math.sqrt(square)
+            else:
+                distance[row] = max(known[row] - nearer, 0.0)
 
 
 @kernel
-def measure_ways(x, known, way):
-    """How far each point has gone from `known` [m], rounded up."""
-    for i in range(way.shape[0]):
+def measure_moves(x, known, move):
+    """Move of each point from `known` [m]; returns the square of the longest [m^2]."""
+    longest = 0.0
+    for i in range(move.shape[0]):
         dx, dy, dz = x[i, 0] - known[i, 0], x[i, 1] - known[i, 1], x[i, 2] - known[i, 2]
-        way[i] = ROUNDED_UP * math.sqrt(dx * dx + dy * dy + dz * dz)
+        move[i, 0], move[i, 1], move[i, 2] = dx, dy, dz
+        longest = max(longest, dx * dx + dy * dy + dz * dz)
+    return longest
 
 
 @inline_kernel

@@ -198,8 +198,8 @@ def find_edge_pairs(
                     waiting += 2
                 else:
                     count = pair_leaves(
-                        x, edges, owned, body, other, a, b, radius, triangle_order, triangle_start, depth,
-                        found, count,
+                        x, edges, owned, body, other, a, b, box[node_start[other] + b], radius, triangle_order,
+                        triangle_start, depth, found, count,
                     )  # fmt: skip
     return count
 
@@ -255,9 +255,12 @@ def mark_met(x, body_box, margin, partner_start, partner, body_point_start, edge
 
 @inline_kernel
 def pair_leaves(
-    x, edges, owned, body, other, a, b, radius, triangle_order, triangle_start, depth, found, count
+    x, edges, owned, body, other, a, b, other_box, radius, triangle_order, triangle_start, depth, found, count
 ):  # fmt: skip
-    """Add the pairs of edges of two leaves, one of each body; returns the number of pairs so far."""
+    """Add the pairs of edges of two leaves, one of each body; returns the number of pairs so far.
+
+    `other_box` is that of the second leaf: most edges of the first are too far from all of it.
+    """
     leaves_a, leaves_b = 1 << depth[body], 1 << depth[other]
     first_a, first_b = triangle_start[body], triangle_start[other]
     size_a, size_b = triangle_start[body + 1] - first_a, triangle_start[other + 1] - first_b
@@ -268,6 +271,8 @@ def pair_leaves(
             if e < 0:
                 continue
             p, p_end = edges[e, 0], edges[e, 1]
+            if edge_outside(x, p, p_end, other_box, radius):
+                continue
             for j in range(first_b + leaf_b * size_b // leaves_b, first_b + (leaf_b + 1) * size_b // leaves_b):
                 for side_j in range(3):
                     f = owned[triangle_order[j], side_j]

@@ -210,3 +210,16 @@ def edge_meets(x, u, w, a, b, c):
 def least_distance(x, point):
     """Distance [m] that no move may use up, well above the rounding of a point's coordinates."""
     return LEAST_DISTANCE * (abs(x[point, 0]) + abs(x[point, 1]) + abs(x[point, 2]))
+
+
+@inline_kernel
+def closing(move, points, row, split):
+    """Square of the most by which moves [m] bring the sides of a row nearer [m^2]; the second begins at slot `split`."""
+    most = 0.0
+    for i in range(split):
+        p = points[row, i]
+        for j in range(split, 4):
+            q = points[row, j]
+            dx, dy, dz = move[p, 0] - move[q, 0], move[p, 1] - move[q, 1], move[p, 2] - move[q, 2]
+            most = max(most, dx * dx + dy * dy + dz * dz)
+    return most

@@ -18,7 +18,7 @@ import numpy as np
 from ..jit import inline_kernel, kernel, parallel_kernel
 from ..model import FloatArray, Surfaces
 from .contacts import Contacts
-from .edge_gaps import evaluate_edges, follow_edges, measure_ways
+from .edge_gaps import evaluate_edges, follow_edges, measure_moves
 from .features import FIRST_CORNER, FIRST_EDGE, closest_on_triangle_of, unit_normal
 
 CHUNK = 256  # contacts per unit of parallel work
@@ -31,8 +31,8 @@ SAME_DIRECTION = math.cos(math.radians(30.0))
 #: Relative difference of distances that is rounding, not a nearer feature.
 ROUNDING = 1e-9
 
-#: Share of the thickness by which points may move before edges without a share are measured anew.
-NEARBY = 0.5
+#: By how many times the thickness points may move before all of edges without a share is measured anew.
+NEARBY = 4.0
 
 MOST_AROUND_CORNER = 4096  # ends the walk in a mesh whose neighbours are inconsistent
 
@@ -70,17 +70,17 @@ def measure_all_edges(x: FloatArray, contacts: Contacts) -> None:
 
 
 def _follow_edges(x: FloatArray, contacts: Contacts) -> bool:
-    """Measure the edges that own a contact, and bound the distances of all others; False if that would say little."""
+    """Measure the edges that own a contact, and bound the distances of the others; False if points have gone far."""
     if len(contacts.known_x) != len(x):
         return False
-    if len(contacts.way) != len(x):
-        contacts.way = np.zeros(len(x))
-    measure_ways(x, contacts.known_x, contacts.way)
-    if not contacts.way.max() <= NEARBY * contacts.thickness[contacts.edge_start]:
+    if len(contacts.move) != len(x):
+        contacts.move = np.zeros((len(x), 3))
+    longest = NEARBY * contacts.thickness[contacts.edge_start]
+    if not measure_moves(x, contacts.known_x, contacts.move) <= longest * longest:
         return False
     follow_edges(
         x, contacts.edge_start, contacts.first_attachment, contacts.points, contacts.apex, contacts.share,
-        contacts.known_distance, contacts.way, contacts.weights, contacts.normal, contacts.distance, contacts.gap,
+        contacts.known_distance, contacts.move, contacts.weights, contacts.normal, contacts.distance, contacts.gap,
     )  # fmt: skip
     return True
 

@@ -45,7 +45,7 @@ class StepBound:
         candidates = self._candidates
         if candidates.contacts.count == 0:
             self._shorten(x, step, mobility, distance)
-            return True
+            return not candidates.leaves_out or candidates.still_valid(place())
         self._plain[:] = step
         common = candidates.islands.take_out(x, step, candidates.contacts)
         self._shorten(x, step, mobility, distance)

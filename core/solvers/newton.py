@@ -68,7 +68,7 @@ class StageMinimiser:
         self.model = model
         self.settings = settings
         self.counts = Counts()
-        self._candidates = Candidates(model, REACH_FACTOR, far=True)
+        self._candidates = Candidates(model, REACH_FACTOR, far=True, choosy=True)
         self.contacts = self._candidates.contacts
         self._bound = StepBound(model, self._candidates)
         self.energy = StageEnergy(model, self.contacts, stage_time, options)
@@ -166,6 +166,8 @@ class StageMinimiser:
         if not self._candidates.searched or self.contacts.first_attachment == self.contacts.edge_start:
             self.energy.shares.forget()
             return 0.0
+        if self._candidates.choose(self.x, self.x):
+            self._follow_record()
         self.energy.evaluate(self.x, self.poses)
         added = self.energy.renew_shares(self.x, self.poses, self._contact_scale(), self._stage_time * self._speed)
         self.energy.shares.hold(self.contacts)
@@ -303,7 +305,10 @@ class StageMinimiser:
             return fall
         # the corrected direction does not always lead down; the plain one does, shortened as a whole
         self._step[:] = self._direction
+        renewed = self._cover()
         energy.evaluate(self.x, self.poses)
+        if renewed:
+            total = energy.linearise(self.x)
         self._bound.shorten_as_one(self.x, self._step, self.current_mobility(), self._placed)
         fall = self._search_line(total, 12)
         if not fall > 0.0 and self._leave_tangled():
@@ -398,12 +403,17 @@ class StageMinimiser:
 
     def _cover_trial(self) -> bool:
         """`_cover` for the way from `x` to `_trial`."""
+        before = self._candidates.searches
         if not self._candidates.cover(self.x, self._trial):
             return False
-        self.counts.contact_searches += 1
+        self.counts.contact_searches += self._candidates.searches - before
+        self._follow_record()
+        return True
+
+    def _follow_record(self) -> None:
+        """Let the energy see a record that is another one now."""
         self.energy.contacts_found(self.x, self._stuck)
         self.energy.set_contact_scale(self._contact_scale(), self._stage_time * self._speed)
-        return True
 
     def _contact_scale(self) -> FloatArray:
         """kappa of each body [N/m]: of a skin what holds its pressure or its springs, of a solid what stops it."""
