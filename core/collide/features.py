@@ -214,7 +214,7 @@ def least_distance(x, point):
 
 @inline_kernel
 def closing(move, points, row, split):
-    """Square of the most by which moves [m] bring the sides of a row nearer [m^2]; the second begins at slot `split`."""
+    """Square of the most by which moves [m] bring a row's sides nearer [m^2]; the second begins at slot `split`."""
     most = 0.0
     for i in range(split):
         p = points[row, i]
