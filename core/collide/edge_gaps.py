@@ -79,17 +79,6 @@ def follow_edges(x, first, count, points, apex, share, known, move, weights, nor
                 distance[row] = max(known[row] - nearer, 0.0)
 
 
-@kernel
-def measure_moves(x, known, move):
-    """Move of each point from `known` [m]; returns the square of the longest [m^2]."""
-    longest = 0.0
-    for i in range(move.shape[0]):
-        dx, dy, dz = x[i, 0] - known[i, 0], x[i, 1] - known[i, 1], x[i, 2] - known[i, 2]
-        move[i, 0], move[i, 1], move[i, 2] = dx, dy, dz
-        longest = max(longest, dx * dx + dy * dy + dz * dz)
-    return longest
-
-
 @inline_kernel
 def measure_edges(x, points, apex, row, weights, normal, distance):
     """Write weights, normal and distance of a row; returns the places of the closest points and the normal."""

@@ -214,12 +214,23 @@ def least_distance(x, point):
 
 @inline_kernel
 def closing(move, points, row, split):
-    """Square of the most by which moves [m] bring a row's sides nearer [m^2]; the second begins at slot `split`."""
+    """Square of the most by which moves [m] bring a row's sides nearer [m^2]; the second begins at slot `split`.
+
+    Points beyond the rows of `move` stay.
+    """
     most = 0.0
     for i in range(split):
-        p = points[row, i]
+        px, py, pz = move_of(move, points[row, i])
         for j in range(split, 4):
-            q = points[row, j]
-            dx, dy, dz = move[p, 0] - move[q, 0], move[p, 1] - move[q, 1], move[p, 2] - move[q, 2]
+            qx, qy, qz = move_of(move, points[row, j])
+            dx, dy, dz = px - qx, py - qy, pz - qz
             most = max(most, dx * dx + dy * dy + dz * dz)
     return most
+
+
+@inline_kernel
+def move_of(move, point):
+    """Move of a point [m]."""
+    if point >= move.shape[0]:
+        return 0.0, 0.0, 0.0
+    return move[point, 0], move[point, 1], move[point, 2]

@@ -18,7 +18,7 @@ import numpy as np
 from ..jit import inline_kernel, kernel, parallel_kernel
 from ..model import FloatArray, Surfaces
 from .contacts import Contacts
-from .edge_gaps import evaluate_edges, follow_edges, measure_moves
+from .edge_gaps import evaluate_edges, follow_edges
 from .features import FIRST_CORNER, FIRST_EDGE, closest_on_triangle_of, unit_normal
 
 CHUNK = 256  # contacts per unit of parallel work
@@ -31,9 +31,6 @@ SAME_DIRECTION = math.cos(math.radians(30.0))
 #: Relative difference of distances that is rounding, not a nearer feature.
 ROUNDING = 1e-9
 
-#: By how many times the thickness points may move before all of edges without a share is measured anew.
-NEARBY = 4.0
-
 MOST_AROUND_CORNER = 4096  # ends the walk in a mesh whose neighbours are inconsistent
 
 
@@ -42,8 +39,8 @@ def evaluate_gaps(x: FloatArray, contacts: Contacts, surfaces: Surfaces, *, whol
 
     Ownership is settled where the distance is below the thickness; farther off the gap is the distance.
     Rows with side -1 always own their contact. Edges that own no contact have the gap +inf at any distance.
-    Not `whole`: such edges are not looked at, if they were nearby. Their distances are then no larger than the true
-    ones, and what they want is left as it was.
+    Not `whole`: of such edges the distances alone are kept up, no larger than the true ones; what they want is left as
+    it was.
     """
     evaluate_rows(
         x, surfaces.triangles, surfaces.triangle_neighbour,
@@ -70,14 +67,12 @@ def measure_all_edges(x: FloatArray, contacts: Contacts) -> None:
 
 
 def _follow_edges(x: FloatArray, contacts: Contacts) -> bool:
-    """Measure the edges that own a contact, and bound the distances of the others; False if points have gone far."""
+    """Measure edges that own a contact, bound the distances of the others; False if none was measured yet."""
     if len(contacts.known_x) != len(x):
         return False
     if len(contacts.move) != len(x):
         contacts.move = np.zeros((len(x), 3))
-    longest = NEARBY * contacts.thickness[contacts.edge_start]
-    if not measure_moves(x, contacts.known_x, contacts.move) <= longest * longest:
-        return False
+    np.subtract(x, contacts.known_x, out=contacts.move)
     follow_edges(
         x, contacts.edge_start, contacts.first_attachment, contacts.points, contacts.apex, contacts.share,
         contacts.known_distance, contacts.move, contacts.weights, contacts.normal, contacts.distance, contacts.gap,

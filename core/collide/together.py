@@ -18,7 +18,7 @@ from ..jit import inline_kernel, kernel
 from ..model import FloatArray
 from .contacts import EDGE_EDGE, POINT_TRIANGLE, Contacts
 from .edge_gaps import across
-from .features import closest_on_edges_of, closest_on_triangle_of_row, least_distance, unit_normal
+from .features import closest_on_edges_of, closest_on_triangle_of_row, closing, least_distance, move_of, unit_normal
 from .whole import WholeMoves
 
 #: Share of their distance along some direction that both sides of a pair must keep, and that they are left where
@@ -76,7 +76,9 @@ def take_out_closing(x, step, rest, turn, count, points, kind, side, bodies, hel
             own = bodies[row, 0] == bodies[row, 1]
             moves = rest if own else step
             turned = turn[bodies[row, 0]] if own and turn.shape[0] > 0 else 0.0
-            if stays_apart(x, moves, turned, points, kind, row):
+            if keeps_distance(moves, turned, points, kind, row, distance[row]) or stays_apart(
+                x, moves, turned, points, kind, row
+            ):
                 continue
             if not part(x, moves, turned, points, kind, row, rest if not own else step):
                 return False
@@ -108,10 +110,18 @@ def may_meet(step, changed, points, row, distance):
         i = points[row, slot]
         if i < step.shape[0]:
             any_changed = any_changed or changed[i]
-            square = step[i, 0] * step[i, 0] + step[i, 1] * step[i, 1] + step[i, 2] * step[i, 2]
-            farthest = max(farthest, square)
+            ux, uy, uz = move_of(step, i)
+            farthest = max(farthest, ux * ux + uy * uy + uz * uz)
     room = 0.5 * (1.0 - KEPT) * distance
     return any_changed and not farthest < room * room
+
+
+@inline_kernel
+def keeps_distance(moves, turn, points, kind, row, distance):
+    """Whether both sides of a row move so much alike that they keep KEPT of their distance [m] in any direction."""
+    room = (1.0 - KEPT) * distance - lost_by_turning(moves, turn, points, row)
+    most = closing(moves, points, row, 2) if kind[row] == EDGE_EDGE else closing(moves, points, row, 1)
+    return room > 0.0 and most < room * room
 
 
 @inline_kernel
@@ -134,9 +144,8 @@ def direction_between(x, points, kind, row):
 @inline_kernel
 def along(moves, point, nx, ny, nz):
     """How far a point goes along a unit vector [m]."""
-    if point >= moves.shape[0]:
-        return 0.0
-    return moves[point, 0] * nx + moves[point, 1] * ny + moves[point, 2] * nz
+    ux, uy, uz = move_of(moves, point)
+    return ux * nx + uy * ny + uz * nz
 
 
 @kernel
@@ -191,10 +200,8 @@ def lost_by_turning(moves, turn, points, row):
         return 0.0
     farthest = 0.0
     for slot in range(4):
-        i = points[row, slot]
-        if i < moves.shape[0]:
-            square = moves[i, 0] * moves[i, 0] + moves[i, 1] * moves[i, 1] + moves[i, 2] * moves[i, 2]
-            farthest = max(farthest, square)
+        ux, uy, uz = move_of(moves, points[row, slot])
+        farthest = max(farthest, ux * ux + uy * uy + uz * uz)
     return 2.0 * turn * math.sqrt(farthest)
 
 
