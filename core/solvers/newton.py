@@ -38,8 +38,7 @@ SMALL_FALL = 5e-4
 FREE_TOLERANCE = 2.0
 #: A first guess that moves nothing by more than this share of the thinnest skin's thickness is not evaluated.
 STILL = 1e-3
-#: Newton steps per stage while a skin is driven apart from itself: what is wedged there creeps, and may take several
-#: stages.
+#: Newton steps per stage while a skin is driven apart from itself: what is wedged there creeps for several stages.
 PARTING_LIMIT = 8
 #: A body is stalled if its last direction was for more than this share of the largest residual r'Br of the stage.
 STALLED = 0.05
