@@ -87,9 +87,9 @@ class StepBound:
         n, candidates, share = self._model.vertex_count, self._candidates, self._share
         whole = self._whole_moves(x, step)
         if candidates.contacts.count:
-            limit_displacement(x, step, mobility, candidates.contacts, share, whole, distance)
-            if distance is not None and self._together(share) and move_together(x, step, candidates.contacts, n, whole):
+            if distance is not None and self._free() and move_together(x, step, candidates.contacts, n, whole):
                 return
+            limit_displacement(x, step, mobility, candidates.contacts, share, whole, distance)
         elif whole is None:
             return
         else:
@@ -109,11 +109,9 @@ class StepBound:
             self._planes.hold(step)
         step[n:] *= np.repeat(share[n:], 2)[:, None]
 
-    def _together(self, share: FloatArray) -> bool:
-        """Whether membranes that move together may be let go: some are held back, and by nothing else."""
-        if self._model.rigid_count or self._planes.any or self._candidates.hasty.any():
-            return False
-        return bool((share < 1.0).any())
+    def _free(self) -> bool:
+        """Whether moves are bounded by contacts alone, and all that moves are membranes' vertices."""
+        return not (self._model.rigid_count or self._planes.any or self._candidates.hasty.any())
 
     def _whole_moves(self, x: FloatArray, step: FloatArray) -> WholeMoves | None:
         """Rigid part of the step of the membranes near themselves or each other, or where the search stops short."""

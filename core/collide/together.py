@@ -35,14 +35,13 @@ def move_together(
     """Take out of a step of membranes' vertices [m] what would bring the sides of a pair too near, in place.
 
     x: positions [m] of all points, where the gaps were evaluated; what is given does not move. `whole`: rigid parts of
-    the step; what they do to a body's pairs with itself is nothing. After `bound.limit_displacement`, which tells which
-    pairs are near. False, and the step as it was, if no end is found.
+    the step; what they do to a body's pairs with itself is nothing. False, and the step as it was, if no end is found.
     """
     moved = step[:vertex_count].copy()
     rest = moved - whole.move if whole is not None else moved.copy()
     found = take_out_closing(
         x, moved, rest, whole.turn if whole is not None else NO_TURN, contacts.count, contacts.points, contacts.kind,
-        contacts.side, contacts.bodies, contacts.held, contacts.slot_scale, contacts.distance,
+        contacts.side, contacts.bodies, contacts.distance,
     )  # fmt: skip
     if found:
         step[:vertex_count] = moved
@@ -50,24 +49,22 @@ def move_together(
 
 
 @kernel
-def take_out_closing(x, step, rest, turn, count, points, kind, side, bodies, held, slot_scale, distance):
+def take_out_closing(x, step, rest, turn, count, points, kind, side, bodies, distance):
     """`move_together`; returns whether all pairs end apart. `rest`: the step without the rigid parts, changed alike.
 
-    First the rows that are `held` with a factor below 1 are asked, then also those of vertices that were changed.
+    First all rows are asked, then again those of vertices that were changed.
     """
     vertex_count = step.shape[0]
     near = 0
     row_of = np.empty(count, np.int64)
     asked = np.zeros(count, np.bool_)
     for row in range(count):
-        if not held[row]:
-            continue
-        for slot in range(4):
-            if points[row, slot] < vertex_count and slot_scale[row, slot] < 1.0:
-                asked[row] = True
-                row_of[near] = row
-                near += 1
-                break
+        if side[row] < 0 or (kind[row] != POINT_TRIANGLE and kind[row] != EDGE_EDGE):
+            asked[row] = True
+        elif not keeps_distance(step, 0.0, points, kind, row, distance[row]):
+            asked[row] = True
+            row_of[near] = row
+            near += 1
     changed = np.zeros(vertex_count, np.bool_)
     for _ in range(PASSES):
         again = False
@@ -90,9 +87,9 @@ def take_out_closing(x, step, rest, turn, count, points, kind, side, bodies, hel
             continue
         before = near
         for row in range(count):
-            if asked[row] or side[row] < 0 or (kind[row] != POINT_TRIANGLE and kind[row] != EDGE_EDGE):
+            if asked[row] or not has_changed(changed, points, row):
                 continue
-            if may_meet(step, changed, points, row, distance[row]):
+            if not keeps_distance(step, 0.0, points, kind, row, distance[row]):
                 asked[row] = True
                 row_of[near] = row
                 near += 1
@@ -103,17 +100,12 @@ def take_out_closing(x, step, rest, turn, count, points, kind, side, bodies, hel
 
 
 @inline_kernel
-def may_meet(step, changed, points, row, distance):
-    """Whether a row has a changed vertex, and one of its sides goes as far as it might need to meet the other [m]."""
-    any_changed, farthest = False, 0.0
+def has_changed(changed, points, row):
+    """Whether a vertex of a row was changed."""
     for slot in range(4):
-        i = points[row, slot]
-        if i < step.shape[0]:
-            any_changed = any_changed or changed[i]
-            ux, uy, uz = move_of(step, i)
-            farthest = max(farthest, ux * ux + uy * uy + uz * uz)
-    room = 0.5 * (1.0 - KEPT) * distance
-    return any_changed and not farthest < room * room
+        if points[row, slot] < changed.shape[0] and changed[points[row, slot]]:
+            return True
+    return False
 
 
 @inline_kernel
