@@ -8,7 +8,7 @@ faster number stays.
 import math
 
 #: Vertices from which on threads are tried at all: below, starting them costs more than they could save.
-TRIED_FROM = 5_000
+TRIED_FROM = 10_000
 #: Vertices from which on all threads are used from the first frame.
 ALL_FROM = 20_000
 #: Another number must be faster by this share to be taken.
@@ -29,6 +29,8 @@ class ThreadChoice:
         self._best = len(self._numbers) - 1 if vertex_count >= ALL_FROM else 0
         self._trial = self._best  # place among the numbers that the next frame takes
         self._rate = math.inf  # seconds per work with the best number, in its last frame
+        self._tried = -1  # place among the numbers that the last frame has tried, -1 for none
+        self._tried_rate = math.inf
         self._pause = FIRST_PAUSE
         self._left = FIRST_PAUSE
         self._up = True
@@ -39,14 +41,21 @@ class ThreadChoice:
         return self._numbers[self._trial]
 
     def report(self, seconds: float, work: float) -> None:
-        """The frame took so long; `work` (any unit, > 0) makes frames comparable."""
+        """The frame took so long; `work` (any unit, > 0) makes frames comparable.
+
+        They are not quite: so a trial must be faster than both the frame before and the frame after it.
+        """
         rate = seconds / work
-        if self._trial != self._best and rate < (1.0 - WORTH) * self._rate:
-            self._best = self._trial
+        if self._trial != self._best:
+            self._tried, self._tried_rate = self._trial, rate
+            self._trial = self._best
+            return
+        if self._tried >= 0 and self._tried_rate < (1.0 - WORTH) * min(self._rate, rate):
+            self._best = self._trial = self._tried
             self._pause = FIRST_PAUSE
-        if self._trial == self._best:
-            self._rate = rate
-        self._trial = self._best
+            rate = self._tried_rate
+        self._tried = -1
+        self._rate = rate
         self._left -= 1
         if self._left <= 0:
             self._pause = min(2 * self._pause, LONGEST_PAUSE)

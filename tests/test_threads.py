@@ -38,6 +38,16 @@ def test_what_hardly_differs_stays():
     assert late.count(2) >= 0.9 * len(late)
 
 
+def test_frames_that_get_cheaper_decide_nothing():
+    """A scene that calms down: each frame takes a tenth less than the one before, with any number."""
+    choice = ThreadChoice(ALL_FROM, 2)
+    counts = []
+    for frame in range(60):
+        counts.append(choice.count)
+        choice.report(0.9**frame, 1.0)
+    assert counts.count(2) > 50
+
+
 def test_a_machine_that_gets_busy_and_free_again_is_followed():
     choice = ThreadChoice(ALL_FROM, 2)
     taken(choice, lambda n: 1.0 / n)
