@@ -17,9 +17,13 @@ from typing import Any, TypeVar
 
 import numba
 
-# Threads that wait must sleep, not spin: where another program keeps a core busy, a frame of 0.1 s took 2 s. OpenMP
-# reads this when the first parallel kernel runs.
+# Threads that wait spin for a moment, then sleep: to wake them for a loop takes 50 us instead of 1, and where another
+# program keeps a core busy, long spinning takes ten times as long as one thread alone. OpenMP reads these when it is
+# loaded, with the first parallel kernel: GNU's counts turns (some 0.1 ms), LLVM's and Intel's milliseconds. Blender
+# from 5.0 on brings TBB, which numba prefers.
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+os.environ.setdefault("GOMP_SPINCOUNT", "10000")
+os.environ.setdefault("KMP_BLOCKTIME", "1")
 
 F = TypeVar("F", bound=Callable[..., Any])
 

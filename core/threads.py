@@ -8,13 +8,15 @@ faster number stays.
 import math
 
 #: Vertices from which on threads are tried at all: below, starting them costs more than they could save.
-TRIED_FROM = 10_000
+TRIED_FROM = 4_000
 #: Vertices from which on all threads are used from the first frame.
 ALL_FROM = 20_000
 #: Another number must be faster by this share to be taken.
 WORTH = 0.05
-#: Frames between two trials, at the start and at most; they double.
-FIRST_PAUSE, LONGEST_PAUSE = 2, 32
+#: Frames between two trials, at the start and at most; they double. Where one thread is this many times faster than two
+#: the pause is the longest at once.
+FIRST_PAUSE, LONGEST_PAUSE = 2, 128
+FAR_SLOWER = 1.5
 
 
 class ThreadChoice:
@@ -54,6 +56,8 @@ class ThreadChoice:
             self._best = self._trial = self._tried
             self._pause = FIRST_PAUSE
             rate = self._tried_rate
+        elif self._best == 0 <= self._tried and self._tried_rate > FAR_SLOWER * max(self._rate, rate):
+            self._left = self._pause = LONGEST_PAUSE
         self._tried = -1
         self._rate = rate
         self._left -= 1

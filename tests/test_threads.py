@@ -1,7 +1,7 @@
 """Which number of threads a scene gets."""
 
 import pytest
-from softpressure_ext.core.threads import ALL_FROM, TRIED_FROM, ThreadChoice
+from softpressure_ext.core.threads import ALL_FROM, LONGEST_PAUSE, TRIED_FROM, ThreadChoice
 
 
 def taken(choice, seconds_with, frames=200):
@@ -38,6 +38,11 @@ def test_what_hardly_differs_stays():
     assert late.count(2) >= 0.9 * len(late)
 
 
+def test_where_two_threads_are_far_slower_they_are_hardly_tried_again():
+    counts = taken(ThreadChoice(TRIED_FROM, 2), lambda n: 1.0 if n == 1 else 5.0, frames=100)
+    assert counts.count(2) == 1
+
+
 def test_frames_that_get_cheaper_decide_nothing():
     """A scene that calms down: each frame takes a tenth less than the one before, with any number."""
     choice = ThreadChoice(ALL_FROM, 2)
@@ -54,5 +59,5 @@ def test_a_machine_that_gets_busy_and_free_again_is_followed():
     assert choice.count == 2
     busy = taken(choice, lambda n: float(n))
     assert busy[-20:].count(1) >= 19
-    free = taken(choice, lambda n: 1.0 / n)
+    free = taken(choice, lambda n: 1.0 / n, frames=3 * LONGEST_PAUSE)
     assert free[-20:].count(2) >= 19

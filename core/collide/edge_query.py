@@ -5,10 +5,11 @@ Every edge belongs to one of its triangles and so to one leaf of its body's tree
 
 import math
 
+import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from ..jit import inline_kernel, kernel
+from ..jit import inline_kernel, kernel, parallel_kernel
 from ..model import FloatArray, IntArray, Model
 from .contacts import EDGE_EDGE, RIGHT_SIDE, WRONG_SIDE, Contacts
 from .features import closest_on_edges_of, edge_meets
@@ -19,6 +20,11 @@ from .tree import Trees
 #: Cosine between the normals of two planes from which on they are parallel.
 PARALLEL = 1.0 - 1e-9
 WALK_SIZE = 128  # pairs of nodes waiting: at most one per level of each tree and one more
+#: Parts in which trees are walked, each with its own room for what it finds.
+STRANDS = 16
+#: Level of a tree's nodes that are dealt out to them.
+DEALT_LEVEL = 4
+CHUNK = 256  # rows per unit of parallel work
 
 
 def owned_edges(triangles: IntArray, edges: IntArray) -> IntArray:
@@ -59,8 +65,9 @@ class EdgeQuery:
         self.passed = np.zeros(len(model.surfaces.edges), np.bool_)
         #: First edge of each body, and the last one's end.
         self.body_start = np.searchsorted(model.surfaces.edge_body, np.arange(model.body_count + 1))
-        self._walk = np.zeros((WALK_SIZE, 2), np.int32)
-        self._found = np.zeros((1024, 2), np.int32)
+        self._walk = np.zeros((STRANDS, WALK_SIZE, 2), np.int32)
+        self._found = np.zeros((STRANDS, 256, 2), np.int32)
+        self._found_count = np.zeros(STRANDS, np.int64)
         self._first = np.zeros(len(model.surfaces.edges) + 1, np.int64)
         self._rim = rim_normals(model)
 
@@ -79,14 +86,16 @@ class EdgeQuery:
         """
         surfaces = self._model.surfaces
         while True:
-            count = find_edge_pairs(
+            find_edge_pairs(
                 x, surfaces.edges, self._owned, margin, partners.start, partners.other, trees.triangle_order,
                 trees.triangle_start, trees.node_start, trees.depth, trees.box, self._walk, self._found,
+                self._found_count,
             )  # fmt: skip
-            if count <= len(self._found):
+            most = int(self._found_count.max())
+            if most <= self._found.shape[1]:
                 break
-            self._found = np.zeros((count + count // 2, 2), np.int32)
-        pairs = np.concatenate([self._found[:count], own])
+            self._found = np.zeros((STRANDS, most + most // 2, 2), np.int32)
+        pairs = np.concatenate([*(self._found[k, :count] for k, count in enumerate(self._found_count)), own])
         if len(self._rim):
             # in one plane they would cross at no distance; across it the bands' points and other edges tell all
             normal = self._rim[pairs]
@@ -159,48 +168,82 @@ def sort_pairs(pairs, first, ordered):
         ordered[place, 1] = other
 
 
-@kernel
+@parallel_kernel
 def find_edge_pairs(
     x, edges, owned, margin, partner_start, partner, triangle_order, triangle_start, node_start, depth, box,
-    walk, found,
+    walk, found, found_count,
 ):  # fmt: skip
-    """Walks the trees of every pair of partners; returns the number of pairs, which may exceed the room."""
+    """Walks the trees of every pair of partners; the pairs in no order, `found_count` of each strand, with or without
+    room.
+
+    Nodes of the first tree of a pair are dealt out to the strands in turns.
+    """
+    for strand in numba.prange(walk.shape[0]):
+        found_count[strand] = walk_strand(
+            x, edges, owned, margin, partner_start, partner, triangle_order, triangle_start, node_start, depth, box,
+            strand, walk.shape[0], walk[strand], found[strand],
+        )  # fmt: skip
+
+
+@kernel
+def walk_strand(
+    x, edges, owned, margin, partner_start, partner, triangle_order, triangle_start, node_start, depth, box,
+    strand, strand_count, walk, found,
+):  # fmt: skip
+    """`find_edge_pairs` for one strand; returns the number of its pairs."""
     count = 0
+    turn = strand  # node that comes next for this strand, from those of the pair of bodies at hand on
     for body in range(depth.shape[0]):
         if depth[body] < 0:
             continue
+        nodes = 1 << min(depth[body], DEALT_LEVEL)
         for entry in range(partner_start[body], partner_start[body + 1]):
             other = partner[entry]
             if other < body or depth[other] < 0:
                 continue
-            radius = margin[body] + margin[other]
-            walk[0, 0], walk[0, 1] = 0, 0
-            waiting = 1
-            while waiting > 0:
-                waiting -= 1
-                a, b = walk[waiting, 0], walk[waiting, 1]
-                if boxes_apart(box, node_start[body] + a, node_start[other] + b, radius):
-                    continue
-                split_a, split_b = a < (1 << depth[body]) - 1, b < (1 << depth[other]) - 1
-                if split_a and not split_b and leaf_apart(
-                    x, edges, owned, box, node_start[body] + a, other, b, radius, triangle_order, triangle_start, depth,
-                ):  # fmt: skip
-                    continue
-                if split_a and split_b:
-                    split_a = box_size(box, node_start[body] + a) >= box_size(box, node_start[other] + b)
-                if split_a:
-                    walk[waiting, 0], walk[waiting, 1] = 2 * a + 1, b
-                    walk[waiting + 1, 0], walk[waiting + 1, 1] = 2 * a + 2, b
-                    waiting += 2
-                elif split_b:
-                    walk[waiting, 0], walk[waiting, 1] = a, 2 * b + 1
-                    walk[waiting + 1, 0], walk[waiting + 1, 1] = a, 2 * b + 2
-                    waiting += 2
-                else:
-                    count = pair_leaves(
-                        x, edges, owned, body, other, a, b, box[node_start[other] + b], radius, triangle_order,
-                        triangle_start, depth, found, count,
-                    )  # fmt: skip
+            while turn < nodes:
+                count = walk_trees(
+                    x, edges, owned, body, other, nodes - 1 + turn, margin[body] + margin[other], triangle_order,
+                    triangle_start, node_start, depth, box, walk, found, count,
+                )  # fmt: skip
+                turn += strand_count
+            turn -= nodes
+    return count
+
+
+@kernel
+def walk_trees(
+    x, edges, owned, body, other, node, radius, triangle_order, triangle_start, node_start, depth, box, walk, found,
+    count,
+):  # fmt: skip
+    """Add the pairs of edges below a node of one body and of all of another one; returns their number so far."""
+    walk[0, 0], walk[0, 1] = node, 0
+    waiting = 1
+    while waiting > 0:
+        waiting -= 1
+        a, b = walk[waiting, 0], walk[waiting, 1]
+        if boxes_apart(box, node_start[body] + a, node_start[other] + b, radius):
+            continue
+        split_a, split_b = a < (1 << depth[body]) - 1, b < (1 << depth[other]) - 1
+        if split_a and not split_b and leaf_apart(
+            x, edges, owned, box, node_start[body] + a, other, b, radius, triangle_order, triangle_start, depth,
+        ):  # fmt: skip
+            continue
+        if split_a and split_b:
+            split_a = box_size(box, node_start[body] + a) >= box_size(box, node_start[other] + b)
+        if split_a:
+            walk[waiting, 0], walk[waiting, 1] = 2 * a + 1, b
+            walk[waiting + 1, 0], walk[waiting + 1, 1] = 2 * a + 2, b
+            waiting += 2
+        elif split_b:
+            walk[waiting, 0], walk[waiting, 1] = a, 2 * b + 1
+            walk[waiting + 1, 0], walk[waiting + 1, 1] = a, 2 * b + 2
+            waiting += 2
+        else:
+            count = pair_leaves(
+                x, edges, owned, body, other, a, b, box[node_start[other] + b], radius, triangle_order,
+                triangle_start, depth, found, count,
+            )  # fmt: skip
     return count
 
 
@@ -289,24 +332,25 @@ def pair_leaves(
     return count
 
 
-@kernel
+@parallel_kernel
 def tell_sides(x, first, last, points, apex, bodies, listed_start, listed_body, side):
     """Sides of rows first .. last - 1 of edges, see `EdgeQuery.write`."""
-    for row in range(first, last):
-        p, p_end, q, q_end = points[row, 0], points[row, 1], points[row, 2], points[row, 3]
-        crossed = (
-            is_listed(p, bodies[row, 1], listed_start, listed_body)
-            or is_listed(p_end, bodies[row, 1], listed_start, listed_body)
-            or is_listed(q, bodies[row, 0], listed_start, listed_body)
-            or is_listed(q_end, bodies[row, 0], listed_start, listed_body)
-        )
-        for k in range(2):
-            c, d = apex[row, k], apex[row, 2 + k]
-            if d >= 0 and d != p and d != p_end:
-                crossed = crossed or edge_meets(x, p, p_end, q, q_end, d) >= 0.0
-            if c >= 0 and c != q and c != q_end:
-                crossed = crossed or edge_meets(x, q, q_end, p, p_end, c) >= 0.0
-        side[row] = WRONG_SIDE if crossed else RIGHT_SIDE
+    for chunk in numba.prange((last - first + CHUNK - 1) // CHUNK):
+        for row in range(first + chunk * CHUNK, min(last, first + (chunk + 1) * CHUNK)):
+            p, p_end, q, q_end = points[row, 0], points[row, 1], points[row, 2], points[row, 3]
+            crossed = (
+                is_listed(p, bodies[row, 1], listed_start, listed_body)
+                or is_listed(p_end, bodies[row, 1], listed_start, listed_body)
+                or is_listed(q, bodies[row, 0], listed_start, listed_body)
+                or is_listed(q_end, bodies[row, 0], listed_start, listed_body)
+            )
+            for k in range(2):
+                c, d = apex[row, k], apex[row, 2 + k]
+                if d >= 0 and d != p and d != p_end:
+                    crossed = crossed or edge_meets(x, p, p_end, q, q_end, d) >= 0.0
+                if c >= 0 and c != q and c != q_end:
+                    crossed = crossed or edge_meets(x, q, q_end, p, p_end, c) >= 0.0
+            side[row] = WRONG_SIDE if crossed else RIGHT_SIDE
 
 
 @inline_kernel

@@ -14,9 +14,10 @@ list of Pall et al. 2020).
 
 import math
 
+import numba
 import numpy as np
 
-from ..jit import inline_kernel, kernel
+from ..jit import inline_kernel, kernel, parallel_kernel
 from ..model import FloatArray
 from .contacts import EDGE_EDGE, Contacts
 from .features import closest_on_edges_of, closest_on_triangle_of_row, closing
@@ -29,6 +30,7 @@ SPARE_REACH = 0.3
 MOST = 0.6
 #: What is left of a room for rounding.
 ROUNDED_DOWN = 1.0 - 1e-9
+CHUNK = 256  # rows per unit of parallel work
 
 
 class NearRows:
@@ -43,6 +45,7 @@ class NearRows:
         self._points = np.zeros((0, 4), np.int32)  # of these
         self._spare = np.zeros(0)  # how much nearer their sides may come than where rows were chosen [m]
         self._split = np.zeros(0, np.int8)  # slot at which their second side begins
+        self._slack = np.zeros(0)  # `measure_slack` of all rows [m]
         self._chosen = np.zeros(0, np.int64)
 
     def choose(
@@ -57,12 +60,16 @@ class NearRows:
             room = wide.capacity
             self._points, self._spare = np.zeros((room, 4), np.int32), np.zeros(room)
             self._split, self._chosen = np.zeros(room, np.int8), np.zeros(room, np.int64)
+            self._slack = np.zeros(room)
         self._x[:] = x
         np.subtract(trial, x, out=self._move)
-        count, edge_start = choose_rows(
+        measure_slack(
             x, self._move, wide.count, wide.points, wide.kind, wide.side, wide.bodies, wide.thickness,
-            SPARE_REACH * reach, SPARE_REACH * own_reach, self._chosen, self._points, self._split, self._spare,
+            SPARE_REACH * reach, SPARE_REACH * own_reach, self._slack,
         )  # fmt: skip
+        count, edge_start = choose_rows(
+            wide.count, wide.points, wide.kind, self._slack, self._chosen, self._points, self._split, self._spare
+        )
         if count > MOST * wide.count:
             count, edge_start = wide.count, wide.edge_start
             self._chosen[:count] = np.arange(count)
@@ -120,36 +127,46 @@ def box_distance(x, points, row, split):
     return total
 
 
+@parallel_kernel
+def measure_slack(x, move, count, points, kind, side, bodies, thickness, least, own_least, slack):
+    """How much nearer the sides of each row may come [m]; -1 where that is not enough to leave the row out: both sides
+    want at least as much as `least`, or `own_least`, of their bodies [m], and some times what the move takes.
+    """
+    for chunk in numba.prange((count + CHUNK - 1) // CHUNK):
+        for row in range(chunk * CHUNK, min(count, (chunk + 1) * CHUNK)):
+            slack[row] = -1.0
+            if side[row] <= 0:
+                continue
+            edge = kind[row] == EDGE_EDGE
+            most = closing(move, points, row, 2) if edge else closing(move, points, row, 1)
+            a, b = bodies[row, 0], bodies[row, 1]
+            spare = 2.0 * own_least[a] if a == b else least[a] + least[b]
+            radius = thickness[row] + max(SPARE_MOVES * math.sqrt(most), spare)
+            square = box_distance(x, points, row, 2) if edge else box_distance(x, points, row, 1)
+            if square <= radius * radius:
+                if edge:
+                    square = closest_on_edges_of(x, points[row, 0], points[row, 1], points[row, 2], points[row, 3])[5]
+                else:
+                    square = closest_on_triangle_of_row(x, points, row)[3]
+            if square > radius * radius:
+                slack[row] = ROUNDED_DOWN * (math.sqrt(square) - thickness[row])
+
+
 @kernel
-def choose_rows(
-    x, move, count, points, kind, side, bodies, thickness, least, own_least, chosen, left_points, left_split, left_spare
-):  # fmt: skip
-    """Numbers of the rows that are near, ascending; points and room of the others, which both sides of a row have at
-    least as much as `least`, or `own_least`, of their bodies [m].
+def choose_rows(count, points, kind, slack, chosen, left_points, left_split, left_spare):
+    """Numbers of the rows that are near, ascending; points and slack of the others.
 
     Returns how many are near, and how many of these are points against triangles.
     """
     near = left = edge_start = 0
     for row in range(count):
         split = 2 if kind[row] == EDGE_EDGE else 1
-        if side[row] > 0:
-            most = closing(move, points, row, 2) if split == 2 else closing(move, points, row, 1)
-            a, b = bodies[row, 0], bodies[row, 1]
-            spare = 2.0 * own_least[a] if a == b else least[a] + least[b]
-            radius = thickness[row] + max(SPARE_MOVES * math.sqrt(most), spare)
-            square = box_distance(x, points, row, 2) if split == 2 else box_distance(x, points, row, 1)
-            if square <= radius * radius:
-                if split == 2:
-                    square = closest_on_edges_of(x, points[row, 0], points[row, 1], points[row, 2], points[row, 3])[5]
-                else:
-                    square = closest_on_triangle_of_row(x, points, row)[3]
-            if square > radius * radius:
-                for slot in range(4):
-                    left_points[left, slot] = points[row, slot]
-                left_split[left] = split
-                left_spare[left] = ROUNDED_DOWN * (math.sqrt(square) - thickness[row])
-                left += 1
-                continue
+        if slack[row] >= 0.0:
+            for slot in range(4):
+                left_points[left, slot] = points[row, slot]
+            left_split[left], left_spare[left] = split, slack[row]
+            left += 1
+            continue
         chosen[near] = row
         near += 1
         if split == 1:

@@ -12,9 +12,10 @@ nowhere less than at the start or at the end. The same goes for one share of all
 
 import math
 
+import numba
 import numpy as np
 
-from ..jit import inline_kernel, kernel
+from ..jit import inline_kernel, kernel, parallel_kernel
 from ..model import FloatArray
 from .contacts import EDGE_EDGE, POINT_TRIANGLE, Contacts
 from .edge_gaps import across
@@ -26,6 +27,7 @@ from .whole import WholeMoves
 KEPT, LEFT = 0.1, 0.12
 #: Passes over the pairs.
 PASSES = 40
+CHUNK = 256  # rows per unit of parallel work
 NO_TURN: FloatArray = np.zeros(0)
 
 
@@ -57,12 +59,10 @@ def take_out_closing(x, step, rest, turn, count, points, kind, side, bodies, dis
     vertex_count = step.shape[0]
     near = 0
     row_of = np.empty(count, np.int64)
-    asked = np.zeros(count, np.bool_)
+    asked = np.empty(count, np.bool_)
+    ask(step, count, points, kind, side, distance, asked)
     for row in range(count):
-        if side[row] < 0 or (kind[row] != POINT_TRIANGLE and kind[row] != EDGE_EDGE):
-            asked[row] = True
-        elif not keeps_distance(step, 0.0, points, kind, row, distance[row]):
-            asked[row] = True
+        if asked[row] and has_pair(side, kind, row):
             row_of[near] = row
             near += 1
     changed = np.zeros(vertex_count, np.bool_)
@@ -97,6 +97,22 @@ def take_out_closing(x, step, rest, turn, count, points, kind, side, bodies, dis
             return True
         changed[:] = False
     return False
+
+
+@parallel_kernel
+def ask(step, count, points, kind, side, distance, asked):
+    """Which rows may not keep their distance; also those without a pair, which are not to be asked."""
+    for chunk in numba.prange((count + CHUNK - 1) // CHUNK):
+        for row in range(chunk * CHUNK, min(count, (chunk + 1) * CHUNK)):
+            asked[row] = not has_pair(side, kind, row) or not keeps_distance(
+                step, 0.0, points, kind, row, distance[row]
+            )
+
+
+@inline_kernel
+def has_pair(side, kind, row):
+    """Whether a row is of two sides that must not meet."""
+    return side[row] >= 0 and (kind[row] == POINT_TRIANGLE or kind[row] == EDGE_EDGE)
 
 
 @inline_kernel

@@ -363,12 +363,14 @@ class StageEnergy:
         """
         count, thickness = self.contacts.count, self.contacts.thickness
         bodies = self.contacts.bodies[:count]
-        skin = np.where(bodies < self.model.membrane_count, body_scale[bodies], 0.0).max(axis=1, initial=0.0)
+        skin_scale = np.where(np.arange(self.model.body_count) < self.model.membrane_count, body_scale, 0.0)
+        first, second = bodies.T  # column by column: numpy reduces short rows slowly
+        skin = np.maximum(skin_scale[first], skin_scale[second])
         scale = skin
         self._solid[:count] = skin == 0.0
         if self.model.rigid_count:
-            hard = body_scale[bodies].min(axis=1, initial=np.inf)
-            closing = move[bodies].sum(axis=1) / np.maximum(thickness[:count], 1e-300)
+            hard = np.minimum(body_scale[first], body_scale[second])
+            closing = (move[first] + move[second]) / np.maximum(thickness[:count], 1e-300)
             scale = np.where(skin > 0.0, skin, hard * np.maximum(SOLID_CONTACT, FAST_SOLID_CONTACT * closing))
         scale = scale * self.contacts.share[:count]
         if not np.array_equal(self._contact_scale[:count], scale):

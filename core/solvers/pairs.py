@@ -51,8 +51,8 @@ class PairImpulses:
 
     def _follow(self, contacts: Contacts) -> None:
         """List the pairs of the record, besides those that have an impulse already."""
-        bodies = contacts.bodies[: contacts.count].astype(np.int64)
-        row_key = bodies.min(axis=1) * self._body_count + bodies.max(axis=1)
+        first, second = contacts.bodies[: contacts.count].astype(np.int64).T
+        row_key = np.minimum(first, second) * self._body_count + np.maximum(first, second)
         # rows of a pair follow each other: one of each run is enough to sort
         key = np.unique(row_key[np.flatnonzero(np.diff(row_key, prepend=-1))])
         kept = self.load > 0.0
