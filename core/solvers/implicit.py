@@ -29,6 +29,7 @@ from .given import Motion
 from .impact import overshoot
 from .losses import Losses
 from .momentum import MomentumBalance
+from .moves import aim, speeds_of
 from .newton import NewtonSettings, StageMinimiser
 from .step_error import LONGER_BELOW, StepError
 from .sums import sum_moments, weighted_squares
@@ -76,6 +77,7 @@ class ImplicitSolver:
         self._error = math.inf  # of the last step, in units of what is allowed
         self._planes = Planes(model)
         self._moment = np.zeros(3)
+        self._target, self._guess = np.zeros((2, model.vertex_count, 3))  # of the stage at hand [m]
 
     @property
     def counts(self) -> Counts:
@@ -200,6 +202,7 @@ class ImplicitSolver:
     def _two_stages(self, before: State, motion: Motion, share: float, h: float) -> tuple[FloatArray, RigidMotion]:
         """The step of second order; positions in the minimiser's `x`, returns velocities of all points and solids."""
         n, stage, solids = self.model.vertex_count, self._minimiser, self.model.rigid
+        chunks, target, guess = self.model.chunks, self._target, self._guess
         tau, rest = GAMMA * h, (1.0 - GAMMA) * h
         step_share = h / motion.frame_time
         x0, v0 = before.positions, before.velocities[:n]
@@ -210,23 +213,22 @@ class ImplicitSolver:
 
         base = x0.copy()
         self._move_given(motion, share + GAMMA * step_share, base)
-        start = x0[:n] + tau * v0
+        aim(x0, v0, v0, tau, fall, guessed_fall, 1.0, chunks, target, guess)
         flight = fly(before.rigid.pose, before.rigid.velocity, before.rigid.angular_momentum, solids, tau)
         stage.minimise(
             tau,
-            target=start + fall, guess=start + guessed_fall,
+            target=target, guess=guess,
             rigid_target=shifted(flight, fall), rigid_guess=shifted(flight, guessed_rigid_fall),
         )  # fmt: skip
         self._momentum.add_forces(stage.energy, stage.x, stage.poses, rest)
-        v1 = (stage.x[:n] - base[:n]) / tau
-        a1 = (v1 - v0) / tau
+        v1, v_ahead = np.empty((n, 3)), np.empty((n, 3))
+        speeds_of(stage.x, base, v0, tau, rest, chunks, v1, v_ahead)
         poses1 = stage.poses.copy()
         pushed1 = pushed(shifted(flight, fall), poses1, solids, tau)
         rigid1 = RigidMotion(
             poses1, (poses1[:, :3] - before.rigid.pose[:, :3]) / tau, before.rigid.angular_momentum + pushed1
         )
 
-        v_ahead = v0 + rest * a1
         rigid_ahead = RigidMotion(
             poses1,
             before.rigid.velocity + rest / tau * (rigid1.velocity - before.rigid.velocity),
@@ -243,13 +245,13 @@ class ImplicitSolver:
             self._momentum.take_back(stage.energy, stage.x, stage.poses, change, taken)
         base[:n] = x0[:n] + rest * v1
         self._move_given(motion, share + step_share, base)
-        guess = base[:n] + tau * v1 + rest / tau * guessed_fall
+        aim(base, v_ahead, v1, tau, fall, guessed_fall, rest / tau, chunks, target, guess)
         rigid_base = fly(before.rigid.pose, rigid1.velocity, rigid1.angular_momentum, solids, rest)
         rigid_target = shifted(fly(rigid_base, rigid_ahead.velocity, rigid_ahead.angular_momentum, solids, tau), fall)
         rigid_guess = fly(rigid_base, rigid1.velocity, rigid1.angular_momentum, solids, tau)
         stage.minimise(
             h,
-            target=base[:n] + tau * v_ahead + fall, guess=guess,
+            target=target, guess=guess,
             rigid_target=rigid_target, rigid_guess=shifted(rigid_guess, rest / tau * guessed_rigid_fall),
         )  # fmt: skip
         self._momentum.add_forces(stage.energy, stage.x, stage.poses, tau)
@@ -267,6 +269,7 @@ class ImplicitSolver:
     def _one_stage(self, before: State, motion: Motion, share: float, h: float) -> tuple[FloatArray, RigidMotion]:
         """A step of implicit Euler: loses what the step of second order would have gained from nothing."""
         n, stage, solids = self.model.vertex_count, self._minimiser, self.model.rigid
+        target, guess = self._target, self._guess
         self._error = math.inf  # not known
         x0 = before.positions
         fall = h * h * self.model.gravity
@@ -275,12 +278,13 @@ class ImplicitSolver:
         self._momentum.start(x0, before.velocities, before.rigid)
         base = x0.copy()
         self._move_given(motion, share + h / motion.frame_time, base)
-        start = x0[:n] + h * before.velocities[:n]
+        v0 = before.velocities[:n]
+        aim(x0, v0, v0, h, fall, guessed_fall, 1.0, self.model.chunks, target, guess)
         flight = fly(before.rigid.pose, before.rigid.velocity, before.rigid.angular_momentum, solids, h)
         rigid_target = shifted(flight, fall)
         stage.minimise(
             h,
-            target=start + fall, guess=start + guessed_fall,
+            target=target, guess=guess,
             rigid_target=rigid_target, rigid_guess=shifted(flight, guessed_rigid_fall),
         )  # fmt: skip
         if len(stage.crossing_bodies):  # wedged: its contact forces mean nothing
@@ -298,12 +302,10 @@ class ImplicitSolver:
     def _guessed_fall(self, before: State, fall: FloatArray) -> tuple[FloatArray, FloatArray]:
         """First guess of what gravity does in a stage: what touches nothing falls, what is held does not.
 
-        Of the vertices and of the rigid bodies.
+        Of the membranes and of the rigid bodies.
         """
-        count = self.model.membrane_count
-        owner = self.model.point_body[: self.model.vertex_count]
-        held = before.touching[:, None]
-        return np.where(held[owner], 0.0, fall), np.where(held[count:], 0.0, fall)
+        guessed = np.where(before.touching[:, None], 0.0, fall)
+        return guessed[: self.model.membrane_count], guessed[self.model.membrane_count :]
 
     def _changed(self, rigid: RigidMotion, change: FloatArray) -> RigidMotion:
         """Rigid bodies whose velocities and angular velocities have changed by the rows of `change`."""

@@ -15,7 +15,6 @@ from ..collide.bound import carry
 from ..collide.candidates import Candidates
 from ..collide.mobility import Mobility
 from ..collide.step_bound import StepBound
-from ..jit import kernel
 from ..linear.conjugate_gradient import Scratch
 from ..linear.direction import newton_direction
 from ..model import FloatArray, IntArray, Model
@@ -26,6 +25,7 @@ from ..state import State, StuckContacts
 from ..topology import triangle_areas
 from .counts import Counts
 from .energy import StageEnergy
+from .moves import go_along, moves_by, step_between
 from .preconditioner import precondition
 from .sums import inner
 
@@ -88,7 +88,7 @@ class StageMinimiser:
         self._speed = np.zeros(model.body_count)
         self._stuck = StuckContacts.none()
         self._thinnest = float(model.thickness[: model.moving_count].min())
-        self._free = ~model.pinned[:, None]
+        self._moved = np.zeros(len(model.chunks.body), dtype=bool)  # scratch
         self._trial = np.zeros((model.point_count, 3))
         self._trial_poses = np.zeros((model.rigid_count, 7))
         self._step = np.zeros((unknown_count, 3))
@@ -207,8 +207,7 @@ class StageMinimiser:
         n = model.vertex_count
         counts.stages += 1
         energy.begin(target, rigid_target, self._gas, elapsed)
-        self._step[:] = 0.0
-        np.subtract(guess, self.x[:n], out=self._step[:n], where=self._free)
+        step_between(self.x, guess, model.pinned, model.chunks, self._step)
         self._planes.hold(self._step)
         steps_between(self.poses, rigid_guess, self._step[n:])
         self._cover()
@@ -275,7 +274,7 @@ class StageMinimiser:
             return
         held = energy.evaluate(self.x, self.poses)
         self._place(1.0)
-        if np.abs(self._trial - self.x).max() < STILL * self._thinnest:
+        if self._is_still():
             return
         if self._keep_apart():
             held = energy.evaluate(self.x, self.poses)
@@ -289,6 +288,14 @@ class StageMinimiser:
                 self._accept()
                 return
         energy.evaluate(self.x, self.poses)
+
+    def _is_still(self) -> bool:
+        """Whether the trial moves nothing by more than counts."""
+        model, most = self.model, STILL * self._thinnest
+        if moves_by(self.x, self._trial, most, model.chunks, self._moved):
+            return False
+        solid = slice(model.vertex_count, model.moving_point_count)
+        return bool(np.abs(self._trial[solid] - self.x[solid]).max(initial=0.0) < most)
 
     def _descend(self, total: float) -> float:
         """Go along the direction as far as the energy falls; returns its fall [J], 0 (and `x` as it was) where none."""
@@ -351,7 +358,7 @@ class StageMinimiser:
     def _place(self, scale: float) -> None:
         """Where a share `scale` of the step leads: into `_trial`, `_trial_poses`."""
         model, n = self.model, self.model.vertex_count
-        go_along(self.x, self._step, scale, n, self._trial)
+        go_along(self.x, self._step, scale, model.chunks, self._trial)
         if model.rigid_count:
             move_poses(self.poses, self._step[n:], scale, self._trial_poses)
             place_points(self._trial_poses, model.rigid.arm, model.rigid.point_start, self._trial)
@@ -424,17 +431,6 @@ class StageMinimiser:
         scale[: model.membrane_count] = np.maximum(PRESSURE_CONTACT * pressure * self._patch, self._edge_stiffness)
         scale[model.membrane_count : model.moving_count] = model.rigid.mass / self._stage_time**2
         return scale
-
-
-@kernel
-def go_along(x, step, scale, vertex_count, trial):
-    """Positions [m] after a share `scale` of a step of the vertices; other points stay."""
-    for i in range(vertex_count):
-        for k in range(3):
-            trial[i, k] = x[i, k] + scale * step[i, k]
-    for i in range(vertex_count, x.shape[0]):
-        for k in range(3):
-            trial[i, k] = x[i, k]
 
 
 def _rest_energy(model: Model, speed: float) -> float:

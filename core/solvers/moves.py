@@ -1,0 +1,65 @@
+"""Where vertices go in a stage: sums over all of them, each in one pass."""
+
+from numba import prange
+
+from ..jit import parallel_kernel
+
+
+@parallel_kernel
+def go_along(x, step, scale, chunks, trial):
+    """Positions [m] after a share `scale` of a step of the vertices; other points stay."""
+    for chunk in prange(chunks.body.shape[0]):
+        for i in range(chunks.start[chunk], chunks.start[chunk + 1]):
+            for k in range(3):
+                trial[i, k] = x[i, k] + scale * step[i, k]
+    for i in range(chunks.start[chunks.start.shape[0] - 1], x.shape[0]):
+        for k in range(3):
+            trial[i, k] = x[i, k]
+
+
+@parallel_kernel
+def step_between(x, goal, pinned, chunks, step):
+    """Step of the vertices from x to their goal [m]; none of pinned ones."""
+    for chunk in prange(chunks.body.shape[0]):
+        for i in range(chunks.start[chunk], chunks.start[chunk + 1]):
+            for k in range(3):
+                step[i, k] = 0.0 if pinned[i] else goal[i, k] - x[i, k]
+
+
+@parallel_kernel
+def moves_by(x, trial, least, chunks, moved):
+    """Whether a coordinate of a vertex moves by at least so much [m], or is not finite; `moved`: scratch, per chunk."""
+    for chunk in prange(chunks.body.shape[0]):
+        moved[chunk] = False
+        for i in range(chunks.start[chunk], chunks.start[chunk + 1]):
+            for k in range(3):
+                if not abs(trial[i, k] - x[i, k]) < least:
+                    moved[chunk] = True
+    return moved.any()
+
+
+@parallel_kernel
+def aim(base, drawn, drift, time, fall, guessed_fall, share, chunks, target, guess):
+    """Where a stage of a length [s] draws the vertices, base + time * drawn + fall, and its first guess, with the
+    velocity `drift` [m/s] and a share of the fall [m] that is guessed for each body, shape (membrane_count, 3).
+    """
+    for chunk in prange(chunks.body.shape[0]):
+        fx, fy, fz = guessed_fall[chunks.body[chunk]]
+        guessed = (share * fx, share * fy, share * fz)
+        for i in range(chunks.start[chunk], chunks.start[chunk + 1]):
+            for k in range(3):
+                target[i, k] = base[i, k] + time * drawn[i, k] + fall[k]
+                guess[i, k] = base[i, k] + time * drift[i, k] + guessed[k]
+
+
+@parallel_kernel
+def speeds_of(x, base, before, time, rest, chunks, reached, ahead):
+    """Velocities [m/s] that a stage of a length [s] has reached from its base, and those a time `rest` later with the
+    same acceleration, whose start was `before`.
+    """
+    for chunk in prange(chunks.body.shape[0]):
+        for i in range(chunks.start[chunk], chunks.start[chunk + 1]):
+            for k in range(3):
+                v = (x[i, k] - base[i, k]) / time
+                reached[i, k] = v
+                ahead[i, k] = before[i, k] + rest * ((v - before[i, k]) / time)
