@@ -20,7 +20,7 @@ import numba
 # Threads that wait spin for a moment, then sleep: to wake them for a loop takes 50 us instead of 1, and where another
 # program keeps a core busy, long spinning takes ten times as long as one thread alone. OpenMP reads these when it is
 # loaded, with the first parallel kernel: GNU's counts turns (some 0.1 ms), LLVM's and Intel's milliseconds. Blender
-# from 5.0 on brings TBB, which numba prefers.
+# from 4.5 on brings TBB, which numba prefers.
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 os.environ.setdefault("GOMP_SPINCOUNT", "10000")
 os.environ.setdefault("KMP_BLOCKTIME", "1")

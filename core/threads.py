@@ -13,9 +13,9 @@ TRIED_FROM = 4_000
 ALL_FROM = 20_000
 #: Another number must be faster by this share to be taken.
 WORTH = 0.05
-#: Frames between two trials, at the start and at most; they double. Where one thread is this many times faster than two
-#: the pause is the longest at once.
+#: Frames between two trials, at the start and at most; they double.
 FIRST_PAUSE, LONGEST_PAUSE = 2, 128
+#: Where two threads take this many times as long as one, the pause is the longest at once.
 FAR_SLOWER = 1.5
 
 
@@ -52,13 +52,14 @@ class ThreadChoice:
             self._tried, self._tried_rate = self._trial, rate
             self._trial = self._best
             return
-        if self._tried >= 0 and self._tried_rate < (1.0 - WORTH) * min(self._rate, rate):
-            self._best = self._trial = self._tried
-            self._pause = FIRST_PAUSE
-            rate = self._tried_rate
-        elif self._best == 0 <= self._tried and self._tried_rate > FAR_SLOWER * max(self._rate, rate):
-            self._left = self._pause = LONGEST_PAUSE
-        self._tried = -1
+        if self._tried >= 0:
+            if self._tried_rate < (1.0 - WORTH) * min(self._rate, rate):
+                self._best = self._trial = self._tried
+                self._pause = FIRST_PAUSE
+                rate = self._tried_rate
+            elif self._best == 0 and self._tried_rate > FAR_SLOWER * max(self._rate, rate):
+                self._left = self._pause = LONGEST_PAUSE
+            self._tried = -1
         self._rate = rate
         self._left -= 1
         if self._left <= 0:

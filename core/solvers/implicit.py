@@ -29,7 +29,7 @@ from .given import Motion
 from .impact import overshoot
 from .losses import Losses
 from .momentum import MomentumBalance
-from .moves import aim, speeds_of
+from .moves import aim, velocities_of
 from .newton import NewtonSettings, StageMinimiser
 from .step_error import LONGER_BELOW, StepError
 from .sums import sum_moments, weighted_squares
@@ -222,7 +222,7 @@ class ImplicitSolver:
         )  # fmt: skip
         self._momentum.add_forces(stage.energy, stage.x, stage.poses, rest)
         v1, v_ahead = np.empty((n, 3)), np.empty((n, 3))
-        speeds_of(stage.x, base, v0, tau, rest, chunks, v1, v_ahead)
+        velocities_of(stage.x, base, v0, tau, rest, chunks, v1, v_ahead)
         poses1 = stage.poses.copy()
         pushed1 = pushed(shifted(flight, fall), poses1, solids, tau)
         rigid1 = RigidMotion(

@@ -1,4 +1,4 @@
-"""Where vertices go in a stage: sums over all of them, each in one pass."""
+"""Where vertices go in a stage, each in one pass over all of them."""
 
 from numba import prange
 
@@ -18,7 +18,7 @@ def go_along(x, step, scale, chunks, trial):
 
 
 @parallel_kernel
-def step_between(x, goal, pinned, chunks, step):
+def step_to(x, goal, pinned, chunks, step):
     """Step of the vertices from x to their goal [m]; none of pinned ones."""
     for chunk in prange(chunks.body.shape[0]):
         for i in range(chunks.start[chunk], chunks.start[chunk + 1]):
@@ -44,16 +44,15 @@ def aim(base, drawn, drift, time, fall, guessed_fall, share, chunks, target, gue
     velocity `drift` [m/s] and a share of the fall [m] that is guessed for each body, shape (membrane_count, 3).
     """
     for chunk in prange(chunks.body.shape[0]):
-        fx, fy, fz = guessed_fall[chunks.body[chunk]]
-        guessed = (share * fx, share * fy, share * fz)
+        body = chunks.body[chunk]
         for i in range(chunks.start[chunk], chunks.start[chunk + 1]):
             for k in range(3):
                 target[i, k] = base[i, k] + time * drawn[i, k] + fall[k]
-                guess[i, k] = base[i, k] + time * drift[i, k] + guessed[k]
+                guess[i, k] = base[i, k] + time * drift[i, k] + share * guessed_fall[body, k]
 
 
 @parallel_kernel
-def speeds_of(x, base, before, time, rest, chunks, reached, ahead):
+def velocities_of(x, base, before, time, rest, chunks, reached, ahead):
     """Velocities [m/s] that a stage of a length [s] has reached from its base, and those a time `rest` later with the
     same acceleration, whose start was `before`.
     """

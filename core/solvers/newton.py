@@ -25,7 +25,7 @@ from ..state import State, StuckContacts
 from ..topology import triangle_areas
 from .counts import Counts
 from .energy import StageEnergy
-from .moves import go_along, moves_by, step_between
+from .moves import go_along, moves_by, step_to
 from .preconditioner import precondition
 from .sums import inner
 
@@ -207,7 +207,7 @@ class StageMinimiser:
         n = model.vertex_count
         counts.stages += 1
         energy.begin(target, rigid_target, self._gas, elapsed)
-        step_between(self.x, guess, model.pinned, model.chunks, self._step)
+        step_to(self.x, guess, model.pinned, model.chunks, self._step)
         self._planes.hold(self._step)
         steps_between(self.poses, rigid_guess, self._step[n:])
         self._cover()
