@@ -29,7 +29,7 @@ from .options import DEFAULTS, MethodOptions
 from .world import FrameInput, World
 
 #: What happens when something has to be compiled, for those who wait.
-COMPILING = "Compiling the solver, once for this machine (one to three minutes)"
+COMPILING = "Compiling the solver, once for this machine (one to four minutes)"
 #: The same while all comes from files.
 LOADING = "Loading the solver"
 #: How often progress is reported [s].
