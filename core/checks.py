@@ -20,7 +20,7 @@ def vector(name: str, what: str, values: Sequence[float], unit: str) -> FloatArr
 
 def positions_of(name: str, positions: ArrayLike) -> FloatArray:
     """Positions as an array of shape (vertex count, 3), or `ParameterError`."""
-    array = np.array(positions, dtype=float)
+    array = np.array(positions, dtype=float, order="C")
     if array.ndim != 2 or array.shape[1] != 3:
         raise ParameterError(f"{name}: positions of shape {array.shape}; give (vertex count, 3).")
     return array
@@ -28,7 +28,7 @@ def positions_of(name: str, positions: ArrayLike) -> FloatArray:
 
 def triangles_of(name: str, triangles: ArrayLike) -> IntArray:
     """Triangles as an array of shape (triangle count, 3), or `ParameterError`."""
-    array = np.array(triangles, dtype=np.int32)
+    array = np.array(triangles, dtype=np.int32, order="C")
     if array.size == 0:
         return array.reshape(0, 3)
     if array.ndim != 2 or array.shape[1] != 3:

@@ -5,8 +5,7 @@ over the model's chunks. Chunks are fixed by the mesh, never by the thread count
 are added in chunk order, so one thread and two give the same bits (no atomics, no parallel sums).
 
 * `error_model="numpy"`: no zero-division branches inside loops; callers guard where it matters.
-* `cache=True`: machine code survives the process; the adapter points `numba.config.CACHE_DIR` at a
-  writable folder before this module is imported.
+* machine code is kept in files (`kernel_store.py`), so it survives the process.
 * no `fastmath`: reassociation would make results depend on the vector width the compiler picks.
 """
 
@@ -16,6 +15,9 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 import numba
+from numba.core.dispatcher import Dispatcher
+
+from .kernel_store import KernelStore
 
 # Threads that wait spin for a moment, then sleep: to wake them for a loop takes 50 us instead of 1, and where another
 # program keeps a core busy, long spinning takes ten times as long as one thread alone. OpenMP reads these when it is
@@ -34,17 +36,24 @@ STEP_LOCK = threading.RLock()
 
 def kernel(function: F) -> F:
     """Compile a serial kernel (scalars and arrays in, outputs last, no allocation)."""
-    return numba.njit(error_model="numpy", cache=True, nogil=True)(function)  # type: ignore[no-any-return]
+    return _compiled(function, nogil=True)
 
 
 def inline_kernel(function: F) -> F:
     """Compile a small scalar helper that is inlined into the kernels that call it."""
-    return numba.njit(error_model="numpy", cache=True, inline="always")(function)  # type: ignore[no-any-return]
+    return _compiled(function, inline="always")
 
 
 def parallel_kernel(function: F) -> F:
     """Compile a kernel with `prange` loops over chunks."""
-    return numba.njit(error_model="numpy", cache=True, nogil=True, parallel=True)(function)  # type: ignore[no-any-return]
+    return _compiled(function, nogil=True, parallel=True)
+
+
+def _compiled(function: F, **options: Any) -> F:
+    compiled: Any = numba.njit(error_model="numpy", no_cfunc_wrapper=True, **options)(function)
+    if isinstance(compiled, Dispatcher):  # not so with NUMBA_DISABLE_JIT=1
+        compiled._cache = KernelStore(function)
+    return compiled  # type: ignore[no-any-return]
 
 
 def thread_count(wanted: int) -> int:

@@ -12,8 +12,9 @@ to its point (of a solid it is the point itself, and `Followers` lead to the cal
 The groups below are named tuples, so that kernels take them whole.
 """
 
-from dataclasses import dataclass
-from typing import NamedTuple
+import typing
+from dataclasses import dataclass, fields
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +25,22 @@ BoolArray = NDArray[np.bool_]
 
 #: Molar gas constant [J/(mol K)]; amounts of gas are kept as nRT [J], so it appears only in documentation.
 GAS_CONSTANT = 8.314462618
+
+
+_ELEMENTS: dict[Any, type] = {FloatArray: np.float64, IntArray: np.int32, BoolArray: np.bool_}
+
+
+def as_declared(kind: Any, value: Any) -> Any:
+    """`value` with the element type that its annotation names, C-contiguous and writable; groups field by field.
+
+    A kernel is compiled anew for every element type and layout it meets, so a model has one of each.
+    """
+    if kind in _ELEMENTS:
+        return np.require(value, _ELEMENTS[kind], ["C", "W"])
+    if isinstance(value, tuple) and hasattr(kind, "_fields"):
+        kinds = typing.get_type_hints(kind)
+        return kind(*(as_declared(kinds[name], part) for name, part in zip(kind._fields, value, strict=True)))
+    return value
 
 
 class Surfaces(NamedTuple):
@@ -203,6 +220,11 @@ class Model:
     bounciness: FloatArray  # share of the approach speed that a contact gives back; a pair uses the geometric mean
     gravity: FloatArray  # [m/s^2], shape (3,)
     ambient_pressure: float  # [Pa]
+
+    def __post_init__(self) -> None:
+        kinds = typing.get_type_hints(type(self))
+        for name in (field.name for field in fields(self)):
+            object.__setattr__(self, name, as_declared(kinds[name], getattr(self, name)))
 
     def is_lattice(self, membrane: int) -> bool:
         """Whether a membrane has followers, which are the caller's vertices: solids and flat bodies."""
