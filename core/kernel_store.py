@@ -11,7 +11,6 @@ machine belongs to it, so that machines of a family share files and bits. `NUMBA
 import contextlib
 import functools
 import hashlib
-import importlib
 import io
 import pickle
 import re

@@ -9,11 +9,10 @@ Edges against edges likewise. Where that plane is in the way of a sliding motion
 
 import math
 
-import numba
 import numpy as np
 
 from ..forces.contact import rigid_point_step
-from ..jit import inline_kernel, kernel, parallel_kernel
+from ..jit import inline_kernel, kernel
 from ..model import FloatArray, Model
 from .contacts import EDGE_EDGE, POINT_TRIANGLE, Contacts
 from .edge_gaps import across
@@ -106,7 +105,7 @@ def gather_shares(count, points, held, slot_scale, vertex_count, unknown, scale)
                 scale[body] = min(scale[body], slot_scale[row, slot])
 
 
-@parallel_kernel
+@kernel
 def limit_rows(
     x, step, whole, turn, bodies, unknown, arm, vertex_count, count, points, kind, apex, side, distance, length,
     slot_scale, held,
@@ -114,7 +113,7 @@ def limit_rows(
     """Factors of each slot of each row that is near, and whether it is."""
     known = distance.shape[0] > 0
     longest = length.max() if known else np.inf
-    for chunk in numba.prange((count + CHUNK - 1) // CHUNK):
+    for chunk in range((count + CHUNK - 1) // CHUNK):
         for row in range(chunk * CHUNK, min(count, (chunk + 1) * CHUNK)):
             held[row] = False
             if side[row] < 0 or longest < SHARE_OF_BOTH * (distance[row] if known else 0.0):

@@ -16,10 +16,9 @@ does, changes its share step by step (`Contacts.renew_shares`): the energy of a 
 
 import math
 
-import numba
 import numpy as np
 
-from ..jit import inline_kernel, kernel, parallel_kernel
+from ..jit import inline_kernel, kernel
 from .features import closest_on_edges_of, closing
 
 CHUNK = 128  # rows per unit of parallel work
@@ -39,10 +38,10 @@ AMPLE = 0.2
 ROUNDED_UP = 1.0 + 1e-12
 
 
-@parallel_kernel
+@kernel
 def evaluate_edges(x, first, count, points, apex, soft, thickness, side, share, weights, normal, distance, gap, wanted):
     """Rows first .. count - 1; `wanted` is the share that a row should have."""
-    for chunk in numba.prange((count - first + CHUNK - 1) // CHUNK):
+    for chunk in range((count - first + CHUNK - 1) // CHUNK):
         for row in range(first + chunk * CHUNK, min(count, first + (chunk + 1) * CHUNK)):
             evaluate_edge(row, x, points, apex, soft, thickness, side, share, weights, normal, distance, gap, wanted)
 
@@ -58,13 +57,13 @@ def evaluate_edge(row, x, points, apex, soft, thickness, side, share, weights, n
     gap[row] = distance[row] if share[row] > 0.0 else np.inf
 
 
-@parallel_kernel
+@kernel
 def follow_edges(x, first, count, points, apex, share, known, move, weights, normal, distance, gap):
     """`evaluate_edges` for rows with a share; of others the distance only, which may come out too small.
 
     known: distances [m] where all rows were measured last; move: of each point since [m], shape (point_count, 3).
     """
-    for chunk in numba.prange((count - first + CHUNK - 1) // CHUNK):
+    for chunk in range((count - first + CHUNK - 1) // CHUNK):
         for row in range(first + chunk * CHUNK, min(count, first + (chunk + 1) * CHUNK)):
             if share[row] > 0.0:
                 measure_edges(x, points, apex, row, weights, normal, distance)

@@ -5,11 +5,10 @@ Every edge belongs to one of its triangles and so to one leaf of its body's tree
 
 import math
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from ..jit import inline_kernel, kernel, parallel_kernel
+from ..jit import inline_kernel, kernel
 from ..model import FloatArray, IntArray, Model
 from .contacts import EDGE_EDGE, RIGHT_SIDE, WRONG_SIDE, Contacts
 from .features import closest_on_edges_of, edge_meets
@@ -168,7 +167,7 @@ def sort_pairs(pairs, first, ordered):
         ordered[place, 1] = other
 
 
-@parallel_kernel
+@kernel
 def find_edge_pairs(
     x, edges, owned, margin, partner_start, partner, triangle_order, triangle_start, node_start, depth, box,
     walk, found, found_count,
@@ -178,7 +177,7 @@ def find_edge_pairs(
 
     Nodes of the first tree of a pair are dealt out to the strands in turns.
     """
-    for strand in numba.prange(walk.shape[0]):
+    for strand in range(walk.shape[0]):
         found_count[strand] = walk_strand(
             x, edges, owned, margin, partner_start, partner, triangle_order, triangle_start, node_start, depth, box,
             strand, walk.shape[0], walk[strand], found[strand],
@@ -332,10 +331,10 @@ def pair_leaves(
     return count
 
 
-@parallel_kernel
+@kernel
 def tell_sides(x, first, last, points, apex, bodies, listed_start, listed_body, side):
     """Sides of rows first .. last - 1 of edges, see `EdgeQuery.write`."""
-    for chunk in numba.prange((last - first + CHUNK - 1) // CHUNK):
+    for chunk in range((last - first + CHUNK - 1) // CHUNK):
         for row in range(first + chunk * CHUNK, min(last, first + (chunk + 1) * CHUNK)):
             p, p_end, q, q_end = points[row, 0], points[row, 1], points[row, 2], points[row, 3]
             crossed = (

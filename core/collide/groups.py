@@ -2,11 +2,10 @@
 
 from dataclasses import dataclass
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from ..jit import kernel, parallel_kernel
+from ..jit import kernel
 from .tree import median_order
 
 FloatArray = NDArray[np.float64]
@@ -69,10 +68,10 @@ def build_groups(
     )
 
 
-@parallel_kernel
+@kernel
 def fit_groups(x, points, start, chunk_start, box):
     """Boxes of all groups for positions x [m], shape (point_count, 3)."""
-    for chunk in numba.prange(chunk_start.shape[0] - 1):
+    for chunk in range(chunk_start.shape[0] - 1):
         for group in range(chunk_start[chunk], chunk_start[chunk + 1]):
             lx = ly = lz = np.inf
             ux = uy = uz = -np.inf

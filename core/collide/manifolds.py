@@ -9,10 +9,9 @@ over to the new points next to them.
 import math
 from dataclasses import dataclass
 
-import numba
 import numpy as np
 
-from ..jit import kernel, parallel_kernel
+from ..jit import kernel
 from ..model import BoolArray, FloatArray, IntArray, Model
 from ..rigid.convex import ConvexShapes
 from ..state import HeldImpulses
@@ -261,13 +260,13 @@ def find_stale(poses, radius, size, velocity, spin, resting, time, pair, seen, r
     return found
 
 
-@parallel_kernel
+@kernel
 def update_manifolds(
     stale, shapes, poses, matrices, corners, normals, radius, size, thickness,
     pair, count, owner, anchor, normal, impulse, seen, reach,
 ):  # fmt: skip
     """Find the points of some pairs."""
-    for chunk in numba.prange((stale.shape[0] + CHUNK - 1) // CHUNK):
+    for chunk in range((stale.shape[0] + CHUNK - 1) // CHUNK):
         polygon, scratch = np.empty((MOST_CORNERS, 3)), np.empty((MOST_CORNERS, 3))
         old_anchor, old_impulse = np.empty((MOST_POINTS, 3)), np.empty((MOST_POINTS, 3))
         for place in range(chunk * CHUNK, min(stale.shape[0], (chunk + 1) * CHUNK)):

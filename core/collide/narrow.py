@@ -12,10 +12,9 @@ point, being at the same distance.
 
 import math
 
-import numba
 import numpy as np
 
-from ..jit import inline_kernel, kernel, parallel_kernel
+from ..jit import inline_kernel, kernel
 from ..model import FloatArray, Surfaces
 from .contacts import Contacts
 from .edge_gaps import evaluate_edges, follow_edges
@@ -80,13 +79,13 @@ def _follow_edges(x: FloatArray, contacts: Contacts) -> bool:
     return True
 
 
-@parallel_kernel
+@kernel
 def evaluate_rows(
     x, triangles, triangle_neighbour, count, points, triangle, bodies, thickness, side, facing, offset, local,
     weights, normal, distance, gap, feature,
 ):  # fmt: skip
     """Points against triangles. Rows of one point are worked on together, by the chunk in which they begin."""
-    for chunk in numba.prange((count + CHUNK - 1) // CHUNK):
+    for chunk in range((count + CHUNK - 1) // CHUNK):
         begin, stop = chunk * CHUNK, min(count, (chunk + 1) * CHUNK)
         while begin > 0 and begin < stop and points[begin, 0] == points[begin - 1, 0]:
             begin += 1

@@ -14,10 +14,9 @@ list of Pall et al. 2020).
 
 import math
 
-import numba
 import numpy as np
 
-from ..jit import inline_kernel, kernel, parallel_kernel
+from ..jit import inline_kernel, kernel
 from ..model import FloatArray
 from .contacts import EDGE_EDGE, Contacts
 from .features import closest_on_edges_of, closest_on_triangle_of_row, closing
@@ -127,12 +126,12 @@ def box_distance(x, points, row, split):
     return total
 
 
-@parallel_kernel
+@kernel
 def measure_slack(x, move, count, points, kind, side, bodies, thickness, least, own_least, slack):
     """How much nearer the sides of each row may come [m]; -1 where that is not enough to leave the row out: both sides
     want at least as much as `least`, or `own_least`, of their bodies [m], and some times what the move takes.
     """
-    for chunk in numba.prange((count + CHUNK - 1) // CHUNK):
+    for chunk in range((count + CHUNK - 1) // CHUNK):
         for row in range(chunk * CHUNK, min(count, (chunk + 1) * CHUNK)):
             slack[row] = -1.0
             if side[row] <= 0:

@@ -10,10 +10,9 @@ out of a piece leads through the nearest triangle that does not belong to it or 
 import math
 
 import numpy as np
-from numba import prange
 from numpy.typing import NDArray
 
-from ..jit import kernel, parallel_kernel
+from ..jit import kernel
 from ..model import BoolArray, FloatArray, IntArray, Model
 from .nearest import STACK_SIZE, nearest_triangle, ray_meets_box, ray_to_triangle
 from .overlap import NEAR_PLANE, join_parts
@@ -86,12 +85,12 @@ def own_way_out(model: Model, trees: Trees, x: FloatArray, pairs: IntArray) -> I
     return found
 
 
-@parallel_kernel
+@kernel
 def count_turns(
     x, places, normal, leanings, body, triangles, triangle_order, triangle_start, node_start, depth, box, turns
 ):
     """How often the body's skin winds around each place: what most of three rays near the normal say."""
-    for k in prange(places.shape[0]):
+    for k in range(places.shape[0]):
         stack = np.zeros(STACK_SIZE, np.int32)
         d = np.zeros(3)
         found = np.zeros(3, np.int32)

@@ -2,15 +2,13 @@
 
 import math
 
-import numba
-
-from ..jit import kernel, parallel_kernel
+from ..jit import kernel
 from .contacts import POINT_TRIANGLE, RIGHT_SIDE, WRONG_SIDE
 from .features import closest_on_triangle_of
 from .nearest import way_out
 
 
-@parallel_kernel
+@kernel
 def find_pairs(
     x, triangles, margin, points, group_start, group_body, group_box, chunk_start, chunk_order,
     partner_start, partner, triangle_order, triangle_start, node_start, depth, box,
@@ -23,7 +21,7 @@ def find_pairs(
     found_count[c] counts also what had no room. point_count[p] is the number of pairs of point p. A listed
     (point, body) has the triangle of its way out instead of its ordinary pairs.
     """
-    for index in numba.prange(chunk_order.shape[0]):
+    for index in range(chunk_order.shape[0]):
         chunk = chunk_order[index]
         stack = stacks[chunk]
         room = region_start[chunk + 1]
@@ -132,14 +130,14 @@ def start_rows(point_count, cursor):
     return total
 
 
-@parallel_kernel
+@kernel
 def write_contacts(
     triangles, triangle_body, thickness, friction, points, group_start, group_body, chunk_start,
     chunk_order, region_start, found_count, found_point, found_triangle, found_facing, cursor, point_count,
     out_points, out_kind, out_triangle, out_bodies, out_thickness, out_friction, out_side, out_facing,
 ):  # fmt: skip
     """Turn pairs into contacts sorted by (point, triangle); a point's rows are written by its chunk alone."""
-    for index in numba.prange(chunk_order.shape[0]):
+    for index in range(chunk_order.shape[0]):
         chunk = chunk_order[index]
         for k in range(region_start[chunk], region_start[chunk] + found_count[chunk]):
             row = cursor[found_point[k]]

@@ -12,10 +12,9 @@ nowhere less than at the start or at the end. The same goes for one share of all
 
 import math
 
-import numba
 import numpy as np
 
-from ..jit import inline_kernel, kernel, parallel_kernel
+from ..jit import inline_kernel, kernel
 from ..model import FloatArray
 from .contacts import EDGE_EDGE, POINT_TRIANGLE, Contacts
 from .edge_gaps import across
@@ -99,10 +98,10 @@ def take_out_closing(x, step, rest, turn, count, points, kind, side, bodies, dis
     return False
 
 
-@parallel_kernel
+@kernel
 def ask(step, count, points, kind, side, distance, asked):
     """Which rows may not keep their distance; also those without a pair, which are not to be asked."""
-    for chunk in numba.prange((count + CHUNK - 1) // CHUNK):
+    for chunk in range((count + CHUNK - 1) // CHUNK):
         for row in range(chunk * CHUNK, min(count, (chunk + 1) * CHUNK)):
             asked[row] = not has_pair(side, kind, row) or not keeps_distance(
                 step, 0.0, points, kind, row, distance[row]

@@ -7,11 +7,10 @@ and keeps its shape while the body deforms; only the boxes follow.
 
 from dataclasses import dataclass
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from ..jit import kernel, parallel_kernel
+from ..jit import kernel
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int32]
@@ -100,10 +99,10 @@ def merge_children(base, node, box):
         box[base + node, axis + 3] = max(box[left, axis + 3], box[right, axis + 3])
 
 
-@parallel_kernel
+@kernel
 def refit_subtrees(x, triangles, active, tasks, triangle_order, triangle_start, node_start, depth, box):
     """Refit leaves and the lowest SUBTREE_DEPTH levels; one task per subtree."""
-    for task in numba.prange(tasks.shape[0]):
+    for task in range(tasks.shape[0]):
         body, subtree = tasks[task, 0], tasks[task, 1]
         if active[body] != 0:
             base, levels = node_start[body], depth[body]

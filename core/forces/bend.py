@@ -16,9 +16,8 @@ sharp at rest; for the others m is held, so that theirs is the constant k w w' (
 """
 
 import numpy as np
-from numba import prange
 
-from ..jit import inline_kernel, kernel, parallel_kernel
+from ..jit import inline_kernel, kernel
 from ..lanes import four, lane, load3, load4, root, spread, store3, sum_spread, transposed
 
 #: Length of the sum of two unit normals below which the rest bend fades: about a fold to within 6 degrees.
@@ -144,14 +143,14 @@ def fill_turn(scale, vx, vy, vz, mx, my, mz, place, first, turn):
     turn[place, first + 6], turn[place, first + 7], turn[place, first + 8] = -vy - mz * ux, vx - mz * uy, -mz * uz
 
 
-@parallel_kernel
+@kernel
 def evaluate_bend(x, hinges, chunks, turn, force, energy):
     """Force [N] on the points of every hinge, shape (hinge_count, 4, 3), and the energy [J] per chunk.
 
     `turn`, shape (sharp_count, 18), for the Hessian: two 3 x 3 matrices F and G, d(c m) = G df - F de, with de the
     change of the edge and df that of f, n = e x f.
     """
-    for chunk in prange(chunks.body.shape[0]):
+    for chunk in range(chunks.body.shape[0]):
         first, last = chunks.hinge_start[chunk], chunks.hinge_start[chunk + 1]
         even = first + (last - first) // 4 * 4
         sum_of_four = spread(0.0)

@@ -12,9 +12,7 @@ normal is left out: it is negative).
 from math import log
 from typing import Any, NamedTuple
 
-from numba import prange
-
-from ..jit import kernel, parallel_kernel
+from ..jit import kernel
 
 #: Share of the thickness up to which the barrier is exact.
 BARRIER_END = 0.95
@@ -37,13 +35,13 @@ def barrier(s):
     return value + slope * beyond + 0.5 * curvature * beyond * beyond, slope + curvature * beyond, curvature
 
 
-@parallel_kernel
+@kernel
 def evaluate_contact(count, gap, thickness, scale, normal_force, stiffness, energy):
     """Normal force [N] and stiffness [N/m] of every contact, and the energy [J] per block of contacts.
 
     `gap` and `thickness` [m] and `scale` = kappa [N/m], shape (count,); `gap` = inf means no contact.
     """
-    for block in prange((count + BLOCK_SIZE - 1) // BLOCK_SIZE):
+    for block in range((count + BLOCK_SIZE - 1) // BLOCK_SIZE):
         total = 0.0
         for c in range(block * BLOCK_SIZE, min(count, (block + 1) * BLOCK_SIZE)):
             r = thickness[c]
@@ -189,10 +187,10 @@ def add_wrenches(terms, point_start, values, out):
         out[row + 1, 2] += tz
 
 
-@parallel_kernel
+@kernel
 def contact_diagonal(chunks, terms, diagonal):
     """Diagonal of the contact Hessian [N/m] into `diagonal`, shape (vertex_count, 3): for the preconditioner."""
-    for chunk in prange(chunks.body.shape[0]):
+    for chunk in range(chunks.body.shape[0]):
         for i in range(chunks.start[chunk], chunks.start[chunk + 1]):
             dx = dy = dz = 0.0
             for q in range(terms.vertex_start[i], terms.vertex_start[i + 1]):

@@ -17,9 +17,7 @@ above, none goes too far, but many stop short; half of it takes the fewest steps
 from math import sqrt
 from typing import Any, NamedTuple
 
-from numba import prange
-
-from ..jit import kernel, parallel_kernel
+from ..jit import kernel
 from .contact import BLOCK_SIZE
 
 #: Stiffness along the slip in units of mu N / |s|, see above.
@@ -60,13 +58,13 @@ def slip_potential(slip, limit, k):
     return limit * slip - 0.5 * limit * limit / k, limit / slip, TURNING * limit / slip
 
 
-@parallel_kernel
+@kernel
 def friction_energy(count, x, start, lag, spring, energy):
     """D [J] per block of contacts at positions x; `start` are those at the start of the substep.
 
     `spring` = k of each contact [N/m], shape (contact_count,).
     """
-    for block in prange((count + BLOCK_SIZE - 1) // BLOCK_SIZE):
+    for block in range((count + BLOCK_SIZE - 1) // BLOCK_SIZE):
         total = 0.0
         for c in range(block * BLOCK_SIZE, min(count, (block + 1) * BLOCK_SIZE)):
             if lag.limit[c] > 0.0:
@@ -106,14 +104,14 @@ def slip_vector(c, x, start, lag):
     return ux - un * nx, uy - un * ny, uz - un * nz
 
 
-@parallel_kernel
+@kernel
 def evaluate_friction(count, x, start, lag, spring, stiffness, normal_force, active, force, matrix, pressing, energy):
     """Total force [N] on each contact's point, its stiffness [N/m] (xx, yy, zz, xy, xz, yz), and D [J] per block.
 
     `stiffness` and `normal_force` are those of `evaluate_contact` at the same x; `pressing` gets the normal force with
     its damper [N].
     """
-    for block in prange((count + BLOCK_SIZE - 1) // BLOCK_SIZE):
+    for block in range((count + BLOCK_SIZE - 1) // BLOCK_SIZE):
         total = 0.0
         for c in range(block * BLOCK_SIZE, min(count, (block + 1) * BLOCK_SIZE)):
             n = normal_force[c]

@@ -12,22 +12,21 @@ Below a twentieth of the rest volume the logarithm is continued by its parabola,
 from math import log
 
 import numpy as np
-from numba import prange
 
-from ..jit import kernel, parallel_kernel
+from ..jit import kernel
 from ..lanes import lane, load3, rotated, spread, store3, sum_spread
 
 #: Share of the rest volume below which the gas law is continued as a parabola.
 SMALLEST_VOLUME_SHARE = 0.05
 
 
-@parallel_kernel
+@kernel
 def volume_gradient(x, body_point_start, fans, chunks, gradient, chunk_volume):
     """dV/dx [m^2] into `gradient`, shape (vertex_count, 3), and each chunk's share of the volume [m^3].
 
     Positions are taken about the body's first vertex: accurate far from the origin.
     """
-    for c in prange(chunks.body.shape[0]):
+    for c in range(chunks.body.shape[0]):
         origin = load3(x, 3 * body_point_start[chunks.body[c]])
         volume = spread(0.0)
         for i in range(chunks.start[c], chunks.start[c + 1]):

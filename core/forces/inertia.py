@@ -1,14 +1,12 @@
 """Inertia of the membranes' vertices in a time stage: what it costs not to be where they would fly."""
 
-from numba import prange
-
-from ..jit import parallel_kernel
+from ..jit import kernel
 
 
-@parallel_kernel
+@kernel
 def inertia_energy(x, target, inertia, chunks, energy):
     """1/2 inertia |x - target|^2 [J], per chunk into `energy`; returns the sum."""
-    for chunk in prange(chunks.body.shape[0]):
+    for chunk in range(chunks.body.shape[0]):
         total = 0.0
         for i in range(chunks.start[chunk], chunks.start[chunk + 1]):
             dx, dy, dz = x[i, 0] - target[i, 0], x[i, 1] - target[i, 1], x[i, 2] - target[i, 2]

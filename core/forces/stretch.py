@@ -8,9 +8,8 @@ below (Teran et al. 2005): positive semi-definite, so conjugate gradients never 
 """
 
 import numpy as np
-from numba import prange
 
-from ..jit import kernel, parallel_kernel
+from ..jit import kernel
 from ..lanes import (
     four,
     lane,
@@ -26,14 +25,14 @@ from ..lanes import (
 )
 
 
-@parallel_kernel
+@kernel
 def evaluate_stretch(x, edges, chunks, tension, block, energy):
     """Tension per length, Hessian block (sqrt(k - t) d, t) of every edge, and the energy [J] per chunk.
 
     `tension` [N/m], shape (edge_count,); `block`, shape (edge_count, 4). Four edges at a time; where a chunk's edges do
     not fill the last four, its last edge stands in for those that are missing.
     """
-    for c in prange(chunks.body.shape[0]):
+    for c in range(chunks.body.shape[0]):
         first, last = chunks.edge_start[c], chunks.edge_start[c + 1]
         even = first + (last - first) // 4 * 4
         sum_of_four = spread(0.0)

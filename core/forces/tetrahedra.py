@@ -8,9 +8,8 @@ Hessian: K / V0 (dV/dx)(dV/dx)', positive semi-definite; the term of d2V is left
 """
 
 import numpy as np
-from numba import prange
 
-from ..jit import kernel, parallel_kernel
+from ..jit import kernel
 from ..model import FloatArray, IntArray, Tetrahedra
 
 SIXTH = 1.0 / 6.0
@@ -33,14 +32,14 @@ def tetrahedron_gradient(t, points, x, gradient):
     return ax * ux + ay * uy + az * uz
 
 
-@parallel_kernel
+@kernel
 def evaluate_tetrahedra(x, tetrahedra, pressure, gradient, energy):
     """Adds the energy [J] of the tetrahedra to `energy` per chunk.
 
     `pressure` K (1 - V / V0) [Pa], shape (tetrahedron_count,); `gradient` dV/dx [m^2], shape
     (tetrahedron_count, 4, 3).
     """
-    for chunk in prange(tetrahedra.chunk_start.shape[0] - 1):
+    for chunk in range(tetrahedra.chunk_start.shape[0] - 1):
         total = 0.0
         for t in range(tetrahedra.chunk_start[chunk], tetrahedra.chunk_start[chunk + 1]):
             volume = tetrahedron_gradient(t, tetrahedra.points, x, gradient)

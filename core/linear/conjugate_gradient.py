@@ -174,10 +174,10 @@ def add_rigid_dot(a, b, vertex_count, island, result):
             result[own] += a[row, 0] * b[row, 0] + a[row, 1] * b[row, 1] + a[row, 2] * b[row, 2]
 
 
-@parallel_kernel
+@kernel
 def dot(a, b, chunks, vertex_count, sums, island, result):
     """Sums of a * b over the unknowns of each island, both of shape (unknown_count, 3)."""
-    for chunk in prange(chunks.body.shape[0]):
+    for chunk in range(chunks.body.shape[0]):
         first, last = 3 * chunks.start[chunk], 3 * chunks.start[chunk + 1]
         even = spread(0.0)
         odd = spread(0.0)
@@ -248,7 +248,7 @@ def precondition(levels, chunks, inverse, blocks, pairs, normal, residual, z):
     hold_in_plane(pairs, normal, z)
 
 
-@parallel_kernel
+@kernel
 def conjugate_gradient(
     edges, hinges, chunks, hessian, terms, contact_count, stretched, levels, residual, scratch,
     tolerance, enough, limit, u,
@@ -280,7 +280,7 @@ def conjugate_gradient(
                 target[body] = 0.5 * enough[body]
     iterations = 0
     while iterations < limit and left > 0:
-        for chunk in prange(chunks.body.shape[0]):
+        for chunk in range(chunks.body.shape[0]):
             own = island[chunks.body[chunk]]
             _turn(chunks.start[chunk], chunks.start[chunk + 1], ratio[own], z, p)
         for row in range(vertex_count, u.shape[0]):
@@ -297,7 +297,7 @@ def conjugate_gradient(
                 ratio[body] = 0.0
                 left -= 1
             step[body] = size[body] / curvature[body] if target[body] < np.inf else 0.0
-        for chunk in prange(chunks.body.shape[0]):
+        for chunk in range(chunks.body.shape[0]):
             own = island[chunks.body[chunk]]
             _advance(
                 chunks.start[chunk], chunks.start[chunk + 1], step[own], gas[chunks.body[chunk]], p, product,

@@ -7,16 +7,15 @@ halves the iterations with short steps and takes two thirds of them with long on
 """
 
 import numpy as np
-from numba import prange
 
-from ..jit import parallel_kernel
+from ..jit import kernel
 from ..lanes import lane, load4, rotated, spread
 
 #: Weight of the blocks beside the cycle; iterations hardly depend on it between 0.3 and 1.
 WEIGHT = 0.5
 
 
-@parallel_kernel
+@kernel
 def invert_vertex_blocks(edges, hinges, chunks, hessian, terms, contact_count, inverse):
     """WEIGHT times the inverse blocks [m/N] as (xx, yy, zz, xy, xz, yz), shape (vertex_count, 6); 0 where pinned.
 
@@ -24,7 +23,7 @@ def invert_vertex_blocks(edges, hinges, chunks, hessian, terms, contact_count, i
     """
     hinge_count = hinges.points.shape[0]
     tetrahedron_count = hessian.tetrahedra.shape[0]
-    for chunk in prange(chunks.body.shape[0]):
+    for chunk in range(chunks.body.shape[0]):
         for i in range(chunks.start[chunk], chunks.start[chunk + 1]):
             if hessian.pinned[i]:
                 inverse[i, :] = 0.0
@@ -63,10 +62,10 @@ def invert_vertex_blocks(edges, hinges, chunks, hessian, terms, contact_count, i
             inverse[i, 5] = (xy * xz - xx * yz) * scale
 
 
-@parallel_kernel
+@kernel
 def add_vertex_blocks(chunks, inverse, residual, z):
     """Add to z [m] what the inverse blocks make of the residual [N]."""
-    for chunk in prange(chunks.body.shape[0]):
+    for chunk in range(chunks.body.shape[0]):
         for i in range(chunks.start[chunk], chunks.start[chunk + 1]):
             x, y, w = residual[i, 0], residual[i, 1], residual[i, 2]
             z[i, 0] += inverse[i, 0] * x + inverse[i, 3] * y + inverse[i, 4] * w

@@ -20,10 +20,9 @@ import math
 from typing import Protocol
 
 import numpy as np
-from numba import prange
 
 from ..collide.contacts import Contacts
-from ..jit import kernel, parallel_kernel
+from ..jit import kernel
 from ..model import FloatArray, Model
 from ..options import DEFAULTS, MethodOptions
 from ..state import PairSpeeds, State
@@ -154,10 +153,10 @@ def bounce_strength(bounciness: float) -> float:
     return low
 
 
-@parallel_kernel
+@kernel
 def relax(x, v, chunks, motion, kept, pinned):
     """Shrink velocities relative to the body's rigid motion to the share `kept`."""
-    for chunk in prange(chunks.body.shape[0]):
+    for chunk in range(chunks.body.shape[0]):
         body = chunks.body[chunk]
         row = motion[body]
         share = kept[body]

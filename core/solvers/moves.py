@@ -1,14 +1,12 @@
 """Where vertices go in a stage, each in one pass over all of them."""
 
-from numba import prange
-
-from ..jit import parallel_kernel
+from ..jit import kernel
 
 
-@parallel_kernel
+@kernel
 def go_along(x, step, scale, chunks, trial):
     """Positions [m] after a share `scale` of a step of the vertices; other points stay."""
-    for chunk in prange(chunks.body.shape[0]):
+    for chunk in range(chunks.body.shape[0]):
         for i in range(chunks.start[chunk], chunks.start[chunk + 1]):
             for k in range(3):
                 trial[i, k] = x[i, k] + scale * step[i, k]
@@ -17,19 +15,19 @@ def go_along(x, step, scale, chunks, trial):
             trial[i, k] = x[i, k]
 
 
-@parallel_kernel
+@kernel
 def step_to(x, goal, pinned, chunks, step):
     """Step of the vertices from x to their goal [m]; none of pinned ones."""
-    for chunk in prange(chunks.body.shape[0]):
+    for chunk in range(chunks.body.shape[0]):
         for i in range(chunks.start[chunk], chunks.start[chunk + 1]):
             for k in range(3):
                 step[i, k] = 0.0 if pinned[i] else goal[i, k] - x[i, k]
 
 
-@parallel_kernel
+@kernel
 def moves_by(x, trial, least, chunks, moved):
     """Whether a coordinate of a vertex moves by at least so much [m], or is not finite; `moved`: scratch, per chunk."""
-    for chunk in prange(chunks.body.shape[0]):
+    for chunk in range(chunks.body.shape[0]):
         moved[chunk] = False
         for i in range(chunks.start[chunk], chunks.start[chunk + 1]):
             for k in range(3):
@@ -38,12 +36,12 @@ def moves_by(x, trial, least, chunks, moved):
     return moved.any()
 
 
-@parallel_kernel
+@kernel
 def aim(base, drawn, drift, time, fall, guessed_fall, share, chunks, target, guess):
     """Where a stage of a length [s] draws the vertices, base + time * drawn + fall, and its first guess, with the
     velocity `drift` [m/s] and a share of the fall [m] that is guessed for each body, shape (membrane_count, 3).
     """
-    for chunk in prange(chunks.body.shape[0]):
+    for chunk in range(chunks.body.shape[0]):
         body = chunks.body[chunk]
         for i in range(chunks.start[chunk], chunks.start[chunk + 1]):
             for k in range(3):
@@ -51,12 +49,12 @@ def aim(base, drawn, drift, time, fall, guessed_fall, share, chunks, target, gue
                 guess[i, k] = base[i, k] + time * drift[i, k] + share * guessed_fall[body, k]
 
 
-@parallel_kernel
+@kernel
 def velocities_of(x, base, before, time, rest, chunks, reached, ahead):
     """Velocities [m/s] that a stage of a length [s] has reached from its base, and those a time `rest` later with the
     same acceleration, whose start was `before`.
     """
-    for chunk in prange(chunks.body.shape[0]):
+    for chunk in range(chunks.body.shape[0]):
         for i in range(chunks.start[chunk], chunks.start[chunk + 1]):
             for k in range(3):
                 v = (x[i, k] - base[i, k]) / time

@@ -1,21 +1,19 @@
 """The residual of a stage: all forces on every vertex, gathered."""
 
-from numba import prange
-
 from ..forces.bend import bend_force
 from ..forces.contact import contact_force
 from ..forces.stretch import stretch_force
 from ..forces.tetrahedra import tetrahedron_force
-from ..jit import parallel_kernel
+from ..jit import kernel
 from ..lanes import load3, store3, triple
 
 
-@parallel_kernel
+@kernel
 def gather_residual(
     x, target, edges, hinges, chunks, hessian, tension, hinge_force, pressure, squeezed, terms, contact_count, r
 ):  # fmt: skip
     """All forces on every vertex, inertia included [N]; zero for pinned vertices."""
-    for chunk in prange(chunks.body.shape[0]):
+    for chunk in range(chunks.body.shape[0]):
         p = pressure[chunks.body[chunk]]
         for i in range(chunks.start[chunk], chunks.start[chunk + 1]):
             if hessian.pinned[i]:

@@ -4,9 +4,8 @@ Centre [m], velocity [m/s], angular velocity [1/s], inverse inertia [1/(kg m^2)]
 """
 
 import numpy as np
-from numba import prange
 
-from ..jit import parallel_kernel
+from ..jit import kernel
 from ..model import FloatArray, RigidBodies
 from ..rigid.motion import turned_tensors
 from ..state import RigidMotion
@@ -35,10 +34,10 @@ def set_solid_motions(motion: FloatArray, bodies: RigidBodies, rigid: RigidMotio
     rigid.angular_momentum[:] = np.einsum("bij,bj->bi", inertia, motion[:, 6:9])
 
 
-@parallel_kernel
+@kernel
 def rigid_motions(x, v, mass, body_point_start, motion):
     """Centre [m], velocity [m/s], angular velocity [1/s] and inverse inertia [1/(kg m^2)] of each membrane."""
-    for body in prange(motion.shape[0]):
+    for body in range(motion.shape[0]):
         first, last = body_point_start[body], body_point_start[body + 1]
         m = 0.0
         cx = cy = cz = 0.0

@@ -7,9 +7,8 @@ that were asked for are taken one by one.
 """
 
 import numpy as np
-from numba import prange
 
-from ..jit import parallel_kernel
+from ..jit import kernel
 from ..model import FloatArray, Model
 
 #: Share of the tolerance up to which the next step may be longer: twice the length has eight times the error.
@@ -47,10 +46,10 @@ class StepError:
         return float((size / (self._tolerance * self._radius)).max())
 
 
-@parallel_kernel
+@kernel
 def sum_squares(v0, v1, ahead, v, chunks, sums):
     """Per chunk the sum of |(v - ahead) - (v1 - v0)|^2."""
-    for chunk in prange(chunks.body.shape[0]):
+    for chunk in range(chunks.body.shape[0]):
         total = 0.0
         for i in range(chunks.start[chunk], chunks.start[chunk + 1]):
             for axis in range(3):
