@@ -1,194 +1,265 @@
-"""Compiling all kernels before they are needed, or loading them from the file cache, with progress.
+"""Getting the kernels of a scene ready before they are needed, with progress.
 
-A method has kernels of its own, and so have some choices beside it, so each is prepared by itself. Where kernels are
-kept in files, a mark beside them says that all of a method were compiled on this machine. With the mark there is
-nothing to prepare: each kernel is loaded when it is called, which takes milliseconds.
+Each part of a scene, as skins or rigid bodies, has kernels of its own with each method. They are ready once a small
+scene with that part was simulated in this process. Kernels that are in no file yet are compiled first, by another
+process (`compile.py`): its compiler holds neither this one's interpreter lock nor its memory.
 """
 
-import contextlib
 import functools
-import hashlib
+import json
+import os
+import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator
-from dataclasses import replace
+import time
+from collections import deque
+from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import suppress
+from dataclasses import asdict, replace
 from pathlib import Path
+from typing import Any, NamedTuple
 
-import numba
 import numpy as np
 from numba.core import event
-from numba.core.dispatcher import Dispatcher
-from numba.core.registry import cpu_target
 
+from . import kernel_store
 from .builder import ModelBuilder
 from .collide.contacts import Contacts
 from .collide.near_rows import NearRows
 from .errors import SoftPressureError
-from .model import FloatArray, IntArray
+from .model import FloatArray, IntArray, Model
 from .options import DEFAULTS, MethodOptions
+from .rigid.convex import convex_shapes
 from .world import FrameInput, World
 
-#: What happens when something has to be compiled, for those who wait.
-COMPILING = "Compiling the solver, once for this machine (one to four minutes)"
-#: The same while all comes from files.
-LOADING = "Loading the solver"
 #: How often progress is reported [s].
 _INTERVAL = 0.1
+_NO_WINDOW = getattr(subprocess, "CREATE_NO_WINDOW", 0)  # Windows only
 
-#: A method and the choices beside it, as far as they call other kernels.
-_Method = tuple[str, MethodOptions]
+
+class Job(NamedTuple):
+    """A part of a scene that a method is prepared for."""
+
+    part: str  # a key of `PARTS`
+    solver: str
+    options: MethodOptions
+
+    @property
+    def name(self) -> str:
+        """Tells it from other jobs, in the name of a file."""
+        changed = {key: value for key, value in asdict(self.options).items() if value != getattr(DEFAULTS, key)}
+        words = [self.solver, self.part, *(f"{key}={value}" for key, value in changed.items())]
+        return "+".join(words).lower().replace("_", "")
+
+
+class Progress(NamedTuple):
+    """How far the preparation is."""
+
+    share: float  # 0 to 1
+    label: str  # what happens, and how long it is going to take
+
 
 _thread: threading.Thread | None = None
 _failure: Exception | None = None  # of the last thread
-_prepared: set[_Method] = set()
+_progress = Progress(0.0, "")
+_prepared: set[Job] = set()
 
 
-def is_prepared(solver: str = "IMPLICIT", options: MethodOptions = DEFAULTS) -> bool:
-    """Whether all kernels of a method are ready or lie in files, so that a frame takes no longer than it must."""
-    method = _method(solver, options)
-    if method in _prepared:
-        return True
-    mark = _mark(method)
-    if mark is None or not mark.exists():
-        return False
-    _prepared.add(method)
-    return True
+def jobs_for(parts: Collection[str], solver: str = "IMPLICIT", options: MethodOptions = DEFAULTS) -> tuple[Job, ...]:
+    """What to prepare for a scene with these parts (keys of `PARTS`), in a fixed order.
+
+    Options are told apart as far as they call other kernels: that there is a ramp, not how long it is.
+    """
+    options = replace(
+        options,
+        ramp_time=float(options.ramp_time > 0.0),
+        stiffest_spring=DEFAULTS.stiffest_spring,
+        step_error=DEFAULTS.step_error,
+    )
+    return tuple(Job(part, solver, options) for part in PARTS if part in parts)
+
+
+def parts_of(model: Model) -> set[str]:
+    """The parts (keys of `PARTS`) of a scene."""
+    parts = set()
+    for body in range(model.membrane_count):
+        is_flat = bool(model.flat.normal[body].any())
+        parts.add("FLAT" if is_flat else "SKIN" if model.has_gas(body) else "LATTICE")
+    if model.self_collision.any():
+        parts.add("SELF_CONTACT")
+    if len(model.attachments.points) or (model.rigid_count and model.membrane_count):
+        parts.add("COUPLED")
+    elif model.rigid_count:
+        parts.add("RIGID" if convex_shapes(model).simple.all() else "COUPLED")
+    return parts
+
+
+def is_prepared(jobs: Iterable[Job]) -> bool:
+    """Whether all kernels of these jobs are loaded, so that a frame takes no longer than it must."""
+    return _prepared.issuperset(jobs)
+
+
+def is_compiled(jobs: Iterable[Job]) -> bool:
+    """Whether all kernels of these jobs are in files: then preparing takes a second or two."""
+    return all(job in _prepared or kernel_store.is_marked(job.name) for job in jobs)
 
 
 def is_running() -> bool:
-    """Whether kernels are being prepared now."""
+    """Whether something is being prepared now."""
     return _thread is not None and _thread.is_alive()
 
 
 def failure() -> Exception | None:
-    """What went wrong the last time kernels were prepared, None if nothing did."""
+    """What went wrong the last time something was prepared, None if nothing did."""
     return _failure
 
 
-def start(solver: str = "IMPLICIT", options: MethodOptions = DEFAULTS) -> None:
-    """Begin to prepare a method in a thread, unless that is done or another one is under way."""
-    global _thread, _failure
-    if is_prepared(solver, options) or is_running():
+def progress() -> Progress:
+    """How far it is while `is_running`."""
+    return _progress
+
+
+def start(jobs: Collection[Job]) -> None:
+    """Begin to prepare in a thread, unless that is done or something is under way."""
+    global _thread, _failure, _progress
+    if is_prepared(jobs) or is_running():
         return
     _failure = None
-    # A daemon: who ends the program does not wait for a compiler.
-    _thread = threading.Thread(target=_run, args=(_method(solver, options),), name="Soft Pressure kernels", daemon=True)
+    _progress = Progress(0.0, "Loading the solver")
+    # A daemon: who ends the program does not wait for it.
+    _thread = threading.Thread(target=_run, args=(tuple(jobs),), name="Soft Pressure kernels", daemon=True)
     _thread.start()
 
 
-def progress() -> tuple[int, int, str]:
-    """Number of kernels that are ready, of all, and what happens. Helpers of kernels from files count as missing."""
-    kernels = _kernels()
-    return sum(1 for kernel in kernels if kernel.signatures), len(kernels), COMPILING if compile_count() else LOADING
-
-
-def prepare(solver: str = "IMPLICIT", options: MethodOptions = DEFAULTS) -> Iterator[tuple[int, int, str]]:
-    """Wait until all kernels of a method are ready, yielding (done, total, label) ten times a second.
+def prepare(jobs: Collection[Job]) -> Iterator[Progress]:
+    """Wait until these jobs are done, yielding ten times a second.
 
     A thread does the work; who stops iterating leaves it running. Raises what went wrong in it.
     """
-    while not is_prepared(solver, options):
-        start(solver, options)
+    while not is_prepared(jobs):
+        start(jobs)
         while _thread is not None and _thread.is_alive():
             _thread.join(_INTERVAL)
-            yield progress()
+            yield _progress
         if _failure is not None:
             raise _failure
-    total = len(_kernels())
-    yield total, total, "Solver is prepared"
 
 
 def compile_count() -> int:
     """How many kernels of this package were compiled in this process, not loaded; each type of arguments counts."""
-    return _compiles.count
+    return len(_compiles.names)
 
 
-def on_first_compile(call: Callable[[], None]) -> None:
-    """Have `call` called when a kernel is about to be compiled for the first time in this process."""
-    _compiles.call = call
+def compiled_names() -> list[str]:
+    """Those kernels, in the order they were compiled in."""
+    return _compiles.names
 
 
 class _Compiles(event.Listener):  # type: ignore[misc]
-    """Counts what numba compiles of this package."""
+    """Notes what numba compiles of this package."""
 
     def __init__(self) -> None:
-        self.count = 0
-        self.call: Callable[[], None] | None = None
+        self.names: list[str] = []
+        self.call: Callable[[], None] = lambda: None  # after each
 
     def on_start(self, found: event.Event) -> None:
-        if not found.data["dispatcher"].py_func.__module__.startswith(f"{__package__}."):
-            return
-        self.count += 1
-        if self.call is not None:
-            call, self.call = self.call, None
-            call()
+        pass
 
     def on_end(self, found: event.Event) -> None:
-        pass
+        function, package = found.data["dispatcher"].py_func, f"{__package__}."
+        if function.__module__.startswith(package):
+            self.names.append(f"{function.__module__.removeprefix(package)}.{function.__name__}")
+            self.call()
 
 
 _compiles = _Compiles()
 event.register("numba:compile", _compiles)
 
 
-def _method(solver: str, options: MethodOptions) -> _Method:
-    """A method by what it calls: how long a ramp is makes no difference, that there is one does."""
-    return solver, replace(options, ramp_time=float(options.ramp_time > 0.0), stiffest_spring=DEFAULTS.stiffest_spring)
-
-
-def _mark(method: _Method) -> Path | None:
-    """The file that marks a method as compiled: for this code, compiler and processor. None without the code's files.
-
-    Kernels beside the code count as kept, too: `numba.config.CACHE_DIR` is empty then.
-    """
-    here = Path(__file__).parent
-    digest = hashlib.blake2b(digest_size=8)
-    for part in (method, sys.version, numba.__version__, cpu_target.target_context.codegen().magic_tuple()):
-        digest.update(f"{part}\0".encode())
+def _run(jobs: tuple[Job, ...]) -> None:
+    global _failure, _progress
     try:
-        for path in sorted(here.rglob("*.py")):
-            found = path.stat()
-            digest.update(f"{path} {found.st_mtime_ns} {found.st_size}\0".encode())
-    except OSError:
-        return None
-    folder = Path(numba.config.CACHE_DIR) if numba.config.CACHE_DIR else here / "__pycache__"
-    return folder / f"softpressure_{method[0].lower()}_{digest.hexdigest()}.compiled"
-
-
-def _run(method: _Method) -> None:
-    global _failure
-    try:
-        _simulate_everything(*method)
+        missing = [job for job in jobs if not kernel_store.is_marked(job.name)]
+        if missing:
+            _compile_elsewhere(missing)
+        _progress = Progress(1.0, "Loading the solver")
+        for job in jobs:
+            simulate(job)
     except Exception as error:
         _failure = error
         return
-    _prepared.add(method)
-    mark = _mark(method)
-    if mark is not None:
-        with contextlib.suppress(OSError):  # then the next start prepares again
-            mark.touch()
+    _prepared.update(jobs)
 
 
-def _kernels() -> list[Dispatcher]:
-    """All kernels of this package; helpers that are inlined into others are never compiled by themselves."""
-    package = __package__ or ""
-    modules = [module for name, module in list(sys.modules.items()) if name.startswith(f"{package}.")]
-    found = {id(item): item for module in modules for item in vars(module).values() if isinstance(item, Dispatcher)}
-    return [item for item in found.values() if item.targetoptions.get("inline") != "always"]
+def _compile_elsewhere(jobs: list[Job]) -> None:
+    """Let another process compile, and say how long it is going to take."""
+    global _progress
+    expected = sum(_COSTS[job.part].seconds for job in jobs)
+    _progress = Progress(0.0, _compiling(expected))
+    asked = {
+        "path": [folder for folder in sys.path if folder],
+        "folder": str(kernel_store.user_folder()),
+        "jobs": [(job.part, job.solver, asdict(job.options)) for job in jobs],
+    }
+    processor, features = kernel_store.target()
+    kept = {key: value for key, value in os.environ.items() if not key.startswith(("NUMBA_", "PYTHON"))}
+    child = subprocess.Popen(
+        [sys.executable, str(Path(__file__).with_name("compile.py"))],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        encoding="utf-8",
+        creationflags=_NO_WINDOW,
+        env={**kept, "NUMBA_CPU_NAME": processor, "NUMBA_CPU_FEATURES": features},
+    )
+    assert child.stdin is not None and child.stdout is not None and child.stderr is not None
+    words = deque[str](maxlen=1)  # the last of its complaints
+    reader = threading.Thread(target=words.extend, args=(child.stderr,), daemon=True)
+    reader.start()
+    began = time.monotonic()
+    with child.stdin:
+        json.dump(asked, child.stdin)
+    for line in child.stdout:
+        share = float(line)
+        # at first as fast as the machine the costs were measured on, then as fast as this one
+        total = expected if share < 0.2 else (time.monotonic() - began) / share
+        _progress = Progress(share, _compiling(total * (1.0 - share)))
+    if child.wait():
+        reader.join()
+        raise SoftPressureError(f"Solver: compiling it failed. {''.join(words).strip()} Try again, or restart Blender.")
+
+
+def _compiling(seconds: float) -> str:
+    return f"Compiling the solver, once: about {max(5.0 * round(seconds / 5.0), 5.0):.0f} s left"
+
+
+def compile_jobs(jobs: list[Job], say: Callable[[float], None]) -> None:
+    """Compile what is in no file yet and mark it as kept; `say` is told the share that is done, 0 to 1."""
+    total = sum(_COSTS[job.part].seconds for job in jobs)
+    done = 0.0
+    for job in jobs:
+        cost, before = _COSTS[job.part], compile_count()
+
+        def tell(done: float = done, cost: "_Cost" = cost, before: int = before) -> None:
+            share = min((compile_count() - before) / cost.kernels, 1.0)
+            say((done + cost.seconds * share) / total)
+
+        _compiles.call = tell
+        simulate(job)
+        kernel_store.mark(job.name)
+        done += cost.seconds
+        say(done / total)
+
+
+def simulate(job: Job) -> None:
+    """A small scene in which every kernel of a job is called."""
+    with suppress(SoftPressureError):  # a method may refuse a scene or diverge in it
+        PARTS[job.part](functools.partial(World, solver=job.solver, options=job.options))
 
 
 #: Makes a world of a model, with the method to prepare.
 _WorldMaker = Callable[..., World]
-
-
-def _simulate_everything(solver: str, options: MethodOptions) -> None:
-    """Small scenes in which every kernel of a method is called."""
-    make = functools.partial(World, solver=solver, options=options)
-    for scene in (_skins, _solids, _solids_alone, _touch_itself, _jelly):
-        with contextlib.suppress(SoftPressureError):  # a method may refuse a scene or diverge in it
-            scene(make)
-    if solver == "IMPLICIT":
-        _leave_out()
 
 
 def _leave_out() -> None:
@@ -226,6 +297,8 @@ def _skins(make: _WorldMaker) -> None:
         except SoftPressureError:  # how it moves does not matter here
             world.reset()
     world.diagnostics()
+    if world.solver == "IMPLICIT":
+        _leave_out()
 
 
 def _solids(make: _WorldMaker) -> None:
@@ -296,3 +369,46 @@ def _box(side_count: int) -> tuple[FloatArray, IntArray]:
     quads = number.reshape(-1, 4)
     triangles = np.concatenate([quads[:, [0, 1, 2]], quads[:, [0, 2, 3]]]).astype(np.int32)
     return points / side_count, triangles
+
+
+def _flat(make: _WorldMaker) -> None:
+    """A loop of gas and a flat truss that meet above a floor, both in an upright plane."""
+    corners = np.array([(0.0, 0.0, 0.0), (1.0, 0.0, 0.0), (1.0, 0.0, 1.0), (0.0, 0.0, 1.0)])
+    around = [(0, 1), (1, 2), (2, 3), (3, 0)]
+    builder = ModelBuilder()
+    builder.add_loop("loop", corners, around, gauge_pressure=500.0, bend_modulus=0.01, pinned=[0])
+    builder.add_flat_truss("truss", corners + (0.1, 0.0, 1.001), around, cell_size=0.5)
+    builder.add_collider("floor", np.array([(-2.0, -2.0, -0.01), (2.0, -2.0, -0.01), (0.0, 3.0, -0.01)]), [(0, 1, 2)])
+    world = make(builder.build(), frame_rate=240.0, substeps=2)
+    world.advance_frame(FrameInput(pinned_positions={0: world.positions(0)[:1]}))
+    world.diagnostics()
+
+
+#: What scenes are made of, and a small scene of each: skins; skins that touch themselves; soft solids and trusses;
+#: loops and trusses in a plane; rigid bodies that are convex and of few faces, alone; all other rigid bodies, and
+#: attachments.
+PARTS: dict[str, Callable[[_WorldMaker], None]] = {
+    "SKIN": _skins,
+    "SELF_CONTACT": _touch_itself,
+    "LATTICE": _jelly,
+    "FLAT": _flat,
+    "RIGID": _solids_alone,
+    "COUPLED": _solids,
+}
+
+
+class _Cost(NamedTuple):
+    """What a part takes to compile with the default method; only for the time that is left."""
+
+    seconds: float
+    kernels: int
+
+
+_COSTS = {
+    "SKIN": _Cost(60.0, 200),
+    "SELF_CONTACT": _Cost(10.0, 20),
+    "LATTICE": _Cost(10.0, 20),
+    "FLAT": _Cost(10.0, 20),
+    "RIGID": _Cost(40.0, 100),
+    "COUPLED": _Cost(40.0, 100),
+}

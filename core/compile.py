@@ -1,0 +1,41 @@
+"""A process of its own that compiles kernels to files: run by `prepare.py`, and where the extension is built.
+
+It reads from its input what to compile, as JSON, and prints the share that is done, 0 to 1, line by line.
+"""
+
+import importlib.util
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+#: What the package is called in this process.
+ALIAS = "softpressure_core"
+
+
+def load_core() -> None:
+    """Put this folder into `sys.modules` as a package, whatever is above it."""
+    folder = Path(__file__).resolve().parent
+    spec = importlib.util.spec_from_file_location(
+        ALIAS, folder / "__init__.py", submodule_search_locations=[str(folder)]
+    )
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[ALIAS] = module
+    spec.loader.exec_module(module)
+
+
+def main(asked: dict[str, Any]) -> None:
+    """`path`: where modules are found; `folder`: where kernels are kept; `jobs`: part, solver and options of each."""
+    sys.path[:] = asked["path"]  # the folder of this file is no place to find modules in
+    load_core()
+    from softpressure_core import kernel_store, prepare  # type: ignore[import-not-found]
+    from softpressure_core.options import MethodOptions  # type: ignore[import-not-found]
+
+    kernel_store.use_folder(Path(asked["folder"]))
+    jobs = [prepare.Job(part, solver, MethodOptions(**options)) for part, solver, options in asked["jobs"]]
+    prepare.compile_jobs(jobs, lambda share: print(share, flush=True))
+
+
+if __name__ == "__main__":
+    main(json.load(sys.stdin))
