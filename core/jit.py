@@ -41,7 +41,7 @@ def kernel(function: F) -> F:
 
 def inline_kernel(function: F) -> F:
     """Compile a small scalar helper that is inlined into the kernels that call it."""
-    return _compiled(function, inline="always")
+    return _compiled(function)
 
 
 def parallel_kernel(function: F) -> F:
