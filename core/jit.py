@@ -40,8 +40,11 @@ def kernel(function: F) -> F:
 
 
 def inline_kernel(function: F) -> F:
-    """Compile a small scalar helper that is inlined into the kernels that call it."""
-    return _compiled(function)
+    """Compile a small scalar helper that LLVM inlines into the kernels that call it.
+
+    numba's `inline="always"` does so before types are known: each caller is then typed and lowered with a copy.
+    """
+    return _compiled(function, forceinline=True)
 
 
 def parallel_kernel(function: F) -> F:

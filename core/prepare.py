@@ -32,6 +32,8 @@ from .options import DEFAULTS, MethodOptions
 from .rigid.convex import convex_shapes
 from .world import FrameInput, World
 
+#: What happens where kernels are in no file yet, for those who wait.
+COMPILING = "Compiling the solver, once"
 #: How often progress is reported [s].
 _INTERVAL = 0.1
 _NO_WINDOW = getattr(subprocess, "CREATE_NO_WINDOW", 0)  # Windows only
@@ -231,7 +233,7 @@ def _compile_elsewhere(jobs: list[Job]) -> None:
 
 
 def _compiling(seconds: float) -> str:
-    return f"Compiling the solver, once: about {max(5.0 * round(seconds / 5.0), 5.0):.0f} s left"
+    return f"{COMPILING}: about {max(5.0 * round(seconds / 5.0), 5.0):.0f} s left"
 
 
 def compile_jobs(jobs: list[Job], say: Callable[[float], None]) -> None:

@@ -25,6 +25,7 @@ class SOFTPRESSURE_PT_simulation(bpy.types.Panel):
 
     def draw(self, context: Context) -> None:
         """Range, steps, buttons, state."""
+        engine.load_early()
         layout: Layout = self.layout
         scene = context.scene
         settings = scene.softpressure
@@ -42,9 +43,7 @@ class SOFTPRESSURE_PT_simulation(bpy.types.Panel):
         layout.progress(factor=status.cache_share(scene), text=f"Cache: {status.cache_text(scene)}")
         preparing = engine.preparing()
         if preparing:
-            done, total, label = preparing
-            layout.progress(factor=done / max(total, 1), text=f"{done} of {total} kernels")
-            draw_text(layout, context, f"{label}. Then play from the first frame.", "INFO")
+            layout.progress(factor=preparing.share, text=preparing.label)
         for sentence in status.notices(scene):
             draw_text(layout, context, sentence)
         if session.has_bodies(scene) and not scene.render.use_lock_interface:

@@ -84,7 +84,7 @@ def bake(file: Path, frames: tuple[int, int] | None = None, output: Path | None 
             said = -1
             for done, total, label in job:
                 if done != said and (done % 25 == 0 or done == total):
-                    print(f"softpressure: {scene.name}: {label} ({done} of {total})", flush=True)
+                    print(f"softpressure: {scene.name}: {label} ({done / total:.0%})", flush=True)
                     said = done
     bpy.ops.wm.save_as_mainfile(filepath=str(target), copy=True)
     return f"softpressure: saved {target}"

@@ -1,48 +1,84 @@
 """The door to the solver. Numba takes most of a second to import, so only files with bodies pay for it."""
 
 import functools
+import threading
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import TYPE_CHECKING
 
 import bpy
 
+from . import session
+
 if TYPE_CHECKING:
-    from ..core import MethodOptions
+    from ..core.prepare import Job, Progress as Preparation
 
 #: Done, total, what is being done.
-Progress = tuple[int, int, str]
+Progress = tuple[float, float, str]
 
-#: What the status bar says when a timeline that waited can go on.
-_READY = "Soft Pressure: the solver is ready. Play from the first frame"
+#: A convex hull of at most so many points has few enough faces for the impulse solver, whatever their shape.
+_FEW_POINTS = 18
+#: What a timeline waits for ends with this in the status bar.
+_READY = "Soft Pressure: the solver is ready"
 #: How often the status bar is renewed, and how long its last sentence stays [s].
-_SAY_EVERY, _SAY_END = 0.5, 10.0
+_SAY_EVERY, _SAY_END = 0.25, 5.0
+
+#: `session_uid` of the scenes that wait for their kernels.
+_waiting: set[int] = set()
 
 
 @functools.cache
 def engine() -> SimpleNamespace:
     """The modules that need the solver: `bodies`, `simulation`, `playback`, `bake`, `disk`; loaded on first use."""
-    _set_kernel_folder()
-    from ..core import prepare as kernels
+    _use_own_folder()
     from . import bake, bodies, disk, playback, simulation
 
-    kernels.on_first_compile(_tell_console)
     return SimpleNamespace(bake=bake, bodies=bodies, disk=disk, playback=playback, simulation=simulation)
 
 
+@functools.cache
+def load_early() -> None:
+    """Begin to load numba in a thread: whoever looks at the panels is going to need it."""
+
+    def load() -> None:
+        from .. import core  # noqa: F401
+
+    threading.Thread(target=load, name="Soft Pressure import", daemon=True).start()
+
+
+def parts_of(scene: bpy.types.Scene) -> set[str]:
+    """What a scene holds, as `core.prepare.PARTS` names it; rather too much where only its meshes would tell."""
+    parts = set()
+    for obj in session.objects(scene, "SOFT"):
+        settings = obj.softpressure
+        parts |= {"MEMBRANE": {"SKIN"}, "LOOP": {"FLAT"}, "TRUSS": {"FLAT", "LATTICE"}, "SOLID": {"LATTICE"}}[
+            settings.body_type
+        ]
+        if settings.self_collision and settings.body_type in {"MEMBRANE", "LOOP"}:
+            parts.add("SELF_CONTACT")
+        if settings.attach_to is not None:
+            parts.add("COUPLED")
+    for obj in session.objects(scene, "RIGID"):
+        is_simple = obj.softpressure.rigid_shape == "HULL" and len(obj.data.vertices) <= _FEW_POINTS
+        parts.add("RIGID" if is_simple and not obj.modifiers and not parts else "COUPLED")
+    return parts
+
+
 def is_prepared(scene: bpy.types.Scene) -> bool:
-    """Whether the kernels of a scene's method are ready; if not, that begins, and it is said."""
-    kernels, method = _kernels_of(scene)
-    if kernels.is_prepared(*method):
+    """Whether the kernels of a scene are ready; if not, that begins, and it is said."""
+    kernels, jobs = _kernels_of(scene)
+    if kernels.is_prepared(jobs):
         return True
-    kernels.start(*method)
+    kernels.start(jobs)
+    _waiting.add(scene.session_uid)
     if not bpy.app.timers.is_registered(_tell):
         bpy.app.timers.register(_tell, persistent=True)
     return False
 
 
-def preparing() -> Progress | None:
+def preparing() -> "Preparation | None":
     """How far the preparation is, None while there is none."""
     if not engine.cache_info().currsize:
         return None
@@ -52,15 +88,16 @@ def preparing() -> Progress | None:
 
 
 def prepare(scene: bpy.types.Scene) -> Iterator[Progress]:
-    """Wait until the kernels of a scene's method are ready, yielding meanwhile; raises what went wrong."""
-    kernels, method = _kernels_of(scene)
-    yield from kernels.prepare(*method)
+    """Wait until the kernels of a scene are ready, yielding meanwhile; raises what went wrong."""
+    kernels, jobs = _kernels_of(scene)
+    for share, label in kernels.prepare(jobs):
+        yield share, 1.0, label
 
 
 def what_to_prepare(scene: bpy.types.Scene) -> str:
-    """A sentence on what `prepare` is going to do, empty if there is nothing to do."""
-    kernels, method = _kernels_of(scene)
-    return "" if kernels.is_prepared(*method) else f"{kernels.COMPILING}."
+    """A sentence on what `prepare` is going to do, empty if it takes a moment only."""
+    kernels, jobs = _kernels_of(scene)
+    return "" if kernels.is_compiled(jobs) else f"{kernels.COMPILING}."
 
 
 def stop_telling() -> None:
@@ -71,28 +108,42 @@ def stop_telling() -> None:
             _say(None)
 
 
-def _kernels_of(scene: bpy.types.Scene) -> tuple[ModuleType, tuple[str, "MethodOptions"]]:
-    """The module that prepares kernels, and what it needs to know of a scene."""
+def _kernels_of(scene: bpy.types.Scene) -> tuple[ModuleType, "tuple[Job, ...]"]:
+    """The module that prepares kernels, and what it is to prepare for a scene."""
     engine()
     from ..core import prepare as kernels
     from . import method_options
 
-    return kernels, (scene.softpressure.solver, method_options.of(scene.softpressure))
+    settings = scene.softpressure
+    return kernels, kernels.jobs_for(parts_of(scene), settings.solver, method_options.of(settings))
 
 
 def _tell() -> float | None:
-    """Say in every window's status bar and in the panel what is being prepared, then how it ended."""
+    """Say in every window's status bar and in the panel what is being prepared, then let the timelines go on."""
     found = preparing()
     if found:
-        done, total, label = found
-        _say(f"Soft Pressure: {label}, {done} of {total} kernels")
+        _say(f"Soft Pressure: {found.label}")
         return _SAY_EVERY
     from ..core import prepare as kernels
 
     error = kernels.failure()
-    _say(f"Soft Pressure: the solver cannot be compiled: {error}" if error else _READY)
+    waiting = [scene for scene in bpy.data.scenes if scene.session_uid in _waiting]
+    _waiting.clear()
+    if error is None and not all([is_prepared(scene) for scene in waiting]):  # what another scene holds
+        return _SAY_EVERY
+    _say(f"Soft Pressure: {error}" if error else _READY)
     bpy.app.timers.register(_clear, first_interval=_SAY_END, persistent=True)
+    if error is None:
+        for scene in waiting:
+            _play_from_start(scene)
     return None
+
+
+def _play_from_start(scene: bpy.types.Scene) -> None:
+    """Let a timeline that was started meanwhile begin anew: nothing was simulated so far."""
+    windows = bpy.context.window_manager.windows
+    if any(window.scene == scene and window.screen.is_animation_playing for window in windows):
+        scene.frame_set(scene.softpressure.frame_start)
 
 
 def _clear() -> None:
@@ -110,21 +161,10 @@ def _say(sentence: str | None) -> None:
                 area.tag_redraw()
 
 
-def _tell_console() -> None:
-    """For those without a window, and for what was not prepared."""
-    from ..core import prepare as kernels
-
-    print(f"Soft Pressure: {kernels.COMPILING}.", flush=True)
-
-
-def _set_kernel_folder() -> None:
+def _use_own_folder() -> None:
     """Keep compiled kernels in the user's extension folder; beside the code they would be lost with every update."""
-    import numba
+    from ..core import kernel_store
 
     package = __package__.rpartition(".")[0]
-    try:
-        folder = bpy.utils.extension_path_user(package, path="numba", create=True)
-    except ValueError:  # loaded from a checkout, not installed as an extension: numba's own choice
-        return
-    if folder and Path(folder).is_dir():
-        numba.config.CACHE_DIR = folder
+    with suppress(ValueError):  # loaded from a checkout, not installed as an extension: beside the code
+        kernel_store.use_folder(Path(bpy.utils.extension_path_user(package, path="kernels")))

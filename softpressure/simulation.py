@@ -13,7 +13,7 @@ import numpy as np
 from ..core import SoftPressureError
 from ..core.cache import FrameCache
 from . import bodies, capture, disk, fingerprint, hold, playback, session, stages, xpbd_limits
-from .engine import Progress, is_prepared, prepare
+from .engine import Progress, is_prepared, prepare, what_to_prepare
 from .session import Session
 
 
@@ -131,9 +131,15 @@ def _can_step(scene: bpy.types.Scene) -> bool:
     """Whether a frame takes no longer than it must; begins to prepare if not.
 
     A window that compiles for a minute looks like a hang: the timeline waits, even to make a world at the first frame.
-    `simulate` comes here prepared.
+    Without a window it is waited for. `simulate` comes here prepared.
     """
-    return bpy.app.background or is_prepared(scene)
+    if bpy.app.background:
+        if sentence := what_to_prepare(scene):
+            print(f"Soft Pressure: {sentence}", flush=True)
+        for _ in prepare(scene):
+            pass
+        return True
+    return is_prepared(scene)
 
 
 def _sees_bodies(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, here: Session) -> bool:
