@@ -1,6 +1,6 @@
 """What compiling the solver costs: seconds and memory per kernel, largest first, into an empty folder.
 
-    python benchmarks/compile.py [--solver IMPLICIT] [--parts SKIN SELF_CONTACT] [--rows 25]
+python benchmarks/compile.py [--solver IMPLICIT] [--parts SKIN SELF_CONTACT] [--rows 25]
 """
 
 import argparse

@@ -26,14 +26,13 @@ def load_core() -> None:
 
 
 def main(asked: dict[str, Any]) -> None:
-    """`path`: where modules are found; `folder`: where kernels are kept; `jobs`: part, solver and options of each."""
+    """`path`: where modules are found; `folder`: where kernels are kept; `jobs`: what to compile."""
     sys.path[:] = asked["path"]  # the folder of this file is no place to find modules in
     load_core()
     from softpressure_core import kernel_store, prepare  # type: ignore[import-not-found]
-    from softpressure_core.options import MethodOptions  # type: ignore[import-not-found]
 
     kernel_store.use_folder(Path(asked["folder"]))
-    jobs = [prepare.Job(part, solver, MethodOptions(**options)) for part, solver, options in asked["jobs"]]
+    jobs = [prepare.Job(*job) for job in asked["jobs"]]
     prepare.compile_jobs(jobs, lambda share: print(share, flush=True))
 
 

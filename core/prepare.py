@@ -15,9 +15,8 @@ import time
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import suppress
-from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numba.core import event
@@ -30,6 +29,7 @@ from .errors import SoftPressureError
 from .model import FloatArray, IntArray, Model
 from .options import DEFAULTS, MethodOptions
 from .rigid.convex import convex_shapes
+from .solvers.choice import SOLVERS
 from .world import FrameInput, World
 
 #: What happens where kernels are in no file yet, for those who wait.
@@ -39,19 +39,29 @@ _INTERVAL = 0.1
 _NO_WINDOW = getattr(subprocess, "CREATE_NO_WINDOW", 0)  # Windows only
 
 
+#: Options that call other kernels, one by one; together they call no others.
+_CHOICES = {
+    "": DEFAULTS,
+    "BOUNDING_BOX": MethodOptions(volume="BOUNDING_BOX"),
+    "CENTRE_FAN": MethodOptions(volume="CENTRE_FAN"),
+    "VALENCE": MethodOptions(spread="VALENCE"),
+    "STEP_DAMPING": MethodOptions(step_damping=True, stiffest_spring=1e6),
+    "RAMP": MethodOptions(ramp_time=0.01),
+    "FEATURE_PARTICLES": MethodOptions(detection="FEATURE_PARTICLES"),
+}
+
+
 class Job(NamedTuple):
-    """A part of a scene that a method is prepared for."""
+    """A part of a scene that a method is prepared for, with all options at their defaults or one of them changed."""
 
     part: str  # a key of `PARTS`
     solver: str
-    options: MethodOptions
+    choice: str = ""  # a key of `_CHOICES`
 
     @property
     def name(self) -> str:
         """Tells it from other jobs, in the name of a file."""
-        changed = {key: value for key, value in asdict(self.options).items() if value != getattr(DEFAULTS, key)}
-        words = [self.solver, self.part, *(f"{key}={value}" for key, value in changed.items())]
-        return "+".join(words).lower().replace("_", "")
+        return ".".join(word.lower() for word in (self.solver, self.part, self.choice) if word)
 
 
 class Progress(NamedTuple):
@@ -68,17 +78,28 @@ _prepared: set[Job] = set()
 
 
 def jobs_for(parts: Collection[str], solver: str = "IMPLICIT", options: MethodOptions = DEFAULTS) -> tuple[Job, ...]:
-    """What to prepare for a scene with these parts (keys of `PARTS`), in a fixed order.
+    """What to prepare for a scene with these parts (keys of `PARTS`), in a fixed order."""
+    changed = {
+        options.volume,
+        options.spread,
+        options.detection,
+        "STEP_DAMPING" if options.step_damping else "",
+        "RAMP" if options.ramp_time > 0.0 else "",
+    }
+    jobs = [Job(part, solver) for part in PARTS if part in parts]
+    return (*jobs, *(Job("SKIN", solver, choice) for choice in _CHOICES if choice and choice in changed))
 
-    Options are told apart as far as they call other kernels: that there is a ramp, not how long it is.
-    """
-    options = replace(
-        options,
-        ramp_time=float(options.ramp_time > 0.0),
-        stiffest_spring=DEFAULTS.stiffest_spring,
-        step_error=DEFAULTS.step_error,
-    )
-    return tuple(Job(part, solver, options) for part in PARTS if part in parts)
+
+def all_jobs() -> list[Job]:
+    """For every scene with every method."""
+    return [
+        job
+        for solver in SOLVERS
+        for job in (
+            *(Job(part, solver) for part in PARTS),
+            *(Job("SKIN", solver, choice) for choice in _CHOICES if choice),
+        )
+    ]
 
 
 def parts_of(model: Model) -> set[str]:
@@ -201,7 +222,7 @@ def _compile_elsewhere(jobs: list[Job]) -> None:
     asked = {
         "path": [folder for folder in sys.path if folder],
         "folder": str(kernel_store.user_folder()),
-        "jobs": [(job.part, job.solver, asdict(job.options)) for job in jobs],
+        "jobs": jobs,
     }
     processor, features = kernel_store.target()
     kept = {key: value for key, value in os.environ.items() if not key.startswith(("NUMBA_", "PYTHON"))}
@@ -257,11 +278,11 @@ def compile_jobs(jobs: list[Job], say: Callable[[float], None]) -> None:
 def simulate(job: Job) -> None:
     """A small scene in which every kernel of a job is called."""
     with suppress(SoftPressureError):  # a method may refuse a scene or diverge in it
-        PARTS[job.part](functools.partial(World, solver=job.solver, options=job.options))
+        PARTS[job.part](functools.partial(World, solver=job.solver, options=_CHOICES[job.choice]))
 
 
 #: Makes a world of a model, with the method to prepare.
-_WorldMaker = Callable[..., World]
+_WorldMaker = functools.partial[World]
 
 
 def _leave_out() -> None:
@@ -277,7 +298,7 @@ def _leave_out() -> None:
 def _skins(make: _WorldMaker) -> None:
     """Two boxes of skin that overlap, on a floor that moves."""
     positions, triangles = _box(8)
-    builder = ModelBuilder()
+    builder = ModelBuilder(ambient_pressure=0.0)
     for height in (0.0, 0.95):  # they overlap
         builder.add_membrane(
             f"box {height}",
@@ -299,7 +320,7 @@ def _skins(make: _WorldMaker) -> None:
         except SoftPressureError:  # how it moves does not matter here
             world.reset()
     world.diagnostics()
-    if world.solver == "IMPLICIT":
+    if _is_default(make):
         _leave_out()
 
 
@@ -318,7 +339,7 @@ def _solids(make: _WorldMaker) -> None:
     builder.attach_to_membrane(1, [1], 0)
     corners = np.array([(-2.0, -2.0, 0.0), (4.0, -2.0, 0.0), (0.0, 6.0, 0.0)])
     builder.add_collider("floor", corners, np.array([(0, 1, 2)]))
-    world = make(builder.build(), frame_rate=120.0, substeps=1)
+    world = make(builder.build(), frame_rate=120.0, substeps=1 if _is_default(make) else 40)
     for height in (0.0, 0.0, 0.001):
         world.advance_frame(FrameInput(collider_positions={0: corners + (0.0, 0.0, height)}))
 
@@ -350,6 +371,11 @@ def _jelly(make: _WorldMaker) -> None:
     """A soft solid on a floor; in the second substep the record is that of the first."""
     builder = ModelBuilder()
     builder.add_solid("jelly", *_box(1), cell_size=0.5, pinned=[0])
+    radius = _particle_radius(make)
+    positions, triangles = _box(1)
+    builder.add_solid(
+        "truss", positions + (0.2, 0.0, 1.001), triangles, kind="TRUSS", cell_size=0.5, particle_radius=radius
+    )
     builder.add_collider("floor", np.array([(-2.0, -2.0, -0.01), (2.0, -2.0, -0.01), (0.0, 3.0, -0.01)]), [(0, 1, 2)])
     world = make(builder.build(), frame_rate=240.0, substeps=2)
     world.advance_frame(FrameInput(pinned_positions={0: world.positions(0)[:1]}))
@@ -373,13 +399,23 @@ def _box(side_count: int) -> tuple[FloatArray, IntArray]:
     return points / side_count, triangles
 
 
+def _is_default(make: _WorldMaker) -> bool:
+    return bool(make.keywords["solver"] == "IMPLICIT")
+
+
+def _particle_radius(make: _WorldMaker) -> float:
+    """Share of a truss's cells; the default method has no particles."""
+    return 0.0 if _is_default(make) else 0.4
+
+
 def _flat(make: _WorldMaker) -> None:
     """A loop of gas and a flat truss that meet above a floor, both in an upright plane."""
     corners = np.array([(0.0, 0.0, 0.0), (1.0, 0.0, 0.0), (1.0, 0.0, 1.0), (0.0, 0.0, 1.0)])
     around = [(0, 1), (1, 2), (2, 3), (3, 0)]
+    radius = _particle_radius(make)
     builder = ModelBuilder()
     builder.add_loop("loop", corners, around, gauge_pressure=500.0, bend_modulus=0.01, pinned=[0])
-    builder.add_flat_truss("truss", corners + (0.1, 0.0, 1.001), around, cell_size=0.5)
+    builder.add_flat_truss("truss", corners + (0.1, 0.0, 1.001), around, cell_size=0.5, particle_radius=radius)
     builder.add_collider("floor", np.array([(-2.0, -2.0, -0.01), (2.0, -2.0, -0.01), (0.0, 3.0, -0.01)]), [(0, 1, 2)])
     world = make(builder.build(), frame_rate=240.0, substeps=2)
     world.advance_frame(FrameInput(pinned_positions={0: world.positions(0)[:1]}))

@@ -13,7 +13,8 @@ import bpy
 from . import session
 
 if TYPE_CHECKING:
-    from ..core.prepare import Job, Progress as Preparation
+    from ..core.prepare import Job
+    from ..core.prepare import Progress as Preparation
 
 #: Done, total, what is being done.
 Progress = tuple[float, float, str]
@@ -129,7 +130,7 @@ def _tell() -> float | None:
     error = kernels.failure()
     waiting = [scene for scene in bpy.data.scenes if scene.session_uid in _waiting]
     _waiting.clear()
-    if error is None and not all([is_prepared(scene) for scene in waiting]):  # what another scene holds
+    if error is None and [scene for scene in waiting if not is_prepared(scene)]:  # another one was ready first
         return _SAY_EVERY
     _say(f"Soft Pressure: {error}" if error else _READY)
     bpy.app.timers.register(_clear, first_interval=_SAY_END, persistent=True)

@@ -8,7 +8,6 @@ those of `core/forces`; nothing is added to them here.
 """
 
 import numpy as np
-from numba import prange
 
 from ...forces.attachment import evaluate_attachments, turned_offsets
 from ...forces.bend import bend_force
@@ -16,7 +15,7 @@ from ...forces.bodies import evaluate_bodies
 from ...forces.gas import evaluate_gas
 from ...forces.stretch import stretch_force
 from ...forces.tetrahedra import tetrahedron_force
-from ...jit import parallel_kernel
+from ...jit import kernel
 from ...lanes import load3, store3, triple
 from ...model import FloatArray, Model
 from ...options import DEFAULTS, MethodOptions
@@ -99,13 +98,13 @@ class SoftForces:
             np.add.at(force, row + 1, np.cross(arm[solid], pull[~soft]))
 
 
-@parallel_kernel
+@kernel
 def gather_forces(
     x, mass, gravity, edges, hinges, chunks, tension, hinge_force, pressure, volume_gradient, tetrahedra, squeezed,
     tetrahedron_gradient, force,
 ):  # fmt: skip
     """Gravity, springs, bending, tetrahedra and gas on every vertex [N]."""
-    for chunk in prange(chunks.body.shape[0]):
+    for chunk in range(chunks.body.shape[0]):
         p = pressure[chunks.body[chunk]]
         for i in range(chunks.start[chunk], chunks.start[chunk + 1]):
             total = stretch_force(i, load3(x, 3 * i), x, edges, tension) + p * load3(volume_gradient, 3 * i)

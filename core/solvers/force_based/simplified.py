@@ -15,15 +15,13 @@ term, and F contains it. Without it both steps are less stable than the explicit
 
 from math import sqrt
 
-from numba import prange
-
-from ...jit import parallel_kernel
+from ...jit import kernel
 
 
-@parallel_kernel
+@kernel
 def stiffness_at_vertices(edges, chunks, total):
     """K_i: sum of the spring constants at each vertex [N/m]."""
-    for chunk in prange(chunks.body.shape[0]):
+    for chunk in range(chunks.body.shape[0]):
         for i in range(chunks.start[chunk], chunks.start[chunk + 1]):
             k = 0.0
             for q in range(edges.vertex_start[i], edges.vertex_start[i + 1]):
@@ -31,10 +29,10 @@ def stiffness_at_vertices(edges, chunks, total):
             total[i] = k
 
 
-@parallel_kernel
+@kernel
 def add_spring_damping(v, edges, chunks, h, force):
     """Add eq. 12, h sum_j k_ij (v_j - v_i) [N], to the force on every vertex; v velocities [m/s]."""
-    for chunk in prange(chunks.body.shape[0]):
+    for chunk in range(chunks.body.shape[0]):
         for i in range(chunks.start[chunk], chunks.start[chunk + 1]):
             for q in range(edges.vertex_start[i], edges.vertex_start[i + 1]):
                 j = edges.vertex_other[q]
@@ -44,10 +42,10 @@ def add_spring_damping(v, edges, chunks, h, force):
                 force[i, 2] += share * (v[j, 2] - v[i, 2])
 
 
-@parallel_kernel
+@kernel
 def kang_change(force, earlier, mass, stiffness, edges, chunks, h, change):
     """dv of eq. 21 [m/s], shape (vertex_count, 3); `earlier` = |dv| of the step before [m/s], shape (vertex_count,)."""
-    for chunk in prange(chunks.body.shape[0]):
+    for chunk in range(chunks.body.shape[0]):
         for i in range(chunks.start[chunk], chunks.start[chunk + 1]):
             sx = sy = sz = 0.0
             for q in range(edges.vertex_start[i], edges.vertex_start[i + 1]):
@@ -62,10 +60,10 @@ def kang_change(force, earlier, mass, stiffness, edges, chunks, h, change):
             change[i, 2] = (force[i, 2] * h + h * h * sz) * slowed
 
 
-@parallel_kernel
+@kernel
 def mesit_change(force, earlier, mass, stiffness, chunks, h, change):
     """dv of eq. 24 [m/s], shape (vertex_count, 3); `earlier` = |dv| of the step before [m/s], shape (vertex_count,)."""
-    for chunk in prange(chunks.body.shape[0]):
+    for chunk in range(chunks.body.shape[0]):
         for i in range(chunks.start[chunk], chunks.start[chunk + 1]):
             fx, fy, fz = force[i, 0], force[i, 1], force[i, 2]
             size = sqrt(fx * fx + fy * fy + fz * fz)

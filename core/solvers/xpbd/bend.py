@@ -9,10 +9,8 @@ a resultant nor a torque, so momentum and angular momentum stay.
 
 from typing import Any, NamedTuple
 
-from numba import prange
-
 from ...forces.bend import hinge_energy
-from ...jit import kernel, parallel_kernel
+from ...jit import kernel
 
 
 class HingeRows(NamedTuple):
@@ -44,7 +42,7 @@ def project_hinges(first, last, order, x, inverse_mass, hinges, inverse_time2, t
             x[i, 2] += w * force[h, slot, 2]
 
 
-@parallel_kernel
+@kernel
 def project_bend(x, inverse_mass, hinges, rows, time, turn, force):
     """Project all hinges once; `turn` and `force` are scratch of `forces.bend`, `time` the substep [s]."""
     inverse_time2 = 1.0 / (time * time)
@@ -57,7 +55,7 @@ def project_bend(x, inverse_mass, hinges, rows, time, turn, force):
                 turn, force,
             )  # fmt: skip
         else:
-            for task in prange(count):
+            for task in range(count):
                 project_hinges(
                     rows.task_start[first + task], rows.task_start[first + task + 1], rows.order, x, inverse_mass,
                     hinges, inverse_time2, turn, force,

@@ -15,10 +15,9 @@ The sums of G_i and of x_i cross G_i vanish on a closed surface: momentum and an
 from math import sqrt
 
 import numpy as np
-from numba import prange
 
 from ...forces.gas import SMALLEST_VOLUME_SHARE
-from ...jit import kernel, parallel_kernel
+from ...jit import kernel
 from ...lanes import fused, lane, load4, rotated, spread, spread_lane3, store4, sum_spread, triple
 from ...plane import hold_in_plane
 from .move import predict
@@ -66,7 +65,7 @@ def add_triangles(first, last, places, rows, gradient):
         store4(gradient, k, load4(gradient, k) + share)
 
 
-@parallel_kernel
+@kernel
 def predict_and_measure(
     x, v, fall, time, lying, body_point_start, chunks, block_chunk, triangles, task_start, launch_start, rest_volume,
     gas, ambient, start, rows, gradient, chunk_sums, impulse, pairs, pair_normal, volume_share,
@@ -79,7 +78,7 @@ def predict_and_measure(
     and of S. Flat bodies (`pairs`, `pair_normal`: see `Flat`) have only the triangles of their strips, whose area
     vectors lie in the plane: caps would make V `volume_share` times as large, and move nothing within the plane.
     """
-    for block in prange(block_chunk.shape[0] - 1):
+    for block in range(block_chunk.shape[0] - 1):
         first, last = chunks.start[block_chunk[block]], chunks.start[block_chunk[block + 1]]
         predict(first, last, x, v, fall, time, lying[chunks.body[block_chunk[block]]], start, rows)
         gradient[first:last] = 0.0
@@ -90,10 +89,10 @@ def predict_and_measure(
         if count == 1:
             add_triangles(task_start[begin], task_start[begin + 1], triangles, rows, gradient)
         else:
-            for task in prange(count):
+            for task in range(count):
                 add_triangles(task_start[begin + task], task_start[begin + task + 1], triangles, rows, gradient)
     hold_in_plane(pairs, pair_normal, gradient)
-    for c in prange(chunks.body.shape[0]):
+    for c in range(chunks.body.shape[0]):
         origin = load4(rows, np.uint32(4 * body_point_start[chunks.body[c]]))
         volume = spread(0.0)
         steepness = spread(0.0)

@@ -7,11 +7,9 @@ while its numbers are at hand. A plane that stands still is set up once for all 
 
 from math import sqrt
 
-from numba import prange
-
 from ...collide.features import FLATTEST_FACE
 from ...collide.narrow import measure, settle
-from ...jit import kernel, parallel_kernel
+from ...jit import kernel
 from ...lanes import fused, lane, load3, rotated, spread, triple
 from .looking import (
     DONE,
@@ -55,7 +53,7 @@ def changes_side(x, start, triangles, triangle, point):
     return not old * new > 0.0 and old != 0.0
 
 
-@parallel_kernel
+@kernel
 def press_lone(
     x, start, still, chunk_row, alone, busy, ahead, behind, triangles, triangle_neighbour, points, kind, triangle,
     bodies, thickness, friction, side, facing, local, weights, normal, distance, gap, feature, inverse_mass, mass,
@@ -67,7 +65,7 @@ def press_lone(
     are marked DONE with lambda [kg m] in `reached`; where a vertex has several, or is busy, they are marked SWEPT.
     Per chunk: `pushed`, the longest push [m], and `doubt`, whether a vertex may have passed through a face, or is left.
     """
-    for c in prange(chunks.body.shape[0]):
+    for c in range(chunks.body.shape[0]):
         pushed[c] = 0.0
         doubt[c] = False
         if chunk_row[c] < chunk_row[c + 1]:

@@ -7,12 +7,10 @@ Rows of a vertex that has none but with given triangles stand alone: `lone.py` t
 looked at here.
 """
 
-import numba
-
 from ...collide.contacts import EDGE_EDGE, POINT_TRIANGLE
 from ...collide.edge_gaps import evaluate_edge
 from ...collide.narrow import measure, settle
-from ...jit import kernel, parallel_kernel
+from ...jit import kernel
 from .swept import NEVER, cross_edges, cross_triangle
 
 CHUNK = 128  # rows per unit of parallel work
@@ -95,7 +93,7 @@ def choose_run(
     return chosen
 
 
-@parallel_kernel
+@kernel
 def look_at_points(
     x, before, of_points, others, ahead, behind, back, triangles, triangle_neighbour, points, kind, triangle, bodies,
     thickness, side, facing, offset, local, weights, normal, distance, gap, feature, far, crossed, lack, mark, reached,
@@ -103,7 +101,7 @@ def look_at_points(
     """Geometry at x of the rows of points in the first places of `others`, those that were passed through since
     `before`, and what presses. Rows of one point are worked on together, by the chunk in which they begin.
     """
-    for chunk in numba.prange((of_points + CHUNK - 1) // CHUNK):
+    for chunk in range((of_points + CHUNK - 1) // CHUNK):
         place, stop = chunk * CHUNK, min(of_points, (chunk + 1) * CHUNK)
         while place > 0 and place < stop and points[others[place], 0] == points[others[place - 1], 0]:
             place += 1
@@ -134,13 +132,13 @@ def look_at_points(
             choose_run(begin, end, points, bodies, kind, side, thickness, gap, crossed, back, lack, mark)
 
 
-@parallel_kernel
+@kernel
 def look_at_edges(
     x, before, first, last, others, ahead, behind, points, kind, bodies, apex, soft, thickness, side, share, weights,
     normal, distance, gap, wanted, far, crossed, lack, mark, reached,
 ):  # fmt: skip
     """`look_at_points` for the rows of edges, in the places first .. last - 1 of `others`."""
-    for chunk in numba.prange((last - first + CHUNK - 1) // CHUNK):
+    for chunk in range((last - first + CHUNK - 1) // CHUNK):
         for place in range(first + chunk * CHUNK, min(last, first + (chunk + 1) * CHUNK)):
             row = others[place]
             crossed[row], mark[row], reached[row] = NEVER, IDLE, 0.0

@@ -10,9 +10,8 @@ of `spin.py`.
 from math import isfinite, sqrt
 
 import numpy as np
-from numba import prange
 
-from ...jit import kernel, parallel_kernel
+from ...jit import kernel
 from ...lanes import fused, lane, larger, load3, rotated, spread, store3, store4, sum_spread, triple, with_lane3
 
 
@@ -34,14 +33,14 @@ def predict(first, last, x, v, fall, time, lies, start, rows):
         store4(rows, row, with_lane3(here, w))
 
 
-@parallel_kernel
+@kernel
 def set_velocities(x, start, inverse_mass, fall, time, body_point_start, chunks, lying, spin, v, moves, squares):
     """v from where the vertices went; `lying` as at the prediction, `spin` of each body from `lacking_spin`.
 
     Of each chunk: `moves`, no less than the longest way of its vertices [m]; `squares`, shape (chunk_count, 2), the
     sums of |x - x of the body's first vertex|^2 and of |v|^2.
     """
-    for c in prange(chunks.body.shape[0]):
+    for c in range(chunks.body.shape[0]):
         body = chunks.body[c]
         share = 0.0 if lying[body] else 0.5 * time
         change = triple(share * fall[0], share * fall[1], share * fall[2])

@@ -9,13 +9,12 @@ skin gets the rotation that it lacks, as `momentum.py` does for the implicit sol
 from math import sqrt
 
 import numpy as np
-from numba import prange
 
-from ...jit import kernel, parallel_kernel
+from ...jit import kernel
 from ...lanes import fused, lane, larger, load3, rotated, spread, store3, sum_spread, triple
 
 
-@parallel_kernel
+@kernel
 def measure_spin(start, rows, v, mass, fall, time, body_point_start, chunks, lying, sums, x, moves):
     """Write the positions in `rows` (`rows.py`) back to x, and measure what the projections have done.
 
@@ -23,7 +22,7 @@ def measure_spin(start, rows, v, mass, fall, time, body_point_start, chunks, lyi
     about the body's first vertex at the start (linear momentum is the same before and after, so the point does not
     matter), then the moments of mass as in `moments_of_chunk`. `moves` as in `move.set_velocities`.
     """
-    for c in prange(chunks.body.shape[0]):
+    for c in range(chunks.body.shape[0]):
         first_vertex = np.uint32(body_point_start[chunks.body[c]])
         origin = load3(start, np.uint32(3) * first_vertex)
         share = time if lying[chunks.body[c]] else 0.5 * time
@@ -53,14 +52,14 @@ def measure_spin(start, rows, v, mass, fall, time, body_point_start, chunks, lyi
         store_moments(c, total, first, square, mixed, sums)
 
 
-@parallel_kernel
+@kernel
 def take_step(start, x, step, mass, time, chunks, sums):
     """Move the vertices, which contacts or attachments push by `step` [m], shape (vertex_count, 3), and add what is
     lost to `sums`.
 
     The torque is that at x, sum m x cross step / h; velocities from positions give step cross (x - start) besides.
     """
-    for c in prange(chunks.body.shape[0]):
+    for c in range(chunks.body.shape[0]):
         lost = spread(0.0)
         for vertex in range(chunks.start[c], chunks.start[c + 1]):
             i = np.uint32(vertex)
@@ -76,10 +75,10 @@ def take_step(start, x, step, mass, time, chunks, sums):
         sums[c, 2] += lane(lost, 2)
 
 
-@parallel_kernel
+@kernel
 def measure_moments(x, start, mass, body_point_start, chunks, sums):
     """`moments_of_chunk` of all chunks."""
-    for c in prange(chunks.body.shape[0]):
+    for c in range(chunks.body.shape[0]):
         moments_of_chunk(c, x, start, mass, body_point_start, chunks, sums)
 
 

@@ -8,11 +8,10 @@ begin, so that its gap is negative and it is pushed back to where it came from. 
 import math
 
 import numpy as np
-from numba import prange
 
 from ...collide.contacts import EDGE_EDGE, POINT_TRIANGLE
 from ...collide.features import closest_on_edges, closest_on_triangle, signed_volume
-from ...jit import kernel, parallel_kernel
+from ...jit import kernel
 from ...lanes import lane, larger, load3, spread, sum_spread
 
 #: Time of crossing of a row that is not crossed.
@@ -24,7 +23,7 @@ EDGE_HALVINGS = 12
 EDGE_MEETS = 0.05
 
 
-@parallel_kernel
+@kernel
 def find_crossed(
     before, after, listed, rows, points, kind, side, bodies, far, ahead, near, weights, normal, gap, crossed
 ):  # fmt: skip
@@ -36,7 +35,7 @@ def find_crossed(
     Crossed rows get their `weights`, `normal` and (negative) `gap` at the positions `after` [m].
     """
     found = 0
-    for chunk in prange((listed + CHUNK - 1) // CHUNK):
+    for chunk in range((listed + CHUNK - 1) // CHUNK):
         for place in range(chunk * CHUNK, min(listed, (chunk + 1) * CHUNK)):
             row = rows[place]
             crossed[row] = NEVER

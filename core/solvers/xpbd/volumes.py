@@ -8,10 +8,8 @@ zero and have no moment: momentum and angular momentum stay.
 
 from typing import Any, NamedTuple
 
-from numba import prange
-
 from ...forces.tetrahedra import tetrahedron_gradient
-from ...jit import kernel, parallel_kernel
+from ...jit import kernel
 
 
 class TetrahedronRows(NamedTuple):
@@ -41,7 +39,7 @@ def project_tetrahedra(first, last, order, x, inverse_mass, tetrahedra, inverse_
             x[i, 2] += w * gradient[t, slot, 2]
 
 
-@parallel_kernel
+@kernel
 def project_volumes(x, inverse_mass, tetrahedra, rows, time, gradient):
     """Project all tetrahedra once; `gradient` is scratch, shape (count, 4, 3), `time` the substep [s]."""
     inverse_time2 = 1.0 / (time * time)
@@ -54,7 +52,7 @@ def project_volumes(x, inverse_mass, tetrahedra, rows, time, gradient):
                 inverse_time2, gradient,
             )  # fmt: skip
         else:
-            for task in prange(count):
+            for task in range(count):
                 project_tetrahedra(
                     rows.task_start[first + task], rows.task_start[first + task + 1], rows.order, x, inverse_mass,
                     tetrahedra, inverse_time2, gradient,
