@@ -1,11 +1,13 @@
 """Everything this project can check or make, each as one nox session; see README.md.
 
-`nox -s tests` queues every check and ends with one line per Blender; `nox -s demo` makes the sample pictures;
+`nox -s tests` queues every check and ends with one line per Blender; `nox -s slow` queues what takes longer, before a
+release; `nox -s demo` makes the sample pictures;
 `nox -s papers` repeats the experiments of the papers; `nox -s bench` runs the benchmarks beside other engines;
 `nox -s build` makes the zips of all platforms.
 """
 
 import os
+import platform
 import shutil
 import subprocess
 import xml.etree.ElementTree as ElementTree
@@ -20,6 +22,8 @@ nox.options.download_python = "never"
 
 ROOT = Path(__file__).resolve().parent
 RESULTS = ROOT / "build" / "results"
+#: Which runs `summary` asks for, one name per line.
+EXPECTED = RESULTS / "expected.txt"
 PYPROJECT = nox.project.load_toml(ROOT / "pyproject.toml")
 
 # bpy wheel: (its Python, the numpy that this Blender ships)
@@ -34,8 +38,20 @@ SYSTEM_LIBRARIES = (
 )
 DEMO_BLENDER = "5.0.1"
 SAMPLE_BLENDER = "4.2.23"
-BLENDER_TESTS = ["tests/test_package.py", "tests/test_install.py"]
-BLENDER_TESTS += sorted(str(path.relative_to(ROOT)) for path in ROOT.glob("tests/test_bpy_*.py"))
+#: In this one the whole adapter is tested by `tests`, in the others the tests marked `smoke`.
+WHOLE_BLENDER = "5.0.1"
+#: What the zip holds, and that it installs, is tested in these: one of each Python.
+ZIP_BLENDERS = (WHOLE_BLENDER, "5.2.3")
+ZIP_TESTS = ["tests/test_package.py", "tests/test_install.py"]
+ADAPTER_TESTS = sorted(path.relative_to(ROOT).as_posix() for path in ROOT.glob("tests/test_bpy_*.py"))
+EXTRA_TESTS = ["tests/test_experiments.py", "tests/test_benchmarks.py"]
+#: Kernels are kept between runs, and shared by all Blenders of a Python: none ever is of other sources. What tests
+#: compile themselves is for the same processor as what the extension compiles.
+KERNELS = {
+    "NUMBA_CACHE_DIR": str(ROOT / "build" / "kernels"),
+    "NUMBA_CPU_NAME": "apple-m1" if platform.machine() == "arm64" else "x86-64-v3",
+    "NUMBA_CPU_FEATURES": "",
+}
 
 
 def find_python(version: str) -> Path | None:
@@ -74,19 +90,40 @@ def run_pytest(session: nox.Session, run_name: str, *arguments: str, **env: str)
     RESULTS.mkdir(parents=True, exist_ok=True)
     report = RESULTS / f"{run_name}.xml"
     report.unlink(missing_ok=True)
-    # Kernels are compiled anew in every run, as they are on a user's first start.
-    cache = Path(session.create_tmp()).resolve() / "numba"
-    shutil.rmtree(cache, ignore_errors=True)
-    command = ["pytest", f"--junitxml={report}", "--durations=5", *arguments, *session.posargs]
-    session.run(*command, env={"NUMBA_CACHE_DIR": str(cache), **env})
+    command = ["pytest", f"--junitxml={report}", "--durations=10", *arguments, *session.posargs]
+    session.run(*command, env={**KERNELS, **env})
+
+
+def warm_up(session: nox.Session, **env: str) -> None:
+    """Compile what is in no file yet, so that test processes do not do so side by side."""
+    session.run("python", "tests/warm.py", env={**KERNELS, **env})
+
+
+def queue(session: nox.Session, sessions: list[str]) -> None:
+    """Run these sessions and then the summary, which asks for the results of all but `lint`."""
+    shutil.rmtree(RESULTS, ignore_errors=True)
+    RESULTS.mkdir(parents=True)
+    EXPECTED.write_text("".join(f"{run_name(name)}\n" for name in sessions if name != "lint"), encoding="utf-8")
+    for name in [*sessions, "summary"]:
+        session.notify(name)
+
+
+def run_name(session_name: str) -> str:
+    """The name of a session's results: `blender-5.0.1` of `blender(5.0.1)`."""
+    return session_name.replace("(", "-").rstrip(")")
 
 
 @nox.session(python=False)
 def tests(session: nox.Session) -> None:
-    """All tests: queues every check, then the summary."""
-    shutil.rmtree(RESULTS, ignore_errors=True)
-    for name in ["lint", "core", *(f"blender({version})" for version in BLENDERS), "summary"]:
-        session.notify(name)
+    """All tests but the slow ones: queues every check, then the summary."""
+    queue(session, ["lint", "core", *(f"blender({version})" for version in BLENDERS)])
+
+
+@nox.session(python=False)
+def slow(session: nox.Session) -> None:
+    """What `tests` leaves out, before a release: queues slow tests, experiments, benchmarks and the other Blenders."""
+    others = [version for version in BLENDERS if version != WHOLE_BLENDER]
+    queue(session, ["core_slow", "extras", *(f"whole_blender({version})" for version in others)])
 
 
 @nox.session(python="3.11")
@@ -103,26 +140,64 @@ def lint(session: nox.Session) -> None:
     session.run("mypy", "-p", "softpressure_ext", env={"MYPYPATH": str(alias.parent)})
 
 
+def run_core(session: nox.Session, marked: str) -> None:
+    """Tests that need no Blender, on two processes."""
+    session.install(*group("core"))
+    warm_up(session)
+    left_out = [f"--ignore={path}" for path in [*ZIP_TESTS, *ADAPTER_TESTS, *EXTRA_TESTS]]
+    run_pytest(session, session.name, "-n2", "-m", marked, "tests", *left_out)
+
+
 @nox.session(python="3.11")
 def core(session: nox.Session) -> None:
     """The tests that need no Blender."""
+    run_core(session, "not slow")
+
+
+@nox.session(python="3.11")
+def core_slow(session: nox.Session) -> None:
+    """The slow ones of the tests that need no Blender."""
+    run_core(session, "slow")
+
+
+@nox.session(python="3.11")
+def extras(session: nox.Session) -> None:
+    """The tests of experiments and benchmarks."""
     session.install(*group("core"))
-    needs_blender = [f"--ignore={path}" for path in BLENDER_TESTS]
-    run_pytest(session, "core", "tests", *needs_blender)
+    warm_up(session)
+    run_pytest(session, session.name, "-n2", "-m", "slow or not slow", *EXTRA_TESTS)
 
 
 @nox.session
 @nox.parametrize("python,blender", [(python, version) for version, (python, _) in BLENDERS.items()], ids=BLENDERS)
 def blender(session: nox.Session, blender: str) -> None:
     """One Blender: the zip is built, looked into, installed and removed; then the tests of the Blender side."""
-    install_blender(session, blender)
+    chosen = [] if blender == WHOLE_BLENDER else ["-k", "smoke or test_package or test_install"]
+    zip_tests = ZIP_TESTS if blender in ZIP_BLENDERS else []
+    run_blender(session, blender, *chosen, *zip_tests, *ADAPTER_TESTS)
+
+
+@nox.session
+@nox.parametrize(
+    "python,blender",
+    [(python, version) for version, (python, _) in BLENDERS.items() if version != WHOLE_BLENDER],
+    ids=[version for version in BLENDERS if version != WHOLE_BLENDER],
+)
+def whole_blender(session: nox.Session, blender: str) -> None:
+    """All tests of zip and adapter in a Blender in which `tests` runs some."""
+    run_blender(session, blender, "-m", "slow or not slow", *ZIP_TESTS, *ADAPTER_TESTS)
+
+
+def run_blender(session: nox.Session, version: str, *arguments: str) -> None:
+    """Build the zip with a Blender, then run pytest in it."""
+    install_blender(session, version)
     make_zips(session, "current")
     # numba comes from the wheels of the zip and not from this environment, where it would hide a broken zip.
     solver = Path(session.create_tmp()).resolve() / "solver"
     shutil.rmtree(solver, ignore_errors=True)
     from_zip = ["--quiet", "--no-deps", "--no-index", "--find-links=wheels", f"--target={solver}"]
     session.run("python", "-m", "pip", "install", *from_zip, *group("solver"))
-    run_pytest(session, f"blender-{blender}", *BLENDER_TESTS, PYTHONPATH=str(solver))
+    run_pytest(session, run_name(session.name), *arguments, PYTHONPATH=str(solver))
 
 
 def install_blender(session: nox.Session, version: str) -> None:
@@ -199,12 +274,12 @@ def samples(session: nox.Session) -> None:
 @nox.session(python=False)
 def summary(session: nox.Session) -> None:
     """One line per test run; fails if a run failed or did not happen."""
-    pythons = {"core": "3.11"} | {f"blender-{version}": python for version, (python, _) in BLENDERS.items()}
     total = {"passed": 0, "failed": 0, "skipped": 0}
     missing = []
     lines = []
-    for name, python in pythons.items():
+    for name in EXPECTED.read_text(encoding="utf-8").split():
         report = RESULTS / f"{name}.xml"
+        python = BLENDERS.get(name.rpartition("-")[2], ("3.11", ""))[0]
         if report.exists():
             counts = read_counts(report)
             total = {key: total[key] + counts[key] for key in total}

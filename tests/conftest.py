@@ -1,4 +1,5 @@
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
@@ -8,7 +9,18 @@ import pytest
 
 extension.load()
 
+import kernel_guard  # noqa: E402
+
+kernel_guard.install()
+
 _status = 0
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
+    """A test fails if a world compiled a kernel in it or in its fixtures."""
+    yield
+    kernel_guard.check()
 
 
 def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:

@@ -34,6 +34,7 @@ def bake() -> None:
     assert bpy.ops.softpressure.bake(target="SHAPE_KEYS") == {"FINISHED"}
 
 
+@pytest.mark.smoke
 def test_simulate_fills_the_range_and_returns_to_the_frame() -> None:
     add_ball()
     frame(7)
@@ -113,6 +114,7 @@ def local(obj: Any) -> Any:
     return flat
 
 
+@pytest.mark.smoke
 def test_a_bake_is_one_linear_curve_over_absolute_keys() -> None:
     ball = add_ball()
     simulate()
@@ -127,6 +129,7 @@ def test_a_bake_is_one_linear_curve_over_absolute_keys() -> None:
     assert keys.animation_data.action.name == "SP Bake Ball"
 
 
+@pytest.mark.smoke
 def test_free_bake_restores_the_object_bit_for_bit() -> None:
     ball = add_ball(kind=None)
     ball.vertex_groups.new(name="Mine").add([1, 2], 0.7, "REPLACE")
@@ -197,6 +200,7 @@ def test_animated_shape_keys_are_not_overwritten() -> None:
     assert "SP Live" in ball.data.shape_keys.key_blocks
 
 
+@pytest.mark.smoke
 def test_undoing_a_bake_brings_the_live_body_back() -> None:
     add_ball()
     simulate()
@@ -241,6 +245,7 @@ def test_a_moving_body_is_baked_in_its_own_moving_space() -> None:
         np.testing.assert_allclose(shown(ball), cache.positions(0, number), atol=2e-6)
 
 
+@pytest.mark.smoke
 def test_a_baked_file_plays_without_the_extension(tmp_path: Path) -> None:
     add_ball()
     simulate()
@@ -271,6 +276,7 @@ def saved(tmp_path: Path) -> tuple[str, dict[int, Any]]:
     return path, {number: cache.positions(0, number).copy() for number in range(1, 7)}
 
 
+@pytest.mark.smoke
 def test_a_saved_file_has_its_cache_when_it_is_opened_again_and_goes_on(tmp_path: Path) -> None:
     path, simulated = saved(tmp_path)
     bpy.ops.wm.read_factory_settings(use_empty=True)

@@ -178,6 +178,7 @@ def test_suzanne_with_open_eyes_is_told_what_to_do_and_plays_when_they_are_close
     assert suzanne.session_uid not in session.problems
 
 
+@pytest.mark.smoke
 def test_adding_makes_a_live_key_and_locks_the_interface_removing_restores_the_mesh() -> None:
     ball = add_ball(kind=None)
     before = fingerprint(ball)

@@ -179,6 +179,7 @@ def test_painting_another_pin_weight_resets_at_the_first_frame() -> None:
     assert equator in this_session().start.bodies[0].pinned
 
 
+@pytest.mark.smoke
 def test_keyframed_pressure_reaches_the_solver_frame_by_frame_and_leaves_the_cache_valid() -> None:
     ball = add_ball()
     for number, pressure in ((1, 1000.0), (5, 5000.0)):
@@ -220,6 +221,7 @@ def test_still_colliders_are_given_once_and_moving_ones_each_frame() -> None:
     np.testing.assert_allclose(given[1].collider_positions[1], begin - (2, 0, 0), atol=1e-5)
 
 
+@pytest.mark.smoke
 def test_a_collider_deformed_by_a_modifier_is_read_evaluated() -> None:
     add_ball()
     hook = bpy.data.objects.new("Hook", None)

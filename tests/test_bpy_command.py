@@ -68,6 +68,7 @@ def test_help_is_a_success(capsys: pytest.CaptureFixture[str]) -> None:
     assert "--frames" in capsys.readouterr().out
 
 
+@pytest.mark.smoke
 def test_bake_writes_a_new_file_and_leaves_the_given_one(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     file = saved_ball(tmp_path)
     before = file.read_bytes()

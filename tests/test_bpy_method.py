@@ -18,6 +18,7 @@ def add_sphere(height: float = 0.8) -> Any:
     return bpy.context.object
 
 
+@pytest.mark.smoke
 def test_every_method_of_the_core_is_offered_and_names_its_paper() -> None:
     assert [name for name, _, _ in METHODS] == list(SOLVERS)
     assert methods.FORCE_BASED == FORCE_BASED

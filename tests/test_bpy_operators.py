@@ -51,6 +51,7 @@ def event(kind: str) -> Any:
     return SimpleNamespace(type=kind)
 
 
+@pytest.mark.smoke
 def test_a_job_runs_slice_by_slice_and_reports(in_window: Any) -> None:
     context, operator = in_window, Counting()
     assert operator.invoke(context, event("X")) == {"RUNNING_MODAL"}
@@ -127,6 +128,7 @@ def drawn(panel: Any) -> list[str]:
     return found
 
 
+@pytest.mark.smoke
 @pytest.mark.usefixtures("falling")
 def test_panels_show_what_belongs_to_the_kind_and_the_state_of_the_cache() -> None:
     assert "Select a mesh object to make it a body." in " ".join(drawn(body_panel.SOFTPRESSURE_PT_body))

@@ -21,6 +21,7 @@ from softpressure_ext.softpressure import handlers, session, status
 pytestmark = pytest.mark.usefixtures("falling")
 
 
+@pytest.mark.smoke
 def test_playing_forward_simulates_frame_by_frame() -> None:
     ball = add_ball()
     frame(1)
@@ -140,6 +141,7 @@ def test_the_calls_of_a_motion_blur_render_only_look_up() -> None:
     assert this_session().cache.last_frame == 3
 
 
+@pytest.mark.smoke
 def test_a_real_render_with_motion_blur_simulates_nothing(tmp_path: object) -> None:
     ball = add_ball()
     scene = bpy.context.scene
@@ -269,6 +271,7 @@ def test_range_is_the_scene_s_until_it_is_set() -> None:
     assert settings.frame_end == 90
 
 
+@pytest.mark.smoke
 def test_undo_keeps_the_cache_and_shows_the_frame() -> None:
     bpy.context.preferences.edit.use_global_undo = True
     ball = add_ball()
@@ -360,6 +363,7 @@ def test_deleting_a_body_while_playing_is_noticed() -> None:
     assert this_session().cache.body_names == ("One",)
 
 
+@pytest.mark.smoke
 def test_handlers_are_registered_once_and_never_raise(caplog: pytest.LogCaptureFixture) -> None:
     handlers.register()
     for name, handler in handlers.HANDLERS:

@@ -76,6 +76,7 @@ def own_state(obj: Any) -> dict[str, Any]:
     }
 
 
+@pytest.mark.smoke
 def test_a_rigid_body_moves_as_simulated_and_scrubs_back_and_forth() -> None:
     box = add_box()
     start = matrix(box)
@@ -319,6 +320,7 @@ def test_a_duplicate_is_where_its_own_transform_has_it() -> None:
     assert this_session().cache.body_names == ("Box", "Box.001")
 
 
+@pytest.mark.smoke
 def test_a_saved_file_keeps_rest_and_cache_and_goes_on(tmp_path: Path) -> None:
     box = animate(add_box())
     frame(1)

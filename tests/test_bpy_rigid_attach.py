@@ -225,6 +225,7 @@ def add_floor() -> Any:
     return floor
 
 
+@pytest.mark.smoke
 def test_a_box_with_the_defaults_falls_and_comes_to_rest_on_the_floor() -> None:
     bpy.context.scene.frame_end = 50
     add_floor()

@@ -73,6 +73,7 @@ def test_every_rotation_mode_plays_the_cache_and_never_jumps(mode: str) -> None:
     assert_plays(box, simulated)
 
 
+@pytest.mark.smoke
 def test_a_parent_deltas_scale_animation_drivers_and_constraints_are_accounted_for_and_given_back() -> None:
     parent = bpy.data.objects.new("Cart", None)
     bpy.context.collection.objects.link(parent)
@@ -183,6 +184,7 @@ def test_nla_strips_below_are_overridden_and_blending_is_given_back() -> None:
     assert not box.softpressure.is_baked
 
 
+@pytest.mark.smoke
 def test_soft_and_rigid_bodies_are_baked_and_freed_together() -> None:
     box, ball = add_box("A box"), add_ball("B ball", (3, 0, 5))
     simulate()

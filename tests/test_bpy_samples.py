@@ -5,7 +5,8 @@ from pathlib import Path
 import bpy
 import pytest
 from bpy_scene import empty_file, this_session  # noqa: F401
-from softpressure_ext.softpressure import samples, session
+from softpressure_ext.core import prepare
+from softpressure_ext.softpressure import capture, engine, samples, session
 
 FOLDER = Path(__file__).resolve().parent.parent / "sample_blends"
 COUNTS = {"bounce": (3, 0, 1), "squeeze": (1, 0, 3), "pile": (8, 0, 3), "newton": (3, 12, 2), "basket": (4, 1, 1)}
@@ -36,6 +37,15 @@ def test_a_sample_has_its_bodies_and_no_problem(name):
     assert this_session().cache.frame_count == 1
 
 
+@pytest.mark.parametrize("name", samples.SAMPLES)
+def test_a_sample_is_prepared_for_by_what_its_scene_holds(name):
+    scene = samples.build(name)
+    world = capture.build_world(scene, capture.start(scene, bpy.context.evaluated_depsgraph_get()))
+    assert prepare.parts_of(world.model) <= engine.parts_of(scene)
+    for _ in range(2):  # `conftest.py`: they must compile nothing
+        world.advance_frame()
+
+
 def test_a_second_sample_replaces_the_first():
     samples.build("pile")
     samples.build("bounce")
@@ -44,6 +54,7 @@ def test_a_second_sample_replaces_the_first():
     assert not any(mesh.users == 0 for mesh in bpy.data.meshes)
 
 
+@pytest.mark.smoke
 @pytest.mark.parametrize("name", samples.SAMPLES)
 def test_the_file_of_a_sample_is_small_and_up_to_date(name):
     path = FOLDER / f"{name}.blend"

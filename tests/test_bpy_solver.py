@@ -67,6 +67,7 @@ def test_suzanne_with_closed_eyes_is_a_toy_that_keeps_its_volume() -> None:
         assert shown(suzanne)[:, 2].min() > -1e-3
 
 
+@pytest.mark.smoke
 def test_playing_and_simulating_give_the_same_bits_and_so_does_the_bake() -> None:
     scene = bpy.context.scene
     scene.frame_end = 16
