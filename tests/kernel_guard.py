@@ -58,10 +58,10 @@ def install() -> None:
     event.register("numba:compile", _Listener())
     for name in _GUARDED:
         setattr(World, name, _guarded(getattr(World, name)))
-    prepare.simulate = _as_job(prepare.simulate)  # type: ignore[assignment]
+    prepare.simulate = _as_job(prepare.simulate)
     usual = kernel_store.user_folder()
-    KernelStore.load_overload = _kept_apart(KernelStore.load_overload, usual)  # type: ignore[method-assign]
-    KernelStore.save_overload = _kept_apart(KernelStore.save_overload, usual)  # type: ignore[method-assign]
+    load, save = _apart(KernelStore.load_overload, KernelStore.save_overload, usual)
+    KernelStore.load_overload, KernelStore.save_overload = load, save  # type: ignore[method-assign]
 
 
 def _guarded(method: Callable[..., Any]) -> Callable[..., Any]:
@@ -98,24 +98,38 @@ def _as_job(simulate: Callable[..., None]) -> Callable[..., None]:
     return call
 
 
-def _kept_apart(method: Callable[..., Any], usual: Path) -> Callable[..., Any]:
-    """The method of a store; outside of worlds and jobs it works on a folder of its own, where the usual one is set."""
+def _apart(load: Callable[..., Any], save: Callable[..., None], usual: Path) -> tuple[Callable[..., Any], ...]:
+    """The methods of a store, with another folder for what tests compile, and none for what worlds do.
 
-    @functools.wraps(method)
-    def call(store: KernelStore, sig: Any, data: Any) -> Any:
-        is_apart = not (_here.in_world or _here.in_job) and kernel_store.user_folder() == usual
-        is_saving = method.__name__ == "save_overload"
-        found = None if is_apart and is_saving else method(store, sig, data)
-        if found is None and is_apart:
-            before = kernel_store._user_folder
-            kernel_store._user_folder = usual / DIRECT
-            try:
-                found = method(store, sig, data)
-            finally:
-                kernel_store._user_folder = before
+    A test that fails because its world compiles fails the next time, too. Tests of the store set other folders.
+    """
+
+    @functools.wraps(load)
+    def load_overload(store: KernelStore, sig: Any, context: Any) -> Any:
+        found = load(store, sig, context)
+        if found is None and not (_here.in_world or _here.in_job) and kernel_store.user_folder() == usual:
+            with _direct_folder(usual):
+                found = load(store, sig, context)
         return found
 
-    return call
+    @functools.wraps(save)
+    def save_overload(store: KernelStore, sig: Any, data: Any) -> None:
+        if _here.in_job or kernel_store.user_folder() != usual:
+            save(store, sig, data)
+        elif not _here.in_world:
+            with _direct_folder(usual):
+                save(store, sig, data)
+
+    return load_overload, save_overload
+
+
+@contextmanager
+def _direct_folder(usual: Path) -> Iterator[None]:
+    before, kernel_store._user_folder = kernel_store._user_folder, usual / DIRECT
+    try:
+        yield
+    finally:
+        kernel_store._user_folder = before
 
 
 @contextmanager
