@@ -4,20 +4,21 @@ numpy, OpenBLAS and numba each choose instructions by the processor; the environ
 For x86-64. The kernels of each numba target are compiled into a folder of their own.
 """
 
+import importlib
+import importlib.util
 import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 
 
 def wide_features() -> str:
     """The AVX-512 features that this numpy would use on this processor."""
-    try:
-        from numpy._core import _multiarray_umath as umath
-    except ImportError:  # numpy 1
-        from numpy.core import _multiarray_umath as umath
+    package = "numpy._core" if importlib.util.find_spec("numpy._core") else "numpy.core"
+    umath: Any = importlib.import_module(f"{package}._multiarray_umath")
     wide = [name for name in umath.__cpu_dispatch__ if name.startswith(("AVX512", "X86_V4"))]
     return " ".join(name for name in wide if umath.__cpu_features__.get(name))
 
