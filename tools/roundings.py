@@ -30,7 +30,10 @@ ROUNDINGS: dict[str, dict[str, str]] = {
     "default": {},
     "numpy without AVX-512": {"NPY_DISABLE_CPU_FEATURES": wide_features()},
     "and OpenBLAS as on Haswell": {"NPY_DISABLE_CPU_FEATURES": wide_features(), "OPENBLAS_CORETYPE": "Haswell"},
-    "kernels for this very processor": {"NUMBA_CPU_NAME": llvmlite.binding.get_host_cpu_name(), "NUMBA_CPU_FEATURES": ""},
+    "kernels for this very processor": {
+        "NUMBA_CPU_NAME": llvmlite.binding.get_host_cpu_name(),
+        "NUMBA_CPU_FEATURES": "",
+    },
 }
 #: What a run must not take over from outside.
 SET_HERE = sorted({name for settings in ROUNDINGS.values() for name in settings})
