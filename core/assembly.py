@@ -191,7 +191,6 @@ def vertex_chunks(vertex_start: IntArray, edges: Edges, hinges: Hinges) -> Chunk
         body_start=np.array(body_start, np.int32),
         edge_start=np.searchsorted(edges.points[:, 0], starts).astype(np.int32),
         hinge_start=np.searchsorted(hinges.points[:, 0], starts).astype(np.int32),
-        sharp_start=np.searchsorted(hinges.points[hinges.sharp, 0], starts).astype(np.int32),
     )
 
 

@@ -16,9 +16,8 @@ import pickle
 import re
 import sys
 import uuid
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import llvmlite.binding
@@ -37,6 +36,8 @@ _ROOT = Path(__file__).resolve().parent
 #: Kernels that came with this package; not there in a checkout.
 SHIPPED = _ROOT / "compiled"
 
+#: Files that this process has loaded.
+loaded: set[Path] = set()
 #: Set by `use_folder`.
 _user_folder: Path | None = None
 
@@ -128,6 +129,7 @@ class KernelStore(_Cache):  # type: ignore[misc]
                     reduced = _Loader(payload, package).load()
                 except (EOFError, pickle.UnpicklingError, ValueError):  # not whole: compiled and written again
                     continue
+                loaded.add(folder / name)
                 return compiler.CompileResult._rebuild(target_context, *reduced)
         return None
 
@@ -235,8 +237,3 @@ def _content(file: str) -> tuple[bytes, list[str]]:
         found += [base / f"{name}.py" for name in re.findall(r"\w+", names.decode())]
         imports += [path.relative_to(_ROOT).as_posix() for path in found if path.is_file()]
     return hashlib.blake2b(text, digest_size=16).digest(), imports
-
-
-def modules() -> Iterator[ModuleType]:
-    """All modules of this package that are loaded."""
-    return (module for name, module in list(sys.modules.items()) if name.startswith(f"{_PACKAGE}."))

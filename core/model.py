@@ -151,7 +151,6 @@ class Chunks(NamedTuple):
     body_start: IntArray  # first chunk of each membrane, shape (membrane_count + 1,)
     edge_start: IntArray  # edges whose first end lies in each chunk, shape (chunk_count + 1,)
     hinge_start: IntArray  # hinges whose first point lies in each chunk, shape (chunk_count + 1,)
-    sharp_start: IntArray  # the same of `Hinges.sharp`
 
 
 class Attachments(NamedTuple):

@@ -78,6 +78,14 @@ class RigidMotion:
             np.einsum("bij,bj->bi", rigid.inertia, rigid.angular_velocity),
         )
 
+    def added_to(self, start: "RigidMotion", share: float) -> "RigidMotion":
+        """A share of these velocities and angular momenta on top of those of `start`, at the poses of these."""
+        return RigidMotion(
+            self.pose,
+            start.velocity + share * self.velocity,
+            start.angular_momentum + share * self.angular_momentum,
+        )
+
     def copy(self) -> "RigidMotion":
         """An independent copy."""
         return RigidMotion(self.pose.copy(), self.velocity.copy(), self.angular_momentum.copy())

@@ -9,6 +9,8 @@ from softpressure_ext.core import ModelBuilder, World
 
 AMBIENT = 101_325.0
 GRAVITY = 9.81
+#: Size of a nudge in units of a position or of 1 m/s: ten thousand roundings.
+NUDGE = 1e-12
 
 
 @dataclass(frozen=True)
@@ -65,6 +67,19 @@ def ball_world(
         surface = {name: options[name] for name in ("friction", "bounciness") if name in options}
         builder.add_collider("floor", *shapes.grid(20.0 * ball.radius), **surface)
     return World(builder.build(), frame_rate=frame_rate, substeps=substeps, threads=threads, solver=solver)
+
+
+def nudged(world, seed):
+    """The same world a nudge away, as another processor might round; seed 0 leaves it as it is.
+
+    Ties, such as two triangles that are equally near, then fall out another way.
+    """
+    if seed:
+        noise, state, n = np.random.default_rng(seed), world.save(), world.model.vertex_count
+        state.positions[:n] *= 1.0 + NUDGE * noise.standard_normal((n, 3))
+        state.rigid.velocity += NUDGE * noise.standard_normal(state.rigid.velocity.shape)
+        world.load(state)
+    return world
 
 
 def inflate(world, ball, body=0):

@@ -18,6 +18,7 @@ from multigrid_systems import (
 )
 
 linalg = pytest.importorskip("scipy.sparse.linalg")
+pytestmark = pytest.mark.rounding
 
 
 @pytest.fixture(scope="module")

@@ -1,18 +1,24 @@
 """How much work a scene takes, counted and never timed: searches, candidates, Newton steps, iterations, sweeps.
 
-The counts are the same on every run of one machine. Another one rounds otherwise, and small changes of the method move
-them a little: hence the margin. Who makes a scene cheaper writes the new counts here.
+A count is the median of RUNS runs that start a nudge apart, so no processor's rounding is special. Of 21 such runs of
+`hold` Newton steps lie within 12 % of the median, as a ball on one vertex may tip to any side; of every other scene all
+counts lie within 3 %. MARGIN leaves room for small changes of the method, and fails long before a scene is twice as
+expensive. Who makes a scene cheaper writes the new counts here.
 """
 
 import numpy as np
 import pytest
 import shapes
 from rigid_scene import block
-from scenes import BASKETBALL, BEACH_BALL, LIVELY, add_ball, ball_world
+from scenes import BASKETBALL, BEACH_BALL, LIVELY, add_ball, ball_world, nudged
 from softpressure_ext.core import ModelBuilder, World
 
-#: A count may be this many times what was measured.
+pytestmark = pytest.mark.rounding
+
+#: A median may be this many times what was measured.
 MARGIN = 1.3
+#: Runs of each scene.
+RUNS = 5
 
 
 def hold():
@@ -78,56 +84,60 @@ def boxes():
     return World(builder.build(), frame_rate=24.0, substeps=10, threads=1), 48
 
 
-def work_of(made):
+def work_of(world, frames):
     """Counts of all frames, and the most candidates after one."""
-    world, frames = made
     candidates = 0
     for _ in range(frames):
         world.advance_frame()
         candidates = max(candidates, world.diagnostics().candidate_count)
     counts = world.diagnostics().counts
-    found = {name: getattr(counts, name) for name in counts.__slots__}
-    return {"candidates": candidates} | {name: count for name, count in found.items() if count}
+    return {"candidates": candidates} | {name: getattr(counts, name) for name in counts.__slots__}
 
 
+#: Medians; what is not named is 0.
 MEASURED = {
     hold: {
-        "candidates": 84, "stages": 78, "newton_steps": 112, "linear_iterations": 606, "contact_searches": 33,
+        "candidates": 46, "stages": 78, "newton_steps": 128, "linear_iterations": 716, "contact_searches": 33,
     },
     impact: {
-        "candidates": 242, "stages": 80, "newton_steps": 155, "linear_iterations": 717, "shortened_steps": 1,
+        "candidates": 84, "stages": 80, "newton_steps": 156, "linear_iterations": 718, "shortened_steps": 1,
         "contact_searches": 31, "split_steps": 2,
     },
     bending: {
-        "candidates": 226, "stages": 82, "newton_steps": 153, "linear_iterations": 763, "shortened_steps": 1,
+        "candidates": 76, "stages": 82, "newton_steps": 153, "linear_iterations": 761, "shortened_steps": 1,
         "contact_searches": 30, "split_steps": 2,
     },
     two_balls: {
-        "candidates": 162, "stages": 62, "newton_steps": 104, "linear_iterations": 724, "contact_searches": 28,
+        "candidates": 124, "stages": 62, "newton_steps": 100, "linear_iterations": 713, "shortened_steps": 1,
+        "contact_searches": 28,
     },
     pile: {
-        "candidates": 3262, "stages": 112, "newton_steps": 258, "linear_iterations": 1450, "shortened_steps": 5,
+        "candidates": 568, "stages": 112, "newton_steps": 245, "linear_iterations": 1418, "shortened_steps": 5,
         "contact_searches": 76, "split_steps": 5,
     },
     coil: {
-        "candidates": 10110, "stages": 64, "newton_steps": 192, "linear_iterations": 1266, "contact_searches": 40,
+        "candidates": 1347, "stages": 64, "newton_steps": 188, "linear_iterations": 1258, "contact_searches": 40,
         "split_steps": 1,
     },
     crate_on_ball: {
-        "candidates": 52, "stages": 160, "newton_steps": 353, "linear_iterations": 1530, "shortened_steps": 4,
-        "contact_searches": 115,
+        "candidates": 56, "stages": 160, "newton_steps": 360, "linear_iterations": 1474, "shortened_steps": 4,
+        "contact_searches": 97,
     },
     # what sleeps is searched no more; sweeps end later where things lie almost still
-    boxes: {"candidates": 144, "stages": 163, "contact_searches": 20, "sweeps": 1999},
+    boxes: {"candidates": 108, "stages": 163, "contact_searches": 21, "sweeps": 2029},
 }  # fmt: skip
-#: Rare events may come once more, or where there was none.
+#: Rare events may come a few times more, or where there was none.
 FEW = 5
 
 
 @pytest.mark.parametrize("scene", list(MEASURED), ids=lambda scene: scene.__name__)
 def test_no_scene_takes_more_work_than_it_did(scene):
-    found, measured = work_of(scene()), MEASURED[scene]
+    measured, runs = MEASURED[scene], []
+    for seed in range(RUNS):
+        world, frames = scene()
+        runs.append(work_of(nudged(world, seed), frames))
+    found = {name: np.median([run[name] for run in runs]) for name in runs[0]}
     assert found["candidates"] > 0  # it did come to contact
-    assert found["stages"] <= measured["stages"] + FEW  # two per substep, and those that are taken again
+    assert found["stages"] <= measured["stages"] + FEW  # two per step, and those that are taken again
     more = [name for name, count in found.items() if count > MARGIN * measured.get(name, 0) + FEW]
-    assert not more, f"{scene.__name__}: {found}"
+    assert not more, f"{scene.__name__}: {runs}"

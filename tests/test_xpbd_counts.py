@@ -11,6 +11,8 @@ from scenes import METRE_BALL, add_ball
 from shapes import grid
 from softpressure_ext.core import ModelBuilder, World, prepare
 
+pytestmark = pytest.mark.rounding
+
 #: Substeps of a frame.
 SUBSTEPS = 20
 

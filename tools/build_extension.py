@@ -1,8 +1,13 @@
 #!/usr/bin/env python3
-"""Fetch the extension's wheels and build its zips, with Python 3.11 or later and pip.
+"""Fetch the extension's wheels, compile its kernels and build its zips, with Python 3.11 or later and pip.
 
     python tools/build_extension.py fetch [--platform linux-x64 ...]   downloads the listed wheels to wheels/
+    python tools/build_extension.py compile                            kernels of this platform, to build/compiled/
     python tools/build_extension.py build [--platform linux-x64 ...]   writes zips to build/dist/
+
+`compile` needs each Python that the wheels are for (3.11 and 3.13), on PATH, from pyenv or the Windows launcher. It
+compiles every kernel of every method for the platform's processor family, which takes some minutes, then looks in a new
+process which of them a simulation loads. A zip without kernels works as well: they are compiled where they are used.
 
 `build` uses Blender's own packaging command, a file of the standard library only that comes with the `bpy` wheel
 (`pip install bpy==5.0.1`) and with every Blender. Without `--platform` all platforms are done; `--platform current`
@@ -11,6 +16,7 @@ means the machine this runs on.
 
 import argparse
 import importlib.util
+import json
 import os
 import platform
 import re
@@ -26,6 +32,11 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 WHEELS = ROOT / "wheels"
 DIST = ROOT / "build" / "dist"
+COMPILED = ROOT / "build" / "compiled"
+#: Processors that kernels are compiled for, as LLVM calls them (`core/kernel_store.py`).
+FAMILY = {"linux-x64": "x86-64-v3", "windows-x64": "x86-64-v3", "macos-arm64": "apple-m1"}
+#: numpy of the newest Blender with each Python.
+NUMPY = {"311": "1.26.4", "313": "2.3.5"}
 
 # Blender's name of a platform, by what its wheel tags end with.
 PLATFORM_BY_TAG = {"x86_64": "linux-x64", "win_amd64": "windows-x64", "arm64": "macos-arm64"}
@@ -94,6 +105,60 @@ def fetch(platforms: list[str]) -> None:
         print(f"fetched {wheel.file_name}", flush=True)
 
 
+def find_python(version: str) -> Path | None:
+    """A Python of this version (`3.13`) that really starts: from PATH, pyenv or the Windows launcher."""
+    name = f"python{version}"
+    candidates = [[sys.executable]]
+    candidates += [[str(Path(folder) / name)] for folder in os.get_exec_path() if (Path(folder) / name).exists()]
+    if shutil.which("pyenv"):
+        asked = subprocess.run(["pyenv", "prefix", version], capture_output=True, text=True)
+        candidates += [[str(Path(asked.stdout.strip()) / "bin" / name)]]
+    if shutil.which("py"):
+        candidates += [["py", f"-{version}"]]
+    for command in candidates:
+        question = "import sys; print('%d.%d' % sys.version_info[:2], sys.executable)"
+        try:
+            answer = subprocess.run([*command, "-c", question], capture_output=True, text=True)
+        except OSError:
+            continue
+        if answer.stdout.startswith(f"{version} "):
+            return Path(answer.stdout.split(maxsplit=1)[1].strip())
+    return None
+
+
+def compile_kernels() -> None:
+    """Compile all kernels for this machine's platform and each Python of its wheels, to build/compiled/."""
+    shutil.rmtree(COMPILED, ignore_errors=True)
+    wheels = listed_wheels([current_platform()])
+    for python in sorted({wheel.python for wheel in wheels}):
+        version = f"{python[0]}.{python[1:]}"
+        interpreter = find_python(version)
+        if interpreter is None:
+            sys.exit(f"Python {version}: not found, but the zip serves it. Install it, or put it on PATH.")
+        COMPILED.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=COMPILED.parent) as folder:
+            place = Path(folder)
+            command = [str(interpreter), "-m", "pip", "install", "--quiet", "--no-deps", f"--target={place / 'site'}"]
+            mine = [str(WHEELS / wheel.file_name) for wheel in wheels if wheel.python == python]
+            if subprocess.run([*command, *mine, f"numpy=={NUMPY[python]}"]).returncode:
+                sys.exit(f"Python {version}: pip cannot install the wheels. Run the action `fetch` first.")
+            asked = {"path": None, "site": str(place / "site"), "folder": str(place / "all"), "jobs": None}
+            for needed in (None, str(place / "needed")):
+                run = subprocess.run(
+                    [str(interpreter), "-I", str(ROOT / "core" / "compile.py")],
+                    input=json.dumps({**asked, "needed": needed}),
+                    text=True,
+                    stdout=subprocess.DEVNULL,
+                    env={**os.environ, "NUMBA_CPU_NAME": FAMILY[current_platform()], "NUMBA_CPU_FEATURES": ""},
+                )
+                if run.returncode:
+                    sys.exit(f"Python {version}: the kernels cannot be compiled, see the message above.")
+            kept = next((place / "needed").iterdir())
+            kept.rename(COMPILED / kept.name)
+            size = sum(path.stat().st_size for path in (COMPILED / kept.name).iterdir())
+            print(f"compiled {kept.name}: {size / 1e6:.1f} MB", flush=True)
+
+
 def blender_packager() -> Path:
     """Blender's `blender_ext.py`, in the `bpy` package of this Python (which is not imported)."""
     spec = importlib.util.find_spec("bpy")
@@ -112,16 +177,22 @@ def run_packager(*arguments: str) -> None:
         sys.exit(f"{packager.name} {' '.join(arguments)}: failed, see its message above.")
 
 
-def stage(folder: Path, platforms: list[str]) -> None:
-    """Copy the sources into `folder` with a manifest that lists only these platforms and their wheels."""
-    skipped = shutil.ignore_patterns(".*", "__pycache__", "build", "wheels")  # large; the manifest excludes the rest
+def stage(folder: Path, name: str) -> None:
+    """Copy the sources into `folder` with a manifest that lists only one platform and its wheels.
+
+    With it go the kernels, if it is this machine's platform and `compile` made them.
+    """
+    skipped = shutil.ignore_patterns(
+        ".*", "__pycache__", "build", "wheels", "compiled"
+    )  # large; the manifest excludes the rest
     shutil.copytree(ROOT, folder, ignore=skipped, dirs_exist_ok=True)
     manifest = (ROOT / "blender_manifest.toml").read_text(encoding="utf-8")
-    listed = ", ".join(f'"{name}"' for name in platforms)
-    manifest = re.sub(r"^platforms = .*$", f"platforms = [{listed}]", manifest, flags=re.MULTILINE)
+    manifest = re.sub(r"^platforms = .*$", f'platforms = ["{name}"]', manifest, flags=re.MULTILINE)
+    if COMPILED.is_dir() and name == current_platform():
+        shutil.copytree(COMPILED, folder / "core" / "compiled", dirs_exist_ok=True)
     (folder / "wheels").mkdir()
     for wheel in listed_wheels(list(PLATFORM_BY_TAG.values())):
-        if wheel.platform not in platforms:
+        if wheel.platform != name:
             manifest = manifest.replace(f'  "./wheels/{wheel.file_name}",\n', "")
             continue
         try:
@@ -136,9 +207,10 @@ def stage(folder: Path, platforms: list[str]) -> None:
 def build(platforms: list[str]) -> None:
     """Write one zip per platform to build/dist/; the committed manifest is not touched."""
     DIST.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=DIST.parent) as folder:
-        stage(Path(folder), platforms)
-        run_packager("build", f"--source-dir={folder}", f"--output-dir={DIST}", "--split-platforms")
+    for name in platforms:  # each has kernels of its own
+        with tempfile.TemporaryDirectory(dir=DIST.parent) as folder:
+            stage(Path(folder), name)
+            run_packager("build", f"--source-dir={folder}", f"--output-dir={DIST}", "--split-platforms")
 
 
 def zip_path(platform_name: str) -> Path:
@@ -157,13 +229,16 @@ def current_platform() -> str:
 def main() -> None:
     """Read the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("action", choices=["fetch", "build"])
+    parser.add_argument("action", choices=["fetch", "compile", "build"])
     known = [*PLATFORM_BY_TAG.values(), "current"]
     parser.add_argument("--platform", action="append", choices=known, help="may be repeated; default: all")
     arguments = parser.parse_args()
     wanted = arguments.platform or read_manifest()["platforms"]
     platforms = [current_platform() if name == "current" else name for name in wanted]
-    (fetch if arguments.action == "fetch" else build)(platforms)
+    if arguments.action == "compile":
+        compile_kernels()
+    else:
+        (fetch if arguments.action == "fetch" else build)(platforms)
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ import numpy as np
 from numba import prange
 
 from ..forces.bend import bend_product, sharp_product
-from ..forces.contact import BLOCK_SIZE, add_wrenches, contact_product, contact_stretch
+from ..forces.contact import add_wrenches, contact_product, contact_stretch
 from ..forces.stretch import stretch_product
 from ..forces.tetrahedra import squeeze_tetrahedra, tetrahedron_force
 from ..jit import kernel, parallel_kernel
@@ -94,14 +94,12 @@ def multiply(
 ):  # fmt: skip
     """`product` = H p without the gas, whose factor per body goes into `gas`; `curvature` p'Hp with it, per island."""
     if contact_count > 0:
-        for block in prange((contact_count + BLOCK_SIZE - 1) // BLOCK_SIZE):
-            for c in range(block * BLOCK_SIZE, min(contact_count, (block + 1) * BLOCK_SIZE)):
-                stretched[c, 0], stretched[c, 1], stretched[c, 2] = contact_stretch(c, p, terms)
+        for c in range(contact_count):
+            stretched[c, 0], stretched[c, 1], stretched[c, 2] = contact_stretch(c, p, terms)
     hinge_count = hinges.points.shape[0]
     if pulled.shape[0] > 0:
-        for chunk in prange(chunks.body.shape[0]):
-            for place in range(chunks.sharp_start[chunk], chunks.sharp_start[chunk + 1]):
-                sharp_product(place, p, hinges, hessian.sharp_turn, pulled)
+        for place in range(pulled.shape[0]):
+            sharp_product(place, p, hinges, hessian.sharp_turn, pulled)
     tetrahedron_count = hessian.tetrahedra.shape[0]
     if tetrahedron_count > 0:
         for chunk in prange(chunks.body.shape[0]):

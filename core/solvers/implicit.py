@@ -29,7 +29,7 @@ from .given import Motion
 from .impact import overshoot
 from .losses import Losses
 from .momentum import MomentumBalance
-from .moves import aim, velocities_of
+from .moves import aim, velocity_change
 from .newton import NewtonSettings, StageMinimiser
 from .step_error import LONGER_BELOW, StepError
 from .sums import sum_moments, weighted_squares
@@ -221,19 +221,18 @@ class ImplicitSolver:
             rigid_target=shifted(flight, fall), rigid_guess=shifted(flight, guessed_rigid_fall),
         )  # fmt: skip
         self._momentum.add_forces(stage.energy, stage.x, stage.poses, rest)
-        v1, v_ahead = np.empty((n, 3)), np.empty((n, 3))
-        velocities_of(stage.x, base, v0, tau, rest, chunks, v1, v_ahead)
         poses1 = stage.poses.copy()
-        pushed1 = pushed(shifted(flight, fall), poses1, solids, tau)
-        rigid1 = RigidMotion(
-            poses1, (poses1[:, :3] - before.rigid.pose[:, :3]) / tau, before.rigid.angular_momentum + pushed1
-        )
-
-        rigid_ahead = RigidMotion(
+        change = np.empty((n, 3))
+        velocity_change(stage.x, base, v0, tau, rest, chunks, change)
+        rigid_change = RigidMotion(
             poses1,
-            before.rigid.velocity + rest / tau * (rigid1.velocity - before.rigid.velocity),
-            before.rigid.angular_momentum + rest / tau * pushed1,
+            rest / tau * ((poses1[:, :3] - before.rigid.pose[:, :3]) / tau - before.rigid.velocity),
+            rest / tau * pushed(shifted(flight, fall), poses1, solids, tau),
         )
+        self._momentum.balance(stage.x, change, rigid_change)
+        v1, v_ahead = v0 + tau / rest * change, v0 + change
+        rigid1 = rigid_change.added_to(before.rigid, tau / rest)
+        rigid_ahead = rigid_change.added_to(before.rigid, 1.0)
         if stage.contacts.count:
             mobility = stage.current_mobility()
             rows1, rows_ahead = velocity_rows(v1, rigid1, mobility), velocity_rows(v_ahead, rigid_ahead, mobility)

@@ -42,7 +42,7 @@ class MomentumBalance:
         self._origin = np.zeros((model.moving_count, 3))
         # per moving body: momentum [kg m/s] and angular momentum about its origin [kg m^2/s]
         self._momenta = np.zeros((model.moving_count, 6))
-        self._before = np.zeros((model.moving_count, 3))  # momentum at the start of the step
+        self._before = np.zeros((model.moving_count, 6))  # the same at the start of the step
         self._motion = np.zeros((model.moving_count, 15))
         self._free = np.ones(model.moving_count, dtype=bool)
         if model.membrane_count:
@@ -64,7 +64,7 @@ class MomentumBalance:
         self._doubted[:] = False
         self.pairs.clear()
         add_momenta(x, v, self._model.vertex_mass, self._model.body_point_start, self._origin, self._soft())
-        self._before[:] = self._momenta[:, :3]
+        self._before[:] = self._momenta
 
     def _soft(self) -> FloatArray:
         return self._momenta[: self._model.membrane_count]
@@ -107,14 +107,26 @@ class MomentumBalance:
 
     def settle(self, x: FloatArray, v: FloatArray, rigid: RigidMotion) -> None:
         """Give each body at x [m] the rigid velocity that it lacks; `v` [m/s] and `rigid` are changed in place."""
+        self._give(x, v, rigid, self._momenta, self._rest_acceleration * self._time)
+
+    def balance(self, x: FloatArray, change: FloatArray, rigid_change: RigidMotion) -> None:
+        """Give the velocity changes [m/s] that a stage has found at x [m] the momenta booked so far, in place.
+
+        Newton's method stops with a residual, and its resultant moves a body otherwise than the forces that are booked.
+        That feeds oscillations on contacts: one of w radians per step gains up to w^2 / 4 of its amplitude in a step,
+        and w^2 / 10 if the second stage starts with balanced velocities.
+        """
+        self._give(x, change, rigid_change, self._momenta - self._before, 0.0)
+
+    def _give(self, x: FloatArray, v: FloatArray, rigid: RigidMotion, momenta: FloatArray, slight: float) -> None:
+        """Give each body at x [m] the rigid velocity that it lacks of its momenta; `slight` [m/s]: `add_missing`."""
         model, count = self._model, self._model.membrane_count
-        self._planes.hold_momenta(self._momenta)
+        self._planes.hold_momenta(momenta)
         rigid_motions(x, v, model.vertex_mass, model.body_point_start, self._motion[:count])
         solid_motions(rigid, model.rigid, self._motion[count:])
         add_missing(
             x, v, model.body_mass, model.body_point_start, count, model.rigid.radius, self._good(), self._supported(),
-            self._rest_acceleration * self._time, math.exp(-STILLING * self._time), self._origin, self._before,
-            self._momenta, self._motion,
+            slight, math.exp(-STILLING * self._time), self._origin, self._before, momenta, self._motion,
         )  # fmt: skip
         set_solid_motions(self._motion[count:], model.rigid, rigid)
         self._planes.hold(v)

@@ -50,13 +50,11 @@ def aim(base, drawn, drift, time, fall, guessed_fall, share, chunks, target, gue
 
 
 @kernel
-def velocities_of(x, base, before, time, rest, chunks, reached, ahead):
-    """Velocities [m/s] that a stage of a length [s] has reached from its base, and those a time `rest` later with the
-    same acceleration, whose start was `before`.
+def velocity_change(x, base, before, time, rest, chunks, change):
+    """Change of the velocities `before` [m/s] in a time `rest` [s], with the acceleration of a stage of a length [s]
+    that went from its base to x.
     """
     for chunk in range(chunks.body.shape[0]):
         for i in range(chunks.start[chunk], chunks.start[chunk + 1]):
             for k in range(3):
-                v = (x[i, k] - base[i, k]) / time
-                reached[i, k] = v
-                ahead[i, k] = before[i, k] + rest * ((v - before[i, k]) / time)
+                change[i, k] = rest * (((x[i, k] - base[i, k]) / time - before[i, k]) / time)
