@@ -161,22 +161,25 @@ def closest_on_triangle(p, a, b, c):
     return np.where(inside[:, None], foot, best)
 
 
+def box_distance(low, high, other_low, other_high):
+    """Distances between boxes along the axes, no more than between what they hold."""
+    return np.linalg.norm(np.maximum(0.0, np.maximum(low - other_high, other_low - high)), axis=-1)
+
+
 def all_pairs(model, x, reach):
     """(point, triangle, distance) of every pair within thickness and reach of both bodies, sorted."""
-    surfaces = model.surfaces
+    surfaces, margin = model.surfaces, model.thickness + reach
     used = np.unique(surfaces.triangles)
-    rows = []
-    for triangle, corners in enumerate(surfaces.triangles):
-        other = surfaces.triangle_body[triangle]
-        body = model.point_body[used]
-        allowed = (body != other) & ((body < model.moving_count) | (other < model.moving_count))
-        points = used[allowed]
-        a, b, c = (np.broadcast_to(x[k], (len(points), 3)) for k in corners)
-        d = np.linalg.norm(x[points] - closest_on_triangle(x[points], a, b, c), axis=1)
-        body = model.point_body[points]
-        limit = model.thickness[body] + model.thickness[other] + reach[body] + reach[other]
-        rows += [(int(p), triangle, float(v)) for p, v, m in zip(points, d, limit, strict=True) if v <= m]
-    return sorted(rows)
+    body, other = model.point_body[used][:, None], surfaces.triangle_body[None, :]
+    corners = x[surfaces.triangles]
+    limit = margin[body] + margin[other]
+    allowed = (body != other) & ((body < model.moving_count) | (other < model.moving_count))
+    # measured only if their boxes are near, with room for rounding
+    allowed &= box_distance(x[used, None], x[used, None], corners.min(axis=1), corners.max(axis=1)) <= limit + 1e-9
+    row, triangle = np.nonzero(allowed)
+    d = np.linalg.norm(x[used[row]] - closest_on_triangle(x[used[row]], *corners[triangle].swapaxes(0, 1)), axis=1)
+    near = d <= limit[row, triangle]
+    return sorted(zip(used[row[near]].tolist(), triangle[near].tolist(), d[near].tolist(), strict=True))
 
 
 def edge_distance(p, p_end, q, q_end):
@@ -203,8 +206,11 @@ def all_edge_pairs(model, x, reach):
     e, f = np.triu_indices(len(edges), 1)
     allowed = (body[e] != body[f]) & ((body[e] < model.moving_count) | (body[f] < model.moving_count))
     e, f = e[allowed], f[allowed]
-    d = edge_distance(x[edges[e, 0]], x[edges[e, 1]], x[edges[f, 0]], x[edges[f, 1]])
     margin = model.thickness + reach
+    low, high = x[edges].min(axis=1), x[edges].max(axis=1)
+    close = box_distance(low[e], high[e], low[f], high[f]) <= margin[body[e]] + margin[body[f]] + 1e-9
+    e, f = e[close], f[close]
+    d = edge_distance(x[edges[e, 0]], x[edges[e, 1]], x[edges[f, 0]], x[edges[f, 1]])
     near = d <= margin[body[e]] + margin[body[f]]
     return list(zip(e[near].tolist(), f[near].tolist(), d[near].tolist(), strict=True))
 

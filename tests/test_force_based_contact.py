@@ -251,12 +251,12 @@ def test_a_moving_floor_lifts_and_drags_what_lies_on_it():
 
 
 def test_a_box_hangs_from_a_pinned_ball():
-    x, _ = shapes.icosphere(2, 0.2)
+    x, _ = shapes.icosphere(1, 0.2)
     top, bottom = int(np.argmax(x[:, 2])), int(np.argmin(x[:, 2]))
     found = []
     for method, substeps in (("IMPLICIT", 10), ("RK4", 90)):
         builder = ModelBuilder()
-        add_ball(builder, SOFT, 2, (0, 0, 0.5), pinned=[top], damping=20.0)
+        add_ball(builder, SOFT, 1, (0, 0, 0.5), pinned=[top], damping=20.0)
         builder.add_rigid("box", *shapes.box(0.1, 1, (0, 0, 0.2)), mass=0.1, linear_damping=2.0)
         builder.attach_to_rigid(0, [bottom], 0)
         world = World(builder.build(), frame_rate=60.0, substeps=substeps, threads=1, solver=method)
@@ -289,10 +289,10 @@ def test_an_empty_bag_falls_in_on_itself_and_its_walls_stay_apart():
 
 
 def test_glued_bodies_in_flight_keep_momentum():
-    x, _ = shapes.icosphere(2, 0.2)
+    x, _ = shapes.icosphere(1, 0.2)
     builder = ModelBuilder(gravity=(0, 0, 0))
-    add_ball(builder, SOFT, 2, velocity=(1.0, 0.0, 0.0))
-    add_ball(builder, SOFT, 2, (0.41, 0, 0), name="other")
+    add_ball(builder, SOFT, 1, velocity=(1.0, 0.0, 0.0))
+    add_ball(builder, SOFT, 1, (0.41, 0, 0), name="other")
     builder.attach_to_membrane(0, [int(np.argmax(x[:, 0]))], 1)
     builder.add_rigid("box", *shapes.box(0.1, 1, (-0.26, 0, 0)), mass=0.1)
     builder.attach_to_rigid(0, [int(np.argmin(x[:, 0]))], 0)

@@ -67,7 +67,7 @@ def open_skin(x, triangles, modulus=0.03):
     found = rest_hinges(x, skin, np.full(len(x), modulus))
     each = np.arange(len(found.points) + 1, dtype=np.int32)
     none = np.zeros(len(each), np.int32)
-    return SimpleNamespace(hinges=found, chunks=Chunks(none, none[:-1], each[[0, -1]], none, each, none))
+    return SimpleNamespace(hinges=found, chunks=Chunks(none, none[:-1], each[[0, -1]], none, each))
 
 
 def hinge_energies(skin, x):
