@@ -156,9 +156,10 @@ class World:
         """Matrix (4, 4) that takes the start shape of a rigid body, world frame, to where it is now."""
         number = self._rigid_number(rigid)
         pose = self._state.rigid.pose[number]
-        transform = np.eye(4)
-        set_matrix(pose, transform[:3, :3])
-        transform[:3, 3] = pose[:3] - transform[:3, :3] @ self.model.rigid.centre[number]
+        transform, turn = np.eye(4), np.empty((3, 3))
+        set_matrix(pose, turn)
+        transform[:3, :3] = turn
+        transform[:3, 3] = pose[:3] - turn @ self.model.rigid.centre[number]
         return transform
 
     def rigid_positions(self, rigid: int) -> FloatArray:
