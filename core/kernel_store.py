@@ -111,6 +111,7 @@ class KernelStore(_Cache):  # type: ignore[misc]
     def __init__(self, function: Callable[..., Any]) -> None:
         self._file = function.__module__.removeprefix(f"{_PACKAGE}.").replace(".", "/") + ".py"
         self._name = function.__module__.removeprefix(f"{_PACKAGE}.") + "." + function.__qualname__
+        _content(self._file)  # as it is now: it may be edited before it is compiled
 
     @property
     def cache_path(self) -> str:
