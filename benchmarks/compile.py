@@ -4,6 +4,7 @@ python benchmarks/compile.py [--solver IMPLICIT] [--parts SKIN SELF_CONTACT] [--
 """
 
 import argparse
+import json
 import resource
 import sys
 import tempfile
@@ -13,7 +14,7 @@ from pathlib import Path
 
 sys.path.append(str(Path(__file__).resolve().parent))
 
-import measure  # noqa: F401  # loads the extension
+import measure  # loads the extension, too
 from numba.core import event
 from softpressure_ext.core import kernel_store, prepare
 
@@ -63,22 +64,29 @@ def main():
     parser.add_argument("--solver", default="IMPLICIT")
     parser.add_argument("--parts", nargs="+", choices=list(prepare.PARTS), default=["SKIN", "SELF_CONTACT"])
     parser.add_argument("--rows", type=int, default=25)
+    parser.add_argument("--output", type=Path)
     options = parser.parse_args()
     costs = Costs()
     event.register("numba:compile", costs)
+    parts = []
     with tempfile.TemporaryDirectory() as folder:
         kernel_store.use_folder(Path(folder))
         for job in prepare.jobs_for(options.parts, options.solver):
             began, before = time.process_time(), prepare.compile_count()
             prepare.compile_jobs([job], lambda _: None)
             seconds, count = time.process_time() - began, prepare.compile_count() - before
+            parts.append({"part": job.part, "seconds": seconds, "kernels": count, "memory": most_memory()})
             print(f"{job.part}: {seconds:.1f} s of processor time, {count} kernels, {most_memory():.0f} MB so far")
-        size = sum(path.stat().st_size for path in Path(folder).rglob("*.kernel"))
-    print(f"files: {size / 1e6:.1f} MB")
+        size = sum(path.stat().st_size for path in Path(folder).rglob("*.kernel")) / 1e6
+    print(f"files: {size:.1f} MB")
     print("\n| kernel | seconds | MB | signatures |\n|---|---|---|---|")
-    rows = sorted(costs.rows.items(), key=lambda item: -item[1][0])
-    for name, (seconds, memory, count) in rows[: options.rows]:
+    rows = sorted(costs.rows.items(), key=lambda item: -item[1][0])[: options.rows]
+    for name, (seconds, memory, count) in rows:
         print(f"| `{name}` | {seconds:.2f} | {memory:.0f} | {count} |")
+    if options.output:
+        machine = measure.machine()
+        found = {"solver": options.solver, "parts": parts, "size": size, "kernels": rows, "machine": machine}
+        options.output.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ import numpy as np
 
 from ..experiments.report import COLOURS, Page, number
 from .engines import ENGINES
+from .first_start_page import add_first_start
 
 TITLES = {
     "drop": (
@@ -95,6 +96,7 @@ def write(path, results):
     for name, add in {"step": add_step, "contact": add_contact, "roofline": add_roofline}.items():
         if name in results["parts"]:
             add(page, results["parts"][name])
+    add_first_start(page, path.with_suffix(""))
     missing(page, results)
     page.save()
 

@@ -30,6 +30,8 @@ _FAMILIES = {
     "x86_64": ("x86-64-v3", ("avx2", "bmi", "bmi2", "f16c", "fma", "lzcnt", "movbe")),
     "arm64": ("apple-m1", ()),
 }
+#: Of the files; to be raised when `KernelStore` writes them in another way.
+_FORMAT = 1
 #: What the package was called when a file was written stands in it, in place of this at the start of module names.
 _PACKAGE = __package__ or ""
 _ROOT = Path(__file__).resolve().parent
@@ -96,13 +98,16 @@ def source_digest(files: Iterable[str]) -> str:
 
 @functools.cache
 def sources_of(file: str) -> frozenset[str]:
-    """A source of this package and all that it imports, directly or not, as paths below this folder."""
+    """A source of this package and all that it imports, directly or not, as paths below this folder.
+
+    Without this one: how machine code is kept does not change it.
+    """
     found, left = set[str](), [file]
     while left:
         if (here := left.pop()) not in found:
             found.add(here)
             left += _content(here)[1]
-    return frozenset(found)
+    return frozenset(found - {Path(__file__).name})
 
 
 class KernelStore(_Cache):  # type: ignore[misc]
@@ -111,6 +116,7 @@ class KernelStore(_Cache):  # type: ignore[misc]
     def __init__(self, function: Callable[..., Any]) -> None:
         self._file = function.__module__.removeprefix(f"{_PACKAGE}.").replace(".", "/") + ".py"
         self._name = function.__module__.removeprefix(f"{_PACKAGE}.") + "." + function.__qualname__
+        _content(self._file)  # as it is now: it may be edited before it is compiled
 
     @property
     def cache_path(self) -> str:
@@ -189,7 +195,7 @@ class _Loader(pickle.Unpickler):
 
 def _described(kind: Any) -> str:
     """A type of numba with all that code for it depends on: the names of a tuple's fields are not in its own name."""
-    if isinstance(kind, types.NamedTuple):
+    if hasattr(kind, "fields"):  # a named tuple, of one type or of several
         return f"{kind.instance_class.__name__}({kind.fields}: {''.join(map(_described, kind.types))})"
     if isinstance(kind, types.BaseTuple):
         return f"({''.join(map(_described, kind))})"
@@ -199,7 +205,8 @@ def _described(kind: Any) -> str:
 def _tag(processor: str, features: str) -> str:
     """Name of the folder for a target, in this Python with this numba."""
     more = "-" + hashlib.blake2b(features.encode(), digest_size=4).hexdigest() if features else ""
-    return f"cp{sys.version_info[0]}{sys.version_info[1]}-numba{numba.__version__}-{processor}{more}"
+    python = f"cp{sys.version_info[0]}{sys.version_info[1]}"
+    return f"{python}-numba{numba.__version__}-{processor}{more}-{_FORMAT}"
 
 
 @functools.cache

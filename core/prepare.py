@@ -217,7 +217,7 @@ def _run(jobs: tuple[Job, ...]) -> None:
 def _compile_elsewhere(jobs: list[Job]) -> None:
     """Let another process compile, and say how long it is going to take."""
     global _progress
-    expected = sum(_COSTS[job.part].seconds for job in jobs)
+    expected = sum(cost.seconds for cost in _costs(jobs))
     _progress = Progress(0.0, _compiling(expected))
     asked = {
         "path": [folder for folder in sys.path if folder],
@@ -259,10 +259,10 @@ def _compiling(seconds: float) -> str:
 
 def compile_jobs(jobs: list[Job], say: Callable[[float], None]) -> None:
     """Compile what is in no file yet and mark it as kept; `say` is told the share that is done, 0 to 1."""
-    total = sum(_COSTS[job.part].seconds for job in jobs)
-    done = 0.0
-    for job in jobs:
-        cost, before = _COSTS[job.part], compile_count()
+    costs = _costs(jobs)
+    total, done = sum(cost.seconds for cost in costs), 0.0
+    for job, cost in zip(jobs, costs, strict=True):
+        before = compile_count()
 
         def tell(done: float = done, cost: "_Cost" = cost, before: int = before) -> None:
             share = min((compile_count() - before) / cost.kernels, 1.0)
@@ -276,9 +276,14 @@ def compile_jobs(jobs: list[Job], say: Callable[[float], None]) -> None:
 
 
 def simulate(job: Job) -> None:
-    """A small scene in which every kernel of a job is called."""
-    with suppress(SoftPressureError):  # a method may refuse a scene or diverge in it
-        PARTS[job.part](functools.partial(World, solver=job.solver, options=_CHOICES[job.choice]))
+    """Call every kernel of a job; of a method that refuses its scene, none."""
+    with suppress(SoftPressureError):
+        run_scene(job)
+
+
+def run_scene(job: Job) -> None:
+    """Simulate the small scene of a job. Raises `SoftPressureError` where the method refuses it."""
+    PARTS[job.part](functools.partial(World, solver=job.solver, options=_CHOICES[job.choice]))
 
 
 #: Makes a world of a model, with the method to prepare.
@@ -436,17 +441,30 @@ PARTS: dict[str, Callable[[_WorldMaker], None]] = {
 
 
 class _Cost(NamedTuple):
-    """What a part takes to compile with the default method; only for the time that is left."""
+    """What compiling takes with the default method; only for the time that is left."""
 
     seconds: float
     kernels: int
 
 
+#: Of each part by itself, and of what all but rigid bodies alone have in common.
 _COSTS = {
-    "SKIN": _Cost(60.0, 200),
-    "SELF_CONTACT": _Cost(10.0, 20),
-    "LATTICE": _Cost(10.0, 20),
-    "FLAT": _Cost(10.0, 20),
-    "RIGID": _Cost(40.0, 100),
-    "COUPLED": _Cost(40.0, 100),
+    "SKIN": _Cost(5.0, 20),
+    "SELF_CONTACT": _Cost(2.0, 6),
+    "LATTICE": _Cost(4.0, 8),
+    "FLAT": _Cost(1.0, 2),
+    "RIGID": _Cost(20.0, 76),
+    "COUPLED": _Cost(10.0, 40),
 }
+_COMMON = _Cost(65.0, 260)
+
+
+def _costs(jobs: Collection[Job]) -> list[_Cost]:
+    """Of each of these jobs, one after the other."""
+    found, is_first = list[_Cost](), True
+    for job in jobs:
+        own = _COSTS[job.part]
+        if is_first and job.part != "RIGID":
+            own, is_first = _Cost(own.seconds + _COMMON.seconds, own.kernels + _COMMON.kernels), False
+        found.append(own)
+    return found

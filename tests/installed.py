@@ -46,6 +46,15 @@ def check_nothing_leaked() -> None:
     assert not addon_utils._extensions_warnings_get(), addon_utils._extensions_warnings_get()
 
 
+def check_nothing_was_compiled() -> None:
+    """All kernels came with the zip, and numba's settings are what they are without this extension."""
+    prepare = sys.modules[f"{MODULE}.core.prepare"]
+    assert not prepare.compiled_names(), prepare.compiled_names()
+    assert user_files() == [], user_files()
+    config = sys.modules["numba"].config
+    assert (config.CACHE_DIR, config.CPU_NAME) == ("", None)
+
+
 def bounce_once() -> None:
     """A ball of the extension falls for three frames."""
     bpy.ops.mesh.primitive_uv_sphere_add(location=(0, 0, 3))
@@ -60,10 +69,15 @@ def bounce_once() -> None:
     assert lowest < -1.01, f"the ball did not fall: {lowest}"
 
 
-def compiled_kernels() -> dict[str, int]:
-    """When each file of machine code was written."""
-    folder = Path(bpy.utils.extension_path_user(MODULE, path="numba"))
-    return {path.name: path.stat().st_mtime_ns for path in folder.rglob("*.nbc")}
+def user_files() -> list[str]:
+    """What the extension keeps for its user."""
+    folder = RESOURCES / "extensions" / ".user" / "user_default" / "softpressure"
+    return sorted(str(path.relative_to(folder)) for path in folder.rglob("*"))
+
+
+def extension_files() -> set[Path]:
+    """What lies in the extension's own folder, besides what Python keeps of its sources."""
+    return {path for path in EXTENSION.rglob("*") if "__pycache__" not in path.parts}
 
 
 def install(zip_path: str) -> None:
@@ -78,10 +92,12 @@ def install(zip_path: str) -> None:
     enabled = traces()
     assert enabled["properties"] == ["Object", "Scene"]
     check_nothing_leaked()
+    shipped = extension_files()
+    assert any(path.suffix == ".kernel" for path in shipped), "the zip has no kernels"
     bounce_once()
     check_nothing_leaked()
-    assert compiled_kernels()
-    assert not list(EXTENSION.rglob("*.nbi")), "compiled kernels beside the code"
+    check_nothing_was_compiled()
+    assert extension_files() == shipped, "written beside the code"
 
     addon_utils.disable(MODULE)
     assert traces() == clean, traces()
@@ -90,17 +106,18 @@ def install(zip_path: str) -> None:
 
 
 def remove() -> None:
-    """Use it once more, which compiles nothing, and remove it."""
+    """Use it once more, as another session does, and remove it with all that it kept."""
     clean = traces()
     addon_utils.enable(MODULE)
-    compiled = compiled_kernels()
     bounce_once()
-    assert compiled_kernels() == compiled, "a second start compiled again"
+    check_nothing_was_compiled()
+    kept = Path(bpy.utils.extension_path_user(MODULE, path="kernels", create=True))
+    (kept / "something").touch()
     repositories = bpy.context.preferences.extensions.repos
     number = next(i for i, repository in enumerate(repositories) if repository.module == "user_default")
     assert bpy.ops.extensions.package_uninstall(repo_index=number, pkg_id="softpressure") == {"FINISHED"}
     assert traces() == clean, traces()
-    assert not EXTENSION.exists()
+    assert not EXTENSION.exists() and not kept.exists()
 
 
 if sys.argv[1] == "install":

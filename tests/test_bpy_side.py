@@ -132,6 +132,9 @@ def test_diagnostics_find_nothing_anew_that_does_not_change(monkeypatch: pytest.
     assert found["__init__"] == 2
 
 
+WAITING = prepare.Progress(0.3, f"{prepare.COMPILING}: about 55 s left")
+
+
 class Said:
     """What the status bar shows, one after the other; the kernels, which are not ready."""
 
@@ -148,20 +151,21 @@ def first_start(monkeypatch: pytest.MonkeyPatch, falling: type[FallingWorld]) ->
     """A window in which nothing has ever been compiled; nothing is compiled here either."""
     said = Said()
 
-    def start(solver: str, _: Any) -> None:
-        said.asked.append(solver)
+    def start(jobs: tuple[prepare.Job, ...]) -> None:
+        said.asked += [job.solver for job in jobs]
         said.is_running = True
 
-    def prepare_all(solver: str, _: Any) -> Iterator[tuple[int, int, str]]:
-        said.prepared.add(solver)
-        yield 10, 10, "Solver is prepared"
+    def prepare_all(jobs: tuple[prepare.Job, ...]) -> Iterator[prepare.Progress]:
+        said.prepared |= {job.solver for job in jobs}
+        yield WAITING
 
-    monkeypatch.setattr(prepare, "is_prepared", lambda solver, _: solver in said.prepared)
+    monkeypatch.setattr(prepare, "is_prepared", lambda jobs: {job.solver for job in jobs} <= said.prepared)
+    monkeypatch.setattr(prepare, "is_compiled", lambda jobs: {job.solver for job in jobs} <= said.prepared)
     monkeypatch.setattr(prepare, "start", start)
     monkeypatch.setattr(prepare, "prepare", prepare_all)
     monkeypatch.setattr(prepare, "is_running", lambda: said.is_running)
     monkeypatch.setattr(prepare, "failure", lambda: said.failure)
-    monkeypatch.setattr(prepare, "progress", lambda: (3, 10, prepare.COMPILING))
+    monkeypatch.setattr(prepare, "progress", lambda: WAITING)
     monkeypatch.setattr(engine, "_say", said.sentences.append)
     window = SimpleNamespace(app=SimpleNamespace(background=False))
     monkeypatch.setattr(simulation, "bpy", window)
@@ -178,13 +182,13 @@ def test_a_timeline_waits_and_says_what_for(first_start: Said) -> None:
     assert set(first_start.asked) == {"IMPLICIT"}
     assert bpy.app.timers.is_registered(engine._tell)
     assert engine._tell() == engine._SAY_EVERY
-    assert "Compiling the solver, once" in first_start.sentences[-1] and "3 of 10" in first_start.sentences[-1]
-    assert engine.preparing() == (3, 10, prepare.COMPILING)
+    assert first_start.sentences[-1] == "Soft Pressure: Compiling the solver, once: about 55 s left"
+    assert engine.preparing() == WAITING
 
     first_start.is_running = False
     first_start.prepared.add("IMPLICIT")
     assert engine._tell() is None
-    assert "ready" in first_start.sentences[-1] and "first frame" in first_start.sentences[-1]
+    assert first_start.sentences[-1] == "Soft Pressure: the solver is ready"
     bpy.app.timers.unregister(engine._tell)
     engine._clear()
     assert first_start.sentences[-1] is None  # the status bar is Blender's again
@@ -230,10 +234,43 @@ def test_simulate_reports_once_what_takes_so_long(first_start: Said, capfd: pyte
         assert capfd.readouterr().out.count("Compiling the solver, once") == expected
 
 
-def test_the_console_is_told_of_the_first_kernel(capfd: pytest.CaptureFixture[str]) -> None:
-    engine.engine()
-    engine._tell_console()
-    assert capfd.readouterr().out == f"Soft Pressure: {prepare.COMPILING}.\n"
+def test_a_timeline_that_plays_begins_anew_when_the_solver_is_ready(
+    first_start: Said, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    add_ball()
+    play(1, 4)
+    scene = bpy.context.scene
+    window = SimpleNamespace(scene=scene, screen=SimpleNamespace(is_animation_playing=True))
+    manager = SimpleNamespace(windows=[window])
+    monkeypatch.setattr(
+        engine, "bpy", SimpleNamespace(context=SimpleNamespace(window_manager=manager), app=bpy.app, data=bpy.data)
+    )
+    first_start.is_running = False
+    first_start.prepared.add("IMPLICIT")
+    assert engine._tell() is None
+    assert scene.frame_current == 1 and this_session().cache.last_frame == 1
+    window.screen.is_animation_playing = False
+    scene.frame_set(7)
+    engine._play_from_start(scene)
+    assert scene.frame_current == 7  # nobody plays
+
+
+def test_what_a_scene_needs_follows_from_its_objects() -> None:
+    scene = bpy.context.scene
+    ball = add_ball()
+    assert engine.parts_of(scene) == {"SKIN", "SELF_CONTACT"}
+    ball.softpressure.self_collision = False
+    assert engine.parts_of(scene) == {"SKIN"}
+    ball.softpressure.body_type = "SOLID"
+    assert engine.parts_of(scene) == {"LATTICE"}
+    bpy.ops.mesh.primitive_cube_add(location=(0, 0, 5))
+    cube = bpy.context.object
+    cube.softpressure.kind = "RIGID"
+    assert engine.parts_of(scene) == {"LATTICE", "COUPLED"}
+    ball.softpressure.kind = "NONE"
+    assert engine.parts_of(scene) == {"RIGID"}
+    cube.softpressure.rigid_shape = "MESH"
+    assert engine.parts_of(scene) == {"COUPLED"}
 
 
 def test_the_status_bar_takes_and_gives_back_a_sentence() -> None:

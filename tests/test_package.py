@@ -69,7 +69,19 @@ def test_zip_holds_nothing_else(package: zipfile.ZipFile) -> None:
     top = {name.split("/")[0] for name in package.namelist()}
     assert top == {*LAYERS, "wheels"} | {"__init__.py", "blender_manifest.toml", "LICENSE", "README.md", "CHANGELOG.md"}
     endings = {Path(name).suffix for name in package.namelist() if not name.startswith("wheels/")}
-    assert endings == {".py", ".md", ".toml", ""}
+    assert endings == {".py", ".md", ".toml", "", ".kernel", ".ready"}
+
+
+def test_zip_holds_kernels_of_these_sources_for_every_job(package: zipfile.ZipFile) -> None:
+    from softpressure_ext.core import kernel_store, prepare
+
+    folder = f"core/compiled/{kernel_store.folders()[0].name}/"
+    names = {name.removeprefix(folder) for name in package.namelist() if name.startswith(folder)}
+    assert {kernel_store._mark(job.name) for job in prepare.all_jobs()} <= names
+    kernels = [name for name in names if name.endswith(".kernel")]
+    assert len(kernels) > 100 and not [name for name in names if kernel_store._is_stale(name)]
+    others = [name for name in package.namelist() if name.startswith("core/compiled/")]
+    assert sum(package.getinfo(name).compress_size for name in others) < 40e6
 
 
 def test_zip_holds_the_wheels_of_its_platform_only(package: zipfile.ZipFile) -> None:

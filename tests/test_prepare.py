@@ -1,186 +1,167 @@
-"""Preparing the kernels: afterwards nothing is left to compile, in this process and in the next."""
+"""Preparing the kernels of a scene: compiled by another process where no file has them, then loaded."""
 
 import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from types import SimpleNamespace
 
-import numba
-import numpy as np
 import pytest
-from numba.core import event
-from softpressure_ext.core import FrameInput, MethodOptions, ModelBuilder, ParameterError, World, prepare
+import shapes
+from softpressure_ext.core import MethodOptions, ModelBuilder, SoftPressureError, World, kernel_store, prepare
+
+FLOOR = [(-2.0, -2.0, 0.0), (2.0, -2.0, 0.0), (0.0, 3.0, 0.0)], [(0, 1, 2)]
 
 #: A ball falls on a floor, as in a scene of a user's second start; the last line says what was compiled for it.
 SECOND_START = """
+import numba
+settings = {name: getattr(numba.config, name) for name in dir(numba.config) if name.isupper()}
 import extension
+extension.ALIAS = "installed_elsewhere"
 extension.load()
 import shapes
-from softpressure_ext.core import ModelBuilder, World, prepare
+from installed_elsewhere.core import ModelBuilder, World, prepare
+jobs = prepare.jobs_for(["SKIN"], "SOLVER")
+is_compiled = prepare.is_compiled(jobs)
+for _ in prepare.prepare(jobs):
+    pass
 builder = ModelBuilder()
 builder.add_membrane("ball", *shapes.icosphere(3, 0.1, (0.0, 0.0, 0.101)), gauge_pressure=500.0)
 builder.add_collider("floor", [(-2.0, -2.0, 0.0), (2.0, -2.0, 0.0), (0.0, 3.0, 0.0)], [(0, 1, 2)])
-is_prepared = prepare.is_prepared("SOLVER")
 world = World(builder.build(), solver="SOLVER")
 for _ in range(3):
     world.advance_frame()
-assert world.diagnostics().counts is not None
-print(is_prepared, prepare.compile_count())
+changed = [name for name, value in settings.items() if getattr(numba.config, name) != value]
+print(is_compiled, prepare.compiled_names(), changed)
 """
-
-
-def signature_count() -> int:
-    return sum(len(kernel.signatures) for kernel in prepare._kernels())
 
 
 @pytest.fixture
 def unprepared(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As if nothing had ever been prepared on this machine."""
+    """As if this process had prepared nothing yet."""
     monkeypatch.setattr(prepare, "_prepared", set())
-    monkeypatch.setattr(prepare, "_mark", lambda _: None)
-
-
-@pytest.fixture
-def kept_in(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Path]:
-    """An empty folder of kernels; all scenes of the preparation are left out."""
-    monkeypatch.setattr(prepare, "_prepared", set())
-    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
-    monkeypatch.setattr(prepare, "_simulate_everything", lambda *_: None)
-    yield tmp_path
     monkeypatch.setattr(prepare, "_failure", None)
 
 
-def forget() -> None:
-    """What only this process knows."""
-    prepare._prepared.clear()
+@pytest.fixture
+def empty_folder(unprepared: None, tmp_path: Path) -> Iterator[Path]:
+    """A folder of kernels that holds none."""
+    before = kernel_store._user_folder
+    kernel_store.use_folder(tmp_path / "kernels")
+    yield tmp_path / "kernels"
+    kernel_store._user_folder = before
 
 
-@pytest.mark.usefixtures("unprepared")
-@pytest.mark.parametrize("solver", ["IMPLICIT", "XPBD"])
-def test_after_preparing_a_scene_compiles_nothing(solver: str) -> None:
-    reports = list(prepare.prepare(solver))
-    assert prepare.is_prepared(solver) and not prepare.is_running()
-    assert reports[-1][0] == reports[-1][1] == len(prepare._kernels()) > 20
-    done = [report[0] for report in reports]
-    assert done == sorted(done)
-    assert list(prepare.prepare(solver)) == reports[-1:]  # the second time there is nothing to do
-
-    before = signature_count()
-    positions, triangles = prepare._box(20)  # 2 402 vertices: several threads
-    builder = ModelBuilder(ambient_pressure=0.0)
-    builder.add_membrane("low", positions + (0.0, 0.0, 0.01), triangles, gauge_pressure=100.0)
-    builder.add_membrane("high", positions + (0.2, 0.1, 1.05), triangles, bend_modulus=0.1, pinned=[3], damping=2.0)
-    corners = np.array([(-5.0, -5.0, 0.0), (5.0, -5.0, 0.0), (0.0, 6.0, 0.0)])
-    builder.add_collider("floor", corners, np.array([(0, 1, 2)]), bounciness=0.3)
-    world = World(builder.build(), solver=solver)
-    for frame in range(4):
-        moved = {0: corners + (0.0, 0.0, 0.001 * frame)}
-        world.advance_frame(FrameInput(gauge_pressure={0: 120.0}, collider_positions=moved))
-    assert world.diagnostics().contact_count > 0
-    solids = ModelBuilder()
-    ball = solids.add_membrane("skin", *prepare._box(3), gauge_pressure=500.0)
-    block, faces = prepare._box(2)
-    for number in range(2):
-        solids.add_rigid(f"block {number}", 0.5 * block + (1.3, 0.1 * number, 0.01 + 0.503 * number), faces)
-    solids.attach_to_rigid(ball, [5, 6], 0)
-    solids.add_collider("floor", corners, np.array([(0, 1, 2)]))
-    world = World(solids.build(), solver=solver)
-    for _ in range(4):
-        world.advance_frame()
-    assert world.diagnostics().contact_count > 0
-    jelly = ModelBuilder()
-    positions, triangles = prepare._box(2)
-    jelly.add_solid("jelly", positions + (0.0, 0.0, 0.02), triangles, cell_size=0.3)
-    jelly.add_collider("floor", corners, np.array([(0, 1, 2)]))
-    world = World(jelly.build(), solver=solver)
-    for _ in range(2):
-        world.advance_frame()
-    assert signature_count() == before
+def ball_on_floor() -> ModelBuilder:
+    builder = ModelBuilder()
+    builder.add_membrane("ball", *shapes.icosphere(1, 0.1, (0.0, 0.0, 0.2)), gauge_pressure=500.0)
+    builder.add_collider("floor", *FLOOR)
+    return builder
 
 
 @pytest.mark.parametrize("solver", ["IMPLICIT", "XPBD"])
-def test_a_second_start_compiles_nothing_and_need_not_prepare(solver: str) -> None:
-    for _ in prepare.prepare(solver):
+def test_another_process_and_package_loads_what_was_compiled_and_changes_no_setting_of_numba(solver: str) -> None:
+    for _ in prepare.prepare(prepare.jobs_for(["SKIN"], solver)):
         pass
     script = SECOND_START.replace("SOLVER", solver)
     folder = Path(__file__).resolve().parent
     run = subprocess.run([sys.executable, "-c", script], cwd=folder, capture_output=True, text=True, check=False)
-    assert run.stdout.splitlines()[-1:] == ["True 0"], run.stderr
+    assert run.stdout.splitlines()[-1:] == ["True [] []"], run.stderr
 
 
-def test_the_mark_tells_the_next_process_of_this_method_alone(kept_in: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert not prepare.is_prepared()
-    assert [label for _, _, label in prepare.prepare()][-1] == "Solver is prepared"
-    assert len(list(kept_in.iterdir())) == 1
-    forget()
-    assert prepare.is_prepared()
-    assert not prepare.is_prepared("XPBD")
-    assert not prepare.is_prepared(options=MethodOptions(volume="BOUNDING_BOX"))
-    ramp = MethodOptions(ramp_time=0.5)
-    assert not prepare.is_prepared(options=ramp)
-    list(prepare.prepare(options=ramp))
-    forget()
-    assert prepare.is_prepared(options=MethodOptions(ramp_time=2.0, stiffest_spring=7.0))  # the same kernels
-    forget()
-    monkeypatch.setattr(numba, "__version__", "another")
-    assert not prepare.is_prepared()
+def test_a_cold_start_compiles_in_another_process(empty_folder: Path) -> None:
+    jobs = prepare.jobs_for(["RIGID"])
+    assert not prepare.is_compiled(jobs) and not prepare.is_prepared(jobs)
+    before = prepare.compile_count()
+    reports = list(prepare.prepare(jobs))
+    assert prepare.is_compiled(jobs) and prepare.is_prepared(jobs) and not prepare.is_running()
+    assert prepare.compile_count() == before  # none of them here
+    shares = [report.share for report in reports]
+    assert shares == sorted(shares) and len(set(shares)) > 10
+    assert reports[0].label.startswith("Compiling the solver, once: about ") and reports[0].label.endswith(" s left")
+    assert list(prepare.prepare(jobs)) == []  # the second time there is nothing to do
+    builder = ModelBuilder()
+    block, faces = prepare._box(1)
+    for number in range(2):
+        builder.add_rigid(f"block {number}", block + (0.1 * number, 0.0, 0.01 + 1.02 * number), faces)
+    builder.add_collider("floor", *FLOOR)
+    world = World(builder.build())
+    for _ in range(4):
+        world.advance_frame()
+    assert world.diagnostics().contact_count > 0 and prepare.compile_count() == before
 
 
-def test_changed_code_is_prepared_again(kept_in: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    (tmp_path / "code").mkdir()
-    source = tmp_path / "code" / "prepare.py"
-    source.write_text("old")
-    monkeypatch.setattr(prepare, "__file__", str(source))
-    list(prepare.prepare())
-    forget()
-    assert prepare.is_prepared()
-    source.write_text("changed")
-    forget()
-    assert not prepare.is_prepared()
+def test_what_is_to_be_prepared_follows_from_what_the_scene_holds() -> None:
+    def parts(builder: ModelBuilder) -> set[str]:
+        return prepare.parts_of(builder.build())
+
+    builder = ball_on_floor()
+    assert parts(builder) == {"SKIN"}
+    builder.add_membrane("other", *shapes.icosphere(1, 0.1, (0.0, 0.0, 0.6)), self_collision=True)
+    assert parts(builder) == {"SKIN", "SELF_CONTACT"} or parts(builder) == {"SKIN", "LATTICE", "SELF_CONTACT"}
+    builder.add_rigid("block", *prepare._box(1))
+    assert {"SKIN", "COUPLED"} <= parts(builder) and "RIGID" not in parts(builder)
+    blocks = ModelBuilder()
+    blocks.add_rigid("block", *prepare._box(1))
+    assert parts(blocks) == {"RIGID"}
+    blocks.add_rigid("ball", *shapes.icosphere(2, 0.1, (0.0, 0.0, 2.0)))  # too many faces for separating axes
+    assert parts(blocks) == {"COUPLED"}
+    jelly = ModelBuilder()
+    jelly.add_solid("jelly", *prepare._box(1), cell_size=0.5)
+    assert parts(jelly) == {"LATTICE"}
+    loop = ModelBuilder()
+    loop.add_loop("loop", [(0.0, 0.0, 0.0), (1.0, 0.0, 0.0), (0.0, 0.0, 1.0)], [(0, 1), (1, 2), (2, 0)])
+    assert parts(loop) == {"FLAT"}
 
 
-def test_a_preparation_that_fails_says_so_and_leaves_no_mark(kept_in: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(*_: object) -> None:
-        raise OSError("no space left")
+def test_options_are_prepared_one_by_one() -> None:
+    assert prepare.jobs_for({"SELF_CONTACT", "SKIN"}) == (
+        prepare.Job("SKIN", "IMPLICIT"),
+        prepare.Job("SELF_CONTACT", "IMPLICIT"),
+    )
+    options = MethodOptions(volume="BOUNDING_BOX", ramp_time=2.0, stiffest_spring=7.0)
+    jobs = prepare.jobs_for({"LATTICE"}, "HEUN", options)
+    assert jobs == (
+        prepare.Job("LATTICE", "HEUN"),
+        prepare.Job("SKIN", "HEUN", "BOUNDING_BOX"),
+        prepare.Job("SKIN", "HEUN", "RAMP"),
+    )
+    assert set(jobs) <= set(prepare.all_jobs())
+    names = [job.name for job in prepare.all_jobs()]
+    assert len(set(names)) == len(names)
 
-    monkeypatch.setattr(prepare, "_simulate_everything", fail)
-    with pytest.raises(OSError, match="no space"):
-        list(prepare.prepare())
+
+def test_a_preparation_that_fails_says_so_and_leaves_no_mark(
+    empty_folder: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "compile.py").write_text("import sys; sys.exit('no space left on device')")
+    monkeypatch.setattr(prepare, "__file__", str(tmp_path / "prepare.py"))
+    jobs = prepare.jobs_for(["RIGID"])
+    with pytest.raises(SoftPressureError, match=r"Solver: compiling it failed. no space left on device Try again"):
+        list(prepare.prepare(jobs))
     assert "no space" in str(prepare.failure())
-    assert not prepare.is_prepared() and not list(kept_in.iterdir())
+    assert not prepare.is_prepared(jobs) and not prepare.is_compiled(jobs)
 
 
-def test_a_method_that_refuses_a_scene_is_prepared_with_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
-    called = []
-
-    def refuse(make: object) -> None:
-        called.append(make)
-        raise ParameterError("not with this method")
-
-    for name in ("_skins", "_solids", "_solids_alone", "_touch_itself", "_jelly"):
-        monkeypatch.setattr(prepare, name, refuse)
-    prepare._simulate_everything("XPBD", MethodOptions())
-    assert len(called) == 5
+def test_a_method_that_refuses_a_scene_is_prepared_all_the_same(unprepared: None) -> None:
+    jobs = prepare.jobs_for(["SKIN"], "XPBD", MethodOptions(detection="FEATURE_PARTICLES"))
+    for _ in prepare.prepare(jobs):
+        pass
+    assert prepare.is_prepared(jobs)
 
 
-def test_the_first_kernel_to_be_compiled_is_told_once_and_only_if_it_is_ours(monkeypatch: pytest.MonkeyPatch) -> None:
-    told = []
-    monkeypatch.setattr(prepare._compiles, "call", None)
-    monkeypatch.setattr(prepare._compiles, "count", 0)
-    prepare.on_first_compile(lambda: told.append(prepare.compile_count()))
-    assert prepare.progress()[2] == prepare.LOADING
+@pytest.mark.parametrize("job", prepare.all_jobs(), ids=lambda job: job.name)
+def test_the_scene_of_a_job_can_be_simulated(job: prepare.Job) -> None:
+    """Where it is not refused, it goes to its end: else kernels that come late would be compiled while a user waits."""
+    refused = {"FEATURE_PARTICLES"} if job.solver in ("IMPLICIT", "XPBD") else set()
+    try:
+        prepare.run_scene(job)
+    except SoftPressureError as error:
+        assert job.choice in refused, error
 
-    def begin(module: str) -> None:
-        dispatcher = SimpleNamespace(py_func=SimpleNamespace(__module__=module))
-        event.broadcast(event.Event("numba:compile", event.EventStatus.START, data={"dispatcher": dispatcher}))
 
-    begin("somebody.elses")
-    assert told == []
-    begin("softpressure_ext.core.forces.gas")
-    begin("softpressure_ext.core.forces.bend")
-    assert told == [1] and prepare.compile_count() == 2
-    assert prepare.progress()[2] == prepare.COMPILING
+def test_the_time_left_is_of_the_right_order() -> None:
+    """The table of costs knows how many kernels there are: neither twice nor half as many."""
+    assert set(prepare._COSTS) == set(prepare.PARTS)
 
 
 def test_the_box_is_closed_and_of_unit_volume() -> None:

@@ -2,6 +2,7 @@
 
 import cProfile
 import pstats
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -9,7 +10,7 @@ import pytest
 from numba.core.registry import CPUDispatcher
 from scenes import METRE_BALL, add_ball
 from shapes import grid
-from softpressure_ext.core import ModelBuilder, World, prepare
+from softpressure_ext.core import ModelBuilder, World
 
 pytestmark = pytest.mark.rounding
 
@@ -24,6 +25,11 @@ def ball(subdivisions, height):
     return World(builder.build(), frame_rate=60.0, substeps=SUBSTEPS, threads=1, solver="XPBD")
 
 
+def kernels_of_the_core():
+    modules = [module for name, module in sys.modules.items() if name.startswith("softpressure_ext.core.")]
+    return {item for module in modules for item in vars(module).values() if isinstance(item, CPUDispatcher)}
+
+
 def calls_per_substep(world, frames):
     """Calls of kernels from outside of kernels, and of numpy's functions, per substep; searches per frame."""
     world.advance_frame()
@@ -33,7 +39,7 @@ def calls_per_substep(world, frames):
     for _ in range(frames):
         world.advance_frame()
     profile.disable()
-    names = {(Path(k.py_func.__code__.co_filename).name, k.py_func.__name__) for k in prepare._kernels()}
+    names = {(Path(k.py_func.__code__.co_filename).name, k.py_func.__name__) for k in kernels_of_the_core()}
     kernels = all_calls = 0
     for (file, _, name), (_, count, *_) in pstats.Stats(profile).stats.items():
         kernels += count if (Path(file).name, name) in names else 0
@@ -43,7 +49,7 @@ def calls_per_substep(world, frames):
 
 
 def test_kernels_are_what_is_counted():
-    assert all(isinstance(kernel, CPUDispatcher) for kernel in prepare._kernels())
+    assert len(kernels_of_the_core()) > 200
 
 
 def test_a_substep_in_flight_calls_few_kernels():

@@ -6,8 +6,9 @@
     python tools/build_extension.py build [--platform linux-x64 ...]   writes zips to build/dist/
 
 `compile` needs each Python that the wheels are for (3.11 and 3.13), on PATH, from pyenv or the Windows launcher. It
-compiles every kernel of every method for the platform's processor family, which takes some minutes, then looks in a new
-process which of them a simulation loads. A zip without kernels works as well: they are compiled where they are used.
+compiles every kernel of every method for the platform's processor family, which takes some minutes unless the folder
+`NUMBA_CACHE_DIR` holds them, then looks in a new process which of them a simulation loads. A zip without kernels works
+as well: they are compiled where they are used.
 
 `build` uses Blender's own packaging command, a file of the standard library only that comes with the `bpy` wheel
 (`pip install bpy==5.0.1`) and with every Blender. Without `--platform` all platforms are done; `--platform current`
@@ -25,6 +26,7 @@ import subprocess
 import sys
 import tempfile
 import tomllib
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -127,36 +129,50 @@ def find_python(version: str) -> Path | None:
 
 
 def compile_kernels() -> None:
-    """Compile all kernels for this machine's platform and each Python of its wheels, to build/compiled/."""
+    """Compile all kernels for this machine's platform and each Python of its wheels, to build/compiled/.
+
+    What `NUMBA_CACHE_DIR` holds already is taken from there. Pythons take turns side by side, one processor each.
+    """
     shutil.rmtree(COMPILED, ignore_errors=True)
+    COMPILED.mkdir(parents=True)
     wheels = listed_wheels([current_platform()])
-    for python in sorted({wheel.python for wheel in wheels}):
-        version = f"{python[0]}.{python[1:]}"
-        interpreter = find_python(version)
-        if interpreter is None:
-            sys.exit(f"Python {version}: not found, but the zip serves it. Install it, or put it on PATH.")
-        COMPILED.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=COMPILED.parent) as folder:
-            place = Path(folder)
-            command = [str(interpreter), "-m", "pip", "install", "--quiet", "--no-deps", f"--target={place / 'site'}"]
-            mine = [str(WHEELS / wheel.file_name) for wheel in wheels if wheel.python == python]
-            if subprocess.run([*command, *mine, f"numpy=={NUMPY[python]}"]).returncode:
-                sys.exit(f"Python {version}: pip cannot install the wheels. Run the action `fetch` first.")
-            asked = {"path": None, "site": str(place / "site"), "folder": str(place / "all"), "jobs": None}
-            for needed in (None, str(place / "needed")):
-                run = subprocess.run(
-                    [str(interpreter), "-I", str(ROOT / "core" / "compile.py")],
-                    input=json.dumps({**asked, "needed": needed}),
-                    text=True,
-                    stdout=subprocess.DEVNULL,
-                    env={**os.environ, "NUMBA_CPU_NAME": FAMILY[current_platform()], "NUMBA_CPU_FEATURES": ""},
-                )
-                if run.returncode:
-                    sys.exit(f"Python {version}: the kernels cannot be compiled, see the message above.")
-            kept = next((place / "needed").iterdir())
-            kept.rename(COMPILED / kept.name)
-            size = sum(path.stat().st_size for path in (COMPILED / kept.name).iterdir())
+    found = {python: find_python(f"{python[0]}.{python[1:]}") for python in {wheel.python for wheel in wheels}}
+    if None in found.values():
+        absent = " and ".join(f"{python[0]}.{python[1:]}" for python, interpreter in found.items() if not interpreter)
+        print(f"Python {absent}: not found, its kernels will be compiled where they are used.", file=sys.stderr)
+    with tempfile.TemporaryDirectory(dir=COMPILED.parent) as folder, ThreadPoolExecutor() as pool:
+        running = [
+            pool.submit(compile_for, interpreter, python, Path(folder) / python, wheels)
+            for python, interpreter in sorted(found.items())
+            if interpreter
+        ]
+        for run in running:
+            kept = run.result()
+            size = sum(path.stat().st_size for path in kept.iterdir())
             print(f"compiled {kept.name}: {size / 1e6:.1f} MB", flush=True)
+
+
+def compile_for(interpreter: Path, python: str, place: Path, wheels: list[Wheel]) -> Path:
+    """Compile all kernels for one Python, working in `place`; returns their folder in build/compiled/."""
+    command = [str(interpreter), "-m", "pip", "install", "--quiet", "--no-deps", f"--target={place / 'site'}"]
+    mine = [str(WHEELS / wheel.file_name) for wheel in wheels if wheel.python == python]
+    if subprocess.run([*command, "--root-user-action=ignore", *mine, f"numpy=={NUMPY[python]}"]).returncode:
+        raise SystemExit(f"{interpreter}: pip cannot install the wheels. Run the action `fetch` first.")
+    cache = Path(os.environ.get("NUMBA_CACHE_DIR") or place) / "softpressure"
+    asked = {"site": str(place / "site"), "folder": str(cache.resolve()), "jobs": None}
+    # The second process finds everything compiled, and loads none of the helpers that are part of other kernels.
+    for needed in (None, str(place / "needed")):
+        run = subprocess.run(
+            [str(interpreter), "-I", str(ROOT / "core" / "compile.py")],
+            input=json.dumps({**asked, "needed": needed}),
+            text=True,
+            stdout=subprocess.DEVNULL,
+            env={**os.environ, "NUMBA_CPU_NAME": FAMILY[current_platform()], "NUMBA_CPU_FEATURES": ""},
+        )
+        if run.returncode:
+            raise SystemExit(f"{interpreter}: the kernels cannot be compiled, see the message above.")
+    kept = next((place / "needed").iterdir())
+    return kept.rename(COMPILED / kept.name)
 
 
 def blender_packager() -> Path:

@@ -39,20 +39,19 @@ ROUNDINGS: dict[str, dict[str, str]] = {
 SET_HERE = sorted({name for settings in ROUNDINGS.values() for name in settings})
 
 
-def environment(settings: dict[str, str], cache: Path) -> dict[str, str]:
-    """The environment of this process with the settings of one run, `cache` for compiled kernels."""
+def environment(settings: dict[str, str]) -> dict[str, str]:
+    """The environment of this process with the settings of one run."""
     outside = {name: value for name, value in os.environ.items() if name not in SET_HERE}
-    return outside | settings | {"NUMBA_CACHE_DIR": str(cache)}
+    return outside | settings
 
 
 def main() -> int:
     """Run all; returns how many failed."""
-    cache = Path(os.environ.get("NUMBA_CACHE_DIR", ROOT / "build" / "kernels")).resolve()
     failed = []
     for name, settings in ROUNDINGS.items():
         print(f"== {name}: {settings}", flush=True)
         command = [sys.executable, "-m", "pytest", "-m", "rounding", "-q", *(sys.argv[1:] or ["tests"])]
-        if subprocess.run(command, cwd=ROOT, env=environment(settings, cache)).returncode:
+        if subprocess.run(command, cwd=ROOT, env=environment(settings)).returncode:
             failed.append(name)
     print("failed: " + ", ".join(failed) if failed else "all passed")
     return len(failed)
