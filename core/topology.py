@@ -157,7 +157,7 @@ def graph(pairs: IntArray, weight: FloatArray, vertex_count: int) -> tuple[IntAr
     """Weighted pairs of vertices, repeated ones added up, as a symmetric graph in CSR: (start, other, weight)."""
     low, high = np.sort(pairs.astype(np.int64), axis=1).T
     key, entry = np.unique(low * vertex_count + high, return_inverse=True)
-    total = np.bincount(entry, weight, minlength=len(key))
+    total = np.bincount(entry, weight, minlength=len(key)).astype(float, copy=False)  # integers where there is nothing
     # each pair from both ends, with the same weight
     both = np.concatenate([key, key % vertex_count * vertex_count + key // vertex_count])
     order = np.argsort(both)

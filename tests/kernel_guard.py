@@ -58,7 +58,7 @@ def install() -> None:
     event.register("numba:compile", _Listener())
     for name in _GUARDED:
         setattr(World, name, _guarded(getattr(World, name)))
-    prepare.simulate = _as_job(prepare.simulate)
+    prepare.run_scene = _as_job(prepare.run_scene)
     usual = kernel_store.user_folder()
     load, save = _apart(KernelStore.load_overload, KernelStore.save_overload, usual)
     KernelStore.load_overload, KernelStore.save_overload = load, save  # type: ignore[method-assign]
@@ -89,11 +89,11 @@ def _make_sure(model: Any, **options: Any) -> bool:
     return True
 
 
-def _as_job(simulate: Callable[..., None]) -> Callable[..., None]:
-    @functools.wraps(simulate)
+def _as_job(run_scene: Callable[..., None]) -> Callable[..., None]:
+    @functools.wraps(run_scene)
     def call(*arguments: Any) -> None:
         with _set("in_job", True), _set("in_world", False):
-            simulate(*arguments)
+            run_scene(*arguments)
 
     return call
 
