@@ -15,12 +15,13 @@ from softpressure_ext.core import ModelBuilder, World, prepare
 COUNTS = """
 import extension
 extension.load()
+import sys
 from numba.core.dispatcher import Dispatcher
-from softpressure_ext.core import kernel_store, prepare
+from softpressure_ext.core import prepare
 for job in prepare.all_jobs():
     prepare.simulate(job)
-for module in kernel_store.modules():
-    for kernel in vars(module).values():
+for name, module in list(sys.modules.items()):
+    for kernel in vars(module).values() if name.startswith("softpressure_ext.core.") else ():
         if isinstance(kernel, Dispatcher) and kernel.__module__ == module.__name__ and len(kernel.signatures) > 1:
             print(kernel.__module__.split(".core.")[1], kernel.__name__, *kernel.signatures, sep="|")
 print("done")

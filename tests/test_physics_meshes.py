@@ -17,7 +17,7 @@ def standing(x, size=1.0, height=0.3):
     return x + [0.0, 0.0, height - x[:, 2].min()]
 
 
-@pytest.mark.parametrize("name", ["spot.obj", "cow.obj"])
+@pytest.mark.parametrize("name", ["spot.obj", pytest.param("cow.obj", marks=pytest.mark.slow)])
 def test_an_animal_drops_and_settles(name):
     x, triangles = shapes.foreign_mesh(name)
     builder = ModelBuilder()

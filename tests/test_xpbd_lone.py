@@ -49,7 +49,7 @@ class Floor:
     def lone(self, ahead=0.0):
         """Positions after, lambda, marks, crossing times, what is added to the sums, and doubt, by `press_lone`."""
         x, n, none = self.x.copy(), SOFT, np.zeros(0, np.int32)
-        chunks = Chunks(np.array([0, n], np.int32), np.zeros(1, np.int32), np.array([0, 1], np.int32), none, none, none)
+        chunks = Chunks(np.array([0, n], np.int32), np.zeros(1, np.int32), np.array([0, 1], np.int32), none, none)
         reached, sums, mark, crossed = np.full(n, np.nan), np.zeros((1, 13)), np.zeros(n, np.int8), np.full(n, np.nan)
         self.pushed, doubt = np.zeros(1), np.zeros(1, bool)
         self.sides = np.zeros((n, 4)), np.zeros((n, 3)), np.zeros(n), np.full(n, np.inf)
