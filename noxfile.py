@@ -9,7 +9,7 @@ release; `nox -s demo` makes the sample pictures;
 import os
 import platform
 import shutil
-import subprocess
+import sys
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
@@ -47,32 +47,15 @@ ADAPTER_TESTS = sorted(path.relative_to(ROOT).as_posix() for path in ROOT.glob("
 EXTRA_TESTS = ["tests/test_experiments.py", "tests/test_benchmarks.py"]
 #: Kernels are kept between runs, and shared by all Blenders of a Python: none ever is of other sources. What tests
 #: compile themselves is for the same processor as what the extension compiles.
-KERNELS = {
-    "NUMBA_CACHE_DIR": str(ROOT / "build" / "kernels"),
+CACHE = {"NUMBA_CACHE_DIR": str(ROOT / "build" / "kernels")}
+KERNELS = CACHE | {
     "NUMBA_CPU_NAME": "apple-m1" if platform.machine() == "arm64" else "x86-64-v3",
     "NUMBA_CPU_FEATURES": "",
 }
 
 
-def find_python(version: str) -> Path | None:
-    """A Python of this version (`3.13`) that really starts: from PATH, pyenv or the Windows launcher."""
-    name = f"python{version}"
-    candidates = [[str(Path(folder) / name)] for folder in os.get_exec_path() if (Path(folder) / name).exists()]
-    if shutil.which("pyenv"):
-        asked = subprocess.run(["pyenv", "prefix", version], capture_output=True, text=True)
-        candidates += [[str(Path(asked.stdout.strip()) / "bin" / name)]]
-    if shutil.which("py"):
-        candidates += [["py", f"-{version}"]]
-    for command in candidates:
-        question = "import sys; print('%d.%d' % sys.version_info[:2], sys.executable)"
-        try:
-            answer = subprocess.run([*command, "-c", question], capture_output=True, text=True)
-        except OSError:
-            continue
-        if answer.stdout.startswith(f"{version} "):
-            return Path(answer.stdout.split(maxsplit=1)[1].strip())
-    return None
-
+sys.path.append(str(ROOT / "tools"))
+from build_extension import find_python  # noqa: E402
 
 # A pyenv shim may come first on PATH and refuse; put a Python that starts before it, so that nox finds that one.
 for wanted in sorted({python for python, _ in BLENDERS.values()}):
@@ -100,10 +83,12 @@ def warm_up(session: nox.Session, **env: str) -> None:
 
 
 def queue(session: nox.Session, sessions: list[str]) -> None:
-    """Run these sessions and then the summary, which asks for the results of all but `lint`."""
+    """Run these sessions and then the summary, which asks for the results of those that run tests."""
     shutil.rmtree(RESULTS, ignore_errors=True)
     RESULTS.mkdir(parents=True)
-    EXPECTED.write_text("".join(f"{run_name(name)}\n" for name in sessions if name != "lint"), encoding="utf-8")
+    EXPECTED.write_text(
+        "".join(f"{run_name(name)}\n" for name in sessions if name not in ("kernels", "lint")), encoding="utf-8"
+    )
     for name in [*sessions, "summary"]:
         session.notify(name)
 
@@ -116,14 +101,21 @@ def run_name(session_name: str) -> str:
 @nox.session(python=False)
 def tests(session: nox.Session) -> None:
     """All tests but the slow ones: queues every check, then the summary."""
-    queue(session, ["lint", "core", *(f"blender({version})" for version in BLENDERS)])
+    queue(session, ["kernels", "lint", "core", *(f"blender({version})" for version in BLENDERS)])
 
 
 @nox.session(python=False)
 def slow(session: nox.Session) -> None:
     """What `tests` leaves out, before a release: queues slow tests, experiments, benchmarks and the other Blenders."""
     others = [version for version in BLENDERS if version != WHOLE_BLENDER]
-    queue(session, ["core_slow", "extras", *(f"whole_blender({version})" for version in others)])
+    queue(session, ["kernels", "core_slow", "extras", *(f"whole_blender({version})" for version in others)])
+
+
+@nox.session(python="3.11")
+def kernels(session: nox.Session) -> None:
+    """Compile all kernels for this platform, for each Python of the zip side by side."""
+    for action in ("fetch", "compile"):
+        session.run("python", "tools/build_extension.py", action, "--platform=current", env=KERNELS)
 
 
 @nox.session(python="3.11")
@@ -189,9 +181,9 @@ def whole_blender(session: nox.Session, blender: str) -> None:
 
 
 def run_blender(session: nox.Session, version: str, *arguments: str) -> None:
-    """Build the zip with a Blender, then run pytest in it."""
+    """Run pytest in a Blender, for tests of the zip after building it."""
     install_blender(session, version)
-    make_zips(session, "current")
+    make_zips(session, "fetch", *(["compile", "build"] if set(arguments) & set(ZIP_TESTS) else []))
     # numba comes from the wheels of the zip and not from this environment, where it would hide a broken zip.
     solver = Path(session.create_tmp()).resolve() / "solver"
     shutil.rmtree(solver, ignore_errors=True)
@@ -209,10 +201,10 @@ def install_blender(session: nox.Session, version: str) -> None:
         session.error(f"Blender {version} does not start; on Linux it needs {SYSTEM_LIBRARIES} (Debian's names).")
 
 
-def make_zips(session: nox.Session, *platforms: str) -> None:
-    """Fetch the wheels and build the zips, with the bpy of this session."""
-    for action in ("fetch", "build"):
-        session.run("python", "tools/build_extension.py", action, *(f"--platform={name}" for name in platforms))
+def make_zips(session: nox.Session, *actions: str) -> None:
+    """Run actions of the build script for this platform, with the bpy of this session."""
+    for action in actions:
+        session.run("python", "tools/build_extension.py", action, "--platform=current", env=KERNELS)
 
 
 @nox.session(python="3.11")
@@ -223,16 +215,17 @@ def fetch_wheels(session: nox.Session) -> None:
 
 @nox.session(python="3.11")
 def build(session: nox.Session) -> None:
-    """The zips of all platforms, in build/dist/."""
+    """The zips of all platforms, in build/dist/; that of this platform with compiled kernels."""
     session.install(f"bpy=={DEMO_BLENDER}")
-    make_zips(session)
+    for action in ("fetch", "compile", "build"):
+        session.run("python", "tools/build_extension.py", action, env=KERNELS)
 
 
 @nox.session(python="3.11")
 def demo(session: nox.Session) -> None:
     """The main job: the sample scene, baked and rendered in real Blender, in build/demo/."""
     install_blender(session, DEMO_BLENDER)
-    make_zips(session, "current")
+    make_zips(session, "fetch", "build")
     session.run("python", "sample_blends/demo.py", *session.posargs)
 
 
@@ -249,9 +242,26 @@ def bench(session: nox.Session) -> None:
     """Every engine on the same scenes, and our own time: docs/benchmarks.md, its figures and JSON, written anew."""
     install_blender(session, DEMO_BLENDER)
     session.install(*group("bench"))
-    # Kernels are kept between runs, so that the compiler does not count among the memory of a scene.
-    cache = Path(session.create_tmp()).resolve() / "numba"
-    session.run("python", "benchmarks/run.py", *session.posargs, env={"NUMBA_CACHE_DIR": str(cache)})
+    warm_up(session)  # so that the compiler does not count among the memory of a scene
+    session.run("python", "benchmarks/run.py", *session.posargs, env=KERNELS)
+
+
+@nox.session(python="3.11")
+def compile(session: nox.Session) -> None:
+    """What compiling costs, kernel by kernel, and what the first start takes: on the page of the benchmarks."""
+    session.install(*group("bench"))
+    output = "docs/benchmarks/compile.json"
+    session.run("python", "benchmarks/compile.py", f"--output={output}", *session.posargs)
+    session.run("python", "benchmarks/run.py", "--from-json=docs/benchmarks/results.json")
+
+
+@nox.session(python="3.11")
+def roundings(session: nox.Session) -> None:
+    """The tests that depend on rounding, as other processors round."""
+    session.install(*group("core"))
+    warm_up(session)
+    left_out = [f"--ignore={path}" for path in [*ZIP_TESTS, *ADAPTER_TESTS]]
+    session.run("python", "tools/roundings.py", "tests", *left_out, *session.posargs, env=CACHE)
 
 
 def read_counts(report: Path) -> dict[str, int]:

@@ -16,6 +16,7 @@ means the machine this runs on.
 """
 
 import argparse
+import hashlib
 import importlib.util
 import json
 import os
@@ -35,6 +36,8 @@ ROOT = Path(__file__).resolve().parent.parent
 WHEELS = ROOT / "wheels"
 DIST = ROOT / "build" / "dist"
 COMPILED = ROOT / "build" / "compiled"
+#: Tells the sources that `COMPILED` is of.
+STAMP = COMPILED.with_name("compiled.txt")
 #: Processors that kernels are compiled for, as LLVM calls them (`core/kernel_store.py`).
 FAMILY = {"linux-x64": "x86-64-v3", "windows-x64": "x86-64-v3", "macos-arm64": "apple-m1"}
 #: numpy of the newest Blender with each Python.
@@ -131,11 +134,15 @@ def find_python(version: str) -> Path | None:
 def compile_kernels() -> None:
     """Compile all kernels for this machine's platform and each Python of its wheels, to build/compiled/.
 
-    What `NUMBA_CACHE_DIR` holds already is taken from there. Pythons take turns side by side, one processor each.
+    Nothing is done where that folder has those of these sources. Otherwise, what `NUMBA_CACHE_DIR` holds is taken from
+    there. The Pythons work side by side.
     """
+    wheels = listed_wheels([current_platform()])
+    stamp = "\n".join([source_digest(), *sorted(wheel.file_name for wheel in wheels)])
+    if STAMP.exists() and STAMP.read_text(encoding="utf-8") == stamp:
+        return
     shutil.rmtree(COMPILED, ignore_errors=True)
     COMPILED.mkdir(parents=True)
-    wheels = listed_wheels([current_platform()])
     found = {python: find_python(f"{python[0]}.{python[1:]}") for python in {wheel.python for wheel in wheels}}
     if None in found.values():
         absent = " and ".join(f"{python[0]}.{python[1:]}" for python, interpreter in found.items() if not interpreter)
@@ -150,6 +157,16 @@ def compile_kernels() -> None:
             kept = run.result()
             size = sum(path.stat().st_size for path in kept.iterdir())
             print(f"compiled {kept.name}: {size / 1e6:.1f} MB", flush=True)
+    if None not in found.values():
+        STAMP.write_text(stamp, encoding="utf-8")
+
+
+def source_digest() -> str:
+    """Of all sources that kernels can depend on."""
+    digest = hashlib.sha256()
+    for path in sorted((ROOT / "core").rglob("*.py")):
+        digest.update(f"{path.relative_to(ROOT).as_posix()}\0".encode() + path.read_bytes())
+    return digest.hexdigest()
 
 
 def compile_for(interpreter: Path, python: str, place: Path, wheels: list[Wheel]) -> Path:
