@@ -6,7 +6,7 @@ import bpy
 import pytest
 from bpy_scene import empty_file, this_session  # noqa: F401
 from softpressure_ext.core import prepare
-from softpressure_ext.softpressure import capture, engine, samples, session
+from softpressure_ext.softpressure import engine, samples, session
 
 FOLDER = Path(__file__).resolve().parent.parent / "sample_blends"
 COUNTS = {"bounce": (3, 0, 1), "squeeze": (1, 0, 3), "pile": (8, 0, 3), "newton": (3, 12, 2), "basket": (4, 1, 1)}
@@ -40,7 +40,8 @@ def test_a_sample_has_its_bodies_and_no_problem(name):
 @pytest.mark.parametrize("name", samples.SAMPLES)
 def test_a_sample_is_prepared_for_by_what_its_scene_holds(name):
     scene = samples.build(name)
-    world = capture.build_world(scene, capture.start(scene, bpy.context.evaluated_depsgraph_get()))
+    bpy.ops.softpressure.reset()
+    world = this_session().world
     assert prepare.parts_of(world.model) <= engine.parts_of(scene)
     for _ in range(2):  # `conftest.py`: they must compile nothing
         world.advance_frame()
