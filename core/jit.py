@@ -15,7 +15,6 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 import numba
-from numba.core.dispatcher import Dispatcher
 
 from .kernel_store import KernelStore
 
@@ -54,7 +53,7 @@ def parallel_kernel(function: F) -> F:
 
 def _compiled(function: F, **options: Any) -> F:
     compiled: Any = numba.njit(error_model="numpy", no_cfunc_wrapper=True, **options)(function)
-    if isinstance(compiled, Dispatcher):  # not so with NUMBA_DISABLE_JIT=1
+    if not numba.config.DISABLE_JIT:
         compiled._cache = KernelStore(function)
     return compiled  # type: ignore[no-any-return]
 

@@ -22,7 +22,7 @@ from typing import Any
 
 import llvmlite.binding
 import numba
-from numba.core import compiler, environment, serialize, sigutils, types
+from numba.core import compiler, environment, serialize, sigutils
 from numba.core.caching import _Cache
 
 #: What a processor must have to run the code of a family, by the machine's architecture.
@@ -195,11 +195,12 @@ class _Loader(pickle.Unpickler):
 
 def _described(kind: Any) -> str:
     """A type of numba with all that code for it depends on: the names of a tuple's fields are not in its own name."""
-    if hasattr(kind, "fields"):  # a named tuple, of one type or of several
-        return f"{kind.instance_class.__name__}({kind.fields}: {''.join(map(_described, kind.types))})"
-    if isinstance(kind, types.BaseTuple):
-        return f"({''.join(map(_described, kind))})"
-    return f"{kind};"
+    members = getattr(kind, "types", None)  # of a tuple
+    if members is None:
+        return f"{kind};"
+    if hasattr(kind, "fields"):
+        return f"{kind.instance_class.__name__}({kind.fields}: {''.join(map(_described, members))})"
+    return f"({''.join(map(_described, members))})"
 
 
 def _tag(processor: str, features: str) -> str:

@@ -283,7 +283,10 @@ def simulate(job: Job) -> None:
 
 def run_scene(job: Job) -> None:
     """Simulate the small scene of a job. Raises `SoftPressureError` where the method refuses it."""
-    PARTS[job.part](functools.partial(World, solver=job.solver, options=_CHOICES[job.choice]))
+    make = functools.partial(World, solver=job.solver, options=_CHOICES[job.choice])
+    PARTS[job.part](make)
+    if job.choice == "FEATURE_PARTICLES":
+        _particles(make)
 
 
 #: Makes a world of a model, with the method to prepare.
@@ -325,6 +328,9 @@ def _skins(make: _WorldMaker) -> None:
         except SoftPressureError:  # how it moves does not matter here
             world.reset()
     world.diagnostics()
+    alone = ModelBuilder()
+    alone.add_membrane("box", positions, triangles, gauge_pressure=500.0)
+    _fall(make, alone)
     if _is_default(make):
         _leave_out()
 
@@ -363,12 +369,27 @@ def _solids_alone(make: _WorldMaker) -> None:
 
 
 def _touch_itself(make: _WorldMaker) -> None:
-    """An empty skin whose walls lie on each other, so that also those kernels are called."""
-    positions, triangles = _box(2)
+    """An empty skin whose walls lie on each other; another one whose top was pushed through its bottom."""
+    positions, triangles = _box(4)
+    middle = (np.abs(positions - (0.5, 0.5, 1.0)) < 0.3).all(axis=1)
+    pushed = np.where(middle[:, None], positions - (0.0, 0.0, 1.4), positions)
     builder = ModelBuilder(ambient_pressure=0.0)
     builder.add_membrane("flat", positions, triangles, stretch_modulus=100.0, self_collision=True)
-    world = make(builder.build(), frame_rate=240.0, substeps=1)
-    world.set_positions(0, positions * (1.0, 1.0, 0.02))
+    for start in (positions * (1.0, 1.0, 0.02), pushed):
+        world = make(builder.build(), frame_rate=240.0, substeps=1)
+        world.set_positions(0, start)
+        world.advance_frame()
+
+
+def _particles(make: _WorldMaker) -> None:
+    """Feature particles of rigid bodies: two that overlap, one of them also with a skin."""
+    positions, triangles = _box(2)
+    block, faces = _box(1)
+    builder = ModelBuilder(gravity=(0.0, 0.0, 0.0))
+    builder.add_membrane("skin", positions, triangles, gauge_pressure=500.0)
+    builder.add_rigid("low", 0.4 * block + (0.33, 0.31, 0.9), faces)
+    builder.add_rigid("high", 0.4 * block + (0.35, 0.32, 1.2), faces)
+    world = make(builder.build(), frame_rate=240.0, substeps=10)
     world.advance_frame()
 
 
@@ -384,6 +405,15 @@ def _jelly(make: _WorldMaker) -> None:
     builder.add_collider("floor", np.array([(-2.0, -2.0, -0.01), (2.0, -2.0, -0.01), (0.0, 3.0, -0.01)]), [(0, 1, 2)])
     world = make(builder.build(), frame_rate=240.0, substeps=2)
     world.advance_frame(FrameInput(pinned_positions={0: world.positions(0)[:1]}))
+    alone = ModelBuilder()
+    alone.add_solid("jelly", *_box(1), cell_size=0.5)
+    _fall(make, alone)
+
+
+def _fall(make: _WorldMaker, builder: ModelBuilder) -> None:
+    """What falls on a floor while nothing is given: then less is looked for."""
+    builder.add_collider("floor", np.array([(-2.0, -2.0, -0.02), (2.0, -2.0, -0.02), (0.0, 3.0, -0.02)]), [(0, 1, 2)])
+    make(builder.build(), frame_rate=60.0, substeps=10).advance_frame()
 
 
 def _box(side_count: int) -> tuple[FloatArray, IntArray]:
@@ -425,6 +455,9 @@ def _flat(make: _WorldMaker) -> None:
     world = make(builder.build(), frame_rate=240.0, substeps=2)
     world.advance_frame(FrameInput(pinned_positions={0: world.positions(0)[:1]}))
     world.diagnostics()
+    alone = ModelBuilder()
+    alone.add_loop("loop", corners, around, gauge_pressure=500.0)
+    _fall(make, alone)
 
 
 #: What scenes are made of, and a small scene of each: skins; skins that touch themselves; soft solids and trusses;

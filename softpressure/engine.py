@@ -89,8 +89,13 @@ def preparing() -> "Preparation | None":
 
 
 def prepare(scene: bpy.types.Scene) -> Iterator[Progress]:
-    """Wait until the kernels of a scene are ready, yielding meanwhile; raises what went wrong."""
+    """Wait until the kernels of a scene are ready, yielding meanwhile; raises what went wrong.
+
+    Without a window, kernels that lie in files are loaded when they are called: nobody waits between two of them.
+    """
     kernels, jobs = _kernels_of(scene)
+    if bpy.app.background and kernels.is_compiled(jobs):
+        return
     for share, label in kernels.prepare(jobs):
         yield share, 1.0, label
 
