@@ -87,7 +87,7 @@ class SOFTPRESSURE_PT_method(bpy.types.Panel):
         layout.use_property_split = True
         layout.prop(settings, "solver")
         if settings.solver != "IMPLICIT":
-            draw_text(layout, context, "Needs many more substeps. Compiles once on first use.", "INFO")
+            draw_text(layout, context, "Needs many more substeps.", "INFO")
         layout.prop(settings, "volume_rule")
         if settings.volume_rule != "EXACT" and settings.ambient_pressure > 0.0:
             draw_text(layout, context, "Made for a vacuum: set Advanced > Air to 0, else bodies tremble.", "INFO")

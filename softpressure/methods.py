@@ -11,44 +11,41 @@ METHODS = (
         "XPBD",
         "XPBD",
         "Extended position based dynamics with small steps (Macklin 2016 and 2019, Müller 2020). By far the fastest; "
-        "for soft skins at low pressure, as it cannot hold a high one. Wants 20 substeps or more. Compiles for up to a "
-        "minute on first use",
+        "for soft skins at low pressure, as it cannot hold a high one. Wants 20 substeps or more",
     ),
     (
         "EXPLICIT_EULER",
         "Explicit Euler",
         "Matyka 2004, section 6; Mesit 2007, equations 6, 7 and 25. First order, cheapest, loses no energy. Stiff or "
-        "light skins need hundreds of substeps. Compiles for up to a minute on first use",
+        "light skins need hundreds of substeps",
     ),
     (
         "HEUN",
         "Heun",
         "Matyka 2004, appendix B. Second order; gains energy slowly, so it needs damping and more substeps than the "
-        "others. Compiles for up to a minute on first use",
+        "others",
     ),
     (
         "RK4_MARTIN",
         "Runge-Kutta, Martin",
-        "Martin 2009, section 3.2: positions move with the final velocity, so first order; damps fast vibrations. "
-        "Compiles for up to a minute on first use",
+        "Martin 2009, section 3.2: positions move with the final velocity, so first order; damps fast vibrations",
     ),
     (
         "RK4",
         "Runge-Kutta",
-        "Kurmaly and Wu 2021: the classical method of fourth order, the most exact one in free flight. Compiles for up "
-        "to a minute on first use",
+        "Kurmaly and Wu 2021: the classical method of fourth order, the most exact one in free flight",
     ),
     (
         "IMPLICIT_KANG",
         "Simplified, Kang",
         "Mesit 2007, equation 21, after Kang 2000. First order, damps vibrations strongly; with few substeps it "
-        "trembles. Compiles for up to a minute on first use",
+        "trembles",
     ),
     (
         "IMPLICIT_MESIT",
         "Simplified, Mesit",
         "Mesit 2007, equation 24. First order, damps vibrations strongly; needs as many substeps as the explicit "
-        "methods or more. Compiles for up to a minute on first use",
+        "methods or more",
     ),
 )
 
