@@ -143,6 +143,8 @@ class KernelStore(_Cache):  # type: ignore[misc]
         """Write what was compiled; where that is not possible it is compiled in every process."""
         if data.library.has_dynamic_globals or data.lifted:
             raise TypeError(f"{self._name}: cannot be kept in a file, it refers to objects of this process.")
+        if hasattr(data.signature.return_type, "instance_class"):
+            raise TypeError(f"{self._name}: cannot be kept in a file, it names a class. Return a plain tuple.")
         content = pickle.dumps((_PACKAGE, serialize.dumps(data._reduce())))
         path = self._own_folder(data.library.codegen) / self._file_name(sig)
         with contextlib.suppress(OSError):

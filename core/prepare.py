@@ -226,31 +226,39 @@ def _compile_elsewhere(jobs: list[Job]) -> None:
     }
     processor, features = kernel_store.target()
     kept = {key: value for key, value in os.environ.items() if not key.startswith(("NUMBA_", "PYTHON"))}
-    child = subprocess.Popen(
-        [sys.executable, str(Path(__file__).with_name("compile.py"))],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        encoding="utf-8",
-        creationflags=_NO_WINDOW,
-        env={**kept, "NUMBA_CPU_NAME": processor, "NUMBA_CPU_FEATURES": features},
-    )
+    try:
+        child = subprocess.Popen(
+            [sys.executable, str(Path(__file__).with_name("compile.py"))],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            encoding="utf-8",
+            creationflags=_NO_WINDOW,
+            env={**kept, "NUMBA_CPU_NAME": processor, "NUMBA_CPU_FEATURES": features},
+        )
+    except OSError as error:
+        raise _failed(str(error)) from error
     assert child.stdin is not None and child.stdout is not None and child.stderr is not None
     words = deque[str](maxlen=1)  # the last of its complaints
     reader = threading.Thread(target=words.extend, args=(child.stderr,), daemon=True)
     reader.start()
     began = time.monotonic()
-    with child.stdin:
-        json.dump(asked, child.stdin)
-    for line in child.stdout:
-        share = float(line)
-        # at first as fast as the machine the costs were measured on, then as fast as this one
-        total = expected if share < 0.2 else (time.monotonic() - began) / share
-        _progress = Progress(share, _compiling(total * (1.0 - share)))
-    if child.wait():
+    with child.stdout, child.stderr:
+        with child.stdin:
+            json.dump(asked, child.stdin)
+        for line in child.stdout:
+            share = float(line)
+            # at first as fast as the machine the costs were measured on, then as fast as this one
+            total = expected if share < 0.2 else (time.monotonic() - began) / share
+            _progress = Progress(share, _compiling(total * (1.0 - share)))
         reader.join()
-        raise SoftPressureError(f"Solver: compiling it failed. {''.join(words).strip()} Try again, or restart Blender.")
+    if child.wait():
+        raise _failed("".join(words).strip())
+
+
+def _failed(complaint: str) -> SoftPressureError:
+    return SoftPressureError(f"Solver: compiling it failed. {complaint} Try again, or restart Blender.")
 
 
 def _compiling(seconds: float) -> str:
@@ -328,7 +336,7 @@ def _skins(make: _WorldMaker) -> None:
         except SoftPressureError:  # how it moves does not matter here
             world.reset()
     world.diagnostics()
-    alone = ModelBuilder()
+    alone = ModelBuilder(ambient_pressure=0.0)
     alone.add_membrane("box", positions, triangles, gauge_pressure=500.0)
     _fall(make, alone)
     if _is_default(make):
@@ -413,7 +421,7 @@ def _jelly(make: _WorldMaker) -> None:
 def _fall(make: _WorldMaker, builder: ModelBuilder) -> None:
     """What falls on a floor while nothing is given: then less is looked for."""
     builder.add_collider("floor", np.array([(-2.0, -2.0, -0.02), (2.0, -2.0, -0.02), (0.0, 3.0, -0.02)]), [(0, 1, 2)])
-    make(builder.build(), frame_rate=60.0, substeps=10).advance_frame()
+    make(builder.build(), frame_rate=240.0, substeps=10).advance_frame()
 
 
 def _box(side_count: int) -> tuple[FloatArray, IntArray]:

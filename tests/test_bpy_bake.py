@@ -55,10 +55,9 @@ def test_stopping_half_way_keeps_the_frames() -> None:
     add_ball()
     scene = bpy.context.scene
     job = engine.engine().simulation.simulate(scene)
-    steps = [next(job) for _ in range(4)]
+    steps = [next(job) for _ in range(3)]
     job.close()
-    assert steps[0][2] == "Solver is prepared"
-    assert [step[:2] for step in steps[1:]] == [(2, 10), (3, 10), (4, 10)]
+    assert [step[:2] for step in steps] == [(2, 10), (3, 10), (4, 10)]
     assert status.cache_text(scene) == "frames 1–4 of 10"
     simulate()
     assert len(FallingWorld.made) == 1

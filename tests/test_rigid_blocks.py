@@ -103,8 +103,8 @@ def test_directions_between_sweeps_keep_velocities_true_to_the_impulses():
 
 def test_lanes_of_a_block_share_no_body_that_moves():
     count, rows, solids = scene(0)
-    blocks = lay_out(count, rows.body, solids.inverse_mass)
-    assert len(np.unique(blocks.place)) == count and len(blocks.body) < len(PAIRS)
-    for of in blocks.body:
+    _, between, place = lay_out(count, rows.body, solids.inverse_mass)
+    assert len(np.unique(place)) == count and len(between) < len(PAIRS)
+    for of in between:
         bodies = of[of < BODIES]
         assert len(np.unique(bodies)) == len(bodies)

@@ -32,7 +32,10 @@ class Blocks(NamedTuple):
 
 @kernel
 def lay_out(count, body, inverse_mass):
-    """Blocks of `count` rows between bodies, shape (count, 2). What has no inverse mass may be in several lanes."""
+    """Fields of `Blocks` for `count` rows between bodies, shape (count, 2).
+
+    What has no inverse mass may be in several lanes.
+    """
     bodies = inverse_mass.shape[0]
     first, level = np.empty(count + 1, np.int32), np.empty(count, np.int32)
     last = np.zeros(bodies, np.int32)
@@ -81,7 +84,7 @@ def lay_out(count, body, inverse_mass):
                     place[i] = 4 * (start[blocks] + i - row) + side
             start[blocks + 1] = start[blocks] + depth
             blocks += 1
-    return Blocks(start[: blocks + 1], found[:blocks], place)
+    return start[: blocks + 1], found[:blocks], place
 
 
 @kernel

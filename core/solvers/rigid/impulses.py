@@ -12,7 +12,7 @@ import numpy as np
 
 from ...jit import kernel
 from ...lanes import lane, load4, spread
-from .blocks import FIELDS, fill_headers, fill_rows, lay_out, sweep_blocks
+from .blocks import FIELDS, Blocks, fill_headers, fill_rows, lay_out, sweep_blocks
 from .rows import push, relative_velocity
 
 
@@ -57,7 +57,8 @@ def solve(count, rows, solids, time, is_pushing, effort):
     agrees on what its lowest box must carry. The velocities are linear in the impulses, so they go along with them.
     """
     bodies = solids.velocity.shape[0]
-    blocks = lay_out(count, rows.body, solids.inverse_mass)
+    start, between, place = lay_out(count, rows.body, solids.inverse_mass)
+    blocks = Blocks(start, between, place)
     header = fill_headers(blocks, solids.inverse_mass, solids.inverse_inertia)
     places = 4 * blocks.start[-1]
     fields, impulse = np.zeros(FIELDS * places), np.zeros(3 * places)
