@@ -21,7 +21,7 @@ def set_up(scene: bpy.types.Scene) -> None:
     scene.render.resolution_x, scene.render.resolution_y = WIDTH, HEIGHT
     scene.render.resolution_percentage = 100
     scene.render.use_simplify = True
-    scene.render.simplify_subdivision_render = 0  # at this size subdivided skins look the same and take four times as long
+    scene.render.simplify_subdivision_render = 0  # subdivided skins look the same here and take four times as long
     scene.display.render_aa = "8"
     scene.display.shading.light = "STUDIO"
     scene.display.shading.studio_light = "paint.sl"  # the brightest
