@@ -40,25 +40,22 @@ def test_no_two_constraints_of_a_colour_share_a_vertex(model, kind):
     assert colour.max() <= (uses[points] - 1).sum(axis=1).max()
 
 
-@pytest.mark.parametrize("small_border", [4096, 10])
 @pytest.mark.parametrize("kind", ["edges", "hinges", "triangles"])
-def test_tasks_that_run_at_once_share_no_vertex(model, kind, small_border, monkeypatch):
-    monkeypatch.setattr(colours, "SMALL_BORDER", small_border)
-    monkeypatch.setattr(colours, "TASK_SIZE", 16)
+def test_each_block_has_a_task_and_the_borders_have_the_last(model, kind):
     points = constraints(model, kind)
     order = scheduled(model, points)
     assert sorted(order.order.tolist()) == list(range(len(points)))  # each once
+    block_start = model.chunks.start[colours.vertex_blocks(model.chunks)]
+    assert len(order.task_start) == len(block_start) + 1
     assert order.task_start[0] == 0 and order.task_start[-1] == len(points)
-    assert (np.diff(order.task_start) >= 0).all()
-    launches = list(zip(order.launch_start[:-1], order.launch_start[1:], strict=True))
-    assert launches[0][1] == len(colours.vertex_blocks(model.chunks)) - 1
-    assert (len(launches) > 2) == (small_border == 10)
-    for first, last in launches:
-        owner = np.full(model.vertex_count, -1)
-        for task in range(first, last):
-            vertices = points[order.order[order.task_start[task] : order.task_start[task + 1]]].ravel()
-            assert np.isin(owner[vertices], (-1, task)).all()
-            owner[vertices] = task
+    block = np.searchsorted(block_start, points[order.order], side="right") - 1
+    for task, (first, last) in enumerate(zip(order.task_start[:-1], order.task_start[1:], strict=True)):
+        assert last > first
+        inside = (block[first:last] == block[first:last, :1]).all(axis=1)
+        if task < len(block_start) - 1:
+            assert inside.all() and (block[first:last] == task).all()
+        else:
+            assert not inside.any()
 
 
 def test_a_task_goes_colour_by_colour(model):

@@ -7,7 +7,7 @@ import shapes
 from softpressure_ext.core import ModelBuilder, jit
 from softpressure_ext.core.solvers.given import Motion
 from softpressure_ext.core.solvers.xpbd import stretch
-from softpressure_ext.core.solvers.xpbd.bend import project_bend, project_hinges
+from softpressure_ext.core.solvers.xpbd.bend import project_bend
 from softpressure_ext.core.solvers.xpbd.rows import vertex_rows
 from softpressure_ext.core.solvers.xpbd.solver import XpbdSolver
 from softpressure_ext.core.solvers.xpbd.stretch import edge_rows, project_edges, project_skins
@@ -105,8 +105,8 @@ def test_bend_equals_plain_numpy(scene):
     model, solver = scene.model, scene.solver
     assert len(model.hinges.sharp) == 0
     expected, start = scene.x.copy(), scene.x.copy()
-    project_hinges_by_hand(expected, model.hinges, solver._hinges.order, scene.weight)
-    project_bend(scene.x, scene.weight, model.hinges, solver._hinges, TIME, solver._turn, solver._hinge_force)
+    project_hinges_by_hand(expected, model.hinges, solver._hinge_order, scene.weight)
+    project_bend(scene.x, scene.weight, model.hinges, solver._hinge_order, TIME, solver._turn, solver._hinge_force)
     moved = np.abs(expected - start).max()
     assert moved > 1e-6
     np.testing.assert_allclose(scene.x, expected, rtol=0.0, atol=1e-9 * moved)
@@ -163,8 +163,8 @@ def test_each_hinge_keeps_momentum_and_angular_momentum(scene):
     for h in range(0, len(model.hinges.points), 131):
         check_kept(
             scene,
-            lambda x, h=h: project_hinges(
-                h, h + 1, solver._hinges.order, x, w, model.hinges, 1.0 / TIME**2, solver._turn, solver._hinge_force
+            lambda x, h=h: project_bend(
+                x, w, model.hinges, solver._hinge_order[h : h + 1], TIME, solver._turn, solver._hinge_force
             ),
         )
 
@@ -224,7 +224,7 @@ def test_a_substep_is_its_projections_in_order(threads):
     a, b = volume + TIME**2 * AMBIENT * steepness, TIME**2 * (state.gas[0] - AMBIENT * volume)
     x += (-a + np.sqrt(a * a + 4.0 * steepness * b)) / (2.0 * steepness) * scene.weight[:, None] * slope
     project_edges_by_hand(x, model.edges, solver._edge_order.order, scene.weight)
-    project_hinges_by_hand(x, model.hinges, solver._hinges.order, scene.weight)
+    project_hinges_by_hand(x, model.hinges, solver._hinge_order, scene.weight)
     nothing = np.flatnonzero(model.pinned).astype(np.int32)
     motion = Motion(nothing, x0[nothing], x0[nothing], 1 / 60)
     with jit.STEP_LOCK:

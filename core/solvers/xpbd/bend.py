@@ -7,25 +7,18 @@ No constant of the energy is left in this form: it holds for any E = k C^2 / 2. 
 a resultant nor a torque, so momentum and angular momentum stay.
 """
 
-from typing import Any, NamedTuple
-
 from ...forces.bend import hinge_energy
 from ...jit import kernel
 
 
-class HingeRows(NamedTuple):
-    """Hinges in the order of projection."""
-
-    order: Any  # numbers of the hinges, shape (hinge_count,)
-    task_start: Any  # see `colours.Schedule`
-    launch_start: Any
-
-
 @kernel
-def project_hinges(first, last, order, x, inverse_mass, hinges, inverse_time2, turn, force):
-    """Project the hinges at the places first .. last - 1 of `order`, one after the other."""
-    for place in range(first, last):
-        h = order[place]
+def project_bend(x, inverse_mass, hinges, order, time, turn, force):
+    """Project all hinges once, one after the other; `order` as in `colours.Schedule`, `time` the substep [s].
+
+    `turn` and `force` are scratch of `forces.bend`.
+    """
+    inverse_time2 = 1.0 / (time * time)
+    for h in order:
         energy = hinge_energy(h, x, hinges, turn, force)
         steepness = 0.0
         for slot in range(4):
@@ -40,23 +33,3 @@ def project_hinges(first, last, order, x, inverse_mass, hinges, inverse_time2, t
             x[i, 0] += w * force[h, slot, 0]
             x[i, 1] += w * force[h, slot, 1]
             x[i, 2] += w * force[h, slot, 2]
-
-
-@kernel
-def project_bend(x, inverse_mass, hinges, rows, time, turn, force):
-    """Project all hinges once; `turn` and `force` are scratch of `forces.bend`, `time` the substep [s]."""
-    inverse_time2 = 1.0 / (time * time)
-    for launch in range(rows.launch_start.shape[0] - 1):
-        first = rows.launch_start[launch]
-        count = rows.launch_start[launch + 1] - first
-        if count == 1:
-            project_hinges(
-                rows.task_start[first], rows.task_start[first + 1], rows.order, x, inverse_mass, hinges, inverse_time2,
-                turn, force,
-            )  # fmt: skip
-        else:
-            for task in range(count):
-                project_hinges(
-                    rows.task_start[first + task], rows.task_start[first + task + 1], rows.order, x, inverse_mass,
-                    hinges, inverse_time2, turn, force,
-                )  # fmt: skip

@@ -1,13 +1,12 @@
-"""The order in which constraints are projected: which ones at the same time, and which one after the other.
+"""The order in which constraints are projected.
 
-Projections that share a vertex must not run at once, and their order decides whether the sweep is stable: edges
-sorted along a breadth-first numbering blow up in free fall, coloured ones stay calm. So the constraints get colours,
-no two of a colour share a vertex (greedy, in the order of the mesh), and are swept colour by colour.
+It decides whether the sweep is stable: edges sorted along a breadth-first numbering blow up in free fall, coloured ones
+stay calm. So the constraints get colours, no two of a colour share a vertex (greedy, in the order of the mesh), and are
+swept colour by colour; four of a colour can be projected at a time.
 
-A sweep over all of a colour walks through the whole mesh once per colour, and starting threads for each costs more
-than the work of a small mesh. Vertices are therefore cut into blocks of neighbours, which stay in the cache:
-constraints inside a block are swept by one thread, colour by colour, all blocks at once; those across the borders
-follow, colour by colour. Neither the blocks nor the colours depend on the number of threads.
+A sweep over all of a colour walks through the whole mesh once per colour. Vertices are therefore cut into blocks of
+neighbours, which stay in the cache: the constraints inside a block are swept colour by colour, one block after the
+other; those across the borders follow, colour by colour.
 """
 
 from typing import NamedTuple
@@ -19,19 +18,14 @@ from ...model import Chunks, IntArray
 
 #: Chunks of vertices (`model.Chunks`) per block.
 CHUNKS_PER_BLOCK = 2
-#: Constraints across the borders of blocks per unit of parallel work.
-TASK_SIZE = 1024
-#: Up to this many constraints across the borders are swept by one thread, without a launch per colour.
-SMALL_BORDER = 4096
 
 
 class Schedule(NamedTuple):
-    """Constraints in the order of projection, cut into tasks; the tasks of a launch share no vertex."""
+    """Constraints in the order of projection: a task for each block, then one for those across the borders."""
 
     order: IntArray  # numbers of the constraints, shape (constraint_count,)
     colour: IntArray  # of each constraint in that order, shape (constraint_count,)
-    task_start: IntArray  # first place in `order` of each task, shape (task_count + 1,)
-    launch_start: IntArray  # first task of each launch; launch 0 has one task per block, shape (launch_count + 1,)
+    task_start: IntArray  # first place in `order` of each task, shape (block_count + 2,)
 
 
 def vertex_blocks(chunks: Chunks) -> IntArray:
@@ -80,28 +74,14 @@ def schedule(points: IntArray, block_start: IntArray, vertex_count: int) -> Sche
     inside = (block == block[:, :1]).all(axis=1)
     place = np.where(inside, block[:, 0], block_count)
     order = np.lexsort((np.arange(len(points)), colour, place)).astype(np.int32)
-    starts = np.searchsorted(place[order], np.arange(block_count + 1)).tolist()  # the last: where the border begins
-    launches = [0, block_count]
-    border = starts.pop()
-    if len(points) - border <= SMALL_BORDER:
-        starts.append(border)
-        launches.append(len(starts))
-    else:
-        border_colour = colour[order[border:]]
-        for number in range(int(border_colour.max()) + 1):
-            first, last = np.searchsorted(border_colour, [number, number + 1]) + border
-            if first == last:
-                continue
-            starts.extend(range(int(first), int(last), TASK_SIZE))
-            launches.append(len(starts))
-    starts.append(len(points))
-    return Schedule(order, colour[order], np.array(starts, np.int32), np.array(launches, np.int32))
+    starts = np.searchsorted(place[order], np.arange(block_count + 2)).astype(np.int32)
+    return Schedule(order, colour[order], starts)
 
 
 def fours(schedule: Schedule) -> tuple[IntArray, IntArray]:
     """Constraints of one task and one colour in fours, -1 where there are fewer; and the first four of each task.
 
-    Shapes (four_count, 4) and (task_count + 1,). The four share no vertex and can be projected at once.
+    Shapes (four_count, 4) and (block_count + 2,). The four share no vertex and can be projected at once.
     """
     task = np.searchsorted(schedule.task_start[1:], np.arange(len(schedule.order)), side="right")
     run_starts = np.flatnonzero((np.diff(task, prepend=-1) != 0) | (np.diff(schedule.colour, prepend=-1) != 0))

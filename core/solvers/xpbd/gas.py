@@ -67,8 +67,8 @@ def add_triangles(first, last, places, rows, gradient):
 
 @kernel
 def predict_and_measure(
-    x, v, fall, time, lying, body_point_start, chunks, block_chunk, triangles, task_start, launch_start, rest_volume,
-    gas, ambient, start, rows, gradient, chunk_sums, impulse, pairs, pair_normal, volume_share,
+    x, v, fall, time, lying, body_point_start, chunks, block_chunk, triangles, task_start, rest_volume, gas, ambient,
+    start, rows, gradient, chunk_sums, impulse, pairs, pair_normal, volume_share,
 ):  # fmt: skip
     """Predict the vertices into `rows` (`move.predict`); then dV/dx [m^2] into `gradient`, shape (vertex_count, 4), and
     lambda of each skin into `impulse`.
@@ -78,19 +78,13 @@ def predict_and_measure(
     and of S. Flat bodies (`pairs`, `pair_normal`: see `Flat`) have only the triangles of their strips, whose area
     vectors lie in the plane: caps would make V `volume_share` times as large, and move nothing within the plane.
     """
-    for block in range(block_chunk.shape[0] - 1):
+    block_count = block_chunk.shape[0] - 1
+    for block in range(block_count):
         first, last = chunks.start[block_chunk[block]], chunks.start[block_chunk[block + 1]]
         predict(first, last, x, v, fall, time, lying[chunks.body[block_chunk[block]]], start, rows)
         gradient[first:last] = 0.0
         add_triangles(task_start[block], task_start[block + 1], triangles, rows, gradient)
-    for launch in range(1, launch_start.shape[0] - 1):
-        begin = launch_start[launch]
-        count = launch_start[launch + 1] - begin
-        if count == 1:
-            add_triangles(task_start[begin], task_start[begin + 1], triangles, rows, gradient)
-        else:
-            for task in range(count):
-                add_triangles(task_start[begin + task], task_start[begin + task + 1], triangles, rows, gradient)
+    add_triangles(task_start[block_count], task_start[block_count + 1], triangles, rows, gradient)
     hold_in_plane(pairs, pair_normal, gradient)
     for c in range(chunks.body.shape[0]):
         origin = load4(rows, np.uint32(4 * body_point_start[chunks.body[c]]))

@@ -1,4 +1,4 @@
-"""All projections of the skins in one call: between launches of threads there is no time in which they fall asleep."""
+"""All projections of the skins in one call."""
 
 from ...jit import kernel
 from ...plane import hold_moves_in_plane
@@ -12,31 +12,30 @@ from .volumes import project_volumes
 
 @kernel
 def advance_skins(
-    x, v, inverse_mass, mass, fall, time, lying, body_point_start, chunks, block_chunk, fans, fan_tasks, fan_launches,
-    rest_volume, gas, ambient, edges, hinges, hinge_rows, tetrahedra, tetrahedron_rows, start, rows, gradient, gas_sums,
-    impulse, turn, force, tetrahedron_gradient, spin_sums, pairs, pair_normal, volume_share, moves, longest,
+    x, v, inverse_mass, mass, fall, time, lying, body_point_start, chunks, block_chunk, fans, fan_tasks, rest_volume,
+    gas, ambient, edges, hinges, hinge_order, tetrahedra, tetrahedron_order, start, rows, gradient, gas_sums, impulse,
+    turn, force, tetrahedron_gradient, spin_sums, pairs, pair_normal, volume_share, moves, longest,
 ):  # fmt: skip
     """Predict, then gas, stretch, bend and tetrahedra; and what angular momentum that lost (`spin.measure_spin`).
 
-    `fans` (places of corners), `edges`, `hinge_rows` and `tetrahedron_rows` are triangles, edges, hinges and tetrahedra
-    in the order of their `colours.Schedule`; `pairs`, `pair_normal` and `volume_share` of flat bodies, see
-    `gas.predict_and_measure`.
+    `fans` (places of corners) and `edges` are triangles and edges in the order of their `colours.Schedule`; `pairs`,
+    `pair_normal` and `volume_share` of flat bodies, see `gas.predict_and_measure`.
     """
     predict_and_measure(
-        x, v, fall, time, lying, body_point_start, chunks, block_chunk, fans, fan_tasks, fan_launches, rest_volume, gas,
+        x, v, fall, time, lying, body_point_start, chunks, block_chunk, fans, fan_tasks, rest_volume, gas,
         ambient, start, rows, gradient, gas_sums, impulse, pairs, pair_normal, volume_share,
     )  # fmt: skip
     sweep_skins(
-        x, v, inverse_mass, mass, fall, time, lying, body_point_start, chunks, block_chunk, edges, hinges, hinge_rows,
-        tetrahedra, tetrahedron_rows, start, rows, gradient, impulse, turn, force, tetrahedron_gradient, spin_sums,
+        x, v, inverse_mass, mass, fall, time, lying, body_point_start, chunks, block_chunk, edges, hinges, hinge_order,
+        tetrahedra, tetrahedron_order, start, rows, gradient, impulse, turn, force, tetrahedron_gradient, spin_sums,
         pairs, pair_normal, moves, longest,
     )  # fmt: skip
 
 
 @kernel
 def sweep_skins(
-    x, v, inverse_mass, mass, fall, time, lying, body_point_start, chunks, block_chunk, edges, hinges, hinge_rows,
-    tetrahedra, tetrahedron_rows, start, rows, gradient, impulse, turn, force, tetrahedron_gradient, spin_sums, pairs,
+    x, v, inverse_mass, mass, fall, time, lying, body_point_start, chunks, block_chunk, edges, hinges, hinge_order,
+    tetrahedra, tetrahedron_order, start, rows, gradient, impulse, turn, force, tetrahedron_gradient, spin_sums, pairs,
     pair_normal, moves, longest,
 ):  # fmt: skip
     """After the prediction: gas, which moves the vertices by `impulse` times `gradient`, stretch, bend, tetrahedra.
@@ -45,9 +44,9 @@ def sweep_skins(
     """
     project_skins(rows, gradient, impulse, chunks, block_chunk, edges)
     if force.shape[0] > 0:
-        project_bend(rows, inverse_mass, hinges, hinge_rows, time, turn, force)
+        project_bend(rows, inverse_mass, hinges, hinge_order, time, turn, force)
     if tetrahedron_gradient.shape[0] > 0:
-        project_volumes(rows, inverse_mass, tetrahedra, tetrahedron_rows, time, tetrahedron_gradient)
+        project_volumes(rows, inverse_mass, tetrahedra, tetrahedron_order, time, tetrahedron_gradient)
     hold_moves_in_plane(pairs, pair_normal, start, rows)
     measure_spin(start, rows, v, mass, fall, time, body_point_start, chunks, lying, spin_sums, x, moves)
     longest_of_bodies(chunks, moves, longest)
@@ -72,9 +71,9 @@ def finish_skins(
 
 @kernel
 def fly_skins(
-    x, v, inverse_mass, mass, fall, time, lying, body_point_start, chunks, block_chunk, fans, fan_tasks, fan_launches,
-    rest_volume, gas, ambient, edges, hinges, hinge_rows, tetrahedra, tetrahedron_rows, start, rows, gradient, gas_sums,
-    impulse, turn, force, tetrahedron_gradient, spin_sums, pairs, pair_normal, volume_share, moves, longest, spare,
+    x, v, inverse_mass, mass, fall, time, lying, body_point_start, chunks, block_chunk, fans, fan_tasks, rest_volume,
+    gas, ambient, edges, hinges, hinge_order, tetrahedra, tetrahedron_order, start, rows, gradient, gas_sums, impulse,
+    turn, force, tetrahedron_gradient, spin_sums, pairs, pair_normal, volume_share, moves, longest, spare,
     free, spin, squares, sizes,
 ):  # fmt: skip
     """`advance_skins`, and `finish_skins` too where no membrane has gone farther than its `spare` [m] allows before it
@@ -82,7 +81,7 @@ def fly_skins(
     """
     advance_skins(
         x, v, inverse_mass, mass, fall, time, lying, body_point_start, chunks, block_chunk, fans, fan_tasks,
-        fan_launches, rest_volume, gas, ambient, edges, hinges, hinge_rows, tetrahedra, tetrahedron_rows, start, rows,
+        rest_volume, gas, ambient, edges, hinges, hinge_order, tetrahedra, tetrahedron_order, start, rows,
         gradient, gas_sums, impulse, turn, force, tetrahedron_gradient, spin_sums, pairs, pair_normal, volume_share,
         moves, longest,
     )  # fmt: skip

@@ -38,7 +38,6 @@ from ..gas_rules import GasRules
 from ..given import Motion
 from ..losses import Losses
 from ..pairs import PairImpulses
-from .bend import HingeRows
 from .colours import schedule, vertex_blocks
 from .flat_edges import FlatEdges
 from .gas import gas_impulse, predict_and_measure
@@ -46,7 +45,6 @@ from .pressing import ContactPhase
 from .rows import on_lines, vertex_rows
 from .skins import finish_skins, fly_skins, sweep_skins
 from .stretch import edge_rows
-from .volumes import TetrahedronRows
 
 #: Reach of a search in units of the move that made it necessary, and in edge lengths at most. Substeps are short and a
 #: search costs as much as several of them.
@@ -77,12 +75,10 @@ class XpbdSolver(FixedSteps):
         skin = model.surfaces.triangles[:count][holds_gas]
         self._triangle_order = schedule(skin, block_start, n)
         self._triangles = (4 * skin[self._triangle_order.order]).astype(np.uint32)  # places in the flat rows
-        order = schedule(model.hinges.points, block_start, n)
-        self._hinges = HingeRows(order.order, order.task_start, order.launch_start)
+        self._hinge_order = schedule(model.hinges.points, block_start, n).order
         self._turn = np.zeros((len(model.hinges.sharp), 18))
         self._hinge_force = np.zeros((len(model.hinges.points), 4, 3))
-        order = schedule(model.tetrahedra.points, block_start, n)
-        self._tetrahedra = TetrahedronRows(order.order, order.task_start, order.launch_start)
+        self._tetrahedron_order = schedule(model.tetrahedra.points, block_start, n).order
         self._tetrahedron_gradient = np.zeros((len(model.tetrahedra.points), 4, 3))
         self._rows = vertex_rows(self._inverse_mass, len(self._edges.task_start) - 1)
         self._gradient = on_lines((n, 4))
@@ -256,11 +252,11 @@ class XpbdSolver(FixedSteps):
         done = fly_skins(
             x, state.velocities, self._inverse_mass, model.vertex_mass, model.gravity, self._time, self._lying,
             model.body_point_start, model.chunks, self._block_chunk, self._triangles, self._triangle_order.task_start,
-            self._triangle_order.launch_start, model.rest_volume, state.gas, model.ambient_pressure, self._edges,
-            model.hinges, self._hinges, model.tetrahedra, self._tetrahedra, self._start, self._rows, self._gradient,
-            self._gas_sums, self._impulse, self._turn, self._hinge_force, self._tetrahedron_gradient, self._spin_sums,
-            model.flat.pairs, model.flat.pair_normal, self._volume_share, self._moves_of_chunks, self._longest,
-            self._candidates.spare() if flies else self._no_spare, self._free, self._spin, self._squares, self._sizes,
+            model.rest_volume, state.gas, model.ambient_pressure, self._edges, model.hinges, self._hinge_order,
+            model.tetrahedra, self._tetrahedron_order, self._start, self._rows, self._gradient, self._gas_sums,
+            self._impulse, self._turn, self._hinge_force, self._tetrahedron_gradient, self._spin_sums, model.flat.pairs,
+            model.flat.pair_normal, self._volume_share, self._moves_of_chunks, self._longest, self._candidates.spare()
+            if flies else self._no_spare, self._free, self._spin, self._squares, self._sizes,
         )  # fmt: skip
         if done == 0:
             return False
@@ -277,7 +273,7 @@ class XpbdSolver(FixedSteps):
         model, x, n = self.model, state.positions, self.model.vertex_count
         predict_and_measure(
             x, state.velocities, model.gravity, self._time, self._lying, model.body_point_start, model.chunks,
-            self._block_chunk, self._triangles, self._triangle_order.task_start, self._triangle_order.launch_start,
+            self._block_chunk, self._triangles, self._triangle_order.task_start,
             model.rest_volume, state.gas, model.ambient_pressure, self._start, self._rows, self._gradient,
             self._gas_sums, self._impulse, model.flat.pairs, model.flat.pair_normal, self._volume_share,
         )  # fmt: skip
@@ -296,10 +292,10 @@ class XpbdSolver(FixedSteps):
             )  # fmt: skip
         sweep_skins(
             x, state.velocities, self._inverse_mass, model.vertex_mass, model.gravity, self._time, self._lying,
-            model.body_point_start, model.chunks, self._block_chunk, self._edges, model.hinges, self._hinges,
-            model.tetrahedra, self._tetrahedra, self._start, self._rows, self._gradient, self._impulse, self._turn,
-            self._hinge_force, self._tetrahedron_gradient, self._spin_sums, model.flat.pairs, model.flat.pair_normal,
-            self._moves_of_chunks, self._longest,
+            model.body_point_start, model.chunks, self._block_chunk, self._edges, model.hinges, self._hinge_order,
+            model.tetrahedra, self._tetrahedron_order, self._start, self._rows, self._gradient, self._impulse,
+            self._turn, self._hinge_force, self._tetrahedron_gradient, self._spin_sums, model.flat.pairs,
+            model.flat.pair_normal, self._moves_of_chunks, self._longest,
         )  # fmt: skip
 
     def _project_contacts(self, state: State) -> None:

@@ -12,9 +12,8 @@ by bit, and takes one root and one division instead of four.
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import prange
 
-from ...jit import kernel, parallel_kernel
+from ...jit import kernel
 from ...lanes import four_sums3, fused, load4, root, spread, spread_each, store4, with_lane3
 from ...model import Edges, FloatArray
 from .colours import Schedule, fours
@@ -32,8 +31,7 @@ class EdgeRows(NamedTuple):
     places: Any
     # s = 1 / (w_i + w_j + 1 / (k h^2)) [kg] of the four, then s L [kg m], shape (four_count, 8)
     constant: Any
-    task_start: Any  # first four of each task of the `colours.Schedule`, shape (task_count + 1,)
-    launch_start: Any
+    task_start: Any  # first four of each task of the `colours.Schedule`, shape (block_count + 2,)
 
 
 def edge_rows(edges: Edges, order: Schedule, inverse_mass: FloatArray, time: float) -> EdgeRows:
@@ -54,7 +52,6 @@ def edge_rows(edges: Edges, order: Schedule, inverse_mass: FloatArray, time: flo
         np.concatenate([places[:, :, 0], places[:, :, 1]], axis=1),
         constant,
         task_start,
-        order.launch_start,
     )
 
 
@@ -87,14 +84,14 @@ def project_edges(first, last, edges, rows):
         store4(flat, j3, fused(spread(flat[j3 + three]), -m3, q3))
 
 
-@parallel_kernel
+@kernel
 def project_skins(rows, gradient, impulse, chunks, block_chunk, edges):
     """The gas moves the vertices (`gas.predict_and_measure`), then all edges are projected.
 
     Both are done block by block, while its vertices are in the cache, then the edges across the borders of blocks.
     """
-    task_start, launch_start = edges.task_start, edges.launch_start
-    for block in prange(block_chunk.shape[0] - 1):
+    task_start, block_count = edges.task_start, block_chunk.shape[0] - 1
+    for block in range(block_count):
         body = chunks.body[block_chunk[block]]
         amount = spread(impulse[body])
         x, g = rows.ravel(), gradient.ravel()
@@ -102,11 +99,4 @@ def project_skins(rows, gradient, impulse, chunks, block_chunk, edges):
             i = np.uint32(4) * np.uint32(vertex)
             store4(x, i, fused(amount * spread(x[i + np.uint32(3)]), load4(g, i), load4(x, i)))
         project_edges(task_start[block], task_start[block + 1], edges, rows)
-    for launch in range(1, launch_start.shape[0] - 1):
-        first = launch_start[launch]
-        count = launch_start[launch + 1] - first
-        if count == 1:
-            project_edges(task_start[first], task_start[first + 1], edges, rows)
-        else:
-            for task in prange(count):
-                project_edges(task_start[first + task], task_start[first + task + 1], edges, rows)
+    project_edges(task_start[block_count], task_start[block_count + 1], edges, rows)
