@@ -25,7 +25,8 @@ def _add_times(page, rows):
         "`benchmarks/first_start.py`, the built zip in real Blender without a window: a UV sphere becomes a soft body "
         "above a plane, and the timeline goes to the second frame. Enabling includes installing the zip in the first "
         "row of a Blender. Memory is the most that Blender ever had, and the most that the process beside it had which "
-        "compiles. Load is that of the machine at the end of a row: 1 is a quiet one."
+        "compiles. Load is that of the machine at the end of a row: 1 is a quiet one. `before` has no kernels in its "
+        "zip: it compiled in Blender itself, what the first frame calls before it and the rest during the frames after."
     )
     head = ["version", "Blender", "", "enabled [s]", "first frame [s]", "processor, Blender + compiling [s]"]
     head += ["memory, Blender + compiling [MB]", "a frame after that [ms]", "load"]
