@@ -18,19 +18,16 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
-import numpy as np
 from numba.core import event
 
 from . import kernel_store
-from .builder import ModelBuilder
-from .collide.contacts import Contacts
-from .collide.near_rows import NearRows
 from .errors import SoftPressureError
-from .model import FloatArray, IntArray, Model
+from .model import Model
 from .options import DEFAULTS, MethodOptions
+from .part_scenes import PARTS, particles
 from .rigid.convex import convex_shapes
 from .solvers.choice import SOLVERS
-from .world import FrameInput, World
+from .world import World
 
 #: What happens where kernels are in no file yet, for those who wait.
 COMPILING = "Compiling the solver, once"
@@ -294,191 +291,7 @@ def run_scene(job: Job) -> None:
     make = functools.partial(World, solver=job.solver, options=_CHOICES[job.choice])
     PARTS[job.part](make)
     if job.choice == "FEATURE_PARTICLES":
-        _particles(make)
-
-
-#: Makes a world of a model, with the method to prepare.
-_WorldMaker = functools.partial[World]
-
-
-def _leave_out() -> None:
-    """A row left out of a record: no scene here is sure to have one."""
-    wide, near, rows = Contacts(4), Contacts(4), NearRows(4)
-    x, reach = np.eye(4, 3), np.zeros(1)
-    wide.points[0] = range(4)
-    wide.count = wide.edge_start = wide.first_attachment = 1
-    rows.choose(x, x, wide, near, reach, reach)
-    rows.valid(x)
-
-
-def _skins(make: _WorldMaker) -> None:
-    """Two boxes of skin that overlap, on a floor that moves."""
-    positions, triangles = _box(8)
-    builder = ModelBuilder(ambient_pressure=0.0)
-    for height in (0.0, 0.95):  # they overlap
-        builder.add_membrane(
-            f"box {height}",
-            positions + (0.0, 0.0, height),
-            triangles,
-            gauge_pressure=500.0,
-            bend_modulus=0.01,
-            damping=1.0,
-            bounciness=0.5,
-            pinned=[0] if height == 0.0 else [],
-            velocity=(0.1, 0.0, -1.0),
-        )
-    corners = np.array([(-2.0, -2.0, -0.01), (2.0, -2.0, -0.01), (0.0, 3.0, -0.01)])
-    builder.add_collider("floor", corners, np.array([(0, 1, 2)]))
-    world = make(builder.build(), frame_rate=60.0, substeps=2)
-    for height in (0.01, 0.0, 0.0):
-        try:
-            world.advance_frame(FrameInput(collider_positions={0: corners + (0.0, 0.0, height)}))
-        except SoftPressureError:  # how it moves does not matter here
-            world.reset()
-    world.diagnostics()
-    alone = ModelBuilder(ambient_pressure=0.0)
-    alone.add_membrane("box", positions, triangles, gauge_pressure=500.0)
-    _fall(make, alone)
-    if _is_default(make):
-        _leave_out()
-
-
-def _solids(make: _WorldMaker) -> None:
-    """Two blocks, edges across edges, with a skin glued to the lower one and another to that skin."""
-    positions, triangles = _box(2)
-    block, faces = _box(1)
-    builder = ModelBuilder()
-    for place in (2.0, 3.1):
-        builder.add_membrane(f"skin {place}", positions + (place, 0.0, 0.5), triangles, gauge_pressure=500.0)
-    for turn in (0.0, 0.5):
-        along, across = np.array([np.cos(turn), np.sin(turn), 0.0]), np.array([-np.sin(turn), np.cos(turn), 0.0])
-        turned = (block - 0.5) @ np.array([along, across, [0.0, 0.0, 1.0]])
-        builder.add_rigid(f"block {turn}", 0.5 * turned + (1.6, 0.0, 0.252 + 1.003 * turn), faces, bounciness=0.5)
-    builder.attach_to_rigid(0, [1], 0)
-    builder.attach_to_membrane(1, [1], 0)
-    corners = np.array([(-2.0, -2.0, 0.0), (4.0, -2.0, 0.0), (0.0, 6.0, 0.0)])
-    builder.add_collider("floor", corners, np.array([(0, 1, 2)]))
-    world = make(builder.build(), frame_rate=120.0, substeps=1 if _is_default(make) else 40)
-    for height in (0.0, 0.0, 0.001):
-        world.advance_frame(FrameInput(collider_positions={0: corners + (0.0, 0.0, height)}))
-
-
-def _solids_alone(make: _WorldMaker) -> None:
-    """Two blocks that bounce on each other and on a floor, without a skin: the impulse solver."""
-    block, faces = _box(1)
-    builder = ModelBuilder()
-    for height in (0.003, 1.01):
-        builder.add_rigid(f"block {height}", block + (height, 0.0, height), faces, velocity=(0.0, 0.0, -height))
-    corners = np.array([(-4.0, -4.0, 0.0), (4.0, -4.0, 0.0), (0.0, 6.0, 0.0)])
-    builder.add_collider("floor", corners, np.array([(0, 1, 2)]))
-    world = make(builder.build(), frame_rate=120.0, substeps=1)
-    for _ in range(4):
-        world.advance_frame()
-
-
-def _touch_itself(make: _WorldMaker) -> None:
-    """An empty skin whose walls lie on each other; another one whose top was pushed through its bottom."""
-    positions, triangles = _box(4)
-    middle = (np.abs(positions - (0.5, 0.5, 1.0)) < 0.3).all(axis=1)
-    pushed = np.where(middle[:, None], positions - (0.0, 0.0, 1.4), positions)
-    builder = ModelBuilder(ambient_pressure=0.0)
-    builder.add_membrane("flat", positions, triangles, stretch_modulus=100.0, self_collision=True)
-    for start in (positions * (1.0, 1.0, 0.02), pushed):
-        world = make(builder.build(), frame_rate=240.0, substeps=1)
-        world.set_positions(0, start)
-        world.advance_frame()
-
-
-def _particles(make: _WorldMaker) -> None:
-    """Feature particles of rigid bodies: two that overlap, one of them also with a skin."""
-    positions, triangles = _box(2)
-    block, faces = _box(1)
-    builder = ModelBuilder(gravity=(0.0, 0.0, 0.0))
-    builder.add_membrane("skin", positions, triangles, gauge_pressure=500.0)
-    builder.add_rigid("low", 0.4 * block + (0.33, 0.31, 0.9), faces)
-    builder.add_rigid("high", 0.4 * block + (0.35, 0.32, 1.2), faces)
-    world = make(builder.build(), frame_rate=240.0, substeps=10)
-    world.advance_frame()
-
-
-def _jelly(make: _WorldMaker) -> None:
-    """A soft solid on a floor; in the second substep the record is that of the first."""
-    builder = ModelBuilder()
-    builder.add_solid("jelly", *_box(1), cell_size=0.5, pinned=[0])
-    radius = _particle_radius(make)
-    positions, triangles = _box(1)
-    builder.add_solid(
-        "truss", positions + (0.2, 0.0, 1.001), triangles, kind="TRUSS", cell_size=0.5, particle_radius=radius
-    )
-    builder.add_collider("floor", np.array([(-2.0, -2.0, -0.01), (2.0, -2.0, -0.01), (0.0, 3.0, -0.01)]), [(0, 1, 2)])
-    world = make(builder.build(), frame_rate=240.0, substeps=2)
-    world.advance_frame(FrameInput(pinned_positions={0: world.positions(0)[:1]}))
-    alone = ModelBuilder()
-    alone.add_solid("jelly", *_box(1), cell_size=0.5)
-    _fall(make, alone)
-
-
-def _fall(make: _WorldMaker, builder: ModelBuilder) -> None:
-    """What falls on a floor while nothing is given: then less is looked for."""
-    builder.add_collider("floor", np.array([(-2.0, -2.0, -0.02), (2.0, -2.0, -0.02), (0.0, 3.0, -0.02)]), [(0, 1, 2)])
-    make(builder.build(), frame_rate=240.0, substeps=10).advance_frame()
-
-
-def _box(side_count: int) -> tuple[FloatArray, IntArray]:
-    """A cube of 1 m with `side_count` squares along each edge: positions [m] and triangles."""
-    grid = np.arange(side_count)
-    u, v = (index.ravel() for index in np.meshgrid(grid, grid, indexing="ij"))
-    squares = np.stack([np.stack([u, v]), np.stack([u + 1, v]), np.stack([u + 1, v + 1]), np.stack([u, v + 1])])
-    corners = []
-    for axis in range(3):
-        for far in (False, True):
-            face = np.empty((4, 3, len(u)), dtype=np.int64)
-            face[:, axis] = side_count if far else 0
-            face[:, (axis + 1) % 3], face[:, (axis + 2) % 3] = squares[:, 0], squares[:, 1]
-            corners.append((face if far else face[::-1]).transpose(2, 0, 1))
-    points, number = np.unique(np.concatenate(corners).reshape(-1, 3), axis=0, return_inverse=True)
-    quads = number.reshape(-1, 4)
-    triangles = np.concatenate([quads[:, [0, 1, 2]], quads[:, [0, 2, 3]]]).astype(np.int32)
-    return points / side_count, triangles
-
-
-def _is_default(make: _WorldMaker) -> bool:
-    return bool(make.keywords["solver"] == "IMPLICIT")
-
-
-def _particle_radius(make: _WorldMaker) -> float:
-    """Share of a truss's cells; the default method has no particles."""
-    return 0.0 if _is_default(make) else 0.4
-
-
-def _flat(make: _WorldMaker) -> None:
-    """A loop of gas and a flat truss that meet above a floor, both in an upright plane."""
-    corners = np.array([(0.0, 0.0, 0.0), (1.0, 0.0, 0.0), (1.0, 0.0, 1.0), (0.0, 0.0, 1.0)])
-    around = [(0, 1), (1, 2), (2, 3), (3, 0)]
-    radius = _particle_radius(make)
-    builder = ModelBuilder()
-    builder.add_loop("loop", corners, around, gauge_pressure=500.0, bend_modulus=0.01, pinned=[0])
-    builder.add_flat_truss("truss", corners + (0.1, 0.0, 1.001), around, cell_size=0.5, particle_radius=radius)
-    builder.add_collider("floor", np.array([(-2.0, -2.0, -0.01), (2.0, -2.0, -0.01), (0.0, 3.0, -0.01)]), [(0, 1, 2)])
-    world = make(builder.build(), frame_rate=240.0, substeps=2)
-    world.advance_frame(FrameInput(pinned_positions={0: world.positions(0)[:1]}))
-    world.diagnostics()
-    alone = ModelBuilder()
-    alone.add_loop("loop", corners, around, gauge_pressure=500.0)
-    _fall(make, alone)
-
-
-#: What scenes are made of, and a small scene of each: skins; skins that touch themselves; soft solids and trusses;
-#: loops and trusses in a plane; rigid bodies that are convex and of few faces, alone; all other rigid bodies, and
-#: attachments.
-PARTS: dict[str, Callable[[_WorldMaker], None]] = {
-    "SKIN": _skins,
-    "SELF_CONTACT": _touch_itself,
-    "LATTICE": _jelly,
-    "FLAT": _flat,
-    "RIGID": _solids_alone,
-    "COUPLED": _solids,
-}
+        particles(make)
 
 
 class _Cost(NamedTuple):

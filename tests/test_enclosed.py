@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import shapes
-from softpressure_ext.core import ModelBuilder, World, prepare
+from softpressure_ext.core import ModelBuilder, World, part_scenes
 from softpressure_ext.core.enclosed import EnclosedVolumes
 from softpressure_ext.core.topology import signed_volume
 
@@ -20,7 +20,7 @@ def volumes(builder, change=lambda x: x):
 
 def test_each_body_has_its_own_volume():
     builder = ModelBuilder()
-    box, ball = prepare._box(4), shapes.icosphere(2, 0.3, (5.0, 0.0, 0.0))
+    box, ball = part_scenes.box(4), shapes.icosphere(2, 0.3, (5.0, 0.0, 0.0))
     builder.add_membrane("box", *box)
     builder.add_membrane("ball", *ball)
     builder.add_collider("floor", [(-2.0, -2.0, -1.0), (2.0, -2.0, -1.0), (0.0, 3.0, -1.0)], [(0, 1, 2)])
@@ -31,7 +31,7 @@ def test_each_body_has_its_own_volume():
 
 def test_far_from_the_origin_no_digits_are_lost_but_those_of_the_positions():
     builder = ModelBuilder()
-    builder.add_membrane("box", *prepare._box(4))
+    builder.add_membrane("box", *part_scenes.box(4))
     far = 1e6
     # positions are rounded to 1e-10 m there; about the origin, the terms would be of the size far^3
     assert volumes(builder, lambda x: x + far)[0] == pytest.approx(1.0, rel=10 * far * np.finfo(float).eps)
@@ -39,7 +39,7 @@ def test_far_from_the_origin_no_digits_are_lost_but_those_of_the_positions():
 
 def test_a_solid_is_measured_by_its_surface_and_a_loop_by_area_and_depth():
     builder = ModelBuilder()
-    builder.add_solid("jelly", *prepare._box(2), cell_size=0.25)
+    builder.add_solid("jelly", *part_scenes.box(2), cell_size=0.25)
     angles = 2.0 * np.pi * np.arange(30) / 30
     circle = 0.4 * np.stack([np.cos(angles), 0.0 * angles, np.sin(angles)], axis=1) + (4.0, 0.0, 0.0)
     builder.add_loop("ring", circle, np.stack([np.arange(30), (np.arange(30) + 1) % 30], axis=1), depth=0.2)

@@ -7,7 +7,15 @@ from pathlib import Path
 
 import pytest
 import shapes
-from softpressure_ext.core import MethodOptions, ModelBuilder, SoftPressureError, World, kernel_store, prepare
+from softpressure_ext.core import (
+    MethodOptions,
+    ModelBuilder,
+    SoftPressureError,
+    World,
+    kernel_store,
+    part_scenes,
+    prepare,
+)
 
 FLOOR = [(-2.0, -2.0, 0.0), (2.0, -2.0, 0.0), (0.0, 3.0, 0.0)], [(0, 1, 2)]
 
@@ -80,7 +88,7 @@ def test_a_cold_start_compiles_in_another_process(empty_folder: Path) -> None:
     assert reports[0].label.startswith("Compiling the solver, once: about ") and reports[0].label.endswith(" s left")
     assert list(prepare.prepare(jobs)) == []  # the second time there is nothing to do
     builder = ModelBuilder()
-    block, faces = prepare._box(1)
+    block, faces = part_scenes.box(1)
     for number in range(2):
         builder.add_rigid(f"block {number}", block + (0.1 * number, 0.0, 0.01 + 1.02 * number), faces)
     builder.add_collider("floor", *FLOOR)
@@ -98,15 +106,15 @@ def test_what_is_to_be_prepared_follows_from_what_the_scene_holds() -> None:
     assert parts(builder) == {"SKIN"}
     builder.add_membrane("other", *shapes.icosphere(1, 0.1, (0.0, 0.0, 0.6)), self_collision=True)
     assert parts(builder) == {"SKIN", "SELF_CONTACT"} or parts(builder) == {"SKIN", "LATTICE", "SELF_CONTACT"}
-    builder.add_rigid("block", *prepare._box(1))
+    builder.add_rigid("block", *part_scenes.box(1))
     assert {"SKIN", "COUPLED"} <= parts(builder) and "RIGID" not in parts(builder)
     blocks = ModelBuilder()
-    blocks.add_rigid("block", *prepare._box(1))
+    blocks.add_rigid("block", *part_scenes.box(1))
     assert parts(blocks) == {"RIGID"}
     blocks.add_rigid("ball", *shapes.icosphere(2, 0.1, (0.0, 0.0, 2.0)))  # too many faces for separating axes
     assert parts(blocks) == {"COUPLED"}
     jelly = ModelBuilder()
-    jelly.add_solid("jelly", *prepare._box(1), cell_size=0.5)
+    jelly.add_solid("jelly", *part_scenes.box(1), cell_size=0.5)
     assert parts(jelly) == {"LATTICE"}
     loop = ModelBuilder()
     loop.add_loop("loop", [(0.0, 0.0, 0.0), (1.0, 0.0, 0.0), (0.0, 0.0, 1.0)], [(0, 1), (1, 2), (2, 0)])
@@ -168,6 +176,6 @@ def test_the_box_is_closed_and_of_unit_volume() -> None:
     from softpressure_ext.core import check_closed_surface
     from softpressure_ext.core.topology import signed_volume
 
-    positions, triangles = prepare._box(3)
+    positions, triangles = part_scenes.box(3)
     check_closed_surface("box", positions, triangles)
     assert abs(signed_volume(positions, triangles) - 1.0) < 1e-12

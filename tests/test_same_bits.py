@@ -13,14 +13,14 @@ import hashlib
 import extension
 extension.load()
 import numpy as np
-from softpressure_ext.core import ModelBuilder, World, prepare
+from softpressure_ext.core import ModelBuilder, World, part_scenes
 builder = ModelBuilder()
-positions, triangles = prepare._box(6)
+positions, triangles = part_scenes.box(6)
 positions = positions + np.random.default_rng(1).uniform(-0.01, 0.01, positions.shape)
 builder.add_membrane(
     "skin", positions + [0.0, 0.0, 0.05], triangles, gauge_pressure=500.0, bend_modulus=0.01, self_collision=True
 )
-block, faces = prepare._box(1)
+block, faces = part_scenes.box(1)
 builder.add_rigid("block", 0.5 * block + [0.2, 0.3, 1.2], faces)
 builder.add_solid("jelly", positions + [1.5, 0.0, 0.05], triangles, cell_size=0.3)
 builder.add_collider("floor", [(-4.0, -4.0, 0.0), (4.0, -4.0, 0.0), (0.0, 6.0, 0.0)], [(0, 1, 2)])
