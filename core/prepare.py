@@ -242,7 +242,7 @@ def _compile_elsewhere(jobs: list[Job]) -> None:
     reader.start()
     began = time.monotonic()
     with child.stdout, child.stderr:
-        with child.stdin:
+        with suppress(OSError), child.stdin:  # it may have ended already: then it says why
             json.dump(asked, child.stdin)
         for line in child.stdout:
             share = float(line)

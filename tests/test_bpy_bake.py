@@ -57,6 +57,7 @@ def test_stopping_half_way_keeps_the_frames() -> None:
     job = engine.engine().simulation.simulate(scene)
     steps = [next(job) for _ in range(3)]
     job.close()
+    assert steps[0][2] == "Frame 2 of 10"
     assert [step[:2] for step in steps] == [(2, 10), (3, 10), (4, 10)]
     assert status.cache_text(scene) == "frames 1–4 of 10"
     simulate()

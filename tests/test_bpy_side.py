@@ -222,9 +222,10 @@ def test_another_method_is_prepared_when_it_is_used(first_start: Said) -> None:
 def test_a_compiler_that_fails_is_told(first_start: Said) -> None:
     add_ball()
     play(1, 2)
-    first_start.is_running, first_start.failure = False, OSError("no space left")
+    first_start.is_running, first_start.failure = False, prepare._failed("no space left.")
     engine._tell()
-    assert "no space left" in first_start.sentences[-1]
+    sentence = first_start.sentences[-1]
+    assert "compiling it failed" in sentence and "no space left" in sentence and "Try again" in sentence
 
 
 def test_simulate_reports_once_what_takes_so_long(first_start: Said, capfd: pytest.CaptureFixture[str]) -> None:

@@ -150,6 +150,14 @@ def test_a_preparation_that_fails_says_so_and_leaves_no_mark(
     assert not prepare.is_prepared(jobs) and not prepare.is_compiled(jobs)
 
 
+def test_a_compiler_that_cannot_be_started_says_so(
+    empty_folder: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(sys, "executable", str(tmp_path / "nothing"))
+    with pytest.raises(SoftPressureError, match=r"Solver: compiling it failed\. .*nothing.* Try again"):
+        list(prepare.prepare(prepare.jobs_for(["RIGID"])))
+
+
 def test_a_method_that_refuses_a_scene_is_prepared_all_the_same(unprepared: None) -> None:
     jobs = prepare.jobs_for(["SKIN"], "XPBD", MethodOptions(detection="FEATURE_PARTICLES"))
     for _ in prepare.prepare(jobs):
