@@ -385,3 +385,26 @@ def fused(typing_context: Any, a: Any, b: Any, c: Any) -> Any:
         return builder.call(call, arguments)
 
     return a(a, a, a), generate
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def smaller(typing_context: Any, a: Any, b: Any) -> Any:
+    """The smaller of both in each lane; b where a is not a number."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        first, second = arguments
+        return builder.select(builder.fcmp_ordered("<", first, second), first, second)
+
+    return a(a, a), generate
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def positive(typing_context: Any, value: Any) -> Any:
+    """One bit for each lane that is above 0: 1 for the first, 8 for the fourth."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        one = arguments[0]
+        found = builder.fcmp_ordered(">", one, ir.Constant(one.type, [0.0] * _COUNT))
+        return builder.zext(builder.bitcast(found, ir.IntType(_COUNT)), ir.IntType(64))
+
+    return types.int64(value), generate

@@ -34,6 +34,7 @@ class MethodOptions:
     ramp_time: float = 0.0
     detection: str = "SURFACE"
     step_error: float = 0.001
+    added_mass: float = 0.01
 
     def __post_init__(self) -> None:
         for what, value, known in (

@@ -82,6 +82,12 @@ def default_solver(model: Model, substep_time: float, options: MethodOptions = D
 # The others are loaded on first use: kernels that nobody calls should not count among those to prepare.
 
 
+def _explicit(model: Model, substep_time: float, options: MethodOptions = DEFAULTS) -> Solver:
+    from .explicit.solver import ExplicitSolver
+
+    return ExplicitSolver(model, substep_time, options)
+
+
 def _xpbd(model: Model, substep_time: float, options: MethodOptions = DEFAULTS) -> Solver:
     from .xpbd.solver import XpbdSolver
 
@@ -100,7 +106,7 @@ def _force_based(method: str) -> NamedSolver:
 #: The methods of the papers: integrators of forces.
 FORCE_BASED = ("EXPLICIT_EULER", "HEUN", "RK4_MARTIN", "RK4", "IMPLICIT_KANG", "IMPLICIT_MESIT")
 #: By name.
-SOLVERS: dict[str, NamedSolver] = {"IMPLICIT": default_solver, "XPBD": _xpbd}
+SOLVERS: dict[str, NamedSolver] = {"IMPLICIT": default_solver, "EXPLICIT": _explicit, "XPBD": _xpbd}
 SOLVERS |= {name: _force_based(name) for name in FORCE_BASED}
 
 

@@ -1,0 +1,1 @@
+"""Explicit steps at the limit of stability, with contact that is searched for once in several steps."""

@@ -1,0 +1,269 @@
+"""What the contact kernels of the explicit solver read and write, as named tuples that they take whole.
+
+Points are numbered as `layout.Numbering` says; arrays of points are flat, four numbers each.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...model import BoolArray, FloatArray, IntArray, Model
+from .layout import Groups, Numbering, Patches, group_patches
+
+#: What moves a body: its own forces point by point, six unknowns, or the caller.
+SOFT, RIGID, GIVEN = 0, 1, 2
+
+
+class Bodies(NamedTuple):
+    """All bodies: soft, rigid, given."""
+
+    kind: IntArray  # SOFT, RIGID or GIVEN, shape (body_count,)
+    point_start: IntArray  # shape (body_count + 1,)
+    thickness: FloatArray  # share of the distance that a pair keeps [m], shape (body_count,)
+    own_thickness: FloatArray  # distance that a body keeps from itself [m], 0 where that is not looked for
+    is_ball: BoolArray  # whether the surface is closed, in one piece and without holes, as a sphere's
+    friction: FloatArray  # Coulomb coefficient; a pair uses the geometric mean
+    ratio: FloatArray  # damping ratio of contact springs between stiff bodies (`restitution`), (body_count, body_count)
+    glued: IntArray  # body that each point is glued to, -1 for none, shape (point_count,)
+    any_glued: bool
+    mean: FloatArray  # mean velocity [m/s], flat; changes
+    low: FloatArray  # minus the lower corner of the box around the flight of an epoch [m], flat; changes
+    high: FloatArray  # upper corner; changes
+
+
+class Points(NamedTuple):
+    """All points."""
+
+    body: IntArray  # shape (point_count,)
+    inverse_mass: FloatArray  # [1/kg], 0 for what is pinned, rigid or given, shape (point_count,)
+    velocity: FloatArray  # [m/s], flat; changes
+    start: FloatArray  # where the flight of the epoch starts [m], flat; changes
+    flight: FloatArray  # its velocity [m/s], flat; changes
+    low: FloatArray  # box around the flight relative to the body's mean, minus the lower corner; changes
+    high: FloatArray
+    slack: FloatArray  # how far the point may stray from its flight [m]; changes
+    load: FloatArray  # scratch, shape (point_count,)
+    stamp: IntArray  # scratch, int64
+    parent: IntArray  # scratch, int64
+
+
+class Boxes(NamedTuple):
+    """Patches and groups of them, with boxes around the flight of an epoch relative to their body's mean."""
+
+    patches: Patches
+    groups: Groups
+    low: FloatArray  # minus the lower corner of each patch's box, flat; changes
+    high: FloatArray
+    group_low: FloatArray
+    group_high: FloatArray
+    triangle_low: FloatArray  # of triangles and edges of patches in a pair
+    triangle_high: FloatArray
+    edge_low: FloatArray
+    edge_high: FloatArray
+    slack: FloatArray  # how far points of each patch may stray [m], 0 where they are given; changes
+    strayed: FloatArray  # how far they have, at most [m]; changes
+    near: IntArray  # int64: whether it is part of a pair, so that its primitives have boxes; changes
+    suspect: IntArray  # int64: whether a patch may touch its own body; changes
+    group_suspect: IntArray  # int64: whether any patch of a group may
+    columns: FloatArray  # scratch: boxes of a patch's primitives side by side
+    column: IntArray  # int64, scratch: their numbers
+
+
+class Candidates(NamedTuple):
+    """Pairs of primitives whose boxes meet."""
+
+    points: IntArray  # uint32, flat: 4 * point, four of each pair, shape (4 * capacity,)
+    slack: FloatArray  # of both sides together [m], shape (capacity,)
+    reach: FloatArray  # distance that they keep [m], shape (capacity,)
+
+
+class Contacts(NamedTuple):
+    """Pairs of primitives that may touch within an epoch: vertex and triangle, or edge and edge.
+
+    A normal is taken from the closest points when the pair is found, and kept: the planes across it separate the two
+    convex primitives, so the side is remembered. Weights sum to 1 over side A and to -1 over side B.
+    """
+
+    points: IntArray  # uint32, flat: 4 * point, of vertex and three corners, or of two ends and two ends
+    normal: FloatArray  # unit, from B to A, and the inverse of the mass that an impulse along it moves [1/kg], flat
+    weight: FloatArray  # of the points, flat
+    share: FloatArray  # weight * inverse mass [1/kg], flat
+    gap: FloatArray  # gap, separation, gap of a step before, separation at the end of the step [m], flat
+    stiffness: FloatArray  # [N/m]; 0 where the pair is only kept apart
+    reach: FloatArray  # distance from which on the pair presses [m]
+    friction: FloatArray
+    damping: FloatArray  # [N s/m], between stiff bodies
+    carried: BoolArray  # whether a side is rigid
+    must: BoolArray  # whether the pair may come so near that it must be watched
+
+
+class Rigid(NamedTuple):
+    """Rigid bodies, by their numbers among themselves."""
+
+    first_body: IntArray  # number of the first one among all bodies, shape (1,)
+    inverse_mass: FloatArray  # [1/kg], shape (rigid_count,)
+    inverse_inertia: FloatArray  # of the start orientation [1/(kg m^2)], shape (rigid_count, 3, 3)
+    radius: FloatArray  # [m]
+    arm: FloatArray  # from the centre to each of the solver's points in the start orientation [m], flat
+    first_point: IntArray  # first point of all rigid bodies, shape (1,)
+    pose: FloatArray  # centre [m] and quaternion, shape (rigid_count, 7); changes
+    trial: FloatArray  # pose at the end of the step; changes
+    begin: FloatArray  # pose where the epoch began; changes
+    matrix: FloatArray  # of `pose`, shape (rigid_count, 3, 3); changes
+    trial_matrix: FloatArray
+    begin_matrix: FloatArray
+    tensor: FloatArray  # inverse inertia in world axes; changes
+    velocity: FloatArray  # [m/s], shape (rigid_count, 3); changes
+    momentum: FloatArray  # angular [kg m^2/s], shape (rigid_count, 3); changes
+    spin: FloatArray  # [1/s], shape (rigid_count, 3); changes
+    begin_velocity: FloatArray  # where the epoch began
+    begin_spin: FloatArray
+
+
+def bodies_of(model: Model, numbering: Numbering, ratio: FloatArray) -> Bodies:
+    """The bodies of a model."""
+    count = model.body_count
+    kind = np.full(count, GIVEN, np.int32)
+    kind[: model.membrane_count], kind[model.membrane_count : model.moving_count] = SOFT, RIGID
+    glued = np.full(model.point_count, -1, np.int32)
+    glued[numbering.place[model.attachments.points[:, 0]]] = model.attachments.body
+    return Bodies(
+        kind=kind,
+        point_start=model.body_point_start,
+        thickness=model.thickness,
+        own_thickness=own_thickness(model),
+        is_ball=np.array([is_ball(model, body) for body in range(count)]),
+        friction=model.friction,
+        ratio=ratio,
+        glued=glued,
+        any_glued=len(model.attachments.points) > 0,
+        mean=np.zeros(4 * count),
+        low=np.zeros(4 * count),
+        high=np.zeros(4 * count),
+    )
+
+
+#: A body keeps from itself at most this share of its mean edge: the next ring of triangles is no contact.
+OWN_SHARE = 0.2
+
+
+def own_thickness(model: Model) -> FloatArray:
+    """Distance that each body keeps from itself [m]; 0 where contact with itself is not looked for."""
+    edges = model.surfaces.edges
+    length = np.linalg.norm(model.rest_positions[edges[:, 1]] - model.rest_positions[edges[:, 0]], axis=1)
+    count = np.bincount(model.surfaces.edge_body, minlength=model.body_count)
+    mean = np.bincount(model.surfaces.edge_body, length, minlength=model.body_count) / np.maximum(count, 1)
+    return np.where(model.self_collision, np.minimum(2.0 * model.thickness, OWN_SHARE * mean), 0.0)
+
+
+def is_ball(model: Model, body: int) -> bool:
+    """Whether a body's surface is a sphere to topology: closed, in one piece, Euler's number 2."""
+    surfaces = model.surfaces
+    triangles = surfaces.triangles[slice(*surfaces.body_triangle_start[body : body + 2])]
+    edges = surfaces.edges[surfaces.edge_body == body]
+    if len(triangles) * 3 != len(edges) * 2:
+        return False
+    points = np.unique(triangles)
+    if len(points) - len(edges) + len(triangles) != 2:
+        return False
+    return bool(_pieces(edges, points) == 1)
+
+
+def _pieces(edges: IntArray, points: IntArray) -> int:
+    """How many connected pieces there are: labels go from end to end until they stay."""
+    ends = np.searchsorted(points, edges)
+    label = np.arange(len(points))
+    while True:
+        least = label.copy()
+        np.minimum.at(least, ends[:, 0], label[ends[:, 1]])
+        np.minimum.at(least, ends[:, 1], label[ends[:, 0]])
+        least = least[least]
+        if np.array_equal(least, label):
+            return len(np.unique(label))
+        label = least
+
+
+def points_of(model: Model, inverse_mass: FloatArray, numbering: Numbering) -> Points:
+    """The points of a model; `inverse_mass` in the solver's order."""
+    count = model.point_count
+    flat: dict[str, Any] = {name: np.zeros(4 * count) for name in ("velocity", "start", "flight", "low", "high")}
+    return Points(
+        body=np.ascontiguousarray(model.point_body[numbering.point], dtype=np.int32),
+        inverse_mass=inverse_mass,
+        slack=np.zeros(count),
+        load=np.zeros(count),
+        stamp=np.zeros(count, np.int64),
+        parent=np.zeros(count, np.int64),
+        **flat,
+    )
+
+
+def boxes_of(patches: Patches) -> Boxes:
+    """Boxes for these patches."""
+    groups = group_patches(patches)
+    patch_count, group_count = len(patches.body), len(groups.start) - 1
+    triangle_count, edge_count = len(patches.triangle) // 3, len(patches.edge) // 2
+    sizes = {
+        "low": patch_count, "high": patch_count, "group_low": group_count, "group_high": group_count,
+        "triangle_low": triangle_count, "triangle_high": triangle_count, "edge_low": edge_count,
+        "edge_high": edge_count,
+    }  # fmt: skip
+    largest = int(max(np.diff(patches.triangle_start).max(initial=1), np.diff(patches.edge_start).max(initial=1)))
+    flat: dict[str, Any] = {name: np.zeros(4 * size) for name, size in sizes.items()}
+    return Boxes(
+        patches=patches,
+        groups=groups,
+        slack=np.zeros(patch_count),
+        strayed=np.zeros(patch_count),
+        near=np.zeros(patch_count, np.int64),
+        suspect=np.zeros(patch_count, np.int64),
+        group_suspect=np.zeros(group_count, np.int64),
+        columns=np.zeros(8 + 6 * (largest + 4)),
+        column=np.zeros(largest + 4, np.int64),
+        **flat,
+    )
+
+
+def candidates_of(capacity: int) -> Candidates:
+    """Room for so many."""
+    return Candidates(np.zeros(4 * capacity, np.uint32), np.zeros(capacity), np.zeros(capacity))
+
+
+def contacts_of(capacity: int) -> Contacts:
+    """Room for so many."""
+    flat: dict[str, Any] = {name: np.zeros(4 * capacity) for name in ("normal", "weight", "share", "gap")}
+    single: dict[str, Any] = {name: np.zeros(capacity) for name in ("stiffness", "reach", "friction", "damping")}
+    return Contacts(
+        points=np.zeros(4 * capacity, np.uint32),
+        carried=np.zeros(capacity, bool),
+        must=np.zeros(capacity, bool),
+        **flat,
+        **single,
+    )
+
+
+def rigid_of(model: Model, numbering: Numbering) -> Rigid:
+    """The rigid bodies of a model."""
+    rigid, count = model.rigid, model.rigid_count
+    first = model.vertex_count
+    own = numbering.point[first : model.moving_point_count] - first
+    arm = np.zeros((len(own), 4))
+    arm[:, :3] = rigid.arm[own]
+    three: dict[str, Any] = {
+        name: np.zeros((count, 3)) for name in ("velocity", "momentum", "spin", "begin_velocity", "begin_spin")
+    }
+    matrices: dict[str, Any] = {
+        name: np.zeros((count, 3, 3)) for name in ("matrix", "trial_matrix", "begin_matrix", "tensor")
+    }
+    poses: dict[str, Any] = {name: np.zeros((count, 7)) for name in ("pose", "trial", "begin")}
+    return Rigid(
+        first_body=np.array([model.membrane_count], np.int32),
+        inverse_mass=1.0 / rigid.mass,
+        inverse_inertia=rigid.inverse_inertia,
+        radius=rigid.radius,
+        arm=arm.ravel(),
+        first_point=np.array([first], np.int32),
+        **poses,
+        **matrices,
+        **three,
+    )

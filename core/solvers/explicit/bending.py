@@ -1,0 +1,153 @@
+"""Bending for explicit steps: the energy of `forces/bend.py`, four hinges at a time and with five numbers each.
+
+    E = k/2 |b - c m|^2,   b = sum_s w_s x_s,   m = n / sqrt(|n|^2 + FOLD^2),   n = e x f,   f = s1 a - s2 d
+
+with e, a and d from the edge's first point to its second and to the two apexes. The cotangents of the rest shape make
+the apexes' weights -L^2 s1 and -L^2 s2 (L: the edge's rest length), so b wants the same products as f. With sqrt(k)
+taken into c and w, the weight of the edge's second point, and sqrt(k) L^2 into s1 and s2,
+
+    E = 1/2 |r|^2,   r = b - t n,   b = w e - (s1 a + s2 d),   t = c / S,   S^2 = |n|^2 + F^2,   F = sqrt(k) L^2 FOLD
+
+    dE = r . db - g . dn,   g = t (r - (r . m) m) = t (b - n (t F^2 + b . n) / S^2),   dn = de x f + e x df
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...forces.bend import FOLD
+from ...jit import inline_kernel, kernel
+from ...lanes import fused, lane, load4, root, spread, store4, sum_spread, transposed
+from ...model import FloatArray, Hinges, IntArray
+
+#: Fours of hinges that have their first half done before any of them has its second.
+BLOCK = 8
+
+
+class Bending(NamedTuple):
+    """Hinges in fours, the numbers of four side by side; hinges without stiffness fill up the last four."""
+
+    places: NDArray[np.uint32]  # 4 * row of the edge's points and of the apexes, shape (four_count, 16)
+    constants: FloatArray  # w, s1, s2 [sqrt(N/m)], c [sqrt(N m)], F^2 [N m^3], shape (four_count, 20)
+    work: FloatArray  # -e [m], -f, r [sqrt(N m)], g [sqrt(N/m)] of a block, shape (BLOCK, 48)
+
+
+def bending_of(hinges: Hinges, point: IntArray) -> Bending:
+    """Bending of all hinges of a model, whose vertex i is in row `point[i]` of positions and forces."""
+    count, root_k = len(hinges.points), np.sqrt(hinges.stiffness)
+    filled = 4 * -(-count // 4)
+    scale = -root_k * hinges.weight[:, 2] / hinges.normal_scale[:, 0]  # sqrt(k) L^2
+    places, constants = np.zeros((filled, 4), np.uint32), np.zeros((filled, 5))
+    places[:count] = 4 * np.asarray(point)[hinges.points]
+    constants[:count, 0] = root_k * hinges.weight[:, 1]
+    constants[:count, 1:3] = scale[:, None] * hinges.normal_scale
+    constants[:count, 3] = root_k * hinges.rest_bend
+    constants[:count, 4] = (scale * FOLD) ** 2
+    constants[count:, 4] = 1.0  # S is not 0
+    return Bending(_side_by_side(places), _side_by_side(constants), np.zeros((BLOCK, 48)))
+
+
+def _side_by_side(rows: NDArray[Any]) -> NDArray[Any]:
+    """Four rows as one: their first numbers, their second ones, and so on."""
+    columns = rows.shape[1]
+    return np.ascontiguousarray(rows.reshape(-1, 4, columns).transpose(0, 2, 1)).reshape(-1, 4 * columns)
+
+
+@kernel
+def add_bending(x, force, bending):
+    """Add the forces of bending [N] at positions x [m]; both as rows x, y, z, 0 in one dimension, shape (4 * rows,).
+
+    Each operation on a four waits for the one before, root and division among them, and a processor looks ahead by
+    little more than one four. Where all fours of a block have their first half done and then their second, it has
+    several to go on with: that takes 0.6 of the time.
+    """
+    four_count = bending.places.shape[0]
+    for first in range(0, four_count, BLOCK):
+        last = min(first + BLOCK, four_count)
+        for four in range(first, last):
+            bend_four(np.uint32(four), np.uint32(four - first), x, bending)
+        for four in range(first, last):
+            push_four(np.uint32(four), np.uint32(four - first), bending, force)
+
+
+@kernel
+def bending_energy(x, bending):
+    """Energy of all hinges [J] at positions x [m], as above."""
+    total = spread(0.0)
+    for four in range(bending.places.shape[0]):
+        total = total + bend_four(np.uint32(four), np.uint32(0), x, bending)
+    return 0.5 * lane(sum_spread(total), 0)
+
+
+@inline_kernel
+def bend_four(four, row, x, bending):
+    """First half of a four: -e, -f, r and g into a row of `work`; returns |r|^2 [J] as lanes."""
+    at, constants, work = bending.places[four], bending.constants[four], bending.work[row]
+    # minus e, a and d: what is subtracted needs no load of its own
+    p0, p1, p2, p3 = load4(x, at[0]), load4(x, at[1]), load4(x, at[2]), load4(x, at[3])
+    ex, ey, ez, _ = transposed(p0 - load4(x, at[4]), p1 - load4(x, at[5]), p2 - load4(x, at[6]), p3 - load4(x, at[7]))
+    ax, ay, az, _ = transposed(p0 - load4(x, at[8]), p1 - load4(x, at[9]), p2 - load4(x, at[10]), p3 - load4(x, at[11]))
+    dx, dy, dz, _ = transposed(
+        p0 - load4(x, at[12]), p1 - load4(x, at[13]), p2 - load4(x, at[14]), p3 - load4(x, at[15])
+    )
+    w, s1, s2 = load4(constants, 0), load4(constants, 4), load4(constants, 8)
+    c, fold2 = load4(constants, 12), load4(constants, 16)
+    ax, ay, az = s1 * ax, s1 * ay, s1 * az
+    fx, fy, fz = fused(-s2, dx, ax), fused(-s2, dy, ay), fused(-s2, dz, az)
+    bx, by, bz = fused(s2, dx, ax), fused(s2, dy, ay), fused(s2, dz, az)
+    bx, by, bz = fused(-w, ex, bx), fused(-w, ey, by), fused(-w, ez, bz)
+    nx, ny, nz = cross(ex, ey, ez, fx, fy, fz)
+    size2 = fused(nx, nx, fused(ny, ny, fused(nz, nz, fold2)))
+    inverse = 1.0 / size2
+    t = c * inverse * root(size2)  # the root does not wait for the division
+    share = inverse * fused(t, fold2, fused(bx, nx, fused(by, ny, bz * nz)))
+    rx, ry, rz = fused(-t, nx, bx), fused(-t, ny, by), fused(-t, nz, bz)
+    store_vector(work, 0, ex, ey, ez)
+    store_vector(work, 12, fx, fy, fz)
+    store_vector(work, 24, rx, ry, rz)
+    store_vector(work, 36, t * fused(-share, nx, bx), t * fused(-share, ny, by), t * fused(-share, nz, bz))
+    return rx * rx + ry * ry + rz * rz
+
+
+@inline_kernel
+def push_four(four, row, bending, force):
+    """Second half of a four: its forces, added to those of its points."""
+    at, constants, work = bending.places[four], bending.constants[four], bending.work[row]
+    w, s1, s2 = load4(constants, 0), load4(constants, 4), load4(constants, 8)
+    rx, ry, rz = load4(work, 24), load4(work, 28), load4(work, 32)
+    gx, gy, gz = load4(work, 36), load4(work, 40), load4(work, 44)
+    # g . dn = de . (f x g) + df . (g x e)
+    ux, uy, uz = cross(gx, gy, gz, load4(work, 0), load4(work, 4), load4(work, 8))
+    vx, vy, vz = cross(gx, gy, gz, load4(work, 12), load4(work, 16), load4(work, 20))
+    none = spread(0.0)
+    e0, e1, e2, e3 = transposed(fused(-w, rx, vx), fused(-w, ry, vy), fused(-w, rz, vz), none)
+    a0, a1, a2, a3 = transposed(s1 * (rx - ux), s1 * (ry - uy), s1 * (rz - uz), none)
+    d0, d1, d2, d3 = transposed(s2 * (rx + ux), s2 * (ry + uy), s2 * (rz + uz), none)
+    push_hinge(at[0], at[4], at[8], at[12], e0, a0, d0, force)
+    push_hinge(at[1], at[5], at[9], at[13], e1, a1, d1, force)
+    push_hinge(at[2], at[6], at[10], at[14], e2, a2, d2, force)
+    push_hinge(at[3], at[7], at[11], at[15], e3, a3, d3, force)
+
+
+@inline_kernel
+def push_hinge(i, j, p, q, on_j, on_p, on_q, force):
+    """Add the forces on the four points of one hinge."""
+    store4(force, i, load4(force, i) - (on_j + on_p + on_q))
+    store4(force, j, load4(force, j) + on_j)
+    store4(force, p, load4(force, p) + on_p)
+    store4(force, q, load4(force, q) + on_q)
+
+
+@inline_kernel
+def store_vector(array, first, x, y, z):
+    """Write x, y and z, four numbers each, one after the other."""
+    store4(array, first, x)
+    store4(array, first + 4, y)
+    store4(array, first + 8, z)
+
+
+@inline_kernel
+def cross(ax, ay, az, bx, by, bz):
+    """a x b, lane by lane."""
+    return fused(-az, by, ay * bz), fused(-ax, bz, az * bx), fused(-ay, bx, ax * by)

@@ -1,0 +1,217 @@
+"""Points that bodies carry: of rigid bodies, by their poses, and of given ones, along straight lines.
+
+Only points that are part of a contact are placed in every step; where all are needed, as for a search, all are placed.
+Angular momentum is what a rigid body keeps; its spin follows from it and from how the body lies.
+"""
+
+from math import sqrt
+
+from ...jit import inline_kernel, kernel
+from ...rigid.motion import free_flight, set_matrix
+from .arrays import RIGID
+
+
+@kernel
+def start_bodies(rigid):
+    """Matrices, tensors and spins from poses and momenta."""
+    for q in range(rigid.inverse_mass.shape[0]):
+        set_matrix(rigid.pose[q], rigid.matrix[q])
+        refresh(rigid, q)
+
+
+@inline_kernel
+def refresh(rigid, q):
+    """Tensor and spin of body q as it lies."""
+    turn, rest, tensor = rigid.matrix[q], rigid.inverse_inertia[q], rigid.tensor[q]
+    for i in range(3):
+        a0 = turn[i, 0] * rest[0, 0] + turn[i, 1] * rest[1, 0] + turn[i, 2] * rest[2, 0]
+        a1 = turn[i, 0] * rest[0, 1] + turn[i, 1] * rest[1, 1] + turn[i, 2] * rest[2, 1]
+        a2 = turn[i, 0] * rest[0, 2] + turn[i, 1] * rest[1, 2] + turn[i, 2] * rest[2, 2]
+        for j in range(3):
+            tensor[i, j] = a0 * turn[j, 0] + a1 * turn[j, 1] + a2 * turn[j, 2]
+    respin(rigid, q)
+
+
+@inline_kernel
+def respin(rigid, q):
+    """Spin of body q from its angular momentum."""
+    tensor, momentum = rigid.tensor[q], rigid.momentum[q]
+    for i in range(3):
+        rigid.spin[q, i] = tensor[i, 0] * momentum[0] + tensor[i, 1] * momentum[1] + tensor[i, 2] * momentum[2]
+
+
+@kernel
+def fall(rigid, gx, gy, gz, h):
+    """Gravity [m/s^2] for a time h [s]."""
+    for q in range(rigid.inverse_mass.shape[0]):
+        rigid.velocity[q, 0] += h * gx
+        rigid.velocity[q, 1] += h * gy
+        rigid.velocity[q, 2] += h * gz
+
+
+@kernel
+def try_move(rigid, q, h):
+    """Pose of body q after a time h [s], into `trial`."""
+    for axis in range(3):
+        rigid.trial[q, axis] = rigid.pose[q, axis] + h * rigid.velocity[q, axis]
+    free_flight(
+        rigid.pose[q : q + 1], rigid.momentum[q : q + 1], rigid.inverse_inertia[q : q + 1], h, rigid.trial[q : q + 1]
+    )
+    set_matrix(rigid.trial[q], rigid.trial_matrix[q])
+
+
+@kernel
+def place_point(rigid, body_number, i, y):
+    """Point i of a rigid body where the body is going to be, into y."""
+    q = body_number - rigid.first_body[0]
+    turn, pose = rigid.trial_matrix[q], rigid.trial[q]
+    a = 4 * (i - rigid.first_point[0])
+    rx, ry, rz = rigid.arm[a], rigid.arm[a + 1], rigid.arm[a + 2]
+    for axis in range(3):
+        y[4 * i + axis] = pose[axis] + turn[axis, 0] * rx + turn[axis, 1] * ry + turn[axis, 2] * rz
+
+
+@kernel
+def place_all(rigid, bodies, x, velocity):
+    """All points of the rigid bodies, and their velocities."""
+    for q in range(rigid.inverse_mass.shape[0]):
+        body = q + rigid.first_body[0]
+        turn, pose, v, w = rigid.matrix[q], rigid.pose[q], rigid.velocity[q], rigid.spin[q]
+        for i in range(bodies.point_start[body], bodies.point_start[body + 1]):
+            a = 4 * (i - rigid.first_point[0])
+            rx, ry, rz = rigid.arm[a], rigid.arm[a + 1], rigid.arm[a + 2]
+            cx = turn[0, 0] * rx + turn[0, 1] * ry + turn[0, 2] * rz
+            cy = turn[1, 0] * rx + turn[1, 1] * ry + turn[1, 2] * rz
+            cz = turn[2, 0] * rx + turn[2, 1] * ry + turn[2, 2] * rz
+            p = 4 * i
+            x[p], x[p + 1], x[p + 2] = pose[0] + cx, pose[1] + cy, pose[2] + cz
+            velocity[p] = v[0] + w[1] * cz - w[2] * cy
+            velocity[p + 1] = v[1] + w[2] * cx - w[0] * cz
+            velocity[p + 2] = v[2] + w[0] * cy - w[1] * cx
+
+
+@kernel
+def copy_pose(pose, matrix, to_pose, to_matrix):
+    """Pose and matrix of a body to another place."""
+    for k in range(7):
+        to_pose[k] = pose[k]
+    for i in range(3):
+        for j in range(3):
+            to_matrix[i, j] = matrix[i, j]
+
+
+@kernel
+def begin_flight(rigid):
+    """Note where the flight of an epoch begins."""
+    for q in range(rigid.inverse_mass.shape[0]):
+        copy_pose(rigid.pose[q], rigid.matrix[q], rigid.begin[q], rigid.begin_matrix[q])
+        for axis in range(3):
+            rigid.begin_velocity[q, axis] = rigid.velocity[q, axis]
+            rigid.begin_spin[q, axis] = rigid.spin[q, axis]
+
+
+@kernel
+def straying(rigid, q, time):
+    """How far a point of body q is at most from its flight, a time [s] after it began, at the end of the step [m].
+
+    The flight of a point at r from the centre is begin + time (v + w x r): what turns differs by a matrix times r.
+    """
+    way = 0.0
+    for axis in range(3):
+        way += (rigid.trial[q, axis] - rigid.begin[q, axis] - time * rigid.begin_velocity[q, axis]) ** 2
+    turn, at, w = rigid.begin_matrix[q], rigid.trial_matrix[q], rigid.begin_spin[q]
+    bent = 0.0
+    for k in range(3):
+        bent += (at[0, k] - turn[0, k] - time * (w[1] * turn[2, k] - w[2] * turn[1, k])) ** 2
+        bent += (at[1, k] - turn[1, k] - time * (w[2] * turn[0, k] - w[0] * turn[2, k])) ** 2
+        bent += (at[2, k] - turn[2, k] - time * (w[0] * turn[1, k] - w[1] * turn[0, k])) ** 2
+    return sqrt(way) + sqrt(bent) * rigid.radius[q]
+
+
+@kernel
+def accept(rigid):
+    """The end of the step becomes the present."""
+    for q in range(rigid.inverse_mass.shape[0]):
+        copy_pose(rigid.trial[q], rigid.trial_matrix[q], rigid.pose[q], rigid.matrix[q])
+        refresh(rigid, q)
+
+
+@inline_kernel
+def touched(x, contacts, c, side):
+    """The point of a side of contact c where it acts [m]."""
+    px = py = pz = 0.0
+    for k in range(4):
+        w = contacts.weight[4 * c + k] if side == 0 else -contacts.weight[4 * c + k]
+        if w > 0.0:
+            i = contacts.points[4 * c + k]
+            px, py, pz = px + w * x[i], py + w * x[i + 1], pz + w * x[i + 2]
+    return px, py, pz
+
+
+@kernel
+def side_body(points, bodies, contacts, c, side):
+    """Number of the rigid body on a side of contact c, -1 where that is none."""
+    b = points.body[contacts.points[4 * c + 3 * side] >> 2]
+    return b if bodies.kind[b] == RIGID else -1
+
+
+@kernel
+def carried_velocity(rigid, x, points, bodies, contacts, c):
+    """What rigid sides add to the relative velocity at contact c [m/s]."""
+    ux = uy = uz = 0.0
+    for side in range(2):
+        b = side_body(points, bodies, contacts, c, side)
+        if b >= 0:
+            q = b - rigid.first_body[0]
+            sign = 1.0 - 2.0 * side
+            px, py, pz = touched(x, contacts, c, side)
+            rx, ry, rz = px - rigid.pose[q, 0], py - rigid.pose[q, 1], pz - rigid.pose[q, 2]
+            w, v = rigid.spin[q], rigid.velocity[q]
+            ux += sign * (v[0] + w[1] * rz - w[2] * ry)
+            uy += sign * (v[1] + w[2] * rx - w[0] * rz)
+            uz += sign * (v[2] + w[0] * ry - w[1] * rx)
+    return ux, uy, uz
+
+
+@kernel
+def carried_inverse_mass(rigid, x, points, bodies, contacts, c, nx, ny, nz):
+    """What rigid sides add to the inverse mass along a unit vector at contact c [1/kg]."""
+    total = 0.0
+    for side in range(2):
+        b = side_body(points, bodies, contacts, c, side)
+        if b >= 0:
+            q = b - rigid.first_body[0]
+            px, py, pz = touched(x, contacts, c, side)
+            rx, ry, rz = px - rigid.pose[q, 0], py - rigid.pose[q, 1], pz - rigid.pose[q, 2]
+            tx, ty, tz = ry * nz - rz * ny, rz * nx - rx * nz, rx * ny - ry * nx
+            m = rigid.tensor[q]
+            total += rigid.inverse_mass[q]
+            total += tx * (m[0, 0] * tx + m[0, 1] * ty + m[0, 2] * tz)
+            total += ty * (m[1, 0] * tx + m[1, 1] * ty + m[1, 2] * tz)
+            total += tz * (m[2, 0] * tx + m[2, 1] * ty + m[2, 2] * tz)
+    return total
+
+
+@kernel
+def push_carried(rigid, x, points, bodies, contacts, c, jx, jy, jz):
+    """An impulse [N s] on side A of contact c, and the opposite one on side B, as far as they are rigid."""
+    for side in range(2):
+        b = side_body(points, bodies, contacts, c, side)
+        if b >= 0:
+            px, py, pz = touched(x, contacts, c, side)
+            sign = 1.0 - 2.0 * side
+            push_body(rigid, b - rigid.first_body[0], px, py, pz, sign * jx, sign * jy, sign * jz)
+
+
+@kernel
+def push_body(rigid, q, px, py, pz, jx, jy, jz):
+    """An impulse [N s] on rigid body q at a point [m]."""
+    share = rigid.inverse_mass[q]
+    rigid.velocity[q, 0] += share * jx
+    rigid.velocity[q, 1] += share * jy
+    rigid.velocity[q, 2] += share * jz
+    rx, ry, rz = px - rigid.pose[q, 0], py - rigid.pose[q, 1], pz - rigid.pose[q, 2]
+    rigid.momentum[q, 0] += ry * jz - rz * jy
+    rigid.momentum[q, 1] += rz * jx - rx * jz
+    rigid.momentum[q, 2] += rx * jy - ry * jx
+    respin(rigid, q)

@@ -1,0 +1,210 @@
+"""What contacts do to velocities: springs of the gap, friction, a stop for what comes in fast.
+
+Contacts act one after the other on the velocities that a step has without them. A contact's spring is as stiff as the
+step bears: with k = 1 / (2 h^2 L), L the largest sum of |weight| / mass over the contacts of a point (Gershgorin), all
+of them together add at most 1 / h^2 to the square of a frequency, where the limit is 4 / h^2.
+"""
+
+from math import sqrt
+
+import numpy as np
+
+from ...jit import inline_kernel, kernel
+from ...lanes import lane, load4, store4, sum_spread, transposed, triple
+from .arrays import RIGID, SOFT
+from .carried import carried_inverse_mass, carried_velocity, push_carried
+
+#: A contact's approach is stopped at this share of its reach, whatever its spring says.
+STOP_SHARE = 0.2
+TINY = 1e-30
+
+
+@kernel
+def keep_nearest(corners, count, head, following):
+    """A vertex presses only where its distance to a surface is least among triangles that share a corner.
+
+    Leaves out what neither presses nor must be watched; returns how many remain. `head`, `following`: scratch.
+    """
+    quad, gap = corners.points, corners.gap
+    for c in range(count):
+        head[quad[4 * c] >> 2] = -1
+    for c in range(count):
+        p = quad[4 * c] >> 2
+        following[c] = head[p]
+        head[p] = c
+    for c in range(count):
+        other = head[quad[4 * c] >> 2]
+        while other >= 0:
+            if other != c and (gap[4 * other] < gap[4 * c] or (gap[4 * other] == gap[4 * c] and other < c)):
+                for k in range(1, 4):
+                    i = quad[4 * c + k]
+                    if i == quad[4 * other + 1] or i == quad[4 * other + 2] or i == quad[4 * other + 3]:
+                        corners.stiffness[c] = 0.0
+            other = following[other]
+    kept = 0
+    for c in range(count):
+        if corners.stiffness[c] > 0.0 or corners.must[c]:
+            if kept < c:
+                for k in range(4):
+                    quad[4 * kept + k] = quad[4 * c + k]
+                store4(corners.normal, 4 * kept, load4(corners.normal, 4 * c))
+                store4(corners.weight, 4 * kept, load4(corners.weight, 4 * c))
+                store4(gap, 4 * kept, load4(gap, 4 * c))
+                corners.stiffness[kept], corners.reach[kept] = corners.stiffness[c], corners.reach[c]
+            kept += 1
+    return kept
+
+
+@inline_kernel
+def own_inverse_mass(contacts, c):
+    """What the points of contact c have of the inverse mass, in every direction [1/kg]."""
+    return lane(sum_spread(load4(contacts.weight, 4 * c) * load4(contacts.share, 4 * c)), 0)
+
+
+@kernel
+def weigh(contacts, count, x, points, bodies, rigid):
+    """Masses that impulses move, friction; clears the loads of the points."""
+    for c in range(count):
+        for k in range(4):
+            i = contacts.points[4 * c + k] >> 2
+            contacts.share[4 * c + k] = contacts.weight[4 * c + k] * points.inverse_mass[i]
+            points.load[i] = 0.0
+        total = own_inverse_mass(contacts, c)
+        a, b = points.body[contacts.points[4 * c] >> 2], points.body[contacts.points[4 * c + 3] >> 2]
+        contacts.carried[c] = bodies.kind[a] == RIGID or bodies.kind[b] == RIGID
+        if contacts.carried[c]:
+            nx, ny, nz = contacts.normal[4 * c], contacts.normal[4 * c + 1], contacts.normal[4 * c + 2]
+            total += carried_inverse_mass(rigid, x, points, bodies, contacts, c, nx, ny, nz)
+        contacts.normal[4 * c + 3] = total
+        contacts.friction[c] = sqrt(bodies.friction[a] * bodies.friction[b])
+
+
+@kernel
+def add_loads(contacts, count, x, points, bodies, rigid):
+    """Sum of |weight| / mass over the contacts that press, at every point; of a rigid body at its first one."""
+    for c in range(count):
+        if contacts.stiffness[c] > 0.0:
+            for k in range(4):
+                points.load[contacts.points[4 * c + k] >> 2] += abs(contacts.share[4 * c + k])
+            if contacts.carried[c]:
+                own = own_inverse_mass(contacts, c)
+                for side in range(2):
+                    b = points.body[contacts.points[4 * c + 3 * side] >> 2]
+                    if bodies.kind[b] == RIGID:
+                        points.load[bodies.point_start[b]] += contacts.normal[4 * c + 3] - own
+
+
+@kernel
+def stiffen(contacts, count, points, bodies, h):
+    """Stiffness of what presses, and the dampers between stiff bodies."""
+    limit = 0.5 / (h * h)
+    for c in range(count):
+        a, b = points.body[contacts.points[4 * c] >> 2], points.body[contacts.points[4 * c + 3] >> 2]
+        contacts.damping[c] = 0.0
+        if contacts.stiffness[c] == 0.0:
+            continue
+        most = 1e-300
+        for k in range(4):
+            i = contacts.points[4 * c + k] >> 2
+            body = points.body[i]
+            most = max(most, points.load[bodies.point_start[body]] if bodies.kind[body] == RIGID else points.load[i])
+        contacts.stiffness[c] = limit / most
+        if bodies.kind[a] != SOFT and bodies.kind[b] != SOFT and contacts.normal[4 * c + 3] > 0.0:
+            contacts.damping[c] = 2.0 * bodies.ratio[a, b] * sqrt(contacts.stiffness[c] / contacts.normal[4 * c + 3])
+
+
+@kernel
+def prepare(corners, sides, count, x, points, bodies, rigid, h, head, following):
+    """Everything about new contacts that stays for the epoch; `count` of both kinds, shape (2,)."""
+    count[0] = keep_nearest(corners, count[0], head, following)
+    weigh(corners, count[0], x, points, bodies, rigid)
+    weigh(sides, count[1], x, points, bodies, rigid)
+    for b in range(bodies.kind.shape[0]):
+        if bodies.kind[b] == RIGID:
+            points.load[bodies.point_start[b]] = 0.0
+    add_loads(corners, count[0], x, points, bodies, rigid)
+    add_loads(sides, count[1], x, points, bodies, rigid)
+    stiffen(corners, count[0], points, bodies, h)
+    stiffen(sides, count[1], points, bodies, h)
+
+
+@inline_kernel
+def push(velocity, contacts, c, jx, jy, jz):
+    """An impulse [N s] on side A of contact c, and the opposite one on side B, as far as they are points."""
+    impulse = triple(jx, jy, jz)
+    for k in range(4):
+        i = contacts.points[4 * c + k]
+        store4(velocity, i, load4(velocity, i) + impulse * contacts.share[4 * c + k])
+
+
+@inline_kernel
+def relative_velocity(velocity, contacts, c):
+    """Of side A to side B [m/s], as far as they are points that move by themselves or are given."""
+    vx, vy, vz, _ = transposed(
+        load4(velocity, contacts.points[4 * c]), load4(velocity, contacts.points[4 * c + 1]),
+        load4(velocity, contacts.points[4 * c + 2]), load4(velocity, contacts.points[4 * c + 3]),
+    )  # fmt: skip
+    w = load4(contacts.weight, 4 * c)
+    return lane(sum_spread(vx * w), 0), lane(sum_spread(vy * w), 0), lane(sum_spread(vz * w), 0)
+
+
+@kernel
+def press(contacts, count, x, velocity, points, bodies, rigid, h, push_of):
+    """Impulses of the contacts on velocities; returns how many press.
+
+    Rigid points' rows of `velocity` must be 0. `push_of`: sum of impulses along the normals on each body, shape
+    (body_count, 3), is added to [N s].
+    """
+    pressing = 0
+    for c in range(count):
+        stiffness, gap, reach = contacts.stiffness[c], contacts.gap[4 * c], contacts.reach[c]
+        stop = STOP_SHARE * reach
+        if stiffness == 0.0 or (gap > reach and 2.0 * gap - contacts.gap[4 * c + 2] > stop):
+            continue
+        ux, uy, uz = relative_velocity(velocity, contacts, c)
+        if contacts.carried[c]:
+            cx, cy, cz = carried_velocity(rigid, x, points, bodies, contacts, c)
+            ux, uy, uz = ux + cx, uy + cy, uz + cz
+        nx, ny, nz = contacts.normal[4 * c], contacts.normal[4 * c + 1], contacts.normal[4 * c + 2]
+        inverse_mass = contacts.normal[4 * c + 3]
+        if inverse_mass == 0.0:
+            continue
+        along = ux * nx + uy * ny + uz * nz
+        size = h * (stiffness * (reach - gap) - contacts.damping[c] * along) if gap < reach else 0.0
+        size = max(size, 0.0)
+        least = min(stop, gap)
+        if gap + h * (along + inverse_mass * size) < least:
+            size = (least - gap - h * along) / (h * inverse_mass)
+        if size <= 0.0:
+            continue
+        pressing += 1
+        ux, uy, uz = ux - along * nx, uy - along * ny, uz - along * nz
+        slide = sqrt(ux * ux + uy * uy + uz * uz) + TINY
+        if contacts.carried[c]:  # it may turn more easily than it goes
+            tx, ty, tz = ux / slide, uy / slide, uz / slide
+            across = carried_inverse_mass(rigid, x, points, bodies, contacts, c, tx, ty, tz)
+            inverse_mass = max(inverse_mass, own_inverse_mass(contacts, c) + across)
+        drag = -min(contacts.friction[c] * size, slide / inverse_mass) / slide
+        jx, jy, jz = size * nx + drag * ux, size * ny + drag * uy, size * nz + drag * uz
+        push(velocity, contacts, c, jx, jy, jz)
+        if contacts.carried[c]:
+            push_carried(rigid, x, points, bodies, contacts, c, jx, jy, jz)
+        a, b = points.body[contacts.points[4 * c] >> 2], points.body[contacts.points[4 * c + 3] >> 2]
+        push_of[a, 0] += jx
+        push_of[a, 1] += jy
+        push_of[a, 2] += jz
+        push_of[b, 0] -= jx
+        push_of[b, 1] -= jy
+        push_of[b, 2] -= jz
+    return pressing
+
+
+def damping_ratio(bounciness: float) -> float:
+    """Damping ratio of a spring that gives back a share of the approach speed: e = exp(-pi z / sqrt(1 - z^2)).
+
+    0 gives 1: critical damping gives back nothing.
+    """
+    if bounciness <= 0.0:
+        return 1.0
+    logarithm = float(np.log(min(bounciness, 1.0)))
+    return -logarithm / float(np.sqrt(np.pi**2 + logarithm**2))

@@ -1,0 +1,367 @@
+"""Which primitives may come near each other within an epoch: boxes around straight flight, of bodies, groups of patches,
+patches, primitives.
+
+A point's flight is mostly its own velocity, in part the mean of its patch: vibrations are not foreseen as flight. Boxes
+are taken relative to the mean velocity of their body, and swept by the relative velocity of a pair of bodies, so that
+what falls together costs nothing. They are widened by what a pair keeps and by the slack, that is how far a point may
+stray from its flight before there is another search. Pairs whose boxes do not meet stay apart for the epoch.
+"""
+
+from ...jit import inline_kernel, kernel
+from ...lanes import any_larger, lane, larger, load4, positive, smaller, spread, store4
+from .arrays import GIVEN, SOFT
+from .own import find_suspects
+
+#: Share of the patch's mean velocity in the flight of a soft body's point.
+COMMON_SHARE = 0.35
+#: Edges touch at this share of the distance at which a vertex touches a triangle: vertices come first.
+EDGE_SHARE = 0.8
+#: Least distance that is guaranteed, as a share of the distance that a pair keeps.
+LEAST_SHARE = 0.1
+#: Share of the slack by which rows that press are looked for beyond their reach: a surprise presses an epoch late.
+PRESS_SHARE = 0.5
+#: Lower than every coordinate.
+NOWHERE = -1e30
+#: Most candidates that a pair of patches gives.
+MOST_OF_A_PAIR = 4096
+
+
+@inline_kernel
+def apart(low, high, other_low, other_high):
+    """Whether two boxes (minus the lower corner, upper corner) do not meet."""
+    return any_larger(-low, other_high) or any_larger(-other_low, high)
+
+
+@kernel
+def foresee(b, x, velocity, time, is_first, bodies, points, boxes):
+    """Flight of body b for an epoch of a length [s], its points' boxes and its own."""
+    first, last = bodies.point_start[b], bodies.point_start[b + 1]
+    total = spread(0.0)
+    for i in range(4 * first, 4 * last, 4):
+        total = total + load4(velocity, i)
+    mean = total * (1.0 / max(last - first, 1))
+    store4(bodies.mean, 4 * b, mean)
+    common = COMMON_SHARE if bodies.kind[b] == SOFT and not is_first else 0.0
+    half = max(bodies.thickness[b], 0.5 * bodies.own_thickness[b])
+    body_low, body_high = spread(NOWHERE), spread(NOWHERE)
+    patches = boxes.patches
+    for patch in range(patches.body_start[b], patches.body_start[b + 1]):
+        boxes.near[patch] = 0
+        slack = boxes.slack[patch]
+        pad = max(half + PRESS_SHARE * slack, LEAST_SHARE * half + slack)
+        begin, end = patches.vertex_start[patch], patches.vertex_end[patch]
+        total = spread(0.0)
+        for i in range(4 * begin, 4 * end, 4):
+            total = total + load4(velocity, i)
+        shared = total * (common / max(end - begin, 1))
+        for j in range(begin, end):
+            i = 4 * j
+            points.slack[j] = slack
+            here, flight = load4(x, i), load4(velocity, i) * (1.0 - common) + shared
+            store4(points.start, i, here)
+            store4(points.flight, i, flight)
+            there = here + (flight - mean) * time
+            low, high = larger(-here, -there) + pad, larger(here, there) + pad
+            store4(points.low, i, low)
+            store4(points.high, i, high)
+            body_low, body_high = larger(body_low, low), larger(body_high, high)
+    store4(bodies.low, 4 * b, body_low)
+    store4(bodies.high, 4 * b, body_high)
+
+
+@kernel
+def fit_patches(b, points, boxes):
+    """Boxes of a body's patches and groups, from those of its points."""
+    patches, groups = boxes.patches, boxes.groups
+    for patch in range(patches.body_start[b], patches.body_start[b + 1]):
+        low, high = spread(NOWHERE), spread(NOWHERE)
+        for q in range(patches.corner_start[patch], patches.corner_start[patch + 1]):
+            i = patches.corner[q]
+            low, high = larger(low, load4(points.low, i)), larger(high, load4(points.high, i))
+        store4(boxes.low, 4 * patch, low)
+        store4(boxes.high, 4 * patch, high)
+    for group in range(groups.body_start[b], groups.body_start[b + 1]):
+        low, high = spread(NOWHERE), spread(NOWHERE)
+        end = min(groups.start[group + 1], patches.body_start[b + 1])
+        boxes.group_suspect[group] = 0
+        for patch in range(groups.start[group], end):
+            if boxes.suspect[patch] > 0:
+                boxes.group_suspect[group] = 1
+            low, high = larger(low, load4(boxes.low, 4 * patch)), larger(high, load4(boxes.high, 4 * patch))
+        store4(boxes.group_low, 4 * group, low)
+        store4(boxes.group_high, 4 * group, high)
+
+
+@inline_kernel
+def fit_primitives(patch, points, boxes):
+    """Boxes of the triangles and edges that a patch owns."""
+    patches = boxes.patches
+    for t in range(patches.triangle_start[patch], patches.triangle_start[patch + 1]):
+        i, j, k = 4 * patches.triangle[3 * t], 4 * patches.triangle[3 * t + 1], 4 * patches.triangle[3 * t + 2]
+        low = larger(larger(load4(points.low, i), load4(points.low, j)), load4(points.low, k))
+        high = larger(larger(load4(points.high, i), load4(points.high, j)), load4(points.high, k))
+        store4(boxes.triangle_low, 4 * t, low)
+        store4(boxes.triangle_high, 4 * t, high)
+    for e in range(patches.edge_start[patch], patches.edge_start[patch + 1]):
+        i, j = 4 * patches.edge[2 * e], 4 * patches.edge[2 * e + 1]
+        store4(boxes.edge_low, 4 * e, larger(load4(points.low, i), load4(points.low, j)))
+        store4(boxes.edge_high, 4 * e, larger(load4(points.high, i), load4(points.high, j)))
+    boxes.near[patch] = 1
+
+
+@inline_kernel
+def line_up(low, high, begin, end, sweep_low, sweep_high, box_low, box_high, boxes):
+    """Put those of the boxes begin .. end - 1, swept, that meet a box side by side in fours; returns how many.
+
+    `boxes.columns` then starts with the box around them: two times four numbers.
+    """
+    columns, column = boxes.columns, boxes.column
+    count = 0
+    all_low, all_high = spread(NOWHERE), spread(NOWHERE)
+    for k in range(begin, end):
+        a, b = load4(low, 4 * k) + sweep_low, load4(high, 4 * k) + sweep_high
+        if not apart(a, b, box_low, box_high):
+            all_low, all_high = larger(all_low, a), larger(all_high, b)
+            place = 8 + 24 * (count // 4) + count % 4
+            columns[place], columns[place + 4], columns[place + 8] = lane(a, 0), lane(a, 1), lane(a, 2)
+            columns[place + 12], columns[place + 16], columns[place + 20] = lane(b, 0), lane(b, 1), lane(b, 2)
+            column[count] = k
+            count += 1
+    for k in range(count, (count + 3) // 4 * 4):
+        for axis in range(6):
+            columns[8 + 24 * (k // 4) + k % 4 + 4 * axis] = NOWHERE
+    store4(columns, 0, all_low)
+    store4(columns, 4, all_high)
+    return count
+
+
+@inline_kernel
+def meets(low, high, columns, place):
+    """Which of four boxes side by side meet this one: a bit each."""
+    below = smaller(
+        smaller(spread(lane(low, 0)) + load4(columns, place + 12), spread(lane(low, 1)) + load4(columns, place + 16)),
+        spread(lane(low, 2)) + load4(columns, place + 20),
+    )
+    above = smaller(
+        smaller(spread(lane(high, 0)) + load4(columns, place), spread(lane(high, 1)) + load4(columns, place + 4)),
+        spread(lane(high, 2)) + load4(columns, place + 8),
+    )
+    return positive(smaller(below, above))
+
+
+@inline_kernel
+def is_glued(bodies, a, b, i, j, k, m, first_side):
+    """Whether a point of a pair between the bodies a and b is glued to the other body."""
+    found = bodies.glued[i] == b or bodies.glued[m] == a
+    if first_side == 1:
+        return found or bodies.glued[j] == a or bodies.glued[k] == a
+    return found or bodies.glued[j] == b or bodies.glued[k] == a
+
+
+@inline_kernel
+def against_triangles(
+    P, Q, a, b, reach, sweep_low, sweep_high, turned_low, turned_high, bodies, points, boxes, out, count
+):
+    """Vertices of patch P, swept, near triangles of patch Q, swept by the rest; a, b: their bodies."""
+    patches = boxes.patches
+    found = line_up(
+        boxes.triangle_low, boxes.triangle_high, patches.triangle_start[Q], patches.triangle_start[Q + 1],
+        turned_low, turned_high, load4(boxes.low, 4 * P) + sweep_low, load4(boxes.high, 4 * P) + sweep_high, boxes,
+    )  # fmt: skip
+    if found == 0:
+        return count
+    columns, column, triangle = boxes.columns, boxes.column, patches.triangle
+    all_low, all_high = load4(columns, 0), load4(columns, 4)
+    for p in range(patches.vertex_start[P], patches.vertex_end[P]):
+        low, high = load4(points.low, 4 * p) + sweep_low, load4(points.high, 4 * p) + sweep_high
+        if apart(low, high, all_low, all_high):
+            continue
+        for four in range((found + 3) // 4):
+            bits = meets(low, high, columns, 8 + 24 * four)
+            if bits == 0:
+                continue
+            for k in range(4):
+                if bits >> k & 1:
+                    t = 3 * column[4 * four + k]
+                    i0, i1, i2 = triangle[t], triangle[t + 1], triangle[t + 2]
+                    if p == i0 or p == i1 or p == i2:
+                        continue
+                    if bodies.any_glued and is_glued(bodies, a, b, p, i0, i1, i2, 1):
+                        continue
+                    place = 4 * count
+                    out.points[place], out.points[place + 1] = 4 * p, 4 * i0
+                    out.points[place + 2], out.points[place + 3] = 4 * i1, 4 * i2
+                    out.reach[count] = reach
+                    count += 1
+    return count
+
+
+@inline_kernel
+def against_edges(P, Q, a, b, reach, sweep_low, sweep_high, bodies, boxes, out, count):
+    """Edges of patch P, swept, near edges of patch Q."""
+    patches = boxes.patches
+    nothing = spread(0.0)
+    found = line_up(
+        boxes.edge_low, boxes.edge_high, patches.edge_start[Q], patches.edge_start[Q + 1], nothing, nothing,
+        load4(boxes.low, 4 * P) + sweep_low, load4(boxes.high, 4 * P) + sweep_high, boxes,
+    )  # fmt: skip
+    if found == 0:
+        return count
+    columns, column, edge = boxes.columns, boxes.column, patches.edge
+    all_low, all_high = load4(columns, 0), load4(columns, 4)
+    for e in range(patches.edge_start[P], patches.edge_start[P + 1]):
+        low, high = load4(boxes.edge_low, 4 * e) + sweep_low, load4(boxes.edge_high, 4 * e) + sweep_high
+        if apart(low, high, all_low, all_high):
+            continue
+        i0, i1 = edge[2 * e], edge[2 * e + 1]
+        for four in range((found + 3) // 4):
+            bits = meets(low, high, columns, 8 + 24 * four)
+            if bits == 0:
+                continue
+            for k in range(4):
+                if bits >> k & 1:
+                    other = column[4 * four + k]
+                    i2, i3 = edge[2 * other], edge[2 * other + 1]
+                    if (P == Q and other <= e) or i0 == i2 or i0 == i3 or i1 == i2 or i1 == i3:
+                        continue
+                    if bodies.any_glued and is_glued(bodies, a, b, i0, i1, i2, i3, 2):
+                        continue
+                    place = 4 * count
+                    out.points[place], out.points[place + 1] = 4 * i0, 4 * i1
+                    out.points[place + 2], out.points[place + 3] = 4 * i2, 4 * i3
+                    out.reach[count] = EDGE_SHARE * reach
+                    count += 1
+    return count
+
+
+@inline_kernel
+def between_patches(P, Q, a, b, reach, shift, bodies, points, boxes, corners, sides, count):
+    """Candidates between what two patches own; `shift`: how far body a moves over body b, flat [m].
+
+    `count`: of both kinds so far, shape (2,).
+    """
+    if boxes.near[P] == 0:
+        fit_primitives(P, points, boxes)
+    if boxes.near[Q] == 0:
+        fit_primitives(Q, points, boxes)
+    way = load4(shift, 0)
+    nothing = spread(0.0)
+    low, high = larger(-way, nothing), larger(way, nothing)
+    count[0] = against_triangles(
+        P, Q, a, b, reach, low, high, nothing, nothing, bodies, points, boxes, corners, count[0]
+    )
+    if P != Q:
+        count[0] = against_triangles(
+            Q, P, b, a, reach, nothing, nothing, low, high, bodies, points, boxes, corners, count[0]
+        )
+    count[1] = against_edges(P, Q, a, b, reach, low, high, bodies, boxes, sides, count[1])
+
+
+@kernel
+def between_bodies(a, b, reach, shift, bodies, points, boxes, corners, sides, count):
+    """Candidates between two bodies, or of one with itself; False if there is no room for them."""
+    patches, groups = boxes.patches, boxes.groups
+    way = load4(shift, 0)
+    nothing = spread(0.0)
+    sweep_low, sweep_high = larger(-way, nothing), larger(way, nothing)
+    room = min(corners.reach.shape[0], sides.reach.shape[0]) - MOST_OF_A_PAIR
+    b_low, b_high = load4(bodies.low, 4 * b), load4(bodies.high, 4 * b)
+    for g in range(groups.body_start[a], groups.body_start[a + 1]):
+        if a == b and boxes.group_suspect[g] == 0:
+            continue
+        g_low, g_high = load4(boxes.group_low, 4 * g) + sweep_low, load4(boxes.group_high, 4 * g) + sweep_high
+        if apart(g_low, g_high, b_low, b_high):
+            continue
+        for h in range(g if a == b else groups.body_start[b], groups.body_start[b + 1]):
+            if a == b and boxes.group_suspect[h] == 0:
+                continue
+            h_low, h_high = load4(boxes.group_low, 4 * h), load4(boxes.group_high, 4 * h)
+            if apart(g_low, g_high, h_low, h_high):
+                continue
+            for P in range(groups.start[g], min(groups.start[g + 1], patches.body_start[a + 1])):
+                if a == b and boxes.suspect[P] == 0:
+                    continue
+                low, high = load4(boxes.low, 4 * P) + sweep_low, load4(boxes.high, 4 * P) + sweep_high
+                if apart(low, high, h_low, h_high):
+                    continue
+                for Q in range(
+                    P if a == b and g == h else groups.start[h], min(groups.start[h + 1], patches.body_start[b + 1])
+                ):
+                    if a == b and boxes.suspect[Q] == 0:
+                        continue
+                    if apart(low, high, load4(boxes.low, 4 * Q), load4(boxes.high, 4 * Q)):
+                        continue
+                    if count[0] > room or count[1] > room:
+                        return False
+                    between_patches(P, Q, a, b, reach, shift, bodies, points, boxes, corners, sides, count)
+    return True
+
+
+@kernel
+def touches_itself(a, time, middle, bodies, points, boxes):
+    """Whether a part of body a may touch another one of it within a time [s]; marks which may."""
+    if bodies.is_ball[a]:
+        return find_suspects(a, time, middle, bodies, points, boxes)
+    for patch in range(boxes.patches.body_start[a], boxes.patches.body_start[a + 1]):
+        boxes.suspect[patch] = 1
+    return True
+
+
+@kernel
+def find_candidates(x, velocity, time, is_first, bodies, points, boxes, corners, sides, count, fitted, middle, shift):
+    """All candidates for an epoch of a length [s] that starts at x; False if there is no room for them.
+
+    `count`: of both kinds, shape (2,); scratch: `fitted`, one per body, `middle`, flat, a row per point, `shift`, four
+    numbers.
+    """
+    body_count = bodies.kind.shape[0]
+    count[0] = count[1] = 0
+    for b in range(body_count):
+        foresee(b, x, velocity, time, is_first, bodies, points, boxes)
+        fitted[b] = 0
+    nothing = spread(0.0)
+    store4(shift, 0, nothing)
+    for a in range(body_count):
+        reach = bodies.own_thickness[a]
+        if reach > 0.0 and touches_itself(a, time, middle, bodies, points, boxes):
+            fit_patches(a, points, boxes)
+            fitted[a] = 1
+            if not between_bodies(a, a, reach, shift, bodies, points, boxes, corners, sides, count):
+                return False
+    for a in range(body_count):
+        if bodies.kind[a] == GIVEN:
+            break  # and so is all that follows
+        for b in range(a + 1, body_count):
+            reach = bodies.thickness[a] + bodies.thickness[b]
+            way = (load4(bodies.mean, 4 * a) - load4(bodies.mean, 4 * b)) * time
+            low = load4(bodies.low, 4 * a) + larger(-way, nothing)
+            high = load4(bodies.high, 4 * a) + larger(way, nothing)
+            if apart(low, high, load4(bodies.low, 4 * b), load4(bodies.high, 4 * b)):
+                continue
+            if fitted[a] == 0:
+                fit_patches(a, points, boxes)
+                fitted[a] = 1
+            if fitted[b] == 0:
+                fit_patches(b, points, boxes)
+                fitted[b] = 1
+            store4(shift, 0, way)
+            if not between_bodies(a, b, reach, shift, bodies, points, boxes, corners, sides, count):
+                return False
+    share_slack(points, corners, sides, count)
+    return True
+
+
+@kernel
+def share_slack(points, corners, sides, count):
+    """Slack of both sides of every candidate together."""
+    slack, quad = points.slack, corners.points
+    for c in range(count[0]):
+        q = 4 * c
+        most = max(slack[quad[q + 1] >> 2], max(slack[quad[q + 2] >> 2], slack[quad[q + 3] >> 2]))
+        corners.slack[c] = slack[quad[q] >> 2] + most
+    quad = sides.points
+    for c in range(count[1]):
+        q = 4 * c
+        sides.slack[c] = max(slack[quad[q] >> 2], slack[quad[q + 1] >> 2]) + max(
+            slack[quad[q + 2] >> 2], slack[quad[q + 3] >> 2]
+        )

@@ -1,0 +1,356 @@
+"""Inner forces of soft bodies, as rows that every vertex gathers: springs, gas, volumes of solids.
+
+Springs and triangles write one row each, four springs at a time; a vertex then adds up its rows, always in the same
+order. The force of a spring has a dashpot: its length is compared with the one a step before (`inverse_length`).
+
+    T / l = k (1 - L / l) + c k (l - l_before) / l,   c = 2 zeta / (omega h)
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ... import topology
+from ...jit import inline_kernel, kernel
+from ...lanes import four_sums3, fused, lane, load4, root, rotated, spread, spread_each, store4, sum_spread
+from ...model import FloatArray, IntArray, Model
+from .layout import Numbering
+
+#: Rows that a vertex adds up without a loop: of springs that begin there, and of those that end there; of triangles.
+SLOTS, TRIANGLE_SLOTS = 4, 8
+#: Vertices per block: springs, then the vertices that they lead to, while both are in the first-level cache.
+BLOCK_SIZE = 128
+
+
+class Rows(NamedTuple):
+    """Which rows each vertex adds up; unused slots name the last row, which is 0."""
+
+    slot: IntArray  # 4 * row, shape (slot_count * vertex_count,)
+    more_start: IntArray  # CSR of what found no slot, shape (vertex_count + 1,)
+    more: IntArray  # 4 * row + 1 where it is added, 4 * row where it is taken off
+
+
+class Springs(NamedTuple):
+    """Springs in fours, by their first vertex."""
+
+    ends: IntArray  # 4 * vertex, two of each spring, shape (2 * padded count,)
+    stiffness: FloatArray  # [N/m], shape (padded count,)
+    rest_force: FloatArray  # stiffness * rest length [N]
+    inverse_length: FloatArray  # 1 / length of a step before [1/m]; changes
+    force: FloatArray  # rows [N], shape (4 * padded count + 4,); changes
+    rows: Rows
+
+
+class Gas(NamedTuple):
+    """Triangles around gas."""
+
+    corners: IntArray  # 4 * vertex, three of each triangle, shape (3 * triangle_count,)
+    start: IntArray  # triangles of each membrane, shape (membrane_count + 1,)
+    normal: FloatArray  # rows: twice the area normals [m^2], shape (4 * triangle_count + 4,); changes
+    rows: Rows
+    rest_volume: FloatArray  # [m^3], shape (membrane_count,)
+    amount: FloatArray  # nRT [J]; changes
+    volume: FloatArray  # [m^3]; changes
+
+
+class Volumes(NamedTuple):
+    """Tetrahedra of solids."""
+
+    corners: IntArray  # 4 * vertex, four of each tetrahedron, shape (4 * tetrahedron_count,)
+    rest_volume: FloatArray  # [m^3]
+    stiffness: FloatArray  # K / rest volume [Pa/m^3]
+    force: FloatArray  # rows of its four points [N], shape (16 * tetrahedron_count,); changes
+    start: IntArray  # CSR over vertices, shape (vertex_count + 1,)
+    row: IntArray  # 4 * row
+
+
+class Skins(NamedTuple):
+    """All soft bodies."""
+
+    springs: Springs
+    gas: Gas
+    volumes: Volumes
+    body_vertex_start: IntArray  # shape (membrane_count + 1,)
+    block_start: IntArray  # first vertex of each block, shape (block_count + 1,)
+    block_fours: IntArray  # fours of springs that are known once a block is done, shape (block_count,)
+    body_block_start: IntArray  # shape (membrane_count + 1,)
+    ambient_pressure: FloatArray  # [Pa], shape (1,)
+
+
+def skins_of(model: Model, numbering: Numbering) -> Skins:
+    """The soft bodies of a model in the solver's numbers."""
+    count = model.vertex_count
+    start = model.body_point_start[: model.membrane_count + 1]
+    blocks, body_blocks = list[int](), [0]
+    for first, last in zip(start[:-1], start[1:], strict=True):
+        blocks.extend(range(first, last, BLOCK_SIZE))
+        body_blocks.append(len(blocks))
+    block_start = np.array([*blocks, count], np.int32)
+    springs, edge_start = _springs(model, numbering, block_start)
+    return Skins(
+        springs=springs,
+        gas=_gas(model, numbering),
+        volumes=_volumes(model, numbering),
+        body_vertex_start=start,
+        block_start=block_start,
+        block_fours=((edge_start[1:] + 3) // 4).astype(np.int32),
+        body_block_start=np.array(body_blocks, np.int32),
+        ambient_pressure=np.array([model.ambient_pressure]),
+    )
+
+
+def _springs(model: Model, numbering: Numbering, block_start: IntArray) -> tuple[Springs, IntArray]:
+    """The springs, and the first one of each block."""
+    edges, vertex_count = model.edges, model.vertex_count
+    ends = np.sort(numbering.place[edges.points], axis=1)
+    order = np.lexsort((ends[:, 1], ends[:, 0]))
+    ends = np.ascontiguousarray(ends[order])
+    count = len(ends)
+    balance(ends, np.zeros(vertex_count, np.int32))
+    padding = np.zeros(-count % 4, np.int64)
+    both = np.concatenate([ends, ends[padding]]) if count else ends
+    stiffness = np.concatenate([edges.stiffness[order], np.zeros(len(padding))])
+    length = np.concatenate([edges.rest_length[order], edges.rest_length[order][padding]])
+    springs = Springs(
+        ends=unsigned(4 * both.ravel()),
+        stiffness=stiffness,
+        rest_force=stiffness * length,
+        inverse_length=1.0 / length,
+        force=np.zeros(4 * len(both) + 4),
+        rows=_rows([ends[:, 1], ends[:, 0]], vertex_count, SLOTS, len(both)),
+    )
+    return springs, np.searchsorted(ends.min(axis=1), block_start).astype(np.int32)
+
+
+def _rows(columns: list[IntArray], vertex_count: int, slots: int, null: int) -> Rows:
+    """Rows 0 .. of columns of vertices; of the second column they are added, of the first taken off.
+
+    One column alone is added.
+    """
+    table = np.full((vertex_count, len(columns) * slots), 4 * null, np.int64)
+    more_vertex, more = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
+    for number, column in enumerate(reversed(columns)):
+        start, row = topology.grouped(column, vertex_count)
+        vertex = column[row]
+        rank = np.arange(len(row)) - start[vertex]
+        held = rank < slots
+        table[vertex[held], number * slots + rank[held]] = 4 * row[held]
+        more_vertex.append(vertex[~held])
+        more.append(4 * row[~held].astype(np.int64) + (number == 0))
+    vertex, entry = np.concatenate(more_vertex), np.concatenate(more)
+    start, order = topology.grouped(vertex.astype(np.int32), vertex_count)
+    return Rows(unsigned(table.ravel()), start, unsigned(entry[order]))
+
+
+def _gas(model: Model, numbering: Numbering) -> Gas:
+    fans, count = model.fans, model.vertex_count
+    first = np.repeat(np.arange(count), np.diff(fans.vertex_start))
+    once = first < fans.corners.min(axis=1) if len(first) else np.zeros(0, bool)
+    triangles = np.column_stack([first[once], fans.corners[once]])
+    body = model.point_body[triangles[:, 0]]
+    corners = numbering.place[triangles]
+    order = np.lexsort((corners.min(axis=1), body))
+    corners = np.ascontiguousarray(corners[order])
+    row = np.repeat(np.arange(len(corners)), 3)
+    rows = _triangle_rows(corners.ravel(), row, count, len(corners))
+    return Gas(
+        corners=unsigned(4 * corners.ravel()),
+        start=np.searchsorted(body[order], np.arange(model.membrane_count + 1)).astype(np.int32),
+        normal=np.zeros(4 * len(corners) + 4),
+        rows=rows,
+        rest_volume=model.rest_volume,
+        amount=np.zeros(model.membrane_count),
+        volume=np.zeros(model.membrane_count),
+    )
+
+
+def _triangle_rows(vertex: IntArray, row: IntArray, vertex_count: int, null: int) -> Rows:
+    """Rows of triangles, all added: `row` of each corner `vertex`."""
+    table = np.full((vertex_count, TRIANGLE_SLOTS), 4 * null, np.int64)
+    start, entry = topology.grouped(vertex, vertex_count)
+    owner = vertex[entry]
+    rank = np.arange(len(entry)) - start[owner]
+    held = rank < TRIANGLE_SLOTS
+    table[owner[held], rank[held]] = 4 * row[entry[held]]
+    more_start, order = topology.grouped(owner[~held].astype(np.int32), vertex_count)
+    return Rows(unsigned(table.ravel()), more_start, unsigned(4 * row[entry[~held]][order]))
+
+
+def _volumes(model: Model, numbering: Numbering) -> Volumes:
+    tetrahedra = model.tetrahedra
+    corners = numbering.place[tetrahedra.points]
+    order = np.argsort(corners.min(axis=1), kind="stable") if len(corners) else np.zeros(0, int)
+    corners = np.ascontiguousarray(corners[order]).reshape(-1, 4)
+    start, entry = topology.grouped(corners.ravel(), model.vertex_count)
+    return Volumes(
+        corners=unsigned(4 * corners.ravel()),
+        rest_volume=tetrahedra.rest_volume[order],
+        stiffness=tetrahedra.stiffness[order],
+        force=np.zeros(16 * len(corners)),
+        start=start,
+        row=unsigned(4 * entry.astype(np.int64)),
+    )
+
+
+def unsigned(numbers: IntArray) -> "np.ndarray[tuple[int], np.dtype[np.uint32]]":
+    """As uint32: kernels then need not ask whether an index counts from the end."""
+    return np.ascontiguousarray(numbers, dtype=np.uint32)
+
+
+@kernel
+def balance(ends, lead):
+    """Turn springs so that about as many begin at each vertex as end there; `lead`: scratch, zero."""
+    for q in range(ends.shape[0]):
+        a, b = ends[q, 0], ends[q, 1]
+        if lead[b] < lead[a]:
+            ends[q, 0], ends[q, 1] = b, a
+            a, b = b, a
+        lead[a] += 1
+        lead[b] -= 1
+
+
+@inline_kernel
+def spring_rows(x, springs, damping, first, last):
+    """Rows of the fours first .. last - 1; keeps 1 / l."""
+    for q in range(np.uint64(first), np.uint64(last)):
+        e = np.uint64(8) * q
+        a0, b0 = springs.ends[e], springs.ends[e + np.uint64(1)]
+        a1, b1 = springs.ends[e + np.uint64(2)], springs.ends[e + np.uint64(3)]
+        a2, b2 = springs.ends[e + np.uint64(4)], springs.ends[e + np.uint64(5)]
+        a3, b3 = springs.ends[e + np.uint64(6)], springs.ends[e + np.uint64(7)]
+        d0, d1 = load4(x, b0) - load4(x, a0), load4(x, b1) - load4(x, a1)
+        d2, d3 = load4(x, b2) - load4(x, a2), load4(x, b3) - load4(x, a3)
+        square = four_sums3(d0 * d0, d1 * d1, d2 * d2, d3 * d3)
+        place = np.uint64(4) * q
+        before, k = load4(springs.inverse_length, place), load4(springs.stiffness, place)
+        inverse = 1.0 / root(square + 1e-300)
+        store4(springs.inverse_length, place, inverse)
+        # (l - l_before) / l = 1 - (1 / l) / (1 / l_before); to first order without a second division
+        tension = fused(-load4(springs.rest_force, place), inverse, k)
+        tension = tension + (damping * k) * ((before - inverse) * (square * inverse))
+        t0, t1, t2, t3 = spread_each(tension)
+        row = np.uint64(16) * q
+        store4(springs.force, row, d0 * t0)
+        store4(springs.force, row + np.uint64(4), d1 * t1)
+        store4(springs.force, row + np.uint64(8), d2 * t2)
+        store4(springs.force, row + np.uint64(12), d3 * t3)
+
+
+@inline_kernel
+def gathered_springs(springs, i):
+    """Force of the springs on vertex i [N]."""
+    force, slot, s = springs.force, springs.rows.slot, np.uint64(8) * i
+    begun = (load4(force, slot[s]) + load4(force, slot[s + np.uint64(1)])) + (
+        load4(force, slot[s + np.uint64(2)]) + load4(force, slot[s + np.uint64(3)])
+    )
+    ended = (load4(force, slot[s + np.uint64(4)]) + load4(force, slot[s + np.uint64(5)])) + (
+        load4(force, slot[s + np.uint64(6)]) + load4(force, slot[s + np.uint64(7)])
+    )
+    total = begun - ended
+    for q in range(np.uint64(springs.rows.more_start[i]), np.uint64(springs.rows.more_start[i + np.uint64(1)])):
+        row = springs.rows.more[q]
+        if row & np.uint32(1):
+            total = total + load4(force, row - np.uint32(1))
+        else:
+            total = total - load4(force, row)
+    return total
+
+
+@inline_kernel
+def gathered_normals(gas, i):
+    """Six times dV/dx of vertex i [m^2]."""
+    normal, slot, s = gas.normal, gas.rows.slot, np.uint64(8) * i
+    total = (
+        (load4(normal, slot[s]) + load4(normal, slot[s + np.uint64(1)]))
+        + (load4(normal, slot[s + np.uint64(2)]) + load4(normal, slot[s + np.uint64(3)]))
+    ) + (
+        (load4(normal, slot[s + np.uint64(4)]) + load4(normal, slot[s + np.uint64(5)]))
+        + (load4(normal, slot[s + np.uint64(6)]) + load4(normal, slot[s + np.uint64(7)]))
+    )
+    for q in range(np.uint64(gas.rows.more_start[i]), np.uint64(gas.rows.more_start[i + np.uint64(1)])):
+        total = total + load4(normal, gas.rows.more[q])
+    return total
+
+
+@inline_kernel
+def normal_rows(x, gas, first, last):
+    """Rows of the triangles first .. last - 1; returns their share of six times the volume [m^3]."""
+    origin = load4(x, gas.corners[np.uint64(3) * np.uint64(first)])
+    total = spread(0.0)
+    for q in range(np.uint64(first), np.uint64(last)):
+        c = np.uint64(3) * q
+        a = load4(x, gas.corners[c])
+        u, w = load4(x, gas.corners[c + np.uint64(1)]) - a, load4(x, gas.corners[c + np.uint64(2)]) - a
+        normal = rotated(u * rotated(w) - rotated(u) * w)
+        total = total + (a - origin) * normal
+        store4(gas.normal, np.uint64(4) * q, normal)
+    return lane(sum_spread(total), 0)
+
+
+@kernel
+def volume_rows(x, volumes):
+    """Rows of force of all tetrahedra: p dV/dx with p = K (1 - V / V0)."""
+    for t in range(np.uint64(volumes.rest_volume.shape[0])):
+        c = np.uint64(4) * t
+        a = load4(x, volumes.corners[c])
+        u = load4(x, volumes.corners[c + np.uint64(1)]) - a
+        v = load4(x, volumes.corners[c + np.uint64(2)]) - a
+        w = load4(x, volumes.corners[c + np.uint64(3)]) - a
+        vw = rotated(v * rotated(w) - rotated(v) * w)
+        wu = rotated(w * rotated(u) - rotated(w) * u)
+        uv = rotated(u * rotated(v) - rotated(u) * v)
+        volume = lane(sum_spread(u * vw), 0) / 6.0
+        pressure = (volumes.rest_volume[t] - volume) * volumes.stiffness[t] / 6.0
+        fu, fv, fw = vw * pressure, wu * pressure, uv * pressure
+        row = np.uint64(16) * t
+        store4(volumes.force, row, -(fu + fv + fw))
+        store4(volumes.force, row + np.uint64(4), fu)
+        store4(volumes.force, row + np.uint64(8), fv)
+        store4(volumes.force, row + np.uint64(12), fw)
+
+
+@inline_kernel
+def gathered_volumes(volumes, i):
+    """Force of the tetrahedra on vertex i [N]."""
+    total = spread(0.0)
+    for q in range(np.uint64(volumes.start[i]), np.uint64(volumes.start[i + np.uint64(1)])):
+        total = total + load4(volumes.force, volumes.row[q])
+    return total
+
+
+@inline_kernel
+def pressure_of(volume, rest_volume, amount, ambient):
+    """Gauge pressure of the gas [Pa]; below a share of the rest volume it grows along the tangent (`forces/gas.py`)."""
+    smallest = 0.05 * rest_volume
+    if volume >= smallest:
+        return amount / volume - ambient
+    return amount / smallest * (2.0 - volume / smallest) - ambient
+
+
+@kernel
+def inner_forces(x, skins, damping, force):
+    """Force on every vertex into `force` [N], of springs with their dashpots, gas and volumes."""
+    springs, gas, volumes = skins.springs, skins.gas, skins.volumes
+    volume_rows(x, volumes)
+    for body in range(skins.body_vertex_start.shape[0] - 1):
+        first, last = gas.start[body], gas.start[body + 1]
+        pressure = 0.0
+        if last > first:
+            gas.volume[body] = normal_rows(x, gas, first, last) / 6.0
+            pressure = pressure_of(gas.volume[body], gas.rest_volume[body], gas.amount[body], skins.ambient_pressure[0])
+        fours = skins.block_fours[skins.body_block_start[body] - 1] if body > 0 else 0
+        for block in range(skins.body_block_start[body], skins.body_block_start[body + 1]):
+            spring_rows(x, springs, damping, fours, skins.block_fours[block])
+            fours = skins.block_fours[block]
+            for i in range(np.uint64(skins.block_start[block]), np.uint64(skins.block_start[block + 1])):
+                total = gathered_springs(springs, i) + gathered_normals(gas, i) * (pressure / 6.0)
+                store4(force, np.uint64(4) * i, total + gathered_volumes(volumes, i))
+
+
+@kernel
+def start_lengths(x, velocity, h, springs):
+    """The springs' lengths a step h [s] ago, as the dashpots need them."""
+    for q in range(springs.stiffness.shape[0]):
+        a, b = springs.ends[2 * q], springs.ends[2 * q + 1]
+        way = load4(x, b) - load4(x, a) - (load4(velocity, b) - load4(velocity, a)) * h
+        springs.inverse_length[q] = 1.0 / root(lane(sum_spread(way * way), 0) + 1e-300)

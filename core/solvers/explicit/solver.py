@@ -1,0 +1,251 @@
+"""The explicit solver: steps at the limit of stability, thousands per second, none of which iterates.
+
+Airbag and crash codes simulate light skins full of gas, folded and in contact with themselves, in this way. What a step
+does stands in `steps.py`; how long it is in `stability.py`.
+"""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ...errors import ParameterError
+from ...model import FloatArray, Model
+from ...options import DEFAULTS, MethodOptions
+from ...rigid.motion import place_points
+from ...state import State
+from ..counts import Counts
+from ..given import Motion
+from .arrays import bodies_of, boxes_of, candidates_of, contacts_of, points_of, rigid_of
+from .carried import start_bodies
+from .layout import lay_out
+from .press import damping_ratio
+from .skins import inner_forces, skins_of, start_lengths
+from .stability import DASHPOT_RATIO, largest_square, scaled_masses, stable_step, vertex_stiffness
+from .steps import AGE, CARRIED_COUNT, LACKS_ROOM, PRESSING, RESUMES, SEARCHES, SPAN, STEP, Run, Scene, advance
+
+#: Room for candidates and contacts at the start; it doubles when it is used up.
+START_ROOM = 16_384
+#: Steps of the first epoch of a frame, and its slack as a share of what a body keeps: nothing is known yet.
+FIRST_SPAN, FIRST_SLACK = 4, 0.25
+#: No point passes more of an edge in a step than this share.
+EDGE_SHARE = 0.25
+#: Most steps in a frame.
+MOST_STEPS = 5_000
+
+
+class ExplicitSolver:
+    """Advances a model by runs of steps; a run may be as long as a frame."""
+
+    #: See `choice.Solver`.
+    sizes: FloatArray | None = None
+
+    def __init__(self, model: Model, substep_time: float, options: MethodOptions = DEFAULTS) -> None:
+        if not (math.isfinite(substep_time) and substep_time > 0.0):
+            raise ParameterError(f"substep: {substep_time} s; give a positive time.")
+        self.model, self.substep_time, self.counts = model, substep_time, Counts()
+        self._numbering, patches = lay_out(model)
+        count = model.point_count
+        masses, self.added_mass = scaled_masses(model, vertex_stiffness(model), options.added_mass)
+        inverse = np.zeros(count)
+        inverse[: model.vertex_count] = np.where(model.pinned, 0.0, 1.0 / masses)
+        bodies = bodies_of(model, self._numbering, _damping_ratios(model))
+        self._x, self._y, self._v = np.zeros((3, 4 * count))
+        edges = model.surfaces.edges
+        length = np.linalg.norm(model.rest_positions[edges[:, 1]] - model.rest_positions[edges[:, 0]], axis=1)
+        mean_edge = np.bincount(model.surfaces.edge_body, length, model.body_count) / np.maximum(
+            np.bincount(model.surfaces.edge_body, minlength=model.body_count), 1
+        )
+        self._pinned = np.flatnonzero(model.pinned)
+        run = Run(
+            state=np.zeros(16, np.int64),
+            count=np.zeros(4, np.int64),
+            fitted=np.zeros(model.body_count, np.int64),
+            shift=np.zeros(4),
+            head=np.zeros(count, np.int64),
+            following=np.zeros(START_ROOM, np.int64),
+            carried=np.zeros(count, np.int64),
+            push_of=np.zeros((model.body_count, 3)),
+            scale=np.stack([np.maximum(2.0 * model.thickness, bodies.own_thickness), mean_edge], axis=1),
+            gas_step=np.zeros(model.membrane_count),
+            moving=np.zeros(0, np.int64),
+            given_start=np.zeros(4 * count),
+            pinned=self._numbering.place[self._pinned].astype(np.int64),
+            pinned_velocity=np.zeros((len(self._pinned), 3)),
+        )
+        self._scene = Scene(
+            skins=skins_of(model, self._numbering),
+            bodies=bodies,
+            points=points_of(model, inverse[self._numbering.point], self._numbering),
+            boxes=boxes_of(patches),
+            corner_candidates=candidates_of(START_ROOM),
+            side_candidates=candidates_of(START_ROOM),
+            corners=contacts_of(START_ROOM),
+            sides=contacts_of(START_ROOM),
+            rigid=rigid_of(model, self._numbering),
+            run=run,
+            force=np.zeros(4 * count),
+        )
+        self._masses = masses
+        self._step = stable_step(self._largest_square())
+
+    @property
+    def contact_count(self) -> int:
+        """Contacts that exert a force at the end of the last step."""
+        return int(self._scene.run.state[PRESSING])
+
+    @property
+    def candidate_count(self) -> int:
+        """Pairs in the contact set."""
+        return int(self._scene.run.count[2:].sum())
+
+    def untangle(self, state: State) -> int:
+        """Note in the state which points are behind another body's surface; returns how many triangles cross."""
+        return 0
+
+    def start_frame(self, state: State) -> None:
+        """Forget what was found on the way to a state, so that a run continued from it has the same bits."""
+        run, boxes = self._scene.run, self._scene.boxes
+        run.state[AGE], run.state[SPAN] = -1, FIRST_SPAN
+        kept = run.scale[boxes.patches.body, 0]
+        boxes.slack[:] = np.where(boxes.patches.body < self.model.moving_count, FIRST_SLACK * kept, 0.0)
+        run.count[:] = 0
+        run.state[CARRIED_COUNT] = 0
+
+    def join(self, _state: State, left: int) -> int:
+        """How many of the `left` substeps of a frame to take as one: all."""
+        return left
+
+    def step(self, before: State, after: State, motion: Motion, share: float, gas: FloatArray, count: int = 1) -> None:
+        """`count` substeps as one run of steps, see `choice.Solver`."""
+        scene, model = self._scene, self.model
+        time = count * self.substep_time
+        self._read(before, motion, share)
+        steps = self._steps(time, before, motion)
+        h = time / steps
+        scene.skins.gas.amount[:] = before.gas
+        scene.run.gas_step[:] = (gas - before.gas) / steps
+        start_lengths(self._x, self._v, h, scene.skins.springs)
+        frequency = 2.0 / (self._step / 0.85)
+        state = scene.run.state
+        state[STEP] = state[RESUMES] = 0
+        searches = int(state[SEARCHES])
+        gx, gy, gz = model.gravity
+        while True:
+            state[LACKS_ROOM] = 0
+            advance(self._scene, self._x, self._y, self._v, steps, h, 2.0 * DASHPOT_RATIO / (frequency * h), gx, gy, gz)
+            if not state[LACKS_ROOM]:
+                break
+            self._make_room()
+        self.counts.stages += steps
+        self.counts.contact_searches += int(state[SEARCHES]) - searches
+        self._write(after, self._x if steps % 2 == 0 else self._y, gas, motion, share + time / motion.frame_time)
+
+    def _steps(self, time: float, state: State, motion: Motion) -> int:
+        """Steps for a time [s]."""
+        steps = max(1, math.ceil(time / self._step))
+        means = self._mean_velocities(state, motion)
+        if len(means) > 1:
+            fastest = float(np.linalg.norm(means[:, None] - means[None], axis=2).max())
+            edge = float(self._scene.run.scale[: self.model.membrane_count, 1].min(initial=np.inf))
+            steps = max(steps, math.ceil(fastest * time / (EDGE_SHARE * edge)) if edge < np.inf else steps)
+        return steps
+
+    def _mean_velocities(self, state: State, motion: Motion) -> FloatArray:
+        start = self.model.body_point_start[:-1]
+        velocities = state.velocities.copy()
+        velocities[self.model.moving_point_count :] = 0.0
+        velocities[motion.points] = motion.velocities
+        size = np.maximum(np.diff(self.model.body_point_start), 1)
+        return np.asarray(np.add.reduceat(velocities, start, axis=0) / size[:, None])
+
+    def _read(self, state: State, motion: Motion, share: float) -> None:
+        """Positions and velocities in the solver's order."""
+        model, scene, order = self.model, self._scene, self._numbering.point
+        x, y, v = (array.reshape(-1, 4) for array in (self._x, self._y, self._v))
+        positions, velocities = state.positions.copy(), state.velocities.copy()
+        velocities[model.vertex_count :] = 0.0
+        if len(motion.points):
+            positions[motion.points], velocities[motion.points] = motion.positions(share), motion.velocities
+        x[:, :3], v[:, :3] = positions[order], velocities[order]
+        y[:] = x
+        run, rigid = scene.run, scene.rigid
+        run.given_start[:] = self._x
+        run.pinned_velocity[:] = velocities[self._pinned]
+        moves = np.add.reduceat(np.abs(velocities).sum(axis=1), model.body_point_start[:-1]) > 0.0
+        moving = np.flatnonzero(moves[model.moving_count :]) + model.moving_count
+        rigid.pose[:], rigid.velocity[:], rigid.momentum[:] = (
+            state.rigid.pose,
+            state.rigid.velocity,
+            state.rigid.angular_momentum,
+        )
+        start_bodies(rigid)
+        self._scene = scene._replace(run=run._replace(moving=moving.astype(np.int64)))
+
+    def _write(self, state: State, x: FloatArray, gas: FloatArray, motion: Motion, share: float) -> None:
+        """The state from what was reached."""
+        model, scene, order = self.model, self._scene, self._numbering.place
+        soft = slice(0, model.vertex_count)
+        state.positions[soft] = x.reshape(-1, 4)[order[soft], :3]
+        state.velocities[soft] = self._v.reshape(-1, 4)[order[soft], :3]
+        rigid = scene.rigid
+        state.rigid.pose[:], state.rigid.velocity[:], state.rigid.angular_momentum[:] = (
+            rigid.pose,
+            rigid.velocity,
+            rigid.momentum,
+        )
+        if model.rigid_count:
+            place_points(rigid.pose, model.rigid.arm, model.rigid.point_start, state.positions)
+            solid = slice(model.vertex_count, model.moving_point_count)
+            owner = model.point_body[solid] - model.membrane_count
+            away = state.positions[solid] - rigid.pose[owner, :3]
+            state.velocities[solid] = rigid.velocity[owner] + np.cross(rigid.spin[owner], away)
+        if len(motion.points):
+            state.positions[motion.points] = motion.positions(share)
+            state.velocities[motion.points] = motion.velocities
+        state.gas[:] = gas
+
+    def _make_room(self) -> None:
+        """Twice as much for candidates and contacts."""
+        scene = self._scene
+        room = 2 * len(scene.corners.reach)
+        self._scene = scene._replace(
+            corner_candidates=candidates_of(room),
+            side_candidates=candidates_of(room),
+            corners=contacts_of(room),
+            sides=contacts_of(room),
+            run=scene.run._replace(following=np.zeros(room, np.int64)),
+        )
+
+    def _largest_square(self) -> float:
+        """omega^2 [1/s^2] of the bodies at rest, with the gas that they start with."""
+        model, scene, order = self.model, self._scene, self._numbering.point
+        count = model.vertex_count
+        if count == 0:
+            return 0.0
+        rest = np.zeros((model.point_count, 4))
+        rest[:, :3] = model.rest_positions[order]
+        masses = self._masses[order[:count]]
+        masses = np.where(scene.points.inverse_mass[:count] > 0.0, masses, np.inf)
+        scene.skins.gas.amount[:] = (model.gauge_pressure + model.ambient_pressure) * model.rest_volume
+        size = 1e-6 * float(model.edges.rest_length.mean())
+
+        def forces(x: FloatArray) -> FloatArray:
+            inner_forces(x.ravel(), scene.skins, 0.0, scene.force)
+            return scene.force.reshape(-1, 4)[:count, :3].copy()
+
+        def product(u: FloatArray) -> FloatArray:
+            scale = size / max(float(np.abs(u).max()), 1e-300)
+            trial: Any = rest.copy()
+            trial[:count, :3] += scale * u
+            ahead = forces(trial)
+            trial[:count, :3] -= 2.0 * scale * u
+            return np.asarray((forces(trial) - ahead) / (2.0 * scale))
+
+        return largest_square(product, masses)
+
+
+def _damping_ratios(model: Model) -> FloatArray:
+    """Damping ratio of the contact springs of every pair of bodies."""
+    pair = np.sqrt(np.outer(model.bounciness, model.bounciness))
+    return np.vectorize(damping_ratio, otypes=[float])(pair)

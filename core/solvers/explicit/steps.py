@@ -1,0 +1,334 @@
+"""The explicit step and the epochs of contact: a run of steps in one call.
+
+1. Inner forces at x and gravity give the velocities v (leapfrog: v is half a step behind x where they are read).
+2. Contacts press: impulses on v, one contact after the other.
+3. If the epoch is over: a new search from here, so that these impulses are part of the flight foreseen.
+4. Drift: y = x + h v. If a patch strays from its flight by more than its slack: a search at once.
+5. Verify that the planes of all contacts still separate their sides at y; else mend the velocities, and drift again.
+6. x becomes y.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ...jit import inline_kernel, kernel
+from ...lanes import lane, larger, load4, spread, store4, sum_spread, triple
+from ...model import FloatArray, IntArray
+from . import verify as guarantee
+from .arrays import GIVEN, RIGID, SOFT, Bodies, Boxes, Candidates, Contacts, Points, Rigid
+from .carried import accept as accept_bodies
+from .carried import begin_flight, copy_pose, fall, place_all, place_point, straying, try_move
+from .closest import near_edges, near_triangles
+from .press import prepare, press
+from .search import find_candidates
+from .skins import Skins, inner_forces
+
+#: Longest epoch [steps].
+LONGEST_EPOCH = 24
+#: Root mean square of the straying that is planned for, and the most slack, as shares of the distance that is kept.
+STRAYING_SHARE, LEAST_SLACK = 0.3, 0.02
+#: That of patches far from others, as a share of the mean edge.
+FAR_STRAYING_SHARE = 0.1
+#: The most slack, as a share of the mean edge.
+MOST_SLACK = 0.25
+#: Slack over what a patch strayed in the last epoch, and the least share of the body's mean straying.
+SLACK_FACTOR, MEAN_SHARE = 2.0, 1.0
+#: Straying grows with this power of time.
+STRAYING_POWER = 1.6
+#: Searches and mending in one step; then it is given up, and everything stands still for its length.
+MOST_ATTEMPTS = 20
+
+# Places in `Run.state`
+AGE, SPAN, LACKS_ROOM, STEP, RESUMES, SEARCHES, STALLS, PRESSING, MENDED, JOINED, CANDIDATES, CARRIED_COUNT, EARLY = (
+    range(13)
+)
+
+
+class Run(NamedTuple):
+    """What goes on from step to step."""
+
+    state: IntArray  # int64; see the names of its places
+    count: IntArray  # int64: candidates of both kinds, contacts of both kinds, shape (4,)
+    fitted: IntArray  # int64, scratch, shape (body_count,)
+    shift: FloatArray  # scratch, shape (4,)
+    head: IntArray  # int64, scratch, shape (point_count,)
+    following: IntArray  # int64, scratch, shape (contact capacity,)
+    carried: IntArray  # int64: points of rigid and moving given bodies that are part of a contact
+    push_of: FloatArray  # sum of impulses of contacts on each body [N s], shape (body_count, 3)
+    scale: FloatArray  # distance that each body keeps, its mean edge [m], shape (body_count, 2)
+    gas_step: FloatArray  # change of nRT in a step [J], shape (membrane_count,)
+    moving: IntArray  # int64: given bodies that move
+    given_start: FloatArray  # where points are when the run of steps starts [m], flat
+    pinned: IntArray  # int64, pinned points
+    pinned_velocity: FloatArray  # [m/s], shape (pinned_count, 3)
+
+
+class Scene(NamedTuple):
+    """Everything that steps read and write."""
+
+    skins: Skins
+    bodies: Bodies
+    points: Points
+    boxes: Boxes
+    corner_candidates: Candidates
+    side_candidates: Candidates
+    corners: Contacts
+    sides: Contacts
+    rigid: Rigid
+    run: Run
+    force: FloatArray  # [N], flat
+
+
+@kernel
+def kick(scene, velocity, h, gx, gy, gz):
+    """Velocities of the vertices after the inner forces and gravity have acted for a time h [s]."""
+    points, run = scene.points, scene.run
+    fall_by = triple(h * gx, h * gy, h * gz)
+    for i in range(np.uint64(scene.skins.body_vertex_start[scene.skins.body_vertex_start.shape[0] - 1])):
+        j = np.uint64(4) * i
+        store4(velocity, j, load4(velocity, j) + load4(scene.force, j) * (h * points.inverse_mass[i]) + fall_by)
+    for q in range(run.pinned.shape[0]):
+        i = 4 * run.pinned[q]
+        v = run.pinned_velocity[q]
+        velocity[i], velocity[i + 1], velocity[i + 2] = v[0], v[1], v[2]
+    fall(scene.rigid, gx, gy, gz, h)
+
+
+@kernel
+def drift(scene, x, y, velocity, h, time):
+    """y = x + h v, where rigid bodies are going to be; whether a patch strays too far from its flight of so long [s]."""
+    points, bodies, boxes, rigid, run = scene.points, scene.bodies, scene.boxes, scene.rigid, scene.run
+    patches = boxes.patches
+    far = False
+    for b in range(bodies.kind.shape[0]):
+        first, last = patches.body_start[b], patches.body_start[b + 1]
+        if bodies.kind[b] == SOFT:
+            for patch in range(first, last):
+                most = spread(0.0)
+                for i in range(
+                    np.uint64(4 * patches.vertex_start[patch]), np.uint64(4 * patches.vertex_end[patch]), np.uint64(4)
+                ):
+                    there = load4(x, i) + load4(velocity, i) * h
+                    store4(y, i, there)
+                    way = there - load4(points.start, i) - load4(points.flight, i) * time
+                    most = larger(most, way * way)
+                strayed = lane(sum_spread(most), 0) ** 0.5
+                boxes.strayed[patch] = max(boxes.strayed[patch], strayed)
+                far |= not strayed <= boxes.slack[patch]
+            inside = patches.vertex_end[last - 1] if last > first else bodies.point_start[b]
+            for i in range(np.uint64(4 * inside), np.uint64(4 * bodies.point_start[b + 1]), np.uint64(4)):
+                store4(y, i, load4(x, i) + load4(velocity, i) * h)
+        elif bodies.kind[b] == RIGID:
+            q = b - rigid.first_body[0]
+            try_move(rigid, q, h)
+            strayed = straying(rigid, q, time)
+            for patch in range(first, last):
+                boxes.strayed[patch] = max(boxes.strayed[patch], strayed)
+                far |= not strayed <= boxes.slack[patch]
+    for k in range(run.state[CARRIED_COUNT]):
+        i = run.carried[k]
+        b = points.body[i]
+        if bodies.kind[b] == RIGID:
+            place_point(rigid, b, i, y)
+        else:
+            store4(y, 4 * i, load4(points.start, 4 * i) + load4(velocity, 4 * i) * time)
+    return far
+
+
+@kernel
+def plan(scene, age):
+    """How long the next epoch is going to be, and the slack of each patch, from the straying in the last `age` steps.
+
+    Straying is planned for in two classes: patches near others, whose slack widens the search, and all others.
+    """
+    boxes, bodies, run = scene.boxes, scene.bodies, scene.run
+    start = boxes.patches.body_start
+    span = float(LONGEST_EPOCH)
+    for b in range(bodies.kind.shape[0]):
+        if bodies.kind[b] != GIVEN:
+            for near in range(2):
+                strayed = mean_straying(boxes, start[b], start[b + 1], near)
+                wanted = STRAYING_SHARE * run.scale[b, 0] if near else FAR_STRAYING_SHARE * run.scale[b, 1]
+                if strayed > 0.0:
+                    span = min(span, age * (wanted / strayed) ** (1.0 / STRAYING_POWER))
+    span = max(1.0, float(int(span)))
+    factor = SLACK_FACTOR * (span / age) ** STRAYING_POWER
+    for b in range(bodies.kind.shape[0]):
+        if bodies.kind[b] != GIVEN:
+            for near in range(2):
+                strayed = mean_straying(boxes, start[b], start[b + 1], near)
+                for patch in range(start[b], start[b + 1]):
+                    if boxes.near[patch] == near:
+                        slack = factor * max(boxes.strayed[patch], MEAN_SHARE * strayed)
+                        slack = max(slack, LEAST_SLACK * run.scale[b, 0])
+                        boxes.slack[patch] = min(slack, MOST_SLACK * run.scale[b, 1])
+    run.state[SPAN] = int(span)
+
+
+@kernel
+def mean_straying(boxes, first, last, near):
+    """Root mean square over the patches that are near others, or over those that are not [m]."""
+    total, count = 0.0, 0
+    for patch in range(first, last):
+        if boxes.near[patch] == near:
+            total += boxes.strayed[patch] ** 2
+            count += 1
+    return (total / max(count, 1)) ** 0.5
+
+
+@kernel
+def search(scene, x, velocity, h):
+    """New contacts for an epoch that starts at x; False if there is no room for them."""
+    points, bodies, boxes, rigid, run = scene.points, scene.bodies, scene.boxes, scene.rigid, scene.run
+    state, count = run.state, run.count
+    state[SEARCHES] += 1
+    place_all(rigid, bodies, x, velocity)
+    begin_flight(rigid)
+    for b in run.moving:
+        for i in range(4 * bodies.point_start[b], 4 * bodies.point_start[b + 1], 4):
+            store4(x, i, load4(run.given_start, i) + load4(velocity, i) * (h * state[STEP]))
+    time = h * (state[SPAN] + 1)
+    fits = find_candidates(
+        x, velocity, time, state[AGE] == 0, bodies, points, boxes, scene.corner_candidates, scene.side_candidates,
+        count[:2], run.fitted, scene.force, run.shift,
+    )  # fmt: skip
+    first = rigid.first_body[0]
+    last = first + rigid.inverse_mass.shape[0]
+    velocity[4 * bodies.point_start[first] : 4 * bodies.point_start[last]] = 0.0
+    if not fits:
+        return False
+    state[CANDIDATES] += count[0] + count[1]
+    count[2] = near_triangles(x, points.flight, scene.corner_candidates, count[0], time, scene.corners)
+    count[3] = near_edges(x, points.flight, scene.side_candidates, count[1], time, scene.sides)
+    room = scene.corners.reach.shape[0]
+    if count[2] > room or count[3] > room:
+        return False
+    prepare(scene.corners, scene.sides, count[2:], x, points, bodies, rigid, h, run.head, run.following)
+    note_carried(scene.corners, count[2], points, bodies, run, True)
+    note_carried(scene.sides, count[3], points, bodies, run, False)
+    state[AGE] = 0
+    boxes.strayed[:] = 0.0
+    return True
+
+
+@kernel
+def note_carried(contacts, count, points, bodies, run, is_first):
+    """List the points of contacts that bodies carry."""
+    if is_first:
+        run.state[CARRIED_COUNT] = 0
+        for i in range(points.stamp.shape[0]):
+            points.stamp[i] = 0
+    for q in range(4 * count):
+        i = contacts.points[q] >> 2
+        if bodies.kind[points.body[i]] != SOFT and points.stamp[i] != 1:
+            points.stamp[i] = 1
+            run.carried[run.state[CARRIED_COUNT]] = i
+            run.state[CARRIED_COUNT] += 1
+
+
+@kernel
+def settle_step(scene, x, y, velocity, h):
+    """Drift, and search, verify and mend until the step can be taken; False if there is no room for a search."""
+    points, bodies, boxes, rigid, run = scene.points, scene.bodies, scene.boxes, scene.rigid, scene.run
+    state, count = run.state, run.count
+    for attempt in range(MOST_ATTEMPTS):
+        if drift(scene, x, y, velocity, h, (state[AGE] + 1) * h):
+            state[EARLY] += 1
+            if attempt == 0:
+                plan(scene, state[AGE] + 1)
+            else:  # impulses of this very step went too far: contacts for this step alone
+                widen(scene, attempt)
+            if not search(scene, x, velocity, h):
+                return False
+            continue
+        failed = guarantee.verify(y, scene.corners, count[2], False)
+        failed += guarantee.verify(y, scene.sides, count[3], True)
+        if failed == 0:
+            return True
+        state[MENDED] += 1
+        if not guarantee.mend(scene.corners, scene.sides, count[2:], x, y, velocity, points, bodies, rigid, h):
+            state[JOINED] += 1
+            guarantee.move_as_one(scene.corners, scene.sides, count[2:], x, y, velocity, points, bodies, rigid, h)
+    stand_still(scene, x, y, velocity)
+    return True
+
+
+@kernel
+def widen(scene, attempt):
+    """Slack for one step that strayed."""
+    boxes, bodies, run = scene.boxes, scene.bodies, scene.run
+    for b in range(bodies.kind.shape[0]):
+        if bodies.kind[b] != GIVEN:
+            least = LEAST_SLACK * run.scale[b, 0] * 4.0 ** min(attempt, 6)
+            for patch in range(boxes.patches.body_start[b], boxes.patches.body_start[b + 1]):
+                boxes.slack[patch] = max(1.5 * boxes.strayed[patch], least)
+    run.state[SPAN] = 0
+    run.state[AGE] = 0
+
+
+@kernel
+def stand_still(scene, x, y, velocity):
+    """Nothing moves for one step: the last resort, which no scene is known to need."""
+    run, rigid = scene.run, scene.rigid
+    run.state[STALLS] += 1
+    for i in range(x.shape[0]):
+        y[i] = x[i]
+    velocity[: 4 * scene.bodies.point_start[rigid.first_body[0] + rigid.inverse_mass.shape[0]]] = 0.0
+    for q in range(rigid.inverse_mass.shape[0]):
+        copy_pose(rigid.pose[q], rigid.matrix[q], rigid.trial[q], rigid.trial_matrix[q])
+        rigid.velocity[q] = 0.0
+        rigid.momentum[q] = 0.0
+    for c in range(run.count[2]):
+        scene.corners.gap[4 * c + 3] = scene.corners.gap[4 * c + 1]
+    for c in range(run.count[3]):
+        scene.sides.gap[4 * c + 3] = scene.sides.gap[4 * c + 1]
+
+
+@inline_kernel
+def press_all(scene, x, velocity, h):
+    """Impulses of all contacts."""
+    run = scene.run
+    run.state[PRESSING] = press(
+        scene.corners, run.count[2], x, velocity, scene.points, scene.bodies, scene.rigid, h, run.push_of
+    )
+    run.state[PRESSING] += press(
+        scene.sides, run.count[3], x, velocity, scene.points, scene.bodies, scene.rigid, h, run.push_of
+    )
+
+
+@kernel
+def advance(scene, x, y, velocity, steps, h, damping, gx, gy, gz):
+    """Go on until `state[STEP]` reaches `steps`; stops before that where a search lacks room (`state[LACKS_ROOM]`).
+
+    Called again with more room, it goes on where it stopped. `damping`: c of the dashpots. After an odd number of steps
+    the positions are those in y.
+    """
+    run, gas = scene.run, scene.skins.gas
+    state = run.state
+    here, there = (x, y) if state[STEP] % 2 == 0 else (y, x)
+    while state[STEP] < steps:
+        if state[RESUMES] == 0:
+            for body in range(gas.amount.shape[0]):
+                gas.amount[body] += run.gas_step[body]
+            inner_forces(here, scene.skins, damping, scene.force)
+            kick(scene, velocity, h, gx, gy, gz)
+            press_all(scene, here, velocity, h)
+        if state[RESUMES] == 1 or state[AGE] < 0 or state[AGE] >= state[SPAN]:
+            if state[RESUMES] == 0 and state[AGE] > 0:
+                plan(scene, state[AGE])
+            if not search(scene, here, velocity, h):
+                state[RESUMES] = 1
+                state[LACKS_ROOM] = 1
+                return
+            state[RESUMES] = 0
+        if not settle_step(scene, here, there, velocity, h):
+            state[RESUMES] = 1
+            state[LACKS_ROOM] = 1
+            return
+        guarantee.accept(there, scene.corners, run.count[2])
+        guarantee.accept(there, scene.sides, run.count[3])
+        accept_bodies(scene.rigid)
+        here, there = there, here
+        state[STEP] += 1
+        state[AGE] += 1

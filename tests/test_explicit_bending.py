@@ -1,0 +1,204 @@
+"""Bending of the explicit solver: against the energy of `forces/bend.py`, and in free motion."""
+
+import numpy as np
+import pytest
+import shapes
+from force_scene import ROUNDING, Scene, check_gradient, close, gather_bend
+from numba import njit
+from softpressure_ext.core import ModelBuilder
+from softpressure_ext.core.forces.bend import evaluate_bend
+from softpressure_ext.core.solvers.explicit.bending import BLOCK, add_bending, bending_energy, bending_of
+
+#: Scatter of the vertices [m], on edges of 0.06 m: at rest, bent a little, and crumpled with triangles turned over.
+SCATTER = (0.0, 0.006, 0.06)
+#: Rows of the engine that are no vertices.
+OTHERS = 5
+
+
+class Rows:
+    """The vertices of a model in the rows of an engine that numbers them in its own order."""
+
+    def __init__(self, model, seed=0):
+        self.model = model
+        self.count = model.vertex_count + OTHERS
+        self.point = np.random.default_rng(seed).permutation(self.count)[: model.vertex_count]
+        self.bending = bending_of(model.hinges, self.point)
+
+    def rows(self, vectors):
+        """Vectors of the vertices as rows."""
+        rows = np.zeros((self.count, 4))
+        rows[self.point, :3] = vectors[: self.model.vertex_count]
+        return rows
+
+    def evaluate(self, x):
+        """Energy [J], and forces on the vertices [N]."""
+        force = np.zeros((self.count, 4))
+        rows = self.rows(x).ravel()
+        add_bending(rows, force.ravel(), self.bending)
+        assert not force[:, 3].any()
+        assert np.count_nonzero(force.any(axis=1)) <= self.model.vertex_count
+        return bending_energy(rows, self.bending), force[self.point, :3]
+
+
+@pytest.fixture(params=range(3))
+def scene(request):
+    return Scene(request.param)
+
+
+def scattered(scene, size):
+    return scene.model.rest_positions + scene.rng.normal(0.0, size, scene.model.rest_positions.shape)
+
+
+def hinge_energy(model, x):
+    """Energy [J] and forces [N] by the kernels of the implicit solver."""
+    turn, on_hinge = np.zeros((len(model.hinges.sharp), 18)), np.zeros((len(model.hinges.points), 4, 3))
+    energy = np.zeros(len(model.chunks.body))
+    evaluate_bend(np.ascontiguousarray(x), model.hinges, model.chunks, turn, on_hinge, energy)
+    return energy.sum(), gather_bend(model.hinges, on_hinge)
+
+
+def skin(x, triangles, bend_modulus=0.05):
+    """Model of one skin."""
+    builder = ModelBuilder(gravity=(0.0, 0.0, 0.0))
+    builder.add_membrane("skin", x, triangles, mass=0.5, stretch_modulus=2e4, bend_modulus=bend_modulus)
+    return builder.build()
+
+
+# --- the same energy ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("scatter", SCATTER)
+def test_energy_and_forces_are_those_of_the_hinges(scene, scatter):
+    x, model = scattered(scene, scatter), scene.model
+    energy, force = Rows(model).evaluate(x)
+    expected, expected_force = hinge_energy(model, x)
+    # each hinge holds k c against itself; what is left at rest are roundings of its sums
+    held = np.abs(model.hinges.stiffness * model.hinges.rest_bend * np.abs(model.hinges.weight).max(axis=1)).max()
+    np.testing.assert_allclose(force, expected_force, rtol=0, atol=ROUNDING * max(held, np.abs(force).max()))
+    assert energy == pytest.approx(expected, rel=ROUNDING, abs=ROUNDING**2 * held)
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 3, 4, 5, 4 * BLOCK - 1, 4 * BLOCK, 4 * BLOCK + 1])
+def test_any_number_of_hinges_fills_fours_and_blocks(count):
+    scene = Scene(0)
+    hinges, x = scene.model.hinges, scattered(scene, SCATTER[1])
+    constants = ("points", "weight", "rest_bend", "normal_scale", "stiffness")
+    some = hinges._replace(**{name: getattr(hinges, name)[:count] for name in constants})
+    rows = Rows(scene.model)
+    rows.bending = bending_of(some, rows.point)
+    on_hinge, energy = np.zeros((len(hinges.points), 4, 3)), np.zeros(len(scene.model.chunks.body))
+    evaluate_bend(x, hinges, scene.model.chunks, np.zeros((len(hinges.sharp), 18)), on_hinge, energy)
+    on_hinge[count:] = 0.0
+    found = rows.evaluate(x)
+    if count == 0:
+        assert found[0] == 0.0
+        assert not found[1].any()
+    else:
+        close(found[1], gather_bend(hinges, on_hinge), ROUNDING)
+
+
+def test_forces_are_added_to_what_is_there(scene):
+    rows, x = Rows(scene.model), scattered(scene, SCATTER[1])
+    before = scene.rng.normal(0.0, 1.0, (rows.count, 4))
+    force = before.copy()
+    add_bending(rows.rows(x).ravel(), force.ravel(), rows.bending)
+    close((force - before)[rows.point, :3], rows.evaluate(x)[1], ROUNDING)
+    np.testing.assert_array_equal(force[:, 3], before[:, 3])
+
+
+@pytest.mark.parametrize("scatter", SCATTER[1:])
+def test_force_is_minus_the_gradient_of_the_energy(scene, scatter):
+    check_gradient(Rows(scene.model).evaluate, scattered(scene, scatter), scene.direction())
+
+
+# --- what it keeps ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("scatter", SCATTER[1:])
+def test_it_feels_neither_place_nor_turn_and_keeps_momentum(scene, scatter):
+    rows, model, x = Rows(scene.model), scene.model, scattered(scene, scatter)
+    energy, force = rows.evaluate(x)
+    turn = shapes.rotation((0.3, -1.0, 2.0), 2.5)
+    turned_energy, turned_force = rows.evaluate(x @ turn.T + [0.1, -0.2, 0.4])
+    assert turned_energy == pytest.approx(energy, rel=ROUNDING)
+    close(turned_force, force @ turn.T, ROUNDING)
+    for body in range(2):
+        own = slice(model.body_point_start[body], model.body_point_start[body + 1])
+        size = np.abs(force[own]).sum()
+        assert np.abs(force[own].sum(axis=0)).max() < ROUNDING * size
+        assert np.abs(np.cross(x[own], force[own]).sum(axis=0)).max() < ROUNDING * size
+
+
+def test_only_the_joint_of_a_turned_limb_bends():
+    x, triangles = shapes.tube(0.5, 0.04, 0.2, 0.1)  # a fifth of a helix
+    model = skin(x, triangles)
+    rest = model.rest_positions
+    ahead = np.arctan2(rest[:, 1], rest[:, 0])
+    middle = 0.5 * (ahead.min() + ahead.max())
+    joint = 0.5 * np.array([np.cos(middle), np.sin(middle), 0.0])
+    turned = rest.copy()
+    half = ahead > middle
+    turned[half] = (rest[half] - joint) @ shapes.rotation((0.0, 0.0, 1.0), 0.5 * np.pi).T + joint
+    force = Rows(model).evaluate(turned)[1]
+    pushed = np.abs(force).max(axis=1)
+    away = np.linalg.norm(rest - joint, axis=1) > 0.1
+    assert np.count_nonzero(away) > 0.5 * len(rest)
+    assert pushed[away].max() < ROUNDING * pushed.max()
+
+
+@njit
+def ring(x, v, mass, edges, bending, step, energy):
+    """Leapfrog steps without damping on springs and bending.
+
+    `energy` [J] after each: kinetic, of springs, of bending, shape (step_count, 3).
+    """
+    force = np.zeros_like(x)
+    for number in range(len(energy)):
+        x += step * v
+        force[:] = 0.0
+        for e in range(len(edges.points)):
+            i, j = edges.points[e]
+            apart = x[j] - x[i]
+            length = np.sqrt(np.sum(apart**2))
+            longer = length - edges.rest_length[e]
+            pull = edges.stiffness[e] * longer / length * apart
+            force[i] += pull
+            force[j] -= pull
+            energy[number, 1] += 0.5 * edges.stiffness[e] * longer**2
+        add_bending(x.ravel(), force.ravel(), bending)
+        half = 0.5 * step / mass.reshape(-1, 1) * force
+        v += half  # now as old as x
+        energy[number, 0] = 0.5 * np.sum(mass * np.sum(v**2, axis=1))
+        energy[number, 2] = bending_energy(x.ravel(), bending)
+        v += half
+
+
+def momenta(x, v, mass):
+    """Momentum [N s], and angular momentum about the origin [N m s]."""
+    momentum = mass[:, None] * v[:, :3]
+    return momentum.sum(axis=0), np.cross(x[:, :3], momentum).sum(axis=0)
+
+
+@pytest.mark.parametrize("bend_modulus", [0.5, 50.0])
+def test_a_ball_rings_and_spins_freely_for_20_000_steps(bend_modulus):
+    model = skin(*shapes.icosphere(1, 0.12), bend_modulus)
+    n, hinges, edges, mass = model.vertex_count, model.hinges, model.edges, model.vertex_mass
+    bending = bending_of(hinges, np.arange(n))
+    x, v = np.zeros((2, n, 4))
+    x[:, :3] = model.rest_positions
+    rng = np.random.default_rng(4)
+    v[:, :3] = [0.5, 0.0, 0.2] + np.cross([3.0, 10.0, 5.0], x[:, :3]) + rng.normal(0.0, 2.0, (n, 3))
+    # the largest frequency, by the largest sum of a row of the stiffness
+    on_points = hinges.stiffness[:, None] * np.abs(hinges.weight) * np.abs(hinges.weight).sum(axis=1)[:, None]
+    stiffness = np.bincount(hinges.points.ravel(), on_points.ravel(), n)
+    stiffness += 2.0 * np.bincount(edges.points.ravel(), np.repeat(edges.stiffness, 2), n)
+    step = 1.4 / np.sqrt((stiffness / mass).max())
+    before, energy = momenta(x, v, mass), np.zeros((20_000, 3))
+    ring(x, v, mass, edges, bending, step, energy)
+    total, (_, of_springs, of_bending) = energy.sum(axis=1), energy[-2_000:].mean(axis=0)
+    # it still rings, and bends while it does
+    assert of_springs + of_bending > 0.2 * total[0]
+    assert of_bending > (0.3 if bend_modulus > 1.0 else 0.02) * total[0]
+    # the leapfrog's energy sways with the vibrations; what counts is that its mean stays
+    assert total[-2_000:].mean() == pytest.approx(total[:2_000].mean(), rel=3e-3)
+    np.testing.assert_allclose(momenta(x, v, mass), before, rtol=0, atol=1e-12)
