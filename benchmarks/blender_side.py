@@ -57,7 +57,7 @@ OURS = [phase for phase in PHASES if phase != "step"]
 #: The same for what is done once: at the first frame, and after an edit.
 ONCE = {
     "capture": [(capture, "start"), (fingerprint, "of_arrays")],
-    "build": [(capture, "build_world")],
+    "build": [(capture, "build_model"), (capture, "choose"), (capture, "build_world")],
     "after an edit": [],
 }
 #: scene -> (bodies, subdivisions of each): 163 842 and 102 420 vertices

@@ -52,7 +52,7 @@ def _add_times(page, rows):
 def _add_compiling(page, found):
     page.heading("What compiling costs")
     page.text(
-        f"`nox -s compile`: the default method, into an empty folder, Python {found['machine']['python']}, load "
+        f"`nox -s compile`: the implicit method, into an empty folder, Python {found['machine']['python']}, load "
         f"{found['machine'].get('load_at_start', 0.0)} at the start. Each part is compiled after those above it, "
         f"without what they needed. All files: {found['size']:.1f} MB."
     )

@@ -194,7 +194,7 @@ def draw(axes, cases, kinds, across):
 
 
 def add_step(page, found):
-    """Phases of a frame of the default solver."""
+    """Phases of a frame of the implicit solver."""
     page.heading("Where a frame's time goes")
     page.text(
         "A basketball (0.12 m, 0.6 kg, 55 kPa) that lies on the floor and one that falls on it: `benchmarks/step.py`, "

@@ -164,7 +164,7 @@ def main():
     parser.add_argument("--threads", type=int, default=0)
     options = parser.parse_args()
     model = balls(options.vertices) if options.scene == "balls" else meshes()
-    world = World(model, frame_rate=24.0, substeps=10, threads=options.threads)
+    world = World(model, frame_rate=24.0, substeps=10, threads=options.threads, solver="IMPLICIT")
     trees = build_trees(model.rest_positions, model.surfaces.triangles, model.surfaces.body_triangle_start)
     print(f"{model.vertex_count} vertices, {world.crossing_triangle_count} crossing triangles at the start")
     worst, began = 0, time.perf_counter()

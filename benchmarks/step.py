@@ -57,7 +57,7 @@ def make_world(vertex_count, threads, height, **options):
     )  # fmt: skip
     corners = np.array([(-1.0, -1.0, 0.0), (1.0, -1.0, 0.0), (1.0, 1.0, 0.0), (-1.0, 1.0, 0.0)])
     builder.add_collider("Floor", corners, np.array([(0, 1, 2), (0, 2, 3)]), bounciness=BOUNCINESS)
-    return World(builder.build(), frame_rate=FRAME_RATE, substeps=SUBSTEPS, threads=threads)
+    return World(builder.build(), frame_rate=FRAME_RATE, substeps=SUBSTEPS, threads=threads, solver="IMPLICIT")
 
 
 def measure_scene(scene, vertex_count, threads, repeats, watch):

@@ -4,6 +4,7 @@ from .builder import ModelBuilder
 from .errors import CacheError, DivergenceError, MeshError, ParameterError, SoftPressureError
 from .model import Model
 from .options import MethodOptions
+from .solvers.automatic import Choice
 from .solvers.newton import NewtonSettings
 from .state import State
 from .topology import check_closed_surface
@@ -12,6 +13,7 @@ from .world import BodyDiagnostics, Diagnostics, FrameInput, World
 __all__ = [
     "BodyDiagnostics",
     "CacheError",
+    "Choice",
     "Diagnostics",
     "DivergenceError",
     "FrameInput",

@@ -154,7 +154,7 @@ class ModelBuilder(FlatBuilder):
         particle_radius
             Of the spheres around the vertices of a TRUSS, which keep apart so that it does not collapse at high speed
             (Kurmaly & Wu 2021, 4), as a share of a cell's edge: 0 = none, at most 0.5; 0.4 stops a vertex
-            between two others. Not with the solver IMPLICIT.
+            between two others. Not with the solvers AUTO and IMPLICIT.
         damping, friction, bounciness, thickness, pinned, velocity
             As in `add_membrane`. Pinned vertices hold the lattice's vertices on the faces between them and at least
             the nearest one each. Does not touch itself.

@@ -1,6 +1,7 @@
 """`FrameCache`: what was simulated, frame by frame, in memory and on disk."""
 
 import contextlib
+import dataclasses
 import json
 import math
 import os
@@ -12,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .errors import CacheError
+from .solvers.automatic import Choice
 
 #: Raised when the layout of the file changes; files of another number are refused.
 FORMAT_VERSION = 1
@@ -33,6 +35,8 @@ class FrameCache:
         Names the settings and meshes the frames were made from; compared by the caller, not here.
     start_fingerprint
         Names the shapes at the first frame, likewise.
+    choice
+        What the run is made with; None where its method says it all.
     """
 
     def __init__(
@@ -43,12 +47,14 @@ class FrameCache:
         *,
         input_fingerprint: str = "",
         start_fingerprint: str = "",
+        choice: Choice | None = None,
     ) -> None:
         self.first_frame = int(first_frame)
         self.body_names = tuple(body_names)
         self.vertex_counts = tuple(int(count) for count in vertex_counts)
         self.input_fingerprint = input_fingerprint
         self.start_fingerprint = start_fingerprint
+        self.choice = choice
         #: Arrays from which a simulation can go on after the last frame, None when unknown.
         self.state: Mapping[str, NDArray[Any]] | None = None
         self._start = np.concatenate([[0], np.cumsum(self.vertex_counts)]).astype(int)
@@ -133,6 +139,7 @@ class FrameCache:
             "vertex_counts": self.vertex_counts,
             "input_fingerprint": self.input_fingerprint,
             "start_fingerprint": self.start_fingerprint,
+            "choice": None if self.choice is None else dataclasses.asdict(self.choice),
             "has_state": self.state is not None,
         }
         arrays: dict[str, NDArray[Any]] = {
@@ -163,12 +170,14 @@ class FrameCache:
             header = json.loads(arrays["header"].tobytes())
             if header["format_version"] != FORMAT_VERSION:
                 raise CacheError(f"{path}: written by another version of Soft Pressure. Simulate again.")
+            choice = header.get("choice")  # not there before there was AUTO
             cache = cls(
                 header["first_frame"],
                 header["body_names"],
                 header["vertex_counts"],
                 input_fingerprint=header["input_fingerprint"],
                 start_fingerprint=header["start_fingerprint"],
+                choice=None if choice is None else Choice(**choice),
             )
             shape = (len(arrays["positions"]), cache._start[-1], 3)
             cache._positions = list(arrays["positions"].reshape(shape))

@@ -11,6 +11,8 @@ VOLUMES = ("EXACT", "BOUNDING_BOX", "CENTRE_FAN")
 SPREADS = ("EXACT_GRADIENT", "VALENCE")
 #: How contacts are found.
 DETECTIONS = ("SURFACE", "FEATURE_PARTICLES")
+#: More would change how a body moves.
+LARGEST_ADDED_MASS = 0.1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,8 +24,9 @@ class MethodOptions:
     whether velocities shrink as in Martin 2009, 3.1.3; `stiffest_spring`: its k_max [N/m]. `ramp_time`: for how long
     the pressure rises to what is asked for, with gravity held back meanwhile [s] (Matyka 2004, 5.1). `detection`:
     `SURFACE` or `FEATURE_PARTICLES` (Martin 2009, 5.2), which only the force-based solvers offer.
-    `step_error`: how wrong a step of the default solver may be, in units of a body's radius, for several substeps to be
-    taken as one; 0 takes every substep by itself.
+    `step_error`: how wrong a step of the implicit solver may be, in units of a body's radius, for several substeps to
+    be taken as one; 0 takes every substep by itself. `added_mass`: share of a body's mass (0 to 0.1) that the explicit
+    solver may add where the body is stiffest, so that its steps can be longer.
     Raises `ParameterError` for what there is not.
     """
 
@@ -50,6 +53,8 @@ class MethodOptions:
             raise ParameterError(f"pressure ramp: {self.ramp_time} s; give a time of at least 0.")
         if not (math.isfinite(self.step_error) and self.step_error >= 0.0):
             raise ParameterError(f"step error: {self.step_error}; give a share of a body's radius of at least 0.")
+        if not 0.0 <= self.added_mass <= LARGEST_ADDED_MASS:
+            raise ParameterError(f"added mass: {self.added_mass}; give a share of 0 to {LARGEST_ADDED_MASS}.")
 
     @property
     def changes_gas(self) -> bool:

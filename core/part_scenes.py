@@ -54,7 +54,7 @@ def _skins(make: WorldMaker) -> None:
     alone = ModelBuilder(ambient_pressure=0.0)
     alone.add_membrane("box", positions, triangles, gauge_pressure=500.0)
     _fall(make, alone)
-    if _is_default(make):
+    if _is_implicit(make):
         _leave_out()
 
 
@@ -73,7 +73,7 @@ def _solids(make: WorldMaker) -> None:
     builder.attach_to_membrane(1, [1], 0)
     corners = np.array([(-2.0, -2.0, 0.0), (4.0, -2.0, 0.0), (0.0, 6.0, 0.0)])
     builder.add_collider("floor", corners, np.array([(0, 1, 2)]))
-    world = make(builder.build(), frame_rate=120.0, substeps=1 if _is_default(make) else 40)
+    world = make(builder.build(), frame_rate=120.0, substeps=1 if _is_implicit(make) else 40)
     for height in (0.0, 0.0, 0.001):
         world.advance_frame(FrameInput(collider_positions={0: corners + (0.0, 0.0, height)}))
 
@@ -158,13 +158,13 @@ def box(side_count: int) -> tuple[FloatArray, IntArray]:
     return points / side_count, triangles
 
 
-def _is_default(make: WorldMaker) -> bool:
+def _is_implicit(make: WorldMaker) -> bool:
     return bool(make.keywords["solver"] == "IMPLICIT")
 
 
 def _particle_radius(make: WorldMaker) -> float:
-    """Share of a truss's cells; the default method has no particles."""
-    return 0.0 if _is_default(make) else 0.4
+    """Share of a truss's cells; the implicit method has no particles."""
+    return 0.0 if _is_implicit(make) else 0.4
 
 
 def _flat(make: WorldMaker) -> None:

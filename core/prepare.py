@@ -26,6 +26,7 @@ from .model import Model
 from .options import DEFAULTS, MethodOptions
 from .part_scenes import PARTS, particles
 from .rigid.convex import convex_shapes
+from .solvers.automatic import AUTO, LIKELY, METHOD_OF, choose
 from .solvers.choice import SOLVERS
 from .world import World
 
@@ -74,8 +75,12 @@ _progress = Progress(0.0, "")
 _prepared: set[Job] = set()
 
 
-def jobs_for(parts: Collection[str], solver: str = "IMPLICIT", options: MethodOptions = DEFAULTS) -> tuple[Job, ...]:
-    """What to prepare for a scene with these parts (keys of `PARTS`), in a fixed order."""
+def jobs_for(parts: Collection[str], solver: str = AUTO, options: MethodOptions = DEFAULTS) -> tuple[Job, ...]:
+    """What to prepare for a scene with these parts (keys of `PARTS`), in a fixed order.
+
+    `solver` is the `method` of the choice once there is one; AUTO asks for what choosing takes, and the likely method.
+    """
+    solver = LIKELY if solver == AUTO else solver
     changed = {
         options.volume,
         options.spread,
@@ -288,14 +293,23 @@ def simulate(job: Job) -> None:
 
 def run_scene(job: Job) -> None:
     """Simulate the small scene of a job. Raises `SoftPressureError` where the method refuses it."""
-    make = functools.partial(World, solver=job.solver, options=_CHOICES[job.choice])
+    make = functools.partial(_make_world, solver=job.solver, options=_CHOICES[job.choice])
     PARTS[job.part](make)
     if job.choice == "FEATURE_PARTICLES":
         particles(make)
 
 
+def _make_world(
+    model: Model, *, solver: str, options: MethodOptions, frame_rate: float = 24.0, substeps: int = 10
+) -> World:
+    """A world; what AUTO may choose is prepared together with how it chooses."""
+    if solver in METHOD_OF.values():
+        choose(model, 1.0 / frame_rate, substeps, options)
+    return World(model, frame_rate=frame_rate, substeps=substeps, solver=solver, options=options)
+
+
 class _Cost(NamedTuple):
-    """What compiling takes with the default method; only for the time that is left."""
+    """What compiling takes with the implicit method; only for the time that is left."""
 
     seconds: float
     kernels: int

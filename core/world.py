@@ -17,7 +17,8 @@ from .options import DEFAULTS, MethodOptions
 from .plane import loop_points, moved_within
 from .ramp import Ramp
 from .rigid.motion import set_matrix
-from .solvers.choice import SOLVERS, SolverMaker, solver_maker
+from .solvers.automatic import AUTO, Choice, choice_of
+from .solvers.choice import SOLVERS, SolverMaker, check_method, solver_maker
 from .solvers.counts import Counts
 from .solvers.given import Motion
 from .solvers.rules import gas_rules
@@ -68,10 +69,13 @@ class Diagnostics:
 class World:
     """Simulates a model frame by frame.
 
-    Parameters: `frame_rate` [1/s]; `substeps` per frame, of which the default solver takes several as one where that
-    changes little (`MethodOptions.step_error`); `threads` (0 = all); `solver`: a name of
+    Parameters: `frame_rate` [1/s]; `substeps` per frame, of which the implicit solver takes several as one where that
+    changes little (`MethodOptions.step_error`); `threads` (0 = all); `solver`: AUTO, a name of
     `solvers.choice.SOLVERS`, or what makes one, which then knows its own of the `options`, the choices beside the
-    solver. Steps are deterministic: the same model and input give the same bits with any number of threads.
+    solver; `choice`: that of an earlier run with AUTO or EXPLICIT which this one repeats or continues, in place of a
+    new one. Steps are deterministic: the same model, input and choice give the same bits with any number of threads.
+
+    `choice` is what the run is made with; None where the solver says it all.
     """
 
     def __init__(
@@ -81,8 +85,9 @@ class World:
         frame_rate: float = 24.0,
         substeps: int = 10,
         threads: int = 0,
-        solver: str | SolverMaker = "IMPLICIT",
+        solver: str | SolverMaker = AUTO,
         options: MethodOptions = DEFAULTS,
+        choice: Choice | None = None,
     ) -> None:
         if not (math.isfinite(frame_rate) and frame_rate > 0.0):
             raise ParameterError(f"frame rate: {frame_rate} per second; give a positive number.")
@@ -97,9 +102,16 @@ class World:
         self._thread_choice = ThreadChoice(model.vertex_count, jit.thread_count(self.threads))
         self.solver = solver if isinstance(solver, str) else ""  # its name, if it was chosen by name
         self.options = options
-        make = solver_maker(solver, options) if isinstance(solver, str) else solver
+        if self.solver:
+            check_method(self.solver, options)
+        if choice and not choice.fits(self.solver):
+            raise ParameterError(f"choice: {choice.solver} with the method {self.solver}. Leave it out, or give AUTO.")
+        self.choice = choice or choice_of(self.solver, model, 1.0 / self.frame_rate, self.substeps, options)
+        self._method = self.choice.method if self.choice else self.solver
+        self._step_count = self.choice.steps_per_frame if self.choice else self.substeps
+        make = solver if callable(solver) else solver_maker(self._method, options)
         self._ramp = Ramp(model, options.ramp_time)
-        self._solver = make(self._ramp.model, 1.0 / (self.frame_rate * self.substeps))
+        self._solver = make(self._ramp.model, 1.0 / (self.frame_rate * self._step_count))
         self._gas_rules = gas_rules(model, options)
         self._state = self._start()
         self._rest_size = membrane_sizes(model, model.rest_positions)
@@ -204,15 +216,15 @@ class World:
             before, began = self._iterations(), time.perf_counter()
             self._solver.start_frame(state)
             substep = 0
-            while substep < self.substeps:
+            while substep < self._step_count:
                 begin = substep
-                left = self.substeps - begin
+                left = self._step_count - begin
                 substep += self._solver.join(state, 1 if self._ramp.runs(self._time(begin)) else left)
-                gas = gas_start + substep / self.substeps * (gas_end - gas_start)
+                gas = gas_start + substep / self._step_count * (gas_end - gas_start)
                 gas = self._ramp.gas(gas, self._time(substep))
                 self._ramp.hold_gravity(self._time(begin))
                 try:
-                    self._solver.step(state, state, motion, begin / self.substeps, gas, substep - begin)
+                    self._solver.step(state, state, motion, begin / self._step_count, gas, substep - begin)
                     self._check(state)
                 except Diverged as diverged:
                     raise self._divergence(diverged, begin) from diverged
@@ -259,7 +271,7 @@ class World:
 
     def _time(self, substep: int) -> float:
         """Time since the start at which a substep of the next frame begins [s]."""
-        return (self._state.frame + substep / self.substeps) / self.frame_rate
+        return (self._state.frame + substep / self._step_count) / self.frame_rate
 
     def _untangle(self) -> None:
         with jit.STEP_LOCK:
@@ -327,21 +339,21 @@ class World:
             points = slice(model.body_point_start[body], model.body_point_start[body + 1])
             v = state.velocities[points]
             apart = float(np.sqrt(((v - v.mean(axis=0)) ** 2).sum(axis=1).max()))
-            if apart > self._rest_size[body] * self.frame_rate * self.substeps:
+            if apart > self._rest_size[body] * self.frame_rate * self._step_count:
                 raise Diverged(body, "grows beyond all bounds")
 
     def _divergence(self, found: Diverged, substep: int) -> DivergenceError:
-        more = 2 * self.substeps
+        more = 2 * self._step_count
         if found.stable_time > 0.0:
             enough = math.ceil(1.0 / (self.frame_rate * found.stable_time))
-            more = enough if enough > self.substeps else more
-        kinds = [name for name in ("IMPLICIT", "XPBD") if name in SOLVERS and name != self.solver]
+            more = enough if enough > self._step_count else more
+        kinds = [name for name in ("IMPLICIT", "XPBD") if name in SOLVERS and name != self._method]
         remedy = f", choose the method {' or '.join(kinds)}" if kinds else ""
         if self.options.volume != "EXACT" and self.model.ambient_pressure > 0.0:
             remedy += ", use the exact volume or no air outside"
         return DivergenceError(
             f"{self.model.body_names[found.body]}: the motion {found.how} in frame {self.frame + 1}, "
-            f"substep {substep + 1} of {self.substeps}. Raise the substeps to about {more}{remedy}, or look for "
+            f"substep {substep + 1} of {self._step_count}. Raise the substeps to about {more}{remedy}, or look for "
             "extreme pressures, stiffness or animation."
         )
 

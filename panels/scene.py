@@ -4,7 +4,7 @@ import bpy
 
 from ..softpressure import engine, session, status
 from ..softpressure.blender_types import Context, Layout
-from ..softpressure.methods import FORCE_BASED
+from ..softpressure.methods import CHOOSING, FORCE_BASED
 from .layout import CATEGORY, draw_text
 
 #: By the kinds of bodies: what they become, and a picture of it.
@@ -81,12 +81,17 @@ class SOFTPRESSURE_PT_method(bpy.types.Panel):
     bl_options = {"DEFAULT_CLOSED"}
 
     def draw(self, context: Context) -> None:
-        """The choice, and what another method than the default asks for."""
+        """The method, what it chose, and what else the papers choose."""
         layout: Layout = self.layout
-        settings = context.scene.softpressure
+        scene = context.scene
+        settings = scene.softpressure
         layout.use_property_split = True
         layout.prop(settings, "solver")
-        if settings.solver != "IMPLICIT":
+        for sentence in status.choice_texts(scene):
+            draw_text(layout, context, sentence, "INFO")
+        if settings.solver in CHOOSING:
+            layout.prop(settings, "added_mass")
+        elif settings.solver != "IMPLICIT":
             draw_text(layout, context, "Needs many more substeps.", "INFO")
         layout.prop(settings, "volume_rule")
         if settings.volume_rule != "EXACT" and settings.ambient_pressure > 0.0:

@@ -10,7 +10,7 @@ import numpy as np
 from ..core import MeshError, SoftPressureError, check_closed_surface
 from ..core.flat.outline import check_loop, is_flat, outline_of
 from ..core.topology import check_surface
-from . import hold, mesh_io, rigid_shape, rotations, session, stages
+from . import hold, mesh_io, rigid_shape, rotations, session, stages, versions
 from .blender_types import Mesh
 
 #: A scale below this share of the largest one counts as zero: it could not be undone exactly.
@@ -70,6 +70,8 @@ def remove_all(objects: Iterable[bpy.types.Object]) -> tuple[list[str], list[str
 def on_kind_change(obj: bpy.types.Object) -> None:
     """Bring an object's data in line with its kind, and note what is wrong with it."""
     session.mark_all()
+    for scene in obj.users_scene:
+        versions.stamp(scene)
     settings = obj.softpressure
     if settings.is_baked and settings.kind != ("RIGID" if settings.own_motion else "SOFT"):
         from . import bake  # it builds on this module

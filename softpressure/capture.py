@@ -6,7 +6,8 @@ from typing import Any
 import bpy
 import numpy as np
 
-from ..core import FrameInput, ModelBuilder, SoftPressureError, World
+from ..core import Choice, FrameInput, Model, ModelBuilder, SoftPressureError, World
+from ..core.solvers.automatic import choice_of
 from . import bodies, fingerprint, mesh_io, method_options, rigid_shape, session
 from .mesh_io import Float32Array, FloatArray, IntArray
 
@@ -123,12 +124,11 @@ def start(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> Start:
     return found
 
 
-def build_world(scene: bpy.types.Scene, start: Start) -> World:
-    """The core's world for a captured scene; raises `MeshError` or `ParameterError`."""
-    settings = scene.softpressure
+def build_model(scene: bpy.types.Scene, start: Start) -> Model:
+    """The core's model of a captured scene; raises `MeshError` or `ParameterError`."""
     builder = ModelBuilder(
         gravity=scene.gravity[:] if scene.use_gravity else (0.0, 0.0, 0.0),
-        ambient_pressure=settings.ambient_pressure,
+        ambient_pressure=scene.softpressure.ambient_pressure,
     )
     for body in start.bodies:
         if body.kind == "MEMBRANE":
@@ -152,15 +152,33 @@ def build_world(scene: bpy.types.Scene, start: Start) -> World:
                 builder.attach_to_membrane(number, body.attached, other)
             else:
                 builder.attach_to_rigid(number, body.attached, other - len(start.bodies))
-    frame_rate = scene.render.fps / scene.render.fps_base
+    return builder.build()
+
+
+def choose(scene: bpy.types.Scene, model: Model) -> Choice | None:
+    """What a new run of a scene is made with; None where its method says it all. Raises `ParameterError`."""
+    settings = scene.softpressure
+    options = method_options.of(settings)
+    return choice_of(settings.solver, model, 1.0 / _frame_rate(scene), settings.substeps, options)
+
+
+def build_world(scene: bpy.types.Scene, model: Model, choice: Choice | None) -> World:
+    """The core's world for a run of a scene; raises `ParameterError`."""
+    settings = scene.softpressure
     return World(
-        builder.build(),
-        frame_rate=frame_rate,
+        model,
+        frame_rate=_frame_rate(scene),
         substeps=settings.substeps,
         threads=settings.threads,
         solver=settings.solver,
         options=method_options.of(settings),
+        choice=choice,
     )
+
+
+def _frame_rate(scene: bpy.types.Scene) -> float:
+    """Frames per second."""
+    return float(scene.render.fps / scene.render.fps_base)
 
 
 def frame_input(start: Start, objects: dict[int, bpy.types.Object], depsgraph: bpy.types.Depsgraph) -> FrameInput:

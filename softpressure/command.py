@@ -2,13 +2,14 @@
 
 import argparse
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NoReturn
 
 import bpy
 
-from . import session
-from .engine import engine
+from . import session, status
+from .engine import Progress, engine
 
 _handles: list[Any] = []
 
@@ -80,14 +81,21 @@ def bake(file: Path, frames: tuple[int, int] | None = None, output: Path | None 
         if frames is not None:
             scene.softpressure.frame_start, scene.softpressure.frame_end = frames
         engine().bake.free(scene)
-        for job in (engine().simulation.simulate(scene), engine().bake.bake(scene)):
-            said = -1
+        for job in (_simulate(scene), engine().bake.bake(scene)):
+            said = -1.0
             for done, total, label in job:
                 if done != said and (done % 25 == 0 or done == total):
                     print(f"softpressure: {scene.name}: {label} ({done / total:.0%})", flush=True)
                     said = done
     bpy.ops.wm.save_as_mainfile(filepath=str(target), copy=True)
     return f"softpressure: saved {target}"
+
+
+def _simulate(scene: bpy.types.Scene) -> Iterator[Progress]:
+    """Simulate a scene, then say what it was made with."""
+    yield from engine().simulation.simulate(scene)
+    for sentence in status.choice_texts(scene):
+        print(f"softpressure: {scene.name}: {sentence}", flush=True)
 
 
 def _fail(error: Exception, code: int) -> int:

@@ -50,14 +50,18 @@ def load(scene: bpy.types.Scene) -> None:
     found = [scene.objects.get(name) for name in cache.body_names]
     if all(obj is not None for obj in found):
         here.cache = cache
+        here.choice = cache.choice
         here.object_uids = tuple(obj.session_uid for obj in found if obj is not None)
 
 
 def resume(scene: bpy.types.Scene, start: "capture.Start", cache: FrameCache) -> World:
-    """A world at the last frame of a cache that was read from disk; raises `CacheError` if it holds no state."""
+    """A world at the last frame of a cache that was read from disk, with its choice.
+
+    Raises `CacheError` if it holds no state.
+    """
     if cache.state is None:
         raise CacheError("Scene: the cache on disk ends here and cannot be continued. Press Reset to simulate anew.")
-    world = capture.build_world(scene, start)
+    world = capture.build_world(scene, capture.build_model(scene, start), cache.choice)
     try:
         state = _rebuild(State, cache.state)
     except KeyError as error:

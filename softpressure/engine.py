@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import bpy
 
-from . import session
+from . import run_choice, session
 
 if TYPE_CHECKING:
     from ..core.prepare import Job
@@ -120,8 +120,9 @@ def _kernels_of(scene: bpy.types.Scene) -> tuple[ModuleType, "tuple[Job, ...]"]:
     from ..core import prepare as kernels
     from . import method_options
 
-    settings = scene.softpressure
-    return kernels, kernels.jobs_for(parts_of(scene), settings.solver, method_options.of(settings))
+    settings, choice = scene.softpressure, run_choice.last(scene)
+    method = choice.method if choice else settings.solver
+    return kernels, kernels.jobs_for(parts_of(scene), method, method_options.of(settings))
 
 
 def _tell() -> float | None:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from . import actions, hold, mesh_io, stages
 from .blender_types import DataBlock
+from .methods import CHOOSING
 
 _LATTICE = ("body_type", "cell_size", "depth", "modulus", "poisson_ratio", "particle_radius")
 _SOFT = ("mass", "gauge_pressure", "stretch_modulus", "bend_modulus", "damping", "friction", "bounciness", "thickness")
@@ -43,8 +44,9 @@ def of_inputs(scene: bpy.types.Scene) -> str:
     """A name for the settings, meshes, transforms and animations of everything that takes part."""
     digest = _Digest()
     settings, render = scene.softpressure, scene.render
+    chosen = [settings.added_mass] if settings.solver in CHOOSING else []  # caches of others stay valid
     gravity = scene.gravity[:] if scene.use_gravity else (0.0, 0.0, 0.0)
-    digest.add(*(getattr(settings, name) for name in (*_SCENE, *_METHOD)), gravity)
+    digest.add(*(getattr(settings, name) for name in (*_SCENE, *_METHOD)), *chosen, gravity)
     digest.add(render.fps, render.fps_base)
     for obj in sorted(scene.objects, key=lambda obj: obj.name_full):
         if obj.type != "MESH" or obj.softpressure.kind == "NONE":

@@ -9,7 +9,7 @@ from typing import Any
 import bpy
 from bpy.app.handlers import persistent
 
-from . import session
+from . import session, versions
 from .engine import engine
 
 _log = logging.getLogger("softpressure")
@@ -56,9 +56,12 @@ def on_depsgraph_update_post(_scene: bpy.types.Scene, depsgraph: bpy.types.Depsg
 
 
 @_guarded
-def on_import_post(*_: Any) -> None:
-    """Objects came from another file."""
+def on_import_post(context: Any = None, *_: Any) -> None:
+    """Objects came from another file, perhaps with scenes of theirs."""
     session.mark_all()
+    for item in getattr(context, "import_items", ()):
+        if isinstance(item.id, bpy.types.Scene):
+            versions.update(item.id)
 
 
 @_guarded
@@ -77,9 +80,17 @@ def on_load_post(*_: Any) -> None:
     session.forget_all()
     session.is_rendering = False
     for scene in bpy.data.scenes:
+        versions.update(scene)
         if session.has_bodies(scene):
             engine().disk.load(scene)
             engine().playback.show_again(scene)
+
+
+@_guarded
+def on_save_pre(*_: Any) -> None:
+    """Say which defaults the file is made with."""
+    for scene in bpy.data.scenes:
+        versions.stamp(scene)
 
 
 @_guarded
@@ -88,6 +99,13 @@ def on_save_post(path: str, *_: Any) -> None:
     for scene in bpy.data.scenes:
         if any(not obj.softpressure.is_baked for obj in session.objects(scene, "SOFT", "RIGID")):
             engine().disk.save(scene, path)
+
+
+@_guarded
+def on_enable(*_: Any) -> None:
+    """The extension was enabled or updated while a file is open; Blender keeps it from `register` itself."""
+    for scene in bpy.data.scenes:
+        versions.update(scene)
 
 
 @_guarded
@@ -109,6 +127,7 @@ HANDLERS = (
     ("undo_post", on_undo_post),
     ("redo_post", on_undo_post),
     ("load_post", on_load_post),
+    ("save_pre", on_save_pre),
     ("save_post", on_save_post),
     ("blend_import_post", on_import_post),
     ("render_init", on_render_init),
@@ -119,6 +138,7 @@ HANDLERS = (
 
 def register() -> None:
     """Add the handlers, each once."""
+    bpy.app.timers.register(on_enable)
     for name, handler in HANDLERS:
         listed = getattr(bpy.app.handlers, name, None)  # some came after Blender 4.2
         if listed is not None and handler not in listed:
@@ -127,6 +147,8 @@ def register() -> None:
 
 def unregister() -> None:
     """Remove them."""
+    if bpy.app.timers.is_registered(on_enable):
+        bpy.app.timers.unregister(on_enable)
     for name, handler in HANDLERS:
         listed = getattr(bpy.app.handlers, name, None)
         if listed is not None and handler in listed:

@@ -15,4 +15,5 @@ def of(settings: Any) -> MethodOptions:
         ramp_time=settings.ramp_time,
         detection=settings.detection,
         step_error=round(settings.step_error, 9),  # Blender keeps 0.001 in single precision
+        added_mass=round(0.01 * settings.added_mass, 9),
     )

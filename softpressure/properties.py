@@ -131,8 +131,8 @@ class SOFTPRESSURE_PG_object(bpy.types.PropertyGroup):
     particle_radius: FloatProperty(
         name="Particle Radius",
         description="Circles or spheres around the points of a truss, as a share of a cell's edge, which keep apart so "
-        "that a fast one does not collapse (Kurmaly and Wu 2021). 0 is none, 0.4 is enough. Not with the method "
-        "Implicit",
+        "that a fast one does not collapse (Kurmaly and Wu 2021). 0 is none, 0.4 is enough. Not with the "
+        "methods Automatic and Implicit",
         default=0.0,
         min=0.0,
         max=0.5,

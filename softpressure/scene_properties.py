@@ -3,7 +3,7 @@
 from typing import Any
 
 import bpy
-from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty
+from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, StringProperty
 
 from . import session
 from .methods import DETECTIONS, METHODS, SPREADS, VOLUMES
@@ -55,9 +55,21 @@ class SOFTPRESSURE_PG_scene(bpy.types.PropertyGroup):
     )
     solver: EnumProperty(
         name="Method",
-        description="How a time step is made: the default, or one of the methods of the papers for comparison",
+        description="How a time step is made: as is fastest, by a solver of your choice, or by one of the methods of "
+        "the papers for comparison",
         items=METHODS,
-        default="IMPLICIT",
+        default="AUTO",
+        **SETTING,
+    )
+    added_mass: FloatProperty(
+        name="Added Mass",
+        description="Share of a body's mass in per cent that may be added where it is stiffest, so that explicit steps "
+        "can be longer; its total mass stays what it is. How a body hangs and rests does not change. 0 adds none",
+        default=1.0,
+        min=0.0,
+        max=10.0,
+        precision=1,
+        subtype="PERCENTAGE",
         **SETTING,
     )
     volume_rule: EnumProperty(
@@ -121,7 +133,7 @@ class SOFTPRESSURE_PG_scene(bpy.types.PropertyGroup):
     step_error: FloatProperty(
         name="Step Error",
         description="Where little happens several substeps are taken as one: as long as the step is wrong by no more "
-        "than this share of a body's radius. 0 takes every substep. With the default method",
+        "than this share of a body's radius. 0 takes every substep. With the implicit solver",
         default=0.001,
         min=0.0,
         soft_max=0.01,
@@ -158,4 +170,14 @@ class SOFTPRESSURE_PG_scene(bpy.types.PropertyGroup):
         min=0,
         soft_max=64,
         options=set(),
+    )
+    run_choice: StringProperty(
+        name="Choice of the Run",
+        description="What the last run was made with, and the shapes and settings that was chosen for",
+        options={"HIDDEN"},
+    )
+    defaults_version: IntProperty(
+        name="Version of the Defaults",
+        description="Which defaults hold where a setting was not changed; 0 in files of early versions",
+        options={"HIDDEN"},
     )

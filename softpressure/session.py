@@ -9,7 +9,7 @@ import bpy
 from . import fingerprint
 
 if TYPE_CHECKING:
-    from ..core import World
+    from ..core import Choice, World
     from ..core.cache import FrameCache
     from ..core.solvers.xpbd.held import GaugeLeft
     from .capture import Start
@@ -28,6 +28,8 @@ class Session:
     start: "Start | None" = None
     #: Always at the last frame of the cache.
     world: "World | None" = None
+    #: What the run is made with, from before its world is made; None where the method says it all.
+    choice: "Choice | None" = None
     #: Why the simulation does not go on; empty while it does.
     error: str = ""
     #: The frame that is being simulated, between the two handlers of a frame change.
@@ -53,7 +55,7 @@ class Session:
 
     def clear(self) -> None:
         """Forget everything that was simulated."""
-        self.cache = self.start = self.world = self.live_frame = None
+        self.cache = self.start = self.world = self.choice = self.live_frame = None
         self.object_uids = ()
         self.error = ""
         self.crossing_count = 0

@@ -12,7 +12,7 @@ import numpy as np
 
 from ..core import SoftPressureError
 from ..core.cache import FrameCache
-from . import bodies, capture, disk, fingerprint, hold, playback, session, stages, xpbd_limits
+from . import bodies, capture, disk, fingerprint, hold, playback, run_choice, session, stages, xpbd_limits
 from .engine import Progress, is_prepared, prepare, what_to_prepare
 from .session import Session
 
@@ -75,6 +75,9 @@ def simulate(scene: bpy.types.Scene) -> Iterator[Progress]:
     shown_frame = scene.frame_current
     try:
         scene.frame_set(first)  # captures; keeps the cache if nothing has changed
+        if here.cache is None and not here.error:  # the solver that was chosen is not the expected one
+            yield from prepare(scene)
+            scene.frame_set(first)
         if here.error:
             raise SoftPressureError(here.error)
         if here.cache is None:
@@ -164,7 +167,12 @@ def _start(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, here: Session
         here.start = here.start or start
         return
     here.clear()
-    here.world = capture.build_world(scene, start)
+    model = capture.build_model(scene, start)
+    here.choice = run_choice.kept(scene, name, inputs) or capture.choose(scene, model)
+    if not _can_step(scene):  # what was chosen has other kernels than what was expected: come again
+        return
+    here.world = capture.build_world(scene, model, here.choice)
+    run_choice.keep(scene, here.choice, name, inputs)
     here.start = start
     here.soft_solids = xpbd_limits.solids_that_give_way(scene, start)
     here.crossing_count = here.world.crossing_triangle_count
@@ -175,6 +183,7 @@ def _start(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, here: Session
         [len(body.positions) for body in start.bodies] + [0] * len(start.solids),
         input_fingerprint=inputs,
         start_fingerprint=name,
+        choice=here.choice,
     )
     objects = {obj.session_uid: obj for obj in scene.objects}
     matrices = capture.world_matrices(start, objects, depsgraph) + [solid.matrix for solid in start.solids]

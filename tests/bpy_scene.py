@@ -8,7 +8,7 @@ import bpy
 import numpy as np
 import pytest
 import softpressure_ext
-from softpressure_ext.core import FrameInput, MethodOptions, Model, State, prepare
+from softpressure_ext.core import Choice, FrameInput, MethodOptions, Model, State, prepare
 from softpressure_ext.softpressure import capture, session
 
 _registered = False
@@ -21,10 +21,18 @@ class FallingWorld:
     crossing_triangle_count = 0
 
     def __init__(
-        self, model: Model, *, frame_rate: float, substeps: int, threads: int, solver: str, options: MethodOptions
+        self,
+        model: Model,
+        *,
+        frame_rate: float,
+        substeps: int,
+        threads: int,
+        solver: str,
+        options: MethodOptions,
+        choice: Choice | None,
     ) -> None:
         self.model, self.frame_rate, self.substeps, self.threads = model, frame_rate, substeps, threads
-        self.solver, self.options = solver, options
+        self.solver, self.options, self.choice = solver, options, choice
         self.state = State.at_rest(model)
         self.given: list[FrameInput] = []
         FallingWorld.made.append(self)

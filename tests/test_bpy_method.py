@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from bpy_scene import FallingWorld, add_mesh, empty_file, falling, frame, play, shown, this_session  # noqa: F401
 from softpressure_ext.core import MethodOptions, options
-from softpressure_ext.core.solvers.choice import FORCE_BASED, SOLVERS
+from softpressure_ext.core.solvers.choice import FORCE_BASED, PENDING, SOLVERS
 from softpressure_ext.softpressure import methods, status
 from softpressure_ext.softpressure.methods import DETECTIONS, METHODS, SPREADS, VOLUMES
 
@@ -20,19 +20,25 @@ def add_sphere(height: float = 0.8) -> Any:
 
 @pytest.mark.smoke
 def test_every_method_of_the_core_is_offered_and_names_its_paper() -> None:
-    assert [name for name, _, _ in METHODS] == list(SOLVERS)
-    assert methods.FORCE_BASED == FORCE_BASED
-    assert bpy.context.scene.softpressure.solver == METHODS[0][0] == "IMPLICIT"
-    for name, _, description in METHODS:
-        if name != "IMPLICIT":
+    assert [name for name, _, _, _ in METHODS] == ["AUTO", *SOLVERS]
+    assert methods.FORCE_BASED == FORCE_BASED and methods.PENDING == PENDING
+    assert bpy.context.scene.softpressure.solver == METHODS[0][0] == "AUTO"
+    for name, _, description, _ in METHODS:
+        assert not description.endswith(".")
+        if name not in ("AUTO", "EXPLICIT", "IMPLICIT"):
             assert any(paper in description for paper in ("Matyka", "Martin", "Kurmaly", "Mesit", "Macklin")), name
-            assert not description.endswith(".")
+
+
+def test_methods_keep_the_numbers_that_files_hold() -> None:
+    names = ("IMPLICIT", "XPBD", *FORCE_BASED, "AUTO", "EXPLICIT")
+    offered = {number: name for name, _, _, number in METHODS}
+    assert offered == {number: name for number, name in enumerate(names) if name not in PENDING}
 
 
 def test_the_method_reaches_the_world_and_dates_the_cache(falling: Any) -> None:  # noqa: F811
     add_sphere()
     play(1, 3)
-    assert FallingWorld.made[-1].solver == "IMPLICIT"
+    assert FallingWorld.made[-1].solver == "AUTO"
     assert not this_session().is_out_of_date(bpy.context.scene)
     bpy.context.scene.softpressure.solver = "RK4"
     assert this_session().is_out_of_date(bpy.context.scene)
@@ -116,6 +122,7 @@ def test_the_other_choices_reach_the_world_and_date_the_cache(falling: Any) -> N
         ("use_step_damping", True),
         ("stiffest_spring", 1e6),
         ("step_error", 0.0),
+        ("added_mass", 2.5),
     ):
         assert not this_session().is_out_of_date(bpy.context.scene)
         setattr(settings, name, value)
@@ -129,13 +136,14 @@ def test_the_other_choices_reach_the_world_and_date_the_cache(falling: Any) -> N
         step_damping=True,
         stiffest_spring=1e6,
         step_error=0.0,
+        added_mass=0.025,
     )
 
 
 def test_a_choice_that_the_method_does_not_have_is_refused_with_a_remedy() -> None:
     add_sphere()
     bpy.context.scene.softpressure.detection = "FEATURE_PARTICLES"
-    with pytest.raises(RuntimeError, match=r"FEATURE_PARTICLES with the method IMPLICIT.*Choose SURFACE, or one of"):
+    with pytest.raises(RuntimeError, match=r"FEATURE_PARTICLES with the method AUTO.*Choose SURFACE, or one of"):
         bpy.ops.softpressure.simulate()
 
 

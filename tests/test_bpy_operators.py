@@ -7,6 +7,7 @@ from unittest.mock import MagicMock
 
 import bpy
 import pytest
+from bpy_panels import drawn
 from bpy_scene import add_ball, empty_file, falling, play  # noqa: F401
 from softpressure_ext.operators import job
 from softpressure_ext.panels import body as body_panel
@@ -82,52 +83,6 @@ def test_a_failing_job_reports_each_sentence() -> None:
     assert operator.reports == [({"ERROR"}, "Ball: broken."), ({"ERROR"}, "Floor: broken, too.")]
 
 
-class Layout:
-    """Collects what a panel draws."""
-
-    def __init__(self, drawn: list[str]) -> None:
-        object.__setattr__(self, "drawn", drawn)
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        pass
-
-    def column(self, **_: Any) -> "Layout":
-        return self
-
-    row = column
-
-    def label(self, *, text: str, icon: str = "NONE") -> None:
-        self.drawn.append(text)
-
-    def prop(self, data: Any, name: str, **_: Any) -> None:
-        assert name in data.bl_rna.properties, name
-        self.drawn.append(name)
-
-    def prop_search(self, data: Any, name: str, _source: Any, _collection: str, **_: Any) -> None:
-        self.prop(data, name)
-
-    def progress(self, *, factor: float, text: str) -> None:
-        assert 0.0 <= factor <= 1.0
-        self.drawn.append(text)
-
-    def operator(self, name: str, **_: Any) -> Any:
-        assert name.split(".")[1] in dir(bpy.ops.softpressure)
-        self.drawn.append(name)
-        return SimpleNamespace()
-
-
-def drawn(panel: Any) -> list[str]:
-    found: list[str] = []
-    context = SimpleNamespace(
-        object=bpy.context.object,
-        scene=bpy.context.scene,
-        region=SimpleNamespace(width=300),
-        preferences=SimpleNamespace(system=SimpleNamespace(ui_scale=1.0)),  # 0 without a window
-    )
-    panel.draw(SimpleNamespace(layout=Layout(found)), context)
-    return found
-
-
 @pytest.mark.smoke
 @pytest.mark.usefixtures("falling")
 def test_panels_show_what_belongs_to_the_kind_and_the_state_of_the_cache() -> None:
@@ -159,9 +114,10 @@ def test_panels_show_what_belongs_to_the_kind_and_the_state_of_the_cache() -> No
     assert drawn(scene_panels.SOFTPRESSURE_PT_bake)[0] == "softpressure.free_bake"
     assert "Baked: free the bake" in " ".join(drawn(body_panel.SOFTPRESSURE_PT_body))
     assert drawn(scene_panels.SOFTPRESSURE_PT_advanced) == ["ambient_pressure", "step_error", "threads"]
+    settings = bpy.context.scene.softpressure
+    settings.solver = "IMPLICIT"
     rows = ["solver", "volume_rule", "pressure_spread", "detection", "ramp_time", "use_step_damping"]
     assert drawn(scene_panels.SOFTPRESSURE_PT_method) == rows
-    settings = bpy.context.scene.softpressure
     settings.detection, settings.volume_rule, settings.use_step_damping = "FEATURE_PARTICLES", "BOUNDING_BOX", True
     found = " ".join(drawn(scene_panels.SOFTPRESSURE_PT_method))
     assert "Only with a method that integrates forces" in found
@@ -170,5 +126,5 @@ def test_panels_show_what_belongs_to_the_kind_and_the_state_of_the_cache() -> No
     found = " ".join(drawn(scene_panels.SOFTPRESSURE_PT_method))
     assert "Needs many more substeps" in found and "Only with a method" not in found
     settings.detection, settings.volume_rule, settings.use_step_damping = "SURFACE", "EXACT", False
-    settings.solver = "IMPLICIT"
+    settings.solver = "AUTO"
     assert status.cache_text(bpy.context.scene) == "frames 1–10 of 10"

@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 import softpressure_ext
 from bpy_scene import FallingWorld, add_ball, empty_file, falling, frame, play, this_session  # noqa: F401
-from softpressure_ext.core import prepare
+from softpressure_ext.core import Choice, prepare
 from softpressure_ext.core.cache import FrameCache
+from softpressure_ext.core.solvers import automatic
 from softpressure_ext.core.solvers.xpbd.held import GaugeLeft
 from softpressure_ext.softpressure import capture, engine, fingerprint, mesh_io, simulation
 
@@ -217,6 +218,31 @@ def test_another_method_is_prepared_when_it_is_used(first_start: Said) -> None:
     play(1, 3)
     assert len(FallingWorld.made) == 1 and set(first_start.asked) == {"XPBD"}
     assert this_session().is_out_of_date(bpy.context.scene)
+
+
+def test_a_timeline_waits_for_the_solver_that_was_chosen(first_start: Said, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Which it is shows when the first frame is captured; until then the kernels of the likely one are asked for."""
+    choice = Choice("EXPLICIT", 74, 6.0, 0.01)
+    monkeypatch.setattr(automatic, "choose", lambda *_: choice)
+    first_start.prepared.add(automatic.LIKELY)
+    add_ball()
+    play(1, 3)
+    assert first_start.asked and set(first_start.asked) == {"EXPLICIT"}
+    assert not FallingWorld.made and this_session().cache is None
+    first_start.prepared.add("EXPLICIT")
+    play(1, 3)
+    assert [world.choice for world in FallingWorld.made] == [choice] and this_session().cache.last_frame == 3
+    bpy.context.scene.softpressure.solver = "IMPLICIT"
+    play(1, 2)
+    assert FallingWorld.made[-1].choice is None
+
+
+def test_simulate_prepares_what_was_chosen(first_start: Said, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(automatic, "choose", lambda *_: Choice("EXPLICIT", 74, 6.0, 0.01))
+    first_start.prepared.add(automatic.LIKELY)
+    add_ball()
+    assert bpy.ops.softpressure.simulate() == {"FINISHED"}
+    assert first_start.prepared == {automatic.LIKELY, "EXPLICIT"} and this_session().cache.last_frame == 10
 
 
 def test_a_compiler_that_fails_is_told(first_start: Said) -> None:

@@ -1,9 +1,11 @@
 """The frame cache: order, interpolation, files."""
 
+import json
 from pathlib import Path
 
 import numpy as np
 import pytest
+from softpressure_ext.core import Choice
 from softpressure_ext.core.cache import FrameCache
 from softpressure_ext.core.errors import CacheError
 
@@ -64,6 +66,25 @@ def test_a_file_gives_everything_back_bit_for_bit(tmp_path: Path) -> None:
     assert again.state["frame"] == 3
     again.append(3, [np.ones((3, 3)), np.ones((2, 3))])
     assert again.last_frame == 3
+
+
+def test_a_file_keeps_what_its_run_is_made_with(tmp_path: Path) -> None:
+    path, choice = tmp_path / "scene.npz", Choice("EXPLICIT", 74, 6.2, 0.008)
+    FrameCache(1, ["A"], [3], choice=choice).save(path)
+    assert FrameCache.load(path).choice == choice
+    FrameCache(1, ["A"], [3]).save(path)
+    assert FrameCache.load(path).choice is None
+    header = json.loads(np.load(path)["header"].tobytes())
+    for value, is_read in ((None, True), ({"solver": "NEWER"}, False), ("EXPLICIT", False)):
+        found = {name: entry for name, entry in header.items() if name != "choice"}  # as early versions wrote it
+        found |= {} if is_read else {"choice": value}
+        arrays = {"positions": np.zeros((0, 3, 3)), "transforms": np.zeros((0, 1, 4, 4))}
+        np.savez(path, header=np.frombuffer(json.dumps(found).encode(), np.uint8), **arrays)
+        if is_read:
+            assert FrameCache.load(path).choice is None
+        else:
+            with pytest.raises(CacheError, match="not a readable cache"):
+                FrameCache.load(path)
 
 
 def test_an_empty_cache_can_be_saved(tmp_path: Path) -> None:

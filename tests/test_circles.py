@@ -154,7 +154,7 @@ def test_nothing_presses_at_rest_and_half_a_cell_is_the_most():
 
 
 def test_who_has_no_particles_says_so():
-    with pytest.raises(ParameterError, match="IMPLICIT does not keep particles of a truss apart"):
+    with pytest.raises(ParameterError, match="AUTO and IMPLICIT do not keep particles of a truss apart"):
         World(builder_of(0.0, 0.4).build())
     with pytest.raises(ParameterError, match="only a TRUSS has particles"):
         ModelBuilder().add_solid("jelly", *shapes.box(1.0, 1), particle_radius=0.4)

@@ -52,7 +52,7 @@ def test_the_implicit_solver_holds_the_pressure_and_xpbd_does_not():
     assert all(row["lowest"] > 0.0 for row in data["rows"])
 
 
-def test_mesit_stiffer_springs_ask_for_shorter_steps_except_of_the_default_solver():
+def test_mesit_stiffer_springs_ask_for_shorter_steps_except_of_the_implicit_solver():
     data = quick("mesit")
     found = data["survival"]
     for method in ("EXPLICIT_EULER", "IMPLICIT_MESIT"):

@@ -183,7 +183,7 @@ def test_a_ball_falls_bounces_and_rests_above_the_floor(method):
     assert unrest(world) < 0.1
 
 
-def test_bounciness_acts_on_the_whole_body_as_in_the_default_solver():
+def test_bounciness_acts_on_the_whole_body_as_in_the_implicit_solver():
     """Rebound from 0.3 m, shares of the height; the same scene with both."""
     found = {}
     for method, substeps in (("IMPLICIT", 4), ("RK4", 40)):
@@ -197,7 +197,7 @@ def test_bounciness_acts_on_the_whole_body_as_in_the_default_solver():
             turn = int(np.argmin(height[:25]))
             found[method, e] = (max(height[turn:]) - SOFT.radius) / (start - SOFT.radius)
     for e in (0.5, 1.0):
-        # the default solver has lost 3 % more or less at 4 substeps and at 8
+        # the implicit solver has lost 3 % more or less at 4 substeps and at 8
         assert found["RK4", e] == pytest.approx(found["IMPLICIT", e], abs=0.03)
     assert found["RK4", 1.0] > 0.7 > 0.25 > found["RK4", 0.5]
 
@@ -213,7 +213,7 @@ def test_a_fast_ball_does_not_pass_a_single_triangle():
     assert velocity(world)[2] > 5.0
 
 
-def test_bodies_that_start_crossed_come_apart_as_with_the_default_solver():
+def test_bodies_that_start_crossed_come_apart_as_with_the_implicit_solver():
     fastest = []
     for method, substeps in (("IMPLICIT", 10), ("EXPLICIT_EULER", 45)):
         builder = ModelBuilder()

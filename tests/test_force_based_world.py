@@ -134,7 +134,7 @@ def test_golden(method):
 
 
 @pytest.mark.rounding
-def test_golden_of_the_default_solver(monkeypatch):
+def test_golden_of_the_implicit_solver(monkeypatch):
     """The minima of its stages, within the error of the step, which is about what half of it changes.
 
     With its own settings it stops earlier, and by the order in which the mesh is coarsened the pinned ball ends 3 or
@@ -148,7 +148,7 @@ def test_golden_of_the_default_solver(monkeypatch):
 
 
 def to_the_minimum(model, time):
-    """The default solver with a hundredth of its tolerances."""
+    """The implicit solver with a hundredth of its tolerances."""
     settings = NewtonSettings(linear_tolerance=0.01, newton_tolerance=3e-5, rest_acceleration=5e-4)
     return ImplicitSolver(model, time, settings)
 
@@ -219,7 +219,7 @@ def test_the_stiffest_oscillation_is_that_of_the_dense_jacobian():
 
 def test_all_methods_are_offered_by_name():
     assert set(FORCE_BASED) < set(SOLVERS)
-    with pytest.raises(ParameterError, match=r"solver: 'EULER'; give one of IMPLICIT, XPBD, EXPLICIT_EULER"):
+    with pytest.raises(ParameterError, match=r"solver: 'EULER'; give one of AUTO, IMPLICIT, XPBD, EXPLICIT_EULER"):
         ball_world(SOFT, 1, solver="EULER")
     with pytest.raises(ParameterError, match="substep: 0 s; give a positive time"):
         SOLVERS["RK4"](ball_world(SOFT, 1).model, 0)

@@ -13,7 +13,7 @@ SOFT = Ball(0.2, 0.2, 2e3, 5e3)
 #: Sums of some hundred terms.
 ROUNDING = 1e-12
 #: Substeps per 1/60 s that each solver takes these scenes with.
-SUBSTEPS = {"IMPLICIT": 4, "XPBD": 20, "RK4": 60, "RK4_MARTIN": 60}
+SUBSTEPS = {"AUTO": 4, "IMPLICIT": 4, "XPBD": 20, "RK4": 60, "RK4_MARTIN": 60}
 
 
 def one_body(x, triangles, **options):
@@ -51,6 +51,9 @@ def bean(seed=3):
         ({"ramp_time": -1.0}, r"pressure ramp: -1\.0 s; give a time of at least 0\."),
         ({"ramp_time": np.inf}, "pressure ramp: inf s"),
         ({"stiffest_spring": 0.0}, r"stiffest spring: 0\.0 N/m; give a positive number\."),
+        ({"added_mass": -0.01}, r"added mass: -0\.01; give a share of 0 to 0\.1\."),
+        ({"added_mass": 0.2}, r"added mass: 0\.2; give a share of 0 to 0\.1\."),
+        ({"added_mass": np.nan}, "added mass: nan;"),
     ],
 )
 def test_what_there_is_not_is_refused(wrong, sentence):
@@ -58,7 +61,7 @@ def test_what_there_is_not_is_refused(wrong, sentence):
         MethodOptions(**wrong)
 
 
-@pytest.mark.parametrize("solver", ["IMPLICIT", "XPBD"])
+@pytest.mark.parametrize("solver", ["AUTO", "IMPLICIT", "XPBD"])
 def test_solvers_that_need_all_contacts_refuse_particles(solver):
     with pytest.raises(ParameterError, match=f"FEATURE_PARTICLES with the method {solver}.* Choose SURFACE, or one of"):
         ball_world(solver=solver, detection="FEATURE_PARTICLES")

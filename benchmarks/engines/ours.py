@@ -16,7 +16,7 @@ def triangles_of(squares):
 
 
 class Implicit:
-    """The default solver."""
+    """The implicit solver; of boxes alone, that of impulses."""
 
     solver = "IMPLICIT"
 

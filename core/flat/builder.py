@@ -101,7 +101,7 @@ class FlatBuilder:
         particle_radius
             Of the circles around the vertices of the cells, which keep apart so that it does not collapse at high speed
             (Kurmaly & Wu 2021, 4), as a share of a cell's edge: 0 = none, at most 0.5; 0.4 stops a vertex
-            between two others. Not with the solver IMPLICIT.
+            between two others. Not with the solvers AUTO and IMPLICIT.
         damping, friction, bounciness, thickness, pinned, velocity
             As in `add_membrane`, within the plane. Pinned vertices hold the cells' vertices on the sides of the outline
             between them and at least the nearest one each. Does not touch itself.

@@ -1,4 +1,4 @@
-"""The default solver: implicit steps of second order that lose little of a bounce and never blow up.
+"""The implicit solver: steps of second order that lose little of a bounce and never blow up.
 
 A substep h has two stages of length tau = gamma h, gamma = 1 - 1/sqrt(2) (Alexander 1977, SDIRK2, L-stable):
 

@@ -84,6 +84,6 @@ def add_energies(page, data):
 
     page.figure("energy", "Energy of the ringing, by solver and substeps per frame.", draw)
     page.text(
-        """Euler's energy wavers and stays; Heun's grows; the default solver's falls, by little at small
+        """Euler's energy wavers and stays; Heun's grows; the implicit solver's falls, by little at small
         steps. XPBD at its usual step comes to rest at another shape: its skin gives way (see the next section)."""
     )

@@ -53,7 +53,7 @@ def add_survival(page, data):
             f"""The paper's claim that the simplified method stays stable where the explicit one breaks is
             {"found" if mesit > 1.0 else "not found"} here: at k = {springs[2]:g} its longest step is {mesit:.2f} times
             the explicit one's. Kang's, which Mesit's simplifies, is {kang:.2f} times as long; with more energy than it
-            should have, Kang's goes on without diverging (in brackets). The default solver is eq. 19 with the true
+            should have, Kang's goes on without diverging (in brackets). The implicit solver is eq. 19 with the true
             Jacobian and a line search on the energy."""
         )
 
@@ -97,7 +97,7 @@ def add_less_gas(page, data):
 def add_speed(page, found):
     page.heading("Figure 6: steps per second", 3)
     page.text(
-        """k = 200, free fall, one step per frame as in the paper. A step of the default solver is 1/60 s long, a step
+        """k = 200, free fall, one step per frame as in the paper. A step of the implicit solver is 1/60 s long, a step
         of the others 1/600 s (what it costs does not depend on that). Rates are those of the fastest of some steps, as
         the machine is busy."""
     )

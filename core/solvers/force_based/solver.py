@@ -1,6 +1,6 @@
 """Solvers that integrate forces and answer contacts with impulses: the methods of the papers, one substep at a time.
 
-Same model, forces, contact record and rigid flight as the default solver; the integrator differs (`schemes`,
+Same model, forces, contact record and rigid flight as the implicit solver; the integrator differs (`schemes`,
 `simplified`), and what contacts do (`impulses`). Steps are explicit: with stiff springs or light skins they need many
 substeps, and a step that is too long ends in `Diverged`, with the length that should do (`stability`).
 """

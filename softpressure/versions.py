@@ -1,0 +1,23 @@
+"""Files of earlier versions: what they do not say, because it was the default, keeps the meaning it had."""
+
+import bpy
+
+from . import session
+
+#: Version of the defaults that a scene's settings are left at. Raise it when one changes that a simulation depends on,
+#: and let `update` write what it was. 0: the method was IMPLICIT.
+CURRENT = 1
+
+
+def stamp(scene: bpy.types.Scene) -> None:
+    """Note that a scene with bodies is of this version."""
+    if session.has_bodies(scene) and scene.softpressure.defaults_version < CURRENT:
+        scene.softpressure.defaults_version = CURRENT
+
+
+def update(scene: bpy.types.Scene) -> None:
+    """Let a scene that comes from a file be simulated as the version that saved it would."""
+    settings = scene.softpressure
+    if session.has_bodies(scene) and settings.defaults_version < 1 and not settings.is_property_set("solver"):
+        settings.solver = "IMPLICIT"
+    stamp(scene)
