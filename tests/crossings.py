@@ -47,13 +47,17 @@ def crossing_pairs(
     noise = ROUNDING * float(np.abs(x).max(initial=0.0))
     found = [np.zeros((0, 2), np.int64)]
     for group in _of_one_size(high - low):
-        # along the axis on which they are spread the most, in ascending order of their low ends
-        axis = int(np.argmax(np.ptp(low[group], axis=0)))
-        group = group[np.argsort(low[group, axis], kind="stable")]
-        widest = float((high - low)[group, axis].max())
+        # rows across the axis on which they are spread the most, each in ascending order along it
+        across, along = np.argsort(np.ptp(low[group], axis=0))[1:]
+        wide = 1.001 * max(float((high - low)[group, across].max()), 1e-3 * float(np.ptp(low[group, across])), 1e-300)
+        first = float(low[group, across].min())
+        row = ((low[group, across] - first) / wide).astype(np.int64)
+        order = np.lexsort((low[group, along], row))
+        group, row = group[order], row[order]
+        starts = np.searchsorted(row, np.arange(row[-1] + 2))
         found.append(_pierced(
             x, np.asarray(triangles), np.asarray(edges), np.asarray(triangle_body), np.asarray(edge_body), given, own,
-            low, high, edge_low, edge_high, group, low[group, axis], axis, widest, noise,
+            low[group], high[group], edge_low, edge_high, group, starts, along, across, first, wide, noise,
         ))  # fmt: skip
     pairs = np.concatenate(found)
     return pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))].astype(np.int32)
@@ -105,7 +109,8 @@ def swallowed_bodies(world: World) -> list[tuple[str, str]]:
 
 
 def assert_nothing_crosses(world: World) -> None:
-    """No edge pierces a triangle, and no body has got into another one whole."""
+    """No edge pierces a triangle, no body has got into another one whole, and all positions are finite."""
+    assert np.isfinite(world.save().positions).all(), f"frame {world.frame}: positions are not finite"
     crossings = crossings_by_bodies(world)
     assert not crossings, f"frame {world.frame}, edges of the first that pierce the second: {crossings}"
     swallowed = swallowed_bodies(world)
@@ -121,30 +126,40 @@ def _of_one_size(extent: FloatArray) -> list[NDArray[np.int64]]:
 
 @njit(cache=True)
 def _pierced(
-    x, triangles, edges, triangle_body, edge_body, given, own, low, high, edge_low, edge_high, group, starts, axis,
-    widest, noise,
+    x, triangles, edges, triangle_body, edge_body, given, own, low, high, edge_low, edge_high, group, starts, along,
+    across, first, wide, noise,
 ):  # fmt: skip
-    """Pairs of edges and triangles of a group, whose low ends along the axis are `starts`, ascending."""
+    """Pairs of edges and triangles of a group, which lies in rows of a width, the first from `first` on.
+
+    `starts`: where each row begins; `low`, `high`: boxes in this order, ascending along an axis within a row.
+    """
     found, count = np.empty((64, 2), np.int64), 0
+    rows = starts.shape[0] - 1
+    longest = 0.0
+    for t in range(group.shape[0]):
+        longest = max(longest, high[t, along] - low[t, along])
     for e in range(edges.shape[0]):
         a, b, body = edges[e, 0], edges[e, 1], edge_body[e]
-        place = np.searchsorted(starts, edge_low[e, axis] - widest)
-        while place < group.shape[0] and starts[place] <= edge_high[e, axis]:
-            t = group[place]
-            place += 1
-            if (
-                high[t, 0] < edge_low[e, 0] or low[t, 0] > edge_high[e, 0]
-                or high[t, 1] < edge_low[e, 1] or low[t, 1] > edge_high[e, 1]
-                or high[t, 2] < edge_low[e, 2] or low[t, 2] > edge_high[e, 2]
-            ):  # fmt: skip
-                continue
-            other = triangle_body[t]
-            if (given[body] and given[other]) or (body == other and not own[body]):
-                continue
-            i, j, k = triangles[t, 0], triangles[t, 1], triangles[t, 2]
-            if a in (i, j, k) or b in (i, j, k):
-                continue
-            if _pierces(x[a], x[b], x[i], x[j], x[k], noise):
+        # a box of the row before may reach into this one
+        lowest = max(np.floor((edge_low[e, across] - first) / wide) - 1.0, 0.0)
+        highest = min(np.floor((edge_high[e, across] - first) / wide), rows - 1.0)
+        for row in range(int(min(lowest, rows)), int(max(highest, -1.0)) + 1):
+            begin, end = starts[row], starts[row + 1]
+            place = begin + np.searchsorted(low[begin:end, along], edge_low[e, along] - longest)
+            while place < end and low[place, along] <= edge_high[e, along]:
+                near = (
+                    high[place, 0] >= edge_low[e, 0] and low[place, 0] <= edge_high[e, 0]
+                    and high[place, 1] >= edge_low[e, 1] and low[place, 1] <= edge_high[e, 1]
+                    and high[place, 2] >= edge_low[e, 2] and low[place, 2] <= edge_high[e, 2]
+                )  # fmt: skip
+                t = group[place]
+                place += 1
+                other = triangle_body[t]
+                if not near or (given[body] and given[other]) or (body == other and not own[body]):
+                    continue
+                i, j, k = triangles[t, 0], triangles[t, 1], triangles[t, 2]
+                if a in (i, j, k) or b in (i, j, k) or not _pierces(x, a, b, i, j, k, noise):
+                    continue
                 if count == found.shape[0]:
                     longer = np.empty((2 * count, 2), np.int64)
                     longer[:count] = found
@@ -155,19 +170,24 @@ def _pierced(
 
 
 @njit(cache=True)
-def _pierces(a, b, i, j, k, noise):
+def _pierces(x, a, b, i, j, k, noise):
     """Whether the segment ab meets the triangle ijk and does not lie in its plane."""
-    u, w = j - i, k - i
+    u, w = _side(x, i, j), _side(x, i, k)
     flat = noise * _length(u) * _length(w)
-    above, below = _sign(_volume(a - i, u, w), flat), _sign(_volume(b - i, u, w), flat)
-    if above == below:
+    if _sign(_volume(_side(x, i, a), u, w), flat) == _sign(_volume(_side(x, i, b), u, w), flat):
         return False
     # the line passes all three sides of the triangle the same way round
-    p, q, r, along = i - a, j - a, k - a, b - a
+    along, p, q, r = _side(x, a, b), _side(x, a, i), _side(x, a, j), _side(x, a, k)
     size = max(_length(p), _length(q), _length(r), _length(along))
     flat = noise * size * size
     s, t, v = _sign(_volume(along, p, q), flat), _sign(_volume(along, q, r), flat), _sign(_volume(along, r, p), flat)
     return (min(s, t, v) >= 0) != (max(s, t, v) <= 0)
+
+
+@njit(cache=True)
+def _side(x, a, b):
+    """From point a to point b."""
+    return x[b, 0] - x[a, 0], x[b, 1] - x[a, 1], x[b, 2] - x[a, 2]
 
 
 @njit(cache=True)
