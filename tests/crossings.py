@@ -41,6 +41,8 @@ def crossing_pairs(
     given = np.zeros(bodies, bool) if given is None else np.asarray(given)
     own = np.ones(bodies, bool) if own is None else np.asarray(own)
     x = np.ascontiguousarray(positions, dtype=float)
+    triangles, edges = (np.ascontiguousarray(part, np.int64) for part in (triangles, edges))
+    triangle_body, edge_body = (np.ascontiguousarray(part, np.int64) for part in (triangle_body, edge_body))
     corners, ends = x[triangles], x[edges]
     low, high = corners.min(axis=1), corners.max(axis=1)
     edge_low, edge_high = ends.min(axis=1), ends.max(axis=1)
@@ -56,8 +58,8 @@ def crossing_pairs(
         group, row = group[order], row[order]
         starts = np.searchsorted(row, np.arange(row[-1] + 2))
         found.append(_pierced(
-            x, np.asarray(triangles), np.asarray(edges), np.asarray(triangle_body), np.asarray(edge_body), given, own,
-            low[group], high[group], edge_low, edge_high, group, starts, along, across, first, wide, noise,
+            x, triangles, edges, triangle_body, edge_body, given, own, low[group], high[group], edge_low, edge_high,
+            group, starts, along, across, first, wide, noise,
         ))  # fmt: skip
     pairs = np.concatenate(found)
     return pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))].astype(np.int32)
