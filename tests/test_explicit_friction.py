@@ -78,26 +78,29 @@ def test_a_ball_rolls_down_a_slope(subdivisions: int) -> None:
     builder.add_collider("floor", *shapes.grid(20.0), friction=0.8, bounciness=1.0)
     world = world_of(builder)
     run(world, 12)
-    before = velocity(world)[0]
-    run(world, 24)
-    _, speed, spin = reference.rigid_motion(world.positions(0), world.velocities(0), masses(world))
+    before, speeds, spins = velocity(world)[0], [], []
+    for _ in range(24):
+        run(world, 1)
+        _, speed, spin = reference.rigid_motion(world.positions(0), world.velocities(0), masses(world))
+        speeds.append(speed[0])
+        spins.append(spin[1])
     radius = BASKETBALL.radius * (1.0 + BASKETBALL.strain)
-    # it hops over its facets, whose middles are 0.3 % nearer to the centre: 2 % measured with implicit steps
-    assert spin[1] * radius == pytest.approx(speed[0], rel=0.03)
-    assert speed[0] - before == pytest.approx(0.6 * GRAVITY * np.sin(np.radians(degrees)), rel=0.03)
+    # it hops over its facets, so both are as one on average only
+    assert np.mean(spins) * radius == pytest.approx(np.mean(speeds), rel=0.03)
+    assert speeds[-1] - before == pytest.approx(0.6 * GRAVITY * np.sin(np.radians(degrees)), rel=0.03)
 
 
 def test_a_stack_of_soft_and_rigid_bodies_comes_to_rest() -> None:
     """Box, ring, plate and ring, on each other, each dropped by a centimetre: 3 s after they have landed.
 
-    Rings, since a plate on a ball falls over, and a ball on a plate rolls.
+    Rings, since a plate on a ball falls over, and a ball on a plate rolls. With implicit steps 0.6 mm/s are left.
     """
     builder = ModelBuilder()
     surface = {"friction": 0.8, "bounciness": 0.3}
-    skin = {"gauge_pressure": 5e3, "stretch_modulus": 2e4, "damping": 10.0, "self_collision": True} | surface
+    skin = {"gauge_pressure": 5e3, "stretch_modulus": 2e4, "damping": 20.0, "self_collision": True} | surface
     builder.add_rigid("box", *block((0.6, 0.6, 0.2), (0.0, 0.0, 0.11)), mass=5.0, **surface)
-    builder.add_membrane("ring", *shapes.torus(0.2, 0.08, 32, 16, (0.0, 0.0, 0.31)), mass=0.5, **skin)
-    builder.add_rigid("plate", *block((0.5, 0.5, 0.1), (0.0, 0.0, 0.46)), mass=2.0, **surface)
+    builder.add_membrane("ring", *shapes.torus(0.2, 0.08, 32, 16, (0.0, 0.0, 0.31)), mass=1.0, **skin)
+    builder.add_rigid("plate", *block((0.5, 0.5, 0.1), (0.0, 0.0, 0.46)), mass=0.5, **surface)
     builder.add_membrane("small ring", *shapes.torus(0.15, 0.06, 24, 12, (0.0, 0.0, 0.59)), mass=0.3, **skin)
     builder.add_collider("floor", *shapes.grid(8.0), **surface)
     world = world_of(builder)
