@@ -1,6 +1,5 @@
 """What the tests of explicit steps share: the solver's name, scenes of the benchmarks a little moved, and measures."""
 
-import os
 from collections.abc import Callable
 
 import numpy as np
@@ -15,7 +14,7 @@ from softpressure_ext.experiments.parts import equal_parts
 
 FloatArray = NDArray[np.float64]
 #: The solver that these tests are about.
-SOLVER = os.environ.get("STAND_IN", "EXPLICIT")
+SOLVER = "EXPLICIT"
 FRAME_RATE = 24.0
 #: By how much bodies of the benchmarks are moved [m] and turned [rad], at most.
 MOVED, TURNED = 2e-3, 0.05
@@ -36,18 +35,18 @@ def jittered(positions: FloatArray, noise: np.random.Generator) -> FloatArray:
     return (positions - middle) @ turn.T + middle + noise.uniform(-MOVED, MOVED, 3)
 
 
-def bench_world(name: str, size: int, seed: int, *, threads: int = 1) -> tuple[World, bench_scenes.Scene]:
+def bench_world(name: str, size: int, seed: int) -> tuple[World, bench_scenes.Scene]:
     """A scene of the benchmarks, every body moved as the seed says, skins in contact with themselves.
 
     Seed 0 leaves it as it is.
     """
     scene, noise = bench_scenes.make(name, size), np.random.default_rng(seed)
-    return scene_world(scene, noise if seed else None, threads=threads), scene
+    return scene_world(scene, noise if seed else None), scene
 
 
 def scene_world(
     scene: bench_scenes.Scene, noise: np.random.Generator | None, *, pressure: float = bench_scenes.PRESSURE,
-    spring: float = bench_scenes.SPRING, threads: int = 1,
+    spring: float = bench_scenes.SPRING,
 ) -> World:  # fmt: skip
     """A scene in the form of the benchmarks, moved at random if there is `noise`; its gas [Pa] and springs [N/m]."""
 
@@ -70,14 +69,14 @@ def scene_world(
         corners, squares = box.mesh()
         builder.add_collider(f"collider {number}", corners + box.centre, triangles_of(squares), **surface)
     model = equal_parts(builder.build(), spring, bench_scenes.BODY_MASS / len(scene.soft[0][0]))
-    return world_of(model, frame_rate=1.0 / scene.frame_time, threads=threads)
+    return world_of(model, frame_rate=1.0 / scene.frame_time)
 
 
-def run(world: World, frames: int, given: Callable[[int], FrameInput] | None = None, *, every: int = EVERY) -> None:
+def run(world: World, frames: int, given: Callable[[int], FrameInput] | None = None) -> None:
     """Advance, with an input from `given(frame)`, frames counted from 1; nothing crosses on every third frame."""
     for frame in range(1, frames + 1):
         world.advance_frame(None if given is None else given(frame))
-        if frame % every == 0 or frame == frames:
+        if frame % EVERY == 0 or frame == frames:
             assert_nothing_crosses(world)
 
 
@@ -126,10 +125,10 @@ def energy(world: World) -> float:
     return float(total)
 
 
-def fastest(world: World, seconds: float = 1.0 / FRAME_RATE) -> float:
+def fastest(world: World) -> float:
     """How fast any point of a moving body goes in the next frame, on average over it [m/s]."""
     moving = world.model.moving_point_count
     before = world.save().positions[:moving]
     world.advance_frame()
     moved = np.linalg.norm(world.save().positions[:moving] - before, axis=1)
-    return float(moved.max() / seconds)
+    return float(moved.max() * world.frame_rate)
