@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 import shapes
+from explicit_scene import SOLVER
 from softpressure_ext.core import (
     MethodOptions,
     ModelBuilder,
@@ -66,7 +67,7 @@ def ball_on_floor() -> ModelBuilder:
     return builder
 
 
-@pytest.mark.parametrize("solver", ["IMPLICIT", "XPBD"])
+@pytest.mark.parametrize("solver", ["IMPLICIT", "XPBD", SOLVER])
 def test_another_process_and_package_loads_what_was_compiled_and_changes_no_setting_of_numba(solver: str) -> None:
     for _ in prepare.prepare(prepare.jobs_for(["SKIN"], solver)):
         pass

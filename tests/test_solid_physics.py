@@ -3,9 +3,13 @@
 import numpy as np
 import pytest
 import shapes
+from explicit_scene import SOLVER
 from softpressure_ext.core import ModelBuilder, World
 from softpressure_ext.core.solvers.xpbd.held import times_as_soft
 from solid_scene import bar, lattice_momentum, place, run, static_moves, world_of
+
+#: Those that are to do all with solids.
+SOLVERS = ["IMPLICIT", "XPBD", SOLVER]
 
 
 @pytest.mark.parametrize(("kind", "size"), [("TRUSS", 0.1), ("SOLID", 0.1), ("SOLID", 0.05)])
@@ -61,7 +65,7 @@ def test_a_beam_sags_under_its_weight():
     assert errors[1] < 0.3 * errors[0]
 
 
-@pytest.mark.parametrize(("solver", "substeps"), [("IMPLICIT", 10), ("XPBD", 400), ("XPBD", 800)])
+@pytest.mark.parametrize(("solver", "substeps"), [("IMPLICIT", 10), ("XPBD", 400), ("XPBD", 800), (SOLVER, 10)])
 def test_the_solvers_hold_a_beam_where_statics_puts_it(solver, substeps):
     """It sags by 1 % of its length, for which the linear system is good to about as much.
 
@@ -78,7 +82,7 @@ def test_the_solvers_hold_a_beam_where_statics_puts_it(solver, substeps):
     assert np.abs(np.array(found) / sag - 1.0).max() < 0.02 + softer
 
 
-@pytest.mark.parametrize("solver", ["IMPLICIT", "XPBD", "RK4"])
+@pytest.mark.parametrize("solver", [*SOLVERS, "RK4"])
 def test_free_flight_keeps_momentum(solver):
     world = world_of(
         shapes.icosphere(2, 0.5), gravity=0.0, floor=False, cell_size=0.2, modulus=2e4, mass=2.0, solver=solver,
@@ -95,7 +99,7 @@ def test_free_flight_keeps_momentum(solver):
         assert np.abs(now - was).max() < 1e-6 * np.abs(was).max()
 
 
-@pytest.mark.parametrize("solver", ["IMPLICIT", "XPBD", "HEUN"])
+@pytest.mark.parametrize("solver", [*SOLVERS, "HEUN"])
 @pytest.mark.parametrize("kind", ["SOLID", "TRUSS"])
 def test_a_cube_falls_rests_and_keeps_its_volume(solver, kind):
     """It stands under its own weight: shorter by rho g L^2 / 2 E = 2.5 %, as wide as friction lets it be."""
@@ -115,7 +119,7 @@ def test_a_cube_falls_rests_and_keeps_its_volume(solver, kind):
     assert body.volume_ratio == pytest.approx(1.0 - (1.0 - 2.0 * ratio) * 0.5 * 100.0 * 9.81 / 2e4, abs=0.008)
 
 
-@pytest.mark.parametrize("solver", ["IMPLICIT", "XPBD"])
+@pytest.mark.parametrize("solver", SOLVERS)
 def test_two_cubes_rest_on_each_other(solver):
     cubes = [shapes.box(0.5, 1, (0.0, 0.0, 0.262 + 0.53 * k)) for k in range(2)]
     world = world_of(
@@ -132,7 +136,7 @@ def test_two_cubes_rest_on_each_other(solver):
     assert 0.0 < high.min() - low.max() < 0.06
 
 
-@pytest.mark.parametrize("solver", ["IMPLICIT", "XPBD"])
+@pytest.mark.parametrize("solver", SOLVERS)
 @pytest.mark.parametrize(("kind", "thickness"), [("SOLID", 0.0), ("TRUSS", 0.3)])
 def test_what_was_pressed_flat_comes_back(solver, kind, thickness):
     """Springs do not know inside from outside: a truss that has been in a plane may come back folded, a solid not."""
@@ -153,7 +157,7 @@ def test_what_was_pressed_flat_comes_back(solver, kind, thickness):
 
 def test_a_run_does_not_depend_on_threads_and_goes_on_from_a_saved_state():
     mesh = shapes.icosphere(2, 0.5, (0.0, 0.0, 0.55))
-    for solver in ("IMPLICIT", "XPBD"):
+    for solver in SOLVERS:
         worlds = [
             world_of(mesh, cell_size=0.1, mass=5.0, modulus=2e4, solver=solver, velocity=(1.0, 0.0, -2.0))
             for _ in range(2)

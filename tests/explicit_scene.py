@@ -1,0 +1,134 @@
+"""What the tests of explicit steps share: the solver's name, scenes of the benchmarks a little moved, and measures."""
+
+from collections.abc import Callable
+
+import numpy as np
+import rigid_scenes
+import shapes
+from crossings import assert_nothing_crosses
+from numpy.typing import NDArray
+from softpressure_ext.benchmarks import scenes as bench_scenes
+from softpressure_ext.benchmarks.engines.ours import triangles_of
+from softpressure_ext.core import FrameInput, Model, ModelBuilder, World
+from softpressure_ext.experiments.parts import equal_parts
+
+FloatArray = NDArray[np.float64]
+#: The solver that these tests are about.
+SOLVER = "EXPLICIT"
+FRAME_RATE = 24.0
+#: By how much bodies of the benchmarks are moved [m] and turned [rad], at most.
+MOVED, TURNED = 2e-3, 0.05
+#: Frames between two looks for crossings.
+EVERY = 3
+
+
+def world_of(made: ModelBuilder | Model, *, frame_rate: float = FRAME_RATE, threads: int = 1) -> World:
+    """A world of what was built, or is to be."""
+    model = made if isinstance(made, Model) else made.build()
+    return World(model, frame_rate=frame_rate, threads=threads, solver=SOLVER)
+
+
+def jittered(positions: FloatArray, noise: np.random.Generator) -> FloatArray:
+    """A body a little turned about its middle and moved."""
+    turn = shapes.rotation(noise.normal(size=3), noise.uniform(-TURNED, TURNED))
+    middle = positions.mean(axis=0)
+    return (positions - middle) @ turn.T + middle + noise.uniform(-MOVED, MOVED, 3)
+
+
+def bench_world(name: str, size: int, seed: int) -> tuple[World, bench_scenes.Scene]:
+    """A scene of the benchmarks, every body moved as the seed says, skins in contact with themselves.
+
+    Seed 0 leaves it as it is.
+    """
+    scene, noise = bench_scenes.make(name, size), np.random.default_rng(seed)
+    return scene_world(scene, noise if seed else None), scene
+
+
+def scene_world(
+    scene: bench_scenes.Scene, noise: np.random.Generator | None, *, pressure: float = bench_scenes.PRESSURE,
+    spring: float = bench_scenes.SPRING,
+) -> World:  # fmt: skip
+    """A scene in the form of the benchmarks, moved at random if there is `noise`; its gas [Pa] and springs [N/m]."""
+
+    def placed(positions: FloatArray) -> FloatArray:
+        return positions if noise is None else jittered(positions, noise)
+
+    builder = ModelBuilder(gravity=(0.0, 0.0, -bench_scenes.GRAVITY), ambient_pressure=0.0)
+    surface = {"friction": scene.friction, "bounciness": 0.0}
+    for number, (positions, triangles) in enumerate(scene.soft):
+        builder.add_membrane(
+            f"body {number}", placed(positions), triangles, mass=bench_scenes.BODY_MASS, damping=5.0,
+            gauge_pressure=pressure, self_collision=True, **surface,
+        )  # fmt: skip
+    for number, box in enumerate(scene.rigid):
+        corners, squares = box.mesh()
+        builder.add_rigid(
+            f"box {number}", placed(corners + box.centre), triangles_of(squares), mass=box.mass, **surface
+        )
+    for number, box in enumerate(scene.colliders):
+        corners, squares = box.mesh()
+        builder.add_collider(f"collider {number}", corners + box.centre, triangles_of(squares), **surface)
+    model = equal_parts(builder.build(), spring, bench_scenes.BODY_MASS / len(scene.soft[0][0]))
+    return world_of(model, frame_rate=1.0 / scene.frame_time)
+
+
+def run(world: World, frames: int, given: Callable[[int], FrameInput] | None = None) -> None:
+    """Advance, with an input from `given(frame)`, frames counted from 1; nothing crosses on every third frame."""
+    for frame in range(1, frames + 1):
+        world.advance_frame(None if given is None else given(frame))
+        if frame % EVERY == 0 or frame == frames:
+            assert_nothing_crosses(world)
+
+
+# --- measures ---------------------------------------------------------------------------------------------------
+
+
+def moved_mass(world: World) -> FloatArray:
+    """Masses of all membranes' vertices [kg] in the model's order, as the solver moves them.
+
+    A solver that adds to the masses of a few vertices keeps the momenta of those masses, not of the model's.
+    """
+    return np.asarray(getattr(world._solver, "vertex_mass", world.model.vertex_mass))
+
+
+def momenta(world: World) -> tuple[FloatArray, FloatArray]:
+    """Momentum [kg m/s] and angular momentum about the origin [kg m^2/s] of all membranes and rigid bodies."""
+    state, n = world.save(), world.model.vertex_count
+    impulse = moved_mass(world)[:, None] * state.velocities[:n]
+    push, turn = impulse.sum(axis=0), np.cross(state.positions[:n], impulse).sum(axis=0)
+    return push + rigid_scenes.momentum(world), turn + rigid_scenes.angular_momentum(world)
+
+
+def motion(world: World) -> tuple[float, float]:
+    """Sizes of what may cancel in momenta: sums of |m v| [kg m/s] and |x| |m v| [kg m^2/s] of the membranes."""
+    state, n = world.save(), world.model.vertex_count
+    impulse = moved_mass(world) * np.linalg.norm(state.velocities[:n], axis=1)
+    return float(impulse.sum()), float(impulse @ np.linalg.norm(state.positions[:n], axis=1))
+
+
+def energy(world: World) -> float:
+    """Mechanical energy [J]: motion, height, springs and gas. What contacts hold is left out; nothing may bend."""
+    model, state, n = world.model, world.save(), world.model.vertex_count
+    assert not model.hinges.stiffness.any() and not len(model.tetrahedra.points)
+    x, v, mass = state.positions[:n], state.velocities[:n], moved_mass(world)
+    total = 0.5 * mass @ (v**2).sum(axis=1) - mass @ (x @ model.gravity)
+    ends = x[model.edges.points]
+    length = np.linalg.norm(ends[:, 0] - ends[:, 1], axis=1)
+    total += 0.5 * model.edges.stiffness @ (length - model.edges.rest_length) ** 2
+    for body, found in enumerate(world.diagnostics().bodies):
+        total += model.ambient_pressure * (found.volume - model.rest_volume[body])
+        total -= state.gas[body] * np.log(found.volume_ratio)
+    for body, weight in enumerate(model.rigid.mass):
+        speed, spin = world.rigid_velocity(body)
+        total += weight * (0.5 * speed @ speed - rigid_scenes.centre(world, body) @ model.gravity)
+        total += 0.5 * spin @ rigid_scenes.inertia(world, body) @ spin
+    return float(total)
+
+
+def fastest(world: World) -> float:
+    """How fast any point of a moving body goes in the next frame, on average over it [m/s]."""
+    moving = world.model.moving_point_count
+    before = world.save().positions[:moving]
+    world.advance_frame()
+    moved = np.linalg.norm(world.save().positions[:moving] - before, axis=1)
+    return float(moved.max() * world.frame_rate)

@@ -1,0 +1,93 @@
+"""Explicit steps give the same bits: run again, with another number of threads, and continued from a saved state."""
+
+import numpy as np
+import pytest
+import shapes
+from explicit_scene import world_of
+from rigid_scene import block
+from scenes import BEACH_BALL, Ball, add_ball
+from softpressure_ext.core import FrameInput, ModelBuilder, World, threads
+
+FRAMES = 16
+LIMP = Ball(0.2, 0.5, 100.0, 1e3)
+
+
+def pile(threads: int = 1, subdivisions: int = 3) -> World:
+    """A limp ball in contact with itself under a ball that hangs by pins and a box, on a floor that moves."""
+    builder = ModelBuilder()
+    add_ball(
+        builder, LIMP, subdivisions, (0.0, 0.0, 0.21), name="limp", self_collision=True, bend_modulus=1e-4, damping=5.0
+    )
+    add_ball(
+        builder, BEACH_BALL, subdivisions, (0.05, 0.0, 0.7), pinned=[0, 1, 2], bend_modulus=0.01, damping=5.0,
+        bounciness=0.8,
+    )  # fmt: skip
+    turn = shapes.rotation((1.0, 2.0, 0.0), 0.4)
+    builder.add_rigid("box", *block((0.2, 0.2, 0.2), (0.3, 0.05, 0.45), turn), mass=1.0, bounciness=0.3)
+    builder.add_collider("floor", *shapes.grid(3.0, 4))
+    return world_of(builder, threads=threads)
+
+
+def frames_of(world: World, count: int, first: int = 0) -> list[tuple[np.ndarray, ...]]:
+    """All that moves on each frame, while the pins sink, the floor slides and the pressure rises."""
+    rest, found = world.model.rest_positions, []
+    pinned = rest[: world.model.vertex_count][world.model.pinned]
+    floor = rest[world.model.moving_point_count :]
+    for frame in range(first + 1, first + count + 1):
+        given = FrameInput(
+            pinned_positions={1: pinned - [0.0, 0.0, 0.01 * frame]},
+            collider_positions={0: floor + [0.005 * frame, 0.0, 0.0]},
+            gauge_pressure={1: BEACH_BALL.gauge_pressure + 100.0 * frame},
+        )
+        world.advance_frame(given)
+        state = world.save()
+        found.append((state.positions, state.velocities, state.rigid.pose, state.rigid.angular_momentum))
+    return found
+
+
+def assert_same(found: list[tuple[np.ndarray, ...]], expected: list[tuple[np.ndarray, ...]]) -> None:
+    """The same to the last bit."""
+    for frame, (now, then) in enumerate(zip(found, expected, strict=True)):
+        for a, b in zip(now, then, strict=True):
+            np.testing.assert_array_equal(a, b, err_msg=f"frame {frame}")
+
+
+@pytest.fixture(scope="module")
+def expected() -> list[tuple[np.ndarray, ...]]:
+    """The pile without interruption, on one thread."""
+    world = pile()
+    found = frames_of(world, FRAMES)
+    assert world.diagnostics().contact_count > 0
+    return found
+
+
+def test_a_run_that_is_repeated_gives_the_same_bits(expected: list) -> None:
+    world = pile()
+    assert_same(frames_of(world, FRAMES), expected)
+    world.reset()
+    assert world.frame == 0
+    assert_same(frames_of(world, FRAMES), expected)
+
+
+def test_one_thread_and_two_give_the_same_bits(expected: list, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(threads, "ALL_FROM", 0)  # also where two threads would not pay
+    assert_same(frames_of(pile(threads=2), FRAMES), expected)
+
+
+@pytest.mark.slow
+def test_one_thread_and_two_give_the_same_bits_in_a_fine_mesh(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(threads, "ALL_FROM", 0)
+    assert_same(frames_of(pile(2, 4), FRAMES // 2), frames_of(pile(1, 4), FRAMES // 2))
+
+
+@pytest.mark.parametrize("cut", [1, 6, 11])
+def test_a_run_continued_from_a_saved_state_gives_the_same_bits(expected: list, cut: int) -> None:
+    """In the fall, in impacts and while it lies: what a state holds is all that the future depends on."""
+    begun, fresh = pile(), pile()
+    assert_same(frames_of(begun, cut), expected[:cut])
+    state = begun.save()
+    frames_of(begun, 1, cut)  # going on must not change what was saved
+    for world in (fresh, begun):  # a world that has seen nothing, and one that has been elsewhere
+        world.load(state)
+        assert world.frame == cut
+        assert_same(frames_of(world, FRAMES - cut, cut), expected[cut:])

@@ -1,0 +1,112 @@
+"""Coulomb friction under explicit steps: slopes, rolling, and a stack that comes to rest."""
+
+import numpy as np
+import pytest
+import reference
+import rigid_scenes
+import shapes
+from explicit_scene import FRAME_RATE, fastest, run, world_of
+from rigid_scene import block
+from scenes import BASKETBALL, GRAVITY, add_ball, centre, masses, velocity
+from softpressure_ext.core import ModelBuilder, World
+
+
+def tilted(degrees: float) -> ModelBuilder:
+    """A builder whose gravity is tilted, instead of the floor, so that what slides goes along x."""
+    tilt = np.radians(degrees)
+    return ModelBuilder(gravity=(GRAVITY * np.sin(tilt), 0.0, -GRAVITY * np.cos(tilt)))
+
+
+def on_slope(kind: str, degrees: float, friction: float) -> World:
+    """A rigid box, or an inflated ring, which cannot roll, on a floor."""
+    builder = tilted(degrees)
+    if kind == "box":
+        builder.add_rigid("box", *block((0.2, 0.2, 0.1), (0.0, 0.0, 0.0515)), friction=friction)
+    else:
+        builder.add_membrane(
+            "ring", *shapes.torus(0.2, 0.08, 24, 12, (0.0, 0.0, 0.0795)), mass=0.5, gauge_pressure=1e4,
+            stretch_modulus=2e4, friction=friction, damping=10.0, bounciness=0.5, thickness=2e-3,
+        )  # fmt: skip
+    builder.add_collider("floor", *shapes.grid(20.0, 2), friction=friction, bounciness=0.5)
+    return world_of(builder)
+
+
+def along(world: World) -> tuple[float, float]:
+    """Place [m] and speed [m/s] along the slope of the only body."""
+    if world.model.rigid_count:
+        return rigid_scenes.centre(world)[0], rigid_scenes.velocity(world)[0]
+    return centre(world)[0], velocity(world)[0]
+
+
+@pytest.mark.parametrize("kind", ["box", "ring"])
+@pytest.mark.parametrize("friction", [0.2, 0.5, 1.0])
+def test_a_body_stays_below_the_angle_of_friction_and_slides_above(kind: str, friction: float) -> None:
+    """One degree to either side; a ring swells, hops and settles first."""
+    angle = np.degrees(np.arctan(friction))
+    below, above = (on_slope(kind, angle + more, friction) for more in (-1.0, 1.0))
+    for world in (below, above):
+        run(world, 48)
+    place, speed = along(below)[0], along(above)[1]
+    for world in (below, above):
+        run(world, 12)
+    tilt = np.radians(angle + 1.0)
+    gained = GRAVITY * (np.sin(tilt) - friction * np.cos(tilt))
+    # a small difference of two large forces: 10 % of it are 0.1 degrees
+    assert along(above)[1] - speed == pytest.approx(0.5 * gained, rel=0.1)
+    assert abs(along(below)[0] - place) < 1e-4
+    assert abs(along(below)[1]) < 1e-3
+
+
+@pytest.mark.parametrize("kind", ["box", "ring"])
+def test_without_friction_a_body_slides_as_it_falls(kind: str) -> None:
+    world = on_slope(kind, 5.0, 0.0)
+    run(world, 24)
+    # momentum counts every force, however small; what is left is how the ring swells
+    assert along(world)[1] == pytest.approx(GRAVITY * np.sin(np.radians(5.0)), rel=0.002)
+
+
+@pytest.mark.parametrize("subdivisions", [3, pytest.param(4, marks=pytest.mark.slow)])
+def test_a_ball_rolls_down_a_slope(subdivisions: int) -> None:
+    """A thin sphere rolls with 3/5 g sin a, its surface as fast as its centre.
+
+    Bounciness below 1 would resist the rolling: it takes from the force where the skin leaves the floor.
+    """
+    degrees = 10.0
+    builder = tilted(degrees)
+    start = (0.0, 0.0, BASKETBALL.radius + 0.001)
+    add_ball(builder, BASKETBALL, subdivisions, start, friction=0.8, bounciness=1.0, damping=5.0)
+    builder.add_collider("floor", *shapes.grid(20.0), friction=0.8, bounciness=1.0)
+    world = world_of(builder)
+    run(world, 12)
+    before, speeds, spins = velocity(world)[0], [], []
+    for _ in range(24):
+        run(world, 1)
+        _, speed, spin = reference.rigid_motion(world.positions(0), world.velocities(0), masses(world))
+        speeds.append(speed[0])
+        spins.append(spin[1])
+    radius = BASKETBALL.radius * (1.0 + BASKETBALL.strain)
+    # it hops over its facets, so both are as one on average only
+    assert np.mean(spins) * radius == pytest.approx(np.mean(speeds), rel=0.03)
+    assert speeds[-1] - before == pytest.approx(0.6 * GRAVITY * np.sin(np.radians(degrees)), rel=0.03)
+
+
+def test_a_stack_of_soft_and_rigid_bodies_comes_to_rest() -> None:
+    """Box, ring, plate and ring, on each other, each dropped by a centimetre: 3 s after they have landed.
+
+    Rings, since a plate on a ball falls over, and a ball on a plate rolls. With implicit steps 0.6 mm/s are left.
+    """
+    builder = ModelBuilder()
+    surface = {"friction": 0.8, "bounciness": 0.3}
+    skin = {"gauge_pressure": 5e3, "stretch_modulus": 2e4, "damping": 20.0, "self_collision": True} | surface
+    builder.add_rigid("box", *block((0.6, 0.6, 0.2), (0.0, 0.0, 0.11)), mass=5.0, **surface)
+    builder.add_membrane("ring", *shapes.torus(0.2, 0.08, 32, 16, (0.0, 0.0, 0.31)), mass=1.0, **skin)
+    builder.add_rigid("plate", *block((0.5, 0.5, 0.1), (0.0, 0.0, 0.46)), mass=0.5, **surface)
+    builder.add_membrane("small ring", *shapes.torus(0.15, 0.06, 24, 12, (0.0, 0.0, 0.59)), mass=0.3, **skin)
+    builder.add_collider("floor", *shapes.grid(8.0), **surface)
+    world = world_of(builder)
+    run(world, round(3.2 * FRAME_RATE))  # 0.2 s to fall by four centimetres and land
+    assert fastest(world) < 5e-3  # m/s
+    heights = [world.rigid_positions(0), world.positions(0), world.rigid_positions(1), world.positions(1)]
+    for low, high in zip(heights[:-1], heights[1:], strict=True):  # each still on the one below
+        assert low[:, 2].max() < high[:, 2].min() + 1e-3
+        assert np.abs(high.mean(axis=0)[:2]).max() < 0.02
