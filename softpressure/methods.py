@@ -2,7 +2,7 @@
 
 #: Methods of the core (`core.solvers.choice.SOLVERS`), named here because loading the core takes most of a second.
 #: The numbers are what files hold.
-_METHODS = (
+METHODS = (
     (
         "AUTO",
         "Automatic",
@@ -72,9 +72,6 @@ _METHODS = (
     ),
 )
 
-#: Not offered yet: see `core.solvers.choice.PENDING`.
-PENDING = ("EXPLICIT",)
-METHODS = tuple(method for method in _METHODS if method[0] not in PENDING)
 #: Those of the papers, which integrate forces and bound no moves.
 FORCE_BASED = tuple(method[0] for method in METHODS if method[0] not in ("AUTO", "EXPLICIT", "IMPLICIT", "XPBD"))
 #: Those that choose the length of their steps by themselves, and may add mass for that.

@@ -139,13 +139,6 @@ def test_the_explicit_solver_is_made_with_its_step_and_the_options(monkeypatch: 
     assert choice.solver_maker("EXPLICIT", options)(model, 1e-4) == (model, 1e-4, options)
 
 
-@pytest.mark.skipif(not choice.PENDING, reason="all solvers are there")
-def test_a_solver_that_does_not_exist_yet_is_refused_and_not_prepared() -> None:
-    with pytest.raises(ParameterError, match=r"solver: 'EXPLICIT'; give one of AUTO, IMPLICIT, XPBD"):
-        World(ball(), solver="EXPLICIT")
-    assert not set(choice.PENDING) & {job.solver for job in prepare.all_jobs()}
-
-
 def test_what_choosing_calls_is_prepared_with_whatever_can_be_chosen(monkeypatch: pytest.MonkeyPatch) -> None:
     assert prepare.jobs_for({"SKIN"}) == prepare.jobs_for({"SKIN"}, "AUTO") == (prepare.Job("SKIN", automatic.LIKELY),)
     models = []

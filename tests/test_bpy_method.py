@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from bpy_scene import FallingWorld, add_mesh, empty_file, falling, frame, play, shown, this_session  # noqa: F401
 from softpressure_ext.core import MethodOptions, options
-from softpressure_ext.core.solvers.choice import FORCE_BASED, PENDING, SOLVERS
+from softpressure_ext.core.solvers.choice import FORCE_BASED, SOLVERS
 from softpressure_ext.softpressure import methods, status
 from softpressure_ext.softpressure.methods import DETECTIONS, METHODS, SPREADS, VOLUMES
 
@@ -21,7 +21,7 @@ def add_sphere(height: float = 0.8) -> Any:
 @pytest.mark.smoke
 def test_every_method_of_the_core_is_offered_and_names_its_paper() -> None:
     assert [name for name, _, _, _ in METHODS] == ["AUTO", *SOLVERS]
-    assert methods.FORCE_BASED == FORCE_BASED and methods.PENDING == PENDING
+    assert methods.FORCE_BASED == FORCE_BASED
     assert bpy.context.scene.softpressure.solver == METHODS[0][0] == "AUTO"
     for name, _, description, _ in METHODS:
         assert not description.endswith(".")
@@ -32,7 +32,7 @@ def test_every_method_of_the_core_is_offered_and_names_its_paper() -> None:
 def test_methods_keep_the_numbers_that_files_hold() -> None:
     names = ("IMPLICIT", "XPBD", *FORCE_BASED, "AUTO", "EXPLICIT")
     offered = {number: name for name, _, _, number in METHODS}
-    assert offered == {number: name for number, name in enumerate(names) if name not in PENDING}
+    assert offered == {number: name for number, name in enumerate(names)}
 
 
 def test_the_method_reaches_the_world_and_dates_the_cache(falling: Any) -> None:  # noqa: F811

@@ -82,10 +82,9 @@ def _implicit(model: Model, substep_time: float, options: MethodOptions = DEFAUL
 
 
 def _explicit(model: Model, substep_time: float, options: MethodOptions = DEFAULTS) -> Solver:
-    from .explicit.solver import ExplicitSolver  # type: ignore[import-not-found]
+    from .explicit.solver import ExplicitSolver
 
-    solver: Solver = ExplicitSolver(model, substep_time, options)
-    return solver
+    return ExplicitSolver(model, substep_time, options)
 
 
 def _xpbd(model: Model, substep_time: float, options: MethodOptions = DEFAULTS) -> Solver:
@@ -105,12 +104,9 @@ def _force_based(method: str) -> NamedSolver:
 
 #: The methods of the papers: integrators of forces.
 FORCE_BASED = ("EXPLICIT_EULER", "HEUN", "RK4_MARTIN", "RK4", "IMPLICIT_KANG", "IMPLICIT_MESIT")
-#: Solvers whose module does not exist yet: neither offered nor prepared. Empty it, and `methods.PENDING` beside it.
-PENDING = ("EXPLICIT",)
 #: By name.
 SOLVERS: dict[str, NamedSolver] = {"EXPLICIT": _explicit, "IMPLICIT": _implicit, "XPBD": _xpbd}
 SOLVERS |= {name: _force_based(name) for name in FORCE_BASED}
-SOLVERS = {name: make for name, make in SOLVERS.items() if name not in PENDING}
 
 
 def check_method(name: str, options: MethodOptions = DEFAULTS) -> None:

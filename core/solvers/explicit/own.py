@@ -37,8 +37,8 @@ def corners_of(x, triangle, t, k):
 def least_margin(first, last, triangle, x, flight, half, moved, far):
     """How far [m] corners of the triangles first .. last - 1 may stray before one can face towards the origin of x.
 
-    `half`: half of the epoch [s]; `moved`: the longest way of a point in it [m]; `far`: the longest distance of a corner
-    from the origin, at any time [m].
+    `half`: half of the epoch [s]; `moved`: the longest way of a point in it [m]; `far`: the longest distance of a
+    corner from the origin, at any time [m].
     """
     least = spread(FAR)
     for q in range(first, last, 4):

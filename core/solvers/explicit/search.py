@@ -1,5 +1,5 @@
-"""Which primitives may come near each other within an epoch: boxes around straight flight, of bodies, groups of patches,
-patches, primitives.
+"""Which primitives may come near each other within an epoch: boxes around straight flight, of bodies, groups of
+patches, patches, primitives.
 
 A point's flight is mostly its own velocity, in part the mean of its patch: vibrations are not foreseen as flight. Boxes
 are taken relative to the mean velocity of their body, and swept by the relative velocity of a pair of bodies, so that
@@ -184,7 +184,7 @@ def against_triangles(
                 if bits >> k & 1:
                     t = 3 * column[4 * four + k]
                     i0, i1, i2 = triangle[t], triangle[t + 1], triangle[t + 2]
-                    if p == i0 or p == i1 or p == i2:
+                    if p == i0 or p == i1 or p == i2:  # noqa: SIM109
                         continue
                     if bodies.any_glued and is_glued(bodies, a, b, p, i0, i1, i2, 1):
                         continue
@@ -222,7 +222,7 @@ def against_edges(P, Q, a, b, reach, sweep_low, sweep_high, bodies, boxes, out, 
                 if bits >> k & 1:
                     other = column[4 * four + k]
                     i2, i3 = edge[2 * other], edge[2 * other + 1]
-                    if (P == Q and other <= e) or i0 == i2 or i0 == i3 or i1 == i2 or i1 == i3:
+                    if (P == Q and other <= e) or i0 == i2 or i0 == i3 or i1 == i2 or i1 == i3:  # noqa: SIM109
                         continue
                     if bodies.any_glued and is_glued(bodies, a, b, i0, i1, i2, i3, 2):
                         continue

@@ -1,8 +1,8 @@
 """How long a step may be: masses that bear it, and the highest frequency of what is left.
 
 Steps of h are stable for h omega < 2 (leapfrog). A vertex's stiffness, the largest eigenvalue of its own 3 x 3 block,
-bounds omega^2 by 2 (springs) or 4 (what joins four vertices) times itself over the mass. Crash codes raise the masses of
-the few vertices that ask for the shortest steps until a share of the body's mass is added (selective mass scaling;
+bounds omega^2 by 2 (springs) or 4 (what joins four vertices) times itself over the mass. Crash codes raise the masses
+of the few vertices that ask for the shortest steps until a share of the body's mass is added (selective mass scaling;
 Olovsson, Simonsson, Unosson 2005): statics stay exact. The body keeps its mass: the others give it.
 """
 

@@ -97,7 +97,10 @@ def kick(scene, velocity, h, gx, gy, gz):
 
 @kernel
 def drift(scene, x, y, velocity, h, time):
-    """y = x + h v, where rigid bodies are going to be; whether a patch strays too far from its flight of so long [s]."""
+    """y = x + h v, and where rigid bodies are going to be; whether a patch strays too far from its flight.
+
+    `time`: how long the flight is old at the end of the step [s].
+    """
     points, bodies, boxes, rigid, run = scene.points, scene.bodies, scene.boxes, scene.rigid, scene.run
     patches = boxes.patches
     far = False
@@ -230,7 +233,7 @@ def note_carried(contacts, count, points, bodies, run, is_first):
 @kernel
 def settle_step(scene, x, y, velocity, h):
     """Drift, and search, verify and mend until the step can be taken; False if there is no room for a search."""
-    points, bodies, boxes, rigid, run = scene.points, scene.bodies, scene.boxes, scene.rigid, scene.run
+    points, bodies, rigid, run = scene.points, scene.bodies, scene.rigid, scene.run
     state, count = run.state, run.count
     for attempt in range(MOST_ATTEMPTS):
         if drift(scene, x, y, velocity, h, (state[AGE] + 1) * h):

@@ -1,7 +1,7 @@
 """The guarantee: at the end of a step the frozen planes of all contacts separate what they separated before.
 
-A normal n separates two convex primitives where sep = min over A of n . x - max over B of n . x > 0. Where that holds at
-both ends of a step, and points move straight in between, they never touch. A step that would end nearer than a tenth of
+A normal n separates two convex primitives where sep = min over A of n . x - max over B of n . x > 0. Where that holds
+at both ends of a step, and points move straight in between, they never touch. A step that would end nearer than a tenth of
 what the pair keeps, or than it began, is mended: by inelastic impulses, contact after contact; if these do not settle,
 points whose contacts fail move as one (`move_as_one`), which leaves the distances between them as they are.
 """
