@@ -110,6 +110,8 @@ class State:
     velocity_change: FloatArray
     # nRT of each membrane once the pressure has risen to what is asked for [J], shape (membrane_count,)
     final_gas: FloatArray
+    # what contacts push each membrane with, averaged, over its mass [m/s^2], shape (membrane_count, 3)
+    load: FloatArray
     particles: IntArray  # features on which the particles of the pairs of skins rest; empty before their first step
     joined: int = 1  # substeps that the next step may take as one
     frame: int = 0  # whole frames since the start
@@ -137,6 +139,7 @@ class State:
             still_time=np.zeros(model.rigid_count),
             velocity_change=np.zeros(model.vertex_count),
             final_gas=gas_amount(model, model.gauge_pressure),
+            load=np.zeros((model.membrane_count, 3)),
             particles=np.zeros(0, dtype=np.int32),
         )
 
@@ -156,6 +159,7 @@ class State:
             still_time=self.still_time.copy(),
             velocity_change=self.velocity_change.copy(),
             final_gas=self.final_gas.copy(),
+            load=self.load.copy(),
             particles=self.particles.copy(),
             joined=self.joined,
             frame=self.frame,

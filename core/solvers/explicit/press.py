@@ -148,12 +148,38 @@ def relative_velocity(velocity, contacts, c):
     return lane(sum_spread(vx * w), 0), lane(sum_spread(vy * w), 0), lane(sum_spread(vz * w), 0)
 
 
+@inline_kernel
+def note(contacts, c, x, points, bodies, losses, size, jx, jy, jz):
+    """Note the impulse of contact c, `size` along its normal, for the losses of its pair of bodies."""
+    a, b = points.body[contacts.points[4 * c] >> 2], points.body[contacts.points[4 * c + 3] >> 2]
+    if a == b:
+        return
+    push = losses.push
+    push[a, 0], push[a, 1], push[a, 2] = push[a, 0] + jx, push[a, 1] + jy, push[a, 2] + jz
+    push[b, 0], push[b, 1], push[b, 2] = push[b, 0] - jx, push[b, 1] - jy, push[b, 2] - jz
+    count = bodies.kind.shape[0]
+    pair, signed = (a * count + b, size) if a < b else (b * count + a, -size)
+    pairs = losses.pairs
+    if not pairs.counts[pair]:
+        return
+    pairs.load[pair] += size
+    for axis in range(3):
+        pairs.impulse[pair, axis] += signed * contacts.normal[4 * c + axis]
+        middle = 0.0  # halfway between the two sides
+        for k in range(4):
+            middle += 0.5 * abs(contacts.weight[4 * c + k]) * x[contacts.points[4 * c + k] + axis]
+        pairs.point[pair, axis] += size * middle
+    for k in range(4):
+        i = contacts.points[4 * c + k] >> 2
+        if i < losses.mass.shape[0]:
+            losses.untouched[i] = 0.0
+
+
 @kernel
-def press(contacts, count, x, velocity, points, bodies, rigid, h, push_of):
+def press(contacts, count, x, velocity, points, bodies, rigid, h, losses):
     """Impulses of the contacts on velocities; returns how many press.
 
-    Rigid points' rows of `velocity` must be 0. `push_of`: sum of impulses along the normals on each body, shape
-    (body_count, 3), is added to [N s].
+    Rigid points' rows of `velocity` must be 0. What pairs of bodies do to each other is noted in `losses`.
     """
     pressing = 0
     for c in range(count):
@@ -189,13 +215,7 @@ def press(contacts, count, x, velocity, points, bodies, rigid, h, push_of):
         push(velocity, contacts, c, jx, jy, jz)
         if contacts.carried[c]:
             push_carried(rigid, x, points, bodies, contacts, c, jx, jy, jz)
-        a, b = points.body[contacts.points[4 * c] >> 2], points.body[contacts.points[4 * c + 3] >> 2]
-        push_of[a, 0] += jx
-        push_of[a, 1] += jy
-        push_of[a, 2] += jz
-        push_of[b, 0] -= jx
-        push_of[b, 1] -= jy
-        push_of[b, 2] -= jz
+        note(contacts, c, x, points, bodies, losses, size, jx, jy, jz)
     return pressing
 
 

@@ -13,12 +13,13 @@ from ...errors import ParameterError
 from ...model import FloatArray, Model
 from ...options import DEFAULTS, MethodOptions
 from ...rigid.motion import place_points
-from ...state import State
+from ...state import PairSpeeds, State
 from ..counts import Counts
 from ..given import Motion
 from .arrays import bodies_of, boxes_of, candidates_of, contacts_of, points_of, rigid_of
 from .carried import start_bodies
 from .layout import lay_out
+from .losses import LEAST_STEPS, LOSS_TIME, losses_of
 from .press import damping_ratio
 from .skins import inner_forces, skins_of, start_lengths
 from .stability import DASHPOT_RATIO, largest_square, scaled_masses, stable_step, vertex_stiffness
@@ -51,6 +52,7 @@ class ExplicitSolver:
         inverse[: model.vertex_count] = np.where(model.pinned, 0.0, 1.0 / masses)
         bodies = bodies_of(model, self._numbering, _damping_ratios(model))
         self._x, self._y, self._v = np.zeros((3, 4 * count))
+        self._rows = tuple(array.reshape(-1, 4) for array in (self._x, self._y, self._v))
         edges = model.surfaces.edges
         length = np.linalg.norm(model.rest_positions[edges[:, 1]] - model.rest_positions[edges[:, 0]], axis=1)
         mean_edge = np.bincount(model.surfaces.edge_body, length, model.body_count) / np.maximum(
@@ -65,7 +67,6 @@ class ExplicitSolver:
             head=np.zeros(count, np.int64),
             following=np.zeros(START_ROOM, np.int64),
             carried=np.zeros(count, np.int64),
-            push_of=np.zeros((model.body_count, 3)),
             scale=np.stack([np.maximum(2.0 * model.thickness, bodies.own_thickness), mean_edge], axis=1),
             gas_step=np.zeros(model.membrane_count),
             moving=np.zeros(0, np.int64),
@@ -73,6 +74,7 @@ class ExplicitSolver:
             pinned=self._numbering.place[self._pinned].astype(np.int64),
             pinned_velocity=np.zeros((len(self._pinned), 3)),
         )
+        order = self._numbering.point[: model.vertex_count]
         self._scene = Scene(
             skins=skins_of(model, self._numbering),
             bodies=bodies,
@@ -83,11 +85,14 @@ class ExplicitSolver:
             corners=contacts_of(START_ROOM),
             sides=contacts_of(START_ROOM),
             rigid=rigid_of(model, self._numbering),
+            losses=losses_of(model, masses[order], model.pinned[order]),
             run=run,
             force=np.zeros(4 * count),
         )
         self._masses = masses
-        self._step = stable_step(self._largest_square())
+        square = self._largest_square()
+        self._frequency = max(math.sqrt(max(square, 0.0)), 1e-300)  # of the stiffest oscillation [1/s]
+        self._step = stable_step(square)
 
     @property
     def contact_count(self) -> int:
@@ -126,14 +131,15 @@ class ExplicitSolver:
         scene.skins.gas.amount[:] = before.gas
         scene.run.gas_step[:] = (gas - before.gas) / steps
         start_lengths(self._x, self._v, h, scene.skins.springs)
-        frequency = 2.0 / (self._step / 0.85)
         state = scene.run.state
         state[STEP] = state[RESUMES] = 0
         searches = int(state[SEARCHES])
-        gx, gy, gz = model.gravity
         while True:
             state[LACKS_ROOM] = 0
-            advance(self._scene, self._x, self._y, self._v, steps, h, 2.0 * DASHPOT_RATIO / (frequency * h), gx, gy, gz)
+            advance(
+                self._scene, self._x, self._y, self._v, *self._rows, steps, h, 2.0 * DASHPOT_RATIO / (self._frequency * h),
+                model.gravity, max(LEAST_STEPS, round(LOSS_TIME / h)),
+            )  # fmt: skip
             if not state[LACKS_ROOM]:
                 break
             self._make_room()
@@ -180,6 +186,11 @@ class ExplicitSolver:
             state.rigid.angular_momentum,
         )
         start_bodies(rigid)
+        losses, known = scene.losses, state.approach
+        losses.load[:] = state.load
+        losses.pairs.approach[:] = 0.0
+        count = model.body_count
+        losses.pairs.approach[known.key // count * count + known.key % count] = known.speed
         self._scene = scene._replace(run=run._replace(moving=moving.astype(np.int64)))
 
     def _write(self, state: State, x: FloatArray, gas: FloatArray, motion: Motion, share: float) -> None:
@@ -204,6 +215,10 @@ class ExplicitSolver:
             state.positions[motion.points] = motion.positions(share)
             state.velocities[motion.points] = motion.velocities
         state.gas[:] = gas
+        losses = scene.losses
+        state.load[:] = losses.load
+        key = np.flatnonzero(losses.pairs.approach)
+        state.approach = PairSpeeds(key.astype(np.int64), losses.pairs.approach[key])
 
     def _make_room(self) -> None:
         """Twice as much for candidates and contacts."""

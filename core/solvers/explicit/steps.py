@@ -20,6 +20,7 @@ from .arrays import GIVEN, RIGID, SOFT, Bodies, Boxes, Candidates, Contacts, Poi
 from .carried import accept as accept_bodies
 from .carried import begin_flight, copy_pose, fall, place_all, place_point, straying, try_move
 from .closest import near_edges, near_triangles
+from .losses import Losses, apply_losses
 from .press import prepare, press
 from .search import find_candidates
 from .skins import Skins, inner_forces
@@ -55,7 +56,6 @@ class Run(NamedTuple):
     head: IntArray  # int64, scratch, shape (point_count,)
     following: IntArray  # int64, scratch, shape (contact capacity,)
     carried: IntArray  # int64: points of rigid and moving given bodies that are part of a contact
-    push_of: FloatArray  # sum of impulses of contacts on each body [N s], shape (body_count, 3)
     scale: FloatArray  # distance that each body keeps, its mean edge [m], shape (body_count, 2)
     gas_step: FloatArray  # change of nRT in a step [J], shape (membrane_count,)
     moving: IntArray  # int64: given bodies that move
@@ -76,6 +76,7 @@ class Scene(NamedTuple):
     corners: Contacts
     sides: Contacts
     rigid: Rigid
+    losses: Losses
     run: Run
     force: FloatArray  # [N], flat
 
@@ -293,23 +294,24 @@ def press_all(scene, x, velocity, h):
     """Impulses of all contacts."""
     run = scene.run
     run.state[PRESSING] = press(
-        scene.corners, run.count[2], x, velocity, scene.points, scene.bodies, scene.rigid, h, run.push_of
+        scene.corners, run.count[2], x, velocity, scene.points, scene.bodies, scene.rigid, h, scene.losses
     )
     run.state[PRESSING] += press(
-        scene.sides, run.count[3], x, velocity, scene.points, scene.bodies, scene.rigid, h, run.push_of
+        scene.sides, run.count[3], x, velocity, scene.points, scene.bodies, scene.rigid, h, scene.losses
     )
 
 
 @kernel
-def advance(scene, x, y, velocity, steps, h, damping, gx, gy, gz):
+def advance(scene, x, y, velocity, x_rows, y_rows, velocity_rows, steps, h, damping, gravity, loss_steps):
     """Go on until `state[STEP]` reaches `steps`; stops before that where a search lacks room (`state[LACKS_ROOM]`).
 
-    Called again with more room, it goes on where it stopped. `damping`: c of the dashpots. After an odd number of steps
-    the positions are those in y.
+    Called again with more room, it goes on where it stopped. `damping`: c of the dashpots; `loss_steps`: steps between
+    losses. After an odd number of steps the positions are those in y. Rows are the same arrays, shape (point_count, 4).
     """
     run, gas = scene.run, scene.skins.gas
     state = run.state
     here, there = (x, y) if state[STEP] % 2 == 0 else (y, x)
+    gx, gy, gz = gravity[0], gravity[1], gravity[2]
     while state[STEP] < steps:
         if state[RESUMES] == 0:
             for body in range(gas.amount.shape[0]):
@@ -335,3 +337,7 @@ def advance(scene, x, y, velocity, steps, h, damping, gx, gy, gz):
         here, there = there, here
         state[STEP] += 1
         state[AGE] += 1
+        if state[STEP] % loss_steps == 0 or state[STEP] == steps:
+            late = (state[STEP] - 1) % loss_steps + 1
+            rows = x_rows if state[STEP] % 2 == 0 else y_rows
+            apply_losses(rows, velocity_rows, scene.losses, scene.rigid, scene.bodies.point_start, gravity, h * late)
