@@ -95,6 +95,11 @@ class ExplicitSolver:
         self._step = stable_step(square)
 
     @property
+    def vertex_mass(self) -> FloatArray:
+        """Masses that the steps are made with [kg], in the model's order: see `stability.scaled_masses`."""
+        return self._masses
+
+    @property
     def contact_count(self) -> int:
         """Contacts that exert a force at the end of the last step."""
         return int(self._scene.run.state[PRESSING])
