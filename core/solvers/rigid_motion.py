@@ -69,7 +69,7 @@ def rigid_motions(x, v, mass, body_point_start, motion):
             xz -= w * rx * rz
             yz -= w * ry * rz
         # a body squashed to a line has no inertia about it: a little is added
-        extra = 1e-9 * (xx + yy + zz)
+        extra = 1e-13 * (xx + yy + zz)
         xx, yy, zz = xx + extra, yy + extra, zz + extra
         ixx, iyy, izz = yy * zz - yz * yz, xx * zz - xz * xz, xx * yy - xy * xy
         ixy, ixz, iyz = xz * yz - xy * zz, xy * yz - xz * yy, xy * xz - yz * xx

@@ -137,11 +137,11 @@ def accept(rigid):
 
 
 @inline_kernel
-def touched(x, contacts, c, side):
-    """The point of a side of contact c where it acts [m]."""
+def touched(x, contacts, c):
+    """The point where contact c acts, on both sides [m]: that of side A, so that no impulse turns the two together."""
     px = py = pz = 0.0
     for k in range(4):
-        w = contacts.weight[4 * c + k] if side == 0 else -contacts.weight[4 * c + k]
+        w = contacts.weight[4 * c + k]
         if w > 0.0:
             i = contacts.points[4 * c + k]
             px, py, pz = px + w * x[i], py + w * x[i + 1], pz + w * x[i + 2]
@@ -164,7 +164,7 @@ def carried_velocity(rigid, x, points, bodies, contacts, c):
         if b >= 0:
             q = b - rigid.first_body[0]
             sign = 1.0 - 2.0 * side
-            px, py, pz = touched(x, contacts, c, side)
+            px, py, pz = touched(x, contacts, c)
             rx, ry, rz = px - rigid.pose[q, 0], py - rigid.pose[q, 1], pz - rigid.pose[q, 2]
             w, v = rigid.spin[q], rigid.velocity[q]
             ux += sign * (v[0] + w[1] * rz - w[2] * ry)
@@ -181,7 +181,7 @@ def carried_inverse_mass(rigid, x, points, bodies, contacts, c, nx, ny, nz):
         b = side_body(points, bodies, contacts, c, side)
         if b >= 0:
             q = b - rigid.first_body[0]
-            px, py, pz = touched(x, contacts, c, side)
+            px, py, pz = touched(x, contacts, c)
             rx, ry, rz = px - rigid.pose[q, 0], py - rigid.pose[q, 1], pz - rigid.pose[q, 2]
             tx, ty, tz = ry * nz - rz * ny, rz * nx - rx * nz, rx * ny - ry * nx
             m = rigid.tensor[q]
@@ -198,7 +198,7 @@ def push_carried(rigid, x, points, bodies, contacts, c, jx, jy, jz):
     for side in range(2):
         b = side_body(points, bodies, contacts, c, side)
         if b >= 0:
-            px, py, pz = touched(x, contacts, c, side)
+            px, py, pz = touched(x, contacts, c)
             sign = 1.0 - 2.0 * side
             push_body(rigid, b - rigid.first_body[0], px, py, pz, sign * jx, sign * jy, sign * jz)
 

@@ -3,6 +3,11 @@
 Contacts act one after the other on the velocities that a step has without them. A contact's spring is as stiff as the
 step bears: with k = 1 / (2 h^2 L), L the largest sum of |weight| / mass over the contacts of a point (Gershgorin), all
 of them together add at most 1 / h^2 to the square of a frequency, where the limit is 4 / h^2.
+
+Impulses keep angular momentum too. What presses acts along the line between the two points that touch; friction acts
+at a vertex, and the triangle across the gap takes it there: as it would take a couple if its corners were rigid. Edges
+of soft bodies have no friction (two edges cannot take a couple about an axis that both are along); vertices near them
+have.
 """
 
 from math import sqrt
@@ -10,13 +15,17 @@ from math import sqrt
 import numpy as np
 
 from ...jit import inline_kernel, kernel
-from ...lanes import lane, load4, store4, sum_spread, transposed, triple
+from ...lanes import lane, load4, rotated, store4, sum_spread, transposed, triple
 from .arrays import RIGID, SOFT
 from .carried import carried_inverse_mass, carried_velocity, push_carried
 
 #: A contact's approach is stopped at this share of its reach, whatever its spring says.
 STOP_SHARE = 0.2
 TINY = 1e-30
+#: Least cosine between the line through the points that touch and the frozen normal for it to be followed.
+LEAST_COSINE = 0.7
+#: Determinant of a triangle's tensor over the cube of its trace, below which it takes no couple.
+FLAT = 1e-6
 
 
 @kernel
@@ -66,17 +75,23 @@ def weigh(contacts, count, x, points, bodies, rigid):
     """Masses that impulses move, friction; clears the loads of the points."""
     for c in range(count):
         for k in range(4):
-            i = contacts.points[4 * c + k] >> 2
-            contacts.share[4 * c + k] = contacts.weight[4 * c + k] * points.inverse_mass[i]
-            points.load[i] = 0.0
-        total = own_inverse_mass(contacts, c)
-        a, b = points.body[contacts.points[4 * c] >> 2], points.body[contacts.points[4 * c + 3] >> 2]
-        contacts.carried[c] = bodies.kind[a] == RIGID or bodies.kind[b] == RIGID
-        if contacts.carried[c]:
-            nx, ny, nz = contacts.normal[4 * c], contacts.normal[4 * c + 1], contacts.normal[4 * c + 2]
-            total += carried_inverse_mass(rigid, x, points, bodies, contacts, c, nx, ny, nz)
-        contacts.normal[4 * c + 3] = total
-        contacts.friction[c] = sqrt(bodies.friction[a] * bodies.friction[b])
+            points.load[contacts.points[4 * c + k] >> 2] = 0.0
+        weigh_one(contacts, c, x, points, bodies, rigid)
+
+
+@kernel
+def weigh_one(contacts, c, x, points, bodies, rigid):
+    """Mass that impulses of contact c move, its friction."""
+    for k in range(4):
+        contacts.share[4 * c + k] = contacts.weight[4 * c + k] * points.inverse_mass[contacts.points[4 * c + k] >> 2]
+    total = own_inverse_mass(contacts, c)
+    a, b = points.body[contacts.points[4 * c] >> 2], points.body[contacts.points[4 * c + 3] >> 2]
+    contacts.carried[c] = bodies.kind[a] == RIGID or bodies.kind[b] == RIGID
+    if contacts.carried[c]:
+        nx, ny, nz = contacts.normal[4 * c], contacts.normal[4 * c + 1], contacts.normal[4 * c + 2]
+        total += carried_inverse_mass(rigid, x, points, bodies, contacts, c, nx, ny, nz)
+    contacts.normal[4 * c + 3] = total
+    contacts.friction[c] = sqrt(bodies.friction[a] * bodies.friction[b])
 
 
 @kernel
@@ -149,6 +164,56 @@ def relative_velocity(velocity, contacts, c):
 
 
 @inline_kernel
+def line_of(x, contacts, c):
+    """Unit vector from B's to A's point of contact c; the frozen normal where they have come apart sideways."""
+    px, py, pz, _ = transposed(
+        load4(x, contacts.points[4 * c]), load4(x, contacts.points[4 * c + 1]), load4(x, contacts.points[4 * c + 2]),
+        load4(x, contacts.points[4 * c + 3]),
+    )  # fmt: skip
+    w = load4(contacts.weight, 4 * c)
+    dx, dy, dz = lane(sum_spread(px * w), 0), lane(sum_spread(py * w), 0), lane(sum_spread(pz * w), 0)
+    nx, ny, nz = contacts.normal[4 * c], contacts.normal[4 * c + 1], contacts.normal[4 * c + 2]
+    length = sqrt(dx * dx + dy * dy + dz * dz)
+    if dx * nx + dy * ny + dz * nz <= LEAST_COSINE * length:
+        return nx, ny, nz
+    return dx / length, dy / length, dz / length
+
+
+@inline_kernel
+def turn_triangle(velocity, contacts, c, x, points, fx, fy, fz):
+    """Let an impulse f [N s] on the vertex of contact c, whose reaction the triangle takes at its own point, act on the
+    triangle at the vertex: a couple -d x f, as a turn of its corners about their middle.
+    """
+    i, j, k = contacts.points[4 * c + 1], contacts.points[4 * c + 2], contacts.points[4 * c + 3]
+    mi, mj, mk = points.inverse_mass[i >> 2], points.inverse_mass[j >> 2], points.inverse_mass[k >> 2]
+    if mi == 0.0 or mj == 0.0 or mk == 0.0:
+        return
+    p, a, b, e = load4(x, contacts.points[4 * c]), load4(x, i), load4(x, j), load4(x, k)
+    w1, w2, w3 = contacts.weight[4 * c + 1], contacts.weight[4 * c + 2], contacts.weight[4 * c + 3]
+    way = p + a * w1 + b * w2 + e * w3
+    f = triple(fx, fy, fz)
+    couple = -rotated(way * rotated(f) - rotated(way) * f)
+    middle = (a + b + e) * (1.0 / 3.0)
+    a, b, e = a - middle, b - middle, e - middle
+    xx = yy = zz = xy = xz = yz = 0.0
+    for corner in (a, b, e):
+        rx, ry, rz = lane(corner, 0), lane(corner, 1), lane(corner, 2)
+        xx, yy, zz = xx + ry * ry + rz * rz, yy + rx * rx + rz * rz, zz + rx * rx + ry * ry
+        xy, xz, yz = xy - rx * ry, xz - rx * rz, yz - ry * rz
+    cxx, cyy, czz = yy * zz - yz * yz, xx * zz - xz * xz, xx * yy - xy * xy
+    cxy, cxz, cyz = xz * yz - xy * zz, xy * yz - xz * yy, xy * xz - yz * xx
+    determinant = xx * cxx + xy * cxy + xz * cxz
+    if not determinant > FLAT * (xx + yy + zz) ** 3:
+        return
+    share = 1.0 / determinant
+    tx, ty, tz = share * lane(couple, 0), share * lane(couple, 1), share * lane(couple, 2)
+    turn = triple(cxx * tx + cxy * ty + cxz * tz, cxy * tx + cyy * ty + cyz * tz, cxz * tx + cyz * ty + czz * tz)
+    store4(velocity, i, load4(velocity, i) + rotated(turn * rotated(a) - rotated(turn) * a) * mi)
+    store4(velocity, j, load4(velocity, j) + rotated(turn * rotated(b) - rotated(turn) * b) * mj)
+    store4(velocity, k, load4(velocity, k) + rotated(turn * rotated(e) - rotated(turn) * e) * mk)
+
+
+@inline_kernel
 def note(contacts, c, x, points, bodies, losses, size, jx, jy, jz):
     """Note the impulse of contact c, `size` along its normal, for the losses of its pair of bodies."""
     a, b = points.body[contacts.points[4 * c] >> 2], points.body[contacts.points[4 * c + 3] >> 2]
@@ -176,7 +241,7 @@ def note(contacts, c, x, points, bodies, losses, size, jx, jy, jz):
 
 
 @kernel
-def press(contacts, count, x, velocity, points, bodies, rigid, h, losses):
+def press(contacts, count, are_edges, x, velocity, points, bodies, rigid, h, losses):
     """Impulses of the contacts on velocities; returns how many press.
 
     Rigid points' rows of `velocity` must be 0. What pairs of bodies do to each other is noted in `losses`.
@@ -187,11 +252,11 @@ def press(contacts, count, x, velocity, points, bodies, rigid, h, losses):
         stop = STOP_SHARE * reach
         if stiffness == 0.0 or (gap > reach and 2.0 * gap - contacts.gap[4 * c + 2] > stop):
             continue
+        nx, ny, nz = line_of(x, contacts, c)
         ux, uy, uz = relative_velocity(velocity, contacts, c)
         if contacts.carried[c]:
             cx, cy, cz = carried_velocity(rigid, x, points, bodies, contacts, c)
             ux, uy, uz = ux + cx, uy + cy, uz + cz
-        nx, ny, nz = contacts.normal[4 * c], contacts.normal[4 * c + 1], contacts.normal[4 * c + 2]
         inverse_mass = contacts.normal[4 * c + 3]
         if inverse_mass == 0.0:
             continue
@@ -204,14 +269,20 @@ def press(contacts, count, x, velocity, points, bodies, rigid, h, losses):
         if size <= 0.0:
             continue
         pressing += 1
-        ux, uy, uz = ux - along * nx, uy - along * ny, uz - along * nz
-        slide = sqrt(ux * ux + uy * uy + uz * uz) + TINY
-        if contacts.carried[c]:  # it may turn more easily than it goes
-            tx, ty, tz = ux / slide, uy / slide, uz / slide
-            across = carried_inverse_mass(rigid, x, points, bodies, contacts, c, tx, ty, tz)
-            inverse_mass = max(inverse_mass, own_inverse_mass(contacts, c) + across)
-        drag = -min(contacts.friction[c] * size, slide / inverse_mass) / slide
-        jx, jy, jz = size * nx + drag * ux, size * ny + drag * uy, size * nz + drag * uz
+        fx = fy = fz = 0.0
+        a, b = points.body[contacts.points[4 * c] >> 2], points.body[contacts.points[4 * c + 3] >> 2]
+        if not are_edges or (bodies.kind[a] != SOFT and bodies.kind[b] != SOFT):
+            ux, uy, uz = ux - along * nx, uy - along * ny, uz - along * nz
+            slide = sqrt(ux * ux + uy * uy + uz * uz) + TINY
+            if contacts.carried[c]:  # it may turn more easily than it goes
+                tx, ty, tz = ux / slide, uy / slide, uz / slide
+                across = carried_inverse_mass(rigid, x, points, bodies, contacts, c, tx, ty, tz)
+                inverse_mass = max(inverse_mass, own_inverse_mass(contacts, c) + across)
+            drag = -min(contacts.friction[c] * size, slide / inverse_mass) / slide
+            fx, fy, fz = drag * ux, drag * uy, drag * uz
+            if drag < 0.0 and bodies.kind[b] == SOFT:
+                turn_triangle(velocity, contacts, c, x, points, fx, fy, fz)
+        jx, jy, jz = size * nx + fx, size * ny + fy, size * nz + fz
         push(velocity, contacts, c, jx, jy, jz)
         if contacts.carried[c]:
             push_carried(rigid, x, points, bodies, contacts, c, jx, jy, jz)

@@ -1,4 +1,4 @@
-"""Inner forces of soft bodies, as rows that every vertex gathers: springs, gas, volumes of solids.
+"""Inner forces of soft bodies, as rows that every vertex gathers: springs, gas, volumes of solids; then bending.
 
 Springs and triangles write one row each, four springs at a time; a vertex then adds up its rows, always in the same
 order. The force of a spring has a dashpot: its length is compared with the one a step before (`inverse_length`).
@@ -14,6 +14,7 @@ from ... import topology
 from ...jit import inline_kernel, kernel
 from ...lanes import four_sums3, fused, lane, load4, root, rotated, spread, spread_each, store4, sum_spread
 from ...model import FloatArray, IntArray, Model
+from .bending import Bending, add_bending, bending_of
 from .layout import Numbering
 
 #: Rows that a vertex adds up without a loop: of springs that begin there, and of those that end there; of triangles.
@@ -70,6 +71,7 @@ class Skins(NamedTuple):
     springs: Springs
     gas: Gas
     volumes: Volumes
+    bending: Bending
     body_vertex_start: IntArray  # shape (membrane_count + 1,)
     block_start: IntArray  # first vertex of each block, shape (block_count + 1,)
     block_fours: IntArray  # fours of springs that are known once a block is done, shape (block_count,)
@@ -91,6 +93,7 @@ def skins_of(model: Model, numbering: Numbering) -> Skins:
         springs=springs,
         gas=_gas(model, numbering),
         volumes=_volumes(model, numbering),
+        bending=bending_of(model.hinges, numbering.place),
         body_vertex_start=start,
         block_start=block_start,
         block_fours=((edge_start[1:] + 3) // 4).astype(np.int32),
@@ -329,7 +332,7 @@ def pressure_of(volume, rest_volume, amount, ambient):
 
 @kernel
 def inner_forces(x, skins, damping, force):
-    """Force on every vertex into `force` [N], of springs with their dashpots, gas and volumes."""
+    """Force on every vertex into `force` [N], of springs with their dashpots, gas, volumes and bending."""
     springs, gas, volumes = skins.springs, skins.gas, skins.volumes
     volume_rows(x, volumes)
     for body in range(skins.body_vertex_start.shape[0] - 1):
@@ -345,6 +348,7 @@ def inner_forces(x, skins, damping, force):
             for i in range(np.uint64(skins.block_start[block]), np.uint64(skins.block_start[block + 1])):
                 total = gathered_springs(springs, i) + gathered_normals(gas, i) * (pressure / 6.0)
                 store4(force, np.uint64(4) * i, total + gathered_volumes(volumes, i))
+    add_bending(x, force, skins.bending)
 
 
 @kernel

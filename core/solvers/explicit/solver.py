@@ -27,6 +27,8 @@ from .steps import AGE, CARRIED_COUNT, LACKS_ROOM, PRESSING, RESUMES, SEARCHES, 
 
 #: Room for candidates and contacts at the start; it doubles when it is used up.
 START_ROOM = 16_384
+#: Room for contacts that get new normals in one go.
+SPARE_ROOM = 1_024
 #: Steps of the first epoch of a frame, and its slack as a share of what a body keeps: nothing is known yet.
 FIRST_SPAN, FIRST_SLACK = 4, 0.25
 #: No point passes more of an edge in a step than this share.
@@ -66,6 +68,7 @@ class ExplicitSolver:
             shift=np.zeros(4),
             head=np.zeros(count, np.int64),
             following=np.zeros(START_ROOM, np.int64),
+            spares=np.zeros(2 * SPARE_ROOM, np.int64),
             carried=np.zeros(count, np.int64),
             scale=np.stack([np.maximum(2.0 * model.thickness, bodies.own_thickness), mean_edge], axis=1),
             gas_step=np.zeros(model.membrane_count),
@@ -84,6 +87,7 @@ class ExplicitSolver:
             side_candidates=candidates_of(START_ROOM),
             corners=contacts_of(START_ROOM),
             sides=contacts_of(START_ROOM),
+            spare=contacts_of(SPARE_ROOM),
             rigid=rigid_of(model, self._numbering),
             losses=losses_of(model, masses[order], model.pinned[order]),
             run=run,

@@ -21,7 +21,7 @@ from .carried import accept as accept_bodies
 from .carried import begin_flight, copy_pose, fall, place_all, place_point, straying, try_move
 from .closest import near_edges, near_triangles
 from .losses import Losses, apply_losses
-from .press import prepare, press
+from .press import prepare, press, weigh_one
 from .search import find_candidates
 from .skins import Skins, inner_forces
 
@@ -31,19 +31,20 @@ LONGEST_EPOCH = 24
 STRAYING_SHARE, LEAST_SLACK = 0.3, 0.02
 #: That of patches far from others, as a share of the mean edge.
 FAR_STRAYING_SHARE = 0.1
-#: The most slack, as a share of the mean edge.
-MOST_SLACK = 0.25
+#: The most slack: near others as a share of the distance that is kept, else as a share of the mean edge.
+NEAR_SLACK, FAR_SLACK = 1.0, 0.25
 #: Slack over what a patch strayed in the last epoch, and the least share of the body's mean straying.
 SLACK_FACTOR, MEAN_SHARE = 2.0, 1.0
 #: Straying grows with this power of time.
 STRAYING_POWER = 1.6
 #: Searches and mending in one step; then it is given up, and everything stands still for its length.
 MOST_ATTEMPTS = 20
+#: A slack that leaves nothing out [m].
+EVERYTHING = 1e30
 
 # Places in `Run.state`
-AGE, SPAN, LACKS_ROOM, STEP, RESUMES, SEARCHES, STALLS, PRESSING, MENDED, JOINED, CANDIDATES, CARRIED_COUNT, EARLY = (
-    range(13)
-)
+AGE, SPAN, STEP, LACKS_ROOM, RESUMES, CARRIED_COUNT = range(6)  # steps of the epoch so far and planned, of the run
+SEARCHES, EARLY, RENEWED, MENDED, JOINED, STALLS, PRESSING, CANDIDATES = range(6, 14)  # counts
 
 
 class Run(NamedTuple):
@@ -55,6 +56,7 @@ class Run(NamedTuple):
     shift: FloatArray  # scratch, shape (4,)
     head: IntArray  # int64, scratch, shape (point_count,)
     following: IntArray  # int64, scratch, shape (contact capacity,)
+    spares: IntArray  # int64, scratch, shape (spare capacity,)
     carried: IntArray  # int64: points of rigid and moving given bodies that are part of a contact
     scale: FloatArray  # distance that each body keeps, its mean edge [m], shape (body_count, 2)
     gas_step: FloatArray  # change of nRT in a step [J], shape (membrane_count,)
@@ -75,6 +77,7 @@ class Scene(NamedTuple):
     side_candidates: Candidates
     corners: Contacts
     sides: Contacts
+    spare: Contacts  # scratch
     rigid: Rigid
     losses: Losses
     run: Run
@@ -166,7 +169,9 @@ def plan(scene, age):
                     if boxes.near[patch] == near:
                         slack = factor * max(boxes.strayed[patch], MEAN_SHARE * strayed)
                         slack = max(slack, LEAST_SLACK * run.scale[b, 0])
-                        boxes.slack[patch] = min(slack, MOST_SLACK * run.scale[b, 1])
+                        boxes.slack[patch] = min(
+                            slack, NEAR_SLACK * run.scale[b, 0] if near else FAR_SLACK * run.scale[b, 1]
+                        )
     run.state[SPAN] = int(span)
 
 
@@ -250,6 +255,8 @@ def settle_step(scene, x, y, velocity, h):
         failed += guarantee.verify(y, scene.sides, count[3], True)
         if failed == 0:
             return True
+        if renew_failed(scene, x, y) == 0:
+            return True
         state[MENDED] += 1
         if not guarantee.mend(scene.corners, scene.sides, count[2:], x, y, velocity, points, bodies, rigid, h):
             state[JOINED] += 1
@@ -259,12 +266,71 @@ def settle_step(scene, x, y, velocity, h):
 
 
 @kernel
+def renew_failed(scene, x, y):
+    """Take new normals where old ones fail at y; returns how many contacts fail all the same.
+
+    Any plane that separates both sides at x and at y does: that of the closest points at x, at y, or between the two.
+    """
+    points, bodies, rigid, count = scene.points, scene.bodies, scene.rigid, scene.run.count
+    scene.run.state[RENEWED] += 1
+    failed, spare, spares = 0, scene.spare, scene.run.spares
+    room = min(spare.reach.shape[0], scene.corner_candidates.reach.shape[0]) - 4
+    for kind in range(2):
+        contacts, candidates = scene.corners, scene.corner_candidates
+        if kind == 1:
+            contacts, candidates = scene.sides, scene.side_candidates
+        c = 0
+        while c < count[2 + kind]:
+            found = 0
+            while c < count[2 + kind] and found < room:
+                if guarantee.fails(contacts, c):
+                    list_again(contacts, c, candidates, found)
+                    spares[found] = c
+                    found += 1
+                c += 1
+            if found == 0:
+                break
+            look_again(kind, x, points.flight, candidates, found, spare)
+            left = 0
+            for q in range(found):
+                guarantee.replace(contacts, spares[q], spare, q)
+                if not guarantee.holds(y, contacts, spares[q], kind == 1):
+                    list_again(contacts, spares[q], candidates, left)
+                    spares[found + left] = spares[q]
+                    left += 1
+            if left > 0:
+                look_again(kind, y, points.flight, candidates, left, spare)
+                for q in range(left):
+                    failed += not guarantee.separate(x, y, contacts, spares[found + q], spare, q, kind == 1)
+            for q in range(found):
+                weigh_one(contacts, spares[q], x, points, bodies, rigid)
+    return failed
+
+
+@kernel
+def list_again(contacts, c, candidates, q):
+    """Contact c as candidate q, from which nothing is left out."""
+    for k in range(4):
+        candidates.points[4 * q + k] = contacts.points[4 * c + k]
+    candidates.slack[q], candidates.reach[q] = EVERYTHING, contacts.reach[c]
+
+
+@kernel
+def look_again(kind, x, flight, candidates, count, spare):
+    """Closest points of candidates at x."""
+    if kind == 0:
+        near_triangles(x, flight, candidates, count, 0.0, spare)
+    else:
+        near_edges(x, flight, candidates, count, 0.0, spare)
+
+
+@kernel
 def widen(scene, attempt):
     """Slack for one step that strayed."""
     boxes, bodies, run = scene.boxes, scene.bodies, scene.run
     for b in range(bodies.kind.shape[0]):
         if bodies.kind[b] != GIVEN:
-            least = LEAST_SLACK * run.scale[b, 0] * 4.0 ** min(attempt, 6)
+            least = min(LEAST_SLACK * 4.0 ** min(attempt, 6), 1.0) * run.scale[b, 0]
             for patch in range(boxes.patches.body_start[b], boxes.patches.body_start[b + 1]):
                 boxes.slack[patch] = max(1.5 * boxes.strayed[patch], least)
     run.state[SPAN] = 0
@@ -294,10 +360,10 @@ def press_all(scene, x, velocity, h):
     """Impulses of all contacts."""
     run = scene.run
     run.state[PRESSING] = press(
-        scene.corners, run.count[2], x, velocity, scene.points, scene.bodies, scene.rigid, h, scene.losses
+        scene.corners, run.count[2], False, x, velocity, scene.points, scene.bodies, scene.rigid, h, scene.losses
     )
     run.state[PRESSING] += press(
-        scene.sides, run.count[3], x, velocity, scene.points, scene.bodies, scene.rigid, h, scene.losses
+        scene.sides, run.count[3], True, x, velocity, scene.points, scene.bodies, scene.rigid, h, scene.losses
     )
 
 

@@ -9,7 +9,7 @@ points whose contacts fail move as one (`move_as_one`), which leaves the distanc
 import numpy as np
 
 from ...jit import allocating_kernel, inline_kernel, kernel
-from ...lanes import lane, load4, store4, sum_spread, transposed
+from ...lanes import four, lane, load4, store4, sum_spread, transposed
 from .arrays import RIGID, SOFT
 from .carried import place_point, push_body, push_carried, try_move
 from .press import push
@@ -19,6 +19,12 @@ from .search import LEAST_SHARE
 MOST_SWEEPS = 30
 #: By how much a mended contact is left wider than it must be, as a share of its reach.
 MARGIN = 1e-6
+#: Determinant of the tensor of a contact's points over the cube of its trace, below which they are a line.
+FLAT = 1e-9
+#: Least share of an impulse's effect that must be left once it turns nothing.
+LEAST_FREED = 0.5
+#: Least length of the mean of two unit normals for it to be one.
+LEAST_LENGTH = 0.1
 
 
 @inline_kernel
@@ -45,16 +51,58 @@ def least_separation(contacts, c):
     return min(LEAST_SHARE * contacts.reach[c], contacts.gap[4 * c + 1])
 
 
+@inline_kernel
+def fails(contacts, c):
+    """Whether contact c ends nearer than it may, as last verified."""
+    return not contacts.gap[4 * c + 3] >= least_separation(contacts, c)
+
+
+@kernel
+def holds(y, contacts, c, are_edges):
+    """Whether contact c ends no nearer at y than it may."""
+    contacts.gap[4 * c + 3] = separation(projections(y, contacts, c), are_edges)
+    return not fails(contacts, c)
+
+
+@kernel
+def replace(contacts, c, other, q):
+    """Normal, weights and gaps of contact c become those of contact q of the others."""
+    store4(contacts.normal, 4 * c, load4(other.normal, 4 * q))
+    store4(contacts.weight, 4 * c, load4(other.weight, 4 * q))
+    store4(contacts.gap, 4 * c, load4(other.gap, 4 * q))
+
+
+@kernel
+def separate(x, y, contacts, c, other, q, are_edges):
+    """Whether the normal of contact q of the others, or the mean of it and contact c's, separates c's sides at x and y.
+
+    If so contact c takes it; it keeps what it may end with. c's normal is from the closest points at x, q's from y.
+    """
+    least = least_separation(contacts, c)
+    ax, ay, az = contacts.normal[4 * c], contacts.normal[4 * c + 1], contacts.normal[4 * c + 2]
+    bx, by, bz = other.normal[4 * q], other.normal[4 * q + 1], other.normal[4 * q + 2]
+    for share in (0.0, 0.5):
+        nx, ny, nz = bx + share * (ax - bx), by + share * (ay - by), bz + share * (az - bz)
+        length = (nx * nx + ny * ny + nz * nz) ** 0.5
+        if not length > LEAST_LENGTH:
+            continue
+        contacts.normal[4 * c] = nx / length
+        contacts.normal[4 * c + 1] = ny / length
+        contacts.normal[4 * c + 2] = nz / length
+        before, after = projections(x, contacts, c), separation(projections(y, contacts, c), are_edges)
+        if separation(before, are_edges) > 0.0 and after >= least:
+            contacts.gap[4 * c + 3] = after
+            return True
+    contacts.normal[4 * c], contacts.normal[4 * c + 1], contacts.normal[4 * c + 2] = ax, ay, az
+    return False
+
+
 @kernel
 def verify(y, contacts, count, are_edges):
     """Gaps at the end of the step y; returns how many contacts end nearer than they may."""
     failed = 0
     for c in range(count):
-        s = projections(y, contacts, c)
-        sep = separation(s, are_edges)
-        contacts.gap[4 * c + 3] = sep
-        if not sep >= least_separation(contacts, c):
-            failed += 1
+        failed += not holds(y, contacts, c, are_edges)
     return failed
 
 
@@ -89,13 +137,14 @@ def mend_sweep(sweep, contacts, count, are_edges, x, y, velocity, points, bodies
         wanted = least + MARGIN * contacts.reach[c]
         nx, ny, nz = contacts.normal[4 * c], contacts.normal[4 * c + 1], contacts.normal[4 * c + 2]
         gap = lane(sum_spread(s * load4(contacts.weight, 4 * c)), 0)
-        if gap < wanted and contacts.normal[4 * c + 3] > 0.0:
-            size = (wanted - gap) / (h * contacts.normal[4 * c + 3])
-            push(velocity, contacts, c, size * nx, size * ny, size * nz)
-            if contacts.carried[c]:
-                push_carried(rigid, x, points, bodies, contacts, c, size * nx, size * ny, size * nz)
-        else:
+        if not gap < wanted:  # two corners only
             push_worst(s, are_edges, wanted - sep, c, contacts, x, velocity, points, bodies, rigid, h)
+        elif not push_apart(velocity, x, contacts, c, load4(contacts.weight, 4 * c), (wanted - gap) / h, points):
+            if contacts.normal[4 * c + 3] > 0.0:
+                size = (wanted - gap) / (h * contacts.normal[4 * c + 3])
+                push(velocity, contacts, c, size * nx, size * ny, size * nz)
+                if contacts.carried[c]:
+                    push_carried(rigid, x, points, bodies, contacts, c, size * nx, size * ny, size * nz)
         for k in range(4):
             i = quad[4 * c + k]
             stamp[i >> 2] = sweep
@@ -113,6 +162,58 @@ def mend_sweep(sweep, contacts, count, are_edges, x, y, velocity, points, bodies
     return failed
 
 
+@inline_kernel
+def push_apart(velocity, x, contacts, c, weight, speed, points):
+    """Change by `speed` [m/s] how fast a weighted sum of the points of contact c grows along its normal.
+
+    The impulses along the normal are freed from what turns the four points as a whole, so angular momentum stays. False,
+    and nothing is done, where a point does not move by itself or the four would have to turn.
+    """
+    nx, ny, nz = contacts.normal[4 * c], contacts.normal[4 * c + 1], contacts.normal[4 * c + 2]
+    mass, mx, my, mz = 0.0, 0.0, 0.0, 0.0
+    for k in range(4):
+        i = contacts.points[4 * c + k]
+        share = points.inverse_mass[i >> 2]
+        if share == 0.0:
+            return False
+        m = 1.0 / share
+        mass, mx, my, mz = mass + m, mx + m * x[i], my + m * x[i + 1], mz + m * x[i + 2]
+    mx, my, mz = mx / mass, my / mass, mz / mass
+    xx = yy = zz = xy = xz = yz = 0.0
+    ax = ay = az = plain = 0.0
+    for k in range(4):
+        i = contacts.points[4 * c + k]
+        w = lane(weight, k)
+        m = 1.0 / points.inverse_mass[i >> 2]
+        rx, ry, rz = x[i] - mx, x[i + 1] - my, x[i + 2] - mz
+        xx, yy, zz = xx + m * (ry * ry + rz * rz), yy + m * (rx * rx + rz * rz), zz + m * (rx * rx + ry * ry)
+        xy, xz, yz = xy - m * rx * ry, xz - m * rx * rz, yz - m * ry * rz
+        ax, ay, az = ax + w * rx, ay + w * ry, az + w * rz
+        plain += w * w * points.inverse_mass[i >> 2]
+    tx, ty, tz = ay * nz - az * ny, az * nx - ax * nz, ax * ny - ay * nx
+    cxx, cyy, czz = yy * zz - yz * yz, xx * zz - xz * xz, xx * yy - xy * xy
+    cxy, cxz, cyz = xz * yz - xy * zz, xy * yz - xz * yy, xy * xz - yz * xx
+    determinant = xx * cxx + xy * cxy + xz * cxz
+    if not determinant > FLAT * (xx + yy + zz) ** 3:
+        return False
+    share = 1.0 / determinant
+    wx = share * (cxx * tx + cxy * ty + cxz * tz)
+    wy = share * (cxy * tx + cyy * ty + cyz * tz)
+    wz = share * (cxz * tx + cyz * ty + czz * tz)
+    freed = plain - (tx * wx + ty * wy + tz * wz)
+    if not freed > LEAST_FREED * plain:
+        return False
+    size = speed / freed
+    for k in range(4):
+        i = contacts.points[4 * c + k]
+        along = lane(weight, k) * points.inverse_mass[i >> 2]
+        rx, ry, rz = x[i] - mx, x[i + 1] - my, x[i + 2] - mz
+        velocity[i] += size * (along * nx - (wy * rz - wz * ry))
+        velocity[i + 1] += size * (along * ny - (wz * rx - wx * rz))
+        velocity[i + 2] += size * (along * nz - (wx * ry - wy * rx))
+    return True
+
+
 @kernel
 def push_worst(s, are_edges, lack, c, contacts, x, velocity, points, bodies, rigid, h):
     """Part the two points of contact c that are nearest along its normal, by `lack` [m] in a step."""
@@ -122,6 +223,12 @@ def push_worst(s, are_edges, lack, c, contacts, x, velocity, points, bodies, rig
         second = 2 if lane(s, 2) >= lane(s, 3) else 3
     elif lane(s, 1) < max(lane(s, 2), lane(s, 3)):
         second = 2 if lane(s, 2) >= lane(s, 3) else 3
+    weight = four(
+        1.0 if first == 0 else 0.0, 1.0 if first == 1 else (-1.0 if second == 1 else 0.0),
+        -1.0 if second == 2 else 0.0, -1.0 if second == 3 else 0.0,
+    )  # fmt: skip
+    if push_apart(velocity, x, contacts, c, weight, lack / h, points):
+        return
     i, j = contacts.points[4 * c + first], contacts.points[4 * c + second]
     nx, ny, nz = contacts.normal[4 * c], contacts.normal[4 * c + 1], contacts.normal[4 * c + 2]
     total = 0.0
