@@ -6,7 +6,7 @@ are added in chunk order, so one thread and two give the same bits (no atomics, 
 
 * `error_model="numpy"`: no zero-division branches inside loops; callers guard where it matters.
 * machine code is kept in files (`kernel_store.py`), so it survives the process.
-* `kernel` and `inline_kernel` compile without numba's reference counts (`_nrt=False`): they must not make arrays.
+* lean kernels compile without numba's reference counts (`_nrt=False`): they must not make arrays.
 * no `fastmath`: reassociation would make results depend on the vector width the compiler picks.
 """
 
@@ -35,15 +35,7 @@ STEP_LOCK = threading.RLock()
 
 
 def kernel(function: F) -> F:
-    """Compile a serial kernel (scalars and arrays in, outputs last, no allocation).
-
-    It counts no references: with groups of arrays as arguments that costs several times what small kernels do.
-    """
-    return _compiled(function, nogil=True, _nrt=False)
-
-
-def allocating_kernel(function: F) -> F:
-    """Compile a serial kernel that allocates scratch, or makes arrays."""
+    """Compile a serial kernel (scalars and arrays in, outputs last)."""
     return _compiled(function, nogil=True, _nrt=True)  # said, or it would be as in the kernel that calls it first
 
 
@@ -52,6 +44,19 @@ def inline_kernel(function: F) -> F:
 
     numba's `inline="always"` does so before types are known: each caller is then typed and lowered with a copy.
     """
+    return _compiled(function, forceinline=True, _nrt=True)
+
+
+def lean_kernel(function: F) -> F:
+    """Compile a serial kernel that makes no arrays, so that it need not count references.
+
+    Where groups of arrays are arguments, counting them takes several times as long as what small kernels do.
+    """
+    return _compiled(function, nogil=True, _nrt=False)
+
+
+def lean_inline_kernel(function: F) -> F:
+    """The same for a helper that LLVM inlines."""
     return _compiled(function, forceinline=True, _nrt=False)
 
 

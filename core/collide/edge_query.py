@@ -8,7 +8,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from ..jit import allocating_kernel, inline_kernel, kernel
+from ..jit import inline_kernel, kernel
 from ..model import FloatArray, IntArray, Model
 from .contacts import EDGE_EDGE, RIGHT_SIDE, WRONG_SIDE, Contacts
 from .features import closest_on_edges_of, edge_meets
@@ -146,7 +146,7 @@ def write_rows(
         friction[row] = math.sqrt(body_friction[a] * body_friction[b])
 
 
-@allocating_kernel
+@kernel
 def sort_pairs(pairs, first, ordered):
     """Pairs sorted by both columns: counted by the first, then each group, which is small, by insertion."""
     first[:] = 0

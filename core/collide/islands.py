@@ -7,7 +7,7 @@ for contact with each other, is taken out of a step first and added again after 
 
 import numpy as np
 
-from ..jit import allocating_kernel, kernel
+from ..jit import kernel
 from ..model import BoolArray, FloatArray, Model
 from ..unite import name_islands, unite
 from .contacts import EDGE_EDGE, POINT_TRIANGLE, Contacts
@@ -113,7 +113,7 @@ def join_bodies(count, bodies, kind, island):
     return any_pair
 
 
-@allocating_kernel
+@kernel
 def shorten_common(x, count, points, kind, side, bodies, moving_count, island, common):
     """Shorten the moves of islands so that each uses up at most SHARE of the distance to any collider."""
     share = np.ones(common.shape[0])

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..jit import allocating_kernel, kernel
+from ..jit import kernel
 from ..model import BoolArray, FloatArray, IntArray, Model
 from ..rigid.convex import ConvexShapes
 from ..state import HeldImpulses
@@ -260,7 +260,7 @@ def find_stale(poses, radius, size, velocity, spin, resting, time, pair, seen, r
     return found
 
 
-@allocating_kernel
+@kernel
 def update_manifolds(
     stale, shapes, poses, matrices, corners, normals, radius, size, thickness,
     pair, count, owner, anchor, normal, impulse, seen, reach,

@@ -12,7 +12,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from ..jit import allocating_kernel, kernel
+from ..jit import kernel
 from ..model import BoolArray, FloatArray, IntArray, Model
 from .nearest import STACK_SIZE, nearest_triangle, ray_meets_box, ray_to_triangle
 from .overlap import NEAR_PLANE, join_parts
@@ -85,7 +85,7 @@ def own_way_out(model: Model, trees: Trees, x: FloatArray, pairs: IntArray) -> I
     return found
 
 
-@allocating_kernel
+@kernel
 def count_turns(
     x, places, normal, leanings, body, triangles, triangle_order, triangle_start, node_start, depth, box, turns
 ):

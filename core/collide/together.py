@@ -14,7 +14,7 @@ import math
 
 import numpy as np
 
-from ..jit import allocating_kernel, inline_kernel, kernel
+from ..jit import inline_kernel, kernel
 from ..model import FloatArray
 from .contacts import EDGE_EDGE, POINT_TRIANGLE, Contacts
 from .edge_gaps import across
@@ -49,7 +49,7 @@ def move_together(
     return bool(found)
 
 
-@allocating_kernel
+@kernel
 def take_out_closing(x, step, rest, turn, count, points, kind, side, bodies, distance):
     """`move_together`; returns whether all pairs end apart. `rest`: the step without the rigid parts, changed alike.
 

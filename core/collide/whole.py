@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..jit import allocating_kernel, inline_kernel, kernel
+from ..jit import inline_kernel, kernel
 from ..model import FloatArray, IntArray
 from .contacts import EDGE_EDGE, POINT_TRIANGLE
 from .features import closest_on_edges_of, closest_on_triangle_of_row, least_distance
@@ -52,7 +52,7 @@ class WholeMoves:
         return whole
 
 
-@allocating_kernel
+@kernel
 def shorten_whole(x, count, points, kind, side, bodies, vertex_count, vertex_body, distance, move, turn):
     """Scale each body's move and turn so that it closes at most SHARE of the distance to anything that stays, and twice
     that of the distance to another body that moves as a whole.

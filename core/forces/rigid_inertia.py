@@ -9,11 +9,11 @@ R_y the inertia tensor. It is what the vertices of a membrane have, summed over 
 
 import numpy as np
 
-from ..jit import allocating_kernel
+from ..jit import kernel
 from ..rigid.motion import set_matrix
 
 
-@allocating_kernel
+@kernel
 def evaluate_rigid_inertia(poses, target, mass, second_moment, time, force):
     """E [J]; force and torque [N, N m] go into rows 2 b and 2 b + 1 of `force`, shape (2 * body_count, 3)."""
     total = 0.0

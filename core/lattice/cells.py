@@ -14,7 +14,7 @@ import numpy as np
 
 from ..collide.features import closest_on_triangle
 from ..errors import MeshError, ParameterError
-from ..jit import allocating_kernel, kernel
+from ..jit import kernel
 from ..model import BoolArray, FloatArray, IntArray
 from ..topology import grouped, space_filling_order
 
@@ -220,7 +220,7 @@ def _snap(
     snap_vertices(points, target, tetrahedra, start, entry, least, SWEEPS, 1e-6 * cell)
 
 
-@allocating_kernel
+@kernel
 def snap_vertices(x, target, tetrahedra, start, entry, least, sweeps, slight):
     """Move each vertex towards its target, or to the middle of its neighbours where that is NaN, in place.
 
@@ -265,7 +265,7 @@ def smallest_volume(x, tetrahedra, entry, first, last):
     return smallest
 
 
-@allocating_kernel
+@kernel
 def nearest_points(points, positions, triangles, nearest, triangle):
     """Nearest point [m] of a surface to each point, shape (point_count, 3), and its triangle.
 

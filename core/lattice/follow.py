@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..jit import allocating_kernel, kernel
+from ..jit import kernel
 from ..model import BoolArray, FloatArray, IntArray, Model
 from .cells import Cells, nearest_points
 
@@ -103,7 +103,7 @@ def _barycentric(p: FloatArray, corners: FloatArray) -> FloatArray:
     return np.clip(shares, 0.0, 1.0)
 
 
-@allocating_kernel
+@kernel
 def find_tetrahedra(positions, x, tetrahedra, grid, origin, size, points, weights):
     """The tetrahedron in the cells around each position that it is least outside of, and its weights there."""
     widest = max(grid.shape)

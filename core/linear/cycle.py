@@ -19,7 +19,7 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from ..jit import allocating_kernel, kernel, parallel_kernel
+from ..jit import kernel, parallel_kernel
 from ..lanes import load3, load4, spread, store3, store4, to_double, to_single
 from .four_rows import four_sums
 
@@ -274,7 +274,7 @@ def _set_row(i, e, is_coarsest, diagonal, slack, extra, step, left):
     store4(extra, 4 * i, e if is_coarsest else e * d * inverse)
 
 
-@allocating_kernel
+@kernel
 def set_extra_diagonal(levels, extra):
     """Add `extra` to the diagonal: stiffness of contacts per axis [N/m], float64, >= 0, shape (n, 3).
 

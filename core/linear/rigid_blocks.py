@@ -4,10 +4,10 @@ import math
 
 import numpy as np
 
-from ..jit import allocating_kernel
+from ..jit import kernel
 
 
-@allocating_kernel
+@kernel
 def factor_blocks(rigid_mass, rigid_inertia, terms, point_start, blocks):
     """Cholesky factors (lower) of the blocks, shape (body_count, 6, 6).
 
@@ -68,7 +68,7 @@ def factor_blocks(rigid_mass, rigid_inertia, terms, point_start, blocks):
                     block[row, col] = value / block[col, col]
 
 
-@allocating_kernel
+@kernel
 def solve_blocks(blocks, r, z):
     """Rows of the rigid bodies, the last of r and z, shape (unknown_count, 3): z = (L L')^-1 r."""
     count = blocks.shape[0]

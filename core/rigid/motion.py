@@ -9,7 +9,7 @@ import math
 
 import numpy as np
 
-from ..jit import allocating_kernel, kernel
+from ..jit import kernel
 from ..model import FloatArray
 
 #: Largest angle [rad] that a single step of `free_flight` turns by; its error is about this to the fifth / 120.
@@ -104,7 +104,7 @@ def steps_between(first, second, step):
         step[2 * body + 1, 0], step[2 * body + 1, 1], step[2 * body + 1, 2] = tx, ty, tz
 
 
-@allocating_kernel
+@kernel
 def place_points(poses, rest_arm, point_start, x):
     """Positions x [m] of the bodies' points in the poses; body b has the points point_start[b] .. of x.
 
@@ -120,7 +120,7 @@ def place_points(poses, rest_arm, point_start, x):
                 x[i, axis] = poses[body, axis] + turned
 
 
-@allocating_kernel
+@kernel
 def turned_tensors(poses, tensors, out):
     """Tensors of the start orientation, shape (body_count, 3, 3), in the present one: R T R'."""
     matrix = np.empty((3, 3))
@@ -160,7 +160,7 @@ def spin_velocity(row, angular_momentum, inverse_inertia, matrix):
     )
 
 
-@allocating_kernel
+@kernel
 def free_flight(poses, angular_momentum, inverse_inertia, time, out):
     """Orientations after a time [s] with constant angular momentum [kg m^2/s], shape (body_count, 3), into `out`.
 

@@ -24,7 +24,7 @@ out of it (`rigid_motion.py`).
 import numpy as np
 
 from ..forces.gas import gas_law
-from ..jit import allocating_kernel, kernel
+from ..jit import kernel
 from ..model import FloatArray, Model
 from ..options import MethodOptions
 from .rigid_motion import rigid_motions
@@ -93,7 +93,7 @@ def box_around(x, first, last, box):
         box[0, axis], box[1, axis] = low, high
 
 
-@allocating_kernel
+@kernel
 def box_volumes(x, body_point_start, rest_volume, volume):
     """Volume of the box around each membrane with gas [m^3]."""
     box = np.empty((2, 3))
@@ -124,7 +124,7 @@ def fan_volume(x, first, last, fans, cx, cy, cz, signed, strip):
     return total / 18.0
 
 
-@allocating_kernel
+@kernel
 def fan_volumes(x, body_point_start, fans, rest_volume, depth, volume):
     """Volume of each membrane with gas [m^3], by unsigned tetrahedra from the centre of the box around it."""
     box = np.empty((2, 3))

@@ -11,7 +11,7 @@ from math import sqrt
 import numpy as np
 
 from ..collide.mobility import Mobility, mobility_along, push_sides, relative_step
-from ..jit import allocating_kernel, kernel
+from ..jit import kernel
 from ..model import FloatArray
 from .energy import StageEnergy
 
@@ -49,7 +49,7 @@ def overshoot(
     return excess - ahead, np.einsum("ci,ci->c", taken, contacts.normal[: contacts.count])
 
 
-@allocating_kernel
+@kernel
 def cut_impulses(
     count, points, weights, normal, normal_force, force, friction, slip, mobility, time, agreed, excess, taken
 ):  # fmt: skip

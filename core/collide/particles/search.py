@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...jit import allocating_kernel, kernel
+from ...jit import kernel
 from ...model import BoolArray, FloatArray, IntArray, Model
 from ...rigid.convex import ConvexShapes, convex_shapes
 from ...rigid.motion import set_matrices
@@ -244,7 +244,7 @@ def seen(features, first, k):
     return False
 
 
-@allocating_kernel
+@kernel
 def solids_meet(shapes, a, b, poses, matrices, corners, normals, slack, point_start, count, points, weights, numbers):
     """The hit of two convex bodies that overlap, by separating axes; returns the number of all hits.
 

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...forces.bend import FOLD
-from ...jit import inline_kernel, kernel
+from ...jit import lean_inline_kernel, lean_kernel
 from ...lanes import fused, lane, load4, root, spread, store4, sum_spread, transposed
 from ...model import FloatArray, Hinges, IntArray
 
@@ -54,7 +54,7 @@ def _side_by_side(rows: NDArray[Any]) -> NDArray[Any]:
     return np.ascontiguousarray(rows.reshape(-1, 4, columns).transpose(0, 2, 1)).reshape(-1, 4 * columns)
 
 
-@kernel
+@lean_kernel
 def add_bending(x, force, bending):
     """Add the forces of bending [N] at positions x [m]; both as rows x, y, z, 0 in one dimension, shape (4 * rows,).
 
@@ -71,7 +71,7 @@ def add_bending(x, force, bending):
             push_four(np.uint32(four), np.uint32(four - first), bending, force)
 
 
-@kernel
+@lean_kernel
 def bending_energy(x, bending):
     """Energy of all hinges [J] at positions x [m], as above."""
     total = spread(0.0)
@@ -80,7 +80,7 @@ def bending_energy(x, bending):
     return 0.5 * lane(sum_spread(total), 0)
 
 
-@inline_kernel
+@lean_inline_kernel
 def bend_four(four, row, x, bending):
     """First half of a four: -e, -f, r and g into a row of `work`; returns |r|^2 [J] as lanes."""
     at, constants, work = bending.places[four], bending.constants[four], bending.work[row]
@@ -110,7 +110,7 @@ def bend_four(four, row, x, bending):
     return rx * rx + ry * ry + rz * rz
 
 
-@inline_kernel
+@lean_inline_kernel
 def push_four(four, row, bending, force):
     """Second half of a four: its forces, added to those of its points."""
     at, constants, work = bending.places[four], bending.constants[four], bending.work[row]
@@ -130,7 +130,7 @@ def push_four(four, row, bending, force):
     push_hinge(at[3], at[7], at[11], at[15], e3, a3, d3, force)
 
 
-@inline_kernel
+@lean_inline_kernel
 def push_hinge(i, j, p, q, on_j, on_p, on_q, force):
     """Add the forces on the four points of one hinge."""
     store4(force, i, load4(force, i) - (on_j + on_p + on_q))
@@ -139,7 +139,7 @@ def push_hinge(i, j, p, q, on_j, on_p, on_q, force):
     store4(force, q, load4(force, q) + on_q)
 
 
-@inline_kernel
+@lean_inline_kernel
 def store_vector(array, first, x, y, z):
     """Write x, y and z, four numbers each, one after the other."""
     store4(array, first, x)
@@ -147,7 +147,7 @@ def store_vector(array, first, x, y, z):
     store4(array, first + 8, z)
 
 
-@inline_kernel
+@lean_inline_kernel
 def cross(ax, ay, az, bx, by, bz):
     """a x b, lane by lane."""
     return fused(-az, by, ay * bz), fused(-ax, bz, az * bx), fused(-ay, bx, ax * by)

@@ -6,12 +6,12 @@ Angular momentum is what a rigid body keeps; its spin follows from it and from h
 
 from math import sqrt
 
-from ...jit import inline_kernel, kernel
+from ...jit import lean_inline_kernel, lean_kernel
 from ...rigid.motion import free_flight, set_matrix
 from .arrays import RIGID
 
 
-@kernel
+@lean_kernel
 def start_bodies(rigid):
     """Matrices, tensors and spins from poses and momenta."""
     for q in range(rigid.inverse_mass.shape[0]):
@@ -19,7 +19,7 @@ def start_bodies(rigid):
         refresh(rigid, q)
 
 
-@inline_kernel
+@lean_inline_kernel
 def refresh(rigid, q):
     """Tensor and spin of body q as it lies."""
     turn, rest, tensor = rigid.matrix[q], rigid.inverse_inertia[q], rigid.tensor[q]
@@ -32,7 +32,7 @@ def refresh(rigid, q):
     respin(rigid, q)
 
 
-@inline_kernel
+@lean_inline_kernel
 def respin(rigid, q):
     """Spin of body q from its angular momentum."""
     tensor, momentum = rigid.tensor[q], rigid.momentum[q]
@@ -40,7 +40,7 @@ def respin(rigid, q):
         rigid.spin[q, i] = tensor[i, 0] * momentum[0] + tensor[i, 1] * momentum[1] + tensor[i, 2] * momentum[2]
 
 
-@kernel
+@lean_kernel
 def fall(rigid, gx, gy, gz, h):
     """Gravity [m/s^2] for a time h [s]."""
     for q in range(rigid.inverse_mass.shape[0]):
@@ -49,7 +49,7 @@ def fall(rigid, gx, gy, gz, h):
         rigid.velocity[q, 2] += h * gz
 
 
-@kernel
+@lean_kernel
 def try_move(rigid, q, h):
     """Pose of body q after a time h [s], into `trial`."""
     for axis in range(3):
@@ -60,7 +60,7 @@ def try_move(rigid, q, h):
     set_matrix(rigid.trial[q], rigid.trial_matrix[q])
 
 
-@kernel
+@lean_kernel
 def place_point(rigid, body_number, i, y):
     """Point i of a rigid body where the body is going to be, into y."""
     q = body_number - rigid.first_body[0]
@@ -71,7 +71,7 @@ def place_point(rigid, body_number, i, y):
         y[4 * i + axis] = pose[axis] + turn[axis, 0] * rx + turn[axis, 1] * ry + turn[axis, 2] * rz
 
 
-@kernel
+@lean_kernel
 def place_all(rigid, bodies, x, velocity):
     """All points of the rigid bodies, and their velocities."""
     for q in range(rigid.inverse_mass.shape[0]):
@@ -90,7 +90,7 @@ def place_all(rigid, bodies, x, velocity):
             velocity[p + 2] = v[2] + w[0] * cy - w[1] * cx
 
 
-@kernel
+@lean_kernel
 def copy_pose(pose, matrix, to_pose, to_matrix):
     """Pose and matrix of a body to another place."""
     for k in range(7):
@@ -100,7 +100,7 @@ def copy_pose(pose, matrix, to_pose, to_matrix):
             to_matrix[i, j] = matrix[i, j]
 
 
-@kernel
+@lean_kernel
 def begin_flight(rigid):
     """Note where the flight of an epoch begins."""
     for q in range(rigid.inverse_mass.shape[0]):
@@ -110,7 +110,7 @@ def begin_flight(rigid):
             rigid.begin_spin[q, axis] = rigid.spin[q, axis]
 
 
-@kernel
+@lean_kernel
 def straying(rigid, q, time):
     """How far a point of body q is at most from its flight, a time [s] after it began, at the end of the step [m].
 
@@ -128,7 +128,7 @@ def straying(rigid, q, time):
     return sqrt(way) + sqrt(bent) * rigid.radius[q]
 
 
-@kernel
+@lean_kernel
 def accept(rigid):
     """The end of the step becomes the present."""
     for q in range(rigid.inverse_mass.shape[0]):
@@ -136,7 +136,7 @@ def accept(rigid):
         refresh(rigid, q)
 
 
-@inline_kernel
+@lean_inline_kernel
 def touched(x, contacts, c):
     """The point where contact c acts, on both sides [m]: that of side A, so that no impulse turns the two together."""
     px = py = pz = 0.0
@@ -148,14 +148,14 @@ def touched(x, contacts, c):
     return px, py, pz
 
 
-@kernel
+@lean_kernel
 def side_body(points, bodies, contacts, c, side):
     """Number of the rigid body on a side of contact c, -1 where that is none."""
     b = points.body[contacts.points[4 * c + 3 * side] >> 2]
     return b if bodies.kind[b] == RIGID else -1
 
 
-@kernel
+@lean_kernel
 def carried_velocity(rigid, x, points, bodies, contacts, c):
     """What rigid sides add to the relative velocity at contact c [m/s]."""
     ux = uy = uz = 0.0
@@ -173,7 +173,7 @@ def carried_velocity(rigid, x, points, bodies, contacts, c):
     return ux, uy, uz
 
 
-@kernel
+@lean_kernel
 def carried_inverse_mass(rigid, x, points, bodies, contacts, c, nx, ny, nz):
     """What rigid sides add to the inverse mass along a unit vector at contact c [1/kg]."""
     total = 0.0
@@ -192,7 +192,7 @@ def carried_inverse_mass(rigid, x, points, bodies, contacts, c, nx, ny, nz):
     return total
 
 
-@kernel
+@lean_kernel
 def push_carried(rigid, x, points, bodies, contacts, c, jx, jy, jz):
     """An impulse [N s] on side A of contact c, and the opposite one on side B, as far as they are rigid."""
     for side in range(2):
@@ -203,7 +203,7 @@ def push_carried(rigid, x, points, bodies, contacts, c, jx, jy, jz):
             push_body(rigid, b - rigid.first_body[0], px, py, pz, sign * jx, sign * jy, sign * jz)
 
 
-@kernel
+@lean_kernel
 def push_body(rigid, q, px, py, pz, jx, jy, jz):
     """An impulse [N s] on rigid body q at a point [m]."""
     share = rigid.inverse_mass[q]

@@ -5,7 +5,7 @@ than the reach at both ends of the flight: positions are linear in time, so it d
 reaches: what the guarantee needs (`LEAST_SHARE` of the distance to keep, and all slack), and what may press.
 """
 
-from ...jit import inline_kernel, kernel
+from ...jit import lean_inline_kernel, lean_kernel
 from ...lanes import larger, load4, positive, root, smaller, store4, transposed, where_larger
 from .search import LEAST_SHARE, PRESS_SHARE
 
@@ -16,7 +16,7 @@ NO_PLANE = 1e-24
 TINY = 1e-300
 
 
-@inline_kernel
+@lean_inline_kernel
 def corner(array, points, q, k):
     """Point k of the four pairs from q on: x, y, z in lanes."""
     x, y, z, _ = transposed(
@@ -26,7 +26,7 @@ def corner(array, points, q, k):
     return x, y, z
 
 
-@inline_kernel
+@lean_inline_kernel
 def to_segment(px, py, pz, ux, uy, uz):
     """From the nearest point of a segment u to p, both from the segment's start: its place, the way, its square."""
     zero = px - px
@@ -35,7 +35,7 @@ def to_segment(px, py, pz, ux, uy, uz):
     return t, x, y, z, x * x + y * y + z * z
 
 
-@kernel
+@lean_kernel
 def fill_up(candidates, count):
     """Repeat the last candidate so that the number can be divided by four."""
     points = candidates.points
@@ -45,13 +45,13 @@ def fill_up(candidates, count):
         candidates.slack[q], candidates.reach[q] = candidates.slack[count - 1], candidates.reach[count - 1]
 
 
-@inline_kernel
+@lean_inline_kernel
 def pick(fours, k):
     """One of four."""
     return fours[0] if k == 0 else (fours[1] if k == 1 else (fours[2] if k == 2 else fours[3]))
 
 
-@inline_kernel
+@lean_inline_kernel
 def write(contacts, at, candidates, q, normal, weight, gap, presses, must):
     """A contact from candidate q."""
     for k in range(4):
@@ -64,7 +64,7 @@ def write(contacts, at, candidates, q, normal, weight, gap, presses, must):
     contacts.reach[at] = candidates.reach[q]
 
 
-@kernel
+@lean_kernel
 def near_triangles(x, flight, candidates, count, time, contacts):
     """Contacts of vertices and triangles; returns how many there are, also where there is no room for all."""
     fill_up(candidates, count)
@@ -144,7 +144,7 @@ def near_triangles(x, flight, candidates, count, time, contacts):
     return found
 
 
-@kernel
+@lean_kernel
 def near_edges(x, flight, candidates, count, time, contacts):
     """Contacts of edges; returns how many there are, also where there is no room for all.
 

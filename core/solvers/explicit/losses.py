@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...jit import kernel
+from ...jit import lean_kernel
 from ...model import BoolArray, FloatArray, Model
 from ..losses import LEAST_UNTOUCHED, bounce_strength, brake_pairs
 from ..rigid_motion import rigid_motions
@@ -92,7 +92,7 @@ def losses_of(model: Model, mass: FloatArray, pinned: BoolArray) -> Losses:
     )
 
 
-@kernel
+@lean_kernel
 def leave_some(untouched, mass, point_start, body_count):
     """Take whole bodies where hardly any vertex is left untouched."""
     for body in range(body_count):
@@ -106,7 +106,7 @@ def leave_some(untouched, mass, point_start, body_count):
                 untouched[i] = mass[i]
 
 
-@kernel
+@lean_kernel
 def apply_losses(x, velocity, losses, rigid: Rigid, point_start, gravity, time):
     """Change velocities for a time [s] that has passed; x, velocity: shape (point_count, 4)."""
     pairs, motion, membranes = losses.pairs, losses.motion, losses.damping.shape[0]
@@ -148,7 +148,7 @@ def apply_losses(x, velocity, losses, rigid: Rigid, point_start, gravity, time):
         losses.untouched[i] = losses.mass[i]
 
 
-@kernel
+@lean_kernel
 def is_calm(body, losses, gravity, strength2, time):
     """Follow the load of a body, and whether it only trembles."""
     share = min(1.0, time / LOAD_TIME)
@@ -161,7 +161,7 @@ def is_calm(body, losses, gravity, strength2, time):
     return off2 < LOAD_SLACK**2 * strength2 and speed2 < CALM_SPEED**2
 
 
-@kernel
+@lean_kernel
 def relax(x, velocity, first, last, motion, kept, pinned):
     """Shrink velocities of points relative to a rigid motion to the share `kept`."""
     for i in range(first, last):
@@ -176,7 +176,7 @@ def relax(x, velocity, first, last, motion, kept, pinned):
         velocity[i, 2] = sz + kept * (velocity[i, 2] - sz)
 
 
-@kernel
+@lean_kernel
 def note_solids(rigid, motion, first):
     """Rows of the rigid bodies, from row `first` on."""
     for q in range(rigid.inverse_mass.shape[0]):
@@ -188,7 +188,7 @@ def note_solids(rigid, motion, first):
         row[12], row[13], row[14] = tensor[0, 1], tensor[0, 2], tensor[1, 2]
 
 
-@kernel
+@lean_kernel
 def move_solids(rigid, motion, first):
     """Give the rigid bodies the velocities of their rows; what the spin changed goes to the angular momentum."""
     for q in range(rigid.inverse_mass.shape[0]):

@@ -12,7 +12,7 @@ the volume of its tetrahedron with c loses at most t |n| where it moves by t as 
 3 s times the longest distance from c times its longest side where its corners move by s besides.
 """
 
-from ...jit import inline_kernel, kernel
+from ...jit import lean_inline_kernel, lean_kernel
 from ...lanes import lane, larger, load4, root, smaller, spread, store4, sum_spread, transposed
 
 #: Least margin that is worth relying on, as a share of the distance that a body keeps from itself.
@@ -23,7 +23,7 @@ FAR = 1e30
 TINY = 1e-300
 
 
-@inline_kernel
+@lean_inline_kernel
 def corners_of(x, triangle, t, k):
     """Corner k of the four triangles t: x, y, z in lanes."""
     x0, y0, z0, _ = transposed(
@@ -33,7 +33,7 @@ def corners_of(x, triangle, t, k):
     return x0, y0, z0
 
 
-@kernel
+@lean_kernel
 def least_margin(first, last, triangle, x, flight, half, moved, far):
     """How far [m] corners of the triangles first .. last - 1 may stray before one can face towards the origin of x.
 
@@ -65,7 +65,7 @@ def least_margin(first, last, triangle, x, flight, half, moved, far):
     return min(min(lane(least, 0), lane(least, 1)), min(lane(least, 2), lane(least, 3)))
 
 
-@kernel
+@lean_kernel
 def find_suspects(body, time, middle, bodies, points, boxes):
     """Whether any patch of a body may touch the body within a time [s] of its foreseen flight; marks which may.
 
@@ -130,14 +130,14 @@ def find_suspects(body, time, middle, bodies, points, boxes):
     return True
 
 
-@inline_kernel
+@lean_inline_kernel
 def rays_meet(low, high, other_low, other_high):
     """Whether two boxes of directions (minus the lower corner, upper corner) meet."""
     gap = larger(-low - other_high, -other_low - high)
     return max(max(lane(gap, 0), lane(gap, 1)), lane(gap, 2)) <= 0.0
 
 
-@kernel
+@lean_kernel
 def spread_of_rays(begin, end, pad, x, boxes):
     """Boxes around the directions from the origin of x to the patches, widened by `pad`, into the patches' boxes.
 

@@ -14,7 +14,7 @@ from math import sqrt
 
 import numpy as np
 
-from ...jit import inline_kernel, kernel
+from ...jit import lean_inline_kernel, lean_kernel
 from ...lanes import lane, load4, rotated, store4, sum_spread, transposed, triple
 from .arrays import RIGID, SOFT
 from .carried import carried_inverse_mass, carried_velocity, push_carried
@@ -28,7 +28,7 @@ LEAST_COSINE = 0.7
 FLAT = 1e-6
 
 
-@kernel
+@lean_kernel
 def keep_nearest(corners, count, head, following):
     """A vertex presses only where its distance to a surface is least among triangles that share a corner.
 
@@ -64,13 +64,13 @@ def keep_nearest(corners, count, head, following):
     return kept
 
 
-@inline_kernel
+@lean_inline_kernel
 def own_inverse_mass(contacts, c):
     """What the points of contact c have of the inverse mass, in every direction [1/kg]."""
     return lane(sum_spread(load4(contacts.weight, 4 * c) * load4(contacts.share, 4 * c)), 0)
 
 
-@kernel
+@lean_kernel
 def weigh(contacts, count, x, points, bodies, rigid):
     """Masses that impulses move, friction; clears the loads of the points."""
     for c in range(count):
@@ -79,7 +79,7 @@ def weigh(contacts, count, x, points, bodies, rigid):
         weigh_one(contacts, c, x, points, bodies, rigid)
 
 
-@kernel
+@lean_kernel
 def weigh_one(contacts, c, x, points, bodies, rigid):
     """Mass that impulses of contact c move, its friction."""
     for k in range(4):
@@ -94,7 +94,7 @@ def weigh_one(contacts, c, x, points, bodies, rigid):
     contacts.friction[c] = sqrt(bodies.friction[a] * bodies.friction[b])
 
 
-@kernel
+@lean_kernel
 def add_loads(contacts, count, x, points, bodies, rigid):
     """Sum of |weight| / mass over the contacts that press, at every point; of a rigid body at its first one."""
     for c in range(count):
@@ -109,7 +109,7 @@ def add_loads(contacts, count, x, points, bodies, rigid):
                         points.load[bodies.point_start[b]] += contacts.normal[4 * c + 3] - own
 
 
-@kernel
+@lean_kernel
 def stiffen(contacts, count, points, bodies, h):
     """Stiffness of what presses, and the dampers between stiff bodies."""
     limit = 0.5 / (h * h)
@@ -128,7 +128,7 @@ def stiffen(contacts, count, points, bodies, h):
             contacts.damping[c] = 2.0 * bodies.ratio[a, b] * sqrt(contacts.stiffness[c] / contacts.normal[4 * c + 3])
 
 
-@kernel
+@lean_kernel
 def prepare(corners, sides, count, x, points, bodies, rigid, h, head, following):
     """Everything about new contacts that stays for the epoch; `count` of both kinds, shape (2,)."""
     count[0] = keep_nearest(corners, count[0], head, following)
@@ -143,7 +143,7 @@ def prepare(corners, sides, count, x, points, bodies, rigid, h, head, following)
     stiffen(sides, count[1], points, bodies, h)
 
 
-@inline_kernel
+@lean_inline_kernel
 def push(velocity, contacts, c, jx, jy, jz):
     """An impulse [N s] on side A of contact c, and the opposite one on side B, as far as they are points."""
     impulse = triple(jx, jy, jz)
@@ -152,7 +152,7 @@ def push(velocity, contacts, c, jx, jy, jz):
         store4(velocity, i, load4(velocity, i) + impulse * contacts.share[4 * c + k])
 
 
-@inline_kernel
+@lean_inline_kernel
 def relative_velocity(velocity, contacts, c):
     """Of side A to side B [m/s], as far as they are points that move by themselves or are given."""
     vx, vy, vz, _ = transposed(
@@ -163,7 +163,7 @@ def relative_velocity(velocity, contacts, c):
     return lane(sum_spread(vx * w), 0), lane(sum_spread(vy * w), 0), lane(sum_spread(vz * w), 0)
 
 
-@inline_kernel
+@lean_inline_kernel
 def line_of(x, contacts, c):
     """Unit vector from B's to A's point of contact c; the frozen normal where they have come apart sideways."""
     px, py, pz, _ = transposed(
@@ -179,7 +179,7 @@ def line_of(x, contacts, c):
     return dx / length, dy / length, dz / length
 
 
-@inline_kernel
+@lean_inline_kernel
 def turn_triangle(velocity, contacts, c, x, points, fx, fy, fz):
     """Let an impulse f [N s] on the vertex of contact c, whose reaction the triangle takes at its own point, act on the
     triangle at the vertex: a couple -d x f, as a turn of its corners about their middle.
@@ -213,7 +213,7 @@ def turn_triangle(velocity, contacts, c, x, points, fx, fy, fz):
     store4(velocity, k, load4(velocity, k) + rotated(turn * rotated(e) - rotated(turn) * e) * mk)
 
 
-@inline_kernel
+@lean_inline_kernel
 def note(contacts, c, x, points, bodies, losses, size, jx, jy, jz):
     """Note the impulse of contact c, `size` along its normal, for the losses of its pair of bodies."""
     a, b = points.body[contacts.points[4 * c] >> 2], points.body[contacts.points[4 * c + 3] >> 2]
@@ -240,7 +240,7 @@ def note(contacts, c, x, points, bodies, losses, size, jx, jy, jz):
             losses.untouched[i] = 0.0
 
 
-@kernel
+@lean_kernel
 def press(contacts, count, are_edges, x, velocity, points, bodies, rigid, h, losses):
     """Impulses of the contacts on velocities; returns how many press.
 

@@ -7,7 +7,7 @@ what falls together costs nothing. They are widened by what a pair keeps and by 
 stray from its flight before there is another search. Pairs whose boxes do not meet stay apart for the epoch.
 """
 
-from ...jit import inline_kernel, kernel
+from ...jit import lean_inline_kernel, lean_kernel
 from ...lanes import any_larger, lane, larger, load4, positive, smaller, spread, store4
 from .arrays import GIVEN, SOFT
 from .own import find_suspects
@@ -26,13 +26,13 @@ NOWHERE = -1e30
 MOST_OF_A_PAIR = 4096
 
 
-@inline_kernel
+@lean_inline_kernel
 def apart(low, high, other_low, other_high):
     """Whether two boxes (minus the lower corner, upper corner) do not meet."""
     return any_larger(-low, other_high) or any_larger(-other_low, high)
 
 
-@kernel
+@lean_kernel
 def foresee(b, x, velocity, time, is_first, bodies, points, boxes):
     """Flight of body b for an epoch of a length [s], its points' boxes and its own."""
     first, last = bodies.point_start[b], bodies.point_start[b + 1]
@@ -69,7 +69,7 @@ def foresee(b, x, velocity, time, is_first, bodies, points, boxes):
     store4(bodies.high, 4 * b, body_high)
 
 
-@kernel
+@lean_kernel
 def fit_patches(b, points, boxes):
     """Boxes of a body's patches and groups, from those of its points."""
     patches, groups = boxes.patches, boxes.groups
@@ -92,7 +92,7 @@ def fit_patches(b, points, boxes):
         store4(boxes.group_high, 4 * group, high)
 
 
-@inline_kernel
+@lean_inline_kernel
 def fit_primitives(patch, points, boxes):
     """Boxes of the triangles and edges that a patch owns."""
     patches = boxes.patches
@@ -109,7 +109,7 @@ def fit_primitives(patch, points, boxes):
     boxes.near[patch] = 1
 
 
-@inline_kernel
+@lean_inline_kernel
 def line_up(low, high, begin, end, sweep_low, sweep_high, box_low, box_high, boxes):
     """Put those of the boxes begin .. end - 1, swept, that meet a box side by side in fours; returns how many.
 
@@ -135,7 +135,7 @@ def line_up(low, high, begin, end, sweep_low, sweep_high, box_low, box_high, box
     return count
 
 
-@inline_kernel
+@lean_inline_kernel
 def meets(low, high, columns, place):
     """Which of four boxes side by side meet this one: a bit each."""
     below = smaller(
@@ -149,7 +149,7 @@ def meets(low, high, columns, place):
     return positive(smaller(below, above))
 
 
-@inline_kernel
+@lean_inline_kernel
 def is_glued(bodies, a, b, i, j, k, m, first_side):
     """Whether a point of a pair between the bodies a and b is glued to the other body."""
     found = bodies.glued[i] == b or bodies.glued[m] == a
@@ -158,7 +158,7 @@ def is_glued(bodies, a, b, i, j, k, m, first_side):
     return found or bodies.glued[j] == b or bodies.glued[k] == a
 
 
-@inline_kernel
+@lean_inline_kernel
 def against_triangles(
     P, Q, a, b, reach, sweep_low, sweep_high, turned_low, turned_high, bodies, points, boxes, out, count
 ):
@@ -196,7 +196,7 @@ def against_triangles(
     return count
 
 
-@inline_kernel
+@lean_inline_kernel
 def against_edges(P, Q, a, b, reach, sweep_low, sweep_high, bodies, boxes, out, count):
     """Edges of patch P, swept, near edges of patch Q."""
     patches = boxes.patches
@@ -234,7 +234,7 @@ def against_edges(P, Q, a, b, reach, sweep_low, sweep_high, bodies, boxes, out, 
     return count
 
 
-@inline_kernel
+@lean_inline_kernel
 def between_patches(P, Q, a, b, reach, shift, bodies, points, boxes, corners, sides, count):
     """Candidates between what two patches own; `shift`: how far body a moves over body b, flat [m].
 
@@ -257,7 +257,7 @@ def between_patches(P, Q, a, b, reach, shift, bodies, points, boxes, corners, si
     count[1] = against_edges(P, Q, a, b, reach, low, high, bodies, boxes, sides, count[1])
 
 
-@kernel
+@lean_kernel
 def between_bodies(a, b, reach, shift, bodies, points, boxes, corners, sides, count):
     """Candidates between two bodies, or of one with itself; False if there is no room for them."""
     patches, groups = boxes.patches, boxes.groups
@@ -297,7 +297,7 @@ def between_bodies(a, b, reach, shift, bodies, points, boxes, corners, sides, co
     return True
 
 
-@kernel
+@lean_kernel
 def touches_itself(a, time, middle, bodies, points, boxes):
     """Whether a part of body a may touch another one of it within a time [s]; marks which may."""
     if bodies.is_ball[a]:
@@ -307,7 +307,7 @@ def touches_itself(a, time, middle, bodies, points, boxes):
     return True
 
 
-@kernel
+@lean_kernel
 def find_candidates(x, velocity, time, is_first, bodies, points, boxes, corners, sides, count, fitted, middle, shift):
     """All candidates for an epoch of a length [s] that starts at x; False if there is no room for them.
 
@@ -351,7 +351,7 @@ def find_candidates(x, velocity, time, is_first, bodies, points, boxes, corners,
     return True
 
 
-@kernel
+@lean_kernel
 def share_slack(points, corners, sides, count):
     """Slack of both sides of every candidate together."""
     slack, quad = points.slack, corners.points

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ... import topology
-from ...jit import inline_kernel, kernel
+from ...jit import lean_inline_kernel, lean_kernel
 from ...lanes import four_sums3, fused, lane, load4, root, rotated, spread, spread_each, store4, sum_spread
 from ...model import FloatArray, IntArray, Model
 from .bending import Bending, add_bending, bending_of
@@ -200,7 +200,7 @@ def unsigned(numbers: IntArray) -> "np.ndarray[tuple[int], np.dtype[np.uint32]]"
     return np.ascontiguousarray(numbers, dtype=np.uint32)
 
 
-@kernel
+@lean_kernel
 def balance(ends, lead):
     """Turn springs so that about as many begin at each vertex as end there; `lead`: scratch, zero."""
     for q in range(ends.shape[0]):
@@ -212,7 +212,7 @@ def balance(ends, lead):
         lead[b] -= 1
 
 
-@inline_kernel
+@lean_inline_kernel
 def spring_rows(x, springs, damping, first, last):
     """Rows of the fours first .. last - 1; keeps 1 / l."""
     for q in range(np.uint64(first), np.uint64(last)):
@@ -239,7 +239,7 @@ def spring_rows(x, springs, damping, first, last):
         store4(springs.force, row + np.uint64(12), d3 * t3)
 
 
-@inline_kernel
+@lean_inline_kernel
 def gathered_springs(springs, i):
     """Force of the springs on vertex i [N]."""
     force, slot, s = springs.force, springs.rows.slot, np.uint64(8) * i
@@ -259,7 +259,7 @@ def gathered_springs(springs, i):
     return total
 
 
-@inline_kernel
+@lean_inline_kernel
 def gathered_normals(gas, i):
     """Six times dV/dx of vertex i [m^2]."""
     normal, slot, s = gas.normal, gas.rows.slot, np.uint64(8) * i
@@ -275,7 +275,7 @@ def gathered_normals(gas, i):
     return total
 
 
-@inline_kernel
+@lean_inline_kernel
 def normal_rows(x, gas, first, last):
     """Rows of the triangles first .. last - 1; returns their share of six times the volume [m^3]."""
     origin = load4(x, gas.corners[np.uint64(3) * np.uint64(first)])
@@ -290,7 +290,7 @@ def normal_rows(x, gas, first, last):
     return lane(sum_spread(total), 0)
 
 
-@kernel
+@lean_kernel
 def volume_rows(x, volumes):
     """Rows of force of all tetrahedra: p dV/dx with p = K (1 - V / V0)."""
     for t in range(np.uint64(volumes.rest_volume.shape[0])):
@@ -312,7 +312,7 @@ def volume_rows(x, volumes):
         store4(volumes.force, row + np.uint64(12), fw)
 
 
-@inline_kernel
+@lean_inline_kernel
 def gathered_volumes(volumes, i):
     """Force of the tetrahedra on vertex i [N]."""
     total = spread(0.0)
@@ -321,7 +321,7 @@ def gathered_volumes(volumes, i):
     return total
 
 
-@inline_kernel
+@lean_inline_kernel
 def pressure_of(volume, rest_volume, amount, ambient):
     """Gauge pressure of the gas [Pa]; below a share of the rest volume it grows along the tangent (`forces/gas.py`)."""
     smallest = 0.05 * rest_volume
@@ -330,7 +330,7 @@ def pressure_of(volume, rest_volume, amount, ambient):
     return amount / smallest * (2.0 - volume / smallest) - ambient
 
 
-@kernel
+@lean_kernel
 def inner_forces(x, skins, damping, force):
     """Force on every vertex into `force` [N], of springs with their dashpots, gas, volumes and bending."""
     springs, gas, volumes = skins.springs, skins.gas, skins.volumes
@@ -351,7 +351,7 @@ def inner_forces(x, skins, damping, force):
     add_bending(x, force, skins.bending)
 
 
-@kernel
+@lean_kernel
 def start_lengths(x, velocity, h, springs):
     """The springs' lengths a step h [s] ago, as the dashpots need them."""
     for q in range(springs.stiffness.shape[0]):

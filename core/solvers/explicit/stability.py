@@ -18,6 +18,8 @@ SAFETY = 0.85
 DASHPOT_RATIO = 0.03
 #: Steps of Lanczos' method: within a part in a thousand.
 LANCZOS_STEPS = 40
+#: Longest step [s]: contact springs are as stiff as it allows, and what lies on one sinks in by 2 g h^2.
+LONGEST_STEP = 1e-3
 
 
 def vertex_stiffness(model: Model) -> FloatArray:
@@ -102,8 +104,8 @@ def largest_square(product: Callable[[FloatArray], FloatArray], masses: FloatArr
 
 
 def stable_step(square: float) -> float:
-    """Length of a step [s] for an omega^2 [1/s^2]; infinity where nothing oscillates."""
+    """Length of a step [s] for an omega^2 [1/s^2]."""
     if not square > 0.0:
-        return float("inf")
+        return LONGEST_STEP
     dashpots = np.sqrt(1.0 + DASHPOT_RATIO**2) - DASHPOT_RATIO
-    return float(SAFETY * dashpots * 2.0 / np.sqrt(square))
+    return float(min(SAFETY * dashpots * 2.0 / np.sqrt(square), LONGEST_STEP))

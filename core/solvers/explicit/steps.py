@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...jit import inline_kernel, kernel
+from ...jit import lean_inline_kernel, lean_kernel
 from ...lanes import lane, larger, load4, spread, store4, sum_spread, triple
 from ...model import FloatArray, IntArray
 from . import verify as guarantee
@@ -84,7 +84,7 @@ class Scene(NamedTuple):
     force: FloatArray  # [N], flat
 
 
-@kernel
+@lean_kernel
 def kick(scene, velocity, h, gx, gy, gz):
     """Velocities of the vertices after the inner forces and gravity have acted for a time h [s]."""
     points, run = scene.points, scene.run
@@ -99,7 +99,7 @@ def kick(scene, velocity, h, gx, gy, gz):
     fall(scene.rigid, gx, gy, gz, h)
 
 
-@kernel
+@lean_kernel
 def drift(scene, x, y, velocity, h, time):
     """y = x + h v, and where rigid bodies are going to be; whether a patch strays too far from its flight.
 
@@ -143,7 +143,7 @@ def drift(scene, x, y, velocity, h, time):
     return far
 
 
-@kernel
+@lean_kernel
 def plan(scene, age):
     """How long the next epoch is going to be, and the slack of each patch, from the straying in the last `age` steps.
 
@@ -175,7 +175,7 @@ def plan(scene, age):
     run.state[SPAN] = int(span)
 
 
-@kernel
+@lean_kernel
 def mean_straying(boxes, first, last, near):
     """Root mean square over the patches that are near others, or over those that are not [m]."""
     total, count = 0.0, 0
@@ -186,7 +186,7 @@ def mean_straying(boxes, first, last, near):
     return (total / max(count, 1)) ** 0.5
 
 
-@kernel
+@lean_kernel
 def search(scene, x, velocity, h):
     """New contacts for an epoch that starts at x; False if there is no room for them."""
     points, bodies, boxes, rigid, run = scene.points, scene.bodies, scene.boxes, scene.rigid, scene.run
@@ -221,7 +221,7 @@ def search(scene, x, velocity, h):
     return True
 
 
-@kernel
+@lean_kernel
 def note_carried(contacts, count, points, bodies, run, is_first):
     """List the points of contacts that bodies carry."""
     if is_first:
@@ -236,7 +236,7 @@ def note_carried(contacts, count, points, bodies, run, is_first):
             run.state[CARRIED_COUNT] += 1
 
 
-@kernel
+@lean_kernel
 def settle_step(scene, x, y, velocity, h):
     """Drift, and search, verify and mend until the step can be taken; False if there is no room for a search."""
     points, bodies, rigid, run = scene.points, scene.bodies, scene.rigid, scene.run
@@ -265,7 +265,7 @@ def settle_step(scene, x, y, velocity, h):
     return True
 
 
-@kernel
+@lean_kernel
 def renew_failed(scene, x, y):
     """Take new normals where old ones fail at y; returns how many contacts fail all the same.
 
@@ -307,7 +307,7 @@ def renew_failed(scene, x, y):
     return failed
 
 
-@kernel
+@lean_kernel
 def list_again(contacts, c, candidates, q):
     """Contact c as candidate q, from which nothing is left out."""
     for k in range(4):
@@ -315,7 +315,7 @@ def list_again(contacts, c, candidates, q):
     candidates.slack[q], candidates.reach[q] = EVERYTHING, contacts.reach[c]
 
 
-@kernel
+@lean_kernel
 def look_again(kind, x, flight, candidates, count, spare):
     """Closest points of candidates at x."""
     if kind == 0:
@@ -324,7 +324,7 @@ def look_again(kind, x, flight, candidates, count, spare):
         near_edges(x, flight, candidates, count, 0.0, spare)
 
 
-@kernel
+@lean_kernel
 def widen(scene, attempt):
     """Slack for one step that strayed."""
     boxes, bodies, run = scene.boxes, scene.bodies, scene.run
@@ -337,7 +337,7 @@ def widen(scene, attempt):
     run.state[AGE] = 0
 
 
-@kernel
+@lean_kernel
 def stand_still(scene, x, y, velocity):
     """Nothing moves for one step: the last resort, which no scene is known to need."""
     run, rigid = scene.run, scene.rigid
@@ -355,7 +355,7 @@ def stand_still(scene, x, y, velocity):
         scene.sides.gap[4 * c + 3] = scene.sides.gap[4 * c + 1]
 
 
-@inline_kernel
+@lean_inline_kernel
 def press_all(scene, x, velocity, h):
     """Impulses of all contacts."""
     run = scene.run
@@ -367,7 +367,7 @@ def press_all(scene, x, velocity, h):
     )
 
 
-@kernel
+@lean_kernel
 def advance(scene, x, y, velocity, x_rows, y_rows, velocity_rows, steps, h, damping, gravity, loss_steps):
     """Go on until `state[STEP]` reaches `steps`; stops before that where a search lacks room (`state[LACKS_ROOM]`).
 

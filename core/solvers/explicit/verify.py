@@ -8,7 +8,7 @@ points whose contacts fail move as one (`move_as_one`), which leaves the distanc
 
 import numpy as np
 
-from ...jit import allocating_kernel, inline_kernel, kernel
+from ...jit import kernel, lean_inline_kernel, lean_kernel
 from ...lanes import four, lane, load4, store4, sum_spread, transposed
 from .arrays import RIGID, SOFT
 from .carried import place_point, push_body, push_carried, try_move
@@ -27,7 +27,7 @@ LEAST_FREED = 0.5
 LEAST_LENGTH = 0.1
 
 
-@inline_kernel
+@lean_inline_kernel
 def projections(y, contacts, c):
     """The four points of contact c along its normal [m]."""
     px, py, pz, _ = transposed(
@@ -37,7 +37,7 @@ def projections(y, contacts, c):
     return px * contacts.normal[4 * c] + py * contacts.normal[4 * c + 1] + pz * contacts.normal[4 * c + 2]
 
 
-@inline_kernel
+@lean_inline_kernel
 def separation(s, are_edges):
     """sep from the projections."""
     if are_edges:
@@ -45,26 +45,26 @@ def separation(s, are_edges):
     return lane(s, 0) - max(lane(s, 1), max(lane(s, 2), lane(s, 3)))
 
 
-@inline_kernel
+@lean_inline_kernel
 def least_separation(contacts, c):
     """What contact c may end with [m]."""
     return min(LEAST_SHARE * contacts.reach[c], contacts.gap[4 * c + 1])
 
 
-@inline_kernel
+@lean_inline_kernel
 def fails(contacts, c):
     """Whether contact c ends nearer than it may, as last verified."""
     return not contacts.gap[4 * c + 3] >= least_separation(contacts, c)
 
 
-@kernel
+@lean_kernel
 def holds(y, contacts, c, are_edges):
     """Whether contact c ends no nearer at y than it may."""
     contacts.gap[4 * c + 3] = separation(projections(y, contacts, c), are_edges)
     return not fails(contacts, c)
 
 
-@kernel
+@lean_kernel
 def replace(contacts, c, other, q):
     """Normal, weights and gaps of contact c become those of contact q of the others."""
     store4(contacts.normal, 4 * c, load4(other.normal, 4 * q))
@@ -72,7 +72,7 @@ def replace(contacts, c, other, q):
     store4(contacts.gap, 4 * c, load4(other.gap, 4 * q))
 
 
-@kernel
+@lean_kernel
 def separate(x, y, contacts, c, other, q, are_edges):
     """Whether the normal of contact q of the others, or the mean of it and contact c's, separates c's sides at x and y.
 
@@ -97,7 +97,7 @@ def separate(x, y, contacts, c, other, q, are_edges):
     return False
 
 
-@kernel
+@lean_kernel
 def verify(y, contacts, count, are_edges):
     """Gaps at the end of the step y; returns how many contacts end nearer than they may."""
     failed = 0
@@ -106,7 +106,7 @@ def verify(y, contacts, count, are_edges):
     return failed
 
 
-@kernel
+@lean_kernel
 def accept(y, contacts, count):
     """The end of the step becomes the present."""
     for c in range(count):
@@ -115,7 +115,7 @@ def accept(y, contacts, count):
         contacts.gap[4 * c + 1] = contacts.gap[4 * c + 3]
 
 
-@kernel
+@lean_kernel
 def mend_sweep(sweep, contacts, count, are_edges, x, y, velocity, points, bodies, rigid, h):
     """One sweep of inelastic impulses over the contacts whose points moved lately; returns how many failed."""
     failed = 0
@@ -162,7 +162,7 @@ def mend_sweep(sweep, contacts, count, are_edges, x, y, velocity, points, bodies
     return failed
 
 
-@inline_kernel
+@lean_inline_kernel
 def push_apart(velocity, x, contacts, c, weight, speed, points):
     """Change by `speed` [m/s] how fast a weighted sum of the points of contact c grows along its normal.
 
@@ -214,7 +214,7 @@ def push_apart(velocity, x, contacts, c, weight, speed, points):
     return True
 
 
-@kernel
+@lean_kernel
 def push_worst(s, are_edges, lack, c, contacts, x, velocity, points, bodies, rigid, h):
     """Part the two points of contact c that are nearest along its normal, by `lack` [m] in a step."""
     first, second = 0, 1
@@ -263,7 +263,7 @@ def push_worst(s, are_edges, lack, c, contacts, x, velocity, points, bodies, rig
             velocity[p + 2] += share * nz
 
 
-@kernel
+@lean_kernel
 def mend(corners, sides, count, x, y, velocity, points, bodies, rigid, h):
     """Inelastic impulses until no contact ends nearer than it may; whether that was reached."""
     for kind in range(2):
@@ -278,7 +278,7 @@ def mend(corners, sides, count, x, y, velocity, points, bodies, rigid, h):
     return False
 
 
-@kernel
+@lean_kernel
 def root_of(parent, i):
     """The representative of point i."""
     while parent[i] != i:
@@ -287,7 +287,7 @@ def root_of(parent, i):
     return i
 
 
-@kernel
+@lean_kernel
 def join_failed(contacts, count, are_edges, y, parent, fixed):
     """Join the points of contacts that end nearer than they may; returns how many do. `fixed`: what is given."""
     failed = 0
@@ -306,7 +306,7 @@ def join_failed(contacts, count, are_edges, y, parent, fixed):
     return failed
 
 
-@allocating_kernel
+@kernel
 def move_as_one(corners, sides, count, x, y, velocity, points, bodies, rigid, h):
     """Points whose contacts fail take their common mean velocity, again and again until none fails.
 

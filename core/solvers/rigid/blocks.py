@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...jit import allocating_kernel, kernel
+from ...jit import kernel
 from ...lanes import any_larger, four, lane, larger, load4, root, spread, store4, where_larger
 from ...model import IntArray
 
@@ -30,7 +30,7 @@ class Blocks(NamedTuple):
     place: IntArray  # of each given row: 4 * row here + lane, shape (count,)
 
 
-@allocating_kernel
+@kernel
 def lay_out(count, body, inverse_mass):
     """Fields of `Blocks` for `count` rows between bodies, shape (count, 2).
 
@@ -87,7 +87,7 @@ def lay_out(count, body, inverse_mass):
     return start[: blocks + 1], found[:blocks], place
 
 
-@allocating_kernel
+@kernel
 def fill_headers(blocks, inverse_mass, inverse_inertia):
     """Inverse masses and inertia of the blocks' bodies, shape (block_count * HEADER * 4,)."""
     bodies = inverse_mass.shape[0]

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...jit import allocating_kernel, kernel
+from ...jit import kernel
 from ...lanes import lane, load4, spread
 from .blocks import FIELDS, Blocks, fill_headers, fill_rows, lay_out, sweep_blocks
 from .rows import push, relative_velocity
@@ -48,7 +48,7 @@ def start_impulses(count, rows, solids):
         )  # fmt: skip
 
 
-@allocating_kernel
+@kernel
 def solve(count, rows, solids, time, is_pushing, effort):
     """Sweep there and back until no row is corrected by more than `effort` asks for; returns the sweeps.
 

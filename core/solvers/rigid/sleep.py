@@ -7,7 +7,7 @@ left its place for a while; it wakes as a whole, since one of its members has mo
 import numpy as np
 
 from ...collide.manifolds import distance_between
-from ...jit import allocating_kernel, kernel
+from ...jit import kernel
 from ...unite import root_of, unite
 
 #: A body keeps its place while no point of it is farther from there than this share of its radius.
@@ -26,7 +26,7 @@ def find_islands(pair, count, parent):
             unite(parent, pair[row, 0], pair[row, 1])
 
 
-@allocating_kernel
+@kernel
 def fastest_near(parent, speed):
     """Speed of the fastest body of each body's island [m/s]: as fast may it be pushed within a step."""
     fastest, out = np.zeros_like(speed), np.empty_like(speed)
@@ -38,7 +38,7 @@ def fastest_near(parent, speed):
     return out
 
 
-@allocating_kernel
+@kernel
 def settle(parent, poses, radius, supported, shaken, time, still_pose, still_time, awake):
     """Add `time` [s] to the time that each island has been still, and set which bodies are awake.
 
