@@ -4,10 +4,10 @@ Contacts act one after the other on the velocities that a step has without them.
 step bears: with k = 1 / (2 h^2 L), L the largest sum of |weight| / mass over the contacts of a point (Gershgorin), all
 of them together add at most 1 / h^2 to the square of a frequency, where the limit is 4 / h^2.
 
-Impulses keep angular momentum too. What presses acts along the line between the two points that touch; friction acts
-at a vertex, and the triangle across the gap takes it there: as it would take a couple if its corners were rigid. Edges
-of soft bodies have no friction (two edges cannot take a couple about an axis that both are along); vertices near them
-have.
+Impulses keep angular momentum too. The points that touch slide so that the normal leads from one to the other;
+friction acts at a vertex, and the triangle across the gap takes it there: as it would take a couple if its corners were
+rigid. Edges of soft bodies have no friction (two edges cannot take a couple about an axis that both are along);
+vertices near them have.
 """
 
 from math import sqrt
@@ -15,15 +15,17 @@ from math import sqrt
 import numpy as np
 
 from ...jit import lean_inline_kernel, lean_kernel
-from ...lanes import lane, load4, rotated, store4, sum_spread, transposed, triple
+from ...lanes import four, lane, load4, rotated, store4, sum_spread, transposed, triple
 from .arrays import RIGID, SOFT
 from .carried import carried_inverse_mass, carried_velocity, push_carried
 
 #: A contact's approach is stopped at this share of its reach, whatever its spring says.
 STOP_SHARE = 0.2
 TINY = 1e-30
-#: Least cosine between the line through the points that touch and the frozen normal for it to be followed.
-LEAST_COSINE = 0.7
+#: How far points that touch may slide beyond their primitives, as a share of them.
+BEYOND = 0.3
+#: Squared sine of the angle between two sides, seen along the normal, below which nothing is followed.
+ALONG = 1e-4
 #: Determinant of a triangle's tensor over the cube of its trace, below which it takes no couple.
 FLAT = 1e-6
 
@@ -163,20 +165,43 @@ def relative_velocity(velocity, contacts, c):
     return lane(sum_spread(vx * w), 0), lane(sum_spread(vy * w), 0), lane(sum_spread(vz * w), 0)
 
 
+@lean_kernel
+def follow(contacts, c, are_edges, x, points, bodies, rigid):
+    """Let the points of contact c slide along with its sides, so that one lies along the normal from the other.
+
+    An impulse along the normal then turns nothing. They may leave their primitives by a little: others take over there.
+    """
+    quad, first = contacts.points, 4 * c
+    p, a, b, e = load4(x, quad[first]), load4(x, quad[first + 1]), load4(x, quad[first + 2]), load4(x, quad[first + 3])
+    nx, ny, nz = contacts.normal[first], contacts.normal[first + 1], contacts.normal[first + 2]
+    normal = triple(nx, ny, nz)
+    # way = one * s + other * t within the plane across the normal
+    if are_edges:
+        way, one, other = b - p, a - p, b - e
+    else:
+        way, one, other = p - a, b - a, e - a
+    over_one, over_other = across(normal, one), across(normal, other)
+    below = lane(sum_spread(over_one * other), 0)
+    size = lane(sum_spread(one * one), 0) * lane(sum_spread(other * other), 0)
+    if not below * below > ALONG * size:
+        return
+    s = -lane(sum_spread(over_other * way), 0) / below
+    t = lane(sum_spread(over_one * way), 0) / below
+    if not (s >= -BEYOND and t >= -BEYOND and s <= 1.0 + BEYOND and t <= 1.0 + BEYOND):
+        return
+    if are_edges:
+        store4(contacts.weight, first, four(1.0 - s, s, t - 1.0, -t))
+    elif s + t <= 1.0 + BEYOND:
+        store4(contacts.weight, first, four(1.0, s + t - 1.0, -s, -t))
+    else:
+        return
+    weigh_one(contacts, c, x, points, bodies, rigid)
+
+
 @lean_inline_kernel
-def line_of(x, contacts, c):
-    """Unit vector from B's to A's point of contact c; the frozen normal where they have come apart sideways."""
-    px, py, pz, _ = transposed(
-        load4(x, contacts.points[4 * c]), load4(x, contacts.points[4 * c + 1]), load4(x, contacts.points[4 * c + 2]),
-        load4(x, contacts.points[4 * c + 3]),
-    )  # fmt: skip
-    w = load4(contacts.weight, 4 * c)
-    dx, dy, dz = lane(sum_spread(px * w), 0), lane(sum_spread(py * w), 0), lane(sum_spread(pz * w), 0)
-    nx, ny, nz = contacts.normal[4 * c], contacts.normal[4 * c + 1], contacts.normal[4 * c + 2]
-    length = sqrt(dx * dx + dy * dy + dz * dz)
-    if dx * nx + dy * ny + dz * nz <= LEAST_COSINE * length:
-        return nx, ny, nz
-    return dx / length, dy / length, dz / length
+def across(a, b):
+    """a x b."""
+    return rotated(a * rotated(b) - rotated(a) * b)
 
 
 @lean_inline_kernel
@@ -252,7 +277,8 @@ def press(contacts, count, are_edges, x, velocity, points, bodies, rigid, h, los
         stop = STOP_SHARE * reach
         if stiffness == 0.0 or (gap > reach and 2.0 * gap - contacts.gap[4 * c + 2] > stop):
             continue
-        nx, ny, nz = line_of(x, contacts, c)
+        follow(contacts, c, are_edges, x, points, bodies, rigid)
+        nx, ny, nz = contacts.normal[4 * c], contacts.normal[4 * c + 1], contacts.normal[4 * c + 2]
         ux, uy, uz = relative_velocity(velocity, contacts, c)
         if contacts.carried[c]:
             cx, cy, cz = carried_velocity(rigid, x, points, bodies, contacts, c)
