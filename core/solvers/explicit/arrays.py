@@ -92,6 +92,7 @@ class Contacts(NamedTuple):
     stiffness: FloatArray  # [N/m]; 0 where the pair is only kept apart
     reach: FloatArray  # distance from which on the pair presses [m]
     friction: FloatArray
+    grip: FloatArray  # impulses of friction and of the normal in this step [N s], flat
     damping: FloatArray  # [N s/m], between stiff bodies
     carried: BoolArray  # whether a side is rigid
     must: BoolArray  # whether the pair may come so near that it must be watched
@@ -231,7 +232,7 @@ def candidates_of(capacity: int) -> Candidates:
 
 def contacts_of(capacity: int) -> Contacts:
     """Room for so many."""
-    flat: dict[str, Any] = {name: np.zeros(4 * capacity) for name in ("normal", "weight", "share", "gap")}
+    flat: dict[str, Any] = {name: np.zeros(4 * capacity) for name in ("normal", "weight", "share", "gap", "grip")}
     single: dict[str, Any] = {name: np.zeros(capacity) for name in ("stiffness", "reach", "friction", "damping")}
     return Contacts(
         points=np.zeros(4 * capacity, np.uint32),

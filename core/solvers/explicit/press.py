@@ -239,14 +239,21 @@ def turn_triangle(velocity, contacts, c, x, points, fx, fy, fz):
 
 
 @lean_inline_kernel
-def note(contacts, c, x, points, bodies, losses, size, jx, jy, jz):
+def push_bodies(losses, a, b, jx, jy, jz):
+    """Note an impulse [N s] on body a, and the opposite one on body b."""
+    push = losses.push
+    push[a, 0], push[a, 1], push[a, 2] = push[a, 0] + jx, push[a, 1] + jy, push[a, 2] + jz
+    push[b, 0], push[b, 1], push[b, 2] = push[b, 0] - jx, push[b, 1] - jy, push[b, 2] - jz
+
+
+@lean_inline_kernel
+def note(contacts, c, x, points, bodies, losses, size):
     """Note the impulse of contact c, `size` along its normal, for the losses of its pair of bodies."""
     a, b = points.body[contacts.points[4 * c] >> 2], points.body[contacts.points[4 * c + 3] >> 2]
     if a == b:
         return
-    push = losses.push
-    push[a, 0], push[a, 1], push[a, 2] = push[a, 0] + jx, push[a, 1] + jy, push[a, 2] + jz
-    push[b, 0], push[b, 1], push[b, 2] = push[b, 0] - jx, push[b, 1] - jy, push[b, 2] - jz
+    nx, ny, nz = contacts.normal[4 * c], contacts.normal[4 * c + 1], contacts.normal[4 * c + 2]
+    push_bodies(losses, a, b, size * nx, size * ny, size * nz)
     count = bodies.kind.shape[0]
     pair, signed = (a * count + b, size) if a < b else (b * count + a, -size)
     pairs = losses.pairs
@@ -275,6 +282,7 @@ def press(contacts, count, are_edges, x, velocity, points, bodies, rigid, h, los
     for c in range(count):
         stiffness, gap, reach = contacts.stiffness[c], contacts.gap[4 * c], contacts.reach[c]
         stop = STOP_SHARE * reach
+        contacts.grip[4 * c + 3] = 0.0
         if stiffness == 0.0 or (gap > reach and 2.0 * gap - contacts.gap[4 * c + 2] > stop):
             continue
         follow(contacts, c, are_edges, x, points, bodies, rigid)
@@ -295,25 +303,60 @@ def press(contacts, count, are_edges, x, velocity, points, bodies, rigid, h, los
         if size <= 0.0:
             continue
         pressing += 1
-        fx = fy = fz = 0.0
-        a, b = points.body[contacts.points[4 * c] >> 2], points.body[contacts.points[4 * c + 3] >> 2]
-        if not are_edges or (bodies.kind[a] != SOFT and bodies.kind[b] != SOFT):
-            ux, uy, uz = ux - along * nx, uy - along * ny, uz - along * nz
-            slide = sqrt(ux * ux + uy * uy + uz * uz) + TINY
-            if contacts.carried[c]:  # it may turn more easily than it goes
-                tx, ty, tz = ux / slide, uy / slide, uz / slide
-                across = carried_inverse_mass(rigid, x, points, bodies, contacts, c, tx, ty, tz)
-                inverse_mass = max(inverse_mass, own_inverse_mass(contacts, c) + across)
-            drag = -min(contacts.friction[c] * size, slide / inverse_mass) / slide
-            fx, fy, fz = drag * ux, drag * uy, drag * uz
-            if drag < 0.0 and bodies.kind[b] == SOFT:
-                turn_triangle(velocity, contacts, c, x, points, fx, fy, fz)
-        jx, jy, jz = size * nx + fx, size * ny + fy, size * nz + fz
+        jx, jy, jz = size * nx, size * ny, size * nz
         push(velocity, contacts, c, jx, jy, jz)
         if contacts.carried[c]:
             push_carried(rigid, x, points, bodies, contacts, c, jx, jy, jz)
-        note(contacts, c, x, points, bodies, losses, size, jx, jy, jz)
+        note(contacts, c, x, points, bodies, losses, size)
+        store4(contacts.grip, 4 * c, four(0.0, 0.0, 0.0, size))
+        grip(contacts, c, are_edges, x, velocity, points, bodies, rigid, losses)
     return pressing
+
+
+@lean_kernel
+def grip(contacts, c, are_edges, x, velocity, points, bodies, rigid, losses):
+    """Friction of contact c: what stops its slide, as far as Coulomb's cone lets it in this step all in all."""
+    first = 4 * c
+    a, b = points.body[contacts.points[first] >> 2], points.body[contacts.points[first + 3] >> 2]
+    if contacts.friction[c] == 0.0 or (are_edges and (bodies.kind[a] == SOFT or bodies.kind[b] == SOFT)):
+        return
+    nx, ny, nz = contacts.normal[first], contacts.normal[first + 1], contacts.normal[first + 2]
+    ux, uy, uz = relative_velocity(velocity, contacts, c)
+    inverse_mass = contacts.normal[first + 3]
+    if contacts.carried[c]:
+        cx, cy, cz = carried_velocity(rigid, x, points, bodies, contacts, c)
+        ux, uy, uz = ux + cx, uy + cy, uz + cz
+    along = ux * nx + uy * ny + uz * nz
+    ux, uy, uz = ux - along * nx, uy - along * ny, uz - along * nz
+    if contacts.carried[c]:  # it may turn more easily than it goes
+        slide = sqrt(ux * ux + uy * uy + uz * uz) + TINY
+        tx, ty, tz = ux / slide, uy / slide, uz / slide
+        other = carried_inverse_mass(rigid, x, points, bodies, contacts, c, tx, ty, tz)
+        inverse_mass = max(inverse_mass, own_inverse_mass(contacts, c) + other)
+    held = contacts.grip
+    fx, fy, fz = (
+        held[first] - ux / inverse_mass,
+        held[first + 1] - uy / inverse_mass,
+        held[first + 2] - uz / inverse_mass,
+    )
+    share = min(contacts.friction[c] * held[first + 3] / (sqrt(fx * fx + fy * fy + fz * fz) + TINY), 1.0)
+    fx, fy, fz = share * fx, share * fy, share * fz
+    jx, jy, jz = fx - held[first], fy - held[first + 1], fz - held[first + 2]
+    held[first], held[first + 1], held[first + 2] = fx, fy, fz
+    push(velocity, contacts, c, jx, jy, jz)
+    if contacts.carried[c]:
+        push_carried(rigid, x, points, bodies, contacts, c, jx, jy, jz)
+    if bodies.kind[b] == SOFT:
+        turn_triangle(velocity, contacts, c, x, points, jx, jy, jz)
+    push_bodies(losses, a, b, jx, jy, jz)
+
+
+@lean_kernel
+def grip_again(contacts, count, are_edges, x, velocity, points, bodies, rigid, losses):
+    """Another sweep of friction over the contacts of rigid bodies: what each stops, the others have changed."""
+    for c in range(count):
+        if contacts.carried[c] and contacts.grip[4 * c + 3] > 0.0:
+            grip(contacts, c, are_edges, x, velocity, points, bodies, rigid, losses)
 
 
 def damping_ratio(bounciness: float) -> float:

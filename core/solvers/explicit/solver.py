@@ -140,14 +140,14 @@ class ExplicitSolver:
         scene.skins.gas.amount[:] = before.gas
         scene.run.gas_step[:] = (gas - before.gas) / steps
         start_lengths(self._x, self._v, h, scene.skins.springs)
-        state = scene.run.state
+        state, damping = scene.run.state, 2.0 * DASHPOT_RATIO / (self._frequency * h)
         state[STEP] = state[RESUMES] = 0
         searches = int(state[SEARCHES])
         while True:
             state[LACKS_ROOM] = 0
             advance(
-                self._scene, self._x, self._y, self._v, *self._rows, steps, h, 2.0 * DASHPOT_RATIO / (self._frequency * h),
-                model.gravity, max(LEAST_STEPS, round(LOSS_TIME / h)),
+                self._scene, self._x, self._y, self._v, *self._rows, steps, h, damping, model.gravity,
+                max(LEAST_STEPS, round(LOSS_TIME / h)),
             )  # fmt: skip
             if not state[LACKS_ROOM]:
                 break

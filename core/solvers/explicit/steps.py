@@ -21,7 +21,7 @@ from .carried import accept as accept_bodies
 from .carried import begin_flight, copy_pose, fall, place_all, place_point, straying, try_move
 from .closest import near_edges, near_triangles
 from .losses import Losses, apply_losses
-from .press import prepare, press, weigh_one
+from .press import grip_again, prepare, press, weigh_one
 from .search import find_candidates
 from .skins import Skins, inner_forces
 
@@ -39,6 +39,8 @@ SLACK_FACTOR, MEAN_SHARE = 2.0, 1.0
 STRAYING_POWER = 1.6
 #: Searches and mending in one step; then it is given up, and everything stands still for its length.
 MOST_ATTEMPTS = 20
+#: Further sweeps of friction over the contacts of rigid bodies.
+GRIP_SWEEPS = 3
 #: A slack that leaves nothing out [m].
 EVERYTHING = 1e30
 
@@ -365,6 +367,14 @@ def press_all(scene, x, velocity, h):
     run.state[PRESSING] += press(
         scene.sides, run.count[3], True, x, velocity, scene.points, scene.bodies, scene.rigid, h, scene.losses
     )
+    if scene.rigid.inverse_mass.shape[0] > 0:
+        for _ in range(GRIP_SWEEPS):
+            grip_again(
+                scene.corners, run.count[2], False, x, velocity, scene.points, scene.bodies, scene.rigid, scene.losses
+            )
+            grip_again(
+                scene.sides, run.count[3], True, x, velocity, scene.points, scene.bodies, scene.rigid, scene.losses
+            )
 
 
 @lean_kernel

@@ -1,9 +1,10 @@
 """The guarantee: at the end of a step the frozen planes of all contacts separate what they separated before.
 
 A normal n separates two convex primitives where sep = min over A of n . x - max over B of n . x > 0. Where that holds
-at both ends of a step, and points move straight in between, they never touch. A step that would end nearer than a tenth of
-what the pair keeps, or than it began, is mended: by inelastic impulses, contact after contact; if these do not settle,
-points whose contacts fail move as one (`move_as_one`), which leaves the distances between them as they are.
+at both ends of a step, and points move straight in between, they never touch. A step that would end nearer than a tenth
+of what the pair keeps, or than it began, gets another plane if one separates both sides at both ends. Otherwise it is
+mended: by inelastic impulses, contact after contact; if these do not settle, points whose contacts fail move as one
+(`move_as_one`), which leaves the distances between them as they are.
 """
 
 import numpy as np
@@ -166,8 +167,8 @@ def mend_sweep(sweep, contacts, count, are_edges, x, y, velocity, points, bodies
 def push_apart(velocity, x, contacts, c, weight, speed, points):
     """Change by `speed` [m/s] how fast a weighted sum of the points of contact c grows along its normal.
 
-    The impulses along the normal are freed from what turns the four points as a whole, so angular momentum stays. False,
-    and nothing is done, where a point does not move by itself or the four would have to turn.
+    The impulses along the normal are freed from what turns the four points as a whole, so angular momentum stays.
+    False, and nothing is done, where a point does not move by itself or the four would have to turn.
     """
     nx, ny, nz = contacts.normal[4 * c], contacts.normal[4 * c + 1], contacts.normal[4 * c + 2]
     mass, mx, my, mz = 0.0, 0.0, 0.0, 0.0
