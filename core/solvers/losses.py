@@ -22,7 +22,7 @@ from typing import Protocol
 import numpy as np
 
 from ..collide.contacts import Contacts
-from ..jit import kernel
+from ..jit import allocating_kernel, kernel
 from ..model import FloatArray, Model
 from ..options import DEFAULTS, MethodOptions
 from ..state import PairSpeeds, State
@@ -172,7 +172,7 @@ def relax(x, v, chunks, motion, kept, pinned):
             v[i, 2] = sz + share * (v[i, 2] - sz)
 
 
-@kernel
+@allocating_kernel
 def leave_out_touched(count, points, normal_force, vertex_mass, body_point_start, mass):
     """Vertex masses without those that a contact pushes; all of a body's where hardly any would be left."""
     vertex_count = mass.shape[0]
