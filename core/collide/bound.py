@@ -12,7 +12,7 @@ import math
 import numpy as np
 
 from ..forces.contact import rigid_point_step
-from ..jit import inline_kernel, kernel
+from ..jit import allocating_kernel, inline_kernel, kernel
 from ..model import FloatArray, Model
 from .contacts import EDGE_EDGE, POINT_TRIANGLE, Contacts
 from .edge_gaps import across
@@ -105,7 +105,7 @@ def gather_shares(count, points, held, slot_scale, vertex_count, unknown, scale)
                 scale[body] = min(scale[body], slot_scale[row, slot])
 
 
-@kernel
+@allocating_kernel
 def limit_rows(
     x, step, whole, turn, bodies, unknown, arm, vertex_count, count, points, kind, apex, side, distance, length,
     slot_scale, held,

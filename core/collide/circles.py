@@ -6,7 +6,7 @@ it. Of a flat truss the two copies of its points are two groups that do not see 
 
 import numpy as np
 
-from ..jit import kernel
+from ..jit import allocating_kernel
 from ..model import FloatArray, IntArray
 
 #: Cubes along one axis at most: where points run away from each other, cubes are larger, and keys stay whole numbers.
@@ -35,7 +35,7 @@ def near_pairs(x: FloatArray, points: IntArray, reach: float) -> IntArray:
     return np.ascontiguousarray(pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))], dtype=np.int32)
 
 
-@kernel
+@allocating_kernel
 def collect_pairs(spots, order, sorted_key, key, around, reach, found):
     """Number of pairs nearer than `reach`; as many as have room are written into `found`, shape (room, 2)."""
     count = 0

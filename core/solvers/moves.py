@@ -1,6 +1,6 @@
 """Where vertices go in a stage, each in one pass over all of them."""
 
-from ..jit import kernel
+from ..jit import allocating_kernel, kernel
 
 
 @kernel
@@ -24,7 +24,7 @@ def step_to(x, goal, pinned, chunks, step):
                 step[i, k] = 0.0 if pinned[i] else goal[i, k] - x[i, k]
 
 
-@kernel
+@allocating_kernel
 def moves_by(x, trial, least, chunks, moved):
     """Whether a coordinate of a vertex moves by at least so much [m], or is not finite; `moved`: scratch, per chunk."""
     for chunk in range(chunks.body.shape[0]):
