@@ -1,0 +1,53 @@
+"""What a scene has that explicit steps do not know yet."""
+
+import numpy as np
+
+from ...collide.overlap import NO_BODIES, find_overlaps
+from ...collide.tree import build_trees
+from ...model import IntArray, Model
+from ...options import MethodOptions
+from .latest import keep_latest
+
+
+@keep_latest
+def lacks(model: Model, options: MethodOptions) -> str:
+    """Subject and value of the first such thing, as the start of a sentence; "" for nothing."""
+    names = model.body_names
+    if options.changes_gas:
+        return f"gas: volume {options.volume}, pressure spread {options.spread}"
+    if options.step_damping:
+        return f"step damping: on, for springs of up to {options.stiffest_spring:g} N/m"
+    if len(model.circles.points):
+        body, diameter = model.point_body[model.circles.points[0]], model.circles.diameter[0]
+        return f"{names[body]}: particles of {0.5 * diameter:g} m"
+    flat = np.flatnonzero(model.flat.depth)
+    if len(flat):
+        return f"{names[flat[0]]}: held in a plane, {model.flat.depth[flat[0]]:g} m deep"
+    if len(model.attachments.points):
+        body = model.point_body[model.attachments.points[0, 0]]
+        return f"{names[body]}: {len(model.attachments.points)} attached vertices"
+    found = crossing_triangles(model)
+    if len(found):
+        return f"{names[model.surfaces.triangle_body[found[0]]]}: crosses at the start ({len(found)} triangles in all)"
+    return ""
+
+
+def crossing_triangles(model: Model) -> IntArray:
+    """Triangles that cross another body's surface or, if that is looked for, their own at the start, ascending."""
+    own = np.flatnonzero(model.self_collision).astype(np.int32)
+    if not len(own) and not _boxes_meet(model):
+        return NO_BODIES
+    surfaces = model.surfaces
+    trees = build_trees(model.rest_positions, surfaces.triangles, surfaces.body_triangle_start)
+    return find_overlaps(model, trees, model.rest_positions, own).crossing_triangles
+
+
+def _boxes_meet(model: Model) -> bool:
+    """Whether the boxes around any two bodies meet, one of them moving."""
+    x, start = model.rest_positions, model.body_point_start[:-1]
+    low, high = np.minimum.reduceat(x, start), np.maximum.reduceat(x, start)
+    for body in range(model.moving_count):
+        others = slice(body + 1, None)
+        if ((low[body] <= high[others]) & (high[body] >= low[others])).all(axis=1).any():
+            return True
+    return False
