@@ -23,7 +23,7 @@ FORESEEN = ("EXPLICIT",)
 #: Cost of steps on one thread of a cloud server's processor, bodies that fall and come to rest (`docs/benchmarks.md`).
 #: Implicit steps and those of impulses [ns per moving point and substep]; the second where soft bodies meet.
 SUBSTEP_NANOSECONDS = {"IMPLICIT": (2000.0, 3300.0), "RIGID": (150.0, 150.0)}
-#: Explicit ones [ns]: per vertex, spring, tetrahedron, hinge; more per vertex beside others, and where soft bodies meet.
+#: Explicit ones [ns]: per vertex, spring, tetrahedron, hinge; on top per vertex beside others, where soft bodies meet.
 VERTEX, SPRING, TETRAHEDRON, HINGE, BESIDE, MEETING = 5.0, 3.3, 8.0, 6.0, 7.0, 30.0
 #: What an explicit run of steps takes whatever its size [ms].
 RUN_MILLISECONDS = 0.25

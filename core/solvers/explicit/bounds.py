@@ -41,15 +41,19 @@ def fill_blocks(x, edges, hinges, tetrahedra, blocks, rows):
         add_square(blocks, b, along, dx, dy, dz, across)
     for t in range(tetrahedra.points.shape[0]):
         k = tetrahedra.stiffness[t] / 9.0  # 4 / 36
-        for slot in range(4):
-            i = tetrahedra.points[t, slot]
-            a, b, c = (
-                tetrahedra.points[t, (slot + 1) % 4], tetrahedra.points[t, (slot + 2) % 4],
-                tetrahedra.points[t, (slot + 3) % 4],
-            )  # fmt: skip
-            ux, uy, uz = x[b, 0] - x[a, 0], x[b, 1] - x[a, 1], x[b, 2] - x[a, 2]
-            wx, wy, wz = x[c, 0] - x[a, 0], x[c, 1] - x[a, 1], x[c, 2] - x[a, 2]
-            add_square(blocks, i, k, uy * wz - uz * wy, uz * wx - ux * wz, ux * wy - uy * wx, 0.0)
+        i0, i1, i2, i3 = (
+            tetrahedra.points[t, 0], tetrahedra.points[t, 1], tetrahedra.points[t, 2], tetrahedra.points[t, 3],
+        )  # fmt: skip
+        ux, uy, uz = x[i1, 0] - x[i0, 0], x[i1, 1] - x[i0, 1], x[i1, 2] - x[i0, 2]
+        vx, vy, vz = x[i2, 0] - x[i0, 0], x[i2, 1] - x[i0, 1], x[i2, 2] - x[i0, 2]
+        wx, wy, wz = x[i3, 0] - x[i0, 0], x[i3, 1] - x[i0, 1], x[i3, 2] - x[i0, 2]
+        ax, ay, az = vy * wz - vz * wy, vz * wx - vx * wz, vx * wy - vy * wx
+        bx, by, bz = wy * uz - wz * uy, wz * ux - wx * uz, wx * uy - wy * ux
+        cx, cy, cz = uy * vz - uz * vy, uz * vx - ux * vz, ux * vy - uy * vx
+        add_square(blocks, i0, k, ax + bx + cx, ay + by + cy, az + bz + cz, 0.0)
+        add_square(blocks, i1, k, ax, ay, az, 0.0)
+        add_square(blocks, i2, k, bx, by, bz, 0.0)
+        add_square(blocks, i3, k, cx, cy, cz, 0.0)
     for h in range(hinges.points.shape[0]):
         add_hinge(x, hinges, h, rows)
 
