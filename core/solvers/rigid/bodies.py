@@ -5,7 +5,7 @@ What rests is left out: it has no velocity, and nothing about it has changed sin
 
 import math
 
-from ...jit import kernel
+from ...jit import allocating_kernel, kernel
 from ...rigid.motion import free_flight, place_points, set_matrices, turned_tensors
 
 
@@ -94,7 +94,7 @@ def add_turn(awake, matrices, inertia, spin, spin_before, momentum, out):
         out[body, 0], out[body, 1], out[body, 2] = x, y, z
 
 
-@kernel
+@allocating_kernel
 def fly_awake(awake, poses, velocity, momentum, inverse_inertia, time, out):
     """Poses after a time [s] without forces, into `out`, which holds the poses before."""
     resting = ~awake
