@@ -26,7 +26,7 @@ import numpy as np
 from ...collide.bound import height_of
 from ...collide.contacts import EDGE_EDGE, POINT_TRIANGLE, WRONG_SIDE, Contacts
 from ...collide.mobility import Mobility, mobility_along, push_sides, relative_step
-from ...jit import kernel
+from ...jit import allocating_kernel, kernel
 from ...model import BoolArray, FloatArray, Model
 
 #: Gap that a contact keeps, as a share of the thickness.
@@ -153,7 +153,7 @@ class Impulses:
         )  # fmt: skip
 
 
-@kernel
+@allocating_kernel
 def choose_rows(
     x, count, points, weights, kind, side, normal, gap, wanted, thickness, mobility, step, along, active, want, yielding
 ):

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...jit import kernel
+from ...jit import allocating_kernel
 from ...lanes import four_sums3, fused, load4, root, spread, spread_each, store4, with_lane3
 from ...model import Edges, FloatArray
 from .colours import Schedule, fours
@@ -55,7 +55,7 @@ def edge_rows(edges: Edges, order: Schedule, inverse_mass: FloatArray, time: flo
     )
 
 
-@kernel
+@allocating_kernel
 def project_edges(first, last, edges, rows):
     """Project the fours first .. last - 1, one after the other; `rows` of the vertices as in `rows.py`."""
     flat, three = rows.ravel(), np.uint32(3)
@@ -84,7 +84,7 @@ def project_edges(first, last, edges, rows):
         store4(flat, j3, fused(spread(flat[j3 + three]), -m3, q3))
 
 
-@kernel
+@allocating_kernel
 def project_skins(rows, gradient, impulse, chunks, block_chunk, edges):
     """The gas moves the vertices (`gas.predict_and_measure`), then all edges are projected.
 
