@@ -123,7 +123,7 @@ def test_what_is_to_be_prepared_follows_from_what_the_scene_holds() -> None:
 
 
 def test_options_are_prepared_one_by_one() -> None:
-    assert prepare.jobs_for({"SELF_CONTACT", "SKIN"}) == (
+    assert prepare.jobs_for({"SELF_CONTACT", "SKIN"}, "IMPLICIT") == (
         prepare.Job("SKIN", "IMPLICIT"),
         prepare.Job("SELF_CONTACT", "IMPLICIT"),
     )
