@@ -8,6 +8,8 @@ import math
 from collections.abc import Collection
 from dataclasses import dataclass
 
+import numpy as np
+
 from ..errors import ParameterError
 from ..model import Model
 from ..options import MethodOptions
@@ -23,10 +25,13 @@ FORESEEN = ("EXPLICIT",)
 #: Cost of steps on one thread of a cloud server's processor, bodies that fall and come to rest (`docs/benchmarks.md`).
 #: Implicit steps and those of impulses [ns per moving point and substep]; the second where soft bodies meet.
 SUBSTEP_NANOSECONDS = {"IMPLICIT": (2000.0, 3300.0), "RIGID": (150.0, 150.0)}
-#: Explicit ones [ns]: per vertex, spring, tetrahedron, hinge; on top per vertex beside others, where soft bodies meet.
-VERTEX, SPRING, TETRAHEDRON, HINGE, BESIDE, MEETING = 5.0, 3.3, 8.0, 6.0, 7.0, 30.0
-#: What an explicit run of steps takes whatever its size [ms].
-RUN_MILLISECONDS = 0.25
+#: Explicit ones [ns]: per vertex, spring, tetrahedron, hinge.
+VERTEX, SPRING, TETRAHEDRON, HINGE = 5.0, 3.3, 8.0, 6.0
+#: What contacts add per vertex and step [ns]: of one body with others, of soft bodies with each neighbour, of which
+#: there are at most so many, of a body with itself, and of one with holes.
+BESIDE, MEETING, MOST_NEIGHBOURS, ITSELF, WITH_HOLES = 7.0, 30.0, 3, 30.0, 120.0
+#: What each run of explicit steps takes whatever its size [ms], and in steps.
+RUN_MILLISECONDS, RUN_STEPS = 0.3, 3
 
 
 @dataclass(frozen=True)
@@ -99,11 +104,21 @@ def forecast(solver: str, model: Model, frame_time: float, substeps: int, option
     plan = plan_steps(model, options)
     check_plan(model, plan, frame_time)
     steps = max(1, math.ceil(frame_time / plan.step))
-    contact = MEETING if soft_meet else BESIDE if model.body_count > 1 else 0.0
-    nanoseconds = (VERTEX + contact) * model.vertex_count + SPRING * len(model.edges.points)
+    nanoseconds = (VERTEX + _contacts(model)) * model.vertex_count + SPRING * len(model.edges.points)
     nanoseconds += TETRAHEDRON * len(model.tetrahedra.points) + HINGE * len(model.hinges.points)
-    milliseconds = RUN_MILLISECONDS + 1e-6 * nanoseconds * steps
+    milliseconds = RUN_MILLISECONDS + 1e-6 * nanoseconds * (steps + RUN_STEPS)
     return Choice(solver, steps, milliseconds, added_mass=float(plan.added.max(initial=0.0)))
+
+
+def _contacts(model: Model) -> float:
+    """What contacts add to an explicit step [ns per vertex], as far as the model tells."""
+    if model.membrane_count > 1:
+        return MEETING * min(model.membrane_count - 1, MOST_NEIGHBOURS)
+    if model.self_collision[0]:
+        surfaces = model.surfaces
+        triangle_count, edge_count = surfaces.body_triangle_start[1], np.count_nonzero(surfaces.edge_body == 0)
+        return ITSELF if model.vertex_count - edge_count + triangle_count == 2 else WITH_HOLES
+    return BESIDE if model.body_count > 1 else 0.0
 
 
 def choice_of(method: str, model: Model, frame_time: float, substeps: int, options: MethodOptions) -> Choice | None:
