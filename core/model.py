@@ -182,7 +182,7 @@ class RigidBodies(NamedTuple):
     angular_damping: FloatArray
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, weakref_slot=True)
 class Model:
     """A scene. Build it with `ModelBuilder`; nothing in it changes while it is simulated."""
 

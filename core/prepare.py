@@ -26,7 +26,7 @@ from .model import Model
 from .options import DEFAULTS, MethodOptions
 from .part_scenes import PARTS, particles
 from .rigid.convex import convex_shapes
-from .solvers.automatic import AUTO, LIKELY, METHOD_OF, choose
+from .solvers.automatic import AUTO, METHOD_OF, choose, likely
 from .solvers.choice import SOLVERS
 from .world import World
 
@@ -80,7 +80,7 @@ def jobs_for(parts: Collection[str], solver: str = AUTO, options: MethodOptions 
 
     `solver` is the `method` of the choice once there is one; AUTO asks for what choosing takes, and the likely method.
     """
-    solver = LIKELY if solver == AUTO else solver
+    solver = likely(parts) if solver == AUTO else solver
     changed = {
         options.volume,
         options.spread,

@@ -351,6 +351,11 @@ class World:
         remedy = f", choose the method {' or '.join(kinds)}" if kinds else ""
         if self.options.volume != "EXACT" and self.model.ambient_pressure > 0.0:
             remedy += ", use the exact volume or no air outside"
+        if self._method == "EXPLICIT":  # finds the length of its steps itself
+            return DivergenceError(
+                f"{self.model.body_names[found.body]}: the motion {found.how} in frame {self.frame + 1}. "
+                "Choose the method IMPLICIT, or look for extreme pressures, stiffness or animation."
+            )
         return DivergenceError(
             f"{self.model.body_names[found.body]}: the motion {found.how} in frame {self.frame + 1}, "
             f"substep {substep + 1} of {self._step_count}. Raise the substeps to about {more}{remedy}, or look for "

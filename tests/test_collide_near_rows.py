@@ -155,7 +155,7 @@ def test_balls_that_press_each_other_stay_out_of_each_other(seed):
     """Three balls are thrown at each other and on a floor."""
     rng = np.random.default_rng(seed)
     model = two_balls(0.02, 3)
-    world = World(model, frame_rate=24, substeps=2)
+    world = World(model, frame_rate=24, substeps=2, solver="IMPLICIT")
     state = world.save()
     state.velocities[: model.vertex_count] = rng.uniform(-3, 3, (3, 3))[model.point_body[: model.vertex_count]]
     world.load(state)
@@ -175,7 +175,7 @@ def test_the_same_bits_with_two_threads_and_after_loading():
     model = two_balls(0.02, 3)
     ends = []
     for threads in (1, 2):
-        world = World(model, frame_rate=24, substeps=2, threads=threads)
+        world = World(model, frame_rate=24, substeps=2, threads=threads, solver="IMPLICIT")
         state = world.save()
         state.velocities[: model.vertex_count, 2] = -4.0
         world.load(state)

@@ -179,7 +179,9 @@ def test_balls_hold_as_much_with_every_rule_in_the_implicit_step():
     for choice in ({"volume": "BOUNDING_BOX"}, {"volume": "CENTRE_FAN"}, {"spread": "VALENCE"}):
         builder = ModelBuilder(gravity=(0, 0, 0))
         add_ball(builder, BASKETBALL, 2, damping=20.0)
-        world = World(builder.build(), frame_rate=60, substeps=4, threads=1, options=MethodOptions(**choice))
+        world = World(
+            builder.build(), frame_rate=60, substeps=4, threads=1, options=MethodOptions(**choice), solver="IMPLICIT"
+        )
         for _ in range(60):
             world.advance_frame()
         # as exact as the default rule holds this mesh (`test_physics_hold.py`); by springs twelve vertices bulge less
@@ -261,7 +263,9 @@ def test_what_is_left_of_a_motion_does_not_depend_on_the_substep(solver):
 def test_rigid_bodies_alone_are_damped_alike():
     builder = ModelBuilder(gravity=(0, 0, 0))
     builder.add_rigid("box", *shapes.icosphere(0, 0.2), mass=1.0, velocity=(1.0, 0, 0), angular_velocity=(0, 0, 3.0))
-    world = World(builder.build(), frame_rate=60.0, substeps=7, options=MethodOptions(step_damping=True))
+    world = World(
+        builder.build(), frame_rate=60.0, substeps=7, options=MethodOptions(step_damping=True), solver="IMPLICIT"
+    )
     for _ in range(60):
         world.advance_frame()
     moved, turned = world.rigid_velocity(0)
@@ -310,6 +314,6 @@ def test_the_ramp_goes_on_from_a_saved_state_with_the_same_bits():
 def test_without_gas_gravity_waits_for_nothing():
     builder = ModelBuilder()
     builder.add_rigid("box", *shapes.icosphere(0, 0.2), mass=1.0)
-    world = World(builder.build(), frame_rate=60.0, options=MethodOptions(ramp_time=1.0))
+    world = World(builder.build(), frame_rate=60.0, options=MethodOptions(ramp_time=1.0), solver="IMPLICIT")
     world.advance_frame()
     assert world.rigid_velocity(0)[0][2] == pytest.approx(-GRAVITY / 60.0, rel=1e-9)

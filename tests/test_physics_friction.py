@@ -16,7 +16,7 @@ def ring_on_a_slope(degrees, friction):
         friction=friction, damping=10.0, bounciness=0.5, thickness=2e-3,
     )  # fmt: skip
     builder.add_collider("floor", *shapes.grid(20.0, 2), friction=friction, bounciness=0.5)
-    return World(builder.build(), frame_rate=60.0, substeps=4, threads=1)
+    return World(builder.build(), frame_rate=60.0, substeps=4, threads=1, solver="IMPLICIT")
 
 
 @pytest.mark.parametrize("friction", [0.2, 0.5, 1.0])

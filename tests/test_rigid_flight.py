@@ -89,7 +89,7 @@ def test_a_ball_against_a_box_keeps_momenta(friction):
     ball = scenes.BASKETBALL
     scenes.add_ball(builder, ball, 2, (0.0, 0.0, 0.0), friction=friction, velocity=(2.0, 0.0, 0.0))
     builder.add_rigid("box", *block((0.2, 0.3, 0.2), (0.4, 0.05, 0.02)), mass=2.0, friction=friction)
-    world = World(builder.build(), frame_rate=60.0, substeps=4, threads=1)
+    world = World(builder.build(), frame_rate=60.0, substeps=4, threads=1, solver="IMPLICIT")
     before = momentum(world) + scenes.momentum(world)
     turning = angular_momentum(world) + scenes.angular_momentum(world)
     run(world, 0.5)
@@ -112,7 +112,7 @@ def falling(turn=None, away=(0.0, 0.0, 0.0), scale=1.0, threads=1):
     builder.add_rigid("box", scale * x @ turn.T + away, triangles, bounciness=0.4, mass=scale**3)
     x, triangles = shapes.grid(4.0)
     builder.add_collider("floor", scale * x @ turn.T + away, triangles, bounciness=0.4)
-    return World(builder.build(), frame_rate=60.0, substeps=4, threads=threads)
+    return World(builder.build(), frame_rate=60.0, substeps=4, threads=threads, solver="IMPLICIT")
 
 
 @pytest.mark.parametrize(

@@ -36,7 +36,7 @@ def test_a_round_or_a_soft_body_makes_the_scene_implicit(other):
         builder.add_rigid("ball", *shapes.icosphere(2, 0.1, (1.0, 0.0, 0.2)))
     else:
         builder.add_membrane("ball", *shapes.icosphere(2, 0.1, (1.0, 0.0, 0.2)))
-    assert isinstance(World(builder.build())._solver, ImplicitSolver)
+    assert isinstance(World(builder.build(), solver="IMPLICIT")._solver, ImplicitSolver)
 
 
 # --- one row ----------------------------------------------------------------------------------------------------
@@ -168,7 +168,7 @@ def test_a_thin_fast_plate_does_not_pass_a_thin_wall():
     builder = ModelBuilder(gravity=(0.0, 0.0, 0.0))
     builder.add_rigid("plate", *block((0.3, 0.2, 0.01), (0.0, 0.0, 0.0)), velocity=(100.0, 3.0, 0.0))
     builder.add_collider("wall", wall, triangles)
-    world = World(builder.build(), frame_rate=240.0, substeps=1)
+    world = World(builder.build(), frame_rate=240.0, substeps=1, solver="IMPLICIT")
     for _ in range(24):
         world.advance_frame()
         assert world.rigid_positions(0)[:, 0].max() < 1.0

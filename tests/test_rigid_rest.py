@@ -138,7 +138,7 @@ def on_platform(path, time, mesh=None, **options):
     builder.add_rigid("box", *(mesh or block((0.2, 0.2, 0.2), (0.0, 0.0, 0.102))), **options)
     floor, triangles = shapes.grid(4.0)
     builder.add_collider("platform", floor + path(0.0), triangles)
-    world = World(builder.build(), frame_rate=60.0, substeps=4, threads=1)
+    world = World(builder.build(), frame_rate=60.0, substeps=4, threads=1, solver="IMPLICIT")
     run(world, time, lambda frame: FrameInput(collider_positions={0: floor + path((frame + 1) / 60.0)}))
     return world
 
@@ -168,7 +168,7 @@ def test_a_moving_wall_strikes_a_box(bounciness):
     builder.add_rigid("box", *block((0.2, 0.2, 0.2), (0.0, 0.0, 0.2)), bounciness=bounciness)
     wall, triangles = shapes.grid(4.0)
     builder.add_collider("wall", wall, triangles, bounciness=bounciness)
-    world = World(builder.build(), frame_rate=60.0, substeps=4, threads=1)
+    world = World(builder.build(), frame_rate=60.0, substeps=4, threads=1, solver="IMPLICIT")
     run(world, 0.2, lambda frame: FrameInput(collider_positions={0: wall + [0.0, 0.0, 1.0 * (frame + 1) / 60.0]}))
     assert velocity(world)[2] == pytest.approx(1.0 + bounciness, abs=0.02)
 
@@ -219,7 +219,7 @@ def test_a_heavy_plate_presses_a_ball(mass):
         angular_damping=20.0,
     )
     builder.add_collider("floor", *shapes.grid(4.0))
-    world = World(builder.build(), frame_rate=60.0, substeps=4, threads=1)
+    world = World(builder.build(), frame_rate=60.0, substeps=4, threads=1, solver="IMPLICIT")
     run(world, 2.0)
     up = world.rigid_transform(0)[2, 2]
     assert up > 0.9999 and abs(velocity(world)[2]) < 0.05

@@ -186,7 +186,7 @@ def test_a_solid_with_a_skin_and_a_rigid_block():
     near = int(np.argmin(shapes.icosphere(2)[0][:, 0]))
     builder.attach_to_membrane(ball, [near], cushion)
     builder.add_collider("floor", *shapes.grid(10.0))
-    world = World(builder.build(), frame_rate=24.0, substeps=10, threads=1)
+    world = World(builder.build(), frame_rate=24.0, substeps=10, threads=1, solver="IMPLICIT")
     run(world, 24)
     bodies = world.diagnostics().bodies
     assert bodies[0].gauge_pressure == 0.0 and bodies[1].gauge_pressure > 300.0

@@ -16,7 +16,14 @@ def soft_ball_beside(squashed, frames=6):
     builder = ModelBuilder(gravity=(0.0, 0.0, 0.0))
     add_ball(builder, SOFT, 2, (0.0, 0.0, 0.0))
     add_ball(builder, STIFF, 2, (1.0, 0.0, 0.0), name="stiff")
-    world = World(builder.build(), frame_rate=60.0, substeps=4, threads=1, options=MethodOptions(step_error=0.0))
+    world = World(
+        builder.build(),
+        frame_rate=60.0,
+        substeps=4,
+        threads=1,
+        options=MethodOptions(step_error=0.0),
+        solver="IMPLICIT",
+    )
     world.set_positions(0, world.positions(0) * [1.05, 1.0, 0.95])
     if squashed:
         stiff = world.positions(1) - [1.0, 0.0, 0.0]

@@ -5,7 +5,10 @@ once, when a run starts, and stored with it: a run that is repeated, continued o
 """
 
 import math
+from collections.abc import Collection
 from dataclasses import dataclass
+
+import numpy as np
 
 from ..errors import ParameterError
 from ..model import Model
@@ -19,10 +22,16 @@ AUTO = "AUTO"
 METHOD_OF = {"EXPLICIT": "EXPLICIT", "IMPLICIT": "IMPLICIT", "RIGID": "IMPLICIT"}
 #: Methods that choose nothing but find the length of their steps themselves.
 FORESEEN = ("EXPLICIT",)
-#: The method whose kernels are prepared for AUTO while the model is not known.
-LIKELY = "IMPLICIT"
-#: Cost of a step [ns per moving point]: `docs/benchmarks.md`, falling and resting bodies, one thread.
-NANOSECONDS = {"EXPLICIT": 16.0, "IMPLICIT": 2000.0, "RIGID": 150.0}
+#: Cost of steps on one thread of a cloud server's processor, bodies that fall and come to rest (`docs/benchmarks.md`).
+#: Implicit steps and those of impulses [ns per moving point and substep]; the second where soft bodies meet.
+SUBSTEP_NANOSECONDS = {"IMPLICIT": (2000.0, 3300.0), "RIGID": (150.0, 150.0)}
+#: Explicit ones [ns]: per vertex, spring, tetrahedron, hinge.
+VERTEX, SPRING, TETRAHEDRON, HINGE = 5.0, 3.3, 8.0, 6.0
+#: What contacts add per vertex and step [ns]: of one body with others, of soft bodies with each neighbour, of which
+#: there are at most so many, of a body with itself, and of one with holes.
+BESIDE, MEETING, MOST_NEIGHBOURS, ITSELF, WITH_HOLES = 7.0, 30.0, 3, 30.0, 120.0
+#: What each run of explicit steps takes whatever its size [ms], and in steps.
+RUN_MILLISECONDS, RUN_STEPS = 0.3, 3
 
 
 @dataclass(frozen=True)
@@ -53,16 +62,63 @@ class Choice:
         return method == AUTO or (method in FORESEEN and method == self.solver)
 
 
+def likely(parts: Collection[str]) -> str:
+    """The method that AUTO is likely to choose for a scene with these parts (`part_scenes.PARTS`)."""
+    return "EXPLICIT" if {"SKIN", "LATTICE"} & set(parts) and "FLAT" not in parts else "IMPLICIT"
+
+
 def choose(model: Model, frame_time: float, substeps: int, options: MethodOptions) -> Choice:
-    """The solver of lowest predicted cost for frames of a length [s]; `substeps` are those of the implicit solver."""
+    """The solver of lowest predicted cost for frames of a length [s]; `substeps` are those of the implicit solver.
+
+    Lattices always have explicit steps: in implicit ones their springs take ten times as long. Where those would be too
+    many, or the scene has what they do not know, it is implicit.
+    """
     solver = "RIGID" if simple_shapes(model) is not None else "IMPLICIT"
-    return forecast(solver, model, frame_time, substeps, options)
+    other = forecast(solver, model, frame_time, substeps, options)
+    if not model.membrane_count:
+        return other
+    from .explicit.lacks import lacks
+
+    if lacks(model, options):
+        return other
+    try:
+        explicit = forecast("EXPLICIT", model, frame_time, substeps, options)
+    except ParameterError:
+        return other
+    is_lattice = not model.rest_volume.any()
+    return explicit if is_lattice or explicit.milliseconds < other.milliseconds else other
 
 
 def forecast(solver: str, model: Model, frame_time: float, substeps: int, options: MethodOptions) -> Choice:
-    """What frames of a length [s] take with one of the solvers that can be chosen."""
-    milliseconds = 1e-6 * NANOSECONDS[solver] * model.moving_point_count * substeps
-    return Choice(solver, substeps, milliseconds, added_mass=0.0)
+    """What frames of a length [s] take with one of the solvers that can be chosen.
+
+    Raises `ParameterError` where explicit steps would be too many.
+    """
+    soft_meet = model.membrane_count > 1 or bool(model.self_collision[: model.membrane_count].any())
+    if solver != "EXPLICIT":
+        milliseconds = 1e-6 * SUBSTEP_NANOSECONDS[solver][soft_meet] * model.moving_point_count * substeps
+        return Choice(solver, substeps, milliseconds, added_mass=0.0)
+    from .explicit.limits import check_plan
+    from .explicit.stability import plan_steps
+
+    plan = plan_steps(model, options)
+    check_plan(model, plan, frame_time)
+    steps = max(1, math.ceil(frame_time / plan.step))
+    nanoseconds = (VERTEX + _contacts(model)) * model.vertex_count + SPRING * len(model.edges.points)
+    nanoseconds += TETRAHEDRON * len(model.tetrahedra.points) + HINGE * len(model.hinges.points)
+    milliseconds = RUN_MILLISECONDS + 1e-6 * nanoseconds * (steps + RUN_STEPS)
+    return Choice(solver, steps, milliseconds, added_mass=float(plan.added.max(initial=0.0)))
+
+
+def _contacts(model: Model) -> float:
+    """What contacts add to an explicit step [ns per vertex], as far as the model tells."""
+    if model.membrane_count > 1:
+        return MEETING * min(model.membrane_count - 1, MOST_NEIGHBOURS)
+    if model.self_collision[0]:
+        surfaces = model.surfaces
+        triangle_count, edge_count = surfaces.body_triangle_start[1], np.count_nonzero(surfaces.edge_body == 0)
+        return ITSELF if model.vertex_count - edge_count + triangle_count == 2 else WITH_HOLES
+    return BESIDE if model.body_count > 1 else 0.0
 
 
 def choice_of(method: str, model: Model, frame_time: float, substeps: int, options: MethodOptions) -> Choice | None:

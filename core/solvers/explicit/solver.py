@@ -5,7 +5,6 @@ does stands in `steps.py`; how long it is in `stability.py`.
 """
 
 import math
-from typing import Any
 
 import numpy as np
 
@@ -18,11 +17,13 @@ from ..counts import Counts
 from ..given import Motion
 from .arrays import bodies_of, boxes_of, candidates_of, contacts_of, points_of, rigid_of
 from .carried import start_bodies
+from .lacks import lacks
 from .layout import lay_out
+from .limits import StepLimit, check_plan, check_speed
 from .losses import LEAST_STEPS, LOSS_TIME, losses_of
 from .press import damping_ratio
-from .skins import inner_forces, skins_of, start_lengths
-from .stability import DASHPOT_RATIO, largest_square, scaled_masses, stable_step, vertex_stiffness
+from .skins import skins_of, start_lengths
+from .stability import DASHPOT_RATIO, EDGE_SHARE, plan_steps
 from .steps import AGE, CARRIED_COUNT, LACKS_ROOM, PRESSING, RESUMES, SEARCHES, SPAN, STEP, Run, Scene, advance
 
 #: Room for candidates and contacts at the start; it doubles when it is used up.
@@ -31,10 +32,6 @@ START_ROOM = 16_384
 SPARE_ROOM = 1_024
 #: Steps of the first epoch of a frame, and its slack as a share of what a body keeps: nothing is known yet.
 FIRST_SPAN, FIRST_SLACK = 4, 0.25
-#: No point passes more of an edge in a step than this share.
-EDGE_SHARE = 0.25
-#: Most steps in a frame.
-MOST_STEPS = 5_000
 
 
 class ExplicitSolver:
@@ -46,10 +43,15 @@ class ExplicitSolver:
     def __init__(self, model: Model, substep_time: float, options: MethodOptions = DEFAULTS) -> None:
         if not (math.isfinite(substep_time) and substep_time > 0.0):
             raise ParameterError(f"substep: {substep_time} s; give a positive time.")
+        if missing := lacks(model, options):
+            raise ParameterError(f"{missing}; the method EXPLICIT does not know that yet. Choose AUTO or IMPLICIT.")
         self.model, self.substep_time, self.counts = model, substep_time, Counts()
         self._numbering, patches = lay_out(model)
         count = model.point_count
-        masses, self.added_mass = scaled_masses(model, vertex_stiffness(model), options.added_mass)
+        plan = plan_steps(model, options)
+        check_plan(model, plan, substep_time)
+        self._limit = StepLimit(model, plan)
+        masses, self.added_mass = plan.masses, plan.added
         inverse = np.zeros(count)
         inverse[: model.vertex_count] = np.where(model.pinned, 0.0, 1.0 / masses)
         bodies = bodies_of(model, self._numbering, _damping_ratios(model))
@@ -94,9 +96,6 @@ class ExplicitSolver:
             force=np.zeros(4 * count),
         )
         self._masses = masses
-        square = self._largest_square()
-        self._frequency = max(math.sqrt(max(square, 0.0)), 1e-300)  # of the stiffest oscillation [1/s]
-        self._step = stable_step(square)
 
     @property
     def vertex_mass(self) -> FloatArray:
@@ -135,13 +134,13 @@ class ExplicitSolver:
         scene, model = self._scene, self.model
         time = count * self.substep_time
         self._read(before, motion, share)
-        steps = self._steps(time, before, motion)
+        steps, frequency = self._steps(time, before, motion, gas)
         h = time / steps
         scene.skins.gas.amount[:] = before.gas
         scene.run.gas_step[:] = (gas - before.gas) / steps
         self._fall(before.touching, -0.5 * h)
         start_lengths(self._x, self._v, h, scene.skins.springs)
-        state, damping = scene.run.state, 2.0 * DASHPOT_RATIO / (self._frequency * h)
+        state, damping = scene.run.state, 2.0 * DASHPOT_RATIO / (frequency * h)
         state[STEP] = state[RESUMES] = 0
         searches = int(state[SEARCHES])
         while True:
@@ -179,15 +178,16 @@ class ExplicitSolver:
             found[scene.points.body[contacts.points.reshape(-1, 4)[pressing][:, [0, 3]] >> 2]] = True
         return found[: self.model.moving_count]
 
-    def _steps(self, time: float, state: State, motion: Motion) -> int:
-        """Steps for a time [s]."""
-        steps = max(1, math.ceil(time / self._step))
+    def _steps(self, time: float, state: State, motion: Motion, gas: FloatArray) -> tuple[int, float]:
+        """Steps for a time [s], and the frequency of the stiffest oscillation [1/s]."""
+        steps, square = self._limit.steps(time, motion.frame_time, state.positions, gas)
         means = self._mean_velocities(state, motion)
         if len(means) > 1:
             fastest = float(np.linalg.norm(means[:, None] - means[None], axis=2).max())
             edge = float(self._scene.run.scale[: self.model.membrane_count, 1].min(initial=np.inf))
             steps = max(steps, math.ceil(fastest * time / (EDGE_SHARE * edge)) if edge < np.inf else steps)
-        return steps
+            check_speed(steps * motion.frame_time / time, means)
+        return steps, max(math.sqrt(square), 1e-300)
 
     def _mean_velocities(self, state: State, motion: Motion) -> FloatArray:
         start = self.model.body_point_start[:-1]
@@ -263,33 +263,6 @@ class ExplicitSolver:
             sides=contacts_of(room),
             run=scene.run._replace(following=np.zeros(room, np.int64)),
         )
-
-    def _largest_square(self) -> float:
-        """omega^2 [1/s^2] of the bodies at rest, with the gas that they start with."""
-        model, scene, order = self.model, self._scene, self._numbering.point
-        count = model.vertex_count
-        if count == 0:
-            return 0.0
-        rest = np.zeros((model.point_count, 4))
-        rest[:, :3] = model.rest_positions[order]
-        masses = self._masses[order[:count]]
-        masses = np.where(scene.points.inverse_mass[:count] > 0.0, masses, np.inf)
-        scene.skins.gas.amount[:] = (model.gauge_pressure + model.ambient_pressure) * model.rest_volume
-        size = 1e-6 * float(model.edges.rest_length.mean())
-
-        def forces(x: FloatArray) -> FloatArray:
-            inner_forces(x.ravel(), scene.skins, 0.0, scene.force)
-            return scene.force.reshape(-1, 4)[:count, :3].copy()
-
-        def product(u: FloatArray) -> FloatArray:
-            scale = size / max(float(np.abs(u).max()), 1e-300)
-            trial: Any = rest.copy()
-            trial[:count, :3] += scale * u
-            ahead = forces(trial)
-            trial[:count, :3] -= 2.0 * scale * u
-            return np.asarray((forces(trial) - ahead) / (2.0 * scale))
-
-        return largest_square(product, masses)
 
 
 def _damping_ratios(model: Model) -> FloatArray:

@@ -1,16 +1,23 @@
 """How long a step may be: masses that bear it, and the highest frequency of what is left.
 
-Steps of h are stable for h omega < 2 (leapfrog). A vertex's stiffness, the largest eigenvalue of its own 3 x 3 block,
-bounds omega^2 by 2 (springs) or 4 (what joins four vertices) times itself over the mass. Crash codes raise the masses
-of the few vertices that ask for the shortest steps until a share of the body's mass is added (selective mass scaling;
-Olovsson, Simonsson, Unosson 2005): statics stay exact. The body keeps its mass: the others give it.
+Steps of h are stable for h omega < 2 (leapfrog). A vertex's stiffness (`bounds.py`) over its mass bounds omega^2. Crash
+codes raise the masses of the few vertices that ask for the shortest steps until a share of the body's mass is added
+(selective mass scaling; Olovsson, Simonsson, Unosson 2005): statics stay exact. The body keeps its mass: the others
+give it. What is left is measured at rest by Lanczos' method on differences of the forces themselves.
 """
 
 from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ...model import FloatArray, Model
+from ...options import MethodOptions
+from .bounds import fill_blocks, fill_stiffness, gas_sums, stiffest_vertex
+from .inflation import inflation_rate
+from .latest import keep_latest
+from .layout import Numbering
+from .skins import inner_forces, skins_of
 
 #: Share of the longest stable step that is taken; contact adds at most 1 / h^2 to omega^2 (`press.py`).
 SAFETY = 0.85
@@ -20,32 +27,108 @@ DASHPOT_RATIO = 0.03
 LANCZOS_STEPS = 40
 #: Longest step [s]: contact springs are as stiff as it allows, and what lies on one sinks in by 2 g h^2.
 LONGEST_STEP = 1e-3
+#: No point passes more of an edge in a step than this share.
+EDGE_SHARE = 0.25
+#: Bits that are kept of what libraries compute in ways that differ between processors.
+KEPT_BITS = 16
+#: Volume below which the pressure of the gas grows along its tangent, as a share of that at rest (`skins.pressure_of`).
+LEAST_VOLUME = 0.05
 
 
-def vertex_stiffness(model: Model) -> FloatArray:
-    """What bounds omega^2 once it is divided by the mass, for each vertex in the model's order [N/m]."""
-    count, edges, x = model.vertex_count, model.edges, model.rest_positions
-    blocks = np.zeros((count, 3, 3))
-    along = (x[edges.points[:, 1]] - x[edges.points[:, 0]]) / edges.rest_length[:, None]
-    spring = 2.0 * edges.stiffness[:, None, None] * along[:, :, None] * along[:, None, :]
-    for end in range(2):
-        _add(blocks, edges.points[:, end], spring)
-    tetrahedra = model.tetrahedra
-    if len(tetrahedra.points):
-        corner = x[tetrahedra.points]
-        for slot in range(4):
-            a, b, c = (corner[:, k] for k in range(4) if k != slot)
-            gradient = np.cross(b - a, c - a) / 6.0
-            own = 4.0 * tetrahedra.stiffness[:, None, None] * gradient[:, :, None] * gradient[:, None, :]
-            _add(blocks, tetrahedra.points[:, slot], own)
-    stiffness: FloatArray = np.linalg.eigvalsh(blocks)[:, -1] + 4.0 * model.hinges.diagonal
-    return stiffness
+class Plan(NamedTuple):
+    """What steps of a model are going to be, from its rest shape and the gas that it starts with."""
+
+    masses: FloatArray  # of the vertices [kg], in the model's order
+    added: FloatArray  # share of its mass that each membrane was given, shape (membrane_count,)
+    square: float  # omega^2 of the stiffest oscillation [1/s^2]
+    bound: float  # what bounds omega^2 of all but the gas [1/s^2]
+    stiffest: int  # vertex that it is taken from
+    gas: FloatArray  # what bounds the gas' part of omega^2 [1/s^2], shape (membrane_count,)
+    rate: FloatArray  # how fast the gas stretches each membrane, at most [1/s], shape (membrane_count,)
+
+    @property
+    def inverse_mass(self) -> FloatArray:
+        """1 / masses [1/kg]."""
+        return np.asarray(1.0 / self.masses)
+
+    @property
+    def step(self) -> float:
+        """Length of a step [s]; infinite where nothing oscillates."""
+        return step_length(self.square, float(self.rate.max(initial=0.0)))
 
 
-def _add(blocks: FloatArray, vertex: "np.ndarray[tuple[int], np.dtype[np.int32]]", part: FloatArray) -> None:
-    for i in range(3):
-        for j in range(3):
-            blocks[:, i, j] += np.bincount(vertex, part[:, i, j], len(blocks))
+@keep_latest
+def plan_steps(model: Model, options: MethodOptions) -> Plan:
+    """The plan of a model: of its masses, of its step, and of what they follow from."""
+    x, amount = model.rest_positions, start_gas(model)
+    blocks, rows, stiffness = bound_arrays(model)
+    fill_blocks(x, model.edges, model.hinges, model.tetrahedra, blocks, rows)
+    fill_stiffness(blocks, rows, stiffness)
+    masses, added = scaled_masses(model, stiffness, options.added_mass)
+    inverse = np.where(model.pinned, 0.0, 1.0 / masses)
+    bound, stiffest = stiffest_vertex(blocks, rows, inverse)
+    return Plan(
+        masses=masses,
+        added=added,
+        square=rest_square(model, masses, amount),
+        bound=float(bound),
+        stiffest=int(stiffest),
+        gas=gas_squares(model, x, amount, inverse)[0],
+        rate=inflation_rate(model, amount, model.rest_volume),
+    )
+
+
+def bound_arrays(model: Model) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Blocks, row sums and stiffness for the kernels of `bounds.py`."""
+    count = model.vertex_count
+    return np.zeros((count, 6)), np.zeros(count), np.zeros(count)
+
+
+def start_gas(model: Model) -> FloatArray:
+    """nRT that each membrane starts with [J]."""
+    return np.asarray((model.gauge_pressure + model.ambient_pressure) * model.rest_volume)
+
+
+def gas_squares(
+    model: Model, x: FloatArray, amount: FloatArray, inverse_mass: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """What bounds the gas' part of omega^2 [1/s^2] at positions x [m], and volumes [m^3], shape (membrane_count,).
+
+    `amount`: nRT [J].
+    """
+    sums = np.zeros((model.membrane_count, 3))
+    gas_sums(x, model.fans, model.body_point_start, inverse_mass, sums)
+    volume = np.maximum(sums[:, 0], np.maximum(LEAST_VOLUME * model.rest_volume, 1e-300))
+    pressure = amount / volume
+    square = pressure / volume * sums[:, 1] + np.abs(pressure - model.ambient_pressure) * sums[:, 2]
+    return np.where(model.rest_volume > 0.0, square, 0.0), sums[:, 0]
+
+
+def rest_square(model: Model, masses: FloatArray, amount: FloatArray) -> float:
+    """omega^2 [1/s^2] of the bodies at rest with an nRT [J], rounded up to a few bits."""
+    count = model.vertex_count
+    if count == 0:
+        return 0.0
+    same = np.arange(model.point_count, dtype=np.int32)
+    skins = skins_of(model, Numbering(same, same))
+    skins.gas.amount[:] = amount
+    rest, force = np.zeros((count, 4)), np.zeros(4 * count)
+    rest[:, :3] = model.rest_positions[:count]
+    size = 1e-6 * float(model.edges.rest_length.mean())
+    trial: Any = rest.copy()
+
+    def forces(u: FloatArray) -> FloatArray:
+        trial[:, :3] = rest[:, :3] + u
+        inner_forces(trial.ravel(), skins, 0.0, force)
+        return force.reshape(-1, 4)[:, :3].copy()
+
+    def product(u: FloatArray) -> FloatArray:
+        scale = size / max(float(np.abs(u).max()), 1e-300)
+        return np.asarray((forces(-scale * u) - forces(scale * u)) / (2.0 * scale))
+
+    square = largest_square(product, np.where(model.pinned, np.inf, masses))
+    mantissa, exponent = np.frexp(max(square, 0.0))
+    return float(np.ldexp(np.ceil(mantissa * 2.0**KEPT_BITS), exponent - KEPT_BITS))
 
 
 def scaled_masses(model: Model, stiffness: FloatArray, added: float) -> tuple[FloatArray, FloatArray]:
@@ -76,30 +159,29 @@ def _least_square(mass: FloatArray, stiffness: FloatArray, added: float) -> floa
 
 
 def largest_square(product: Callable[[FloatArray], FloatArray], masses: FloatArray) -> float:
-    """Largest omega^2 [1/s^2] of M u'' = -K u, by Lanczos' method with full reorthogonalisation.
+    """Largest omega^2 [1/s^2] of M u'' = -K u, by Lanczos' method.
 
     `product`: K u of displacements u, shape (vertex_count, 3); `masses` [kg]; what cannot move has a mass of infinity.
+    Directions are not kept orthogonal: what is found twice then does not change the largest value.
     """
     root = 1.0 / np.sqrt(masses)[:, None]
     # rough enough to have a share of every oscillation, the same every time
     direction = np.cos(np.arange(3.0 * len(masses)) ** 2).reshape(-1, 3) * (root > 0.0)
-    size = float(np.linalg.norm(direction))
+    size = float(np.sqrt((direction * direction).sum()))
     if size == 0.0:
         return 0.0
-    basis = [direction / size]
-    diagonal, beside = list[float](), list[float]()
+    direction, before = direction / size, np.zeros_like(direction)
+    diagonal, beside = list[float](), [0.0]
     for _ in range(min(LANCZOS_STEPS, 3 * len(masses))):
-        image = root * product(root * basis[-1])
-        diagonal.append(float((image * basis[-1]).sum()))
-        table = np.stack([one.ravel() for one in basis])
-        for _twice in range(2):
-            image -= (table.T @ (table @ image.ravel())).reshape(image.shape)
-        beside.append(float(np.linalg.norm(image)))
+        image = root * product(root * direction) - beside[-1] * before
+        diagonal.append(float((image * direction).sum()))
+        image -= diagonal[-1] * direction
+        beside.append(float(np.sqrt((image * image).sum())))
         if beside[-1] <= 1e-10 * abs(diagonal[0]):
             break
-        basis.append(image / beside[-1])
+        direction, before = image / beside[-1], direction
     count = len(diagonal)
-    matrix = np.diag(diagonal) + np.diag(beside[: count - 1], 1) + np.diag(beside[: count - 1], -1)
+    matrix = np.diag(diagonal) + np.diag(beside[1:count], 1) + np.diag(beside[1:count], -1)
     return float(np.linalg.eigvalsh(matrix)[-1])
 
 
@@ -109,3 +191,8 @@ def stable_step(square: float) -> float:
         return LONGEST_STEP
     dashpots = np.sqrt(1.0 + DASHPOT_RATIO**2) - DASHPOT_RATIO
     return float(min(SAFETY * dashpots * 2.0 / np.sqrt(square), LONGEST_STEP))
+
+
+def step_length(square: float, rate: float) -> float:
+    """Length of a step [s] that is stable and in which nothing stretches too far at a rate [1/s]."""
+    return min(stable_step(square), EDGE_SHARE / max(rate, 1e-300))

@@ -1,0 +1,32 @@
+"""How fast gas may stretch a skin: an explosion takes shorter steps than the stiffest oscillation asks for."""
+
+import numpy as np
+
+from ...model import FloatArray, Model
+
+#: Growth of a body's size that is tried, as shares of the size: from what hardly stretches to a thousandfold.
+GROWTH = np.geomspace(1e-4, 1e3, 141)
+
+
+def inflation_rate(model: Model, amount: FloatArray, volume: FloatArray) -> FloatArray:
+    """Largest rate of stretch [1/s] that each membrane would have if its gas were let go at a volume [m^3].
+
+    All of it grows by a factor s against its springs: 1/2 s'^2 sum m r^2 = nRT ln s^3 - p_a V0 (s^3 - 1) - springs,
+    about its centre at rest. `amount`: nRT [J]. Shape (membrane_count,).
+    """
+    rates = np.zeros(model.membrane_count)
+    edges, start = model.edges, model.body_point_start
+    spring = 0.5 * np.bincount(
+        model.point_body[edges.points[:, 0]], edges.stiffness * edges.rest_length**2, model.body_count
+    )
+    for body in np.flatnonzero(model.rest_volume > 0.0):
+        own = slice(start[body], start[body + 1])
+        mass, x = model.vertex_mass[own, None], model.rest_positions[own]
+        away = x - (mass * x).sum(axis=0) / mass.sum()
+        rest = model.rest_volume[body]
+        first = (max(volume[body], 1e-3 * rest) / rest) ** (1.0 / 3.0)
+        size = first * (1.0 + GROWTH)
+        work = 3.0 * amount[body] * np.log1p(GROWTH) - model.ambient_pressure * rest * (size**3 - first**3)
+        work -= spring[body] * (np.maximum(size - 1.0, 0.0) ** 2 - max(first - 1.0, 0.0) ** 2)
+        rates[body] = np.sqrt(2.0 * max(work.max(), 0.0) / (mass * away**2).sum()) / first
+    return rates

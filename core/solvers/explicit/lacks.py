@@ -1,0 +1,68 @@
+"""What a scene has that explicit steps do not know yet."""
+
+import numpy as np
+
+from ...collide.overlap import NO_BODIES, find_overlaps
+from ...collide.tree import build_trees
+from ...model import FloatArray, IntArray, Model
+from ...options import MethodOptions
+from .latest import keep_latest
+
+#: Share of a body's size by which it may be in another one at the start, as rounding may put it.
+SLIGHT = 1e-6
+
+
+@keep_latest
+def lacks(model: Model, options: MethodOptions) -> str:
+    """Subject and value of the first such thing, as the start of a sentence; "" for nothing."""
+    names = model.body_names
+    if options.changes_gas:
+        return f"gas: volume {options.volume}, pressure spread {options.spread}"
+    if options.step_damping:
+        return f"step damping: on, for springs of up to {options.stiffest_spring:g} N/m"
+    if len(model.circles.points):
+        body, diameter = model.point_body[model.circles.points[0]], model.circles.diameter[0]
+        return f"{names[body]}: particles of {0.5 * diameter:g} m"
+    flat = np.flatnonzero(model.flat.depth)
+    if len(flat):
+        return f"{names[flat[0]]}: held in a plane, {model.flat.depth[flat[0]]:g} m deep"
+    if len(model.attachments.points):
+        body = model.point_body[model.attachments.points[0, 0]]
+        return f"{names[body]}: {len(model.attachments.points)} attached vertices"
+    found = crossing_triangles(model)
+    if len(found):
+        return f"{names[model.surfaces.triangle_body[found[0]]]}: crosses at the start ({len(found)} triangles in all)"
+    return ""
+
+
+def crossing_triangles(model: Model) -> IntArray:
+    """Triangles that cross another body's surface or, if that is looked for, their own at the start, ascending."""
+    own = np.flatnonzero(model.self_collision).astype(np.int32)
+    if not len(own) and not _boxes_meet(model):
+        return NO_BODIES
+    surfaces = model.surfaces
+    trees = build_trees(model.rest_positions, surfaces.triangles, surfaces.body_triangle_start)
+    return find_overlaps(model, trees, _shrunk(model), own).crossing_triangles
+
+
+def _shrunk(model: Model) -> FloatArray:
+    """Positions of the start [m] with what moves a little smaller, so that what stands on something does not cross it.
+
+    Single precision, as of meshes in Blender, may put it into a floor by less than this.
+    """
+    x, start = model.rest_positions.copy(), model.body_point_start
+    for body in range(model.moving_count):
+        own = slice(start[body], start[body + 1])
+        x[own] -= SLIGHT * (x[own] - x[own].mean(axis=0))
+    return x
+
+
+def _boxes_meet(model: Model) -> bool:
+    """Whether the boxes around any two bodies meet, one of them moving."""
+    x, start = model.rest_positions, model.body_point_start[:-1]
+    low, high = np.minimum.reduceat(x, start), np.maximum.reduceat(x, start)
+    for body in range(model.moving_count):
+        others = slice(body + 1, None)
+        if ((low[body] <= high[others]) & (high[body] >= low[others])).all(axis=1).any():
+            return True
+    return False

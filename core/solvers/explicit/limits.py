@@ -1,0 +1,147 @@
+"""Steps that would never end are refused: before a run with the number that causes them, in a run where it changes."""
+
+import math
+
+import numpy as np
+
+from ... import topology
+from ...errors import Diverged, ParameterError
+from ...model import FloatArray, Model
+from .bounds import fill_blocks, fill_stiffness, stiffest_vertex
+from .inflation import inflation_rate
+from .stability import Plan, bound_arrays, gas_squares, rest_square, stable_step, start_gas, step_length
+
+#: Most steps in a frame.
+MOST_STEPS = 5_000
+#: The gas is to blame where without it omega^2 is less than this share; the mesh where one vertex is so many times as
+#: stiff for its mass as half of its body's are.
+WITHOUT_GAS, OUTSTANDING = 0.5, 100.0
+#: A step that rounding makes shorter than planned is none too many.
+ROUNDING = 1.0 + 1e-6
+
+
+class StepLimit:
+    """How many steps a run takes with the shapes and the gas that it meets."""
+
+    def __init__(self, model: Model, plan: Plan) -> None:
+        self._model, self._plan = model, plan
+        self._inverse_mass = np.where(model.pinned, 0.0, plan.inverse_mass)
+        self._blocks, self._rows, _ = bound_arrays(model)
+        self._start_gas = start_gas(model)
+
+    def steps(self, time: float, frame_time: float, x: FloatArray, gas: FloatArray) -> tuple[int, float]:
+        """Steps for a time [s] that begins at positions x [m] and ends with an nRT [J], and their omega^2 [1/s^2].
+
+        What has stretched or crumpled is stiffer than at rest. Raises `ParameterError` where the gas would need more
+        steps than a frame may have, `Diverged` where the shape would.
+        """
+        model, plan = self._model, self._plan
+        if model.vertex_count == 0:
+            return 1, 0.0
+        fill_blocks(x, model.edges, model.hinges, model.tetrahedra, self._blocks, self._rows)
+        bound, where = stiffest_vertex(self._blocks, self._rows, self._inverse_mass)
+        body = int(model.point_body[where])
+        if not bound < math.inf:
+            raise Diverged(body, "is not finite")
+        square = plan.square * max(1.0, bound / max(plan.bound, 1e-300))
+        squares, volume = gas_squares(model, x, gas, self._inverse_mass)
+        risen = squares - plan.gas
+        rates = plan.rate
+        if (gas > self._start_gas).any():
+            rates = np.maximum(rates, inflation_rate(model, gas, volume))
+        added, rate = max(0.0, float(risen.max(initial=0.0))), float(rates.max(initial=0.0))
+        step = step_length(square + added, rate)
+        if time / step > MOST_STEPS * time / frame_time * ROUNDING:
+            needed = math.ceil(frame_time / step)
+            if frame_time / step_length(square, float(plan.rate.max(initial=0.0))) > MOST_STEPS:
+                raise Diverged(body, f"would need {needed} explicit steps per frame")
+            explodes = step < stable_step(square + added)
+            raise _gas_refusal(model, int(np.argmax(rates if explodes else risen)), gas, needed)
+        return max(1, math.ceil(time / step)), square + added
+
+
+def check_plan(model: Model, plan: Plan, frame_time: float) -> None:
+    """Raise `ParameterError` where frames of a length [s] would need too many steps: with what causes it."""
+    if frame_time / plan.step <= MOST_STEPS:
+        return
+    needed, amount = math.ceil(frame_time / plan.step), start_gas(model)
+    if plan.step < stable_step(plan.square):
+        raise _gas_refusal(model, int(np.argmax(plan.rate)), amount, needed)
+    if amount.any() and rest_square(model, plan.masses, np.zeros_like(amount)) < WITHOUT_GAS * plan.square:
+        raise _gas_refusal(model, int(np.argmax(plan.gas)), amount, needed)
+    body = int(model.point_body[plan.stiffest])
+    found = _short_edge(model, body)
+    if found is not None:
+        raise _refusal(
+            model, body, f"an edge of {found:g} m", needed,
+            "Merge vertices by distance, allow more added mass, or choose the method IMPLICIT",
+        )  # fmt: skip
+    what, value = _modulus(model, body)
+    raise _refusal(
+        model, body, f"{what} {value} at a mass of {model.body_mass[body]:g} kg", needed,
+        f"Lower the {what}, raise the mass, or choose the method IMPLICIT",
+    )  # fmt: skip
+
+
+def check_speed(needed: float, velocities: FloatArray) -> None:
+    """Raise `Diverged` for the fastest body where it needs too many steps per frame; mean velocities [m/s] of all."""
+    if not needed <= MOST_STEPS * ROUNDING:
+        speed = np.sqrt((velocities * velocities).sum(axis=1))
+        body = int(np.argmax(np.where(np.isfinite(speed), speed, np.inf)))
+        raise Diverged(body, f"at {speed[body]:g} m/s would need {needed:.0f} explicit steps per frame")
+
+
+def _gas_refusal(model: Model, body: int, amount: FloatArray, needed: int) -> ParameterError:
+    pressure = float(amount[body] / model.rest_volume[body] - model.ambient_pressure)
+    remedy = "Lower the pressure, raise the mass, or choose the method IMPLICIT"
+    return _refusal(model, body, f"gauge pressure {pressure:g} Pa", needed, remedy)
+
+
+def _refusal(model: Model, body: int, cause: str, needed: int, remedy: str) -> ParameterError:
+    return ParameterError(
+        f"{model.body_names[body]}: {cause} would need {needed} explicit steps per frame, more than {MOST_STEPS}. "
+        f"{remedy}."
+    )
+
+
+def _short_edge(model: Model, body: int) -> float | None:
+    """Length of the shortest edge at a vertex that is far stiffer than its body's others [m]; None where none is."""
+    own = slice(*model.body_point_start[body : body + 2])
+    blocks, rows, stiffness = bound_arrays(model)
+    fill_blocks(model.rest_positions, model.edges, model.hinges, model.tetrahedra, blocks, rows)
+    fill_stiffness(blocks, rows, stiffness)
+    ratio = stiffness[own] / model.vertex_mass[own]
+    vertex = own.start + int(np.argmax(ratio))
+    if not ratio.max() > OUTSTANDING * np.median(ratio):
+        return None
+    return float(model.edges.rest_length[(model.edges.points == vertex).any(axis=1)].min())
+
+
+def _modulus(model: Model, body: int) -> tuple[str, str]:
+    """What makes a body stiff as a whole, and how stiff that is, in the builder's words.
+
+    Springs hold sum k L^2 = 3 Y A over a skin and 15 mu V over a solid (`lattice/springs.py`), mu = E / (2 (1 + nu));
+    hinges k = 3 B / area.
+    """
+    edges, hinges, surfaces = model.edges, model.hinges, model.surfaces
+    own = model.point_body[edges.points[:, 0]] == body
+    held = float((edges.stiffness[own] * edges.rest_length[own] ** 2).sum())
+    triangles = surfaces.triangles[slice(*surfaces.body_triangle_start[body : body + 2])]
+    cells = model.tetrahedra
+    if not model.has_gas(body):
+        mine = model.point_body[cells.points[:, 0]] == body
+        volume = max(topology.signed_volume(model.rest_positions, triangles), 1e-300)
+        mu = held / (15.0 * volume)
+        bulk = float((cells.stiffness[mine] * cells.rest_volume[mine]).max(initial=0.0))
+        return "modulus", f"{mu * (3.0 * (mu + bulk) + 2.0 * mu) / (2.0 * mu + bulk):.4g} Pa"
+    folds = model.point_body[hinges.points[:, 0]] == body
+    if folds.any():
+        blocks, rows, stiffness = bound_arrays(model)
+        fill_blocks(model.rest_positions, edges, hinges, cells, blocks, rows)
+        fill_stiffness(blocks, rows, stiffness)
+        inside = slice(*model.body_point_start[body : body + 2])
+        if np.median(rows[inside]) > 0.5 * np.median(stiffness[inside]):
+            size = (1.0 / hinges.normal_scale[folds]).sum(axis=1)
+            return "bend modulus", f"{float(np.median(hinges.stiffness[folds] * size)) / 6.0:.4g} N m"
+    area = float(topology.triangle_areas(model.rest_positions, triangles).sum())
+    return "stretch modulus", f"{held / (3.0 * area):.4g} N/m"

@@ -1,0 +1,200 @@
+"""How many explicit steps a run takes: foreseen, no fewer than what moves needs, and refused where there is no end."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+import shapes
+from explicit_scene import SOLVER, bench_world, world_of
+from softpressure_ext.core import (
+    DivergenceError,
+    FrameInput,
+    MethodOptions,
+    Model,
+    ModelBuilder,
+    ParameterError,
+    SoftPressureError,
+    World,
+)
+from softpressure_ext.core.solvers import automatic
+from softpressure_ext.core.solvers.explicit.lacks import lacks
+from softpressure_ext.core.solvers.explicit.limits import StepLimit
+from softpressure_ext.core.solvers.explicit.stability import plan_steps
+
+OPTIONS = MethodOptions()
+FRAME = 1.0 / 24.0
+
+
+def skin(subdivisions: int = 3, centre: tuple[float, float, float] = (0.0, 0.0, 0.25), **changes: Any) -> ModelBuilder:
+    """A ball over a floor."""
+    options = {"mass": 0.5, "stretch_modulus": 2e4, "gauge_pressure": 2e3} | changes
+    builder = ModelBuilder()
+    builder.add_membrane("toy", *shapes.icosphere(subdivisions, 0.2, centre), **options)
+    builder.add_collider("floor", *shapes.grid(4.0))
+    return builder
+
+
+def jelly(**changes: Any) -> ModelBuilder:
+    """A cube of jelly over a floor."""
+    builder = ModelBuilder()
+    options = {"cell_size": 0.1, "mass": 1.0, "modulus": 2e4} | changes
+    builder.add_solid("jelly", *shapes.box(0.4, 1, (0.0, 0.0, 0.25)), **options)
+    builder.add_collider("floor", *shapes.grid(4.0))
+    return builder
+
+
+def chosen(builder: ModelBuilder, options: MethodOptions = OPTIONS) -> str:
+    return automatic.choose(builder.build(), FRAME, 10, options).solver
+
+
+# --- what is foreseen -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("scene", ["skin", "jelly", "pair"])
+def test_a_run_takes_the_steps_that_were_foreseen(scene: str) -> None:
+    world = bench_world("pair", 642, 0)[0] if scene == "pair" else world_of(skin() if scene == "skin" else jelly())
+    assert world.choice is not None
+    for _ in range(12):
+        before = world.diagnostics().counts.stages
+        world.advance_frame()
+        assert world.diagnostics().counts.stages - before == pytest.approx(world.choice.steps_per_frame, rel=0.3, abs=1)
+
+
+def test_the_same_scene_has_the_same_choice() -> None:
+    for builder in (skin(), jelly(), skin(4, mass=0.01, stretch_modulus=1e6)):
+        first, again = (automatic.choose(builder.build(), FRAME, 10, OPTIONS) for _ in range(2))
+        assert first == again
+
+
+def test_lattices_and_skins_with_few_steps_have_explicit_ones() -> None:
+    assert chosen(skin()) == chosen(jelly()) == chosen(jelly(kind="TRUSS")) == "EXPLICIT"
+    assert chosen(jelly(modulus=1e6)) == "EXPLICIT"
+
+
+def test_light_stiff_and_fine_skins_have_implicit_steps() -> None:
+    assert chosen(skin(5, mass=0.05, stretch_modulus=1e5)) == "IMPLICIT"
+    refused = skin(mass=1e-6)
+    assert chosen(refused) == "IMPLICIT"
+    with pytest.raises(ParameterError, match=r"toy: stretch modulus .* explicit steps per frame"):
+        world_of(refused)
+
+
+@pytest.mark.parametrize("frames", [1.0, 10.0])
+def test_steps_go_with_the_length_of_a_frame(frames: float) -> None:
+    model = skin().build()
+    one, many = (automatic.forecast(SOLVER, model, time, 10, OPTIONS) for time in (FRAME, frames * FRAME))
+    assert many.steps_per_frame == pytest.approx(frames * one.steps_per_frame, rel=0.01)
+
+
+# --- masses -----------------------------------------------------------------------------------------------------
+
+
+def with_a_sliver(**changes: Any) -> Model:
+    """A ball with one short edge."""
+    x, triangles = shapes.icosphere(3, 0.2, (0.0, 0.0, 0.25))
+    a, b = triangles[0, :2]
+    x[b] = x[a] + 0.02 * (x[b] - x[a])
+    builder = ModelBuilder()
+    builder.add_membrane("toy", x, triangles, mass=0.5, stretch_modulus=2e4, **changes)
+    return builder.build()
+
+
+@pytest.mark.parametrize("bend_modulus", [0.0, 0.01])
+def test_a_sliver_has_more_mass_and_its_body_as_much_as_before(bend_modulus: float) -> None:
+    model = with_a_sliver(bend_modulus=bend_modulus)
+    plain, scaled = (plan_steps(model, MethodOptions(added_mass=share)) for share in (0.0, 0.01))
+    assert scaled.masses.sum() == pytest.approx(0.5, rel=1e-12)
+    np.testing.assert_allclose(plain.masses, model.vertex_mass, rtol=1e-12)
+    assert 0.0 < scaled.added[0] <= 0.0101
+    assert scaled.step > 1.3 * plain.step and scaled.bound < plain.bound / 1.7
+
+
+def test_the_bound_is_above_what_is_measured() -> None:
+    for model in (skin().build(), jelly().build(), with_a_sliver()):
+        plan = plan_steps(model, OPTIONS)
+        assert 0.4 * plan.bound < plan.square < 1.01 * (plan.bound + plan.gas.max())
+
+
+# --- while a run goes on ----------------------------------------------------------------------------------------
+
+
+def test_what_stretches_takes_more_steps() -> None:
+    model = jelly().build()
+    plan = plan_steps(model, OPTIONS)
+    limit, gas = StepLimit(model, plan), np.zeros(1)
+    counts = [limit.steps(FRAME, FRAME, scale * model.rest_positions, gas)[0] for scale in (1.0, 1.5, 3.0)]
+    assert counts[0] < counts[1] < counts[2]
+
+
+def test_gas_that_is_added_takes_more_steps() -> None:
+    model = skin().build()
+    limit, x = StepLimit(model, plan_steps(model, OPTIONS)), model.rest_positions
+    amount = (model.gauge_pressure + model.ambient_pressure) * model.rest_volume
+    assert limit.steps(FRAME, FRAME, x, 30.0 * amount)[0] > limit.steps(FRAME, FRAME, x, amount)[0]
+
+
+def test_a_shape_that_is_too_stiff_or_none_ends_the_run_with_a_sentence() -> None:
+    world = world_of(jelly(modulus=1e7))
+    world.advance_frame()
+    before = world.save()
+    for scale in (300.0, np.nan):
+        bad = before.copy()
+        bad.positions[: world.model.vertex_count] *= scale
+        world.load(bad)
+        with pytest.raises(DivergenceError, match=r"^jelly: the motion .* in frame 2\. Choose the method IMPLICIT, or"):
+            world.advance_frame()
+
+
+def test_a_collider_that_flies_past_takes_no_end_of_steps() -> None:
+    world = world_of(skin())
+    floor = world.model.rest_positions[world.model.moving_point_count :]
+    with pytest.raises(DivergenceError, match=r"^floor: the motion at .* m/s would need .* explicit steps per frame"):
+        world.advance_frame(FrameInput(collider_positions={0: floor - (0.0, 0.0, 1e3)}))
+
+
+# --- what explicit steps do not know ----------------------------------------------------------------------------
+
+
+def lacking(case: str) -> tuple[ModelBuilder, MethodOptions]:
+    """A scene with what explicit steps do not know."""
+    builder, options = skin(), OPTIONS
+    if case == "gas":
+        options = MethodOptions(volume="BOUNDING_BOX")
+    if case == "step damping":
+        options = MethodOptions(step_damping=True)
+    if case == "toy":
+        builder.add_membrane("other", *shapes.icosphere(3, 0.2, (0.3, 0.0, 0.25)))
+    if case == "attached":
+        builder.attach_to_membrane(0, [0], builder.add_membrane("other", *shapes.icosphere(2, 0.2, (0.5, 0.0, 0.25))))
+    if case == "disc":
+        corners = [(1.0, 0.0, 0.0), (2.0, 0.0, 0.0), (2.0, 0.0, 1.0), (1.0, 0.0, 1.0)]
+        builder.add_loop("disc", corners, [(0, 1), (1, 2), (2, 3), (3, 0)])
+    return builder, options
+
+
+@pytest.mark.parametrize(
+    ("case", "sentence"),
+    [
+        ("gas", "gas: volume BOUNDING_BOX"),
+        ("step damping", "step damping: on"),
+        ("toy", "toy: crosses at the start"),
+        ("attached", "toy: 1 attached vertices"),
+        ("disc", "disc: held in a plane"),
+    ],
+)
+def test_what_is_not_known_yet_is_refused_and_left_to_implicit_steps(case: str, sentence: str) -> None:
+    builder, options = lacking(case)
+    model = builder.build()
+    assert lacks(model, options).startswith(sentence)
+    assert automatic.choose(model, FRAME, 10, options).solver == "IMPLICIT"
+    with pytest.raises(
+        SoftPressureError, match=f"^{sentence}.*; the method EXPLICIT does not know that yet. Choose AUTO"
+    ):
+        World(model, solver=SOLVER, options=options)
+
+
+def test_nothing_is_lacking_in_a_plain_scene_and_beside_what_is_only_near() -> None:
+    near = skin()
+    near.add_membrane("other", *shapes.icosphere(3, 0.2, (0.3, 0.3, 0.25)))  # boxes meet, surfaces do not
+    for builder in (skin(self_collision=True), jelly(), near):
+        assert lacks(builder.build(), OPTIONS) == ""
