@@ -32,7 +32,7 @@ def test_every_method_of_the_core_is_offered_and_names_its_paper() -> None:
 def test_methods_keep_the_numbers_that_files_hold() -> None:
     names = ("IMPLICIT", "XPBD", *FORCE_BASED, "AUTO", "EXPLICIT")
     offered = {number: name for name, _, _, number in METHODS}
-    assert offered == {number: name for number, name in enumerate(names)}
+    assert offered == dict(enumerate(names))
 
 
 def test_the_method_reaches_the_world_and_dates_the_cache(falling: Any) -> None:  # noqa: F811

@@ -9,7 +9,7 @@ from ...errors import Diverged, ParameterError
 from ...model import FloatArray, Model
 from .bounds import fill_blocks, fill_stiffness, stiffest_vertex
 from .inflation import inflation_rate
-from .stability import Plan, bound_arrays, gas_squares, rest_square, stable_step, start_gas, step_length
+from .stability import LONGEST_STEP, Plan, bound_arrays, gas_squares, rest_square, stable_step, start_gas, step_length
 
 #: Most steps in a frame.
 MOST_STEPS = 5_000
@@ -37,7 +37,7 @@ class StepLimit:
         """
         model, plan = self._model, self._plan
         if model.vertex_count == 0:
-            return 1, 0.0
+            return max(1, math.ceil(time / LONGEST_STEP)), 0.0
         fill_blocks(x, model.edges, model.hinges, model.tetrahedra, self._blocks, self._rows)
         bound, where = stiffest_vertex(self._blocks, self._rows, self._inverse_mass)
         body = int(model.point_body[where])

@@ -6,9 +6,10 @@ order. The force of a spring has a dashpot: its length is compared with the one 
     T / l = k (1 - L / l) + c k (l - l_before) / l,   c = 2 zeta / (omega h)
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ... import topology
 from ...jit import lean_inline_kernel, lean_kernel
@@ -16,6 +17,8 @@ from ...lanes import four_sums3, fused, lane, load4, root, rotated, spread, spre
 from ...model import FloatArray, IntArray, Model
 from .bending import Bending, add_bending, bending_of
 from .layout import Numbering
+
+IndexArray = NDArray[np.uint32]
 
 #: Rows that a vertex adds up without a loop: of springs that begin there, and of those that end there; of triangles.
 SLOTS, TRIANGLE_SLOTS = 4, 8
@@ -26,15 +29,15 @@ BLOCK_SIZE = 128
 class Rows(NamedTuple):
     """Which rows each vertex adds up; unused slots name the last row, which is 0."""
 
-    slot: IntArray  # 4 * row, shape (slot_count * vertex_count,)
+    slot: IndexArray  # 4 * row, shape (slot_count * vertex_count,)
     more_start: IntArray  # CSR of what found no slot, shape (vertex_count + 1,)
-    more: IntArray  # 4 * row + 1 where it is added, 4 * row where it is taken off
+    more: IndexArray  # 4 * row + 1 where it is added, 4 * row where it is taken off
 
 
 class Springs(NamedTuple):
     """Springs in fours, by their first vertex."""
 
-    ends: IntArray  # 4 * vertex, two of each spring, shape (2 * padded count,)
+    ends: IndexArray  # 4 * vertex, two of each spring, shape (2 * padded count,)
     stiffness: FloatArray  # [N/m], shape (padded count,)
     rest_force: FloatArray  # stiffness * rest length [N]
     inverse_length: FloatArray  # 1 / length of a step before [1/m]; changes
@@ -45,7 +48,7 @@ class Springs(NamedTuple):
 class Gas(NamedTuple):
     """Triangles around gas."""
 
-    corners: IntArray  # 4 * vertex, three of each triangle, shape (3 * triangle_count,)
+    corners: IndexArray  # 4 * vertex, three of each triangle, shape (3 * triangle_count,)
     start: IntArray  # triangles of each membrane, shape (membrane_count + 1,)
     normal: FloatArray  # rows: twice the area normals [m^2], shape (4 * triangle_count + 4,); changes
     rows: Rows
@@ -57,12 +60,12 @@ class Gas(NamedTuple):
 class Volumes(NamedTuple):
     """Tetrahedra of solids."""
 
-    corners: IntArray  # 4 * vertex, four of each tetrahedron, shape (4 * tetrahedron_count,)
+    corners: IndexArray  # 4 * vertex, four of each tetrahedron, shape (4 * tetrahedron_count,)
     rest_volume: FloatArray  # [m^3]
     stiffness: FloatArray  # K / rest volume [Pa/m^3]
     force: FloatArray  # rows of its four points [N], shape (16 * tetrahedron_count,); changes
     start: IntArray  # CSR over vertices, shape (vertex_count + 1,)
-    row: IntArray  # 4 * row
+    row: IndexArray  # 4 * row
 
 
 class Skins(NamedTuple):
@@ -195,7 +198,7 @@ def _volumes(model: Model, numbering: Numbering) -> Volumes:
     )
 
 
-def unsigned(numbers: IntArray) -> "np.ndarray[tuple[int], np.dtype[np.uint32]]":
+def unsigned(numbers: NDArray[Any]) -> IndexArray:
     """As uint32: kernels then need not ask whether an index counts from the end."""
     return np.ascontiguousarray(numbers, dtype=np.uint32)
 

@@ -56,7 +56,7 @@ class ExplicitSolver:
         inverse[: model.vertex_count] = np.where(model.pinned, 0.0, 1.0 / masses)
         bodies = bodies_of(model, self._numbering, _damping_ratios(model))
         self._x, self._y, self._v = np.zeros((3, 4 * count))
-        self._rows = tuple(array.reshape(-1, 4) for array in (self._x, self._y, self._v))
+        self._rows = self._x.reshape(-1, 4), self._y.reshape(-1, 4), self._v.reshape(-1, 4)
         edges = model.surfaces.edges
         length = np.linalg.norm(model.rest_positions[edges[:, 1]] - model.rest_positions[edges[:, 0]], axis=1)
         mean_edge = np.bincount(model.surfaces.edge_body, length, model.body_count) / np.maximum(
@@ -65,7 +65,7 @@ class ExplicitSolver:
         self._pinned = np.flatnonzero(model.pinned)
         run = Run(
             state=np.zeros(16, np.int64),
-            count=np.zeros(4, np.int64),
+            found=np.zeros(4, np.int64),
             fitted=np.zeros(model.body_count, np.int64),
             shift=np.zeros(4),
             head=np.zeros(count, np.int64),
@@ -110,7 +110,7 @@ class ExplicitSolver:
     @property
     def candidate_count(self) -> int:
         """Pairs in the contact set."""
-        return int(self._scene.run.count[2:].sum())
+        return int(self._scene.run.found[2:].sum())
 
     def untangle(self, state: State) -> int:
         """Note in the state which points are behind another body's surface; returns how many triangles cross."""
@@ -122,7 +122,7 @@ class ExplicitSolver:
         run.state[AGE], run.state[SPAN] = -1, FIRST_SPAN
         kept = run.scale[boxes.patches.body, 0]
         boxes.slack[:] = np.where(boxes.patches.body < self.model.moving_count, FIRST_SLACK * kept, 0.0)
-        run.count[:] = 0
+        run.found[:] = 0
         run.state[CARRIED_COUNT] = 0
 
     def join(self, _state: State, left: int) -> int:
@@ -173,7 +173,7 @@ class ExplicitSolver:
     def _touching(self) -> BoolArray:
         """Which moving bodies a contact pushed in the last step."""
         scene, found = self._scene, np.zeros(self.model.body_count, bool)
-        for contacts, count in ((scene.corners, scene.run.count[2]), (scene.sides, scene.run.count[3])):
+        for contacts, count in ((scene.corners, scene.run.found[2]), (scene.sides, scene.run.found[3])):
             pressing = np.flatnonzero(contacts.grip[3 : 4 * count : 4] > 0.0)
             found[scene.points.body[contacts.points.reshape(-1, 4)[pressing][:, [0, 3]] >> 2]] = True
         return found[: self.model.moving_count]

@@ -53,7 +53,7 @@ class Run(NamedTuple):
     """What goes on from step to step."""
 
     state: IntArray  # int64; see the names of its places
-    count: IntArray  # int64: candidates of both kinds, contacts of both kinds, shape (4,)
+    found: IntArray  # int64: candidates of both kinds, contacts of both kinds, shape (4,)
     fitted: IntArray  # int64, scratch, shape (body_count,)
     shift: FloatArray  # scratch, shape (4,)
     head: IntArray  # int64, scratch, shape (point_count,)
@@ -192,7 +192,7 @@ def mean_straying(boxes, first, last, near):
 def search(scene, x, velocity, h):
     """New contacts for an epoch that starts at x; False if there is no room for them."""
     points, bodies, boxes, rigid, run = scene.points, scene.bodies, scene.boxes, scene.rigid, scene.run
-    state, count = run.state, run.count
+    state, count = run.state, run.found
     state[SEARCHES] += 1
     place_all(rigid, bodies, x, velocity)
     begin_flight(rigid)
@@ -242,7 +242,7 @@ def note_carried(contacts, count, points, bodies, run, is_first):
 def settle_step(scene, x, y, velocity, h):
     """Drift, and search, verify and mend until the step can be taken; False if there is no room for a search."""
     points, bodies, rigid, run = scene.points, scene.bodies, scene.rigid, scene.run
-    state, count = run.state, run.count
+    state, count = run.state, run.found
     for attempt in range(MOST_ATTEMPTS):
         if drift(scene, x, y, velocity, h, (state[AGE] + 1) * h):
             state[EARLY] += 1
@@ -273,7 +273,7 @@ def renew_failed(scene, x, y):
 
     Any plane that separates both sides at x and at y does: that of the closest points at x, at y, or between the two.
     """
-    points, bodies, rigid, count = scene.points, scene.bodies, scene.rigid, scene.run.count
+    points, bodies, rigid, count = scene.points, scene.bodies, scene.rigid, scene.run.found
     scene.run.state[RENEWED] += 1
     failed, spare, spares = 0, scene.spare, scene.run.spares
     room = min(spare.reach.shape[0], scene.corner_candidates.reach.shape[0]) - 4
@@ -351,9 +351,9 @@ def stand_still(scene, x, y, velocity):
         copy_pose(rigid.pose[q], rigid.matrix[q], rigid.trial[q], rigid.trial_matrix[q])
         rigid.velocity[q] = 0.0
         rigid.momentum[q] = 0.0
-    for c in range(run.count[2]):
+    for c in range(run.found[2]):
         scene.corners.gap[4 * c + 3] = scene.corners.gap[4 * c + 1]
-    for c in range(run.count[3]):
+    for c in range(run.found[3]):
         scene.sides.gap[4 * c + 3] = scene.sides.gap[4 * c + 1]
 
 
@@ -362,18 +362,18 @@ def press_all(scene, x, velocity, h):
     """Impulses of all contacts."""
     run = scene.run
     run.state[PRESSING] = press(
-        scene.corners, run.count[2], False, x, velocity, scene.points, scene.bodies, scene.rigid, h, scene.losses
+        scene.corners, run.found[2], False, x, velocity, scene.points, scene.bodies, scene.rigid, h, scene.losses
     )
     run.state[PRESSING] += press(
-        scene.sides, run.count[3], True, x, velocity, scene.points, scene.bodies, scene.rigid, h, scene.losses
+        scene.sides, run.found[3], True, x, velocity, scene.points, scene.bodies, scene.rigid, h, scene.losses
     )
     if scene.rigid.inverse_mass.shape[0] > 0:
         for _ in range(GRIP_SWEEPS):
             grip_again(
-                scene.corners, run.count[2], False, x, velocity, scene.points, scene.bodies, scene.rigid, scene.losses
+                scene.corners, run.found[2], False, x, velocity, scene.points, scene.bodies, scene.rigid, scene.losses
             )
             grip_again(
-                scene.sides, run.count[3], True, x, velocity, scene.points, scene.bodies, scene.rigid, scene.losses
+                scene.sides, run.found[3], True, x, velocity, scene.points, scene.bodies, scene.rigid, scene.losses
             )
 
 
@@ -407,8 +407,8 @@ def advance(scene, x, y, velocity, x_rows, y_rows, velocity_rows, steps, h, damp
             state[RESUMES] = 1
             state[LACKS_ROOM] = 1
             return
-        guarantee.accept(there, scene.corners, run.count[2])
-        guarantee.accept(there, scene.sides, run.count[3])
+        guarantee.accept(there, scene.corners, run.found[2])
+        guarantee.accept(there, scene.sides, run.found[3])
         accept_bodies(scene.rigid)
         here, there = there, here
         state[STEP] += 1
