@@ -229,10 +229,10 @@ def inertia(x, target, mass, time):
 
 
 def inertia_tensor(x, mass):
-    """About the centre of mass [kg m^2]; a billionth of the trace is added, so that a line has an inverse."""
+    """About the centre of mass [kg m^2]; 1e-13 of the trace is added, so that a line has an inverse."""
     centre = mass @ x / mass.sum()
     tensor = sum(m * (r @ r * np.eye(3) - np.outer(r, r)) for m, r in zip(mass, x - centre, strict=True))
-    return tensor + 1e-9 * np.trace(tensor) * np.eye(3)
+    return tensor + 1e-13 * np.trace(tensor) * np.eye(3)
 
 
 def angular_momentum(x, v, mass):

@@ -224,7 +224,7 @@ def test_a_timeline_waits_for_the_solver_that_was_chosen(first_start: Said, monk
     """Which it is shows when the first frame is captured; until then the kernels of the likely one are asked for."""
     choice = Choice("EXPLICIT", 74, 6.0, 0.01)
     monkeypatch.setattr(automatic, "choose", lambda *_: choice)
-    first_start.prepared.add(automatic.LIKELY)
+    first_start.prepared.add(automatic.likely({"SKIN"}))
     add_ball()
     play(1, 3)
     assert first_start.asked and set(first_start.asked) == {"EXPLICIT"}
@@ -239,10 +239,10 @@ def test_a_timeline_waits_for_the_solver_that_was_chosen(first_start: Said, monk
 
 def test_simulate_prepares_what_was_chosen(first_start: Said, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(automatic, "choose", lambda *_: Choice("EXPLICIT", 74, 6.0, 0.01))
-    first_start.prepared.add(automatic.LIKELY)
+    first_start.prepared.add(automatic.likely({"SKIN"}))
     add_ball()
     assert bpy.ops.softpressure.simulate() == {"FINISHED"}
-    assert first_start.prepared == {automatic.LIKELY, "EXPLICIT"} and this_session().cache.last_frame == 10
+    assert first_start.prepared == {automatic.likely({"SKIN"}), "EXPLICIT"} and this_session().cache.last_frame == 10
 
 
 def test_a_compiler_that_fails_is_told(first_start: Said) -> None:

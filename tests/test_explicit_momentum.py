@@ -67,12 +67,6 @@ def two_balls(friction: float, bounciness: float = 1.0, damping: float = 0.0) ->
     return world_of(builder, frame_rate=96.0)
 
 
-#: An inelastic impulse that mends a step acts along a normal that need not lead from point to point: measured, a
-#: collision loses 0.3 % of its angular momentum by the one or two that it needs.
-MENDED = pytest.mark.xfail(reason="mended steps turn what they push", strict=True)
-
-
-@MENDED
 @pytest.mark.parametrize(("friction", "bounciness"), [(0.0, 1.0), (0.5, 1.0), (0.5, 0.4)])
 def test_two_balls_collide_and_keep_their_momenta(friction: float, bounciness: float) -> None:
     world = two_balls(friction, bounciness)
@@ -80,6 +74,11 @@ def test_two_balls_collide_and_keep_their_momenta(friction: float, bounciness: f
     assert kept(world, 32, about=0.6) > 0
     assert np.linalg.norm(world.velocities(1).mean(axis=0) - before) > 1.0  # they did collide
     assert world.diagnostics().contact_count == 0  # and have parted
+
+
+#: An inelastic impulse that mends a step acts along a normal that need not lead from point to point: measured, it
+#: costs 1e-4 of the angular momentum.
+MENDED = pytest.mark.xfail(reason="mended steps turn what they push", strict=True)
 
 
 @MENDED

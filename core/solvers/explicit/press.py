@@ -22,6 +22,8 @@ from .carried import carried_inverse_mass, carried_velocity, push_carried
 #: A contact's approach is stopped at this share of its reach, whatever its spring says.
 STOP_SHARE = 0.2
 TINY = 1e-30
+#: Damping ratio of the contacts of skins: vertices that chatter would slide where they should grip.
+SKIN_RATIO = 0.5
 #: How far points that touch may slide beyond their primitives, as a share of them.
 BEYOND = 0.3
 #: Squared sine of the angle between two sides, seen along the normal, below which nothing is followed.
@@ -126,8 +128,9 @@ def stiffen(contacts, count, points, bodies, h):
             body = points.body[i]
             most = max(most, points.load[bodies.point_start[body]] if bodies.kind[body] == RIGID else points.load[i])
         contacts.stiffness[c] = limit / most
-        if bodies.kind[a] != SOFT and bodies.kind[b] != SOFT and contacts.normal[4 * c + 3] > 0.0:
-            contacts.damping[c] = 2.0 * bodies.ratio[a, b] * sqrt(contacts.stiffness[c] / contacts.normal[4 * c + 3])
+        if contacts.normal[4 * c + 3] > 0.0:
+            ratio = bodies.ratio[a, b] if bodies.kind[a] != SOFT and bodies.kind[b] != SOFT else SKIN_RATIO
+            contacts.damping[c] = 2.0 * ratio * sqrt(contacts.stiffness[c] / contacts.normal[4 * c + 3])
 
 
 @lean_kernel
