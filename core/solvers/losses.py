@@ -158,18 +158,22 @@ def relax(x, v, chunks, motion, kept, pinned):
     """Shrink velocities relative to the body's rigid motion to the share `kept`."""
     for chunk in range(chunks.body.shape[0]):
         body = chunks.body[chunk]
-        row = motion[body]
-        share = kept[body]
-        for i in range(chunks.start[chunk], chunks.start[chunk + 1]):
-            if pinned[i]:
-                continue
-            rx, ry, rz = x[i, 0] - row[0], x[i, 1] - row[1], x[i, 2] - row[2]
-            sx = row[3] + row[7] * rz - row[8] * ry
-            sy = row[4] + row[8] * rx - row[6] * rz
-            sz = row[5] + row[6] * ry - row[7] * rx
-            v[i, 0] = sx + share * (v[i, 0] - sx)
-            v[i, 1] = sy + share * (v[i, 1] - sy)
-            v[i, 2] = sz + share * (v[i, 2] - sz)
+        relax_points(x, v, chunks.start[chunk], chunks.start[chunk + 1], motion[body], kept[body], pinned)
+
+
+@kernel
+def relax_points(x, v, first, last, row, share, pinned):
+    """Shrink velocities of the points first .. last - 1 relative to a rigid motion to a share."""
+    for i in range(first, last):
+        if pinned[i]:
+            continue
+        rx, ry, rz = x[i, 0] - row[0], x[i, 1] - row[1], x[i, 2] - row[2]
+        sx = row[3] + row[7] * rz - row[8] * ry
+        sy = row[4] + row[8] * rx - row[6] * rz
+        sz = row[5] + row[6] * ry - row[7] * rx
+        v[i, 0] = sx + share * (v[i, 0] - sx)
+        v[i, 1] = sy + share * (v[i, 1] - sy)
+        v[i, 2] = sz + share * (v[i, 2] - sz)
 
 
 @kernel

@@ -14,7 +14,7 @@ import numpy as np
 
 from ...jit import lean_kernel
 from ...model import BoolArray, FloatArray, Model
-from ..losses import LEAST_UNTOUCHED, bounce_strength, brake_pairs
+from ..losses import LEAST_UNTOUCHED, bounce_strength, brake_pairs, relax_points
 from ..rigid_motion import rigid_motions
 from .arrays import Rigid
 from .carried import respin
@@ -134,7 +134,8 @@ def apply_losses(x, velocity, losses, rigid: Rigid, point_start, gravity, time):
         if strength2 > 0.0 and is_calm(body, losses, gravity, strength2, time):
             rate += CALM_RATE
         if rate > 0.0:
-            relax(x, velocity, point_start[body], point_start[body + 1], motion[body], exp(-rate * time), losses.pinned)
+            kept = exp(-rate * time)
+            relax_points(x, velocity, point_start[body], point_start[body + 1], motion[body], kept, losses.pinned)
     for q in range(rigid.inverse_mass.shape[0]):
         for axis in range(3):
             rigid.velocity[q, axis] *= exp(-losses.linear_damping[q] * time)
@@ -159,21 +160,6 @@ def is_calm(body, losses, gravity, strength2, time):
         off2 += (losses.load[body, axis] + gravity[axis]) ** 2
         speed2 += losses.motion[body, 3 + axis] ** 2
     return off2 < LOAD_SLACK**2 * strength2 and speed2 < CALM_SPEED**2
-
-
-@lean_kernel
-def relax(x, velocity, first, last, motion, kept, pinned):
-    """Shrink velocities of points relative to a rigid motion to the share `kept`."""
-    for i in range(first, last):
-        if pinned[i]:
-            continue
-        rx, ry, rz = x[i, 0] - motion[0], x[i, 1] - motion[1], x[i, 2] - motion[2]
-        sx = motion[3] + motion[7] * rz - motion[8] * ry
-        sy = motion[4] + motion[8] * rx - motion[6] * rz
-        sz = motion[5] + motion[6] * ry - motion[7] * rx
-        velocity[i, 0] = sx + kept * (velocity[i, 0] - sx)
-        velocity[i, 1] = sy + kept * (velocity[i, 1] - sy)
-        velocity[i, 2] = sz + kept * (velocity[i, 2] - sz)
 
 
 @lean_kernel

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ... import topology
+from ...forces.gas import SMALLEST_VOLUME_SHARE
 from ...jit import lean_inline_kernel, lean_kernel
 from ...lanes import four_sums3, fused, lane, load4, root, rotated, spread, spread_each, store4, sum_spread
 from ...model import FloatArray, IntArray, Model
@@ -129,10 +130,7 @@ def _springs(model: Model, numbering: Numbering, block_start: IntArray) -> tuple
 
 
 def _rows(columns: list[IntArray], vertex_count: int, slots: int, null: int) -> Rows:
-    """Rows 0 .. of columns of vertices; of the second column they are added, of the first taken off.
-
-    One column alone is added.
-    """
+    """Rows 0 .. of columns of vertices; of the second column they are added, of the first taken off."""
     table = np.full((vertex_count, len(columns) * slots), 4 * null, np.int64)
     more_vertex, more = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
     for number, column in enumerate(reversed(columns)):
@@ -327,7 +325,7 @@ def gathered_volumes(volumes, i):
 @lean_inline_kernel
 def pressure_of(volume, rest_volume, amount, ambient):
     """Gauge pressure of the gas [Pa]; below a share of the rest volume it grows along the tangent (`forces/gas.py`)."""
-    smallest = 0.05 * rest_volume
+    smallest = SMALLEST_VOLUME_SHARE * rest_volume
     if volume >= smallest:
         return amount / volume - ambient
     return amount / smallest * (2.0 - volume / smallest) - ambient

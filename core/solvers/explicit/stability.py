@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...forces.gas import SMALLEST_VOLUME_SHARE
 from ...model import FloatArray, Model
 from ...options import MethodOptions
 from .bounds import fill_blocks, fill_stiffness, gas_sums, stiffest_vertex
@@ -31,8 +32,6 @@ LONGEST_STEP = 1e-3
 EDGE_SHARE = 0.25
 #: Bits that are kept of what libraries compute in ways that differ between processors.
 KEPT_BITS = 16
-#: Volume below which the pressure of the gas grows along its tangent, as a share of that at rest (`skins.pressure_of`).
-LEAST_VOLUME = 0.05
 
 
 class Plan(NamedTuple):
@@ -53,7 +52,7 @@ class Plan(NamedTuple):
 
     @property
     def step(self) -> float:
-        """Length of a step [s]; infinite where nothing oscillates."""
+        """Length of a step [s]."""
         return step_length(self.square, float(self.rate.max(initial=0.0)))
 
 
@@ -98,7 +97,7 @@ def gas_squares(
     """
     sums = np.zeros((model.membrane_count, 3))
     gas_sums(x, model.fans, model.body_point_start, inverse_mass, sums)
-    volume = np.maximum(sums[:, 0], np.maximum(LEAST_VOLUME * model.rest_volume, 1e-300))
+    volume = np.maximum(sums[:, 0], np.maximum(SMALLEST_VOLUME_SHARE * model.rest_volume, 1e-300))
     pressure = amount / volume
     square = pressure / volume * sums[:, 1] + np.abs(pressure - model.ambient_pressure) * sums[:, 2]
     return np.where(model.rest_volume > 0.0, square, 0.0), sums[:, 0]

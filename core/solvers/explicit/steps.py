@@ -341,7 +341,7 @@ def widen(scene, attempt):
 
 @lean_kernel
 def stand_still(scene, x, y, velocity):
-    """Nothing moves for one step: the last resort, which no scene is known to need."""
+    """No soft or rigid body moves for one step: the last resort. A collider that moves may then pass through one."""
     run, rigid = scene.run, scene.rigid
     run.state[STALLS] += 1
     for i in range(x.shape[0]):

@@ -311,8 +311,9 @@ def join_failed(contacts, count, are_edges, y, parent, fixed):
 def move_as_one(corners, sides, count, x, y, velocity, points, bodies, rigid, h):
     """Points whose contacts fail take their common mean velocity, again and again until none fails.
 
-    Sets only grow, so this ends; momentum stays, and a mean has the least energy. What is given or pinned stays: sets
-    that hold such a point take its velocity. Returns whether no contact fails.
+    Sets only grow, so this ends; momentum stays, and a mean has the least energy. A set with a point of a given body
+    takes the velocity of the first such point of the scene: exact where given bodies stand still. Returns whether no
+    contact fails; where a pinned vertex or a collider that moves drives a contact, one may.
     """
     parent = points.parent
     n = parent.shape[0]
