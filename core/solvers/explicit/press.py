@@ -2,7 +2,8 @@
 
 Contacts act one after the other on the velocities that a step has without them. A contact's spring is as stiff as the
 step bears: with k = 1 / (2 h^2 L), L the largest sum of |weight| / mass over the contacts of a point (Gershgorin), all
-of them together add at most 1 / h^2 to the square of a frequency, where the limit is 4 / h^2.
+of them together add at most 1 / h^2 to the square of a frequency, where the limit is 4 / h^2. A damper lowers that
+limit, so contacts of strong ones are softer.
 
 Impulses keep angular momentum too. The points that touch slide so that the normal leads from one to the other;
 friction acts at a vertex, and the triangle across the gap takes it there: as it would take a couple if its corners were
@@ -24,6 +25,8 @@ STOP_SHARE = 0.2
 TINY = 1e-30
 #: Damping ratio of the contacts of skins: vertices that chatter would slide where they should grip.
 SKIN_RATIO = 0.5
+#: Half of what contacts may add to h^2 times the square of a frequency.
+MOST_STIFF = 0.5
 #: How far points that touch may slide beyond their primitives, as a share of them.
 BEYOND = 0.3
 #: Squared sine of the angle between two sides, seen along the normal, below which nothing is followed.
@@ -116,20 +119,22 @@ def add_loads(contacts, count, x, points, bodies, rigid):
 @lean_kernel
 def stiffen(contacts, count, points, bodies, h):
     """Stiffness of what presses, and the dampers between stiff bodies."""
-    limit = 0.5 / (h * h)
     for c in range(count):
         a, b = points.body[contacts.points[4 * c] >> 2], points.body[contacts.points[4 * c + 3] >> 2]
         contacts.damping[c] = 0.0
         if contacts.stiffness[c] == 0.0:
             continue
+        ratio, limit = SKIN_RATIO, MOST_STIFF
+        if bodies.kind[a] != SOFT and bodies.kind[b] != SOFT:
+            ratio = bodies.ratio[a, b]
+            limit = min(limit, (sqrt(1.0 + ratio * ratio) - ratio) ** 2)  # as stable as without the damper
         most = 1e-300
         for k in range(4):
             i = contacts.points[4 * c + k] >> 2
             body = points.body[i]
             most = max(most, points.load[bodies.point_start[body]] if bodies.kind[body] == RIGID else points.load[i])
-        contacts.stiffness[c] = limit / most
+        contacts.stiffness[c] = limit / (h * h * most)
         if contacts.normal[4 * c + 3] > 0.0:
-            ratio = bodies.ratio[a, b] if bodies.kind[a] != SOFT and bodies.kind[b] != SOFT else SKIN_RATIO
             contacts.damping[c] = 2.0 * ratio * sqrt(contacts.stiffness[c] / contacts.normal[4 * c + 3])
 
 
@@ -318,11 +323,14 @@ def press(contacts, count, are_edges, x, velocity, points, bodies, rigid, h, los
 
 @lean_kernel
 def grip(contacts, c, are_edges, x, velocity, points, bodies, rigid, losses):
-    """Friction of contact c: what stops its slide, as far as Coulomb's cone lets it in this step all in all."""
+    """Friction of contact c: what stops its slide, as far as Coulomb's cone lets it in this step all in all.
+
+    Returns the change, as a share of the most that the cone lets through.
+    """
     first = 4 * c
     a, b = points.body[contacts.points[first] >> 2], points.body[contacts.points[first + 3] >> 2]
     if contacts.friction[c] == 0.0 or (are_edges and (bodies.kind[a] == SOFT or bodies.kind[b] == SOFT)):
-        return
+        return 0.0
     nx, ny, nz = contacts.normal[first], contacts.normal[first + 1], contacts.normal[first + 2]
     ux, uy, uz = relative_velocity(velocity, contacts, c)
     inverse_mass = contacts.normal[first + 3]
@@ -342,7 +350,8 @@ def grip(contacts, c, are_edges, x, velocity, points, bodies, rigid, losses):
         held[first + 1] - uy / inverse_mass,
         held[first + 2] - uz / inverse_mass,
     )
-    share = min(contacts.friction[c] * held[first + 3] / (sqrt(fx * fx + fy * fy + fz * fz) + TINY), 1.0)
+    most = contacts.friction[c] * held[first + 3]
+    share = min(most / (sqrt(fx * fx + fy * fy + fz * fz) + TINY), 1.0)
     fx, fy, fz = share * fx, share * fy, share * fz
     jx, jy, jz = fx - held[first], fy - held[first + 1], fz - held[first + 2]
     held[first], held[first + 1], held[first + 2] = fx, fy, fz
@@ -352,14 +361,20 @@ def grip(contacts, c, are_edges, x, velocity, points, bodies, rigid, losses):
     if bodies.kind[b] == SOFT:
         turn_triangle(velocity, contacts, c, x, points, jx, jy, jz)
     push_bodies(losses, a, b, jx, jy, jz)
+    return sqrt(jx * jx + jy * jy + jz * jz) / most
 
 
 @lean_kernel
 def grip_again(contacts, count, are_edges, x, velocity, points, bodies, rigid, losses):
-    """Another sweep of friction over the contacts of rigid bodies: what each stops, the others have changed."""
+    """Another sweep of friction over the contacts of rigid bodies: what each stops, the others have changed.
+
+    Returns the largest change, see `grip`.
+    """
+    most = 0.0
     for c in range(count):
         if contacts.carried[c] and contacts.grip[4 * c + 3] > 0.0:
-            grip(contacts, c, are_edges, x, velocity, points, bodies, rigid, losses)
+            most = max(most, grip(contacts, c, are_edges, x, velocity, points, bodies, rigid, losses))
+    return most
 
 
 def damping_ratio(bounciness: float) -> float:

@@ -39,8 +39,9 @@ SLACK_FACTOR, MEAN_SHARE = 2.0, 1.0
 STRAYING_POWER = 1.6
 #: Searches and mending in one step; then it is given up, and everything stands still for its length.
 MOST_ATTEMPTS = 20
-#: Further sweeps of friction over the contacts of rigid bodies.
-GRIP_SWEEPS = 3
+#: Further sweeps of friction over the contacts of rigid bodies: at most, and the change of a force that ends them, as a
+#: share of what Coulomb's cone lets through.
+GRIP_SWEEPS, GRIP_CHANGE = 30, 1e-3
 #: A slack that leaves nothing out [m].
 EVERYTHING = 1e30
 
@@ -369,12 +370,14 @@ def press_all(scene, x, velocity, h):
     )
     if scene.rigid.inverse_mass.shape[0] > 0:
         for _ in range(GRIP_SWEEPS):
-            grip_again(
+            change = grip_again(
                 scene.corners, run.found[2], False, x, velocity, scene.points, scene.bodies, scene.rigid, scene.losses
             )
-            grip_again(
+            change = max(change, grip_again(
                 scene.sides, run.found[3], True, x, velocity, scene.points, scene.bodies, scene.rigid, scene.losses
-            )
+            ))  # fmt: skip
+            if change < GRIP_CHANGE:
+                break
 
 
 @lean_kernel
@@ -389,14 +392,17 @@ def advance(scene, x, y, velocity, x_rows, y_rows, velocity_rows, steps, h, damp
     here, there = (x, y) if state[STEP] % 2 == 0 else (y, x)
     gx, gy, gz = gravity[0], gravity[1], gravity[2]
     while state[STEP] < steps:
+        if state[AGE] < 0 and not search(scene, here, velocity, h):  # nothing presses that has not been found
+            state[LACKS_ROOM] = 1
+            return
         if state[RESUMES] == 0:
             for body in range(gas.amount.shape[0]):
                 gas.amount[body] += run.gas_step[body]
             inner_forces(here, scene.skins, damping, scene.force)
             kick(scene, velocity, h, gx, gy, gz)
             press_all(scene, here, velocity, h)
-        if state[RESUMES] == 1 or state[AGE] < 0 or state[AGE] >= state[SPAN]:
-            if state[RESUMES] == 0 and state[AGE] > 0:
+        if state[RESUMES] == 1 or state[AGE] >= state[SPAN]:
+            if state[RESUMES] == 0:
                 plan(scene, state[AGE])
             if not search(scene, here, velocity, h):
                 state[RESUMES] = 1
