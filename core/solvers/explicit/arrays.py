@@ -23,7 +23,6 @@ class Bodies(NamedTuple):
     own_thickness: FloatArray  # distance that a body keeps from itself [m], 0 where that is not looked for
     is_ball: BoolArray  # whether the surface is closed, in one piece and without holes, as a sphere's
     friction: FloatArray  # Coulomb coefficient; a pair uses the geometric mean
-    ratio: FloatArray  # damping ratio of contact springs between stiff bodies (`restitution`), (body_count, body_count)
     glued: IntArray  # body that each point is glued to, -1 for none, shape (point_count,)
     any_glued: bool
     mean: FloatArray  # mean velocity [m/s], flat; changes
@@ -121,7 +120,7 @@ class Rigid(NamedTuple):
     begin_spin: FloatArray
 
 
-def bodies_of(model: Model, numbering: Numbering, ratio: FloatArray) -> Bodies:
+def bodies_of(model: Model, numbering: Numbering) -> Bodies:
     """The bodies of a model."""
     count = model.body_count
     kind = np.full(count, GIVEN, np.int32)
@@ -135,7 +134,6 @@ def bodies_of(model: Model, numbering: Numbering, ratio: FloatArray) -> Bodies:
         own_thickness=own_thickness(model),
         is_ball=np.array([is_ball(model, body) for body in range(count)]),
         friction=model.friction,
-        ratio=ratio,
         glued=glued,
         any_glued=len(model.attachments.points) > 0,
         mean=np.zeros(4 * count),

@@ -40,7 +40,7 @@ class Pairs(NamedTuple):
     approach: FloatArray  # see `brake_pairs` [m/s]; changes
     bounciness: FloatArray
     strength: FloatArray
-    counts: BoolArray  # whether a soft body is one of the pair and they do not bounce freely
+    counts: BoolArray  # whether one of them moves, and contacts do not give back as much by themselves
 
 
 class Losses(NamedTuple):
@@ -76,7 +76,7 @@ def losses_of(model: Model, mass: FloatArray, pinned: BoolArray) -> Losses:
             approach=np.zeros(count * count),
             bounciness=bounciness,
             strength=np.array([strengths[e] for e in bounciness.tolist()]),
-            counts=(low < high) & (low < model.membrane_count) & (bounciness < 1.0),
+            counts=(low < high) & (low < model.moving_count) & ((bounciness < 1.0) | (low >= model.membrane_count)),
         ),
         mass=mass,
         untouched=mass.copy(),

@@ -2,8 +2,7 @@
 
 Contacts act one after the other on the velocities that a step has without them. A contact's spring is as stiff as the
 step bears: with k = 1 / (2 h^2 L), L the largest sum of |weight| / mass over the contacts of a point (Gershgorin), all
-of them together add at most 1 / h^2 to the square of a frequency, where the limit is 4 / h^2. A damper lowers that
-limit, so contacts of strong ones are softer.
+of them together add at most 1 / h^2 to the square of a frequency, where the limit is 4 / h^2.
 
 Impulses keep angular momentum too. The points that touch slide so that the normal leads from one to the other;
 friction acts at a vertex, and the triangle across the gap takes it there: as it would take a couple if its corners were
@@ -13,8 +12,6 @@ vertices near them have.
 
 from math import sqrt
 
-import numpy as np
-
 from ...jit import lean_inline_kernel, lean_kernel
 from ...lanes import four, lane, load4, rotated, store4, sum_spread, transposed, triple
 from .arrays import RIGID, SOFT
@@ -23,10 +20,12 @@ from .carried import carried_inverse_mass, carried_velocity, push_carried
 #: A contact's approach is stopped at this share of its reach, whatever its spring says.
 STOP_SHARE = 0.2
 TINY = 1e-30
-#: Damping ratio of the contacts of skins: vertices that chatter would slide where they should grip.
-SKIN_RATIO = 0.5
+#: Damping ratio of contacts: vertices that chatter would slide where they should grip.
+DAMPING_RATIO = 0.5
 #: Half of what contacts may add to h^2 times the square of a frequency.
 MOST_STIFF = 0.5
+#: Rate at which a contact widens by itself [1/s]: what starts too close must not jump. `losses.py` makes bounces.
+PART_RATE = 20.0
 #: How far points that touch may slide beyond their primitives, as a share of them.
 BEYOND = 0.3
 #: Squared sine of the angle between two sides, seen along the normal, below which nothing is followed.
@@ -118,24 +117,19 @@ def add_loads(contacts, count, x, points, bodies, rigid):
 
 @lean_kernel
 def stiffen(contacts, count, points, bodies, h):
-    """Stiffness of what presses, and the dampers between stiff bodies."""
+    """Stiffness and damper of what presses."""
     for c in range(count):
-        a, b = points.body[contacts.points[4 * c] >> 2], points.body[contacts.points[4 * c + 3] >> 2]
         contacts.damping[c] = 0.0
         if contacts.stiffness[c] == 0.0:
             continue
-        ratio, limit = SKIN_RATIO, MOST_STIFF
-        if bodies.kind[a] != SOFT and bodies.kind[b] != SOFT:
-            ratio = bodies.ratio[a, b]
-            limit = min(limit, (sqrt(1.0 + ratio * ratio) - ratio) ** 2)  # as stable as without the damper
         most = 1e-300
         for k in range(4):
             i = contacts.points[4 * c + k] >> 2
             body = points.body[i]
             most = max(most, points.load[bodies.point_start[body]] if bodies.kind[body] == RIGID else points.load[i])
-        contacts.stiffness[c] = limit / (h * h * most)
+        contacts.stiffness[c] = MOST_STIFF / (h * h * most)
         if contacts.normal[4 * c + 3] > 0.0:
-            contacts.damping[c] = 2.0 * ratio * sqrt(contacts.stiffness[c] / contacts.normal[4 * c + 3])
+            contacts.damping[c] = 2.0 * DAMPING_RATIO * sqrt(contacts.stiffness[c] / contacts.normal[4 * c + 3])
 
 
 @lean_kernel
@@ -304,7 +298,7 @@ def press(contacts, count, are_edges, x, velocity, points, bodies, rigid, h, los
             continue
         along = ux * nx + uy * ny + uz * nz
         size = h * (stiffness * (reach - gap) - contacts.damping[c] * along) if gap < reach else 0.0
-        size = max(size, 0.0)
+        size = max(min(size, ((reach - gap) * PART_RATE - along) / inverse_mass), 0.0)
         least = min(stop, gap)
         if gap + h * (along + inverse_mass * size) < least:
             size = (least - gap - h * along) / (h * inverse_mass)
@@ -375,14 +369,3 @@ def grip_again(contacts, count, are_edges, x, velocity, points, bodies, rigid, l
         if contacts.carried[c] and contacts.grip[4 * c + 3] > 0.0:
             most = max(most, grip(contacts, c, are_edges, x, velocity, points, bodies, rigid, losses))
     return most
-
-
-def damping_ratio(bounciness: float) -> float:
-    """Damping ratio of a spring that gives back a share of the approach speed: e = exp(-pi z / sqrt(1 - z^2)).
-
-    0 gives 1: critical damping gives back nothing.
-    """
-    if bounciness <= 0.0:
-        return 1.0
-    logarithm = float(np.log(min(bounciness, 1.0)))
-    return -logarithm / float(np.sqrt(np.pi**2 + logarithm**2))

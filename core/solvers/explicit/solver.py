@@ -21,7 +21,6 @@ from .lacks import lacks
 from .layout import lay_out
 from .limits import StepLimit, check_plan, check_speed
 from .losses import LEAST_STEPS, LOSS_TIME, losses_of
-from .press import damping_ratio
 from .skins import skins_of, start_lengths
 from .stability import DASHPOT_RATIO, EDGE_SHARE, plan_steps
 from .steps import AGE, CARRIED_COUNT, LACKS_ROOM, PRESSING, RESUMES, SEARCHES, SPAN, STEP, Run, Scene, advance
@@ -54,7 +53,7 @@ class ExplicitSolver:
         masses, self.added_mass = plan.masses, plan.added
         inverse = np.zeros(count)
         inverse[: model.vertex_count] = np.where(model.pinned, 0.0, 1.0 / masses)
-        bodies = bodies_of(model, self._numbering, _damping_ratios(model))
+        bodies = bodies_of(model, self._numbering)
         self._x, self._y, self._v = np.zeros((3, 4 * count))
         self._rows = self._x.reshape(-1, 4), self._y.reshape(-1, 4), self._v.reshape(-1, 4)
         edges = model.surfaces.edges
@@ -263,9 +262,3 @@ class ExplicitSolver:
             sides=contacts_of(room),
             run=scene.run._replace(following=np.zeros(room, np.int64)),
         )
-
-
-def _damping_ratios(model: Model) -> FloatArray:
-    """Damping ratio of the contact springs of every pair of bodies."""
-    pair = np.sqrt(np.outer(model.bounciness, model.bounciness))
-    return np.vectorize(damping_ratio, otypes=[float])(pair)
