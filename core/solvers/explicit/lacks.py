@@ -9,7 +9,7 @@ from ...options import MethodOptions
 from .latest import keep_latest
 
 #: Share of a body's size by which it may be in another one at the start, as rounding may put it.
-SLIGHT = 1e-6
+SLIGHT = 1e-5
 
 
 @keep_latest

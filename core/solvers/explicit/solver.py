@@ -23,7 +23,7 @@ from .limits import StepLimit, check_plan, check_speed
 from .losses import LEAST_STEPS, LOSS_TIME, losses_of
 from .skins import skins_of, start_lengths
 from .stability import DASHPOT_RATIO, EDGE_SHARE, plan_steps
-from .steps import AGE, CARRIED_COUNT, LACKS_ROOM, PRESSING, RESUMES, SEARCHES, SPAN, STEP, Run, Scene, advance
+from .steps import AGE, CARRIED_COUNT, LACKS_ROOM, PRESSING, RESUMES, SEARCHES, SPAN, STARTS, STEP, Run, Scene, advance
 
 #: Room for candidates and contacts at the start; it doubles when it is used up.
 START_ROOM = 16_384
@@ -118,7 +118,7 @@ class ExplicitSolver:
     def start_frame(self, state: State) -> None:
         """Forget what was found on the way to a state, so that a run continued from it has the same bits."""
         run, boxes = self._scene.run, self._scene.boxes
-        run.state[AGE], run.state[SPAN] = -1, FIRST_SPAN
+        run.state[AGE], run.state[SPAN], run.state[STARTS] = -1, FIRST_SPAN, state.frame == 0
         kept = run.scale[boxes.patches.body, 0]
         boxes.slack[:] = np.where(boxes.patches.body < self.model.moving_count, FIRST_SLACK * kept, 0.0)
         run.found[:] = 0

@@ -24,6 +24,7 @@ from .losses import Losses, apply_losses
 from .press import grip_again, prepare, press, weigh_one
 from .search import find_candidates
 from .skins import Skins, inner_forces
+from .touching import judge_sides, touch
 
 #: Longest epoch [steps].
 LONGEST_EPOCH = 24
@@ -48,6 +49,7 @@ EVERYTHING = 1e30
 # Places in `Run.state`
 AGE, SPAN, STEP, LACKS_ROOM, RESUMES, CARRIED_COUNT = range(6)  # steps of the epoch so far and planned, of the run
 SEARCHES, EARLY, RENEWED, MENDED, JOINED, STALLS, PRESSING, CANDIDATES = range(6, 14)  # counts
+STARTS = 14  # whether the run's first frame goes on: what touches may do so without a distance
 
 
 class Run(NamedTuple):
@@ -216,6 +218,9 @@ def search(scene, x, velocity, h):
     room = scene.corners.reach.shape[0]
     if count[2] > room or count[3] > room:
         return False
+    if state[STARTS] == 1:
+        judge_sides(scene.corners, count[2], False, x, points, bodies)
+        judge_sides(scene.sides, count[3], True, x, points, bodies)
     prepare(scene.corners, scene.sides, count[2:], x, points, bodies, rigid, h, run.head, run.following)
     note_carried(scene.corners, count[2], points, bodies, run, True)
     note_carried(scene.sides, count[3], points, bodies, run, False)
@@ -287,6 +292,10 @@ def renew_failed(scene, x, y):
             found = 0
             while c < count[2 + kind] and found < room:
                 if guarantee.fails(contacts, c):
+                    if scene.run.state[STARTS] == 1 and touch(contacts, c):
+                        failed += 1
+                        c += 1
+                        continue
                     list_again(contacts, c, candidates, found)
                     spares[found] = c
                     found += 1

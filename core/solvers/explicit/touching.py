@@ -1,0 +1,57 @@
+"""Which side of each other bodies are on that touch where a run starts: their closest points do not tell.
+
+A box drawn on a floor has no distance from it, or is a rounding below it. The side that a plane faces is then that of
+the middle of the body, instead of the closest points.
+"""
+
+from ...jit import lean_inline_kernel, lean_kernel
+from ...lanes import lane, load4, rotated, store4, sum_spread, triple
+from .arrays import GIVEN
+
+#: Contacts touch below this share of the distance that they keep.
+TOUCH_SHARE = 0.02
+#: Squared sine of the angle below which two directions span no plane.
+PARALLEL = 1e-9
+
+
+@lean_inline_kernel
+def middle_of(bodies, b):
+    """Middle of the box around a body [m]; `bodies.low` is minus the lower corner."""
+    return (load4(bodies.high, 4 * b) - load4(bodies.low, 4 * b)) * 0.5
+
+
+@lean_inline_kernel
+def touch(contacts, c):
+    """Whether the sides of contact c are so near that their closest points do not tell which is where."""
+    return contacts.gap[4 * c] <= TOUCH_SHARE * contacts.reach[c]
+
+
+@lean_kernel
+def judge_sides(contacts, count, are_edges, x, points, bodies):
+    """Turn the normals of what touches; edges that touch at an end, or along both, are left to their vertices."""
+    for c in range(count):
+        if not touch(contacts, c):
+            continue
+        i, j = contacts.points[4 * c], contacts.points[4 * c + 1]
+        k, m = contacts.points[4 * c + 2], contacts.points[4 * c + 3]
+        a, b = points.body[i >> 2], points.body[m >> 2]
+        if a == b:
+            continue
+        p, q, r, s = load4(x, i), load4(x, j), load4(x, k), load4(x, m)
+        one, other, way = r - q, s - q, p - q
+        if are_edges:
+            one, other, way = q - p, s - r, p - r
+        normal = rotated(one * rotated(other) - rotated(one) * other)
+        size = lane(sum_spread(normal * normal), 0)
+        least = PARALLEL * lane(sum_spread(one * one), 0) * lane(sum_spread(other * other), 0)
+        if not size > least or (are_edges and contacts.stiffness[c] == 0.0):
+            store4(contacts.normal, 4 * c, triple(0.0, 0.0, 0.0))
+            contacts.stiffness[c] = 0.0
+            continue
+        above = middle_of(bodies, a) - r if bodies.kind[a] != GIVEN else r - middle_of(bodies, b)
+        side = 1.0 if lane(sum_spread(above * normal), 0) > 0.0 else -1.0
+        normal = normal * (side / size**0.5)
+        gap = lane(sum_spread(way * normal), 0)
+        store4(contacts.normal, 4 * c, normal)
+        for slot in range(4):
+            contacts.gap[4 * c + slot] = gap

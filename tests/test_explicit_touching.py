@@ -1,0 +1,51 @@
+"""Bodies that touch where a run starts: nothing goes through, nothing jumps, whatever rounding made of their distance."""
+
+import numpy as np
+import pytest
+import shapes
+from explicit_scene import run, world_of
+from rigid_scene import block
+from softpressure_ext.core import ModelBuilder, World
+
+#: From a rounding below the floor to within the distance that is kept [m].
+GAPS = [-1e-7, 0.0, 1e-7, 1e-4]
+#: What a cushion swells, since its pressure is that of the volume as drawn [m].
+SWELLS = 0.01
+
+
+def placed(kind: str, gap: float, floor: str) -> World:
+    """A body on a floor, or on a rigid slab that lies on the floor."""
+    builder = ModelBuilder()
+    surface = {"friction": 0.5, "bounciness": 1.0}
+    top = 0.0
+    if floor == "slab":
+        builder.add_rigid("slab", *block((1.0, 1.0, 0.1), (0.0, 0.0, 0.05)), mass=20.0, **surface)
+        top = 0.1
+    if kind == "box":
+        builder.add_rigid("box", *block((0.2, 0.2, 0.2), (0.0, 0.0, top + 0.1 + gap)), mass=1.0, **surface)
+    elif kind == "cushion":  # its lower face lies in the floor's plane, with an edge along the floor's diagonal
+        mesh, triangles = shapes.box(0.4, 2, (0.0, 0.0, top + 0.2 + gap))
+        builder.add_membrane("cushion", mesh, triangles, mass=0.5, gauge_pressure=500.0, damping=20.0, **surface)
+    else:
+        mesh, triangles = shapes.icosphere(2, 0.2, (0.0, 0.0, top))
+        mesh[:, 2] += top + gap - mesh[:, 2].min()
+        builder.add_solid("ball", mesh, triangles, cell_size=0.1, mass=1.0, modulus=1e5, damping=20.0, **surface)
+    builder.add_collider("floor", *shapes.grid(4.0, 2), **surface)
+    return world_of(builder, frame_rate=96.0)
+
+
+@pytest.mark.parametrize("floor", ["floor", "slab"])
+@pytest.mark.parametrize("gap", GAPS)
+@pytest.mark.parametrize("kind", ["box", "cushion", "ball"])
+def test_what_touches_at_the_start_stays_where_it_is(kind: str, gap: float, floor: str) -> None:
+    world = placed(kind, gap, floor)
+    start = world.save().positions
+    moving = world.model.moving_point_count
+    kept = 2.0 * world.model.thickness.sum()  # between the floor, the slab and the body
+    swells = SWELLS if kind == "cushion" else 0.0
+    for frame in range(48):
+        run(world, 1)
+        moved = world.save().positions[:moving] - start[:moving]
+        rises = moved.mean(axis=0)
+        assert -0.5 * kept - swells < rises[2] < 1.2 * kept + swells, frame
+        assert np.abs(rises[:2]).max() < 0.25 * kept, frame  # a ball that stands on a vertex begins to roll
