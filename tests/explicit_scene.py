@@ -7,6 +7,7 @@ import rigid_scenes
 import shapes
 from crossings import assert_nothing_crosses
 from numpy.typing import NDArray
+from scenes import moved_mass
 from softpressure_ext.benchmarks import scenes as bench_scenes
 from softpressure_ext.benchmarks.engines.ours import triangles_of
 from softpressure_ext.core import FrameInput, Model, ModelBuilder, World
@@ -81,14 +82,6 @@ def run(world: World, frames: int, given: Callable[[int], FrameInput] | None = N
 
 
 # --- measures ---------------------------------------------------------------------------------------------------
-
-
-def moved_mass(world: World) -> FloatArray:
-    """Masses of all membranes' vertices [kg] in the model's order, as the solver moves them.
-
-    A solver that adds to the masses of a few vertices keeps the momenta of those masses, not of the model's.
-    """
-    return np.asarray(getattr(world._solver, "vertex_mass", world.model.vertex_mass))
 
 
 def momenta(world: World) -> tuple[FloatArray, FloatArray]:

@@ -98,6 +98,14 @@ def masses(world, body=0):
     return model.vertex_mass[model.point_of_vertex[start[body] : start[body + 1]]]
 
 
+def moved_mass(world):
+    """Masses of all membranes' vertices [kg] in the model's order, as the solver moves them.
+
+    A solver that adds to the masses of a few vertices keeps the momenta of those masses, not of the model's.
+    """
+    return np.asarray(getattr(world._solver, "vertex_mass", world.model.vertex_mass))
+
+
 def centre(world, body=0):
     """Centre of mass [m]."""
     m = masses(world, body)

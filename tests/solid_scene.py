@@ -3,6 +3,7 @@
 import numpy as np
 import shapes
 from force_scene import gather_stretch
+from scenes import moved_mass
 from softpressure_ext.core import ModelBuilder, World
 from softpressure_ext.core.forces.stretch import evaluate_stretch
 from softpressure_ext.core.forces.tetrahedra import evaluate_tetrahedra, tetrahedron_force
@@ -50,7 +51,7 @@ def world_of(*meshes, gravity=-9.81, floor=True, frame_rate=60.0, substeps=4, so
 def lattice_momentum(world):
     """Momentum [kg m/s] and angular momentum [kg m^2/s] of all vertices of the lattices."""
     state, n = world.save(), world.model.vertex_count
-    impulse = world.model.vertex_mass[:, None] * state.velocities[:n]
+    impulse = moved_mass(world)[:, None] * state.velocities[:n]
     return impulse.sum(axis=0), np.cross(state.positions[:n], impulse).sum(axis=0)
 
 

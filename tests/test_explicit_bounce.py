@@ -4,8 +4,12 @@ from functools import cache
 
 import numpy as np
 import pytest
-from explicit_scene import FRAME_RATE, SOLVER
+import rigid_scenes
+import shapes
+from explicit_scene import FRAME_RATE, SOLVER, world_of
+from rigid_scene import block
 from scenes import BASKETBALL, GRAVITY, ball_world, centre, inflate, lowest, velocity
+from softpressure_ext.core import ModelBuilder
 
 DROP = 0.1
 #: Longest contact of the basketball [s]: half a period of its mass on its patch takes 10 ms.
@@ -49,3 +53,30 @@ def test_bounciness_is_the_share_of_the_speed_that_comes_back(bounciness: float)
 
 def test_no_bounciness_gives_nothing_back() -> None:
     assert rebound(3, 0.0) < 0.1**2 * DROP  # a tenth of the speed
+
+
+@pytest.mark.parametrize("bounciness", [0.0, 0.2, 0.5, 0.85, 1.0])
+def test_a_rigid_box_bounces_as_newtons_law_of_impact_says(bounciness: float) -> None:
+    """From 5 cm, however few steps its contact takes."""
+    builder = ModelBuilder()
+    builder.add_rigid("box", *block((0.2, 0.2, 0.2), (0.0, 0.0, 0.15)), mass=1.0, bounciness=bounciness)
+    builder.add_collider("floor", *shapes.grid(4.0, 2), bounciness=bounciness)
+    world, speeds = world_of(builder, frame_rate=240.0), []
+    for _ in range(40):
+        world.advance_frame()
+        speeds.append(rigid_scenes.velocity(world)[2])
+    assert -min(speeds) == pytest.approx(np.sqrt(2.0 * GRAVITY * 0.05), rel=0.03)
+    assert max(speeds) / -min(speeds) == pytest.approx(bounciness, abs=0.02)
+
+
+def test_what_starts_too_close_does_not_jump() -> None:
+    """Half a centimetre from the floor, where solids of this size keep more: they widen the gap slowly."""
+    builder = ModelBuilder(gravity=(0.0, 0.0, 0.0))
+    builder.add_solid("cube", *shapes.box(0.5, 1, (0.0, 0.0, 0.255)), cell_size=0.25, mass=5.0, modulus=5e4)
+    builder.add_collider("floor", *shapes.grid(4.0, 2))
+    world, fastest = world_of(builder, frame_rate=240.0), 0.0
+    for _ in range(60):
+        world.advance_frame()
+        fastest = max(fastest, world.velocities(0)[:, 2].mean())
+    assert 0.0 < fastest < 0.3
+    assert lowest(world) > 0.8 * world.model.thickness.sum()

@@ -25,12 +25,6 @@ OPTIONS = MethodOptions()
 FRAME = 1.0 / 24.0
 
 
-@pytest.fixture(autouse=True)
-def weighed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Explicit steps are among what is weighed."""
-    monkeypatch.setattr(automatic, "WEIGHED", ("EXPLICIT", "IMPLICIT", "RIGID"))
-
-
 def skin(subdivisions: int = 3, centre: tuple[float, float, float] = (0.0, 0.0, 0.25), **changes: Any) -> ModelBuilder:
     """A ball over a floor."""
     options = {"mass": 0.5, "stretch_modulus": 2e4, "gauge_pressure": 2e3} | changes

@@ -1,4 +1,4 @@
-"""Bodies that touch where a run starts: nothing goes through, nothing jumps, whatever rounding made of their distance."""
+"""Bodies that touch where a run starts: nothing goes through or jumps, whatever rounding made of their distance."""
 
 import numpy as np
 import pytest

@@ -8,7 +8,7 @@ from softpressure_ext.core.solvers.xpbd.held import times_as_soft
 from solid_scene import bar, lattice_momentum, place, run, static_moves, world_of
 
 #: Those that are to do all with solids.
-SOLVERS = ["EXPLICIT"]
+SOLVERS = ["EXPLICIT", "IMPLICIT", "XPBD"]
 
 
 @pytest.mark.parametrize(("kind", "size"), [("TRUSS", 0.1), ("SOLID", 0.1), ("SOLID", 0.05)])

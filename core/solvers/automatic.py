@@ -20,9 +20,6 @@ AUTO = "AUTO"
 #: Solvers that can be chosen: the method that makes each of them. Simple rigid bodies alone have the impulse solver
 #: with IMPLICIT, too.
 METHOD_OF = {"EXPLICIT": "EXPLICIT", "IMPLICIT": "IMPLICIT", "RIGID": "IMPLICIT"}
-#: Solvers that are weighed. Explicit steps are not among them before they roll, rest and part what starts crossed as
-#: implicit ones do; who wants them chooses the method EXPLICIT.
-WEIGHED = ("IMPLICIT", "RIGID")
 #: Methods that choose nothing but find the length of their steps themselves.
 FORESEEN = ("EXPLICIT",)
 #: Cost of steps on one thread of a cloud server's processor, bodies that fall and come to rest (`docs/benchmarks.md`).
@@ -67,8 +64,7 @@ class Choice:
 
 def likely(parts: Collection[str]) -> str:
     """The method that AUTO is likely to choose for a scene with these parts (`part_scenes.PARTS`)."""
-    is_explicit = "EXPLICIT" in WEIGHED and {"SKIN", "LATTICE"} & set(parts) and "FLAT" not in parts
-    return "EXPLICIT" if is_explicit else "IMPLICIT"
+    return "EXPLICIT" if {"SKIN", "LATTICE"} & set(parts) and "FLAT" not in parts else "IMPLICIT"
 
 
 def choose(model: Model, frame_time: float, substeps: int, options: MethodOptions) -> Choice:
@@ -79,7 +75,7 @@ def choose(model: Model, frame_time: float, substeps: int, options: MethodOption
     """
     solver = "RIGID" if simple_shapes(model) is not None else "IMPLICIT"
     other = forecast(solver, model, frame_time, substeps, options)
-    if not model.membrane_count or "EXPLICIT" not in WEIGHED:
+    if not model.membrane_count:
         return other
     from .explicit.lacks import lacks
 

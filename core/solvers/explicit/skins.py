@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from ... import topology
 from ...forces.gas import SMALLEST_VOLUME_SHARE
 from ...jit import lean_inline_kernel, lean_kernel
-from ...lanes import four_sums3, fused, lane, load4, root, rotated, spread, spread_each, store4, sum_spread
+from ...lanes import four_sums3, fused, lane, load4, root, rotated, smaller, spread, spread_each, store4, sum_spread
 from ...model import FloatArray, IntArray, Model
 from .bending import Bending, add_bending, bending_of
 from .layout import Numbering
@@ -25,6 +25,8 @@ IndexArray = NDArray[np.uint32]
 SLOTS, TRIANGLE_SLOTS = 4, 8
 #: Vertices per block: springs, then the vertices that they lead to, while both are in the first-level cache.
 BLOCK_SIZE = 128
+#: Most that a spring's dashpot takes a length to grow in a step, as a share of it.
+MOST_GROWN = 0.5
 
 
 class Rows(NamedTuple):
@@ -229,9 +231,10 @@ def spring_rows(x, springs, damping, first, last):
         before, k = load4(springs.inverse_length, place), load4(springs.stiffness, place)
         inverse = 1.0 / root(square + 1e-300)
         store4(springs.inverse_length, place, inverse)
-        # (l - l_before) / l = 1 - (1 / l) / (1 / l_before); to first order without a second division
+        # (l - l_before) / l = 1 - (1 / l) / (1 / l_before); to first order without a second division, if it is small
+        grown = smaller((before - inverse) * (square * inverse), spread(MOST_GROWN))
         tension = fused(-load4(springs.rest_force, place), inverse, k)
-        tension = tension + (damping * k) * ((before - inverse) * (square * inverse))
+        tension = tension + (damping * k) * grown
         t0, t1, t2, t3 = spread_each(tension)
         row = np.uint64(16) * q
         store4(springs.force, row, d0 * t0)
