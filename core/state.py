@@ -115,6 +115,7 @@ class State:
     particles: IntArray  # features on which the particles of the pairs of skins rest; empty before their first step
     joined: int = 1  # substeps that the next step may take as one
     frame: int = 0  # whole frames since the start
+    still: float = 0.0  # for how long nothing has moved [s], where that is looked for
 
     @staticmethod
     def at_rest(model: Model) -> "State":
@@ -163,6 +164,7 @@ class State:
             particles=self.particles.copy(),
             joined=self.joined,
             frame=self.frame,
+            still=self.still,
         )
 
 

@@ -200,6 +200,7 @@ class World:
         if model.is_lattice(membrane):
             points, given = loop_points(model, membrane, given)
         self._state.positions[points] = given
+        self._state.still = 0.0
         self._untangle()
 
     def advance_frame(self, given: FrameInput | None = None) -> None:

@@ -22,6 +22,7 @@ from .layout import lay_out
 from .limits import StepLimit, check_plan, check_speed
 from .losses import LEAST_STEPS, LOSS_TIME, losses_of
 from .skins import skins_of, start_lengths
+from .sleep import STILL_TIME, hold, is_driven, is_still, still_speeds
 from .stability import DASHPOT_RATIO, EDGE_SHARE, plan_steps
 from .steps import AGE, CARRIED_COUNT, LACKS_ROOM, PRESSING, RESUMES, SEARCHES, SPAN, STARTS, STEP, Run, Scene, advance
 
@@ -95,6 +96,7 @@ class ExplicitSolver:
             force=np.zeros(4 * count),
         )
         self._masses = masses
+        self._still_speeds = still_speeds(model)
 
     @property
     def vertex_mass(self) -> FloatArray:
@@ -132,6 +134,10 @@ class ExplicitSolver:
         """`count` substeps as one run of steps, see `choice.Solver`."""
         scene, model = self._scene, self.model
         time = count * self.substep_time
+        driven, still = is_driven(before, motion, gas), before.still
+        if still >= STILL_TIME and not driven:
+            hold(before, after)
+            return
         self._read(before, motion, share)
         steps, frequency = self._steps(time, before, motion, gas)
         h = time / steps
@@ -156,6 +162,7 @@ class ExplicitSolver:
         after.touching[:] = self._touching()
         self._fall(after.touching, 0.5 * h)
         self._write(after, self._x if steps % 2 == 0 else self._y, gas, motion, share + time / motion.frame_time)
+        after.still = still + time if not driven and is_still(after, model, self._still_speeds) else 0.0
 
     def _fall(self, touching: BoolArray, time: float) -> None:
         """Gravity for a time [s] on what nothing touches: half a step less and half a step more make free flight exact.

@@ -1,0 +1,41 @@
+"""Sleep: what has come to rest stays where it is, and takes no time.
+
+All moving bodies sleep together, once all of them have been still for a while, and wake together when anything is given
+from outside. So nothing has to be found out about which of them hold each other up.
+"""
+
+import numpy as np
+
+from ...model import FloatArray, Model
+from ...state import State
+from ..given import Motion
+
+#: A body is still while the root mean square of its points' speeds is below this share of its size [1/s].
+STILL_SPEED = 2e-3
+#: How long all bodies must be still [s].
+STILL_TIME = 0.25
+
+
+def still_speeds(model: Model) -> FloatArray:
+    """Speeds [m/s] below which moving bodies are still, squared."""
+    x, start = model.rest_positions, model.body_point_start[: model.moving_count]
+    extent = np.maximum.reduceat(x, start) - np.minimum.reduceat(x, start) if len(start) else np.zeros((0, 3))
+    return np.asarray(STILL_SPEED**2 * (extent * extent).sum(axis=1))
+
+
+def is_driven(state: State, motion: Motion, gas: FloatArray) -> bool:
+    """Whether anything is given in a step that differs from what a state has; `gas`: nRT at its end [J]."""
+    return not (np.array_equal(gas, state.gas) and np.array_equal(motion.start, motion.end))
+
+
+def is_still(state: State, model: Model, limits: FloatArray) -> bool:
+    """Whether all moving bodies are; `limits`: `still_speeds`."""
+    start = model.body_point_start[: model.moving_count + 1]
+    squares = (state.velocities[: model.moving_point_count] ** 2).sum(axis=1)
+    return bool((np.add.reduceat(squares, start[:-1]) <= limits * np.diff(start)).all())
+
+
+def hold(before: State, after: State) -> None:
+    """Let the second state be the first one, without motion."""
+    after.positions[:], after.gas[:], after.rigid.pose[:] = before.positions, before.gas, before.rigid.pose
+    after.velocities[:] = after.rigid.velocity[:] = after.rigid.angular_momentum[:] = 0.0
