@@ -119,16 +119,14 @@ def velocity(world, body=0):
 
 
 def momentum(world):
-    """Of all bodies [kg m/s]."""
-    return sum(masses(world, b) @ world.velocities(b) for b in range(world.model.membrane_count))
+    """Of all membranes [kg m/s]."""
+    return moved_mass(world) @ world.save().velocities[: world.model.vertex_count]
 
 
 def angular_momentum(world, about=(0.0, 0.0, 0.0)):
-    """Of all bodies [kg m^2/s]."""
-    total = np.zeros(3)
-    for b in range(world.model.membrane_count):
-        total += masses(world, b) @ np.cross(world.positions(b) - about, world.velocities(b))
-    return total
+    """Of all membranes [kg m^2/s]."""
+    state, n = world.save(), world.model.vertex_count
+    return moved_mass(world) @ np.cross(state.positions[:n] - about, state.velocities[:n])
 
 
 def unrest(world, body=0):

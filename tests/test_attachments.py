@@ -7,8 +7,11 @@ import shapes
 from rigid_scene import block
 from softpressure_ext.core import FrameInput, ModelBuilder, ParameterError, World
 
+#: Those that are to do all with attachments.
+both = pytest.mark.parametrize("solver", ["IMPLICIT", "EXPLICIT"])
 
-def balloon_with_basket(**options):
+
+def balloon_with_basket(solver, **options):
     """A balloon held at its top, with a basket of 5 kg glued to its foot."""
     builder = ModelBuilder()
     x, triangles = shapes.icosphere(2, 0.5, (0.0, 0.0, 2.0))
@@ -18,11 +21,12 @@ def balloon_with_basket(**options):
     )
     basket = builder.add_rigid("basket", *block((0.4, 0.4, 0.3), (0.0, 0.0, 1.42)), mass=5.0)
     builder.attach_to_rigid(balloon, foot, basket)
-    return World(builder.build(), frame_rate=24.0, substeps=10, threads=1, solver="IMPLICIT"), x, top, foot
+    return World(builder.build(), frame_rate=24.0, substeps=10, threads=1, solver=solver), x, top, foot
 
 
-def test_a_balloon_carries_a_basket():
-    world, x, top, foot = balloon_with_basket()
+@both
+def test_a_balloon_carries_a_basket(solver):
+    world, x, top, foot = balloon_with_basket(solver)
     for frame in range(16):
         up = min(0.3, 0.03 * frame)
         world.advance_frame(FrameInput(pinned_positions={0: x[top] + [0.0, 0.0, up]}))
@@ -33,7 +37,7 @@ def test_a_balloon_carries_a_basket():
     assert world.rigid_transform(0)[2, 3] == pytest.approx(0.3, abs=0.1)
 
 
-def two_glued_balls(turned=None):
+def two_glued_balls(solver, turned=None):
     builder = ModelBuilder(gravity=(0, 0, 0))
     turned = np.eye(3) if turned is None else turned
     x, triangles = shapes.icosphere(2, 0.5)
@@ -42,11 +46,12 @@ def two_glued_balls(turned=None):
     moved = (x + [1.0, 0.0, 0.0]) @ turned.T
     second = builder.add_membrane("b", moved, triangles, mass=0.4, velocity=turned @ [0, 1.0, 0], **options)
     builder.attach_to_membrane(second, np.flatnonzero(x[:, 0] < -0.45), first)
-    return World(builder.build(), frame_rate=24.0, substeps=10, threads=1, solver="IMPLICIT")
+    return World(builder.build(), frame_rate=24.0, substeps=10, threads=1, solver=solver)
 
 
-def test_two_glued_balls_keep_momentum_and_angular_momentum():
-    world = two_glued_balls()
+@both
+def test_two_glued_balls_keep_momentum_and_angular_momentum(solver):
+    world = two_glued_balls(solver)
     momentum, angular = scenes.momentum(world), scenes.angular_momentum(world)
     for _ in range(24):
         world.advance_frame()
@@ -55,27 +60,30 @@ def test_two_glued_balls_keep_momentum_and_angular_momentum():
     np.testing.assert_allclose(scenes.angular_momentum(world), angular, rtol=0, atol=1e-8)
 
 
-def test_glue_turns_with_the_scene():
+@both
+def test_glue_turns_with_the_scene(solver):
     turned = shapes.rotation((1.0, 2.0, -0.5), 1.1)
-    plain, other = two_glued_balls(), two_glued_balls(turned)
-    for _ in range(6):
+    plain, other = two_glued_balls(solver), two_glued_balls(solver, turned)
+    for _ in range(2):
         plain.advance_frame()
         other.advance_frame()
-    # renumbering changes the order of sums, which the swinging skins magnify
-    np.testing.assert_allclose(other.positions(1), plain.positions(1) @ turned.T, rtol=0, atol=3e-3)
+    # renumbering changes the order of sums, which the swinging skins magnify, by a thousand in a frame
+    np.testing.assert_allclose(other.positions(1), plain.positions(1) @ turned.T, rtol=0, atol=3e-4)
 
 
-def test_what_is_glued_does_not_push_what_it_is_glued_to():
+@both
+def test_what_is_glued_does_not_push_what_it_is_glued_to(solver):
     """The foot of the balloon lies inside the basket, and stays there."""
-    world, _, _, _ = balloon_with_basket()
+    world, _, _, _ = balloon_with_basket(solver)
     before = world.rigid_transform(0)[2, 3]
     world.advance_frame()
     assert abs(world.rigid_transform(0)[2, 3] - before) < 0.02
     assert np.abs(world.velocities(0)).max() < 5.0
 
 
-def test_a_state_with_glue_can_be_saved():
-    world, _, _, _ = balloon_with_basket()
+@both
+def test_a_state_with_glue_can_be_saved(solver):
+    world, _, _, _ = balloon_with_basket(solver)
     for _ in range(3):
         world.advance_frame()
     saved = world.save()
@@ -103,7 +111,8 @@ def test_wrong_attachments_are_refused_with_a_sentence():
         builder.attach_to_rigid(3, [0], 0)
 
 
-def test_a_rod_hung_on_a_pinned_vertex_is_a_pendulum():
+@both
+def test_a_rod_hung_on_a_pinned_vertex_is_a_pendulum(solver):
     """2 pi sqrt(I / m g d) (1 + a^2 / 16) for an amplitude a of 0.1 rad, which it keeps."""
     amplitude, length, size = 0.1, 0.25, (0.1, 0.1, 0.4)
     lean = shapes.rotation((0.0, 1.0, 0.0), amplitude)
@@ -113,7 +122,7 @@ def test_a_rod_hung_on_a_pinned_vertex_is_a_pendulum():
     hook = builder.add_membrane("hook", x - x[low], triangles, mass=0.01, pinned=np.arange(len(x)))
     rod = builder.add_rigid("rod", *block(size, lean @ [0.0, 0.0, -length], lean), mass=2.0)
     builder.attach_to_rigid(hook, [low], rod)
-    world = World(builder.build(), frame_rate=240.0, substeps=1, threads=1, solver="IMPLICIT")
+    world = World(builder.build(), frame_rate=240.0, substeps=1, threads=1, solver=solver)
     angle = []
     for _ in range(840):
         world.advance_frame()

@@ -63,12 +63,14 @@ class BodyEdges:
 def find_overlaps(model: Model, trees: Trees, x: FloatArray, own: IntArray = NO_BODIES) -> Overlaps:
     """Find the points on the wrong side of another body's surface at positions x [m], shape (point_count, 3).
 
-    own: bodies whose crossings with themselves are counted, too.
+    own: bodies whose crossings with themselves are counted, too. What is glued together is left out.
     """
     surfaces = model.surfaces
     trees.refit(x, surfaces.triangles, np.ones(model.body_count, np.uint8))
     edges = BodyEdges.of(model)
     edge, triangle, share = _crossings(model, trees, edges, x, own)
+    loose = ~_glued_together(model, edges.points[edge], surfaces.triangles[triangle])
+    edge, triangle, share = edge[loose], triangle[loose], share[loose]
     pairs: list[IntArray] = []
     facings: list[NDArray[np.int8]] = []
     body, other = edges.body[edge], surfaces.triangle_body[triangle]
@@ -84,6 +86,17 @@ def find_overlaps(model: Model, trees: Trees, x: FloatArray, own: IntArray = NO_
         facing=np.concatenate(facings) if facings else np.zeros(0, np.int8),
         crossing_triangles=_triangles_at(model, edges, edge, triangle),
     )
+
+
+def _glued_together(model: Model, edge_points: IntArray, corners: IntArray) -> BoolArray:
+    """Whether a point of each edge is glued to the body of the triangle beside it, or the other way round.
+
+    What is glued together may cross there: no contact keeps it apart.
+    """
+    glued = np.full(model.point_count, -1, np.int32)
+    glued[model.attachments.points[:, 0]] = model.attachments.body
+    one, other = model.point_body[edge_points[:, :1]], model.point_body[corners[:, :1]]
+    return np.asarray((glued[edge_points] == other).any(axis=1) | (glued[corners] == one).any(axis=1))
 
 
 def own_crossings(model: Model, trees: Trees, x: FloatArray, own: IntArray) -> BoolArray:

@@ -26,9 +26,6 @@ def lacks(model: Model, options: MethodOptions) -> str:
     flat = np.flatnonzero(model.flat.depth)
     if len(flat):
         return f"{names[flat[0]]}: held in a plane, {model.flat.depth[flat[0]]:g} m deep"
-    if len(model.attachments.points):
-        body = model.point_body[model.attachments.points[0, 0]]
-        return f"{names[body]}: {len(model.attachments.points)} attached vertices"
     found = crossing_triangles(model)
     if len(found):
         return f"{names[model.surfaces.triangle_body[found[0]]]}: crosses at the start ({len(found)} triangles in all)"

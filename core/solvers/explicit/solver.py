@@ -17,6 +17,7 @@ from ..counts import Counts
 from ..given import Motion
 from .arrays import bodies_of, boxes_of, candidates_of, contacts_of, points_of, rigid_of
 from .carried import start_bodies
+from .glue import glue_of
 from .lacks import lacks
 from .layout import lay_out
 from .limits import StepLimit, check_plan, check_speed
@@ -91,6 +92,7 @@ class ExplicitSolver:
             sides=contacts_of(START_ROOM),
             spare=contacts_of(SPARE_ROOM),
             rigid=rigid_of(model, self._numbering),
+            glue=glue_of(model, self._numbering, inverse[self._numbering.point]),
             losses=losses_of(model, masses[order], model.pinned[order]),
             run=run,
             force=np.zeros(4 * count),

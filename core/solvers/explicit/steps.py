@@ -20,6 +20,7 @@ from .arrays import GIVEN, RIGID, SOFT, Bodies, Boxes, Candidates, Contacts, Poi
 from .carried import accept as accept_bodies
 from .carried import begin_flight, copy_pose, fall, place_all, place_point, straying, try_move
 from .closest import near_edges, near_triangles
+from .glue import Glue, hold_glued
 from .losses import Losses, apply_losses
 from .press import grip_again, prepare, press, weigh_one
 from .search import find_candidates
@@ -84,6 +85,7 @@ class Scene(NamedTuple):
     sides: Contacts
     spare: Contacts  # scratch
     rigid: Rigid
+    glue: Glue
     losses: Losses
     run: Run
     force: FloatArray  # [N], flat
@@ -224,6 +226,7 @@ def search(scene, x, velocity, h):
     prepare(scene.corners, scene.sides, count[2:], x, points, bodies, rigid, h, run.head, run.following)
     note_carried(scene.corners, count[2], points, bodies, run, True)
     note_carried(scene.sides, count[3], points, bodies, run, False)
+    note_carried(scene.glue.rows, scene.glue.offset.shape[0], points, bodies, run, False)
     state[AGE] = 0
     boxes.strayed[:] = 0.0
     return True
@@ -409,6 +412,8 @@ def advance(scene, x, y, velocity, x_rows, y_rows, velocity_rows, steps, h, damp
                 gas.amount[body] += run.gas_step[body]
             inner_forces(here, scene.skins, damping, scene.force)
             kick(scene, velocity, h, gx, gy, gz)
+            if scene.glue.offset.shape[0] > 0:
+                hold_glued(scene.glue, here, velocity, scene.points, scene.bodies, scene.rigid, h)
             press_all(scene, here, velocity, h)
         if state[RESUMES] == 1 or state[AGE] >= state[SPAN]:
             if state[RESUMES] == 0:

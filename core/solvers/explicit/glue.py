@@ -1,0 +1,85 @@
+"""Attachments: impulses that stop what pulls glued points apart, one after the other.
+
+A vertex keeps its place in the frame of a triangle of another skin, or at a point of a rigid body. Each row takes the
+relative velocity, and in every step a share of the distance (Baumgarte 1972), so no stiffness asks for shorter steps.
+The impulse acts at the vertex on both sides: a rigid body takes it there, a triangle takes it at its own point and the
+couple that is left as a turn of its corners (`press.turn_triangle`). So both momenta stay.
+"""
+
+from math import sqrt
+from typing import NamedTuple
+
+import numpy as np
+
+from ...jit import lean_inline_kernel, lean_kernel
+from ...lanes import lane, load4, root, rotated, spread, sum_spread, triple
+from ...model import FloatArray, Model
+from .arrays import SOFT, Contacts, contacts_of
+from .carried import carried_inverse_mass, carried_velocity, push_carried
+from .layout import Numbering
+from .press import own_inverse_mass, push, relative_velocity, turn_triangle
+
+#: Sweeps over all rows in a step, and the share of a distance that one takes.
+SWEEPS, PULL_SHARE = 4, 0.2
+TINY = 1e-300
+
+
+class Glue(NamedTuple):
+    """Attachments as rows of contacts, and where the vertices belong."""
+
+    rows: Contacts
+    offset: FloatArray  # from the triangle's point to the vertex, in the triangle's frame [m], shape (row_count, 3)
+
+
+def glue_of(model: Model, numbering: Numbering, inverse_mass: FloatArray) -> Glue:
+    """The attachments of a model; `inverse_mass` [1/kg] in the solver's order."""
+    attached, count = model.attachments, len(model.attachments.points)
+    rows = contacts_of(count)
+    points = numbering.place[attached.points]
+    rows.points[: 4 * count] = 4 * points.ravel()
+    rows.weight[: 4 * count] = attached.weights.ravel()
+    rows.share[: 4 * count] = (attached.weights * inverse_mass[points]).ravel()
+    rows.carried[:count] = attached.body >= model.membrane_count
+    return Glue(rows, np.ascontiguousarray(attached.offset))
+
+
+@lean_kernel
+def hold_glued(glue, x, velocity, points, bodies, rigid, h):
+    """Impulses of all attachments on velocities."""
+    rows = glue.rows
+    for _ in range(SWEEPS):
+        for c in range(glue.offset.shape[0]):
+            pulled = pulled_apart(glue, c, x) * (PULL_SHARE / h)
+            ux, uy, uz = relative_velocity(velocity, rows, c)
+            if rows.carried[c]:
+                cx, cy, cz = carried_velocity(rigid, x, points, bodies, rows, c)
+                ux, uy, uz = ux + cx, uy + cy, uz + cz
+            ux, uy, uz = ux + lane(pulled, 0), uy + lane(pulled, 1), uz + lane(pulled, 2)
+            inverse_mass = own_inverse_mass(rows, c)
+            if rows.carried[c]:
+                size = sqrt(ux * ux + uy * uy + uz * uz) + TINY
+                inverse_mass += carried_inverse_mass(rigid, x, points, bodies, rows, c, ux / size, uy / size, uz / size)
+            if inverse_mass == 0.0:
+                continue
+            jx, jy, jz = -ux / inverse_mass, -uy / inverse_mass, -uz / inverse_mass
+            push(velocity, rows, c, jx, jy, jz)
+            if rows.carried[c]:
+                push_carried(rigid, x, points, bodies, rows, c, jx, jy, jz)
+            elif bodies.kind[points.body[rows.points[4 * c + 3] >> 2]] == SOFT:
+                turn_triangle(velocity, rows, c, x, points, jx, jy, jz)
+
+
+@lean_inline_kernel
+def pulled_apart(glue, c, x):
+    """From where it belongs to where the vertex is [m]."""
+    quad, weight = glue.rows.points, load4(glue.rows.weight, 4 * c)
+    p, a, b, e = load4(x, quad[4 * c]), load4(x, quad[4 * c + 1]), load4(x, quad[4 * c + 2]), load4(x, quad[4 * c + 3])
+    way = p * lane(weight, 0) + a * lane(weight, 1) + b * lane(weight, 2) + e * lane(weight, 3)
+    if glue.offset[c, 0] == 0.0 and glue.offset[c, 1] == 0.0 and glue.offset[c, 2] == 0.0:
+        return way
+    along, across = b - a, e - a
+    normal = rotated(along * rotated(across) - rotated(along) * across)
+    along = along / root(sum_spread(along * along) + spread(TINY))
+    normal = normal / root(sum_spread(normal * normal) + spread(TINY))
+    across = rotated(normal * rotated(along) - rotated(normal) * along)
+    return way - along * glue.offset[c, 0] - across * glue.offset[c, 1] - normal * glue.offset[c, 2]
