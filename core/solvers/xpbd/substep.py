@@ -1,0 +1,150 @@
+"""The substep, and a run of them in one call.
+
+1. Epoch of contacts over: search from x, with the velocities of the substep before as flight (`explicit/steps.py`).
+2. Prediction, gas, stretch, bend, volumes; velocities from positions                          `skins.py`
+3. Attachments, then contacts with friction, on velocities                                     `contacts.py`
+4. The guarantee of `explicit/verify.py`: y = x + h v is searched again where it strays from the flight foreseen,
+   and mended where a frozen plane does not separate any more.
+5. Bounces of rigid bodies, the other half of gravity, losses. y becomes x.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...jit import kernel
+from ...model import BoolArray, FloatArray
+from ..explicit import carried
+from ..explicit.arrays import Bodies, Boxes, Candidates, Contacts, Points, Rigid
+from ..explicit.losses import Losses, apply_losses
+from ..explicit.steps import AGE, LACKS_ROOM, PRESSING, RESUMES, SPAN, STEP, Run, plan, search, settle_step
+from ..explicit.verify import accept
+from .contacts import Glue, Impulses, bounce, place_glued, press, project_glue
+from .skins import Skins, fall_rest, predict, project, take_velocities
+
+#: Where a run goes on, in `state[RESUMES]`: at the search that begins a substep, or at the one of its end.
+AT_SEARCH, AT_END = 1, 2
+
+
+class Scene(NamedTuple):
+    """Everything that substeps read and write."""
+
+    skins: Skins
+    bodies: Bodies
+    points: Points
+    boxes: Boxes
+    corner_candidates: Candidates
+    side_candidates: Candidates
+    corners: Contacts
+    sides: Contacts
+    corner_impulses: Impulses
+    side_impulses: Impulses
+    glue: Glue
+    rigid: Rigid
+    losses: Losses
+    run: Run
+    force: FloatArray  # scratch of searches, flat
+    gained: FloatArray  # see `contacts.bounce`, shape (rigid_count, 6)
+    touching: BoolArray  # whether a contact pushed each moving body in the last substep; changes
+    tied: BoolArray  # whether something is attached to a moving body or pins it
+    lies: BoolArray  # whether f = 1, see `skins.py`; changes
+
+
+@kernel
+def begin(scene, x, x_rows, y, velocity, gravity, h):
+    """Search if the epoch is over, and predict; False if there is no room for a search."""
+    state, rigid, skins, lies = scene.run.state, scene.rigid, scene.skins, scene.lies
+    if state[AGE] < 0 or state[AGE] >= state[SPAN]:
+        if state[RESUMES] == 0 and state[AGE] > 0:
+            plan(scene, state[AGE])
+        if not search(scene, x, velocity, h):
+            state[RESUMES], state[LACKS_ROOM] = AT_SEARCH, 1
+            return False
+    state[RESUMES] = 0
+    for b in range(lies.shape[0]):
+        lies[b] = scene.touching[b] or scene.tied[b]
+    first = rigid.first_body[0]
+    for q in range(rigid.inverse_mass.shape[0]):
+        share = h if lies[first + q] else 0.5 * h
+        for axis in range(3):
+            rigid.velocity[q, axis] += share * gravity[axis]
+    for body in range(skins.gas.amount.shape[0]):
+        skins.gas.amount[body] += scene.run.gas_step[body]
+    predict(skins, x, velocity, lies, gravity, h, y)
+    return True
+
+
+@kernel
+def constrain(scene, x, x_rows, y, y_rows, velocity, gravity, h):
+    """Constraints of the skins, velocities, attachments."""
+    project(scene.skins, x_rows, y, y_rows, h)
+    take_velocities(scene.skins, x, y, scene.lies, gravity, h, velocity)
+    project_glue(scene.glue, x, velocity, scene.points, scene.bodies, scene.rigid, h)
+
+
+@kernel
+def meet(scene, x, velocity, velocity_rows, gravity, h):
+    """Contacts."""
+    scene.touching[:] = False
+    scene.run.state[PRESSING] = press(scene, x, velocity, velocity_rows, h)
+    scene.gained[:] = 0.0
+    if scene.gained.shape[0] > 0 and scene.run.state[PRESSING] > 0:
+        bounce(scene, x, velocity, gravity, h)
+
+
+@kernel
+def finish(scene, x, y, velocity, y_rows, velocity_rows, gravity, h, steps, loss_steps):
+    """Move to y, the end of the substep; False if there is no room for a search."""
+    state, run, rigid, lies = scene.run.state, scene.run, scene.rigid, scene.lies
+    if not settle_step(scene, x, y, velocity, h):
+        state[RESUMES], state[LACKS_ROOM] = AT_END, 1
+        return False
+    state[RESUMES] = 0
+    accept(y, scene.corners, run.count[2])
+    accept(y, scene.sides, run.count[3])
+    place_glued(scene.glue, scene.points, scene.bodies, rigid, y)
+    first = rigid.first_body[0]
+    for q in range(rigid.inverse_mass.shape[0]):
+        share = 0.0 if lies[first + q] else 0.5 * h
+        for axis in range(3):
+            rigid.velocity[q, axis] += scene.gained[q, axis] + share * gravity[axis]
+            rigid.momentum[q, axis] += scene.gained[q, 3 + axis]
+    carried.accept(rigid)
+    fall_rest(scene.skins, velocity, lies, gravity, h)
+    state[STEP] += 1
+    state[AGE] += 1
+    if state[STEP] % loss_steps == 0 or state[STEP] == steps:
+        late = (state[STEP] - 1) % loss_steps + 1
+        apply_losses(
+            y_rows, velocity_rows, scene.losses, rigid, scene.bodies.point_start, gravity, h * late
+        )
+    return True
+
+
+@kernel
+def advance(scene, x, y, velocity, x_rows, y_rows, velocity_rows, steps, h, gravity, loss_steps):
+    """Go on until `state[STEP]` reaches `steps`; stops before that where a search lacks room (`state[LACKS_ROOM]`).
+
+    Called again with more room, it goes on where it stopped. `loss_steps`: substeps between losses. After an odd number
+    of substeps the positions are those in y. Rows are the same arrays, shape (point_count, 4).
+    """
+    state = scene.run.state
+    while state[STEP] < steps:
+        if state[STEP] % 2 == 0:
+            done = substep(scene, x, y, velocity, x_rows, y_rows, velocity_rows, steps, h, gravity, loss_steps)
+        else:
+            done = substep(scene, y, x, velocity, y_rows, x_rows, velocity_rows, steps, h, gravity, loss_steps)
+        if not done:
+            return
+
+
+@kernel
+def substep(scene, x, y, velocity, x_rows, y_rows, velocity_rows, steps, h, gravity, loss_steps):
+    """One substep from x to y; False if there is no room for a search."""
+    if scene.run.state[RESUMES] != AT_END:
+        if not begin(scene, x, x_rows, y, velocity, gravity, h):
+            return False
+        constrain(scene, x, x_rows, y, y_rows, velocity, gravity, h)
+        meet(scene, x, velocity, velocity_rows, gravity, h)
+    return finish(scene, x, y, velocity, y_rows, velocity_rows, gravity, h, steps, loss_steps)
