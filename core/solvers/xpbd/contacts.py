@@ -24,6 +24,7 @@ from ..explicit.arrays import RIGID, SOFT, Contacts, Points, contacts_of
 from ..explicit.carried import carried_inverse_mass, carried_velocity, place_point, push_carried, respin
 from ..explicit.layout import Numbering
 from ..explicit.press import note, own_inverse_mass, push, relative_velocity
+from ..explicit.steps import PRESSING
 
 #: Sweeps over the contacts of a substep: light skins give way at once, rigid bodies carry each other.
 SWEEPS, RIGID_SWEEPS = 4, 16
@@ -33,6 +34,8 @@ SETTLED = 1e-6
 RETURN_SHARE = 0.25
 #: Rigid bodies that meet at less than gravity adds in this many substeps lie on each other and do not bounce.
 RESTING_STEPS = 2.0
+#: Least weight of a point where a contact acts beyond its triangle or edge.
+FARTHEST = -1.0
 #: Wanted by what does not press.
 NOTHING = -1e300
 
@@ -97,20 +100,67 @@ def is_stiff(contacts, c, points, bodies):
     return bodies.kind[a] != SOFT and bodies.kind[b] != SOFT
 
 
+@inline_kernel
+def triple_product(ax, ay, az, bx, by, bz, cx, cy, cz):
+    """a . b x c."""
+    return ax * (by * cz - bz * cy) + ay * (bz * cx - bx * cz) + az * (bx * cy - by * cx)
+
+
 @kernel
-def aim(contacts, count, impulses, x, velocity, points, bodies, rigid, h):
-    """What each contact wants; no impulses yet."""
+def aim_points(contacts, c, are_edges, x, least):
+    """Put the points where contact c acts on one line along its normal, so that its impulse has no torque.
+
+    They stay where they are if a weight would be less than `least`.
+    """
+    i, j, k, m = contacts.points[4 * c], contacts.points[4 * c + 1], contacts.points[4 * c + 2], contacts.points[4 * c + 3]
+    nx, ny, nz = contacts.normal[4 * c], contacts.normal[4 * c + 1], contacts.normal[4 * c + 2]
+    if are_edges:  # s a + t b = m - i across the normal, from the first ends of both
+        ax, ay, az = x[j] - x[i], x[j + 1] - x[i + 1], x[j + 2] - x[i + 2]
+        bx, by, bz = x[k] - x[m], x[k + 1] - x[m + 1], x[k + 2] - x[m + 2]
+        dx, dy, dz = x[k] - x[i], x[k + 1] - x[i + 1], x[k + 2] - x[i + 2]
+    else:  # s a + t b = i - j across the normal, from a corner of the triangle
+        ax, ay, az = x[k] - x[j], x[k + 1] - x[j + 1], x[k + 2] - x[j + 2]
+        bx, by, bz = x[m] - x[j], x[m + 1] - x[j + 1], x[m + 2] - x[j + 2]
+        dx, dy, dz = x[i] - x[j], x[i + 1] - x[j + 1], x[i + 2] - x[j + 2]
+    across = triple_product(nx, ny, nz, ax, ay, az, bx, by, bz)
+    if across == 0.0:
+        return
+    s = triple_product(nx, ny, nz, dx, dy, dz, bx, by, bz) / across
+    t = triple_product(nx, ny, nz, ax, ay, az, dx, dy, dz) / across
+    if not min(s, t) >= least or not (max(s, t) if are_edges else s + t) <= 1.0 - least:
+        return
+    weight = contacts.weight
+    if are_edges:
+        weight[4 * c], weight[4 * c + 1], weight[4 * c + 2], weight[4 * c + 3] = 1.0 - s, s, t - 1.0, -t
+    else:
+        weight[4 * c + 1], weight[4 * c + 2], weight[4 * c + 3] = s + t - 1.0, -s, -t
+
+
+@kernel
+def aim(contacts, count, are_edges, impulses, x, velocity, points, bodies, rigid, h):
+    """What each contact wants, and where it acts; no impulses yet."""
     for c in range(count):
         impulses.along[c] = 0.0
         impulses.across[c, 0] = impulses.across[c, 1] = impulses.across[c, 2] = 0.0
+        impulses.wanted[c] = NOTHING
         gap, reach = contacts.gap[4 * c], contacts.reach[c]
-        impulses.wanted[c] = min(reach - gap, RETURN_SHARE * reach) / h
         if contacts.stiffness[c] == 0.0 or contacts.normal[4 * c + 3] == 0.0:
-            impulses.wanted[c] = NOTHING
-        elif is_stiff(contacts, c, points, bodies):
-            ux, uy, uz = sides_velocity(contacts, c, x, velocity, points, bodies, rigid)
-            normal = contacts.normal
-            impulses.met[c] = ux * normal[4 * c] + uy * normal[4 * c + 1] + uz * normal[4 * c + 2]
+            continue
+        impulses.wanted[c] = min(reach - gap, RETURN_SHARE * reach) / h
+        ux, uy, uz = sides_velocity(contacts, c, x, velocity, points, bodies, rigid)
+        nx, ny, nz = contacts.normal[4 * c], contacts.normal[4 * c + 1], contacts.normal[4 * c + 2]
+        impulses.met[c] = ux * nx + uy * ny + uz * nz
+        if impulses.met[c] >= impulses.wanted[c]:
+            continue
+        aim_points(contacts, c, are_edges, x, 0.0 if contacts.carried[c] else FARTHEST)
+        for k in range(4):
+            contacts.share[4 * c + k] = (
+                contacts.weight[4 * c + k] * points.inverse_mass[contacts.points[4 * c + k] >> 2]
+            )
+        total = own_inverse_mass(contacts, c)
+        if contacts.carried[c]:
+            total += carried_inverse_mass(rigid, x, points, bodies, contacts, c, nx, ny, nz)
+        contacts.normal[4 * c + 3] = total
 
 
 @kernel
@@ -160,10 +210,10 @@ def sweep(contacts, count, impulses, x, velocity, points, bodies, rigid):
 
 @kernel
 def press(scene, x, velocity, velocity_rows, h):
-    """Project the contacts of both kinds until they settle, and flat bodies into their planes; count what presses."""
+    """Project the contacts of both kinds until they settle, and flat bodies into their planes."""
     points, bodies, rigid, count = scene.points, scene.bodies, scene.rigid, scene.run.count
-    aim(scene.corners, count[2], scene.corner_impulses, x, velocity, points, bodies, rigid, h)
-    aim(scene.sides, count[3], scene.side_impulses, x, velocity, points, bodies, rigid, h)
+    aim(scene.corners, count[2], False, scene.corner_impulses, x, velocity, points, bodies, rigid, h)
+    aim(scene.sides, count[3], True, scene.side_impulses, x, velocity, points, bodies, rigid, h)
     sweeps = RIGID_SWEEPS if rigid.inverse_mass.shape[0] > 0 else SWEEPS
     for _ in range(sweeps):
         changed = sweep(scene.corners, count[2], scene.corner_impulses, x, velocity, points, bodies, rigid)
@@ -173,9 +223,19 @@ def press(scene, x, velocity, velocity_rows, h):
         hold_in_plane(scene.skins.pairs, scene.skins.pair_normal, velocity_rows)
         if changed * h < SETTLED:
             break
-    pressing = note_all(scene.corners, count[2], scene.corner_impulses, x, points, bodies, scene.losses, scene.touching)
-    pressing += note_all(scene.sides, count[3], scene.side_impulses, x, points, bodies, scene.losses, scene.touching)
-    return pressing
+
+
+@kernel
+def note_contacts(scene, x, velocity, gravity, h):
+    """What the contacts of a substep leave behind: which bodies touch, what losses need to know, bounces."""
+    points, bodies, losses, count, touching = scene.points, scene.bodies, scene.losses, scene.run.count, scene.touching
+    touching[:] = False
+    pressing = note_all(scene.corners, count[2], scene.corner_impulses, x, points, bodies, losses, touching)
+    pressing += note_all(scene.sides, count[3], scene.side_impulses, x, points, bodies, losses, touching)
+    scene.run.state[PRESSING] = pressing
+    scene.gained[:] = 0.0
+    if scene.gained.shape[0] > 0 and pressing > 0:
+        bounce(scene, x, velocity, gravity, h)
 
 
 @kernel
@@ -215,7 +275,10 @@ def aim_bounce(contacts, count, impulses, points, bodies, bounciness, slow):
 
 @kernel
 def bounce(scene, x, velocity, gravity, h):
-    """Velocities that rigid bodies have after the substep beyond those that move them, into `scene.gained`."""
+    """Velocities that rigid bodies have after the substep beyond those that move them, into `scene.gained`.
+
+    `velocity` of points, of which only those of given bodies are read: soft ones have no part in this.
+    """
     points, bodies, rigid, count = scene.points, scene.bodies, scene.rigid, scene.run.count
     gained, bounciness = scene.gained, scene.losses.pairs.bounciness
     slow = RESTING_STEPS * h * sqrt(gravity[0] ** 2 + gravity[1] ** 2 + gravity[2] ** 2)

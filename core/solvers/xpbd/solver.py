@@ -31,7 +31,7 @@ from ..step_damping import StepDamping
 from .contacts import glue_of, impulses_of
 from .gas import gas_impulse
 from .skins import skins_of
-from .substep import AT_END, Scene, advance, begin, constrain, finish, meet
+from .substep import AT_END, Free, Scene, advance, begin, constrain, finish, keep_free
 
 
 class XpbdSolver(ExplicitSolver):
@@ -69,6 +69,7 @@ class XpbdSolver(ExplicitSolver):
             losses=losses_of(model, model.vertex_mass[order], model.pinned[order]),
             run=self._run(np.maximum(2.0 * model.thickness, bodies.own_thickness)),
             force=skins.gas.gradient,
+            free=Free(np.zeros(4 * model.vertex_count), np.zeros((model.rigid_count, 6))),
             gained=np.zeros((model.rigid_count, 6)),
             touching=np.zeros(model.moving_count, bool),
             tied=self._tied(),
@@ -158,7 +159,7 @@ class XpbdSolver(ExplicitSolver):
             constrain(scene, self._x, x_rows, self._y, y_rows, self._v, gravity, h)
             if self._circles.any:
                 self._part()
-            meet(scene, self._x, self._v, velocity_rows, gravity, h)
+                keep_free(scene, self._v)
         finish(scene, self._x, self._y, self._v, y_rows, velocity_rows, gravity, h, 1, 1)
 
     def _apply_rules(self, rules: GasRules) -> None:

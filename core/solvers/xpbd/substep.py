@@ -10,21 +10,41 @@
 
 from typing import NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
 from ...jit import kernel
 from ...model import BoolArray, FloatArray
 from ..explicit import carried
 from ..explicit.arrays import Bodies, Boxes, Candidates, Contacts, Points, Rigid
 from ..explicit.losses import Losses, apply_losses
-from ..explicit.steps import AGE, LACKS_ROOM, PRESSING, RESUMES, SPAN, STEP, Run, plan, search, settle_step
-from ..explicit.verify import accept
-from .contacts import Glue, Impulses, bounce, place_glued, press, project_glue
+from ..explicit.steps import (
+    AGE,
+    EARLY,
+    JOINED,
+    LACKS_ROOM,
+    MENDED,
+    MOST_ATTEMPTS,
+    RESUMES,
+    SPAN,
+    STEP,
+    Run,
+    drift,
+    plan,
+    search,
+    stand_still,
+    widen,
+)
+from ..explicit.verify import accept, mend, move_as_one, verify
+from .contacts import Glue, Impulses, note_contacts, place_glued, press, project_glue
 from .skins import Skins, fall_rest, predict, project, take_velocities
 
 #: Where a run goes on, in `state[RESUMES]`: at the search that begins a substep, or at the one of its end.
 AT_SEARCH, AT_END = 1, 2
+
+
+class Free(NamedTuple):
+    """Velocities before contacts act."""
+
+    velocity: FloatArray  # of the vertices [m/s], flat
+    rigid: FloatArray  # velocity [m/s] and angular momentum [kg m^2/s], shape (rigid_count, 6)
 
 
 class Scene(NamedTuple):
@@ -45,6 +65,7 @@ class Scene(NamedTuple):
     losses: Losses
     run: Run
     force: FloatArray  # scratch of searches, flat
+    free: Free
     gained: FloatArray  # see `contacts.bounce`, shape (rigid_count, 6)
     touching: BoolArray  # whether a contact pushed each moving body in the last substep; changes
     tied: BoolArray  # whether something is attached to a moving body or pins it
@@ -81,26 +102,85 @@ def constrain(scene, x, x_rows, y, y_rows, velocity, gravity, h):
     project(scene.skins, x_rows, y, y_rows, h)
     take_velocities(scene.skins, x, y, scene.lies, gravity, h, velocity)
     project_glue(scene.glue, x, velocity, scene.points, scene.bodies, scene.rigid, h)
+    keep_free(scene, velocity)
 
 
 @kernel
-def meet(scene, x, velocity, velocity_rows, gravity, h):
-    """Contacts."""
-    scene.touching[:] = False
-    scene.run.state[PRESSING] = press(scene, x, velocity, velocity_rows, h)
-    scene.gained[:] = 0.0
-    if scene.gained.shape[0] > 0 and scene.run.state[PRESSING] > 0:
-        bounce(scene, x, velocity, gravity, h)
+def keep_free(scene, velocity):
+    """Keep the velocities that there are without contacts."""
+    rigid, free = scene.rigid, scene.free
+    for i in range(free.velocity.shape[0]):
+        free.velocity[i] = velocity[i]
+    for q in range(rigid.inverse_mass.shape[0]):
+        for axis in range(3):
+            free.rigid[q, axis], free.rigid[q, 3 + axis] = rigid.velocity[q, axis], rigid.momentum[q, axis]
+
+
+@kernel
+def meet(scene, x, velocity, velocity_rows, h):
+    """Contacts change the velocities that the constraints alone have given."""
+    rigid, free = scene.rigid, scene.free
+    for i in range(free.velocity.shape[0]):
+        velocity[i] = free.velocity[i]
+    for q in range(rigid.inverse_mass.shape[0]):
+        for axis in range(3):
+            rigid.velocity[q, axis] = free.rigid[q, axis]
+            rigid.momentum[q, axis] = free.rigid[q, 3 + axis]
+        carried.respin(rigid, q)
+    press(scene, x, velocity, velocity_rows, h)
+
+
+@kernel
+def settle(scene, x, y, velocity, velocity_rows, h):
+    """Contacts, with searches and mending until the substep can be taken; False if there is no room for a search.
+
+    What strays from the flight foreseen, and what contacts of an earlier substep do not separate any more, is searched
+    for once more from x, and contacts start afresh. What new contacts leave too near is mended.
+    """
+    state, count = scene.run.state, scene.run.count
+    if state[RESUMES] == AT_END and not search(scene, x, velocity, h):
+        return False
+    state[RESUMES] = 0
+    meet(scene, x, velocity, velocity_rows, h)
+    for attempt in range(MOST_ATTEMPTS):
+        if drift(scene, x, y, velocity, h, (state[AGE] + 1) * h):
+            state[EARLY] += 1
+            if attempt == 0:
+                plan(scene, state[AGE] + 1)
+            else:
+                widen(scene, attempt)
+        else:
+            failed = verify(y, scene.corners, count[2], False) + verify(y, scene.sides, count[3], True)
+            if failed == 0:
+                return True
+            if state[AGE] == 0:
+                state[MENDED] += 1
+                mend_step(scene, x, y, velocity, h)
+                continue
+        if not search(scene, x, velocity, h):
+            return False
+        meet(scene, x, velocity, velocity_rows, h)
+    stand_still(scene, x, y, velocity)
+    return True
+
+
+@kernel
+def mend_step(scene, x, y, velocity, h):
+    """Inelastic impulses where contacts would end too near; points move as one where these do not settle."""
+    points, bodies, rigid, count = scene.points, scene.bodies, scene.rigid, scene.run.count[2:]
+    if not mend(scene.corners, scene.sides, count, x, y, velocity, points, bodies, rigid, h):
+        scene.run.state[JOINED] += 1
+        move_as_one(scene.corners, scene.sides, count, x, y, velocity, points, bodies, rigid, h)
 
 
 @kernel
 def finish(scene, x, y, velocity, y_rows, velocity_rows, gravity, h, steps, loss_steps):
     """Move to y, the end of the substep; False if there is no room for a search."""
     state, run, rigid, lies = scene.run.state, scene.run, scene.rigid, scene.lies
-    if not settle_step(scene, x, y, velocity, h):
+    if not settle(scene, x, y, velocity, velocity_rows, h):
         state[RESUMES], state[LACKS_ROOM] = AT_END, 1
         return False
-    state[RESUMES] = 0
+    note_contacts(scene, x, velocity, gravity, h)
     accept(y, scene.corners, run.count[2])
     accept(y, scene.sides, run.count[3])
     place_glued(scene.glue, scene.points, scene.bodies, rigid, y)
@@ -146,5 +226,4 @@ def substep(scene, x, y, velocity, x_rows, y_rows, velocity_rows, steps, h, grav
         if not begin(scene, x, x_rows, y, velocity, gravity, h):
             return False
         constrain(scene, x, x_rows, y, y_rows, velocity, gravity, h)
-        meet(scene, x, velocity, velocity_rows, gravity, h)
     return finish(scene, x, y, velocity, y_rows, velocity_rows, gravity, h, steps, loss_steps)
