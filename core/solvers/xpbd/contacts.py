@@ -27,7 +27,7 @@ from ..explicit.press import note, own_inverse_mass, push, relative_velocity
 from ..explicit.steps import PRESSING
 
 #: Sweeps over the contacts of a substep: light skins give way at once, rigid bodies carry each other.
-SWEEPS, RIGID_SWEEPS = 4, 16
+SWEEPS, RIGID_SWEEPS = 4, 32
 #: Sweeps end when no contact moves its sides by more than this share of what it keeps.
 SETTLED = 1e-6
 #: What is too near comes back by this share of what it keeps in a substep.
@@ -216,13 +216,18 @@ def press(scene, x, velocity, velocity_rows, h):
     aim(scene.sides, count[3], True, scene.side_impulses, x, velocity, points, bodies, rigid, h)
     sweeps = RIGID_SWEEPS if rigid.inverse_mass.shape[0] > 0 else SWEEPS
     for _ in range(sweeps):
-        changed = sweep(scene.corners, count[2], scene.corner_impulses, x, velocity, points, bodies, rigid)
-        changed = max(
-            changed, sweep(scene.sides, count[3], scene.side_impulses, x, velocity, points, bodies, rigid)
-        )
+        changed = sweep_both(scene, x, velocity)
         hold_in_plane(scene.skins.pairs, scene.skins.pair_normal, velocity_rows)
         if changed * h < SETTLED:
             break
+
+
+@kernel
+def sweep_both(scene, x, velocity):
+    """`sweep` over the contacts of both kinds."""
+    points, bodies, rigid, count = scene.points, scene.bodies, scene.rigid, scene.run.count
+    changed = sweep(scene.corners, count[2], scene.corner_impulses, x, velocity, points, bodies, rigid)
+    return max(changed, sweep(scene.sides, count[3], scene.side_impulses, x, velocity, points, bodies, rigid))
 
 
 @kernel
@@ -288,11 +293,7 @@ def bounce(scene, x, velocity, gravity, h):
         for axis in range(3):
             gained[q, axis], gained[q, 3 + axis] = rigid.velocity[q, axis], rigid.momentum[q, axis]
     for _ in range(RIGID_SWEEPS):
-        changed = sweep(scene.corners, count[2], scene.corner_impulses, x, velocity, points, bodies, rigid)
-        changed = max(
-            changed, sweep(scene.sides, count[3], scene.side_impulses, x, velocity, points, bodies, rigid)
-        )
-        if changed * h < SETTLED:
+        if sweep_both(scene, x, velocity) * h < SETTLED:
             break
     for q in range(gained.shape[0]):
         for axis in range(3):
