@@ -251,7 +251,7 @@ def snap_vertices(x, target, tetrahedra, start, entry, least, sweeps, slight):
                 share *= 0.5
 
 
-@kernel
+@allocating_kernel
 def smallest_volume(x, tetrahedra, entry, first, last):
     """Least volume [m^3] of the tetrahedra of the corners first .. last - 1 of `entry`."""
     smallest = np.inf

@@ -17,8 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...jit import inline_kernel, kernel
-from ...lanes import load4
-from ...model import FloatArray, IntArray, Model
+from ...model import FloatArray, Model
 from ...plane import hold_in_plane
 from ..explicit.arrays import RIGID, SOFT, Contacts, Points, contacts_of
 from ..explicit.carried import carried_inverse_mass, carried_velocity, place_point, push_carried, respin
@@ -112,7 +111,12 @@ def aim_points(contacts, c, are_edges, x, least):
 
     They stay where they are if a weight would be less than `least`.
     """
-    i, j, k, m = contacts.points[4 * c], contacts.points[4 * c + 1], contacts.points[4 * c + 2], contacts.points[4 * c + 3]
+    i, j, k, m = (
+        contacts.points[4 * c],
+        contacts.points[4 * c + 1],
+        contacts.points[4 * c + 2],
+        contacts.points[4 * c + 3],
+    )
     nx, ny, nz = contacts.normal[4 * c], contacts.normal[4 * c + 1], contacts.normal[4 * c + 2]
     if are_edges:  # s a + t b = m - i across the normal, from the first ends of both
         ax, ay, az = x[j] - x[i], x[j + 1] - x[i + 1], x[j + 2] - x[i + 2]

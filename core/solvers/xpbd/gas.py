@@ -13,7 +13,6 @@ The sums of G_i and of x_i cross G_i vanish on a closed surface: momentum and an
 """
 
 from math import sqrt
-
 from typing import NamedTuple
 
 import numpy as np

@@ -23,7 +23,7 @@ import numpy as np
 
 from ...flat.band import STRIP_TO_VOLUME
 from ...jit import kernel
-from ...lanes import fused, lane, load4, rotated, spread, store4, sum_spread, triple
+from ...lanes import fused, lane, load4, rotated, spread, store4, triple
 from ...model import BoolArray, FloatArray, Hinges, IntArray, Model, Tetrahedra
 from ...plane import hold_moves_in_plane
 from ..explicit.layout import Numbering
@@ -74,7 +74,9 @@ def skins_of(model: Model, numbering: Numbering, inverse_mass: FloatArray, time:
         block_body=np.searchsorted(body_start, block_start[:-1], side="right").astype(np.int32) - 1,
         mass=model.vertex_mass[numbering.point[:count]],
         inverse_mass=inverse_mass,
-        free=np.array([not model.pinned[a:b].any() for a, b in zip(body_start[:-1], body_start[1:], strict=True)], bool),
+        free=np.array(
+            [not model.pinned[a:b].any() for a, b in zip(body_start[:-1], body_start[1:], strict=True)], bool
+        ),
         edges=edge_rows(edges, schedule(edges.points, block_start, count), inverse_mass, time),
         gas=Gas(
             corners=(4 * triangles[triangle_order.order]).astype(np.uint32),

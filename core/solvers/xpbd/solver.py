@@ -30,8 +30,8 @@ from ..given import Motion
 from ..step_damping import StepDamping
 from .contacts import glue_of, impulses_of
 from .gas import gas_impulse
-from .skins import skins_of
-from .substep import AT_END, Free, Scene, advance, begin, constrain, finish, keep_free
+from .skins import project, skins_of
+from .substep import AT_END, Free, Scene, advance, begin, finish, leave
 
 
 class XpbdSolver(ExplicitSolver):
@@ -76,7 +76,7 @@ class XpbdSolver(ExplicitSolver):
             lies=np.zeros(model.moving_count, bool),
         )
         self._rules = GasRules(model, options) if options.changes_gas else None
-        self._circles = Circles(model)
+        self._circles, self._planes = Circles(model), Planes(model)
         self._step_damping = StepDamping(model, options.stiffest_spring) if options.step_damping else None
         #: Whether something else has a part in each substep.
         self._singly = self._rules is not None or self._circles.any or self._step_damping is not None
@@ -152,14 +152,14 @@ class XpbdSolver(ExplicitSolver):
         scene, h, gravity = self._scene, self.substep_time, self.model.gravity
         x_rows, y_rows, velocity_rows = self._rows
         if scene.run.state[RESUMES] != AT_END:
-            if not begin(scene, self._x, x_rows, self._y, self._v, gravity, h):
+            if not begin(scene, self._x, self._y, self._v, gravity, h):
                 return
             if self._rules is not None:
                 self._apply_rules(self._rules)
-            constrain(scene, self._x, x_rows, self._y, y_rows, self._v, gravity, h)
+            project(scene.skins, x_rows, self._y, y_rows, h)
             if self._circles.any:
                 self._part()
-                keep_free(scene, self._v)
+            leave(scene, self._x, self._y, self._v, velocity_rows, gravity, h)
         finish(scene, self._x, self._y, self._v, y_rows, velocity_rows, gravity, h, 1, 1)
 
     def _apply_rules(self, rules: GasRules) -> None:
@@ -190,15 +190,15 @@ class XpbdSolver(ExplicitSolver):
 
     def _part(self) -> None:
         """Move particles of trusses apart that are too near to each other."""
-        model, n, h = self.model, self.model.vertex_count, self.substep_time
+        model, n, rigid = self.model, self.model.vertex_count, self.model.rigid
         order = self._numbering.point[:n]
         x, moves = np.zeros((model.point_count, 3)), np.zeros((model.unknown_count, 3))
-        x[self._numbering.point] = self._rows[0][:, :3]
-        moves[order] = h * self._rows[2][:n, :3]
+        x_rows, y_rows, _ = self._rows
+        x[self._numbering.point] = x_rows[:, :3]
+        moves[order] = y_rows[:n, :3] - x_rows[:n, :3]
         inverse_mass = np.zeros(n)
         inverse_mass[order] = self._scene.skins.inverse_mass
-        rigid = model.rigid
         mobility = Mobility(inverse_mass, rigid.unknown, rigid.arm, 1.0 / rigid.mass, rigid.inverse_inertia)
         self._circles.part(x, mobility, moves)
-        Planes(model).hold(moves)
-        self._rows[2][:n, :3] = moves[order] / h
+        self._planes.hold(moves)
+        y_rows[:n, :3] = x_rows[:n, :3] + moves[order]

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from ...jit import kernel
 from ...model import BoolArray, FloatArray
+from ...plane import hold_in_plane
 from ..explicit import carried
 from ..explicit.arrays import Bodies, Boxes, Candidates, Contacts, Points, Rigid
 from ..explicit.losses import Losses, apply_losses
@@ -73,7 +74,7 @@ class Scene(NamedTuple):
 
 
 @kernel
-def begin(scene, x, x_rows, y, velocity, gravity, h):
+def begin(scene, x, y, velocity, gravity, h):
     """Search if the epoch is over, and predict; False if there is no room for a search."""
     state, rigid, skins, lies = scene.run.state, scene.rigid, scene.skins, scene.lies
     if state[AGE] < 0 or state[AGE] >= state[SPAN]:
@@ -97,11 +98,12 @@ def begin(scene, x, x_rows, y, velocity, gravity, h):
 
 
 @kernel
-def constrain(scene, x, x_rows, y, y_rows, velocity, gravity, h):
-    """Constraints of the skins, velocities, attachments."""
-    project(scene.skins, x_rows, y, y_rows, h)
-    take_velocities(scene.skins, x, y, scene.lies, gravity, h, velocity)
+def leave(scene, x, y, velocity, velocity_rows, gravity, h):
+    """Velocities from where the constraints of the skins went, and attachments."""
+    skins = scene.skins
+    take_velocities(skins, x, y, scene.lies, gravity, h, velocity)
     project_glue(scene.glue, x, velocity, scene.points, scene.bodies, scene.rigid, h)
+    hold_in_plane(skins.pairs, skins.pair_normal, velocity_rows)
     keep_free(scene, velocity)
 
 
@@ -155,7 +157,7 @@ def settle(scene, x, y, velocity, velocity_rows, h):
                 return True
             if state[AGE] == 0:
                 state[MENDED] += 1
-                mend_step(scene, x, y, velocity, h)
+                mend_step(scene, x, y, velocity, velocity_rows, h)
                 continue
         if not search(scene, x, velocity, h):
             return False
@@ -165,12 +167,13 @@ def settle(scene, x, y, velocity, velocity_rows, h):
 
 
 @kernel
-def mend_step(scene, x, y, velocity, h):
+def mend_step(scene, x, y, velocity, velocity_rows, h):
     """Inelastic impulses where contacts would end too near; points move as one where these do not settle."""
     points, bodies, rigid, count = scene.points, scene.bodies, scene.rigid, scene.run.count[2:]
     if not mend(scene.corners, scene.sides, count, x, y, velocity, points, bodies, rigid, h):
         scene.run.state[JOINED] += 1
         move_as_one(scene.corners, scene.sides, count, x, y, velocity, points, bodies, rigid, h)
+    hold_in_plane(scene.skins.pairs, scene.skins.pair_normal, velocity_rows)
 
 
 @kernel
@@ -196,9 +199,8 @@ def finish(scene, x, y, velocity, y_rows, velocity_rows, gravity, h, steps, loss
     state[AGE] += 1
     if state[STEP] % loss_steps == 0 or state[STEP] == steps:
         late = (state[STEP] - 1) % loss_steps + 1
-        apply_losses(
-            y_rows, velocity_rows, scene.losses, rigid, scene.bodies.point_start, gravity, h * late
-        )
+        apply_losses(y_rows, velocity_rows, scene.losses, rigid, scene.bodies.point_start, gravity, h * late)
+    hold_in_plane(scene.skins.pairs, scene.skins.pair_normal, velocity_rows)
     return True
 
 
@@ -223,7 +225,8 @@ def advance(scene, x, y, velocity, x_rows, y_rows, velocity_rows, steps, h, grav
 def substep(scene, x, y, velocity, x_rows, y_rows, velocity_rows, steps, h, gravity, loss_steps):
     """One substep from x to y; False if there is no room for a search."""
     if scene.run.state[RESUMES] != AT_END:
-        if not begin(scene, x, x_rows, y, velocity, gravity, h):
+        if not begin(scene, x, y, velocity, gravity, h):
             return False
-        constrain(scene, x, x_rows, y, y_rows, velocity, gravity, h)
+        project(scene.skins, x_rows, y, y_rows, h)
+        leave(scene, x, y, velocity, velocity_rows, gravity, h)
     return finish(scene, x, y, velocity, y_rows, velocity_rows, gravity, h, steps, loss_steps)
