@@ -131,7 +131,7 @@ def find_tetrahedra(positions, x, tetrahedra, grid, origin, size, points, weight
         weights[i] = best_weights
 
 
-@kernel
+@allocating_kernel
 def set_weights(p, x, tetrahedron, weights):
     """Barycentric coordinates of p in a tetrahedron into `weights`, shape (4,)."""
     o = x[tetrahedron[0]]
