@@ -163,8 +163,8 @@ def _is_implicit(make: WorldMaker) -> bool:
 
 
 def _particle_radius(make: WorldMaker) -> float:
-    """Share of a truss's cells; the implicit method has no particles."""
-    return 0.0 if _is_implicit(make) else 0.4
+    """Such that particles of neighbouring cells of a truss are near each other [m]; the implicit method has none."""
+    return 0.0 if _is_implicit(make) else 0.45
 
 
 def _flat(make: WorldMaker) -> None:

@@ -126,7 +126,7 @@ def test_two_cubes_rest_on_each_other(solver):
         *cubes, cell_size=0.25, mass=5.0, modulus=5e4, damping=20.0, bounciness=0.0, frame_rate=24.0, substeps=20,
         solver=solver,
     )  # fmt: skip
-    run(world, 60)
+    run(world, 120 if solver == "XPBD" else 60)  # whose friction does not damp the rocking of the upper one
     for body, diagnosis in enumerate(world.diagnostics().bodies):
         x = world.positions(body)
         assert diagnosis.volume_ratio == pytest.approx(1.0, abs=0.01)

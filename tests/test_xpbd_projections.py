@@ -8,9 +8,9 @@ from softpressure_ext.core import ModelBuilder, jit
 from softpressure_ext.core.solvers.given import Motion
 from softpressure_ext.core.solvers.xpbd import stretch
 from softpressure_ext.core.solvers.xpbd.bend import project_bend
-from softpressure_ext.core.solvers.xpbd.rows import vertex_rows
+from softpressure_ext.core.solvers.xpbd.skins import predict, project
 from softpressure_ext.core.solvers.xpbd.solver import XpbdSolver
-from softpressure_ext.core.solvers.xpbd.stretch import edge_rows, project_edges, project_skins
+from softpressure_ext.core.solvers.xpbd.stretch import edge_rows, project_edges
 from softpressure_ext.core.state import State
 
 TIME = 1 / 600

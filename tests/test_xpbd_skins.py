@@ -107,10 +107,10 @@ def test_a_ball_comes_to_rest_on_a_floor(ball):
     gas = world.save().gas[0]
     for _ in range(72):
         world.advance_frame()
-        # contacts keep 0.8 of the thickness; what other contacts of a vertex push it into is less than a tenth
-        assert lowest(world) > 0.7 * thickness
+        # what other contacts of a vertex push it into is less than a tenth
+        assert lowest(world) > 0.9 * thickness
         assert gas_law_error(world, gas) < 1e-12
-    assert lowest(world) < thickness  # it lies on it
+    assert lowest(world) < (1.0 + 1e-9) * thickness  # it lies on it
     assert unrest(world) < 0.02 and abs(velocity(world)[2]) < 0.02  # it may roll
     rest = centre(world)
     run(world, 48)
