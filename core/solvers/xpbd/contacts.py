@@ -26,7 +26,7 @@ from ..explicit.press import note, own_inverse_mass, push, relative_velocity
 from ..explicit.steps import PRESSING
 
 #: Sweeps over the contacts of a substep: light skins give way at once, rigid bodies carry each other.
-SWEEPS, RIGID_SWEEPS = 4, 32
+SWEEPS, RIGID_SWEEPS = 4, 16
 #: Sweeps end when no contact moves its sides by more than this share of what it keeps.
 SETTLED = 1e-6
 #: What is too near comes back by this share of what it keeps in a substep.
@@ -144,8 +144,6 @@ def aim_points(contacts, c, are_edges, x, least):
 def aim(contacts, count, are_edges, impulses, x, velocity, points, bodies, rigid, h):
     """What each contact wants, and where it acts; no impulses yet."""
     for c in range(count):
-        impulses.along[c] = 0.0
-        impulses.across[c, 0] = impulses.across[c, 1] = impulses.across[c, 2] = 0.0
         impulses.wanted[c] = NOTHING
         gap, reach = contacts.gap[4 * c], contacts.reach[c]
         if contacts.stiffness[c] == 0.0 or contacts.normal[4 * c + 3] == 0.0:
@@ -155,6 +153,8 @@ def aim(contacts, count, are_edges, impulses, x, velocity, points, bodies, rigid
         nx, ny, nz = contacts.normal[4 * c], contacts.normal[4 * c + 1], contacts.normal[4 * c + 2]
         impulses.met[c] = ux * nx + uy * ny + uz * nz
         if impulses.met[c] >= impulses.wanted[c]:
+            impulses.along[c] = 0.0
+            impulses.across[c, 0] = impulses.across[c, 1] = impulses.across[c, 2] = 0.0
             continue
         aim_points(contacts, c, are_edges, x, 0.0 if contacts.carried[c] else FARTHEST)
         for k in range(4):
@@ -165,6 +165,27 @@ def aim(contacts, count, are_edges, impulses, x, velocity, points, bodies, rigid
         if contacts.carried[c]:
             total += carried_inverse_mass(rigid, x, points, bodies, contacts, c, nx, ny, nz)
         contacts.normal[4 * c + 3] = total
+
+
+@kernel
+def start_warm(contacts, count, impulses, x, velocity, points, bodies, rigid):
+    """Begin with the impulses of the substep before."""
+    for c in range(count):
+        held, size = impulses.across[c], impulses.along[c]
+        if size > 0.0:
+            nx, ny, nz = contacts.normal[4 * c], contacts.normal[4 * c + 1], contacts.normal[4 * c + 2]
+            push_sides(
+                contacts,
+                c,
+                size * nx + held[0],
+                size * ny + held[1],
+                size * nz + held[2],
+                x,
+                velocity,
+                points,
+                bodies,
+                rigid,
+            )
 
 
 @kernel
@@ -218,6 +239,8 @@ def press(scene, x, velocity, velocity_rows, h):
     points, bodies, rigid, count = scene.points, scene.bodies, scene.rigid, scene.run.count
     aim(scene.corners, count[2], False, scene.corner_impulses, x, velocity, points, bodies, rigid, h)
     aim(scene.sides, count[3], True, scene.side_impulses, x, velocity, points, bodies, rigid, h)
+    start_warm(scene.corners, count[2], scene.corner_impulses, x, velocity, points, bodies, rigid)
+    start_warm(scene.sides, count[3], scene.side_impulses, x, velocity, points, bodies, rigid)
     sweeps = RIGID_SWEEPS if rigid.inverse_mass.shape[0] > 0 else SWEEPS
     for _ in range(sweeps):
         changed = sweep_both(scene, x, velocity)

@@ -74,13 +74,23 @@ class Scene(NamedTuple):
 
 
 @kernel
+def renew(scene, x, velocity, h):
+    """Search; False if there is no room."""
+    scene.corner_impulses.along[:] = 0.0
+    scene.corner_impulses.across[:] = 0.0
+    scene.side_impulses.along[:] = 0.0
+    scene.side_impulses.across[:] = 0.0
+    return search(scene, x, velocity, h)
+
+
+@kernel
 def begin(scene, x, y, velocity, gravity, h):
     """Search if the epoch is over, and predict; False if there is no room for a search."""
     state, rigid, skins, lies = scene.run.state, scene.rigid, scene.skins, scene.lies
     if state[AGE] < 0 or state[AGE] >= state[SPAN]:
         if state[RESUMES] == 0 and state[AGE] > 0:
             plan(scene, state[AGE])
-        if not search(scene, x, velocity, h):
+        if not renew(scene, x, velocity, h):
             state[RESUMES], state[LACKS_ROOM] = AT_SEARCH, 1
             return False
     state[RESUMES] = 0
@@ -140,7 +150,7 @@ def settle(scene, x, y, velocity, velocity_rows, h):
     for once more from x, and contacts start afresh. What new contacts leave too near is mended.
     """
     state, count = scene.run.state, scene.run.count
-    if state[RESUMES] == AT_END and not search(scene, x, velocity, h):
+    if state[RESUMES] == AT_END and not renew(scene, x, velocity, h):
         return False
     state[RESUMES] = 0
     meet(scene, x, velocity, velocity_rows, h)
@@ -159,7 +169,7 @@ def settle(scene, x, y, velocity, velocity_rows, h):
                 state[MENDED] += 1
                 mend_step(scene, x, y, velocity, velocity_rows, h)
                 continue
-        if not search(scene, x, velocity, h):
+        if not renew(scene, x, velocity, h):
             return False
         meet(scene, x, velocity, velocity_rows, h)
     stand_still(scene, x, y, velocity)
