@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..jit import allocating_kernel, kernel
+from ..jit import allocating_kernel
 from ..model import BoolArray, FloatArray, IntArray, Model
 from .cells import Cells, nearest_points
 
