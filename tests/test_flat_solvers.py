@@ -9,7 +9,7 @@ from softpressure_ext.core.linear.direction import newton_direction
 from softpressure_ext.core.plane import Planes
 from softpressure_ext.core.solvers.force_based.forces import SoftForces
 from softpressure_ext.core.solvers.newton import NewtonSettings, StageMinimiser
-from softpressure_ext.core.solvers.xpbd.held import GaugeLeft
+from softpressure_ext.core.solvers.pressure_retention import GaugeLeft
 from softpressure_ext.core.state import gas_amount
 
 TILTED = ((1.0, 2.0, 0.5), 0.8)
