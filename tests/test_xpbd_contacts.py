@@ -68,7 +68,7 @@ class Rows:
             yield w, i, self.owner[i] - 1 if self.owner[i] in (1, 2) else -1
 
     def arms(self, c):
-        """Of each rigid body at a contact: its number, sign of its side and lever matrix. Both sides act at that of A."""
+        """Of each rigid body at a contact: its number, sign of its side and lever matrix. It acts where side A is."""
         point = sum(w * self.x[i, :3] for w, i, _ in self.parts(c) if w > 0.0)
         for q in {q for _, _, q in self.parts(c)} - {-1}:
             total = sum(w for w, _, own in self.parts(c) if own == q)

@@ -9,6 +9,7 @@ Every projection keeps momentum and angular momentum.
 """
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -23,8 +24,8 @@ from ..counts import Counts
 from ..explicit.arrays import bodies_of, boxes_of, candidates_of, contacts_of, points_of, rigid_of
 from ..explicit.layout import lay_out
 from ..explicit.losses import LOSS_TIME, losses_of
-from ..explicit.solver import SPARE_ROOM, START_ROOM, ExplicitSolver
-from ..explicit.steps import LACKS_ROOM, RESUMES, SEARCHES, STEP, Run
+from ..explicit.solver import SPARE_ROOM, START_ROOM, ExplicitSolver, run_of
+from ..explicit.steps import LACKS_ROOM, RESUMES, SEARCHES, STEP
 from ..gas_rules import GasRules
 from ..given import Motion
 from ..step_damping import StepDamping
@@ -36,6 +37,9 @@ from .substep import AT_END, Free, Scene, advance, begin, finish, leave
 
 class XpbdSolver(ExplicitSolver):
     """Advances a model by substeps of `substep_time` [s], a run of them at a time."""
+
+    #: A `substep.Scene`: what searches and the guarantee read in it has the names of `explicit.steps.Scene`.
+    _scene: Any
 
     def __init__(self, model: Model, substep_time: float, options: MethodOptions = DEFAULTS) -> None:
         if not (math.isfinite(substep_time) and substep_time > 0.0):
@@ -68,7 +72,7 @@ class XpbdSolver(ExplicitSolver):
             glue=glue_of(model, self._numbering, points),
             rigid=rigid_of(model, self._numbering),
             losses=losses_of(model, model.vertex_mass[order], model.pinned[order]),
-            run=self._run(np.maximum(2.0 * model.thickness, bodies.own_thickness)),
+            run=run_of(model, self._numbering, bodies),
             force=skins.gas.gradient,
             free=Free(np.zeros(4 * model.vertex_count), np.zeros((model.rigid_count, 6))),
             gained=np.zeros((model.rigid_count, 6)),
@@ -81,28 +85,6 @@ class XpbdSolver(ExplicitSolver):
         self._step_damping = StepDamping(model, options.stiffest_spring) if options.step_damping else None
         #: Whether something else has a part in each substep.
         self._singly = self._rules is not None or self._circles.any or self._step_damping is not None
-
-    def _run(self, kept: FloatArray) -> Run:
-        """What goes on from substep to substep; `kept`: distance that each body keeps [m]."""
-        model, count, edges = self.model, self.model.point_count, self.model.surfaces.edges
-        length = np.linalg.norm(model.rest_positions[edges[:, 1]] - model.rest_positions[edges[:, 0]], axis=1)
-        number = np.maximum(np.bincount(model.surfaces.edge_body, minlength=model.body_count), 1)
-        return Run(
-            state=np.zeros(16, np.int64),
-            found=np.zeros(4, np.int64),
-            fitted=np.zeros(model.body_count, np.int64),
-            shift=np.zeros(4),
-            head=np.zeros(count, np.int64),
-            following=np.zeros(START_ROOM, np.int64),
-            spares=np.zeros(2 * SPARE_ROOM, np.int64),
-            carried=np.zeros(count, np.int64),
-            scale=np.stack([kept, np.bincount(model.surfaces.edge_body, length, model.body_count) / number], axis=1),
-            gas_step=np.zeros(model.membrane_count),
-            moving=np.zeros(0, np.int64),
-            given_start=np.zeros(4 * count),
-            pinned=self._numbering.place[self._pinned].astype(np.int64),
-            pinned_velocity=np.zeros((len(self._pinned), 3)),
-        )
 
     def _tied(self) -> BoolArray:
         """Whether something is attached to a body or pins it."""
