@@ -185,7 +185,6 @@ def test_a_bullet_does_not_pass_a_plate():
     assert inside[2] > 0.51
 
 
-@pytest.mark.xfail(reason="the contact set does not know which side is the right one where bodies cross at the start")
 def test_a_ball_that_starts_in_the_floor_comes_out():
     builder = ModelBuilder()
     add_ball(builder, BEACH_BALL, 2, (0.0, 0.0, 0.1), **LIVELY)

@@ -323,7 +323,7 @@ def find_candidates(x, velocity, time, is_first, bodies, points, boxes, corners,
     store4(shift, 0, nothing)
     for a in range(body_count):
         reach = bodies.own_thickness[a]
-        if reach > 0.0 and touches_itself(a, time, middle, bodies, points, boxes):
+        if reach > 0.0 and not bodies.crosses[a, a] and touches_itself(a, time, middle, bodies, points, boxes):
             fit_patches(a, points, boxes)
             fitted[a] = 1
             if not between_bodies(a, a, reach, shift, bodies, points, boxes, corners, sides, count):
@@ -332,6 +332,8 @@ def find_candidates(x, velocity, time, is_first, bodies, points, boxes, corners,
         if bodies.kind[a] == GIVEN:
             break  # and so is all that follows
         for b in range(a + 1, body_count):
+            if bodies.crosses[a, b]:
+                continue
             reach = bodies.thickness[a] + bodies.thickness[b]
             way = (load4(bodies.mean, 4 * a) - load4(bodies.mean, 4 * b)) * time
             low = load4(bodies.low, 4 * a) + larger(-way, nothing)

@@ -227,26 +227,30 @@ def sweep(contacts, count, impulses, x, velocity, points, bodies, rigid):
 
 @lean_kernel
 def press(scene, x, velocity, velocity_rows, h):
-    """Project the contacts of both kinds until they settle, and flat bodies into their planes."""
+    """Project the contacts of all kinds until they settle, and flat bodies into their planes."""
     points, bodies, rigid, count = scene.points, scene.bodies, scene.rigid, scene.run.found
     aim(scene.corners, count[2], False, scene.corner_impulses, x, velocity, points, bodies, rigid, h)
     aim(scene.sides, count[3], True, scene.side_impulses, x, velocity, points, bodies, rigid, h)
+    aim(scene.loose, scene.loose_count[0], False, scene.loose_impulses, x, velocity, points, bodies, rigid, h)
     start_warm(scene.corners, count[2], scene.corner_impulses, x, velocity, points, bodies, rigid)
     start_warm(scene.sides, count[3], scene.side_impulses, x, velocity, points, bodies, rigid)
+    start_warm(scene.loose, scene.loose_count[0], scene.loose_impulses, x, velocity, points, bodies, rigid)
     sweeps = RIGID_SWEEPS if rigid.inverse_mass.shape[0] > 0 else SWEEPS
     for _ in range(sweeps):
-        changed = sweep_both(scene, x, velocity)
+        changed = sweep_all(scene, x, velocity)
         hold_in_plane(scene.skins.pairs, scene.skins.pair_normal, velocity_rows)
         if changed * h < SETTLED:
             break
 
 
 @lean_kernel
-def sweep_both(scene, x, velocity):
-    """`sweep` over the contacts of both kinds."""
+def sweep_all(scene, x, velocity):
+    """`sweep` over the contacts of all kinds."""
     points, bodies, rigid, count = scene.points, scene.bodies, scene.rigid, scene.run.found
     changed = sweep(scene.corners, count[2], scene.corner_impulses, x, velocity, points, bodies, rigid)
-    return max(changed, sweep(scene.sides, count[3], scene.side_impulses, x, velocity, points, bodies, rigid))
+    changed = max(changed, sweep(scene.sides, count[3], scene.side_impulses, x, velocity, points, bodies, rigid))
+    loose = sweep(scene.loose, scene.loose_count[0], scene.loose_impulses, x, velocity, points, bodies, rigid)
+    return max(changed, loose)
 
 
 @lean_kernel
@@ -256,6 +260,9 @@ def note_contacts(scene, x, velocity, gravity, h):
     touching[:] = False
     pressing = note_all(scene.corners, count[2], scene.corner_impulses, x, points, bodies, losses, touching)
     pressing += note_all(scene.sides, count[3], scene.side_impulses, x, points, bodies, losses, touching)
+    pressing += note_all(
+        scene.loose, scene.loose_count[0], scene.loose_impulses, x, points, bodies, losses, touching
+    )  # fmt: skip
     scene.run.state[PRESSING] = pressing
     scene.gained[:] = 0.0
     if scene.gained.shape[0] > 0 and pressing > 0:
@@ -307,11 +314,12 @@ def bounce(scene, x, velocity, gravity, h):
     slow = RESTING_STEPS * h * sqrt(gravity[0] ** 2 + gravity[1] ** 2 + gravity[2] ** 2)
     aim_bounce(scene.corners, count[2], scene.corner_impulses, points, bodies, bounciness, slow)
     aim_bounce(scene.sides, count[3], scene.side_impulses, points, bodies, bounciness, slow)
+    aim_bounce(scene.loose, scene.loose_count[0], scene.loose_impulses, points, bodies, bounciness, slow)
     for q in range(gained.shape[0]):
         for axis in range(3):
             gained[q, axis], gained[q, 3 + axis] = rigid.velocity[q, axis], rigid.momentum[q, axis]
     for _ in range(RIGID_SWEEPS):
-        if sweep_both(scene, x, velocity) * h < SETTLED:
+        if sweep_all(scene, x, velocity) * h < SETTLED:
             break
     for q in range(gained.shape[0]):
         for axis in range(3):

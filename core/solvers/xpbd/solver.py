@@ -24,15 +24,20 @@ from ..counts import Counts
 from ..explicit.arrays import bodies_of, boxes_of, candidates_of, contacts_of, points_of, rigid_of
 from ..explicit.layout import lay_out
 from ..explicit.losses import LOSS_TIME, losses_of
+from ..explicit.press import weigh
 from ..explicit.solver import SPARE_ROOM, START_ROOM, ExplicitSolver, run_of
-from ..explicit.steps import LACKS_ROOM, RESUMES, SEARCHES, STEP
+from ..explicit.steps import AGE, LACKS_ROOM, RESUMES, SEARCHES, STEP
 from ..gas_rules import GasRules
 from ..given import Motion
 from ..step_damping import StepDamping
 from .contacts import glue_of, impulses_of
 from .gas import gas_impulse
+from .parting import Parting
 from .skins import project, skins_of
 from .substep import AT_END, Free, Scene, advance, begin, finish, leave
+
+#: Room for contacts of bodies that cross at the start; it grows.
+LOOSE_ROOM = 64
 
 
 class XpbdSolver(ExplicitSolver):
@@ -69,6 +74,9 @@ class XpbdSolver(ExplicitSolver):
             spare=contacts_of(SPARE_ROOM),
             corner_impulses=impulses_of(START_ROOM),
             side_impulses=impulses_of(START_ROOM),
+            loose=contacts_of(LOOSE_ROOM),
+            loose_impulses=impulses_of(LOOSE_ROOM),
+            loose_count=np.zeros(1, np.int64),
             glue=glue_of(model, self._numbering, points),
             rigid=rigid_of(model, self._numbering),
             losses=losses_of(model, model.vertex_mass[order], model.pinned[order]),
@@ -83,6 +91,7 @@ class XpbdSolver(ExplicitSolver):
         self._rules = GasRules(model, options) if options.changes_gas else None
         self._circles, self._planes = Circles(model), Planes(model)
         self._step_damping = StepDamping(model, options.stiffest_spring) if options.step_damping else None
+        self._parting = Parting(model, self._numbering)
         #: Whether something else has a part in each substep.
         self._singly = self._rules is not None or self._circles.any or self._step_damping is not None
 
@@ -94,9 +103,30 @@ class XpbdSolver(ExplicitSolver):
         tied[model.point_body[model.attachments.points]] = True
         return tied
 
-    def join(self, _state: State, left: int) -> int:
+    def untangle(self, state: State) -> int:
+        """Note in the state which points are behind another body's surface; returns how many triangles cross."""
+        count = self._parting.untangle(state.positions)
+        state.wrong_side = self._parting.wrong_side()
+        return count
+
+    def start_frame(self, state: State) -> None:
+        """Forget what was found on the way to a state, so that a run continued from it has the same bits."""
+        super().start_frame(state)
+        self._parting.start_frame(state)
+        self._leave_out()
+
+    def _leave_out(self) -> None:
+        """Leave bodies that cross out of the contact set; where those are others now, it is searched for anew."""
+        crosses = self._scene.bodies.crosses
+        if not np.array_equal(crosses, self._parting.crosses):
+            crosses[:] = self._parting.crosses
+            self._scene.run.state[AGE] = -1
+        if not crosses.any():
+            self._scene.loose_count[0] = 0
+
+    def join(self, state: State, left: int) -> int:
         """How many of the `left` substeps of a frame to take as one run: all."""
-        return 1 if self._singly else left
+        return 1 if self._singly or len(state.wrong_side) else left
 
     def step(self, before: State, after: State, motion: Motion, share: float, gas: FloatArray, count: int = 1) -> None:
         """`count` substeps as one run, see `choice.Solver`."""
@@ -111,7 +141,7 @@ class XpbdSolver(ExplicitSolver):
         loss_steps = max(1, round(LOSS_TIME / h))
         while True:
             state[LACKS_ROOM] = 0
-            if self._singly:
+            if self._singly or len(before.wrong_side):
                 self._substep()
             else:
                 advance(self._scene, self._x, self._y, self._v, *self._rows, count, h, gravity, loss_steps)
@@ -123,6 +153,9 @@ class XpbdSolver(ExplicitSolver):
         x = self._x if count % 2 == 0 else self._y
         self._write(after, x, gas, motion, share + count * h / motion.frame_time)
         after.touching[:] = scene.touching
+        if len(before.wrong_side):
+            self._leave_out()
+        after.wrong_side = self._parting.wrong_side()
         if self._step_damping is not None:
             self._step_damping.apply(after, h)
 
@@ -144,6 +177,8 @@ class XpbdSolver(ExplicitSolver):
             if self._circles.any:
                 self._part()
             leave(scene, self._x, self._y, self._v, velocity_rows, gravity, h)
+            if scene.bodies.crosses.any():
+                scene = self._find_loose()
         finish(scene, self._x, self._y, self._v, y_rows, velocity_rows, gravity, h, 1, 1)
 
     def _apply_rules(self, rules: GasRules) -> None:
@@ -171,6 +206,20 @@ class XpbdSolver(ExplicitSolver):
                 volumes[body], max(steepness[body], 0.0), model.rest_volume[body], gas.amount[body],
                 model.ambient_pressure, self.substep_time,
             )  # fmt: skip
+
+    def _find_loose(self) -> Scene:
+        """Find the contacts of bodies that cross; returns the scene with them."""
+        scene, order = self._scene, self._numbering.point
+        x, move = np.zeros((2, self.model.point_count, 3))
+        x[order], move[order] = self._rows[0][:, :3], self.substep_time * self._rows[2][:, :3]
+        loose, count = self._parting.contacts(x, move, scene.loose)
+        if loose is not scene.loose:
+            self._scene = scene = scene._replace(loose=loose, loose_impulses=impulses_of(len(loose.reach)))
+        scene.loose_count[0] = count
+        scene.loose_impulses.along[:] = 0.0
+        scene.loose_impulses.across[:] = 0.0
+        weigh(loose, count, self._x, scene.points, scene.bodies, scene.rigid)
+        return scene
 
     def _part(self) -> None:
         """Move particles of trusses apart that are too near to each other."""

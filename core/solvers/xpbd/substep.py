@@ -11,7 +11,7 @@
 from typing import NamedTuple
 
 from ...jit import lean_kernel
-from ...model import BoolArray, FloatArray
+from ...model import BoolArray, FloatArray, IntArray
 from ...plane import hold_in_plane
 from ..explicit import carried
 from ..explicit.arrays import Bodies, Boxes, Candidates, Contacts, Points, Rigid
@@ -63,6 +63,9 @@ class Scene(NamedTuple):
     spare: Contacts  # scratch
     corner_impulses: Impulses
     side_impulses: Impulses
+    loose: Contacts  # of bodies that cross, see `parting.py`
+    loose_impulses: Impulses
+    loose_count: IntArray  # shape (1,)
     glue: Glue
     rigid: Rigid
     losses: Losses
