@@ -201,8 +201,8 @@ def search(scene, x, velocity, h):
             store4(x, i, load4(run.given_start, i) + load4(velocity, i) * (h * state[STEP]))
     time = h * (state[SPAN] + 1)
     fits = find_candidates(
-        x, velocity, time, state[AGE] == 0, bodies, points, boxes, scene.corner_candidates, scene.side_candidates,
-        count[:2], run.fitted, scene.force, run.shift,
+        x, velocity, time, state[AGE] == 0 or state[SPAN] <= 1, bodies, points, boxes, scene.corner_candidates,
+        scene.side_candidates, count[:2], run.fitted, scene.force, run.shift,
     )  # fmt: skip
     first = rigid.first_body[0]
     last = first + rigid.inverse_mass.shape[0]

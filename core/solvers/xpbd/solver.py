@@ -34,7 +34,7 @@ from .contacts import glue_of, impulses_of
 from .gas import gas_impulse
 from .parting import Parting
 from .skins import project, skins_of
-from .substep import AT_END, Free, Scene, advance, begin, finish, leave
+from .substep import AT_SEARCH, Free, Scene, advance, begin, finish, leave
 
 #: Room for contacts of bodies that cross at the start; it grows.
 LOOSE_ROOM = 64
@@ -168,7 +168,7 @@ class XpbdSolver(ExplicitSolver):
         """`substep.substep` with what other rules for the gas and the particles of trusses do in between."""
         scene, h, gravity = self._scene, self.substep_time, self.model.gravity
         x_rows, y_rows, velocity_rows = self._rows
-        if scene.run.state[RESUMES] != AT_END:
+        if scene.run.state[RESUMES] != AT_SEARCH:
             if not begin(scene, self._x, self._y, self._v, gravity, h):
                 return
             if self._rules is not None:

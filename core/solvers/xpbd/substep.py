@@ -1,8 +1,8 @@
 """The substep, and a run of them in one call.
 
-1. Epoch of contacts over: search from x, with the velocities of the substep before as flight (`explicit/steps.py`).
-2. Prediction, gas, stretch, bend, volumes; velocities from positions                          `skins.py`
-3. Attachments, then contacts with friction, on velocities                                     `contacts.py`
+1. Prediction, gas, stretch, bend, volumes; velocities from positions                          `skins.py`
+2. Attachments, then contacts with friction, on velocities                                     `contacts.py`
+3. Epoch of contacts over: search from x, with these velocities as flight (`explicit/steps.py`), and contacts once more.
 4. The guarantee of `explicit/verify.py`: y = x + h v is searched again where it strays from the flight foreseen,
    and mended where a frozen plane does not separate any more.
 5. Bounces of rigid bodies, the other half of gravity, losses. y becomes x.
@@ -38,8 +38,12 @@ from ..explicit.verify import accept, mend, move_as_one, verify
 from .contacts import Glue, Impulses, note_contacts, place_glued, press, project_glue
 from .skins import Skins, fall_rest, predict, project, take_velocities
 
-#: Where a run goes on, in `state[RESUMES]`: at the search that begins a substep, or at the one of its end.
-AT_SEARCH, AT_END = 1, 2
+#: Where a run goes on, in `state[RESUMES]`: at the search that begins a frame, or at one later in a substep.
+AT_START, AT_SEARCH = 1, 2
+#: An epoch may be so many times as long as the one before: one of a single substep is exact and tells little.
+MOST_GROWTH = 2
+#: How often inelastic impulses are begun anew before points move as one, which takes much longer.
+MOST_MENDING = 8
 
 
 class Free(NamedTuple):
@@ -90,14 +94,11 @@ def renew(scene, x, velocity, h):
 
 @lean_kernel
 def begin(scene, x, y, velocity, gravity, h):
-    """Search if the epoch is over, and predict; False if there is no room for a search."""
+    """Where everything goes without constraints; False if there is no room for the first search of a frame."""
     state, rigid, skins, lies = scene.run.state, scene.rigid, scene.skins, scene.lies
-    if state[AGE] < 0 or state[AGE] >= state[SPAN]:
-        if state[RESUMES] == 0 and state[AGE] > 0:
-            plan(scene, state[AGE])
-        if not renew(scene, x, velocity, h):
-            state[RESUMES], state[LACKS_ROOM] = AT_SEARCH, 1
-            return False
+    if state[AGE] < 0 and not renew(scene, x, velocity, h):
+        state[RESUMES], state[LACKS_ROOM] = AT_START, 1
+        return False
     state[RESUMES] = 0
     for b in range(lies.shape[0]):
         lies[b] = scene.touching[b] or scene.tied[b]
@@ -151,14 +152,22 @@ def meet(scene, x, velocity, velocity_rows, h):
 def settle(scene, x, y, velocity, velocity_rows, h):
     """Contacts, with searches and mending until the substep can be taken; False if there is no room for a search.
 
-    What strays from the flight foreseen, and what no plane separates among contacts of an earlier substep, is searched
-    for once more from x, and contacts start afresh. What new contacts leave too near is mended.
+    What the contacts of an epoch that is over do is part of the flight that the next one foresees. What strays from it,
+    and what no plane separates among contacts of an earlier substep, is searched for once more from x, and contacts
+    start afresh. What new contacts leave too near is mended.
     """
     state, count = scene.run.state, scene.run.found
-    if state[RESUMES] == AT_END and not renew(scene, x, velocity, h):
-        return False
-    state[RESUMES] = 0
-    meet(scene, x, velocity, velocity_rows, h)
+    is_over = state[AGE] >= state[SPAN]
+    if state[RESUMES] != AT_SEARCH:
+        meet(scene, x, velocity, velocity_rows, h)
+        if is_over:
+            plan(scene, state[AGE])
+            state[SPAN] = min(state[SPAN], MOST_GROWTH * state[AGE])
+    if state[RESUMES] == AT_SEARCH or is_over:
+        if not renew(scene, x, velocity, h):
+            return False
+        state[RESUMES] = 0
+        meet(scene, x, velocity, velocity_rows, h)
     for attempt in range(MOST_ATTEMPTS):
         if drift(scene, x, y, velocity, h, (state[AGE] + 1) * h):
             state[EARLY] += 1
@@ -185,7 +194,10 @@ def settle(scene, x, y, velocity, velocity_rows, h):
 def mend_step(scene, x, y, velocity, velocity_rows, h):
     """Inelastic impulses where contacts would end too near; points move as one where these do not settle."""
     points, bodies, rigid, count = scene.points, scene.bodies, scene.rigid, scene.run.found[2:]
-    if not mend(scene.corners, scene.sides, count, x, y, velocity, points, bodies, rigid, h):
+    mended = False
+    for _ in range(MOST_MENDING):
+        mended = mended or mend(scene.corners, scene.sides, count, x, y, velocity, points, bodies, rigid, h)
+    if not mended:
         scene.run.state[JOINED] += 1
         move_as_one(scene.corners, scene.sides, count, x, y, velocity, points, bodies, rigid, h)
     hold_in_plane(scene.skins.pairs, scene.skins.pair_normal, velocity_rows)
@@ -196,7 +208,7 @@ def finish(scene, x, y, velocity, y_rows, velocity_rows, gravity, h, steps, loss
     """Move to y, the end of the substep; False if there is no room for a search."""
     state, run, rigid, lies = scene.run.state, scene.run, scene.rigid, scene.lies
     if not settle(scene, x, y, velocity, velocity_rows, h):
-        state[RESUMES], state[LACKS_ROOM] = AT_END, 1
+        state[RESUMES], state[LACKS_ROOM] = AT_SEARCH, 1
         return False
     note_contacts(scene, x, velocity, gravity, h)
     accept(y, scene.corners, run.found[2])
@@ -239,7 +251,7 @@ def advance(scene, x, y, velocity, x_rows, y_rows, velocity_rows, steps, h, grav
 @lean_kernel
 def substep(scene, x, y, velocity, x_rows, y_rows, velocity_rows, steps, h, gravity, loss_steps):
     """One substep from x to y; False if there is no room for a search."""
-    if scene.run.state[RESUMES] != AT_END:
+    if scene.run.state[RESUMES] != AT_SEARCH:
         if not begin(scene, x, y, velocity, gravity, h):
             return False
         project(scene.skins, x_rows, y, y_rows, h)
