@@ -37,9 +37,6 @@ FIRST_SPAN, FIRST_SLACK = 4, 0.25
 class ExplicitSolver:
     """Advances a model by runs of steps; a run may be as long as a frame."""
 
-    #: See `choice.Solver`.
-    sizes: FloatArray | None = None
-
     def __init__(self, model: Model, substep_time: float, options: MethodOptions = DEFAULTS) -> None:
         if not (math.isfinite(substep_time) and substep_time > 0.0):
             raise ParameterError(f"substep: {substep_time} s; give a positive time.")
