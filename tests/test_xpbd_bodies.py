@@ -53,7 +53,7 @@ def test_a_soft_ring_slides_from_the_angle_of_its_friction_on(friction):
         tilt = np.arctan(friction) + np.radians(excess)
         builder = ModelBuilder(gravity=(GRAVITY * np.sin(tilt), 0.0, -GRAVITY * np.cos(tilt)))
         builder.add_membrane(
-            "ring", *shapes.torus(0.2, 0.08, 24, 12, (0.0, 0.0, 0.0825)), mass=0.5, gauge_pressure=1e3,
+            "ring", *shapes.torus(0.2, 0.08, 24, 12, (0.0, 0.0, 0.0795)), mass=0.5, gauge_pressure=1e3,
             stretch_modulus=2e4, friction=friction, damping=10.0, bounciness=0.5, thickness=2e-3,
         )  # fmt: skip
         builder.add_collider("floor", *shapes.grid(20.0, 2), friction=friction, bounciness=0.5)
