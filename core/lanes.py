@@ -295,16 +295,6 @@ def transposed(typing_context: Any, a: Any, b: Any, c: Any, d: Any) -> Any:
 
 
 @intrinsic  # type: ignore[untyped-decorator]
-def with_lane3(typing_context: Any, value: Any, number: Any) -> Any:
-    """The same with a number as the fourth lane."""
-
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        return builder.insert_element(arguments[0], arguments[1], _LANE(3))
-
-    return value(value, value.element), generate
-
-
-@intrinsic  # type: ignore[untyped-decorator]
 def rotated(typing_context: Any, value: Any) -> Any:
     """The lanes x, y, z as y, z, x, the fourth as it is.
 

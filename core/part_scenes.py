@@ -178,8 +178,8 @@ def _is_implicit(make: WorldMaker) -> bool:
 
 
 def _particle_radius(make: WorldMaker) -> float:
-    """Share of a truss's cells, 0 for methods without particles."""
-    return 0.0 if make.keywords["solver"] in ("EXPLICIT", "IMPLICIT") else 0.4
+    """Such that particles of neighbouring cells of a truss are near each other [m]; 0 for methods without particles."""
+    return 0.0 if make.keywords["solver"] in ("EXPLICIT", "IMPLICIT") else 0.45
 
 
 def _flat(make: WorldMaker) -> None:

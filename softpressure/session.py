@@ -11,7 +11,7 @@ from . import fingerprint
 if TYPE_CHECKING:
     from ..core import Choice, World
     from ..core.cache import FrameCache
-    from ..core.solvers.xpbd.held import GaugeLeft
+    from ..core.solvers.pressure_retention import GaugeLeft
     from .capture import Start
 
 _log = logging.getLogger("softpressure")

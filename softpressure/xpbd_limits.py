@@ -6,7 +6,7 @@ import bpy
 import numpy as np
 
 from ..core import BodyDiagnostics, Model
-from ..core.solvers.xpbd.held import GaugeLeft, times_as_soft
+from ..core.solvers.pressure_retention import GaugeLeft, times_as_soft
 from ..core.topology import signed_volume
 from .capture import Start
 from .session import Session

@@ -9,7 +9,7 @@ from softpressure_ext.core.linear.direction import newton_direction
 from softpressure_ext.core.plane import Planes
 from softpressure_ext.core.solvers.force_based.forces import SoftForces
 from softpressure_ext.core.solvers.newton import NewtonSettings, StageMinimiser
-from softpressure_ext.core.solvers.xpbd.held import GaugeLeft
+from softpressure_ext.core.solvers.pressure_retention import GaugeLeft
 from softpressure_ext.core.state import gas_amount
 
 TILTED = ((1.0, 2.0, 0.5), 0.8)
@@ -183,7 +183,7 @@ def test_a_folded_loop_lands_and_the_gas_law_holds(solver, substeps):
     for _ in range(30):
         world.advance_frame()
         assert gas_law_error(world) < 1e-13
-    assert 0.0 < in_plane(world)[:, 1].min() < world.model.thickness[0]
+    assert 0.0 < in_plane(world)[:, 1].min() < (1.0 + 1e-9) * world.model.thickness[0]
     assert out_of_plane(world) == (0.0, 0.0)
 
 

@@ -76,7 +76,7 @@ def test_a_box_bounces_with_its_bounciness(bounciness):
     for _ in range(12):
         world.advance_frame()
         speeds.append(rigid_scenes.velocity(world)[2])
-    fall = np.sqrt(2.0 * GRAVITY * (0.2 - 0.8 * world.model.thickness.sum()))
+    fall = np.sqrt(2.0 * GRAVITY * (0.2 - world.model.thickness.sum()))
     if bounciness == 0.0:
         assert abs(speeds[-1]) < 1e-9
         return
@@ -95,8 +95,8 @@ def test_a_tilted_box_falls_and_lies_still():
         assert world.rigid_positions(0)[:, 2].min() > 0.0
     speed, spin = world.rigid_velocity(0)
     assert np.linalg.norm(speed) < 1e-3 and np.linalg.norm(spin) < 1e-3
-    # on a face, 0.8 of the thickness above the floor
-    assert rigid_scenes.centre(world)[2] == pytest.approx(0.1 + 0.8 * world.model.thickness.sum(), abs=1e-5)
+    # on a face, the thickness above the floor
+    assert rigid_scenes.centre(world)[2] == pytest.approx(0.1 + world.model.thickness.sum(), abs=1e-5)
 
 
 def test_three_boxes_stand():
@@ -140,7 +140,7 @@ def test_two_boxes_collide_and_keep_momentum():
     run(world, 24)
     assert rigid_scenes.velocity(world, 1)[0] > 0.1
     np.testing.assert_allclose(rigid_scenes.momentum(world), before[0], atol=1e-12)
-    # friction acts on two sides that are 0.8 thicknesses apart
+    # friction acts on two sides that are a thickness apart
     np.testing.assert_allclose(rigid_scenes.angular_momentum(world), before[1], atol=5e-3)
 
 
@@ -271,6 +271,7 @@ def dropped(turn, away):
     x, triangles = shapes.icosphere(2, 0.2, (0.0, 0.0, 0.25))
     builder.add_membrane("ball", x @ turn.T + away, triangles, mass=0.2, gauge_pressure=500.0, damping=5.0)
     floor, floor_triangles = shapes.grid(4.0, 2)
+    floor += [0.013, 0.007, 0.0]  # no vertex right above another one, where rounding says which triangle is touched
     builder.add_collider("floor", floor @ turn.T + away, floor_triangles)
     scene = made(builder)
     run(scene, 8)

@@ -24,7 +24,7 @@ from scenes import (
     velocity,
 )
 from softpressure_ext.core import FrameInput, ModelBuilder, World, threads
-from softpressure_ext.core.solvers.xpbd.held import GaugeLeft
+from softpressure_ext.core.solvers.pressure_retention import GaugeLeft
 
 
 def xpbd_ball(ball=BEACH_BALL, subdivisions=2, *, frame_rate=24.0, substeps=20, **options):
@@ -107,10 +107,10 @@ def test_a_ball_comes_to_rest_on_a_floor(ball):
     gas = world.save().gas[0]
     for _ in range(72):
         world.advance_frame()
-        # contacts keep 0.8 of the thickness; what other contacts of a vertex push it into is less than a tenth
-        assert lowest(world) > 0.7 * thickness
+        # what other contacts of a vertex push it into is less than a tenth
+        assert lowest(world) > 0.9 * thickness
         assert gas_law_error(world, gas) < 1e-12
-    assert lowest(world) < thickness  # it lies on it
+    assert lowest(world) < (1.0 + 1e-9) * thickness  # it lies on it
     assert unrest(world) < 0.02 and abs(velocity(world)[2]) < 0.02  # it may roll
     rest = centre(world)
     run(world, 48)
@@ -207,7 +207,7 @@ def test_two_balls_collide_and_keep_momentum(friction):
     np.testing.assert_allclose(momentum(scene), start, atol=1e-12)
     # friction acts on two sides that are a thickness apart: mu times the impulse of the impact times that at most
     impulse = 2.0 * 0.15 * np.linalg.norm(approach)  # of the reduced mass
-    lever = 0.8 * scene.model.thickness.sum()
+    lever = scene.model.thickness.sum()
     np.testing.assert_allclose(angular_momentum(scene), spin, atol=1e-9 + friction * impulse * lever)
 
 
@@ -228,9 +228,9 @@ def test_threads_and_a_saved_state_change_no_bit(monkeypatch):
 
 #: Centre of the first ball [m], velocity of the second [m/s], volumes [m^3] after a quarter of a second.
 GOLDEN = [
-    np.array([-0.392062, -0.105756, -0.001905]),
-    np.array([0.536796, 0.204414, 0.005833]),
-    np.array([0.033596744, 0.033573506]),
+    np.array([-0.394420, -0.105364, -0.001481]),
+    np.array([0.537457, 0.203422, 0.003941]),
+    np.array([0.033596757, 0.033573482]),
 ]
 
 

@@ -206,7 +206,7 @@ class ContactSearch:
             return
         mark_met(
             x, self._body_box, self._margin, partners.start, partners.other, model.body_point_start, surfaces.edges,
-            self._edges.passed, self._edges.body_start, self._active,
+            self._edges.body_start, self._active,
         )  # fmt: skip
         self._active[self._wrong.body] = 1
         self._active[self._own.bodies] = 1
@@ -252,10 +252,6 @@ class ContactSearch:
         contacts.index_vertices()
         contacts.offset[: contacts.count] = 0.0
         self._wrong.shift(x, contacts, False)
-
-    def pass_over_edges(self, edges: NDArray[np.bool_]) -> None:
-        """Searches do not look for pairs with these edges, shape (edge_count,), from now on."""
-        self._edges.pass_over(edges)
 
     def forget(self) -> None:
         """The next `still_valid` says no."""

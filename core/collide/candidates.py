@@ -1,12 +1,11 @@
 """Which pairs may touch during a move: the contact record, kept as long as nothing moves past what was searched."""
 
 import math
-from typing import NamedTuple
 
 import numpy as np
 
 from ..jit import kernel
-from ..model import BoolArray, FloatArray, IntArray, Model
+from ..model import FloatArray, IntArray, Model
 from ..state import State
 from .broad import ContactSearch
 from .contacts import Contacts
@@ -22,43 +21,24 @@ PARTING_FRAMES = 24
 OWN_REACH = 0.25
 
 
-class Ways(NamedTuple):
-    """How far the points of each body may have gone since the search [m], shape (body_count,): what a row's sides were
-    apart at some time, plus `behind` of both then, less `ahead` of both now, they are apart now and were ever since.
-    """
-
-    known: bool  # otherwise `ahead` is infinite
-    ahead: FloatArray  # way so far with the move at hand
-    behind: FloatArray  # way so far less the move at hand, after which rows are measured, but which may yet be changed
-    longest: float  # move at hand
-
-
 class Candidates:
     """The contact record of one model and the search that fills it.
 
     `reach_factor`: reach of a search in units of the move that made it necessary; larger means fewer searches and more
-    candidates. `among_moving`: whether contacts of two moving bodies are wanted; `longest_reach` in edge lengths;
-    `far`: see `ContactSearch`. `choosy`: whether `contacts` holds only what may touch soon of what a search has found
-    (`near_rows`): for those who ask `still_valid` of every move that they make. Points of rigid bodies go along arcs,
-    and what is glued wants all rows: with these, it does.
+    candidates. `among_moving`: whether contacts of two moving bodies are wanted; `far`: see `ContactSearch`. `choosy`:
+    whether `contacts` holds only what may touch soon of what a search has found (`near_rows`): for those who ask
+    `still_valid` of every move that they make. Points of rigid bodies go along arcs, and what is glued wants all rows:
+    with these, it does.
     """
 
     def __init__(
-        self, model: Model, reach_factor: float, *, among_moving: bool = True, longest_reach: float = 1.0,
-        far: bool = False, choosy: bool = False,
-    ) -> None:  # fmt: skip
+        self, model: Model, reach_factor: float, *, among_moving: bool = True, far: bool = False, choosy: bool = False
+    ) -> None:
         self._model = model
         self._reach_factor = reach_factor
-        self._longest_reach = longest_reach
         self._among_moving = among_moving
         self._search = ContactSearch(model, among_moving=among_moving, far=far)
         self._searched = False
-        self._touches_itself = bool(model.self_collision.any())
-        self._way = np.full(model.membrane_count, np.inf)  # no less than how far each skin has gone since a search [m]
-        self._unknown = Ways(False, np.full(model.body_count, np.inf), np.zeros(model.body_count), np.inf)
-        self._nothing_near = np.full(model.membrane_count, np.inf)
-        self._not_known = np.full(model.membrane_count, -1.0)
-        self._ways = np.zeros((2, model.body_count))
         self._move = np.zeros((model.point_count, 3))
         self._whole = np.zeros((model.point_count, 3))
         self.contacts = Contacts(model.moving_point_count)
@@ -75,7 +55,7 @@ class Candidates:
         #: Bodies with a pair in the record that is theirs alone, or with another body that moves.
         self.near_moving = np.zeros(model.body_count, dtype=bool)
         #: Whether nothing can touch anything.
-        self.alone = model.body_count == 1 and not self._touches_itself and not len(model.attachments.body)
+        self.alone = model.body_count == 1 and not model.self_collision.any() and not len(model.attachments.body)
         edge_body, ends = model.surfaces.edge_body, model.rest_positions[model.surfaces.edges]
         length = np.linalg.norm(ends[:, 1] - ends[:, 0], axis=1)
         count = np.maximum(np.bincount(edge_body, minlength=model.body_count), 1)
@@ -110,10 +90,6 @@ class Candidates:
         """What a state keeps of it, see `ContactSearch.wrong_side`."""
         return self._search.wrong_side()
 
-    def pass_over_edges(self, edges: BoolArray) -> None:
-        """Searches do not look for pairs with these edges, shape (edge_count,), from now on."""
-        self._search.pass_over_edges(edges)
-
     @property
     def tangled(self) -> bool:
         """Whether points are behind a surface."""
@@ -138,54 +114,26 @@ class Candidates:
         """Whether there is a record."""
         return self._searched
 
-    def still_valid(self, x: FloatArray, moves: FloatArray | None = None) -> bool:
-        """Whether every pair that touches at x [m], all points, is in the record; `moves` as in `cover`."""
-        return self._all_found(x, moves) and self._near.valid(x)
+    def still_valid(self, x: FloatArray) -> bool:
+        """Whether every pair that touches at x [m], all points, is in the record."""
+        return self._all_found(x) and self._near.valid(x)
 
-    def _all_found(self, x: FloatArray, moves: FloatArray | None) -> bool:
+    def _all_found(self, x: FloatArray) -> bool:
         """Whether the last search has found every pair that touches at x [m]."""
-        if not self._searched:
-            return False
-        if moves is not None and within(self._way, moves, self._search.reach):
-            return self._search.own_valid(x)
-        return self._search.still_valid(x)
+        return self._searched and self._search.still_valid(x)
 
-    def travel(self, moves: FloatArray | None) -> None:
-        """A step has moved points of each membrane by at most `moves` [m], and no other ones; None: not known."""
-        self._way = self._way + moves if moves is not None else np.full_like(self._way, np.inf)
-
-    def spare(self) -> FloatArray:
-        """How far points of each membrane may go with nothing near [m], less than 0 where that is not known.
-
-        Of skins without self-contact, while nothing else moves.
-        """
-        if self.alone:
-            return self._nothing_near
-        if not self._searched or self._found.count:
-            return self._not_known
-        return self._search.reach[: len(self._way)] - self._way
-
-    def ways(self, moves: FloatArray | None) -> Ways:
-        """How far points may have gone; `moves` as in `cover`."""
-        if moves is None:
-            return self._unknown
-        ahead, behind = self._ways
-        return Ways(True, ahead, behind, add_ways(self._way, moves, ahead, behind))
-
-    def cover(self, x: FloatArray, trial: FloatArray, moves: FloatArray | None = None) -> bool:
+    def cover(self, x: FloatArray, trial: FloatArray) -> bool:
         """Make sure that every pair that can touch on the way from x to `trial` [m], all points, is in the record.
 
-        `moves` [m], if known: no less than how far points of each membrane go, while no other ones do. Then a record
-        that has reach enough for the whole way since the search needs no look at every point (`travel`).
         True if the record is another one now: searched anew, or chosen anew of what the last search has found. Where
         the move is not finite the record is emptied, and the world will say so.
         """
         if self.alone:
             return False
-        if self._all_found(trial, moves):
+        if self._all_found(trial):
             return self.choose(x, trial)
         model = self._model
-        farthest = self._farthest(x, trial, moves)
+        farthest = self._farthest(x, trial)
         if not np.isfinite(farthest).all():
             self.contacts.clear()
             self._near.forget()
@@ -193,7 +141,7 @@ class Candidates:
             return True
         self._set_own_reach(x, trial)
         self._expect_hasty(x, farthest)
-        fast = np.maximum(FAST_REACH_FACTOR * farthest, self._longest_reach * self._edge_length)
+        fast = np.maximum(FAST_REACH_FACTOR * farthest, self._edge_length)
         reach = np.maximum(np.minimum(self._reach_factor * farthest, fast), 0.5 * model.thickness)
         if self._searched and self._search.others_valid(trial) and self._search.search_own(x, self.own_reach):
             return self.choose(x, trial)
@@ -204,7 +152,6 @@ class Candidates:
         self.islands.follow(found)
         mark_near_moving(found.first_attachment, found.bodies, model.moving_count, self.near_moving)
         self._searched = True
-        self._way[:] = 0.0
         self.searches += 1
         if found is self.contacts:
             self._near.forget()
@@ -222,16 +169,11 @@ class Candidates:
         self._near.choose(x, trial, self._found, self.contacts, self._search.reach, self.own_reach)
         return True
 
-    def _farthest(self, x: FloatArray, trial: FloatArray, moves: FloatArray | None) -> FloatArray:
-        """Longest move of each body's points [m], shape (body_count,), or no less where that is known."""
-        model = self._model
-        if moves is not None and not self._touches_itself:
-            farthest = np.zeros(model.body_count)
-            farthest[: len(moves)] = moves
-            return farthest
+    def _farthest(self, x: FloatArray, trial: FloatArray) -> FloatArray:
+        """Longest move of each body's points [m], shape (body_count,)."""
         np.subtract(trial, x, out=self._move)
         distance = np.sqrt(np.einsum("ij,ij->i", self._move, self._move))
-        return np.asarray(np.maximum.reduceat(distance, model.body_point_start[:-1]))
+        return np.asarray(np.maximum.reduceat(distance, self._model.body_point_start[:-1]))
 
     def _set_own_reach(self, x: FloatArray, trial: FloatArray) -> None:
         """Bounded, for a search that reaches farther finds all of the body."""
@@ -251,25 +193,6 @@ class Candidates:
             rigid_part(x, self._move, first, last, whole)
             moved = math.sqrt(float(np.einsum("ij,ij->i", whole[first:last], whole[first:last]).max()))
             farthest[body] = min(farthest[body], moved + self.own_reach[body])
-
-
-@kernel
-def within(way, moves, reach):
-    """Whether no membrane has gone farther than its reach with the moves at hand; no where there is no reach."""
-    for body in range(way.shape[0]):
-        if not way[body] + moves[body] <= reach[body]:
-            return False
-    return True
-
-
-@kernel
-def add_ways(way, moves, ahead, behind):
-    """Way of each membrane with and less its move into `ahead` and `behind`; returns the longest move."""
-    longest = 0.0
-    for body in range(way.shape[0]):
-        ahead[body], behind[body] = way[body] + moves[body], way[body] - moves[body]
-        longest = max(longest, moves[body])
-    return longest
 
 
 @kernel

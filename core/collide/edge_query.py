@@ -59,9 +59,7 @@ class EdgeQuery:
 
     def __init__(self, model: Model) -> None:
         self._model = model
-        self._all_owned = owned_edges(model.surfaces.triangles, model.surfaces.edges)
-        self._owned = self._all_owned
-        self.passed = np.zeros(len(model.surfaces.edges), np.bool_)
+        self._owned = owned_edges(model.surfaces.triangles, model.surfaces.edges)
         #: First edge of each body, and the last one's end.
         self.body_start = np.searchsorted(model.surfaces.edge_body, np.arange(model.body_count + 1))
         self._walk = np.zeros((STRANDS, WALK_SIZE, 2), np.int32)
@@ -69,12 +67,6 @@ class EdgeQuery:
         self._found_count = np.zeros(STRANDS, np.int64)
         self._first = np.zeros(len(model.surfaces.edges) + 1, np.int64)
         self._rim = rim_normals(model)
-
-    def pass_over(self, edges: NDArray[np.bool_]) -> None:
-        """Do not look for pairs with these, shape (edge_count,)."""
-        self.passed = edges
-        passed = (self._all_owned >= 0) & edges[self._all_owned]
-        self._owned = np.where(passed, np.int32(-1), self._all_owned)
 
     def find(
         self, x: FloatArray, margin: FloatArray, partners: Partners, trees: Trees, own: IntArray
@@ -272,10 +264,8 @@ def edge_outside(x, p, q, box, radius):
 
 
 @kernel
-def mark_met(x, body_box, margin, partner_start, partner, body_point_start, edges, passed, edge_start, met):
-    """Whether a point or an edge, but those passed over, of a partner may come near each body: else none of its
-    triangles or edges is looked for.
-    """
+def mark_met(x, body_box, margin, partner_start, partner, body_point_start, edges, edge_start, met):
+    """Whether a point or an edge of a partner may come near each body: else nothing of it is looked for."""
     for body in range(met.shape[0]):
         met[body] = 0
         for entry in range(partner_start[body], partner_start[body + 1]):
@@ -288,7 +278,7 @@ def mark_met(x, body_box, margin, partner_start, partner, body_point_start, edge
             if met[body]:
                 break
             for e in range(edge_start[other], edge_start[other + 1]):
-                if not passed[e] and not edge_outside(x, edges[e, 0], edges[e, 1], body_box[body], radius):
+                if not edge_outside(x, edges[e, 0], edges[e, 1], body_box[body], radius):
                     met[body] = 1
                     break
             if met[body]:

@@ -18,12 +18,6 @@ class Solver(Protocol):
     """Advances a model by substeps of one length, or by several of them as one."""
 
     @property
-    def sizes(self) -> FloatArray | None:
-        """No less than the diagonals of the boxes around the membranes [m] after the last step, if the solver has seen
-        on the way that all numbers are finite; otherwise None, and others must look.
-        """
-
-    @property
     def counts(self) -> Counts:
         """How much work was done since the start."""
 

@@ -10,9 +10,6 @@ from .given import Motion
 class FixedSteps(ABC):
     """Advances a model by substeps of one length."""
 
-    #: See `choice.Solver`.
-    sizes: FloatArray | None = None
-
     def join(self, _state: State, _left: int) -> int:
         """How many substeps to take as one: always 1."""
         return 1

@@ -51,9 +51,6 @@ HALVINGS = 2
 class ImplicitSolver:
     """Advances a model by substeps of `substep_time` [s]."""
 
-    #: See `choice.Solver`.
-    sizes: FloatArray | None = None
-
     def __init__(
         self,
         model: Model,

@@ -119,16 +119,6 @@ class Losses:
         if self._step_damping is not None:
             self._step_damping.apply(state, time)
 
-    @property
-    def any(self) -> bool:
-        """Whether `apply` may change a velocity."""
-        return self._inelastic or self._damped or self._model.rigid_count > 0 or self._step_damping is not None
-
-    @property
-    def inelastic(self) -> bool:
-        """Whether `apply` reads the impulses of the contacts."""
-        return self._inelastic
-
     def _strengths_of(self, bounciness: FloatArray) -> FloatArray:
         """`bounce_strength` of each; there are few different ones."""
         for e in set(bounciness.tolist()) - self._strengths.keys():

@@ -25,6 +25,7 @@ class Bodies(NamedTuple):
     friction: FloatArray  # Coulomb coefficient; a pair uses the geometric mean
     glued: IntArray  # body that each point is glued to, -1 for none, shape (point_count,)
     any_glued: bool
+    crosses: BoolArray  # pairs of bodies, also of one with itself, that are left out; changes, (body_count, body_count)
     mean: FloatArray  # mean velocity [m/s], flat; changes
     low: FloatArray  # minus the lower corner of the box around the flight of an epoch [m], flat; changes
     high: FloatArray  # upper corner; changes
@@ -136,6 +137,7 @@ def bodies_of(model: Model, numbering: Numbering) -> Bodies:
         friction=model.friction,
         glued=glued,
         any_glued=len(model.attachments.points) > 0,
+        crosses=np.zeros((count, count), bool),
         mean=np.zeros(4 * count),
         low=np.zeros(4 * count),
         high=np.zeros(4 * count),

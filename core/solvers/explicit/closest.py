@@ -131,6 +131,14 @@ def near_triangles(x, flight, candidates, count, time, contacts):
         bits &= 15 - positive(nearest - reach)
         if bits == 0:
             continue
+        # what slides on to this triangle from the next one does so along its plane
+        flat = where_larger(area2, zero + NO_PLANE, smaller(gap, later), nearest)
+        nx, ny, nz = (
+            where_larger(flat, nearest, fx, nx),
+            where_larger(flat, nearest, fy, ny),
+            where_larger(flat, nearest, fz, nz),
+        )
+        separation, nearest = where_larger(flat, nearest, gap, separation), larger(flat, nearest)
         must = 15 - positive(nearest - watched)
         normals = transposed(nx, ny, nz, zero)
         weights = transposed(zero + 1.0, v1 + v2 - 1.0, -v1, -v2)

@@ -9,13 +9,11 @@ couple that is left as a turn of its corners (`press.turn_triangle`). So both mo
 from math import sqrt
 from typing import NamedTuple
 
-import numpy as np
-
 from ...jit import lean_inline_kernel, lean_kernel
-from ...lanes import lane, load4, root, rotated, spread, sum_spread, triple
+from ...lanes import lane, load4, root, rotated, spread, sum_spread
 from ...model import FloatArray, Model
-from .arrays import SOFT, Contacts, contacts_of
-from .carried import carried_inverse_mass, carried_velocity, push_carried
+from .arrays import RIGID, SOFT, Contacts, contacts_of
+from .carried import carried_inverse_mass, carried_velocity, place_point, push_carried
 from .layout import Numbering
 from .press import own_inverse_mass, push, relative_velocity, turn_triangle
 
@@ -29,6 +27,7 @@ class Glue(NamedTuple):
 
     rows: Contacts
     offset: FloatArray  # from the triangle's point to the vertex, in the triangle's frame [m], shape (row_count, 3)
+    stiffness: FloatArray  # [N/m], for those who take springs (`forces/attachment.py`)
 
 
 def glue_of(model: Model, numbering: Numbering, inverse_mass: FloatArray) -> Glue:
@@ -40,7 +39,7 @@ def glue_of(model: Model, numbering: Numbering, inverse_mass: FloatArray) -> Glu
     rows.weight[: 4 * count] = attached.weights.ravel()
     rows.share[: 4 * count] = (attached.weights * inverse_mass[points]).ravel()
     rows.carried[:count] = attached.body >= model.membrane_count
-    return Glue(rows, np.ascontiguousarray(attached.offset))
+    return Glue(rows, attached.offset, attached.stiffness)
 
 
 @lean_kernel
@@ -67,6 +66,15 @@ def hold_glued(glue, x, velocity, points, bodies, rigid, h):
                 push_carried(rigid, x, points, bodies, rows, c, jx, jy, jz)
             elif bodies.kind[points.body[rows.points[4 * c + 3] >> 2]] == SOFT:
                 turn_triangle(velocity, rows, c, x, points, jx, jy, jz)
+
+
+@lean_kernel
+def place_glued(glue, points, bodies, rigid, y):
+    """Points of rigid bodies that something is attached to, where the bodies are going to be."""
+    for c in range(glue.offset.shape[0]):
+        i = glue.rows.points[4 * c + 1] >> 2
+        if bodies.kind[points.body[i]] == RIGID:
+            place_point(rigid, points.body[i], i, y)
 
 
 @lean_inline_kernel

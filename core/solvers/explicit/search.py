@@ -33,15 +33,15 @@ def apart(low, high, other_low, other_high):
 
 
 @lean_kernel
-def foresee(b, x, velocity, time, is_first, bodies, points, boxes):
-    """Flight of body b for an epoch of a length [s], its points' boxes and its own."""
+def foresee(b, x, velocity, time, is_single, bodies, points, boxes):
+    """Flight of body b for an epoch of a length [s], its points' boxes and its own; `is_single`: of one step."""
     first, last = bodies.point_start[b], bodies.point_start[b + 1]
     total = spread(0.0)
     for i in range(4 * first, 4 * last, 4):
         total = total + load4(velocity, i)
     mean = total * (1.0 / max(last - first, 1))
     store4(bodies.mean, 4 * b, mean)
-    common = COMMON_SHARE if bodies.kind[b] == SOFT and not is_first else 0.0
+    common = COMMON_SHARE if bodies.kind[b] == SOFT and not is_single else 0.0
     half = max(bodies.thickness[b], 0.5 * bodies.own_thickness[b])
     body_low, body_high = spread(NOWHERE), spread(NOWHERE)
     patches = boxes.patches
@@ -308,7 +308,7 @@ def touches_itself(a, time, middle, bodies, points, boxes):
 
 
 @lean_kernel
-def find_candidates(x, velocity, time, is_first, bodies, points, boxes, corners, sides, count, fitted, middle, shift):
+def find_candidates(x, velocity, time, is_single, bodies, points, boxes, corners, sides, count, fitted, middle, shift):
     """All candidates for an epoch of a length [s] that starts at x; False if there is no room for them.
 
     `count`: of both kinds, shape (2,); scratch: `fitted`, one per body, `middle`, flat, a row per point, `shift`, four
@@ -317,13 +317,13 @@ def find_candidates(x, velocity, time, is_first, bodies, points, boxes, corners,
     body_count = bodies.kind.shape[0]
     count[0] = count[1] = 0
     for b in range(body_count):
-        foresee(b, x, velocity, time, is_first, bodies, points, boxes)
+        foresee(b, x, velocity, time, is_single, bodies, points, boxes)
         fitted[b] = 0
     nothing = spread(0.0)
     store4(shift, 0, nothing)
     for a in range(body_count):
         reach = bodies.own_thickness[a]
-        if reach > 0.0 and touches_itself(a, time, middle, bodies, points, boxes):
+        if reach > 0.0 and not bodies.crosses[a, a] and touches_itself(a, time, middle, bodies, points, boxes):
             fit_patches(a, points, boxes)
             fitted[a] = 1
             if not between_bodies(a, a, reach, shift, bodies, points, boxes, corners, sides, count):
@@ -332,6 +332,8 @@ def find_candidates(x, velocity, time, is_first, bodies, points, boxes, corners,
         if bodies.kind[a] == GIVEN:
             break  # and so is all that follows
         for b in range(a + 1, body_count):
+            if bodies.crosses[a, b]:
+                continue
             reach = bodies.thickness[a] + bodies.thickness[b]
             way = (load4(bodies.mean, 4 * a) - load4(bodies.mean, 4 * b)) * time
             low = load4(bodies.low, 4 * a) + larger(-way, nothing)

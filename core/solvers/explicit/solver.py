@@ -15,11 +15,11 @@ from ...rigid.motion import place_points
 from ...state import PairSpeeds, State
 from ..counts import Counts
 from ..given import Motion
-from .arrays import bodies_of, boxes_of, candidates_of, contacts_of, points_of, rigid_of
+from .arrays import Bodies, bodies_of, boxes_of, candidates_of, contacts_of, points_of, rigid_of
 from .carried import start_bodies
 from .glue import glue_of
 from .lacks import lacks
-from .layout import lay_out
+from .layout import Numbering, lay_out
 from .limits import StepLimit, check_plan, check_speed
 from .losses import LEAST_STEPS, LOSS_TIME, losses_of
 from .skins import skins_of, start_lengths
@@ -38,9 +38,6 @@ FIRST_SPAN, FIRST_SLACK = 4, 0.25
 class ExplicitSolver:
     """Advances a model by runs of steps; a run may be as long as a frame."""
 
-    #: See `choice.Solver`.
-    sizes: FloatArray | None = None
-
     def __init__(self, model: Model, substep_time: float, options: MethodOptions = DEFAULTS) -> None:
         if not (math.isfinite(substep_time) and substep_time > 0.0):
             raise ParameterError(f"substep: {substep_time} s; give a positive time.")
@@ -58,28 +55,7 @@ class ExplicitSolver:
         bodies = bodies_of(model, self._numbering)
         self._x, self._y, self._v = np.zeros((3, 4 * count))
         self._rows = self._x.reshape(-1, 4), self._y.reshape(-1, 4), self._v.reshape(-1, 4)
-        edges = model.surfaces.edges
-        length = np.linalg.norm(model.rest_positions[edges[:, 1]] - model.rest_positions[edges[:, 0]], axis=1)
-        mean_edge = np.bincount(model.surfaces.edge_body, length, model.body_count) / np.maximum(
-            np.bincount(model.surfaces.edge_body, minlength=model.body_count), 1
-        )
         self._pinned = np.flatnonzero(model.pinned)
-        run = Run(
-            state=np.zeros(16, np.int64),
-            found=np.zeros(4, np.int64),
-            fitted=np.zeros(model.body_count, np.int64),
-            shift=np.zeros(4),
-            head=np.zeros(count, np.int64),
-            following=np.zeros(START_ROOM, np.int64),
-            spares=np.zeros(2 * SPARE_ROOM, np.int64),
-            carried=np.zeros(count, np.int64),
-            scale=np.stack([np.maximum(2.0 * model.thickness, bodies.own_thickness), mean_edge], axis=1),
-            gas_step=np.zeros(model.membrane_count),
-            moving=np.zeros(0, np.int64),
-            given_start=np.zeros(4 * count),
-            pinned=self._numbering.place[self._pinned].astype(np.int64),
-            pinned_velocity=np.zeros((len(self._pinned), 3)),
-        )
         order = self._numbering.point[: model.vertex_count]
         self._scene = Scene(
             skins=skins_of(model, self._numbering),
@@ -94,7 +70,7 @@ class ExplicitSolver:
             rigid=rigid_of(model, self._numbering),
             glue=glue_of(model, self._numbering, inverse[self._numbering.point]),
             losses=losses_of(model, masses[order], model.pinned[order]),
-            run=run,
+            run=run_of(model, self._numbering, bodies),
             force=np.zeros(4 * count),
         )
         self._masses = masses
@@ -271,3 +247,27 @@ class ExplicitSolver:
             sides=contacts_of(room),
             run=scene.run._replace(following=np.zeros(room, np.int64)),
         )
+
+
+def run_of(model: Model, numbering: Numbering, bodies: Bodies) -> Run:
+    """What goes on from step to step, for a model whose points are numbered like this."""
+    count, pinned, edges = model.point_count, np.flatnonzero(model.pinned), model.surfaces.edges
+    length = np.linalg.norm(model.rest_positions[edges[:, 1]] - model.rest_positions[edges[:, 0]], axis=1)
+    number = np.maximum(np.bincount(model.surfaces.edge_body, minlength=model.body_count), 1)
+    mean_edge = np.bincount(model.surfaces.edge_body, length, model.body_count) / number
+    return Run(
+        state=np.zeros(16, np.int64),
+        found=np.zeros(4, np.int64),
+        fitted=np.zeros(model.body_count, np.int64),
+        shift=np.zeros(4),
+        head=np.zeros(count, np.int64),
+        following=np.zeros(START_ROOM, np.int64),
+        spares=np.zeros(2 * SPARE_ROOM, np.int64),
+        carried=np.zeros(count, np.int64),
+        scale=np.stack([np.maximum(2.0 * model.thickness, bodies.own_thickness), mean_edge], axis=1),
+        gas_step=np.zeros(model.membrane_count),
+        moving=np.zeros(0, np.int64),
+        given_start=np.zeros(4 * count),
+        pinned=numbering.place[pinned].astype(np.int64),
+        pinned_velocity=np.zeros((len(pinned), 3)),
+    )

@@ -20,7 +20,7 @@ from .arrays import GIVEN, RIGID, SOFT, Bodies, Boxes, Candidates, Contacts, Poi
 from .carried import accept as accept_bodies
 from .carried import begin_flight, copy_pose, fall, place_all, place_point, straying, try_move
 from .closest import near_edges, near_triangles
-from .glue import Glue, hold_glued
+from .glue import Glue, hold_glued, place_glued
 from .losses import Losses, apply_losses
 from .press import grip_again, prepare, press, weigh_one
 from .search import find_candidates
@@ -206,8 +206,8 @@ def search(scene, x, velocity, h):
             store4(x, i, load4(run.given_start, i) + load4(velocity, i) * (h * state[STEP]))
     time = h * (state[SPAN] + 1)
     fits = find_candidates(
-        x, velocity, time, state[AGE] == 0, bodies, points, boxes, scene.corner_candidates, scene.side_candidates,
-        count[:2], run.fitted, scene.force, run.shift,
+        x, velocity, time, state[AGE] == 0 or state[SPAN] <= 1, bodies, points, boxes, scene.corner_candidates,
+        scene.side_candidates, count[:2], run.fitted, scene.force, run.shift,
     )  # fmt: skip
     first = rigid.first_body[0]
     last = first + rigid.inverse_mass.shape[0]
@@ -226,7 +226,6 @@ def search(scene, x, velocity, h):
     prepare(scene.corners, scene.sides, count[2:], x, points, bodies, rigid, h, run.head, run.following)
     note_carried(scene.corners, count[2], points, bodies, run, True)
     note_carried(scene.sides, count[3], points, bodies, run, False)
-    note_carried(scene.glue.rows, scene.glue.offset.shape[0], points, bodies, run, False)
     state[AGE] = 0
     boxes.strayed[:] = 0.0
     return True
@@ -430,6 +429,7 @@ def advance(scene, x, y, velocity, x_rows, y_rows, velocity_rows, steps, h, damp
         guarantee.accept(there, scene.corners, run.found[2])
         guarantee.accept(there, scene.sides, run.found[3])
         accept_bodies(scene.rigid)
+        place_glued(scene.glue, scene.points, scene.bodies, scene.rigid, there)
         here, there = there, here
         state[STEP] += 1
         state[AGE] += 1

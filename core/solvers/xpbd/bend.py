@@ -8,13 +8,14 @@ a resultant nor a torque, so momentum and angular momentum stay.
 """
 
 from ...forces.bend import hinge_energy
-from ...jit import kernel
+from ...jit import lean_kernel
 
 
-@kernel
+@lean_kernel
 def project_bend(x, inverse_mass, hinges, order, time, turn, force):
     """Project all hinges once, one after the other; `order` as in `colours.Schedule`, `time` the substep [s].
 
+    x [m], shape (vertex_count, 3 or more).
     `turn` and `force` are scratch of `forces.bend`.
     """
     inverse_time2 = 1.0 / (time * time)

@@ -13,11 +13,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...jit import kernel
-from ...model import Chunks, IntArray
+from ...jit import lean_kernel
+from ...model import IntArray
 
-#: Chunks of vertices (`model.Chunks`) per block.
-CHUNKS_PER_BLOCK = 2
+#: Vertices per block.
+BLOCK_SIZE = 1024
 
 
 class Schedule(NamedTuple):
@@ -28,12 +28,15 @@ class Schedule(NamedTuple):
     task_start: IntArray  # first place in `order` of each task, shape (block_count + 2,)
 
 
-def vertex_blocks(chunks: Chunks) -> IntArray:
-    """First chunk of each block of vertices, shape (block_count + 1,): runs of whole chunks of one body."""
+def vertex_blocks(body_start: IntArray) -> IntArray:
+    """First vertex of each block and the last one's end: runs of vertices of one body.
+
+    `body_start`: first vertex of each body and the last one's end.
+    """
     starts: list[int] = []
-    for first, last in zip(chunks.body_start[:-1].tolist(), chunks.body_start[1:].tolist(), strict=True):
-        starts.extend(range(first, last, CHUNKS_PER_BLOCK))
-    return np.array([*starts, len(chunks.body)], np.int32)
+    for first, last in zip(body_start[:-1].tolist(), body_start[1:].tolist(), strict=True):
+        starts.extend(range(first, last, BLOCK_SIZE))
+    return np.array([*starts, body_start[-1]], np.int32)
 
 
 def colours_of(points: IntArray, vertex_count: int) -> IntArray:
@@ -50,7 +53,7 @@ def colours_of(points: IntArray, vertex_count: int) -> IntArray:
     return colour
 
 
-@kernel
+@lean_kernel
 def colour_greedily(points, start, entry, taken_by, colour):
     """`colours_of`, with the constraints at each vertex in CSR; `taken_by` is scratch."""
     for c in range(points.shape[0]):
@@ -79,9 +82,10 @@ def schedule(points: IntArray, block_start: IntArray, vertex_count: int) -> Sche
 
 
 def fours(schedule: Schedule) -> tuple[IntArray, IntArray]:
-    """Constraints of one task and one colour in fours, -1 where there are fewer; and the first four of each task.
+    """Constraints of one task and one colour in fours, and the first four of each task.
 
-    Shapes (four_count, 4) and (block_count + 2,). The four share no vertex and can be projected at once.
+    Shapes (four_count, 4) and (block_count + 2,). The four share no vertex and can be projected at once; where fewer
+    are left the first one fills up: projected twice from the same place, it ends where it does once.
     """
     task = np.searchsorted(schedule.task_start[1:], np.arange(len(schedule.order)), side="right")
     run_starts = np.flatnonzero((np.diff(task, prepend=-1) != 0) | (np.diff(schedule.colour, prepend=-1) != 0))
@@ -90,5 +94,6 @@ def fours(schedule: Schedule) -> tuple[IntArray, IntArray]:
     run = np.repeat(np.arange(len(run_starts)), length)
     entry = np.full(4 * int(four_start[-1]), -1, np.int32)
     entry[4 * four_start[run] + np.arange(len(schedule.order)) - run_starts[run]] = schedule.order
+    entry = entry.reshape(-1, 4)
     first_run = np.searchsorted(run_starts, schedule.task_start)
-    return entry.reshape(-1, 4), four_start[first_run].astype(np.int32)
+    return np.where(entry >= 0, entry, entry[:, :1]), four_start[first_run].astype(np.int32)

@@ -13,19 +13,34 @@ The sums of G_i and of x_i cross G_i vanish on a closed surface: momentum and an
 """
 
 from math import sqrt
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ...forces.gas import SMALLEST_VOLUME_SHARE
-from ...jit import kernel
-from ...lanes import fused, lane, load4, rotated, spread, spread_lane3, store4, sum_spread, triple
-from ...plane import hold_in_plane
-from .move import predict
+from ...jit import lean_kernel
+from ...lanes import fused, lane, load4, rotated, spread, store4, sum_spread
+from ...model import FloatArray, IntArray
 
 SIXTH = 1.0 / 6.0
 
 
-@kernel
+class Gas(NamedTuple):
+    """Triangles around gas, in the order of their `colours.Schedule`."""
+
+    corners: NDArray[np.uint32]  # 4 * vertex, shape (triangle_count, 3)
+    task_start: IntArray  # first triangle of each task, shape (block_count + 2,)
+    rest_volume: FloatArray  # [m^3], 0 of what holds no gas, shape (membrane_count,)
+    # of flat bodies, whose strips alone are among the triangles: the volume is this many times what they span
+    volume_share: FloatArray
+    ambient_pressure: FloatArray  # [Pa], shape (1,)
+    amount: FloatArray  # nRT [J]; changes
+    impulse: FloatArray  # lambda [kg/m^2 s^2 m^2]; changes
+    gradient: FloatArray  # dV/dx [m^2], flat; changes
+
+
+@lean_kernel
 def gas_impulse(volume, steepness, rest_volume, gas, ambient, time):
     """lambda [kg/m... x m^2] of a skin with `volume` V [m^3] and `steepness` S = sum w |G|^2 [m^4/kg].
 
@@ -47,61 +62,43 @@ def gas_impulse(volume, steepness, rest_volume, gas, ambient, time):
     return h2 * (gas / smallest + fall * (smallest - volume) - ambient) / (1.0 + h2 * fall * steepness)
 
 
-@kernel
-def add_triangles(first, last, places, rows, gradient):
-    """Add the shares of the triangles first .. last - 1 to dV/dx: a third of its area vector for each corner.
-
-    `places` of their corners in the flat `rows` and `gradient`, shape (triangle_count, 3).
-    """
-    sixth = triple(SIXTH, SIXTH, SIXTH)  # 0 in the fourth lane: nothing changes the inverse masses
+@lean_kernel
+def add_triangles(first, last, corners, x, gradient):
+    """Add the shares of the triangles first .. last - 1 to dV/dx: a third of its area vector for each corner."""
+    sixth = spread(SIXTH)
     for number in range(first, last):
         t = np.uint32(number)
-        i, j, k = places[t, 0], places[t, 1], places[t, 2]
-        corner = load4(rows, i)
-        a, b = load4(rows, j) - corner, load4(rows, k) - corner
+        i, j, k = corners[t, 0], corners[t, 1], corners[t, 2]
+        corner = load4(x, i)
+        a, b = load4(x, j) - corner, load4(x, k) - corner
         share = sixth * rotated(fused(a, rotated(b), -(rotated(a) * b)))
         store4(gradient, i, load4(gradient, i) + share)
         store4(gradient, j, load4(gradient, j) + share)
         store4(gradient, k, load4(gradient, k) + share)
 
 
-@kernel
-def predict_and_measure(
-    x, v, fall, time, lying, body_point_start, chunks, block_chunk, triangles, task_start, rest_volume, gas, ambient,
-    start, rows, gradient, chunk_sums, impulse, pairs, pair_normal, volume_share,
-):  # fmt: skip
-    """Predict the vertices into `rows` (`move.predict`); then dV/dx [m^2] into `gradient`, shape (vertex_count, 4), and
-    lambda of each skin into `impulse`.
-
-    Triangles are added block by block while its vertices are in the cache (`colours.Schedule`), then those across the
-    borders. `chunk_sums`, shape (chunk_count, 2), are each chunk's shares of V, taken about the body's first vertex,
-    and of S. Flat bodies (`pairs`, `pair_normal`: see `Flat`) have only the triangles of their strips, whose area
-    vectors lie in the plane: caps would make V `volume_share` times as large, and move nothing within the plane.
-    """
-    block_count = block_chunk.shape[0] - 1
-    for block in range(block_count):
-        first, last = chunks.start[block_chunk[block]], chunks.start[block_chunk[block + 1]]
-        predict(first, last, x, v, fall, time, lying[chunks.body[block_chunk[block]]], start, rows)
-        gradient[first:last] = 0.0
-        add_triangles(task_start[block], task_start[block + 1], triangles, rows, gradient)
-    add_triangles(task_start[block_count], task_start[block_count + 1], triangles, rows, gradient)
-    hold_in_plane(pairs, pair_normal, gradient)
-    for c in range(chunks.body.shape[0]):
-        origin = load4(rows, np.uint32(4 * body_point_start[chunks.body[c]]))
-        volume = spread(0.0)
-        steepness = spread(0.0)
-        for vertex in range(chunks.start[c], chunks.start[c + 1]):
+@lean_kernel
+def measure_gas(skins, x, time):
+    """lambda of each skin, from dV/dx at x."""
+    gas, inverse_mass = skins.gas, skins.inverse_mass
+    for body in range(gas.impulse.shape[0]):
+        first, last = skins.body_start[body], skins.body_start[body + 1]
+        origin = load4(x, 4 * first)
+        volume, steepness = spread(0.0), spread(0.0)
+        for vertex in range(first, last):
             i = np.uint32(4) * np.uint32(vertex)
-            here, g = load4(rows, i), load4(gradient, i)
-            volume = fused(here - origin, g, volume)
-            steepness = fused(spread_lane3(here) * g, g, steepness)
-        chunk_sums[c, 0] = lane(sum_spread(volume), 0) / 3.0  # their fourth lanes are 0
-        chunk_sums[c, 1] = lane(sum_spread(steepness), 0)
-    for body in range(impulse.shape[0]):
-        volume_sum = steepness_sum = 0.0
-        for c in range(chunks.body_start[body], chunks.body_start[body + 1]):
-            volume_sum += chunk_sums[c, 0]
-            steepness_sum += chunk_sums[c, 1]
-        impulse[body] = gas_impulse(
-            volume_share[body] * volume_sum, steepness_sum, rest_volume[body], gas[body], ambient, time
-        )
+            g = load4(gas.gradient, i)
+            volume = fused(load4(x, i) - origin, g, volume)
+            steepness = fused(spread(inverse_mass[vertex]) * g, g, steepness)
+        gas.impulse[body] = gas_impulse(
+            gas.volume_share[body] * lane(sum_spread(volume), 0) / 3.0, lane(sum_spread(steepness), 0),
+            gas.rest_volume[body], gas.amount[body], gas.ambient_pressure[0], time,
+        )  # fmt: skip
+
+
+@lean_kernel
+def apply_gas(first, last, amount, inverse_mass, gradient, x):
+    """Move the vertices first .. last - 1 by `amount` = lambda [kg/m^2 ...] times w dV/dx."""
+    for vertex in range(first, last):
+        i = np.uint32(4) * np.uint32(vertex)
+        store4(x, i, fused(spread(amount * inverse_mass[vertex]), load4(gradient, i), load4(x, i)))

@@ -1,95 +1,208 @@
-"""All projections of the skins in one call."""
+"""The skins and solids of a model as the projections read them, and their part of a substep.
 
-from ...jit import kernel
+    predict      y = x + h (v + f h g)          f = 1/2 in flight: free fall is exact; 1 for what lies on something
+    gas          in closed form                                                                `gas.py`
+    stretch      edges, coloured                                                               `stretch.py`
+    bend         hinges, coloured                                                              `bend.py`
+    volumes      tetrahedra of solids, coloured                                                `volumes.py`
+    velocities   v = (y - x) / h + w x (x - c)
+
+Where f = 1, gravity and contact cancel within the substep, and what lies still has no velocity.
+
+The rotation w is what velocities from positions lose. No projection has a torque at y, so sum m y x dy = 0; but the
+angular momentum of the substep is sum m x x (y - x) / h, which falls by the share (h w)^2 of the spin: at 10 rad/s and
+1/240 s a third of it would be gone in a second. It is measured against that of the prediction and given back. Linear
+momentum is exact as it is.
+
+Vertices are numbered as `explicit.layout.Numbering` says; arrays of vertices are flat, four numbers each.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ...flat.band import STRIP_TO_VOLUME
+from ...jit import lean_kernel
+from ...lanes import fused, lane, load4, rotated, spread, store4, triple
+from ...model import BoolArray, FloatArray, Hinges, IntArray, Model, Tetrahedra
 from ...plane import hold_moves_in_plane
+from ..explicit.layout import Numbering
 from .bend import project_bend
-from .gas import predict_and_measure
-from .move import longest_of_bodies, set_velocities, sizes_of_bodies
-from .spin import lacking_spin, measure_moments, measure_spin
-from .stretch import project_skins
+from .colours import schedule, vertex_blocks
+from .gas import Gas, add_triangles, apply_gas, measure_gas
+from .stretch import EdgeRows, edge_rows, project_edges
 from .volumes import project_volumes
 
 
-@kernel
-def advance_skins(
-    x, v, inverse_mass, mass, fall, time, lying, body_point_start, chunks, block_chunk, fans, fan_tasks, rest_volume,
-    gas, ambient, edges, hinges, hinge_order, tetrahedra, tetrahedron_order, start, rows, gradient, gas_sums, impulse,
-    turn, force, tetrahedron_gradient, spin_sums, pairs, pair_normal, volume_share, moves, longest,
-):  # fmt: skip
-    """Predict, then gas, stretch, bend and tetrahedra; and what angular momentum that lost (`spin.measure_spin`).
+class Skins(NamedTuple):
+    """All soft bodies."""
 
-    `fans` (places of corners) and `edges` are triangles and edges in the order of their `colours.Schedule`; `pairs`,
-    `pair_normal` and `volume_share` of flat bodies, see `gas.predict_and_measure`.
+    body_start: IntArray  # first vertex of each, shape (membrane_count + 1,)
+    block_start: IntArray  # first vertex of each block, see `colours.py`
+    block_body: IntArray
+    mass: FloatArray  # [kg], pinned vertices too
+    inverse_mass: FloatArray  # [1/kg], 0 of pinned vertices
+    free: BoolArray  # whether nothing of a body is pinned; pins hold the spin of the others
+    edges: EdgeRows
+    gas: Gas
+    hinges: Hinges
+    hinge_order: IntArray
+    hinge_turn: FloatArray  # scratch of `forces.bend`
+    hinge_force: FloatArray
+    tetrahedra: Tetrahedra
+    tetrahedron_order: IntArray
+    tetrahedron_gradient: FloatArray  # scratch [m^2]
+    pairs: IntArray  # of flat bodies, see `plane.py`
+    pair_normal: FloatArray
+
+
+def skins_of(model: Model, numbering: Numbering, inverse_mass: FloatArray, time: float) -> Skins:
+    """The soft bodies of a model for substeps of a length [s]; `inverse_mass` of the vertices in the solver's order."""
+    count, place = model.vertex_count, numbering.place
+    body_start = model.body_point_start[: model.membrane_count + 1]
+    block_start = vertex_blocks(body_start)
+    edges = model.edges._replace(points=place[model.edges.points])
+    hinges = model.hinges._replace(points=place[model.hinges.points])
+    tetrahedra = model.tetrahedra._replace(points=place[model.tetrahedra.points])
+    skin = slice(model.surfaces.body_triangle_start[model.membrane_count])
+    holds_gas = model.rest_volume[model.surfaces.triangle_body[skin]] > 0.0
+    triangles = place[model.surfaces.triangles[skin][holds_gas]]
+    triangle_order = schedule(triangles, block_start, count)
+    return Skins(
+        body_start=body_start,
+        block_start=block_start,
+        block_body=np.searchsorted(body_start, block_start[:-1], side="right").astype(np.int32) - 1,
+        mass=model.vertex_mass[numbering.point[:count]],
+        inverse_mass=inverse_mass,
+        free=np.array(
+            [not model.pinned[a:b].any() for a, b in zip(body_start[:-1], body_start[1:], strict=True)], bool
+        ),
+        edges=edge_rows(edges, schedule(edges.points, block_start, count), inverse_mass, time),
+        gas=Gas(
+            corners=(4 * triangles[triangle_order.order]).astype(np.uint32),
+            task_start=triangle_order.task_start,
+            rest_volume=model.rest_volume,
+            volume_share=np.where(model.flat.depth > 0.0, STRIP_TO_VOLUME, 1.0),
+            ambient_pressure=np.array([model.ambient_pressure]),
+            amount=np.zeros(model.membrane_count),
+            impulse=np.zeros(model.membrane_count),
+            gradient=np.zeros(4 * model.point_count),
+        ),
+        hinges=hinges,
+        hinge_order=schedule(hinges.points, block_start, count).order,
+        hinge_turn=np.zeros((len(hinges.sharp), 18)),
+        hinge_force=np.zeros((len(hinges.points), 4, 3)),
+        tetrahedra=tetrahedra,
+        tetrahedron_order=schedule(tetrahedra.points, block_start, count).order,
+        tetrahedron_gradient=np.zeros((len(tetrahedra.points), 4, 3)),
+        pairs=place[model.flat.pairs],
+        pair_normal=model.flat.pair_normal,
+    )
+
+
+@lean_kernel
+def predict(skins, x, v, lies, gravity, h, y):
+    """Where the vertices are after a substep h [s] without constraints, and the gas there; `lies`: whether f = 1."""
+    gas, block_count = skins.gas, skins.block_body.shape[0]
+    nothing = spread(0.0)
+    for block in range(block_count):
+        share = h if lies[skins.block_body[block]] else 0.5 * h
+        change = triple(share * gravity[0], share * gravity[1], share * gravity[2])
+        for vertex in range(skins.block_start[block], skins.block_start[block + 1]):
+            i = np.uint32(4) * np.uint32(vertex)
+            faster = load4(v, i) + change if skins.inverse_mass[vertex] != 0.0 else load4(v, i)
+            store4(y, i, fused(faster, spread(h), load4(x, i)))
+            store4(gas.gradient, i, nothing)
+        add_triangles(gas.task_start[block], gas.task_start[block + 1], gas.corners, y, gas.gradient)
+    add_triangles(gas.task_start[block_count], gas.task_start[block_count + 1], gas.corners, y, gas.gradient)
+    measure_gas(skins, y, h)
+
+
+@lean_kernel
+def project(skins, x_rows, y, y_rows, h):
+    """Gas, stretch, bend and volumes move y; rows are the same arrays, shape (point_count, 4)."""
+    edges, block_count = skins.edges, skins.block_body.shape[0]
+    for block in range(block_count):
+        apply_gas(
+            skins.block_start[block], skins.block_start[block + 1], skins.gas.impulse[skins.block_body[block]],
+            skins.inverse_mass, skins.gas.gradient, y,
+        )  # fmt: skip
+        project_edges(edges.task_start[block], edges.task_start[block + 1], edges, skins.inverse_mass, y)
+    project_edges(edges.task_start[block_count], edges.task_start[block_count + 1], edges, skins.inverse_mass, y)
+    if skins.hinge_force.shape[0] > 0:
+        project_bend(
+            y_rows, skins.inverse_mass, skins.hinges, skins.hinge_order, h, skins.hinge_turn, skins.hinge_force
+        )
+    if skins.tetrahedron_gradient.shape[0] > 0:
+        project_volumes(
+            y_rows, skins.inverse_mass, skins.tetrahedra, skins.tetrahedron_order, h, skins.tetrahedron_gradient
+        )
+    hold_moves_in_plane(skins.pairs, skins.pair_normal, x_rows, y_rows)
+
+
+@lean_kernel
+def take_velocities(skins, x, y, lies, gravity, h, v):
+    """v from where the projections went, with the angular momentum of the prediction."""
+    for body in range(skins.free.shape[0]):
+        share = h if lies[body] else 0.5 * h
+        change = triple(share * gravity[0], share * gravity[1], share * gravity[2])
+        start, end = skins.body_start[body], skins.body_start[body + 1]
+        origin, rate = load4(x, 4 * start), spread(1.0 / h)
+        lost, first, square, mixed = spread(0.0), spread(0.0), spread(0.0), spread(0.0)
+        total = 0.0
+        for vertex in range(start, end):
+            i = np.uint32(4) * np.uint32(vertex)
+            if skins.inverse_mass[vertex] == 0.0:
+                continue
+            m = skins.mass[vertex]
+            here = load4(x, i)
+            now = (load4(y, i) - here) * rate
+            arm = here - origin
+            r, u = arm * m, load4(v, i) + change - now
+            lost = fused(r, rotated(u), fused(-rotated(r), u, lost))
+            total += m
+            first, square, mixed = first + r, fused(r, arm, square), fused(r, rotated(arm), mixed)
+            store4(v, i, now)
+        if not skins.free[body]:
+            continue
+        cx, cy, cz, wx, wy, wz = rotation(total, first, square, mixed, rotated(lost))
+        centre, turn = origin + triple(cx, cy, cz), triple(wx, wy, wz)
+        turned = rotated(turn)
+        for vertex in range(start, end):
+            i = np.uint32(4) * np.uint32(vertex)
+            arm = load4(x, i) - centre
+            store4(v, i, load4(v, i) + rotated(fused(turn, rotated(arm), -(turned * arm))))
+
+
+@lean_kernel
+def rotation(m, first, square, mixed, momentum):
+    """Centre [m] and angular velocity [1/s] of a mass [kg] with an angular momentum [kg m^2/s].
+
+    Moments of the mass: sums of m r, of m (xx, yy, zz) and of m (xy, yz, zx).
     """
-    predict_and_measure(
-        x, v, fall, time, lying, body_point_start, chunks, block_chunk, fans, fan_tasks, rest_volume, gas,
-        ambient, start, rows, gradient, gas_sums, impulse, pairs, pair_normal, volume_share,
+    sx, sy, sz = lane(first, 0) / m, lane(first, 1) / m, lane(first, 2) / m
+    xx, yy, zz = lane(square, 0) - m * sx * sx, lane(square, 1) - m * sy * sy, lane(square, 2) - m * sz * sz
+    xy, yz, xz = lane(mixed, 0) - m * sx * sy, lane(mixed, 1) - m * sy * sz, lane(mixed, 2) - m * sx * sz
+    # a body squashed to a line has no inertia about it: a little is added
+    extra = 1e-9 * (xx + yy + zz)
+    ix, iy, iz = yy + zz + extra, xx + zz + extra, xx + yy + extra
+    cxx, cyy, czz = iy * iz - yz * yz, ix * iz - xz * xz, ix * iy - xy * xy
+    cxy, cxz, cyz = xz * yz + xy * iz, xy * yz + xz * iy, xy * xz + yz * ix
+    inverse = 1.0 / (ix * cxx - xy * cxy - xz * cxz)
+    lx, ly, lz = lane(momentum, 0), lane(momentum, 1), lane(momentum, 2)
+    return (
+        sx, sy, sz, inverse * (cxx * lx + cxy * ly + cxz * lz), inverse * (cxy * lx + cyy * ly + cyz * lz),
+        inverse * (cxz * lx + cyz * ly + czz * lz),
     )  # fmt: skip
-    sweep_skins(
-        x, v, inverse_mass, mass, fall, time, lying, body_point_start, chunks, block_chunk, edges, hinges, hinge_order,
-        tetrahedra, tetrahedron_order, start, rows, gradient, impulse, turn, force, tetrahedron_gradient, spin_sums,
-        pairs, pair_normal, moves, longest,
-    )  # fmt: skip
 
 
-@kernel
-def sweep_skins(
-    x, v, inverse_mass, mass, fall, time, lying, body_point_start, chunks, block_chunk, edges, hinges, hinge_order,
-    tetrahedra, tetrahedron_order, start, rows, gradient, impulse, turn, force, tetrahedron_gradient, spin_sums, pairs,
-    pair_normal, moves, longest,
-):  # fmt: skip
-    """After the prediction: gas, which moves the vertices by `impulse` times `gradient`, stretch, bend, tetrahedra.
-
-    All move `rows`; the last writes x.
-    """
-    project_skins(rows, gradient, impulse, chunks, block_chunk, edges)
-    if force.shape[0] > 0:
-        project_bend(rows, inverse_mass, hinges, hinge_order, time, turn, force)
-    if tetrahedron_gradient.shape[0] > 0:
-        project_volumes(rows, inverse_mass, tetrahedra, tetrahedron_order, time, tetrahedron_gradient)
-    hold_moves_in_plane(pairs, pair_normal, start, rows)
-    measure_spin(start, rows, v, mass, fall, time, body_point_start, chunks, lying, spin_sums, x, moves)
-    longest_of_bodies(chunks, moves, longest)
-
-
-@kernel
-def finish_skins(
-    x, v, inverse_mass, mass, fall, time, lying, free, moved, body_point_start, chunks, start, spin_sums, spin, moves,
-    longest, squares, sizes,
-):  # fmt: skip
-    """Velocities from where everything went, with the spin that was lost; `moved`: whether the masses' moments are old.
-
-    Returns whether the membranes are finite, see `move.sizes_of_bodies`.
-    """
-    if moved:
-        measure_moments(x, start, mass, body_point_start, chunks, spin_sums)
-    lacking_spin(start, body_point_start, chunks, free, spin_sums, spin)
-    set_velocities(x, start, inverse_mass, fall, time, body_point_start, chunks, lying, spin, v, moves, squares)
-    longest_of_bodies(chunks, moves, longest)
-    return sizes_of_bodies(chunks, squares, sizes)
-
-
-@kernel
-def fly_skins(
-    x, v, inverse_mass, mass, fall, time, lying, body_point_start, chunks, block_chunk, fans, fan_tasks, rest_volume,
-    gas, ambient, edges, hinges, hinge_order, tetrahedra, tetrahedron_order, start, rows, gradient, gas_sums, impulse,
-    turn, force, tetrahedron_gradient, spin_sums, pairs, pair_normal, volume_share, moves, longest, spare,
-    free, spin, squares, sizes,
-):  # fmt: skip
-    """`advance_skins`, and `finish_skins` too where no membrane has gone farther than its `spare` [m] allows before it
-    might meet something: then nothing is left to do. Returns 0 for what is left, 1 if not, 2 if all is finite besides.
-    """
-    advance_skins(
-        x, v, inverse_mass, mass, fall, time, lying, body_point_start, chunks, block_chunk, fans, fan_tasks,
-        rest_volume, gas, ambient, edges, hinges, hinge_order, tetrahedra, tetrahedron_order, start, rows,
-        gradient, gas_sums, impulse, turn, force, tetrahedron_gradient, spin_sums, pairs, pair_normal, volume_share,
-        moves, longest,
-    )  # fmt: skip
-    for body in range(longest.shape[0]):
-        if not longest[body] <= spare[body]:
-            return 0
-    finite = finish_skins(
-        x, v, inverse_mass, mass, fall, time, lying, free, False, body_point_start, chunks, start, spin_sums, spin,
-        moves, longest, squares, sizes,
-    )  # fmt: skip
-    return 2 if finite else 1
+@lean_kernel
+def fall_rest(skins, v, lies, gravity, h):
+    """The other half of gravity for what flies: v += (1 - f) h g."""
+    for body in range(skins.free.shape[0]):
+        if not lies[body]:
+            change = triple(0.5 * h * gravity[0], 0.5 * h * gravity[1], 0.5 * h * gravity[2])
+            for vertex in range(skins.body_start[body], skins.body_start[body + 1]):
+                i = np.uint32(4) * np.uint32(vertex)
+                if skins.inverse_mass[vertex] != 0.0:
+                    store4(v, i, load4(v, i) + change)

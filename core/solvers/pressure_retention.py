@@ -13,8 +13,8 @@ they should be, to a tenth, for values of that from 0.01 to 7.
 
 import numpy as np
 
-from ...model import FloatArray, Model
-from ...topology import triangle_areas
+from ..model import FloatArray, Model
+from ..topology import triangle_areas
 
 #: Halvings of the strain at most; the last is below rounding.
 HALVINGS = 200
