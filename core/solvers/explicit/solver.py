@@ -25,6 +25,7 @@ from .press import damping_ratio
 from .skins import skins_of, start_lengths
 from .stability import DASHPOT_RATIO, EDGE_SHARE, plan_steps
 from .steps import AGE, CARRIED_COUNT, LACKS_ROOM, PRESSING, RESUMES, SEARCHES, SPAN, STEP, Run, Scene, advance
+from .zones import ZONE_SIZE
 
 #: Room for candidates and contacts at the start; it doubles when it is used up.
 START_ROOM = 16_384
@@ -69,7 +70,8 @@ class ExplicitSolver:
             fitted=np.zeros(model.body_count, np.int64),
             shift=np.zeros(4),
             head=np.zeros(count, np.int64),
-            following=np.zeros(START_ROOM, np.int64),
+            following=np.zeros(2 * START_ROOM, np.int64),
+            zones=np.zeros(ZONE_SIZE * count),
             spares=np.zeros(2 * SPARE_ROOM, np.int64),
             carried=np.zeros(count, np.int64),
             scale=np.stack([np.maximum(2.0 * model.thickness, bodies.own_thickness), mean_edge], axis=1),
@@ -261,7 +263,7 @@ class ExplicitSolver:
             side_candidates=candidates_of(room),
             corners=contacts_of(room),
             sides=contacts_of(room),
-            run=scene.run._replace(following=np.zeros(room, np.int64)),
+            run=scene.run._replace(following=np.zeros(2 * room, np.int64)),
         )
 
 

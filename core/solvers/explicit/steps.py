@@ -18,12 +18,14 @@ from ...model import FloatArray, IntArray
 from . import verify as guarantee
 from .arrays import GIVEN, RIGID, SOFT, Bodies, Boxes, Candidates, Contacts, Points, Rigid
 from .carried import accept as accept_bodies
-from .carried import begin_flight, copy_pose, fall, place_all, place_point, straying, try_move
+from .carried import begin_flight, fall, place_all, place_point, straying, try_move
 from .closest import near_edges, near_triangles
 from .losses import Losses, apply_losses
+from .mend import mend
 from .press import grip_again, prepare, press, weigh_one
 from .search import find_candidates
 from .skins import Skins, inner_forces
+from .zones import share_motion
 
 #: Longest epoch [steps].
 LONGEST_EPOCH = 24
@@ -37,8 +39,8 @@ NEAR_SLACK, FAR_SLACK = 1.0, 0.25
 SLACK_FACTOR, MEAN_SHARE = 2.0, 1.0
 #: Straying grows with this power of time.
 STRAYING_POWER = 1.6
-#: Searches and mending in one step; then it is given up, and everything stands still for its length.
-MOST_ATTEMPTS = 20
+#: Searches and mending in one step; in the second half of them whatever is in contact moves as one.
+MOST_ATTEMPTS = 40
 #: Further sweeps of friction over the contacts of rigid bodies.
 GRIP_SWEEPS = 3
 #: A slack that leaves nothing out [m].
@@ -57,7 +59,8 @@ class Run(NamedTuple):
     fitted: IntArray  # int64, scratch, shape (body_count,)
     shift: FloatArray  # scratch, shape (4,)
     head: IntArray  # int64, scratch, shape (point_count,)
-    following: IntArray  # int64, scratch, shape (contact capacity,)
+    following: IntArray  # int64, scratch, shape (2 * contact capacity,)
+    zones: FloatArray  # scratch, see `zones.py`
     spares: IntArray  # int64, scratch, shape (spare capacity,)
     carried: IntArray  # int64: points of rigid and moving given bodies that are part of a contact
     scale: FloatArray  # distance that each body keeps, its mean edge [m], shape (body_count, 2)
@@ -241,8 +244,7 @@ def note_carried(contacts, count, points, bodies, run, is_first):
 @lean_kernel
 def settle_step(scene, x, y, velocity, h):
     """Drift, and search, verify and mend until the step can be taken; False if there is no room for a search."""
-    points, bodies, rigid, run = scene.points, scene.bodies, scene.rigid, scene.run
-    state, count = run.state, run.found
+    state, count = scene.run.state, scene.run.found
     for attempt in range(MOST_ATTEMPTS):
         if drift(scene, x, y, velocity, h, (state[AGE] + 1) * h):
             state[EARLY] += 1
@@ -260,10 +262,11 @@ def settle_step(scene, x, y, velocity, h):
         if renew_failed(scene, x, y) == 0:
             return True
         state[MENDED] += 1
-        if not guarantee.mend(scene.corners, scene.sides, count[2:], x, y, velocity, points, bodies, rigid, h):
+        late = attempt - MOST_ATTEMPTS // 2
+        if late >= 0 or not mend(scene, x, y, velocity, h):
             state[JOINED] += 1
-            guarantee.move_as_one(scene.corners, scene.sides, count[2:], x, y, velocity, points, bodies, rigid, h)
-    stand_still(scene, x, y, velocity)
+            share_motion(scene, x, y, velocity, h, late >= 0, late > 0)
+    state[STALLS] += 1  # what is given leaves no room
     return True
 
 
@@ -337,24 +340,6 @@ def widen(scene, attempt):
                 boxes.slack[patch] = max(1.5 * boxes.strayed[patch], least)
     run.state[SPAN] = 0
     run.state[AGE] = 0
-
-
-@lean_kernel
-def stand_still(scene, x, y, velocity):
-    """No soft or rigid body moves for one step: the last resort. A collider that moves may then pass through one."""
-    run, rigid = scene.run, scene.rigid
-    run.state[STALLS] += 1
-    for i in range(x.shape[0]):
-        y[i] = x[i]
-    velocity[: 4 * scene.bodies.point_start[rigid.first_body[0] + rigid.inverse_mass.shape[0]]] = 0.0
-    for q in range(rigid.inverse_mass.shape[0]):
-        copy_pose(rigid.pose[q], rigid.matrix[q], rigid.trial[q], rigid.trial_matrix[q])
-        rigid.velocity[q] = 0.0
-        rigid.momentum[q] = 0.0
-    for c in range(run.found[2]):
-        scene.corners.gap[4 * c + 3] = scene.corners.gap[4 * c + 1]
-    for c in range(run.found[3]):
-        scene.sides.gap[4 * c + 3] = scene.sides.gap[4 * c + 1]
 
 
 @lean_inline_kernel
