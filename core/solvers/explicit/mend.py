@@ -1,4 +1,4 @@
-"""Inelastic impulses, contact after contact, until the step can be taken: of those that fail and their neighbours."""
+"""Inelastic impulses, contact after contact, until the step can be taken: of those that fail, and what they reach."""
 
 import numpy as np
 
@@ -8,16 +8,14 @@ from .arrays import GIVEN, RIGID, SOFT
 from .carried import place_point, push_body, side_body, try_move
 from .verify import SPENT_SHARE, fails, least_separation, projections, separation
 
-#: Sweeps of inelastic impulses before points share a motion.
-MOST_SWEEPS = 30
+#: Impulses for each contact that fails, and how many contacts there are at least, before points share a motion.
+MOST_IMPULSES, FEW = 30, 16
 #: By how much a mended contact is left wider than it must be, as a share of its reach.
 MARGIN = 1e-6
 #: Determinant of the tensor of some points over the cube of its trace, below which they are a line.
 FLAT = 1e-9
 #: Least share of an impulse's effect that must be left once it turns nothing.
 LEAST_FREED = 0.5
-#: `points.stamp` of what no impulse has reached.
-UNTOUCHED = -9
 
 
 @lean_inline_kernel
@@ -28,55 +26,56 @@ def mover(points, bodies, i):
 
 
 @lean_inline_kernel
-def latest(contacts, c, points, bodies):
-    """Last sweep in which a point of contact c was moved."""
-    last = UNTOUCHED
-    for k in range(4):
-        last = max(last, points.stamp[mover(points, bodies, contacts.points[4 * c + k] >> 2)])
-    return last
-
-
-@lean_kernel
-def list_reached(scene, listed):
-    """List contacts that fail or that impulses have reached, as 2 c + kind; returns how many there are."""
-    found, points, bodies = 0, scene.points, scene.bodies
-    for kind in range(2):
-        contacts = scene.corners if kind == 0 else scene.sides
-        for c in range(scene.run.found[2 + kind]):
-            if fails(contacts, c) or latest(contacts, c, points, bodies) > UNTOUCHED:
-                listed[found] = 2 * c + kind
-                found += 1
-    return found
+def moves(points, bodies, i):
+    """Whether impulses move point i."""
+    return points.inverse_mass[i] > 0.0 or bodies.kind[points.body[i]] == RIGID
 
 
 @lean_kernel
 def mend(scene, x, y, velocity, h):
-    """Inelastic impulses until no contact ends nearer than it may; whether that was reached."""
-    points, bodies, listed = scene.points, scene.bodies, scene.run.following
-    for i in range(points.stamp.shape[0]):
-        points.stamp[i] = UNTOUCHED
-    count, grows = 0, True
-    for sweep in range(MOST_SWEEPS):
-        if grows:
-            count = list_reached(scene, listed)
-        failed, grows = 0, False
-        for q in range(count):
-            row = listed[q if sweep % 2 == 0 else count - 1 - q]
-            contacts, c = scene.corners if row & 1 == 0 else scene.sides, row >> 1
-            last = latest(contacts, c, points, bodies)
-            if last < sweep - 1 and sweep > 0:
-                continue
-            if not mend_one(contacts, c, row & 1 == 1, x, y, velocity, points, bodies, scene.rigid, h):
-                continue
-            failed += 1
+    """Inelastic impulses until no contact ends nearer than it may; whether that was reached.
+
+    A contact waits in a queue where it fails, and again whenever another one has moved what it touches.
+    """
+    run, points, bodies = scene.run, scene.points, scene.bodies
+    queue, waits, head, following = run.queue, run.waits, run.head, run.following
+    for i in range(head.shape[0]):
+        head[i] = -1
+    count, first = 0, 0
+    for kind in range(2):
+        contacts = scene.corners if kind == 0 else scene.sides
+        for c in range(run.found[2 + kind]):
+            row = 2 * c + kind
             for k in range(4):
                 i = mover(points, bodies, contacts.points[4 * c + k] >> 2)
-                if points.inverse_mass[i] > 0.0 or bodies.kind[points.body[i]] == RIGID:
-                    grows |= points.stamp[i] == UNTOUCHED
-                    points.stamp[i] = sweep
-        if failed == 0:
-            return True
-    return False
+                if moves(points, bodies, i):
+                    following[4 * row + k] = head[i]
+                    head[i] = 4 * row + k
+            waits[row] = fails(contacts, c)
+            if waits[row]:
+                queue[count] = row
+                count += 1
+    left = MOST_IMPULSES * (count + FEW)
+    while count > 0 and left > 0:
+        row = queue[first]
+        first, count = (first + 1) % queue.shape[0], count - 1
+        waits[row] = False
+        contacts, c = scene.corners if row & 1 == 0 else scene.sides, row >> 1
+        if not mend_one(contacts, c, row & 1 == 1, x, y, velocity, points, bodies, scene.rigid, h):
+            continue
+        left -= 1
+        for k in range(4):
+            i = mover(points, bodies, contacts.points[4 * c + k] >> 2)
+            if moves(points, bodies, i):
+                place = head[i]
+                while place >= 0:
+                    other = place >> 2
+                    if not waits[other]:
+                        waits[other] = True
+                        queue[(first + count) % queue.shape[0]] = other
+                        count += 1
+                    place = following[place]
+    return count == 0
 
 
 @lean_kernel

@@ -70,7 +70,9 @@ class ExplicitSolver:
             fitted=np.zeros(model.body_count, np.int64),
             shift=np.zeros(4),
             head=np.zeros(count, np.int64),
-            following=np.zeros(2 * START_ROOM, np.int64),
+            following=np.zeros(8 * START_ROOM, np.int64),
+            queue=np.zeros(2 * START_ROOM, np.int64),
+            waits=np.zeros(2 * START_ROOM, bool),
             zones=np.zeros(ZONE_SIZE * count),
             spares=np.zeros(2 * SPARE_ROOM, np.int64),
             carried=np.zeros(count, np.int64),
@@ -125,6 +127,7 @@ class ExplicitSolver:
         kept = run.scale[boxes.patches.body, 0]
         boxes.slack[:] = np.where(boxes.patches.body < self.model.moving_count, FIRST_SLACK * kept, 0.0)
         run.found[:] = 0
+        boxes.strayed[:] = 0.0
         run.state[CARRIED_COUNT] = 0
 
     def join(self, _state: State, left: int) -> int:
@@ -263,7 +266,11 @@ class ExplicitSolver:
             side_candidates=candidates_of(room),
             corners=contacts_of(room),
             sides=contacts_of(room),
-            run=scene.run._replace(following=np.zeros(2 * room, np.int64)),
+            run=scene.run._replace(
+                following=np.zeros(8 * room, np.int64),
+                queue=np.zeros(2 * room, np.int64),
+                waits=np.zeros(2 * room, bool),
+            ),
         )
 
 

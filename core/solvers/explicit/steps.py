@@ -14,7 +14,7 @@ import numpy as np
 
 from ...jit import lean_inline_kernel, lean_kernel
 from ...lanes import lane, larger, load4, spread, store4, sum_spread, triple
-from ...model import FloatArray, IntArray
+from ...model import BoolArray, FloatArray, IntArray
 from . import verify as guarantee
 from .arrays import GIVEN, RIGID, SOFT, Bodies, Boxes, Candidates, Contacts, Points, Rigid
 from .carried import accept as accept_bodies
@@ -34,7 +34,7 @@ STRAYING_SHARE, LEAST_SLACK = 0.3, 0.02
 #: That of patches far from others, as a share of the mean edge.
 FAR_STRAYING_SHARE = 0.1
 #: The most slack: near others as a share of the distance that is kept, else as a share of the mean edge.
-NEAR_SLACK, FAR_SLACK = 1.0, 0.25
+NEAR_SLACK, FAR_SLACK = 4.0, 0.25
 #: Slack over what a patch strayed in the last epoch, and the least share of the body's mean straying.
 SLACK_FACTOR, MEAN_SHARE = 2.0, 1.0
 #: Straying grows with this power of time.
@@ -59,7 +59,9 @@ class Run(NamedTuple):
     fitted: IntArray  # int64, scratch, shape (body_count,)
     shift: FloatArray  # scratch, shape (4,)
     head: IntArray  # int64, scratch, shape (point_count,)
-    following: IntArray  # int64, scratch, shape (2 * contact capacity,)
+    following: IntArray  # int64, scratch, shape (8 * contact capacity,)
+    queue: IntArray  # int64, scratch, shape (2 * contact capacity,)
+    waits: BoolArray  # scratch, shape (2 * contact capacity,)
     zones: FloatArray  # scratch, see `zones.py`
     spares: IntArray  # int64, scratch, shape (spare capacity,)
     carried: IntArray  # int64: points of rigid and moving given bodies that are part of a contact
@@ -222,7 +224,6 @@ def search(scene, x, velocity, h):
     note_carried(scene.corners, count[2], points, bodies, run, True)
     note_carried(scene.sides, count[3], points, bodies, run, False)
     state[AGE] = 0
-    boxes.strayed[:] = 0.0
     return True
 
 
@@ -243,13 +244,19 @@ def note_carried(contacts, count, points, bodies, run, is_first):
 
 @lean_kernel
 def settle_step(scene, x, y, velocity, h):
-    """Drift, and search, verify and mend until the step can be taken; False if there is no room for a search."""
+    """Drift, and search, verify and mend until the step can be taken; False if there is no room for a search.
+
+    What strays in the first step of an epoch counts for the next one, too: of the new flight, made for a step that is
+    known, nothing strays in it.
+    """
     state, count = scene.run.state, scene.run.found
     for attempt in range(MOST_ATTEMPTS):
         if drift(scene, x, y, velocity, h, (state[AGE] + 1) * h):
             state[EARLY] += 1
             if attempt == 0:
                 plan(scene, state[AGE] + 1)
+                if state[AGE] > 0:
+                    scene.boxes.strayed[:] = 0.0
             else:  # impulses of this very step went too far: contacts for this step alone
                 widen(scene, attempt)
             if not search(scene, x, velocity, h):
@@ -383,6 +390,7 @@ def advance(scene, x, y, velocity, x_rows, y_rows, velocity_rows, steps, h, damp
         if state[RESUMES] == 1 or state[AGE] < 0 or state[AGE] >= state[SPAN]:
             if state[RESUMES] == 0 and state[AGE] > 0:
                 plan(scene, state[AGE])
+                scene.boxes.strayed[:] = 0.0
             if not search(scene, here, velocity, h):
                 state[RESUMES] = 1
                 state[LACKS_ROOM] = 1

@@ -11,7 +11,7 @@ from ...lanes import lane, load4, store4, triple
 from ...unite import root_of, unite
 from .arrays import RIGID
 from .carried import place_point, respin, try_move
-from .mend import MARGIN, mover, turned_by
+from .mend import MARGIN, mover, moves, turned_by
 from .verify import SPENT_SHARE, holds, least_separation, projections, separation
 
 #: Numbers of a zone, in `Run.zones` at its root's place. Sums become means.
@@ -61,12 +61,6 @@ def share_motion(scene, x, y, velocity, h, all_contacts, go_on):
         bound(scene, x, y, h, joined, joined_count, all_contacts)
         take(scene, x, y, velocity, h, members, member_count)
     return False
-
-
-@lean_inline_kernel
-def moves(points, bodies, i):
-    """Whether impulses move point i."""
-    return points.inverse_mass[i] > 0.0 or bodies.kind[points.body[i]] == RIGID
 
 
 @lean_kernel
