@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 import shapes
-from explicit_scene import FRAME_RATE, bench_world, run, world_of
+from explicit_scene import bench_world, run, world_of
 from rigid_scene import block
 from scenes import BEACH_BALL, LIVELY, add_ball
 from softpressure_ext.core import FrameInput, ModelBuilder, World

@@ -5,7 +5,7 @@ import numpy as np
 from ...jit import lean_inline_kernel, lean_kernel
 from ...lanes import four, lane, load4, store4, sum_spread
 from .arrays import GIVEN, RIGID, SOFT
-from .carried import place_point, push_body, side_body, try_move
+from .carried import middle, place_point, push_body, side_body, try_move
 from .verify import SPENT_SHARE, fails, least_separation, projections, separation
 
 #: Impulses for each contact that fails, and how many contacts there are at least, before points share a motion.
@@ -141,11 +141,11 @@ def part(velocity, x, contacts, c, weight, speed, points, bodies, rigid):
     for k in range(4):
         total += lane(weight, k) ** 2 * points.inverse_mass[contacts.points[4 * c + k] >> 2]
     own = total
-    px, py, pz = middle(x, contacts, c, weight, common_side(contacts, c, points, bodies))
+    px, py, pz = middle(x, points, contacts, c, weight, common_side(contacts, c, points, bodies))
     for side in range(2):
         b = side_body(points, bodies, contacts, c, side)
         if b >= 0:
-            ox, oy, oz = middle(x, contacts, c, weight, side)
+            ox, oy, oz = middle(x, points, contacts, c, weight, side)
             total += answer(rigid, b - rigid.first_body[0], px, py, pz, ox, oy, oz, nx, ny, nz)
             own += answer(rigid, b - rigid.first_body[0], ox, oy, oz, ox, oy, oz, nx, ny, nz)
     is_common = total > LEAST_FREED * own
@@ -163,7 +163,7 @@ def part(velocity, x, contacts, c, weight, speed, points, bodies, rigid):
         if b >= 0:
             j = size * (1.0 - 2.0 * side)
             if not is_common:
-                px, py, pz = middle(x, contacts, c, weight, side)
+                px, py, pz = middle(x, points, contacts, c, weight, side)
             push_body(rigid, b - rigid.first_body[0], px, py, pz, j * nx, j * ny, j * nz)
 
 
@@ -174,18 +174,6 @@ def common_side(contacts, c, points, bodies):
     if bodies.kind[a] == SOFT or bodies.kind[b] == GIVEN:
         return 0
     return 1 if bodies.kind[b] == SOFT or bodies.kind[a] == GIVEN else 0
-
-
-@lean_inline_kernel
-def middle(x, contacts, c, weight, side):
-    """Weighted mean of the points on a side of contact c [m]."""
-    px = py = pz = 0.0
-    for k in range(4):
-        w = lane(weight, k) * (1.0 - 2.0 * side)
-        if w > 0.0:
-            i = contacts.points[4 * c + k]
-            px, py, pz = px + w * x[i], py + w * x[i + 1], pz + w * x[i + 2]
-    return px, py, pz
 
 
 @lean_kernel
