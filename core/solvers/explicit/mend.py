@@ -10,6 +10,8 @@ from .verify import SPENT_SHARE, fails, least_separation, projections, separatio
 
 #: Impulses for each contact that fails, and how many contacts there are at least, before points share a motion.
 MOST_IMPULSES, FEW = 30, 16
+#: `points.stamp` of the first point of a rigid body that impulses have moved.
+MOVED = 1
 #: By how much a mended contact is left wider than it must be, as a share of its reach.
 MARGIN = 1e-6
 #: Determinant of the tensor of some points over the cube of its trace, below which they are a line.
@@ -35,7 +37,8 @@ def moves(points, bodies, i):
 def mend(scene, x, y, velocity, h):
     """Inelastic impulses until no contact ends nearer than it may; whether that was reached.
 
-    A contact waits in a queue where it fails, and again whenever another one has moved what it touches.
+    A contact waits in a queue where it fails, and again whenever another one has moved a point of it; where it moved a
+    rigid body, once all others have been seen to.
     """
     run, points, bodies = scene.run, scene.points, scene.bodies
     queue, waits, head, following = run.queue, run.waits, run.head, run.following
@@ -56,7 +59,17 @@ def mend(scene, x, y, velocity, h):
                 queue[count] = row
                 count += 1
     left = MOST_IMPULSES * (count + FEW)
-    while count > 0 and left > 0:
+    start = bodies.point_start[scene.rigid.first_body[0] :]
+    for q in range(scene.rigid.inverse_mass.shape[0]):
+        points.stamp[start[q]] = 0
+    while left > 0:
+        if count == 0:
+            for q in range(scene.rigid.inverse_mass.shape[0]):
+                if points.stamp[start[q]] == MOVED:
+                    points.stamp[start[q]] = 0
+                    count = let_wait(start[q], run, first, count)
+            if count == 0:
+                return True
         row = queue[first]
         first, count = (first + 1) % queue.shape[0], count - 1
         waits[row] = False
@@ -65,17 +78,26 @@ def mend(scene, x, y, velocity, h):
             continue
         left -= 1
         for k in range(4):
-            i = mover(points, bodies, contacts.points[4 * c + k] >> 2)
-            if moves(points, bodies, i):
-                place = head[i]
-                while place >= 0:
-                    other = place >> 2
-                    if not waits[other]:
-                        waits[other] = True
-                        queue[(first + count) % queue.shape[0]] = other
-                        count += 1
-                    place = following[place]
-    return count == 0
+            i = contacts.points[4 * c + k] >> 2
+            if points.inverse_mass[i] > 0.0:
+                count = let_wait(i, run, first, count)
+            else:
+                points.stamp[mover(points, bodies, i)] = MOVED
+    return False
+
+
+@lean_inline_kernel
+def let_wait(i, run, first, count):
+    """Put the contacts of point i in the queue; returns how many wait."""
+    place = run.head[i]
+    while place >= 0:
+        row = place >> 2
+        if not run.waits[row]:
+            run.waits[row] = True
+            run.queue[(first + count) % run.queue.shape[0]] = row
+            count += 1
+        place = run.following[place]
+    return count
 
 
 @lean_kernel
