@@ -1,9 +1,9 @@
 """Union-find: which bodies hang together, by whatever joins two of them. An island is named by its lowest member."""
 
-from .jit import kernel
+from .jit import lean_kernel
 
 
-@kernel
+@lean_kernel
 def root_of(parent, body):
     """Lowest member of an island."""
     while parent[body] != body:
@@ -12,14 +12,14 @@ def root_of(parent, body):
     return body
 
 
-@kernel
+@lean_kernel
 def unite(parent, a, b):
     """Make two islands one."""
     a, b = root_of(parent, a), root_of(parent, b)
     parent[max(a, b)] = min(a, b)
 
 
-@kernel
+@lean_kernel
 def name_islands(parent):
     """Let every member lead to its island's lowest one at once."""
     for body in range(parent.shape[0]):

@@ -76,12 +76,6 @@ def test_two_balls_collide_and_keep_their_momenta(friction: float, bounciness: f
     assert world.diagnostics().contact_count == 0  # and have parted
 
 
-#: An inelastic impulse that mends a step acts along a normal that need not lead from point to point: measured, it
-#: costs 1e-4 of the angular momentum.
-MENDED = pytest.mark.xfail(reason="mended steps turn what they push", strict=True)
-
-
-@MENDED
 def test_a_ball_and_a_box_collide_and_keep_their_momenta() -> None:
     builder = ModelBuilder(gravity=WEIGHTLESS)
     add_ball(builder, BEACH_BALL, velocity=(2.0, 0.0, 0.0))

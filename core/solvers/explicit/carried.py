@@ -7,6 +7,7 @@ Angular momentum is what a rigid body keeps; its spin follows from it and from h
 from math import sqrt
 
 from ...jit import lean_inline_kernel, lean_kernel
+from ...lanes import lane, load4
 from ...rigid.motion import free_flight, set_matrix
 from .arrays import RIGID
 
@@ -137,15 +138,21 @@ def accept(rigid):
 
 
 @lean_inline_kernel
-def touched(x, contacts, c):
-    """The point where contact c acts, on both sides [m]: that of side A, so that no impulse turns the two together."""
+def middle(x, points, contacts, c, weight, side):
+    """Weighted mean of the points on a side of contact c, whose sides are different bodies [m]."""
     px = py = pz = 0.0
+    body, sign = points.body[contacts.points[4 * c + 3 * side] >> 2], 1.0 - 2.0 * side
     for k in range(4):
-        w = contacts.weight[4 * c + k]
-        if w > 0.0:
-            i = contacts.points[4 * c + k]
+        i, w = contacts.points[4 * c + k], sign * lane(weight, k)
+        if points.body[i >> 2] == body:
             px, py, pz = px + w * x[i], py + w * x[i + 1], pz + w * x[i + 2]
     return px, py, pz
+
+
+@lean_inline_kernel
+def touched(x, points, contacts, c):
+    """The point where contact c acts, on both sides [m]: that of side A, so that no impulse turns the two together."""
+    return middle(x, points, contacts, c, load4(contacts.weight, 4 * c), 0)
 
 
 @lean_kernel
@@ -164,7 +171,7 @@ def carried_velocity(rigid, x, points, bodies, contacts, c):
         if b >= 0:
             q = b - rigid.first_body[0]
             sign = 1.0 - 2.0 * side
-            px, py, pz = touched(x, contacts, c)
+            px, py, pz = touched(x, points, contacts, c)
             rx, ry, rz = px - rigid.pose[q, 0], py - rigid.pose[q, 1], pz - rigid.pose[q, 2]
             w, v = rigid.spin[q], rigid.velocity[q]
             ux += sign * (v[0] + w[1] * rz - w[2] * ry)
@@ -181,7 +188,7 @@ def carried_inverse_mass(rigid, x, points, bodies, contacts, c, nx, ny, nz):
         b = side_body(points, bodies, contacts, c, side)
         if b >= 0:
             q = b - rigid.first_body[0]
-            px, py, pz = touched(x, contacts, c)
+            px, py, pz = touched(x, points, contacts, c)
             rx, ry, rz = px - rigid.pose[q, 0], py - rigid.pose[q, 1], pz - rigid.pose[q, 2]
             tx, ty, tz = ry * nz - rz * ny, rz * nx - rx * nz, rx * ny - ry * nx
             m = rigid.tensor[q]
@@ -198,7 +205,7 @@ def push_carried(rigid, x, points, bodies, contacts, c, jx, jy, jz):
     for side in range(2):
         b = side_body(points, bodies, contacts, c, side)
         if b >= 0:
-            px, py, pz = touched(x, contacts, c)
+            px, py, pz = touched(x, points, contacts, c)
             sign = 1.0 - 2.0 * side
             push_body(rigid, b - rigid.first_body[0], px, py, pz, sign * jx, sign * jy, sign * jz)
 

@@ -5,7 +5,9 @@ around c, or not at all: along every ray from c, the triangles that face away fr
 it by one, or by none. So two triangles that both face away can only lie on one ray where a third one faces towards c.
 Rays that meet no triangle that faces towards c, for the whole of an epoch, meet the surface once, and what they meet
 touches nothing. An inflated body that stands, presses or is pressed has no such triangle at all, or a few where it is
-dented (where all face away it is star-shaped; Preparata and Shamos 1985, 7.2.6).
+dented (where all face away it is star-shaped; Preparata and Shamos 1985, 7.2.6). And where two triangles that face away
+come together, the third one is between them, so it touches both: only pairs with one that may face towards c are looked
+at.
 
 A triangle faces away for the epoch if it does so in the middle of it by more than its motion can take off. Six times
 the volume of its tetrahedron with c loses at most t |n| where it moves by t as a whole (n: twice its area), and
@@ -17,6 +19,8 @@ from ...lanes import lane, larger, load4, root, smaller, spread, store4, sum_spr
 
 #: Least margin that is worth relying on, as a share of the distance that a body keeps from itself.
 LEAST_MARGIN = 0.5
+#: Share of its slack that a point is expected to stray: a smaller margin would not last.
+EXPECTED_SHARE = 0.5
 #: Share of a margin that points may stray.
 MARGIN_SHARE = 0.8
 FAR = 1e30
@@ -91,19 +95,24 @@ def find_suspects(body, time, middle, bodies, points, boxes):
         far2, near2 = max(far2, distance2), min(near2, distance2)
     moved, far, near = moved2**0.5, far2**0.5, near2**0.5
     least = LEAST_MARGIN * bodies.own_thickness[body]
-    cap, bad = FAR, 0
+    bad = 0
     for patch in range(begin, end):
         margin = MARGIN_SHARE * least_margin(
             patches.triangle_start[patch], patches.triangle_start[patch + 1], patches.triangle, middle, points.flight,
             half, moved, far + moved,
         )  # fmt: skip
-        suspect[patch] = 2 if margin < least else 0
-        if margin < least:
-            bad += 1
-        else:
-            cap = min(cap, margin)
+        corners, slack = range(patches.corner_start[patch], patches.corner_start[patch + 1]), 0.0
+        for q in corners:
+            slack = max(slack, points.slack[patches.corner[q] >> 2])
+        suspect[patch] = 2 if margin < max(least, EXPECTED_SHARE * slack) else 0
+        if suspect[patch] == 0:
+            for q in corners:
+                i = patches.corner[q] >> 2
+                points.slack[i] = min(points.slack[i], margin)
+        bad += suspect[patch] > 0
     for patch in range(begin, end):
-        boxes.slack[patch] = min(boxes.slack[patch], cap)
+        for i in range(patches.vertex_start[patch], patches.vertex_end[patch]):
+            boxes.slack[patch] = min(boxes.slack[patch], points.slack[i])
     if bad == 0:
         return False
     slack = 0.0
@@ -127,7 +136,24 @@ def find_suspects(body, time, middle, bodies, points, boxes):
         for patch in range(begin, end):
             if suspect[patch] == 0 and rays_meet(low, high, load4(boxes.low, 4 * patch), load4(boxes.high, 4 * patch)):
                 suspect[patch] = 1
+    spread_to_neighbours(begin, end, first, last, points, boxes)
     return True
+
+
+@lean_kernel
+def spread_to_neighbours(begin, end, first, last, points, boxes):
+    """Corners and edges of triangles that may face towards the origin belong to their neighbours, too."""
+    patches, suspect, stamp = boxes.patches, boxes.suspect, points.stamp
+    for i in range(first, last):
+        stamp[i] = 0
+    for patch in range(begin, end):
+        if suspect[patch] == 2:
+            for q in range(patches.corner_start[patch], patches.corner_start[patch + 1]):
+                stamp[patches.corner[q] >> 2] = 1
+    for patch in range(begin, end):
+        if suspect[patch] == 1:
+            for q in range(patches.corner_start[patch], patches.corner_start[patch + 1]):
+                suspect[patch] += stamp[patches.corner[q] >> 2] * (2 - suspect[patch])
 
 
 @lean_inline_kernel

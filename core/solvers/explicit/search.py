@@ -85,8 +85,7 @@ def fit_patches(b, points, boxes):
         end = min(groups.start[group + 1], patches.body_start[b + 1])
         boxes.group_suspect[group] = 0
         for patch in range(groups.start[group], end):
-            if boxes.suspect[patch] > 0:
-                boxes.group_suspect[group] = 1
+            boxes.group_suspect[group] = max(boxes.group_suspect[group], boxes.suspect[patch])
             low, high = larger(low, load4(boxes.low, 4 * patch)), larger(high, load4(boxes.high, 4 * patch))
         store4(boxes.group_low, 4 * group, low)
         store4(boxes.group_high, 4 * group, high)
@@ -257,6 +256,12 @@ def between_patches(P, Q, a, b, reach, shift, bodies, points, boxes, corners, si
     count[1] = against_edges(P, Q, a, b, reach, low, high, bodies, boxes, sides, count[1])
 
 
+@lean_inline_kernel
+def may_touch(one, other):
+    """Whether two parts of a body may touch by what they are suspected of, see `own.py`."""
+    return min(one, other) > 0 and max(one, other) > 1
+
+
 @lean_kernel
 def between_bodies(a, b, reach, shift, bodies, points, boxes, corners, sides, count):
     """Candidates between two bodies, or of one with itself; False if there is no room for them."""
@@ -273,7 +278,7 @@ def between_bodies(a, b, reach, shift, bodies, points, boxes, corners, sides, co
         if apart(g_low, g_high, b_low, b_high):
             continue
         for h in range(g if a == b else groups.body_start[b], groups.body_start[b + 1]):
-            if a == b and boxes.group_suspect[h] == 0:
+            if a == b and not may_touch(boxes.group_suspect[g], boxes.group_suspect[h]):
                 continue
             h_low, h_high = load4(boxes.group_low, 4 * h), load4(boxes.group_high, 4 * h)
             if apart(g_low, g_high, h_low, h_high):
@@ -287,7 +292,7 @@ def between_bodies(a, b, reach, shift, bodies, points, boxes, corners, sides, co
                 for Q in range(
                     P if a == b and g == h else groups.start[h], min(groups.start[h + 1], patches.body_start[b + 1])
                 ):
-                    if a == b and boxes.suspect[Q] == 0:
+                    if a == b and not may_touch(boxes.suspect[P], boxes.suspect[Q]):
                         continue
                     if apart(low, high, load4(boxes.low, 4 * Q), load4(boxes.high, 4 * Q)):
                         continue
@@ -303,7 +308,7 @@ def touches_itself(a, time, middle, bodies, points, boxes):
     if bodies.is_ball[a]:
         return find_suspects(a, time, middle, bodies, points, boxes)
     for patch in range(boxes.patches.body_start[a], boxes.patches.body_start[a + 1]):
-        boxes.suspect[patch] = 1
+        boxes.suspect[patch] = 2
     return True
 
 

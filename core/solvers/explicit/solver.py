@@ -26,6 +26,7 @@ from .skins import skins_of, start_lengths
 from .sleep import STILL_TIME, hold, is_driven, is_still, still_speeds
 from .stability import DASHPOT_RATIO, EDGE_SHARE, plan_steps
 from .steps import AGE, CARRIED_COUNT, LACKS_ROOM, PRESSING, RESUMES, SEARCHES, SPAN, STARTS, STEP, Run, Scene, advance
+from .zones import ZONE_SIZE
 
 #: Room for candidates and contacts at the start; it doubles when it is used up.
 START_ROOM = 16_384
@@ -102,6 +103,7 @@ class ExplicitSolver:
         kept = run.scale[boxes.patches.body, 0]
         boxes.slack[:] = np.where(boxes.patches.body < self.model.moving_count, FIRST_SLACK * kept, 0.0)
         run.found[:] = 0
+        boxes.strayed[:] = 0.0
         run.state[CARRIED_COUNT] = 0
 
     def join(self, _state: State, left: int) -> int:
@@ -245,7 +247,11 @@ class ExplicitSolver:
             side_candidates=candidates_of(room),
             corners=contacts_of(room),
             sides=contacts_of(room),
-            run=scene.run._replace(following=np.zeros(room, np.int64)),
+            run=scene.run._replace(
+                following=np.zeros(8 * room, np.int64),
+                queue=np.zeros(2 * room, np.int64),
+                waits=np.zeros(2 * room, bool),
+            ),
         )
 
 
@@ -261,7 +267,10 @@ def run_of(model: Model, numbering: Numbering, bodies: Bodies) -> Run:
         fitted=np.zeros(model.body_count, np.int64),
         shift=np.zeros(4),
         head=np.zeros(count, np.int64),
-        following=np.zeros(START_ROOM, np.int64),
+        following=np.zeros(8 * START_ROOM, np.int64),
+        queue=np.zeros(2 * START_ROOM, np.int64),
+        waits=np.zeros(2 * START_ROOM, bool),
+        zones=np.zeros(ZONE_SIZE * count),
         spares=np.zeros(2 * SPARE_ROOM, np.int64),
         carried=np.zeros(count, np.int64),
         scale=np.stack([np.maximum(2.0 * model.thickness, bodies.own_thickness), mean_edge], axis=1),

@@ -14,18 +14,20 @@ import numpy as np
 
 from ...jit import lean_inline_kernel, lean_kernel
 from ...lanes import lane, larger, load4, spread, store4, sum_spread, triple
-from ...model import FloatArray, IntArray
+from ...model import BoolArray, FloatArray, IntArray
 from . import verify as guarantee
 from .arrays import GIVEN, RIGID, SOFT, Bodies, Boxes, Candidates, Contacts, Points, Rigid
 from .carried import accept as accept_bodies
-from .carried import begin_flight, copy_pose, fall, place_all, place_point, straying, try_move
+from .carried import begin_flight, fall, place_all, place_point, straying, try_move
 from .closest import near_edges, near_triangles
 from .glue import Glue, hold_glued, place_glued
 from .losses import Losses, apply_losses
+from .mend import mend
 from .press import grip_again, prepare, press, weigh_one
 from .search import find_candidates
 from .skins import Skins, inner_forces
 from .touching import judge_sides, touch
+from .zones import share_motion
 
 #: Longest epoch [steps].
 LONGEST_EPOCH = 24
@@ -34,13 +36,13 @@ STRAYING_SHARE, LEAST_SLACK = 0.3, 0.02
 #: That of patches far from others, as a share of the mean edge.
 FAR_STRAYING_SHARE = 0.1
 #: The most slack: near others as a share of the distance that is kept, else as a share of the mean edge.
-NEAR_SLACK, FAR_SLACK = 1.0, 0.25
+NEAR_SLACK, FAR_SLACK = 4.0, 0.25
 #: Slack over what a patch strayed in the last epoch, and the least share of the body's mean straying.
 SLACK_FACTOR, MEAN_SHARE = 2.0, 1.0
 #: Straying grows with this power of time.
 STRAYING_POWER = 1.6
-#: Searches and mending in one step; then it is given up, and everything stands still for its length.
-MOST_ATTEMPTS = 20
+#: Searches and mending in one step; in the second half of them whatever is in contact moves as one.
+MOST_ATTEMPTS = 40
 #: Further sweeps of friction over the contacts of rigid bodies: at most, and the change of a force that ends them, as a
 #: share of what Coulomb's cone lets through.
 GRIP_SWEEPS, GRIP_CHANGE = 30, 1e-3
@@ -61,7 +63,10 @@ class Run(NamedTuple):
     fitted: IntArray  # int64, scratch, shape (body_count,)
     shift: FloatArray  # scratch, shape (4,)
     head: IntArray  # int64, scratch, shape (point_count,)
-    following: IntArray  # int64, scratch, shape (contact capacity,)
+    following: IntArray  # int64, scratch, shape (8 * contact capacity,)
+    queue: IntArray  # int64, scratch, shape (2 * contact capacity,)
+    waits: BoolArray  # scratch, shape (2 * contact capacity,)
+    zones: FloatArray  # scratch, see `zones.py`
     spares: IntArray  # int64, scratch, shape (spare capacity,)
     carried: IntArray  # int64: points of rigid and moving given bodies that are part of a contact
     scale: FloatArray  # distance that each body keeps, its mean edge [m], shape (body_count, 2)
@@ -227,7 +232,6 @@ def search(scene, x, velocity, h):
     note_carried(scene.corners, count[2], points, bodies, run, True)
     note_carried(scene.sides, count[3], points, bodies, run, False)
     state[AGE] = 0
-    boxes.strayed[:] = 0.0
     return True
 
 
@@ -248,14 +252,19 @@ def note_carried(contacts, count, points, bodies, run, is_first):
 
 @lean_kernel
 def settle_step(scene, x, y, velocity, h):
-    """Drift, and search, verify and mend until the step can be taken; False if there is no room for a search."""
-    points, bodies, rigid, run = scene.points, scene.bodies, scene.rigid, scene.run
-    state, count = run.state, run.found
+    """Drift, and search, verify and mend until the step can be taken; False if there is no room for a search.
+
+    What strays in the first step of an epoch counts for the next one, too: of the new flight, made for a step that is
+    known, nothing strays in it.
+    """
+    state, count = scene.run.state, scene.run.found
     for attempt in range(MOST_ATTEMPTS):
         if drift(scene, x, y, velocity, h, (state[AGE] + 1) * h):
             state[EARLY] += 1
             if attempt == 0:
                 plan(scene, state[AGE] + 1)
+                if state[AGE] > 0:
+                    scene.boxes.strayed[:] = 0.0
             else:  # impulses of this very step went too far: contacts for this step alone
                 widen(scene, attempt)
             if not search(scene, x, velocity, h):
@@ -268,10 +277,11 @@ def settle_step(scene, x, y, velocity, h):
         if renew_failed(scene, x, y) == 0:
             return True
         state[MENDED] += 1
-        if not guarantee.mend(scene.corners, scene.sides, count[2:], x, y, velocity, points, bodies, rigid, h):
+        late = attempt - MOST_ATTEMPTS // 2
+        if late >= 0 or not mend(scene, x, y, velocity, h):
             state[JOINED] += 1
-            guarantee.move_as_one(scene.corners, scene.sides, count[2:], x, y, velocity, points, bodies, rigid, h)
-    stand_still(scene, x, y, velocity)
+            share_motion(scene, x, y, velocity, h, late >= 0, late > 0)
+    state[STALLS] += 1  # what is given leaves no room
     return True
 
 
@@ -351,24 +361,6 @@ def widen(scene, attempt):
     run.state[AGE] = 0
 
 
-@lean_kernel
-def stand_still(scene, x, y, velocity):
-    """No soft or rigid body moves for one step: the last resort. A collider that moves may then pass through one."""
-    run, rigid = scene.run, scene.rigid
-    run.state[STALLS] += 1
-    for i in range(x.shape[0]):
-        y[i] = x[i]
-    velocity[: 4 * scene.bodies.point_start[rigid.first_body[0] + rigid.inverse_mass.shape[0]]] = 0.0
-    for q in range(rigid.inverse_mass.shape[0]):
-        copy_pose(rigid.pose[q], rigid.matrix[q], rigid.trial[q], rigid.trial_matrix[q])
-        rigid.velocity[q] = 0.0
-        rigid.momentum[q] = 0.0
-    for c in range(run.found[2]):
-        scene.corners.gap[4 * c + 3] = scene.corners.gap[4 * c + 1]
-    for c in range(run.found[3]):
-        scene.sides.gap[4 * c + 3] = scene.sides.gap[4 * c + 1]
-
-
 @lean_inline_kernel
 def press_all(scene, x, velocity, h):
     """Impulses of all contacts."""
@@ -417,6 +409,7 @@ def advance(scene, x, y, velocity, x_rows, y_rows, velocity_rows, steps, h, damp
         if state[RESUMES] == 1 or state[AGE] >= state[SPAN]:
             if state[RESUMES] == 0:
                 plan(scene, state[AGE])
+                scene.boxes.strayed[:] = 0.0
             if not search(scene, here, velocity, h):
                 state[RESUMES] = 1
                 state[LACKS_ROOM] = 1

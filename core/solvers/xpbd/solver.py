@@ -89,6 +89,9 @@ class XpbdSolver(ExplicitSolver):
             tied=self._tied(),
             lies=np.zeros(model.moving_count, bool),
         )
+        # bounces of rigid bodies are those of their contacts (Müller et al. 2020, 3.6)
+        pairs = self._scene.losses.pairs
+        pairs.counts[:] &= pairs.low < model.membrane_count
         self._rules = GasRules(model, options) if options.changes_gas else None
         self._circles, self._planes = Circles(model), Planes(model)
         self._step_damping = StepDamping(model, options.stiffest_spring) if options.step_damping else None

@@ -17,6 +17,7 @@ from ..explicit import carried
 from ..explicit.arrays import Bodies, Boxes, Candidates, Contacts, Points, Rigid
 from ..explicit.glue import Glue, place_glued
 from ..explicit.losses import Losses, apply_losses
+from ..explicit.mend import mend
 from ..explicit.steps import (
     AGE,
     EARLY,
@@ -26,16 +27,17 @@ from ..explicit.steps import (
     MOST_ATTEMPTS,
     RESUMES,
     SPAN,
+    STALLS,
     STEP,
     Run,
     drift,
     plan,
     renew_failed,
     search,
-    stand_still,
     widen,
 )
-from ..explicit.verify import accept, mend, move_as_one, verify
+from ..explicit.verify import accept, verify
+from ..explicit.zones import share_motion
 from .contacts import Impulses, note_contacts, press, project_glue
 from .skins import Skins, fall_rest, predict, project, take_velocities
 
@@ -43,8 +45,6 @@ from .skins import Skins, fall_rest, predict, project, take_velocities
 AT_START, AT_SEARCH = 1, 2
 #: An epoch may be so many times as long as the one before: one of a single substep is exact and tells little.
 MOST_GROWTH = 2
-#: How often inelastic impulses are begun anew before points move as one, which takes much longer.
-MOST_MENDING = 8
 
 
 class Free(NamedTuple):
@@ -182,26 +182,17 @@ def settle(scene, x, y, velocity, velocity_rows, h):
                 return True
             if state[AGE] == 0:
                 state[MENDED] += 1
-                mend_step(scene, x, y, velocity, velocity_rows, h)
+                late = attempt - MOST_ATTEMPTS // 2
+                if late >= 0 or not mend(scene, x, y, velocity, h):
+                    state[JOINED] += 1
+                    share_motion(scene, x, y, velocity, h, late >= 0, late > 0)
+                hold_in_plane(scene.skins.pairs, scene.skins.pair_normal, velocity_rows)
                 continue
         if not renew(scene, x, velocity, h):
             return False
         meet(scene, x, velocity, velocity_rows, h)
-    stand_still(scene, x, y, velocity)
+    state[STALLS] += 1  # what is given leaves no room
     return True
-
-
-@lean_kernel
-def mend_step(scene, x, y, velocity, velocity_rows, h):
-    """Inelastic impulses where contacts would end too near; points move as one where these do not settle."""
-    points, bodies, rigid, count = scene.points, scene.bodies, scene.rigid, scene.run.found[2:]
-    mended = False
-    for _ in range(MOST_MENDING):
-        mended = mended or mend(scene.corners, scene.sides, count, x, y, velocity, points, bodies, rigid, h)
-    if not mended:
-        scene.run.state[JOINED] += 1
-        move_as_one(scene.corners, scene.sides, count, x, y, velocity, points, bodies, rigid, h)
-    hold_in_plane(scene.skins.pairs, scene.skins.pair_normal, velocity_rows)
 
 
 @lean_kernel
