@@ -41,7 +41,7 @@ def two_glued_balls(solver, turned=None):
     builder = ModelBuilder(gravity=(0, 0, 0))
     turned = np.eye(3) if turned is None else turned
     x, triangles = shapes.icosphere(2, 0.5)
-    options = {"gauge_pressure": 2e3, "stretch_modulus": 2e4}
+    options = {"gauge_pressure": 200.0, "stretch_modulus": 2e4}
     first = builder.add_membrane("a", x @ turned.T, triangles, mass=0.2, velocity=turned @ [1.0, 0, 0], **options)
     moved = (x + [1.0, 0.0, 0.0]) @ turned.T
     second = builder.add_membrane("b", moved, triangles, mass=0.4, velocity=turned @ [0, 1.0, 0], **options)

@@ -164,8 +164,6 @@ def lacking(case: str) -> tuple[ModelBuilder, MethodOptions]:
         options = MethodOptions(step_damping=True)
     if case == "toy":
         builder.add_membrane("other", *shapes.icosphere(3, 0.2, (0.3, 0.0, 0.25)))
-    if case == "attached":
-        builder.attach_to_membrane(0, [0], builder.add_membrane("other", *shapes.icosphere(2, 0.2, (0.5, 0.0, 0.25))))
     if case == "disc":
         corners = [(1.0, 0.0, 0.0), (2.0, 0.0, 0.0), (2.0, 0.0, 1.0), (1.0, 0.0, 1.0)]
         builder.add_loop("disc", corners, [(0, 1), (1, 2), (2, 3), (3, 0)])
@@ -178,7 +176,6 @@ def lacking(case: str) -> tuple[ModelBuilder, MethodOptions]:
         ("gas", "gas: volume BOUNDING_BOX"),
         ("step damping", "step damping: on"),
         ("toy", "toy: crosses at the start"),
-        ("attached", "toy: 1 attached vertices"),
         ("disc", "disc: held in a plane"),
     ],
 )

@@ -17,7 +17,7 @@ MARGIN = 1e-6
 #: Determinant of the tensor of some points over the cube of its trace, below which they are a line.
 FLAT = 1e-9
 #: Least share of an impulse's effect that must be left once it turns nothing.
-LEAST_FREED = 0.5
+LEAST_FREED = 0.1
 
 
 @lean_inline_kernel

@@ -18,7 +18,7 @@ STILL_TIME = 0.25
 
 def still_speeds(model: Model) -> FloatArray:
     """Speeds [m/s] below which moving bodies are still, squared."""
-    x, start = model.rest_positions, model.body_point_start[: model.moving_count]
+    x, start = model.rest_positions[: model.moving_point_count], model.body_point_start[: model.moving_count]
     extent = np.maximum.reduceat(x, start) - np.minimum.reduceat(x, start) if len(start) else np.zeros((0, 3))
     return np.asarray(STILL_SPEED**2 * (extent * extent).sum(axis=1))
 

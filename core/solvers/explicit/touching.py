@@ -5,7 +5,7 @@ the middle of the body, instead of the closest points.
 """
 
 from ...jit import lean_inline_kernel, lean_kernel
-from ...lanes import lane, load4, rotated, store4, sum_spread, triple
+from ...lanes import four, lane, load4, rotated, store4, sum_spread, triple
 from .arrays import GIVEN
 
 #: Contacts touch below this share of the distance that they keep.
@@ -45,13 +45,17 @@ def judge_sides(contacts, count, are_edges, x, points, bodies):
         size = lane(sum_spread(normal * normal), 0)
         least = PARALLEL * lane(sum_spread(one * one), 0) * lane(sum_spread(other * other), 0)
         if not size > least or (are_edges and contacts.stiffness[c] == 0.0):
-            store4(contacts.normal, 4 * c, triple(0.0, 0.0, 0.0))
             contacts.stiffness[c] = 0.0
+            write(contacts, c, triple(0.0, 0.0, 0.0), 0.0)
             continue
         above = middle_of(bodies, a) - r if bodies.kind[a] != GIVEN else r - middle_of(bodies, b)
         side = 1.0 if lane(sum_spread(above * normal), 0) > 0.0 else -1.0
         normal = normal * (side / size**0.5)
-        gap = lane(sum_spread(way * normal), 0)
-        store4(contacts.normal, 4 * c, normal)
-        for slot in range(4):
-            contacts.gap[4 * c + slot] = gap
+        write(contacts, c, normal, lane(sum_spread(way * normal), 0))
+
+
+@lean_inline_kernel
+def write(contacts, c, normal, gap):
+    """Give contact c another normal and gap; until it is apart it may get nearer, by as much as makes it touch."""
+    store4(contacts.normal, 4 * c, normal)
+    store4(contacts.gap, 4 * c, four(gap, -TOUCH_SHARE * contacts.reach[c], gap, gap))

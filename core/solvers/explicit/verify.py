@@ -103,4 +103,5 @@ def accept(y, contacts, count):
     for c in range(count):
         contacts.gap[4 * c + 2] = contacts.gap[4 * c]
         contacts.gap[4 * c] = lane(sum_spread(projections(y, contacts, c) * load4(contacts.weight, 4 * c)), 0)
-        contacts.gap[4 * c + 1] = contacts.gap[4 * c + 3]
+        if contacts.gap[4 * c + 3] > 0.0:  # what touches at the start keeps what `touching.py` lets it
+            contacts.gap[4 * c + 1] = contacts.gap[4 * c + 3]
