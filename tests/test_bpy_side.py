@@ -180,14 +180,14 @@ def test_a_timeline_waits_and_says_what_for(first_start: Said) -> None:
     add_ball()
     play(1, 4)
     assert this_session().cache is None and not FallingWorld.made  # to make a world needs kernels, too
-    assert set(first_start.asked) == {"IMPLICIT"}
+    assert set(first_start.asked) == {"EXPLICIT"}
     assert bpy.app.timers.is_registered(engine._tell)
     assert engine._tell() == engine._SAY_EVERY
     assert first_start.sentences[-1] == "Soft Pressure: Compiling the solver, once: about 55 s left"
     assert engine.preparing() == WAITING
 
     first_start.is_running = False
-    first_start.prepared.add("IMPLICIT")
+    first_start.prepared.add("EXPLICIT")
     assert engine._tell() is None
     assert first_start.sentences[-1] == "Soft Pressure: the solver is ready"
     bpy.app.timers.unregister(engine._tell)
@@ -210,7 +210,7 @@ def test_disabling_the_extension_gives_the_status_bar_back(first_start: Said) ->
 
 
 def test_another_method_is_prepared_when_it_is_used(first_start: Said) -> None:
-    first_start.prepared.add("IMPLICIT")
+    first_start.prepared.add("EXPLICIT")
     add_ball()
     play(1, 3)
     assert this_session().cache.last_frame == 3 and first_start.asked == []
@@ -222,14 +222,14 @@ def test_another_method_is_prepared_when_it_is_used(first_start: Said) -> None:
 
 def test_a_timeline_waits_for_the_solver_that_was_chosen(first_start: Said, monkeypatch: pytest.MonkeyPatch) -> None:
     """Which it is shows when the first frame is captured; until then the kernels of the likely one are asked for."""
-    choice = Choice("EXPLICIT", 74, 6.0, 0.01)
+    choice = Choice("IMPLICIT", 10, 6.0, 0.0)
     monkeypatch.setattr(automatic, "choose", lambda *_: choice)
     first_start.prepared.add(automatic.likely({"SKIN"}))
     add_ball()
     play(1, 3)
-    assert first_start.asked and set(first_start.asked) == {"EXPLICIT"}
+    assert first_start.asked and set(first_start.asked) == {"IMPLICIT"}
     assert not FallingWorld.made and this_session().cache is None
-    first_start.prepared.add("EXPLICIT")
+    first_start.prepared.add("IMPLICIT")
     play(1, 3)
     assert [world.choice for world in FallingWorld.made] == [choice] and this_session().cache.last_frame == 3
     bpy.context.scene.softpressure.solver = "IMPLICIT"
@@ -238,11 +238,11 @@ def test_a_timeline_waits_for_the_solver_that_was_chosen(first_start: Said, monk
 
 
 def test_simulate_prepares_what_was_chosen(first_start: Said, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(automatic, "choose", lambda *_: Choice("EXPLICIT", 74, 6.0, 0.01))
+    monkeypatch.setattr(automatic, "choose", lambda *_: Choice("IMPLICIT", 10, 6.0, 0.0))
     first_start.prepared.add(automatic.likely({"SKIN"}))
     add_ball()
     assert bpy.ops.softpressure.simulate() == {"FINISHED"}
-    assert first_start.prepared == {automatic.likely({"SKIN"}), "EXPLICIT"} and this_session().cache.last_frame == 10
+    assert first_start.prepared == {automatic.likely({"SKIN"}), "IMPLICIT"} and this_session().cache.last_frame == 10
 
 
 def test_a_compiler_that_fails_is_told(first_start: Said) -> None:
@@ -273,7 +273,7 @@ def test_a_timeline_that_plays_begins_anew_when_the_solver_is_ready(
         engine, "bpy", SimpleNamespace(context=SimpleNamespace(window_manager=manager), app=bpy.app, data=bpy.data)
     )
     first_start.is_running = False
-    first_start.prepared.add("IMPLICIT")
+    first_start.prepared.add("EXPLICIT")
     assert engine._tell() is None
     assert scene.frame_current == 1 and this_session().cache.last_frame == 1
     window.screen.is_animation_playing = False
