@@ -14,7 +14,20 @@ from numpy.typing import NDArray
 from ... import topology
 from ...forces.gas import SMALLEST_VOLUME_SHARE
 from ...jit import lean_inline_kernel, lean_kernel
-from ...lanes import four_sums3, fused, lane, load4, root, rotated, smaller, spread, spread_each, store4, sum_spread
+from ...lanes import (
+    four_sums3,
+    fused,
+    lane,
+    load4,
+    root,
+    rotated,
+    smaller,
+    spread,
+    spread_each,
+    store4,
+    sum_spread,
+    triple,
+)
 from ...model import FloatArray, IntArray, Model
 from .bending import Bending, add_bending, bending_of
 from .layout import Numbering
@@ -335,9 +348,19 @@ def pressure_of(volume, rest_volume, amount, ambient):
 
 
 @lean_kernel
-def inner_forces(x, skins, damping, force):
-    """Force on every vertex into `force` [N], of springs with their dashpots, gas, volumes and bending."""
+def accelerate(x, skins, damping, velocity, inverse_mass, h, gx, gy, gz, force):
+    """Velocities of the vertices [m/s] after a time h [s] of inner forces at x and of gravity.
+
+    The forces are those of springs with their dashpots, gas, volumes and bending. `inverse_mass` [1/kg]; `force`:
+    scratch, flat. No force is written down but those of bending.
+    """
+    fall = triple(h * gx, h * gy, h * gz)
     springs, gas, volumes = skins.springs, skins.gas, skins.volumes
+    bends = skins.bending.places.shape[0] > 0
+    if bends:
+        for i in range(np.uint64(4 * skins.body_vertex_start[skins.body_vertex_start.shape[0] - 1])):
+            force[i] = 0.0
+        add_bending(x, force, skins.bending)
     volume_rows(x, volumes)
     for body in range(skins.body_vertex_start.shape[0] - 1):
         first, last = gas.start[body], gas.start[body + 1]
@@ -351,8 +374,11 @@ def inner_forces(x, skins, damping, force):
             fours = skins.block_fours[block]
             for i in range(np.uint64(skins.block_start[block]), np.uint64(skins.block_start[block + 1])):
                 total = gathered_springs(springs, i) + gathered_normals(gas, i) * (pressure / 6.0)
-                store4(force, np.uint64(4) * i, total + gathered_volumes(volumes, i))
-    add_bending(x, force, skins.bending)
+                total = total + gathered_volumes(volumes, i)
+                place = np.uint64(4) * i
+                if bends:
+                    total = total + load4(force, place)
+                store4(velocity, place, load4(velocity, place) + total * (h * inverse_mass[i]) + fall)
 
 
 @lean_kernel

@@ -18,7 +18,7 @@ from .bounds import fill_blocks, fill_stiffness, gas_sums, stiffest_vertex
 from .inflation import inflation_rate
 from .latest import keep_latest
 from .layout import Numbering
-from .skins import inner_forces, skins_of
+from .skins import accelerate, skins_of
 
 #: Share of the longest stable step that is taken; contact adds at most 1 / h^2 to omega^2 (`press.py`).
 SAFETY = 0.85
@@ -111,14 +111,16 @@ def rest_square(model: Model, masses: FloatArray, amount: FloatArray) -> float:
     same = np.arange(model.point_count, dtype=np.int32)
     skins = skins_of(model, Numbering(same, same))
     skins.gas.amount[:] = amount
-    rest, force = np.zeros((count, 4)), np.zeros(4 * count)
+    rest, force, scratch = np.zeros((count, 4)), np.zeros(4 * count), np.zeros(4 * count)
     rest[:, :3] = model.rest_positions[:count]
     size = 1e-6 * float(model.edges.rest_length.mean())
     trial: Any = rest.copy()
+    unit = np.ones(model.point_count)
 
     def forces(u: FloatArray) -> FloatArray:
         trial[:, :3] = rest[:, :3] + u
-        inner_forces(trial.ravel(), skins, 0.0, force)
+        force[:] = 0.0  # velocities of unit masses after a second are forces
+        accelerate(trial.ravel(), skins, 0.0, force, unit, 1.0, 0.0, 0.0, 0.0, scratch)
         return force.reshape(-1, 4)[:, :3].copy()
 
     def product(u: FloatArray) -> FloatArray:

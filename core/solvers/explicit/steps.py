@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...jit import lean_inline_kernel, lean_kernel
-from ...lanes import lane, larger, load4, spread, store4, sum_spread, triple
+from ...lanes import lane, larger, load4, spread, store4, sum_spread
 from ...model import BoolArray, FloatArray, IntArray
 from . import verify as guarantee
 from .arrays import GIVEN, RIGID, SOFT, Bodies, Boxes, Candidates, Contacts, Points, Rigid
@@ -25,7 +25,7 @@ from .losses import Losses, apply_losses
 from .mend import mend
 from .press import grip_again, prepare, press, weigh_one
 from .search import find_candidates
-from .skins import Skins, inner_forces
+from .skins import Skins, accelerate
 from .touching import judge_sides, touch
 from .zones import share_motion
 
@@ -93,17 +93,14 @@ class Scene(NamedTuple):
     glue: Glue
     losses: Losses
     run: Run
-    force: FloatArray  # [N], flat
+    force: FloatArray  # scratch, flat: a row per point
 
 
 @lean_kernel
-def kick(scene, velocity, h, gx, gy, gz):
-    """Velocities of the vertices after the inner forces and gravity have acted for a time h [s]."""
-    points, run = scene.points, scene.run
-    fall_by = triple(h * gx, h * gy, h * gz)
-    for i in range(np.uint64(scene.skins.body_vertex_start[scene.skins.body_vertex_start.shape[0] - 1])):
-        j = np.uint64(4) * i
-        store4(velocity, j, load4(velocity, j) + load4(scene.force, j) * (h * points.inverse_mass[i]) + fall_by)
+def kick(scene, x, velocity, h, damping, gx, gy, gz):
+    """Velocities after the inner forces at x and gravity have acted for a time h [s]."""
+    run = scene.run
+    accelerate(x, scene.skins, damping, velocity, scene.points.inverse_mass, h, gx, gy, gz, scene.force)
     for q in range(run.pinned.shape[0]):
         i = 4 * run.pinned[q]
         v = run.pinned_velocity[q]
@@ -401,8 +398,7 @@ def advance(scene, x, y, velocity, x_rows, y_rows, velocity_rows, steps, h, damp
         if state[RESUMES] == 0:
             for body in range(gas.amount.shape[0]):
                 gas.amount[body] += run.gas_step[body]
-            inner_forces(here, scene.skins, damping, scene.force)
-            kick(scene, velocity, h, gx, gy, gz)
+            kick(scene, here, velocity, h, damping, gx, gy, gz)
             if scene.glue.offset.shape[0] > 0:
                 hold_glued(scene.glue, here, velocity, scene.points, scene.bodies, scene.rigid, h)
             press_all(scene, here, velocity, h)
