@@ -16,6 +16,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 import numba
+from numba.core import types
 
 from .kernel_store import KernelStore
 
@@ -69,7 +70,22 @@ def _compiled(function: F, **options: Any) -> F:
     compiled: Any = numba.njit(error_model="numpy", no_cfunc_wrapper=True, **options)(function)
     if not numba.config.DISABLE_JIT:
         compiled._cache = KernelStore(function)
+        compiled.get_call_template = _for_one_type(compiled.get_call_template)
     return compiled  # type: ignore[no-any-return]
+
+
+def _for_one_type(resolve: Callable[..., Any]) -> Callable[..., Any]:
+    """Let a kernel that is called with a constant be the one for its type.
+
+    numba takes the constants 0 and False for types of their own, and compiles the kernel once more for each of them.
+    """
+
+    def get_call_template(args: Any, kws: Any) -> Any:
+        return resolve(
+            tuple(types.unliteral(one) for one in args), {name: types.unliteral(one) for name, one in kws.items()}
+        )
+
+    return get_call_template
 
 
 def thread_count(wanted: int) -> int:
