@@ -33,7 +33,9 @@ class Step(NamedTuple):
     def drift(self) -> None:
         """Go where the velocities lead."""
         state = self.scene.run.state
-        steps.drift(self.scene, self.x, self.y, self.velocity, self.h, (state[steps.AGE] + 1) * self.h)
+        scene, time = self.scene, (state[steps.AGE] + 1) * self.h
+        parts = scene.points, scene.bodies, scene.boxes, scene.rigid, scene.run
+        steps.drift(*parts, self.x, self.y, self.velocity, self.h, time)
 
     def share(self) -> bool:
         """Let zones share their motions."""

@@ -97,24 +97,22 @@ class Scene(NamedTuple):
 
 
 @lean_kernel
-def kick(scene, x, velocity, h, damping, gx, gy, gz):
+def kick(skins, points, rigid, run, x, velocity, h, damping, gx, gy, gz, scratch):
     """Velocities after the inner forces at x and gravity have acted for a time h [s]."""
-    run = scene.run
-    accelerate(x, scene.skins, damping, velocity, scene.points.inverse_mass, h, gx, gy, gz, scene.force)
+    accelerate(x, skins, damping, velocity, points.inverse_mass, h, gx, gy, gz, scratch)
     for q in range(run.pinned.shape[0]):
         i = 4 * run.pinned[q]
         v = run.pinned_velocity[q]
         velocity[i], velocity[i + 1], velocity[i + 2] = v[0], v[1], v[2]
-    fall(scene.rigid, gx, gy, gz, h)
+    fall(rigid, gx, gy, gz, h)
 
 
 @lean_kernel
-def drift(scene, x, y, velocity, h, time):
+def drift(points, bodies, boxes, rigid, run, x, y, velocity, h, time):
     """y = x + h v, and where rigid bodies are going to be; whether a patch strays too far from its flight.
 
     `time`: how long the flight is old at the end of the step [s].
     """
-    points, bodies, boxes, rigid, run = scene.points, scene.bodies, scene.boxes, scene.rigid, scene.run
     patches = boxes.patches
     far = False
     for b in range(bodies.kind.shape[0]):
@@ -153,12 +151,11 @@ def drift(scene, x, y, velocity, h, time):
 
 
 @lean_kernel
-def plan(scene, age):
+def plan(boxes, bodies, run, age):
     """How long the next epoch is going to be, and the slack of each patch, from the straying in the last `age` steps.
 
     Straying is planned for in two classes: patches near others, whose slack widens the search, and all others.
     """
-    boxes, bodies, run = scene.boxes, scene.bodies, scene.run
     start = boxes.patches.body_start
     span = float(LONGEST_EPOCH)
     for b in range(bodies.kind.shape[0]):
@@ -256,14 +253,16 @@ def settle_step(scene, x, y, velocity, h):
     """
     state, count = scene.run.state, scene.run.found
     for attempt in range(MOST_ATTEMPTS):
-        if drift(scene, x, y, velocity, h, (state[AGE] + 1) * h):
+        if drift(
+            scene.points, scene.bodies, scene.boxes, scene.rigid, scene.run, x, y, velocity, h, (state[AGE] + 1) * h
+        ):
             state[EARLY] += 1
             if attempt == 0:
-                plan(scene, state[AGE] + 1)
+                plan(scene.boxes, scene.bodies, scene.run, state[AGE] + 1)
                 if state[AGE] > 0:
                     scene.boxes.strayed[:] = 0.0
             else:  # impulses of this very step went too far: contacts for this step alone
-                widen(scene, attempt)
+                widen(scene.boxes, scene.bodies, scene.run, attempt)
             if not search(scene, x, velocity, h):
                 return False
             continue
@@ -346,9 +345,8 @@ def look_again(kind, x, flight, candidates, count, spare):
 
 
 @lean_kernel
-def widen(scene, attempt):
+def widen(boxes, bodies, run, attempt):
     """Slack for one step that strayed."""
-    boxes, bodies, run = scene.boxes, scene.bodies, scene.run
     for b in range(bodies.kind.shape[0]):
         if bodies.kind[b] != GIVEN:
             least = min(LEAST_SLACK * 4.0 ** min(attempt, 6), 1.0) * run.scale[b, 0]
@@ -398,13 +396,13 @@ def advance(scene, x, y, velocity, x_rows, y_rows, velocity_rows, steps, h, damp
         if state[RESUMES] == 0:
             for body in range(gas.amount.shape[0]):
                 gas.amount[body] += run.gas_step[body]
-            kick(scene, here, velocity, h, damping, gx, gy, gz)
+            kick(scene.skins, scene.points, scene.rigid, run, here, velocity, h, damping, gx, gy, gz, scene.force)
             if scene.glue.offset.shape[0] > 0:
                 hold_glued(scene.glue, here, velocity, scene.points, scene.bodies, scene.rigid, h)
             press_all(scene, here, velocity, h)
         if state[RESUMES] == 1 or state[AGE] >= state[SPAN]:
             if state[RESUMES] == 0:
-                plan(scene, state[AGE])
+                plan(scene.boxes, scene.bodies, run, state[AGE])
                 scene.boxes.strayed[:] = 0.0
             if not search(scene, here, velocity, h):
                 state[RESUMES] = 1

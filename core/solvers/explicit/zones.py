@@ -32,18 +32,20 @@ def share_motion(scene, x, y, velocity, h, all_contacts, go_on):
     With `all_contacts` zones are what any contacts hold together, and they take their motion whole, without turning.
     If such zones `go_on` growing from attempt to attempt, with new searches in between, that must end.
     """
-    run, points, bodies = scene.run, scene.points, scene.bodies
+    run, points, bodies, rigid, corners, sides = (
+        scene.run, scene.points, scene.bodies, scene.rigid, scene.corners, scene.sides,
+    )  # fmt: skip
     parent, stamp, joined, members = points.parent, points.stamp, run.following, run.head
     for i in range(parent.shape[0]):
         if not go_on:
             parent[i] = i
         stamp[i] = 0
-    place_carried(scene, y)
+    place_carried(run, points, bodies, rigid, y)
     joined_count = member_count = 0
     for attempt in range(MOST_ROUNDS):
         failed = 0
         for kind in range(2):
-            contacts = scene.corners if kind == 0 else scene.sides
+            contacts = corners if kind == 0 else sides
             for c in range(run.found[2 + kind]):
                 if holds(y, contacts, c, kind == 1):
                     if not (all_contacts and attempt == 0):
@@ -57,9 +59,13 @@ def share_motion(scene, x, y, velocity, h, all_contacts, go_on):
                 member_count = join(contacts, c, points, bodies, members, member_count)
         if failed == 0:
             return True
-        add_up(scene, x, velocity, joined, joined_count, members, member_count, attempt == 0, all_contacts)
-        bound(scene, x, y, h, joined, joined_count, all_contacts)
-        take(scene, x, y, velocity, h, members, member_count)
+        add_up(
+            corners, sides, points, bodies, rigid, run.zones, x, velocity, joined, joined_count, members, member_count,
+            attempt == 0, all_contacts,
+        )  # fmt: skip
+        bound(corners, sides, scene.spare, points, bodies, run.zones, x, y, h, joined, joined_count, all_contacts)
+        take(points, bodies, rigid, run.zones, x, y, velocity, h, members, member_count)
+        place_carried(run, points, bodies, rigid, y)
     return False
 
 
@@ -120,9 +126,11 @@ def add_inertia(zones, z, mass, rx, ry, rz):
 
 
 @lean_kernel
-def add_up(scene, x, velocity, joined, joined_count, members, member_count, is_first, all_contacts):
+def add_up(
+    corners, sides, points, bodies, rigid, zones, x, velocity, joined, joined_count, members, member_count, is_first,
+    all_contacts,
+):  # fmt: skip
     """Rigid motion of every zone."""
-    points, bodies, rigid, zones = scene.points, scene.bodies, scene.rigid, scene.run.zones
     for m in range(member_count):
         z = ZONE_SIZE * members[m]
         for k in range(STRAIGHT):
@@ -136,7 +144,7 @@ def add_up(scene, x, velocity, joined, joined_count, members, member_count, is_f
             zones[ZONE_SIZE * root + STRAIGHT], zones[ZONE_SIZE * members[m] + STRAIGHT]
         )
     for q in range(joined_count):
-        contacts, c = scene.corners if joined[q] & 1 == 0 else scene.sides, joined[q] >> 1
+        contacts, c = corners if joined[q] & 1 == 0 else sides, joined[q] >> 1
         root = zone_of(contacts, c, points, bodies)
         for k in range(4):
             i = contacts.points[4 * c + k]
@@ -223,13 +231,14 @@ def rigid_velocity(zones, z, px, py, pz):
 
 
 @lean_kernel
-def bound(scene, x, y, h, joined, joined_count, all_contacts):
-    """Share of the relative motion that every zone can keep."""
-    points, bodies, zones = scene.points, scene.bodies, scene.run.zones
-    spare = scene.spare  # row 0: ends of a contact's points as they would be
+def bound(corners, sides, spare, points, bodies, zones, x, y, h, joined, joined_count, all_contacts):
+    """Share of the relative motion that every zone can keep.
+
+    `spare`: scratch; its row 0 is the ends of a contact's points as they would be.
+    """
     for q in range(joined_count):
         kind, c = joined[q] & 1, joined[q] >> 1
-        contacts = scene.corners if kind == 0 else scene.sides
+        contacts = corners if kind == 0 else sides
         root = zone_of(contacts, c, points, bodies)
         if root < 0:
             continue
@@ -260,9 +269,8 @@ def bound(scene, x, y, h, joined, joined_count, all_contacts):
 
 
 @lean_kernel
-def take(scene, x, y, velocity, h, members, member_count):
+def take(points, bodies, rigid, zones, x, y, velocity, h, members, member_count):
     """Members take what is left of their zones' relative motion."""
-    points, bodies, rigid, zones = scene.points, scene.bodies, scene.rigid, scene.run.zones
     for m in range(member_count):
         i = members[m]
         z = ZONE_SIZE * root_of(points.parent, i)
@@ -287,14 +295,12 @@ def take(scene, x, y, velocity, h, members, member_count):
             rigid.momentum[q, axis] = share * rigid.momentum[q, axis] + (1.0 - share) * turn[axis]
         respin(rigid, q)
         try_move(rigid, q, h)
-    place_carried(scene, y)
 
 
 @lean_kernel
-def place_carried(scene, y):
+def place_carried(run, points, bodies, rigid, y):
     """Points of contacts where their rigid bodies are going to be."""
-    points, bodies, run = scene.points, scene.bodies, scene.run
     for k in range(run.state[CARRIED]):
         i = run.carried[k]
         if bodies.kind[points.body[i]] == RIGID:
-            place_point(scene.rigid, points.body[i], i, y)
+            place_point(rigid, points.body[i], i, y)

@@ -162,7 +162,7 @@ def settle(scene, x, y, velocity, velocity_rows, h):
     if state[RESUMES] != AT_SEARCH:
         meet(scene, x, velocity, velocity_rows, h)
         if is_over:
-            plan(scene, state[AGE])
+            plan(scene.boxes, scene.bodies, scene.run, state[AGE])
             state[SPAN] = min(state[SPAN], MOST_GROWTH * state[AGE])
     if state[RESUMES] == AT_SEARCH or is_over:
         if not renew(scene, x, velocity, h):
@@ -170,12 +170,14 @@ def settle(scene, x, y, velocity, velocity_rows, h):
         state[RESUMES] = 0
         meet(scene, x, velocity, velocity_rows, h)
     for attempt in range(MOST_ATTEMPTS):
-        if drift(scene, x, y, velocity, h, (state[AGE] + 1) * h):
+        if drift(
+            scene.points, scene.bodies, scene.boxes, scene.rigid, scene.run, x, y, velocity, h, (state[AGE] + 1) * h
+        ):
             state[EARLY] += 1
             if attempt == 0:
-                plan(scene, state[AGE] + 1)
+                plan(scene.boxes, scene.bodies, scene.run, state[AGE] + 1)
             else:
-                widen(scene, attempt)
+                widen(scene.boxes, scene.bodies, scene.run, attempt)
         else:
             failed = verify(y, scene.corners, count[2], False) + verify(y, scene.sides, count[3], True)
             if failed == 0 or renew_failed(scene, x, y) == 0:
