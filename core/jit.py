@@ -16,7 +16,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 import numba
-from numba.core import types
+from numba.core.types.misc import unliteral
 
 from .kernel_store import KernelStore
 
@@ -81,9 +81,7 @@ def _for_one_type(resolve: Callable[..., Any]) -> Callable[..., Any]:
     """
 
     def get_call_template(args: Any, kws: Any) -> Any:
-        return resolve(
-            tuple(types.unliteral(one) for one in args), {name: types.unliteral(one) for name, one in kws.items()}
-        )
+        return resolve(tuple(unliteral(one) for one in args), {name: unliteral(one) for name, one in kws.items()})
 
     return get_call_template
 

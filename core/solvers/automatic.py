@@ -29,7 +29,7 @@ SUBSTEP_NANOSECONDS = {"IMPLICIT": (2000.0, 3300.0), "RIGID": (150.0, 150.0)}
 VERTEX, SPRING, TETRAHEDRON, HINGE = 5.0, 3.3, 8.0, 6.0
 #: What contacts add per vertex and step [ns]: of one body with others, of soft bodies with each neighbour, of which
 #: there are at most so many, of a body with itself, and of one with holes.
-BESIDE, MEETING, MOST_NEIGHBOURS, ITSELF, WITH_HOLES = 7.0, 30.0, 3, 30.0, 120.0
+BESIDE, MEETING, MOST_NEIGHBOURS, ITSELF, WITH_HOLES = 20.0, 30.0, 3, 15.0, 250.0
 #: What each run of explicit steps takes whatever its size [ms], and in steps.
 RUN_MILLISECONDS, RUN_STEPS = 0.3, 3
 
