@@ -83,10 +83,12 @@ def _arrays(item: Any, prefix: str = "") -> dict[str, NDArray[Any]]:
 
 
 def _rebuild(kind: Any, arrays: Mapping[str, NDArray[Any]], prefix: str = "") -> Any:
-    """A data class from what `_arrays` made of it; raises `KeyError` for what is missing."""
+    """A data class from what `_arrays` made of it; raises `KeyError` for what is missing and has no default."""
     types, values = get_type_hints(kind), {}
     for field in dataclasses.fields(kind):
         name = f"{prefix}{field.name}"
+        if name not in arrays and field.default is not dataclasses.MISSING:
+            continue  # a file of an earlier version
         if dataclasses.is_dataclass(types[field.name]):
             values[field.name] = _rebuild(types[field.name], arrays, f"{name}.")
         else:

@@ -297,6 +297,21 @@ def test_a_saved_file_has_its_cache_when_it_is_opened_again_and_goes_on(tmp_path
     np.testing.assert_allclose(np.diff(steps), -9.81 / 24**2, atol=5e-6)  # falls on as if nothing had happened
 
 
+def test_a_cache_of_an_earlier_version_goes_on(tmp_path: Path) -> None:
+    """Its state does not say for how long nothing has moved."""
+    path, _ = saved(tmp_path)
+    cache_path = disk.path_of(bpy.context.scene)
+    cache = FrameCache.load(cache_path)
+    assert "still" in cache.state
+    cache.state = {name: array for name, array in cache.state.items() if name != "still"}
+    cache.save(cache_path)
+    bpy.ops.wm.read_factory_settings(use_empty=True)
+    bpy.ops.wm.open_mainfile(filepath=path)
+    frame(1)
+    play(7, 8)
+    assert this_session().error == "" and this_session().cache.last_frame == 8
+
+
 def test_a_cache_on_disk_that_does_not_fit_the_file_is_out_of_date(tmp_path: Path) -> None:
     path, _ = saved(tmp_path)
     bpy.data.objects["Ball"].softpressure.mass = 5.0

@@ -12,7 +12,7 @@ from explicit_scene import bench_world, run, world_of
 from rigid_scene import block
 from scenes import BEACH_BALL, LIVELY, add_ball
 from softpressure_ext.core import FrameInput, ModelBuilder, World
-from softpressure_ext.core.solvers.explicit import steps, verify
+from softpressure_ext.core.solvers.explicit import arrays, steps, verify
 from softpressure_ext.core.solvers.explicit.mend import mend
 from softpressure_ext.core.solvers.explicit.zones import share_motion
 
@@ -33,7 +33,7 @@ class Step(NamedTuple):
     def drift(self) -> None:
         """Go where the velocities lead."""
         state = self.scene.run.state
-        scene, time = self.scene, (state[steps.AGE] + 1) * self.h
+        scene, time = self.scene, (state[arrays.AGE] + 1) * self.h
         parts = scene.points, scene.bodies, scene.boxes, scene.rigid, scene.run
         steps.drift(*parts, self.x, self.y, self.velocity, self.h, time)
 
@@ -199,5 +199,5 @@ def test_a_tonne_crushes_a_ball_flat_and_crosses_nothing() -> None:
     world = world_of(builder)
     run(world, 24)
     solver: Any = world._solver
-    assert solver._scene.run.state[steps.STALLS] == 0
+    assert solver._scene.run.state[arrays.STALLS] == 0
     assert abs(world.rigid_velocity(0)[0][2]) < 0.5

@@ -196,7 +196,7 @@ def test_a_solid_with_a_skin_and_a_rigid_block():
 
 @pytest.mark.parametrize(("modulus", "substeps"), [(1e5, 5), (1e6, 20), (1e6, 5)])
 def test_xpbd_gives_way_by_as_much_as_it_says(modulus, substeps):
-    """A bar that hangs, in units of rho g L^2 / 2E, against `held.times_as_soft`."""
+    """A bar that hangs, in units of rho g L^2 / 2E, against `pressure_retention.times_as_soft`."""
     x, triangles = shapes.box(1.0, 4)
     x = x * (0.2, 0.2, 0.4)
     builder = ModelBuilder(gravity=(0, 0, -1.0))

@@ -12,6 +12,10 @@ from .layout import Groups, Numbering, Patches, group_patches
 
 #: What moves a body: its own forces point by point, six unknowns, or the caller.
 SOFT, RIGID, GIVEN = 0, 1, 2
+# Places in `steps.Run.state`
+AGE, SPAN, STEP, LACKS_ROOM, RESUMES, CARRIED_COUNT = range(6)  # steps of the epoch so far and planned, of the run
+SEARCHES, EARLY, RENEWED, MENDED, JOINED, STALLS, PRESSING, CANDIDATES = range(6, 14)  # counts
+STARTS = 14  # whether the run's first frame goes on: what touches may do so without a distance
 
 
 class Bodies(NamedTuple):

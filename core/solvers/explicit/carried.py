@@ -222,3 +222,22 @@ def push_body(rigid, q, px, py, pz, jx, jy, jz):
     rigid.momentum[q, 1] += rz * jx - rx * jz
     rigid.momentum[q, 2] += rx * jy - ry * jx
     respin(rigid, q)
+
+
+@lean_inline_kernel
+def turned_by(xx, yy, zz, xy, xz, yz, tx, ty, tz, flat):
+    """Spin of what has an inertia and an angular momentum t; whether it has one, as a line has not.
+
+    `flat`: determinant of the inertia over the cube of its trace, below which it is a line.
+    """
+    cxx, cyy, czz = yy * zz - yz * yz, xx * zz - xz * xz, xx * yy - xy * xy
+    cxy, cxz, cyz = xz * yz - xy * zz, xy * yz - xz * yy, xy * xz - yz * xx
+    determinant = xx * cxx + xy * cxy + xz * cxz
+    if not determinant > flat * (xx + yy + zz) ** 3:
+        return False, 0.0, 0.0, 0.0
+    return (
+        True,
+        (cxx * tx + cxy * ty + cxz * tz) / determinant,
+        (cxy * tx + cyy * ty + cyz * tz) / determinant,
+        (cxz * tx + cyz * ty + czz * tz) / determinant,
+    )

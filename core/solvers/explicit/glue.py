@@ -10,12 +10,12 @@ from math import sqrt
 from typing import NamedTuple
 
 from ...jit import lean_inline_kernel, lean_kernel
-from ...lanes import lane, load4, root, rotated, spread, sum_spread
+from ...lanes import lane, load4, root, spread, sum_spread
 from ...model import FloatArray, Model
 from .arrays import RIGID, SOFT, Contacts, contacts_of
 from .carried import carried_inverse_mass, carried_velocity, place_point, push_carried
 from .layout import Numbering
-from .press import own_inverse_mass, push, relative_velocity, turn_triangle
+from .press import across, own_inverse_mass, push, relative_velocity, turn_triangle
 
 #: Sweeps over all rows in a step, and the share of a distance that one takes.
 SWEEPS, PULL_SHARE = 4, 0.2
@@ -35,10 +35,10 @@ def glue_of(model: Model, numbering: Numbering, inverse_mass: FloatArray) -> Glu
     attached, count = model.attachments, len(model.attachments.points)
     rows = contacts_of(count)
     points = numbering.place[attached.points]
-    rows.points[: 4 * count] = 4 * points.ravel()
-    rows.weight[: 4 * count] = attached.weights.ravel()
-    rows.share[: 4 * count] = (attached.weights * inverse_mass[points]).ravel()
-    rows.carried[:count] = attached.body >= model.membrane_count
+    rows.points[:] = 4 * points.ravel()
+    rows.weight[:] = attached.weights.ravel()
+    rows.share[:] = (attached.weights * inverse_mass[points]).ravel()
+    rows.carried[:] = attached.body >= model.membrane_count
     return Glue(rows, attached.offset, attached.stiffness)
 
 
@@ -85,9 +85,9 @@ def pulled_apart(glue, c, x):
     way = p * lane(weight, 0) + a * lane(weight, 1) + b * lane(weight, 2) + e * lane(weight, 3)
     if glue.offset[c, 0] == 0.0 and glue.offset[c, 1] == 0.0 and glue.offset[c, 2] == 0.0:
         return way
-    along, across = b - a, e - a
-    normal = rotated(along * rotated(across) - rotated(along) * across)
+    along, other = b - a, e - a
+    normal = across(along, other)
     along = along / root(sum_spread(along * along) + spread(TINY))
     normal = normal / root(sum_spread(normal * normal) + spread(TINY))
-    across = rotated(normal * rotated(along) - rotated(normal) * along)
-    return way - along * glue.offset[c, 0] - across * glue.offset[c, 1] - normal * glue.offset[c, 2]
+    beside = across(normal, along)
+    return way - along * glue.offset[c, 0] - beside * glue.offset[c, 1] - normal * glue.offset[c, 2]

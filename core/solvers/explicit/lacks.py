@@ -26,37 +26,37 @@ def lacks(model: Model, options: MethodOptions) -> str:
     flat = np.flatnonzero(model.flat.depth)
     if len(flat):
         return f"{names[flat[0]]}: held in a plane, {model.flat.depth[flat[0]]:g} m deep"
-    found = crossing_triangles(model)
+    found = crossing_triangles(model, model.rest_positions)
     if len(found):
         return f"{names[model.surfaces.triangle_body[found[0]]]}: crosses at the start ({len(found)} triangles in all)"
     return ""
 
 
-def crossing_triangles(model: Model) -> IntArray:
-    """Triangles that cross another body's surface or, if that is looked for, their own at the start, ascending."""
+def crossing_triangles(model: Model, x: FloatArray) -> IntArray:
+    """Triangles that cross another body's surface or, if that is looked for, their own at x [m], ascending."""
     own = np.flatnonzero(model.self_collision).astype(np.int32)
-    if not len(own) and not _boxes_meet(model):
+    if not len(own) and not _boxes_meet(model, x):
         return NO_BODIES
     surfaces = model.surfaces
-    trees = build_trees(model.rest_positions, surfaces.triangles, surfaces.body_triangle_start)
-    return find_overlaps(model, trees, _shrunk(model), own).crossing_triangles
+    trees = build_trees(x, surfaces.triangles, surfaces.body_triangle_start)
+    return find_overlaps(model, trees, _shrunk(model, x), own).crossing_triangles
 
 
-def _shrunk(model: Model) -> FloatArray:
-    """Positions of the start [m] with what moves a little smaller, so that what stands on something does not cross it.
+def _shrunk(model: Model, positions: FloatArray) -> FloatArray:
+    """Positions [m] with what moves a little smaller, so that what stands on something does not cross it.
 
     Single precision, as of meshes in Blender, may put it into a floor by less than this.
     """
-    x, start = model.rest_positions.copy(), model.body_point_start
+    x, start = positions.copy(), model.body_point_start
     for body in range(model.moving_count):
         own = slice(start[body], start[body + 1])
         x[own] -= SLIGHT * (x[own] - x[own].mean(axis=0))
     return x
 
 
-def _boxes_meet(model: Model) -> bool:
+def _boxes_meet(model: Model, x: FloatArray) -> bool:
     """Whether the boxes around any two bodies meet, one of them moving."""
-    x, start = model.rest_positions, model.body_point_start[:-1]
+    start = model.body_point_start[:-1]
     low, high = np.minimum.reduceat(x, start), np.maximum.reduceat(x, start)
     for body in range(model.moving_count):
         others = slice(body + 1, None)

@@ -5,7 +5,7 @@ import numpy as np
 from ...jit import lean_inline_kernel, lean_kernel
 from ...lanes import four, lane, load4, store4, sum_spread
 from .arrays import GIVEN, RIGID, SOFT
-from .carried import middle, place_point, push_body, side_body, try_move
+from .carried import middle, place_point, push_body, side_body, try_move, turned_by
 from .verify import SPENT_SHARE, fails, least_separation, projections, separation
 
 #: Impulses for each contact that fails, and how many contacts there are at least, before points share a motion.
@@ -215,22 +215,6 @@ def answer(rigid, q, px, py, pz, ox, oy, oz, nx, ny, nz):
 
 
 @lean_inline_kernel
-def turned_by(xx, yy, zz, xy, xz, yz, tx, ty, tz):
-    """Spin of what has an inertia and an angular momentum t; whether it has one, as a line has not."""
-    cxx, cyy, czz = yy * zz - yz * yz, xx * zz - xz * xz, xx * yy - xy * xy
-    cxy, cxz, cyz = xz * yz - xy * zz, xy * yz - xz * yy, xy * xz - yz * xx
-    determinant = xx * cxx + xy * cxy + xz * cxz
-    if not determinant > FLAT * (xx + yy + zz) ** 3:
-        return False, 0.0, 0.0, 0.0
-    return (
-        True,
-        (cxx * tx + cxy * ty + cxz * tz) / determinant,
-        (cxy * tx + cyy * ty + cyz * tz) / determinant,
-        (cxz * tx + cyz * ty + czz * tz) / determinant,
-    )
-
-
-@lean_inline_kernel
 def push_apart(velocity, x, contacts, c, weight, speed, points):
     """`part` of four points that move by themselves.
 
@@ -259,7 +243,7 @@ def push_apart(velocity, x, contacts, c, weight, speed, points):
         ax, ay, az = ax + w * rx, ay + w * ry, az + w * rz
         plain += w * w * points.inverse_mass[i >> 2]
     tx, ty, tz = ay * nz - az * ny, az * nx - ax * nz, ax * ny - ay * nx
-    turns, wx, wy, wz = turned_by(xx, yy, zz, xy, xz, yz, tx, ty, tz)
+    turns, wx, wy, wz = turned_by(xx, yy, zz, xy, xz, yz, tx, ty, tz, FLAT)
     freed = plain - (tx * wx + ty * wy + tz * wz)
     if not turns or not freed > LEAST_FREED * plain:
         return False

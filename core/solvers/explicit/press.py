@@ -15,7 +15,7 @@ from math import sqrt
 from ...jit import lean_inline_kernel, lean_kernel
 from ...lanes import four, lane, load4, rotated, store4, sum_spread, transposed, triple
 from .arrays import RIGID, SOFT
-from .carried import carried_inverse_mass, carried_velocity, push_carried
+from .carried import carried_inverse_mass, carried_velocity, push_carried, turned_by
 
 #: A contact's approach is stopped at this share of its reach, whatever its spring says.
 STOP_SHARE = 0.2
@@ -219,7 +219,7 @@ def turn_triangle(velocity, contacts, c, x, points, fx, fy, fz):
     w1, w2, w3 = contacts.weight[4 * c + 1], contacts.weight[4 * c + 2], contacts.weight[4 * c + 3]
     way = p + a * w1 + b * w2 + e * w3
     f = triple(fx, fy, fz)
-    couple = -rotated(way * rotated(f) - rotated(way) * f)
+    couple = -across(way, f)
     middle = (a + b + e) * (1.0 / 3.0)
     a, b, e = a - middle, b - middle, e - middle
     xx = yy = zz = xy = xz = yz = 0.0
@@ -227,17 +227,13 @@ def turn_triangle(velocity, contacts, c, x, points, fx, fy, fz):
         rx, ry, rz = lane(corner, 0), lane(corner, 1), lane(corner, 2)
         xx, yy, zz = xx + ry * ry + rz * rz, yy + rx * rx + rz * rz, zz + rx * rx + ry * ry
         xy, xz, yz = xy - rx * ry, xz - rx * rz, yz - ry * rz
-    cxx, cyy, czz = yy * zz - yz * yz, xx * zz - xz * xz, xx * yy - xy * xy
-    cxy, cxz, cyz = xz * yz - xy * zz, xy * yz - xz * yy, xy * xz - yz * xx
-    determinant = xx * cxx + xy * cxy + xz * cxz
-    if not determinant > FLAT * (xx + yy + zz) ** 3:
+    turns, wx, wy, wz = turned_by(xx, yy, zz, xy, xz, yz, lane(couple, 0), lane(couple, 1), lane(couple, 2), FLAT)
+    if not turns:
         return
-    share = 1.0 / determinant
-    tx, ty, tz = share * lane(couple, 0), share * lane(couple, 1), share * lane(couple, 2)
-    turn = triple(cxx * tx + cxy * ty + cxz * tz, cxy * tx + cyy * ty + cyz * tz, cxz * tx + cyz * ty + czz * tz)
-    store4(velocity, i, load4(velocity, i) + rotated(turn * rotated(a) - rotated(turn) * a) * mi)
-    store4(velocity, j, load4(velocity, j) + rotated(turn * rotated(b) - rotated(turn) * b) * mj)
-    store4(velocity, k, load4(velocity, k) + rotated(turn * rotated(e) - rotated(turn) * e) * mk)
+    turn = triple(wx, wy, wz)
+    store4(velocity, i, load4(velocity, i) + across(turn, a) * mi)
+    store4(velocity, j, load4(velocity, j) + across(turn, b) * mj)
+    store4(velocity, k, load4(velocity, k) + across(turn, e) * mk)
 
 
 @lean_inline_kernel

@@ -15,17 +15,34 @@ from ...rigid.motion import place_points
 from ...state import PairSpeeds, State
 from ..counts import Counts
 from ..given import Motion
-from .arrays import Bodies, bodies_of, boxes_of, candidates_of, contacts_of, points_of, rigid_of
+from .arrays import (
+    AGE,
+    CARRIED_COUNT,
+    LACKS_ROOM,
+    PRESSING,
+    RESUMES,
+    SEARCHES,
+    SPAN,
+    STARTS,
+    STEP,
+    Bodies,
+    bodies_of,
+    boxes_of,
+    candidates_of,
+    contacts_of,
+    points_of,
+    rigid_of,
+)  # fmt: skip
 from .carried import start_bodies
 from .glue import glue_of
-from .lacks import lacks
+from .lacks import crossing_triangles, lacks
 from .layout import Numbering, lay_out
 from .limits import StepLimit, check_plan, check_speed
 from .losses import LEAST_STEPS, LOSS_TIME, losses_of
 from .skins import skins_of, start_lengths
 from .sleep import STILL_TIME, hold, is_driven, is_still, still_speeds
 from .stability import DASHPOT_RATIO, EDGE_SHARE, plan_steps
-from .steps import AGE, CARRIED_COUNT, LACKS_ROOM, PRESSING, RESUMES, SEARCHES, SPAN, STARTS, STEP, Run, Scene, advance
+from .steps import Run, Scene, advance
 from .zones import ZONE_SIZE
 
 #: Room for candidates and contacts at the start; it doubles when it is used up.
@@ -93,8 +110,8 @@ class ExplicitSolver:
         return int(self._scene.run.found[2:].sum())
 
     def untangle(self, state: State) -> int:
-        """Note in the state which points are behind another body's surface; returns how many triangles cross."""
-        return 0
+        """How many triangles cross; which points are behind a surface is nothing that these steps use."""
+        return len(crossing_triangles(self.model, state.positions))
 
     def start_frame(self, state: State) -> None:
         """Forget what was found on the way to a state, so that a run continued from it has the same bits."""

@@ -16,7 +16,32 @@ from ...jit import lean_inline_kernel, lean_kernel
 from ...lanes import lane, larger, load4, spread, store4, sum_spread
 from ...model import BoolArray, FloatArray, IntArray
 from . import verify as guarantee
-from .arrays import GIVEN, RIGID, SOFT, Bodies, Boxes, Candidates, Contacts, Points, Rigid
+from .arrays import (
+    AGE,
+    CANDIDATES,
+    CARRIED_COUNT,
+    EARLY,
+    GIVEN,
+    JOINED,
+    LACKS_ROOM,
+    MENDED,
+    PRESSING,
+    RENEWED,
+    RESUMES,
+    RIGID,
+    SEARCHES,
+    SOFT,
+    SPAN,
+    STALLS,
+    STARTS,
+    STEP,
+    Bodies,
+    Boxes,
+    Candidates,
+    Contacts,
+    Points,
+    Rigid,
+)  # fmt: skip
 from .carried import accept as accept_bodies
 from .carried import begin_flight, fall, place_all, place_point, straying, try_move
 from .closest import near_edges, near_triangles
@@ -49,16 +74,11 @@ GRIP_SWEEPS, GRIP_CHANGE = 30, 1e-3
 #: A slack that leaves nothing out [m].
 EVERYTHING = 1e30
 
-# Places in `Run.state`
-AGE, SPAN, STEP, LACKS_ROOM, RESUMES, CARRIED_COUNT = range(6)  # steps of the epoch so far and planned, of the run
-SEARCHES, EARLY, RENEWED, MENDED, JOINED, STALLS, PRESSING, CANDIDATES = range(6, 14)  # counts
-STARTS = 14  # whether the run's first frame goes on: what touches may do so without a distance
-
 
 class Run(NamedTuple):
     """What goes on from step to step."""
 
-    state: IntArray  # int64; see the names of its places
+    state: IntArray  # int64; see the names of its places in `arrays.py`
     found: IntArray  # int64: candidates of both kinds, contacts of both kinds, shape (4,)
     fitted: IntArray  # int64, scratch, shape (body_count,)
     shift: FloatArray  # scratch, shape (4,)

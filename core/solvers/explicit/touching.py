@@ -5,8 +5,9 @@ the middle of the body, instead of the closest points.
 """
 
 from ...jit import lean_inline_kernel, lean_kernel
-from ...lanes import four, lane, load4, rotated, store4, sum_spread, triple
+from ...lanes import four, lane, load4, store4, sum_spread, triple
 from .arrays import GIVEN
+from .press import across
 
 #: Contacts touch below this share of the distance that they keep.
 TOUCH_SHARE = 0.02
@@ -41,7 +42,7 @@ def judge_sides(contacts, count, are_edges, x, points, bodies):
         one, other, way = r - q, s - q, p - q
         if are_edges:
             one, other, way = q - p, s - r, p - r
-        normal = rotated(one * rotated(other) - rotated(one) * other)
+        normal = across(one, other)
         size = lane(sum_spread(normal * normal), 0)
         least = PARALLEL * lane(sum_spread(one * one), 0) * lane(sum_spread(other * other), 0)
         if not size > least or (are_edges and contacts.stiffness[c] == 0.0):

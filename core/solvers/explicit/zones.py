@@ -9,16 +9,14 @@ there is a largest share of the relative motion that can stay. It does.
 from ...jit import lean_inline_kernel, lean_kernel
 from ...lanes import lane, load4, store4, triple
 from ...unite import root_of, unite
-from .arrays import RIGID
-from .carried import place_point, respin, try_move
-from .mend import MARGIN, mover, moves, turned_by
+from .arrays import CARRIED_COUNT, RIGID
+from .carried import place_point, respin, try_move, turned_by
+from .mend import FLAT, MARGIN, mover, moves
 from .verify import SPENT_SHARE, holds, least_separation, projections, separation
 
 #: Numbers of a zone, in `Run.zones` at its root's place. Sums become means.
 MASS, PLACE, SPEED, SPIN = 0, 1, 4, 7
 XX, YY, ZZ, XY, XZ, YZ, IS_GIVEN, SHARE, STRAIGHT, ZONE_SIZE = range(10, 20)
-#: Place of the number of carried points in `Run.state`.
-CARRIED = 5
 #: Rounds in which zones grow.
 MOST_ROUNDS = 40
 #: `points.stamp` of members.
@@ -209,7 +207,7 @@ def average(zones, z, x, origin):
     _, wx, wy, wz = turned_by(
         zones[z + XX], zones[z + YY], zones[z + ZZ], zones[z + XY], zones[z + XZ], zones[z + YZ],
         zones[z + SPIN] - (cy * pz - cz * py), zones[z + SPIN + 1] - (cz * px - cx * pz),
-        zones[z + SPIN + 2] - (cx * py - cy * px),
+        zones[z + SPIN + 2] - (cx * py - cy * px), FLAT,
     )  # fmt: skip
     still = 0.0 if zones[z + STRAIGHT] == 1.0 and zones[z + IS_GIVEN] == 0.0 else 1.0
     zones[z + SPIN], zones[z + SPIN + 1], zones[z + SPIN + 2] = still * wx, still * wy, still * wz
@@ -300,7 +298,7 @@ def take(points, bodies, rigid, zones, x, y, velocity, h, members, member_count)
 @lean_kernel
 def place_carried(run, points, bodies, rigid, y):
     """Points of contacts where their rigid bodies are going to be."""
-    for k in range(run.state[CARRIED]):
+    for k in range(run.state[CARRIED_COUNT]):
         i = run.carried[k]
         if bodies.kind[points.body[i]] == RIGID:
             place_point(rigid, points.body[i], i, y)

@@ -20,11 +20,10 @@ from ...jit import lean_inline_kernel, lean_kernel
 from ...lanes import lane
 from ...model import FloatArray
 from ...plane import hold_in_plane
-from ..explicit.arrays import SOFT
+from ..explicit.arrays import PRESSING, SOFT
 from ..explicit.carried import carried_inverse_mass, carried_velocity, push_carried, respin
 from ..explicit.glue import pulled_apart
 from ..explicit.press import note, own_inverse_mass, push, push_bodies, relative_velocity
-from ..explicit.steps import PRESSING
 
 #: Sweeps over the contacts of a substep: light skins give way at once, rigid bodies carry each other.
 SWEEPS, RIGID_SWEEPS = 4, 16

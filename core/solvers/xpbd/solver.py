@@ -21,13 +21,24 @@ from ...plane import Planes
 from ...state import State
 from ..circles import Circles
 from ..counts import Counts
-from ..explicit.arrays import bodies_of, boxes_of, candidates_of, contacts_of, points_of, rigid_of
+from ..explicit.arrays import (
+    AGE,
+    LACKS_ROOM,
+    RESUMES,
+    SEARCHES,
+    STEP,
+    bodies_of,
+    boxes_of,
+    candidates_of,
+    contacts_of,
+    points_of,
+    rigid_of,
+)  # fmt: skip
 from ..explicit.glue import glue_of
 from ..explicit.layout import lay_out
 from ..explicit.losses import LOSS_TIME, losses_of
 from ..explicit.press import weigh
 from ..explicit.solver import SPARE_ROOM, START_ROOM, ExplicitSolver, run_of
-from ..explicit.steps import AGE, LACKS_ROOM, RESUMES, SEARCHES, STEP
 from ..gas_rules import GasRules
 from ..given import Motion
 from ..step_damping import StepDamping

@@ -14,28 +14,27 @@ from ...jit import lean_kernel
 from ...model import BoolArray, FloatArray, IntArray
 from ...plane import hold_in_plane
 from ..explicit import carried
-from ..explicit.arrays import Bodies, Boxes, Candidates, Contacts, Points, Rigid
-from ..explicit.glue import Glue, place_glued
-from ..explicit.losses import Losses, apply_losses
-from ..explicit.mend import mend
-from ..explicit.steps import (
+from ..explicit.arrays import (
     AGE,
     EARLY,
     JOINED,
     LACKS_ROOM,
     MENDED,
-    MOST_ATTEMPTS,
     RESUMES,
     SPAN,
     STALLS,
     STEP,
-    Run,
-    drift,
-    plan,
-    renew_failed,
-    search,
-    widen,
-)
+    Bodies,
+    Boxes,
+    Candidates,
+    Contacts,
+    Points,
+    Rigid,
+)  # fmt: skip
+from ..explicit.glue import Glue, place_glued
+from ..explicit.losses import Losses, apply_losses
+from ..explicit.mend import mend
+from ..explicit.steps import MOST_ATTEMPTS, Run, drift, plan, renew_failed, search, widen
 from ..explicit.verify import accept, verify
 from ..explicit.zones import share_motion
 from .contacts import Impulses, note_contacts, press, project_glue
