@@ -31,8 +31,7 @@ def main(asked: dict[str, Any]) -> None:
     """Compile what is in no file yet.
 
     `path`: where modules are found, and in `site` more of them; `folder`: where kernels are kept; `jobs`: what to
-    compile, None for everything. With `needed`, a folder, all must be compiled already: it gets the kernels that are
-    called from outside of kernels, and the marks.
+    compile, None for everything; `copies`: a folder that gets a copy of the folder of this Python's kernels.
     """
     gc.set_threshold(100_000)  # the compiler makes few cycles of objects: to look for them takes 6 % of the time
     sys.path[:] = asked.get("path") or [*sys.path, asked["site"]]  # without the folder of this file
@@ -41,17 +40,10 @@ def main(asked: dict[str, Any]) -> None:
 
     kernel_store.use_folder(Path(asked["folder"]))
     jobs = prepare.all_jobs() if asked["jobs"] is None else [prepare.Job(*job) for job in asked["jobs"]]
-    if not asked.get("needed"):
-        prepare.compile_jobs(jobs, lambda share: print(share, flush=True))
-        return
-    for job in jobs:
-        prepare.simulate(job)
-    if prepare.compile_count():
-        sys.exit(f"compiled twice: {', '.join(prepare.compiled_names())}")
-    kept = Path(asked["needed"]) / kernel_store.folders()[1].name
-    kept.mkdir(parents=True)
-    for path in (*kernel_store.loaded, *kernel_store.folders()[1].glob("*.ready")):
-        shutil.copy(path, kept)
+    prepare.compile_jobs(jobs, lambda share: print(share, flush=True))
+    if asked.get("copies"):
+        made = kernel_store.folders()[1]
+        shutil.copytree(made, Path(asked["copies"]) / made.name)
 
 
 if __name__ == "__main__":

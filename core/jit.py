@@ -16,8 +16,8 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 import numba
-from numba.core.types.misc import unliteral
 
+from .callees import Flags, callee
 from .kernel_store import KernelStore
 
 # Threads that wait spin for a moment, then sleep: to wake them for a loop takes 50 us instead of 1, and where another
@@ -67,23 +67,16 @@ def parallel_kernel(function: F) -> F:
 
 
 def _compiled(function: F, **options: Any) -> F:
-    compiled: Any = numba.njit(error_model="numpy", no_cfunc_wrapper=True, **options)(function)
-    if not numba.config.DISABLE_JIT:
-        compiled._cache = KernelStore(function)
-        compiled.get_call_template = _for_one_type(compiled.get_call_template)
+    options |= {"error_model": "numpy", "no_cfunc_wrapper": True}
+    compiled: Any = numba.njit(**options)(function)
+    if numba.config.DISABLE_JIT:
+        return compiled  # type: ignore[no-any-return]
+    compiled._cache = KernelStore(function)
+    compiled._compiler._customize_flags = Flags
+    if not options.get("parallel"):
+        inner = callee(function, **options)
+        compiled.get_call_template, compiled.get_overload = inner.get_call_template, inner.get_overload
     return compiled  # type: ignore[no-any-return]
-
-
-def _for_one_type(resolve: Callable[..., Any]) -> Callable[..., Any]:
-    """Let a kernel that is called with a constant be the one for its type.
-
-    numba takes the constants 0 and False for types of their own, and compiles the kernel once more for each of them.
-    """
-
-    def get_call_template(args: Any, kws: Any) -> Any:
-        return resolve(tuple(unliteral(one) for one in args), {name: unliteral(one) for name, one in kws.items()})
-
-    return get_call_template
 
 
 def thread_count(wanted: int) -> int:

@@ -38,8 +38,6 @@ _ROOT = Path(__file__).resolve().parent
 #: Kernels that came with this package; not there in a checkout.
 SHIPPED = _ROOT / "compiled"
 
-#: Files that this process has loaded.
-loaded: set[Path] = set()
 #: Set by `use_folder`.
 _user_folder: Path | None = None
 
@@ -135,7 +133,6 @@ class KernelStore(_Cache):  # type: ignore[misc]
                     reduced = _Loader(payload, package).load()
                 except (EOFError, pickle.UnpicklingError, ValueError):  # not whole: compiled and written again
                     continue
-                loaded.add(folder / name)
                 return compiler.CompileResult._rebuild(target_context, *reduced)
         return None
 

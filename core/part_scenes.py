@@ -62,7 +62,7 @@ def _two_skins(make: WorldMaker, positions: FloatArray, triangles: IntArray, upp
             world.advance_frame(FrameInput(collider_positions={0: corners + (0.0, 0.0, height)}))
         except SoftPressureError:  # how it moves does not matter here
             world.reset()
-    world.diagnostics()
+    _ask(world)
 
 
 def _solids(make: WorldMaker) -> None:
@@ -83,6 +83,7 @@ def _solids(make: WorldMaker) -> None:
     world = make(builder.build(), frame_rate=120.0, substeps=1 if _is_implicit(make) else 40)
     for height in (0.0, 0.0, 0.001):
         world.advance_frame(FrameInput(collider_positions={0: corners + (0.0, 0.0, height)}))
+    _ask(world)
 
 
 def _solids_alone(make: WorldMaker) -> None:
@@ -96,7 +97,7 @@ def _solids_alone(make: WorldMaker) -> None:
     world = make(builder.build(), frame_rate=120.0, substeps=1)
     for _ in range(4):
         world.advance_frame()
-    world.diagnostics()
+    _ask(world)
 
 
 def _touch_itself(make: WorldMaker) -> None:
@@ -139,6 +140,13 @@ def _jelly(make: WorldMaker) -> None:
     alone = ModelBuilder()
     alone.add_solid("jelly", *box(1), cell_size=0.5)
     _fall(make, alone)
+
+
+def _ask(world: World) -> None:
+    """For all that a frame is asked for."""
+    world.diagnostics()
+    for rigid in range(world.model.rigid_count):
+        world.rigid_velocity(rigid)
 
 
 def _fall(make: WorldMaker, builder: ModelBuilder) -> None:
@@ -185,7 +193,7 @@ def _flat(make: WorldMaker) -> None:
     builder.add_collider("floor", np.array([(-2.0, -2.0, -0.01), (2.0, -2.0, -0.01), (0.0, 3.0, -0.01)]), [(0, 1, 2)])
     world = make(builder.build(), frame_rate=240.0, substeps=2)
     world.advance_frame(FrameInput(pinned_positions={0: world.positions(0)[:1]}))
-    world.diagnostics()
+    _ask(world)
     alone = ModelBuilder()
     alone.add_loop("loop", corners, around, gauge_pressure=500.0)
     _fall(make, alone)

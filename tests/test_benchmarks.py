@@ -56,9 +56,9 @@ def test_our_own_engine(tmp_path):
 
 @pytest.mark.skipif(not PEERS, reason="NOT TESTED: none of rapier3d, pybullet and bpy is installed")
 def test_another_engine(tmp_path):
-    results, text = run(tmp_path, "--scenes", "stack", "--engines", "cloth", "implicit", "rapier", "pybullet")
+    results, text = run(tmp_path, "--scenes", "stack", "--engines", "cloth", "auto", "rapier", "pybullet")
     done = {case["engine"]: case for case in results["cases"]}
-    assert set(done) == {"implicit", *({"rapier", "pybullet"} & set(PEERS))}  # cloth has no rigid boxes
+    assert set(done) == {"auto", *({"rapier", "pybullet"} & set(PEERS))}  # cloth has no rigid boxes
     for case in done.values():
         check_case(case, text)
         # explicit Euler in steps of 1/60 s falls by 1 / 12 too far in six frames of 1/30 s, or too short

@@ -24,7 +24,7 @@ ROUNDING = 1e-12
 class Step(NamedTuple):
     """A step that is not taken yet."""
 
-    scene: Any
+    contact: Any
     x: np.ndarray
     y: np.ndarray
     velocity: np.ndarray
@@ -32,26 +32,25 @@ class Step(NamedTuple):
 
     def drift(self) -> None:
         """Go where the velocities lead."""
-        state = self.scene.run.state
-        scene, time = self.scene, (state[arrays.AGE] + 1) * self.h
-        parts = scene.points, scene.bodies, scene.boxes, scene.rigid, scene.run
+        state = self.contact.run.state
+        contact, time = self.contact, (state[arrays.AGE] + 1) * self.h
+        parts = contact.points, contact.bodies, contact.boxes, contact.rigid, contact.run
         steps.drift(*parts, self.x, self.y, self.velocity, self.h, time)
 
     def share(self) -> bool:
         """Let zones share their motions."""
-        return bool(share_motion(self.scene, self.x, self.y, self.velocity, self.h, False, False))
+        return bool(share_motion(self.contact, self.x, self.y, self.velocity, self.h, False, False))
 
     def failing(self) -> int:
         """Contacts that end nearer than they may."""
         self.drift()
-        found, scene = self.scene.run.found, self.scene
-        return int(
-            verify.verify(self.y, scene.corners, found[2], False) + verify.verify(self.y, scene.sides, found[3], True)
-        )
+        contact, found = self.contact, self.contact.run.found
+        corners = verify.verify(self.y, contact.corners, found[2], False)
+        return int(corners + verify.verify(self.y, contact.sides, found[3], True))
 
     def momenta(self) -> tuple[np.ndarray, np.ndarray, float]:
         """Momentum, angular momentum and energy of motion of the skins and the rigid bodies."""
-        inverse, rigid = self.scene.points.inverse_mass, self.scene.rigid
+        inverse, rigid = self.contact.points.inverse_mass, self.contact.rigid
         free = inverse > 0.0
         x, v = (array.reshape(-1, 4)[free, :3] for array in (self.x, self.velocity))
         impulse = v / inverse[free, None]
@@ -71,13 +70,13 @@ def next_step(world: World, given: FrameInput | None = None) -> Step:
     world.advance_frame(given)
     count = solver.counts.stages - before
     x, y = (solver._x, solver._y) if count % 2 == 0 else (solver._y, solver._x)
-    return Step(solver._scene, x, y, solver._v, 1.0 / (world.frame_rate * count))
+    return Step(solver._scene.contact, x, y, solver._v, 1.0 / (world.frame_rate * count))
 
 
 def disturbed(world: World, seed: int) -> Step:
     """The next step, with velocities at random."""
     step, random = next_step(world), np.random.default_rng(seed)
-    free, rigid = step.scene.points.inverse_mass > 0.0, step.scene.rigid
+    free, rigid = step.contact.points.inverse_mass > 0.0, step.contact.rigid
     step.velocity.reshape(-1, 4)[free, :3] += SPEED * random.standard_normal((int(free.sum()), 3))
     rigid.velocity[:] += SPEED * random.standard_normal(rigid.velocity.shape)
     return step
@@ -122,9 +121,9 @@ def test_mending_keeps_the_momenta_of_what_is_free(by_zones: bool) -> None:
     if by_zones:
         assert step.share()
     else:
-        mend(step.scene, step.x, step.y, step.velocity, step.h)
+        mend(step.contact, step.x, step.y, step.velocity, step.h)
     after = step.momenta()
-    size = np.abs(step.velocity).sum() / step.scene.points.inverse_mass.max()
+    size = np.abs(step.velocity).sum() / step.contact.points.inverse_mass.max()
     np.testing.assert_allclose(after[0], push, rtol=0, atol=ROUNDING * size)
     np.testing.assert_allclose(after[1], turn, rtol=0, atol=(ROUNDING if by_zones else 1e-5) * size)
     assert after[2] < energy
@@ -140,7 +139,7 @@ def test_zones_at_a_collider_that_moves_go_with_it(turns: float) -> None:
     world = world_of(builder, frame_rate=96.0)
     turned = (lift + (0.5, 0.0, 0.0)) @ shapes.rotation((0.0, 1.0, 0.0), turns / 96.0).T - (0.5, 0.0, 0.0)
     step = next_step(world, FrameInput(collider_positions={0: turned + (0.0, 0.0, 3.0 / 96.0)}))
-    free = step.scene.points.inverse_mass > 0.0
+    free = step.contact.points.inverse_mass > 0.0
     step.velocity.reshape(-1, 4)[free, 2] -= SPEED
     assert step.failing() > 3
     assert step.share()
@@ -156,8 +155,8 @@ def test_zones_at_pins_go_with_them() -> None:
     add_ball(builder, BEACH_BALL, centre=(2.0 * BEACH_BALL.radius + 0.004, 0.0, 0.0), name="other")
     world = world_of(builder, frame_rate=96.0)
     step = next_step(world, FrameInput(pinned_positions={0: x[pinned] + (2.0 / 96.0, 0.0, 0.0)}))
-    free = (step.scene.points.inverse_mass > 0.0) & (step.scene.points.body == 1)
-    held = step.scene.run.pinned
+    free = (step.contact.points.inverse_mass > 0.0) & (step.contact.points.body == 1)
+    held = step.contact.run.pinned
     before = step.velocity.reshape(-1, 4)[held].copy()
     assert before[:, 0].min() > 1.0
     step.velocity.reshape(-1, 4)[free, 0] -= SPEED
@@ -199,5 +198,5 @@ def test_a_tonne_crushes_a_ball_flat_and_crosses_nothing() -> None:
     world = world_of(builder)
     run(world, 24)
     solver: Any = world._solver
-    assert solver._scene.run.state[arrays.STALLS] == 0
+    assert solver._scene.contact.run.state[arrays.STALLS] == 0
     assert abs(world.rigid_velocity(0)[0][2]) < 0.5

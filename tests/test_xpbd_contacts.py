@@ -28,14 +28,14 @@ class Rows:
         self.model = model = builder.build()
         self.solver = XpbdSolver(model, TIME)
         self.scene = scene = self.solver._scene
-        self.rigid, self.owner = scene.rigid, model.point_body[self.solver._numbering.point]
+        self.rigid, self.owner = scene.contact.rigid, model.point_body[self.solver._numbering.point]
         self.x = np.zeros((model.point_count, 4))
         self.x[:, :3] = model.rest_positions[self.solver._numbering.point]
         self.rigid.pose[:] = 0.0
         self.rigid.pose[:, :3], self.rigid.pose[:, 3] = model.rigid.centre, 1.0
         start_bodies(self.rigid)
         self.velocity = np.zeros_like(self.x)
-        free = scene.points.inverse_mass > 0.0
+        free = scene.contact.points.inverse_mass > 0.0
         self.velocity[free, :3] = rng.normal(0.0, 1.0, (free.sum(), 3))
         self.velocity[model.moving_point_count :, :3] = rng.normal(0.0, 1.0, 3)
         self.rigid.velocity[:] = rng.normal(0.0, 1.0, (2, 3))
@@ -54,12 +54,12 @@ class Rows:
             contacts.normal[4 * c : 4 * c + 3] = normal / np.linalg.norm(normal)
             contacts.carried[c] = {1, 2} & {a, b}
         weight, quad = contacts.weight.reshape(4, 4), contacts.points.reshape(4, 4) // 4
-        contacts.share[:] = (weight * scene.points.inverse_mass[quad]).ravel()
+        contacts.share[:] = (weight * scene.contact.points.inverse_mass[quad]).ravel()
         contacts.reach[:], contacts.friction[:] = 1e-3, (0.3, 0.0, 0.6, 5.0)
         self.normal = contacts.normal.reshape(4, 4)[:, :3].copy()
         for c in range(4):
             contacts.normal[4 * c + 3] = self.normal[c] @ self.give(c) @ self.normal[c]
-        self.arguments = self.x.ravel(), self.velocity.ravel(), scene.points, scene.bodies, self.rigid
+        self.arguments = self.x.ravel(), self.velocity.ravel(), scene.contact.points, scene.contact.bodies, self.rigid
 
     def parts(self, c):
         """Weight, point and rigid body (or -1) of the four points of a contact."""
@@ -77,7 +77,7 @@ class Rows:
 
     def give(self, c):
         """Generalised inverse mass [1/kg], shape (3, 3)."""
-        inverse = self.scene.points.inverse_mass
+        inverse = self.scene.contact.points.inverse_mass
         matrix = sum(w * w * inverse[i] for w, i, _ in self.parts(c)) * np.eye(3)
         for q, _, arm in self.arms(c):
             matrix = matrix + self.rigid.inverse_mass[q] * np.eye(3) - arm @ self.rigid.tensor[q] @ arm
@@ -92,7 +92,7 @@ class Rows:
 
     def momentum(self):
         """Of what moves, and that of what is given or pinned is not counted."""
-        inverse = self.scene.points.inverse_mass
+        inverse = self.scene.contact.points.inverse_mass
         free = inverse > 0.0
         soft = (self.velocity[free, :3] / inverse[free, None]).sum(axis=0)
         return soft + (self.rigid.velocity / self.rigid.inverse_mass[:, None]).sum(axis=0)
@@ -124,7 +124,7 @@ def test_one_contact_alone_is_solved_at_once_and_keeps_momentum(row):
     impulses.wanted[row] = rows.normal[row] @ rows.apart(row) + 0.3
     rows.contacts.friction[:] = 0.0
     before = rows.momentum()
-    pinned = any(rows.scene.points.inverse_mass[i] == 0.0 and q < 0 for _, i, q in rows.parts(row))
+    pinned = any(rows.scene.contact.points.inverse_mass[i] == 0.0 and q < 0 for _, i, q in rows.parts(row))
     sweep(rows.contacts, 4, impulses, *rows.arguments)
     assert rows.normal[row] @ rows.apart(row) == pytest.approx(impulses.wanted[row], abs=1e-12)
     if not pinned:
@@ -154,20 +154,21 @@ def test_glue_gives_way_as_its_compliance_says():
     builder.attach_to_rigid(ball, [0], box)
     solver = XpbdSolver(builder.build(), TIME)
     scene, model = solver._scene, solver.model
+    contact = scene.contact
     x, velocity = np.zeros((model.point_count, 4)), np.zeros((model.point_count, 4))
     x[:, :3] = model.rest_positions[solver._numbering.point]
-    scene.rigid.pose[:, :3], scene.rigid.pose[:, 3] = model.rigid.centre, 1.0
-    start_bodies(scene.rigid)
+    contact.rigid.pose[:, :3], contact.rigid.pose[:, 3] = model.rigid.centre, 1.0
+    start_bodies(contact.rigid)
     i, anchor = scene.glue.rows.points[:2] // 4
     away = np.array([0.01, -0.02, 0.03])
     x[i, :3] += away
     unit, k = away / np.linalg.norm(away), model.attachments.stiffness[0]
     arm = np.cross(x[anchor, :3] - model.rigid.centre[0], unit)
-    give = scene.points.inverse_mass[i] + 1.0 / 0.5 + arm @ scene.rigid.tensor[0] @ arm
+    give = contact.points.inverse_mass[i] + 1.0 / 0.5 + arm @ contact.rigid.tensor[0] @ arm
     impulse = -away / (TIME * give + 1.0 / (k * TIME))
-    project_glue(scene.glue, x.ravel(), velocity.ravel(), scene.points, scene.bodies, scene.rigid, TIME)
-    np.testing.assert_allclose(velocity[i, :3], scene.points.inverse_mass[i] * impulse, rtol=1e-12)
-    np.testing.assert_allclose(scene.rigid.velocity[0], -impulse / 0.5, rtol=1e-12)
+    project_glue(scene.glue, x.ravel(), velocity.ravel(), contact.points, contact.bodies, contact.rigid, TIME)
+    np.testing.assert_allclose(velocity[i, :3], contact.points.inverse_mass[i] * impulse, rtol=1e-12)
+    np.testing.assert_allclose(contact.rigid.velocity[0], -impulse / 0.5, rtol=1e-12)
 
 
 def world_of(builder):

@@ -176,19 +176,17 @@ def compile_for(interpreter: Path, python: str, place: Path, wheels: list[Wheel]
     if subprocess.run([*command, "--root-user-action=ignore", *mine, f"numpy=={NUMPY[python]}"]).returncode:
         raise SystemExit(f"{interpreter}: pip cannot install the wheels. Run the action `fetch` first.")
     cache = Path(os.environ.get("NUMBA_CACHE_DIR") or place) / "softpressure"
-    asked = {"site": str(place / "site"), "folder": str(cache.resolve()), "jobs": None}
-    # The second process finds everything compiled, and loads none of the helpers that are part of other kernels.
-    for needed in (None, str(place / "needed")):
-        run = subprocess.run(
-            [str(interpreter), "-I", str(ROOT / "core" / "compile.py")],
-            input=json.dumps({**asked, "needed": needed}),
-            text=True,
-            stdout=subprocess.DEVNULL,
-            env={**os.environ, "NUMBA_CPU_NAME": FAMILY[current_platform()], "NUMBA_CPU_FEATURES": ""},
-        )
-        if run.returncode:
-            raise SystemExit(f"{interpreter}: the kernels cannot be compiled, see the message above.")
-    kept = next((place / "needed").iterdir())
+    asked = {"site": str(place / "site"), "folder": str(cache.resolve()), "jobs": None, "copies": str(place / "copies")}
+    run = subprocess.run(
+        [str(interpreter), "-I", str(ROOT / "core" / "compile.py")],
+        input=json.dumps(asked),
+        text=True,
+        stdout=subprocess.DEVNULL,
+        env={**os.environ, "NUMBA_CPU_NAME": FAMILY[current_platform()], "NUMBA_CPU_FEATURES": ""},
+    )
+    if run.returncode:
+        raise SystemExit(f"{interpreter}: the kernels cannot be compiled, see the message above.")
+    kept = next((place / "copies").iterdir())
     return kept.rename(COMPILED / kept.name)
 
 

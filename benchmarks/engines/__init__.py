@@ -22,7 +22,8 @@ class Engine(NamedTuple):
 
 SOFT = ("drop", "pair", "box8", "torus", "suzanne")
 ENGINES = {
-    "implicit": Engine("Soft Pressure", "ours", "Implicit", "", (*SOFT, "stack", "crate")),
+    "auto": Engine("Soft Pressure", "ours", "Automatic", "", (*SOFT, "stack", "crate")),
+    "implicit": Engine("Soft Pressure, implicit", "ours", "Implicit", "", (*SOFT, "crate")),
     "xpbd": Engine("Soft Pressure, XPBD", "ours", "Xpbd", "", (*SOFT, "crate")),
     "cloth": Engine("Blender Cloth + Pressure", "blender", "Cloth", "bpy", (*SOFT, "crate")),
     "softbody": Engine("Blender Soft Body", "blender", "SoftBody", "bpy", ("drop", "pair")),

@@ -34,19 +34,22 @@ def moves(points, bodies, i):
 
 
 @lean_kernel
-def mend(scene, x, y, velocity, h):
+def mend(contact, x, y, velocity, h):
     """Inelastic impulses until no contact ends nearer than it may; whether that was reached.
 
     A contact waits in a queue where it fails, and again whenever another one has moved a point of it; where it moved a
     rigid body, once all others have been seen to.
     """
-    run, points, bodies = scene.run, scene.points, scene.bodies
+    run = contact.run
+    points = contact.points
+    bodies = contact.bodies
+    rigid = contact.rigid
     queue, waits, head, following = run.queue, run.waits, run.head, run.following
     for i in range(head.shape[0]):
         head[i] = -1
     count, first = 0, 0
     for kind in range(2):
-        contacts = scene.corners if kind == 0 else scene.sides
+        contacts = contact.corners if kind == 0 else contact.sides
         for c in range(run.found[2 + kind]):
             row = 2 * c + kind
             for k in range(4):
@@ -59,12 +62,12 @@ def mend(scene, x, y, velocity, h):
                 queue[count] = row
                 count += 1
     left = MOST_IMPULSES * (count + FEW)
-    start = bodies.point_start[scene.rigid.first_body[0] :]
-    for q in range(scene.rigid.inverse_mass.shape[0]):
+    start = bodies.point_start[rigid.first_body[0] :]
+    for q in range(rigid.inverse_mass.shape[0]):
         points.stamp[start[q]] = 0
     while left > 0:
         if count == 0:
-            for q in range(scene.rigid.inverse_mass.shape[0]):
+            for q in range(rigid.inverse_mass.shape[0]):
                 if points.stamp[start[q]] == MOVED:
                     points.stamp[start[q]] = 0
                     count = let_wait(start[q], run, first, count)
@@ -73,8 +76,8 @@ def mend(scene, x, y, velocity, h):
         row = queue[first]
         first, count = (first + 1) % queue.shape[0], count - 1
         waits[row] = False
-        contacts, c = scene.corners if row & 1 == 0 else scene.sides, row >> 1
-        if not mend_one(contacts, c, row & 1 == 1, x, y, velocity, points, bodies, scene.rigid, h):
+        contacts, c = contact.corners if row & 1 == 0 else contact.sides, row >> 1
+        if not mend_one(contacts, c, row & 1 == 1, x, y, velocity, points, bodies, rigid, h):
             continue
         left -= 1
         for k in range(4):

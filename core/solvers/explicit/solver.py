@@ -36,13 +36,13 @@ from .arrays import (
 from .carried import start_bodies
 from .glue import glue_of
 from .lacks import crossing_triangles, lacks
-from .layout import Numbering, lay_out
+from .layout import Numbering, Patches, lay_out
 from .limits import StepLimit, check_plan, check_speed
 from .losses import LEAST_STEPS, LOSS_TIME, losses_of
 from .skins import skins_of, start_lengths
 from .sleep import STILL_TIME, hold, is_driven, is_still, still_speeds
 from .stability import DASHPOT_RATIO, EDGE_SHARE, plan_steps
-from .steps import Run, Scene, advance
+from .steps import ContactSet, Run, Scene, advance
 from .zones import ZONE_SIZE
 
 #: Room for candidates and contacts at the start; it doubles when it is used up.
@@ -68,28 +68,17 @@ class ExplicitSolver:
         check_plan(model, plan, substep_time)
         self._limit = StepLimit(model, plan)
         masses, self.added_mass = plan.masses, plan.added
+        order = self._numbering.point[: model.vertex_count]
         inverse = np.zeros(count)
-        inverse[: model.vertex_count] = np.where(model.pinned, 0.0, 1.0 / masses)
-        bodies = bodies_of(model, self._numbering)
+        inverse[: model.vertex_count] = np.where(model.pinned, 0.0, 1.0 / masses)[order]
         self._x, self._y, self._v = np.zeros((3, 4 * count))
         self._rows = self._x.reshape(-1, 4), self._y.reshape(-1, 4), self._v.reshape(-1, 4)
         self._pinned = np.flatnonzero(model.pinned)
-        order = self._numbering.point[: model.vertex_count]
         self._scene = Scene(
+            contact=contact_set(model, self._numbering, patches, inverse),
             skins=skins_of(model, self._numbering),
-            bodies=bodies,
-            points=points_of(model, inverse[self._numbering.point], self._numbering),
-            boxes=boxes_of(patches),
-            corner_candidates=candidates_of(START_ROOM),
-            side_candidates=candidates_of(START_ROOM),
-            corners=contacts_of(START_ROOM),
-            sides=contacts_of(START_ROOM),
-            spare=contacts_of(SPARE_ROOM),
-            rigid=rigid_of(model, self._numbering),
-            glue=glue_of(model, self._numbering, inverse[self._numbering.point]),
+            glue=glue_of(model, self._numbering, inverse),
             losses=losses_of(model, masses[order], model.pinned[order]),
-            run=run_of(model, self._numbering, bodies),
-            force=np.zeros(4 * count),
         )
         self._masses = masses
         self._still_speeds = still_speeds(model)
@@ -102,12 +91,12 @@ class ExplicitSolver:
     @property
     def contact_count(self) -> int:
         """Contacts that exert a force at the end of the last step."""
-        return int(self._scene.run.state[PRESSING])
+        return int(self._scene.contact.run.state[PRESSING])
 
     @property
     def candidate_count(self) -> int:
         """Pairs in the contact set."""
-        return int(self._scene.run.found[2:].sum())
+        return int(self._scene.contact.run.found[2:].sum())
 
     def untangle(self, state: State) -> int:
         """How many triangles cross; which points are behind a surface is nothing that these steps use."""
@@ -115,7 +104,7 @@ class ExplicitSolver:
 
     def start_frame(self, state: State) -> None:
         """Forget what was found on the way to a state, so that a run continued from it has the same bits."""
-        run, boxes = self._scene.run, self._scene.boxes
+        run, boxes = self._scene.contact.run, self._scene.contact.boxes
         run.state[AGE], run.state[SPAN], run.state[STARTS] = -1, FIRST_SPAN, state.frame == 0
         kept = run.scale[boxes.patches.body, 0]
         boxes.slack[:] = np.where(boxes.patches.body < self.model.moving_count, FIRST_SLACK * kept, 0.0)
@@ -139,10 +128,10 @@ class ExplicitSolver:
         steps, frequency = self._steps(time, before, motion, gas)
         h = time / steps
         scene.skins.gas.amount[:] = before.gas
-        scene.run.gas_step[:] = (gas - before.gas) / steps
+        scene.contact.run.gas_step[:] = (gas - before.gas) / steps
         self._fall(before.touching, -0.5 * h)
         start_lengths(self._x, self._v, h, scene.skins.springs)
-        state, damping = scene.run.state, 2.0 * DASHPOT_RATIO / (frequency * h)
+        state, damping = scene.contact.run.state, 2.0 * DASHPOT_RATIO / (frequency * h)
         state[STEP] = state[RESUMES] = 0
         searches = int(state[SEARCHES])
         while True:
@@ -169,16 +158,16 @@ class ExplicitSolver:
         model, fall = self.model, time * self.model.gravity
         count = model.membrane_count
         free = np.repeat(~touching[:count], np.diff(model.body_point_start[: count + 1]))
-        free &= self._scene.points.inverse_mass[: model.vertex_count] > 0.0
+        free &= self._scene.contact.points.inverse_mass[: model.vertex_count] > 0.0
         self._v.reshape(-1, 4)[: model.vertex_count, :3][free] += fall
-        self._scene.rigid.velocity[~touching[count:]] += fall
+        self._scene.contact.rigid.velocity[~touching[count:]] += fall
 
     def _touching(self) -> BoolArray:
         """Which moving bodies a contact pushed in the last step."""
-        scene, found = self._scene, np.zeros(self.model.body_count, bool)
-        for contacts, count in ((scene.corners, scene.run.found[2]), (scene.sides, scene.run.found[3])):
+        contact, found = self._scene.contact, np.zeros(self.model.body_count, bool)
+        for contacts, count in zip((contact.corners, contact.sides), contact.run.found[2:], strict=True):
             pressing = np.flatnonzero(contacts.grip[3 : 4 * count : 4] > 0.0)
-            found[scene.points.body[contacts.points.reshape(-1, 4)[pressing][:, [0, 3]] >> 2]] = True
+            found[contact.points.body[contacts.points.reshape(-1, 4)[pressing][:, [0, 3]] >> 2]] = True
         return found[: self.model.moving_count]
 
     def _steps(self, time: float, state: State, motion: Motion, gas: FloatArray) -> tuple[int, float]:
@@ -187,7 +176,7 @@ class ExplicitSolver:
         means = self._mean_velocities(state, motion)
         if len(means) > 1:
             fastest = float(np.linalg.norm(means[:, None] - means[None], axis=2).max())
-            edge = float(self._scene.run.scale[: self.model.membrane_count, 1].min(initial=np.inf))
+            edge = float(self._scene.contact.run.scale[: self.model.membrane_count, 1].min(initial=np.inf))
             steps = max(steps, math.ceil(fastest * time / (EDGE_SHARE * edge)) if edge < np.inf else steps)
             check_speed(steps * motion.frame_time / time, means)
         return steps, max(math.sqrt(square), 1e-300)
@@ -210,7 +199,7 @@ class ExplicitSolver:
             positions[motion.points], velocities[motion.points] = motion.positions(share), motion.velocities
         x[:, :3], v[:, :3] = positions[order], velocities[order]
         y[:] = x
-        run, rigid = scene.run, scene.rigid
+        run, rigid = scene.contact.run, scene.contact.rigid
         run.given_start[:] = self._x
         run.pinned_velocity[:] = velocities[self._pinned]
         moves = np.add.reduceat(np.abs(velocities).sum(axis=1), model.body_point_start[:-1]) > 0.0
@@ -226,7 +215,8 @@ class ExplicitSolver:
         losses.pairs.approach[:] = 0.0
         count = model.body_count
         losses.pairs.approach[known.key // count * count + known.key % count] = known.speed
-        self._scene = scene._replace(run=run._replace(moving=moving.astype(np.int64)))
+        contact = scene.contact._replace(run=run._replace(moving=moving.astype(np.int64)))
+        self._scene = scene._replace(contact=contact)
 
     def _write(self, state: State, x: FloatArray, gas: FloatArray, motion: Motion, share: float) -> None:
         """The state from what was reached."""
@@ -234,7 +224,7 @@ class ExplicitSolver:
         soft = slice(0, model.vertex_count)
         state.positions[soft] = x.reshape(-1, 4)[order[soft], :3]
         state.velocities[soft] = self._v.reshape(-1, 4)[order[soft], :3]
-        rigid = scene.rigid
+        rigid = scene.contact.rigid
         state.rigid.pose[:], state.rigid.velocity[:], state.rigid.angular_momentum[:] = (
             rigid.pose,
             rigid.velocity,
@@ -257,19 +247,39 @@ class ExplicitSolver:
 
     def _make_room(self) -> None:
         """Twice as much for candidates and contacts."""
-        scene = self._scene
-        room = 2 * len(scene.corners.reach)
-        self._scene = scene._replace(
-            corner_candidates=candidates_of(room),
-            side_candidates=candidates_of(room),
-            corners=contacts_of(room),
-            sides=contacts_of(room),
-            run=scene.run._replace(
-                following=np.zeros(8 * room, np.int64),
-                queue=np.zeros(2 * room, np.int64),
-                waits=np.zeros(2 * room, bool),
-            ),
-        )
+        contact = self._scene.contact
+        self._scene = self._scene._replace(contact=with_room(contact, 2 * len(contact.corners.reach)))
+
+
+def contact_set(model: Model, numbering: Numbering, patches: Patches, inverse_mass: FloatArray) -> ContactSet:
+    """The contact set of a model, empty; `inverse_mass` in its order [1/kg], 0 for what impulses do not move."""
+    bodies = bodies_of(model, numbering)
+    return ContactSet(
+        bodies=bodies,
+        points=points_of(model, inverse_mass, numbering),
+        boxes=boxes_of(patches),
+        corner_candidates=candidates_of(START_ROOM),
+        side_candidates=candidates_of(START_ROOM),
+        corners=contacts_of(START_ROOM),
+        sides=contacts_of(START_ROOM),
+        spare=contacts_of(SPARE_ROOM),
+        rigid=rigid_of(model, numbering),
+        run=run_of(model, numbering, bodies),
+        scratch=np.zeros(4 * model.point_count),
+    )
+
+
+def with_room(contact: ContactSet, room: int) -> ContactSet:
+    """The contact set with room for so many candidates and contacts of each kind, which are forgotten."""
+    return contact._replace(
+        corner_candidates=candidates_of(room),
+        side_candidates=candidates_of(room),
+        corners=contacts_of(room),
+        sides=contacts_of(room),
+        run=contact.run._replace(
+            following=np.zeros(8 * room, np.int64), queue=np.zeros(2 * room, np.int64), waits=np.zeros(2 * room, bool)
+        ),
+    )
 
 
 def run_of(model: Model, numbering: Numbering, bodies: Bodies) -> Run:

@@ -97,10 +97,9 @@ class Run(NamedTuple):
     pinned_velocity: FloatArray  # [m/s], shape (pinned_count, 3)
 
 
-class Scene(NamedTuple):
-    """Everything that steps read and write."""
+class ContactSet(NamedTuple):
+    """What may touch: what searches, verifying and mending read and write."""
 
-    skins: Skins
     bodies: Bodies
     points: Points
     boxes: Boxes
@@ -110,10 +109,17 @@ class Scene(NamedTuple):
     sides: Contacts
     spare: Contacts  # scratch
     rigid: Rigid
+    run: Run
+    scratch: FloatArray  # flat: a row per point
+
+
+class Scene(NamedTuple):
+    """Everything that steps read and write."""
+
+    contact: ContactSet
+    skins: Skins
     glue: Glue
     losses: Losses
-    run: Run
-    force: FloatArray  # scratch, flat: a row per point
 
 
 @lean_kernel
@@ -213,9 +219,12 @@ def mean_straying(boxes, first, last, near):
 
 
 @lean_kernel
-def search(scene, x, velocity, h):
+def search(contact, x, velocity, h):
     """New contacts for an epoch that starts at x; False if there is no room for them."""
-    points, bodies, boxes, rigid, run = scene.points, scene.bodies, scene.boxes, scene.rigid, scene.run
+    points = contact.points
+    bodies = contact.bodies
+    rigid = contact.rigid
+    run = contact.run
     state, count = run.state, run.found
     state[SEARCHES] += 1
     place_all(rigid, bodies, x, velocity)
@@ -225,8 +234,8 @@ def search(scene, x, velocity, h):
             store4(x, i, load4(run.given_start, i) + load4(velocity, i) * (h * state[STEP]))
     time = h * (state[SPAN] + 1)
     fits = find_candidates(
-        x, velocity, time, state[AGE] == 0 or state[SPAN] <= 1, bodies, points, boxes, scene.corner_candidates,
-        scene.side_candidates, count[:2], run.fitted, scene.force, run.shift,
+        x, velocity, time, state[AGE] == 0 or state[SPAN] <= 1, bodies, points, contact.boxes,
+        contact.corner_candidates, contact.side_candidates, count[:2], run.fitted, contact.scratch, run.shift,
     )  # fmt: skip
     first = rigid.first_body[0]
     last = first + rigid.inverse_mass.shape[0]
@@ -234,17 +243,17 @@ def search(scene, x, velocity, h):
     if not fits:
         return False
     state[CANDIDATES] += count[0] + count[1]
-    count[2] = near_triangles(x, points.flight, scene.corner_candidates, count[0], time, scene.corners)
-    count[3] = near_edges(x, points.flight, scene.side_candidates, count[1], time, scene.sides)
-    room = scene.corners.reach.shape[0]
+    count[2] = near_triangles(x, points.flight, contact.corner_candidates, count[0], time, contact.corners)
+    count[3] = near_edges(x, points.flight, contact.side_candidates, count[1], time, contact.sides)
+    room = contact.corners.reach.shape[0]
     if count[2] > room or count[3] > room:
         return False
     if state[STARTS] == 1:
-        judge_sides(scene.corners, count[2], False, x, points, bodies)
-        judge_sides(scene.sides, count[3], True, x, points, bodies)
-    prepare(scene.corners, scene.sides, count[2:], x, points, bodies, rigid, h, run.head, run.following)
-    note_carried(scene.corners, count[2], points, bodies, run, True)
-    note_carried(scene.sides, count[3], points, bodies, run, False)
+        judge_sides(contact.corners, count[2], False, x, points, bodies)
+        judge_sides(contact.sides, count[3], True, x, points, bodies)
+    prepare(contact.corners, contact.sides, count[2:], x, points, bodies, rigid, h, run.head, run.following)
+    note_carried(contact.corners, count[2], points, bodies, run, True)
+    note_carried(contact.sides, count[3], points, bodies, run, False)
     state[AGE] = 0
     return True
 
@@ -265,85 +274,94 @@ def note_carried(contacts, count, points, bodies, run, is_first):
 
 
 @lean_kernel
-def settle_step(scene, x, y, velocity, h):
+def settle_step(contact, x, y, velocity, h):
     """Drift, and search, verify and mend until the step can be taken; False if there is no room for a search.
 
     What strays in the first step of an epoch counts for the next one, too: of the new flight, made for a step that is
     known, nothing strays in it.
     """
-    state, count = scene.run.state, scene.run.found
+    bodies = contact.bodies
+    boxes = contact.boxes
+    run = contact.run
+    state, count = run.state, run.found
     for attempt in range(MOST_ATTEMPTS):
-        if drift(
-            scene.points, scene.bodies, scene.boxes, scene.rigid, scene.run, x, y, velocity, h, (state[AGE] + 1) * h
-        ):
+        time = (state[AGE] + 1) * h
+        if drift(contact.points, bodies, boxes, contact.rigid, run, x, y, velocity, h, time):
             state[EARLY] += 1
             if attempt == 0:
-                plan(scene.boxes, scene.bodies, scene.run, state[AGE] + 1)
+                plan(boxes, bodies, run, state[AGE] + 1)
                 if state[AGE] > 0:
-                    scene.boxes.strayed[:] = 0.0
+                    boxes.strayed[:] = 0.0
             else:  # impulses of this very step went too far: contacts for this step alone
-                widen(scene.boxes, scene.bodies, scene.run, attempt)
-            if not search(scene, x, velocity, h):
+                widen(boxes, bodies, run, attempt)
+            if not search(contact, x, velocity, h):
                 return False
             continue
-        failed = guarantee.verify(y, scene.corners, count[2], False)
-        failed += guarantee.verify(y, scene.sides, count[3], True)
-        if failed == 0:
-            return True
-        if renew_failed(scene, x, y) == 0:
+        failed = guarantee.verify(y, contact.corners, count[2], False)
+        failed += guarantee.verify(y, contact.sides, count[3], True)
+        if failed == 0 or renew_failed(contact, x, y) == 0:
             return True
         state[MENDED] += 1
         late = attempt - MOST_ATTEMPTS // 2
-        if late >= 0 or not mend(scene, x, y, velocity, h):
+        if late >= 0 or not mend(contact, x, y, velocity, h):
             state[JOINED] += 1
-            share_motion(scene, x, y, velocity, h, late >= 0, late > 0)
+            share_motion(contact, x, y, velocity, h, late >= 0, late > 0)
     state[STALLS] += 1  # what is given leaves no room
     return True
 
 
 @lean_kernel
-def renew_failed(scene, x, y):
+def renew_failed(contact, x, y):
     """Take new normals where old ones fail at y; returns how many contacts fail all the same.
 
     Any plane that separates both sides at x and at y does: that of the closest points at x, at y, or between the two.
     """
-    points, bodies, rigid, count = scene.points, scene.bodies, scene.rigid, scene.run.found
-    scene.run.state[RENEWED] += 1
-    failed, spare, spares = 0, scene.spare, scene.run.spares
-    room = min(spare.reach.shape[0], scene.corner_candidates.reach.shape[0]) - 4
-    for kind in range(2):
-        contacts, candidates = scene.corners, scene.corner_candidates
-        if kind == 1:
-            contacts, candidates = scene.sides, scene.side_candidates
-        c = 0
-        while c < count[2 + kind]:
-            found = 0
-            while c < count[2 + kind] and found < room:
-                if guarantee.fails(contacts, c):
-                    if scene.run.state[STARTS] == 1 and touch(contacts, c):
-                        failed += 1
-                        c += 1
-                        continue
-                    list_again(contacts, c, candidates, found)
-                    spares[found] = c
-                    found += 1
-                c += 1
-            if found == 0:
-                break
-            look_again(kind, x, points.flight, candidates, found, spare)
-            left = 0
-            for q in range(found):
-                guarantee.replace(contacts, spares[q], spare, q)
-                if not guarantee.holds(y, contacts, spares[q], kind == 1):
-                    list_again(contacts, spares[q], candidates, left)
-                    spares[found + left] = spares[q]
-                    left += 1
-            if left > 0:
-                look_again(kind, y, points.flight, candidates, left, spare)
-                for q in range(left):
-                    failed += not guarantee.separate(x, y, contacts, spares[found + q], spare, q, kind == 1)
-            for q in range(found):
-                weigh_one(contacts, spares[q], x, points, bodies, rigid)
+    run = contact.run
+    run.state[RENEWED] += 1
+    corners = renew_kind(
+        contact.corners, run.found[2], 0, contact.corner_candidates, contact.spare, contact.points, contact.bodies,
+        contact.rigid, run.spares, run.state[STARTS] == 1, x, y,
+    )  # fmt: skip
+    sides = renew_kind(
+        contact.sides, run.found[3], 1, contact.side_candidates, contact.spare, contact.points, contact.bodies,
+        contact.rigid, run.spares, run.state[STARTS] == 1, x, y,
+    )  # fmt: skip
+    return corners + sides
+
+
+@lean_kernel
+def renew_kind(contacts, count, kind, candidates, spare, points, bodies, rigid, spares, may_touch, x, y):
+    """Take new normals for the contacts of one kind, 1 for sides, that fail at y; returns how many still fail."""
+    failed = c = 0
+    room = min(spare.reach.shape[0], candidates.reach.shape[0]) - 4
+    while c < count:
+        found = 0
+        while c < count and found < room:
+            if guarantee.fails(contacts, c):
+                if may_touch and touch(contacts, c):
+                    failed += 1
+                    c += 1
+                    continue
+                list_again(contacts, c, candidates, found)
+                spares[found] = c
+                found += 1
+            c += 1
+        if found == 0:
+            break
+        look_again(kind, x, points.flight, candidates, found, spare)
+        left = 0
+        for q in range(found):
+            guarantee.replace(contacts, spares[q], spare, q)
+            if not guarantee.holds(y, contacts, spares[q], kind == 1):
+                list_again(contacts, spares[q], candidates, left)
+                spares[found + left] = spares[q]
+                left += 1
+        if left > 0:
+            look_again(kind, y, points.flight, candidates, left, spare)
+            for q in range(left):
+                failed += not guarantee.separate(x, y, contacts, spares[found + q], spare, q, kind == 1)
+        for q in range(found):
+            weigh_one(contacts, spares[q], x, points, bodies, rigid)
     return failed
 
 
@@ -377,25 +395,58 @@ def widen(boxes, bodies, run, attempt):
 
 
 @lean_inline_kernel
-def press_all(scene, x, velocity, h):
+def press_all(contact, losses, x, velocity, h):
     """Impulses of all contacts."""
-    run = scene.run
-    run.state[PRESSING] = press(
-        scene.corners, run.found[2], False, x, velocity, scene.points, scene.bodies, scene.rigid, h, scene.losses
-    )
-    run.state[PRESSING] += press(
-        scene.sides, run.found[3], True, x, velocity, scene.points, scene.bodies, scene.rigid, h, scene.losses
-    )
-    if scene.rigid.inverse_mass.shape[0] > 0:
+    points = contact.points
+    bodies = contact.bodies
+    rigid = contact.rigid
+    run = contact.run
+    corners, sides = run.found[2], run.found[3]
+    pressing = press(contact.corners, corners, False, x, velocity, points, bodies, rigid, h, losses)
+    pressing += press(contact.sides, sides, True, x, velocity, points, bodies, rigid, h, losses)
+    run.state[PRESSING] = pressing
+    if rigid.inverse_mass.shape[0] > 0:
         for _ in range(GRIP_SWEEPS):
-            change = grip_again(
-                scene.corners, run.found[2], False, x, velocity, scene.points, scene.bodies, scene.rigid, scene.losses
-            )
-            change = max(change, grip_again(
-                scene.sides, run.found[3], True, x, velocity, scene.points, scene.bodies, scene.rigid, scene.losses
-            ))  # fmt: skip
+            change = grip_again(contact.corners, corners, False, x, velocity, points, bodies, rigid, losses)
+            change = max(change, grip_again(contact.sides, sides, True, x, velocity, points, bodies, rigid, losses))
             if change < GRIP_CHANGE:
                 break
+
+
+@lean_kernel
+def take_step(contact, skins, glue, losses, x, y, velocity, h, damping, gravity):
+    """From x to y; False where a search lacks room."""
+    points = contact.points
+    bodies = contact.bodies
+    rigid = contact.rigid
+    run = contact.run
+    state = run.state
+    if state[AGE] < 0 and not search(contact, x, velocity, h):  # nothing presses that has not been found
+        return False
+    if state[RESUMES] == 0:
+        for body in range(skins.gas.amount.shape[0]):
+            skins.gas.amount[body] += run.gas_step[body]
+        kick(
+            skins, points, rigid, run, x, velocity, h, damping, gravity[0], gravity[1], gravity[2], contact.scratch
+        )  # fmt: skip
+        if glue.offset.shape[0] > 0:
+            hold_glued(glue, x, velocity, points, bodies, rigid, h)
+        press_all(contact, losses, x, velocity, h)
+        if state[AGE] >= state[SPAN]:
+            plan(contact.boxes, bodies, run, state[AGE])
+            contact.boxes.strayed[:] = 0.0
+            state[RESUMES] = 1
+    if state[RESUMES] == 1 and not search(contact, x, velocity, h):
+        return False
+    state[RESUMES] = 1
+    if not settle_step(contact, x, y, velocity, h):
+        return False
+    state[RESUMES] = 0
+    guarantee.accept(y, contact.corners, run.found[2])
+    guarantee.accept(y, contact.sides, run.found[3])
+    accept_bodies(rigid)
+    place_glued(glue, points, bodies, rigid, y)
+    return True
 
 
 @lean_kernel
@@ -405,42 +456,16 @@ def advance(scene, x, y, velocity, x_rows, y_rows, velocity_rows, steps, h, damp
     Called again with more room, it goes on where it stopped. `damping`: c of the dashpots; `loss_steps`: steps between
     losses. After an odd number of steps the positions are those in y. Rows are the same arrays, shape (point_count, 4).
     """
-    run, gas = scene.run, scene.skins.gas
-    state = run.state
-    here, there = (x, y) if state[STEP] % 2 == 0 else (y, x)
-    gx, gy, gz = gravity[0], gravity[1], gravity[2]
+    contact = scene.contact
+    state = contact.run.state
     while state[STEP] < steps:
-        if state[AGE] < 0 and not search(scene, here, velocity, h):  # nothing presses that has not been found
+        here, there, rows = (x, y, y_rows) if state[STEP] % 2 == 0 else (y, x, x_rows)
+        if not take_step(contact, scene.skins, scene.glue, scene.losses, here, there, velocity, h, damping, gravity):
             state[LACKS_ROOM] = 1
             return
-        if state[RESUMES] == 0:
-            for body in range(gas.amount.shape[0]):
-                gas.amount[body] += run.gas_step[body]
-            kick(scene.skins, scene.points, scene.rigid, run, here, velocity, h, damping, gx, gy, gz, scene.force)
-            if scene.glue.offset.shape[0] > 0:
-                hold_glued(scene.glue, here, velocity, scene.points, scene.bodies, scene.rigid, h)
-            press_all(scene, here, velocity, h)
-        if state[RESUMES] == 1 or state[AGE] >= state[SPAN]:
-            if state[RESUMES] == 0:
-                plan(scene.boxes, scene.bodies, run, state[AGE])
-                scene.boxes.strayed[:] = 0.0
-            if not search(scene, here, velocity, h):
-                state[RESUMES] = 1
-                state[LACKS_ROOM] = 1
-                return
-            state[RESUMES] = 0
-        if not settle_step(scene, here, there, velocity, h):
-            state[RESUMES] = 1
-            state[LACKS_ROOM] = 1
-            return
-        guarantee.accept(there, scene.corners, run.found[2])
-        guarantee.accept(there, scene.sides, run.found[3])
-        accept_bodies(scene.rigid)
-        place_glued(scene.glue, scene.points, scene.bodies, scene.rigid, there)
-        here, there = there, here
         state[STEP] += 1
         state[AGE] += 1
         if state[STEP] % loss_steps == 0 or state[STEP] == steps:
             late = (state[STEP] - 1) % loss_steps + 1
-            rows = x_rows if state[STEP] % 2 == 0 else y_rows
-            apply_losses(rows, velocity_rows, scene.losses, scene.rigid, scene.bodies.point_start, gravity, h * late)
+            start = contact.bodies.point_start
+            apply_losses(rows, velocity_rows, scene.losses, contact.rigid, start, gravity, h * late)

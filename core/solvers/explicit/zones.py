@@ -24,15 +24,18 @@ MEMBER = 1
 
 
 @lean_kernel
-def share_motion(scene, x, y, velocity, h, all_contacts, go_on):
+def share_motion(contact, x, y, velocity, h, all_contacts, go_on):
     """Let zones share a motion until no contact fails; whether that was reached.
 
     With `all_contacts` zones are what any contacts hold together, and they take their motion whole, without turning.
     If such zones `go_on` growing from attempt to attempt, with new searches in between, that must end.
     """
-    run, points, bodies, rigid, corners, sides = (
-        scene.run, scene.points, scene.bodies, scene.rigid, scene.corners, scene.sides,
-    )  # fmt: skip
+    run = contact.run
+    points = contact.points
+    bodies = contact.bodies
+    rigid = contact.rigid
+    corners = contact.corners
+    sides = contact.sides
     parent, stamp, joined, members = points.parent, points.stamp, run.following, run.head
     for i in range(parent.shape[0]):
         if not go_on:
@@ -61,7 +64,7 @@ def share_motion(scene, x, y, velocity, h, all_contacts, go_on):
             corners, sides, points, bodies, rigid, run.zones, x, velocity, joined, joined_count, members, member_count,
             attempt == 0, all_contacts,
         )  # fmt: skip
-        bound(corners, sides, scene.spare, points, bodies, run.zones, x, y, h, joined, joined_count, all_contacts)
+        bound(corners, sides, contact.spare, points, bodies, run.zones, x, y, h, joined, joined_count, all_contacts)
         take(points, bodies, rigid, run.zones, x, y, velocity, h, members, member_count)
         place_carried(run, points, bodies, rigid, y)
     return False

@@ -207,12 +207,16 @@ def sweep(contacts, count, impulses, x, velocity, points, bodies, rigid):
 @lean_kernel
 def press(scene, x, velocity, velocity_rows, h):
     """Project the contacts of all kinds until they settle, and flat bodies into their planes."""
-    points, bodies, rigid, count = scene.points, scene.bodies, scene.rigid, scene.run.found
-    aim(scene.corners, count[2], False, scene.corner_impulses, x, velocity, points, bodies, rigid, h)
-    aim(scene.sides, count[3], True, scene.side_impulses, x, velocity, points, bodies, rigid, h)
+    contact = scene.contact
+    points = contact.points
+    bodies = contact.bodies
+    rigid = contact.rigid
+    count = contact.run.found
+    aim(contact.corners, count[2], False, scene.corner_impulses, x, velocity, points, bodies, rigid, h)
+    aim(contact.sides, count[3], True, scene.side_impulses, x, velocity, points, bodies, rigid, h)
     aim(scene.loose, scene.loose_count[0], False, scene.loose_impulses, x, velocity, points, bodies, rigid, h)
-    start_warm(scene.corners, count[2], scene.corner_impulses, x, velocity, points, bodies, rigid)
-    start_warm(scene.sides, count[3], scene.side_impulses, x, velocity, points, bodies, rigid)
+    start_warm(contact.corners, count[2], scene.corner_impulses, x, velocity, points, bodies, rigid)
+    start_warm(contact.sides, count[3], scene.side_impulses, x, velocity, points, bodies, rigid)
     start_warm(scene.loose, scene.loose_count[0], scene.loose_impulses, x, velocity, points, bodies, rigid)
     sweeps = RIGID_SWEEPS if rigid.inverse_mass.shape[0] > 0 else SWEEPS
     for _ in range(sweeps):
@@ -225,9 +229,13 @@ def press(scene, x, velocity, velocity_rows, h):
 @lean_kernel
 def sweep_all(scene, x, velocity):
     """`sweep` over the contacts of all kinds."""
-    points, bodies, rigid, count = scene.points, scene.bodies, scene.rigid, scene.run.found
-    changed = sweep(scene.corners, count[2], scene.corner_impulses, x, velocity, points, bodies, rigid)
-    changed = max(changed, sweep(scene.sides, count[3], scene.side_impulses, x, velocity, points, bodies, rigid))
+    contact = scene.contact
+    points = contact.points
+    bodies = contact.bodies
+    rigid = contact.rigid
+    count = contact.run.found
+    changed = sweep(contact.corners, count[2], scene.corner_impulses, x, velocity, points, bodies, rigid)
+    changed = max(changed, sweep(contact.sides, count[3], scene.side_impulses, x, velocity, points, bodies, rigid))
     loose = sweep(scene.loose, scene.loose_count[0], scene.loose_impulses, x, velocity, points, bodies, rigid)
     return max(changed, loose)
 
@@ -235,14 +243,18 @@ def sweep_all(scene, x, velocity):
 @lean_kernel
 def note_contacts(scene, x, velocity, gravity, h):
     """What the contacts of a substep leave behind: which bodies touch, what losses need to know, bounces."""
-    points, bodies, losses, count, touching = scene.points, scene.bodies, scene.losses, scene.run.found, scene.touching
+    contact = scene.contact
+    points = contact.points
+    bodies = contact.bodies
+    losses = scene.losses
+    count, touching = contact.run.found, scene.touching
     touching[:] = False
-    pressing = note_all(scene.corners, count[2], scene.corner_impulses, x, points, bodies, losses, touching)
-    pressing += note_all(scene.sides, count[3], scene.side_impulses, x, points, bodies, losses, touching)
+    pressing = note_all(contact.corners, count[2], scene.corner_impulses, x, points, bodies, losses, touching)
+    pressing += note_all(contact.sides, count[3], scene.side_impulses, x, points, bodies, losses, touching)
     pressing += note_all(
         scene.loose, scene.loose_count[0], scene.loose_impulses, x, points, bodies, losses, touching
     )  # fmt: skip
-    scene.run.state[PRESSING] = pressing
+    contact.run.state[PRESSING] = pressing
     scene.gained[:] = 0.0
     if scene.gained.shape[0] > 0 and pressing > 0:
         bounce(scene, x, velocity, gravity, h)
@@ -288,11 +300,15 @@ def bounce(scene, x, velocity, gravity, h):
 
     `velocity` of points, of which only those of given bodies are read: soft ones have no part in this.
     """
-    points, bodies, rigid, count = scene.points, scene.bodies, scene.rigid, scene.run.found
+    contact = scene.contact
+    points = contact.points
+    bodies = contact.bodies
+    rigid = contact.rigid
+    count = contact.run.found
     gained, bounciness = scene.gained, scene.losses.pairs.bounciness
     slow = RESTING_STEPS * h * sqrt(gravity[0] ** 2 + gravity[1] ** 2 + gravity[2] ** 2)
-    aim_bounce(scene.corners, count[2], scene.corner_impulses, points, bodies, bounciness, slow)
-    aim_bounce(scene.sides, count[3], scene.side_impulses, points, bodies, bounciness, slow)
+    aim_bounce(contact.corners, count[2], scene.corner_impulses, points, bodies, bounciness, slow)
+    aim_bounce(contact.sides, count[3], scene.side_impulses, points, bodies, bounciness, slow)
     aim_bounce(scene.loose, scene.loose_count[0], scene.loose_impulses, points, bodies, bounciness, slow)
     for q in range(gained.shape[0]):
         for axis in range(3):

@@ -27,18 +27,13 @@ from ..explicit.arrays import (
     RESUMES,
     SEARCHES,
     STEP,
-    bodies_of,
-    boxes_of,
-    candidates_of,
     contacts_of,
-    points_of,
-    rigid_of,
 )  # fmt: skip
 from ..explicit.glue import glue_of
 from ..explicit.layout import lay_out
 from ..explicit.losses import LOSS_TIME, losses_of
 from ..explicit.press import weigh
-from ..explicit.solver import SPARE_ROOM, START_ROOM, ExplicitSolver, run_of
+from ..explicit.solver import START_ROOM, ExplicitSolver, contact_set
 from ..gas_rules import GasRules
 from ..given import Motion
 from ..step_damping import StepDamping
@@ -55,7 +50,7 @@ LOOSE_ROOM = 64
 class XpbdSolver(ExplicitSolver):
     """Advances a model by substeps of `substep_time` [s], a run of them at a time."""
 
-    #: A `substep.Scene`: what searches and the guarantee read in it has the names of `explicit.steps.Scene`.
+    #: A `substep.Scene`, whose contact set is that of `explicit.steps.Scene`.
     _scene: Any
 
     def __init__(self, model: Model, substep_time: float, options: MethodOptions = DEFAULTS) -> None:
@@ -68,32 +63,20 @@ class XpbdSolver(ExplicitSolver):
         inverse = np.zeros(count)
         with np.errstate(divide="ignore"):
             inverse[: model.vertex_count] = np.where(model.pinned, 0.0, 1.0 / model.vertex_mass)[order]
-        bodies = bodies_of(model, self._numbering)
-        points = points_of(model, inverse, self._numbering)
         self._x, self._y, self._v = np.zeros((3, 4 * count))
         self._rows = tuple(array.reshape(-1, 4) for array in (self._x, self._y, self._v))
         self._pinned = np.flatnonzero(model.pinned)
         skins = skins_of(model, self._numbering, inverse[: model.vertex_count], substep_time)
         self._scene = Scene(
+            contact=contact_set(model, self._numbering, patches, inverse),
             skins=skins,
-            bodies=bodies,
-            points=points,
-            boxes=boxes_of(patches),
-            corner_candidates=candidates_of(START_ROOM),
-            side_candidates=candidates_of(START_ROOM),
-            corners=contacts_of(START_ROOM),
-            sides=contacts_of(START_ROOM),
-            spare=contacts_of(SPARE_ROOM),
             corner_impulses=impulses_of(START_ROOM),
             side_impulses=impulses_of(START_ROOM),
             loose=contacts_of(LOOSE_ROOM),
             loose_impulses=impulses_of(LOOSE_ROOM),
             loose_count=np.zeros(1, np.int64),
-            glue=glue_of(model, self._numbering, points.inverse_mass),
-            rigid=rigid_of(model, self._numbering),
+            glue=glue_of(model, self._numbering, inverse),
             losses=losses_of(model, model.vertex_mass[order], model.pinned[order]),
-            run=run_of(model, self._numbering, bodies),
-            force=skins.gas.gradient,
             free=Free(np.zeros(4 * model.vertex_count), np.zeros((model.rigid_count, 6))),
             gained=np.zeros((model.rigid_count, 6)),
             touching=np.zeros(model.moving_count, bool),
@@ -132,10 +115,10 @@ class XpbdSolver(ExplicitSolver):
 
     def _leave_out(self) -> None:
         """Leave bodies that cross out of the contact set; where those are others now, it is searched for anew."""
-        crosses = self._scene.bodies.crosses
+        crosses = self._scene.contact.bodies.crosses
         if not np.array_equal(crosses, self._parting.crosses):
             crosses[:] = self._parting.crosses
-            self._scene.run.state[AGE] = -1
+            self._scene.contact.run.state[AGE] = -1
         if not crosses.any():
             self._scene.loose_count[0] = 0
 
@@ -149,8 +132,8 @@ class XpbdSolver(ExplicitSolver):
         self._read(before, motion, share)
         scene.touching[:] = before.touching
         scene.skins.gas.amount[:] = before.gas
-        scene.run.gas_step[:] = (gas - before.gas) / count
-        state = scene.run.state
+        scene.contact.run.gas_step[:] = (gas - before.gas) / count
+        state = scene.contact.run.state
         state[STEP] = state[RESUMES] = 0
         searches = int(state[SEARCHES])
         loss_steps = max(1, round(LOSS_TIME / h))
@@ -176,14 +159,14 @@ class XpbdSolver(ExplicitSolver):
 
     def _make_room(self) -> None:
         super()._make_room()
-        room = len(self._scene.corners.reach)
+        room = len(self._scene.contact.corners.reach)
         self._scene = self._scene._replace(corner_impulses=impulses_of(room), side_impulses=impulses_of(room))
 
     def _substep(self) -> None:
         """`substep.substep` with what other rules for the gas and the particles of trusses do in between."""
         scene, h, gravity = self._scene, self.substep_time, self.model.gravity
         x_rows, y_rows, velocity_rows = self._rows
-        if scene.run.state[RESUMES] != AT_SEARCH:
+        if scene.contact.run.state[RESUMES] != AT_SEARCH:
             if not begin(scene, self._x, self._y, self._v, gravity, h):
                 return
             if self._rules is not None:
@@ -192,7 +175,7 @@ class XpbdSolver(ExplicitSolver):
             if self._circles.any:
                 self._part()
             leave(scene, self._x, self._y, self._v, velocity_rows, gravity, h)
-            if scene.bodies.crosses.any():
+            if scene.contact.bodies.crosses.any():
                 scene = self._find_loose()
         finish(scene, self._x, self._y, self._v, y_rows, velocity_rows, gravity, h, 1, 1)
 
@@ -233,7 +216,7 @@ class XpbdSolver(ExplicitSolver):
         scene.loose_count[0] = count
         scene.loose_impulses.along[:] = 0.0
         scene.loose_impulses.across[:] = 0.0
-        weigh(loose, count, self._x, scene.points, scene.bodies, scene.rigid)
+        weigh(loose, count, self._x, scene.contact.points, scene.contact.bodies, scene.contact.rigid)
         return scene
 
     def _part(self) -> None:

@@ -24,17 +24,12 @@ from ..explicit.arrays import (
     SPAN,
     STALLS,
     STEP,
-    Bodies,
-    Boxes,
-    Candidates,
     Contacts,
-    Points,
-    Rigid,
 )  # fmt: skip
 from ..explicit.glue import Glue, place_glued
 from ..explicit.losses import Losses, apply_losses
 from ..explicit.mend import mend
-from ..explicit.steps import MOST_ATTEMPTS, Run, drift, plan, renew_failed, search, widen
+from ..explicit.steps import MOST_ATTEMPTS, ContactSet, drift, plan, renew_failed, search, widen
 from ..explicit.verify import accept, verify
 from ..explicit.zones import share_motion
 from .contacts import Impulses, note_contacts, press, project_glue
@@ -56,25 +51,15 @@ class Free(NamedTuple):
 class Scene(NamedTuple):
     """Everything that substeps read and write."""
 
+    contact: ContactSet
     skins: Skins
-    bodies: Bodies
-    points: Points
-    boxes: Boxes
-    corner_candidates: Candidates
-    side_candidates: Candidates
-    corners: Contacts
-    sides: Contacts
-    spare: Contacts  # scratch
     corner_impulses: Impulses
     side_impulses: Impulses
     loose: Contacts  # of bodies that cross, see `parting.py`
     loose_impulses: Impulses
     loose_count: IntArray  # shape (1,)
     glue: Glue
-    rigid: Rigid
     losses: Losses
-    run: Run
-    force: FloatArray  # scratch of searches, flat
     free: Free
     gained: FloatArray  # see `contacts.bounce`, shape (rigid_count, 6)
     touching: BoolArray  # whether a contact pushed each moving body in the last substep; changes
@@ -89,13 +74,15 @@ def renew(scene, x, velocity, h):
     scene.corner_impulses.across[:] = 0.0
     scene.side_impulses.along[:] = 0.0
     scene.side_impulses.across[:] = 0.0
-    return search(scene, x, velocity, h)
+    return search(scene.contact, x, velocity, h)
 
 
 @lean_kernel
 def begin(scene, x, y, velocity, gravity, h):
     """Where everything goes without constraints; False if there is no room for the first search of a frame."""
-    state, rigid, skins, lies = scene.run.state, scene.rigid, scene.skins, scene.lies
+    state, lies = scene.contact.run.state, scene.lies
+    rigid = scene.contact.rigid
+    skins = scene.skins
     if state[AGE] < 0 and not renew(scene, x, velocity, h):
         state[RESUMES], state[LACKS_ROOM] = AT_START, 1
         return False
@@ -108,7 +95,7 @@ def begin(scene, x, y, velocity, gravity, h):
         for axis in range(3):
             rigid.velocity[q, axis] += share * gravity[axis]
     for body in range(skins.gas.amount.shape[0]):
-        skins.gas.amount[body] += scene.run.gas_step[body]
+        skins.gas.amount[body] += scene.contact.run.gas_step[body]
     predict(skins, x, velocity, lies, gravity, h, y)
     return True
 
@@ -118,7 +105,7 @@ def leave(scene, x, y, velocity, velocity_rows, gravity, h):
     """Velocities from where the constraints of the skins went, and attachments."""
     skins = scene.skins
     take_velocities(skins, x, y, scene.lies, gravity, h, velocity)
-    project_glue(scene.glue, x, velocity, scene.points, scene.bodies, scene.rigid, h)
+    project_glue(scene.glue, x, velocity, scene.contact.points, scene.contact.bodies, scene.contact.rigid, h)
     hold_in_plane(skins.pairs, skins.pair_normal, velocity_rows)
     keep_free(scene, velocity)
 
@@ -126,7 +113,8 @@ def leave(scene, x, y, velocity, velocity_rows, gravity, h):
 @lean_kernel
 def keep_free(scene, velocity):
     """Keep the velocities that there are without contacts."""
-    rigid, free = scene.rigid, scene.free
+    rigid = scene.contact.rigid
+    free = scene.free
     for i in range(free.velocity.shape[0]):
         free.velocity[i] = velocity[i]
     for q in range(rigid.inverse_mass.shape[0]):
@@ -137,7 +125,8 @@ def keep_free(scene, velocity):
 @lean_kernel
 def meet(scene, x, velocity, velocity_rows, h):
     """Contacts change the velocities that the constraints alone have given."""
-    rigid, free = scene.rigid, scene.free
+    rigid = scene.contact.rigid
+    free = scene.free
     for i in range(free.velocity.shape[0]):
         velocity[i] = free.velocity[i]
     for q in range(rigid.inverse_mass.shape[0]):
@@ -156,12 +145,16 @@ def settle(scene, x, y, velocity, velocity_rows, h):
     and what no plane separates among contacts of an earlier substep, is searched for once more from x, and contacts
     start afresh. What new contacts leave too near is mended.
     """
-    state, count = scene.run.state, scene.run.found
+    contact = scene.contact
+    bodies = contact.bodies
+    boxes = contact.boxes
+    run = contact.run
+    state, count = run.state, run.found
     is_over = state[AGE] >= state[SPAN]
     if state[RESUMES] != AT_SEARCH:
         meet(scene, x, velocity, velocity_rows, h)
         if is_over:
-            plan(scene.boxes, scene.bodies, scene.run, state[AGE])
+            plan(boxes, bodies, run, state[AGE])
             state[SPAN] = min(state[SPAN], MOST_GROWTH * state[AGE])
     if state[RESUMES] == AT_SEARCH or is_over:
         if not renew(scene, x, velocity, h):
@@ -169,24 +162,23 @@ def settle(scene, x, y, velocity, velocity_rows, h):
         state[RESUMES] = 0
         meet(scene, x, velocity, velocity_rows, h)
     for attempt in range(MOST_ATTEMPTS):
-        if drift(
-            scene.points, scene.bodies, scene.boxes, scene.rigid, scene.run, x, y, velocity, h, (state[AGE] + 1) * h
-        ):
+        time = (state[AGE] + 1) * h
+        if drift(contact.points, bodies, boxes, contact.rigid, run, x, y, velocity, h, time):
             state[EARLY] += 1
             if attempt == 0:
-                plan(scene.boxes, scene.bodies, scene.run, state[AGE] + 1)
+                plan(boxes, bodies, run, state[AGE] + 1)
             else:
-                widen(scene.boxes, scene.bodies, scene.run, attempt)
+                widen(boxes, bodies, run, attempt)
         else:
-            failed = verify(y, scene.corners, count[2], False) + verify(y, scene.sides, count[3], True)
-            if failed == 0 or renew_failed(scene, x, y) == 0:
+            failed = verify(y, contact.corners, count[2], False) + verify(y, contact.sides, count[3], True)
+            if failed == 0 or renew_failed(contact, x, y) == 0:
                 return True
             if state[AGE] == 0:
                 state[MENDED] += 1
                 late = attempt - MOST_ATTEMPTS // 2
-                if late >= 0 or not mend(scene, x, y, velocity, h):
+                if late >= 0 or not mend(contact, x, y, velocity, h):
                     state[JOINED] += 1
-                    share_motion(scene, x, y, velocity, h, late >= 0, late > 0)
+                    share_motion(contact, x, y, velocity, h, late >= 0, late > 0)
                 hold_in_plane(scene.skins.pairs, scene.skins.pair_normal, velocity_rows)
                 continue
         if not renew(scene, x, velocity, h):
@@ -199,14 +191,17 @@ def settle(scene, x, y, velocity, velocity_rows, h):
 @lean_kernel
 def finish(scene, x, y, velocity, y_rows, velocity_rows, gravity, h, steps, loss_steps):
     """Move to y, the end of the substep; False if there is no room for a search."""
-    state, run, rigid, lies = scene.run.state, scene.run, scene.rigid, scene.lies
+    contact = scene.contact
+    rigid = contact.rigid
+    run = contact.run
+    state, lies = run.state, scene.lies
     if not settle(scene, x, y, velocity, velocity_rows, h):
         state[RESUMES], state[LACKS_ROOM] = AT_SEARCH, 1
         return False
     note_contacts(scene, x, velocity, gravity, h)
-    accept(y, scene.corners, run.found[2])
-    accept(y, scene.sides, run.found[3])
-    place_glued(scene.glue, scene.points, scene.bodies, rigid, y)
+    accept(y, contact.corners, run.found[2])
+    accept(y, contact.sides, run.found[3])
+    place_glued(scene.glue, contact.points, contact.bodies, rigid, y)
     first = rigid.first_body[0]
     for q in range(rigid.inverse_mass.shape[0]):
         share = 0.0 if lies[first + q] else 0.5 * h
@@ -219,7 +214,7 @@ def finish(scene, x, y, velocity, y_rows, velocity_rows, gravity, h, steps, loss
     state[AGE] += 1
     if state[STEP] % loss_steps == 0 or state[STEP] == steps:
         late = (state[STEP] - 1) % loss_steps + 1
-        apply_losses(y_rows, velocity_rows, scene.losses, rigid, scene.bodies.point_start, gravity, h * late)
+        apply_losses(y_rows, velocity_rows, scene.losses, rigid, contact.bodies.point_start, gravity, h * late)
     hold_in_plane(scene.skins.pairs, scene.skins.pair_normal, velocity_rows)
     return True
 
@@ -231,7 +226,7 @@ def advance(scene, x, y, velocity, x_rows, y_rows, velocity_rows, steps, h, grav
     Called again with more room, it goes on where it stopped. `loss_steps`: substeps between losses. After an odd number
     of substeps the positions are those in y. Rows are the same arrays, shape (point_count, 4).
     """
-    state = scene.run.state
+    state = scene.contact.run.state
     while state[STEP] < steps:
         if state[STEP] % 2 == 0:
             done = substep(scene, x, y, velocity, x_rows, y_rows, velocity_rows, steps, h, gravity, loss_steps)
@@ -244,7 +239,7 @@ def advance(scene, x, y, velocity, x_rows, y_rows, velocity_rows, steps, h, grav
 @lean_kernel
 def substep(scene, x, y, velocity, x_rows, y_rows, velocity_rows, steps, h, gravity, loss_steps):
     """One substep from x to y; False if there is no room for a search."""
-    if scene.run.state[RESUMES] != AT_SEARCH:
+    if scene.contact.run.state[RESUMES] != AT_SEARCH:
         if not begin(scene, x, y, velocity, gravity, h):
             return False
         project(scene.skins, x_rows, y, y_rows, h)
