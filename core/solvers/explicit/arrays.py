@@ -28,7 +28,8 @@ class Bodies(NamedTuple):
     is_ball: BoolArray  # whether the surface is closed, in one piece and without holes, as a sphere's
     friction: FloatArray  # Coulomb coefficient; a pair uses the geometric mean
     glued: IntArray  # body that each point is glued to, -1 for none, shape (point_count,)
-    any_glued: bool
+    tangled: BoolArray  # points where a body starts crossed with itself: they do not touch each other
+    any_left_out: bool  # whether any point is glued or tangled
     crosses: BoolArray  # pairs of bodies, also of one with itself, that are left out; changes, (body_count, body_count)
     mean: FloatArray  # mean velocity [m/s], flat; changes
     low: FloatArray  # minus the lower corner of the box around the flight of an epoch [m], flat; changes
@@ -125,22 +126,24 @@ class Rigid(NamedTuple):
     begin_spin: FloatArray
 
 
-def bodies_of(model: Model, numbering: Numbering) -> Bodies:
-    """The bodies of a model."""
+def bodies_of(model: Model, numbering: Numbering, tangled: BoolArray) -> Bodies:
+    """The bodies of a model; `tangled`: see `Bodies`, in the model's order."""
     count = model.body_count
     kind = np.full(count, GIVEN, np.int32)
     kind[: model.membrane_count], kind[model.membrane_count : model.moving_count] = SOFT, RIGID
     glued = np.full(model.point_count, -1, np.int32)
     glued[numbering.place[model.attachments.points[:, 0]]] = model.attachments.body
+    crossed = np.isin(np.arange(count), model.point_body[tangled])
     return Bodies(
         kind=kind,
         point_start=model.body_point_start,
         thickness=model.thickness,
         own_thickness=own_thickness(model),
-        is_ball=np.array([is_ball(model, body) for body in range(count)]),
+        is_ball=np.array([is_ball(model, body) for body in range(count)]) & ~crossed,
         friction=model.friction,
         glued=glued,
-        any_glued=len(model.attachments.points) > 0,
+        tangled=tangled[numbering.point],
+        any_left_out=len(model.attachments.points) > 0 or bool(crossed.any()),
         crosses=np.zeros((count, count), bool),
         mean=np.zeros(4 * count),
         low=np.zeros(4 * count),

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from ...collide.overlap import NO_BODIES, find_overlaps
+from ...collide.overlap import NO_BODIES, find_overlaps, own_crossings
 from ...collide.tree import build_trees
-from ...model import FloatArray, IntArray, Model
+from ...model import BoolArray, FloatArray, IntArray, Model
 from ...options import MethodOptions
 from .latest import keep_latest
 
@@ -26,20 +26,31 @@ def lacks(model: Model, options: MethodOptions) -> str:
     flat = np.flatnonzero(model.flat.depth)
     if len(flat):
         return f"{names[flat[0]]}: held in a plane, {model.flat.depth[flat[0]]:g} m deep"
-    found = crossing_triangles(model, model.rest_positions)
+    found = crossing_triangles(model, model.rest_positions, NO_BODIES)
     if len(found):
         return f"{names[model.surfaces.triangle_body[found[0]]]}: crosses at the start ({len(found)} triangles in all)"
     return ""
 
 
-def crossing_triangles(model: Model, x: FloatArray) -> IntArray:
-    """Triangles that cross another body's surface or, if that is looked for, their own at x [m], ascending."""
-    own = np.flatnonzero(model.self_collision).astype(np.int32)
+def crossing_triangles(model: Model, x: FloatArray, own: IntArray) -> IntArray:
+    """Triangles that cross another body's surface, or that of their own body if it is one of `own`, at x [m]."""
     if not len(own) and not _boxes_meet(model, x):
         return NO_BODIES
     surfaces = model.surfaces
     trees = build_trees(x, surfaces.triangles, surfaces.body_triangle_start)
     return find_overlaps(model, trees, _shrunk(model, x), own).crossing_triangles
+
+
+def tangled_points(model: Model) -> BoolArray:
+    """Corners of triangles by which bodies that look for contact with themselves start crossed with themselves."""
+    surfaces, x = model.surfaces, model.rest_positions
+    trees = build_trees(x, surfaces.triangles, surfaces.body_triangle_start)
+    return own_crossings(model, trees, x, self_colliding(model))
+
+
+def self_colliding(model: Model) -> IntArray:
+    """Bodies that look for contact with themselves."""
+    return np.flatnonzero(model.self_collision).astype(np.int32)
 
 
 def _shrunk(model: Model, positions: FloatArray) -> FloatArray:

@@ -149,12 +149,16 @@ def meets(low, high, columns, place):
 
 
 @lean_inline_kernel
-def is_glued(bodies, a, b, i, j, k, m, first_side):
-    """Whether a point of a pair between the bodies a and b is glued to the other body."""
-    found = bodies.glued[i] == b or bodies.glued[m] == a
+def is_left_out(bodies, a, b, i, j, k, m, first_side):
+    """Whether a pair between the bodies a and b is left out: glued together, or tangled from the start."""
+    glued, tangled = bodies.glued, bodies.tangled
     if first_side == 1:
-        return found or bodies.glued[j] == a or bodies.glued[k] == a
-    return found or bodies.glued[j] == b or bodies.glued[k] == a
+        one, other = tangled[i], tangled[j] or tangled[k] or tangled[m]
+        found = glued[j] == a or glued[k] == a
+    else:
+        one, other = tangled[i] or tangled[j], tangled[k] or tangled[m]
+        found = glued[j] == b or glued[k] == a
+    return found or glued[i] == b or glued[m] == a or (a == b and one and other)
 
 
 @lean_inline_kernel
@@ -185,7 +189,7 @@ def against_triangles(
                     i0, i1, i2 = triangle[t], triangle[t + 1], triangle[t + 2]
                     if p == i0 or p == i1 or p == i2:  # noqa: SIM109
                         continue
-                    if bodies.any_glued and is_glued(bodies, a, b, p, i0, i1, i2, 1):
+                    if bodies.any_left_out and is_left_out(bodies, a, b, p, i0, i1, i2, 1):
                         continue
                     place = 4 * count
                     out.points[place], out.points[place + 1] = 4 * p, 4 * i0
@@ -223,7 +227,7 @@ def against_edges(P, Q, a, b, reach, sweep_low, sweep_high, bodies, boxes, out, 
                     i2, i3 = edge[2 * other], edge[2 * other + 1]
                     if (P == Q and other <= e) or i0 == i2 or i0 == i3 or i1 == i2 or i1 == i3:  # noqa: SIM109
                         continue
-                    if bodies.any_glued and is_glued(bodies, a, b, i0, i1, i2, i3, 2):
+                    if bodies.any_left_out and is_left_out(bodies, a, b, i0, i1, i2, i3, 2):
                         continue
                     place = 4 * count
                     out.points[place], out.points[place + 1] = 4 * i0, 4 * i1

@@ -35,7 +35,7 @@ from .arrays import (
 )  # fmt: skip
 from .carried import start_bodies
 from .glue import glue_of
-from .lacks import crossing_triangles, lacks
+from .lacks import crossing_triangles, lacks, self_colliding, tangled_points
 from .layout import Numbering, Patches, lay_out
 from .limits import StepLimit, check_plan, check_speed
 from .losses import LEAST_STEPS, LOSS_TIME, losses_of
@@ -75,7 +75,7 @@ class ExplicitSolver:
         self._rows = self._x.reshape(-1, 4), self._y.reshape(-1, 4), self._v.reshape(-1, 4)
         self._pinned = np.flatnonzero(model.pinned)
         self._scene = Scene(
-            contact=contact_set(model, self._numbering, patches, inverse),
+            contact=contact_set(model, self._numbering, patches, inverse, tangled_points(model)),
             skins=skins_of(model, self._numbering),
             glue=glue_of(model, self._numbering, inverse),
             losses=losses_of(model, masses[order], model.pinned[order]),
@@ -100,7 +100,7 @@ class ExplicitSolver:
 
     def untangle(self, state: State) -> int:
         """How many triangles cross; which points are behind a surface is nothing that these steps use."""
-        return len(crossing_triangles(self.model, state.positions))
+        return len(crossing_triangles(self.model, state.positions, self_colliding(self.model)))
 
     def start_frame(self, state: State) -> None:
         """Forget what was found on the way to a state, so that a run continued from it has the same bits."""
@@ -251,9 +251,14 @@ class ExplicitSolver:
         self._scene = self._scene._replace(contact=with_room(contact, 2 * len(contact.corners.reach)))
 
 
-def contact_set(model: Model, numbering: Numbering, patches: Patches, inverse_mass: FloatArray) -> ContactSet:
-    """The contact set of a model, empty; `inverse_mass` in its order [1/kg], 0 for what impulses do not move."""
-    bodies = bodies_of(model, numbering)
+def contact_set(
+    model: Model, numbering: Numbering, patches: Patches, inverse_mass: FloatArray, tangled: BoolArray
+) -> ContactSet:
+    """The contact set of a model, empty.
+
+    `inverse_mass`: in its order [1/kg], 0 for what impulses do not move; `tangled`: see `arrays.Bodies`, in the model's.
+    """
+    bodies = bodies_of(model, numbering, tangled)
     return ContactSet(
         bodies=bodies,
         points=points_of(model, inverse_mass, numbering),

@@ -68,7 +68,7 @@ class XpbdSolver(ExplicitSolver):
         self._pinned = np.flatnonzero(model.pinned)
         skins = skins_of(model, self._numbering, inverse[: model.vertex_count], substep_time)
         self._scene = Scene(
-            contact=contact_set(model, self._numbering, patches, inverse),
+            contact=contact_set(model, self._numbering, patches, inverse, np.zeros(count, bool)),
             skins=skins,
             corner_impulses=impulses_of(START_ROOM),
             side_impulses=impulses_of(START_ROOM),
