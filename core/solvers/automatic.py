@@ -25,11 +25,13 @@ FORESEEN = ("EXPLICIT",)
 #: Cost of steps on one thread of a cloud server's processor, bodies that fall and come to rest (`docs/benchmarks.md`).
 #: Implicit steps and those of impulses [ns per moving point and substep]; the second where soft bodies meet.
 SUBSTEP_NANOSECONDS = {"IMPLICIT": (2000.0, 3300.0), "RIGID": (150.0, 150.0)}
+#: The same where a skin starts crossed with itself, as many meshes of artists do: implicit steps look for a way out.
+TANGLED_NANOSECONDS = 40_000.0
 #: Explicit ones [ns]: per vertex, spring, tetrahedron, hinge.
 VERTEX, SPRING, TETRAHEDRON, HINGE = 5.0, 3.3, 8.0, 6.0
 #: What contacts add per vertex and step [ns]: of one body with others, of soft bodies with each neighbour, of which
 #: there are at most so many, of a body with itself, and of one with holes.
-BESIDE, MEETING, MOST_NEIGHBOURS, ITSELF, WITH_HOLES = 20.0, 30.0, 3, 15.0, 250.0
+BESIDE, MEETING, MOST_NEIGHBOURS, ITSELF, WITH_HOLES = 20.0, 30.0, 3, 15.0, 150.0
 #: What each run of explicit steps takes whatever its size [ms], and in steps.
 RUN_MILLISECONDS, RUN_STEPS = 0.3, 3
 
@@ -96,7 +98,10 @@ def forecast(solver: str, model: Model, frame_time: float, substeps: int, option
     """
     soft_meet = model.membrane_count > 1 or bool(model.self_collision[: model.membrane_count].any())
     if solver != "EXPLICIT":
-        milliseconds = 1e-6 * SUBSTEP_NANOSECONDS[solver][soft_meet] * model.moving_point_count * substeps
+        nanoseconds = SUBSTEP_NANOSECONDS[solver][soft_meet]
+        if soft_meet and _starts_tangled(model):
+            nanoseconds = TANGLED_NANOSECONDS
+        milliseconds = 1e-6 * nanoseconds * model.moving_point_count * substeps
         return Choice(solver, substeps, milliseconds, added_mass=0.0)
     from .explicit.limits import check_plan
     from .explicit.stability import plan_steps
@@ -108,6 +113,12 @@ def forecast(solver: str, model: Model, frame_time: float, substeps: int, option
     nanoseconds += TETRAHEDRON * len(model.tetrahedra.points) + HINGE * len(model.hinges.points)
     milliseconds = RUN_MILLISECONDS + 1e-6 * nanoseconds * (steps + RUN_STEPS)
     return Choice(solver, steps, milliseconds, added_mass=float(plan.added.max(initial=0.0)))
+
+
+def _starts_tangled(model: Model) -> bool:
+    from .explicit.lacks import tangled_points
+
+    return bool(tangled_points(model).any())
 
 
 def _contacts(model: Model) -> float:

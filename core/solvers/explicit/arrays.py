@@ -9,6 +9,7 @@ import numpy as np
 
 from ...model import BoolArray, FloatArray, IntArray, Model
 from .layout import Groups, Numbering, Patches, group_patches
+from .shape import Shape
 
 #: What moves a body: its own forces point by point, six unknowns, or the caller.
 SOFT, RIGID, GIVEN = 0, 1, 2
@@ -70,6 +71,7 @@ class Boxes(NamedTuple):
     near: IntArray  # int64: whether it is part of a pair, so that its primitives have boxes; changes
     suspect: IntArray  # int64: whether a patch may touch its own body; changes
     group_suspect: IntArray  # int64: whether any patch of a group may
+    shape: Shape
     columns: FloatArray  # scratch: boxes of a patch's primitives side by side
     column: IntArray  # int64, scratch: their numbers
 
@@ -206,7 +208,7 @@ def points_of(model: Model, inverse_mass: FloatArray, numbering: Numbering) -> P
     )
 
 
-def boxes_of(patches: Patches) -> Boxes:
+def boxes_of(patches: Patches, shape: Shape) -> Boxes:
     """Boxes for these patches."""
     groups = group_patches(patches)
     patch_count, group_count = len(patches.body), len(groups.start) - 1
@@ -221,6 +223,7 @@ def boxes_of(patches: Patches) -> Boxes:
     return Boxes(
         patches=patches,
         groups=groups,
+        shape=shape,
         slack=np.zeros(patch_count),
         strayed=np.zeros(patch_count),
         near=np.zeros(patch_count, np.int64),

@@ -41,11 +41,14 @@ def crossing_triangles(model: Model, x: FloatArray, own: IntArray) -> IntArray:
     return find_overlaps(model, trees, _shrunk(model, x), own).crossing_triangles
 
 
+@keep_latest
 def tangled_points(model: Model) -> BoolArray:
     """Corners of triangles by which bodies that look for contact with themselves start crossed with themselves."""
-    surfaces, x = model.surfaces, model.rest_positions
+    surfaces, x, own = model.surfaces, model.rest_positions, self_colliding(model)
+    if not len(own):
+        return np.zeros(model.point_count, bool)
     trees = build_trees(x, surfaces.triangles, surfaces.body_triangle_start)
-    return own_crossings(model, trees, x, self_colliding(model))
+    return own_crossings(model, trees, x, own)
 
 
 def self_colliding(model: Model) -> IntArray:

@@ -3,24 +3,24 @@
 import functools
 import weakref
 from collections.abc import Callable
-from typing import TypeVar
+from typing import Concatenate, ParamSpec, TypeVar
 
 from ...model import Model
-from ...options import MethodOptions
 
 T = TypeVar("T")
+P = ParamSpec("P")
 
 
-def keep_latest(function: Callable[[Model, MethodOptions], T]) -> Callable[[Model, MethodOptions], T]:
-    """Remember the answer for the last model, by its identity, and options; a model that is gone is forgotten."""
-    latest: list[tuple[weakref.ref[Model], MethodOptions, T]] = []
+def keep_latest(function: Callable[Concatenate[Model, P], T]) -> Callable[Concatenate[Model, P], T]:
+    """Remember the answer for the last model, by its identity, and what else was given; a model gone is forgotten."""
+    latest: list[tuple[weakref.ref[Model], object, T]] = []
 
     @functools.wraps(function)
-    def call(model: Model, options: MethodOptions) -> T:
+    def call(model: Model, *more: P.args, **named: P.kwargs) -> T:
         for known, asked, answer in latest:
-            if known() is model and asked == options:
+            if known() is model and asked == (more, named):
                 return answer
-        latest[:] = [(weakref.ref(model), options, function(model, options))]
+        latest[:] = [(weakref.ref(model), (more, named), function(model, *more, **named))]
         return latest[0][2]
 
     return call

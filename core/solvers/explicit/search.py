@@ -11,15 +11,12 @@ from ...jit import lean_inline_kernel, lean_kernel
 from ...lanes import any_larger, lane, larger, load4, positive, smaller, spread, store4
 from .arrays import GIVEN, SOFT
 from .own import find_suspects
+from .shape import fit_shape, keeps_apart, pad
 
 #: Share of the patch's mean velocity in the flight of a soft body's point.
 COMMON_SHARE = 0.35
 #: Edges touch at this share of the distance at which a vertex touches a triangle: vertices come first.
 EDGE_SHARE = 0.8
-#: Least distance that is guaranteed, as a share of the distance that a pair keeps.
-LEAST_SHARE = 0.1
-#: Share of the slack by which rows that press are looked for beyond their reach: a surprise presses an epoch late.
-PRESS_SHARE = 0.5
 #: Lower than every coordinate.
 NOWHERE = -1e30
 #: Most candidates that a pair of patches gives.
@@ -48,7 +45,7 @@ def foresee(b, x, velocity, time, is_single, bodies, points, boxes):
     for patch in range(patches.body_start[b], patches.body_start[b + 1]):
         boxes.near[patch] = 0
         slack = boxes.slack[patch]
-        pad = max(half + PRESS_SHARE * slack, LEAST_SHARE * half + slack)
+        wider = pad(half, slack)
         begin, end = patches.vertex_start[patch], patches.vertex_end[patch]
         total = spread(0.0)
         for i in range(4 * begin, 4 * end, 4):
@@ -61,7 +58,7 @@ def foresee(b, x, velocity, time, is_single, bodies, points, boxes):
             store4(points.start, i, here)
             store4(points.flight, i, flight)
             there = here + (flight - mean) * time
-            low, high = larger(-here, -there) + pad, larger(here, there) + pad
+            low, high = larger(-here, -there) + wider, larger(here, there) + wider
             store4(points.low, i, low)
             store4(points.high, i, high)
             body_low, body_high = larger(body_low, low), larger(body_high, high)
@@ -267,7 +264,7 @@ def may_touch(one, other):
 
 
 @lean_kernel
-def between_bodies(a, b, reach, shift, bodies, points, boxes, corners, sides, count):
+def between_bodies(a, b, reach, time, shift, bodies, points, boxes, corners, sides, count):
     """Candidates between two bodies, or of one with itself; False if there is no room for them."""
     patches, groups = boxes.patches, boxes.groups
     way = load4(shift, 0)
@@ -299,6 +296,8 @@ def between_bodies(a, b, reach, shift, bodies, points, boxes, corners, sides, co
                     if a == b and not may_touch(boxes.suspect[P], boxes.suspect[Q]):
                         continue
                     if apart(low, high, load4(boxes.low, 4 * Q), load4(boxes.high, 4 * Q)):
+                        continue
+                    if a == b and keeps_apart(P, Q, 0.5 * time, points, boxes):
                         continue
                     if count[0] > room or count[1] > room:
                         return False
@@ -334,8 +333,9 @@ def find_candidates(x, velocity, time, is_single, bodies, points, boxes, corners
         reach = bodies.own_thickness[a]
         if reach > 0.0 and not bodies.crosses[a, a] and touches_itself(a, time, middle, bodies, points, boxes):
             fit_patches(a, points, boxes)
+            fit_shape(a, 0.5 * time, points, boxes, reach)
             fitted[a] = 1
-            if not between_bodies(a, a, reach, shift, bodies, points, boxes, corners, sides, count):
+            if not between_bodies(a, a, reach, time, shift, bodies, points, boxes, corners, sides, count):
                 return False
     for a in range(body_count):
         if bodies.kind[a] == GIVEN:
@@ -356,7 +356,7 @@ def find_candidates(x, velocity, time, is_single, bodies, points, boxes, corners
                 fit_patches(b, points, boxes)
                 fitted[b] = 1
             store4(shift, 0, way)
-            if not between_bodies(a, b, reach, shift, bodies, points, boxes, corners, sides, count):
+            if not between_bodies(a, b, reach, time, shift, bodies, points, boxes, corners, sides, count):
                 return False
     share_slack(points, corners, sides, count)
     return True

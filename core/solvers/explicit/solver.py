@@ -34,11 +34,13 @@ from .arrays import (
     rigid_of,
 )  # fmt: skip
 from .carried import start_bodies
+from .clearance import measure_clearance
 from .glue import glue_of
 from .lacks import crossing_triangles, lacks, self_colliding, tangled_points
 from .layout import Numbering, Patches, lay_out
 from .limits import StepLimit, check_plan, check_speed
 from .losses import LEAST_STEPS, LOSS_TIME, losses_of
+from .shape import shape_of
 from .skins import skins_of, start_lengths
 from .sleep import STILL_TIME, hold, is_driven, is_still, still_speeds
 from .stability import DASHPOT_RATIO, EDGE_SHARE, plan_steps
@@ -256,13 +258,15 @@ def contact_set(
 ) -> ContactSet:
     """The contact set of a model, empty.
 
-    `inverse_mass`: in its order [1/kg], 0 for what impulses do not move; `tangled`: see `arrays.Bodies`, in the model's.
+    `inverse_mass`: in its order [1/kg], 0 for what impulses do not move.
+    `tangled`: see `arrays.Bodies`, in the model's order.
     """
     bodies = bodies_of(model, numbering, tangled)
-    return ContactSet(
+    shape = shape_of(patches, model.rest_positions[numbering.point], bodies.own_thickness)
+    found = ContactSet(
         bodies=bodies,
         points=points_of(model, inverse_mass, numbering),
-        boxes=boxes_of(patches),
+        boxes=boxes_of(patches, shape),
         corner_candidates=candidates_of(START_ROOM),
         side_candidates=candidates_of(START_ROOM),
         corners=contacts_of(START_ROOM),
@@ -272,6 +276,10 @@ def contact_set(
         run=run_of(model, numbering, bodies),
         scratch=np.zeros(4 * model.point_count),
     )
+    measure_clearance(
+        shape, patches, found.corner_candidates, found.side_candidates, found.corners, found.sides, found.scratch
+    )
+    return found
 
 
 def with_room(contact: ContactSet, room: int) -> ContactSet:

@@ -1,0 +1,48 @@
+"""What distance neighbouring patches of a skin keep where a run starts, see `shape.py`."""
+
+from ...jit import lean_inline_kernel, lean_kernel
+from .closest import near_edges, near_triangles
+
+FAR = 1e30
+
+
+@lean_kernel
+def measure_clearance(shape, patches, corner_candidates, side_candidates, corners, sides, still):
+    """Fill in the clearance; `still`: zeros, flat, a row per point. Candidates and contacts are scratch."""
+    triangle, edge = patches.triangle, patches.edge
+    for P in range(shape.start.shape[0] - 1):
+        for place in range(shape.start[P], shape.start[P + 1]):
+            Q = shape.other[place]
+            count = 0
+            for turn in range(1 if P == Q else 2):
+                one, other = (P, Q) if turn == 0 else (Q, P)
+                for i in range(patches.vertex_start[one], patches.vertex_end[one]):
+                    for t in range(3 * patches.triangle_start[other], 3 * patches.triangle_start[other + 1], 3):
+                        j, k, m = triangle[t], triangle[t + 1], triangle[t + 2]
+                        if i != j and i != k and i != m:
+                            note(corner_candidates, count, i, j, k, m)
+                            count += 1
+            near_triangles(shape.rest, still, corner_candidates, count, 0.0, corners)
+            least = FAR
+            for c in range(count):
+                least = min(least, corners.gap[4 * c])
+            count = 0
+            for e in range(2 * patches.edge_start[P], 2 * patches.edge_start[P + 1], 2):
+                i, j = edge[e], edge[e + 1]
+                for f in range(2 * patches.edge_start[Q], 2 * patches.edge_start[Q + 1], 2):
+                    k, m = edge[f], edge[f + 1]
+                    if i != k and i != m and j != k and j != m:
+                        note(side_candidates, count, i, j, k, m)
+                        count += 1
+            near_edges(shape.rest, still, side_candidates, count, 0.0, sides)
+            for c in range(count):
+                least = min(least, sides.gap[4 * c])
+            shape.clearance[place] = least
+
+
+@lean_inline_kernel
+def note(candidates, place, i, j, k, m):
+    """A candidate that nothing leaves out."""
+    points = candidates.points
+    points[4 * place], points[4 * place + 1], points[4 * place + 2], points[4 * place + 3] = 4 * i, 4 * j, 4 * k, 4 * m
+    candidates.slack[place], candidates.reach[place] = FAR, 0.0
