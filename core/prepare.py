@@ -309,30 +309,36 @@ def _make_world(
 
 
 class _Cost(NamedTuple):
-    """What compiling takes with the implicit method; only for the time that is left."""
+    """What compiling takes; only for the time that is left."""
 
     seconds: float
     kernels: int
 
 
-#: Of each part by itself, and of what all but rigid bodies alone have in common.
+#: Of each part by itself, with the explicit method and with any other.
 _COSTS = {
-    "SKIN": _Cost(5.0, 20),
-    "SELF_CONTACT": _Cost(2.0, 6),
-    "LATTICE": _Cost(4.0, 8),
-    "FLAT": _Cost(1.0, 2),
-    "RIGID": _Cost(20.0, 76),
-    "COUPLED": _Cost(10.0, 40),
+    "EXPLICIT": {"SKIN": _Cost(3.0, 5), "LATTICE": _Cost(5.0, 9)},
+    "": {
+        "SKIN": _Cost(4.0, 20),
+        "SELF_CONTACT": _Cost(2.0, 9),
+        "LATTICE": _Cost(2.5, 8),
+        "FLAT": _Cost(0.5, 3),
+        "RIGID": _Cost(12.0, 65),
+        "COUPLED": _Cost(6.0, 40),
+    },
 }
-_COMMON = _Cost(65.0, 260)
+_LITTLE = _Cost(0.5, 2)
+#: Of what all parts but rigid bodies alone have in common.
+_COMMON = {"EXPLICIT": _Cost(30.0, 180), "": _Cost(45.0, 270)}
 
 
 def _costs(jobs: Collection[Job]) -> list[_Cost]:
     """Of each of these jobs, one after the other."""
     found, is_first = list[_Cost](), True
     for job in jobs:
-        own = _COSTS[job.part]
+        method = job.solver if job.solver in _COSTS else ""
+        own, common = _COSTS[method].get(job.part, _LITTLE), _COMMON[method]
         if is_first and job.part != "RIGID":
-            own, is_first = _Cost(own.seconds + _COMMON.seconds, own.kernels + _COMMON.kernels), False
+            own, is_first = _Cost(own.seconds + common.seconds, own.kernels + common.kernels), False
         found.append(own)
     return found

@@ -16,7 +16,7 @@ def keep_latest(function: Callable[Concatenate[Model, P], T]) -> Callable[Concat
     latest: list[tuple[weakref.ref[Model], object, T]] = []
 
     @functools.wraps(function)
-    def call(model: Model, *more: P.args, **named: P.kwargs) -> T:
+    def call(model: Model, /, *more: P.args, **named: P.kwargs) -> T:
         for known, asked, answer in latest:
             if known() is model and asked == (more, named):
                 return answer
