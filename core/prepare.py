@@ -317,7 +317,14 @@ class _Cost(NamedTuple):
 
 #: Of each part by itself, with the explicit method and with any other.
 _COSTS = {
-    "EXPLICIT": {"SKIN": _Cost(3.0, 5), "LATTICE": _Cost(5.0, 9)},
+    "EXPLICIT": {
+        "SKIN": _Cost(3.0, 5),
+        "SELF_CONTACT": _Cost(0.1, 1),
+        "LATTICE": _Cost(5.0, 9),
+        "FLAT": _Cost(0.3, 2),
+        "RIGID": _Cost(0.4, 2),
+        "COUPLED": _Cost(0.4, 1),
+    },
     "": {
         "SKIN": _Cost(4.0, 20),
         "SELF_CONTACT": _Cost(2.0, 9),
@@ -327,7 +334,6 @@ _COSTS = {
         "COUPLED": _Cost(6.0, 40),
     },
 }
-_LITTLE = _Cost(0.5, 2)
 #: Of what all parts but rigid bodies alone have in common.
 _COMMON = {"EXPLICIT": _Cost(30.0, 180), "": _Cost(45.0, 270)}
 
@@ -337,7 +343,7 @@ def _costs(jobs: Collection[Job]) -> list[_Cost]:
     found, is_first = list[_Cost](), True
     for job in jobs:
         method = job.solver if job.solver in _COSTS else ""
-        own, common = _COSTS[method].get(job.part, _LITTLE), _COMMON[method]
+        own, common = _COSTS[method][job.part], _COMMON[method]
         if is_first and job.part != "RIGID":
             own, is_first = _Cost(own.seconds + common.seconds, own.kernels + common.kernels), False
         found.append(own)

@@ -180,7 +180,8 @@ def test_the_scene_of_a_job_can_be_simulated(job: prepare.Job) -> None:
 
 def test_the_time_left_is_of_the_right_order() -> None:
     """The table of costs knows how many kernels there are: neither twice nor half as many."""
-    assert set(prepare._COSTS) == set(prepare.PARTS)
+    assert all(set(costs) == set(prepare.PARTS) for costs in prepare._COSTS.values())
+    assert set(prepare._COMMON) == set(prepare._COSTS)
 
 
 def test_the_box_is_closed_and_of_unit_volume() -> None:
