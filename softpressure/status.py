@@ -37,10 +37,11 @@ def notices(scene: bpy.types.Scene) -> list[str]:
     elif here.cache is not None and not here.cache.first_frame <= scene.frame_current <= here.cache.last_frame:
         found.append(f"Frame {scene.frame_current} is not simulated; the nearest cached frame is shown.")
     if here.crossing_count:
-        found.append(
-            f"{here.crossing_count} crossing triangles at start: bodies overlap and are pushed apart. "
-            "Move them apart if that shows."
-        )
+        choice = run_choice.last(scene)
+        what = "bodies overlap and are pushed apart. Move them apart"
+        if choice is not None and choice.solver == "EXPLICIT":  # which takes no bodies that overlap
+            what = "skins cross themselves and stay so. Repair the mesh"
+        found.append(f"{here.crossing_count} crossing triangles at start: {what} if that shows.")
     found += here.soft_solids + here.slack_skins
     found += here.error.splitlines()
     if session.has_bodies(scene) and not scene.render.use_lock_interface:

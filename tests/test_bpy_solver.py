@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from bpy_scene import add_mesh, empty_file, frame, play, shown, this_session  # noqa: F401
 from softpressure_ext.core.topology import signed_volume
+from softpressure_ext.softpressure import status
 
 
 def add_floor() -> Any:
@@ -123,3 +124,18 @@ def test_a_rising_pressure_swells_the_ball() -> None:
     before = volume(ball)
     frame(12)
     assert volume(ball) > 1.2 * before
+
+
+def test_a_skin_that_starts_crossed_with_itself_plays_and_says_so() -> None:
+    bpy.ops.mesh.primitive_ico_sphere_add(subdivisions=3, radius=0.5, location=(0, 0, 2))
+    obj = bpy.context.object
+    for vertex in obj.data.vertices:
+        if vertex.co.z > 0.4:
+            vertex.co.z -= 1.1
+    assert bpy.ops.softpressure.add_body() == {"FINISHED"}
+    obj.softpressure.self_collision = True
+    for number in (1, 2, 3):
+        bpy.context.scene.frame_set(number)
+    notices = " ".join(status.notices(bpy.context.scene))
+    assert "crossing triangles at start: skins cross themselves and stay so. Repair the mesh" in notices
+    assert "Explicit" in " ".join(status.choice_texts(bpy.context.scene))
