@@ -180,19 +180,17 @@ def against_triangles(
             bits = meets(low, high, columns, 8 + 24 * four)
             if bits == 0:
                 continue
-            for k in range(4):
-                if bits >> k & 1:
-                    t = 3 * column[4 * four + k]
-                    i0, i1, i2 = triangle[t], triangle[t + 1], triangle[t + 2]
-                    if p == i0 or p == i1 or p == i2:  # noqa: SIM109
-                        continue
-                    if bodies.any_left_out and is_left_out(bodies, a, b, p, i0, i1, i2, 1):
-                        continue
-                    place = 4 * count
-                    out.points[place], out.points[place + 1] = 4 * p, 4 * i0
-                    out.points[place + 2], out.points[place + 3] = 4 * i1, 4 * i2
-                    out.reach[count] = reach
-                    count += 1
+            for k in range(4):  # without branches, which nobody could foretell
+                t = 3 * column[4 * four + k]
+                i0, i1, i2 = triangle[t], triangle[t + 1], triangle[t + 2]
+                place = 4 * count
+                out.points[place], out.points[place + 1] = 4 * p, 4 * i0
+                out.points[place + 2], out.points[place + 3] = 4 * i1, 4 * i2
+                out.reach[count] = reach
+                taken = (bits >> k & 1) & (p != i0) & (p != i1) & (p != i2)
+                if bodies.any_left_out and taken:
+                    taken = not is_left_out(bodies, a, b, p, i0, i1, i2, 1)
+                count += taken
     return count
 
 
@@ -214,23 +212,22 @@ def against_edges(P, Q, a, b, reach, sweep_low, sweep_high, bodies, boxes, out, 
         if apart(low, high, all_low, all_high):
             continue
         i0, i1 = edge[2 * e], edge[2 * e + 1]
+        least = e if P == Q else -1
         for four in range((found + 3) // 4):
             bits = meets(low, high, columns, 8 + 24 * four)
             if bits == 0:
                 continue
             for k in range(4):
-                if bits >> k & 1:
-                    other = column[4 * four + k]
-                    i2, i3 = edge[2 * other], edge[2 * other + 1]
-                    if (P == Q and other <= e) or i0 == i2 or i0 == i3 or i1 == i2 or i1 == i3:  # noqa: SIM109
-                        continue
-                    if bodies.any_left_out and is_left_out(bodies, a, b, i0, i1, i2, i3, 2):
-                        continue
-                    place = 4 * count
-                    out.points[place], out.points[place + 1] = 4 * i0, 4 * i1
-                    out.points[place + 2], out.points[place + 3] = 4 * i2, 4 * i3
-                    out.reach[count] = EDGE_SHARE * reach
-                    count += 1
+                other = column[4 * four + k]
+                i2, i3 = edge[2 * other], edge[2 * other + 1]
+                place = 4 * count
+                out.points[place], out.points[place + 1] = 4 * i0, 4 * i1
+                out.points[place + 2], out.points[place + 3] = 4 * i2, 4 * i3
+                out.reach[count] = EDGE_SHARE * reach
+                taken = (bits >> k & 1) & (i0 != i2) & (i0 != i3) & (i1 != i2) & (i1 != i3) & (other > least)
+                if bodies.any_left_out and taken:
+                    taken = not is_left_out(bodies, a, b, i0, i1, i2, i3, 2)
+                count += taken
     return count
 
 
