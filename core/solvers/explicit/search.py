@@ -7,6 +7,8 @@ what falls together costs nothing. They are widened by what a pair keeps and by 
 stray from its flight before there is another search. Pairs whose boxes do not meet stay apart for the epoch.
 """
 
+import numpy as np
+
 from ...jit import lean_inline_kernel, lean_kernel
 from ...lanes import any_larger, lane, larger, load4, positive, smaller, spread, store4
 from .arrays import GIVEN, SOFT
@@ -181,12 +183,12 @@ def against_triangles(
             if bits == 0:
                 continue
             for k in range(4):  # without branches, which nobody could foretell
-                t = 3 * column[4 * four + k]
-                i0, i1, i2 = triangle[t], triangle[t + 1], triangle[t + 2]
-                place = 4 * count
-                out.points[place], out.points[place + 1] = 4 * p, 4 * i0
-                out.points[place + 2], out.points[place + 3] = 4 * i1, 4 * i2
-                out.reach[count] = reach
+                t = np.uint64(3 * column[np.uint64(4 * four + k)])
+                i0, i1, i2 = triangle[t], triangle[t + np.uint64(1)], triangle[t + np.uint64(2)]
+                place = np.uint64(4 * count)
+                out.points[place], out.points[place + np.uint64(1)] = 4 * p, 4 * i0
+                out.points[place + np.uint64(2)], out.points[place + np.uint64(3)] = 4 * i1, 4 * i2
+                out.reach[np.uint64(count)] = reach
                 taken = (bits >> k & 1) & (p != i0) & (p != i1) & (p != i2)
                 if bodies.any_left_out and taken:
                     taken = not is_left_out(bodies, a, b, p, i0, i1, i2, 1)
@@ -218,12 +220,12 @@ def against_edges(P, Q, a, b, reach, sweep_low, sweep_high, bodies, boxes, out, 
             if bits == 0:
                 continue
             for k in range(4):
-                other = column[4 * four + k]
-                i2, i3 = edge[2 * other], edge[2 * other + 1]
-                place = 4 * count
-                out.points[place], out.points[place + 1] = 4 * i0, 4 * i1
-                out.points[place + 2], out.points[place + 3] = 4 * i2, 4 * i3
-                out.reach[count] = EDGE_SHARE * reach
+                other = column[np.uint64(4 * four + k)]
+                i2, i3 = edge[np.uint64(2 * other)], edge[np.uint64(2 * other + 1)]
+                place = np.uint64(4 * count)
+                out.points[place], out.points[place + np.uint64(1)] = 4 * i0, 4 * i1
+                out.points[place + np.uint64(2)], out.points[place + np.uint64(3)] = 4 * i2, 4 * i3
+                out.reach[np.uint64(count)] = EDGE_SHARE * reach
                 taken = (bits >> k & 1) & (i0 != i2) & (i0 != i3) & (i1 != i2) & (i1 != i3) & (other > least)
                 if bodies.any_left_out and taken:
                     taken = not is_left_out(bodies, a, b, i0, i1, i2, i3, 2)
