@@ -26,6 +26,7 @@ ENGINES = {
     "implicit": Engine("Soft Pressure, implicit", "ours", "Implicit", "", (*SOFT, "crate")),
     "xpbd": Engine("Soft Pressure, XPBD", "ours", "Xpbd", "", (*SOFT, "crate")),
     "cloth": Engine("Blender Cloth + Pressure", "blender", "Cloth", "bpy", (*SOFT, "crate")),
+    "cloth_own": Engine("Blender Cloth + Pressure, self-collision", "blender", "OwnCloth", "bpy", ("torus", "suzanne")),
     "softbody": Engine("Blender Soft Body", "blender", "SoftBody", "bpy", ("drop", "pair")),
     "blender_rigid": Engine("Blender Rigid Body", "blender", "Rigid", "bpy", ("stack",)),
     "rapier": Engine("Rapier", "rapier", "Rapier", "rapier3d", (*SOFT, "stack", "crate")),

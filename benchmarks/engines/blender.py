@@ -109,6 +109,16 @@ class Cloth(_Blender):
         point_cache.frame_start, point_cache.frame_end = 1, self._given.frames + 1
 
 
+class OwnCloth(Cloth):
+    """Cloth that also looks for contact with itself, as our skins do."""
+
+    settings = f"{Cloth.settings}, self-collision at its default distance"
+
+    def _make_soft(self, item):
+        super()._make_soft(item)
+        item.modifiers["Cloth"].collision_settings.use_self_collision = True
+
+
 class SoftBody(_Blender):
     """Soft Body with stiff edges and no gas; 1 kg per vertex, its default, as lighter ones blow up."""
 
