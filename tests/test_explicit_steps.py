@@ -164,9 +164,6 @@ def lacking(case: str) -> tuple[ModelBuilder, MethodOptions]:
         options = MethodOptions(step_damping=True)
     if case == "toy":
         builder.add_membrane("other", *shapes.icosphere(3, 0.2, (0.3, 0.0, 0.25)))
-    if case == "disc":
-        corners = [(1.0, 0.0, 0.0), (2.0, 0.0, 0.0), (2.0, 0.0, 1.0), (1.0, 0.0, 1.0)]
-        builder.add_loop("disc", corners, [(0, 1), (1, 2), (2, 3), (3, 0)])
     return builder, options
 
 
@@ -176,7 +173,6 @@ def lacking(case: str) -> tuple[ModelBuilder, MethodOptions]:
         ("gas", "gas: volume BOUNDING_BOX"),
         ("step damping", "step damping: on"),
         ("toy", "toy: crosses at the start"),
-        ("disc", "disc: held in a plane"),
     ],
 )
 def test_what_is_not_known_yet_is_refused_and_left_to_implicit_steps(case: str, sentence: str) -> None:

@@ -15,7 +15,7 @@ from softpressure_ext.core.state import gas_amount
 TILTED = ((1.0, 2.0, 0.5), 0.8)
 RING = shapes.ring(48, 0.5)
 #: Substeps per 1/60 s that each is stable with.
-SOLVERS = [("IMPLICIT", 4), ("XPBD", 40), ("EXPLICIT_EULER", 60), ("HEUN", 200), ("RK4_MARTIN", 40), ("RK4", 40)]
+SOLVERS = [("IMPLICIT", 4), ("EXPLICIT", 4), ("XPBD", 40), ("EXPLICIT_EULER", 60), ("HEUN", 200), ("RK4_MARTIN", 40), ("RK4", 40)]
 SOLVERS += [("IMPLICIT_KANG", 60), ("IMPLICIT_MESIT", 60)]
 
 
@@ -151,7 +151,7 @@ def test_xpbd_knows_what_pressure_a_ring_should_hold():
     assert GaugeLeft(model)(gas, np.array([0.5 * expected]))[0] == pytest.approx(0.5, rel=1e-3)
 
 
-@pytest.mark.parametrize(("solver", "substeps"), [("XPBD", 20), ("RK4", 40), ("IMPLICIT_MESIT", 40)])
+@pytest.mark.parametrize(("solver", "substeps"), [("EXPLICIT", 4), ("XPBD", 20), ("RK4", 40), ("IMPLICIT_MESIT", 40)])
 def test_two_loops_meet_and_keep_their_momentum_and_their_plane(solver, substeps):
     outlines = shapes.ring(40, 0.5), shapes.ring(31, 0.4, (1.2, 0.3))
     world = loop_world(
@@ -174,20 +174,21 @@ def test_two_loops_meet_and_keep_their_momentum_and_their_plane(solver, substeps
     assert max(out_of_plane(world, TILTED)) < 1e-11
 
 
-@pytest.mark.parametrize(("solver", "substeps"), [("XPBD", 20), ("RK4", 60)])
+@pytest.mark.parametrize(("solver", "substeps"), [("EXPLICIT", 4), ("XPBD", 20), ("RK4", 60)])
 def test_a_folded_loop_lands_and_the_gas_law_holds(solver, substeps):
     world = loop_world(
         shapes.bark(240, 0.5) + (0.0, 0.75), floor=True, gauge_pressure=1e3, stretch_modulus=1e4, bend_modulus=2.0,
-        mass=4.0, damping=4.0, solver=solver, substeps=substeps, self_collision=solver == "XPBD",
+        mass=4.0, damping=4.0, solver=solver, substeps=substeps, self_collision=solver != "RK4",
     )  # fmt: skip
     for _ in range(30):
         world.advance_frame()
         assert gas_law_error(world) < 1e-13
     assert 0.0 < in_plane(world)[:, 1].min() < (1.0 + 1e-9) * world.model.thickness[0]
-    assert out_of_plane(world) == (0.0, 0.0)
+    away, speed = out_of_plane(world)
+    assert away == 0.0 and speed < 1e-20
 
 
-@pytest.mark.parametrize(("solver", "substeps"), [("XPBD", 20), ("RK4", 40)])
+@pytest.mark.parametrize(("solver", "substeps"), [("EXPLICIT", 4), ("XPBD", 20), ("RK4", 40)])
 def test_a_run_continues_from_a_saved_state_with_the_same_bits(solver, substeps):
     def made():
         return loop_world(RING + (0.0, 0.52), floor=True, solver=solver, substeps=substeps, stretch_modulus=5e3)

@@ -23,9 +23,6 @@ def lacks(model: Model, options: MethodOptions) -> str:
     if len(model.circles.points):
         body, diameter = model.point_body[model.circles.points[0]], model.circles.diameter[0]
         return f"{names[body]}: particles of {0.5 * diameter:g} m"
-    flat = np.flatnonzero(model.flat.depth)
-    if len(flat):
-        return f"{names[flat[0]]}: held in a plane, {model.flat.depth[flat[0]]:g} m deep"
     found = crossing_triangles(model, model.rest_positions, NO_BODIES)
     if len(found):
         return f"{names[model.surfaces.triangle_body[found[0]]]}: crosses at the start ({len(found)} triangles in all)"

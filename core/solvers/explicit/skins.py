@@ -84,6 +84,13 @@ class Volumes(NamedTuple):
     row: IndexArray  # 4 * row
 
 
+class Planes(NamedTuple):
+    """Flat bodies, see `plane.py`."""
+
+    pairs: IntArray  # points front and back, shape (pair_count, 2)
+    normal: FloatArray  # unit normal of each pair's plane, shape (pair_count, 3)
+
+
 class Skins(NamedTuple):
     """All soft bodies."""
 
@@ -91,6 +98,7 @@ class Skins(NamedTuple):
     gas: Gas
     volumes: Volumes
     bending: Bending
+    planes: Planes
     body_vertex_start: IntArray  # shape (membrane_count + 1,)
     block_start: IntArray  # first vertex of each block, shape (block_count + 1,)
     block_fours: IntArray  # fours of springs that are known once a block is done, shape (block_count,)
@@ -113,6 +121,7 @@ def skins_of(model: Model, numbering: Numbering) -> Skins:
         gas=_gas(model, numbering),
         volumes=_volumes(model, numbering),
         bending=bending_of(model.hinges, numbering.place),
+        planes=Planes(numbering.place[model.flat.pairs], model.flat.pair_normal),
         body_vertex_start=start,
         block_start=block_start,
         block_fours=((edge_start[1:] + 3) // 4).astype(np.int32),

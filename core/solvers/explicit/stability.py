@@ -63,6 +63,8 @@ def plan_steps(model: Model, options: MethodOptions) -> Plan:
     blocks, rows, stiffness = bound_arrays(model)
     fill_blocks(x, model.edges, model.hinges, model.tetrahedra, blocks, rows)
     fill_stiffness(blocks, rows, stiffness)
+    pairs = model.flat.pairs  # both copies move as one
+    stiffness[pairs] = stiffness[pairs].max(axis=1, initial=0.0, keepdims=True)
     masses, added = scaled_masses(model, stiffness, options.added_mass)
     inverse = np.where(model.pinned, 0.0, 1.0 / masses)
     bound, stiffest = stiffest_vertex(blocks, rows, inverse)

@@ -15,6 +15,7 @@ import numpy as np
 from ...jit import lean_inline_kernel, lean_kernel
 from ...lanes import lane, larger, load4, spread, store4, sum_spread
 from ...model import BoolArray, FloatArray, IntArray
+from ...plane import hold_in_plane
 from . import verify as guarantee
 from .arrays import (
     AGE,
@@ -274,7 +275,7 @@ def note_carried(contacts, count, points, bodies, run, is_first):
 
 
 @lean_kernel
-def settle_step(contact, x, y, velocity, h):
+def settle_step(contact, planes, x, y, velocity, velocity_rows, h):
     """Drift, and search, verify and mend until the step can be taken; False if there is no room for a search.
 
     What strays in the first step of an epoch counts for the next one, too: of the new flight, made for a step that is
@@ -306,6 +307,7 @@ def settle_step(contact, x, y, velocity, h):
         if late >= 0 or not mend(contact, x, y, velocity, h):
             state[JOINED] += 1
             share_motion(contact, x, y, velocity, h, late >= 0, late > 0)
+        hold_in_plane(planes.pairs, planes.normal, velocity_rows)
     state[STALLS] += 1  # what is given leaves no room
     return True
 
@@ -414,7 +416,7 @@ def press_all(contact, losses, x, velocity, h):
 
 
 @lean_kernel
-def take_step(contact, skins, glue, losses, x, y, velocity, h, damping, gravity):
+def take_step(contact, skins, glue, losses, x, y, velocity, velocity_rows, h, damping, gravity):
     """From x to y; False where a search lacks room."""
     points = contact.points
     bodies = contact.bodies
@@ -432,6 +434,7 @@ def take_step(contact, skins, glue, losses, x, y, velocity, h, damping, gravity)
         if glue.offset.shape[0] > 0:
             hold_glued(glue, x, velocity, points, bodies, rigid, h)
         press_all(contact, losses, x, velocity, h)
+        hold_in_plane(skins.planes.pairs, skins.planes.normal, velocity_rows)
         if state[AGE] >= state[SPAN]:
             plan(contact.boxes, bodies, run, state[AGE])
             contact.boxes.strayed[:] = 0.0
@@ -439,7 +442,7 @@ def take_step(contact, skins, glue, losses, x, y, velocity, h, damping, gravity)
     if state[RESUMES] == 1 and not search(contact, x, velocity, h):
         return False
     state[RESUMES] = 1
-    if not settle_step(contact, x, y, velocity, h):
+    if not settle_step(contact, skins.planes, x, y, velocity, velocity_rows, h):
         return False
     state[RESUMES] = 0
     guarantee.accept(y, contact.corners, run.found[2])
@@ -460,7 +463,9 @@ def advance(scene, x, y, velocity, x_rows, y_rows, velocity_rows, steps, h, damp
     state = contact.run.state
     while state[STEP] < steps:
         here, there, rows = (x, y, y_rows) if state[STEP] % 2 == 0 else (y, x, x_rows)
-        if not take_step(contact, scene.skins, scene.glue, scene.losses, here, there, velocity, h, damping, gravity):
+        if not take_step(
+            contact, scene.skins, scene.glue, scene.losses, here, there, velocity, velocity_rows, h, damping, gravity
+        ):
             state[LACKS_ROOM] = 1
             return
         state[STEP] += 1
