@@ -90,3 +90,9 @@ def use_threads(wanted: int) -> int:
     count = thread_count(wanted)
     numba.set_num_threads(count)
     return count
+
+
+def threads_in_use() -> int:
+    """How many threads `use_threads` has let the calling thread's kernels use."""
+    count: int = numba.get_num_threads()
+    return count

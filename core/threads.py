@@ -11,6 +11,8 @@ import math
 TRIED_FROM = 4_000
 #: Vertices from which on all threads are used from the first frame.
 ALL_FROM = 20_000
+#: The same where a team shares the work (`team.py`): its jobs begin within a microsecond, not in tens of them.
+TEAM_TRIED_FROM, TEAM_ALL_FROM = 1_000, 2_000
 #: Another number must be faster by this share to be taken.
 WORTH = 0.05
 #: Frames between two trials, at the start and at most; they double.
@@ -22,13 +24,16 @@ FAR_SLOWER = 1.5
 class ThreadChoice:
     """The number of threads for each frame of a scene with `vertex_count` vertices, at most `most` of them.
 
+    `has_team`: whether they are a team, in place of numba's parallel loops.
+
     Ask for `count`, simulate a frame with it, then `report` what it took.
     """
 
-    def __init__(self, vertex_count: int, most: int) -> None:
-        tried = vertex_count >= min(TRIED_FROM, ALL_FROM)
+    def __init__(self, vertex_count: int, most: int, has_team: bool = False) -> None:
+        tried_from, all_from = (TEAM_TRIED_FROM, TEAM_ALL_FROM) if has_team else (TRIED_FROM, ALL_FROM)
+        tried = vertex_count >= min(tried_from, all_from)
         self._numbers = sorted({min(2**power, most) for power in range(most.bit_length() + 1)}) if tried else [1]
-        self._best = len(self._numbers) - 1 if vertex_count >= ALL_FROM else 0
+        self._best = len(self._numbers) - 1 if vertex_count >= all_from else 0
         self._trial = self._best  # place among the numbers that the next frame takes
         self._rate = math.inf  # seconds per work with the best number, in its last frame
         self._tried = -1  # place among the numbers that the last frame has tried, -1 for none

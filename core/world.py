@@ -99,7 +99,6 @@ class World:
         self.frame_rate = float(frame_rate)
         self.substeps = int(substeps)
         self.threads = int(threads)
-        self._thread_choice = ThreadChoice(model.vertex_count, jit.thread_count(self.threads))
         self.solver = solver if isinstance(solver, str) else ""  # its name, if it was chosen by name
         self.options = options
         if self.solver:
@@ -108,6 +107,8 @@ class World:
             raise ParameterError(f"choice: {choice.solver} with the method {self.solver}. Leave it out, or give AUTO.")
         self.choice = choice or choice_of(self.solver, model, 1.0 / self.frame_rate, self.substeps, options)
         self._method = self.choice.method if self.choice else self.solver
+        has_team = self._method == "EXPLICIT"
+        self._thread_choice = ThreadChoice(model.vertex_count, jit.thread_count(self.threads), has_team)
         self._step_count = self.choice.steps_per_frame if self.choice else self.substeps
         make = solver if callable(solver) else solver_maker(self._method, options)
         self._ramp = Ramp(model, options.ramp_time)

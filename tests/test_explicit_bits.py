@@ -1,12 +1,14 @@
 """Explicit steps give the same bits: run again, with another number of threads, and continued from a saved state."""
 
+from concurrent.futures import Future, ThreadPoolExecutor
+
 import numpy as np
 import pytest
 import shapes
-from explicit_scene import world_of
+from explicit_scene import SOLVER, bench_world, world_of
 from rigid_scene import block
 from scenes import BEACH_BALL, Ball, add_ball
-from softpressure_ext.core import FrameInput, ModelBuilder, World, threads
+from softpressure_ext.core import FrameInput, Model, ModelBuilder, World, jit, team, threads
 
 FRAMES = 16
 LIMP = Ball(0.2, 0.5, 100.0, 1e3)
@@ -69,15 +71,94 @@ def test_a_run_that_is_repeated_gives_the_same_bits(expected: list) -> None:
     assert_same(frames_of(world, FRAMES), expected)
 
 
-def test_one_thread_and_two_give_the_same_bits(expected: list, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(threads, "ALL_FROM", 0)  # also where two threads would not pay
+@pytest.fixture
+def from_the_start(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All threads from the first frame on, also where they would not pay."""
+    monkeypatch.setattr(threads, "TEAM_ALL_FROM", 0)
+
+
+@pytest.mark.usefixtures("from_the_start")
+def test_one_thread_and_two_give_the_same_bits(expected: list) -> None:
     assert_same(frames_of(pile(threads=2), FRAMES), expected)
 
 
 @pytest.mark.slow
-def test_one_thread_and_two_give_the_same_bits_in_a_fine_mesh(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(threads, "ALL_FROM", 0)
+@pytest.mark.usefixtures("from_the_start")
+def test_one_thread_and_two_give_the_same_bits_in_a_fine_mesh() -> None:
     assert_same(frames_of(pile(2, 4), FRAMES // 2), frames_of(pile(1, 4), FRAMES // 2))
+
+
+def jelly() -> Model:
+    """A cube of jelly that falls on a floor: 1 331 vertices, most of them inside."""
+    builder = ModelBuilder()
+    builder.add_solid("jelly", *shapes.box(0.4, 1, (0.0, 0.0, 0.21)), cell_size=0.04, mass=1.0, modulus=2e4)
+    builder.add_collider("floor", *shapes.grid(4.0))
+    return builder.build()
+
+
+def scene(name: str) -> Model:
+    """A scene of the benchmarks with enough vertices for two threads, or a jelly."""
+    if name == "jelly":
+        return jelly()
+    size = {"drop": 2562, "pair": 2562, "box8": 642, "crate": 2562, "torus": 2048}[name]
+    return bench_world(name, size, 1)[0].model
+
+
+def bits_of(model: Model, count: int, frames: int) -> tuple[list[tuple[np.ndarray, ...]], World]:
+    """All that moves on each frame with a number of threads, and the world."""
+    world = World(model, frame_rate=24.0, threads=count, solver=SOLVER)
+    found = []
+    for _ in range(frames):
+        world.advance_frame()
+        state = world.save()
+        found.append((state.positions, state.velocities, state.rigid.pose, state.rigid.angular_momentum))
+    return found, world
+
+
+@pytest.mark.usefixtures("from_the_start")
+@pytest.mark.parametrize("name", ["drop", "pair", "box8", "crate", "torus", "jelly"])
+def test_scenes_have_the_same_bits_with_any_number_of_threads(name: str) -> None:
+    model = scene(name)
+    frames = 4 if name == "jelly" else FRAMES
+    expected, world = bits_of(model, 1, frames)
+    assert world.diagnostics().candidate_count > 0
+    assert_same(bits_of(model, 2, frames)[0], expected)
+
+
+@pytest.mark.usefixtures("from_the_start")
+def test_a_second_thread_does_its_part() -> None:
+    """Within some frames, however busy the machine is."""
+    if jit.thread_count(0) < 2:
+        pytest.skip("one core")
+    world = World(scene("drop"), threads=2, solver=SOLVER)
+    words: np.ndarray = world._solver._scene.contact.run.team
+    for _ in range(200):
+        world.advance_frame()
+        if words[2 * team._LINE + team._DONE] > 0:
+            return
+    raise AssertionError
+
+
+class Never:
+    """Threads that never begin."""
+
+    def submit(self, *_: object) -> Future:
+        """Nothing happens."""
+        return Future()
+
+
+@pytest.mark.usefixtures("from_the_start")
+def test_a_helper_that_never_comes_changes_no_bit(expected: list, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(team, "_threads", Never)
+    assert_same(frames_of(pile(threads=2), FRAMES), expected)
+
+
+@pytest.mark.usefixtures("from_the_start")
+def test_worlds_in_two_threads_have_the_same_bits(expected: list) -> None:
+    with ThreadPoolExecutor(2) as callers:
+        both = [callers.submit(lambda: frames_of(pile(threads=2), FRAMES)) for _ in range(2)]
+        for one in both:
+            assert_same(one.result(), expected)
 
 
 @pytest.mark.parametrize("cut", [1, 6, 11])

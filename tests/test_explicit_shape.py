@@ -87,7 +87,7 @@ def test_what_is_passed_over_keeps_its_distance(noise: float, some: bool, seed: 
         size=(len(rest), 3)
     )
     points.slack[:] = 0.02 * edge
-    fit_shape(0, HALF, points, boxes, kept)
+    fit_shape(0, len(boxes.slack), HALF, points, boxes, kept)
     shape = boxes.shape
     pairs = [(P, int(Q)) for P in range(len(shape.start) - 1) for Q in shape.other[shape.start[P] : shape.start[P + 1]]]
     passed = [pair for pair in pairs if keeps_apart(*pair, HALF, points, boxes)]
@@ -110,7 +110,7 @@ def test_what_is_folded_is_looked_at() -> None:
     start[:, 2] = np.where(start[:, 2] < 0.0, -0.8 * start[:, 2], start[:, 2])  # the lower half lies in the upper one
     points.flight[:] = points.slack[:] = 0.0
     kept = contact.bodies.own_thickness[0]
-    fit_shape(0, HALF, points, boxes, kept)
+    fit_shape(0, len(boxes.slack), HALF, points, boxes, kept)
     patches, shape, folded = boxes.patches, boxes.shape, 0
     for P in range(len(shape.start) - 1):
         for Q in shape.other[shape.start[P] : shape.start[P + 1]].tolist():

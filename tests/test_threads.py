@@ -1,7 +1,14 @@
 """Which number of threads a scene gets."""
 
 import pytest
-from softpressure_ext.core.threads import ALL_FROM, LONGEST_PAUSE, TRIED_FROM, ThreadChoice
+from softpressure_ext.core.threads import (
+    ALL_FROM,
+    LONGEST_PAUSE,
+    TEAM_ALL_FROM,
+    TEAM_TRIED_FROM,
+    TRIED_FROM,
+    ThreadChoice,
+)
 
 
 def taken(choice, seconds_with, frames=200):
@@ -27,6 +34,12 @@ def test_the_fastest_number_is_found_and_kept(vertices, best):
 
 def test_small_scenes_have_one_thread():
     assert set(taken(ThreadChoice(TRIED_FROM - 1, 8), lambda n: 1.0 / n)) == {1}
+
+
+def test_a_team_begins_with_smaller_scenes():
+    assert ThreadChoice(TEAM_ALL_FROM, 2, has_team=True).count == 2 > ThreadChoice(TEAM_ALL_FROM, 2).count
+    assert set(taken(ThreadChoice(TEAM_TRIED_FROM, 2, has_team=True), lambda n: 1.0 / n)) == {1, 2}
+    assert set(taken(ThreadChoice(TEAM_TRIED_FROM - 1, 2, has_team=True), lambda n: 1.0 / n)) == {1}
 
 
 def test_one_thread_where_there_is_no_more():

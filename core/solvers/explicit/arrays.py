@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...jit import lean_inline_kernel
 from ...model import BoolArray, FloatArray, IntArray, Model
 from .layout import Groups, Numbering, Patches, group_patches
 from .shape import Shape
@@ -17,6 +18,9 @@ SOFT, RIGID, GIVEN = 0, 1, 2
 AGE, SPAN, STEP, LACKS_ROOM, RESUMES, CARRIED_COUNT = range(6)  # steps of the epoch so far and planned, of the run
 SEARCHES, EARLY, RENEWED, MENDED, JOINED, STALLS, PRESSING, CANDIDATES = range(6, 14)  # counts
 STARTS = 14  # whether the run's first frame goes on: what touches may do so without a distance
+FAR = 15  # whether a patch of a soft body strayed too far in the last drift
+# Kinds of jobs of a step's team: rows of forces, velocities from them, positions, margins and frames of patches
+ROWS, KICK, DRIFT, MARGINS, FRAMES = range(5)
 
 
 class Bodies(NamedTuple):
@@ -74,6 +78,8 @@ class Boxes(NamedTuple):
     shape: Shape
     columns: FloatArray  # scratch: boxes of a patch's primitives side by side
     column: IntArray  # int64, scratch: their numbers
+    margin: FloatArray  # scratch: of each patch, see `own.py` [m]
+    middle: FloatArray  # scratch: half an epoch [s], the longest way and distance of a point in the middle of it [m]
 
 
 class Candidates(NamedTuple):
@@ -208,6 +214,13 @@ def points_of(model: Model, inverse_mass: FloatArray, numbering: Numbering) -> P
     )
 
 
+@lean_inline_kernel
+def patches_of(boxes, group):
+    """First patch of a group, and one past its last."""
+    patches, first = boxes.patches, boxes.groups.start[group]
+    return first, min(boxes.groups.start[group + 1], patches.body_start[patches.body[first] + 1])
+
+
 def boxes_of(patches: Patches, shape: Shape) -> Boxes:
     """Boxes for these patches."""
     groups = group_patches(patches)
@@ -231,6 +244,8 @@ def boxes_of(patches: Patches, shape: Shape) -> Boxes:
         group_suspect=np.zeros(group_count, np.int64),
         columns=np.zeros(8 + 6 * (largest + 4)),
         column=np.zeros(largest + 4, np.int64),
+        margin=np.zeros(patch_count),
+        middle=np.zeros(3),
         **flat,
     )
 

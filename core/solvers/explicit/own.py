@@ -16,6 +16,8 @@ the volume of its tetrahedron with c loses at most t |n| where it moves by t as 
 
 from ...jit import lean_inline_kernel, lean_kernel
 from ...lanes import lane, larger, load4, root, smaller, spread, store4, sum_spread, transposed
+from ...team import block_of, claim, done, finish, hand_out
+from .arrays import MARGINS, patches_of
 
 #: Least margin that is worth relying on, as a share of the distance that a body keeps from itself.
 LEAST_MARGIN = 0.5
@@ -69,8 +71,20 @@ def least_margin(first, last, triangle, x, flight, half, moved, far):
     return min(min(lane(least, 0), lane(least, 1)), min(lane(least, 2), lane(least, 3)))
 
 
+@lean_inline_kernel
+def find_margins(group, middle, flight, boxes):
+    """Margins of the patches of a group."""
+    patches, half, moved, far = boxes.patches, boxes.middle[0], boxes.middle[1], boxes.middle[2]
+    first, last = patches_of(boxes, group)
+    for patch in range(first, last):
+        boxes.margin[patch] = MARGIN_SHARE * least_margin(
+            patches.triangle_start[patch], patches.triangle_start[patch + 1], patches.triangle, middle, flight, half,
+            moved, far,
+        )  # fmt: skip
+
+
 @lean_kernel
-def find_suspects(body, time, middle, bodies, points, boxes):
+def find_suspects(body, time, middle, bodies, points, boxes, team):
     """Whether any patch of a body may touch the body within a time [s] of its foreseen flight; marks which may.
 
     Lowers the slack of the patches to what the proof bears. `middle`: scratch, flat, a row per point.
@@ -94,13 +108,19 @@ def find_suspects(body, time, middle, bodies, points, boxes):
         distance2 = lane(sum_spread(here * here), 0)
         far2, near2 = max(far2, distance2), min(near2, distance2)
     moved, far, near = moved2**0.5, far2**0.5, near2**0.5
+    boxes.middle[0], boxes.middle[1], boxes.middle[2] = half, moved, far + moved
+    groups = boxes.groups
+    hand_out(team, MARGINS, groups.body_start[body], groups.body_start[body + 1])
+    claimed = claim(team, 0)
+    while claimed >= 0:
+        find_margins(block_of(claimed), middle, points.flight, boxes)
+        done(team, 0)
+        claimed = claim(team, 0)
+    finish(team)
     least = LEAST_MARGIN * bodies.own_thickness[body]
     bad = 0
     for patch in range(begin, end):
-        margin = MARGIN_SHARE * least_margin(
-            patches.triangle_start[patch], patches.triangle_start[patch + 1], patches.triangle, middle, points.flight,
-            half, moved, far + moved,
-        )  # fmt: skip
+        margin = boxes.margin[patch]
         corners, slack = range(patches.corner_start[patch], patches.corner_start[patch + 1]), 0.0
         for q in corners:
             slack = max(slack, points.slack[patches.corner[q] >> 2])
@@ -124,7 +144,6 @@ def find_suspects(body, time, middle, bodies, points, boxes):
             suspect[patch] = 2
         return True
     spread_of_rays(begin, end, (moved + slack) / near, middle, boxes)
-    groups = boxes.groups
     for group in range(groups.body_start[body], groups.body_start[body + 1]):
         group_end = min(groups.start[group + 1], end)
         low, high = spread(-FAR), spread(-FAR)

@@ -11,7 +11,8 @@ import numpy as np
 
 from ...jit import lean_inline_kernel, lean_kernel
 from ...lanes import any_larger, lane, larger, load4, positive, smaller, spread, store4
-from .arrays import GIVEN, SOFT
+from ...team import block_of, claim, done, finish, hand_out
+from .arrays import FRAMES, GIVEN, SOFT, patches_of
 from .own import find_suspects
 from .shape import fit_shape, keeps_apart, pad
 
@@ -305,17 +306,38 @@ def between_bodies(a, b, reach, time, shift, bodies, points, boxes, corners, sid
 
 
 @lean_kernel
-def touches_itself(a, time, middle, bodies, points, boxes):
+def touches_itself(a, time, middle, bodies, points, boxes, team):
     """Whether a part of body a may touch another one of it within a time [s]; marks which may."""
     if bodies.is_ball[a]:
-        return find_suspects(a, time, middle, bodies, points, boxes)
+        return find_suspects(a, time, middle, bodies, points, boxes, team)
     for patch in range(boxes.patches.body_start[a], boxes.patches.body_start[a + 1]):
         boxes.suspect[patch] = 2
     return True
 
 
+@lean_inline_kernel
+def fit_group(group, half, bodies, points, boxes):
+    """Frames of a group's patches, see `shape.py`."""
+    first, last = patches_of(boxes, group)
+    fit_shape(first, last, half, points, boxes, bodies.own_thickness[boxes.patches.body[first]])
+
+
 @lean_kernel
-def find_candidates(x, velocity, time, is_single, bodies, points, boxes, corners, sides, count, fitted, middle, shift):
+def fit_shapes(body, half, bodies, points, boxes, team):
+    """Frames of all patches of a body."""
+    hand_out(team, FRAMES, boxes.groups.body_start[body], boxes.groups.body_start[body + 1])
+    claimed = claim(team, 0)
+    while claimed >= 0:
+        fit_group(block_of(claimed), half, bodies, points, boxes)
+        done(team, 0)
+        claimed = claim(team, 0)
+    finish(team)
+
+
+@lean_kernel
+def find_candidates(
+    x, velocity, time, is_single, bodies, points, boxes, corners, sides, count, fitted, middle, shift, team
+):
     """All candidates for an epoch of a length [s] that starts at x; False if there is no room for them.
 
     `count`: of both kinds, shape (2,); scratch: `fitted`, one per body, `middle`, flat, a row per point, `shift`, four
@@ -330,9 +352,9 @@ def find_candidates(x, velocity, time, is_single, bodies, points, boxes, corners
     store4(shift, 0, nothing)
     for a in range(body_count):
         reach = bodies.own_thickness[a]
-        if reach > 0.0 and not bodies.crosses[a, a] and touches_itself(a, time, middle, bodies, points, boxes):
+        if reach > 0.0 and not bodies.crosses[a, a] and touches_itself(a, time, middle, bodies, points, boxes, team):
             fit_patches(a, points, boxes)
-            fit_shape(a, 0.5 * time, points, boxes, reach)
+            fit_shapes(a, 0.5 * time, bodies, points, boxes, team)
             fitted[a] = 1
             if not between_bodies(a, a, reach, time, shift, bodies, points, boxes, corners, sides, count):
                 return False

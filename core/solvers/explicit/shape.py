@@ -82,14 +82,14 @@ def pad(half, slack):
 
 
 @lean_kernel
-def fit_shape(body, half, points, boxes, kept):
-    """Where the patches of a body are in the middle of an epoch, half of which takes so long [s].
+def fit_shape(begin, end, half, points, boxes, kept):
+    """Where the patches begin .. end - 1 of a body are in the middle of an epoch, half of which takes so long [s].
 
     `kept`: distance that the body keeps from itself [m].
     """
     patches, shape = boxes.patches, boxes.shape
     frame, axes = shape.frame, shape.axes
-    for patch in range(patches.body_start[body], patches.body_start[body + 1]):
+    for patch in range(begin, end):
         first, last = patches.corner_start[patch], patches.corner_start[patch + 1]
         middle, drift = spread(0.0), spread(0.0)
         rest, slack = spread(0.0), 0.0

@@ -1,7 +1,8 @@
 """Inner forces of soft bodies, as rows that every vertex gathers: springs, gas, volumes of solids; then bending.
 
 Springs and triangles write one row each, four springs at a time; a vertex then adds up its rows, always in the same
-order. The force of a spring has a dashpot: its length is compared with the one a step before (`inverse_length`).
+order. Both are jobs of a team (`team.py`), in blocks of vertices and of what begins there: who does which does not
+change a bit. The force of a spring has a dashpot: its length is compared with the one a step before (`inverse_length`).
 
     T / l = k (1 - L / l) + c k (l - l_before) / l,   c = 2 zeta / (omega h)
 """
@@ -29,6 +30,8 @@ from ...lanes import (
     triple,
 )
 from ...model import FloatArray, IntArray, Model
+from ...team import block_of, claim, done, finish, hand_out
+from .arrays import KICK, ROWS
 from .bending import Bending, add_bending, bending_of
 from .layout import Numbering
 
@@ -36,7 +39,7 @@ IndexArray = NDArray[np.uint32]
 
 #: Rows that a vertex adds up without a loop: of springs that begin there, and of those that end there; of triangles.
 SLOTS, TRIANGLE_SLOTS = 4, 8
-#: Vertices per block: springs, then the vertices that they lead to, while both are in the first-level cache.
+#: Vertices per block of both jobs.
 BLOCK_SIZE = 128
 #: Most that a spring's dashpot takes a length to grow in a step, as a share of it.
 MOST_GROWN = 0.5
@@ -68,9 +71,11 @@ class Gas(NamedTuple):
     start: IntArray  # triangles of each membrane, shape (membrane_count + 1,)
     normal: FloatArray  # rows: twice the area normals [m^2], shape (4 * triangle_count + 4,); changes
     rows: Rows
+    share: FloatArray  # of each block in six times the volume [m^3]; changes
     rest_volume: FloatArray  # [m^3], shape (membrane_count,)
     amount: FloatArray  # nRT [J]; changes
     volume: FloatArray  # [m^3]; changes
+    pressure: FloatArray  # [Pa], gauge; changes
 
 
 class Volumes(NamedTuple):
@@ -91,6 +96,17 @@ class Planes(NamedTuple):
     normal: FloatArray  # unit normal of each pair's plane, shape (pair_count, 3)
 
 
+class Blocks(NamedTuple):
+    """Runs of vertices of one body, and of what has its first vertex there."""
+
+    body: IntArray  # shape (block_count,)
+    body_start: IntArray  # first block of each body, shape (membrane_count + 1,)
+    vertex: IntArray  # first vertex of each block, shape (block_count + 1,)
+    four: IntArray  # first four of springs
+    triangle: IntArray
+    tetrahedron: IntArray
+
+
 class Skins(NamedTuple):
     """All soft bodies."""
 
@@ -99,50 +115,58 @@ class Skins(NamedTuple):
     volumes: Volumes
     bending: Bending
     planes: Planes
-    body_vertex_start: IntArray  # shape (membrane_count + 1,)
-    block_start: IntArray  # first vertex of each block, shape (block_count + 1,)
-    block_fours: IntArray  # fours of springs that are known once a block is done, shape (block_count,)
-    body_block_start: IntArray  # shape (membrane_count + 1,)
+    blocks: Blocks
     ambient_pressure: FloatArray  # [Pa], shape (1,)
 
 
 def skins_of(model: Model, numbering: Numbering) -> Skins:
     """The soft bodies of a model in the solver's numbers."""
-    count = model.vertex_count
-    start = model.body_point_start[: model.membrane_count + 1]
-    blocks, body_blocks = list[int](), [0]
-    for first, last in zip(start[:-1], start[1:], strict=True):
-        blocks.extend(range(first, last, BLOCK_SIZE))
-        body_blocks.append(len(blocks))
-    block_start = np.array([*blocks, count], np.int32)
-    springs, edge_start = _springs(model, numbering, block_start)
+    springs, gas, volumes = _springs(model, numbering), _gas(model, numbering), _volumes(model, numbering)
+    blocks = _blocks(model, springs, gas, volumes)
     return Skins(
         springs=springs,
-        gas=_gas(model, numbering),
-        volumes=_volumes(model, numbering),
+        gas=gas._replace(share=np.zeros(len(blocks.body))),
+        volumes=volumes,
         bending=bending_of(model.hinges, numbering.place),
         planes=Planes(numbering.place[model.flat.pairs], model.flat.pair_normal),
-        body_vertex_start=start,
-        block_start=block_start,
-        block_fours=((edge_start[1:] + 3) // 4).astype(np.int32),
-        body_block_start=np.array(body_blocks, np.int32),
+        blocks=blocks,
         ambient_pressure=np.array([model.ambient_pressure]),
     )
 
 
-def _springs(model: Model, numbering: Numbering, block_start: IntArray) -> tuple[Springs, IntArray]:
-    """The springs, and the first one of each block."""
+def _blocks(model: Model, springs: Springs, gas: Gas, volumes: Volumes) -> Blocks:
+    start = model.body_point_start[: model.membrane_count + 1]
+    firsts = [np.arange(first, last, BLOCK_SIZE) for first, last in zip(start[:-1], start[1:], strict=True)]
+    vertex = np.concatenate([*firsts, [model.vertex_count]])
+    sizes = np.array([len(part) for part in firsts], np.int64)
+
+    def begin(points: IndexArray, count: int) -> IntArray:
+        """First of each block, of what is sorted by the first of its `count` points."""
+        return np.searchsorted(points.reshape(-1, count).min(axis=1) // 4, vertex)
+
+    parts = {
+        "body": np.repeat(np.arange(len(sizes)), sizes),
+        "body_start": np.concatenate([[0], np.cumsum(sizes)]),
+        "vertex": vertex,
+        "four": (begin(springs.ends, 2) + 3) // 4,
+        "triangle": begin(gas.corners, 3),
+        "tetrahedron": begin(volumes.corners, 4),
+    }
+    return Blocks(**{name: values.astype(np.int32) for name, values in parts.items()})
+
+
+def _springs(model: Model, numbering: Numbering) -> Springs:
     edges, vertex_count = model.edges, model.vertex_count
     ends = np.sort(numbering.place[edges.points], axis=1)
     order = np.lexsort((ends[:, 1], ends[:, 0]))
     ends = np.ascontiguousarray(ends[order])
     count = len(ends)
     balance(ends, np.zeros(vertex_count, np.int32))
-    padding = np.zeros(-count % 4, np.int64)
+    padding = np.full(-count % 4, count - 1)
     both = np.concatenate([ends, ends[padding]]) if count else ends
     stiffness = np.concatenate([edges.stiffness[order], np.zeros(len(padding))])
     length = np.concatenate([edges.rest_length[order], edges.rest_length[order][padding]])
-    springs = Springs(
+    return Springs(
         ends=unsigned(4 * both.ravel()),
         stiffness=stiffness,
         rest_force=stiffness * length,
@@ -150,7 +174,6 @@ def _springs(model: Model, numbering: Numbering, block_start: IntArray) -> tuple
         force=np.zeros(4 * len(both) + 4),
         rows=_rows([ends[:, 1], ends[:, 0]], vertex_count, SLOTS, len(both)),
     )
-    return springs, np.searchsorted(ends.min(axis=1), block_start).astype(np.int32)
 
 
 def _rows(columns: list[IntArray], vertex_count: int, slots: int, null: int) -> Rows:
@@ -186,9 +209,11 @@ def _gas(model: Model, numbering: Numbering) -> Gas:
         start=np.searchsorted(body[order], np.arange(model.membrane_count + 1)).astype(np.int32),
         normal=np.zeros(4 * len(corners) + 4),
         rows=rows,
+        share=np.zeros(0),
         rest_volume=model.rest_volume,
         amount=np.zeros(model.membrane_count),
         volume=np.zeros(model.membrane_count),
+        pressure=np.zeros(model.membrane_count),
     )
 
 
@@ -302,9 +327,9 @@ def gathered_normals(gas, i):
 
 
 @lean_inline_kernel
-def normal_rows(x, gas, first, last):
-    """Rows of the triangles first .. last - 1; returns their share of six times the volume [m^3]."""
-    origin = load4(x, gas.corners[np.uint64(3) * np.uint64(first)])
+def normal_rows(x, gas, body, first, last):
+    """Rows of the triangles first .. last - 1 of a body; returns their share of six times the volume [m^3]."""
+    origin = load4(x, gas.corners[np.uint64(3) * np.uint64(gas.start[body])])
     total = spread(0.0)
     for q in range(np.uint64(first), np.uint64(last)):
         c = np.uint64(3) * q
@@ -316,10 +341,10 @@ def normal_rows(x, gas, first, last):
     return lane(sum_spread(total), 0)
 
 
-@lean_kernel
-def volume_rows(x, volumes):
-    """Rows of force of all tetrahedra: p dV/dx with p = K (1 - V / V0)."""
-    for t in range(np.uint64(volumes.rest_volume.shape[0])):
+@lean_inline_kernel
+def volume_rows(x, volumes, first, last):
+    """Rows of force of the tetrahedra first .. last - 1: p dV/dx with p = K (1 - V / V0)."""
+    for t in range(np.uint64(first), np.uint64(last)):
         c = np.uint64(4) * t
         a = load4(x, volumes.corners[c])
         u = load4(x, volumes.corners[c + np.uint64(1)]) - a
@@ -356,38 +381,78 @@ def pressure_of(volume, rest_volume, amount, ambient):
     return amount / smallest * (2.0 - volume / smallest) - ambient
 
 
+@lean_inline_kernel
+def write_rows(x, skins, damping, block):
+    """All rows of a block, and its share of the volume."""
+    blocks, gas = skins.blocks, skins.gas
+    if blocks.triangle[block + 1] > blocks.triangle[block]:
+        gas.share[block] = normal_rows(
+            x, gas, blocks.body[block], blocks.triangle[block], blocks.triangle[block + 1]
+        )  # fmt: skip
+    spring_rows(x, skins.springs, damping, blocks.four[block], blocks.four[block + 1])
+    volume_rows(x, skins.volumes, blocks.tetrahedron[block], blocks.tetrahedron[block + 1])
+
+
+@lean_inline_kernel
+def add_rows(skins, velocity, inverse_mass, h, fall, force, block):
+    """New velocities of a block; `fall` h g as lanes."""
+    springs, gas, volumes, blocks = skins.springs, skins.gas, skins.volumes, skins.blocks
+    bends = skins.bending.places.shape[0] > 0
+    push = gas.pressure[blocks.body[block]] / 6.0
+    for i in range(np.uint64(blocks.vertex[block]), np.uint64(blocks.vertex[block + 1])):
+        total = gathered_springs(springs, i) + gathered_normals(gas, i) * push
+        total = total + gathered_volumes(volumes, i)
+        place = np.uint64(4) * i
+        if bends:
+            total = total + load4(force, place)
+        store4(velocity, place, load4(velocity, place) + total * (h * inverse_mass[i]) + fall)
+
+
 @lean_kernel
-def accelerate(x, skins, damping, velocity, inverse_mass, h, gx, gy, gz, force):
+def set_pressures(skins):
+    """Volume and pressure of the gas in each body, from its blocks' shares."""
+    gas, start = skins.gas, skins.blocks.body_start
+    for body in range(gas.volume.shape[0]):
+        if gas.start[body + 1] > gas.start[body]:
+            total = 0.0
+            for block in range(start[body], start[body + 1]):
+                total += gas.share[block]
+            gas.volume[body] = total / 6.0
+            gas.pressure[body] = pressure_of(
+                gas.volume[body], gas.rest_volume[body], gas.amount[body], skins.ambient_pressure[0]
+            )
+
+
+@lean_kernel
+def accelerate(x, skins, damping, velocity, inverse_mass, h, gx, gy, gz, force, team):
     """Velocities of the vertices [m/s] after a time h [s] of inner forces at x and of gravity.
 
     The forces are those of springs with their dashpots, gas, volumes and bending. `inverse_mass` [1/kg]; `force`:
-    scratch, flat. No force is written down but those of bending.
+    scratch, flat. No force is written down but those of bending, which the calling thread of the team sees to while
+    others have begun with the rows.
     """
     fall = triple(h * gx, h * gy, h * gz)
-    springs, gas, volumes = skins.springs, skins.gas, skins.volumes
-    bends = skins.bending.places.shape[0] > 0
-    if bends:
-        for i in range(np.uint64(4 * skins.body_vertex_start[skins.body_vertex_start.shape[0] - 1])):
+    blocks = skins.blocks
+    count = blocks.body.shape[0]
+    hand_out(team, ROWS, 0, count)
+    if skins.bending.places.shape[0] > 0:
+        for i in range(np.uint64(4 * blocks.vertex[count])):
             force[i] = 0.0
         add_bending(x, force, skins.bending)
-    volume_rows(x, volumes)
-    for body in range(skins.body_vertex_start.shape[0] - 1):
-        first, last = gas.start[body], gas.start[body + 1]
-        pressure = 0.0
-        if last > first:
-            gas.volume[body] = normal_rows(x, gas, first, last) / 6.0
-            pressure = pressure_of(gas.volume[body], gas.rest_volume[body], gas.amount[body], skins.ambient_pressure[0])
-        fours = skins.block_fours[skins.body_block_start[body] - 1] if body > 0 else 0
-        for block in range(skins.body_block_start[body], skins.body_block_start[body + 1]):
-            spring_rows(x, springs, damping, fours, skins.block_fours[block])
-            fours = skins.block_fours[block]
-            for i in range(np.uint64(skins.block_start[block]), np.uint64(skins.block_start[block + 1])):
-                total = gathered_springs(springs, i) + gathered_normals(gas, i) * (pressure / 6.0)
-                total = total + gathered_volumes(volumes, i)
-                place = np.uint64(4) * i
-                if bends:
-                    total = total + load4(force, place)
-                store4(velocity, place, load4(velocity, place) + total * (h * inverse_mass[i]) + fall)
+    claimed = claim(team, 0)
+    while claimed >= 0:
+        write_rows(x, skins, damping, block_of(claimed))
+        done(team, 0)
+        claimed = claim(team, 0)
+    finish(team)
+    set_pressures(skins)
+    hand_out(team, KICK, 0, count)
+    claimed = claim(team, 0)
+    while claimed >= 0:
+        add_rows(skins, velocity, inverse_mass, h, fall, force, block_of(claimed))
+        done(team, 0)
+        claimed = claim(team, 0)
+    finish(team)
 
 
 @lean_kernel

@@ -4,15 +4,18 @@ Airbag and crash codes simulate light skins full of gas, folded and in contact w
 does stands in `steps.py`; how long it is in `stability.py`.
 """
 
+import functools
 import math
 
 import numpy as np
 
 from ...errors import ParameterError
+from ...jit import threads_in_use
 from ...model import BoolArray, FloatArray, Model
 from ...options import DEFAULTS, MethodOptions
 from ...rigid.motion import place_points
 from ...state import PairSpeeds, State
+from ...team import helped, team_of_one
 from ..counts import Counts
 from ..given import Motion
 from .arrays import (
@@ -51,6 +54,8 @@ from .zones import ZONE_SIZE
 START_ROOM = 16_384
 #: Room for contacts that get new normals in one go.
 SPARE_ROOM = 1_024
+#: Blocks of soft bodies for each thread, at least: fewer are done before another thread has seen that there are any.
+BLOCKS_EACH = 4
 #: Steps of the first epoch of a frame, and its slack as a share of what a body keeps: nothing is known yet.
 FIRST_SPAN, FIRST_SLACK = 4, 0.25
 
@@ -135,13 +140,16 @@ class ExplicitSolver:
         start_lengths(self._x, self._v, h, scene.skins.springs)
         state, damping = scene.contact.run.state, 2.0 * DASHPOT_RATIO / (frequency * h)
         state[STEP] = state[RESUMES] = 0
+        size = min(threads_in_use(), len(scene.skins.blocks.body) // BLOCKS_EACH)
         searches = int(state[SEARCHES])
         while True:
             state[LACKS_ROOM] = 0
-            advance(
+            given = (
                 self._scene, self._x, self._y, self._v, *self._rows, steps, h, damping, model.gravity,
                 max(LEAST_STEPS, round(LOSS_TIME / h)),
             )  # fmt: skip
+            with helped(scene.contact.run.team, size, functools.partial(advance, *given)):
+                advance(*given, 0)
             if not state[LACKS_ROOM]:
                 break
             self._make_room()
@@ -319,4 +327,5 @@ def run_of(model: Model, numbering: Numbering, bodies: Bodies) -> Run:
         given_start=np.zeros(4 * count),
         pinned=numbering.place[pinned].astype(np.int64),
         pinned_velocity=np.zeros((len(pinned), 3)),
+        team=team_of_one(),
     )

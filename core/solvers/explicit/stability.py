@@ -14,6 +14,7 @@ import numpy as np
 from ...forces.gas import SMALLEST_VOLUME_SHARE
 from ...model import FloatArray, Model
 from ...options import MethodOptions
+from ...team import team_of_one
 from .bounds import fill_blocks, fill_stiffness, gas_sums, stiffest_vertex
 from .inflation import inflation_rate
 from .latest import keep_latest
@@ -117,12 +118,12 @@ def rest_square(model: Model, masses: FloatArray, amount: FloatArray) -> float:
     rest[:, :3] = model.rest_positions[:count]
     size = 1e-6 * float(model.edges.rest_length.mean())
     trial: Any = rest.copy()
-    unit = np.ones(model.point_count)
+    unit, team = np.ones(model.point_count), team_of_one()
 
     def forces(u: FloatArray) -> FloatArray:
         trial[:, :3] = rest[:, :3] + u
         force[:] = 0.0  # velocities of unit masses after a second are forces
-        accelerate(trial.ravel(), skins, 0.0, force, unit, 1.0, 0.0, 0.0, 0.0, scratch)
+        accelerate(trial.ravel(), skins, 0.0, force, unit, 1.0, 0.0, 0.0, 0.0, scratch, team)
         return force.reshape(-1, 4)[:, :3].copy()
 
     def product(u: FloatArray) -> FloatArray:

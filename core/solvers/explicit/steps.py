@@ -12,24 +12,31 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ...atomics import publish
 from ...jit import lean_inline_kernel, lean_kernel
-from ...lanes import lane, larger, load4, spread, store4, sum_spread
+from ...lanes import lane, larger, load4, spread, store4, sum_spread, triple
 from ...model import BoolArray, FloatArray, IntArray
 from ...plane import hold_in_plane
+from ...team import Words, block_of, claim, done, finish, hand_out, has_part, kind_of
 from . import verify as guarantee
 from .arrays import (
     AGE,
     CANDIDATES,
     CARRIED_COUNT,
+    DRIFT,
     EARLY,
+    FAR,
     GIVEN,
     JOINED,
+    KICK,
     LACKS_ROOM,
+    MARGINS,
     MENDED,
     PRESSING,
     RENEWED,
     RESUMES,
     RIGID,
+    ROWS,
     SEARCHES,
     SOFT,
     SPAN,
@@ -42,6 +49,7 @@ from .arrays import (
     Contacts,
     Points,
     Rigid,
+    patches_of,
 )  # fmt: skip
 from .carried import accept as accept_bodies
 from .carried import begin_flight, fall, place_all, place_point, straying, try_move
@@ -49,9 +57,10 @@ from .closest import near_edges, near_triangles
 from .glue import Glue, hold_glued, place_glued
 from .losses import Losses, apply_losses
 from .mend import mend
+from .own import find_margins
 from .press import grip_again, prepare, press, weigh_one
-from .search import find_candidates
-from .skins import Skins, accelerate
+from .search import find_candidates, fit_group
+from .skins import Skins, accelerate, add_rows, write_rows
 from .touching import judge_sides, touch
 from .zones import share_motion
 
@@ -96,6 +105,7 @@ class Run(NamedTuple):
     given_start: FloatArray  # where points are when the run of steps starts [m], flat
     pinned: IntArray  # int64, pinned points
     pinned_velocity: FloatArray  # [m/s], shape (pinned_count, 3)
+    team: Words  # see `team.py`
 
 
 class ContactSet(NamedTuple):
@@ -126,7 +136,7 @@ class Scene(NamedTuple):
 @lean_kernel
 def kick(skins, points, rigid, run, x, velocity, h, damping, gx, gy, gz, scratch):
     """Velocities after the inner forces at x and gravity have acted for a time h [s]."""
-    accelerate(x, skins, damping, velocity, points.inverse_mass, h, gx, gy, gz, scratch)
+    accelerate(x, skins, damping, velocity, points.inverse_mass, h, gx, gy, gz, scratch, run.team)
     for q in range(run.pinned.shape[0]):
         i = 4 * run.pinned[q]
         v = run.pinned_velocity[q]
@@ -134,29 +144,39 @@ def kick(skins, points, rigid, run, x, velocity, h, damping, gx, gy, gz, scratch
     fall(rigid, gx, gy, gz, h)
 
 
+@lean_inline_kernel
+def drift_group(points, boxes, state, x, y, velocity, h, time, group):
+    """y = x + h v for a group of a soft body's patches; sets `state[FAR]` if one strays too far from its flight."""
+    patches = boxes.patches
+    first, last = patches_of(boxes, group)
+    for patch in range(first, last):
+        most = spread(0.0)
+        for i in range(
+            np.uint64(4 * patches.vertex_start[patch]), np.uint64(4 * patches.vertex_end[patch]), np.uint64(4)
+        ):
+            there = load4(x, i) + load4(velocity, i) * h
+            store4(y, i, there)
+            way = there - load4(points.start, i) - load4(points.flight, i) * time
+            most = larger(most, way * way)
+        strayed = lane(sum_spread(most), 0) ** 0.5
+        boxes.strayed[patch] = max(boxes.strayed[patch], strayed)
+        if not strayed <= boxes.slack[patch]:
+            publish(state, FAR, 1)
+
+
 @lean_kernel
 def drift(points, bodies, boxes, rigid, run, x, y, velocity, h, time):
     """y = x + h v, and where rigid bodies are going to be; whether a patch strays too far from its flight.
 
-    `time`: how long the flight is old at the end of the step [s].
+    `time`: how long the flight is old at the end of the step [s]. Soft bodies are the first ones.
     """
-    patches = boxes.patches
+    patches, state, team = boxes.patches, run.state, run.team
+    state[FAR] = 0
+    hand_out(team, DRIFT, 0, boxes.groups.body_start[rigid.first_body[0]])
     far = False
     for b in range(bodies.kind.shape[0]):
         first, last = patches.body_start[b], patches.body_start[b + 1]
         if bodies.kind[b] == SOFT:
-            for patch in range(first, last):
-                most = spread(0.0)
-                for i in range(
-                    np.uint64(4 * patches.vertex_start[patch]), np.uint64(4 * patches.vertex_end[patch]), np.uint64(4)
-                ):
-                    there = load4(x, i) + load4(velocity, i) * h
-                    store4(y, i, there)
-                    way = there - load4(points.start, i) - load4(points.flight, i) * time
-                    most = larger(most, way * way)
-                strayed = lane(sum_spread(most), 0) ** 0.5
-                boxes.strayed[patch] = max(boxes.strayed[patch], strayed)
-                far |= not strayed <= boxes.slack[patch]
             inside = patches.vertex_end[last - 1] if last > first else bodies.point_start[b]
             for i in range(np.uint64(4 * inside), np.uint64(4 * bodies.point_start[b + 1]), np.uint64(4)):
                 store4(y, i, load4(x, i) + load4(velocity, i) * h)
@@ -167,14 +187,20 @@ def drift(points, bodies, boxes, rigid, run, x, y, velocity, h, time):
             for patch in range(first, last):
                 boxes.strayed[patch] = max(boxes.strayed[patch], strayed)
                 far |= not strayed <= boxes.slack[patch]
-    for k in range(run.state[CARRIED_COUNT]):
+    for k in range(state[CARRIED_COUNT]):
         i = run.carried[k]
         b = points.body[i]
         if bodies.kind[b] == RIGID:
             place_point(rigid, b, i, y)
         else:
             store4(y, 4 * i, load4(points.start, 4 * i) + load4(velocity, 4 * i) * time)
-    return far
+    claimed = claim(team, 0)
+    while claimed >= 0:
+        drift_group(points, boxes, state, x, y, velocity, h, time, block_of(claimed))
+        done(team, 0)
+        claimed = claim(team, 0)
+    finish(team)
+    return far or state[FAR] == 1
 
 
 @lean_kernel
@@ -219,6 +245,12 @@ def mean_straying(boxes, first, last, near):
     return (total / max(count, 1)) ** 0.5
 
 
+@lean_inline_kernel
+def epoch(state, h):
+    """How long the next epoch may last [s]."""
+    return h * (state[SPAN] + 1)
+
+
 @lean_kernel
 def search(contact, x, velocity, h):
     """New contacts for an epoch that starts at x; False if there is no room for them."""
@@ -233,10 +265,11 @@ def search(contact, x, velocity, h):
     for b in run.moving:
         for i in range(4 * bodies.point_start[b], 4 * bodies.point_start[b + 1], 4):
             store4(x, i, load4(run.given_start, i) + load4(velocity, i) * (h * state[STEP]))
-    time = h * (state[SPAN] + 1)
+    time = epoch(state, h)
     fits = find_candidates(
         x, velocity, time, state[AGE] == 0 or state[SPAN] <= 1, bodies, points, contact.boxes,
         contact.corner_candidates, contact.side_candidates, count[:2], run.fitted, contact.scratch, run.shift,
+        run.team,
     )  # fmt: skip
     first = rigid.first_body[0]
     last = first + rigid.inverse_mass.shape[0]
@@ -452,15 +485,45 @@ def take_step(contact, skins, glue, losses, x, y, velocity, velocity_rows, h, da
     return True
 
 
+@lean_inline_kernel
+def assist(contact, skins, x, y, velocity, h, damping, gravity, number):
+    """What a helper of the team does: blocks of every job of the steps that another thread takes."""
+    state, team = contact.run.state, contact.run.team
+    boxes = contact.boxes
+    fall = triple(h * gravity[0], h * gravity[1], h * gravity[2])
+    while has_part(team, number):
+        claimed = claim(team, number)
+        while claimed >= 0:
+            kind, block = kind_of(claimed), block_of(claimed)
+            here, there = (x, y) if state[STEP] % 2 == 0 else (y, x)
+            if kind == ROWS:
+                write_rows(here, skins, damping, block)
+            elif kind == KICK:
+                add_rows(skins, velocity, contact.points.inverse_mass, h, fall, contact.scratch, block)
+            elif kind == DRIFT:
+                time = (state[AGE] + 1) * h
+                drift_group(contact.points, boxes, state, here, there, velocity, h, time, block)
+            elif kind == MARGINS:
+                find_margins(block, contact.scratch, contact.points.flight, boxes)
+            else:
+                fit_group(block, 0.5 * epoch(state, h), contact.bodies, contact.points, boxes)
+            done(team, number)
+            claimed = claim(team, number)
+
+
 @lean_kernel
-def advance(scene, x, y, velocity, x_rows, y_rows, velocity_rows, steps, h, damping, gravity, loss_steps):
+def advance(scene, x, y, velocity, x_rows, y_rows, velocity_rows, steps, h, damping, gravity, loss_steps, number):
     """Go on until `state[STEP]` reaches `steps`; stops before that where a search lacks room (`state[LACKS_ROOM]`).
 
     Called again with more room, it goes on where it stopped. `damping`: c of the dashpots; `loss_steps`: steps between
     losses. After an odd number of steps the positions are those in y. Rows are the same arrays, shape (point_count, 4).
+    `number`: 0, or that of a helper, which does its part of the same call in another thread.
     """
     contact = scene.contact
     state = contact.run.state
+    if number > 0:
+        assist(contact, scene.skins, x, y, velocity, h, damping, gravity, number)
+        return
     while state[STEP] < steps:
         here, there, rows = (x, y, y_rows) if state[STEP] % 2 == 0 else (y, x, x_rows)
         if not take_step(
