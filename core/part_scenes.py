@@ -188,7 +188,7 @@ def _flat(make: WorldMaker) -> None:
     around = [(0, 1), (1, 2), (2, 3), (3, 0)]
     radius = _particle_radius(make)
     builder = ModelBuilder()
-    builder.add_loop("loop", corners, around, gauge_pressure=500.0, bend_modulus=0.01, pinned=[0])
+    builder.add_loop("loop", corners, around, gauge_pressure=500.0, bend_modulus=0.01, damping=1.0, pinned=[0])
     builder.add_flat_truss("truss", corners + (0.1, 0.0, 1.001), around, cell_size=0.5, particle_radius=radius)
     builder.add_collider("floor", np.array([(-2.0, -2.0, -0.01), (2.0, -2.0, -0.01), (0.0, 3.0, -0.01)]), [(0, 1, 2)])
     world = make(builder.build(), frame_rate=240.0, substeps=2)
