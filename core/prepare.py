@@ -28,6 +28,7 @@ from .part_scenes import PARTS, particles
 from .rigid.convex import convex_shapes
 from .solvers.automatic import AUTO, METHOD_OF, choose, likely
 from .solvers.choice import SOLVERS
+from .solvers.explicit.lacks import starts_crossed
 from .world import World
 
 #: What happens where kernels are in no file yet, for those who wait.
@@ -112,6 +113,8 @@ def parts_of(model: Model) -> set[str]:
         parts.add("FLAT" if is_flat else "SKIN" if model.has_gas(body) else "LATTICE")
     if model.self_collision.any():
         parts.add("SELF_CONTACT")
+    if starts_crossed(model):
+        parts.add("CROSSED")
     if len(model.attachments.points) or (model.rigid_count and model.membrane_count):
         parts.add("COUPLED")
     elif model.rigid_count:
@@ -320,6 +323,7 @@ _COSTS = {
     "EXPLICIT": {
         "SKIN": _Cost(3.0, 5),
         "SELF_CONTACT": _Cost(0.1, 1),
+        "CROSSED": _Cost(10.0, 40),
         "LATTICE": _Cost(5.0, 9),
         "FLAT": _Cost(0.3, 2),
         "RIGID": _Cost(0.4, 2),
@@ -328,6 +332,7 @@ _COSTS = {
     "": {
         "SKIN": _Cost(4.0, 20),
         "SELF_CONTACT": _Cost(2.0, 9),
+        "CROSSED": _Cost(0.0, 0),
         "LATTICE": _Cost(2.5, 8),
         "FLAT": _Cost(0.5, 3),
         "RIGID": _Cost(12.0, 65),

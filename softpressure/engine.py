@@ -13,6 +13,7 @@ import bpy
 from . import run_choice, session
 
 if TYPE_CHECKING:
+    from ..core.model import Model
     from ..core.prepare import Job
     from ..core.prepare import Progress as Preparation
 
@@ -61,10 +62,19 @@ def parts_of(scene: bpy.types.Scene) -> set[str]:
             parts.add("SELF_CONTACT")
         if settings.attach_to is not None:
             parts.add("COUPLED")
+    if session.of(scene).starts_crossed:
+        parts.add("CROSSED")
     for obj in session.objects(scene, "RIGID"):
         is_simple = obj.softpressure.rigid_shape == "HULL" and len(obj.data.vertices) <= _FEW_POINTS
         parts.add("RIGID" if is_simple and not obj.modifiers and not parts else "COUPLED")
     return parts
+
+
+def starts_crossed(model: "Model") -> bool:
+    """Whether bodies of a model cross each other."""
+    from ..core import prepare as kernels
+
+    return "CROSSED" in kernels.parts_of(model)
 
 
 def is_prepared(scene: bpy.types.Scene) -> bool:

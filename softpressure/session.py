@@ -40,6 +40,8 @@ class Session:
     shown: dict[int, tuple[float, Any]] = field(default_factory=dict)
     #: Triangles that crossed the surface of another body at the start.
     crossing_count: int = 0
+    #: Whether bodies cross each other there: that takes more kernels.
+    starts_crossed: bool = False
     #: Volume over rest volume and gauge pressure [Pa] of each body, by frame; not kept on disk.
     gauges: dict[int, list[tuple[float, float]]] = field(default_factory=dict)
     #: Share of the pressure asked for that each body holds, by frame, with XPBD only; not kept on disk.
@@ -59,6 +61,7 @@ class Session:
         self.object_uids = ()
         self.error = ""
         self.crossing_count = 0
+        self.starts_crossed = False
         self.needs_check = True
         self.shown.clear()
         self.gauges.clear()

@@ -13,7 +13,7 @@ import numpy as np
 from ..core import SoftPressureError
 from ..core.cache import FrameCache
 from . import bodies, capture, disk, fingerprint, hold, playback, run_choice, session, stages, xpbd_limits
-from .engine import Progress, is_prepared, prepare, what_to_prepare
+from .engine import Progress, is_prepared, prepare, starts_crossed, what_to_prepare
 from .session import Session
 
 
@@ -169,6 +169,7 @@ def _start(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, here: Session
     here.clear()
     model = capture.build_model(scene, start)
     here.choice = run_choice.kept(scene, name, inputs) or capture.choose(scene, model)
+    here.starts_crossed = starts_crossed(model)
     if not _can_step(scene):  # what was chosen has other kernels than what was expected: come again
         return
     here.world = capture.build_world(scene, model, here.choice)

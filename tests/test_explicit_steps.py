@@ -162,8 +162,6 @@ def lacking(case: str) -> tuple[ModelBuilder, MethodOptions]:
         options = MethodOptions(volume="BOUNDING_BOX")
     if case == "step damping":
         options = MethodOptions(step_damping=True)
-    if case == "toy":
-        builder.add_membrane("other", *shapes.icosphere(3, 0.2, (0.3, 0.0, 0.25)))
     return builder, options
 
 
@@ -172,7 +170,6 @@ def lacking(case: str) -> tuple[ModelBuilder, MethodOptions]:
     [
         ("gas", "gas: volume BOUNDING_BOX"),
         ("step damping", "step damping: on"),
-        ("toy", "toy: crosses at the start"),
     ],
 )
 def test_what_is_not_known_yet_is_refused_and_left_to_implicit_steps(case: str, sentence: str) -> None:

@@ -15,7 +15,15 @@ from softpressure_ext.core.state import gas_amount
 TILTED = ((1.0, 2.0, 0.5), 0.8)
 RING = shapes.ring(48, 0.5)
 #: Substeps per 1/60 s that each is stable with.
-SOLVERS = [("IMPLICIT", 4), ("EXPLICIT", 4), ("XPBD", 40), ("EXPLICIT_EULER", 60), ("HEUN", 200), ("RK4_MARTIN", 40), ("RK4", 40)]
+SOLVERS = [
+    ("IMPLICIT", 4),
+    ("EXPLICIT", 4),
+    ("XPBD", 40),
+    ("EXPLICIT_EULER", 60),
+    ("HEUN", 200),
+    ("RK4_MARTIN", 40),
+    ("RK4", 40),
+]
 SOLVERS += [("IMPLICIT_KANG", 60), ("IMPLICIT_MESIT", 60)]
 
 

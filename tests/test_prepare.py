@@ -120,6 +120,9 @@ def test_what_is_to_be_prepared_follows_from_what_the_scene_holds() -> None:
     loop = ModelBuilder()
     loop.add_loop("loop", [(0.0, 0.0, 0.0), (1.0, 0.0, 0.0), (0.0, 0.0, 1.0)], [(0, 1), (1, 2), (2, 0)])
     assert parts(loop) == {"FLAT"}
+    crossed = ball_on_floor()
+    crossed.add_membrane("other", *shapes.icosphere(2, 0.1, (0.0, 0.0, 0.0)))
+    assert parts(crossed) == {"SKIN", "CROSSED"}
 
 
 def test_options_are_prepared_one_by_one() -> None:

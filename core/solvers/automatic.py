@@ -66,7 +66,7 @@ class Choice:
 
 def likely(parts: Collection[str]) -> str:
     """The method that AUTO is likely to choose for a scene with these parts (`part_scenes.PARTS`)."""
-    return "EXPLICIT" if {"SKIN", "LATTICE"} & set(parts) and "FLAT" not in parts else "IMPLICIT"
+    return "EXPLICIT" if {"SKIN", "LATTICE", "FLAT"} & set(parts) else "IMPLICIT"
 
 
 def choose(model: Model, frame_time: float, substeps: int, options: MethodOptions) -> Choice:

@@ -23,9 +23,6 @@ def lacks(model: Model, options: MethodOptions) -> str:
     if len(model.circles.points):
         body, diameter = model.point_body[model.circles.points[0]], model.circles.diameter[0]
         return f"{names[body]}: particles of {0.5 * diameter:g} m"
-    found = crossing_triangles(model, model.rest_positions, NO_BODIES)
-    if len(found):
-        return f"{names[model.surfaces.triangle_body[found[0]]]}: crosses at the start ({len(found)} triangles in all)"
     return ""
 
 
@@ -36,6 +33,12 @@ def crossing_triangles(model: Model, x: FloatArray, own: IntArray) -> IntArray:
     surfaces = model.surfaces
     trees = build_trees(x, surfaces.triangles, surfaces.body_triangle_start)
     return find_overlaps(model, trees, _shrunk(model, x), own).crossing_triangles
+
+
+@keep_latest
+def starts_crossed(model: Model) -> bool:
+    """Whether bodies cross each other at the start."""
+    return len(crossing_triangles(model, model.rest_positions, NO_BODIES)) > 0
 
 
 @keep_latest

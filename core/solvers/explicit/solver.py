@@ -9,9 +9,10 @@ import math
 
 import numpy as np
 
+from ...collide.overlap import NO_BODIES
 from ...errors import ParameterError
 from ...jit import threads_in_use
-from ...model import BoolArray, FloatArray, Model
+from ...model import BoolArray, FloatArray, IntArray, Model
 from ...options import DEFAULTS, MethodOptions
 from ...rigid.motion import place_points
 from ...state import PairSpeeds, State
@@ -43,11 +44,12 @@ from .lacks import crossing_triangles, lacks, self_colliding, tangled_points
 from .layout import Numbering, Patches, lay_out
 from .limits import StepLimit, check_plan, check_speed
 from .losses import LEAST_STEPS, LOSS_TIME, losses_of
+from .parting import Parting
 from .shape import shape_of
 from .skins import skins_of, start_lengths
 from .sleep import STILL_TIME, hold, is_driven, is_still, still_speeds
 from .stability import DASHPOT_RATIO, EDGE_SHARE, plan_steps
-from .steps import ContactSet, Run, Scene, advance
+from .steps import ContactSet, Run, Scene, advance, take_loose
 from .zones import ZONE_SIZE
 
 #: Room for candidates and contacts at the start; it doubles when it is used up.
@@ -56,6 +58,8 @@ START_ROOM = 16_384
 SPARE_ROOM = 1_024
 #: Blocks of soft bodies for each thread, at least: fewer are done before another thread has seen that there are any.
 BLOCKS_EACH = 4
+#: Room for contacts of bodies that cross; it grows. How often they are found anew [s].
+LOOSE_ROOM, LOOSE_TIME = 64, 1.0 / 240.0
 #: Steps of the first epoch of a frame, and its slack as a share of what a body keeps: nothing is known yet.
 FIRST_SPAN, FIRST_SLACK = 4, 0.25
 
@@ -81,6 +85,7 @@ class ExplicitSolver:
         self._x, self._y, self._v = np.zeros((3, 4 * count))
         self._rows = self._x.reshape(-1, 4), self._y.reshape(-1, 4), self._v.reshape(-1, 4)
         self._pinned = np.flatnonzero(model.pinned)
+        self._parting: Parting | None = None  # where bodies cross
         self._scene = Scene(
             contact=contact_set(model, self._numbering, patches, inverse, tangled_points(model)),
             skins=skins_of(model, self._numbering),
@@ -106,8 +111,43 @@ class ExplicitSolver:
         return int(self._scene.contact.run.found[2:].sum())
 
     def untangle(self, state: State) -> int:
-        """How many triangles cross; which points are behind a surface is nothing that these steps use."""
-        return len(crossing_triangles(self.model, state.positions, self_colliding(self.model)))
+        """Note in the state which points are behind another body's surface; returns how many triangles cross.
+
+        What crosses itself stays so, see `lacks.tangled_points`.
+        """
+        found, self._parting = crossing_triangles(self.model, state.positions, self_colliding(self.model)), None
+        state.wrong_side = np.zeros((0, 3), np.int32)
+        if len(found) and len(crossing_triangles(self.model, state.positions, NO_BODIES)):
+            self._parting = Parting(self.model, self._numbering)
+            self._parting.untangle(state.positions)
+            state.wrong_side = self._wrong_side()
+        return len(found)
+
+    def _wrong_side(self) -> IntArray:
+        """What a state keeps of bodies that cross each other, see `State.wrong_side`."""
+        if self._parting is None:
+            return np.zeros((0, 3), np.int32)
+        listed = self._parting.wrong_side()
+        return listed[self.model.point_body[listed[:, 0]] != listed[:, 1]]
+
+    def _leave_out(self) -> None:
+        """Leave bodies that cross out of the contact set; where those are others now, it is searched for anew."""
+        contact = self._scene.contact
+        crosses: BoolArray | bool = False if self._parting is None else self._parting.crosses
+        if (contact.bodies.crosses != crosses).any():
+            contact.bodies.crosses[:] = crosses
+            contact.run.state[AGE] = -1
+        if not contact.bodies.crosses.any():
+            contact.loose_count[0] = 0
+
+    def _find_loose(self) -> None:
+        """Find the contacts of bodies that cross, where they are now."""
+        scene, order = self._scene, self._numbering.point
+        x, move = np.zeros((2, self.model.point_count, 3))
+        x[order], move[order] = self._rows[0][:, :3], self.substep_time * self._rows[2][:, :3]
+        assert self._parting is not None
+        loose, scene.contact.loose_count[0] = self._parting.contacts(x, move, scene.contact.loose)
+        self._scene = scene._replace(contact=scene.contact._replace(loose=loose))
 
     def start_frame(self, state: State) -> None:
         """Forget what was found on the way to a state, so that a run continued from it has the same bits."""
@@ -118,10 +158,16 @@ class ExplicitSolver:
         run.found[:] = 0
         boxes.strayed[:] = 0.0
         run.state[CARRIED_COUNT] = 0
+        if len(state.wrong_side):
+            self._parting = self._parting or Parting(self.model, self._numbering)
+            self._parting.start_frame(state)
+        else:
+            self._parting = None
+        self._leave_out()
 
-    def join(self, _state: State, left: int) -> int:
-        """How many of the `left` substeps of a frame to take as one: all."""
-        return left
+    def join(self, state: State, left: int) -> int:
+        """How many of the `left` substeps of a frame to take as one: all, but where bodies cross."""
+        return min(left, max(1, round(LOOSE_TIME / self.substep_time))) if len(state.wrong_side) else left
 
     def step(self, before: State, after: State, motion: Motion, share: float, gas: FloatArray, count: int = 1) -> None:
         """`count` substeps as one run of steps, see `choice.Solver`."""
@@ -140,6 +186,10 @@ class ExplicitSolver:
         start_lengths(self._x, self._v, h, scene.skins.springs)
         state, damping = scene.contact.run.state, 2.0 * DASHPOT_RATIO / (frequency * h)
         state[STEP] = state[RESUMES] = 0
+        if scene.contact.bodies.crosses.any():
+            state[AGE] = -1
+            self._find_loose()
+            take_loose(self._scene.contact, self._x, h)
         size = min(threads_in_use(), len(scene.skins.blocks.body) // BLOCKS_EACH)
         searches = int(state[SEARCHES])
         while True:
@@ -158,6 +208,9 @@ class ExplicitSolver:
         after.touching[:] = self._touching()
         self._fall(after.touching, 0.5 * h)
         self._write(after, self._x if steps % 2 == 0 else self._y, gas, motion, share + time / motion.frame_time)
+        if self._parting is not None:
+            self._leave_out()
+        after.wrong_side = self._wrong_side()
         after.still = still + time if not driven and is_still(after, model, self._still_speeds) else 0.0
 
     def _fall(self, touching: BoolArray, time: float) -> None:
@@ -279,6 +332,8 @@ def contact_set(
         side_candidates=candidates_of(START_ROOM),
         corners=contacts_of(START_ROOM),
         sides=contacts_of(START_ROOM),
+        loose=contacts_of(LOOSE_ROOM),
+        loose_count=np.zeros(1, np.int64),
         spare=contacts_of(SPARE_ROOM),
         rigid=rigid_of(model, numbering),
         run=run_of(model, numbering, bodies),

@@ -58,7 +58,18 @@ from .glue import Glue, hold_glued, place_glued
 from .losses import Losses, apply_losses
 from .mend import mend
 from .own import find_margins
-from .press import grip_again, prepare, press, weigh_one
+from .press import (
+    PART_RATE,
+    UNCROSS_HASTE,
+    UNCROSS_RATE,
+    add_loads,
+    grip_again,
+    prepare,
+    press,
+    stiffen,
+    weigh,
+    weigh_one,
+)
 from .search import find_candidates, fit_group
 from .skins import Skins, accelerate, add_rows, write_rows
 from .touching import judge_sides, touch
@@ -118,6 +129,8 @@ class ContactSet(NamedTuple):
     side_candidates: Candidates
     corners: Contacts
     sides: Contacts
+    loose: Contacts  # of bodies that cross, see `parting.py`
+    loose_count: IntArray  # int64, shape (1,)
     spare: Contacts  # scratch
     rigid: Rigid
     run: Run
@@ -288,8 +301,24 @@ def search(contact, x, velocity, h):
     prepare(contact.corners, contact.sides, count[2:], x, points, bodies, rigid, h, run.head, run.following)
     note_carried(contact.corners, count[2], points, bodies, run, True)
     note_carried(contact.sides, count[3], points, bodies, run, False)
+    note_carried(contact.loose, contact.loose_count[0], points, bodies, run, False)
     state[AGE] = 0
     return True
+
+
+@lean_kernel
+def take_loose(contact, x, h):
+    """What the contacts of bodies that cross need for a run of steps that starts at x."""
+    points, bodies, rigid = contact.points, contact.bodies, contact.rigid
+    loose, count = contact.loose, contact.loose_count[0]
+    weigh(loose, count, x, points, bodies, rigid)
+    for b in range(bodies.kind.shape[0]):
+        if bodies.kind[b] == RIGID:
+            points.load[bodies.point_start[b]] = 0.0
+    add_loads(loose, count, x, points, bodies, rigid)
+    stiffen(loose, count, points, bodies, h)
+    for c in range(count):
+        loose.gap[4 * c + 2] = loose.gap[4 * c]
 
 
 @lean_kernel
@@ -437,8 +466,10 @@ def press_all(contact, losses, x, velocity, h):
     rigid = contact.rigid
     run = contact.run
     corners, sides = run.found[2], run.found[3]
-    pressing = press(contact.corners, corners, False, x, velocity, points, bodies, rigid, h, losses)
-    pressing += press(contact.sides, sides, True, x, velocity, points, bodies, rigid, h, losses)
+    pressing = press(contact.corners, corners, False, x, velocity, points, bodies, rigid, h, losses, PART_RATE, 1.0)
+    pressing += press(contact.sides, sides, True, x, velocity, points, bodies, rigid, h, losses, PART_RATE, 1.0)
+    loose, haste = contact.loose_count[0], min(h * UNCROSS_HASTE, 0.9)
+    pressing += press(contact.loose, loose, False, x, velocity, points, bodies, rigid, h, losses, UNCROSS_RATE, haste)
     run.state[PRESSING] = pressing
     if rigid.inverse_mass.shape[0] > 0:
         for _ in range(GRIP_SWEEPS):
@@ -480,6 +511,7 @@ def take_step(contact, skins, glue, losses, x, y, velocity, velocity_rows, h, da
     state[RESUMES] = 0
     guarantee.accept(y, contact.corners, run.found[2])
     guarantee.accept(y, contact.sides, run.found[3])
+    guarantee.accept(y, contact.loose, contact.loose_count[0])
     accept_bodies(rigid)
     place_glued(glue, points, bodies, rigid, y)
     return True

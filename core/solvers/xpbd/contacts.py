@@ -214,10 +214,10 @@ def press(scene, x, velocity, velocity_rows, h):
     count = contact.run.found
     aim(contact.corners, count[2], False, scene.corner_impulses, x, velocity, points, bodies, rigid, h)
     aim(contact.sides, count[3], True, scene.side_impulses, x, velocity, points, bodies, rigid, h)
-    aim(scene.loose, scene.loose_count[0], False, scene.loose_impulses, x, velocity, points, bodies, rigid, h)
+    aim(contact.loose, contact.loose_count[0], False, scene.loose_impulses, x, velocity, points, bodies, rigid, h)
     start_warm(contact.corners, count[2], scene.corner_impulses, x, velocity, points, bodies, rigid)
     start_warm(contact.sides, count[3], scene.side_impulses, x, velocity, points, bodies, rigid)
-    start_warm(scene.loose, scene.loose_count[0], scene.loose_impulses, x, velocity, points, bodies, rigid)
+    start_warm(contact.loose, contact.loose_count[0], scene.loose_impulses, x, velocity, points, bodies, rigid)
     sweeps = RIGID_SWEEPS if rigid.inverse_mass.shape[0] > 0 else SWEEPS
     for _ in range(sweeps):
         changed = sweep_all(scene, x, velocity)
@@ -236,7 +236,7 @@ def sweep_all(scene, x, velocity):
     count = contact.run.found
     changed = sweep(contact.corners, count[2], scene.corner_impulses, x, velocity, points, bodies, rigid)
     changed = max(changed, sweep(contact.sides, count[3], scene.side_impulses, x, velocity, points, bodies, rigid))
-    loose = sweep(scene.loose, scene.loose_count[0], scene.loose_impulses, x, velocity, points, bodies, rigid)
+    loose = sweep(contact.loose, contact.loose_count[0], scene.loose_impulses, x, velocity, points, bodies, rigid)
     return max(changed, loose)
 
 
@@ -252,7 +252,7 @@ def note_contacts(scene, x, velocity, gravity, h):
     pressing = note_all(contact.corners, count[2], scene.corner_impulses, x, points, bodies, losses, touching)
     pressing += note_all(contact.sides, count[3], scene.side_impulses, x, points, bodies, losses, touching)
     pressing += note_all(
-        scene.loose, scene.loose_count[0], scene.loose_impulses, x, points, bodies, losses, touching
+        contact.loose, contact.loose_count[0], scene.loose_impulses, x, points, bodies, losses, touching
     )  # fmt: skip
     contact.run.state[PRESSING] = pressing
     scene.gained[:] = 0.0
@@ -309,7 +309,7 @@ def bounce(scene, x, velocity, gravity, h):
     slow = RESTING_STEPS * h * sqrt(gravity[0] ** 2 + gravity[1] ** 2 + gravity[2] ** 2)
     aim_bounce(contact.corners, count[2], scene.corner_impulses, points, bodies, bounciness, slow)
     aim_bounce(contact.sides, count[3], scene.side_impulses, points, bodies, bounciness, slow)
-    aim_bounce(scene.loose, scene.loose_count[0], scene.loose_impulses, points, bodies, bounciness, slow)
+    aim_bounce(contact.loose, contact.loose_count[0], scene.loose_impulses, points, bodies, bounciness, slow)
     for q in range(gained.shape[0]):
         for axis in range(3):
             gained[q, axis], gained[q, 3 + axis] = rigid.velocity[q, axis], rigid.momentum[q, axis]

@@ -15,36 +15,31 @@ import numpy as np
 
 from ...collide.mobility import Mobility
 from ...errors import ParameterError
-from ...model import BoolArray, FloatArray, Model
+from ...model import BoolArray, FloatArray, IntArray, Model
 from ...options import DEFAULTS, MethodOptions
 from ...plane import Planes
 from ...state import State
 from ..circles import Circles
 from ..counts import Counts
 from ..explicit.arrays import (
-    AGE,
     LACKS_ROOM,
     RESUMES,
     SEARCHES,
     STEP,
-    contacts_of,
 )  # fmt: skip
 from ..explicit.glue import glue_of
 from ..explicit.layout import lay_out
 from ..explicit.losses import LOSS_TIME, losses_of
+from ..explicit.parting import Parting
 from ..explicit.press import weigh
-from ..explicit.solver import START_ROOM, ExplicitSolver, contact_set
+from ..explicit.solver import LOOSE_ROOM, START_ROOM, ExplicitSolver, contact_set
 from ..gas_rules import GasRules
 from ..given import Motion
 from ..step_damping import StepDamping
 from .contacts import impulses_of
 from .gas import gas_impulse
-from .parting import Parting
 from .skins import project, skins_of
 from .substep import AT_SEARCH, Free, Scene, advance, begin, finish, leave
-
-#: Room for contacts of bodies that cross at the start; it grows.
-LOOSE_ROOM = 64
 
 
 class XpbdSolver(ExplicitSolver):
@@ -72,9 +67,7 @@ class XpbdSolver(ExplicitSolver):
             skins=skins,
             corner_impulses=impulses_of(START_ROOM),
             side_impulses=impulses_of(START_ROOM),
-            loose=contacts_of(LOOSE_ROOM),
             loose_impulses=impulses_of(LOOSE_ROOM),
-            loose_count=np.zeros(1, np.int64),
             glue=glue_of(model, self._numbering, inverse),
             losses=losses_of(model, model.vertex_mass[order], model.pinned[order]),
             free=Free(np.zeros(4 * model.vertex_count), np.zeros((model.rigid_count, 6))),
@@ -89,7 +82,7 @@ class XpbdSolver(ExplicitSolver):
         self._rules = GasRules(model, options) if options.changes_gas else None
         self._circles, self._planes = Circles(model), Planes(model)
         self._step_damping = StepDamping(model, options.stiffest_spring) if options.step_damping else None
-        self._parting = Parting(model, self._numbering)
+        self._parting = None
         #: Whether something else has a part in each substep.
         self._singly = self._rules is not None or self._circles.any or self._step_damping is not None
 
@@ -102,25 +95,14 @@ class XpbdSolver(ExplicitSolver):
         return tied
 
     def untangle(self, state: State) -> int:
-        """Note in the state which points are behind another body's surface; returns how many triangles cross."""
+        """Note which points are behind a surface, their own body's too; returns how many triangles cross."""
+        self._parting = Parting(self.model, self._numbering)
         count = self._parting.untangle(state.positions)
-        state.wrong_side = self._parting.wrong_side()
+        state.wrong_side = self._wrong_side()
         return count
 
-    def start_frame(self, state: State) -> None:
-        """Forget what was found on the way to a state, so that a run continued from it has the same bits."""
-        super().start_frame(state)
-        self._parting.start_frame(state)
-        self._leave_out()
-
-    def _leave_out(self) -> None:
-        """Leave bodies that cross out of the contact set; where those are others now, it is searched for anew."""
-        crosses = self._scene.contact.bodies.crosses
-        if not np.array_equal(crosses, self._parting.crosses):
-            crosses[:] = self._parting.crosses
-            self._scene.contact.run.state[AGE] = -1
-        if not crosses.any():
-            self._scene.loose_count[0] = 0
+    def _wrong_side(self) -> IntArray:
+        return np.zeros((0, 3), np.int32) if self._parting is None else self._parting.wrong_side()
 
     def join(self, state: State, left: int) -> int:
         """How many of the `left` substeps of a frame to take as one run: all."""
@@ -153,7 +135,7 @@ class XpbdSolver(ExplicitSolver):
         after.touching[:] = scene.touching
         if len(before.wrong_side):
             self._leave_out()
-        after.wrong_side = self._parting.wrong_side()
+        after.wrong_side = self._wrong_side()
         if self._step_damping is not None:
             self._step_damping.apply(after, h)
 
@@ -176,7 +158,8 @@ class XpbdSolver(ExplicitSolver):
                 self._part()
             leave(scene, self._x, self._y, self._v, velocity_rows, gravity, h)
             if scene.contact.bodies.crosses.any():
-                scene = self._find_loose()
+                self._find_loose()
+                scene = self._scene
         finish(scene, self._x, self._y, self._v, y_rows, velocity_rows, gravity, h, 1, 1)
 
     def _apply_rules(self, rules: GasRules) -> None:
@@ -205,19 +188,16 @@ class XpbdSolver(ExplicitSolver):
                 model.ambient_pressure, self.substep_time,
             )  # fmt: skip
 
-    def _find_loose(self) -> Scene:
-        """Find the contacts of bodies that cross; returns the scene with them."""
-        scene, order = self._scene, self._numbering.point
-        x, move = np.zeros((2, self.model.point_count, 3))
-        x[order], move[order] = self._rows[0][:, :3], self.substep_time * self._rows[2][:, :3]
-        loose, count = self._parting.contacts(x, move, scene.loose)
-        if loose is not scene.loose:
-            self._scene = scene = scene._replace(loose=loose, loose_impulses=impulses_of(len(loose.reach)))
-        scene.loose_count[0] = count
+    def _find_loose(self) -> None:
+        """Find the contacts of bodies that cross, where they are now."""
+        super()._find_loose()
+        scene = self._scene
+        contact = scene.contact
+        if len(contact.loose.reach) != len(scene.loose_impulses.along):
+            self._scene = scene = scene._replace(loose_impulses=impulses_of(len(contact.loose.reach)))
         scene.loose_impulses.along[:] = 0.0
         scene.loose_impulses.across[:] = 0.0
-        weigh(loose, count, self._x, scene.contact.points, scene.contact.bodies, scene.contact.rigid)
-        return scene
+        weigh(contact.loose, contact.loose_count[0], self._x, contact.points, contact.bodies, contact.rigid)
 
     def _part(self) -> None:
         """Move particles of trusses apart that are too near to each other."""

@@ -11,7 +11,7 @@
 from typing import NamedTuple
 
 from ...jit import lean_kernel
-from ...model import BoolArray, FloatArray, IntArray
+from ...model import BoolArray, FloatArray
 from ...plane import hold_in_plane
 from ..explicit import carried
 from ..explicit.arrays import (
@@ -24,7 +24,6 @@ from ..explicit.arrays import (
     SPAN,
     STALLS,
     STEP,
-    Contacts,
 )  # fmt: skip
 from ..explicit.glue import Glue, place_glued
 from ..explicit.losses import Losses, apply_losses
@@ -55,9 +54,7 @@ class Scene(NamedTuple):
     skins: Skins
     corner_impulses: Impulses
     side_impulses: Impulses
-    loose: Contacts  # of bodies that cross, see `parting.py`
     loose_impulses: Impulses
-    loose_count: IntArray  # shape (1,)
     glue: Glue
     losses: Losses
     free: Free

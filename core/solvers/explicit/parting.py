@@ -16,8 +16,8 @@ from ...collide.contacts import Contacts as Record
 from ...collide.narrow import evaluate_gaps
 from ...model import BoolArray, FloatArray, IntArray, Model
 from ...state import State
-from ..explicit.arrays import Contacts, contacts_of
-from ..explicit.layout import Numbering
+from .arrays import Contacts, contacts_of
+from .layout import Numbering
 
 #: What is hooked keeps farther apart by this share of the thickness in each substep.
 FURTHER = 0.1

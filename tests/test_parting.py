@@ -1,4 +1,4 @@
-"""Bodies that cross at the start, under XPBD."""
+"""Bodies that cross at the start, with explicit steps and XPBD."""
 
 import numpy as np
 import pytest
@@ -8,12 +8,14 @@ from rigid_scene import block
 from scenes import BEACH_BALL, LIVELY, add_ball, momentum
 from softpressure_ext.core import ModelBuilder, World
 
-
-def made(builder):
-    return World(builder.build(), frame_rate=24.0, substeps=20, solver="XPBD")
+SOLVERS = ["EXPLICIT", "XPBD"]
 
 
-def crossed(other, gravity=-9.81):
+def made(builder, solver):
+    return World(builder.build(), frame_rate=24.0, substeps=20, solver=solver)
+
+
+def crossed(other, solver, gravity=-9.81):
     """A ball over a floor and, 5 cm deep in it, another one or a box."""
     builder = ModelBuilder(gravity=(0.0, 0.0, gravity))
     add_ball(builder, BEACH_BALL, 2, (0.0, 0.0, 0.25), **LIVELY)
@@ -22,7 +24,7 @@ def crossed(other, gravity=-9.81):
     else:
         builder.add_rigid("box", *block((0.2, 0.2, 0.2), (0.02, 0.01, 0.5)), mass=0.3)
     builder.add_collider("floor", *shapes.grid(20.0, 2))
-    return made(builder)
+    return made(builder, solver)
 
 
 def fastest(world):
@@ -30,9 +32,10 @@ def fastest(world):
     return max(np.linalg.norm(world.velocities(n), axis=1).max() for n in range(world.model.membrane_count))
 
 
+@pytest.mark.parametrize("solver", SOLVERS)
 @pytest.mark.parametrize("other", ["ball", "box"])
-def test_bodies_that_cross_are_counted_and_come_apart(other):
-    world = crossed(other)
+def test_bodies_that_cross_are_counted_and_come_apart(other, solver):
+    world = crossed(other, solver)
     assert world.crossing_triangle_count > 20 and len(world.save().wrong_side) > 0
     for _ in range(36):
         world.advance_frame()
@@ -41,19 +44,20 @@ def test_bodies_that_cross_are_counted_and_come_apart(other):
     assert_nothing_crosses(world)
 
 
-def test_what_comes_apart_keeps_momentum():
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_what_comes_apart_keeps_momentum(solver):
     builder = ModelBuilder(gravity=(0.0, 0.0, 0.0))
     add_ball(builder, BEACH_BALL, 2, (0.0, 0.0, 0.0), **LIVELY)
     add_ball(builder, BEACH_BALL, 2, (0.02, 0.01, 0.35), **LIVELY)
-    world = made(builder)
+    world = made(builder, solver)
     for _ in range(12):
         world.advance_frame()
     np.testing.assert_allclose(momentum(world), 0.0, atol=1e-12)
 
 
-@pytest.mark.parametrize("frame", [1, 8])
-def test_a_saved_state_comes_apart_with_the_same_bits(frame):
-    one, again = crossed("box"), crossed("box")
+@pytest.mark.parametrize(("solver", "frame"), [("EXPLICIT", 1), ("XPBD", 1), ("XPBD", 8)])
+def test_a_saved_state_comes_apart_with_the_same_bits(solver, frame):
+    one, again = crossed("box", solver), crossed("box", solver)
     for _ in range(frame):
         one.advance_frame()
     saved = one.save()
@@ -78,7 +82,7 @@ def test_a_skin_that_crosses_itself_comes_apart():
     builder.add_membrane(
         "ball", x, triangles, mass=0.5, gauge_pressure=500.0, stretch_modulus=2e4, damping=5.0, self_collision=True
     )
-    world = made(builder)
+    world = made(builder, "XPBD")
     assert world.crossing_triangle_count > 20
     for _ in range(12):
         world.advance_frame()
