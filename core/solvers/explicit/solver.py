@@ -9,6 +9,7 @@ import math
 import numpy as np
 
 from ...errors import ParameterError
+from ...jit import Repeated
 from ...model import BoolArray, FloatArray, Model
 from ...options import DEFAULTS, MethodOptions
 from ...rigid.motion import place_points
@@ -82,6 +83,7 @@ class ExplicitSolver:
             glue=glue_of(model, self._numbering, inverse),
             losses=losses_of(model, masses[order], model.pinned[order]),
         )
+        self._advance = Repeated(advance)
         self._masses = masses
         self._still_speeds = still_speeds(model)
 
@@ -138,7 +140,7 @@ class ExplicitSolver:
         searches = int(state[SEARCHES])
         while True:
             state[LACKS_ROOM] = 0
-            advance(
+            self._advance(
                 self._scene, self._x, self._y, self._v, *self._rows, steps, h, damping, model.gravity,
                 max(LEAST_STEPS, round(LOSS_TIME / h)),
             )  # fmt: skip
@@ -205,7 +207,7 @@ class ExplicitSolver:
         run.given_start[:] = self._x
         run.pinned_velocity[:] = velocities[self._pinned]
         moves = np.add.reduceat(np.abs(velocities).sum(axis=1), model.body_point_start[:-1]) > 0.0
-        moving = np.flatnonzero(moves[model.moving_count :]) + model.moving_count
+        run.moves[model.moving_count :] = moves[model.moving_count :]
         rigid.pose[:], rigid.velocity[:], rigid.momentum[:] = (
             state.rigid.pose,
             state.rigid.velocity,
@@ -217,8 +219,6 @@ class ExplicitSolver:
         losses.pairs.approach[:] = 0.0
         count = model.body_count
         losses.pairs.approach[known.key // count * count + known.key % count] = known.speed
-        contact = scene.contact._replace(run=run._replace(moving=moving.astype(np.int64)))
-        self._scene = scene._replace(contact=contact)
 
     def _write(self, state: State, x: FloatArray, gas: FloatArray, motion: Motion, share: float) -> None:
         """The state from what was reached."""
@@ -315,7 +315,7 @@ def run_of(model: Model, numbering: Numbering, bodies: Bodies) -> Run:
         carried=np.zeros(count, np.int64),
         scale=np.stack([np.maximum(2.0 * model.thickness, bodies.own_thickness), mean_edge], axis=1),
         gas_step=np.zeros(model.membrane_count),
-        moving=np.zeros(0, np.int64),
+        moves=np.zeros(model.body_count, bool),
         given_start=np.zeros(4 * count),
         pinned=numbering.place[pinned].astype(np.int64),
         pinned_velocity=np.zeros((len(pinned), 3)),

@@ -15,6 +15,7 @@ import numpy as np
 
 from ...collide.mobility import Mobility
 from ...errors import ParameterError
+from ...jit import Repeated
 from ...model import BoolArray, FloatArray, Model
 from ...options import DEFAULTS, MethodOptions
 from ...plane import Planes
@@ -83,6 +84,7 @@ class XpbdSolver(ExplicitSolver):
             tied=self._tied(),
             lies=np.zeros(model.moving_count, bool),
         )
+        self._advance = Repeated(advance)
         # bounces of rigid bodies are those of their contacts (Müller et al. 2020, 3.6)
         pairs = self._scene.losses.pairs
         pairs.counts[:] &= pairs.low < model.membrane_count
@@ -142,7 +144,7 @@ class XpbdSolver(ExplicitSolver):
             if self._singly or len(before.wrong_side):
                 self._substep()
             else:
-                advance(self._scene, self._x, self._y, self._v, *self._rows, count, h, gravity, loss_steps)
+                self._advance(self._scene, self._x, self._y, self._v, *self._rows, count, h, gravity, loss_steps)
             if not state[LACKS_ROOM]:
                 break
             self._make_room()
