@@ -90,6 +90,7 @@ class Repeated:
         self._function, self._group, self._entry = function, (), function
 
     def __call__(self, group: tuple[Any, ...], *more: Any) -> Any:
+        """What the kernel returns."""
         if group is not self._group and not numba.config.DISABLE_JIT:
             function: Any = self._function
             self._entry = function.compile(tuple(map(function.typeof_pyval, (group, *more))))

@@ -66,7 +66,6 @@ class XpbdSolver(ExplicitSolver):
             inverse[: model.vertex_count] = np.where(model.pinned, 0.0, 1.0 / model.vertex_mass)[order]
         self._x, self._y, self._v = np.zeros((3, 4 * count))
         self._rows = tuple(array.reshape(-1, 4) for array in (self._x, self._y, self._v))
-        self._pinned = np.flatnonzero(model.pinned)
         skins = skins_of(model, self._numbering, inverse[: model.vertex_count], substep_time)
         self._scene = Scene(
             contact=contact_set(model, self._numbering, patches, inverse, np.zeros(count, bool)),
@@ -99,7 +98,7 @@ class XpbdSolver(ExplicitSolver):
         """Whether something is attached to a body or pins it."""
         model = self.model
         tied = np.zeros(model.moving_count, bool)
-        tied[model.point_body[self._pinned]] = True
+        tied[model.point_body[: model.vertex_count][model.pinned]] = True
         tied[model.point_body[model.attachments.points]] = True
         return tied
 
