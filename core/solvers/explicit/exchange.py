@@ -4,7 +4,6 @@ And what a run of steps does once, at both ends: gravity of half a step, and who
 """
 
 from ...jit import lean_inline_kernel, lean_kernel
-from ...rigid.motion import place_points
 from .arrays import GIVEN, RIGID
 
 
@@ -60,9 +59,9 @@ def read_points(
 
 
 @lean_kernel
-def write_points(x, velocity, place, soft_count, points, start, end, share, frame_time, positions, velocities):
-    """Positions and velocities of what is soft, and of what is given, into a state's."""
-    for i in range(soft_count):
+def write_points(x, velocity, place, count, points, start, end, share, frame_time, positions, velocities):
+    """Positions and velocities of the first points, which move freely, and of what is given, into a state's."""
+    for i in range(count):
         p = 4 * place[i]
         for axis in range(3):
             positions[i, axis], velocities[i, axis] = x[p + axis], velocity[p + axis]
@@ -70,19 +69,6 @@ def write_points(x, velocity, place, soft_count, points, start, end, share, fram
         i = points[q]
         for axis in range(3):
             positions[i, axis], velocities[i, axis] = given_motion(start, end, share, frame_time, q, axis)
-
-
-@lean_kernel
-def write_solids(pose, velocity, spin, arm, point_start, positions, velocities):
-    """Points of the rigid bodies, see `place_points`, and their velocities."""
-    place_points(pose, arm, point_start, positions)
-    for q in range(pose.shape[0]):
-        v, w = velocity[q], spin[q]
-        for i in range(point_start[q], point_start[q + 1]):
-            x, y, z = positions[i, 0] - pose[q, 0], positions[i, 1] - pose[q, 1], positions[i, 2] - pose[q, 2]
-            velocities[i, 0] = v[0] + (w[1] * z - w[2] * y)
-            velocities[i, 1] = v[1] + (w[2] * x - w[0] * z)
-            velocities[i, 2] = v[2] + (w[0] * y - w[1] * x)
 
 
 @lean_kernel

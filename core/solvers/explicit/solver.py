@@ -33,9 +33,9 @@ from .arrays import (
     points_of,
     rigid_of,
 )  # fmt: skip
-from .carried import start_bodies
+from .carried import place_all, start_bodies
 from .clearance import measure_clearance
-from .exchange import fall_free, note_touching, read_points, write_points, write_solids
+from .exchange import fall_free, note_touching, read_points, write_points
 from .glue import glue_of
 from .lacks import crossing_triangles, lacks, self_colliding, tangled_points
 from .layout import Numbering, Patches, lay_out
@@ -204,24 +204,19 @@ class ExplicitSolver:
 
     def _write(self, state: State, x: FloatArray, gas: FloatArray, motion: Motion, share: float) -> None:
         """The state from what was reached."""
-        model, scene = self.model, self._scene
+        model, rigid, losses = self.model, self._scene.contact.rigid, self._scene.losses
+        if model.rigid_count:
+            place_all(rigid, self._scene.contact.bodies, x, self._v)
         write_points(
-            x, self._v, self._numbering.place, model.vertex_count, motion.points, motion.start, motion.end, share,
+            x, self._v, self._numbering.place, model.moving_point_count, motion.points, motion.start, motion.end, share,
             motion.frame_time, state.positions, state.velocities,
         )  # fmt: skip
-        rigid = scene.contact.rigid
         state.rigid.pose[:], state.rigid.velocity[:], state.rigid.angular_momentum[:] = (
             rigid.pose,
             rigid.velocity,
             rigid.momentum,
         )
-        if model.rigid_count:
-            write_solids(
-                rigid.pose, rigid.velocity, rigid.spin, model.rigid.arm, model.rigid.point_start, state.positions,
-                state.velocities,
-            )  # fmt: skip
         state.gas[:] = gas
-        losses = scene.losses
         state.load[:] = losses.load
         key = np.flatnonzero(losses.pairs.approach)
         state.approach = PairSpeeds(key.astype(np.int64), losses.pairs.approach[key])
