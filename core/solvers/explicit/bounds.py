@@ -24,13 +24,13 @@ NEWTON_STEPS = 6
 def fill_blocks(x, edges, hinges, tetrahedra, blocks, rows):
     """Blocks of springs and tetrahedra, and row sums of hinges [N/m].
 
-    Blocks: xx, yy, zz, xy, xz, yz, shape (vertex_count, 6). `x`: positions [m], shape (point_count, 3); groups of the
+    Blocks: xx, yy, zz, xy, xz, yz, shape (6, vertex_count). `x`: positions [m], shape (point_count, 3); groups of the
     model.
     """
     for i in range(rows.shape[0]):
         rows[i] = 0.0
         for j in range(6):
-            blocks[i, j] = 0.0
+            blocks[j, i] = 0.0
     for e in range(edges.points.shape[0]):
         a, b = edges.points[e, 0], edges.points[e, 1]
         dx, dy, dz = x[b, 0] - x[a, 0], x[b, 1] - x[a, 1], x[b, 2] - x[a, 2]
@@ -61,12 +61,12 @@ def fill_blocks(x, edges, hinges, tetrahedra, blocks, rows):
 @lean_inline_kernel
 def add_square(blocks, i, k, dx, dy, dz, rest):
     """Add k d d' + rest to a block."""
-    blocks[i, 0] += k * dx * dx + rest
-    blocks[i, 1] += k * dy * dy + rest
-    blocks[i, 2] += k * dz * dz + rest
-    blocks[i, 3] += k * dx * dy
-    blocks[i, 4] += k * dx * dz
-    blocks[i, 5] += k * dy * dz
+    blocks[0, i] += k * dx * dx + rest
+    blocks[1, i] += k * dy * dy + rest
+    blocks[2, i] += k * dz * dz + rest
+    blocks[3, i] += k * dx * dy
+    blocks[4, i] += k * dx * dz
+    blocks[5, i] += k * dy * dz
 
 
 @lean_inline_kernel
@@ -95,20 +95,11 @@ def add_hinge(x, hinges, h, rows):
 
 
 @lean_inline_kernel
-def crude(blocks, i):
-    """Bound of a block's largest eigenvalue by its trace and the size of the rest: up to a third too large."""
-    middle = (blocks[i, 0] + blocks[i, 1] + blocks[i, 2]) / 3.0
-    a, b, c = blocks[i, 0] - middle, blocks[i, 1] - middle, blocks[i, 2] - middle
-    beside = blocks[i, 3] ** 2 + blocks[i, 4] ** 2 + blocks[i, 5] ** 2
-    return middle + (2.0 / 3.0 * (a * a + b * b + c * c + 2.0 * beside)) ** 0.5
-
-
-@lean_inline_kernel
 def largest(blocks, i):
     """A block's largest eigenvalue, by Newton's method from above on its characteristic polynomial."""
-    middle = (blocks[i, 0] + blocks[i, 1] + blocks[i, 2]) / 3.0
-    a, b, c = blocks[i, 0] - middle, blocks[i, 1] - middle, blocks[i, 2] - middle
-    d, e, f = blocks[i, 3], blocks[i, 4], blocks[i, 5]
+    middle = (blocks[0, i] + blocks[1, i] + blocks[2, i]) / 3.0
+    a, b, c = blocks[0, i] - middle, blocks[1, i] - middle, blocks[2, i] - middle
+    d, e, f = blocks[3, i], blocks[4, i], blocks[5, i]
     # y^3 - p y - q for the block less its mean
     p = 0.5 * (a * a + b * b + c * c) + d * d + e * e + f * f
     q = a * b * c + 2.0 * d * e * f - a * f * f - b * e * e - c * d * d
@@ -122,22 +113,21 @@ def largest(blocks, i):
 
 @lean_kernel
 def fill_stiffness(blocks, rows, stiffness):
-    """s of each vertex [N/m]."""
+    """s of each vertex [N/m], for several of them at once: blocks lie side by side, number by number."""
     for i in range(rows.shape[0]):
         stiffness[i] = largest(blocks, i) + rows[i]
 
 
 @lean_kernel
-def stiffest_vertex(blocks, rows, inverse_mass):
+def stiffest_vertex(stiffness, inverse_mass):
     """Largest s / m [1/s^2] and its vertex; infinity where a number is none."""
     most, where = 0.0, 0
-    for i in range(rows.shape[0]):
-        if not (crude(blocks, i) + rows[i]) * inverse_mass[i] <= most:
-            found = (largest(blocks, i) + rows[i]) * inverse_mass[i]
-            if not found <= most:
-                most, where = found, i
-                if not found < np.inf:
-                    return np.inf, where
+    for i in range(stiffness.shape[0]):
+        found = stiffness[i] * inverse_mass[i]
+        if not found <= most:
+            most, where = found, i
+            if not found < np.inf:
+                return np.inf, where
     return most, where
 
 
@@ -170,3 +160,12 @@ def gas_sums(x, fans, start, inverse_mass, sums):
         sums[body, 0] = volume / 18.0
         sums[body, 1] = total / 36.0
         sums[body, 2] = most / 6.0
+
+
+@lean_kernel
+def measure(x, edges, hinges, tetrahedra, fans, start, inverse_mass, blocks, rows, stiffness, sums):
+    """All of these at positions x [m], shape (point_count, 3), into the last four; returns `stiffest_vertex`."""
+    fill_blocks(x, edges, hinges, tetrahedra, blocks, rows)
+    fill_stiffness(blocks, rows, stiffness)
+    gas_sums(x, fans, start, inverse_mass, sums)
+    return stiffest_vertex(stiffness, inverse_mass)

@@ -7,9 +7,8 @@ import numpy as np
 from ... import topology
 from ...errors import Diverged, ParameterError
 from ...model import FloatArray, Model
-from .bounds import fill_blocks, fill_stiffness, stiffest_vertex
 from .inflation import inflation_rate
-from .stability import LONGEST_STEP, Plan, bound_arrays, gas_squares, rest_square, stable_step, start_gas, step_length
+from .stability import LONGEST_STEP, Bounds, Plan, rest_bounds, rest_square, stable_step, start_gas, step_length
 
 #: Most steps in a frame.
 MOST_STEPS = 5_000
@@ -25,9 +24,7 @@ class StepLimit:
 
     def __init__(self, model: Model, plan: Plan) -> None:
         self._model, self._plan = model, plan
-        self._inverse_mass = np.where(model.pinned, 0.0, plan.inverse_mass)
-        self._blocks, self._rows, _ = bound_arrays(model)
-        self._start_gas = start_gas(model)
+        self._bounds, self._start_gas = Bounds(model, plan.masses), start_gas(model)
 
     def steps(self, time: float, frame_time: float, x: FloatArray, gas: FloatArray) -> tuple[int, float]:
         """Steps for a time [s] that begins at positions x [m] and ends with an nRT [J], and their omega^2 [1/s^2].
@@ -38,13 +35,12 @@ class StepLimit:
         model, plan = self._model, self._plan
         if model.vertex_count == 0:
             return max(1, math.ceil(time / LONGEST_STEP)), 0.0
-        fill_blocks(x, model.edges, model.hinges, model.tetrahedra, self._blocks, self._rows)
-        bound, where = stiffest_vertex(self._blocks, self._rows, self._inverse_mass)
+        bound, where = self._bounds.measure(x)
         body = int(model.point_body[where])
         if not bound < math.inf:
             raise Diverged(body, "is not finite")
         square = plan.square * max(1.0, bound / max(plan.bound, 1e-300))
-        squares, volume = gas_squares(model, x, gas, self._inverse_mass)
+        squares, volume = self._bounds.gas(gas)
         risen = squares - plan.gas
         rates = plan.rate
         if (gas > self._start_gas).any():
@@ -107,10 +103,7 @@ def _refusal(model: Model, body: int, cause: str, needed: int, remedy: str) -> P
 def _short_edge(model: Model, body: int) -> float | None:
     """Length of the shortest edge at a vertex that is far stiffer than its body's others [m]; None where none is."""
     own = slice(*model.body_point_start[body : body + 2])
-    blocks, rows, stiffness = bound_arrays(model)
-    fill_blocks(model.rest_positions, model.edges, model.hinges, model.tetrahedra, blocks, rows)
-    fill_stiffness(blocks, rows, stiffness)
-    ratio = stiffness[own] / model.vertex_mass[own]
+    ratio = rest_bounds(model).stiffness[own] / model.vertex_mass[own]
     vertex = own.start + int(np.argmax(ratio))
     if not ratio.max() > OUTSTANDING * np.median(ratio):
         return None
@@ -136,11 +129,9 @@ def _modulus(model: Model, body: int) -> tuple[str, str]:
         return "modulus", f"{mu * (3.0 * (mu + bulk) + 2.0 * mu) / (2.0 * mu + bulk):.4g} Pa"
     folds = model.point_body[hinges.points[:, 0]] == body
     if folds.any():
-        blocks, rows, stiffness = bound_arrays(model)
-        fill_blocks(model.rest_positions, edges, hinges, cells, blocks, rows)
-        fill_stiffness(blocks, rows, stiffness)
+        bounds = rest_bounds(model)
         inside = slice(*model.body_point_start[body : body + 2])
-        if np.median(rows[inside]) > 0.5 * np.median(stiffness[inside]):
+        if np.median(bounds.rows[inside]) > 0.5 * np.median(bounds.stiffness[inside]):
             size = (1.0 / hinges.normal_scale[folds]).sum(axis=1)
             return "bend modulus", f"{float(np.median(hinges.stiffness[folds] * size)) / 6.0:.4g} N m"
     area = float(topology.triangle_areas(model.rest_positions, triangles).sum())

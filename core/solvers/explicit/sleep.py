@@ -6,6 +6,7 @@ from outside. So nothing has to be found out about which of them hold each other
 
 import numpy as np
 
+from ...jit import lean_kernel
 from ...model import FloatArray, Model
 from ...state import State
 from ..given import Motion
@@ -28,11 +29,17 @@ def is_driven(state: State, motion: Motion, gas: FloatArray) -> bool:
     return not (np.array_equal(gas, state.gas) and np.array_equal(motion.start, motion.end))
 
 
-def is_still(state: State, model: Model, limits: FloatArray) -> bool:
+@lean_kernel
+def are_still(velocities, point_start, limits):
     """Whether all moving bodies are; `limits`: `still_speeds`."""
-    start = model.body_point_start[: model.moving_count + 1]
-    squares = (state.velocities[: model.moving_point_count] ** 2).sum(axis=1)
-    return bool((np.add.reduceat(squares, start[:-1]) <= limits * np.diff(start)).all())
+    for body in range(limits.shape[0]):
+        first, last = point_start[body], point_start[body + 1]
+        total = 0.0
+        for i in range(first, last):
+            total += velocities[i, 0] ** 2 + velocities[i, 1] ** 2 + velocities[i, 2] ** 2
+        if not total <= limits[body] * (last - first):
+            return False
+    return True
 
 
 def hold(before: State, after: State) -> None:

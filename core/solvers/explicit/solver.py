@@ -11,10 +11,10 @@ import numpy as np
 
 from ...collide.overlap import NO_BODIES
 from ...errors import ParameterError
-from ...jit import threads_in_use
+from ...jit import Repeated, threads_in_use
 from ...model import BoolArray, FloatArray, IntArray, Model
 from ...options import DEFAULTS, MethodOptions
-from ...rigid.motion import place_points
+from ...plane import hold_in_plane
 from ...state import PairSpeeds, State
 from ...team import helped, team_of_one
 from ..counts import Counts
@@ -37,8 +37,9 @@ from .arrays import (
     points_of,
     rigid_of,
 )  # fmt: skip
-from .carried import start_bodies
+from .carried import place_all, start_bodies
 from .clearance import measure_clearance
+from .exchange import fall_free, note_touching, read_points, write_points
 from .glue import glue_of
 from .lacks import crossing_triangles, lacks, self_colliding, tangled_points
 from .layout import Numbering, Patches, lay_out
@@ -47,7 +48,7 @@ from .losses import LEAST_STEPS, LOSS_TIME, losses_of
 from .parting import Parting
 from .shape import shape_of
 from .skins import skins_of, start_lengths
-from .sleep import STILL_TIME, hold, is_driven, is_still, still_speeds
+from .sleep import STILL_TIME, are_still, hold, is_driven, still_speeds
 from .stability import DASHPOT_RATIO, EDGE_SHARE, plan_steps
 from .steps import ContactSet, Run, Scene, advance, take_loose
 from .zones import ZONE_SIZE
@@ -84,7 +85,6 @@ class ExplicitSolver:
         inverse[: model.vertex_count] = np.where(model.pinned, 0.0, 1.0 / masses)[order]
         self._x, self._y, self._v = np.zeros((3, 4 * count))
         self._rows = self._x.reshape(-1, 4), self._y.reshape(-1, 4), self._v.reshape(-1, 4)
-        self._pinned = np.flatnonzero(model.pinned)
         self._parting: Parting | None = None  # where bodies cross
         self._scene = Scene(
             contact=contact_set(model, self._numbering, patches, inverse, tangled_points(model)),
@@ -92,8 +92,10 @@ class ExplicitSolver:
             glue=glue_of(model, self._numbering, inverse),
             losses=losses_of(model, masses[order], model.pinned[order]),
         )
+        self._advance = Repeated(advance)
         self._masses = masses
         self._still_speeds = still_speeds(model)
+        self._least_edge = float(self._scene.contact.run.scale[: model.membrane_count, 1].min(initial=np.inf))
 
     @property
     def vertex_mass(self) -> FloatArray:
@@ -147,7 +149,8 @@ class ExplicitSolver:
         x[order], move[order] = self._rows[0][:, :3], self.substep_time * self._rows[2][:, :3]
         assert self._parting is not None
         loose, scene.contact.loose_count[0] = self._parting.contacts(x, move, scene.contact.loose)
-        self._scene = scene._replace(contact=scene.contact._replace(loose=loose))
+        if loose is not scene.contact.loose:
+            self._scene = scene._replace(contact=scene.contact._replace(loose=loose))
 
     def start_frame(self, state: State) -> None:
         """Forget what was found on the way to a state, so that a run continued from it has the same bits."""
@@ -177,8 +180,7 @@ class ExplicitSolver:
         if still >= STILL_TIME and not driven:
             hold(before, after)
             return
-        self._read(before, motion, share)
-        steps, frequency = self._steps(time, before, motion, gas)
+        steps, frequency = self._steps(time, before, motion, gas, self._read(before, motion, share))
         h = time / steps
         scene.skins.gas.amount[:] = before.gas
         scene.contact.run.gas_step[:] = (gas - before.gas) / steps
@@ -198,112 +200,89 @@ class ExplicitSolver:
                 self._scene, self._x, self._y, self._v, *self._rows, steps, h, damping, model.gravity,
                 max(LEAST_STEPS, round(LOSS_TIME / h)),
             )  # fmt: skip
-            with helped(scene.contact.run.team, size, functools.partial(advance, *given)):
-                advance(*given, 0)
+            with helped(scene.contact.run.team, size, functools.partial(self._advance, *given)):
+                self._advance(*given, 0)
             if not state[LACKS_ROOM]:
                 break
             self._make_room()
         self.counts.stages += steps
         self.counts.contact_searches += int(state[SEARCHES]) - searches
-        after.touching[:] = self._touching()
+        self._note_touching(after.touching)
         self._fall(after.touching, 0.5 * h)
         self._write(after, self._x if steps % 2 == 0 else self._y, gas, motion, share + time / motion.frame_time)
         if self._parting is not None:
             self._leave_out()
         after.wrong_side = self._wrong_side()
-        after.still = still + time if not driven and is_still(after, model, self._still_speeds) else 0.0
+        rests = not driven and are_still(after.velocities, model.body_point_start, self._still_speeds)
+        after.still = still + time if rests else 0.0
 
     def _fall(self, touching: BoolArray, time: float) -> None:
-        """Gravity for a time [s] on what nothing touches: half a step less and half a step more make free flight exact.
+        """Half a step's gravity, see `exchange.fall_free`."""
+        model, contact = self.model, self._scene.contact
+        fall_free(
+            touching, contact.points.inverse_mass, model.body_point_start, model.gravity, time, self._v,
+            contact.rigid.velocity,
+        )  # fmt: skip
+        pairs, normal = self._scene.skins.planes
+        if len(pairs):
+            hold_in_plane(pairs, normal, self._rows[2])
 
-        What lies on something has an answer to gravity in every whole step.
-        """
-        model, fall = self.model, time * self.model.gravity
-        count = model.membrane_count
-        free = np.repeat(~touching[:count], np.diff(model.body_point_start[: count + 1]))
-        free &= self._scene.contact.points.inverse_mass[: model.vertex_count] > 0.0
-        self._v.reshape(-1, 4)[: model.vertex_count, :3][free] += fall
-        self._scene.contact.rigid.velocity[~touching[count:]] += fall
-
-    def _touching(self) -> BoolArray:
+    def _note_touching(self, touching: BoolArray) -> None:
         """Which moving bodies a contact pushed in the last step."""
-        contact, found = self._scene.contact, np.zeros(self.model.body_count, bool)
-        for contacts, count in zip((contact.corners, contact.sides), contact.run.found[2:], strict=True):
-            pressing = np.flatnonzero(contacts.grip[3 : 4 * count : 4] > 0.0)
-            found[contact.points.body[contacts.points.reshape(-1, 4)[pressing][:, [0, 3]] >> 2]] = True
-        return found[: self.model.moving_count]
+        contact = self._scene.contact
+        touching[:] = False
+        counts = (*contact.run.found[2:].tolist(), int(contact.loose_count[0]))
+        for contacts, count in zip((contact.corners, contact.sides, contact.loose), counts, strict=True):
+            note_touching(contacts.points, contacts.grip, count, contact.points.body, touching)
 
-    def _steps(self, time: float, state: State, motion: Motion, gas: FloatArray) -> tuple[int, float]:
-        """Steps for a time [s], and the frequency of the stiffest oscillation [1/s]."""
+    def _steps(self, time: float, state: State, motion: Motion, gas: FloatArray, fastest: float) -> tuple[int, float]:
+        """Steps for a time [s], and the frequency of the stiffest oscillation [1/s].
+
+        `fastest`: largest relative speed of two bodies [m/s].
+        """
         steps, square = self._limit.steps(time, motion.frame_time, state.positions, gas)
-        means = self._mean_velocities(state, motion)
-        if len(means) > 1:
-            fastest = float(np.linalg.norm(means[:, None] - means[None], axis=2).max())
-            edge = float(self._scene.contact.run.scale[: self.model.membrane_count, 1].min(initial=np.inf))
-            steps = max(steps, math.ceil(fastest * time / (EDGE_SHARE * edge)) if edge < np.inf else steps)
-            check_speed(steps * motion.frame_time / time, means)
+        if self.model.body_count > 1:
+            if self._least_edge < np.inf:
+                steps = max(steps, math.ceil(fastest * time / (EDGE_SHARE * self._least_edge)))
+            check_speed(steps * motion.frame_time / time, self._scene.contact.bodies.mean.reshape(-1, 4)[:, :3])
         return steps, max(math.sqrt(square), 1e-300)
 
-    def _mean_velocities(self, state: State, motion: Motion) -> FloatArray:
-        start = self.model.body_point_start[:-1]
-        velocities = state.velocities.copy()
-        velocities[self.model.moving_point_count :] = 0.0
-        velocities[motion.points] = motion.velocities
-        size = np.maximum(np.diff(self.model.body_point_start), 1)
-        return np.asarray(np.add.reduceat(velocities, start, axis=0) / size[:, None])
-
-    def _read(self, state: State, motion: Motion, share: float) -> None:
-        """Positions and velocities in the solver's order."""
-        model, scene, order = self.model, self._scene, self._numbering.point
-        x, y, v = (array.reshape(-1, 4) for array in (self._x, self._y, self._v))
-        positions, velocities = state.positions.copy(), state.velocities.copy()
-        velocities[model.vertex_count :] = 0.0
-        if len(motion.points):
-            positions[motion.points], velocities[motion.points] = motion.positions(share), motion.velocities
-        x[:, :3], v[:, :3] = positions[order], velocities[order]
-        y[:] = x
+    def _read(self, state: State, motion: Motion, share: float) -> float:
+        """Everything in the solver's order; returns the largest relative speed of two bodies [m/s]."""
+        scene, bodies = self._scene, self._scene.contact.bodies
         run, rigid = scene.contact.run, scene.contact.rigid
-        run.given_start[:] = self._x
-        run.pinned_velocity[:] = velocities[self._pinned]
-        moves = np.add.reduceat(np.abs(velocities).sum(axis=1), model.body_point_start[:-1]) > 0.0
-        moving = np.flatnonzero(moves[model.moving_count :]) + model.moving_count
+        fastest: float = read_points(
+            state.positions, state.velocities, motion.points, motion.start, motion.end, share, motion.frame_time,
+            self._numbering.place, bodies.kind, bodies.point_start, run.pinned, self._x, self._y, run.given_start,
+            self._v, run.pinned_velocity, run.moves, bodies.mean,
+        )  # fmt: skip
         rigid.pose[:], rigid.velocity[:], rigid.momentum[:] = (
             state.rigid.pose,
             state.rigid.velocity,
             state.rigid.angular_momentum,
         )
-        start_bodies(rigid)
-        losses, known = scene.losses, state.approach
-        losses.load[:] = state.load
-        losses.pairs.approach[:] = 0.0
-        count = model.body_count
-        losses.pairs.approach[known.key // count * count + known.key % count] = known.speed
-        contact = scene.contact._replace(run=run._replace(moving=moving.astype(np.int64)))
-        self._scene = scene._replace(contact=contact)
+        if self.model.rigid_count:
+            start_bodies(rigid)
+        scene.losses.load[:] = state.load
+        scene.losses.pairs.approach[:] = 0.0
+        scene.losses.pairs.approach[state.approach.key] = state.approach.speed
+        return fastest
 
     def _write(self, state: State, x: FloatArray, gas: FloatArray, motion: Motion, share: float) -> None:
         """The state from what was reached."""
-        model, scene, order = self.model, self._scene, self._numbering.place
-        soft = slice(0, model.vertex_count)
-        state.positions[soft] = x.reshape(-1, 4)[order[soft], :3]
-        state.velocities[soft] = self._v.reshape(-1, 4)[order[soft], :3]
-        rigid = scene.contact.rigid
+        model, rigid, losses = self.model, self._scene.contact.rigid, self._scene.losses
+        if model.rigid_count:
+            place_all(rigid, self._scene.contact.bodies, x, self._v)
+        write_points(
+            x, self._v, self._numbering.place, model.moving_point_count, motion.points, motion.start, motion.end, share,
+            motion.frame_time, state.positions, state.velocities,
+        )  # fmt: skip
         state.rigid.pose[:], state.rigid.velocity[:], state.rigid.angular_momentum[:] = (
             rigid.pose,
             rigid.velocity,
             rigid.momentum,
         )
-        if model.rigid_count:
-            place_points(rigid.pose, model.rigid.arm, model.rigid.point_start, state.positions)
-            solid = slice(model.vertex_count, model.moving_point_count)
-            owner = model.point_body[solid] - model.membrane_count
-            away = state.positions[solid] - rigid.pose[owner, :3]
-            state.velocities[solid] = rigid.velocity[owner] + np.cross(rigid.spin[owner], away)
-        if len(motion.points):
-            state.positions[motion.points] = motion.positions(share)
-            state.velocities[motion.points] = motion.velocities
         state.gas[:] = gas
-        losses = scene.losses
         state.load[:] = losses.load
         key = np.flatnonzero(losses.pairs.approach)
         state.approach = PairSpeeds(key.astype(np.int64), losses.pairs.approach[key])
@@ -378,7 +357,7 @@ def run_of(model: Model, numbering: Numbering, bodies: Bodies) -> Run:
         carried=np.zeros(count, np.int64),
         scale=np.stack([np.maximum(2.0 * model.thickness, bodies.own_thickness), mean_edge], axis=1),
         gas_step=np.zeros(model.membrane_count),
-        moving=np.zeros(0, np.int64),
+        moves=np.zeros(model.body_count, bool),
         given_start=np.zeros(4 * count),
         pinned=numbering.place[pinned].astype(np.int64),
         pinned_velocity=np.zeros((len(pinned), 3)),

@@ -15,7 +15,7 @@ from ...forces.gas import SMALLEST_VOLUME_SHARE
 from ...model import FloatArray, Model
 from ...options import MethodOptions
 from ...team import team_of_one
-from .bounds import fill_blocks, fill_stiffness, gas_sums, stiffest_vertex
+from .bounds import measure
 from .inflation import inflation_rate
 from .latest import keep_latest
 from .layout import Numbering
@@ -47,11 +47,6 @@ class Plan(NamedTuple):
     rate: FloatArray  # how fast the gas stretches each membrane, at most [1/s], shape (membrane_count,)
 
     @property
-    def inverse_mass(self) -> FloatArray:
-        """1 / masses [1/kg]."""
-        return np.asarray(1.0 / self.masses)
-
-    @property
     def step(self) -> float:
         """Length of a step [s]."""
         return step_length(self.square, float(self.rate.max(initial=0.0)))
@@ -61,49 +56,62 @@ class Plan(NamedTuple):
 def plan_steps(model: Model, options: MethodOptions) -> Plan:
     """The plan of a model: of its masses, of its step, and of what they follow from."""
     x, amount = model.rest_positions, start_gas(model)
-    blocks, rows, stiffness = bound_arrays(model)
-    fill_blocks(x, model.edges, model.hinges, model.tetrahedra, blocks, rows)
-    fill_stiffness(blocks, rows, stiffness)
-    pairs = model.flat.pairs  # both copies move as one
-    stiffness[pairs] = stiffness[pairs].max(axis=1, initial=0.0, keepdims=True)
+    stiffness, pairs = rest_bounds(model).stiffness, model.flat.pairs
+    stiffness[pairs] = stiffness[pairs].max(axis=1, initial=0.0, keepdims=True)  # both copies move as one
     masses, added = scaled_masses(model, stiffness, options.added_mass)
-    inverse = np.where(model.pinned, 0.0, 1.0 / masses)
-    bound, stiffest = stiffest_vertex(blocks, rows, inverse)
+    bounds = Bounds(model, masses)
+    bound, stiffest = bounds.measure(x)
     return Plan(
         masses=masses,
         added=added,
         square=rest_square(model, masses, amount),
-        bound=float(bound),
-        stiffest=int(stiffest),
-        gas=gas_squares(model, x, amount, inverse)[0],
+        bound=bound,
+        stiffest=stiffest,
+        gas=bounds.gas(amount)[0],
         rate=inflation_rate(model, amount, model.rest_volume),
     )
 
 
-def bound_arrays(model: Model) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Blocks, row sums and stiffness for the kernels of `bounds.py`."""
-    count = model.vertex_count
-    return np.zeros((count, 6)), np.zeros(count), np.zeros(count)
+class Bounds:
+    """What bounds omega^2 of a model's vertices and of its gas, at positions that are measured one after the other.
+
+    `masses` [kg]; those that are pinned do not count.
+    """
+
+    def __init__(self, model: Model, masses: FloatArray) -> None:
+        self._model, self._inverse_mass = model, np.where(model.pinned, 0.0, 1.0 / masses)
+        self._blocks = np.zeros((6, model.vertex_count))
+        self.rows, self.stiffness = np.zeros((2, model.vertex_count))  # of the hinges alone, and of all [N/m]
+        self._sums = np.zeros((model.membrane_count, 3))
+
+    def measure(self, x: FloatArray) -> tuple[float, int]:
+        """The bound of all but the gas [1/s^2], and the vertex that it is taken from, at positions x [m]."""
+        model = self._model
+        bound, vertex = measure(
+            x, model.edges, model.hinges, model.tetrahedra, model.fans, model.body_point_start, self._inverse_mass,
+            self._blocks, self.rows, self.stiffness, self._sums,
+        )  # fmt: skip
+        return float(bound), int(vertex)
+
+    def gas(self, amount: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """That of an nRT [J] [1/s^2], and the volumes [m^3], shape (membrane_count,), at the positions of before."""
+        model, (volumes, along, across) = self._model, self._sums.T
+        volume = np.maximum(volumes, np.maximum(SMALLEST_VOLUME_SHARE * model.rest_volume, 1e-300))
+        pressure = amount / volume
+        square = pressure / volume * along + np.abs(pressure - model.ambient_pressure) * across
+        return np.where(model.rest_volume > 0.0, square, 0.0), volumes
+
+
+def rest_bounds(model: Model) -> Bounds:
+    """Those at rest, with the masses that were asked for."""
+    bounds = Bounds(model, model.vertex_mass)
+    bounds.measure(model.rest_positions)
+    return bounds
 
 
 def start_gas(model: Model) -> FloatArray:
     """nRT that each membrane starts with [J]."""
     return np.asarray((model.gauge_pressure + model.ambient_pressure) * model.rest_volume)
-
-
-def gas_squares(
-    model: Model, x: FloatArray, amount: FloatArray, inverse_mass: FloatArray
-) -> tuple[FloatArray, FloatArray]:
-    """What bounds the gas' part of omega^2 [1/s^2] at positions x [m], and volumes [m^3], shape (membrane_count,).
-
-    `amount`: nRT [J].
-    """
-    sums = np.zeros((model.membrane_count, 3))
-    gas_sums(x, model.fans, model.body_point_start, inverse_mass, sums)
-    volume = np.maximum(sums[:, 0], np.maximum(SMALLEST_VOLUME_SHARE * model.rest_volume, 1e-300))
-    pressure = amount / volume
-    square = pressure / volume * sums[:, 1] + np.abs(pressure - model.ambient_pressure) * sums[:, 2]
-    return np.where(model.rest_volume > 0.0, square, 0.0), sums[:, 0]
 
 
 def rest_square(model: Model, masses: FloatArray, amount: FloatArray) -> float:

@@ -112,7 +112,7 @@ class Run(NamedTuple):
     carried: IntArray  # int64: points of rigid and moving given bodies that are part of a contact
     scale: FloatArray  # distance that each body keeps, its mean edge [m], shape (body_count, 2)
     gas_step: FloatArray  # change of nRT in a step [J], shape (membrane_count,)
-    moving: IntArray  # int64: given bodies that move
+    moves: BoolArray  # whether a body is given and moves, shape (body_count,)
     given_start: FloatArray  # where points are when the run of steps starts [m], flat
     pinned: IntArray  # int64, pinned points
     pinned_velocity: FloatArray  # [m/s], shape (pinned_count, 3)
@@ -275,9 +275,10 @@ def search(contact, x, velocity, h):
     state[SEARCHES] += 1
     place_all(rigid, bodies, x, velocity)
     begin_flight(rigid)
-    for b in run.moving:
-        for i in range(4 * bodies.point_start[b], 4 * bodies.point_start[b + 1], 4):
-            store4(x, i, load4(run.given_start, i) + load4(velocity, i) * (h * state[STEP]))
+    for b in range(run.moves.shape[0]):
+        if run.moves[b]:
+            for i in range(4 * bodies.point_start[b], 4 * bodies.point_start[b + 1], 4):
+                store4(x, i, load4(run.given_start, i) + load4(velocity, i) * (h * state[STEP]))
     time = epoch(state, h)
     fits = find_candidates(
         x, velocity, time, state[AGE] == 0 or state[SPAN] <= 1, bodies, points, contact.boxes,

@@ -15,6 +15,7 @@ import numpy as np
 
 from ...collide.mobility import Mobility
 from ...errors import ParameterError
+from ...jit import Repeated
 from ...model import BoolArray, FloatArray, IntArray, Model
 from ...options import DEFAULTS, MethodOptions
 from ...plane import Planes
@@ -60,7 +61,6 @@ class XpbdSolver(ExplicitSolver):
             inverse[: model.vertex_count] = np.where(model.pinned, 0.0, 1.0 / model.vertex_mass)[order]
         self._x, self._y, self._v = np.zeros((3, 4 * count))
         self._rows = tuple(array.reshape(-1, 4) for array in (self._x, self._y, self._v))
-        self._pinned = np.flatnonzero(model.pinned)
         skins = skins_of(model, self._numbering, inverse[: model.vertex_count], substep_time)
         self._scene = Scene(
             contact=contact_set(model, self._numbering, patches, inverse, np.zeros(count, bool)),
@@ -76,6 +76,7 @@ class XpbdSolver(ExplicitSolver):
             tied=self._tied(),
             lies=np.zeros(model.moving_count, bool),
         )
+        self._advance = Repeated(advance)
         # bounces of rigid bodies are those of their contacts (Müller et al. 2020, 3.6)
         pairs = self._scene.losses.pairs
         pairs.counts[:] &= pairs.low < model.membrane_count
@@ -90,7 +91,7 @@ class XpbdSolver(ExplicitSolver):
         """Whether something is attached to a body or pins it."""
         model = self.model
         tied = np.zeros(model.moving_count, bool)
-        tied[model.point_body[self._pinned]] = True
+        tied[model.point_body[: model.vertex_count][model.pinned]] = True
         tied[model.point_body[model.attachments.points]] = True
         return tied
 
@@ -124,7 +125,7 @@ class XpbdSolver(ExplicitSolver):
             if self._singly or len(before.wrong_side):
                 self._substep()
             else:
-                advance(self._scene, self._x, self._y, self._v, *self._rows, count, h, gravity, loss_steps)
+                self._advance(self._scene, self._x, self._y, self._v, *self._rows, count, h, gravity, loss_steps)
             if not state[LACKS_ROOM]:
                 break
             self._make_room()

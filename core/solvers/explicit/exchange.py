@@ -1,0 +1,100 @@
+"""Between a state, whose points are in the model's order, and what steps read and write, in the solver's.
+
+And what a run of steps does once, at both ends: gravity of half a step, and who is touched.
+"""
+
+from ...jit import lean_inline_kernel, lean_kernel
+from .arrays import GIVEN, RIGID
+
+
+@lean_inline_kernel
+def given_motion(start, end, share, frame_time, q, axis):
+    """Position [m] and velocity [m/s] of given point q, see `Motion`."""
+    way = end[q, axis] - start[q, axis]
+    return start[q, axis] + share * way, way / frame_time
+
+
+@lean_kernel
+def read_points(
+    positions, velocities, points, start, end, share, frame_time, place, kind, point_start, pinned, x, y, given_start,
+    velocity, pinned_velocity, moves, mean,
+):  # fmt: skip
+    """Positions x = y and velocities of all points; how fast two bodies are at most relative to each other [m/s].
+
+    The first seven are a state's and a motion's. `mean`: velocities of the bodies, flat. Points of rigid bodies keep
+    none, as the bodies do.
+    """
+    for i in range(place.shape[0]):
+        p = 4 * place[i]
+        for axis in range(3):
+            x[p + axis], velocity[p + axis] = positions[i, axis], velocities[i, axis]
+    for b in range(kind.shape[0]):
+        if kind[b] == GIVEN:
+            velocity[4 * point_start[b] : 4 * point_start[b + 1]] = 0.0
+    for q in range(points.shape[0]):
+        p = 4 * place[points[q]]
+        for axis in range(3):
+            x[p + axis], velocity[p + axis] = given_motion(start, end, share, frame_time, q, axis)
+    for i in range(x.shape[0]):
+        y[i] = given_start[i] = x[i]
+    for q in range(pinned.shape[0]):
+        for axis in range(3):
+            pinned_velocity[q, axis] = velocity[4 * pinned[q] + axis]
+    fastest = 0.0
+    for b in range(kind.shape[0]):
+        first, last = 4 * point_start[b], 4 * point_start[b + 1]
+        sx = sy = sz = size = 0.0
+        for p in range(first, last, 4):
+            sx, sy, sz = sx + velocity[p], sy + velocity[p + 1], sz + velocity[p + 2]
+            size += abs(velocity[p]) + abs(velocity[p + 1]) + abs(velocity[p + 2])
+        moves[b] = kind[b] == GIVEN and size > 0.0
+        if kind[b] == RIGID:
+            velocity[first:last] = 0.0
+        count = max((last - first) // 4, 1)
+        mean[4 * b], mean[4 * b + 1], mean[4 * b + 2] = sx / count, sy / count, sz / count
+        for c in range(0, 4 * b, 4):
+            dx, dy, dz = mean[c] - mean[4 * b], mean[c + 1] - mean[4 * b + 1], mean[c + 2] - mean[4 * b + 2]
+            fastest = max(fastest, (dx * dx + dy * dy + dz * dz) ** 0.5)
+    return fastest
+
+
+@lean_kernel
+def write_points(x, velocity, place, count, points, start, end, share, frame_time, positions, velocities):
+    """Positions and velocities of the first points, which move freely, and of what is given, into a state's."""
+    for i in range(count):
+        p = 4 * place[i]
+        for axis in range(3):
+            positions[i, axis], velocities[i, axis] = x[p + axis], velocity[p + axis]
+    for q in range(points.shape[0]):
+        i = points[q]
+        for axis in range(3):
+            positions[i, axis], velocities[i, axis] = given_motion(start, end, share, frame_time, q, axis)
+
+
+@lean_kernel
+def fall_free(touching, inverse_mass, point_start, gravity, time, velocity, rigid_velocity):
+    """Gravity for a time [s] on what nothing touches: half a step less and half a step more make free flight exact.
+
+    What lies on something has an answer to gravity in every whole step.
+    """
+    soft_count = touching.shape[0] - rigid_velocity.shape[0]
+    for b in range(touching.shape[0]):
+        for axis in range(3):
+            fall = time * gravity[axis]
+            if not touching[b] and b >= soft_count:
+                rigid_velocity[b - soft_count, axis] += fall
+            elif not touching[b]:
+                for i in range(point_start[b], point_start[b + 1]):
+                    if inverse_mass[i] > 0.0:
+                        velocity[4 * i + axis] += fall
+
+
+@lean_kernel
+def note_touching(points, grip, count, body, touching):
+    """Note which moving bodies the contacts of one kind pushed in the last step, beside those that are noted."""
+    for c in range(count):
+        if grip[4 * c + 3] > 0.0:
+            for k in range(0, 4, 3):
+                b = body[points[4 * c + k] >> 2]
+                if b < touching.shape[0]:
+                    touching[b] = True
