@@ -39,7 +39,7 @@ def notices(scene: bpy.types.Scene) -> list[str]:
     if here.crossing_count:
         choice = run_choice.last(scene)
         what = "bodies overlap and are pushed apart. Move them apart"
-        if choice is not None and choice.solver == "EXPLICIT":  # which takes no bodies that overlap
+        if choice is not None and choice.solver == "EXPLICIT" and not here.starts_crossed:
             what = "skins cross themselves and stay so. Repair the mesh"
         found.append(f"{here.crossing_count} crossing triangles at start: {what} if that shows.")
     found += here.soft_solids + here.slack_skins
