@@ -16,7 +16,7 @@ from ...model import BoolArray, FloatArray, IntArray, Model
 from ...options import DEFAULTS, MethodOptions
 from ...plane import hold_in_plane
 from ...state import PairSpeeds, State
-from ...team import helped, team_of_one
+from ...team import helped
 from ..counts import Counts
 from ..given import Motion
 from .arrays import (
@@ -29,38 +29,25 @@ from .arrays import (
     SPAN,
     STARTS,
     STEP,
-    Bodies,
-    bodies_of,
-    boxes_of,
-    candidates_of,
-    contacts_of,
-    points_of,
-    rigid_of,
 )  # fmt: skip
 from .carried import place_all, start_bodies
-from .clearance import measure_clearance
+from .contact_set import contact_set, with_room
 from .exchange import fall_free, note_touching, read_points, write_points
 from .glue import glue_of
 from .lacks import crossing_triangles, lacks, self_colliding, tangled_points
-from .layout import Numbering, Patches, lay_out
+from .layout import lay_out
 from .limits import StepLimit, check_plan, check_speed
 from .losses import LEAST_STEPS, LOSS_TIME, losses_of
 from .parting import Parting
-from .shape import shape_of
 from .skins import skins_of, start_lengths
 from .sleep import STILL_TIME, are_still, hold, is_driven, still_speeds
 from .stability import DASHPOT_RATIO, EDGE_SHARE, plan_steps
-from .steps import ContactSet, Run, Scene, advance, take_loose
-from .zones import ZONE_SIZE
+from .steps import Scene, advance, take_loose
 
-#: Room for candidates and contacts at the start; it doubles when it is used up.
-START_ROOM = 16_384
-#: Room for contacts that get new normals in one go.
-SPARE_ROOM = 1_024
 #: Blocks of soft bodies for each thread, at least: fewer are done before another thread has seen that there are any.
 BLOCKS_EACH = 4
-#: Room for contacts of bodies that cross; it grows. How often they are found anew [s].
-LOOSE_ROOM, LOOSE_TIME = 64, 1.0 / 240.0
+#: How often contacts of bodies that cross are found anew [s].
+LOOSE_TIME = 1.0 / 240.0
 #: Steps of the first epoch of a frame, and its slack as a share of what a body keeps: nothing is known yet.
 FIRST_SPAN, FIRST_SLACK = 4, 0.25
 
@@ -291,75 +278,3 @@ class ExplicitSolver:
         """Twice as much for candidates and contacts."""
         contact = self._scene.contact
         self._scene = self._scene._replace(contact=with_room(contact, 2 * len(contact.corners.reach)))
-
-
-def contact_set(
-    model: Model, numbering: Numbering, patches: Patches, inverse_mass: FloatArray, tangled: BoolArray
-) -> ContactSet:
-    """The contact set of a model, empty.
-
-    `inverse_mass`: in its order [1/kg], 0 for what impulses do not move.
-    `tangled`: see `arrays.Bodies`, in the model's order.
-    """
-    bodies = bodies_of(model, numbering, tangled)
-    shape = shape_of(patches, model.rest_positions[numbering.point], bodies.own_thickness)
-    found = ContactSet(
-        bodies=bodies,
-        points=points_of(model, inverse_mass, numbering),
-        boxes=boxes_of(patches, shape),
-        corner_candidates=candidates_of(START_ROOM),
-        side_candidates=candidates_of(START_ROOM),
-        corners=contacts_of(START_ROOM),
-        sides=contacts_of(START_ROOM),
-        loose=contacts_of(LOOSE_ROOM),
-        loose_count=np.zeros(1, np.int64),
-        spare=contacts_of(SPARE_ROOM),
-        rigid=rigid_of(model, numbering),
-        run=run_of(model, numbering, bodies),
-        scratch=np.zeros(4 * model.point_count),
-    )
-    measure_clearance(
-        shape, patches, found.corner_candidates, found.side_candidates, found.corners, found.sides, found.scratch
-    )
-    return found
-
-
-def with_room(contact: ContactSet, room: int) -> ContactSet:
-    """The contact set with room for so many candidates and contacts of each kind, which are forgotten."""
-    return contact._replace(
-        corner_candidates=candidates_of(room),
-        side_candidates=candidates_of(room),
-        corners=contacts_of(room),
-        sides=contacts_of(room),
-        run=contact.run._replace(
-            following=np.zeros(8 * room, np.int64), queue=np.zeros(2 * room, np.int64), waits=np.zeros(2 * room, bool)
-        ),
-    )
-
-
-def run_of(model: Model, numbering: Numbering, bodies: Bodies) -> Run:
-    """What goes on from step to step, for a model whose points are numbered like this."""
-    count, pinned, edges = model.point_count, np.flatnonzero(model.pinned), model.surfaces.edges
-    length = np.linalg.norm(model.rest_positions[edges[:, 1]] - model.rest_positions[edges[:, 0]], axis=1)
-    number = np.maximum(np.bincount(model.surfaces.edge_body, minlength=model.body_count), 1)
-    mean_edge = np.bincount(model.surfaces.edge_body, length, model.body_count) / number
-    return Run(
-        state=np.zeros(16, np.int64),
-        found=np.zeros(4, np.int64),
-        fitted=np.zeros(model.body_count, np.int64),
-        shift=np.zeros(4),
-        head=np.zeros(count, np.int64),
-        following=np.zeros(8 * START_ROOM, np.int64),
-        queue=np.zeros(2 * START_ROOM, np.int64),
-        waits=np.zeros(2 * START_ROOM, bool),
-        zones=np.zeros(ZONE_SIZE * count),
-        spares=np.zeros(2 * SPARE_ROOM, np.int64),
-        carried=np.zeros(count, np.int64),
-        scale=np.stack([np.maximum(2.0 * model.thickness, bodies.own_thickness), mean_edge], axis=1),
-        gas_step=np.zeros(model.membrane_count),
-        moves=np.zeros(model.body_count, bool),
-        given_start=np.zeros(4 * count),
-        pinned=numbering.place[pinned].astype(np.int64),
-        pinned_velocity=np.zeros((len(pinned), 3)),
-        team=team_of_one(),
-    )

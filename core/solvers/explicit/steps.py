@@ -15,9 +15,8 @@ import numpy as np
 from ...atomics import publish
 from ...jit import lean_inline_kernel, lean_kernel
 from ...lanes import lane, larger, load4, spread, store4, sum_spread, triple
-from ...model import BoolArray, FloatArray, IntArray
 from ...plane import hold_in_plane
-from ...team import Words, block_of, claim, done, finish, hand_out, has_part, kind_of
+from ...team import block_of, claim, done, finish, hand_out, has_part, kind_of
 from . import verify as guarantee
 from .arrays import (
     AGE,
@@ -26,14 +25,12 @@ from .arrays import (
     DRIFT,
     EARLY,
     FAR,
-    GIVEN,
     JOINED,
     KICK,
     LACKS_ROOM,
     MARGINS,
     MENDED,
     PRESSING,
-    RENEWED,
     RESUMES,
     RIGID,
     ROWS,
@@ -43,17 +40,13 @@ from .arrays import (
     STALLS,
     STARTS,
     STEP,
-    Bodies,
-    Boxes,
-    Candidates,
-    Contacts,
-    Points,
-    Rigid,
     patches_of,
 )  # fmt: skip
 from .carried import accept as accept_bodies
 from .carried import begin_flight, fall, place_all, place_point, straying, try_move
 from .closest import near_edges, near_triangles
+from .contact_set import ContactSet
+from .epochs import epoch, plan, widen
 from .glue import Glue, hold_glued, place_glued
 from .losses import Losses, apply_losses
 from .mend import mend
@@ -68,73 +61,18 @@ from .press import (
     press,
     stiffen,
     weigh,
-    weigh_one,
 )
+from .renew import renew_failed
 from .search import find_candidates, fit_group
 from .skins import Skins, accelerate, add_rows, write_rows
-from .touching import judge_sides, touch
+from .touching import judge_sides
 from .zones import share_motion
 
-#: Longest epoch [steps].
-LONGEST_EPOCH = 24
-#: Root mean square of the straying that is planned for, and the most slack, as shares of the distance that is kept.
-STRAYING_SHARE, LEAST_SLACK = 0.3, 0.02
-#: That of patches far from others, as a share of the mean edge.
-FAR_STRAYING_SHARE = 0.1
-#: The most slack: near others as a share of the distance that is kept, else as a share of the mean edge.
-NEAR_SLACK, FAR_SLACK = 4.0, 0.25
-#: Slack over what a patch strayed in the last epoch, and the least share of the body's mean straying.
-SLACK_FACTOR, MEAN_SHARE = 2.0, 1.0
-#: Straying grows with this power of time.
-STRAYING_POWER = 1.6
 #: Searches and mending in one step; in the second half of them whatever is in contact moves as one.
 MOST_ATTEMPTS = 40
 #: Further sweeps of friction over the contacts of rigid bodies: at most, and the change of a force that ends them, as a
 #: share of what Coulomb's cone lets through.
 GRIP_SWEEPS, GRIP_CHANGE = 30, 1e-3
-#: A slack that leaves nothing out [m].
-EVERYTHING = 1e30
-
-
-class Run(NamedTuple):
-    """What goes on from step to step."""
-
-    state: IntArray  # int64; see the names of its places in `arrays.py`
-    found: IntArray  # int64: candidates of both kinds, contacts of both kinds, shape (4,)
-    fitted: IntArray  # int64, scratch, shape (body_count,)
-    shift: FloatArray  # scratch, shape (4,)
-    head: IntArray  # int64, scratch, shape (point_count,)
-    following: IntArray  # int64, scratch, shape (8 * contact capacity,)
-    queue: IntArray  # int64, scratch, shape (2 * contact capacity,)
-    waits: BoolArray  # scratch, shape (2 * contact capacity,)
-    zones: FloatArray  # scratch, see `zones.py`
-    spares: IntArray  # int64, scratch, shape (spare capacity,)
-    carried: IntArray  # int64: points of rigid and moving given bodies that are part of a contact
-    scale: FloatArray  # distance that each body keeps, its mean edge [m], shape (body_count, 2)
-    gas_step: FloatArray  # change of nRT in a step [J], shape (membrane_count,)
-    moves: BoolArray  # whether a body is given and moves, shape (body_count,)
-    given_start: FloatArray  # where points are when the run of steps starts [m], flat
-    pinned: IntArray  # int64, pinned points
-    pinned_velocity: FloatArray  # [m/s], shape (pinned_count, 3)
-    team: Words  # see `team.py`
-
-
-class ContactSet(NamedTuple):
-    """What may touch: what searches, verifying and mending read and write."""
-
-    bodies: Bodies
-    points: Points
-    boxes: Boxes
-    corner_candidates: Candidates
-    side_candidates: Candidates
-    corners: Contacts
-    sides: Contacts
-    loose: Contacts  # of bodies that cross, see `parting.py`
-    loose_count: IntArray  # int64, shape (1,)
-    spare: Contacts  # scratch
-    rigid: Rigid
-    run: Run
-    scratch: FloatArray  # flat: a row per point
 
 
 class Scene(NamedTuple):
@@ -214,54 +152,6 @@ def drift(points, bodies, boxes, rigid, run, x, y, velocity, h, time):
         claimed = claim(team, 0)
     finish(team)
     return far or state[FAR] == 1
-
-
-@lean_kernel
-def plan(boxes, bodies, run, age):
-    """How long the next epoch is going to be, and the slack of each patch, from the straying in the last `age` steps.
-
-    Straying is planned for in two classes: patches near others, whose slack widens the search, and all others.
-    """
-    start = boxes.patches.body_start
-    span = float(LONGEST_EPOCH)
-    for b in range(bodies.kind.shape[0]):
-        if bodies.kind[b] != GIVEN:
-            for near in range(2):
-                strayed = mean_straying(boxes, start[b], start[b + 1], near)
-                wanted = STRAYING_SHARE * run.scale[b, 0] if near else FAR_STRAYING_SHARE * run.scale[b, 1]
-                if strayed > 0.0:
-                    span = min(span, age * (wanted / strayed) ** (1.0 / STRAYING_POWER))
-    span = max(1.0, float(int(span)))
-    factor = SLACK_FACTOR * (span / age) ** STRAYING_POWER
-    for b in range(bodies.kind.shape[0]):
-        if bodies.kind[b] != GIVEN:
-            for near in range(2):
-                strayed = mean_straying(boxes, start[b], start[b + 1], near)
-                for patch in range(start[b], start[b + 1]):
-                    if boxes.near[patch] == near:
-                        slack = factor * max(boxes.strayed[patch], MEAN_SHARE * strayed)
-                        slack = max(slack, LEAST_SLACK * run.scale[b, 0])
-                        boxes.slack[patch] = min(
-                            slack, NEAR_SLACK * run.scale[b, 0] if near else FAR_SLACK * run.scale[b, 1]
-                        )
-    run.state[SPAN] = int(span)
-
-
-@lean_kernel
-def mean_straying(boxes, first, last, near):
-    """Root mean square over the patches that are near others, or over those that are not [m]."""
-    total, count = 0.0, 0
-    for patch in range(first, last):
-        if boxes.near[patch] == near:
-            total += boxes.strayed[patch] ** 2
-            count += 1
-    return (total / max(count, 1)) ** 0.5
-
-
-@lean_inline_kernel
-def epoch(state, h):
-    """How long the next epoch may last [s]."""
-    return h * (state[SPAN] + 1)
 
 
 @lean_kernel
@@ -373,90 +263,6 @@ def settle_step(contact, planes, x, y, velocity, velocity_rows, h):
         hold_in_plane(planes.pairs, planes.normal, velocity_rows)
     state[STALLS] += 1  # what is given leaves no room
     return True
-
-
-@lean_kernel
-def renew_failed(contact, x, y):
-    """Take new normals where old ones fail at y; returns how many contacts fail all the same.
-
-    Any plane that separates both sides at x and at y does: that of the closest points at x, at y, or between the two.
-    """
-    run = contact.run
-    run.state[RENEWED] += 1
-    corners = renew_kind(
-        contact.corners, run.found[2], 0, contact.corner_candidates, contact.spare, contact.points, contact.bodies,
-        contact.rigid, run.spares, run.state[STARTS] == 1, x, y,
-    )  # fmt: skip
-    sides = renew_kind(
-        contact.sides, run.found[3], 1, contact.side_candidates, contact.spare, contact.points, contact.bodies,
-        contact.rigid, run.spares, run.state[STARTS] == 1, x, y,
-    )  # fmt: skip
-    return corners + sides
-
-
-@lean_kernel
-def renew_kind(contacts, count, kind, candidates, spare, points, bodies, rigid, spares, may_touch, x, y):
-    """Take new normals for the contacts of one kind, 1 for sides, that fail at y; returns how many still fail."""
-    failed = c = 0
-    room = min(spare.reach.shape[0], candidates.reach.shape[0]) - 4
-    while c < count:
-        found = 0
-        while c < count and found < room:
-            if guarantee.fails(contacts, c):
-                if may_touch and touch(contacts, c):
-                    failed += 1
-                    c += 1
-                    continue
-                list_again(contacts, c, candidates, found)
-                spares[found] = c
-                found += 1
-            c += 1
-        if found == 0:
-            break
-        look_again(kind, x, points.flight, candidates, found, spare)
-        left = 0
-        for q in range(found):
-            guarantee.replace(contacts, spares[q], spare, q)
-            if not guarantee.holds(y, contacts, spares[q], kind == 1):
-                list_again(contacts, spares[q], candidates, left)
-                spares[found + left] = spares[q]
-                left += 1
-        if left > 0:
-            look_again(kind, y, points.flight, candidates, left, spare)
-            for q in range(left):
-                failed += not guarantee.separate(x, y, contacts, spares[found + q], spare, q, kind == 1)
-        for q in range(found):
-            weigh_one(contacts, spares[q], x, points, bodies, rigid)
-    return failed
-
-
-@lean_kernel
-def list_again(contacts, c, candidates, q):
-    """Contact c as candidate q, from which nothing is left out."""
-    for k in range(4):
-        candidates.points[4 * q + k] = contacts.points[4 * c + k]
-    candidates.slack[q], candidates.reach[q] = EVERYTHING, contacts.reach[c]
-
-
-@lean_kernel
-def look_again(kind, x, flight, candidates, count, spare):
-    """Closest points of candidates at x."""
-    if kind == 0:
-        near_triangles(x, flight, candidates, count, 0.0, spare)
-    else:
-        near_edges(x, flight, candidates, count, 0.0, spare)
-
-
-@lean_kernel
-def widen(boxes, bodies, run, attempt):
-    """Slack for one step that strayed."""
-    for b in range(bodies.kind.shape[0]):
-        if bodies.kind[b] != GIVEN:
-            least = min(LEAST_SLACK * 4.0 ** min(attempt, 6), 1.0) * run.scale[b, 0]
-            for patch in range(boxes.patches.body_start[b], boxes.patches.body_start[b + 1]):
-                boxes.slack[patch] = max(1.5 * boxes.strayed[patch], least)
-    run.state[SPAN] = 0
-    run.state[AGE] = 0
 
 
 @lean_inline_kernel

@@ -28,12 +28,13 @@ from ..explicit.arrays import (
     SEARCHES,
     STEP,
 )  # fmt: skip
+from ..explicit.contact_set import LOOSE_ROOM, START_ROOM, contact_set
 from ..explicit.glue import glue_of
 from ..explicit.layout import lay_out
 from ..explicit.losses import LOSS_TIME, losses_of
 from ..explicit.parting import Parting
 from ..explicit.press import weigh
-from ..explicit.solver import LOOSE_ROOM, START_ROOM, ExplicitSolver, contact_set
+from ..explicit.solver import ExplicitSolver
 from ..gas_rules import GasRules
 from ..given import Motion
 from ..step_damping import StepDamping

@@ -25,10 +25,13 @@ from ..explicit.arrays import (
     STALLS,
     STEP,
 )  # fmt: skip
+from ..explicit.contact_set import ContactSet
+from ..explicit.epochs import plan, widen
 from ..explicit.glue import Glue, place_glued
 from ..explicit.losses import Losses, apply_losses
 from ..explicit.mend import mend
-from ..explicit.steps import MOST_ATTEMPTS, ContactSet, drift, plan, renew_failed, search, widen
+from ..explicit.renew import renew_failed
+from ..explicit.steps import MOST_ATTEMPTS, drift, search
 from ..explicit.verify import accept, verify
 from ..explicit.zones import share_motion
 from .contacts import Impulses, note_contacts, press, project_glue

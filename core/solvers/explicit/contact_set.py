@@ -1,0 +1,146 @@
+"""The contact set: what may touch, and what goes on from step to step; explicit steps and XPBD share it."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ...model import BoolArray, FloatArray, IntArray, Model
+from ...team import Words, team_of_one
+from .arrays import (
+    Bodies,
+    Boxes,
+    Candidates,
+    Contacts,
+    Points,
+    Rigid,
+    bodies_of,
+    boxes_of,
+    candidates_of,
+    contacts_of,
+    points_of,
+    rigid_of,
+)
+from .clearance import measure_clearance
+from .layout import Numbering, Patches
+from .shape import shape_of
+from .zones import ZONE_SIZE
+
+#: Room for candidates and contacts at the start; it doubles when it is used up.
+START_ROOM = 16_384
+#: Room for contacts that get new normals in one go.
+SPARE_ROOM = 1_024
+#: Room for contacts of bodies that cross; it grows.
+LOOSE_ROOM = 64
+
+
+class Run(NamedTuple):
+    """What goes on from step to step."""
+
+    state: IntArray  # int64; see the names of its places in `arrays.py`
+    found: IntArray  # int64: candidates of both kinds, contacts of both kinds, shape (4,)
+    fitted: IntArray  # int64, scratch, shape (body_count,)
+    shift: FloatArray  # scratch, shape (4,)
+    head: IntArray  # int64, scratch, shape (point_count,)
+    following: IntArray  # int64, scratch, shape (8 * contact capacity,)
+    queue: IntArray  # int64, scratch, shape (2 * contact capacity,)
+    waits: BoolArray  # scratch, shape (2 * contact capacity,)
+    zones: FloatArray  # scratch, see `zones.py`
+    spares: IntArray  # int64, scratch, shape (spare capacity,)
+    carried: IntArray  # int64: points of rigid and moving given bodies that are part of a contact
+    scale: FloatArray  # distance that each body keeps, its mean edge [m], shape (body_count, 2)
+    gas_step: FloatArray  # change of nRT in a step [J], shape (membrane_count,)
+    moves: BoolArray  # whether a body is given and moves, shape (body_count,)
+    given_start: FloatArray  # where points are when the run of steps starts [m], flat
+    pinned: IntArray  # int64, pinned points
+    pinned_velocity: FloatArray  # [m/s], shape (pinned_count, 3)
+    team: Words  # see `team.py`
+
+
+class ContactSet(NamedTuple):
+    """What may touch: what searches, verifying and mending read and write."""
+
+    bodies: Bodies
+    points: Points
+    boxes: Boxes
+    corner_candidates: Candidates
+    side_candidates: Candidates
+    corners: Contacts
+    sides: Contacts
+    loose: Contacts  # of bodies that cross, see `parting.py`
+    loose_count: IntArray  # int64, shape (1,)
+    spare: Contacts  # scratch
+    rigid: Rigid
+    run: Run
+    scratch: FloatArray  # flat: a row per point
+
+
+def contact_set(
+    model: Model, numbering: Numbering, patches: Patches, inverse_mass: FloatArray, tangled: BoolArray
+) -> ContactSet:
+    """The contact set of a model, empty.
+
+    `inverse_mass`: in its order [1/kg], 0 for what impulses do not move.
+    `tangled`: see `arrays.Bodies`, in the model's order.
+    """
+    bodies = bodies_of(model, numbering, tangled)
+    shape = shape_of(patches, model.rest_positions[numbering.point], bodies.own_thickness)
+    found = ContactSet(
+        bodies=bodies,
+        points=points_of(model, inverse_mass, numbering),
+        boxes=boxes_of(patches, shape),
+        corner_candidates=candidates_of(START_ROOM),
+        side_candidates=candidates_of(START_ROOM),
+        corners=contacts_of(START_ROOM),
+        sides=contacts_of(START_ROOM),
+        loose=contacts_of(LOOSE_ROOM),
+        loose_count=np.zeros(1, np.int64),
+        spare=contacts_of(SPARE_ROOM),
+        rigid=rigid_of(model, numbering),
+        run=run_of(model, numbering, bodies),
+        scratch=np.zeros(4 * model.point_count),
+    )
+    measure_clearance(
+        shape, patches, found.corner_candidates, found.side_candidates, found.corners, found.sides, found.scratch
+    )
+    return found
+
+
+def with_room(contact: ContactSet, room: int) -> ContactSet:
+    """The contact set with room for so many candidates and contacts of each kind, which are forgotten."""
+    return contact._replace(
+        corner_candidates=candidates_of(room),
+        side_candidates=candidates_of(room),
+        corners=contacts_of(room),
+        sides=contacts_of(room),
+        run=contact.run._replace(
+            following=np.zeros(8 * room, np.int64), queue=np.zeros(2 * room, np.int64), waits=np.zeros(2 * room, bool)
+        ),
+    )
+
+
+def run_of(model: Model, numbering: Numbering, bodies: Bodies) -> Run:
+    """What goes on from step to step, for a model whose points are numbered like this."""
+    count, pinned, edges = model.point_count, np.flatnonzero(model.pinned), model.surfaces.edges
+    length = np.linalg.norm(model.rest_positions[edges[:, 1]] - model.rest_positions[edges[:, 0]], axis=1)
+    number = np.maximum(np.bincount(model.surfaces.edge_body, minlength=model.body_count), 1)
+    mean_edge = np.bincount(model.surfaces.edge_body, length, model.body_count) / number
+    return Run(
+        state=np.zeros(16, np.int64),
+        found=np.zeros(4, np.int64),
+        fitted=np.zeros(model.body_count, np.int64),
+        shift=np.zeros(4),
+        head=np.zeros(count, np.int64),
+        following=np.zeros(8 * START_ROOM, np.int64),
+        queue=np.zeros(2 * START_ROOM, np.int64),
+        waits=np.zeros(2 * START_ROOM, bool),
+        zones=np.zeros(ZONE_SIZE * count),
+        spares=np.zeros(2 * SPARE_ROOM, np.int64),
+        carried=np.zeros(count, np.int64),
+        scale=np.stack([np.maximum(2.0 * model.thickness, bodies.own_thickness), mean_edge], axis=1),
+        gas_step=np.zeros(model.membrane_count),
+        moves=np.zeros(model.body_count, bool),
+        given_start=np.zeros(4 * count),
+        pinned=numbering.place[pinned].astype(np.int64),
+        pinned_velocity=np.zeros((len(pinned), 3)),
+        team=team_of_one(),
+    )

@@ -1,0 +1,83 @@
+"""New normals for contacts whose old ones do not separate their sides any more."""
+
+from ...jit import lean_kernel
+from . import verify as guarantee
+from .arrays import RENEWED, STARTS
+from .closest import near_edges, near_triangles
+from .press import weigh_one
+from .touching import touch
+
+#: A slack that leaves nothing out [m].
+EVERYTHING = 1e30
+
+
+@lean_kernel
+def renew_failed(contact, x, y):
+    """Take new normals where old ones fail at y; returns how many contacts fail all the same.
+
+    Any plane that separates both sides at x and at y does: that of the closest points at x, at y, or between the two.
+    """
+    run = contact.run
+    run.state[RENEWED] += 1
+    corners = renew_kind(
+        contact.corners, run.found[2], 0, contact.corner_candidates, contact.spare, contact.points, contact.bodies,
+        contact.rigid, run.spares, run.state[STARTS] == 1, x, y,
+    )  # fmt: skip
+    sides = renew_kind(
+        contact.sides, run.found[3], 1, contact.side_candidates, contact.spare, contact.points, contact.bodies,
+        contact.rigid, run.spares, run.state[STARTS] == 1, x, y,
+    )  # fmt: skip
+    return corners + sides
+
+
+@lean_kernel
+def renew_kind(contacts, count, kind, candidates, spare, points, bodies, rigid, spares, may_touch, x, y):
+    """Take new normals for the contacts of one kind, 1 for sides, that fail at y; returns how many still fail."""
+    failed = c = 0
+    room = min(spare.reach.shape[0], candidates.reach.shape[0]) - 4
+    while c < count:
+        found = 0
+        while c < count and found < room:
+            if guarantee.fails(contacts, c):
+                if may_touch and touch(contacts, c):
+                    failed += 1
+                    c += 1
+                    continue
+                list_again(contacts, c, candidates, found)
+                spares[found] = c
+                found += 1
+            c += 1
+        if found == 0:
+            break
+        look_again(kind, x, points.flight, candidates, found, spare)
+        left = 0
+        for q in range(found):
+            guarantee.replace(contacts, spares[q], spare, q)
+            if not guarantee.holds(y, contacts, spares[q], kind == 1):
+                list_again(contacts, spares[q], candidates, left)
+                spares[found + left] = spares[q]
+                left += 1
+        if left > 0:
+            look_again(kind, y, points.flight, candidates, left, spare)
+            for q in range(left):
+                failed += not guarantee.separate(x, y, contacts, spares[found + q], spare, q, kind == 1)
+        for q in range(found):
+            weigh_one(contacts, spares[q], x, points, bodies, rigid)
+    return failed
+
+
+@lean_kernel
+def list_again(contacts, c, candidates, q):
+    """Contact c as candidate q, from which nothing is left out."""
+    for k in range(4):
+        candidates.points[4 * q + k] = contacts.points[4 * c + k]
+    candidates.slack[q], candidates.reach[q] = EVERYTHING, contacts.reach[c]
+
+
+@lean_kernel
+def look_again(kind, x, flight, candidates, count, spare):
+    """Closest points of candidates at x."""
+    if kind == 0:
+        near_triangles(x, flight, candidates, count, 0.0, spare)
+    else:
+        near_edges(x, flight, candidates, count, 0.0, spare)
