@@ -5,7 +5,8 @@ import numpy as np
 from ...jit import lean_inline_kernel, lean_kernel
 from ...lanes import four, lane, load4, store4, sum_spread
 from .arrays import GIVEN, RIGID, SOFT
-from .carried import middle, place_point, push_body, side_body, try_move, turned_by
+from .carried import middle, place_point, push_body, side_body, try_move
+from .turning import LEAST_FREED, push_apart
 from .verify import SPENT_SHARE, fails, least_separation, projections, separation
 
 #: Impulses for each contact that fails, and how many contacts there are at least, before points share a motion.
@@ -14,10 +15,6 @@ MOST_IMPULSES, FEW = 30, 16
 MOVED = 1
 #: By how much a mended contact is left wider than it must be, as a share of its reach.
 MARGIN = 1e-6
-#: Determinant of the tensor of some points over the cube of its trace, below which they are a line.
-FLAT = 1e-9
-#: Least share of an impulse's effect that must be left once it turns nothing.
-LEAST_FREED = 0.1
 
 
 @lean_inline_kernel
@@ -215,47 +212,3 @@ def answer(rigid, q, px, py, pz, ox, oy, oz, nx, ny, nz):
         + uy * (m[1, 0] * tx + m[1, 1] * ty + m[1, 2] * tz)
         + uz * (m[2, 0] * tx + m[2, 1] * ty + m[2, 2] * tz)
     )
-
-
-@lean_inline_kernel
-def push_apart(velocity, x, contacts, c, weight, speed, points):
-    """`part` of four points that move by themselves.
-
-    The impulses along the normal are freed from what turns the four as a whole, so angular momentum stays. False, and
-    nothing is done, where a point does not move by itself or the four would have to turn.
-    """
-    nx, ny, nz = contacts.normal[4 * c], contacts.normal[4 * c + 1], contacts.normal[4 * c + 2]
-    mass, mx, my, mz = 0.0, 0.0, 0.0, 0.0
-    for k in range(4):
-        i = contacts.points[4 * c + k]
-        share = points.inverse_mass[i >> 2]
-        if share == 0.0:
-            return False
-        m = 1.0 / share
-        mass, mx, my, mz = mass + m, mx + m * x[i], my + m * x[i + 1], mz + m * x[i + 2]
-    mx, my, mz = mx / mass, my / mass, mz / mass
-    xx = yy = zz = xy = xz = yz = 0.0
-    ax = ay = az = plain = 0.0
-    for k in range(4):
-        i = contacts.points[4 * c + k]
-        w = lane(weight, k)
-        m = 1.0 / points.inverse_mass[i >> 2]
-        rx, ry, rz = x[i] - mx, x[i + 1] - my, x[i + 2] - mz
-        xx, yy, zz = xx + m * (ry * ry + rz * rz), yy + m * (rx * rx + rz * rz), zz + m * (rx * rx + ry * ry)
-        xy, xz, yz = xy - m * rx * ry, xz - m * rx * rz, yz - m * ry * rz
-        ax, ay, az = ax + w * rx, ay + w * ry, az + w * rz
-        plain += w * w * points.inverse_mass[i >> 2]
-    tx, ty, tz = ay * nz - az * ny, az * nx - ax * nz, ax * ny - ay * nx
-    turns, wx, wy, wz = turned_by(xx, yy, zz, xy, xz, yz, tx, ty, tz, FLAT)
-    freed = plain - (tx * wx + ty * wy + tz * wz)
-    if not turns or not freed > LEAST_FREED * plain:
-        return False
-    size = speed / freed
-    for k in range(4):
-        i = contacts.points[4 * c + k]
-        along = lane(weight, k) * points.inverse_mass[i >> 2]
-        rx, ry, rz = x[i] - mx, x[i + 1] - my, x[i + 2] - mz
-        velocity[i] += size * (along * nx - (wy * rz - wz * ry))
-        velocity[i + 1] += size * (along * ny - (wz * rx - wx * rz))
-        velocity[i + 2] += size * (along * nz - (wx * ry - wy * rx))
-    return True

@@ -13,9 +13,10 @@ vertices near them have.
 from math import sqrt
 
 from ...jit import lean_inline_kernel, lean_kernel
-from ...lanes import four, lane, load4, rotated, store4, sum_spread, transposed, triple
+from ...lanes import four, lane, load4, store4, sum_spread, transposed, triple
 from .arrays import RIGID, SOFT
-from .carried import carried_inverse_mass, carried_velocity, push_carried, turned_by
+from .carried import carried_inverse_mass, carried_velocity, push_carried
+from .turning import across, push_apart, turn_triangle
 
 #: A contact's approach is stopped at this share of its reach, whatever its spring says.
 STOP_SHARE = 0.2
@@ -33,8 +34,6 @@ UNCROSS_RATE, UNCROSS_HASTE = 6.0, 300.0
 BEYOND = 0.3
 #: Squared sine of the angle between two sides, seen along the normal, below which nothing is followed.
 ALONG = 1e-4
-#: Determinant of a triangle's tensor over the cube of its trace, below which it takes no couple.
-FLAT = 1e-6
 
 
 @lean_kernel
@@ -175,6 +174,7 @@ def follow(contacts, c, are_edges, x, points, bodies, rigid):
     """Let the points of contact c slide along with its sides, so that one lies along the normal from the other.
 
     An impulse along the normal then turns nothing. They may leave their primitives by a little: others take over there.
+    Returns whether they could.
     """
     quad, first = contacts.points, 4 * c
     p, a, b, e = load4(x, quad[first]), load4(x, quad[first + 1]), load4(x, quad[first + 2]), load4(x, quad[first + 3])
@@ -189,54 +189,19 @@ def follow(contacts, c, are_edges, x, points, bodies, rigid):
     below = lane(sum_spread(over_one * other), 0)
     size = lane(sum_spread(one * one), 0) * lane(sum_spread(other * other), 0)
     if not below * below > ALONG * size:
-        return
+        return False
     s = -lane(sum_spread(over_other * way), 0) / below
     t = lane(sum_spread(over_one * way), 0) / below
     if not (s >= -BEYOND and t >= -BEYOND and s <= 1.0 + BEYOND and t <= 1.0 + BEYOND):
-        return
+        return False
     if are_edges:
         store4(contacts.weight, first, four(1.0 - s, s, t - 1.0, -t))
     elif s + t <= 1.0 + BEYOND:
         store4(contacts.weight, first, four(1.0, s + t - 1.0, -s, -t))
     else:
-        return
+        return False
     weigh_one(contacts, c, x, points, bodies, rigid)
-
-
-@lean_inline_kernel
-def across(a, b):
-    """a x b."""
-    return rotated(a * rotated(b) - rotated(a) * b)
-
-
-@lean_inline_kernel
-def turn_triangle(velocity, contacts, c, x, points, fx, fy, fz):
-    """Let an impulse f [N s] on the vertex of contact c, whose reaction the triangle takes at its own point, act on the
-    triangle at the vertex: a couple -d x f, as a turn of its corners about their middle.
-    """
-    i, j, k = contacts.points[4 * c + 1], contacts.points[4 * c + 2], contacts.points[4 * c + 3]
-    mi, mj, mk = points.inverse_mass[i >> 2], points.inverse_mass[j >> 2], points.inverse_mass[k >> 2]
-    if mi == 0.0 or mj == 0.0 or mk == 0.0:
-        return
-    p, a, b, e = load4(x, contacts.points[4 * c]), load4(x, i), load4(x, j), load4(x, k)
-    w1, w2, w3 = contacts.weight[4 * c + 1], contacts.weight[4 * c + 2], contacts.weight[4 * c + 3]
-    way = p + a * w1 + b * w2 + e * w3
-    f = triple(fx, fy, fz)
-    couple = -across(way, f)
-    middle = (a + b + e) * (1.0 / 3.0)
-    a, b, e = a - middle, b - middle, e - middle
-    xx = yy = zz = xy = xz = yz = 0.0
-    for corner in (a, b, e):
-        rx, ry, rz = lane(corner, 0), lane(corner, 1), lane(corner, 2)
-        xx, yy, zz = xx + ry * ry + rz * rz, yy + rx * rx + rz * rz, zz + rx * rx + ry * ry
-        xy, xz, yz = xy - rx * ry, xz - rx * rz, yz - ry * rz
-    turns, wx, wy, wz = turned_by(xx, yy, zz, xy, xz, yz, lane(couple, 0), lane(couple, 1), lane(couple, 2), FLAT)
-    if not turns:
-        return
-    turn = triple(wx, wy, wz)
-    store4(velocity, i, load4(velocity, i) + across(turn, a) * mi)
-    store4(velocity, j, load4(velocity, j) + across(turn, b) * mj)
-    store4(velocity, k, load4(velocity, k) + across(turn, e) * mk)
+    return True
 
 
 @lean_inline_kernel
@@ -294,7 +259,7 @@ def press(contacts, count, are_edges, x, velocity, points, bodies, rigid, h, los
         contacts.grip[4 * c + 3] = 0.0
         if stiffness == 0.0 or (gap > reach and 2.0 * gap - contacts.gap[4 * c + 2] > stop):
             continue
-        follow(contacts, c, are_edges, x, points, bodies, rigid)
+        is_aligned = follow(contacts, c, are_edges, x, points, bodies, rigid)
         nx, ny, nz = contacts.normal[4 * c], contacts.normal[4 * c + 1], contacts.normal[4 * c + 2]
         ux, uy, uz = relative_velocity(velocity, contacts, c)
         if contacts.carried[c]:
@@ -315,7 +280,9 @@ def press(contacts, count, are_edges, x, velocity, points, bodies, rigid, h, los
             continue
         pressing += 1
         jx, jy, jz = size * nx, size * ny, size * nz
-        push(velocity, contacts, c, jx, jy, jz)
+        speed = size * inverse_mass
+        if is_aligned or not push_apart(velocity, x, contacts, c, load4(contacts.weight, 4 * c), speed, points):
+            push(velocity, contacts, c, jx, jy, jz)
         if contacts.carried[c]:
             push_carried(rigid, x, points, bodies, contacts, c, jx, jy, jz)
         note(contacts, c, x, points, bodies, losses, size)

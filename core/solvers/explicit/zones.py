@@ -11,7 +11,8 @@ from ...lanes import lane, load4, store4, triple
 from ...unite import root_of, unite
 from .arrays import CARRIED_COUNT, RIGID
 from .carried import place_point, respin, try_move, turned_by
-from .mend import FLAT, MARGIN, mover, moves
+from .mend import MARGIN, mover, moves
+from .turning import LINE
 from .verify import SPENT_SHARE, holds, least_separation, projections, separation
 
 #: Numbers of a zone, in `Run.zones` at its root's place. Sums become means.
@@ -210,7 +211,7 @@ def average(zones, z, x, origin):
     _, wx, wy, wz = turned_by(
         zones[z + XX], zones[z + YY], zones[z + ZZ], zones[z + XY], zones[z + XZ], zones[z + YZ],
         zones[z + SPIN] - (cy * pz - cz * py), zones[z + SPIN + 1] - (cz * px - cx * pz),
-        zones[z + SPIN + 2] - (cx * py - cy * px), FLAT,
+        zones[z + SPIN + 2] - (cx * py - cy * px), LINE,
     )  # fmt: skip
     still = 0.0 if zones[z + STRAIGHT] == 1.0 and zones[z + IS_GIVEN] == 0.0 else 1.0
     zones[z + SPIN], zones[z + SPIN + 1], zones[z + SPIN + 2] = still * wx, still * wy, still * wz

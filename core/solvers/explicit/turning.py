@@ -1,0 +1,92 @@
+"""Impulses of contacts that are to turn nothing, and couples that triangles take."""
+
+from ...jit import lean_inline_kernel, lean_kernel
+from ...lanes import lane, load4, rotated, store4, triple
+from .carried import turned_by
+
+#: Determinant of the tensor of some points over the cube of its trace, below which they are a line.
+LINE = 1e-9
+#: That of a triangle, below which it takes no couple.
+FLAT = 1e-6
+#: Least share of an impulse's effect that must be left once it turns nothing.
+LEAST_FREED = 0.1
+
+
+@lean_inline_kernel
+def across(a, b):
+    """a x b."""
+    return rotated(a * rotated(b) - rotated(a) * b)
+
+
+@lean_inline_kernel
+def turn_triangle(velocity, contacts, c, x, points, fx, fy, fz):
+    """Let an impulse f [N s] on the vertex of contact c, whose reaction the triangle takes at its own point, act on the
+    triangle at the vertex: a couple -d x f, as a turn of its corners about their middle.
+    """
+    i, j, k = contacts.points[4 * c + 1], contacts.points[4 * c + 2], contacts.points[4 * c + 3]
+    mi, mj, mk = points.inverse_mass[i >> 2], points.inverse_mass[j >> 2], points.inverse_mass[k >> 2]
+    if mi == 0.0 or mj == 0.0 or mk == 0.0:
+        return
+    p, a, b, e = load4(x, contacts.points[4 * c]), load4(x, i), load4(x, j), load4(x, k)
+    w1, w2, w3 = contacts.weight[4 * c + 1], contacts.weight[4 * c + 2], contacts.weight[4 * c + 3]
+    way = p + a * w1 + b * w2 + e * w3
+    f = triple(fx, fy, fz)
+    couple = -across(way, f)
+    middle = (a + b + e) * (1.0 / 3.0)
+    a, b, e = a - middle, b - middle, e - middle
+    xx = yy = zz = xy = xz = yz = 0.0
+    for corner in (a, b, e):
+        rx, ry, rz = lane(corner, 0), lane(corner, 1), lane(corner, 2)
+        xx, yy, zz = xx + ry * ry + rz * rz, yy + rx * rx + rz * rz, zz + rx * rx + ry * ry
+        xy, xz, yz = xy - rx * ry, xz - rx * rz, yz - ry * rz
+    turns, wx, wy, wz = turned_by(xx, yy, zz, xy, xz, yz, lane(couple, 0), lane(couple, 1), lane(couple, 2), FLAT)
+    if not turns:
+        return
+    turn = triple(wx, wy, wz)
+    store4(velocity, i, load4(velocity, i) + across(turn, a) * mi)
+    store4(velocity, j, load4(velocity, j) + across(turn, b) * mj)
+    store4(velocity, k, load4(velocity, k) + across(turn, e) * mk)
+
+
+@lean_kernel
+def push_apart(velocity, x, contacts, c, weight, speed, points):
+    """`part` of four points that move by themselves.
+
+    The impulses along the normal are freed from what turns the four as a whole, so angular momentum stays. False, and
+    nothing is done, where a point does not move by itself or the four would have to turn.
+    """
+    nx, ny, nz = contacts.normal[4 * c], contacts.normal[4 * c + 1], contacts.normal[4 * c + 2]
+    mass, mx, my, mz = 0.0, 0.0, 0.0, 0.0
+    for k in range(4):
+        i = contacts.points[4 * c + k]
+        share = points.inverse_mass[i >> 2]
+        if share == 0.0:
+            return False
+        m = 1.0 / share
+        mass, mx, my, mz = mass + m, mx + m * x[i], my + m * x[i + 1], mz + m * x[i + 2]
+    mx, my, mz = mx / mass, my / mass, mz / mass
+    xx = yy = zz = xy = xz = yz = 0.0
+    ax = ay = az = plain = 0.0
+    for k in range(4):
+        i = contacts.points[4 * c + k]
+        w = lane(weight, k)
+        m = 1.0 / points.inverse_mass[i >> 2]
+        rx, ry, rz = x[i] - mx, x[i + 1] - my, x[i + 2] - mz
+        xx, yy, zz = xx + m * (ry * ry + rz * rz), yy + m * (rx * rx + rz * rz), zz + m * (rx * rx + ry * ry)
+        xy, xz, yz = xy - m * rx * ry, xz - m * rx * rz, yz - m * ry * rz
+        ax, ay, az = ax + w * rx, ay + w * ry, az + w * rz
+        plain += w * w * points.inverse_mass[i >> 2]
+    tx, ty, tz = ay * nz - az * ny, az * nx - ax * nz, ax * ny - ay * nx
+    turns, wx, wy, wz = turned_by(xx, yy, zz, xy, xz, yz, tx, ty, tz, LINE)
+    freed = plain - (tx * wx + ty * wy + tz * wz)
+    if not turns or not freed > LEAST_FREED * plain:
+        return False
+    size = speed / freed
+    for k in range(4):
+        i = contacts.points[4 * c + k]
+        along = lane(weight, k) * points.inverse_mass[i >> 2]
+        rx, ry, rz = x[i] - mx, x[i + 1] - my, x[i + 2] - mz
+        velocity[i] += size * (along * nx - (wy * rz - wz * ry))
+        velocity[i + 1] += size * (along * ny - (wz * rx - wx * rz))
+        velocity[i + 2] += size * (along * nz - (wx * ry - wy * rx))
+    return True
