@@ -15,7 +15,8 @@ from ...model import FloatArray, Model
 from .arrays import RIGID, SOFT, Contacts, contacts_of
 from .carried import carried_inverse_mass, carried_velocity, place_point, push_carried
 from .layout import Numbering
-from .press import across, own_inverse_mass, push, relative_velocity, turn_triangle
+from .press import own_inverse_mass, push, relative_velocity
+from .turning import across, turn_triangle
 
 #: Sweeps over all rows in a step, and the share of a distance that one takes.
 SWEEPS, PULL_SHARE = 4, 0.2

@@ -7,7 +7,7 @@ the middle of the body, instead of the closest points.
 from ...jit import lean_inline_kernel, lean_kernel
 from ...lanes import four, lane, load4, store4, sum_spread, triple
 from .arrays import GIVEN
-from .press import across
+from .turning import across
 
 #: Contacts touch below this share of the distance that they keep.
 TOUCH_SHARE = 0.02
