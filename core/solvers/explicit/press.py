@@ -102,6 +102,14 @@ def weigh_one(contacts, c, x, points, bodies, rigid):
     contacts.friction[c] = sqrt(bodies.friction[a] * bodies.friction[b])
 
 
+@lean_inline_kernel
+def clear_rigid_loads(points, bodies):
+    """Those of the first points of rigid bodies."""
+    for b in range(bodies.kind.shape[0]):
+        if bodies.kind[b] == RIGID:
+            points.load[bodies.point_start[b]] = 0.0
+
+
 @lean_kernel
 def add_loads(contacts, count, x, points, bodies, rigid):
     """Sum of |weight| / mass over the contacts that press, at every point; of a rigid body at its first one."""
@@ -140,9 +148,7 @@ def prepare(corners, sides, count, x, points, bodies, rigid, h, head, following)
     count[0] = keep_nearest(corners, count[0], head, following)
     weigh(corners, count[0], x, points, bodies, rigid)
     weigh(sides, count[1], x, points, bodies, rigid)
-    for b in range(bodies.kind.shape[0]):
-        if bodies.kind[b] == RIGID:
-            points.load[bodies.point_start[b]] = 0.0
+    clear_rigid_loads(points, bodies)
     add_loads(corners, count[0], x, points, bodies, rigid)
     add_loads(sides, count[1], x, points, bodies, rigid)
     stiffen(corners, count[0], points, bodies, h)

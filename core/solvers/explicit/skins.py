@@ -33,14 +33,13 @@ from ...model import FloatArray, IntArray, Model
 from ...team import block_of, claim, done, finish, hand_out
 from .arrays import KICK, ROWS
 from .bending import Bending, add_bending, bending_of
+from .blocks import Blocks, blocks_of
 from .layout import Numbering
 
 IndexArray = NDArray[np.uint32]
 
 #: Rows that a vertex adds up without a loop: of springs that begin there, and of those that end there; of triangles.
 SLOTS, TRIANGLE_SLOTS = 4, 8
-#: Vertices per block of both jobs.
-BLOCK_SIZE = 128
 #: Most that a spring's dashpot takes a length to grow in a step, as a share of it.
 MOST_GROWN = 0.5
 
@@ -96,17 +95,6 @@ class Planes(NamedTuple):
     normal: FloatArray  # unit normal of each pair's plane, shape (pair_count, 3)
 
 
-class Blocks(NamedTuple):
-    """Runs of vertices of one body, and of what has its first vertex there."""
-
-    body: IntArray  # shape (block_count,)
-    body_start: IntArray  # first block of each body, shape (membrane_count + 1,)
-    vertex: IntArray  # first vertex of each block, shape (block_count + 1,)
-    four: IntArray  # first four of springs
-    triangle: IntArray
-    tetrahedron: IntArray
-
-
 class Skins(NamedTuple):
     """All soft bodies."""
 
@@ -122,7 +110,7 @@ class Skins(NamedTuple):
 def skins_of(model: Model, numbering: Numbering) -> Skins:
     """The soft bodies of a model in the solver's numbers."""
     springs, gas, volumes = _springs(model, numbering), _gas(model, numbering), _volumes(model, numbering)
-    blocks = _blocks(model, springs, gas, volumes)
+    blocks = blocks_of(model, springs.ends, gas.corners, volumes.corners)
     return Skins(
         springs=springs,
         gas=gas._replace(share=np.zeros(len(blocks.body))),
@@ -132,27 +120,6 @@ def skins_of(model: Model, numbering: Numbering) -> Skins:
         blocks=blocks,
         ambient_pressure=np.array([model.ambient_pressure]),
     )
-
-
-def _blocks(model: Model, springs: Springs, gas: Gas, volumes: Volumes) -> Blocks:
-    start = model.body_point_start[: model.membrane_count + 1]
-    firsts = [np.arange(first, last, BLOCK_SIZE) for first, last in zip(start[:-1], start[1:], strict=True)]
-    vertex = np.concatenate([*firsts, [model.vertex_count]])
-    sizes = np.array([len(part) for part in firsts], np.int64)
-
-    def begin(points: IndexArray, count: int) -> IntArray:
-        """First of each block, of what is sorted by the first of its `count` points."""
-        return np.searchsorted(points.reshape(-1, count).min(axis=1) // 4, vertex)
-
-    parts = {
-        "body": np.repeat(np.arange(len(sizes)), sizes),
-        "body_start": np.concatenate([[0], np.cumsum(sizes)]),
-        "vertex": vertex,
-        "four": (begin(springs.ends, 2) + 3) // 4,
-        "triangle": begin(gas.corners, 3),
-        "tetrahedron": begin(volumes.corners, 4),
-    }
-    return Blocks(**{name: values.astype(np.int32) for name, values in parts.items()})
 
 
 def _springs(model: Model, numbering: Numbering) -> Springs:

@@ -56,6 +56,7 @@ from .press import (
     UNCROSS_HASTE,
     UNCROSS_RATE,
     add_loads,
+    clear_rigid_loads,
     grip_again,
     prepare,
     press,
@@ -203,9 +204,7 @@ def take_loose(contact, x, h):
     points, bodies, rigid = contact.points, contact.bodies, contact.rigid
     loose, count = contact.loose, contact.loose_count[0]
     weigh(loose, count, x, points, bodies, rigid)
-    for b in range(bodies.kind.shape[0]):
-        if bodies.kind[b] == RIGID:
-            points.load[bodies.point_start[b]] = 0.0
+    clear_rigid_loads(points, bodies)
     add_loads(loose, count, x, points, bodies, rigid)
     stiffen(loose, count, points, bodies, h)
     for c in range(count):

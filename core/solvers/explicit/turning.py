@@ -50,7 +50,7 @@ def turn_triangle(velocity, contacts, c, x, points, fx, fy, fz):
 
 @lean_kernel
 def push_apart(velocity, x, contacts, c, weight, speed, points):
-    """`part` of four points that move by themselves.
+    """Change by `speed` [m/s] how fast a weighted sum of the four points of contact c grows along its normal.
 
     The impulses along the normal are freed from what turns the four as a whole, so angular momentum stays. False, and
     nothing is done, where a point does not move by itself or the four would have to turn.
