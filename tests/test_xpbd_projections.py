@@ -29,7 +29,7 @@ class Scene:
         )
         self.model = model = builder.build()
         self.solver = XpbdSolver(model, TIME)
-        self.skins, self.order = self.solver._scene.skins, self.solver._numbering.point
+        self.skins, self.order = self.solver._whole.skins, self.solver._numbering.point
         self.place = self.solver._numbering.place
         self.state = State.at_rest(model)
         self.triangles = model.surfaces.triangles

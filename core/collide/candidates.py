@@ -25,19 +25,16 @@ class Candidates:
     """The contact record of one model and the search that fills it.
 
     `reach_factor`: reach of a search in units of the move that made it necessary; larger means fewer searches and more
-    candidates. `among_moving`: whether contacts of two moving bodies are wanted; `far`: see `ContactSearch`. `choosy`:
+    candidates. `far`: see `ContactSearch`. `choosy`:
     whether `contacts` holds only what may touch soon of what a search has found (`near_rows`): for those who ask
     `still_valid` of every move that they make. Points of rigid bodies go along arcs, and what is glued wants all rows:
     with these, it does.
     """
 
-    def __init__(
-        self, model: Model, reach_factor: float, *, among_moving: bool = True, far: bool = False, choosy: bool = False
-    ) -> None:
+    def __init__(self, model: Model, reach_factor: float, *, far: bool = False, choosy: bool = False) -> None:
         self._model = model
         self._reach_factor = reach_factor
-        self._among_moving = among_moving
-        self._search = ContactSearch(model, among_moving=among_moving, far=far)
+        self._search = ContactSearch(model, far=far)
         self._searched = False
         self._move = np.zeros((model.point_count, 3))
         self._whole = np.zeros((model.point_count, 3))
@@ -67,10 +64,6 @@ class Candidates:
     def untangle(self, state: State) -> int:
         """Note in the state which points are behind another body's surface; returns how many triangles cross."""
         overlaps = self._search.untangle(state.positions)
-        if not self._among_moving:
-            pairs, given = overlaps.pairs, self._model.moving_count
-            kept = (self._model.point_body[pairs[:, 0]] >= given) | (pairs[:, 1] >= given)
-            self._search.list_wrong_side(pairs[kept], overlaps.facing[kept])
         state.wrong_side = self._search.wrong_side()
         self._searched = False
         return overlaps.crossing_triangle_count

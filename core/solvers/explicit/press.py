@@ -16,7 +16,7 @@ from ...jit import lean_inline_kernel, lean_kernel
 from ...lanes import four, lane, load4, store4, sum_spread, transposed, triple
 from .arrays import RIGID, SOFT
 from .carried import carried_inverse_mass, carried_velocity, push_carried
-from .turning import across, push_apart, turn_triangle
+from .turning import push_apart, slide_into_line, turn_triangle
 
 #: A contact's approach is stopped at this share of its reach, whatever its spring says.
 STOP_SHARE = 0.2
@@ -32,8 +32,6 @@ PART_RATE = 20.0
 UNCROSS_RATE, UNCROSS_HASTE = 6.0, 300.0
 #: How far points that touch may slide beyond their primitives, as a share of them.
 BEYOND = 0.3
-#: Squared sine of the angle between two sides, seen along the normal, below which nothing is followed.
-ALONG = 1e-4
 
 
 @lean_kernel
@@ -177,37 +175,14 @@ def relative_velocity(velocity, contacts, c):
 
 @lean_kernel
 def follow(contacts, c, are_edges, x, points, bodies, rigid):
-    """Let the points of contact c slide along with its sides, so that one lies along the normal from the other.
+    """Let the points of contact c slide along with its sides (`turning.slide_into_line`): others take over beyond.
 
-    An impulse along the normal then turns nothing. They may leave their primitives by a little: others take over there.
     Returns whether they could.
     """
-    quad, first = contacts.points, 4 * c
-    p, a, b, e = load4(x, quad[first]), load4(x, quad[first + 1]), load4(x, quad[first + 2]), load4(x, quad[first + 3])
-    nx, ny, nz = contacts.normal[first], contacts.normal[first + 1], contacts.normal[first + 2]
-    normal = triple(nx, ny, nz)
-    # way = one * s + other * t within the plane across the normal
-    if are_edges:
-        way, one, other = b - p, a - p, b - e
-    else:
-        way, one, other = p - a, b - a, e - a
-    over_one, over_other = across(normal, one), across(normal, other)
-    below = lane(sum_spread(over_one * other), 0)
-    size = lane(sum_spread(one * one), 0) * lane(sum_spread(other * other), 0)
-    if not below * below > ALONG * size:
-        return False
-    s = -lane(sum_spread(over_other * way), 0) / below
-    t = lane(sum_spread(over_one * way), 0) / below
-    if not (s >= -BEYOND and t >= -BEYOND and s <= 1.0 + BEYOND and t <= 1.0 + BEYOND):
-        return False
-    if are_edges:
-        store4(contacts.weight, first, four(1.0 - s, s, t - 1.0, -t))
-    elif s + t <= 1.0 + BEYOND:
-        store4(contacts.weight, first, four(1.0, s + t - 1.0, -s, -t))
-    else:
-        return False
-    weigh_one(contacts, c, x, points, bodies, rigid)
-    return True
+    is_aligned = slide_into_line(contacts, c, are_edges, x, BEYOND)
+    if is_aligned:
+        weigh_one(contacts, c, x, points, bodies, rigid)
+    return is_aligned
 
 
 @lean_inline_kernel

@@ -55,6 +55,9 @@ FIRST_SPAN, FIRST_SLACK = 4, 0.25
 class ExplicitSolver:
     """Advances a model by runs of steps; a run may be as long as a frame."""
 
+    #: Pairs of bodies whose contacts others answer.
+    _elsewhere: BoolArray | bool = False
+
     def __init__(self, model: Model, substep_time: float, options: MethodOptions = DEFAULTS) -> None:
         if not (math.isfinite(substep_time) and substep_time > 0.0):
             raise ParameterError(f"substep: {substep_time} s; give a positive time.")
@@ -122,12 +125,16 @@ class ExplicitSolver:
     def _leave_out(self) -> None:
         """Leave bodies that cross out of the contact set; where those are others now, it is searched for anew."""
         contact = self._scene.contact
-        crosses: BoolArray | bool = False if self._parting is None else self._parting.crosses
-        if (contact.bodies.crosses != crosses).any():
-            contact.bodies.crosses[:] = crosses
+        left_out = self._elsewhere if self._parting is None else self._elsewhere | self._parting.crosses
+        if (contact.bodies.crosses != left_out).any():
+            contact.bodies.crosses[:] = left_out
             contact.run.state[AGE] = -1
-        if not contact.bodies.crosses.any():
+        if not self._crosses():
             contact.loose_count[0] = 0
+
+    def _crosses(self) -> bool:
+        """Whether bodies cross."""
+        return self._parting is not None and bool(self._parting.crosses.any())
 
     def _find_loose(self) -> None:
         """Find the contacts of bodies that cross, where they are now."""
@@ -175,7 +182,7 @@ class ExplicitSolver:
         start_lengths(self._x, self._v, h, scene.skins.springs)
         state, damping = scene.contact.run.state, 2.0 * DASHPOT_RATIO / (frequency * h)
         state[STEP] = state[RESUMES] = 0
-        if scene.contact.bodies.crosses.any():
+        if self._crosses():
             state[AGE] = -1
             self._find_loose()
             take_loose(self._scene.contact, self._x, h)

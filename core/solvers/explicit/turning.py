@@ -1,13 +1,15 @@
 """Impulses of contacts that are to turn nothing, and couples that triangles take."""
 
 from ...jit import lean_inline_kernel, lean_kernel
-from ...lanes import lane, load4, rotated, store4, triple
+from ...lanes import four, lane, load4, rotated, store4, sum_spread, triple
 from .carried import turned_by
 
 #: Determinant of the tensor of some points over the cube of its trace, below which they are a line.
 LINE = 1e-9
 #: That of a triangle, below which it takes no couple.
 FLAT = 1e-6
+#: Squared sine of the angle between two sides, seen along the normal, below which nothing is slid into line.
+ALONG = 1e-4
 #: Least share of an impulse's effect that must be left once it turns nothing.
 LEAST_FREED = 0.1
 
@@ -16,6 +18,40 @@ LEAST_FREED = 0.1
 def across(a, b):
     """a x b."""
     return rotated(a * rotated(b) - rotated(a) * b)
+
+
+@lean_kernel
+def slide_into_line(contacts, c, are_edges, x, beyond):
+    """Let the points of contact c slide along its sides, so that one lies along the normal from the other.
+
+    An impulse along the normal then turns nothing. They may leave their primitives by the share `beyond` of them.
+    Returns whether they could; if not, they stay.
+    """
+    quad, first = contacts.points, 4 * c
+    p, a, b, e = load4(x, quad[first]), load4(x, quad[first + 1]), load4(x, quad[first + 2]), load4(x, quad[first + 3])
+    nx, ny, nz = contacts.normal[first], contacts.normal[first + 1], contacts.normal[first + 2]
+    normal = triple(nx, ny, nz)
+    # way = one * s + other * t within the plane across the normal
+    if are_edges:
+        way, one, other = b - p, a - p, b - e
+    else:
+        way, one, other = p - a, b - a, e - a
+    over_one, over_other = across(normal, one), across(normal, other)
+    below = lane(sum_spread(over_one * other), 0)
+    size = lane(sum_spread(one * one), 0) * lane(sum_spread(other * other), 0)
+    if not below * below > ALONG * size:
+        return False
+    s = -lane(sum_spread(over_other * way), 0) / below
+    t = lane(sum_spread(over_one * way), 0) / below
+    if not (s >= -beyond and t >= -beyond and s <= 1.0 + beyond and t <= 1.0 + beyond):
+        return False
+    if are_edges:
+        store4(contacts.weight, first, four(1.0 - s, s, t - 1.0, -t))
+    elif s + t <= 1.0 + beyond:
+        store4(contacts.weight, first, four(1.0, s + t - 1.0, -s, -t))
+    else:
+        return False
+    return True
 
 
 @lean_inline_kernel

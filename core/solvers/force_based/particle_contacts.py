@@ -12,16 +12,17 @@ Contacts with colliders follow, so nothing passes through those.
 
 import numpy as np
 
-from ...collide.mobility import turned
+from ...collide.mobility import Mobility, turned
 from ...collide.particles.feature_tests import GAP, PLACE, PUSHES
 from ...collide.particles.search import SKIN, ParticleSearch
 from ...jit import kernel
 from ...model import FloatArray, IntArray, Model
 from ...rigid.flight import velocity_rows
-from ...rigid.motion import turned_tensors
+from ...rigid.motion import move_poses, place_points, turned_tensors
 from ...state import RigidMotion
-from .impulses import RESTING_STEPS
-from .surroundings import Surroundings
+
+#: What approaches by less than gravity adds in this many steps lies there and does not bounce.
+RESTING_STEPS = 4.0
 
 
 class ParticleContacts:
@@ -29,6 +30,10 @@ class ParticleContacts:
 
     def __init__(self, model: Model) -> None:
         self._model = model
+        with np.errstate(divide="ignore"):
+            inverse_mass = np.where(model.pinned, 0.0, 1.0 / model.vertex_mass)
+        rigid = model.rigid
+        self._mobility = Mobility(inverse_mass, rigid.unknown, rigid.arm, 1.0 / rigid.mass, rigid.inverse_inertia)
         self._search = ParticleSearch(model)
         self.touching = np.zeros(model.moving_count, dtype=bool)  # whether each body was pushed in the last step
         self.pressed = 0  # contacts that pushed in the last step
@@ -50,9 +55,8 @@ class ParticleContacts:
         self._search.features[:] = features if known else self._search.start_features()
 
     def answer(
-        self, x: FloatArray, poses: FloatArray, near: Surroundings, moves: FloatArray, v: FloatArray,
-        rigid: RigidMotion, time: float,
-    ) -> RigidMotion:  # fmt: skip
+        self, x: FloatArray, poses: FloatArray, moves: FloatArray, v: FloatArray, rigid: RigidMotion, time: float
+    ) -> RigidMotion:
         """Change a step from x [m] and `poses`, over a time [s], for the contacts where it ends.
 
         `moves` of the unknowns and the vertices' velocities, the first rows of `v`, are changed in place. Takes and
@@ -61,15 +65,17 @@ class ParticleContacts:
         model, n, search = self._model, self._model.vertex_count, self._search
         self.touching[:] = False
         self.pressed = 0
-        trial = near.place(x, poses, moves).copy()
-        reached = near.moved_poses(poses, moves)
+        trial, reached = x.copy(), poses.copy()
+        trial[:n] += moves[:n]
+        move_poses(poses, moves[n:], 1.0, reached)
+        place_points(reached, model.rigid.arm, model.rigid.point_start, trial)
         count = search.find(trial, reached)
         if count == 0:
             return rigid
         inverse, inertia = np.empty((2, model.rigid_count, 3, 3))
         turned_tensors(reached, model.rigid.inverse_inertia, inverse)
         turned_tensors(reached, model.rigid.inertia, inertia)
-        mobility = near.mobility._replace(rigid_inverse_inertia=inverse)
+        mobility = self._mobility._replace(rigid_inverse_inertia=inverse)
         rows = velocity_rows(v[:n], rigid, mobility)
         free, shift = rows.copy(), np.zeros_like(rows)
         body = model.point_body[search.hits.points[:count, ::3]]

@@ -1,155 +1,198 @@
-"""Solvers that integrate forces and answer contacts with impulses: the methods of the papers, one substep at a time.
+"""Solvers that integrate forces, one substep at a time: the methods of the papers.
 
-Same model, forces, contact record and rigid flight as the implicit solver; the integrator differs (`schemes`,
-`simplified`), and what contacts do (`impulses`). Steps are explicit: with stiff springs or light skins they need many
-substeps, and a step that is too long ends in `Diverged`, with the length that should do (`stability`).
+Same model, forces and rigid flight as the implicit solver, same contacts as XPBD (`sequential/`); the integrator
+differs (`schemes`, `simplified`). What it does to the positions is a velocity to the contacts, its move over the
+substep; what it does to the velocities beyond that comes after them. Steps are explicit: with stiff springs or light
+skins they need many substeps, and a step that is too long ends in `Diverged`, with the length that should do
+(`stability`).
 """
 
-import math
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...collide.contacts import Contacts
-from ...errors import Diverged, ParameterError
+from ...errors import Diverged
 from ...model import BoolArray, FloatArray, Model
 from ...options import DEFAULTS, MethodOptions
 from ...plane import Planes
-from ...rigid.flight import fly, velocity_rows
+from ...rigid.flight import fly
 from ...rigid.motion import place_points, steps_between, turned_tensors
-from ...state import PairSpeeds, RigidMotion, State, StuckContacts
+from ...state import RigidMotion, State
 from ..circles import Circles
-from ..counts import Counts
-from ..fixed_steps import FixedSteps
+from ..explicit.arrays import RESUMES, STEP
 from ..given import Motion
-from ..losses import Losses
-from ..pairs import PairImpulses
 from ..rigid_motion import rigid_motions
+from ..sequential.meeting import AT_SEARCH, begin, finish
+from ..sequential.solver import SequentialSolver
 from .forces import SoftForces
-from .impulses import Impulses
 from .schemes import SCHEMES
 from .simplified import add_spring_damping, kang_change, mesit_change, stiffness_at_vertices
 from .stability import stable_time
-from .surroundings import Surroundings, left_over
 
 if TYPE_CHECKING:
     from .particle_contacts import ParticleContacts
 
 #: A vertex that moves in one step by more than this share of its body's size, apart from the body, has run away.
 RUNAWAY = 1.0
-#: Bounciness is looked after once in this time [s].
-BRAKING_TIME = 1.0 / 240.0
-#: Most searches for contacts in a step.
-SEARCHES = 4
 
 
-class ForceBasedSolver(FixedSteps):
+class ForceBasedSolver(SequentialSolver):
     """Advances a model by substeps of `substep_time` [s] with an integrator of `choice.FORCE_BASED`."""
 
     def __init__(self, model: Model, substep_time: float, method: str, options: MethodOptions = DEFAULTS) -> None:
-        if not (math.isfinite(substep_time) and substep_time > 0.0):
-            raise ParameterError(f"substep: {substep_time} s; give a positive time.")
+        super().__init__(model, substep_time, options)
         n = model.vertex_count
-        self.model = model
-        self.substep_time = substep_time
         self.method = method
+        # near the limit of stability what is damped at intervals grows: velocities are half a step behind positions
+        self._loss_steps = 1
         self._scheme = SCHEMES.get(method)
+        #: Whether velocities change beyond what moves the vertices.
+        self._comes_late = self._scheme is not None and sum(self._scheme.position) < 1.0
         self._forces = SoftForces(model, options)
+        self._planes, self._circles = Planes(model), Circles(model)
         self._particles = _particle_contacts(model) if options.detection == "FEATURE_PARTICLES" else None
-        self._surroundings = Surroundings(model, among_moving=self._particles is None)
-        self._impulses = Impulses(model)
-        self._losses = Losses(model, options)
-        self._planes = Planes(model)
-        self._circles = Circles(model)
-        self._pairs = PairImpulses(model)
+        if self._particles is not None:
+            self._elsewhere = _pairs_of_moving(model)
         self._owner = model.point_body[n : model.moving_point_count] - model.membrane_count
         self._vertex_body = model.point_body[:n]
-        self._arm = model.rigid.arm.copy()
         self._stiffness = np.zeros(n)
         stiffness_at_vertices(model.edges, model.chunks, self._stiffness)
         start = model.body_point_start[: model.membrane_count]
         skin = model.rest_positions[:n]
         self._size = np.linalg.norm(np.maximum.reduceat(skin, start) - np.minimum.reduceat(skin, start), axis=1)
         self._has_pins = np.logical_or.reduceat(model.pinned, start)
-        self._motion = np.zeros((model.membrane_count, 15))
-        self._braking_steps = max(1, round(BRAKING_TIME / substep_time))
-        self._unbraked = 0  # steps whose impulses are summed up in `_pairs`
-
-    @property
-    def counts(self) -> Counts:
-        """How much work was done since the start; a stage is an evaluation of all forces."""
-        return Counts(stages=self._forces.evaluations, contact_searches=self._surroundings.searches)
+        self._still = np.zeros((model.membrane_count, 15))  # scratch, see `rigid_motion`
+        self._change = np.zeros(n)  # size of each vertex's change of velocity in the last substep [m/s]
 
     @property
     def contact_count(self) -> int:
         """Contacts that exert a force at the end of the last substep."""
-        found = 0 if self._particles is None else self._particles.pressed
-        return found + int(np.count_nonzero(self._impulses.push[: self._surroundings.contacts.count]))
+        return super().contact_count + (0 if self._particles is None else self._particles.pressed)
 
     @property
     def candidate_count(self) -> int:
-        """Pairs in the contact record."""
-        found = 0 if self._particles is None else self._particles.count
-        return found + self._surroundings.contacts.count
+        """Pairs in the contact set."""
+        return super().candidate_count + (0 if self._particles is None else self._particles.count)
 
     def untangle(self, state: State) -> int:
-        """Note in the state which points are behind another body's surface; returns how many triangles cross."""
-        return self._surroundings.untangle(state)
+        """Note which points are behind a surface, but for what is left to particles; how many triangles cross."""
+        count = super().untangle(state)
+        if self._particles is not None:
+            listed = state.wrong_side
+            state.wrong_side = listed[~_pairs_of_moving(self.model)[self.model.point_body[listed[:, 0]], listed[:, 1]]]
+        return count
 
     def start_frame(self, state: State) -> None:
         """Forget what was found on the way to a state, so that a run continued from it has the same bits."""
-        self._surroundings.start_from(state)
+        super().start_frame(state)
         if self._particles is not None:
             self._particles.start(state.particles)
-        self._impulses.push[:] = 0.0
-        self._pairs.clear()
-        self._unbraked = 0
 
-    def substep(self, before: State, after: State, motion: Motion, share: float, gas: FloatArray) -> None:
-        """One substep from `before` to `after`, which may be the same object.
+    def step(self, before: State, after: State, motion: Motion, share: float, gas: FloatArray, count: int = 1) -> None:
+        """`count` substeps as one run, see `choice.Solver`."""
+        super().step(before, after, motion, share, gas, count)
+        after.velocity_change = self._change
+        if self._particles is not None:
+            after.particles = self._particles.features
+        self.counts.stages = self._forces.evaluations
 
-        `share` is the part of the frame (0 to 1) that lies behind at its start; `gas` nRT [J] at its end.
-        """
-        # what runs away is noticed by what comes out
-        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-            moves, v, change = self._free_step(before, motion, share, gas)
-        self._check(moves, v, gas)
-        if self._circles.any:
-            mobility = self._surroundings.mobility
-            self._circles.keep_apart(
-                before.positions, mobility, moves, v, before.velocities[: self.model.vertex_count], self.substep_time
-            )
-        self._settle(before, after, motion, share, moves, v)
-        after.gas[:] = gas
-        after.velocity_change = change
-        after.stuck, after.approach = StuckContacts.none(), before.approach
-        self._bounce(after, motion, share)
-        self._losses.damp(after, self.substep_time)
-        self._planes.hold(after.velocities)
-        self._set_given_velocities(after, motion)
+    def _start(self, before: State, motion: Motion, share: float, gas: FloatArray, count: int) -> None:
+        self._change = before.velocity_change
+        self._motion, self._share = motion, share
+        self._gas, self._gas_step = before.gas.copy(), (gas - before.gas) / count
+
+    def _go_on(self, count: int) -> None:
+        meeting, h, gravity = self._scene, self.substep_time, self.model.gravity
+        state, rigid = meeting.contact.run.state, meeting.contact.rigid
+        while state[STEP] < count:
+            x, y = (self._x, self._y) if state[STEP] % 2 == 0 else (self._y, self._x)
+            y_rows, velocity_rows = y.reshape(-1, 4), self._rows[2]
+            if state[RESUMES] != AT_SEARCH:
+                start = RigidMotion(rigid.pose.copy(), rigid.velocity.copy(), rigid.momentum.copy())
+                if not begin(meeting, x, self._v, gravity, h):
+                    return
+                # what runs away is noticed by what comes out
+                with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+                    self._foresee(x.reshape(-1, 4), start, int(state[STEP]))
+                if self._crosses():
+                    self._find_loose()
+                    meeting = self._scene
+            if not finish(
+                meeting, x, y, self._v, y_rows, velocity_rows, gravity, h, count, self._loss_steps, self._comes_late
+            ):  # fmt: skip
+                return
+            if self._particles is not None:
+                meeting.touching[:] |= self._particles.touching
 
     # --- without contacts -----------------------------------------------------------------------------------------
 
+    def _foresee(self, x_rows: FloatArray, rigid: RigidMotion, number: int) -> None:
+        """Velocities that move everything in substep `number` of a run, and what they are beyond those at its end.
+
+        `rigid`: motion of the rigid bodies at its start.
+        """
+        model, h, n, meeting = self.model, self.substep_time, self.model.vertex_count, self._scene
+        place, velocity_rows = self._numbering.place, self._rows[2]
+        x, v0 = x_rows[place, :3], velocity_rows[place[:n], :3]
+        share = self._share + number * h / self._motion.frame_time
+        gas = self._gas + number * self._gas_step
+        moves, v = self._free_step(x, v0, rigid, share, gas)
+        self._check(moves, v, gas + self._gas_step)
+        if self._circles.any:
+            self._circles.keep_apart(x, self._inverse_mass, moves, v, v0, h)
+        moving, late = meeting.contact.rigid, meeting.late
+        mass = model.rigid.mass[:, None]
+        moving.velocity[:] += moves[n::2] / mass
+        moving.momentum[:] += moves[n + 1 :: 2]
+        late.rigid[:, :3] += (v[n::2] - moves[n::2]) / mass
+        late.rigid[:, 3:] += v[n + 1 :: 2] - moves[n + 1 :: 2]
+        if self._particles is not None:
+            self._meet_particles(self._particles, x, rigid, moves, v)
+        way = moves[:n] / h
+        velocity_rows[place[:n], :3] = way
+        late.points.reshape(-1, 4)[place[:n], :3] = v[:n] - way
+
+    def _meet_particles(
+        self, particles: "ParticleContacts", x: FloatArray, start: RigidMotion, moves: FloatArray, v: FloatArray
+    ) -> None:
+        """Let contacts that particles find change a substep from x; moves and velocities of the vertices in place."""
+        model, h, n, late = self.model, self.substep_time, self.model.vertex_count, self._scene.late.rigid
+        moving = self._scene.contact.rigid
+        poses = start.pose
+        steps_between(poses, fly(poses, moving.velocity, moving.momentum, model.rigid, h), moves[n:])
+        free = moves[n:].copy()
+        motion = RigidMotion(poses, moving.velocity + late[:, :3], moving.momentum + late[:, 3:])
+        pushed = particles.answer(x, poses, moves, v, motion, h)
+        inertia = np.empty((model.rigid_count, 3, 3))
+        turned_tensors(poses, model.rigid.inertia, inertia)
+        shift = (moves[n:] - free) / h
+        turn = np.einsum("bij,bj->bi", inertia, shift[1::2])
+        moving.velocity[:] += shift[::2]
+        moving.momentum[:] += turn
+        late[:, :3] += pushed.velocity - motion.velocity - shift[::2]
+        late[:, 3:] += pushed.angular_momentum - motion.angular_momentum - turn
+
     def _free_step(
-        self, before: State, motion: Motion, share: float, gas: FloatArray
-    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+        self, x: FloatArray, v0: FloatArray, rigid: RigidMotion, share: float, gas: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
         """Moves [m] and velocities [m/s] of the vertices, both of shape (unknown_count, 3).
 
         Below them the impulses of attachments on the rigid bodies [N s, N m s]: those that act on the way, and all.
-        Also the size of each vertex's last change of velocity [m/s].
+        The substep starts from positions x of all points and velocities v0 of the vertices, with nRT = `gas` [J], when
+        the part `share` of the frame is over.
         """
         model, h, n = self.model, self.substep_time, self.model.vertex_count
-        v0 = before.velocities[:n]
         moves, v = np.zeros((model.unknown_count, 3)), np.zeros((model.unknown_count, 3))
         v[:n] = v0
         if self._scheme is None:
-            force = self._force_at(before, motion, share, gas, 0.0, np.zeros_like(moves))
-            change = self._simplified_change(before, force)
+            force = self._force_at(x, rigid, share, gas, 0.0, np.zeros_like(moves))
+            change = self._simplified_change(x, v0, force)
             v[:n] += change
             v[n:] = h * force[n:]
             moves[:n] = h * v[:n]
             moves[n:] = v[n:]
-            return moves, v, np.sqrt(np.einsum("ij,ij->i", change, change))
+            self._change = np.sqrt(np.einsum("ij,ij->i", change, change))
+            return moves, v
         scheme, forces = self._scheme, list[FloatArray]()
         per_mass = np.ones((model.unknown_count, 1))
         per_mass[:n, 0] = h / model.vertex_mass
@@ -158,16 +201,16 @@ class ForceBasedSolver(FixedSteps):
             stage[:n] = node * h * v0
             for weight, force in zip(weights, forces, strict=True):
                 stage += (weight * h) * per_mass * force
-            forces.append(self._force_at(before, motion, share, gas, node, stage))
+            forces.append(self._force_at(x, rigid, share, gas, node, stage))
         moves[:n] = h * v0
         for weight, speed_weight, force in zip(scheme.position, scheme.velocity, forces, strict=True):
             moves += (weight * h) * per_mass * force
             v[:n] += speed_weight * per_mass[:n] * force[:n]
             v[n:] += (speed_weight * h) * force[n:]
-        return moves, v, before.velocity_change
+        return moves, v
 
     def _force_at(
-        self, before: State, motion: Motion, share: float, gas: FloatArray, node: float, stage: FloatArray
+        self, x: FloatArray, rigid: RigidMotion, share: float, gas: FloatArray, node: float, stage: FloatArray
     ) -> FloatArray:
         """Forces [N], torques [N m] in a stage, shape (unknown_count, 3).
 
@@ -175,17 +218,17 @@ class ForceBasedSolver(FixedSteps):
         `node`, have acted on the rigid bodies. Given points are where they are given.
         """
         model, n, h = self.model, self.model.vertex_count, self.substep_time
-        x = before.positions.copy()
+        x = x.copy()
         x[:n] += stage[:n]
-        poses = before.rigid.pose
+        poses, motion = rigid.pose, self._motion
         if node > 0.0:
             x[motion.points] = motion.positions(share + node * h / motion.frame_time)
             if len(model.attachments.body) and model.rigid_count:
-                poses = self._flown(before.rigid, stage[n:] / node, node * h)
+                poses = self._flown(rigid, stage[n:] / node, node * h)
                 place_points(poses, model.rigid.arm, model.rigid.point_start, x)
         force = np.zeros((model.unknown_count, 3))
         arm = x[n : model.moving_point_count] - poses[self._owner, :3]
-        self._forces.evaluate(x, before.gas + node * (gas - before.gas), arm, force)
+        self._forces.evaluate(x, gas + node * self._gas_step, arm, force)
         return force
 
     def _flown(self, rigid: RigidMotion, impulses: FloatArray, time: float) -> FloatArray:
@@ -194,15 +237,15 @@ class ForceBasedSolver(FixedSteps):
         velocity += impulses[::2] / self.model.rigid.mass[:, None]
         return fly(rigid.pose, velocity, rigid.angular_momentum + impulses[1::2], self.model.rigid, time)
 
-    def _simplified_change(self, before: State, force: FloatArray) -> FloatArray:
+    def _simplified_change(self, x: FloatArray, v0: FloatArray, force: FloatArray) -> FloatArray:
         """Change of velocity [m/s] by eq. 21 or 24 of Mesit 2007, shape (vertex_count, 3).
 
         Neither keeps momentum, and with stiff springs free fall would set in only after hundreds of steps. So each
         body that hangs on nothing given gets the rigid motion that its momentum and angular momentum lack.
         """
         model, h, n = self.model, self.substep_time, self.model.vertex_count
-        change, damped, earlier = np.zeros((n, 3)), force[:n].copy(), before.velocity_change
-        add_spring_damping(before.velocities, model.edges, model.chunks, h, damped)
+        change, damped, earlier = np.zeros((n, 3)), force[:n].copy(), self._change
+        add_spring_damping(v0, model.edges, model.chunks, h, damped)
         damped[model.pinned] = 0.0
         if self.method == "IMPLICIT_KANG":
             kang_change(
@@ -211,7 +254,7 @@ class ForceBasedSolver(FixedSteps):
         else:
             mesit_change(damped, earlier, model.vertex_mass, self._stiffness, model.chunks, h, change)
         lack = h * force[:n] / model.vertex_mass[:, None] - change
-        x, rows = before.positions, self._motion
+        rows = self._still
         rigid_motions(x, lack, model.vertex_mass, model.body_point_start, rows)
         own = self._vertex_body
         rigid = rows[own, 3:6] + np.cross(rows[own, 6:9], x[:n] - rows[own, :3])
@@ -233,114 +276,6 @@ class ForceBasedSolver(FixedSteps):
             stable = stable_time(model, self._forces, self.method, gas)
             raise Diverged(body, "grows beyond all bounds", stable)
 
-    # --- with contacts --------------------------------------------------------------------------------------------
-
-    def _settle(
-        self, before: State, after: State, motion: Motion, share: float, moves: FloatArray, v: FloatArray
-    ) -> None:
-        """From the step without contacts to the one with them, into `after`.
-
-        `moves` and `v` as `_free_step` gives them.
-        """
-        model, h, n, near = self.model, self.substep_time, self.model.vertex_count, self._surroundings
-        x0, start = before.positions.copy(), before.rigid
-        target = motion.positions(share + h / motion.frame_time)
-        given = np.zeros_like(x0)
-        given[motion.points] = target - x0[motion.points]
-        velocity: FloatArray = start.velocity + h * model.gravity
-        velocity += v[n::2] / model.rigid.mass[:, None]
-        rigid = RigidMotion(start.pose, velocity, start.angular_momentum + v[n + 1 :: 2])
-        flown = self._flown(start, moves[n:], h)
-        steps_between(start.pose, flown, moves[n:])
-        if self._particles is not None:
-            rigid = self._particles.answer(x0, start.pose, near, moves, v, rigid, h)
-            after.particles = self._particles.features
-
-        x, poses = x0.copy(), start.pose.copy()
-        ahead = near.place(x0, poses, moves) + given
-        ahead[motion.points] = target
-        near.cover(x0, ahead)
-        if len(motion.points):
-            near.carry(x, poses, motion.points, target)
-            moves[:n][model.pinned] = 0.0
-            moves[:n] = left_over(moves[:n], x[:n] - x0[:n] - given[:n])
-            moves[n::2] = left_over(moves[n::2], poses[:, :3] - start.pose[:, :3])
-            near.cover(x, near.place(x, poses, moves))
-        contacts, mobility, free_moves = near.contacts, near.mobility, moves.copy()
-        for attempt in range(SEARCHES):
-            near.look(x, poses)
-            moves[:] = free_moves
-            self._impulses.correct_moves(x, given, contacts, mobility, moves)
-            self._planes.hold(moves)
-            # contacts may push farther than was searched
-            if attempt == SEARCHES - 1 or not near.cover(x, near.place(x, poses, moves)):
-                break
-        near.bound(x, poses, moves)
-
-        rows_before = velocity_rows(before.velocities[:n], start, mobility)
-        rows = velocity_rows(v[:n], rigid, mobility)
-        speeds = motion.velocities
-        rows[:n][model.pinned] = self._pin_speeds(motion)
-        before_given = before.velocities
-        after_given = before_given.copy()
-        after_given[motion.points] = speeds
-        free = rows.copy()
-        self._impulses.correct_velocities(contacts, mobility, after_given, before_given, rows, rows_before, h)
-        self._planes.hold(rows)
-        after.positions[:] = near.place(x, poses, moves)
-        after.positions[motion.points] = target
-        after.velocities[:n] = rows[:n]
-        after.rigid = self._pushed(rigid, near.moved_poses(poses, moves), rows[n:] - free[n:])
-        after.touching[:] = self._impulses.touching(contacts)
-        if self._particles is not None:
-            after.touching |= self._particles.touching
-        after.wrong_side = near.wrong_side()
-
-    def _bounce(self, after: State, motion: Motion, share: float) -> None:
-        """Bounciness of bodies with a skin, once in a while: their contacts chatter, so a single step tells little."""
-        contacts, near, h = self._surroundings.contacts, self._surroundings, self.substep_time
-        if contacts.count:
-            self._pairs.add(contacts, near.searches, after.positions, self._impulses.skin_push(contacts) / h, h)
-        number = round(share * motion.frame_time / h) + 1
-        self._unbraked += 1
-        if number % self._braking_steps and number < round(motion.frame_time / h):
-            return
-        count, known = contacts.count, after.approach
-        touched = (contacts.gap[:count] < contacts.thickness[:count]).astype(float)
-        self._losses.bounce(contacts, touched, self._pairs, after, self._unbraked * h)
-        after.approach = kept_approach(known, after.approach, contacts, touched > 0.0, self.model.body_count)
-        self._pairs.clear()
-        self._unbraked = 0
-
-    def _pin_speeds(self, motion: Motion) -> FloatArray:
-        """Velocities of the pinned vertices [m/s], which come first among the given points."""
-        return motion.velocities[: int(np.count_nonzero(self.model.pinned))]
-
-    def _pushed(self, rigid: RigidMotion, poses: FloatArray, change: FloatArray) -> RigidMotion:
-        """Rigid motion in new poses after its velocities and angular velocities have changed by the rows of `change`.
-
-        The impulses acted where the step began: that orientation turns them into angular momentum.
-        """
-        count = self.model.rigid_count
-        inertia = np.empty((count, 3, 3))
-        turned_tensors(rigid.pose, self.model.rigid.inertia, inertia)
-        turn = np.einsum("bij,bj->bi", inertia, change[1::2])
-        momentum: FloatArray = rigid.angular_momentum + turn
-        velocity: FloatArray = rigid.velocity + change[::2]
-        return RigidMotion(poses, velocity, momentum)
-
-    def _set_given_velocities(self, state: State, motion: Motion) -> None:
-        """Velocities of what follows from others: of given points, and of the rigid bodies' points."""
-        model = self.model
-        state.velocities[motion.points] = motion.velocities
-        if model.rigid_count:
-            points = slice(model.vertex_count, model.moving_point_count)
-            inverse = np.empty((model.rigid_count, 3, 3))
-            turned_tensors(state.rigid.pose, model.rigid.inverse_inertia, inverse)
-            spin = np.einsum("bij,bj->bi", inverse, state.rigid.angular_momentum)
-            arm = state.positions[points] - state.rigid.pose[self._owner, :3]
-            state.velocities[points] = state.rigid.velocity[self._owner] + np.cross(spin[self._owner], arm)
-
 
 def _particle_contacts(model: Model) -> "ParticleContacts":
     from .particle_contacts import ParticleContacts  # on first use: few look for contacts so
@@ -348,13 +283,8 @@ def _particle_contacts(model: Model) -> "ParticleContacts":
     return ParticleContacts(model)
 
 
-def kept_approach(
-    known: PairSpeeds, found: PairSpeeds, contacts: Contacts, near: BoolArray, body_count: int
-) -> PairSpeeds:
-    """`found`, and what was known of pairs that are still near each other though nothing has pushed them."""
-    bodies = contacts.bodies[: contacts.count].astype(np.int64)[near]
-    here = bodies.min(axis=1, initial=body_count) * body_count + bodies.max(axis=1, initial=0)
-    kept = np.isin(known.key, here) & ~np.isin(known.key, found.key)
-    key, speed = np.append(found.key, known.key[kept]), np.append(found.speed, known.speed[kept])
-    order = np.argsort(key, kind="stable")
-    return PairSpeeds(key[order], speed[order])
+def _pairs_of_moving(model: Model) -> BoolArray:
+    """Which pairs of bodies are two that move, shape (body_count, body_count)."""
+    moves = np.arange(model.body_count) < model.moving_count
+    pairs: BoolArray = np.outer(moves, moves) & ~np.eye(len(moves), dtype=bool)
+    return pairs

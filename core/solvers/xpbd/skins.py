@@ -27,6 +27,7 @@ from ...lanes import fused, lane, load4, rotated, spread, store4, triple
 from ...model import BoolArray, FloatArray, Hinges, IntArray, Model, Tetrahedra
 from ...plane import hold_moves_in_plane
 from ..explicit.layout import Numbering
+from ..explicit.skins import Planes
 from .bend import project_bend
 from .colours import schedule, vertex_blocks
 from .gas import Gas, add_triangles, apply_gas, measure_gas
@@ -52,8 +53,7 @@ class Skins(NamedTuple):
     tetrahedra: Tetrahedra
     tetrahedron_order: IntArray
     tetrahedron_gradient: FloatArray  # scratch [m^2]
-    pairs: IntArray  # of flat bodies, see `plane.py`
-    pair_normal: FloatArray
+    planes: Planes
 
 
 def skins_of(model: Model, numbering: Numbering, inverse_mass: FloatArray, time: float) -> Skins:
@@ -95,8 +95,7 @@ def skins_of(model: Model, numbering: Numbering, inverse_mass: FloatArray, time:
         tetrahedra=tetrahedra,
         tetrahedron_order=schedule(tetrahedra.points, block_start, count).order,
         tetrahedron_gradient=np.zeros((len(tetrahedra.points), 4, 3)),
-        pairs=place[model.flat.pairs],
-        pair_normal=model.flat.pair_normal,
+        planes=Planes(place[model.flat.pairs], model.flat.pair_normal),
     )
 
 
@@ -137,7 +136,7 @@ def project(skins, x_rows, y, y_rows, h):
         project_volumes(
             y_rows, skins.inverse_mass, skins.tetrahedra, skins.tetrahedron_order, h, skins.tetrahedron_gradient
         )
-    hold_moves_in_plane(skins.pairs, skins.pair_normal, x_rows, y_rows)
+    hold_moves_in_plane(skins.planes.pairs, skins.planes.normal, x_rows, y_rows)
 
 
 @lean_kernel
@@ -197,12 +196,11 @@ def rotation(m, first, square, mixed, momentum):
 
 
 @lean_kernel
-def fall_rest(skins, v, lies, gravity, h):
-    """The other half of gravity for what flies: v += (1 - f) h g."""
+def fall_rest(skins, lies, gravity, h, late):
+    """The other half of gravity for what flies: (1 - f) h g."""
     for body in range(skins.free.shape[0]):
-        if not lies[body]:
-            change = triple(0.5 * h * gravity[0], 0.5 * h * gravity[1], 0.5 * h * gravity[2])
-            for vertex in range(skins.body_start[body], skins.body_start[body + 1]):
-                i = np.uint32(4) * np.uint32(vertex)
-                if skins.inverse_mass[vertex] != 0.0:
-                    store4(v, i, load4(v, i) + change)
+        share = 0.0 if lies[body] else 0.5 * h
+        change = triple(share * gravity[0], share * gravity[1], share * gravity[2])
+        for vertex in range(skins.body_start[body], skins.body_start[body + 1]):
+            i = np.uint32(4) * np.uint32(vertex)
+            store4(late, i, change if skins.inverse_mass[vertex] != 0.0 else spread(0.0))

@@ -17,13 +17,12 @@ from typing import NamedTuple
 import numpy as np
 
 from ...jit import lean_inline_kernel, lean_kernel
-from ...lanes import lane
 from ...model import FloatArray
 from ...plane import hold_in_plane
 from ..explicit.arrays import PRESSING, SOFT
 from ..explicit.carried import carried_inverse_mass, carried_velocity, push_carried, respin
-from ..explicit.glue import pulled_apart
-from ..explicit.press import note, own_inverse_mass, push, push_bodies, relative_velocity
+from ..explicit.press import PART_RATE, note, own_inverse_mass, push, push_bodies, relative_velocity, weigh_one
+from ..explicit.turning import slide_into_line
 
 #: Sweeps over the contacts of a substep: light skins give way at once, rigid bodies carry each other.
 SWEEPS, RIGID_SWEEPS = 4, 16
@@ -33,8 +32,8 @@ SETTLED = 1e-6
 RETURN_SHARE = 0.25
 #: Rigid bodies that meet at less than gravity adds in this many substeps lie on each other and do not bounce.
 RESTING_STEPS = 2.0
-#: Least weight of a point where a contact acts beyond its triangle or edge.
-FARTHEST = -1.0
+#: How far beyond its triangle or edge a contact of soft bodies may act, as a share of it.
+FARTHEST = 1.0
 #: Wanted by what does not press.
 NOTHING = -1e300
 
@@ -78,56 +77,16 @@ def is_stiff(contacts, c, points, bodies):
     return bodies.kind[a] != SOFT and bodies.kind[b] != SOFT
 
 
-@lean_inline_kernel
-def triple_product(ax, ay, az, bx, by, bz, cx, cy, cz):
-    """a . b x c."""
-    return ax * (by * cz - bz * cy) + ay * (bz * cx - bx * cz) + az * (bx * cy - by * cx)
-
-
 @lean_kernel
-def aim_points(contacts, c, are_edges, x, least):
-    """Put the points where contact c acts on one line along its normal, so that its impulse has no torque.
-
-    They stay where they are if a weight would be less than `least`.
-    """
-    i, j, k, m = (
-        contacts.points[4 * c],
-        contacts.points[4 * c + 1],
-        contacts.points[4 * c + 2],
-        contacts.points[4 * c + 3],
-    )
-    nx, ny, nz = contacts.normal[4 * c], contacts.normal[4 * c + 1], contacts.normal[4 * c + 2]
-    if are_edges:  # s a + t b = m - i across the normal, from the first ends of both
-        ax, ay, az = x[j] - x[i], x[j + 1] - x[i + 1], x[j + 2] - x[i + 2]
-        bx, by, bz = x[k] - x[m], x[k + 1] - x[m + 1], x[k + 2] - x[m + 2]
-        dx, dy, dz = x[k] - x[i], x[k + 1] - x[i + 1], x[k + 2] - x[i + 2]
-    else:  # s a + t b = i - j across the normal, from a corner of the triangle
-        ax, ay, az = x[k] - x[j], x[k + 1] - x[j + 1], x[k + 2] - x[j + 2]
-        bx, by, bz = x[m] - x[j], x[m + 1] - x[j + 1], x[m + 2] - x[j + 2]
-        dx, dy, dz = x[i] - x[j], x[i + 1] - x[j + 1], x[i + 2] - x[j + 2]
-    across = triple_product(nx, ny, nz, ax, ay, az, bx, by, bz)
-    if across == 0.0:
-        return
-    s = triple_product(nx, ny, nz, dx, dy, dz, bx, by, bz) / across
-    t = triple_product(nx, ny, nz, ax, ay, az, dx, dy, dz) / across
-    if not min(s, t) >= least or not (max(s, t) if are_edges else s + t) <= 1.0 - least:
-        return
-    weight = contacts.weight
-    if are_edges:
-        weight[4 * c], weight[4 * c + 1], weight[4 * c + 2], weight[4 * c + 3] = 1.0 - s, s, t - 1.0, -t
-    else:
-        weight[4 * c + 1], weight[4 * c + 2], weight[4 * c + 3] = s + t - 1.0, -s, -t
-
-
-@lean_kernel
-def aim(contacts, count, are_edges, impulses, x, velocity, points, bodies, rigid, h):
-    """What each contact wants, and where it acts; no impulses yet."""
+def aim(contacts, count, are_edges, impulses, x, velocity, points, bodies, rigid, h, rate):
+    """What each contact wants, and where it acts; no impulses yet. Gaps widen at a `rate` [1/s] at most."""
     for c in range(count):
         impulses.wanted[c] = NOTHING
         gap, reach = contacts.gap[4 * c], contacts.reach[c]
         if contacts.stiffness[c] == 0.0 or contacts.normal[4 * c + 3] == 0.0:
             continue
-        impulses.wanted[c] = min(reach - gap, RETURN_SHARE * reach) / h
+        lack = reach - gap
+        impulses.wanted[c] = min(min(lack, RETURN_SHARE * reach) / h, rate * lack if lack > 0.0 else np.inf)
         ux, uy, uz = sides_velocity(contacts, c, x, velocity, points, bodies, rigid)
         nx, ny, nz = contacts.normal[4 * c], contacts.normal[4 * c + 1], contacts.normal[4 * c + 2]
         impulses.met[c] = ux * nx + uy * ny + uz * nz
@@ -135,15 +94,8 @@ def aim(contacts, count, are_edges, impulses, x, velocity, points, bodies, rigid
             impulses.along[c] = 0.0
             impulses.across[c, 0] = impulses.across[c, 1] = impulses.across[c, 2] = 0.0
             continue
-        aim_points(contacts, c, are_edges, x, 0.0 if contacts.carried[c] else FARTHEST)
-        for k in range(4):
-            contacts.share[4 * c + k] = (
-                contacts.weight[4 * c + k] * points.inverse_mass[contacts.points[4 * c + k] >> 2]
-            )
-        total = own_inverse_mass(contacts, c)
-        if contacts.carried[c]:
-            total += carried_inverse_mass(rigid, x, points, bodies, contacts, c, nx, ny, nz)
-        contacts.normal[4 * c + 3] = total
+        slide_into_line(contacts, c, are_edges, x, 0.0 if contacts.carried[c] else FARTHEST)
+        weigh_one(contacts, c, x, points, bodies, rigid)
 
 
 @lean_kernel
@@ -205,59 +157,88 @@ def sweep(contacts, count, impulses, x, velocity, points, bodies, rigid):
 
 
 @lean_kernel
-def press(scene, x, velocity, velocity_rows, h):
+def press(meeting, x, velocity, velocity_rows, h):
     """Project the contacts of all kinds until they settle, and flat bodies into their planes."""
-    contact = scene.contact
+    contact = meeting.contact
     points = contact.points
     bodies = contact.bodies
     rigid = contact.rigid
     count = contact.run.found
-    aim(contact.corners, count[2], False, scene.corner_impulses, x, velocity, points, bodies, rigid, h)
-    aim(contact.sides, count[3], True, scene.side_impulses, x, velocity, points, bodies, rigid, h)
-    aim(contact.loose, contact.loose_count[0], False, scene.loose_impulses, x, velocity, points, bodies, rigid, h)
-    start_warm(contact.corners, count[2], scene.corner_impulses, x, velocity, points, bodies, rigid)
-    start_warm(contact.sides, count[3], scene.side_impulses, x, velocity, points, bodies, rigid)
-    start_warm(contact.loose, contact.loose_count[0], scene.loose_impulses, x, velocity, points, bodies, rigid)
+    aim(contact.corners, count[2], False, meeting.corner_impulses, x, velocity, points, bodies, rigid, h, np.inf)
+    aim(contact.sides, count[3], True, meeting.side_impulses, x, velocity, points, bodies, rigid, h, np.inf)
+    loose = contact.loose_count[0]
+    aim(contact.loose, loose, False, meeting.loose_impulses, x, velocity, points, bodies, rigid, h, PART_RATE)
+    start_warm(contact.corners, count[2], meeting.corner_impulses, x, velocity, points, bodies, rigid)
+    start_warm(contact.sides, count[3], meeting.side_impulses, x, velocity, points, bodies, rigid)
+    start_warm(contact.loose, contact.loose_count[0], meeting.loose_impulses, x, velocity, points, bodies, rigid)
     sweeps = RIGID_SWEEPS if rigid.inverse_mass.shape[0] > 0 else SWEEPS
     for _ in range(sweeps):
-        changed = sweep_all(scene, x, velocity)
-        hold_in_plane(scene.skins.pairs, scene.skins.pair_normal, velocity_rows)
+        changed = sweep_all(meeting, x, velocity)
+        hold_in_plane(meeting.planes.pairs, meeting.planes.normal, velocity_rows)
         if changed * h < SETTLED:
             break
 
 
 @lean_kernel
-def sweep_all(scene, x, velocity):
+def sweep_all(meeting, x, velocity):
     """`sweep` over the contacts of all kinds."""
-    contact = scene.contact
+    contact = meeting.contact
     points = contact.points
     bodies = contact.bodies
     rigid = contact.rigid
     count = contact.run.found
-    changed = sweep(contact.corners, count[2], scene.corner_impulses, x, velocity, points, bodies, rigid)
-    changed = max(changed, sweep(contact.sides, count[3], scene.side_impulses, x, velocity, points, bodies, rigid))
-    loose = sweep(contact.loose, contact.loose_count[0], scene.loose_impulses, x, velocity, points, bodies, rigid)
+    changed = sweep(contact.corners, count[2], meeting.corner_impulses, x, velocity, points, bodies, rigid)
+    changed = max(changed, sweep(contact.sides, count[3], meeting.side_impulses, x, velocity, points, bodies, rigid))
+    loose = sweep(contact.loose, contact.loose_count[0], meeting.loose_impulses, x, velocity, points, bodies, rigid)
     return max(changed, loose)
 
 
 @lean_kernel
-def note_contacts(scene, x, velocity, gravity, h):
-    """What the contacts of a substep leave behind: which bodies touch, what losses need to know, bounces."""
-    contact = scene.contact
+def stop(contacts, count, impulses, x, velocity, points, bodies, rigid, losses):
+    """Stop what approaches at contacts that have pressed."""
+    for c in range(count):
+        if impulses.along[c] <= 0.0:
+            continue
+        nx, ny, nz = contacts.normal[4 * c], contacts.normal[4 * c + 1], contacts.normal[4 * c + 2]
+        ux, uy, uz = sides_velocity(contacts, c, x, velocity, points, bodies, rigid)
+        size = -(ux * nx + uy * ny + uz * nz) / contacts.normal[4 * c + 3]
+        if size > 0.0:
+            push_sides(contacts, c, size * nx, size * ny, size * nz, x, velocity, points, bodies, rigid)
+            note(contacts, c, x, points, bodies, losses, size)
+
+
+@lean_kernel
+def stop_all(meeting, x, velocity):
+    """`stop` at contacts of all kinds."""
+    contact = meeting.contact
+    losses = meeting.losses
     points = contact.points
     bodies = contact.bodies
-    losses = scene.losses
-    count, touching = contact.run.found, scene.touching
+    rigid = contact.rigid
+    count = contact.run.found
+    for _ in range(SWEEPS):
+        stop(contact.corners, count[2], meeting.corner_impulses, x, velocity, points, bodies, rigid, losses)
+        stop(contact.sides, count[3], meeting.side_impulses, x, velocity, points, bodies, rigid, losses)
+        stop(contact.loose, contact.loose_count[0], meeting.loose_impulses, x, velocity, points, bodies, rigid, losses)
+
+
+@lean_kernel
+def note_contacts(meeting, x, velocity, gravity, h):
+    """What the contacts of a substep leave behind: which bodies touch, what losses need to know, bounces."""
+    contact = meeting.contact
+    points = contact.points
+    bodies = contact.bodies
+    losses = meeting.losses
+    count, touching = contact.run.found, meeting.touching
     touching[:] = False
-    pressing = note_all(contact.corners, count[2], scene.corner_impulses, x, points, bodies, losses, touching)
-    pressing += note_all(contact.sides, count[3], scene.side_impulses, x, points, bodies, losses, touching)
+    pressing = note_all(contact.corners, count[2], meeting.corner_impulses, x, points, bodies, losses, touching)
+    pressing += note_all(contact.sides, count[3], meeting.side_impulses, x, points, bodies, losses, touching)
     pressing += note_all(
-        contact.loose, contact.loose_count[0], scene.loose_impulses, x, points, bodies, losses, touching
+        contact.loose, contact.loose_count[0], meeting.loose_impulses, x, points, bodies, losses, touching
     )  # fmt: skip
     contact.run.state[PRESSING] = pressing
-    scene.gained[:] = 0.0
-    if scene.gained.shape[0] > 0 and pressing > 0:
-        bounce(scene, x, velocity, gravity, h)
+    if meeting.late.rigid.shape[0] > 0 and pressing > 0:
+        bounce(meeting, x, velocity, gravity, h)
 
 
 @lean_kernel
@@ -295,48 +276,30 @@ def aim_bounce(contacts, count, impulses, points, bodies, bounciness, slow):
 
 
 @lean_kernel
-def bounce(scene, x, velocity, gravity, h):
-    """Velocities that rigid bodies have after the substep beyond those that move them, into `scene.gained`.
+def bounce(meeting, x, velocity, gravity, h):
+    """Add what bounces give to velocities that rigid bodies have beyond those that move them, `meeting.late`.
 
     `velocity` of points, of which only those of given bodies are read: soft ones have no part in this.
     """
-    contact = scene.contact
+    contact = meeting.contact
     points = contact.points
     bodies = contact.bodies
     rigid = contact.rigid
     count = contact.run.found
-    gained, bounciness = scene.gained, scene.losses.pairs.bounciness
+    before, late, bounciness = meeting.free.rigid, meeting.late.rigid, meeting.losses.pairs.bounciness
     slow = RESTING_STEPS * h * sqrt(gravity[0] ** 2 + gravity[1] ** 2 + gravity[2] ** 2)
-    aim_bounce(contact.corners, count[2], scene.corner_impulses, points, bodies, bounciness, slow)
-    aim_bounce(contact.sides, count[3], scene.side_impulses, points, bodies, bounciness, slow)
-    aim_bounce(contact.loose, contact.loose_count[0], scene.loose_impulses, points, bodies, bounciness, slow)
-    for q in range(gained.shape[0]):
+    aim_bounce(contact.corners, count[2], meeting.corner_impulses, points, bodies, bounciness, slow)
+    aim_bounce(contact.sides, count[3], meeting.side_impulses, points, bodies, bounciness, slow)
+    aim_bounce(contact.loose, contact.loose_count[0], meeting.loose_impulses, points, bodies, bounciness, slow)
+    for q in range(late.shape[0]):
         for axis in range(3):
-            gained[q, axis], gained[q, 3 + axis] = rigid.velocity[q, axis], rigid.momentum[q, axis]
+            before[q, axis], before[q, 3 + axis] = rigid.velocity[q, axis], rigid.momentum[q, axis]
     for _ in range(RIGID_SWEEPS):
-        if sweep_all(scene, x, velocity) * h < SETTLED:
+        if sweep_all(meeting, x, velocity) * h < SETTLED:
             break
-    for q in range(gained.shape[0]):
+    for q in range(late.shape[0]):
         for axis in range(3):
-            before, turning = gained[q, axis], gained[q, 3 + axis]
-            gained[q, axis], gained[q, 3 + axis] = rigid.velocity[q, axis] - before, rigid.momentum[q, axis] - turning
-            rigid.velocity[q, axis], rigid.momentum[q, axis] = before, turning
+            late[q, axis] += rigid.velocity[q, axis] - before[q, axis]
+            late[q, 3 + axis] += rigid.momentum[q, axis] - before[q, 3 + axis]
+            rigid.velocity[q, axis], rigid.momentum[q, axis] = before[q, axis], before[q, 3 + axis]
         respin(rigid, q)
-
-
-@lean_kernel
-def project_glue(glue, x, velocity, points, bodies, rigid, h):
-    """Project every attachment once: C = |sum w_i (x_i + h v_i) - o|, compliance 1 / k (`forces.attachment`)."""
-    rows = glue.rows
-    for a in range(glue.stiffness.shape[0]):
-        ux, uy, uz = sides_velocity(rows, a, x, velocity, points, bodies, rigid)
-        pulled = pulled_apart(glue, a, x)
-        dx, dy, dz = h * ux + lane(pulled, 0), h * uy + lane(pulled, 1), h * uz + lane(pulled, 2)
-        length = sqrt(dx * dx + dy * dy + dz * dz)
-        if length == 0.0:
-            continue
-        give = own_inverse_mass(rows, a)
-        if rows.carried[a]:
-            give += carried_inverse_mass(rigid, x, points, bodies, rows, a, dx / length, dy / length, dz / length)
-        size = -1.0 / (h * give + 1.0 / (glue.stiffness[a] * h))
-        push_sides(rows, a, size * dx, size * dy, size * dz, x, velocity, points, bodies, rigid)

@@ -9,7 +9,9 @@ from scenes import BEACH_BALL, LIVELY, add_ball
 from softpressure_ext.core import ModelBuilder, World
 from softpressure_ext.core.solvers.explicit.arrays import contacts_of
 from softpressure_ext.core.solvers.explicit.carried import start_bodies
-from softpressure_ext.core.solvers.xpbd.contacts import aim_points, impulses_of, project_glue, sweep
+from softpressure_ext.core.solvers.explicit.turning import slide_into_line
+from softpressure_ext.core.solvers.sequential.contacts import impulses_of, sweep
+from softpressure_ext.core.solvers.xpbd.glue import project_glue
 from softpressure_ext.core.solvers.xpbd.solver import XpbdSolver
 
 TIME = 1 / 480
@@ -140,7 +142,7 @@ def test_both_points_of_a_contact_lie_on_its_normal(are_edges):
     contacts.normal[:3] = n / np.linalg.norm(n)
     x = np.zeros((4, 4))
     x[:, :3] = rng.normal(0.0, 1.0, (4, 3))
-    aim_points(contacts, 0, are_edges, x.ravel(), -1e9)
+    assert slide_into_line(contacts, 0, are_edges, x.ravel(), 1e9)
     first = 2 if are_edges else 1
     assert contacts.weight[:first].sum() == pytest.approx(1.0) and contacts.weight[first:].sum() == pytest.approx(-1.0)
     away = contacts.weight @ x[:, :3]

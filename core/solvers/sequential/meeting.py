@@ -1,0 +1,243 @@
+"""What happens in a substep once it is known where everything would go without contacts.
+
+1. Contacts with friction, on velocities                                                        `contacts.py`
+2. Epoch of contacts over: search from x, with these velocities as flight (`explicit/steps.py`), and contacts once more.
+3. The guarantee of `explicit/verify.py`: y = x + h v is searched again where it strays from the flight foreseen,
+   and mended where a frozen plane does not separate any more.
+4. Bounces of rigid bodies, what velocities have beyond those that move them, losses. y becomes x.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ...jit import lean_kernel
+from ...lanes import load4, store4
+from ...model import BoolArray, FloatArray, Model
+from ...plane import hold_in_plane
+from ..explicit import carried
+from ..explicit.arrays import (
+    AGE,
+    EARLY,
+    JOINED,
+    LACKS_ROOM,
+    MENDED,
+    PRESSING,
+    RESUMES,
+    SPAN,
+    STALLS,
+    STEP,
+)  # fmt: skip
+from ..explicit.contact_set import LOOSE_ROOM, START_ROOM, ContactSet
+from ..explicit.epochs import plan, widen
+from ..explicit.glue import Glue, place_glued
+from ..explicit.losses import Losses, apply_losses
+from ..explicit.mend import mend
+from ..explicit.renew import renew_failed
+from ..explicit.skins import Planes
+from ..explicit.steps import MOST_ATTEMPTS, drift, search
+from ..explicit.verify import accept, verify
+from ..explicit.zones import share_motion
+from .contacts import Impulses, impulses_of, note_contacts, press, stop_all
+
+#: Where a run goes on, in `state[RESUMES]`: at the search that begins a frame, or at one later in a substep.
+AT_START, AT_SEARCH = 1, 2
+#: An epoch may be so many times as long as the one before: one of a single substep is exact and tells little.
+MOST_GROWTH = 2
+
+
+class Velocities(NamedTuple):
+    """Of everything that moves."""
+
+    points: FloatArray  # of the vertices [m/s], flat
+    rigid: FloatArray  # velocity [m/s] and angular momentum [kg m^2/s], shape (rigid_count, 6)
+
+
+class Meeting(NamedTuple):
+    """Everything that contacts read and write."""
+
+    contact: ContactSet
+    corner_impulses: Impulses
+    side_impulses: Impulses
+    loose_impulses: Impulses
+    glue: Glue
+    planes: Planes
+    losses: Losses
+    free: Velocities  # before contacts act
+    late: Velocities  # what they are beyond those that move things in the substep
+    touching: BoolArray  # whether a contact pushed each moving body in the last substep; changes
+    tied: BoolArray  # whether something is attached to a moving body or pins it
+    lies: BoolArray  # whether gravity acts at once: contacts or what it is tied to answer it; changes
+
+
+def meeting_of(model: Model, contact: ContactSet, glue: Glue, planes: Planes, losses: Losses) -> Meeting:
+    """What contacts of a model need."""
+    tied = np.zeros(model.moving_count, bool)
+    tied[model.point_body[: model.vertex_count][model.pinned]] = True
+    tied[model.point_body[model.attachments.points]] = True
+    free, late = (
+        Velocities(np.zeros(4 * model.vertex_count), np.zeros((model.rigid_count, 6))) for _ in range(2)
+    )  # fmt: skip
+    return Meeting(
+        contact=contact,
+        corner_impulses=impulses_of(START_ROOM),
+        side_impulses=impulses_of(START_ROOM),
+        loose_impulses=impulses_of(LOOSE_ROOM),
+        glue=glue,
+        planes=planes,
+        losses=losses,
+        free=free,
+        late=late,
+        touching=np.zeros(model.moving_count, bool),
+        tied=tied,
+        lies=np.zeros(model.moving_count, bool),
+    )
+
+
+@lean_kernel
+def renew(meeting, x, velocity, h):
+    """Search; False if there is no room."""
+    meeting.corner_impulses.along[:] = 0.0
+    meeting.corner_impulses.across[:] = 0.0
+    meeting.side_impulses.along[:] = 0.0
+    meeting.side_impulses.across[:] = 0.0
+    return search(meeting.contact, x, velocity, h)
+
+
+@lean_kernel
+def begin(meeting, x, velocity, gravity, h):
+    """Find what may touch, and let the rigid bodies fall; False if there is no room for the first search of a frame.
+
+    Half of gravity comes late to what flies, so that free fall is exact.
+    """
+    state, lies, late = meeting.contact.run.state, meeting.lies, meeting.late.rigid
+    rigid = meeting.contact.rigid
+    if state[AGE] < 0 and not renew(meeting, x, velocity, h):
+        state[RESUMES], state[LACKS_ROOM] = AT_START, 1
+        return False
+    state[RESUMES] = 0
+    for b in range(lies.shape[0]):
+        lies[b] = meeting.touching[b] or meeting.tied[b]
+    first = rigid.first_body[0]
+    for q in range(rigid.inverse_mass.shape[0]):
+        share = h if lies[first + q] else 0.5 * h
+        for axis in range(3):
+            rigid.velocity[q, axis] += share * gravity[axis]
+            late[q, axis], late[q, 3 + axis] = (h - share) * gravity[axis], 0.0
+    return True
+
+
+@lean_kernel
+def keep_free(meeting, velocity):
+    """Keep the velocities that there are without contacts."""
+    rigid = meeting.contact.rigid
+    free = meeting.free
+    for i in range(free.points.shape[0]):
+        free.points[i] = velocity[i]
+    for q in range(rigid.inverse_mass.shape[0]):
+        for axis in range(3):
+            free.rigid[q, axis], free.rigid[q, 3 + axis] = rigid.velocity[q, axis], rigid.momentum[q, axis]
+
+
+@lean_kernel
+def meet(meeting, x, velocity, velocity_rows, h):
+    """Contacts change the velocities that there are without them."""
+    rigid = meeting.contact.rigid
+    free = meeting.free
+    for i in range(free.points.shape[0]):
+        velocity[i] = free.points[i]
+    for q in range(rigid.inverse_mass.shape[0]):
+        for axis in range(3):
+            rigid.velocity[q, axis] = free.rigid[q, axis]
+            rigid.momentum[q, axis] = free.rigid[q, 3 + axis]
+        carried.respin(rigid, q)
+    press(meeting, x, velocity, velocity_rows, h)
+
+
+@lean_kernel
+def settle(meeting, x, y, velocity, velocity_rows, h):
+    """Contacts, with searches and mending until the substep can be taken; False if there is no room for a search.
+
+    What the contacts of an epoch that is over do is part of the flight that the next one foresees. What strays from it,
+    and what no plane separates among contacts of an earlier substep, is searched for once more from x, and contacts
+    start afresh. What new contacts leave too near is mended.
+    """
+    contact = meeting.contact
+    bodies = contact.bodies
+    boxes = contact.boxes
+    run = contact.run
+    state, count = run.state, run.found
+    is_over = state[AGE] >= state[SPAN]
+    if state[RESUMES] != AT_SEARCH:
+        keep_free(meeting, velocity)
+        meet(meeting, x, velocity, velocity_rows, h)
+        if is_over:
+            plan(boxes, bodies, run, state[AGE])
+            state[SPAN] = min(state[SPAN], MOST_GROWTH * state[AGE])
+    if state[RESUMES] == AT_SEARCH or is_over:
+        if not renew(meeting, x, velocity, h):
+            return False
+        state[RESUMES] = 0
+        meet(meeting, x, velocity, velocity_rows, h)
+    for attempt in range(MOST_ATTEMPTS):
+        time = (state[AGE] + 1) * h
+        if drift(contact.points, bodies, boxes, contact.rigid, run, x, y, velocity, h, time):
+            state[EARLY] += 1
+            if attempt == 0:
+                plan(boxes, bodies, run, state[AGE] + 1)
+            else:
+                widen(boxes, bodies, run, attempt)
+        else:
+            failed = verify(y, contact.corners, count[2], False) + verify(y, contact.sides, count[3], True)
+            if failed == 0 or renew_failed(contact, x, y) == 0:
+                return True
+            if state[AGE] == 0:
+                state[MENDED] += 1
+                late = attempt - MOST_ATTEMPTS // 2
+                if late >= 0 or not mend(contact, x, y, velocity, h):
+                    state[JOINED] += 1
+                    share_motion(contact, x, y, velocity, h, late >= 0, late > 0)
+                hold_in_plane(meeting.planes.pairs, meeting.planes.normal, velocity_rows)
+                continue
+        if not renew(meeting, x, velocity, h):
+            return False
+        meet(meeting, x, velocity, velocity_rows, h)
+    state[STALLS] += 1  # what is given leaves no room
+    return True
+
+
+@lean_kernel
+def finish(meeting, x, y, velocity, y_rows, velocity_rows, gravity, h, steps, loss_steps, comes_late):
+    """Move to y, the end of the substep; False if there is no room for a search.
+
+    `steps`: substeps of the run; `loss_steps`: those between losses; `comes_late`: whether forces do, not only gravity:
+    the impulses of contacts have not stopped them.
+    """
+    contact = meeting.contact
+    rigid = contact.rigid
+    run = contact.run
+    state, late = run.state, meeting.late
+    if not settle(meeting, x, y, velocity, velocity_rows, h):
+        state[RESUMES], state[LACKS_ROOM] = AT_SEARCH, 1
+        return False
+    state[RESUMES] = 0
+    note_contacts(meeting, x, velocity, gravity, h)
+    accept(y, contact.corners, run.found[2])
+    accept(y, contact.sides, run.found[3])
+    place_glued(meeting.glue, contact.points, contact.bodies, rigid, y)
+    for q in range(rigid.inverse_mass.shape[0]):
+        for axis in range(3):
+            rigid.velocity[q, axis] += late.rigid[q, axis]
+            rigid.momentum[q, axis] += late.rigid[q, 3 + axis]
+    carried.accept(rigid)
+    for i in range(0, late.points.shape[0], 4):
+        store4(velocity, i, load4(velocity, i) + load4(late.points, i))
+    if comes_late and state[PRESSING] > 0:
+        stop_all(meeting, x, velocity)
+    state[STEP] += 1
+    state[AGE] += 1
+    if state[STEP] % loss_steps == 0 or state[STEP] == steps:
+        passed = (state[STEP] - 1) % loss_steps + 1
+        apply_losses(y_rows, velocity_rows, meeting.losses, rigid, contact.bodies.point_start, gravity, h * passed)
+    hold_in_plane(meeting.planes.pairs, meeting.planes.normal, velocity_rows)
+    return True

@@ -1,0 +1,121 @@
+"""What solvers have in common whose substeps have one length and end in a meeting of the bodies (`meeting.py`)."""
+
+import math
+from abc import abstractmethod
+
+import numpy as np
+
+from ...errors import ParameterError
+from ...model import FloatArray, Model
+from ...options import DEFAULTS, MethodOptions
+from ...state import State
+from ..counts import Counts
+from ..explicit.arrays import LACKS_ROOM, RESUMES, SEARCHES, STEP
+from ..explicit.contact_set import contact_set
+from ..explicit.glue import glue_of
+from ..explicit.layout import lay_out
+from ..explicit.losses import LOSS_TIME, losses_of
+from ..explicit.parting import Parting
+from ..explicit.press import weigh
+from ..explicit.skins import Planes
+from ..explicit.solver import ExplicitSolver
+from ..given import Motion
+from ..step_damping import StepDamping
+from .contacts import impulses_of
+from .meeting import Meeting, meeting_of
+
+
+class SequentialSolver(ExplicitSolver):
+    """Advances a model by substeps of `substep_time` [s], a run of them at a time."""
+
+    _scene: Meeting  # type: ignore[assignment]  # its contact set and losses are those of `explicit.steps.Scene`
+
+    def __init__(self, model: Model, substep_time: float, options: MethodOptions = DEFAULTS) -> None:
+        if not (math.isfinite(substep_time) and substep_time > 0.0):
+            raise ParameterError(f"substep: {substep_time} s; give a positive time.")
+        self.model, self.substep_time, self.counts = model, substep_time, Counts()
+        self._numbering, patches = lay_out(model)
+        count, order = model.point_count, self._numbering.point[: model.vertex_count]
+        self._masses = model.vertex_mass
+        with np.errstate(divide="ignore"):
+            self._inverse_mass = np.where(model.pinned, 0.0, 1.0 / model.vertex_mass)
+        inverse = np.zeros(count)
+        inverse[: model.vertex_count] = self._inverse_mass[order]
+        self._x, self._y, self._v = np.zeros((3, 4 * count))
+        self._rows = self._x.reshape(-1, 4), self._y.reshape(-1, 4), self._v.reshape(-1, 4)
+        self._scene = meeting_of(
+            model,
+            contact_set(model, self._numbering, patches, inverse, np.zeros(count, bool)),
+            glue_of(model, self._numbering, inverse),
+            Planes(self._numbering.place[model.flat.pairs], model.flat.pair_normal),
+            losses_of(model, model.vertex_mass[order], model.pinned[order]),
+        )
+        # bounces of rigid bodies are those of their contacts (Müller et al. 2020, 3.6)
+        pairs = self._scene.losses.pairs
+        pairs.counts[:] &= pairs.low < model.membrane_count
+        self._step_damping = StepDamping(model, options.stiffest_spring) if options.step_damping else None
+        self._parting = None
+        self._loss_steps = max(1, round(LOSS_TIME / substep_time))
+
+    def untangle(self, state: State) -> int:
+        """Note which points are behind a surface, their own body's too; returns how many triangles cross."""
+        self._parting = Parting(self.model, self._numbering)
+        count = self._parting.untangle(state.positions)
+        state.wrong_side = self._wrong_side()
+        return count
+
+    def _wrong_side(self) -> np.ndarray[tuple[int, int], np.dtype[np.int32]]:
+        return np.zeros((0, 3), np.int32) if self._parting is None else self._parting.wrong_side()
+
+    def join(self, state: State, left: int) -> int:
+        """How many of the `left` substeps of a frame to take as one run: all."""
+        return 1 if self._step_damping is not None or len(state.wrong_side) else left
+
+    def step(self, before: State, after: State, motion: Motion, share: float, gas: FloatArray, count: int = 1) -> None:
+        """`count` substeps as one run, see `choice.Solver`."""
+        h = self.substep_time
+        self._read(before, motion, share)
+        self._scene.touching[:] = before.touching
+        state = self._scene.contact.run.state
+        state[STEP] = state[RESUMES] = 0
+        searches = int(state[SEARCHES])
+        self._start(before, motion, share, gas, count)
+        while state[STEP] < count:
+            state[LACKS_ROOM] = 0
+            self._go_on(count)
+            if state[LACKS_ROOM]:
+                self._make_room()
+        self.counts.stages += count
+        self.counts.contact_searches += int(state[SEARCHES]) - searches
+        x = self._x if count % 2 == 0 else self._y
+        self._write(after, x, gas, motion, share + count * h / motion.frame_time)
+        after.touching[:] = self._scene.touching
+        if len(before.wrong_side):
+            self._leave_out()
+        after.wrong_side = self._wrong_side()
+        if self._step_damping is not None:
+            self._step_damping.apply(after, h)
+
+    @abstractmethod
+    def _start(self, before: State, motion: Motion, share: float, gas: FloatArray, count: int) -> None:
+        """Prepare a run from a state, to `gas` nRT [J] at its end."""
+
+    @abstractmethod
+    def _go_on(self, count: int) -> None:
+        """Take the substeps that a run of `count` lacks; stop where a search lacks room (`state[LACKS_ROOM]`)."""
+
+    def _make_room(self) -> None:
+        super()._make_room()
+        room = len(self._scene.contact.corners.reach)
+        self._scene = self._scene._replace(corner_impulses=impulses_of(room), side_impulses=impulses_of(room))
+
+    def _find_loose(self) -> None:
+        """Find the contacts of bodies that cross, where they are now."""
+        super()._find_loose()
+        scene = self._scene
+        contact = scene.contact
+        if len(contact.loose.reach) != len(scene.loose_impulses.along):
+            self._scene = scene = scene._replace(loose_impulses=impulses_of(len(contact.loose.reach)))
+        scene.loose_impulses.along[:] = 0.0
+        scene.loose_impulses.across[:] = 0.0
+        weigh(contact.loose, contact.loose_count[0], self._x, contact.points, contact.bodies, contact.rigid)
