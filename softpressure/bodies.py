@@ -9,7 +9,7 @@ import numpy as np
 
 from ..core import MeshError, SoftPressureError, check_closed_surface
 from ..core.flat.outline import check_loop, is_flat, outline_of
-from ..core.topology import check_surface
+from ..core.topology import check_extent, check_surface
 from . import hold, mesh_io, rigid_shape, rotations, session, stages, versions
 from .blender_types import Mesh
 
@@ -26,9 +26,10 @@ _NOUNS = {"SOFT": "soft body", "RIGID": "rigid body", "COLLIDER": "collider"}
 
 def add(obj: bpy.types.Object, kind: str) -> None:
     """Make an object a body; raises `MeshError` and changes nothing if it cannot be one."""
-    if kind == "SOFT":
-        choose_type(obj)
-    check(obj, kind)
+    body_type = suited_type(obj) if kind == "SOFT" else ""
+    check(obj, kind, body_type)
+    if body_type and obj.softpressure.body_type != body_type:
+        obj.softpressure.body_type = body_type
     if obj.softpressure.kind != kind:
         obj.softpressure.kind = kind  # its update calls `on_kind_change`
     else:
@@ -106,8 +107,11 @@ def prepare(objects: Iterable[bpy.types.Object]) -> list[str]:
     return problems
 
 
-def check(obj: bpy.types.Object, kind: str) -> None:
-    """Raise `MeshError` if an object cannot be a body of this kind, as far as its own mesh tells."""
+def check(obj: bpy.types.Object, kind: str, body_type: str = "") -> None:
+    """Raise `MeshError` if an object cannot be a body of this kind, as far as its own mesh tells.
+
+    `body_type` is what a soft body would be made of; empty for what it is made of now.
+    """
     if kind == "NONE":
         return
     check_object(obj, kind)
@@ -121,7 +125,8 @@ def check(obj: bpy.types.Object, kind: str) -> None:
     key = mesh_io.live_key(obj)
     if key is not None:
         local = mesh_io.read_key(mesh.shape_keys.reference_key)
-    check_surface_of(obj, kind, mesh_io.to_world(matrix, local), mesh_io.read_triangles(mesh, matrix), mesh)
+    positions, triangles = mesh_io.to_world(matrix, local), mesh_io.read_triangles(mesh, matrix)
+    check_surface_of(obj, kind, positions, triangles, mesh, body_type)
 
 
 def is_as_drawn(obj: bpy.types.Object) -> bool:
@@ -171,15 +176,19 @@ def on_type_change(obj: bpy.types.Object) -> None:
         session.mark_all()
 
 
-def choose_type(obj: bpy.types.Object) -> None:
-    """Make a flat mesh, or edges alone, a loop, or a truss where it has inner vertices, unless a type was chosen."""
+def suited_type(obj: bpy.types.Object) -> str:
+    """The type a soft body should have: Loop for a flat mesh or edges alone, Truss for one with inner vertices.
+
+    One that was chosen stays, and what is not flat keeps the default.
+    """
     settings, mesh = obj.softpressure, obj.data
+    chosen = str(settings.body_type)
     if obj.type != "MESH" or obj.mode == "EDIT" or settings.is_property_set("body_type") or not len(mesh.edges):
-        return
+        return chosen
     local = mesh_io.read_local(mesh)
-    if not len(mesh.polygons) or is_flat(mesh_io.to_world(mesh_io.world_matrix(obj), local)):
-        on_outline = len(np.unique(mesh_io.read_outline(mesh)))
-        settings.body_type = "LOOP" if on_outline == len(mesh.vertices) else "TRUSS"
+    if len(mesh.polygons) and not is_flat(mesh_io.to_world(mesh_io.world_matrix(obj), local)):
+        return chosen
+    return "LOOP" if len(np.unique(mesh_io.read_outline(mesh))) == len(mesh.vertices) else "TRUSS"
 
 
 def check_surface_of(
@@ -188,15 +197,17 @@ def check_surface_of(
     positions: mesh_io.FloatArray,
     triangles: mesh_io.IntArray,
     mesh: Mesh,
+    body_type: str = "",
 ) -> None:
     """Raise `MeshError` unless the surface captured of a mesh can be a body of this kind."""
+    check_extent(obj.name, positions)
     if kind == "COLLIDER":
         used, kept = usable_part(positions, triangles)
         if np.isfinite(positions).all() and len(triangles) and not len(kept):
             raise MeshError(f"{obj.name}: all {len(triangles)} faces have zero area. Scale it or rebuild its faces.")
         check_surface(obj.name, positions[used] if len(kept) else positions, kept if len(kept) else triangles)
         return
-    body_type = obj.softpressure.body_type
+    body_type = body_type or obj.softpressure.body_type
     if is_flat_body(body_type, positions):
         (check_loop if body_type == "LOOP" else outline_of)(obj.name, positions, mesh_io.read_outline(mesh))
         return

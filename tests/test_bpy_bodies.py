@@ -248,3 +248,23 @@ def test_a_refusal_disappears_when_the_mesh_is_mended() -> None:
     bpy.ops.object.mode_set(mode="OBJECT")
     assert cup.session_uid not in session.problems
     assert bpy.ops.softpressure.add_body() == {"FINISHED"}
+
+
+def test_adding_that_fails_leaves_the_type_alone() -> None:
+    ball = add_ball(kind=None)
+    ball.scale.z = 0.0
+    bpy.context.view_layer.update()
+    with pytest.raises(RuntimeError, match="flattens it"):
+        bpy.ops.softpressure.add_body(kind="SOFT")
+    assert not ball.softpressure.is_property_set("body_type")
+    ball.scale.z = 1.0
+    bpy.context.view_layer.update()
+    assert bpy.ops.softpressure.add_body(kind="SOFT") == {"FINISHED"}
+    assert ball.softpressure.body_type == "MEMBRANE"
+
+
+def test_vertices_in_one_point_are_called_that() -> None:
+    add_mesh("Dot", [(1, 2, 3)] * 4, OUTWARD)
+    for kind in ("SOFT", "RIGID", "COLLIDER"):
+        with pytest.raises(RuntimeError, match=r"Dot: all 4 vertices lie in one point\. Scale them apart"):
+            bpy.ops.softpressure.add_body(kind=kind)
