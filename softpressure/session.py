@@ -38,6 +38,8 @@ class Session:
     seen_frame: int | None = None
     #: What the live key of each object shows: time [frames] and world matrix.
     shown: dict[int, tuple[float, Any]] = field(default_factory=dict)
+    #: `session_uid` of bodies in Edit Mode, which do not show the frame that was set meanwhile.
+    late: set[int] = field(default_factory=set)
     #: Triangles that crossed the surface of another body at the start.
     crossing_count: int = 0
     #: Whether bodies cross each other there: that takes more kernels.
