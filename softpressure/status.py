@@ -49,6 +49,13 @@ def notices(scene: bpy.types.Scene) -> list[str]:
     return found
 
 
+def drops_frames(scene: bpy.types.Scene) -> bool:
+    """Whether playing the timeline may jump over frames that are to be simulated, so that it stops at the first gap."""
+    if scene.sync_mode == "NONE" or all(obj.softpressure.is_baked for obj in session.objects(scene, "SOFT", "RIGID")):
+        return False
+    return cache_share(scene) < 1.0 or session.of(scene).is_out_of_date(scene)
+
+
 def choice_texts(scene: bpy.types.Scene) -> list[str]:
     """What the last run was made with: `Explicit, 74 steps per frame, about 6 ms` and `Added mass 0.8 %`."""
     choice = run_choice.last(scene)
