@@ -1,5 +1,6 @@
 """From evaluated objects to the core's model and to what drives it in each frame. World space throughout."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -84,19 +85,35 @@ class Start:
         """`session_uid` of the objects that move, in the order of the cache: soft bodies, rigid bodies."""
         return tuple(body.object_uid for body in (*self.bodies, *self.solids))
 
-    def fingerprint(self) -> str:
-        """A name for these shapes and settings."""
-        values: list[object] = []
+    def names(self) -> list[str]:
+        """A name for the shape and settings of each body, solid and obstacle, whatever the object is called."""
+        plain = []
         for body in self.bodies:
-            values += [body.name, body.positions, body.triangles, body.pinned, body.attached, body.kind, body.settings]
-            values += [] if body.outline is None else [body.outline]
+            values = [body.positions, body.triangles, body.pinned, body.attached, body.kind, body.settings]
+            plain.append(fingerprint.of_arrays(values + ([] if body.outline is None else [body.outline])))
         for solid in self.solids:
-            values += [solid.name, solid.positions, solid.triangles, solid.matrix, solid.settings]
+            plain.append(fingerprint.of_arrays([solid.positions, solid.triangles, solid.matrix, solid.settings]))
+        by_uid = dict(zip(self.uids(), plain, strict=True))
+        targets = [by_uid.get(body.attached_uid, "") for body in self.bodies]
+        glued = [name + target for name, target in zip(plain, targets, strict=False)]
         for obstacle in self.obstacles:
-            values += [obstacle.name, obstacle.positions, obstacle.triangles, obstacle.settings]
-        uids = self.uids()
-        values.append([uids.index(body.attached_uid) for body in self.bodies if body.attached_uid])
-        return fingerprint.of_arrays(values)
+            plain.append(fingerprint.of_arrays([obstacle.positions, obstacle.triangles, obstacle.settings]))
+        return glued + plain[len(glued) :]
+
+    def fingerprint(self) -> str:
+        """A name for all of them, in any order."""
+        return fingerprint.of_arrays(sorted(self.names()))
+
+    def arrange(self, names: Sequence[str]) -> None:
+        """Bring all into the order of these names: the state of a run that is taken up has it. Empty leaves it."""
+        if not names:
+            return
+        rank = {name: number for number, name in enumerate(names)}
+        own = iter(self.names())
+        parts: list[Any]
+        for parts in (self.bodies, self.solids, self.obstacles):
+            ranks = [rank[next(own)] for _ in parts]
+            parts[:] = [parts[number] for number in np.argsort(ranks, kind="stable")]
 
 
 class Refusals(SoftPressureError):

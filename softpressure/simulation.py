@@ -164,7 +164,9 @@ def _start(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, here: Session
     name, inputs = start.fingerprint(), fingerprint.of_inputs(scene)
     cache = here.cache
     if cache is not None and (cache.start_fingerprint, cache.input_fingerprint) == (name, inputs) and not here.error:
-        here.start = here.start or start
+        if here.start is None:  # the cache was read from disk; objects may have been renamed since it was made
+            start.arrange(cache.start_names)
+            here.start = start
         return
     here.clear()
     model = capture.build_model(scene, start)
@@ -184,6 +186,7 @@ def _start(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, here: Session
         [len(body.positions) for body in start.bodies] + [0] * len(start.solids),
         input_fingerprint=inputs,
         start_fingerprint=name,
+        start_names=start.names(),
         choice=here.choice,
     )
     objects = {obj.session_uid: obj for obj in scene.objects}
