@@ -2,7 +2,7 @@
 
 import bpy
 
-from ..softpressure import session, status
+from ..softpressure import status
 from ..softpressure.blender_types import Context, Layout
 from ..softpressure.engine import engine
 from .layout import CATEGORY, draw_text
@@ -82,7 +82,7 @@ class SOFTPRESSURE_PT_body(bpy.types.Panel):
             row = layout.row(align=True)
             row.prop(settings, "kind", text="")
             row.operator("softpressure.remove_body", text="", icon="X")
-        problem = session.problems.get(obj.session_uid)
+        problem = status.problem_text(context.scene, obj)
         if problem:
             draw_text(layout, context, problem)
         if settings.is_baked:

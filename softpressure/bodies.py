@@ -10,7 +10,7 @@ import numpy as np
 from ..core import MeshError, SoftPressureError, check_closed_surface
 from ..core.flat.outline import check_loop, is_flat, outline_of
 from ..core.topology import check_extent, check_surface
-from . import hold, mesh_io, rigid_shape, rotations, session, stages, versions
+from . import fingerprint, hold, mesh_io, rigid_shape, rotations, session, stages, versions
 from .blender_types import Mesh
 
 #: A scale below this share of the largest one counts as zero: it could not be undone exactly.
@@ -48,7 +48,7 @@ def add_all(scene: bpy.types.Scene, objects: Iterable[bpy.types.Object], kind: s
         try:
             add(obj, kind)
         except SoftPressureError as error:
-            session.problems[obj.session_uid] = str(error)
+            session.tried[obj.session_uid] = kind
             refusals.append(str(error))
         else:
             notes.append(f"{obj.name}: added as a {_NOUNS[kind]}")
@@ -69,7 +69,7 @@ def remove_all(objects: Iterable[bpy.types.Object]) -> tuple[list[str], list[str
 
 
 def on_kind_change(obj: bpy.types.Object) -> None:
-    """Bring an object's data in line with its kind, and note what is wrong with it."""
+    """Bring an object's data in line with its kind, as far as it can be a body of that kind."""
     session.mark_all()
     for scene in obj.users_scene:
         versions.stamp(scene)
@@ -85,26 +85,18 @@ def on_kind_change(obj: bpy.types.Object) -> None:
     _choose_bounciness(settings)
     try:
         check(obj, settings.kind)
-        if settings.kind == "SOFT" and not settings.is_baked:
-            ensure_live_key(obj)
-        if settings.kind == "RIGID" and not settings.is_baked:
-            hold.ensure(obj)
-    except SoftPressureError as error:
-        session.problems[obj.session_uid] = str(error)
-    else:
-        session.problems.pop(obj.session_uid, None)
+    except SoftPressureError:
+        return  # it takes no part, and the panel asks why
+    if settings.kind == "SOFT" and not settings.is_baked:
+        ensure_live_key(obj)
+    if settings.kind == "RIGID" and not settings.is_baked:
+        hold.ensure(obj)
 
 
-def prepare(objects: Iterable[bpy.types.Object]) -> list[str]:
-    """Give bodies what they need, as a script may have set their kind too early; returns what is wrong with them."""
-    problems = []
+def prepare(objects: Iterable[bpy.types.Object]) -> None:
+    """Give bodies what they need: a script may have set their kind too early, or a person deleted it."""
     for obj in objects:
         on_kind_change(obj)
-        if obj.softpressure.is_baked:
-            problems.append(f"{obj.name}: is baked. Free the bake before simulating again.")
-        elif obj.session_uid in session.problems:
-            problems.append(session.problems[obj.session_uid])
-    return problems
 
 
 def check(obj: bpy.types.Object, kind: str, body_type: str = "") -> None:
@@ -112,9 +104,33 @@ def check(obj: bpy.types.Object, kind: str, body_type: str = "") -> None:
 
     `body_type` is what a soft body would be made of; empty for what it is made of now.
     """
-    if kind == "NONE":
-        return
-    check_object(obj, kind)
+    if kind != "NONE":
+        check_object(obj, kind)
+        check_shape(obj, kind, body_type)
+
+
+def check_shape(obj: bpy.types.Object, kind: str, body_type: str = "") -> None:
+    """Raise `MeshError` if the shape of an object's own mesh cannot be a body of this kind; looked at once."""
+    scales = mesh_io.world_matrix(obj)[:3, :3]
+    # the same however it is turned, as that is no matter
+    size = np.round(scales.T @ scales / max(float(np.abs(scales).max()) ** 2, 1e-300), 4)
+    mirrored = bool(np.linalg.det(scales) < 0.0)
+    closing = [modifier.name for modifier in obj.modifiers if modifier.type in _CLOSING_MODIFIERS]
+    made_of = [kind, body_type or obj.softpressure.body_type, obj.softpressure.rigid_shape, bool(obj.modifiers)]
+    name = fingerprint.of_arrays([fingerprint.of_mesh(obj), obj.name, size, mirrored, closing, *made_of])
+    if obj.session_uid not in session.verdicts or session.verdicts[obj.session_uid][0] != name:
+        sentence = ""
+        try:
+            _check_shape(obj, kind, body_type)
+        except MeshError as error:
+            sentence = str(error)
+        session.verdicts[obj.session_uid] = name, sentence
+    sentence = session.verdicts[obj.session_uid][1]
+    if sentence:
+        raise MeshError(sentence)
+
+
+def _check_shape(obj: bpy.types.Object, kind: str, body_type: str) -> None:
     mesh: Mesh = obj.data
     if kind == "RIGID":
         if is_as_drawn(obj):  # else it is read evaluated when it starts
@@ -132,11 +148,6 @@ def check(obj: bpy.types.Object, kind: str, body_type: str = "") -> None:
 def is_as_drawn(obj: bpy.types.Object) -> bool:
     """Whether the simulation reads an object's own mesh: nothing else shapes what it starts from."""
     return not obj.modifiers and (obj.data.shape_keys is None or obj.softpressure.kind == "SOFT")
-
-
-def check_before_capture(obj: bpy.types.Object) -> None:
-    """Raise `MeshError` if an object cannot be the body it is; a shape that is captured as drawn is checked then."""
-    (check_object if is_as_drawn(obj) else check)(obj, obj.softpressure.kind)
 
 
 def check_object(obj: bpy.types.Object, kind: str) -> None:
@@ -284,10 +295,9 @@ def check_keys(obj: bpy.types.Object) -> None:
     keys = obj.data.shape_keys
     if keys is None or obj.softpressure.is_baked:
         return
-    blocks = keys.key_blocks
-    foreign = [key.name for key in blocks if key.name != mesh_io.LIVE_KEY]
-    if mesh_io.LIVE_KEY in blocks:
-        foreign = foreign[1:]  # the basis
+    foreign = [key.name for key in keys.key_blocks if key.name != mesh_io.LIVE_KEY]
+    if mesh_io.LIVE_KEY in keys.key_blocks or len(foreign) == 1:
+        foreign = foreign[1:]  # the basis; alone it shapes nothing
     if foreign:
         raise MeshError(
             f"{obj.name}: has {len(foreign)} shape keys of its own ({foreign[0]}, ...); a soft body needs its own. "
@@ -299,7 +309,8 @@ def ensure_live_key(obj: bpy.types.Object) -> None:
     """Give a soft body its live shape key, at rest."""
     if mesh_io.live_key(obj) is not None:
         return
-    obj.shape_key_add(name="Basis", from_mix=False)
+    if obj.data.shape_keys is None:
+        obj.shape_key_add(name="Basis", from_mix=False)
     key = obj.shape_key_add(name=mesh_io.LIVE_KEY, from_mix=False)
     key.value = 1.0
     key.mute = True

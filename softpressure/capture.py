@@ -1,7 +1,8 @@
 """From evaluated objects to the core's model and to what drives it in each frame. World space throughout."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from typing import Any
 
 import bpy
@@ -9,7 +10,7 @@ import numpy as np
 
 from ..core import Choice, FrameInput, Model, ModelBuilder, SoftPressureError, World
 from ..core.solvers.automatic import choice_of
-from . import bodies, fingerprint, mesh_io, method_options, rigid_shape, session
+from . import bodies, fingerprint, mesh_io, method_options, rigid_shape, session, taking_part
 from .mesh_io import Float32Array, FloatArray, IntArray
 
 _SURFACE = ("friction", "bounciness", "thickness")
@@ -80,10 +81,16 @@ class Start:
     bodies: list[Body]
     solids: list[Solid]
     obstacles: list[Obstacle]
+    #: Why other objects take no part, by `session_uid`, as far as only a start finds out.
+    refused: dict[int, str] = field(default_factory=dict)
 
     def uids(self) -> tuple[int, ...]:
         """`session_uid` of the objects that move, in the order of the cache: soft bodies, rigid bodies."""
         return tuple(body.object_uid for body in (*self.bodies, *self.solids))
+
+    def all_uids(self) -> tuple[int, ...]:
+        """`session_uid` of all objects that take part, colliders last."""
+        return *self.uids(), *(obstacle.object_uid for obstacle in self.obstacles)
 
     def names(self) -> list[str]:
         """A name for the shape and settings of each body, solid and obstacle, whatever the object is called."""
@@ -117,59 +124,105 @@ class Start:
 
 
 class Refusals(SoftPressureError):
-    """One or more objects cannot take part; one sentence per object."""
+    """Nobody can take part."""
+
+    def __init__(self, refused: dict[int, str]) -> None:
+        super().__init__("\n".join(refused.values()))
+        #: What only the start found out, by `session_uid`.
+        self.refused = refused
+
+
+class _Refused(Exception):
+    """The core does not take an object."""
 
 
 def start(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> Start:
-    """Capture all bodies; their meshes must show the input stage. Raises `Refusals`."""
+    """Capture all bodies that can take part; their meshes must show the input stage. Raises `Refusals`."""
     found = Start([], [], [])
-    sentences = []
+    known = taking_part.static_problems(scene)
+    refused = {}
     for obj in session.objects(scene, "SOFT", "RIGID", "COLLIDER"):
+        if obj.session_uid in known:
+            continue
         try:
             if obj.softpressure.kind == "COLLIDER":
                 found.obstacles.append(_obstacle(obj, depsgraph))
             elif obj.softpressure.kind == "RIGID":
                 found.solids.append(_solid(obj, depsgraph))
             else:
-                found.bodies.append(_body(scene, obj, depsgraph))
-            session.problems.pop(obj.session_uid, None)
+                found.bodies.append(_body(obj, depsgraph))
         except SoftPressureError as error:
-            session.problems[obj.session_uid] = str(error)
-            sentences.append(str(error))
-    if sentences:
-        raise Refusals("\n".join(sentences))
+            refused[obj.session_uid] = str(error)
+    _set_aside(scene, found, refused)
     return found
 
 
+def _set_aside(scene: bpy.types.Scene, start: Start, refused: dict[int, str]) -> None:
+    """Take objects that are refused out of a start, and what is attached to them; raises `Refusals` if none is left."""
+    start.refused |= refused
+    taking_part.spread(scene, start.refused)
+    start.bodies = [body for body in start.bodies if body.object_uid not in start.refused]
+    start.solids = [solid for solid in start.solids if solid.object_uid not in start.refused]
+    start.obstacles = [obstacle for obstacle in start.obstacles if obstacle.object_uid not in start.refused]
+    if not start.uids():
+        raise Refusals(start.refused)
+
+
 def build_model(scene: bpy.types.Scene, start: Start) -> Model:
-    """The core's model of a captured scene; raises `MeshError` or `ParameterError`."""
+    """The core's model of a captured scene; what the core does not take is set aside.
+
+    Raises `Refusals` if nobody is left, and `ParameterError` for what concerns the scene.
+    """
+    while True:
+        try:
+            return _build(scene, start)
+        except _Refused as refusal:
+            uid, sentence = refusal.args
+            _set_aside(scene, start, {uid: sentence})
+
+
+def _build(scene: bpy.types.Scene, start: Start) -> Model:
+    """The same; raises `_Refused` for the first object that the core does not take."""
     builder = ModelBuilder(
         gravity=scene.gravity[:] if scene.use_gravity else (0.0, 0.0, 0.0),
         ambient_pressure=scene.softpressure.ambient_pressure,
     )
     for body in start.bodies:
-        if body.kind == "MEMBRANE":
-            builder.add_membrane(body.name, body.positions, body.triangles, pinned=body.pinned, **body.settings)
-        elif body.outline is not None:
-            add = builder.add_loop if body.kind == "LOOP" else builder.add_flat_truss
-            add(body.name, body.positions, body.outline, pinned=body.pinned, **body.settings)
-        else:
-            builder.add_solid(
-                body.name, body.positions, body.triangles, kind=body.kind, pinned=body.pinned, **body.settings
-            )
+        with _told_of(body):
+            if body.kind == "MEMBRANE":
+                builder.add_membrane(body.name, body.positions, body.triangles, pinned=body.pinned, **body.settings)
+            elif body.outline is not None:
+                add = builder.add_loop if body.kind == "LOOP" else builder.add_flat_truss
+                add(body.name, body.positions, body.outline, pinned=body.pinned, **body.settings)
+            else:
+                builder.add_solid(
+                    body.name, body.positions, body.triangles, kind=body.kind, pinned=body.pinned, **body.settings
+                )
     for solid in start.solids:
-        builder.add_rigid(solid.name, solid.positions, solid.triangles, **solid.settings)
+        with _told_of(solid):
+            builder.add_rigid(solid.name, solid.positions, solid.triangles, **solid.settings)
     for obstacle in start.obstacles:
-        builder.add_collider(obstacle.name, obstacle.positions, obstacle.triangles, **obstacle.settings)
+        with _told_of(obstacle):
+            builder.add_collider(obstacle.name, obstacle.positions, obstacle.triangles, **obstacle.settings)
     uids = start.uids()
     for number, body in enumerate(start.bodies):
         if body.attached_uid:
             other = uids.index(body.attached_uid)
-            if other < len(start.bodies):
-                builder.attach_to_membrane(number, body.attached, other)
-            else:
-                builder.attach_to_rigid(number, body.attached, other - len(start.bodies))
+            with _told_of(body):
+                if other < len(start.bodies):
+                    builder.attach_to_membrane(number, body.attached, other)
+                else:
+                    builder.attach_to_rigid(number, body.attached, other - len(start.bodies))
     return builder.build()
+
+
+@contextmanager
+def _told_of(part: Body | Solid | Obstacle) -> Iterator[None]:
+    """What the core says against an object is about that object."""
+    try:
+        yield
+    except SoftPressureError as error:
+        raise _Refused(part.object_uid, str(error)) from error
 
 
 def choose(scene: bpy.types.Scene, model: Model) -> Choice | None:
@@ -240,26 +293,13 @@ def frame_of(
 def _evaluated(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> bpy.types.Object:
     evaluated = obj.evaluated_get(depsgraph)
     if not evaluated.is_evaluated:
-        raise SoftPressureError(
-            f"{obj.name}: is not evaluated: it (or its collection) is disabled in viewports or not in the view layer. "
-            "Enable it, or remove it from the simulation."
-        )
+        raise taking_part.not_evaluated(obj)
     return evaluated
 
 
-def _body(scene: bpy.types.Scene, obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> Body:
+def _body(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> Body:
     settings = obj.softpressure
-    bodies.check_before_capture(obj)
-    _check_parents(obj)
     evaluated = _evaluated(obj, depsgraph)
-    if settings.is_baked:
-        raise SoftPressureError(f"{obj.name}: is baked. Free the bake before simulating again.")
-    if mesh_io.live_key(obj) is None:
-        raise SoftPressureError(f"{obj.name}: has lost its shape key {mesh_io.LIVE_KEY}. Add it as a soft body again.")
-    if settings.pin_group and settings.pin_group not in obj.vertex_groups:
-        raise SoftPressureError(
-            f"{obj.name}: has no vertex group {settings.pin_group}. Choose an existing pin group or clear the field."
-        )
     mesh, matrix = evaluated.data, mesh_io.world_matrix(evaluated)
     positions = mesh_io.to_world(matrix, mesh_io.read_local(mesh))
     triangles = mesh_io.read_triangles(mesh, matrix)
@@ -268,73 +308,26 @@ def _body(scene: bpy.types.Scene, obj: bpy.types.Object, depsgraph: bpy.types.De
             f"{obj.name}: evaluates to {len(positions)} vertices instead of {len(obj.data.vertices)}. "
             "Apply what changes its topology, or move it behind the deforming modifiers."
         )
-    bodies.check_surface_of(obj, "SOFT", positions, triangles, mesh)
+    if not bodies.is_as_drawn(obj):  # else it has been looked at
+        bodies.check_surface_of(obj, "SOFT", positions, triangles, mesh)
     pinned = mesh_io.group_vertices(obj, settings.pin_group)
-    attached, target = _attachment(scene, obj)
+    target = settings.attach_to
+    attached = mesh_io.group_vertices(obj, "" if target is None else settings.attach_group)
     kind = settings.body_type
     outline = mesh_io.read_outline(mesh) if bodies.is_flat_body(kind, positions) else None
     truss = _TRUSS if outline is None else _FLAT_TRUSS
     names = {"MEMBRANE": _SKIN, "LOOP": _LOOP, "SOLID": _LATTICE, "TRUSS": truss}
     values = _values(evaluated.softpressure, names[kind])
-    return Body(obj.session_uid, obj.name, positions, triangles, pinned, attached, target, kind, values, outline)
-
-
-def _attachment(scene: bpy.types.Scene, obj: bpy.types.Object) -> tuple[IntArray, int]:
-    """The vertices of a soft body that are glued, and the `session_uid` of the object they are glued to, 0 if none."""
-    target, group = obj.softpressure.attach_to, obj.softpressure.attach_group
-    if target is None:
-        return np.empty(0, np.int32), 0
-    if target == obj:
-        raise SoftPressureError(f"{obj.name}: is attached to itself. Choose another body or clear Attach To.")
-    kind = target.softpressure.kind
-    if kind == "COLLIDER":
-        raise SoftPressureError(
-            f"{obj.name}: is attached to {target.name}, a collider. Attach it to a soft or rigid body; "
-            "to follow an animated object, parent it to that and pin the group."
-        )
-    if target not in session.objects(scene, "SOFT", "RIGID"):
-        raise SoftPressureError(
-            f"{obj.name}: is attached to {target.name}, which is no soft or rigid body of this scene. "
-            "Add that as a body or clear Attach To."
-        )
-    if not group:
-        raise SoftPressureError(
-            f"{obj.name}: is attached to {target.name} without an attach group. Choose the group of vertices to glue."
-        )
-    if group not in obj.vertex_groups:
-        raise SoftPressureError(
-            f"{obj.name}: has no vertex group {group}. Choose an existing attach group or clear Attach To."
-        )
-    attached = mesh_io.group_vertices(obj, group)
-    if not len(attached):
-        raise SoftPressureError(
-            f"{obj.name}: no vertex weighs more than 0.5 in the attach group {group}. Assign some with weight 1."
-        )
-    return attached, target.session_uid
+    uid = 0 if target is None else target.session_uid
+    return Body(obj.session_uid, obj.name, positions, triangles, pinned, attached, uid, kind, values, outline)
 
 
 def _solid(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> Solid:
     settings = obj.softpressure
-    bodies.check_before_capture(obj)
-    if settings.is_baked:
-        raise SoftPressureError(f"{obj.name}: is baked. Free the bake before simulating again.")
     evaluated = _evaluated(obj, depsgraph)
     matrix = mesh_io.world_matrix(evaluated)
     positions, triangles = rigid_shape.read(obj.name, evaluated.data, matrix, settings.rigid_shape)
     return Solid(obj.session_uid, obj.name, positions, triangles, matrix, _values(evaluated.softpressure, _SOLID))
-
-
-def _check_parents(obj: bpy.types.Object) -> None:
-    """Raise if an object hangs below a rigid body in the outliner: that is moved after its children were read."""
-    parent = obj.parent
-    while parent is not None:
-        if parent.type == "MESH" and parent.softpressure.kind == "RIGID":
-            remedy = "attach it instead" if obj.softpressure.kind == "SOFT" else "make it part of that mesh"
-            raise SoftPressureError(
-                f"{obj.name}: its parent {parent.name} is a rigid body. "
-                f"Clear the parent (Alt P, Keep Transformation) and {remedy}."
-            )
-        parent = parent.parent
 
 
 def _values(settings: Any, names: tuple[str, ...]) -> dict[str, Any]:
@@ -344,14 +337,13 @@ def _values(settings: Any, names: tuple[str, ...]) -> dict[str, Any]:
 
 
 def _obstacle(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> Obstacle:
-    bodies.check_before_capture(obj)
-    _check_parents(obj)
     evaluated = _evaluated(obj, depsgraph)
     mesh, matrix = evaluated.data, mesh_io.world_matrix(evaluated)
     local = mesh_io.read_local(mesh)
     positions = mesh_io.to_world(matrix, local)
     triangles = mesh_io.read_triangles(mesh, matrix)
-    bodies.check_surface_of(obj, "COLLIDER", positions, triangles, mesh)
+    if not bodies.is_as_drawn(obj):
+        bodies.check_surface_of(obj, "COLLIDER", positions, triangles, mesh)
     used, kept = bodies.usable_part(positions, triangles)
     return Obstacle(
         object_uid=obj.session_uid,

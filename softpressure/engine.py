@@ -33,11 +33,13 @@ _waiting: set[int] = set()
 
 @functools.cache
 def engine() -> SimpleNamespace:
-    """The modules that need the solver: `bodies`, `simulation`, `playback`, `bake`, `disk`; loaded on first use."""
+    """The modules that need the solver, loaded on first use: `bodies`, `taking_part`, `simulation`, and so on."""
     _use_own_folder()
-    from . import bake, bodies, disk, playback, simulation
+    from . import bake, bodies, disk, playback, simulation, taking_part
 
-    return SimpleNamespace(bake=bake, bodies=bodies, disk=disk, playback=playback, simulation=simulation)
+    return SimpleNamespace(
+        bake=bake, bodies=bodies, disk=disk, playback=playback, simulation=simulation, taking_part=taking_part
+    )
 
 
 @functools.cache

@@ -55,6 +55,13 @@ def of_inputs(scene: bpy.types.Scene) -> str:
     return digest.name()
 
 
+def of_mesh(obj: bpy.types.Object) -> str:
+    """A name for an object's own mesh: its rest shape and its faces."""
+    digest = _Digest()
+    _add_mesh(digest, obj)
+    return digest.name()
+
+
 def _of_body(obj: bpy.types.Object) -> str:
     """A name for the settings, mesh, transform and animation of a body, without what it is attached to."""
     digest, kind = _Digest(), obj.softpressure.kind
@@ -106,7 +113,7 @@ def _add_mesh(digest: _Digest, obj: bpy.types.Object) -> None:
         mesh.attributes[".corner_vert"].data.foreach_get("value", corners)
         digest.add(corners)
     digest.add(len(mesh.polygons))
-    if ".edge_verts" in mesh.attributes and obj.softpressure.kind == "SOFT" and not len(mesh.polygons):
+    if ".edge_verts" in mesh.attributes and not len(mesh.polygons):
         ends: NDArray[np.int32] = np.empty(2 * len(mesh.edges), np.int32)
         mesh.edges.foreach_get("vertices", ends)
         digest.add(ends)

@@ -46,13 +46,9 @@ def on_frame_change_post(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph)
 
 
 @_guarded
-def on_depsgraph_update_post(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph | None = None) -> None:
-    """Anything may have been edited; sessions compare when they are asked. A refusal ends with the mesh it was for."""
+def on_depsgraph_update_post(scene: bpy.types.Scene, *_: Any) -> None:
+    """Anything may have been edited; sessions compare when they are asked."""
     session.mark_all()
-    for update in depsgraph.updates if session.problems and depsgraph is not None else ():
-        obj = update.id
-        if isinstance(obj, bpy.types.Object) and update.is_updated_geometry and obj.softpressure.kind == "NONE":
-            session.problems.pop(obj.original.session_uid, None)
     if session.of(scene).late:
         engine().playback.catch_up(scene)
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from ..core import SoftPressureError
 from ..core.cache import FrameCache
-from . import bodies, capture, disk, fingerprint, hold, playback, run_choice, session, stages, xpbd_limits
+from . import bodies, capture, disk, hold, playback, run_choice, session, stages, taking_part, xpbd_limits
 from .engine import Progress, is_prepared, prepare, starts_crossed, what_to_prepare
 from .session import Session
 
@@ -49,7 +49,9 @@ def after_frame(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
             else:
                 _advance(scene, depsgraph, here, frame)
         except SoftPressureError as error:
-            here.fail(str(error))
+            session.mark_all()
+            if not taking_part.static_problems(scene):  # else it is asked why this is so, until it is no more
+                here.fail(str(error), here.inputs(scene))
     playback.show(scene, depsgraph)
 
 
@@ -66,10 +68,10 @@ def simulate(scene: bpy.types.Scene) -> Iterator[Progress]:
     yield from prepare(scene)
     here = session.of(scene)
     settings = scene.softpressure
-    problems = bodies.prepare(session.objects(scene, "SOFT", "RIGID", "COLLIDER"))
-    if problems:
-        here.fail("\n".join(problems))
-        raise SoftPressureError(here.error)
+    bodies.prepare(session.objects(scene, "SOFT", "RIGID", "COLLIDER"))
+    sentence = taking_part.waits_for(scene)
+    if sentence:
+        raise SoftPressureError(sentence)
     first, last = settings.frame_start, settings.frame_end
     here.error = ""
     shown_frame = scene.frame_current
@@ -81,14 +83,18 @@ def simulate(scene: bpy.types.Scene) -> Iterator[Progress]:
         if here.error:
             raise SoftPressureError(here.error)
         if here.cache is None:
-            raise SoftPressureError("Scene: no body to simulate. Select a closed mesh and add it as a soft body.")
+            found = "\n".join(taking_part.problems(scene).values())
+            raise SoftPressureError(
+                found or f"{scene.name}: no body to simulate. Select a closed mesh and add it as a soft body."
+            )
         for frame in range(here.cache.last_frame + 1, last + 1):
             scene.frame_set(frame)
             if here.error:
                 raise SoftPressureError(here.error)
-            if here.cache.last_frame != frame:  # a handler of someone else changed a body meanwhile
+            if here.cache.last_frame != frame:  # a handler or driver of someone else changed a body meanwhile
+                found = "\n".join(taking_part.problems(scene).values())
                 raise SoftPressureError(
-                    f"{scene.name}: frame {frame} could not be simulated. Press Reset and try again."
+                    found or f"{scene.name}: frame {frame} could not be simulated. Press Reset and try again."
                 )
             yield frame - first + 1, last - first + 1, f"Frame {frame} of {last}"
     finally:
@@ -102,8 +108,7 @@ def _may_simulate(scene: bpy.types.Scene) -> bool:
     """Whether frames may be simulated at all: not while rendering, between frames, baked or being edited."""
     if session.is_rendering or scene.frame_subframe != 0.0:
         return False
-    moving = session.objects(scene, "SOFT", "RIGID")
-    return bool(moving) and not any(obj.softpressure.is_baked or obj.mode == "EDIT" for obj in moving)
+    return session.has_bodies(scene) and not taking_part.waits_for(scene)
 
 
 def _leaves_unseen_start(scene: bpy.types.Scene, here: Session) -> bool:
@@ -127,6 +132,8 @@ def _frame_to_simulate(scene: bpy.types.Scene, here: Session) -> int | None:
             return None
         if frame != here.cache.last_frame + 1 or here.is_out_of_date(scene):
             return None
+        if not taking_part.static_problems(scene).keys().isdisjoint(here.start.all_uids()):
+            return None  # it waits until that is mended
     return frame if _can_step(scene) else None
 
 
@@ -147,7 +154,8 @@ def _can_step(scene: bpy.types.Scene) -> bool:
 
 def _sees_bodies(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, here: Session) -> bool:
     """Whether this view layer is the one to simulate in. Each calls the handlers; some may leave the bodies out."""
-    found = session.objects(scene, "SOFT", "RIGID", "COLLIDER")
+    refused = taking_part.problems(scene)
+    found = [obj for obj in session.objects(scene, "SOFT", "RIGID", "COLLIDER") if obj.session_uid not in refused]
     if len(scene.view_layers) == 1 or all(obj.evaluated_get(depsgraph).is_evaluated for obj in found):
         return True
     is_last = depsgraph.view_layer.name == scene.view_layers[-1].name
@@ -156,27 +164,34 @@ def _sees_bodies(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, here: S
 
 def _start(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, here: Session) -> None:
     """At the first frame: capture, and begin a new cache unless the old one was made from the same."""
+    session.mark_all()  # what a script changed just before is evaluated with the frame, without a word
+    inputs = here.inputs(scene)
     try:
         start = capture.start(scene, depsgraph)
-    except SoftPressureError:
-        here.clear()
-        raise
-    name, inputs = start.fingerprint(), fingerprint.of_inputs(scene)
+    except capture.Refusals as error:
+        _refuse(here, error.refused, inputs)
+        return
+    name = start.fingerprint()
     cache = here.cache
     if cache is not None and (cache.start_fingerprint, cache.input_fingerprint) == (name, inputs) and not here.error:
         if here.start is None:  # the cache was read from disk; objects may have been renamed since it was made
             start.arrange(cache.start_names)
-            here.start = start
+            _keep_start(here, start, inputs)
         return
     here.clear()
-    model = capture.build_model(scene, start)
+    names = start.names()  # also of what the core is not going to take
+    try:
+        model = capture.build_model(scene, start)
+    except capture.Refusals as error:
+        _refuse(here, error.refused, inputs)
+        return
     here.choice = run_choice.kept(scene, name, inputs) or capture.choose(scene, model)
     here.starts_crossed = starts_crossed(model)
     if not _can_step(scene):  # what was chosen has other kernels than what was expected: come again
         return
     here.world = capture.build_world(scene, model, here.choice)
     run_choice.keep(scene, here.choice, name, inputs)
-    here.start = start
+    _keep_start(here, start, inputs)
     here.soft_solids = xpbd_limits.solids_that_give_way(scene, start)
     here.crossing_count = here.world.crossing_triangle_count
     here.object_uids = start.uids()
@@ -186,13 +201,24 @@ def _start(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, here: Session
         [len(body.positions) for body in start.bodies] + [0] * len(start.solids),
         input_fingerprint=inputs,
         start_fingerprint=name,
-        start_names=start.names(),
+        start_names=names,
         choice=here.choice,
     )
     objects = {obj.session_uid: obj for obj in scene.objects}
     matrices = capture.world_matrices(start, objects, depsgraph) + [solid.matrix for solid in start.solids]
     positions = [body.positions for body in start.bodies] + [np.empty((0, 3))] * len(start.solids)
     here.cache.append(here.cache.first_frame, positions, matrices)
+
+
+def _keep_start(here: Session, start: capture.Start, inputs: str) -> None:
+    """What takes part, and why the others do not."""
+    here.start, here.refused, here.started_from = start, start.refused, inputs
+
+
+def _refuse(here: Session, refused: dict[int, str], inputs: str) -> None:
+    """Nobody takes part."""
+    here.clear()
+    here.refused, here.started_from = refused, inputs
 
 
 def _advance(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, here: Session, frame: int) -> None:

@@ -3,6 +3,7 @@
 import bpy
 
 from . import run_choice, session
+from .engine import engine
 
 _SOLVERS = {"EXPLICIT": "Explicit", "IMPLICIT": "Implicit", "RIGID": "Rigid impulses"}
 #: Share of a body's mass from which on it is told that so much was added.
@@ -12,7 +13,7 @@ _TOLD_MASS = 0.005
 def cache_text(scene: bpy.types.Scene) -> str:
     """What the cache holds: `frames 1–120 of 250`."""
     cache, settings = session.of(scene).cache, scene.softpressure
-    if cache is None or not cache.frame_count:
+    if cache is None or not cache.frame_count or not session.has_bodies(scene):
         return "no frames"
     last = min(cache.last_frame, settings.frame_end)
     held = f"frame {last}" if last == cache.first_frame else f"frames {cache.first_frame}–{last}"
@@ -30,8 +31,10 @@ def cache_share(scene: bpy.types.Scene) -> float:
 
 def notices(scene: bpy.types.Scene) -> list[str]:
     """What a person should know before trusting what is shown."""
-    here = session.of(scene)
     found: list[str] = []
+    if not session.has_bodies(scene):
+        return found
+    here = session.of(scene)
     if here.is_out_of_date(scene):
         found.append("Out of date: settings or meshes have changed. Go to the first frame, or simulate again.")
     elif here.cache is not None and not here.cache.first_frame <= scene.frame_current <= here.cache.last_frame:
@@ -43,8 +46,9 @@ def notices(scene: bpy.types.Scene) -> list[str]:
             what = "skins cross themselves and stay so. Repair the mesh"
         found.append(f"{here.crossing_count} crossing triangles at start: {what} if that shows.")
     found += here.soft_solids + here.slack_skins
-    found += here.error.splitlines()
-    if session.has_bodies(scene) and not scene.render.use_lock_interface:
+    found += _who_is_missing(scene)
+    found += here.error_of(scene).splitlines()
+    if not scene.render.use_lock_interface:
         found.append("Render > Lock Interface is off: rendering while the viewport plays can crash Blender.")
     return found
 
@@ -54,6 +58,25 @@ def drops_frames(scene: bpy.types.Scene) -> bool:
     if scene.sync_mode == "NONE" or all(obj.softpressure.is_baked for obj in session.objects(scene, "SOFT", "RIGID")):
         return False
     return cache_share(scene) < 1.0 or session.of(scene).is_out_of_date(scene)
+
+
+def problem_text(scene: bpy.types.Scene, obj: bpy.types.Object) -> str:
+    """Why a body takes no part, or why an object was refused when it was added; empty if nothing is wrong with it."""
+    if obj.softpressure.kind != "NONE":
+        return str(engine().taking_part.problems(scene).get(obj.session_uid, ""))
+    return str(engine().taking_part.refusal(obj)) if obj.session_uid in session.tried else ""
+
+
+def _who_is_missing(scene: bpy.types.Scene) -> list[str]:
+    """Which bodies take no part: those that cannot, and those that could by now."""
+    here, refused = session.of(scene), engine().taking_part.problems(scene)
+    found = list(refused.values())
+    if here.cache is None or here.is_out_of_date(scene):
+        return found
+    for obj in session.objects(scene, "SOFT", "RIGID"):
+        if obj.session_uid not in refused and obj.session_uid not in here.object_uids and not obj.softpressure.is_baked:
+            found.append(f"{obj.name} takes no part yet. Go to the first frame, or simulate again.")
+    return found
 
 
 def choice_texts(scene: bpy.types.Scene) -> list[str]:

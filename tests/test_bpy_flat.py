@@ -6,9 +6,9 @@ import bpy
 import numpy as np
 import pytest
 import shapes
-from bpy_scene import FallingWorld, empty_file, falling, frame, play, shown, this_session  # noqa: F401
+from bpy_scene import FallingWorld, empty_file, falling, frame, play, problem_of, shown, this_session  # noqa: F401
 from softpressure_ext.panels import body as body_panel
-from softpressure_ext.softpressure import capture, session, status
+from softpressure_ext.softpressure import capture, status
 from test_bpy_operators import drawn
 
 
@@ -115,27 +115,27 @@ def test_what_is_no_outline_is_told_in_the_panel(mesh: Any, sentence: str) -> No
     with pytest.raises(RuntimeError, match=sentence):
         add_outline(RING, **mesh)
     ring = bpy.data.objects["Ring"]
-    assert sentence in session.problems[ring.session_uid] and ring.softpressure.kind == "NONE"
+    assert sentence in problem_of(ring) and ring.softpressure.kind == "NONE"
 
 
 def test_a_type_that_does_not_fit_is_told_and_taken_back() -> None:
     ring = add_outline(RING)
-    assert ring.session_uid not in session.problems
+    assert problem_of(ring) == ""
     ring.softpressure.body_type = "MEMBRANE"
-    assert session.problems[ring.session_uid] == "Ring: is flat. Choose the type Loop (gas in an outline) or Truss."
+    assert problem_of(ring) == "Ring: is flat. Choose the type Loop (gas in an outline) or Truss."
     ring.softpressure.body_type = "TRUSS"
-    assert ring.session_uid not in session.problems
+    assert problem_of(ring) == ""
     ring.softpressure.body_type = "LOOP"
     bpy.ops.mesh.primitive_cube_add()
     cube = bpy.context.object
     assert bpy.ops.softpressure.add_body() == {"FINISHED"}
     assert cube.softpressure.body_type == "MEMBRANE"
     cube.softpressure.body_type = "LOOP"
-    assert session.problems[cube.session_uid].startswith("Cube: no edges. A loop needs a closed outline of edges")
+    assert problem_of(cube).startswith("Cube: no edges. A loop needs a closed outline of edges")
     x, triangles = shapes.grid(1.0, 4)
     sheet = add_outline(x[:, :2], triangles)
     sheet.softpressure.body_type = "LOOP"
-    assert "9 vertices that are not on the outline" in session.problems[sheet.session_uid]
+    assert "9 vertices that are not on the outline" in problem_of(sheet)
 
 
 def test_files_of_earlier_versions_keep_their_types() -> None:
