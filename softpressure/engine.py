@@ -24,8 +24,8 @@ Progress = tuple[float, float, str]
 _FEW_POINTS = 18
 #: What a timeline waits for ends with this in the status bar.
 _READY = "Soft Pressure: the solver is ready"
-#: How often the status bar is renewed, and how long its last sentence stays [s].
-_SAY_EVERY, _SAY_END = 0.25, 5.0
+#: How often the status bar is renewed, and how long its last sentence and what is announced stay [s].
+_SAY_EVERY, _SAY_END, _SAY_LONG = 0.25, 5.0, 20.0
 
 #: `session_uid` of the scenes that wait for their kernels.
 _waiting: set[int] = set()
@@ -163,6 +163,19 @@ def _play_from_start(scene: bpy.types.Scene) -> None:
     windows = bpy.context.window_manager.windows
     if any(window.scene == scene and window.screen.is_animation_playing for window in windows):
         scene.frame_set(scene.softpressure.frame_start)
+
+
+def announce(sentence: str) -> None:
+    """Say something from any thread: in the status bar for a while, without a window on the console."""
+    if bpy.app.background:
+        print(f"Soft Pressure: {sentence}", flush=True)
+        return
+
+    def say() -> None:
+        _say(sentence)
+        bpy.app.timers.register(_clear, first_interval=_SAY_LONG, persistent=True)
+
+    bpy.app.timers.register(say, persistent=True)
 
 
 def _clear() -> None:

@@ -42,6 +42,8 @@ class Session:
     live_frame: int | None = None
     #: The frame that was set last; None before the first frame change.
     seen_frame: int | None = None
+    #: The first frame of the last render that lacked what it was to show; None if there was none.
+    missed_frame: int | None = None
     #: What the live key of each object shows: time [frames] and world matrix.
     shown: dict[int, tuple[float, Any]] = field(default_factory=dict)
     #: `session_uid` of bodies in Edit Mode, which do not show the frame that was set meanwhile.

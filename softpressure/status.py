@@ -47,10 +47,27 @@ def notices(scene: bpy.types.Scene) -> list[str]:
         found.append(f"{here.crossing_count} crossing triangles at start: {what} if that shows.")
     found += here.soft_solids + here.slack_skins
     found += _who_is_missing(scene)
+    if here.missed_frame is not None:
+        found += filter(None, [render_text(scene, here.missed_frame)])
     found += here.error_of(scene).splitlines()
     if not scene.render.use_lock_interface:
         found.append("Render > Lock Interface is off: rendering while the viewport plays can crash Blender.")
     return found
+
+
+def render_text(scene: bpy.types.Scene, frame: int) -> str:
+    """What a render of this frame lacks: its cache, or what is newer; empty if it shows what it should."""
+    here, settings = session.of(scene), scene.softpressure
+    if all(obj.softpressure.is_baked for obj in session.objects(scene, "SOFT", "RIGID")):
+        return ""
+    remedy = "Press Simulate before rendering, or Bake, which needs no cache."
+    if here.cache is None or not here.cache.frame_count:
+        return f"{scene.name}: frame {frame} is rendered without simulation, as there are no cached frames. {remedy}"
+    if here.is_out_of_date(scene):
+        return f"{scene.name}: frame {frame} is rendered from frames that are out of date. {remedy}"
+    if here.cache.last_frame < min(frame, settings.frame_end):
+        return f"{scene.name}: frame {frame} is not simulated; frame {here.cache.last_frame} is rendered. {remedy}"
+    return ""
 
 
 def drops_frames(scene: bpy.types.Scene) -> bool:
