@@ -61,6 +61,28 @@ class SOFTPRESSURE_OT_remove_body(bpy.types.Operator):
         return _finish(self, *engine().bodies.remove_all(_selected_meshes(context)))
 
 
+class SOFTPRESSURE_OT_inflate(bpy.types.Operator):
+    """Make the flat body a cushion: a second side, a rim between both, and gas inside."""
+
+    bl_idname = "softpressure.inflate"
+    bl_label = "Inflate"
+    bl_description = "Make the flat body a cushion: a second side, a rim between both, and gas inside"
+    bl_options = {"REGISTER", "UNDO"}
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        """Needs a flat soft body of faces."""
+        obj = context.object
+        if obj is not None and obj.type == "MESH" and obj.mode == "OBJECT" and engine().bodies.can_inflate(obj):
+            return True
+        cls.poll_message_set("Select a flat soft body that has faces")
+        return False
+
+    def execute(self, context: Context) -> set[Any]:
+        """Inflate the active object, or say why that cannot be."""
+        return _finish(self, *engine().bodies.inflate(context.object))
+
+
 def _finish(operator: bpy.types.Operator, notes: list[str], refusals: list[str]) -> set[Any]:
     """Report; an error only if nothing was done, so that scripts can rely on it."""
     for note in notes:
@@ -70,4 +92,4 @@ def _finish(operator: bpy.types.Operator, notes: list[str], refusals: list[str])
     return {"FINISHED"} if notes else {"CANCELLED"}
 
 
-CLASSES = (SOFTPRESSURE_OT_add_body, SOFTPRESSURE_OT_remove_body)
+CLASSES = (SOFTPRESSURE_OT_add_body, SOFTPRESSURE_OT_remove_body, SOFTPRESSURE_OT_inflate)

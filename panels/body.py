@@ -91,8 +91,9 @@ class SOFTPRESSURE_PT_body(bpy.types.Panel):
         layout = layout.column()
         layout.active = not settings.is_baked
         rows = settings.body_type if settings.kind == "SOFT" else settings.kind
-        if rows == "TRUSS" and engine().bodies.is_flat_object(obj):
-            rows = "FLAT_TRUSS"
+        if rows in {"LOOP", "TRUSS"} and engine().flat_shape.is_flat_object(obj):
+            rows = "LOOP" if rows == "LOOP" else "FLAT_TRUSS"
+            _draw_flat(layout, context)
         for names in _ROWS.get(rows, ()):
             column = layout.column(align=True)
             for name in names:
@@ -107,6 +108,17 @@ class SOFTPRESSURE_PT_body(bpy.types.Panel):
             gauge = status.gauge_text(context.scene, obj)
             if gauge:
                 layout.label(text=gauge, icon="INFO")
+
+
+def _draw_flat(layout: Layout, context: Context) -> None:
+    """How a flat body moves, and what else it could be."""
+    obj = context.object
+    if engine().flat_shape.is_out_of_gravity(context.scene, obj):
+        draw_text(layout, context, "Moves within its own plane only; gravity has no part in its plane.")
+    else:
+        draw_text(layout, context, "Moves within its own plane only.", "INFO")
+    if engine().bodies.can_inflate(obj):
+        layout.operator("softpressure.inflate", text="Inflate to a Cushion")
 
 
 class SOFTPRESSURE_PT_motion(bpy.types.Panel):

@@ -10,7 +10,7 @@ import numpy as np
 from ..core import MeshError, SoftPressureError, check_closed_surface
 from ..core.flat.outline import check_loop, is_flat, outline_of
 from ..core.topology import check_extent, check_surface
-from . import fingerprint, hold, mesh_io, rigid_shape, rotations, session, stages, versions
+from . import fingerprint, flat_shape, hold, mesh_io, rigid_shape, rotations, session, stages, versions
 from .blender_types import Mesh
 
 #: A scale below this share of the largest one counts as zero: it could not be undone exactly.
@@ -51,11 +51,42 @@ def add_all(scene: bpy.types.Scene, objects: Iterable[bpy.types.Object], kind: s
             session.tried[obj.session_uid] = kind
             refusals.append(str(error))
         else:
-            notes.append(f"{obj.name}: added as a {_NOUNS[kind]}")
+            notes.append(f"{obj.name}: added as a {_NOUNS[kind]}{_of_flat(scene, obj)}")
     if notes and not scene.render.use_lock_interface:
         scene.render.use_lock_interface = True
         notes.append("Switched on Render > Lock Interface, so that rendering and playing do not collide")
     return notes, refusals
+
+
+def _of_flat(scene: bpy.types.Scene, obj: bpy.types.Object) -> str:
+    """What to add to a report on a body that was added: how a flat one moves; empty for any other."""
+    if not flat_shape.is_flat_object(obj):
+        return ""
+    sentence = f" of type {obj.softpressure.body_type.title()}, which moves within its own plane only"
+    if flat_shape.is_out_of_gravity(scene, obj):
+        sentence += "; gravity has no part in that plane. Turn it upright, or press Inflate to make it a cushion"
+    return sentence
+
+
+def inflate(obj: bpy.types.Object) -> tuple[list[str], list[str]]:
+    """Make a flat soft body a cushion: a closed skin with gas in it. Returns what was done, or why not.
+
+    `can_inflate` must hold.
+    """
+    remove(obj)
+    try:
+        flat_shape.give_back(obj)
+    except MeshError as error:
+        obj.softpressure.kind = "SOFT"
+        return [], [str(error)]
+    obj.softpressure.body_type = "MEMBRANE"
+    add(obj, "SOFT")
+    return [f"{obj.name}: is a cushion now"], []
+
+
+def can_inflate(obj: bpy.types.Object) -> bool:
+    """Whether `inflate` may be tried."""
+    return flat_shape.is_flat_object(obj) and len(obj.data.polygons) > 0 and not obj.softpressure.is_baked
 
 
 def remove_all(objects: Iterable[bpy.types.Object]) -> tuple[list[str], list[str]]:
@@ -164,21 +195,6 @@ def check_object(obj: bpy.types.Object, kind: str) -> None:
         check_motion(obj)
 
 
-def is_flat_body(body_type: str, positions: mesh_io.FloatArray) -> bool:
-    """Whether a soft body of this type and shape [m] is held in a plane: loops, and trusses of flat meshes."""
-    return body_type == "LOOP" or (body_type == "TRUSS" and is_flat(positions))
-
-
-def is_flat_object(obj: bpy.types.Object) -> bool:
-    """Whether an object is a soft body that is held in a plane, as far as its own mesh tells; not in edit mode."""
-    body_type = obj.softpressure.body_type
-    if obj.softpressure.kind != "SOFT" or body_type not in {"LOOP", "TRUSS"} or obj.mode == "EDIT":
-        return False
-    key = mesh_io.live_key(obj)
-    local = mesh_io.read_local(obj.data) if key is None else mesh_io.read_key(obj.data.shape_keys.reference_key)
-    return is_flat_body(body_type, mesh_io.to_world(mesh_io.world_matrix(obj), local))
-
-
 def on_type_change(obj: bpy.types.Object) -> None:
     """Note what is wrong with a soft body now that it is made of something else."""
     if obj.softpressure.kind == "SOFT":
@@ -219,7 +235,7 @@ def check_surface_of(
         check_surface(obj.name, positions[used] if len(kept) else positions, kept if len(kept) else triangles)
         return
     body_type = body_type or obj.softpressure.body_type
-    if is_flat_body(body_type, positions):
+    if flat_shape.is_flat_body(body_type, positions):
         (check_loop if body_type == "LOOP" else outline_of)(obj.name, positions, mesh_io.read_outline(mesh))
         return
     try:

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..core import Choice, FrameInput, Model, ModelBuilder, SoftPressureError, World
 from ..core.solvers.automatic import choice_of
-from . import bodies, fingerprint, mesh_io, method_options, rigid_shape, session, taking_part
+from . import bodies, fingerprint, flat_shape, mesh_io, method_options, rigid_shape, session, taking_part
 from .mesh_io import Float32Array, FloatArray, IntArray
 
 _SURFACE = ("friction", "bounciness", "thickness")
@@ -314,7 +314,7 @@ def _body(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> Body:
     target = settings.attach_to
     attached = mesh_io.group_vertices(obj, "" if target is None else settings.attach_group)
     kind = settings.body_type
-    outline = mesh_io.read_outline(mesh) if bodies.is_flat_body(kind, positions) else None
+    outline = mesh_io.read_outline(mesh) if flat_shape.is_flat_body(kind, positions) else None
     truss = _TRUSS if outline is None else _FLAT_TRUSS
     names = {"MEMBRANE": _SKIN, "LOOP": _LOOP, "SOLID": _LATTICE, "TRUSS": truss}
     values = _values(evaluated.softpressure, names[kind])

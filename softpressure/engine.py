@@ -35,11 +35,10 @@ _waiting: set[int] = set()
 def engine() -> SimpleNamespace:
     """The modules that need the solver, loaded on first use: `bodies`, `taking_part`, `simulation`, and so on."""
     _use_own_folder()
-    from . import bake, bodies, disk, playback, simulation, taking_part
+    from . import bake, bodies, disk, flat_shape, playback, simulation, taking_part
 
-    return SimpleNamespace(
-        bake=bake, bodies=bodies, disk=disk, playback=playback, simulation=simulation, taking_part=taking_part
-    )
+    modules = (bake, bodies, disk, flat_shape, playback, simulation, taking_part)
+    return SimpleNamespace(**{module.__name__.rpartition(".")[2]: module for module in modules})
 
 
 @functools.cache
