@@ -8,6 +8,7 @@ from bpy.props import EnumProperty
 from ..softpressure.blender_types import Context
 from ..softpressure.engine import engine, is_prepared
 from ..softpressure.properties import KINDS
+from .reports import report
 
 
 def _selected_meshes(context: Context) -> list[bpy.types.Object]:
@@ -86,9 +87,9 @@ class SOFTPRESSURE_OT_inflate(bpy.types.Operator):
 def _finish(operator: bpy.types.Operator, notes: list[str], refusals: list[str]) -> set[Any]:
     """Report; an error only if nothing was done, so that scripts can rely on it."""
     for note in notes:
-        operator.report({"INFO"}, note)
+        report(operator, "INFO", note)
     for refusal in refusals:
-        operator.report({"WARNING"} if notes else {"ERROR"}, refusal)
+        report(operator, "WARNING" if notes else "ERROR", refusal)
     return {"FINISHED"} if notes else {"CANCELLED"}
 
 

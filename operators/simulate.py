@@ -9,6 +9,7 @@ from ..softpressure import session, status
 from ..softpressure.blender_types import Context
 from ..softpressure.engine import Progress, engine, what_to_prepare
 from .job import JobOperator
+from .reports import report
 
 
 def _has_bodies(cls: type[bpy.types.Operator], context: Context) -> bool:
@@ -69,7 +70,7 @@ class SOFTPRESSURE_OT_reset(bpy.types.Operator):
         sentences = [*here.error.splitlines(), *engine().taking_part.problems(scene).values()]
         is_stuck = bool(sentences) and here.cache is None
         for sentence in sentences:
-            self.report({"ERROR"} if is_stuck else {"WARNING"}, sentence)
+            report(self, "ERROR" if is_stuck else "WARNING", sentence)
         return {"CANCELLED"} if is_stuck else {"FINISHED"}
 
 

@@ -80,7 +80,9 @@ class SOFTPRESSURE_PT_body(bpy.types.Panel):
                 column.operator("softpressure.add_body", text=f"Add {label}").kind = kind
         else:
             row = layout.row(align=True)
-            row.prop(settings, "kind", text="")
+            field = row.row(align=True)
+            field.enabled = not settings.is_baked
+            field.prop(settings, "kind", text="")
             row.operator("softpressure.remove_body", text="", icon="X")
         problem = status.problem_text(context.scene, obj)
         if problem:
@@ -89,7 +91,7 @@ class SOFTPRESSURE_PT_body(bpy.types.Panel):
             draw_text(layout, context, "Baked: free the bake to change the settings.", "INFO")
         layout.use_property_split = True
         layout = layout.column()
-        layout.active = not settings.is_baked
+        layout.enabled = not settings.is_baked
         rows = settings.body_type if settings.kind == "SOFT" else settings.kind
         if rows in {"LOOP", "TRUSS"} and engine().flat_shape.is_flat_object(obj):
             rows = "LOOP" if rows == "LOOP" else "FLAT_TRUSS"
@@ -105,9 +107,8 @@ class SOFTPRESSURE_PT_body(bpy.types.Panel):
             if settings.body_type in {"MEMBRANE", "LOOP"}:
                 layout.prop(settings, "self_collision")
             layout.prop_search(settings, "pin_group", obj, "vertex_groups")
-            gauge = status.gauge_text(context.scene, obj)
-            if gauge:
-                layout.label(text=gauge, icon="INFO")
+            # always there, so that nothing below moves under the mouse when the first frame is simulated
+            layout.label(text=status.gauge_text(context.scene, obj), icon="INFO")
 
 
 def _draw_flat(layout: Layout, context: Context) -> None:
@@ -142,7 +143,7 @@ class SOFTPRESSURE_PT_motion(bpy.types.Panel):
         layout: Layout = self.layout
         settings = context.object.softpressure
         layout.use_property_split = True
-        layout.active = not settings.is_baked
+        layout.enabled = not settings.is_baked
         layout.prop(settings, "velocity")
         if settings.kind == "RIGID":
             layout.prop(settings, "angular_velocity", text="Spin (per s)")
@@ -169,7 +170,7 @@ class SOFTPRESSURE_PT_attach(bpy.types.Panel):
         layout: Layout = self.layout
         settings = context.object.softpressure
         layout.use_property_split = True
-        layout.active = not settings.is_baked
+        layout.enabled = not settings.is_baked
         layout.prop(settings, "attach_to", text="To")
         layout.prop_search(settings, "attach_group", context.object, "vertex_groups", text="Group")
 

@@ -54,7 +54,8 @@ def add_all(scene: bpy.types.Scene, objects: Iterable[bpy.types.Object], kind: s
             notes.append(f"{obj.name}: added as a {_NOUNS[kind]}{_of_flat(scene, obj)}")
     if notes and not scene.render.use_lock_interface:
         scene.render.use_lock_interface = True
-        notes.append("Switched on Render > Lock Interface, so that rendering and playing do not collide")
+        # in the same report: Blender's status bar shows the last one only
+        notes[-1] += ". Render > Lock Interface is now on, as rendering while the viewport plays can crash Blender"
     return notes, refusals
 
 

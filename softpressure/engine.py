@@ -184,9 +184,13 @@ def _clear() -> None:
 
 
 def _say(sentence: str | None) -> None:
-    """Show a sentence in the status bar of every window, None gives it back; keeps the panel fresh."""
+    """Show a sentence in the status bar of every window, None gives it back; keeps the panel fresh.
+
+    A job has the status bar to itself; its label tells of the preparation it waits for.
+    """
     for window in bpy.context.window_manager.windows:
-        window.workspace.status_text_set(sentence)
+        if not session.has_job:
+            window.workspace.status_text_set(sentence)
         for area in window.screen.areas:
             if area.type == "VIEW_3D":
                 area.tag_redraw()

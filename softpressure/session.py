@@ -117,6 +117,9 @@ tried: dict[int, str] = {}
 #: Whether the shape of an object can be a body: a name for the shape, and a sentence if it cannot, by `session_uid`.
 verdicts: dict[int, tuple[str, str]] = {}
 
+#: Whether an operator works slice by slice: the status bars say how far it is and which key stops it.
+has_job = False
+
 #: Between `render_init` and its end; `is_job_running('RENDER')` is False in background.
 is_rendering = False
 

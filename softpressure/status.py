@@ -116,18 +116,19 @@ def bake_size(scene: bpy.types.Scene) -> int:
 
 
 def gauge_text(scene: bpy.types.Scene, obj: bpy.types.Object) -> str:
-    """Volume and pressure of a body in this frame: `Volume 98.2 %, 2310 Pa`; empty where it is not known.
+    """Volume and pressure of a body in this frame: `Volume 98.2 %, 2310 Pa`; dashes where they are not known.
 
-    A solid has a volume only; of a loop the area says the same.
+    A lattice has a volume only; of a loop the area says the same. Empty for what is not soft.
     """
-    here = session.of(scene)
-    gauges = here.gauges.get(scene.frame_current)
-    number = here.object_uids.index(obj.session_uid) if obj.session_uid in here.object_uids else -1
-    if not gauges or not 0 <= number < len(gauges):
+    if obj.softpressure.kind != "SOFT":
         return ""
-    volume_ratio, pressure = gauges[number]
+    here = session.of(scene)
+    gauges = here.gauges.get(scene.frame_current, [])
+    number = here.object_uids.index(obj.session_uid) if obj.session_uid in here.object_uids else len(gauges)
     kind = obj.softpressure.body_type
     what = "Area" if kind == "LOOP" else "Volume"
-    if kind not in {"MEMBRANE", "LOOP"}:
-        return f"{what} {100 * volume_ratio:.1f} %"
-    return f"{what} {100 * volume_ratio:.1f} %, {pressure:.0f} Pa"
+    has_gas = kind in {"MEMBRANE", "LOOP"}
+    if number >= len(gauges):
+        return f"{what} –, – Pa" if has_gas else f"{what} –"
+    volume_ratio, pressure = gauges[number]
+    return f"{what} {100 * volume_ratio:.1f} %" + (f", {pressure:.0f} Pa" if has_gas else "")
