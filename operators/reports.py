@@ -1,6 +1,7 @@
 """Reports that fit on the screen."""
 
 import textwrap
+from typing import Literal
 
 import bpy
 
@@ -8,7 +9,7 @@ import bpy
 _WIDTH = 80
 
 
-def report(operator: bpy.types.Operator, level: str, sentence: str) -> None:
+def report(operator: bpy.types.Operator, level: Literal["INFO", "WARNING", "ERROR"], sentence: str) -> None:
     """Report a sentence; an error is wrapped for the popup it opens. Scripts, without a window, get it as it is."""
     text = " ".join(sentence.split())
     if level == "ERROR" and not bpy.app.background:
