@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from types import SimpleNamespace
 from typing import Any
 
 import bpy
@@ -30,6 +31,8 @@ _LOOP = (*_SKIN, "depth")
 _FLAT_TRUSS = ("mass", "cell_size", "depth", "modulus", "particle_radius", "damping", "velocity", *_SURFACE)
 _SOLID = ("mass", "linear_damping", "angular_damping", "velocity", "angular_velocity", *_SURFACE)
 
+SceneValues = bpy.types.Scene | SimpleNamespace
+
 
 @dataclass(slots=True)
 class Body:
@@ -42,6 +45,7 @@ class Body:
     pinned: IntArray  # ascending vertex numbers
     attached: IntArray  # ascending vertex numbers, glued to `attached_uid`
     attached_uid: int  # `session_uid` of a soft or rigid object, 0 if nothing is attached
+    attached_name: str
     kind: str  # MEMBRANE, LOOP, TRUSS or SOLID
     settings: dict[str, Any]
     outline: IntArray | None = None  # edges of the outline of a flat body, shape (edge_count, 2)
@@ -91,6 +95,22 @@ class Start:
     def all_uids(self) -> tuple[int, ...]:
         """`session_uid` of all objects that take part, colliders last."""
         return *self.uids(), *(obstacle.object_uid for obstacle in self.obstacles)
+
+    def set_aside(self, refused: dict[int, str]) -> None:
+        """Take objects that are refused out, and what is attached to them; raises `Refusals` if none is left."""
+        self.refused |= refused
+        while True:
+            kept = [body for body in self.bodies if body.object_uid not in self.refused]
+            glued = [body for body in kept if body.attached_uid in self.refused]
+            if not glued:
+                break
+            for body in glued:
+                self.refused[body.object_uid] = taking_part.glued_text(body.name, body.attached_name)
+        self.bodies = kept
+        self.solids = [solid for solid in self.solids if solid.object_uid not in self.refused]
+        self.obstacles = [obstacle for obstacle in self.obstacles if obstacle.object_uid not in self.refused]
+        if not self.uids():
+            raise Refusals(self.refused)
 
     def names(self) -> list[str]:
         """A name for the shape and settings of each body, solid and obstacle, whatever the object is called."""
@@ -153,22 +173,23 @@ def start(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> Start:
                 found.bodies.append(_body(obj, depsgraph))
         except SoftPressureError as error:
             refused[obj.session_uid] = str(error)
-    _set_aside(scene, found, refused)
+    found.set_aside(refused)
     return found
 
 
-def _set_aside(scene: bpy.types.Scene, start: Start, refused: dict[int, str]) -> None:
-    """Take objects that are refused out of a start, and what is attached to them; raises `Refusals` if none is left."""
-    start.refused |= refused
-    taking_part.spread(scene, start.refused)
-    start.bodies = [body for body in start.bodies if body.object_uid not in start.refused]
-    start.solids = [solid for solid in start.solids if solid.object_uid not in start.refused]
-    start.obstacles = [obstacle for obstacle in start.obstacles if obstacle.object_uid not in start.refused]
-    if not start.uids():
-        raise Refusals(start.refused)
+def scene_values(scene: bpy.types.Scene) -> SimpleNamespace:
+    """What the functions below read of a scene, as plain values that outlive it: for work beside the main thread."""
+    settings = scene.softpressure
+    names = [prop.identifier for prop in settings.bl_rna.properties if prop.identifier not in {"rna_type", "name"}]
+    return SimpleNamespace(
+        gravity=scene.gravity[:],
+        use_gravity=scene.use_gravity,
+        render=SimpleNamespace(fps=scene.render.fps, fps_base=scene.render.fps_base),
+        softpressure=SimpleNamespace(**{name: getattr(settings, name) for name in names}),
+    )
 
 
-def build_model(scene: bpy.types.Scene, start: Start) -> Model:
+def build_model(scene: SceneValues, start: Start) -> Model:
     """The core's model of a captured scene; what the core does not take is set aside.
 
     Raises `Refusals` if nobody is left, and `ParameterError` for what concerns the scene.
@@ -178,10 +199,10 @@ def build_model(scene: bpy.types.Scene, start: Start) -> Model:
             return _build(scene, start)
         except _Refused as refusal:
             uid, sentence = refusal.args
-            _set_aside(scene, start, {uid: sentence})
+            start.set_aside({uid: sentence})
 
 
-def _build(scene: bpy.types.Scene, start: Start) -> Model:
+def _build(scene: SceneValues, start: Start) -> Model:
     """The same; raises `_Refused` for the first object that the core does not take."""
     builder = ModelBuilder(
         gravity=scene.gravity[:] if scene.use_gravity else (0.0, 0.0, 0.0),
@@ -225,14 +246,14 @@ def _told_of(part: Body | Solid | Obstacle) -> Iterator[None]:
         raise _Refused(part.object_uid, str(error)) from error
 
 
-def choose(scene: bpy.types.Scene, model: Model) -> Choice | None:
+def choose(scene: SceneValues, model: Model) -> Choice | None:
     """What a new run of a scene is made with; None where its method says it all. Raises `ParameterError`."""
     settings = scene.softpressure
     options = method_options.of(settings)
     return choice_of(settings.solver, model, 1.0 / _frame_rate(scene), settings.substeps, options)
 
 
-def build_world(scene: bpy.types.Scene, model: Model, choice: Choice | None) -> World:
+def build_world(scene: SceneValues, model: Model, choice: Choice | None) -> World:
     """The core's world for a run of a scene; raises `ParameterError`."""
     settings = scene.softpressure
     return World(
@@ -246,7 +267,7 @@ def build_world(scene: bpy.types.Scene, model: Model, choice: Choice | None) -> 
     )
 
 
-def _frame_rate(scene: bpy.types.Scene) -> float:
+def _frame_rate(scene: SceneValues) -> float:
     """Frames per second."""
     return float(scene.render.fps / scene.render.fps_base)
 
@@ -318,8 +339,8 @@ def _body(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> Body:
     truss = _TRUSS if outline is None else _FLAT_TRUSS
     names = {"MEMBRANE": _SKIN, "LOOP": _LOOP, "SOLID": _LATTICE, "TRUSS": truss}
     values = _values(evaluated.softpressure, names[kind])
-    uid = 0 if target is None else target.session_uid
-    return Body(obj.session_uid, obj.name, positions, triangles, pinned, attached, uid, kind, values, outline)
+    uid, name = (0, "") if target is None else (target.session_uid, target.name)
+    return Body(obj.session_uid, obj.name, positions, triangles, pinned, attached, uid, name, kind, values, outline)
 
 
 def _solid(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> Solid:

@@ -35,9 +35,9 @@ _waiting: set[int] = set()
 def engine() -> SimpleNamespace:
     """The modules that need the solver, loaded on first use: `bodies`, `taking_part`, `simulation`, and so on."""
     _use_own_folder()
-    from . import bake, bodies, disk, flat_shape, playback, simulation, taking_part
+    from . import bake, bodies, disk, flat_shape, playback, simulation, starting, taking_part
 
-    modules = (bake, bodies, disk, flat_shape, playback, simulation, taking_part)
+    modules = (bake, bodies, disk, flat_shape, playback, simulation, starting, taking_part)
     return SimpleNamespace(**{module.__name__.rpartition(".")[2]: module for module in modules})
 
 

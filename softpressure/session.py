@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from ..core.cache import FrameCache
     from ..core.solvers.pressure_retention import GaugeLeft
     from .capture import Start
+    from .starting import Captured
 
 _log = logging.getLogger("softpressure")
 
@@ -40,6 +41,9 @@ class Session:
     asked: tuple[int, dict[int, str]] | None = None
     #: The frame that is being simulated, between the two handlers of a frame change.
     live_frame: int | None = None
+    #: Whether the first frame is captured for `simulate`, which makes the rest of it, and what was.
+    is_job: bool = False
+    captured: "Captured | None" = None
     #: The frame that was set last; None before the first frame change.
     seen_frame: int | None = None
     #: The first frame of the last render that lacked what it was to show; None if there was none.

@@ -8,12 +8,10 @@ viewport, between the two calls.
 from collections.abc import Iterator
 
 import bpy
-import numpy as np
 
 from ..core import SoftPressureError
-from ..core.cache import FrameCache
-from . import bodies, capture, disk, hold, playback, run_choice, session, stages, taking_part, xpbd_limits
-from .engine import Progress, is_prepared, prepare, starts_crossed, what_to_prepare
+from . import beside, bodies, capture, disk, hold, playback, session, stages, starting, taking_part, xpbd_limits
+from .engine import Progress, prepare
 from .session import Session
 
 
@@ -45,7 +43,12 @@ def after_frame(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
     if frame is not None and _sees_bodies(scene, depsgraph, here):
         try:
             if frame == scene.softpressure.frame_start:
-                _start(scene, depsgraph, here)
+                captured = starting.read(scene, depsgraph, here)
+                if captured is not None and here.is_job:
+                    here.captured = captured
+                elif captured is not None:
+                    for _ in starting.begin(scene, here, captured):
+                        pass
             else:
                 _advance(scene, depsgraph, here, frame)
         except SoftPressureError as error:
@@ -76,10 +79,10 @@ def simulate(scene: bpy.types.Scene) -> Iterator[Progress]:
     here.error = ""
     shown_frame = scene.frame_current
     try:
-        scene.frame_set(first)  # captures; keeps the cache if nothing has changed
+        yield from _start(scene, here, first)
         if here.cache is None and not here.error:  # the solver that was chosen is not the expected one
             yield from prepare(scene)
-            scene.frame_set(first)
+            yield from _start(scene, here, first)
         if here.error:
             raise SoftPressureError(here.error)
         if here.cache is None:
@@ -104,6 +107,23 @@ def simulate(scene: bpy.types.Scene) -> Iterator[Progress]:
         here.error = here.error or sentence
 
 
+def _start(scene: bpy.types.Scene, here: Session, first: int) -> Iterator[Progress]:
+    """Set the first frame, which captures, and start anew from it unless nothing has changed; keeps errors."""
+    here.is_job, here.captured = True, None
+    try:
+        scene.frame_set(first)
+    finally:
+        captured: starting.Captured | None = here.captured
+        here.is_job, here.captured = False, None
+    if captured is None:
+        return
+    try:
+        yield from starting.begin_beside(scene, here, captured)
+    except SoftPressureError as error:
+        here.fail(str(error), here.inputs(scene))
+    playback.show(scene)
+
+
 def _may_simulate(scene: bpy.types.Scene) -> bool:
     """Whether frames may be simulated at all: not while rendering, between frames, baked or being edited."""
     if session.is_rendering or scene.frame_subframe != 0.0:
@@ -119,7 +139,7 @@ def _leaves_unseen_start(scene: bpy.types.Scene, here: Session) -> bool:
     first = scene.softpressure.frame_start
     if scene.frame_current != first + 1 or here.seen_frame not in (None, first) or not _may_simulate(scene):
         return False
-    return (here.cache is None or here.is_out_of_date(scene)) and _can_step(scene)
+    return (here.cache is None or here.is_out_of_date(scene)) and starting.can_step(scene)
 
 
 def _frame_to_simulate(scene: bpy.types.Scene, here: Session) -> int | None:
@@ -134,22 +154,16 @@ def _frame_to_simulate(scene: bpy.types.Scene, here: Session) -> int | None:
             return None
         if not taking_part.static_problems(scene).keys().isdisjoint(here.start.all_uids()):
             return None  # it waits until that is mended
-    return frame if _can_step(scene) else None
+    elif not here.is_job and not _may_start(scene, here):
+        return None
+    return frame if starting.can_step(scene) else None
 
 
-def _can_step(scene: bpy.types.Scene) -> bool:
-    """Whether a frame takes no longer than it must; begins to prepare if not.
-
-    A window that compiles for a minute looks like a hang: the timeline waits, even to make a world at the first frame.
-    Without a window it is waited for. `simulate` comes here prepared.
-    """
-    if bpy.app.background:
-        if sentence := what_to_prepare(scene):
-            print(f"Soft Pressure: {sentence}", flush=True)
-        for _ in prepare(scene):
-            pass
+def _may_start(scene: bpy.types.Scene, here: Session) -> bool:
+    """Whether a timeline that plays may make a new run at the first frame, if it needs one."""
+    if here.cache is not None and not here.is_out_of_date(scene):
         return True
-    return is_prepared(scene)
+    return not beside.is_busy() and not starting.is_too_long_to_play(scene)
 
 
 def _sees_bodies(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, here: Session) -> bool:
@@ -160,65 +174,6 @@ def _sees_bodies(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, here: S
         return True
     is_last = depsgraph.view_layer.name == scene.view_layers[-1].name
     return is_last and here.cache is None  # no view layer has them all: say so
-
-
-def _start(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, here: Session) -> None:
-    """At the first frame: capture, and begin a new cache unless the old one was made from the same."""
-    session.mark_all()  # what a script changed just before is evaluated with the frame, without a word
-    inputs = here.inputs(scene)
-    try:
-        start = capture.start(scene, depsgraph)
-    except capture.Refusals as error:
-        _refuse(here, error.refused, inputs)
-        return
-    name = start.fingerprint()
-    cache = here.cache
-    if cache is not None and (cache.start_fingerprint, cache.input_fingerprint) == (name, inputs) and not here.error:
-        if here.start is None:  # the cache was read from disk; objects may have been renamed since it was made
-            start.arrange(cache.start_names)
-            _keep_start(here, start, inputs)
-        return
-    here.clear()
-    names = start.names()  # also of what the core is not going to take
-    try:
-        model = capture.build_model(scene, start)
-    except capture.Refusals as error:
-        _refuse(here, error.refused, inputs)
-        return
-    here.choice = run_choice.kept(scene, name, inputs) or capture.choose(scene, model)
-    here.starts_crossed = starts_crossed(model)
-    if not _can_step(scene):  # what was chosen has other kernels than what was expected: come again
-        return
-    here.world = capture.build_world(scene, model, here.choice)
-    run_choice.keep(scene, here.choice, name, inputs)
-    _keep_start(here, start, inputs)
-    here.soft_solids = xpbd_limits.solids_that_give_way(scene, start)
-    here.crossing_count = here.world.crossing_triangle_count
-    here.object_uids = start.uids()
-    here.cache = FrameCache(
-        scene.softpressure.frame_start,
-        [body.name for body in (*start.bodies, *start.solids)],
-        [len(body.positions) for body in start.bodies] + [0] * len(start.solids),
-        input_fingerprint=inputs,
-        start_fingerprint=name,
-        start_names=names,
-        choice=here.choice,
-    )
-    objects = {obj.session_uid: obj for obj in scene.objects}
-    matrices = capture.world_matrices(start, objects, depsgraph) + [solid.matrix for solid in start.solids]
-    positions = [body.positions for body in start.bodies] + [np.empty((0, 3))] * len(start.solids)
-    here.cache.append(here.cache.first_frame, positions, matrices)
-
-
-def _keep_start(here: Session, start: capture.Start, inputs: str) -> None:
-    """What takes part, and why the others do not."""
-    here.start, here.refused, here.started_from = start, start.refused, inputs
-
-
-def _refuse(here: Session, refused: dict[int, str], inputs: str) -> None:
-    """Nobody takes part."""
-    here.clear()
-    here.refused, here.started_from = refused, inputs
 
 
 def _advance(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, here: Session, frame: int) -> None:

@@ -29,12 +29,12 @@ def static_problems(scene: bpy.types.Scene) -> dict[int, str]:
                 check(scene, obj)
             except SoftPressureError as error:
                 found[obj.session_uid] = str(error)
-        spread(scene, found)
+        _spread(scene, found)
         here.asked = session.change_count(), found
     return dict(here.asked[1])
 
 
-def spread(scene: bpy.types.Scene, found: dict[int, str]) -> None:
+def _spread(scene: bpy.types.Scene, found: dict[int, str]) -> None:
     """Add to these problems those of the bodies that are attached to what takes no part."""
     soft = session.objects(scene, "SOFT")
     while True:
@@ -42,11 +42,14 @@ def spread(scene: bpy.types.Scene, found: dict[int, str]) -> None:
         for obj in soft:
             target = obj.softpressure.attach_to
             if target is not None and target.session_uid in found and obj.session_uid not in found:
-                found[obj.session_uid] = (
-                    f"{obj.name}: is attached to {target.name}, which takes no part. Mend that or clear Attach To."
-                )
+                found[obj.session_uid] = glued_text(obj.name, target.name)
         if len(found) == before:
             return
+
+
+def glued_text(name: str, target: str) -> str:
+    """What is wrong with a body that is attached to another one which takes no part."""
+    return f"{name}: is attached to {target}, which takes no part. Mend that or clear Attach To."
 
 
 def refusal(obj: bpy.types.Object) -> str:
