@@ -168,9 +168,11 @@ def _may_start(scene: bpy.types.Scene, here: Session) -> bool:
 
 def _sees_bodies(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, here: Session) -> bool:
     """Whether this view layer is the one to simulate in. Each calls the handlers; some may leave the bodies out."""
+    if len(scene.view_layers) == 1:
+        return True
     refused = taking_part.problems(scene)
     found = [obj for obj in session.objects(scene, "SOFT", "RIGID", "COLLIDER") if obj.session_uid not in refused]
-    if len(scene.view_layers) == 1 or all(obj.evaluated_get(depsgraph).is_evaluated for obj in found):
+    if all(obj.evaluated_get(depsgraph).is_evaluated for obj in found):
         return True
     is_last = depsgraph.view_layer.name == scene.view_layers[-1].name
     return is_last and here.cache is None  # no view layer has them all: say so

@@ -1,7 +1,7 @@
 """How a run starts: what is captured at the first frame becomes a model, a choice of the solver, and a world.
 
-Capturing reads Blender's data and is quick. The rest is the core's and takes about a minute per million vertices, so
-`simulate` has it done beside the main thread; a timeline that plays has it done at once, unless it takes too long.
+Capturing reads Blender's data and is quick. The rest is the core's and takes a minute and a half per million vertices,
+so `simulate` has it done beside the main thread; a timeline that plays has it done at once, unless it takes too long.
 """
 
 import time
