@@ -35,6 +35,8 @@ class FrameCache:
         Names the settings and meshes the frames were made from; compared by the caller, not here.
     start_fingerprint
         Names the shapes at the first frame, likewise.
+    start_names
+        Names what takes part at the first frame one by one, in the order of the state; empty where that is not known.
     choice
         What the run is made with; None where its method says it all.
     """
@@ -47,6 +49,7 @@ class FrameCache:
         *,
         input_fingerprint: str = "",
         start_fingerprint: str = "",
+        start_names: Sequence[str] = (),
         choice: Choice | None = None,
     ) -> None:
         self.first_frame = int(first_frame)
@@ -54,6 +57,7 @@ class FrameCache:
         self.vertex_counts = tuple(int(count) for count in vertex_counts)
         self.input_fingerprint = input_fingerprint
         self.start_fingerprint = start_fingerprint
+        self.start_names = tuple(start_names)
         self.choice = choice
         #: Arrays from which a simulation can go on after the last frame, None when unknown.
         self.state: Mapping[str, NDArray[Any]] | None = None
@@ -139,6 +143,7 @@ class FrameCache:
             "vertex_counts": self.vertex_counts,
             "input_fingerprint": self.input_fingerprint,
             "start_fingerprint": self.start_fingerprint,
+            "start_names": self.start_names,
             "choice": None if self.choice is None else dataclasses.asdict(self.choice),
             "has_state": self.state is not None,
         }
@@ -177,6 +182,7 @@ class FrameCache:
                 header["vertex_counts"],
                 input_fingerprint=header["input_fingerprint"],
                 start_fingerprint=header["start_fingerprint"],
+                start_names=header.get("start_names", ()),  # files of earlier versions know no order but their own
                 choice=None if choice is None else Choice(**choice),
             )
             shape = (len(arrays["positions"]), cache._start[-1], 3)

@@ -1,6 +1,9 @@
 """Connectivity of triangle meshes: checks, edges, hinges and compressed adjacency lists. Runs once, in numpy."""
 
+from typing import Any
+
 import numpy as np
+from numpy.typing import NDArray
 
 from .errors import MeshError
 from .model import BoolArray, FloatArray, IntArray
@@ -73,6 +76,15 @@ def check_surface(name: str, positions: FloatArray, triangles: IntArray) -> None
     if flat_count:
         raise MeshError(
             f"{name}: {flat_count} faces of zero area. Dissolve them (Mesh > Clean Up > Degenerate Dissolve)."
+        )
+
+
+def check_extent(name: str, positions: NDArray[Any]) -> None:
+    """Raise `MeshError` if all vertices [m] lie in one point: whatever else is wrong with a mesh follows from that."""
+    if len(positions) > 1 and np.array_equal(positions.min(axis=0), positions.max(axis=0)):
+        raise MeshError(
+            f"{name}: all {len(positions)} vertices lie in one point. Scale them apart in Edit Mode, or undo what "
+            "moved them there."
         )
 
 

@@ -8,6 +8,7 @@ from bpy.props import EnumProperty
 from ..softpressure.blender_types import Context
 from ..softpressure.engine import engine, is_prepared
 from ..softpressure.properties import KINDS
+from .reports import report
 
 
 def _selected_meshes(context: Context) -> list[bpy.types.Object]:
@@ -61,13 +62,35 @@ class SOFTPRESSURE_OT_remove_body(bpy.types.Operator):
         return _finish(self, *engine().bodies.remove_all(_selected_meshes(context)))
 
 
+class SOFTPRESSURE_OT_inflate(bpy.types.Operator):
+    """Make the flat body a cushion: a second side, a rim between both, and gas inside."""
+
+    bl_idname = "softpressure.inflate"
+    bl_label = "Inflate"
+    bl_description = "Make the flat body a cushion: a second side, a rim between both, and gas inside"
+    bl_options = {"REGISTER", "UNDO"}
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        """Needs a flat soft body of faces."""
+        obj = context.object
+        if obj is not None and obj.type == "MESH" and obj.mode == "OBJECT" and engine().bodies.can_inflate(obj):
+            return True
+        cls.poll_message_set("Select a flat soft body that has faces")
+        return False
+
+    def execute(self, context: Context) -> set[Any]:
+        """Inflate the active object, or say why that cannot be."""
+        return _finish(self, *engine().bodies.inflate(context.object))
+
+
 def _finish(operator: bpy.types.Operator, notes: list[str], refusals: list[str]) -> set[Any]:
     """Report; an error only if nothing was done, so that scripts can rely on it."""
     for note in notes:
-        operator.report({"INFO"}, note)
+        report(operator, "INFO", note)
     for refusal in refusals:
-        operator.report({"WARNING"} if notes else {"ERROR"}, refusal)
+        report(operator, "WARNING" if notes else "ERROR", refusal)
     return {"FINISHED"} if notes else {"CANCELLED"}
 
 
-CLASSES = (SOFTPRESSURE_OT_add_body, SOFTPRESSURE_OT_remove_body)
+CLASSES = (SOFTPRESSURE_OT_add_body, SOFTPRESSURE_OT_remove_body, SOFTPRESSURE_OT_inflate)

@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import bpy
 
+from ..softpressure import session
 from ..softpressure.blender_types import Context
 from ..softpressure.engine import Progress
+from .reports import report
 
 #: How long the window may stand still between two events [s].
 _TIME_SLICE = 0.1
@@ -51,6 +53,7 @@ class JobOperator(_Base):
         self._work = self.job(context)
         self._timer = manager.event_timer_add(0.01, window=context.window)
         manager.progress_begin(0.0, 1.0)
+        session.has_job = True
         manager.modal_handler_add(self)
         return {"RUNNING_MODAL"}
 
@@ -86,6 +89,7 @@ class JobOperator(_Base):
         self._end(context)
 
     def _end(self, context: Context) -> None:
+        session.has_job = False
         self._work.close()
         context.window_manager.event_timer_remove(self._timer)
         context.window_manager.progress_end()
@@ -93,5 +97,5 @@ class JobOperator(_Base):
 
     def _fail(self, error: Exception) -> set[Any]:
         for line in str(error).splitlines() or [repr(error)]:
-            self.report({"ERROR"}, line)
+            report(self, "ERROR", line)
         return {"CANCELLED"}

@@ -9,6 +9,7 @@ from ..softpressure import session, status
 from ..softpressure.blender_types import Context
 from ..softpressure.engine import Progress, engine, what_to_prepare
 from .job import JobOperator
+from .reports import report
 
 
 def _has_bodies(cls: type[bpy.types.Operator], context: Context) -> bool:
@@ -41,8 +42,11 @@ class SOFTPRESSURE_OT_simulate(JobOperator, bpy.types.Operator):
         engine().disk.save(scene)
 
     def done_text(self, context: Context) -> str:
-        """What the cache holds."""
-        return f"Cached {status.cache_text(context.scene)}"
+        """What the cache holds, and who takes no part."""
+        refused = engine().taking_part.problems(context.scene)
+        names = [obj.name for obj in context.scene.objects if obj.session_uid in refused]
+        missing = f"; not simulated: {', '.join(names)}, see there" if names else ""
+        return f"Cached {status.cache_text(context.scene)}{missing}"
 
 
 class SOFTPRESSURE_OT_reset(bpy.types.Operator):
@@ -59,12 +63,15 @@ class SOFTPRESSURE_OT_reset(bpy.types.Operator):
         return _has_bodies(cls, context)
 
     def execute(self, context: Context) -> set[Any]:
-        """Reset; reports what is wrong with the bodies."""
-        engine().simulation.reset(context.scene)
-        error = session.of(context.scene).error
-        for line in error.splitlines():
-            self.report({"ERROR"}, line)
-        return {"CANCELLED"} if error else {"FINISHED"}
+        """Reset; reports what is wrong with the bodies, as errors if none can be simulated."""
+        scene = context.scene
+        engine().simulation.reset(scene)
+        here = session.of(scene)
+        sentences = [*here.error.splitlines(), *engine().taking_part.problems(scene).values()]
+        is_stuck = bool(sentences) and here.cache is None
+        for sentence in sentences:
+            report(self, "ERROR" if is_stuck else "WARNING", sentence)
+        return {"CANCELLED"} if is_stuck else {"FINISHED"}
 
 
 CLASSES = (SOFTPRESSURE_OT_simulate, SOFTPRESSURE_OT_reset)

@@ -2,7 +2,7 @@
 
 import bpy
 
-from ..softpressure import session, status
+from ..softpressure import status
 from ..softpressure.blender_types import Context, Layout
 from ..softpressure.engine import engine
 from .layout import CATEGORY, draw_text
@@ -80,19 +80,22 @@ class SOFTPRESSURE_PT_body(bpy.types.Panel):
                 column.operator("softpressure.add_body", text=f"Add {label}").kind = kind
         else:
             row = layout.row(align=True)
-            row.prop(settings, "kind", text="")
+            field = row.row(align=True)
+            field.enabled = not settings.is_baked
+            field.prop(settings, "kind", text="")
             row.operator("softpressure.remove_body", text="", icon="X")
-        problem = session.problems.get(obj.session_uid)
+        problem = status.problem_text(context.scene, obj)
         if problem:
             draw_text(layout, context, problem)
         if settings.is_baked:
             draw_text(layout, context, "Baked: free the bake to change the settings.", "INFO")
         layout.use_property_split = True
         layout = layout.column()
-        layout.active = not settings.is_baked
+        layout.enabled = not settings.is_baked
         rows = settings.body_type if settings.kind == "SOFT" else settings.kind
-        if rows == "TRUSS" and engine().bodies.is_flat_object(obj):
-            rows = "FLAT_TRUSS"
+        if rows in {"LOOP", "TRUSS"} and engine().flat_shape.is_flat_object(obj):
+            rows = "LOOP" if rows == "LOOP" else "FLAT_TRUSS"
+            _draw_flat(layout, context)
         for names in _ROWS.get(rows, ()):
             column = layout.column(align=True)
             for name in names:
@@ -104,9 +107,19 @@ class SOFTPRESSURE_PT_body(bpy.types.Panel):
             if settings.body_type in {"MEMBRANE", "LOOP"}:
                 layout.prop(settings, "self_collision")
             layout.prop_search(settings, "pin_group", obj, "vertex_groups")
-            gauge = status.gauge_text(context.scene, obj)
-            if gauge:
-                layout.label(text=gauge, icon="INFO")
+            # always there, so that nothing below moves under the mouse when the first frame is simulated
+            layout.label(text=status.gauge_text(context.scene, obj), icon="INFO")
+
+
+def _draw_flat(layout: Layout, context: Context) -> None:
+    """How a flat body moves, and what else it could be."""
+    obj = context.object
+    if engine().flat_shape.is_out_of_gravity(context.scene, obj):
+        draw_text(layout, context, "Moves within its own plane only; gravity has no part in its plane.")
+    else:
+        draw_text(layout, context, "Moves within its own plane only.", "INFO")
+    if engine().bodies.can_inflate(obj):
+        layout.operator("softpressure.inflate", text="Inflate to a Cushion")
 
 
 class SOFTPRESSURE_PT_motion(bpy.types.Panel):
@@ -130,7 +143,7 @@ class SOFTPRESSURE_PT_motion(bpy.types.Panel):
         layout: Layout = self.layout
         settings = context.object.softpressure
         layout.use_property_split = True
-        layout.active = not settings.is_baked
+        layout.enabled = not settings.is_baked
         layout.prop(settings, "velocity")
         if settings.kind == "RIGID":
             layout.prop(settings, "angular_velocity", text="Spin (per s)")
@@ -157,7 +170,7 @@ class SOFTPRESSURE_PT_attach(bpy.types.Panel):
         layout: Layout = self.layout
         settings = context.object.softpressure
         layout.use_property_split = True
-        layout.active = not settings.is_baked
+        layout.enabled = not settings.is_baked
         layout.prop(settings, "attach_to", text="To")
         layout.prop_search(settings, "attach_group", context.object, "vertex_groups", text="Group")
 

@@ -46,6 +46,10 @@ class SOFTPRESSURE_PT_simulation(bpy.types.Panel):
             layout.progress(factor=preparing.share, text=preparing.label)
         for sentence in status.notices(scene):
             draw_text(layout, context, sentence)
+        if status.drops_frames(scene):
+            draw_text(layout, context, "Playback drops frames to keep time; dropped frames are not simulated.")
+            button = layout.operator("wm.context_set_enum", text="Play Every Frame", icon="PLAY")
+            button.data_path, button.value = "scene.sync_mode", "NONE"
         if session.has_bodies(scene) and not scene.render.use_lock_interface:
             layout.prop(scene.render, "use_lock_interface")
 

@@ -9,8 +9,8 @@ import numpy as np
 
 from ..core import MeshError, SoftPressureError, check_closed_surface
 from ..core.flat.outline import check_loop, is_flat, outline_of
-from ..core.topology import check_surface
-from . import hold, mesh_io, rigid_shape, rotations, session, stages, versions
+from ..core.topology import check_extent, check_surface
+from . import fingerprint, flat_shape, hold, mesh_io, rigid_shape, rotations, session, stages, versions
 from .blender_types import Mesh
 
 #: A scale below this share of the largest one counts as zero: it could not be undone exactly.
@@ -26,9 +26,10 @@ _NOUNS = {"SOFT": "soft body", "RIGID": "rigid body", "COLLIDER": "collider"}
 
 def add(obj: bpy.types.Object, kind: str) -> None:
     """Make an object a body; raises `MeshError` and changes nothing if it cannot be one."""
-    if kind == "SOFT":
-        choose_type(obj)
-    check(obj, kind)
+    body_type = suited_type(obj) if kind == "SOFT" else ""
+    check(obj, kind, body_type)
+    if body_type and obj.softpressure.body_type != body_type:
+        obj.softpressure.body_type = body_type
     if obj.softpressure.kind != kind:
         obj.softpressure.kind = kind  # its update calls `on_kind_change`
     else:
@@ -47,14 +48,46 @@ def add_all(scene: bpy.types.Scene, objects: Iterable[bpy.types.Object], kind: s
         try:
             add(obj, kind)
         except SoftPressureError as error:
-            session.problems[obj.session_uid] = str(error)
+            session.tried[obj.session_uid] = kind
             refusals.append(str(error))
         else:
-            notes.append(f"{obj.name}: added as a {_NOUNS[kind]}")
+            notes.append(f"{obj.name}: added as a {_NOUNS[kind]}{_of_flat(scene, obj)}")
     if notes and not scene.render.use_lock_interface:
         scene.render.use_lock_interface = True
-        notes.append("Switched on Render > Lock Interface, so that rendering and playing do not collide")
+        # in the same report: Blender's status bar shows the last one only
+        notes[-1] += ". Render > Lock Interface is now on, as rendering while the viewport plays can crash Blender"
     return notes, refusals
+
+
+def _of_flat(scene: bpy.types.Scene, obj: bpy.types.Object) -> str:
+    """What to add to a report on a body that was added: how a flat one moves; empty for any other."""
+    if not flat_shape.is_flat_object(obj):
+        return ""
+    sentence = f" of type {obj.softpressure.body_type.title()}, which moves within its own plane only"
+    if flat_shape.is_out_of_gravity(scene, obj):
+        sentence += "; gravity has no part in that plane. Turn it upright, or press Inflate to make it a cushion"
+    return sentence
+
+
+def inflate(obj: bpy.types.Object) -> tuple[list[str], list[str]]:
+    """Make a flat soft body a cushion: a closed skin with gas in it. Returns what was done, or why not.
+
+    `can_inflate` must hold.
+    """
+    remove(obj)
+    try:
+        flat_shape.give_back(obj)
+    except MeshError as error:
+        obj.softpressure.kind = "SOFT"
+        return [], [str(error)]
+    obj.softpressure.body_type = "MEMBRANE"
+    add(obj, "SOFT")
+    return [f"{obj.name}: is a cushion now"], []
+
+
+def can_inflate(obj: bpy.types.Object) -> bool:
+    """Whether `inflate` may be tried."""
+    return flat_shape.is_flat_object(obj) and len(obj.data.polygons) > 0 and not obj.softpressure.is_baked
 
 
 def remove_all(objects: Iterable[bpy.types.Object]) -> tuple[list[str], list[str]]:
@@ -68,7 +101,7 @@ def remove_all(objects: Iterable[bpy.types.Object]) -> tuple[list[str], list[str
 
 
 def on_kind_change(obj: bpy.types.Object) -> None:
-    """Bring an object's data in line with its kind, and note what is wrong with it."""
+    """Bring an object's data in line with its kind, as far as it can be a body of that kind."""
     session.mark_all()
     for scene in obj.users_scene:
         versions.stamp(scene)
@@ -84,33 +117,52 @@ def on_kind_change(obj: bpy.types.Object) -> None:
     _choose_bounciness(settings)
     try:
         check(obj, settings.kind)
-        if settings.kind == "SOFT" and not settings.is_baked:
-            ensure_live_key(obj)
-        if settings.kind == "RIGID" and not settings.is_baked:
-            hold.ensure(obj)
-    except SoftPressureError as error:
-        session.problems[obj.session_uid] = str(error)
-    else:
-        session.problems.pop(obj.session_uid, None)
+    except SoftPressureError:
+        return  # it takes no part, and the panel asks why
+    if settings.kind == "SOFT" and not settings.is_baked:
+        ensure_live_key(obj)
+    if settings.kind == "RIGID" and not settings.is_baked:
+        hold.ensure(obj)
 
 
-def prepare(objects: Iterable[bpy.types.Object]) -> list[str]:
-    """Give bodies what they need, as a script may have set their kind too early; returns what is wrong with them."""
-    problems = []
+def prepare(objects: Iterable[bpy.types.Object]) -> None:
+    """Give bodies what they need: a script may have set their kind too early, or a person deleted it."""
     for obj in objects:
         on_kind_change(obj)
-        if obj.softpressure.is_baked:
-            problems.append(f"{obj.name}: is baked. Free the bake before simulating again.")
-        elif obj.session_uid in session.problems:
-            problems.append(session.problems[obj.session_uid])
-    return problems
 
 
-def check(obj: bpy.types.Object, kind: str) -> None:
-    """Raise `MeshError` if an object cannot be a body of this kind, as far as its own mesh tells."""
-    if kind == "NONE":
-        return
-    check_object(obj, kind)
+def check(obj: bpy.types.Object, kind: str, body_type: str = "") -> None:
+    """Raise `MeshError` if an object cannot be a body of this kind, as far as its own mesh tells.
+
+    `body_type` is what a soft body would be made of; empty for what it is made of now.
+    """
+    if kind != "NONE":
+        check_object(obj, kind)
+        check_shape(obj, kind, body_type)
+
+
+def check_shape(obj: bpy.types.Object, kind: str, body_type: str = "") -> None:
+    """Raise `MeshError` if the shape of an object's own mesh cannot be a body of this kind; looked at once."""
+    scales = mesh_io.world_matrix(obj)[:3, :3]
+    # the same however it is turned, as that is no matter
+    size = np.round(scales.T @ scales / max(float(np.abs(scales).max()) ** 2, 1e-300), 4)
+    mirrored = bool(np.linalg.det(scales) < 0.0)
+    closing = [modifier.name for modifier in obj.modifiers if modifier.type in _CLOSING_MODIFIERS]
+    made_of = [kind, body_type or obj.softpressure.body_type, obj.softpressure.rigid_shape, bool(obj.modifiers)]
+    name = fingerprint.of_arrays([fingerprint.of_mesh(obj), obj.name, size, mirrored, closing, *made_of])
+    if obj.session_uid not in session.verdicts or session.verdicts[obj.session_uid][0] != name:
+        sentence = ""
+        try:
+            _check_shape(obj, kind, body_type)
+        except MeshError as error:
+            sentence = str(error)
+        session.verdicts[obj.session_uid] = name, sentence
+    sentence = session.verdicts[obj.session_uid][1]
+    if sentence:
+        raise MeshError(sentence)
+
+
+def _check_shape(obj: bpy.types.Object, kind: str, body_type: str) -> None:
     mesh: Mesh = obj.data
     if kind == "RIGID":
         if is_as_drawn(obj):  # else it is read evaluated when it starts
@@ -121,17 +173,13 @@ def check(obj: bpy.types.Object, kind: str) -> None:
     key = mesh_io.live_key(obj)
     if key is not None:
         local = mesh_io.read_key(mesh.shape_keys.reference_key)
-    check_surface_of(obj, kind, mesh_io.to_world(matrix, local), mesh_io.read_triangles(mesh, matrix), mesh)
+    positions, triangles = mesh_io.to_world(matrix, local), mesh_io.read_triangles(mesh, matrix)
+    check_surface_of(obj, kind, positions, triangles, mesh, body_type)
 
 
 def is_as_drawn(obj: bpy.types.Object) -> bool:
     """Whether the simulation reads an object's own mesh: nothing else shapes what it starts from."""
     return not obj.modifiers and (obj.data.shape_keys is None or obj.softpressure.kind == "SOFT")
-
-
-def check_before_capture(obj: bpy.types.Object) -> None:
-    """Raise `MeshError` if an object cannot be the body it is; a shape that is captured as drawn is checked then."""
-    (check_object if is_as_drawn(obj) else check)(obj, obj.softpressure.kind)
 
 
 def check_object(obj: bpy.types.Object, kind: str) -> None:
@@ -148,21 +196,6 @@ def check_object(obj: bpy.types.Object, kind: str) -> None:
         check_motion(obj)
 
 
-def is_flat_body(body_type: str, positions: mesh_io.FloatArray) -> bool:
-    """Whether a soft body of this type and shape [m] is held in a plane: loops, and trusses of flat meshes."""
-    return body_type == "LOOP" or (body_type == "TRUSS" and is_flat(positions))
-
-
-def is_flat_object(obj: bpy.types.Object) -> bool:
-    """Whether an object is a soft body that is held in a plane, as far as its own mesh tells; not in edit mode."""
-    body_type = obj.softpressure.body_type
-    if obj.softpressure.kind != "SOFT" or body_type not in {"LOOP", "TRUSS"} or obj.mode == "EDIT":
-        return False
-    key = mesh_io.live_key(obj)
-    local = mesh_io.read_local(obj.data) if key is None else mesh_io.read_key(obj.data.shape_keys.reference_key)
-    return is_flat_body(body_type, mesh_io.to_world(mesh_io.world_matrix(obj), local))
-
-
 def on_type_change(obj: bpy.types.Object) -> None:
     """Note what is wrong with a soft body now that it is made of something else."""
     if obj.softpressure.kind == "SOFT":
@@ -171,15 +204,19 @@ def on_type_change(obj: bpy.types.Object) -> None:
         session.mark_all()
 
 
-def choose_type(obj: bpy.types.Object) -> None:
-    """Make a flat mesh, or edges alone, a loop, or a truss where it has inner vertices, unless a type was chosen."""
+def suited_type(obj: bpy.types.Object) -> str:
+    """The type a soft body should have: Loop for a flat mesh or edges alone, Truss for one with inner vertices.
+
+    One that was chosen stays, and what is not flat keeps the default.
+    """
     settings, mesh = obj.softpressure, obj.data
+    chosen = str(settings.body_type)
     if obj.type != "MESH" or obj.mode == "EDIT" or settings.is_property_set("body_type") or not len(mesh.edges):
-        return
+        return chosen
     local = mesh_io.read_local(mesh)
-    if not len(mesh.polygons) or is_flat(mesh_io.to_world(mesh_io.world_matrix(obj), local)):
-        on_outline = len(np.unique(mesh_io.read_outline(mesh)))
-        settings.body_type = "LOOP" if on_outline == len(mesh.vertices) else "TRUSS"
+    if len(mesh.polygons) and not is_flat(mesh_io.to_world(mesh_io.world_matrix(obj), local)):
+        return chosen
+    return "LOOP" if len(np.unique(mesh_io.read_outline(mesh))) == len(mesh.vertices) else "TRUSS"
 
 
 def check_surface_of(
@@ -188,16 +225,18 @@ def check_surface_of(
     positions: mesh_io.FloatArray,
     triangles: mesh_io.IntArray,
     mesh: Mesh,
+    body_type: str = "",
 ) -> None:
     """Raise `MeshError` unless the surface captured of a mesh can be a body of this kind."""
+    check_extent(obj.name, positions)
     if kind == "COLLIDER":
         used, kept = usable_part(positions, triangles)
         if np.isfinite(positions).all() and len(triangles) and not len(kept):
             raise MeshError(f"{obj.name}: all {len(triangles)} faces have zero area. Scale it or rebuild its faces.")
         check_surface(obj.name, positions[used] if len(kept) else positions, kept if len(kept) else triangles)
         return
-    body_type = obj.softpressure.body_type
-    if is_flat_body(body_type, positions):
+    body_type = body_type or obj.softpressure.body_type
+    if flat_shape.is_flat_body(body_type, positions):
         (check_loop if body_type == "LOOP" else outline_of)(obj.name, positions, mesh_io.read_outline(mesh))
         return
     try:
@@ -273,10 +312,9 @@ def check_keys(obj: bpy.types.Object) -> None:
     keys = obj.data.shape_keys
     if keys is None or obj.softpressure.is_baked:
         return
-    blocks = keys.key_blocks
-    foreign = [key.name for key in blocks if key.name != mesh_io.LIVE_KEY]
-    if mesh_io.LIVE_KEY in blocks:
-        foreign = foreign[1:]  # the basis
+    foreign = [key.name for key in keys.key_blocks if key.name != mesh_io.LIVE_KEY]
+    if mesh_io.LIVE_KEY in keys.key_blocks or len(foreign) == 1:
+        foreign = foreign[1:]  # the basis; alone it shapes nothing
     if foreign:
         raise MeshError(
             f"{obj.name}: has {len(foreign)} shape keys of its own ({foreign[0]}, ...); a soft body needs its own. "
@@ -288,7 +326,8 @@ def ensure_live_key(obj: bpy.types.Object) -> None:
     """Give a soft body its live shape key, at rest."""
     if mesh_io.live_key(obj) is not None:
         return
-    obj.shape_key_add(name="Basis", from_mix=False)
+    if obj.data.shape_keys is None:
+        obj.shape_key_add(name="Basis", from_mix=False)
     key = obj.shape_key_add(name=mesh_io.LIVE_KEY, from_mix=False)
     key.value = 1.0
     key.mute = True

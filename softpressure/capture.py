@@ -1,6 +1,9 @@
 """From evaluated objects to the core's model and to what drives it in each frame. World space throughout."""
 
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from types import SimpleNamespace
 from typing import Any
 
 import bpy
@@ -8,7 +11,7 @@ import numpy as np
 
 from ..core import Choice, FrameInput, Model, ModelBuilder, SoftPressureError, World
 from ..core.solvers.automatic import choice_of
-from . import bodies, fingerprint, mesh_io, method_options, rigid_shape, session
+from . import bodies, fingerprint, flat_shape, mesh_io, method_options, rigid_shape, session, taking_part
 from .mesh_io import Float32Array, FloatArray, IntArray
 
 _SURFACE = ("friction", "bounciness", "thickness")
@@ -28,6 +31,8 @@ _LOOP = (*_SKIN, "depth")
 _FLAT_TRUSS = ("mass", "cell_size", "depth", "modulus", "particle_radius", "damping", "velocity", *_SURFACE)
 _SOLID = ("mass", "linear_damping", "angular_damping", "velocity", "angular_velocity", *_SURFACE)
 
+SceneValues = bpy.types.Scene | SimpleNamespace
+
 
 @dataclass(slots=True)
 class Body:
@@ -40,6 +45,7 @@ class Body:
     pinned: IntArray  # ascending vertex numbers
     attached: IntArray  # ascending vertex numbers, glued to `attached_uid`
     attached_uid: int  # `session_uid` of a soft or rigid object, 0 if nothing is attached
+    attached_name: str
     kind: str  # MEMBRANE, LOOP, TRUSS or SOLID
     settings: dict[str, Any]
     outline: IntArray | None = None  # edges of the outline of a flat body, shape (edge_count, 2)
@@ -79,90 +85,175 @@ class Start:
     bodies: list[Body]
     solids: list[Solid]
     obstacles: list[Obstacle]
+    #: Why other objects take no part, by `session_uid`, as far as only a start finds out.
+    refused: dict[int, str] = field(default_factory=dict)
 
     def uids(self) -> tuple[int, ...]:
         """`session_uid` of the objects that move, in the order of the cache: soft bodies, rigid bodies."""
         return tuple(body.object_uid for body in (*self.bodies, *self.solids))
 
-    def fingerprint(self) -> str:
-        """A name for these shapes and settings."""
-        values: list[object] = []
+    def all_uids(self) -> tuple[int, ...]:
+        """`session_uid` of all objects that take part, colliders last."""
+        return *self.uids(), *(obstacle.object_uid for obstacle in self.obstacles)
+
+    def set_aside(self, refused: dict[int, str]) -> None:
+        """Take objects that are refused out, and what is attached to them; raises `Refusals` if none is left."""
+        self.refused |= refused
+        while True:
+            kept = [body for body in self.bodies if body.object_uid not in self.refused]
+            glued = [body for body in kept if body.attached_uid in self.refused]
+            if not glued:
+                break
+            for body in glued:
+                self.refused[body.object_uid] = taking_part.glued_text(body.name, body.attached_name)
+        self.bodies = kept
+        self.solids = [solid for solid in self.solids if solid.object_uid not in self.refused]
+        self.obstacles = [obstacle for obstacle in self.obstacles if obstacle.object_uid not in self.refused]
+        if not self.uids():
+            raise Refusals(self.refused)
+
+    def names(self) -> list[str]:
+        """A name for the shape and settings of each body, solid and obstacle, whatever the object is called."""
+        plain = []
         for body in self.bodies:
-            values += [body.name, body.positions, body.triangles, body.pinned, body.attached, body.kind, body.settings]
-            values += [] if body.outline is None else [body.outline]
+            values = [body.positions, body.triangles, body.pinned, body.attached, body.kind, body.settings]
+            plain.append(fingerprint.of_arrays(values + ([] if body.outline is None else [body.outline])))
         for solid in self.solids:
-            values += [solid.name, solid.positions, solid.triangles, solid.matrix, solid.settings]
+            plain.append(fingerprint.of_arrays([solid.positions, solid.triangles, solid.matrix, solid.settings]))
+        by_uid = dict(zip(self.uids(), plain, strict=True))
+        targets = [by_uid.get(body.attached_uid, "") for body in self.bodies]
+        glued = [name + target for name, target in zip(plain, targets, strict=False)]
         for obstacle in self.obstacles:
-            values += [obstacle.name, obstacle.positions, obstacle.triangles, obstacle.settings]
-        uids = self.uids()
-        values.append([uids.index(body.attached_uid) for body in self.bodies if body.attached_uid])
-        return fingerprint.of_arrays(values)
+            plain.append(fingerprint.of_arrays([obstacle.positions, obstacle.triangles, obstacle.settings]))
+        return glued + plain[len(glued) :]
+
+    def fingerprint(self) -> str:
+        """A name for all of them, in any order."""
+        return fingerprint.of_arrays(sorted(self.names()))
+
+    def arrange(self, names: Sequence[str]) -> None:
+        """Bring all into the order of these names: the state of a run that is taken up has it. Empty leaves it."""
+        if not names:
+            return
+        rank = {name: number for number, name in enumerate(names)}
+        own = iter(self.names())
+        parts: list[Any]
+        for parts in (self.bodies, self.solids, self.obstacles):
+            ranks = [rank[next(own)] for _ in parts]
+            parts[:] = [parts[number] for number in np.argsort(ranks, kind="stable")]
 
 
 class Refusals(SoftPressureError):
-    """One or more objects cannot take part; one sentence per object."""
+    """Nobody can take part."""
+
+    def __init__(self, refused: dict[int, str]) -> None:
+        super().__init__("\n".join(refused.values()))
+        #: What only the start found out, by `session_uid`.
+        self.refused = refused
+
+
+class _Refused(Exception):
+    """The core does not take an object."""
 
 
 def start(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> Start:
-    """Capture all bodies; their meshes must show the input stage. Raises `Refusals`."""
+    """Capture all bodies that can take part; their meshes must show the input stage. Raises `Refusals`."""
     found = Start([], [], [])
-    sentences = []
+    known = taking_part.static_problems(scene)
+    refused = {}
     for obj in session.objects(scene, "SOFT", "RIGID", "COLLIDER"):
+        if obj.session_uid in known:
+            continue
         try:
             if obj.softpressure.kind == "COLLIDER":
                 found.obstacles.append(_obstacle(obj, depsgraph))
             elif obj.softpressure.kind == "RIGID":
                 found.solids.append(_solid(obj, depsgraph))
             else:
-                found.bodies.append(_body(scene, obj, depsgraph))
-            session.problems.pop(obj.session_uid, None)
+                found.bodies.append(_body(obj, depsgraph))
         except SoftPressureError as error:
-            session.problems[obj.session_uid] = str(error)
-            sentences.append(str(error))
-    if sentences:
-        raise Refusals("\n".join(sentences))
+            refused[obj.session_uid] = str(error)
+    found.set_aside(refused)
     return found
 
 
-def build_model(scene: bpy.types.Scene, start: Start) -> Model:
-    """The core's model of a captured scene; raises `MeshError` or `ParameterError`."""
+def scene_values(scene: bpy.types.Scene) -> SimpleNamespace:
+    """What the functions below read of a scene, as plain values that outlive it: for work beside the main thread."""
+    settings = scene.softpressure
+    names = [prop.identifier for prop in settings.bl_rna.properties if prop.identifier not in {"rna_type", "name"}]
+    return SimpleNamespace(
+        gravity=scene.gravity[:],
+        use_gravity=scene.use_gravity,
+        render=SimpleNamespace(fps=scene.render.fps, fps_base=scene.render.fps_base),
+        softpressure=SimpleNamespace(**{name: getattr(settings, name) for name in names}),
+    )
+
+
+def build_model(scene: SceneValues, start: Start) -> Model:
+    """The core's model of a captured scene; what the core does not take is set aside.
+
+    Raises `Refusals` if nobody is left, and `ParameterError` for what concerns the scene.
+    """
+    while True:
+        try:
+            return _build(scene, start)
+        except _Refused as refusal:
+            uid, sentence = refusal.args
+            start.set_aside({uid: sentence})
+
+
+def _build(scene: SceneValues, start: Start) -> Model:
+    """The same; raises `_Refused` for the first object that the core does not take."""
     builder = ModelBuilder(
         gravity=scene.gravity[:] if scene.use_gravity else (0.0, 0.0, 0.0),
         ambient_pressure=scene.softpressure.ambient_pressure,
     )
     for body in start.bodies:
-        if body.kind == "MEMBRANE":
-            builder.add_membrane(body.name, body.positions, body.triangles, pinned=body.pinned, **body.settings)
-        elif body.outline is not None:
-            add = builder.add_loop if body.kind == "LOOP" else builder.add_flat_truss
-            add(body.name, body.positions, body.outline, pinned=body.pinned, **body.settings)
-        else:
-            builder.add_solid(
-                body.name, body.positions, body.triangles, kind=body.kind, pinned=body.pinned, **body.settings
-            )
+        with _told_of(body):
+            if body.kind == "MEMBRANE":
+                builder.add_membrane(body.name, body.positions, body.triangles, pinned=body.pinned, **body.settings)
+            elif body.outline is not None:
+                add = builder.add_loop if body.kind == "LOOP" else builder.add_flat_truss
+                add(body.name, body.positions, body.outline, pinned=body.pinned, **body.settings)
+            else:
+                builder.add_solid(
+                    body.name, body.positions, body.triangles, kind=body.kind, pinned=body.pinned, **body.settings
+                )
     for solid in start.solids:
-        builder.add_rigid(solid.name, solid.positions, solid.triangles, **solid.settings)
+        with _told_of(solid):
+            builder.add_rigid(solid.name, solid.positions, solid.triangles, **solid.settings)
     for obstacle in start.obstacles:
-        builder.add_collider(obstacle.name, obstacle.positions, obstacle.triangles, **obstacle.settings)
+        with _told_of(obstacle):
+            builder.add_collider(obstacle.name, obstacle.positions, obstacle.triangles, **obstacle.settings)
     uids = start.uids()
     for number, body in enumerate(start.bodies):
         if body.attached_uid:
             other = uids.index(body.attached_uid)
-            if other < len(start.bodies):
-                builder.attach_to_membrane(number, body.attached, other)
-            else:
-                builder.attach_to_rigid(number, body.attached, other - len(start.bodies))
+            with _told_of(body):
+                if other < len(start.bodies):
+                    builder.attach_to_membrane(number, body.attached, other)
+                else:
+                    builder.attach_to_rigid(number, body.attached, other - len(start.bodies))
     return builder.build()
 
 
-def choose(scene: bpy.types.Scene, model: Model) -> Choice | None:
+@contextmanager
+def _told_of(part: Body | Solid | Obstacle) -> Iterator[None]:
+    """What the core says against an object is about that object."""
+    try:
+        yield
+    except SoftPressureError as error:
+        raise _Refused(part.object_uid, str(error)) from error
+
+
+def choose(scene: SceneValues, model: Model) -> Choice | None:
     """What a new run of a scene is made with; None where its method says it all. Raises `ParameterError`."""
     settings = scene.softpressure
     options = method_options.of(settings)
     return choice_of(settings.solver, model, 1.0 / _frame_rate(scene), settings.substeps, options)
 
 
-def build_world(scene: bpy.types.Scene, model: Model, choice: Choice | None) -> World:
+def build_world(scene: SceneValues, model: Model, choice: Choice | None) -> World:
     """The core's world for a run of a scene; raises `ParameterError`."""
     settings = scene.softpressure
     return World(
@@ -176,7 +267,7 @@ def build_world(scene: bpy.types.Scene, model: Model, choice: Choice | None) -> 
     )
 
 
-def _frame_rate(scene: bpy.types.Scene) -> float:
+def _frame_rate(scene: SceneValues) -> float:
     """Frames per second."""
     return float(scene.render.fps / scene.render.fps_base)
 
@@ -223,26 +314,13 @@ def frame_of(
 def _evaluated(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> bpy.types.Object:
     evaluated = obj.evaluated_get(depsgraph)
     if not evaluated.is_evaluated:
-        raise SoftPressureError(
-            f"{obj.name}: is not evaluated: it (or its collection) is disabled in viewports or not in the view layer. "
-            "Enable it, or remove it from the simulation."
-        )
+        raise taking_part.not_evaluated(obj)
     return evaluated
 
 
-def _body(scene: bpy.types.Scene, obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> Body:
+def _body(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> Body:
     settings = obj.softpressure
-    bodies.check_before_capture(obj)
-    _check_parents(obj)
     evaluated = _evaluated(obj, depsgraph)
-    if settings.is_baked:
-        raise SoftPressureError(f"{obj.name}: is baked. Free the bake before simulating again.")
-    if mesh_io.live_key(obj) is None:
-        raise SoftPressureError(f"{obj.name}: has lost its shape key {mesh_io.LIVE_KEY}. Add it as a soft body again.")
-    if settings.pin_group and settings.pin_group not in obj.vertex_groups:
-        raise SoftPressureError(
-            f"{obj.name}: has no vertex group {settings.pin_group}. Choose an existing pin group or clear the field."
-        )
     mesh, matrix = evaluated.data, mesh_io.world_matrix(evaluated)
     positions = mesh_io.to_world(matrix, mesh_io.read_local(mesh))
     triangles = mesh_io.read_triangles(mesh, matrix)
@@ -251,73 +329,26 @@ def _body(scene: bpy.types.Scene, obj: bpy.types.Object, depsgraph: bpy.types.De
             f"{obj.name}: evaluates to {len(positions)} vertices instead of {len(obj.data.vertices)}. "
             "Apply what changes its topology, or move it behind the deforming modifiers."
         )
-    bodies.check_surface_of(obj, "SOFT", positions, triangles, mesh)
+    if not bodies.is_as_drawn(obj):  # else it has been looked at
+        bodies.check_surface_of(obj, "SOFT", positions, triangles, mesh)
     pinned = mesh_io.group_vertices(obj, settings.pin_group)
-    attached, target = _attachment(scene, obj)
+    target = settings.attach_to
+    attached = mesh_io.group_vertices(obj, "" if target is None else settings.attach_group)
     kind = settings.body_type
-    outline = mesh_io.read_outline(mesh) if bodies.is_flat_body(kind, positions) else None
+    outline = mesh_io.read_outline(mesh) if flat_shape.is_flat_body(kind, positions) else None
     truss = _TRUSS if outline is None else _FLAT_TRUSS
     names = {"MEMBRANE": _SKIN, "LOOP": _LOOP, "SOLID": _LATTICE, "TRUSS": truss}
     values = _values(evaluated.softpressure, names[kind])
-    return Body(obj.session_uid, obj.name, positions, triangles, pinned, attached, target, kind, values, outline)
-
-
-def _attachment(scene: bpy.types.Scene, obj: bpy.types.Object) -> tuple[IntArray, int]:
-    """The vertices of a soft body that are glued, and the `session_uid` of the object they are glued to, 0 if none."""
-    target, group = obj.softpressure.attach_to, obj.softpressure.attach_group
-    if target is None:
-        return np.empty(0, np.int32), 0
-    if target == obj:
-        raise SoftPressureError(f"{obj.name}: is attached to itself. Choose another body or clear Attach To.")
-    kind = target.softpressure.kind
-    if kind == "COLLIDER":
-        raise SoftPressureError(
-            f"{obj.name}: is attached to {target.name}, a collider. Attach it to a soft or rigid body; "
-            "to follow an animated object, parent it to that and pin the group."
-        )
-    if target not in session.objects(scene, "SOFT", "RIGID"):
-        raise SoftPressureError(
-            f"{obj.name}: is attached to {target.name}, which is no soft or rigid body of this scene. "
-            "Add that as a body or clear Attach To."
-        )
-    if not group:
-        raise SoftPressureError(
-            f"{obj.name}: is attached to {target.name} without an attach group. Choose the group of vertices to glue."
-        )
-    if group not in obj.vertex_groups:
-        raise SoftPressureError(
-            f"{obj.name}: has no vertex group {group}. Choose an existing attach group or clear Attach To."
-        )
-    attached = mesh_io.group_vertices(obj, group)
-    if not len(attached):
-        raise SoftPressureError(
-            f"{obj.name}: no vertex weighs more than 0.5 in the attach group {group}. Assign some with weight 1."
-        )
-    return attached, target.session_uid
+    uid, name = (0, "") if target is None else (target.session_uid, target.name)
+    return Body(obj.session_uid, obj.name, positions, triangles, pinned, attached, uid, name, kind, values, outline)
 
 
 def _solid(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> Solid:
     settings = obj.softpressure
-    bodies.check_before_capture(obj)
-    if settings.is_baked:
-        raise SoftPressureError(f"{obj.name}: is baked. Free the bake before simulating again.")
     evaluated = _evaluated(obj, depsgraph)
     matrix = mesh_io.world_matrix(evaluated)
     positions, triangles = rigid_shape.read(obj.name, evaluated.data, matrix, settings.rigid_shape)
     return Solid(obj.session_uid, obj.name, positions, triangles, matrix, _values(evaluated.softpressure, _SOLID))
-
-
-def _check_parents(obj: bpy.types.Object) -> None:
-    """Raise if an object hangs below a rigid body in the outliner: that is moved after its children were read."""
-    parent = obj.parent
-    while parent is not None:
-        if parent.type == "MESH" and parent.softpressure.kind == "RIGID":
-            remedy = "attach it instead" if obj.softpressure.kind == "SOFT" else "make it part of that mesh"
-            raise SoftPressureError(
-                f"{obj.name}: its parent {parent.name} is a rigid body. "
-                f"Clear the parent (Alt P, Keep Transformation) and {remedy}."
-            )
-        parent = parent.parent
 
 
 def _values(settings: Any, names: tuple[str, ...]) -> dict[str, Any]:
@@ -327,14 +358,13 @@ def _values(settings: Any, names: tuple[str, ...]) -> dict[str, Any]:
 
 
 def _obstacle(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> Obstacle:
-    bodies.check_before_capture(obj)
-    _check_parents(obj)
     evaluated = _evaluated(obj, depsgraph)
     mesh, matrix = evaluated.data, mesh_io.world_matrix(evaluated)
     local = mesh_io.read_local(mesh)
     positions = mesh_io.to_world(matrix, local)
     triangles = mesh_io.read_triangles(mesh, matrix)
-    bodies.check_surface_of(obj, "COLLIDER", positions, triangles, mesh)
+    if not bodies.is_as_drawn(obj):
+        bodies.check_surface_of(obj, "COLLIDER", positions, triangles, mesh)
     used, kept = bodies.usable_part(positions, triangles)
     return Obstacle(
         object_uid=obj.session_uid,

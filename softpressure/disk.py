@@ -30,6 +30,9 @@ def save(scene: bpy.types.Scene, blend_path: str = "") -> None:
         return
     if here.world is not None:
         here.cache.state = _arrays(here.world.save())
+    names = {obj.session_uid: obj.name for obj in scene.objects}
+    if all(uid in names for uid in here.object_uids):  # they are found by name again, and may have been renamed
+        here.cache.body_names = tuple(names[uid] for uid in here.object_uids)
     try:
         here.cache.save(path)
     except CacheError as error:

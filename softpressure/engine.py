@@ -24,8 +24,8 @@ Progress = tuple[float, float, str]
 _FEW_POINTS = 18
 #: What a timeline waits for ends with this in the status bar.
 _READY = "Soft Pressure: the solver is ready"
-#: How often the status bar is renewed, and how long its last sentence stays [s].
-_SAY_EVERY, _SAY_END = 0.25, 5.0
+#: How often the status bar is renewed, and how long its last sentence and what is announced stay [s].
+_SAY_EVERY, _SAY_END, _SAY_LONG = 0.25, 5.0, 20.0
 
 #: `session_uid` of the scenes that wait for their kernels.
 _waiting: set[int] = set()
@@ -33,11 +33,12 @@ _waiting: set[int] = set()
 
 @functools.cache
 def engine() -> SimpleNamespace:
-    """The modules that need the solver: `bodies`, `simulation`, `playback`, `bake`, `disk`; loaded on first use."""
+    """The modules that need the solver, loaded on first use: `bodies`, `taking_part`, `simulation`, and so on."""
     _use_own_folder()
-    from . import bake, bodies, disk, playback, simulation
+    from . import bake, bodies, disk, flat_shape, playback, simulation, starting, taking_part
 
-    return SimpleNamespace(bake=bake, bodies=bodies, disk=disk, playback=playback, simulation=simulation)
+    modules = (bake, bodies, disk, flat_shape, playback, simulation, starting, taking_part)
+    return SimpleNamespace(**{module.__name__.rpartition(".")[2]: module for module in modules})
 
 
 @functools.cache
@@ -163,6 +164,19 @@ def _play_from_start(scene: bpy.types.Scene) -> None:
         scene.frame_set(scene.softpressure.frame_start)
 
 
+def announce(sentence: str) -> None:
+    """Say something from any thread: in the status bar for a while, without a window on the console."""
+    if bpy.app.background:
+        print(f"Soft Pressure: {sentence}", flush=True)
+        return
+
+    def say() -> None:
+        _say(sentence)
+        bpy.app.timers.register(_clear, first_interval=_SAY_LONG, persistent=True)
+
+    bpy.app.timers.register(say, persistent=True)
+
+
 def _clear() -> None:
     """Give the status bars back, unless something is being said again."""
     if not bpy.app.timers.is_registered(_tell):
@@ -170,9 +184,13 @@ def _clear() -> None:
 
 
 def _say(sentence: str | None) -> None:
-    """Show a sentence in the status bar of every window, None gives it back; keeps the panel fresh."""
+    """Show a sentence in the status bar of every window, None gives it back; keeps the panel fresh.
+
+    A job has the status bar to itself; its label tells of the preparation it waits for.
+    """
     for window in bpy.context.window_manager.windows:
-        window.workspace.status_text_set(sentence)
+        if not session.has_job:
+            window.workspace.status_text_set(sentence)
         for area in window.screen.areas:
             if area.type == "VIEW_3D":
                 area.tag_redraw()

@@ -1,8 +1,9 @@
 """Names what a simulation is made from, so that a cache can tell whether it is out of date.
 
-Read from the file's data, never from evaluated data: the name must not change with the current frame. What is animated
-counts with its keyframes instead of its value of the moment. Geometry that modifiers or drivers make differently is
-noticed when the timeline passes the first frame, by `of_arrays`.
+Read from the file's data, never from evaluated data: the name must not change with the current frame. Nor does it
+change with what objects are called: each is named by what it is, in any order. What is animated counts with its
+keyframes instead of its value of the moment. Geometry that modifiers or drivers make differently is noticed when the
+timeline passes the first frame, by `of_arrays`.
 """
 
 import hashlib
@@ -22,7 +23,7 @@ _SOFT = ("mass", "gauge_pressure", "stretch_modulus", "bend_modulus", "damping",
 _SURFACE = ("friction", "bounciness", "thickness")
 _RIGID = ("rigid_shape", "mass", "linear_damping", "angular_damping", "velocity", "angular_velocity", *_SURFACE)
 _PARAMETERS = {
-    "SOFT": (*_SOFT, *_LATTICE, "pin_group", "velocity", "self_collision", "attach_to", "attach_group"),
+    "SOFT": (*_SOFT, *_LATTICE, "pin_group", "velocity", "self_collision", "attach_group"),
     "RIGID": _RIGID,
     "COLLIDER": _SURFACE,
 }
@@ -48,30 +49,46 @@ def of_inputs(scene: bpy.types.Scene) -> str:
     gravity = scene.gravity[:] if scene.use_gravity else (0.0, 0.0, 0.0)
     digest.add(*(getattr(settings, name) for name in (*_SCENE, *_METHOD)), *chosen, gravity)
     digest.add(render.fps, render.fps_base)
-    for obj in sorted(scene.objects, key=lambda obj: obj.name_full):
-        if obj.type != "MESH" or obj.softpressure.kind == "NONE":
-            continue
-        kind = obj.softpressure.kind
-        animated = actions.animated_paths(obj)
-        digest.add(obj.name_full, kind)
-        for name in _PARAMETERS[kind]:
-            digest.add(None if f"softpressure.{name}" in animated else _plain(getattr(obj.softpressure, name)))
-        _add_mesh(digest, obj)
-        _add_object(digest, obj)
+    bodies = [obj for obj in scene.objects if obj.type == "MESH" and obj.softpressure.kind != "NONE"]
+    names = {obj.session_uid: _of_body(obj) for obj in bodies}
+    digest.add(sorted(names[obj.session_uid] + _of_target(obj, names) for obj in bodies))
     return digest.name()
+
+
+def of_mesh(obj: bpy.types.Object) -> str:
+    """A name for an object's own mesh: its rest shape and its faces."""
+    digest = _Digest()
+    _add_mesh(digest, obj)
+    return digest.name()
+
+
+def _of_body(obj: bpy.types.Object) -> str:
+    """A name for the settings, mesh, transform and animation of a body, without what it is attached to."""
+    digest, kind = _Digest(), obj.softpressure.kind
+    animated = actions.animated_paths(obj)
+    digest.add(kind)
+    for name in _PARAMETERS[kind]:
+        digest.add(None if f"softpressure.{name}" in animated else _plain(getattr(obj.softpressure, name)))
+    _add_mesh(digest, obj)
+    _add_object(digest, obj)
+    return digest.name()
+
+
+def _of_target(obj: bpy.types.Object, names: dict[int, str]) -> str:
+    """The name of what a soft body is attached to; empty where it is attached to nothing."""
+    target = obj.softpressure.attach_to if obj.softpressure.kind == "SOFT" else None
+    return "" if target is None else names.get(target.session_uid, "no body")
 
 
 def _plain(value: Any) -> Any:
     """A setting as something whose `repr` names it."""
-    if isinstance(value, bpy.types.ID):
-        return value.name_full
-    return value if isinstance(value, (str, float, int, type(None))) else tuple(value)
+    return value if isinstance(value, (str, float, int)) else tuple(value)
 
 
 class _Digest:
     def __init__(self) -> None:
         self._hash = hashlib.blake2b(digest_size=16)
-        self.visited: set[str] = set()
+        self.visited: dict[int, int] = {}  # number of each object that was added, by its `session_uid`
 
     def add(self, *values: Any) -> None:
         for value in values:
@@ -96,7 +113,7 @@ def _add_mesh(digest: _Digest, obj: bpy.types.Object) -> None:
         mesh.attributes[".corner_vert"].data.foreach_get("value", corners)
         digest.add(corners)
     digest.add(len(mesh.polygons))
-    if ".edge_verts" in mesh.attributes and obj.softpressure.kind == "SOFT" and not len(mesh.polygons):
+    if ".edge_verts" in mesh.attributes and not len(mesh.polygons):
         ends: NDArray[np.int32] = np.empty(2 * len(mesh.edges), np.int32)
         mesh.edges.foreach_get("vertices", ends)
         digest.add(ends)
@@ -108,9 +125,11 @@ def _add_mesh(digest: _Digest, obj: bpy.types.Object) -> None:
 
 def _add_object(digest: _Digest, obj: bpy.types.Object) -> None:
     """Where an object is and what moves it: transform or its animation, parents, constraints, modifiers."""
-    if obj.name_full in digest.visited:
+    was_visited = obj.session_uid in digest.visited
+    number = digest.visited.setdefault(obj.session_uid, len(digest.visited))
+    digest.add(number, obj.type, len(obj.data.vertices) if obj.type == "MESH" else 0)
+    if was_visited:
         return
-    digest.visited.add(obj.name_full)
     animated = _add_animation(digest, obj)
     if not any(path.startswith(_TRANSFORMS) for path in animated):
         digest.add(np.array(obj.matrix_basis))
@@ -149,7 +168,6 @@ def _add_values(digest: _Digest, item: Any, path: str, animated: set[str], index
         if prop.type == "POINTER":
             target = getattr(item, name)
             if isinstance(target, bpy.types.Object):
-                digest.add(target.name_full)
                 _add_object(digest, target)
         elif prop.type != "COLLECTION":
             value = getattr(item, name)

@@ -9,8 +9,8 @@ from typing import Any
 import bpy
 from bpy.app.handlers import persistent
 
-from . import session, versions
-from .engine import engine
+from . import session, status, versions
+from .engine import announce, engine
 
 _log = logging.getLogger("softpressure")
 
@@ -46,13 +46,11 @@ def on_frame_change_post(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph)
 
 
 @_guarded
-def on_depsgraph_update_post(_scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph | None = None) -> None:
-    """Anything may have been edited; sessions compare when they are asked. A refusal ends with the mesh it was for."""
+def on_depsgraph_update_post(scene: bpy.types.Scene, *_: Any) -> None:
+    """Anything may have been edited; sessions compare when they are asked."""
     session.mark_all()
-    for update in depsgraph.updates if session.problems and depsgraph is not None else ():
-        obj = update.id
-        if isinstance(obj, bpy.types.Object) and update.is_updated_geometry and obj.softpressure.kind == "NONE":
-            session.problems.pop(obj.original.session_uid, None)
+    if session.of(scene).late:
+        engine().playback.catch_up(scene)
 
 
 @_guarded
@@ -109,9 +107,22 @@ def on_enable(*_: Any) -> None:
 
 
 @_guarded
-def on_render_init(*_: Any) -> None:
+def on_render_init(scene: bpy.types.Scene, *_: Any) -> None:
     """From here on frames are only looked up."""
     session.is_rendering = True
+    session.of(scene).missed_frame = None
+
+
+@_guarded
+def on_render_pre(scene: bpy.types.Scene, *_: Any) -> None:
+    """A frame is about to be rendered: say once if it lacks its simulation. Panels go on saying so."""
+    here = session.of(scene)
+    if here.missed_frame is not None or not session.has_bodies(scene):
+        return
+    sentence = status.render_text(scene, scene.frame_current)
+    if sentence:
+        here.missed_frame = scene.frame_current
+        announce(sentence)
 
 
 @_guarded
@@ -131,6 +142,7 @@ HANDLERS = (
     ("save_post", on_save_post),
     ("blend_import_post", on_import_post),
     ("render_init", on_render_init),
+    ("render_pre", on_render_pre),
     ("render_complete", on_render_end),
     ("render_cancel", on_render_end),
 )

@@ -36,7 +36,11 @@ def show(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph | None = None) -
             _hold(obj, scene, here, cache, number_of.get(obj.session_uid))
     for obj in session.objects(scene, "SOFT"):
         key = mesh_io.live_key(obj)
-        if key is None or obj.softpressure.is_baked or obj.mode == "EDIT":
+        here.late.discard(obj.session_uid)
+        if key is None or obj.softpressure.is_baked:
+            continue
+        if obj.mode == "EDIT":
+            here.late.add(obj.session_uid)
             continue
         number = number_of.get(obj.session_uid)
         if cache is None or number is None or cache.vertex_counts[number] != len(key.points):
@@ -53,6 +57,13 @@ def show(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph | None = None) -
         mesh_io.write_key(key, mesh_io.to_local(matrix, cache.positions(number, time)))
         obj.data.update_tag()
         here.shown[obj.session_uid] = (time, matrix)
+
+
+def catch_up(scene: bpy.types.Scene) -> None:
+    """Let bodies that were in Edit Mode when the frame was set show it once they have left."""
+    here = session.of(scene)
+    if any(obj.session_uid in here.late and obj.mode != "EDIT" for obj in session.objects(scene, "SOFT")):
+        show(scene)
 
 
 def world_matrix(cache: FrameCache, number: int, time: float) -> FloatArray:

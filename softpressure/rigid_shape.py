@@ -4,7 +4,7 @@ import bmesh
 import numpy as np
 
 from ..core import MeshError, check_closed_surface
-from ..core.topology import signed_volume
+from ..core.topology import check_extent, signed_volume
 from . import mesh_io
 from .blender_types import Mesh
 from .mesh_io import Float32Array, FloatArray, IntArray
@@ -19,6 +19,7 @@ def read(name: str, mesh: Mesh, matrix: FloatArray, shape: str) -> tuple[FloatAr
     Raises `MeshError` if it encloses no volume.
     """
     local = mesh_io.read_local(mesh)
+    check_extent(name, local)
     if shape == "MESH":
         positions, triangles = mesh_io.to_world(matrix, local), mesh_io.read_triangles(mesh, matrix)
         try:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from ..core.cache import FrameCache
     from ..core.solvers.pressure_retention import GaugeLeft
     from .capture import Start
+    from .starting import Captured
 
 _log = logging.getLogger("softpressure")
 
@@ -30,14 +31,27 @@ class Session:
     world: "World | None" = None
     #: What the run is made with, from before its world is made; None where the method says it all.
     choice: "Choice | None" = None
-    #: Why the simulation does not go on; empty while it does.
+    #: Why the simulation does not go on; empty while it does. Told as long as the inputs are those it came from.
     error: str = ""
+    failed_with: str = ""
+    #: Why objects take no part, by `session_uid`, as the last start found out, and the inputs it started from.
+    refused: dict[int, str] = field(default_factory=dict)
+    started_from: str = ""
+    #: The same as the file tells, and the change it was asked after; kept by `taking_part`.
+    asked: tuple[int, dict[int, str]] | None = None
     #: The frame that is being simulated, between the two handlers of a frame change.
     live_frame: int | None = None
+    #: Whether the first frame is captured for `simulate`, which makes the rest of it, and what was.
+    is_job: bool = False
+    captured: "Captured | None" = None
     #: The frame that was set last; None before the first frame change.
     seen_frame: int | None = None
+    #: The first frame of the last render that lacked what it was to show; None if there was none.
+    missed_frame: int | None = None
     #: What the live key of each object shows: time [frames] and world matrix.
     shown: dict[int, tuple[float, Any]] = field(default_factory=dict)
+    #: `session_uid` of bodies in Edit Mode, which do not show the frame that was set meanwhile.
+    late: set[int] = field(default_factory=set)
     #: Triangles that crossed the surface of another body at the start.
     crossing_count: int = 0
     #: Whether bodies cross each other there: that takes more kernels.
@@ -51,45 +65,64 @@ class Session:
     #: What the method does not hold, in sentences: of solids, known from the start; of skins, at the last frame.
     soft_solids: list[str] = field(default_factory=list)
     slack_skins: list[str] = field(default_factory=list)
-    needs_check: bool = True
-    _is_out_of_date: bool = False
+    _inputs: tuple[int, str] | None = None
     _logged: set[str] = field(default_factory=set)
 
     def clear(self) -> None:
         """Forget everything that was simulated."""
         self.cache = self.start = self.world = self.choice = self.live_frame = None
         self.object_uids = ()
-        self.error = ""
+        self.error = self.failed_with = self.started_from = ""
+        self.refused = {}
         self.crossing_count = 0
         self.starts_crossed = False
-        self.needs_check = True
+        self._inputs = None
         self.shown.clear()
         self.gauges.clear()
         self.held.clear()
         self.gauge_left = None
         self.soft_solids, self.slack_skins = [], []
 
-    def fail(self, sentence: str) -> None:
-        """Stop with a sentence for the panel; the log gets it once."""
-        self.error = sentence
+    def fail(self, sentence: str, inputs: str = "") -> None:
+        """Stop with a sentence for the panel; the log gets it once.
+
+        `inputs` are those it comes from; without them it is told until the simulation begins anew.
+        """
+        self.error, self.failed_with = sentence, inputs
         if sentence not in self._logged:
             self._logged.add(sentence)
             _log.warning(sentence)
 
+    def error_of(self, scene: bpy.types.Scene) -> str:
+        """The error, unless what it came from has changed."""
+        return self.error if not self.failed_with or self.failed_with == self.inputs(scene) else ""
+
+    def inputs(self, scene: bpy.types.Scene) -> str:
+        """The fingerprint of a scene's inputs, found anew after a change only."""
+        if self._inputs is None or self._inputs[0] != _changes:
+            self._inputs = _changes, fingerprint.of_inputs(scene)
+        return self._inputs[1]
+
     def is_out_of_date(self, scene: bpy.types.Scene) -> bool:
         """Whether settings or meshes differ from those the cache was made with."""
-        if self.cache is None or any(obj.softpressure.is_baked for obj in objects(scene, "RIGID")):
-            return False  # a baked motion stands in for what the frames were made from
-        if self.needs_check:
-            self._is_out_of_date = fingerprint.of_inputs(scene) != self.cache.input_fingerprint
-            self.needs_check = False
-        return self._is_out_of_date
+        if self.cache is None or any(obj.softpressure.is_baked for obj in objects(scene, "SOFT", "RIGID")):
+            return False  # what is baked plays from the file and stands in for what the frames were made from
+        return self.inputs(scene) != self.cache.input_fingerprint
 
 
 _sessions: dict[int, Session] = {}
 
-#: Why an object cannot take part, by its `session_uid`; shown in the panel.
-problems: dict[int, str] = {}
+#: How often something may have changed.
+_changes = 0
+
+#: As what an object was last tried to be added in vain, by its `session_uid`.
+tried: dict[int, str] = {}
+
+#: Whether the shape of an object can be a body: a name for the shape, and a sentence if it cannot, by `session_uid`.
+verdicts: dict[int, tuple[str, str]] = {}
+
+#: Whether an operator works slice by slice: the status bars say how far it is and which key stops it.
+has_job = False
 
 #: Between `render_init` and its end; `is_job_running('RENDER')` is False in background.
 is_rendering = False
@@ -101,9 +134,14 @@ def of(scene: bpy.types.Scene) -> Session:
 
 
 def mark_all() -> None:
-    """Something may have changed: every session compares its inputs when it is asked next."""
-    for session in _sessions.values():
-        session.needs_check = True
+    """Something may have changed: what was found out about the file is found out again when it is asked for next."""
+    global _changes
+    _changes += 1
+
+
+def change_count() -> int:
+    """A number that grows whenever something may have changed."""
+    return _changes
 
 
 def forget_shown() -> None:
@@ -115,7 +153,9 @@ def forget_shown() -> None:
 def forget_all() -> None:
     """Drop all sessions (another file, or the extension is disabled)."""
     _sessions.clear()
-    problems.clear()
+    tried.clear()
+    verdicts.clear()
+    mark_all()
 
 
 def objects(scene: bpy.types.Scene, *kinds: str) -> list[bpy.types.Object]:

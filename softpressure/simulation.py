@@ -8,12 +8,10 @@ viewport, between the two calls.
 from collections.abc import Iterator
 
 import bpy
-import numpy as np
 
 from ..core import SoftPressureError
-from ..core.cache import FrameCache
-from . import bodies, capture, disk, fingerprint, hold, playback, run_choice, session, stages, xpbd_limits
-from .engine import Progress, is_prepared, prepare, starts_crossed, what_to_prepare
+from . import beside, bodies, capture, disk, hold, playback, session, stages, starting, taking_part, xpbd_limits
+from .engine import Progress, prepare
 from .session import Session
 
 
@@ -45,11 +43,18 @@ def after_frame(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
     if frame is not None and _sees_bodies(scene, depsgraph, here):
         try:
             if frame == scene.softpressure.frame_start:
-                _start(scene, depsgraph, here)
+                captured = starting.read(scene, depsgraph, here)
+                if captured is not None and here.is_job:
+                    here.captured = captured
+                elif captured is not None:
+                    for _ in starting.begin(scene, here, captured):
+                        pass
             else:
                 _advance(scene, depsgraph, here, frame)
         except SoftPressureError as error:
-            here.fail(str(error))
+            session.mark_all()
+            if not taking_part.static_problems(scene):  # else it is asked why this is so, until it is no more
+                here.fail(str(error), here.inputs(scene))
     playback.show(scene, depsgraph)
 
 
@@ -66,29 +71,33 @@ def simulate(scene: bpy.types.Scene) -> Iterator[Progress]:
     yield from prepare(scene)
     here = session.of(scene)
     settings = scene.softpressure
-    problems = bodies.prepare(session.objects(scene, "SOFT", "RIGID", "COLLIDER"))
-    if problems:
-        here.fail("\n".join(problems))
-        raise SoftPressureError(here.error)
+    bodies.prepare(session.objects(scene, "SOFT", "RIGID", "COLLIDER"))
+    sentence = taking_part.waits_for(scene)
+    if sentence:
+        raise SoftPressureError(sentence)
     first, last = settings.frame_start, settings.frame_end
     here.error = ""
     shown_frame = scene.frame_current
     try:
-        scene.frame_set(first)  # captures; keeps the cache if nothing has changed
+        yield from _start(scene, here, first)
         if here.cache is None and not here.error:  # the solver that was chosen is not the expected one
             yield from prepare(scene)
-            scene.frame_set(first)
+            yield from _start(scene, here, first)
         if here.error:
             raise SoftPressureError(here.error)
         if here.cache is None:
-            raise SoftPressureError("Scene: no body to simulate. Select a closed mesh and add it as a soft body.")
+            found = "\n".join(taking_part.problems(scene).values())
+            raise SoftPressureError(
+                found or f"{scene.name}: no body to simulate. Select a closed mesh and add it as a soft body."
+            )
         for frame in range(here.cache.last_frame + 1, last + 1):
             scene.frame_set(frame)
             if here.error:
                 raise SoftPressureError(here.error)
-            if here.cache.last_frame != frame:  # a handler of someone else changed a body meanwhile
+            if here.cache.last_frame != frame:  # a handler or driver of someone else changed a body meanwhile
+                found = "\n".join(taking_part.problems(scene).values())
                 raise SoftPressureError(
-                    f"{scene.name}: frame {frame} could not be simulated. Press Reset and try again."
+                    found or f"{scene.name}: frame {frame} could not be simulated. Press Reset and try again."
                 )
             yield frame - first + 1, last - first + 1, f"Frame {frame} of {last}"
     finally:
@@ -98,12 +107,28 @@ def simulate(scene: bpy.types.Scene) -> Iterator[Progress]:
         here.error = here.error or sentence
 
 
+def _start(scene: bpy.types.Scene, here: Session, first: int) -> Iterator[Progress]:
+    """Set the first frame, which captures, and start anew from it unless nothing has changed; keeps errors."""
+    here.is_job, here.captured = True, None
+    try:
+        scene.frame_set(first)
+    finally:
+        captured: starting.Captured | None = here.captured
+        here.is_job, here.captured = False, None
+    if captured is None:
+        return
+    try:
+        yield from starting.begin_beside(scene, here, captured)
+    except SoftPressureError as error:
+        here.fail(str(error), here.inputs(scene))
+    playback.show(scene)
+
+
 def _may_simulate(scene: bpy.types.Scene) -> bool:
     """Whether frames may be simulated at all: not while rendering, between frames, baked or being edited."""
     if session.is_rendering or scene.frame_subframe != 0.0:
         return False
-    moving = session.objects(scene, "SOFT", "RIGID")
-    return bool(moving) and not any(obj.softpressure.is_baked or obj.mode == "EDIT" for obj in moving)
+    return session.has_bodies(scene) and not taking_part.waits_for(scene)
 
 
 def _leaves_unseen_start(scene: bpy.types.Scene, here: Session) -> bool:
@@ -114,7 +139,7 @@ def _leaves_unseen_start(scene: bpy.types.Scene, here: Session) -> bool:
     first = scene.softpressure.frame_start
     if scene.frame_current != first + 1 or here.seen_frame not in (None, first) or not _may_simulate(scene):
         return False
-    return (here.cache is None or here.is_out_of_date(scene)) and _can_step(scene)
+    return (here.cache is None or here.is_out_of_date(scene)) and starting.can_step(scene)
 
 
 def _frame_to_simulate(scene: bpy.types.Scene, here: Session) -> int | None:
@@ -127,69 +152,30 @@ def _frame_to_simulate(scene: bpy.types.Scene, here: Session) -> int | None:
             return None
         if frame != here.cache.last_frame + 1 or here.is_out_of_date(scene):
             return None
-    return frame if _can_step(scene) else None
+        if not taking_part.static_problems(scene).keys().isdisjoint(here.start.all_uids()):
+            return None  # it waits until that is mended
+    elif not here.is_job and not _may_start(scene, here):
+        return None
+    return frame if starting.can_step(scene) else None
 
 
-def _can_step(scene: bpy.types.Scene) -> bool:
-    """Whether a frame takes no longer than it must; begins to prepare if not.
-
-    A window that compiles for a minute looks like a hang: the timeline waits, even to make a world at the first frame.
-    Without a window it is waited for. `simulate` comes here prepared.
-    """
-    if bpy.app.background:
-        if sentence := what_to_prepare(scene):
-            print(f"Soft Pressure: {sentence}", flush=True)
-        for _ in prepare(scene):
-            pass
+def _may_start(scene: bpy.types.Scene, here: Session) -> bool:
+    """Whether a timeline that plays may make a new run at the first frame, if it needs one."""
+    if here.cache is not None and not here.is_out_of_date(scene):
         return True
-    return is_prepared(scene)
+    return not beside.is_busy() and not starting.is_too_long_to_play(scene)
 
 
 def _sees_bodies(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, here: Session) -> bool:
     """Whether this view layer is the one to simulate in. Each calls the handlers; some may leave the bodies out."""
-    found = session.objects(scene, "SOFT", "RIGID", "COLLIDER")
-    if len(scene.view_layers) == 1 or all(obj.evaluated_get(depsgraph).is_evaluated for obj in found):
+    if len(scene.view_layers) == 1:
+        return True
+    refused = taking_part.problems(scene)
+    found = [obj for obj in session.objects(scene, "SOFT", "RIGID", "COLLIDER") if obj.session_uid not in refused]
+    if all(obj.evaluated_get(depsgraph).is_evaluated for obj in found):
         return True
     is_last = depsgraph.view_layer.name == scene.view_layers[-1].name
     return is_last and here.cache is None  # no view layer has them all: say so
-
-
-def _start(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, here: Session) -> None:
-    """At the first frame: capture, and begin a new cache unless the old one was made from the same."""
-    try:
-        start = capture.start(scene, depsgraph)
-    except SoftPressureError:
-        here.clear()
-        raise
-    name, inputs = start.fingerprint(), fingerprint.of_inputs(scene)
-    cache = here.cache
-    if cache is not None and (cache.start_fingerprint, cache.input_fingerprint) == (name, inputs) and not here.error:
-        here.start = here.start or start
-        return
-    here.clear()
-    model = capture.build_model(scene, start)
-    here.choice = run_choice.kept(scene, name, inputs) or capture.choose(scene, model)
-    here.starts_crossed = starts_crossed(model)
-    if not _can_step(scene):  # what was chosen has other kernels than what was expected: come again
-        return
-    here.world = capture.build_world(scene, model, here.choice)
-    run_choice.keep(scene, here.choice, name, inputs)
-    here.start = start
-    here.soft_solids = xpbd_limits.solids_that_give_way(scene, start)
-    here.crossing_count = here.world.crossing_triangle_count
-    here.object_uids = start.uids()
-    here.cache = FrameCache(
-        scene.softpressure.frame_start,
-        [body.name for body in (*start.bodies, *start.solids)],
-        [len(body.positions) for body in start.bodies] + [0] * len(start.solids),
-        input_fingerprint=inputs,
-        start_fingerprint=name,
-        choice=here.choice,
-    )
-    objects = {obj.session_uid: obj for obj in scene.objects}
-    matrices = capture.world_matrices(start, objects, depsgraph) + [solid.matrix for solid in start.solids]
-    positions = [body.positions for body in start.bodies] + [np.empty((0, 3))] * len(start.solids)
-    here.cache.append(here.cache.first_frame, positions, matrices)
 
 
 def _advance(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, here: Session, frame: int) -> None:

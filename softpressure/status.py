@@ -3,6 +3,7 @@
 import bpy
 
 from . import run_choice, session
+from .engine import engine
 
 _SOLVERS = {"EXPLICIT": "Explicit", "IMPLICIT": "Implicit", "RIGID": "Rigid impulses"}
 #: Share of a body's mass from which on it is told that so much was added.
@@ -12,7 +13,7 @@ _TOLD_MASS = 0.005
 def cache_text(scene: bpy.types.Scene) -> str:
     """What the cache holds: `frames 1–120 of 250`."""
     cache, settings = session.of(scene).cache, scene.softpressure
-    if cache is None or not cache.frame_count:
+    if cache is None or not cache.frame_count or not session.has_bodies(scene):
         return "no frames"
     last = min(cache.last_frame, settings.frame_end)
     held = f"frame {last}" if last == cache.first_frame else f"frames {cache.first_frame}–{last}"
@@ -30,12 +31,17 @@ def cache_share(scene: bpy.types.Scene) -> float:
 
 def notices(scene: bpy.types.Scene) -> list[str]:
     """What a person should know before trusting what is shown."""
-    here = session.of(scene)
     found: list[str] = []
+    if not session.has_bodies(scene):
+        return found
+    here = session.of(scene)
     if here.is_out_of_date(scene):
         found.append("Out of date: settings or meshes have changed. Go to the first frame, or simulate again.")
     elif here.cache is not None and not here.cache.first_frame <= scene.frame_current <= here.cache.last_frame:
         found.append(f"Frame {scene.frame_current} is not simulated; the nearest cached frame is shown.")
+    starting = engine().starting
+    if starting.is_too_long_to_play(scene) and (here.cache is None or here.is_out_of_date(scene)):
+        found.append(f"Starting takes about {starting.seconds(scene):.0f} s: press Simulate, which Esc stops.")
     if here.crossing_count:
         choice = run_choice.last(scene)
         what = "bodies overlap and are pushed apart. Move them apart"
@@ -43,9 +49,53 @@ def notices(scene: bpy.types.Scene) -> list[str]:
             what = "skins cross themselves and stay so. Repair the mesh"
         found.append(f"{here.crossing_count} crossing triangles at start: {what} if that shows.")
     found += here.soft_solids + here.slack_skins
-    found += here.error.splitlines()
-    if session.has_bodies(scene) and not scene.render.use_lock_interface:
+    found += _who_is_missing(scene)
+    if here.missed_frame is not None:
+        found += filter(None, [render_text(scene, here.missed_frame)])
+    found += here.error_of(scene).splitlines()
+    if not scene.render.use_lock_interface:
         found.append("Render > Lock Interface is off: rendering while the viewport plays can crash Blender.")
+    return found
+
+
+def render_text(scene: bpy.types.Scene, frame: int) -> str:
+    """What a render of this frame lacks: its cache, or what is newer; empty if it shows what it should."""
+    here, settings = session.of(scene), scene.softpressure
+    if all(obj.softpressure.is_baked for obj in session.objects(scene, "SOFT", "RIGID")):
+        return ""
+    remedy = "Press Simulate before rendering, or Bake, which needs no cache."
+    if here.cache is None or not here.cache.frame_count:
+        return f"{scene.name}: frame {frame} is rendered without simulation, as there are no cached frames. {remedy}"
+    if here.is_out_of_date(scene):
+        return f"{scene.name}: frame {frame} is rendered from frames that are out of date. {remedy}"
+    if here.cache.last_frame < min(frame, settings.frame_end):
+        return f"{scene.name}: frame {frame} is not simulated; frame {here.cache.last_frame} is rendered. {remedy}"
+    return ""
+
+
+def drops_frames(scene: bpy.types.Scene) -> bool:
+    """Whether playing the timeline may jump over frames that are to be simulated, so that it stops at the first gap."""
+    if scene.sync_mode == "NONE" or all(obj.softpressure.is_baked for obj in session.objects(scene, "SOFT", "RIGID")):
+        return False
+    return cache_share(scene) < 1.0 or session.of(scene).is_out_of_date(scene)
+
+
+def problem_text(scene: bpy.types.Scene, obj: bpy.types.Object) -> str:
+    """Why a body takes no part, or why an object was refused when it was added; empty if nothing is wrong with it."""
+    if obj.softpressure.kind != "NONE":
+        return str(engine().taking_part.problems(scene).get(obj.session_uid, ""))
+    return str(engine().taking_part.refusal(obj)) if obj.session_uid in session.tried else ""
+
+
+def _who_is_missing(scene: bpy.types.Scene) -> list[str]:
+    """Which bodies take no part: those that cannot, and those that could by now."""
+    here, refused = session.of(scene), engine().taking_part.problems(scene)
+    found = list(refused.values())
+    if here.cache is None or here.is_out_of_date(scene):
+        return found
+    for obj in session.objects(scene, "SOFT", "RIGID"):
+        if obj.session_uid not in refused and obj.session_uid not in here.object_uids and not obj.softpressure.is_baked:
+            found.append(f"{obj.name} takes no part yet. Go to the first frame, or simulate again.")
     return found
 
 
@@ -69,18 +119,19 @@ def bake_size(scene: bpy.types.Scene) -> int:
 
 
 def gauge_text(scene: bpy.types.Scene, obj: bpy.types.Object) -> str:
-    """Volume and pressure of a body in this frame: `Volume 98.2 %, 2310 Pa`; empty where it is not known.
+    """Volume and pressure of a body in this frame: `Volume 98.2 %, 2310 Pa`; dashes where they are not known.
 
-    A solid has a volume only; of a loop the area says the same.
+    A lattice has a volume only; of a loop the area says the same. Empty for what is not soft.
     """
-    here = session.of(scene)
-    gauges = here.gauges.get(scene.frame_current)
-    number = here.object_uids.index(obj.session_uid) if obj.session_uid in here.object_uids else -1
-    if not gauges or not 0 <= number < len(gauges):
+    if obj.softpressure.kind != "SOFT":
         return ""
-    volume_ratio, pressure = gauges[number]
+    here = session.of(scene)
+    gauges = here.gauges.get(scene.frame_current, [])
+    number = here.object_uids.index(obj.session_uid) if obj.session_uid in here.object_uids else len(gauges)
     kind = obj.softpressure.body_type
     what = "Area" if kind == "LOOP" else "Volume"
-    if kind not in {"MEMBRANE", "LOOP"}:
-        return f"{what} {100 * volume_ratio:.1f} %"
-    return f"{what} {100 * volume_ratio:.1f} %, {pressure:.0f} Pa"
+    has_gas = kind in {"MEMBRANE", "LOOP"}
+    if number >= len(gauges):
+        return f"{what} –, – Pa" if has_gas else f"{what} –"
+    volume_ratio, pressure = gauges[number]
+    return f"{what} {100 * volume_ratio:.1f} %" + (f", {pressure:.0f} Pa" if has_gas else "")

@@ -7,16 +7,13 @@ import bpy
 
 
 class Layout:
-    """Collects what a panel draws."""
+    """Collects what a panel draws, and which properties it locks."""
 
-    def __init__(self, drawn: list[str]) -> None:
-        object.__setattr__(self, "drawn", drawn)
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        pass
+    def __init__(self, drawn: list[str], locked: list[str], enabled: bool = True) -> None:
+        self.drawn, self.locked, self.enabled = drawn, locked, enabled
 
     def column(self, **_: Any) -> "Layout":
-        return self
+        return Layout(self.drawn, self.locked, self.enabled)
 
     row = column
 
@@ -26,6 +23,8 @@ class Layout:
     def prop(self, data: Any, name: str, **_: Any) -> None:
         assert name in data.bl_rna.properties, name
         self.drawn.append(name)
+        if not self.enabled:
+            self.locked.append(name)
 
     def prop_search(self, data: Any, name: str, _source: Any, _collection: str, **_: Any) -> None:
         self.prop(data, name)
@@ -35,19 +34,29 @@ class Layout:
         self.drawn.append(text)
 
     def operator(self, name: str, **_: Any) -> Any:
-        assert name.split(".")[1] in dir(bpy.ops.softpressure)
+        module, operator = name.split(".")
+        assert operator in dir(getattr(bpy.ops, module))
         self.drawn.append(name)
         return SimpleNamespace()
 
 
 def drawn(panel: Any, width: int = 300) -> list[str]:
     """Sentences, properties and operators that a panel draws in a sidebar of this width [pixels]."""
-    found: list[str] = []
+    return _drawn(panel, width)[0]
+
+
+def locked(panel: Any) -> list[str]:
+    """Properties that a panel shows and does not let a person change."""
+    return _drawn(panel, 300)[1]
+
+
+def _drawn(panel: Any, width: int) -> tuple[list[str], list[str]]:
+    found: tuple[list[str], list[str]] = ([], [])
     context = SimpleNamespace(
         object=bpy.context.object,
         scene=bpy.context.scene,
         region=SimpleNamespace(width=width),
         preferences=SimpleNamespace(system=SimpleNamespace(ui_scale=1.0)),  # 0 without a window
     )
-    panel.draw(SimpleNamespace(layout=Layout(found)), context)
+    panel.draw(SimpleNamespace(layout=Layout(*found)), context)
     return found

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import softpressure_ext
 from softpressure_ext.core import Choice, FrameInput, MethodOptions, Model, State, prepare
-from softpressure_ext.softpressure import capture, session
+from softpressure_ext.softpressure import capture, session, status
 
 _registered = False
 
@@ -201,3 +201,15 @@ def fingerprint(obj: Any) -> dict[str, Any]:
             key.points.foreach_get("co", flat)
             found[key.name] = (flat.tobytes(), key.value, key.mute, key.relative_key.name, key.vertex_group)
     return found
+
+
+def problem_of(obj: Any) -> str:
+    """What the panel of an object says is wrong with it."""
+    bpy.context.view_layer.update()
+    return status.problem_text(bpy.context.scene, obj)
+
+
+def told() -> str:
+    """What the panel of the scene says."""
+    bpy.context.view_layer.update()
+    return " ".join(status.notices(bpy.context.scene))

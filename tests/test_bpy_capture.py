@@ -18,6 +18,7 @@ from bpy_scene import (
     select,
     shown,
     this_session,
+    told,
 )
 from softpressure_ext.core.topology import signed_volume
 
@@ -165,7 +166,7 @@ def test_a_missing_pin_group_is_named() -> None:
     ball = add_ball()
     ball.softpressure.pin_group = "Nowhere"
     frame(1)
-    assert "Ball: has no vertex group Nowhere. Choose an existing pin group" in this_session().error
+    assert "Ball: has no vertex group Nowhere. Choose an existing pin group" in told()
 
 
 def test_painting_another_pin_weight_resets_at_the_first_frame() -> None:
@@ -267,7 +268,7 @@ def test_hidden_bodies_are_refused_with_a_sentence() -> None:
     ball = add_ball()
     ball.hide_viewport = True
     frame(1)
-    assert "Ball: is not evaluated" in this_session().error
+    assert "Ball: is not evaluated" in told()
 
 
 def test_settings_reach_the_model() -> None:

@@ -6,9 +6,10 @@ import bpy
 import numpy as np
 import pytest
 import shapes
-from bpy_scene import FallingWorld, empty_file, falling, frame, play, shown, this_session  # noqa: F401
+from bpy_scene import FallingWorld, empty_file, falling, frame, play, problem_of, shown, this_session  # noqa: F401
+from softpressure_ext.core.topology import signed_volume
 from softpressure_ext.panels import body as body_panel
-from softpressure_ext.softpressure import capture, session, status
+from softpressure_ext.softpressure import capture, status
 from test_bpy_operators import drawn
 
 
@@ -115,27 +116,27 @@ def test_what_is_no_outline_is_told_in_the_panel(mesh: Any, sentence: str) -> No
     with pytest.raises(RuntimeError, match=sentence):
         add_outline(RING, **mesh)
     ring = bpy.data.objects["Ring"]
-    assert sentence in session.problems[ring.session_uid] and ring.softpressure.kind == "NONE"
+    assert sentence in problem_of(ring) and ring.softpressure.kind == "NONE"
 
 
 def test_a_type_that_does_not_fit_is_told_and_taken_back() -> None:
     ring = add_outline(RING)
-    assert ring.session_uid not in session.problems
+    assert problem_of(ring) == ""
     ring.softpressure.body_type = "MEMBRANE"
-    assert session.problems[ring.session_uid] == "Ring: is flat. Choose the type Loop (gas in an outline) or Truss."
+    assert problem_of(ring) == "Ring: is flat. Choose the type Loop (gas in an outline) or Truss."
     ring.softpressure.body_type = "TRUSS"
-    assert ring.session_uid not in session.problems
+    assert problem_of(ring) == ""
     ring.softpressure.body_type = "LOOP"
     bpy.ops.mesh.primitive_cube_add()
     cube = bpy.context.object
     assert bpy.ops.softpressure.add_body() == {"FINISHED"}
     assert cube.softpressure.body_type == "MEMBRANE"
     cube.softpressure.body_type = "LOOP"
-    assert session.problems[cube.session_uid].startswith("Cube: no edges. A loop needs a closed outline of edges")
+    assert problem_of(cube).startswith("Cube: no edges. A loop needs a closed outline of edges")
     x, triangles = shapes.grid(1.0, 4)
     sheet = add_outline(x[:, :2], triangles)
     sheet.softpressure.body_type = "LOOP"
-    assert "9 vertices that are not on the outline" in session.problems[sheet.session_uid]
+    assert "9 vertices that are not on the outline" in problem_of(sheet)
 
 
 def test_files_of_earlier_versions_keep_their_types() -> None:
@@ -181,3 +182,66 @@ def test_pins_follow_the_animation_within_the_plane() -> None:
     frame(8)
     expected = shapes.upright(RING)[[0, 12]] + (0.1, 0.0, 0.0)
     np.testing.assert_allclose(shown(ring)[[0, 12]], expected, atol=1e-6)
+
+
+def reports(kind: str = "SOFT") -> list[str]:
+    """What adding the selected objects says."""
+    from softpressure_ext.softpressure import bodies
+
+    notes, refusals = bodies.add_all(bpy.context.scene, bpy.context.selected_objects, kind)
+    assert not refusals
+    return notes
+
+
+@pytest.mark.usefixtures("falling")
+def test_adding_a_flat_mesh_says_its_type_and_whether_gravity_moves_it() -> None:
+    bpy.ops.mesh.primitive_plane_add(location=(0, 0, 3))
+    plane = bpy.context.object
+    note = " ".join(reports())
+    assert "Plane: added as a soft body of type Loop, which moves within its own plane only" in note
+    assert "gravity has no part in that plane" in note
+    assert "gravity has no part in its plane" in " ".join(drawn(body_panel.SOFTPRESSURE_PT_body, width=2000))
+    plane.rotation_euler.x = np.pi / 2
+    bpy.context.view_layer.update()
+    assert "gravity" not in " ".join(drawn(body_panel.SOFTPRESSURE_PT_body, width=2000))
+    bpy.ops.mesh.primitive_grid_add(x_subdivisions=4, y_subdivisions=4, rotation=(np.pi / 2, 0, 0))
+    note = " ".join(reports())
+    assert "of type Truss" in note and "gravity" not in note
+    bpy.ops.mesh.primitive_cube_add()
+    assert "type" not in " ".join(reports())
+
+
+@pytest.mark.smoke
+@pytest.mark.usefixtures("falling")
+@pytest.mark.parametrize("cells", [1, 4])
+def test_a_flat_mesh_is_offered_a_back_and_gas_between(cells: int) -> None:
+    bpy.ops.mesh.primitive_grid_add(
+        x_subdivisions=cells, y_subdivisions=cells, location=(0, 0, 3), rotation=(0.3, 0.2, 0.1)
+    )
+    sheet = bpy.context.object
+    sheet.vertex_groups.new(name="Pins").add([0], 1.0, "REPLACE")
+    assert bpy.ops.softpressure.add_body() == {"FINISHED"}
+    assert "softpressure.inflate" in drawn(body_panel.SOFTPRESSURE_PT_body)
+    assert bpy.ops.softpressure.inflate() == {"FINISHED"}
+    assert (sheet.softpressure.kind, sheet.softpressure.body_type) == ("SOFT", "MEMBRANE")
+    assert "softpressure.inflate" not in drawn(body_panel.SOFTPRESSURE_PT_body)
+    assert not bpy.ops.softpressure.inflate.poll()
+    body = captured().bodies[0]
+    assert body.kind == "MEMBRANE"
+    assert signed_volume(body.positions, body.triangles) == pytest.approx(2.0 * 2.0 * 0.2, rel=1e-4)
+    np.testing.assert_allclose(body.positions.mean(axis=0), (0, 0, 3), atol=1e-5)
+    play(1, 4)
+    assert shown(sheet)[:, 2].mean() < 3.0
+
+
+@pytest.mark.usefixtures("falling")
+def test_what_cannot_be_inflated_stays_as_it_is() -> None:
+    """Two squares that share a corner: the rim between their sides would not be a skin."""
+    corners = [(0, 0), (1, 0), (1, 1), (0, 1), (2, 1), (2, 2), (1, 2)]
+    sheet = add_outline(np.array(corners, float), [(0, 1, 2, 3), (2, 4, 5, 6)], kind="")
+    sheet.softpressure.body_type = "TRUSS"
+    sheet.softpressure.kind = "SOFT"
+    with pytest.raises(RuntimeError, match="Ring: "):
+        bpy.ops.softpressure.inflate()
+    assert (len(sheet.data.vertices), len(sheet.data.polygons)) == (7, 2)
+    assert (sheet.softpressure.kind, sheet.softpressure.body_type) == ("SOFT", "TRUSS")

@@ -7,12 +7,12 @@ from unittest.mock import MagicMock
 
 import bpy
 import pytest
-from bpy_panels import drawn
+from bpy_panels import drawn, locked
 from bpy_scene import add_ball, empty_file, falling, play  # noqa: F401
-from softpressure_ext.operators import job
+from softpressure_ext.operators import job, reports
 from softpressure_ext.panels import body as body_panel
 from softpressure_ext.panels import scene as scene_panels
-from softpressure_ext.softpressure import status
+from softpressure_ext.softpressure import bodies, engine, status
 
 
 class Counting(job.JobOperator):
@@ -128,3 +128,66 @@ def test_panels_show_what_belongs_to_the_kind_and_the_state_of_the_cache() -> No
     settings.detection, settings.volume_rule, settings.use_step_damping = "SURFACE", "EXACT", False
     settings.solver = "AUTO"
     assert status.cache_text(bpy.context.scene) == "frames 1–10 of 10"
+
+
+@pytest.mark.usefixtures("falling")
+def test_the_gauge_has_its_place_before_there_is_anything_to_tell() -> None:
+    ball = add_ball()
+    play(1, 3)
+    counts = []
+    for number in (1, 2, 9):
+        bpy.context.scene.frame_set(number)
+        counts.append(len(drawn(body_panel.SOFTPRESSURE_PT_body)))
+    ball.softpressure.body_type = "SOLID"
+    before = len(drawn(body_panel.SOFTPRESSURE_PT_body))
+    play(1, 2)
+    assert len(drawn(body_panel.SOFTPRESSURE_PT_body)) == before
+    assert len(set(counts)) == 1
+
+
+@pytest.mark.smoke
+@pytest.mark.usefixtures("falling")
+def test_the_fields_of_a_baked_body_are_locked() -> None:
+    add_ball()
+    panels = (body_panel.SOFTPRESSURE_PT_body, body_panel.SOFTPRESSURE_PT_motion, body_panel.SOFTPRESSURE_PT_attach)
+    assert [locked(panel) for panel in panels] == [[], [], []]
+    bpy.ops.softpressure.simulate()
+    bpy.ops.softpressure.bake()
+    assert {"kind", "body_type", "mass", "gauge_pressure", "self_collision", "pin_group"} <= set(locked(panels[0]))
+    assert [locked(panel) for panel in panels[1:]] == [["velocity"], ["attach_to", "attach_group"]]
+
+
+def test_lock_interface_is_told_with_what_was_added() -> None:
+    """Blender shows the last report only."""
+    balls = [add_ball(name, kind=None) for name in ("One", "Two")]
+    notes, _ = bodies.add_all(bpy.context.scene, balls, "SOFT")
+    assert len(notes) == 2 and bpy.context.scene.render.use_lock_interface
+    assert notes[-1].startswith("Two: added as a soft body") and "Lock Interface" in notes[-1]
+
+
+def test_messages_are_wrapped_in_a_window_and_whole_for_scripts(monkeypatch: pytest.MonkeyPatch) -> None:
+    sentence = "Ball: its mesh Ball has 2 users; a soft body changes its own. " * 3
+    operator = Counting()
+    reports.report(operator, "ERROR", sentence)
+    monkeypatch.setattr(reports, "bpy", SimpleNamespace(app=SimpleNamespace(background=False)))
+    reports.report(operator, "ERROR", sentence)
+    (_, whole), (_, wrapped) = operator.reports
+    assert whole == sentence.strip() and " ".join(wrapped.split()) == " ".join(sentence.split())
+    assert max(map(len, wrapped.splitlines())) <= 80 and len(wrapped.splitlines()) > 2
+
+
+def test_what_is_being_prepared_leaves_the_status_bar_to_a_job(in_window: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    said = []
+    workspace = SimpleNamespace(status_text_set=said.append)
+    window = SimpleNamespace(workspace=workspace, screen=SimpleNamespace(areas=[]))
+    manager = SimpleNamespace(windows=[window])
+    monkeypatch.setattr(engine, "bpy", SimpleNamespace(context=SimpleNamespace(window_manager=manager)))
+    operator = Counting()
+    operator.invoke(in_window, event("X"))
+    operator.modal(in_window, event("TIMER"))  # says: Step 1, 33%. Esc stops.
+    engine._say("Soft Pressure: the solver is ready")
+    engine._say(None)
+    assert said == []
+    operator.modal(in_window, event("ESC"))
+    engine._say("Soft Pressure: the solver is ready")
+    assert said == ["Soft Pressure: the solver is ready"]

@@ -3,6 +3,7 @@
 import bpy
 import numpy as np
 import pytest
+from bpy_panels import drawn
 from bpy_scene import (
     FallingWorld,
     add_ball,
@@ -14,8 +15,10 @@ from bpy_scene import (
     rest,
     shown,
     this_session,
+    told,
 )
 from softpressure_ext.core import DivergenceError
+from softpressure_ext.panels import scene as scene_panels
 from softpressure_ext.softpressure import handlers, session, status
 
 pytestmark = pytest.mark.usefixtures("falling")
@@ -63,7 +66,7 @@ def test_what_the_first_frame_refuses_is_refused_once_per_step() -> None:
     ball = add_ball()
     ball.scale = (1, 0, 1)
     frame(2)
-    assert "scale" in this_session().error
+    assert "scale" in told()
     assert this_session().cache is None
 
 
@@ -346,7 +349,7 @@ def test_a_linked_duplicate_is_refused_with_both_names_usable() -> None:
     ball = add_ball()
     bpy.ops.object.duplicate(linked=True)
     frame(1)
-    assert "its mesh Ball has 2 users" in this_session().error
+    assert "its mesh Ball has 2 users" in told()
     assert this_session().cache is None
     assert np.array_equal(shown(ball), rest(ball))
 
@@ -408,3 +411,36 @@ def test_edit_mode_stops_playing_and_is_said_at_the_first_frame() -> None:
     bpy.ops.object.mode_set(mode="OBJECT")
     frame(4)
     assert this_session().cache.last_frame == 4
+
+
+@pytest.mark.smoke
+def test_leaving_edit_mode_shows_the_frame_of_now() -> None:
+    ball = add_ball()
+    seen = {}
+    for number in range(1, 7):
+        frame(number)
+        seen[number] = shown(ball)
+    bpy.ops.object.mode_set(mode="EDIT")
+    frame(3)
+    bpy.ops.object.mode_set(mode="OBJECT")
+    bpy.context.view_layer.update()
+    np.testing.assert_array_equal(shown(ball), seen[3])
+    ball.location.x += 1.0  # only leaving Edit Mode catches up: what is moved by hand moves
+    bpy.context.view_layer.update()
+    np.testing.assert_allclose(shown(ball), seen[3] + (1, 0, 0), atol=1e-6)
+
+
+@pytest.mark.parametrize("mode", ["FRAME_DROP", "AUDIO_SYNC"])
+def test_playback_that_drops_frames_offers_to_play_every_frame(mode: str) -> None:
+    scene = bpy.context.scene
+    add_ball()
+    sentence = "dropped frames are not simulated"
+    assert sentence not in " ".join(drawn(scene_panels.SOFTPRESSURE_PT_simulation, width=2000))
+    scene.sync_mode = mode
+    found = drawn(scene_panels.SOFTPRESSURE_PT_simulation, width=2000)
+    assert sentence in " ".join(found) and found.count("wm.context_set_enum") == 1
+    bpy.ops.wm.context_set_enum(data_path="scene.sync_mode", value="NONE")  # what the button does
+    assert sentence not in " ".join(drawn(scene_panels.SOFTPRESSURE_PT_simulation, width=2000))
+    scene.sync_mode = mode
+    bpy.ops.softpressure.simulate()
+    assert sentence not in " ".join(drawn(scene_panels.SOFTPRESSURE_PT_simulation, width=2000))  # all is cached

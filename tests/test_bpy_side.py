@@ -14,7 +14,7 @@ from softpressure_ext.core import Choice, prepare
 from softpressure_ext.core.cache import FrameCache
 from softpressure_ext.core.solvers import automatic
 from softpressure_ext.core.solvers.pressure_retention import GaugeLeft
-from softpressure_ext.softpressure import capture, engine, fingerprint, mesh_io, simulation
+from softpressure_ext.softpressure import capture, engine, fingerprint, mesh_io, starting
 
 
 class Calls(Counter[str]):
@@ -169,7 +169,7 @@ def first_start(monkeypatch: pytest.MonkeyPatch, falling: type[FallingWorld]) ->
     monkeypatch.setattr(prepare, "progress", lambda: WAITING)
     monkeypatch.setattr(engine, "_say", said.sentences.append)
     window = SimpleNamespace(app=SimpleNamespace(background=False))
-    monkeypatch.setattr(simulation, "bpy", window)
+    monkeypatch.setattr(starting, "bpy", window)
     yield said
     for timer in (engine._tell, engine._clear):
         if bpy.app.timers.is_registered(timer):

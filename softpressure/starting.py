@@ -1,0 +1,150 @@
+"""How a run starts: what is captured at the first frame becomes a model, a choice of the solver, and a world.
+
+Capturing reads Blender's data and is quick. The rest is the core's and takes a minute and a half per million vertices,
+so `simulate` has it done beside the main thread; a timeline that plays has it done at once, unless it takes too long.
+"""
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import bpy
+import numpy as np
+
+from ..core.cache import FrameCache
+from . import beside, capture, run_choice, session, xpbd_limits
+from .engine import Progress, is_prepared, prepare, starts_crossed, what_to_prepare
+from .mesh_io import FloatArray
+from .session import Session
+
+#: What a start takes for each vertex of a soft body with contact with itself [s]: 27 s for 300 000 on two cores.
+_PER_VERTEX = 9e-5
+#: A start that takes longer is not for a timeline that plays [s].
+_LONGEST_LIVE = 2.0
+#: From here on a person is told how long it takes [s].
+_WORTH_TELLING = 0.5
+
+
+@dataclass(slots=True)
+class Captured:
+    """What a run starts from, and names for it."""
+
+    start: capture.Start
+    name: str
+    names: list[str]  # also of what the core is not going to take
+    inputs: str
+    matrices: dict[int, FloatArray]  # world from local (4, 4) by `session_uid`
+
+
+def seconds(scene: bpy.types.Scene) -> float:
+    """About how long a start takes [s], as far as the meshes tell."""
+    counts = [len(obj.data.vertices) for obj in session.objects(scene, "SOFT")]
+    return _PER_VERTEX * sum(counts)
+
+
+def is_too_long_to_play(scene: bpy.types.Scene) -> bool:
+    """Whether a start would hold the window for so long that it is left to Simulate, which can be stopped."""
+    return not bpy.app.background and seconds(scene) > _LONGEST_LIVE
+
+
+def can_step(scene: bpy.types.Scene) -> bool:
+    """Whether a frame takes no longer than it must; begins to prepare if not.
+
+    A window that compiles for a minute looks like a hang: the timeline waits, even to make a world at the first frame.
+    Without a window it is waited for. `simulate` comes here prepared.
+    """
+    if bpy.app.background:
+        if sentence := what_to_prepare(scene):
+            print(f"Soft Pressure: {sentence}", flush=True)
+        for _ in prepare(scene):
+            pass
+        return True
+    return is_prepared(scene)
+
+
+def read(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, here: Session) -> Captured | None:
+    """Capture at the first frame; None if the frames there are were made from the same, or nobody takes part."""
+    session.mark_all()  # what a script changed just before is evaluated with the frame, without a word
+    inputs = here.inputs(scene)
+    try:
+        start = capture.start(scene, depsgraph)
+    except capture.Refusals as error:
+        _refuse(here, error.refused, inputs)
+        return None
+    name, cache = start.fingerprint(), here.cache
+    if cache is not None and (cache.start_fingerprint, cache.input_fingerprint) == (name, inputs) and not here.error:
+        if here.start is None:  # the cache was read from disk; objects may have been renamed since it was made
+            start.arrange(cache.start_names)
+            _keep_start(here, start, inputs)
+        return None
+    objects = {obj.session_uid: obj for obj in scene.objects}
+    matrices = dict(
+        zip((body.object_uid for body in start.bodies), capture.world_matrices(start, objects, depsgraph), strict=True)
+    )
+    matrices |= {solid.object_uid: solid.matrix for solid in start.solids}
+    return Captured(start, name, start.names(), inputs, matrices)
+
+
+def begin(
+    scene: bpy.types.Scene, here: Session, captured: Captured, run: "beside.Runner[Any]" = beside.at_once
+) -> Iterator[None]:
+    """Make the world of a new run and its cache with the first frame; yields as `run` does.
+
+    Leaves no cache if nobody takes part, or if the kernels of the solver that is chosen are to be prepared first: then
+    come again. Raises what the core says against the scene's settings.
+    """
+    here.clear()
+    start, values = captured.start, capture.scene_values(scene)
+    kept = run_choice.kept(scene, captured.name, captured.inputs)
+
+    def make_model() -> Any:
+        model = capture.build_model(values, start)
+        return model, kept or capture.choose(values, model), starts_crossed(model)
+
+    try:
+        model, here.choice, here.starts_crossed = yield from run(make_model)
+    except capture.Refusals as error:
+        _refuse(here, error.refused, captured.inputs)
+        return
+    if not can_step(scene):
+        return
+    world = yield from run(lambda: capture.build_world(values, model, here.choice))
+    here.world = world
+    run_choice.keep(scene, here.choice, captured.name, captured.inputs)
+    _keep_start(here, start, captured.inputs)
+    here.soft_solids = xpbd_limits.solids_that_give_way(scene, start)
+    here.crossing_count = world.crossing_triangle_count
+    here.object_uids = start.uids()
+    cache = FrameCache(
+        scene.softpressure.frame_start,
+        [body.name for body in (*start.bodies, *start.solids)],
+        [len(body.positions) for body in start.bodies] + [0] * len(start.solids),
+        input_fingerprint=captured.inputs,
+        start_fingerprint=captured.name,
+        start_names=captured.names,
+        choice=here.choice,
+    )
+    positions = [body.positions for body in start.bodies] + [np.empty((0, 3))] * len(start.solids)
+    cache.append(cache.first_frame, positions, [captured.matrices[uid] for uid in here.object_uids])
+    here.cache = cache
+
+
+def begin_beside(scene: bpy.types.Scene, here: Session, captured: Captured) -> Iterator[Progress]:
+    """`begin` beside the main thread; yields how long it takes already, and is going to take."""
+    since, expected = time.monotonic(), seconds(scene)
+    for _ in begin(scene, here, captured, beside.run):
+        passed = time.monotonic() - since
+        about = f", about {max(expected, passed):.0f} s" if max(expected, passed) > _WORTH_TELLING else ""
+        yield min(passed, 0.99 * expected), expected, f"Starting{about}"
+
+
+def _keep_start(here: Session, start: capture.Start, inputs: str) -> None:
+    """What takes part, and why the others do not."""
+    here.start, here.refused, here.started_from = start, start.refused, inputs
+
+
+def _refuse(here: Session, refused: dict[int, str], inputs: str) -> None:
+    """Nobody takes part."""
+    here.clear()
+    here.refused, here.started_from = refused, inputs

@@ -1,0 +1,156 @@
+"""Who takes part in a simulation, and why the others do not.
+
+Problems are asked of the file as it is, not remembered, so they end with their cause: by undo, by deleting the object,
+by mending the mesh. What only a start finds out (evaluated meshes, the solver) holds for what it was started from.
+"""
+
+import bpy
+
+from ..core import MeshError, SoftPressureError
+from . import bodies, mesh_io, session
+
+
+def problems(scene: bpy.types.Scene) -> dict[int, str]:
+    """Why bodies of a scene take no part, a sentence each by `session_uid`, as far as that is known."""
+    here = session.of(scene)
+    asked = static_problems(scene)
+    late = here.refused if here.started_from == here.inputs(scene) else {}
+    known = {obj.session_uid for obj in session.objects(scene, "SOFT", "RIGID", "COLLIDER")}
+    return asked | {uid: sentence for uid, sentence in late.items() if uid in known and uid not in asked}
+
+
+def static_problems(scene: bpy.types.Scene) -> dict[int, str]:
+    """The same, as the file alone tells. Asked anew after every change of it, so cheap enough to draw."""
+    here = session.of(scene)
+    if here.asked is None or here.asked[0] != session.change_count():
+        found = {}
+        for obj in session.objects(scene, "SOFT", "RIGID", "COLLIDER"):
+            try:
+                check(scene, obj)
+            except SoftPressureError as error:
+                found[obj.session_uid] = str(error)
+        _spread(scene, found)
+        here.asked = session.change_count(), found
+    return dict(here.asked[1])
+
+
+def _spread(scene: bpy.types.Scene, found: dict[int, str]) -> None:
+    """Add to these problems those of the bodies that are attached to what takes no part."""
+    soft = session.objects(scene, "SOFT")
+    while True:
+        before = len(found)
+        for obj in soft:
+            target = obj.softpressure.attach_to
+            if target is not None and target.session_uid in found and obj.session_uid not in found:
+                found[obj.session_uid] = glued_text(obj.name, target.name)
+        if len(found) == before:
+            return
+
+
+def glued_text(name: str, target: str) -> str:
+    """What is wrong with a body that is attached to another one which takes no part."""
+    return f"{name}: is attached to {target}, which takes no part. Mend that or clear Attach To."
+
+
+def refusal(obj: bpy.types.Object) -> str:
+    """Why an object that is no body cannot become what it was last tried to be added as; empty if it can."""
+    kind = session.tried.get(obj.session_uid, "NONE")
+    try:
+        bodies.check(obj, kind, bodies.suited_type(obj) if kind == "SOFT" else "")
+    except SoftPressureError as error:
+        return str(error)
+    return ""
+
+
+def waits_for(scene: bpy.types.Scene) -> str:
+    """Why nothing of a scene is simulated for now: a body is baked or being edited. Empty if nothing is in the way."""
+    for obj in session.objects(scene, "SOFT", "RIGID", "COLLIDER"):
+        if obj.softpressure.is_baked:
+            return f"{obj.name}: is baked. Free the bake before simulating again."
+        if obj.mode == "EDIT":
+            return f"{obj.name}: is in Edit Mode, so its shape is not settled. Leave Edit Mode (Tab)."
+    return ""
+
+
+def check(scene: bpy.types.Scene, obj: bpy.types.Object) -> None:
+    """Raise `SoftPressureError` if a body cannot take part, as far as the file tells without evaluating it."""
+    settings, kind = obj.softpressure, obj.softpressure.kind
+    bodies.check_object(obj, kind)
+    _check_evaluated(scene, obj)
+    if kind != "RIGID":
+        _check_parents(obj)
+    if kind == "SOFT" and not settings.is_baked:
+        if mesh_io.live_key(obj) is None:
+            _check_closed(obj)
+            raise MeshError(f"{obj.name}: has lost its shape key {mesh_io.LIVE_KEY}. Press Reset to make it again.")
+        if settings.pin_group and settings.pin_group not in obj.vertex_groups:
+            raise MeshError(
+                f"{obj.name}: has no vertex group {settings.pin_group}. "
+                "Choose an existing pin group or clear the field."
+            )
+        _check_attachment(scene, obj)
+    _check_closed(obj)
+
+
+def _check_closed(obj: bpy.types.Object) -> None:
+    """The surface of what is not baked."""
+    if not obj.softpressure.is_baked:
+        bodies.check_shape(obj, obj.softpressure.kind)
+
+
+def _check_evaluated(scene: bpy.types.Scene, obj: bpy.types.Object) -> None:
+    """Raise if no view layer that was evaluated holds an object: modifiers and animation have no say then."""
+    graphs = [layer.depsgraph for layer in scene.view_layers if layer.depsgraph is not None]
+    if graphs and not any(obj.evaluated_get(graph).is_evaluated for graph in graphs):
+        raise not_evaluated(obj)
+
+
+def not_evaluated(obj: bpy.types.Object) -> SoftPressureError:
+    """What to raise for an object that is not evaluated."""
+    return SoftPressureError(
+        f"{obj.name}: is not evaluated: it (or its collection) is disabled in viewports or not in the view layer. "
+        "Enable it, or remove it from the simulation."
+    )
+
+
+def _check_parents(obj: bpy.types.Object) -> None:
+    """Raise if an object hangs below a rigid body in the outliner: that is moved after its children were read."""
+    parent = obj.parent
+    while parent is not None:
+        if parent.type == "MESH" and parent.softpressure.kind == "RIGID":
+            remedy = "attach it instead" if obj.softpressure.kind == "SOFT" else "make it part of that mesh"
+            raise MeshError(
+                f"{obj.name}: its parent {parent.name} is a rigid body. "
+                f"Clear the parent (Alt P, Keep Transformation) and {remedy}."
+            )
+        parent = parent.parent
+
+
+def _check_attachment(scene: bpy.types.Scene, obj: bpy.types.Object) -> None:
+    """Raise unless a soft body is attached to nothing, or with vertices of a group to a body that moves."""
+    target, group = obj.softpressure.attach_to, obj.softpressure.attach_group
+    if target is None:
+        return
+    if target == obj:
+        raise MeshError(f"{obj.name}: is attached to itself. Choose another body or clear Attach To.")
+    kind = target.softpressure.kind
+    if kind == "COLLIDER":
+        raise MeshError(
+            f"{obj.name}: is attached to {target.name}, a collider. Attach it to a soft or rigid body; "
+            "to follow an animated object, parent it to that and pin the group."
+        )
+    if kind == "NONE" or target.type != "MESH" or scene.objects.get(target.name) != target:
+        raise MeshError(
+            f"{obj.name}: is attached to {target.name}, which is no soft or rigid body of this scene. "
+            "Add that as a body or clear Attach To."
+        )
+    if not group:
+        raise MeshError(
+            f"{obj.name}: is attached to {target.name} without an attach group. Choose the group of vertices to glue."
+        )
+    if group not in obj.vertex_groups:
+        raise MeshError(f"{obj.name}: has no vertex group {group}. Choose an existing attach group or clear Attach To.")
+    if not mesh_io.has_group_vertices(obj, group):
+        raise MeshError(
+            f"{obj.name}: no vertex weighs more than 0.5 in the attach group {group}. Assign some with weight 1."
+        )

@@ -1,0 +1,254 @@
+"""Why a body does not take part: asked whenever it is told, so it ends with its cause; the other bodies play."""
+
+from typing import Any
+
+import bpy
+import numpy as np
+import pytest
+from bpy_panels import drawn
+from bpy_scene import (
+    FallingWorld,
+    add_ball,
+    add_mesh,
+    empty_file,  # noqa: F401
+    falling,  # noqa: F401
+    frame,
+    height,
+    play,
+    rest,
+    select,
+    shown,
+    this_session,
+    told,
+)
+from softpressure_ext.core import DivergenceError
+from softpressure_ext.panels import body as body_panel
+from softpressure_ext.panels import scene as scene_panels
+
+pytestmark = pytest.mark.usefixtures("falling")
+
+TETRAHEDRON = [(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)]
+OUTWARD = [(0, 2, 1), (0, 1, 3), (1, 2, 3), (0, 3, 2)]
+
+
+def told_of_active() -> str:
+    """What the panel says of the active object."""
+    bpy.context.view_layer.update()
+    return " ".join(drawn(body_panel.SOFTPRESSURE_PT_body, width=2000))
+
+
+def add_cup() -> Any:
+    """A body with open edges, as a script may make one."""
+    cup = add_mesh("Cup", TETRAHEDRON, OUTWARD[:3])
+    cup.softpressure.kind = "SOFT"
+    return cup
+
+
+def test_undo_of_a_linked_duplicate_ends_the_error_it_caused() -> None:
+    bpy.context.preferences.edit.use_global_undo = True
+    add_ball()
+    play(1, 3)
+    bpy.ops.ed.undo_push(message="before")
+    bpy.ops.object.duplicate(linked=True)
+    bpy.ops.ed.undo_push(message="linked")
+    frame(1)
+    assert "its mesh Ball has 2 users" in told()
+    bpy.ops.ed.undo()
+    assert "2 users" not in told() and "Ball.001" not in told()
+    play(1, 3)
+    assert this_session().cache.last_frame == 3
+
+
+def test_an_object_that_is_gone_is_no_longer_named() -> None:
+    add_ball()
+    copy = add_ball("Copy", (3, 0, 5))
+    copy.softpressure.pin_group = "Nowhere"
+    frame(1)
+    assert "Copy: has no vertex group Nowhere" in told()
+    bpy.data.objects.remove(copy)
+    assert "Copy" not in told()
+
+
+def test_a_mended_body_is_no_longer_told_of() -> None:
+    ball = add_ball()
+    ball.softpressure.pin_group = "Nowhere"
+    assert "Ball: has no vertex group Nowhere" in told() and "no vertex group Nowhere" in told_of_active()
+    ball.softpressure.pin_group = ""
+    assert "Nowhere" not in told() + told_of_active()
+
+
+def test_a_refusal_follows_the_mesh() -> None:
+    """What the last *Add* said is not remembered, but asked again."""
+    cup = add_mesh("Cup", TETRAHEDRON, OUTWARD[:3])
+    with pytest.raises(RuntimeError, match="3 open edges"):
+        bpy.ops.softpressure.add_body()
+    assert "3 open edges" in told_of_active()
+    cup.data.clear_geometry()
+    cup.data.from_pydata(TETRAHEDRON, [], OUTWARD[:2])
+    assert "4 open edges" in told_of_active()
+    cup.data.clear_geometry()
+    cup.data.from_pydata(TETRAHEDRON, [], OUTWARD)
+    assert "open edges" not in told_of_active()
+
+
+def test_what_is_hidden_while_it_plays_is_waited_for() -> None:
+    ball = add_ball()
+    play(1, 2)
+    ball.hide_viewport = True
+    frame(3)
+    assert "Ball: is not evaluated" in told() and this_session().cache.last_frame == 2
+    ball.hide_viewport = False
+    assert told() == "Frame 3 is not simulated; the nearest cached frame is shown."
+    play(3, 4)
+    assert this_session().cache.last_frame == 4
+
+
+def test_an_error_of_a_run_ends_with_what_it_was_made_from(monkeypatch: pytest.MonkeyPatch) -> None:
+    def diverge(_world: object, _given: object) -> None:
+        raise DivergenceError("Ball: the motion is not finite in frame 3.")
+
+    ball = add_ball()
+    play(1, 2)
+    with monkeypatch.context() as patch:
+        patch.setattr(FallingWorld, "advance_frame", diverge)
+        frame(3)
+    assert "not finite" in told()
+    ball.softpressure.mass = 5.0
+    assert "not finite" not in told()
+    ball.softpressure.mass = 1.0
+    assert "not finite" in told()
+
+
+@pytest.mark.smoke
+def test_a_bad_body_stands_aside_and_the_rest_plays() -> None:
+    ball, cup = add_ball(), add_cup()
+    play(1, 4)
+    assert this_session().cache.last_frame == 4 and this_session().cache.body_names == ("Ball",)
+    assert height(ball) < 5.0
+    np.testing.assert_allclose(shown(cup), rest(cup), atol=1e-6)
+    assert "Cup: 3 open edges" in told() and "Out of date" not in told()
+    select(cup)
+    assert "3 open edges" in told_of_active()
+    frame(1)
+    assert this_session().cache.last_frame == 4  # the first frame finds nothing changed
+
+
+def test_simulate_and_bake_go_on_without_a_bad_body() -> None:
+    ball, cup = add_ball(), add_cup()
+    assert bpy.ops.softpressure.simulate() == {"FINISHED"}
+    assert this_session().cache.body_names == ("Ball",) and this_session().cache.last_frame == 10
+    assert bpy.ops.softpressure.bake() == {"FINISHED"}
+    assert (ball.softpressure.is_baked, cup.softpressure.is_baked) == (True, False)
+
+
+def test_a_scene_of_bad_bodies_only_says_why_nothing_plays() -> None:
+    add_cup()
+    play(1, 3)
+    assert this_session().cache is None and "Cup: 3 open edges" in told()
+    with pytest.raises(RuntimeError, match="Cup: 3 open edges"):
+        bpy.ops.softpressure.simulate()
+
+
+def test_a_mended_body_takes_part_again() -> None:
+    add_ball()
+    copy = add_ball("Copy", (3, 0, 5))
+    twin = bpy.data.objects.new("Twin", copy.data)
+    play(1, 3)
+    assert this_session().cache.body_names == ("Ball",) and "Copy: its mesh Copy has 2 users" in told()
+    bpy.data.objects.remove(twin)
+    assert "2 users" not in told() and "Copy takes no part yet" in told()
+    play(1, 3)
+    assert this_session().cache.body_names == ("Ball", "Copy") and told() == ""
+
+
+def test_a_hidden_body_stands_aside() -> None:
+    add_ball()
+    hidden = add_ball("Hidden", (3, 0, 5))
+    hidden.hide_viewport = True
+    play(1, 3)
+    assert this_session().cache.body_names == ("Ball",) and this_session().cache.last_frame == 3
+    assert "Hidden: is not evaluated" in told()
+
+
+def test_what_only_the_solver_refuses_stands_aside() -> None:
+    add_ball()
+    jelly = add_ball("Jelly", (3, 0, 5))
+    jelly.softpressure.body_type = "SOLID"
+    jelly.softpressure.cell_size = 50.0  # larger than the ball: no cells
+    play(1, 3)
+    assert this_session().cache.body_names == ("Ball",), told()
+    assert "Jelly" in told()
+    frame(1)
+    assert this_session().cache.last_frame == 3
+
+
+def test_a_body_glued_to_a_bad_one_stands_aside_with_it() -> None:
+    add_ball()
+    cup, glued = add_cup(), add_ball("Glued", (3, 0, 5))
+    glued.vertex_groups.new(name="All").add([0, 1, 2], 1.0, "REPLACE")
+    glued.softpressure.attach_to, glued.softpressure.attach_group = cup, "All"
+    play(1, 3)
+    assert this_session().cache.body_names == ("Ball",)
+    assert "Glued: is attached to Cup, which takes no part" in told()
+
+
+def test_a_bad_collider_stands_aside() -> None:
+    add_ball()
+    speck = add_mesh("Speck", [(0, 0, 0)] * 3, [(0, 1, 2)])
+    speck.softpressure.kind = "COLLIDER"
+    play(1, 3)
+    assert this_session().cache.last_frame == 3 and "Speck: " in told()
+
+
+def test_a_body_in_edit_mode_holds_the_whole_scene() -> None:
+    add_ball("Other", (3, 0, 5))
+    add_ball()
+    play(1, 3)
+    bpy.ops.object.mode_set(mode="EDIT")
+    frame(1)
+    play(4, 5)
+    assert this_session().cache.last_frame == 3
+    assert "Ball: is in Edit Mode" in told()
+    with pytest.raises(RuntimeError, match="Ball: is in Edit Mode"):
+        bpy.ops.softpressure.simulate()
+
+
+@pytest.mark.smoke
+def test_reset_repairs_a_deleted_live_key() -> None:
+    ball = add_ball()
+    play(1, 3)
+    before = rest(ball)
+    ball.shape_key_remove(ball.data.shape_keys.key_blocks["SP Live"])
+    play(1, 2)
+    assert "Ball: has lost its shape key SP Live. Press Reset" in told()
+    assert bpy.ops.softpressure.reset() == {"FINISHED"}
+    assert [key.name for key in ball.data.shape_keys.key_blocks] == ["Basis", "SP Live"] and told() == ""
+    np.testing.assert_array_equal(rest(ball), before)
+    play(1, 3)
+    assert height(ball) < 5.0
+    ball.shape_key_clear()
+    assert bpy.ops.softpressure.reset() == {"FINISHED"}
+    assert [key.name for key in ball.data.shape_keys.key_blocks] == ["Basis", "SP Live"]
+
+
+def test_after_remove_nothing_is_out_of_date() -> None:
+    add_ball()
+    play(1, 3)
+    bpy.ops.softpressure.remove_body()
+    assert told() == ""
+    assert "Cache: no frames" in drawn(scene_panels.SOFTPRESSURE_PT_simulation)
+
+
+def test_a_duplicate_of_a_baked_body_is_not_out_of_date() -> None:
+    add_ball()
+    assert bpy.ops.softpressure.simulate() == {"FINISHED"}
+    assert bpy.ops.softpressure.bake() == {"FINISHED"}
+    bpy.ops.object.duplicate()
+    copy = bpy.context.object
+    copy.location.x = 3.0
+    assert copy.softpressure.is_baked
+    assert told() == ""
+    for obj in bpy.context.scene.objects:
+        obj.select_set(True)
+    assert bpy.ops.softpressure.free_bake() == {"FINISHED"}
+    assert "Out of date" in told()

@@ -1,0 +1,101 @@
+"""A start that takes long is made beside the main thread: it says how long, and Esc stops it."""
+
+import threading
+import time
+from typing import Any
+
+import bpy
+import pytest
+from bpy_scene import (
+    FallingWorld,
+    add_ball,
+    empty_file,  # noqa: F401
+    falling,  # noqa: F401
+    play,
+    this_session,
+    told,
+)
+from softpressure_ext.core import ParameterError
+from softpressure_ext.softpressure import beside, capture, simulation, starting
+
+pytestmark = pytest.mark.usefixtures("falling")
+
+
+class SlowWorld(FallingWorld):
+    """Takes a while to be made, and notes in which thread."""
+
+    threads: list[threading.Thread] = []
+    duration = 0.6  # [s]
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        SlowWorld.threads.append(threading.current_thread())
+        time.sleep(self.duration)
+        super().__init__(*arguments, **options)
+
+
+@pytest.fixture
+def slow(monkeypatch: pytest.MonkeyPatch) -> type[SlowWorld]:
+    """Worlds take a while to be made, and are expected to."""
+    SlowWorld.threads.clear()
+    monkeypatch.setattr(capture, "World", SlowWorld)
+    monkeypatch.setattr(starting, "_PER_VERTEX", 0.1)
+    return SlowWorld
+
+
+@pytest.mark.smoke
+def test_simulate_starts_beside_the_main_thread_and_says_how_long_it_takes(slow: type[SlowWorld]) -> None:
+    ball = add_ball()
+    labels, longest, since = [], 0.0, time.monotonic()
+    for done, total, label in simulation.simulate(bpy.context.scene):
+        labels.append(label)
+        assert 0.0 <= done <= total
+        longest, since = max(longest, time.monotonic() - since), time.monotonic()
+    about = f"Starting, about {0.1 * len(ball.data.vertices):.0f} s"
+    assert labels.count(about) > 5 and labels[-1] == "Frame 10 of 10"
+    assert longest < 0.4  # the window is held for less than half a second
+    assert slow.threads[0] is not threading.main_thread()
+    assert this_session().cache.last_frame == 10
+
+
+def test_a_start_can_be_stopped_and_made_again(slow: type[SlowWorld]) -> None:
+    add_ball()
+    job = simulation.simulate(bpy.context.scene)
+    while not slow.threads:
+        next(job)
+    job.close()  # what Esc does
+    assert this_session().cache is None and beside.is_busy()
+    play(1, 2)
+    assert this_session().cache is None  # the timeline waits for what was given up
+    assert bpy.ops.softpressure.simulate() == {"FINISHED"}  # one after the other
+    assert this_session().cache.last_frame == 10 and not beside.is_busy()
+
+
+def test_what_goes_wrong_beside_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: Any, **__: Any) -> None:
+        raise ParameterError("scene: substeps 0; give at least 1.")
+
+    add_ball()
+    monkeypatch.setattr(capture, "World", fail)
+    with pytest.raises(RuntimeError, match="substeps 0"):
+        bpy.ops.softpressure.simulate()
+    assert "substeps 0" in told() and not beside.is_busy()
+
+
+def test_a_start_that_takes_too_long_is_left_to_simulate(monkeypatch: pytest.MonkeyPatch) -> None:
+    ball = add_ball()
+    monkeypatch.setattr(starting, "is_too_long_to_play", lambda _: True)
+    monkeypatch.setattr(starting, "_PER_VERTEX", 1.0)
+    play(1, 3)
+    assert this_session().cache is None
+    assert f"Starting takes about {len(ball.data.vertices)} s: press Simulate" in told()
+    bpy.context.scene.softpressure.frame_end = 3
+    assert bpy.ops.softpressure.simulate() == {"FINISHED"}
+    assert "Starting" not in told()
+    bpy.context.scene.softpressure.frame_end = 10
+    play(1, 6)
+    assert this_session().cache.last_frame == 6  # what has started goes on
+
+
+def test_without_a_window_nothing_takes_too_long() -> None:
+    add_ball()
+    assert not starting.is_too_long_to_play(bpy.context.scene)
