@@ -259,6 +259,8 @@ def _body(scene: bpy.types.Scene, obj: bpy.types.Object, depsgraph: bpy.types.De
     truss = _TRUSS if outline is None else _FLAT_TRUSS
     names = {"MEMBRANE": _SKIN, "LOOP": _LOOP, "SOLID": _LATTICE, "TRUSS": truss}
     values = _values(evaluated.softpressure, names[kind])
+    if kind in {"MEMBRANE", "LOOP"}:
+        values |= fingerprint.filling(evaluated.softpressure)
     return Body(obj.session_uid, obj.name, positions, triangles, pinned, attached, target, kind, values, outline)
 
 

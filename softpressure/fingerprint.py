@@ -19,6 +19,8 @@ from .methods import CHOOSING
 
 _LATTICE = ("body_type", "cell_size", "depth", "modulus", "poisson_ratio", "particle_radius")
 _SOFT = ("mass", "gauge_pressure", "stretch_modulus", "bend_modulus", "damping", "friction", "bounciness", "thickness")
+#: How gas and skin of files before version 2 were: what is so counts for nothing, so that their caches stay valid.
+AS_DRAWN = {"pressure_at": "DRAWN", "drawn_shape": "SLACK", "start_at_rest": False}
 _SURFACE = ("friction", "bounciness", "thickness")
 _RIGID = ("rigid_shape", "mass", "linear_damping", "angular_damping", "velocity", "angular_velocity", *_SURFACE)
 _PARAMETERS = {
@@ -56,9 +58,17 @@ def of_inputs(scene: bpy.types.Scene) -> str:
         digest.add(obj.name_full, kind)
         for name in _PARAMETERS[kind]:
             digest.add(None if f"softpressure.{name}" in animated else _plain(getattr(obj.softpressure, name)))
+        if kind == "SOFT":
+            digest.add(*filling(obj.softpressure).items())
         _add_mesh(digest, obj)
         _add_object(digest, obj)
     return digest.name()
+
+
+def filling(settings: Any) -> dict[str, str | bool]:
+    """How a soft body is filled, as far as that is not as drawn: arguments of the core's builder."""
+    found = {name: getattr(settings, name) for name in AS_DRAWN}
+    return {name: value for name, value in found.items() if value != AS_DRAWN[name]}
 
 
 def _plain(value: Any) -> Any:

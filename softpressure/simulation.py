@@ -12,7 +12,7 @@ import numpy as np
 
 from ..core import SoftPressureError
 from ..core.cache import FrameCache
-from . import bodies, capture, disk, fingerprint, hold, playback, run_choice, session, stages, xpbd_limits
+from . import bodies, capture, disk, fingerprint, gas_notes, hold, playback, run_choice, session, stages, xpbd_limits
 from .engine import Progress, is_prepared, prepare, starts_crossed, what_to_prepare
 from .session import Session
 
@@ -176,6 +176,7 @@ def _start(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, here: Session
     run_choice.keep(scene, here.choice, name, inputs)
     here.start = start
     here.soft_solids = xpbd_limits.solids_that_give_way(scene, start)
+    gas_notes.note_start(here, start)
     here.crossing_count = here.world.crossing_triangle_count
     here.object_uids = start.uids()
     here.cache = FrameCache(
@@ -188,7 +189,11 @@ def _start(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, here: Session
     )
     objects = {obj.session_uid: obj for obj in scene.objects}
     matrices = capture.world_matrices(start, objects, depsgraph) + [solid.matrix for solid in start.solids]
-    positions = [body.positions for body in start.bodies] + [np.empty((0, 3))] * len(start.solids)
+    positions = [
+        here.world.positions(number) if body.settings.get("start_at_rest") else body.positions
+        for number, body in enumerate(start.bodies)
+    ]
+    positions += [np.empty((0, 3))] * len(start.solids)
     here.cache.append(here.cache.first_frame, positions, matrices)
 
 
@@ -196,9 +201,11 @@ def _advance(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, here: Sessi
     assert here.start is not None and here.cache is not None
     if here.world is None:  # the cache was read from disk
         here.world = disk.resume(scene, here.start, here.cache)
+        gas_notes.note_start(here, here.start)
     objects = {obj.session_uid: obj for obj in scene.objects}
     given = capture.frame_input(here.start, objects, depsgraph)
     here.world.advance_frame(given)
+    gas_notes.note_pressures(here, given)
     found = here.world.diagnostics().bodies
     here.gauges[frame] = [(body.volume_ratio, body.gauge_pressure) for body in found]
     here.slack_skins = xpbd_limits.skins_that_are_slack(scene, here, here.world.model, found, frame)

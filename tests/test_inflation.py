@@ -28,7 +28,7 @@ def ellipsoid():
 
 def cushion():
     """A pillow of 1 m: round in the middle, thin along its four sides."""
-    x, triangles = shapes.box(2.0, 12)
+    x, triangles = shapes.box(2.0, 8)
     side = 1.0 - 0.95 * np.abs(x[:, :2]).max(axis=1) ** 4
     return np.column_stack([0.5 * x[:, :2], 0.15 * x[:, 2] * side]), triangles
 

@@ -19,8 +19,8 @@ from .tensions import MOST_SHARE, held_lengths
 
 #: Fillings that are kept: a scene is built anew whenever anything in it has changed.
 KEPT = 16
-#: Volumes at other pressures that each of them keeps, as of a keyed pressure.
-KEPT_VOLUMES = 10_000
+#: Pressures of which each of them keeps what was found, as of a keyed one.
+KEPT_PRESSURES = 10_000
 
 _known: "dict[bytes, Filling]" = {}
 
@@ -50,8 +50,8 @@ class Filling:
         self.rest = self._equilibrium.find(pressure, drawn)
         #: How far its points move there from where they are drawn, at most [m].
         self.move = float(np.sqrt(((self.rest.positions - drawn) ** 2).sum(axis=1)).max())
-        self._volumes = {pressure: self.rest.volume}
-        self._largest: dict[float, float] = {}  # pressure that helps, by the one that is too high [Pa]
+        self._found = {pressure: (self.rest.volume, self.rest.strain)}
+        self._largest: dict[bool, float] = {}  # pressure that helps [Pa], at the start and later
 
     @property
     def growth(self) -> float:
@@ -62,28 +62,32 @@ class Filling:
         """Volume [m^3] at which its gas has a gauge pressure [Pa]: in equilibrium, or as drawn."""
         if not self._is_at_rest:
             return self._drawn_volume
-        if gauge_pressure not in self._volumes:
-            if len(self._volumes) >= KEPT_VOLUMES:
-                del self._volumes[next(iter(self._volumes))]
-            self._volumes[gauge_pressure] = self.at(gauge_pressure).volume
-        return self._volumes[gauge_pressure]
+        return self._volume_and_strain(gauge_pressure)[0]
 
     def at(self, gauge_pressure: float) -> Rest:
         """The body in equilibrium at a gauge pressure [Pa]."""
         near = self.rest.positions if self.rest.strain <= MOST_STRAIN else self._equilibrium.model.rest_positions
         return self._equilibrium.find(gauge_pressure, near)
 
+    def _volume_and_strain(self, gauge_pressure: float) -> tuple[float, float]:
+        """Of the body in equilibrium at a gauge pressure [Pa]."""
+        if gauge_pressure not in self._found:
+            if len(self._found) >= KEPT_PRESSURES:
+                del self._found[next(iter(self._found))]
+            rest = self.at(gauge_pressure)
+            self._found[gauge_pressure] = rest.volume, rest.strain
+        return self._found[gauge_pressure]
+
     def complaint(self, gauge_pressure: float) -> str:
         """What is wrong, and what helps, if the skin cannot hold a gauge pressure [Pa]; empty if it can."""
-        body = self._body
-        found = self.rest.strain if gauge_pressure == body.gauge_pressure else self.at(gauge_pressure).strain
+        body, found = self._body, self._volume_and_strain(gauge_pressure)[1]
         if found <= MOST_STRAIN:
             return ""
-        if gauge_pressure not in self._largest:
-            self._largest[gauge_pressure] = largest_pressure(
-                lambda pressure: self._strain_of(pressure, gauge_pressure == body.gauge_pressure), self._estimate()
-            )
-        largest = self._largest[gauge_pressure]
+        is_start = gauge_pressure == body.gauge_pressure
+        if is_start not in self._largest:
+            strain = self._strain_at_start if is_start else lambda pressure: self._volume_and_strain(pressure)[1]
+            self._largest[is_start] = largest_pressure(strain, self._estimate())
+        largest = self._largest[is_start]
         modulus = two_digits(body.stretch_modulus * gauge_pressure / largest)
         much = f"{100.0 * found:.0f} %" if found < LARGEST_STRAIN else f"more than {100.0 * LARGEST_STRAIN:.0f} %"
         return (
@@ -91,10 +95,8 @@ class Filling:
             f"Lower the pressure to {largest:g} Pa, or raise the stretch modulus to {modulus:g} N/m."
         )
 
-    def _strain_of(self, pressure: float, is_start: bool) -> float:
-        """Strain at a pressure [Pa] at the start, for which springs may be inflated as drawn, or later."""
-        if not is_start:
-            return self.at(pressure).strain
+    def _strain_at_start(self, pressure: float) -> float:
+        """Strain if the body starts with a pressure [Pa], for which its springs may be inflated as drawn."""
         return Filling(replace(self._body, gauge_pressure=pressure), self._ambient_pressure).rest.strain
 
     def _estimate(self) -> float:
