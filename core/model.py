@@ -196,6 +196,9 @@ class Gas(Protocol):
     def volume(self, gauge_pressure: float) -> float:
         """Volume [m^3] at which its gas has a gauge pressure [Pa]."""
 
+    def pressure_of(self, gas: float) -> float:
+        """Gauge pressure [Pa] of nRT [J] in that volume."""
+
     def complaint(self, gauge_pressure: float) -> str:
         """What is wrong, and what helps, if the skin cannot hold a gauge pressure [Pa]; empty if it can."""
 

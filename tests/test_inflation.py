@@ -28,7 +28,7 @@ def ellipsoid():
 
 def cushion():
     """A pillow of 1 m: round in the middle, thin along its four sides."""
-    x, triangles = shapes.box(2.0, 8)
+    x, triangles = shapes.box(2.0, 12)
     side = 1.0 - 0.95 * np.abs(x[:, :2]).max(axis=1) ** 4
     return np.column_stack([0.5 * x[:, :2], 0.15 * x[:, 2] * side]), triangles
 
@@ -77,8 +77,11 @@ def test_a_round_skin_keeps_its_drawn_shape_and_its_pressure(shape, pressure):
     assert move < 5e-4
 
 
-@pytest.mark.parametrize("pressure", PRESSURES)
-@pytest.mark.parametrize("shape", [ellipsoid, cushion])
+@pytest.mark.parametrize(
+    ("shape", "pressure"),
+    [(ellipsoid, pressure) for pressure in PRESSURES]
+    + [pytest.param(cushion, pressure, marks=[] if pressure == 2e3 else pytest.mark.slow) for pressure in PRESSURES],
+)
 def test_a_flat_skin_puffs_out_and_has_its_pressure(shape, pressure):
     mesh = shape()
     world = world_of(mesh, pressure, seconds=2.0)
@@ -247,7 +250,9 @@ def test_pins_hold_a_skin_in_place():
 
 def test_a_loop_keeps_its_outline_and_its_pressure():
     outline = np.column_stack([shapes.ring(40, 0.5), np.zeros(40)])
-    for options, growth in (({"drawn_shape": "INFLATED"}, 0.0), ({"drawn_shape": "SLACK"}, 0.22)):
+    # circle: p r (1 + e) = Y e, so e = 1 / 9 for the slack one, and its area grows by (1 + e)^2
+    slack = {"drawn_shape": "SLACK", "start_at_rest": True}
+    for options, growth in (({"drawn_shape": "INFLATED"}, 0.0), (slack, (10.0 / 9.0) ** 2 - 1.0)):
         builder = ModelBuilder(gravity=(0.0, 0.0, 0.0))
         builder.add_loop("loop", outline, gauge_pressure=2e3, stretch_modulus=1e4, depth=0.1, damping=2.0,
                          pressure_at="REST", **options)  # fmt: skip
@@ -255,10 +260,8 @@ def test_a_loop_keeps_its_outline_and_its_pressure():
         for _ in range(48):
             world.advance_frame()
         assert gauge(world) == pytest.approx(2e3, rel=0.02)
-        # circle: p r (1 + e) = Y e, so e = 1 / 9 for the slack one; its area grows by (1 + e)^2
-        assert world.diagnostics().bodies[0].volume / world.model.drawn_volume[0] - 1.0 == pytest.approx(
-            growth and (10.0 / 9.0) ** 2 - 1.0, abs=0.003
-        )
+        found = world.diagnostics().bodies[0].volume / world.model.drawn_volume[0] - 1.0
+        assert found == pytest.approx(growth, abs=0.003)
 
 
 def test_two_searches_find_the_same_bits_whatever_was_asked_in_between():

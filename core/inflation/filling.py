@@ -69,6 +69,14 @@ class Filling:
         near = self.rest.positions if self.rest.strain <= MOST_STRAIN else self._equilibrium.model.rest_positions
         return self._equilibrium.find(gauge_pressure, near)
 
+    def pressure_of(self, gas: float) -> float:
+        """Gauge pressure [Pa] of nRT [J] in that volume; between the pressures that were asked for, about that."""
+        if not self._is_at_rest:
+            return gas / self._drawn_volume - self._ambient_pressure
+        amounts = ((pressure + self._ambient_pressure) * volume for pressure, (volume, _) in self._found.items())
+        known = sorted(zip(amounts, self._found, strict=True))
+        return float(np.interp(gas, *zip(*known, strict=True)))
+
     def _volume_and_strain(self, gauge_pressure: float) -> tuple[float, float]:
         """Of the body in equilibrium at a gauge pressure [Pa]."""
         if gauge_pressure not in self._found:
