@@ -73,9 +73,9 @@ class Filling:
         """Gauge pressure [Pa] of nRT [J] in that volume; between the pressures that were asked for, about that."""
         if not self._is_at_rest:
             return gas / self._drawn_volume - self._ambient_pressure
-        amounts = ((pressure + self._ambient_pressure) * volume for pressure, (volume, _) in self._found.items())
-        known = sorted(zip(amounts, self._found, strict=True))
-        return float(np.interp(gas, *zip(*known, strict=True)))
+        amounts = np.array([(pressure + self._ambient_pressure) * found[0] for pressure, found in self._found.items()])
+        pressures, order = np.array(list(self._found)), np.argsort(amounts)
+        return float(np.interp(gas, amounts[order], pressures[order]))
 
     def _volume_and_strain(self, gauge_pressure: float) -> tuple[float, float]:
         """Of the body in equilibrium at a gauge pressure [Pa]."""
