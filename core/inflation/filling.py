@@ -18,7 +18,7 @@ from .strength import MOST_STRAIN, largest_pressure, two_digits
 from .tensions import MOST_SHARE, held_lengths
 
 #: Fillings that are kept: a scene is built anew whenever anything in it has changed.
-KEPT = 16
+KEPT = 8
 #: Pressures of which each of them keeps what was found, as of a keyed one.
 KEPT_PRESSURES = 10_000
 
