@@ -1,11 +1,17 @@
 """The arrays of a model from the bodies that were given: springs, masses, surfaces, chunks."""
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from . import topology
 from .given_bodies import GivenCollider, GivenMembrane, GivenRigid
 from .lattice.cells import tetrahedron_volumes
 from .model import Chunks, Circles, Edges, Fans, Flat, FloatArray, Followers, Hinges, IntArray, Surfaces, Tetrahedra
+
+if TYPE_CHECKING:
+    from .inflation.filling import Filling
 
 #: Vertices per chunk: small enough that two threads share a ball of 2 562 vertices, large enough for a loop.
 CHUNK_SIZE = 512
@@ -53,6 +59,37 @@ def spring_edges(membranes: list[GivenMembrane], positions: FloatArray, starts: 
         vertex_other=np.concatenate([points[:, 1], points[:, 0]])[entry],
         vertex_edge=(entry % max(len(points), 1)).astype(np.int32),
     )
+
+
+def rest_lengths(fillings: "Sequence[Filling | None]", edges: Edges, body_of_point: IntArray) -> FloatArray:
+    """Rest lengths of the springs [m], shape (edge_count,): drawn, or what keeps the drawn shape under pressure."""
+    lengths, edge_body = edges.rest_length.copy(), body_of_point[edges.points[:, 0]]
+    for body, filling in enumerate(fillings):
+        if filling is not None:
+            lengths[edge_body == body] = filling.rest_lengths
+    return lengths
+
+
+def start_positions(
+    membranes: list[GivenMembrane], fillings: "Sequence[Filling | None]", positions: FloatArray, first: IntArray
+) -> FloatArray:
+    """Where all points start [m]: as drawn, or at rest. `first`: first point of each body."""
+    start = positions.copy()
+    for body, (given, filling) in enumerate(zip(membranes, fillings, strict=False)):
+        if filling is not None and given.starts_at_rest:
+            start[first[body] : first[body + 1]] = filling.rest.positions
+    return start
+
+
+def rest_volumes(
+    membranes: list[GivenMembrane], fillings: "Sequence[Filling | None]", drawn_volume: FloatArray
+) -> FloatArray:
+    """Volume at which the gas of each membrane has its gauge pressure [m^3]: as drawn, or in equilibrium."""
+    volumes = drawn_volume.copy()
+    for body, (given, filling) in enumerate(zip(membranes, fillings, strict=False)):
+        if filling is not None:
+            volumes[body] = filling.volume(given.gauge_pressure)
+    return volumes
 
 
 def _skin_springs(body: GivenMembrane) -> tuple[IntArray, FloatArray]:

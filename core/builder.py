@@ -7,11 +7,12 @@ from numpy.typing import ArrayLike
 
 from . import topology
 from .attach import Attached
-from .checks import check, check_surface_numbers, positions_of, triangles_of, vector
+from .checks import check, check_choice, check_surface_numbers, positions_of, triangles_of, vector
 from .errors import ParameterError
 from .flat.builder import FlatBuilder
 from .freeze import freeze
-from .given_bodies import MOST_PARTICLE_RADIUS, GivenCollider, GivenMembrane, GivenRigid
+from .given_bodies import DRAWN_SHAPES, MOST_PARTICLE_RADIUS, PRESSURES_AT, GivenCollider, GivenMembrane, GivenRigid
+from .inflation.filling import filling_of
 from .lattice.solids import lattice_of
 from .model import Model
 from .rigid.inertia import mass_properties
@@ -50,6 +51,9 @@ class ModelBuilder(FlatBuilder):
         self_collision: bool = False,
         pinned: ArrayLike | None = None,
         velocity: Sequence[float] = (0.0, 0.0, 0.0),
+        pressure_at: str = "DRAWN",
+        drawn_shape: str = "SLACK",
+        start_at_rest: bool = False,
     ) -> int:
         """Add a closed skin filled with gas; returns its number among the membranes.
 
@@ -60,7 +64,7 @@ class ModelBuilder(FlatBuilder):
         mass
             Total mass [kg], spread over the vertices by area.
         gauge_pressure
-            Pressure above ambient at the rest volume [Pa]; sets the amount of gas. Above minus ambient.
+            Pressure above ambient [Pa]; sets the amount of gas. Above minus ambient.
         stretch_modulus, bend_modulus
             Y [N/m] and B [N m]; independent of how fine the mesh is (Van Gelder 1998; Grinspun et al. 2003). In a
             regular pattern of triangles bending costs B / 2 ((k1 + k2)^2 + 2 (k1 - k2)^2) per area for the curvatures
@@ -78,6 +82,14 @@ class ModelBuilder(FlatBuilder):
             Vertices that follow given positions.
         velocity
             At the start [m/s].
+        pressure_at
+            DRAWN: the gas has the gauge pressure at the volume of the given positions. REST: in equilibrium, without
+            gravity and contact (`inflation`), also where a `FrameInput` gives another pressure.
+        drawn_shape
+            SLACK: the springs are at rest as given. INFLATED: they are shorter, such that the given shape is the
+            equilibrium at the gauge pressure, or near it where springs cannot hold it.
+        start_at_rest
+            Whether the body starts in equilibrium instead of moving there; with the pressure at REST.
 
         Raises `MeshError` or `ParameterError` with a sentence that names the body, the value and the remedy.
         """
@@ -112,6 +124,9 @@ class ModelBuilder(FlatBuilder):
                 self_collision=bool(self_collision),
                 pinned=topology.pin_mask(name, len(given), pin_numbers)[order],
                 velocity=start_velocity,
+                pressure_at=check_choice(name, "pressure at", pressure_at, PRESSURES_AT),
+                drawn_shape=check_choice(name, "drawn shape", drawn_shape, DRAWN_SHAPES),
+                start_at_rest=bool(start_at_rest),
             )
         )
         return len(self._membranes) - 1
@@ -313,4 +328,6 @@ class ModelBuilder(FlatBuilder):
         membranes, rigid, colliders = self._membranes, self._rigid, self._colliders
         if not membranes and not rigid:
             raise ParameterError("scene: no body to simulate. Mark at least one mesh as Soft or Rigid.")
-        return freeze(membranes, rigid, colliders, self._attached, self._gravity, self._ambient_pressure)
+        pressure = self._ambient_pressure
+        fillings = [filling_of(body, pressure) for body in membranes]
+        return freeze(membranes, rigid, colliders, self._attached, self._gravity, pressure, fillings)

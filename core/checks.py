@@ -43,6 +43,13 @@ def check_surface_numbers(name: str, friction: float, bounciness: float, thickne
     check(name, "thickness", thickness, "m", low=0.0)
 
 
+def check_choice(name: str, what: str, value: str, choices: Sequence[str]) -> str:
+    """The value, or `ParameterError` where it is none of the choices."""
+    if value in choices:
+        return value
+    raise ParameterError(f"{name}: {what} {value}; give {' or '.join(choices)}.")
+
+
 def check(
     name: str, what: str, value: float, unit: str, *, low: float, high: float = math.inf, open_low: bool = False
 ) -> float:

@@ -1,5 +1,8 @@
 """From the bodies that a builder was given to the arrays of the model."""
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from . import topology
@@ -7,8 +10,11 @@ from .assembly import (
     contact_surfaces,
     flat_bodies,
     lattice_followers,
+    rest_lengths,
+    rest_volumes,
     solid_tetrahedra,
     spring_edges,
+    start_positions,
     starts,
     thicknesses,
     triangle_fans,
@@ -22,6 +28,9 @@ from .given_bodies import GivenCollider, GivenMembrane, GivenRigid
 from .model import FloatArray, Model
 from .rigid.bodies import rigid_bodies
 
+if TYPE_CHECKING:
+    from .inflation.filling import Filling
+
 
 def freeze(
     membranes: list[GivenMembrane],
@@ -30,8 +39,9 @@ def freeze(
     attached: list[Attached],
     gravity: FloatArray,
     ambient_pressure: float,
+    fillings: "Sequence[Filling | None]" = (),
 ) -> Model:
-    """The model of these bodies; `gravity` [m/s^2], `ambient_pressure` [Pa]."""
+    """The model of these bodies; `gravity` [m/s^2], `ambient_pressure` [Pa], `fillings` of the membranes, if any."""
     bodies: list[GivenMembrane | GivenRigid | GivenCollider] = [*membranes, *rigid, *colliders]
     anchors = [anchor_positions(attached, number, membranes) for number in range(len(rigid))]
     places = [body.positions for body in membranes]
@@ -57,6 +67,10 @@ def freeze(
         [np.argsort(body.order) + start for body, start in zip(membranes, point_start, strict=False)]
         + [np.arange(vertex_count, len(positions))]
     ).astype(np.int32)
+    drawn_volume = np.array(
+        [topology.signed_volume(b.positions, b.gas_triangles) if b.has_gas else 0.0 for b in membranes]
+    )
+    rest_volume = rest_volumes(membranes, fillings, drawn_volume)
     chunks = vertex_chunks(point_start[: len(membranes) + 1], edges, hinges)
     return Model(
         body_names=tuple(body.name for body in bodies),
@@ -66,6 +80,7 @@ def freeze(
         point_body=body_of_point,
         point_of_vertex=point_of_vertex,
         rest_positions=positions,
+        start_positions=start_positions(membranes, fillings, positions, point_start),
         start_velocities=np.repeat(
             np.array([body.velocity for body in membranes]).reshape(-1, 3),
             np.diff(point_start)[: len(membranes)],
@@ -74,7 +89,7 @@ def freeze(
         vertex_mass=vertex_masses(membranes),
         pinned=np.concatenate([np.zeros(0, dtype=bool), *(body.pinned for body in membranes)]),
         surfaces=contact_surfaces(triangles, triangle_start, len(positions)),
-        edges=edges,
+        edges=edges._replace(rest_length=rest_lengths(fillings, edges, body_of_point)),
         hinges=hinges,
         tetrahedra=solid_tetrahedra(membranes, positions, point_start, vertex_count, chunks.start),
         followers=lattice_followers(membranes, point_start),
@@ -94,9 +109,10 @@ def freeze(
             triangle_start,
             edges,
         ),
-        rest_volume=np.array(
-            [topology.signed_volume(b.positions, b.gas_triangles) if b.has_gas else 0.0 for b in membranes]
-        ),
+        drawn_volume=drawn_volume,
+        start_volume=np.where([body.starts_at_rest for body in membranes], rest_volume, drawn_volume),
+        rest_volume=rest_volume,
+        fillings=tuple(fillings) or (None,) * len(membranes),
         gauge_pressure=np.array([body.gauge_pressure for body in membranes]),
         damping=np.array([body.damping for body in membranes]),
         body_mass=np.array([m.mass for m in membranes] + [r.mass for r in rigid] + [0.0] * len(colliders)),

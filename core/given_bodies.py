@@ -9,6 +9,10 @@ from .lattice.solids import GivenLattice
 from .model import BoolArray, FloatArray, IntArray
 from .rigid.inertia import MassProperties
 
+#: Where a body of gas has its gauge pressure: at the volume it is drawn with, or at rest.
+PRESSURES_AT = ("DRAWN", "REST")
+#: What its skin is as it is drawn: without tension, or such that it holds the gas.
+DRAWN_SHAPES = ("SLACK", "INFLATED")
 #: Particles of this share of a cell's edge touch their neighbours at rest.
 MOST_PARTICLE_RADIUS = 0.5
 
@@ -35,6 +39,19 @@ class GivenMembrane:
     lattice: GivenLattice | None = None  # of a solid or flat body: what holds it together, and what follows it
     flat: GivenFlat | None = None  # of a flat body
     particle_diameter: float = 0.0  # distance that the vertices of a truss keep from each other [m]; 0: none
+    pressure_at: str = "DRAWN"  # one of `PRESSURES_AT`
+    drawn_shape: str = "SLACK"  # one of `DRAWN_SHAPES`
+    start_at_rest: bool = False  # with the pressure at rest
+
+    @property
+    def starts_at_rest(self) -> bool:
+        """Whether it starts in equilibrium: not where that has another pressure."""
+        return self.start_at_rest and self.pressure_at == "REST"
+
+    @property
+    def is_as_drawn(self) -> bool:
+        """Whether its springs are slack and its gas has the gauge pressure as it is drawn: nothing is to be found."""
+        return not self.has_gas or (self.pressure_at, self.drawn_shape) == ("DRAWN", "SLACK")
 
     @property
     def has_gas(self) -> bool:

@@ -14,7 +14,7 @@ The groups below are named tuples, so that kernels take them whole.
 
 import typing
 from dataclasses import dataclass, fields
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -182,6 +182,27 @@ class RigidBodies(NamedTuple):
     angular_damping: FloatArray
 
 
+class Gas(Protocol):
+    """What tells how a membrane is filled (`inflation/filling.py`)."""
+
+    @property
+    def growth(self) -> float:
+        """Volume in equilibrium over the drawn volume, minus 1."""
+
+    @property
+    def move(self) -> float:
+        """How far points move there from where they are drawn, at most [m]."""
+
+    def volume(self, gauge_pressure: float) -> float:
+        """Volume [m^3] at which its gas has a gauge pressure [Pa]."""
+
+    def pressure_of(self, gas: float) -> float:
+        """Gauge pressure [Pa] of nRT [J] in that volume."""
+
+    def complaint(self, gauge_pressure: float) -> str:
+        """What is wrong, and what helps, if the skin cannot hold a gauge pressure [Pa]; empty if it can."""
+
+
 @dataclass(frozen=True, slots=True, weakref_slot=True)
 class Model:
     """A scene. Build it with `ModelBuilder`; nothing in it changes while it is simulated."""
@@ -192,7 +213,8 @@ class Model:
     body_point_start: IntArray  # shape (body_count + 1,)
     point_body: IntArray  # body of each point, shape (point_count,)
     point_of_vertex: IntArray  # internal point of each point in the caller's order, shape (point_count,)
-    rest_positions: FloatArray  # [m], world frame, shape (point_count, 3)
+    rest_positions: FloatArray  # as drawn [m], world frame, shape (point_count, 3)
+    start_positions: FloatArray  # where the points start [m], shape (point_count, 3)
     start_velocities: FloatArray  # [m/s], shape (vertex_count, 3)
     vertex_mass: FloatArray  # [kg], shape (vertex_count,)
     pinned: BoolArray  # vertices that follow given positions, shape (vertex_count,)
@@ -208,8 +230,11 @@ class Model:
     rigid: RigidBodies
     attachments: Attachments
     # Per membrane, shape (membrane_count,)
-    rest_volume: FloatArray  # of the gas [m^3], 0 where there is none
+    drawn_volume: FloatArray  # of the gas at the rest positions [m^3], 0 where there is none
+    start_volume: FloatArray  # of the gas at the start positions [m^3], 0 where there is none
+    rest_volume: FloatArray  # at which the gas has the gauge pressure [m^3]: drawn, or in equilibrium; 0 without gas
     gauge_pressure: FloatArray  # at rest volume, when the simulation starts [Pa]
+    fillings: "tuple[Gas | None, ...]"  # None where springs are slack and gas has its pressure as drawn
     damping: FloatArray  # rate at which motion apart from the rigid one dies away [1/s]
     # Per body, shape (body_count,)
     body_mass: FloatArray  # [kg], 0 for colliders

@@ -27,8 +27,13 @@ def _leave_out() -> None:
 
 
 def _skins(make: WorldMaker) -> None:
-    """Two boxes of skin on a floor that moves; they overlap where that takes the same kernels."""
+    """Two boxes of skin on a floor that moves; they overlap where that takes the same kernels. First one inflated."""
     positions, triangles = box(8)
+    inflated = ModelBuilder()
+    inflated.add_membrane(
+        "box", positions, triangles, gauge_pressure=500.0, bend_modulus=0.01, pressure_at="REST", drawn_shape="INFLATED"
+    )
+    inflated.build()
     _two_skins(make, positions, triangles, 1.001 if make.keywords["solver"] == "EXPLICIT" else 0.95)
     alone = ModelBuilder(ambient_pressure=0.0)
     alone.add_membrane("box", positions, triangles, gauge_pressure=500.0)
@@ -189,6 +194,9 @@ def _flat(make: WorldMaker) -> None:
     corners = np.array([(0.0, 0.0, 0.0), (1.0, 0.0, 0.0), (1.0, 0.0, 1.0), (0.0, 0.0, 1.0)])
     around = [(0, 1), (1, 2), (2, 3), (3, 0)]
     radius = _particle_radius(make)
+    inflated = ModelBuilder()
+    inflated.add_loop("loop", corners, around, gauge_pressure=500.0, pressure_at="REST", drawn_shape="INFLATED")
+    inflated.build()
     builder = ModelBuilder()
     builder.add_loop("loop", corners, around, gauge_pressure=500.0, bend_modulus=0.01, damping=1.0, pinned=[0])
     builder.add_flat_truss("truss", corners + (0.1, 0.0, 1.001), around, cell_size=0.5, particle_radius=radius)

@@ -340,7 +340,7 @@ _COSTS = {
     },
 }
 #: Of what all parts but rigid bodies alone have in common.
-_COMMON = {"EXPLICIT": _Cost(30.0, 180), "": _Cost(45.0, 270)}
+_COMMON = {"EXPLICIT": _Cost(45.0, 260), "": _Cost(45.0, 270)}
 
 
 def _costs(jobs: Collection[Job]) -> list[_Cost]:

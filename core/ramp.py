@@ -3,14 +3,21 @@
 So Matyka 2004, 5.1, starts: `fy = MASS * GY * (Pressure - FINAL_PRESSURE >= 0)`. There a constant is added to the
 pressure in each step; here the gauge pressure at rest volume rises in a straight line over a time in seconds, from the
 air's alone to all of it.
+
+Gas for a larger volume than a body starts with comes in over RISE_TIME, likewise: all at once it would burst open. So
+the gauge stays near the pressure on the way.
 """
 
 from dataclasses import replace
+
+import numpy as np
 
 from .model import FloatArray, Model
 
 #: Times that differ by less than this share of the ramp are the same.
 ROUNDING = 1e-9
+#: For how long gas comes in for what a body grows by until it is at rest [s].
+RISE_TIME = 0.5
 
 
 class Ramp:
@@ -20,11 +27,16 @@ class Ramp:
         self._time = time if model.rest_volume.any() else 0.0
         self._full = model.gravity.copy()
         self._empty = model.ambient_pressure * model.rest_volume
+        self._share = np.ones(model.membrane_count)  # of the gas, that is there at the start
+        np.divide(model.start_volume, model.rest_volume, out=self._share, where=model.rest_volume > 0.0)
+        self._rises = bool((self._share != 1.0).any())
         #: The model to simulate; its gravity is the ramp's to change, between substeps.
         self.model = replace(model, gravity=model.gravity.copy()) if self._time > 0.0 else model
 
     def gas(self, final: FloatArray, time: float) -> FloatArray:
         """nRT of each membrane [J] at a time [s] since the start, on the way to the amount `final`."""
+        if self._rises and time < RISE_TIME:
+            final = (self._share + time / RISE_TIME * (1.0 - self._share)) * final
         if not self.runs(time):
             return final
         gas: FloatArray = self._empty + time / self._time * (final - self._empty)

@@ -127,7 +127,7 @@ class State:
         turning = np.cross(model.rigid.angular_velocity[owner], model.rigid.arm)
         velocities[rigid] = model.rigid.velocity[owner] + turning
         return State(
-            positions=model.rest_positions.copy(),
+            positions=model.start_positions.copy(),
             velocities=velocities,
             rigid=RigidMotion.at_start(model.rigid),
             touching=np.zeros(model.moving_count, dtype=bool),
@@ -169,5 +169,12 @@ class State:
 
 
 def gas_amount(model: Model, gauge_pressure: FloatArray) -> FloatArray:
-    """nRT [J] that gives each membrane its gauge pressure [Pa] at its rest volume."""
-    return (gauge_pressure + model.ambient_pressure) * model.rest_volume
+    """nRT [J] that gives each membrane its gauge pressure [Pa] at rest."""
+    return np.array([gas_of(model, body, pressure) for body, pressure in enumerate(gauge_pressure.tolist())])
+
+
+def gas_of(model: Model, membrane: int, gauge_pressure: float) -> float:
+    """nRT [J] that gives a membrane its gauge pressure [Pa] at rest."""
+    filling = model.fillings[membrane]
+    volume = float(model.rest_volume[membrane]) if filling is None else filling.volume(gauge_pressure)
+    return (gauge_pressure + model.ambient_pressure) * volume

@@ -23,7 +23,7 @@ from .solvers.counts import Counts
 from .solvers.given import Motion
 from .solvers.rules import gas_rules
 from .sound import check_sound, membrane_sizes
-from .state import State, gas_amount
+from .state import State, gas_of
 from .threads import ThreadChoice
 
 #: What else a frame takes, in iterations of the linear solver; only numbers of threads are compared by it.
@@ -322,7 +322,7 @@ class World:
                     f"{model.body_names[membrane]}: gauge pressure {pressure:g} Pa; "
                     f"give a number of at least {-model.ambient_pressure:g}."
                 )
-            gas[membrane] = gas_amount(model, np.full(model.membrane_count, pressure))[membrane]
+            gas[membrane] = gas_of(model, membrane, pressure)
         motion = Motion(self._given, state.positions[self._given], target[self._given], 1.0 / self.frame_rate)
         return motion, gas
 

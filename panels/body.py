@@ -1,5 +1,7 @@
 """Sidebar panel: the active object as a body."""
 
+from typing import Any
+
 import bpy
 
 from ..softpressure import status
@@ -10,13 +12,16 @@ from .layout import CATEGORY, draw_text
 _ROWS = {
     "MEMBRANE": (
         ("body_type",),
-        ("mass", "gauge_pressure"),
+        ("mass", "gauge_pressure", "pressure_at"),
+        ("drawn_shape",),
         ("stretch_modulus", "bend_modulus", "damping"),
         ("friction", "bounciness", "thickness"),
     ),
     "LOOP": (
         ("body_type",),
-        ("mass", "gauge_pressure", "depth"),
+        ("mass", "gauge_pressure", "pressure_at"),
+        ("drawn_shape",),
+        ("depth",),
         ("stretch_modulus", "bend_modulus", "damping"),
         ("friction", "bounciness", "thickness"),
     ),
@@ -48,6 +53,7 @@ _ROWS = {
 #: Blender knows no pressure and no stiffness, so the label names the unit, short enough for a narrow sidebar.
 _LABELS = {
     "gauge_pressure": "Pressure (Pa)",
+    "pressure_at": " ",  # of the pressure above
     "stretch_modulus": "Stretch (N/m)",
     "bend_modulus": "Bend (N m)",
     "modulus": "Young's (Pa)",
@@ -99,7 +105,9 @@ class SOFTPRESSURE_PT_body(bpy.types.Panel):
         for names in _ROWS.get(rows, ()):
             column = layout.column(align=True)
             for name in names:
-                if name in _LABELS:
+                if name == "drawn_shape":
+                    _draw_shape(column, context, settings)
+                elif name in _LABELS:
                     column.prop(settings, name, text=_LABELS[name])
                 else:
                     column.prop(settings, name)
@@ -120,6 +128,16 @@ def _draw_flat(layout: Layout, context: Context) -> None:
         draw_text(layout, context, "Moves within its own plane only.", "INFO")
     if engine().bodies.can_inflate(obj):
         layout.operator("softpressure.inflate", text="Inflate to a Cushion")
+
+
+def _draw_shape(column: Layout, context: Context, settings: Any) -> None:
+    """What the drawn shape is, whether it is where the body starts, and how far that is from rest."""
+    column.prop(settings, "drawn_shape")
+    row = column.row()
+    row.active = settings.pressure_at == "REST"
+    row.prop(settings, "start_at_rest")
+    if text := status.puff_text(context.scene, settings.id_data):
+        draw_text(column, context, text, "INFO")
 
 
 class SOFTPRESSURE_PT_motion(bpy.types.Panel):

@@ -18,6 +18,9 @@ _SURFACE = ("friction", "bounciness", "thickness")
 _SKIN = (
     "mass",
     "gauge_pressure",
+    "pressure_at",
+    "drawn_shape",
+    "start_at_rest",
     "stretch_modulus",
     "bend_modulus",
     "damping",
@@ -352,9 +355,9 @@ def _solid(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> Solid:
 
 
 def _values(settings: Any, names: tuple[str, ...]) -> dict[str, Any]:
-    """Settings as plain numbers and tuples."""
+    """Settings as plain numbers, strings and tuples."""
     values = {name: getattr(settings, name) for name in names}
-    return {name: value if isinstance(value, (float, bool)) else tuple(value) for name, value in values.items()}
+    return {name: value if isinstance(value, (float, bool, str)) else tuple(value) for name, value in values.items()}
 
 
 def _obstacle(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> Obstacle:

@@ -19,7 +19,8 @@ from .blender_types import DataBlock
 from .methods import CHOOSING
 
 _LATTICE = ("body_type", "cell_size", "depth", "modulus", "poisson_ratio", "particle_radius")
-_SOFT = ("mass", "gauge_pressure", "stretch_modulus", "bend_modulus", "damping", "friction", "bounciness", "thickness")
+_GAS = ("gauge_pressure", "pressure_at", "drawn_shape", "start_at_rest")
+_SOFT = ("mass", *_GAS, "stretch_modulus", "bend_modulus", "damping", "friction", "bounciness", "thickness")
 _SURFACE = ("friction", "bounciness", "thickness")
 _RIGID = ("rigid_shape", "mass", "linear_damping", "angular_damping", "velocity", "angular_velocity", *_SURFACE)
 _PARAMETERS = {

@@ -40,6 +40,21 @@ BODY_TYPES = (
     ("SOLID", "Solid", "The same cells as tetrahedra that also keep their volume: rubber, jelly, soft toys", "NONE", 2),
 )
 
+PRESSURES_AT = (
+    ("REST", "At Rest", "The body has its pressure when it lies still in the air, whatever its skin does", "NONE", 1),
+    (
+        "DRAWN",
+        "At Drawn Volume",
+        "The gas would have its pressure at the volume of the drawn shape; a soft skin grows and keeps little of it",
+        "NONE",
+        0,
+    ),
+)
+DRAWN_SHAPES = (
+    ("INFLATED", "Inflated", "The skin is under tension as drawn, so that it keeps its shape or nearly so", "NONE", 1),
+    ("SLACK", "Slack", "The skin is without tension as drawn: it grows when it is filled", "NONE", 0),
+)
+
 Group = Any  # a property group: its members are known to Blender only
 
 
@@ -142,7 +157,8 @@ class SOFTPRESSURE_PG_object(bpy.types.PropertyGroup):
     )
     gauge_pressure: FloatProperty(
         name="Pressure",
-        description="Pressure of the gas above the ambient pressure at the rest volume, in pascal; can be keyframed",
+        description="Pressure of the gas above that of the air, in pascals; can be keyframed. Higher makes the body "
+        "firmer. Which volume it belongs to is chosen below",
         default=2_000.0,
         min=-1e6,
         soft_min=0.0,
@@ -150,6 +166,27 @@ class SOFTPRESSURE_PG_object(bpy.types.PropertyGroup):
         step=10_000,
         precision=0,
         update=on_change,
+    )
+    pressure_at: EnumProperty(
+        name="Pressure",
+        description="When the gas has its pressure",
+        items=PRESSURES_AT,
+        default="REST",
+        **SETTING,
+    )
+    drawn_shape: EnumProperty(
+        name="Drawn Shape",
+        description="What the shape in Edit Mode is",
+        items=DRAWN_SHAPES,
+        default="INFLATED",
+        **SETTING,
+    )
+    start_at_rest: BoolProperty(
+        name="Start at Rest",
+        description="Start with the shape that the pressure holds without gravity, instead of growing into it within "
+        "half a second",
+        default=False,
+        **SETTING,
     )
     stretch_modulus: FloatProperty(
         name="Stretch Modulus",

@@ -65,6 +65,11 @@ class Session:
     #: What the method does not hold, in sentences: of solids, known from the start; of skins, at the last frame.
     soft_solids: list[str] = field(default_factory=list)
     slack_skins: list[str] = field(default_factory=list)
+    #: Of bodies of gas that are not filled as drawn, by the `session_uid` of their objects: how much their volume grows
+    #: until they are at rest, and how far a vertex moves [m], at most.
+    puffs: dict[int, tuple[float, float]] = field(default_factory=dict)
+    #: Why a skin does not hold its pressure, by the body's number; the last sentence of each.
+    overstretched: dict[int, str] = field(default_factory=dict)
     _inputs: tuple[int, str] | None = None
     _logged: set[str] = field(default_factory=set)
 
@@ -82,6 +87,8 @@ class Session:
         self.held.clear()
         self.gauge_left = None
         self.soft_solids, self.slack_skins = [], []
+        self.puffs.clear()
+        self.overstretched.clear()
 
     def fail(self, sentence: str, inputs: str = "") -> None:
         """Stop with a sentence for the panel; the log gets it once.

@@ -10,7 +10,20 @@ from collections.abc import Iterator
 import bpy
 
 from ..core import SoftPressureError
-from . import beside, bodies, capture, disk, hold, playback, session, stages, starting, taking_part, xpbd_limits
+from . import (
+    beside,
+    bodies,
+    capture,
+    disk,
+    gas_notes,
+    hold,
+    playback,
+    session,
+    stages,
+    starting,
+    taking_part,
+    xpbd_limits,
+)
 from .engine import Progress, prepare
 from .session import Session
 
@@ -182,9 +195,11 @@ def _advance(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, here: Sessi
     assert here.start is not None and here.cache is not None
     if here.world is None:  # the cache was read from disk
         here.world = disk.resume(scene, here.start, here.cache)
+        gas_notes.note_start(here, here.start)
     objects = {obj.session_uid: obj for obj in scene.objects}
     given = capture.frame_input(here.start, objects, depsgraph)
     here.world.advance_frame(given)
+    gas_notes.note_pressures(here, given)
     found = here.world.diagnostics().bodies
     here.gauges[frame] = [(body.volume_ratio, body.gauge_pressure) for body in found]
     here.slack_skins = xpbd_limits.skins_that_are_slack(scene, here, here.world.model, found, frame)

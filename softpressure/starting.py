@@ -13,7 +13,7 @@ import bpy
 import numpy as np
 
 from ..core.cache import FrameCache
-from . import beside, capture, run_choice, session, xpbd_limits
+from . import beside, capture, gas_notes, run_choice, session, xpbd_limits
 from .engine import Progress, is_prepared, prepare, starts_crossed, what_to_prepare
 from .mesh_io import FloatArray
 from .session import Session
@@ -113,6 +113,7 @@ def begin(
     here.world = world
     run_choice.keep(scene, here.choice, captured.name, captured.inputs)
     _keep_start(here, start, captured.inputs)
+    gas_notes.note_start(here, start)
     here.soft_solids = xpbd_limits.solids_that_give_way(scene, start)
     here.crossing_count = world.crossing_triangle_count
     here.object_uids = start.uids()
@@ -125,7 +126,11 @@ def begin(
         start_names=captured.names,
         choice=here.choice,
     )
-    positions = [body.positions for body in start.bodies] + [np.empty((0, 3))] * len(start.solids)
+    positions = [
+        world.positions(number) if body.settings.get("start_at_rest") else body.positions
+        for number, body in enumerate(start.bodies)
+    ]
+    positions += [np.empty((0, 3))] * len(start.solids)
     cache.append(cache.first_frame, positions, [captured.matrices[uid] for uid in here.object_uids])
     here.cache = cache
 

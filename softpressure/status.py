@@ -48,7 +48,7 @@ def notices(scene: bpy.types.Scene) -> list[str]:
         if choice is not None and choice.solver == "EXPLICIT" and not here.starts_crossed:
             what = "skins cross themselves and stay so. Repair the mesh"
         found.append(f"{here.crossing_count} crossing triangles at start: {what} if that shows.")
-    found += here.soft_solids + here.slack_skins
+    found += [*here.soft_solids, *here.slack_skins, *here.overstretched.values()]
     found += _who_is_missing(scene)
     if here.missed_frame is not None:
         found += filter(None, [render_text(scene, here.missed_frame)])
@@ -116,6 +116,22 @@ def bake_size(scene: bpy.types.Scene) -> int:
     """Memory that baked shape keys will take [bytes]: Blender keeps two copies of each. Keyframes are few."""
     cache = session.of(scene).cache
     return 0 if cache is None else 2 * 12 * sum(cache.vertex_counts) * cache.frame_count
+
+
+def puff_text(scene: bpy.types.Scene, obj: bpy.types.Object) -> str:
+    """How far a body of gas goes from its drawn shape: `Puffs out by up to 25 mm, volume +4.6 %`; empty if as drawn."""
+    settings = obj.softpressure
+    if settings.body_type not in {"MEMBRANE", "LOOP"} or (settings.pressure_at, settings.drawn_shape) == (
+        "DRAWN",
+        "SLACK",
+    ):
+        return ""
+    here = session.of(scene)
+    if obj.session_uid not in here.puffs or here.is_out_of_date(scene):
+        return "How far it puffs out is told at the first frame"
+    growth, move = here.puffs[obj.session_uid]
+    what = "area" if settings.body_type == "LOOP" else "volume"
+    return f"Puffs out by up to {1e3 * move:.2g} mm, {what} {100.0 * growth:+.1f} %"
 
 
 def gauge_text(scene: bpy.types.Scene, obj: bpy.types.Object) -> str:

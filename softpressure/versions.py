@@ -5,8 +5,11 @@ import bpy
 from . import session
 
 #: Version of the defaults that a scene's settings are left at. Raise it when one changes that a simulation depends on,
-#: and let `update` write what it was. 0: the method was IMPLICIT.
-CURRENT = 1
+#: and let `update` write what it was. 0: the method was IMPLICIT. 0, 1: skins were slack as drawn, and gas had its
+#: pressure as drawn.
+CURRENT = 2
+#: How gas and skin were before version 2.
+AS_DRAWN = {"pressure_at": "DRAWN", "drawn_shape": "SLACK", "start_at_rest": False}
 
 
 def stamp(scene: bpy.types.Scene) -> None:
@@ -18,6 +21,11 @@ def stamp(scene: bpy.types.Scene) -> None:
 def update(scene: bpy.types.Scene) -> None:
     """Let a scene that comes from a file be simulated as the version that saved it would."""
     settings = scene.softpressure
+    if settings.defaults_version < 2:
+        for obj in session.objects(scene, "SOFT"):
+            for name, value in AS_DRAWN.items():
+                if not obj.softpressure.is_property_set(name):
+                    setattr(obj.softpressure, name, value)
     if session.has_bodies(scene) and settings.defaults_version < 1 and not settings.is_property_set("solver"):
         settings.solver = "IMPLICIT"
     stamp(scene)

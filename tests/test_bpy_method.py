@@ -10,11 +10,14 @@ from softpressure_ext.core import MethodOptions, options
 from softpressure_ext.core.solvers.choice import FORCE_BASED, SOLVERS
 from softpressure_ext.softpressure import methods, status
 from softpressure_ext.softpressure.methods import DETECTIONS, METHODS, SPREADS, VOLUMES
+from softpressure_ext.softpressure.versions import AS_DRAWN
 
 
-def add_sphere(height: float = 0.8) -> Any:
+def add_sphere(height: float = 0.8, **settings: Any) -> Any:
     bpy.ops.mesh.primitive_ico_sphere_add(subdivisions=2, radius=0.5, location=(0, 0, height))
     assert bpy.ops.softpressure.add_body() == {"FINISHED"}
+    for name, value in settings.items():
+        setattr(bpy.context.object.softpressure, name, value)
     return bpy.context.object
 
 
@@ -54,7 +57,7 @@ def test_a_ball_bounces_with_a_method_of_the_papers() -> None:
     scene.softpressure.substeps = 150
     add_mesh("Floor", [(-9, -9, 0), (9, -9, 0), (9, 9, 0), (-9, 9, 0)], [(0, 1, 2, 3)])
     bpy.ops.softpressure.add_body(kind="COLLIDER")
-    ball = add_sphere()
+    ball = add_sphere(**AS_DRAWN)
     assert bpy.ops.softpressure.simulate() == {"FINISHED"}
     assert not this_session().error
     center = []
@@ -151,7 +154,7 @@ def test_the_pressure_rises_in_blender_while_gravity_waits() -> None:
     scene = bpy.context.scene
     scene.frame_end = 16
     scene.softpressure.ramp_time = 0.25  # 6 frames
-    ball = add_sphere()
+    ball = add_sphere(**AS_DRAWN)
     assert bpy.ops.softpressure.simulate() == {"FINISHED"}
     gauges = [this_session().gauges[number][0][1] for number in range(2, 17)]
     assert 0.0 < gauges[0] < gauges[2] < gauges[4] < gauges[6]

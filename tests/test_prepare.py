@@ -28,17 +28,18 @@ import extension
 extension.ALIAS = "installed_elsewhere"
 extension.load()
 import shapes
-from installed_elsewhere.core import ModelBuilder, World, prepare
+from installed_elsewhere.core import FrameInput, ModelBuilder, World, prepare
 jobs = prepare.jobs_for(["SKIN"], "SOLVER")
 is_compiled = prepare.is_compiled(jobs)
 for _ in prepare.prepare(jobs):
     pass
 builder = ModelBuilder()
-builder.add_membrane("ball", *shapes.icosphere(3, 0.1, (0.0, 0.0, 0.101)), gauge_pressure=500.0)
+ball = shapes.icosphere(3, 0.1, (0.0, 0.0, 0.101))
+builder.add_membrane("ball", *ball, gauge_pressure=500.0, pressure_at="REST", drawn_shape="INFLATED")
 builder.add_collider("floor", [(-2.0, -2.0, 0.0), (2.0, -2.0, 0.0), (0.0, 3.0, 0.0)], [(0, 1, 2)])
 world = World(builder.build(), solver="SOLVER")
-for _ in range(3):
-    world.advance_frame()
+for frame in range(3):
+    world.advance_frame(FrameInput(gauge_pressure={0: 500.0 + 100.0 * frame}))
 changed = [name for name, value in settings.items() if getattr(numba.config, name) != value]
 print(is_compiled, prepare.compiled_names(), changed)
 """

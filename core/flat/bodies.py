@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import topology
-from ..checks import check, check_surface_numbers, positions_of, vector
+from ..checks import check, check_choice, check_surface_numbers, positions_of, vector
 from ..errors import MeshError
-from ..given_bodies import MOST_PARTICLE_RADIUS, GivenMembrane
+from ..given_bodies import DRAWN_SHAPES, MOST_PARTICLE_RADIUS, PRESSURES_AT, GivenMembrane
 from ..lattice.solids import AUTOMATIC_CELLS
 from ..model import FloatArray
 from .band import BEND_SHARE, GivenFlat, band_of, caps_of, loop_lattice
@@ -21,6 +21,7 @@ def given_loop(
     name: str, positions: ArrayLike, outline: ArrayLike | None, *, depth: float, mass: float, gauge_pressure: float,
     ambient_pressure: float, stretch_modulus: float, bend_modulus: float, damping: float, friction: float,
     bounciness: float, thickness: float, self_collision: bool, pinned: ArrayLike | None, velocity: Sequence[float],
+    pressure_at: str, drawn_shape: str, start_at_rest: bool,
 ) -> GivenMembrane:  # fmt: skip
     """What `ModelBuilder.add_loop` was given, as a band; raises `MeshError` or `ParameterError`."""
     given = positions_of(name, positions)
@@ -57,6 +58,9 @@ def given_loop(
         velocity=within(found, vector(name, "velocity", velocity, "m/s")),
         lattice=lattice,
         flat=GivenFlat(found.normal, depth, caps_of(count)),
+        pressure_at=check_choice(name, "pressure at", pressure_at, PRESSURES_AT),
+        drawn_shape=check_choice(name, "drawn shape", drawn_shape, DRAWN_SHAPES),
+        start_at_rest=bool(start_at_rest),
     )
 
 

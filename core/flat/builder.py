@@ -32,6 +32,9 @@ class FlatBuilder:
         self_collision: bool = False,
         pinned: ArrayLike | None = None,
         velocity: Sequence[float] = (0.0, 0.0, 0.0),
+        pressure_at: str = "DRAWN",
+        drawn_shape: str = "SLACK",
+        start_at_rest: bool = False,
     ) -> int:
         """Add a closed outline in a plane, filled with gas; returns its number among the membranes.
 
@@ -47,7 +50,7 @@ class FlatBuilder:
             stretch modulus times depth, a bend with bend modulus times depth, and what is as deep touches it.
         mass, gauge_pressure, stretch_modulus, bend_modulus, damping, friction, bounciness, thickness
             As in `add_membrane`; mass is spread by length.
-        self_collision, pinned, velocity
+        self_collision, pinned, velocity, pressure_at, drawn_shape, start_at_rest
             As in `add_membrane`; pins and velocity count within the plane.
 
         Raises `MeshError` or `ParameterError` with a sentence that names the body, the value and the remedy.
@@ -57,7 +60,8 @@ class FlatBuilder:
                 name, positions, outline, depth=depth, mass=mass, gauge_pressure=gauge_pressure,
                 ambient_pressure=self._ambient_pressure, stretch_modulus=stretch_modulus, bend_modulus=bend_modulus,
                 damping=damping, friction=friction, bounciness=bounciness, thickness=thickness,
-                self_collision=self_collision, pinned=pinned, velocity=velocity,
+                self_collision=self_collision, pinned=pinned, velocity=velocity, pressure_at=pressure_at,
+                drawn_shape=drawn_shape, start_at_rest=start_at_rest,
             )
         )  # fmt: skip
         return len(self._membranes) - 1

@@ -39,7 +39,7 @@ class GasRules:
         self._has_gas = model.rest_volume > 0.0
         self._scale = np.zeros(model.membrane_count)
         rest = self.rule_volumes(model.rest_positions)
-        np.divide(model.rest_volume, rest, out=self._scale, where=self._has_gas)
+        np.divide(model.drawn_volume, rest, out=self._scale, where=self._has_gas)
         self._share: FloatArray | None = None  # springs at each vertex over the body's average
         self._owner = model.point_body[: model.vertex_count]
         self._motion = np.zeros((model.membrane_count, 15))
@@ -61,7 +61,7 @@ class GasRules:
         return volumes
 
     def volumes(self, x: FloatArray) -> FloatArray:
-        """V of the gas law [m^3] at x [m]: what the rule tells, in units of the exact volume at rest."""
+        """V of the gas law [m^3] at x [m]: what the rule tells, in units of the exact volume as drawn."""
         return self._scale * self.rule_volumes(x)
 
     def pressures(self, x: FloatArray, gas: FloatArray) -> FloatArray:

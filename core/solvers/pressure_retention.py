@@ -6,7 +6,8 @@ closed form of a ball with the body's volume and modulus (springs have Poisson's
 
     [(p + p_a) / (1 + e)^3 - p_a] r (1 + e) / 2 = 1.5 Y e
 
-and of a loop by that of a circle of its area, [(p + p_a) / (1 + e)^2 - p_a] r (1 + e) = Y e.
+and of a loop by that of a circle of its area, [(p + p_a) / (1 + e)^2 - p_a] r (1 + e) = Y e. What is filled to
+its pressure at rest, or inflated as drawn, should have all of it.
 A solid gives way likewise: bars of 4 x 2 x 2 cells that hang were 1 + 0.5 E h^2 / (density cell^2) times as long as
 they should be, to a tenth, for values of that from 0.01 to 7.
 """
@@ -29,6 +30,7 @@ class GaugeLeft:
     def __init__(self, model: Model) -> None:
         self._model = model
         self._modulus = _stretch_modulus(model)
+        self._is_slack = np.array([filling is None for filling in model.fillings])
         self._known: tuple[FloatArray, FloatArray] | None = None  # gas, and what was expected of it
 
     def __call__(self, gas: FloatArray, gauge_pressure: FloatArray) -> FloatArray:
@@ -46,9 +48,13 @@ class GaugeLeft:
         Taken as a ball of its volume, a loop as a circle of its area. Exact for balls and circles, an estimate for
         other shapes: a long or flat body holds less.
         """
-        if self._known is None or not np.array_equal(self._known[0], gas):
-            self._known = gas.copy(), self._solve(gas)
-        return self._known[1]
+        slack = gas[self._is_slack]
+        if self._known is None or not np.array_equal(self._known[0], slack):
+            self._known = slack, self._solve(gas)
+        left = self._known[1].copy()
+        for body in np.flatnonzero(~self._is_slack).tolist():
+            left[body] = self._model.fillings[body].pressure_of(float(gas[body]))
+        return left
 
     def _solve(self, gas: FloatArray) -> FloatArray:
         model, modulus = self._model, self._modulus

@@ -23,7 +23,7 @@ def inflation_rate(model: Model, amount: FloatArray, volume: FloatArray) -> Floa
         own = slice(start[body], start[body + 1])
         mass, x = model.vertex_mass[own, None], model.rest_positions[own]
         away = x - (mass * x).sum(axis=0) / mass.sum()
-        rest = model.rest_volume[body]
+        rest = model.drawn_volume[body]
         first = (max(volume[body], 1e-3 * rest) / rest) ** (1.0 / 3.0)
         size = first * (1.0 + GROWTH)
         work = 3.0 * amount[body] * np.log1p(GROWTH) - model.ambient_pressure * rest * (size**3 - first**3)

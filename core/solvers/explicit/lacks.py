@@ -38,13 +38,13 @@ def crossing_triangles(model: Model, x: FloatArray, own: IntArray) -> IntArray:
 @keep_latest
 def starts_crossed(model: Model) -> bool:
     """Whether bodies cross each other at the start."""
-    return len(crossing_triangles(model, model.rest_positions, NO_BODIES)) > 0
+    return len(crossing_triangles(model, model.start_positions, NO_BODIES)) > 0
 
 
 @keep_latest
 def tangled_points(model: Model) -> BoolArray:
     """Corners of triangles by which bodies that look for contact with themselves start crossed with themselves."""
-    surfaces, x, own = model.surfaces, model.rest_positions, self_colliding(model)
+    surfaces, x, own = model.surfaces, model.start_positions, self_colliding(model)
     if not len(own):
         return np.zeros(model.point_count, bool)
     trees = build_trees(x, surfaces.triangles, surfaces.body_triangle_start)

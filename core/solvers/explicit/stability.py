@@ -68,7 +68,7 @@ def plan_steps(model: Model, options: MethodOptions) -> Plan:
         bound=bound,
         stiffest=stiffest,
         gas=bounds.gas(amount)[0],
-        rate=inflation_rate(model, amount, model.rest_volume),
+        rate=inflation_rate(model, amount, model.start_volume),
     )
 
 
@@ -111,7 +111,7 @@ def rest_bounds(model: Model) -> Bounds:
 
 def start_gas(model: Model) -> FloatArray:
     """nRT that each membrane starts with [J]."""
-    return np.asarray((model.gauge_pressure + model.ambient_pressure) * model.rest_volume)
+    return np.asarray((model.gauge_pressure + model.ambient_pressure) * model.start_volume)
 
 
 def rest_square(model: Model, masses: FloatArray, amount: FloatArray) -> float:

@@ -1,0 +1,141 @@
+"""What a body of gas holds: springs that keep its drawn shape, and an amount of gas that has its pressure at rest.
+
+The gas has the gauge pressure p in equilibrium, without gravity and contact, if n R T = (p + p_a) V(p), V(p) being the
+volume of the equilibrium at constant p (`equilibrium.py`). So the gauge reads p where the body is at rest, whatever its
+skin; with the amount of the drawn volume it would read what the growth of the skin leaves of p.
+"""
+
+import hashlib
+from dataclasses import replace
+
+import numpy as np
+
+from ..freeze import freeze
+from ..given_bodies import GivenMembrane
+from ..model import FloatArray
+from .equilibrium import LARGEST_STRAIN, Equilibrium, Rest
+from .strength import MOST_STRAIN, largest_pressure, two_digits
+from .tensions import MOST_SHARE, held_lengths
+
+#: Fillings that are kept: a scene is built anew whenever anything in it has changed.
+KEPT = 8
+#: Pressures of which each of them keeps what was found, as of a keyed one.
+KEPT_PRESSURES = 10_000
+
+_known: "dict[bytes, Filling]" = {}
+
+
+class Filling:
+    """The springs and the gas of one membrane that is inflated as drawn, or filled to a pressure at rest.
+
+    What is found follows from the body and the pressure alone. `body.gauge_pressure` is that of the start.
+    """
+
+    def __init__(self, body: GivenMembrane, ambient_pressure: float) -> None:
+        model = freeze([body], [], [], [], np.zeros(3), ambient_pressure)
+        drawn, pressure = model.rest_positions, body.gauge_pressure
+        self._body, self._ambient_pressure = body, ambient_pressure
+        self._is_at_rest = body.pressure_at == "REST"
+        self._drawn_volume = float(model.drawn_volume[0])
+        self._equilibrium = Equilibrium(model)
+        #: Rest lengths of its springs [m], shape (edge_count,).
+        self.rest_lengths: FloatArray = model.edges.rest_length
+        if body.drawn_shape == "INFLATED" and pressure > 0.0:
+            lengths = self._equilibrium.lengths(drawn)
+            self._tighten(held_lengths(model, lengths, self._equilibrium.push(pressure)))
+            reached = self._equilibrium.find(pressure, drawn).positions
+            corrected = self.rest_lengths * lengths / self._equilibrium.lengths(reached)
+            self._tighten(np.maximum(corrected, (1.0 - MOST_SHARE) * lengths))
+        #: The body in equilibrium at the pressure of the start.
+        self.rest = self._equilibrium.find(pressure, drawn)
+        #: How far its points move there from where they are drawn, at most [m].
+        self.move = float(np.sqrt(((self.rest.positions - drawn) ** 2).sum(axis=1)).max())
+        self._found = {pressure: (self.rest.volume, self.rest.strain)}
+        self._largest: dict[bool, float] = {}  # pressure that helps [Pa], at the start and later
+
+    @property
+    def growth(self) -> float:
+        """Volume in equilibrium over the drawn volume, minus 1."""
+        return self.rest.volume / self._drawn_volume - 1.0
+
+    def volume(self, gauge_pressure: float) -> float:
+        """Volume [m^3] at which its gas has a gauge pressure [Pa]: in equilibrium, or as drawn."""
+        if not self._is_at_rest:
+            return self._drawn_volume
+        return self._volume_and_strain(gauge_pressure)[0]
+
+    def at(self, gauge_pressure: float) -> Rest:
+        """The body in equilibrium at a gauge pressure [Pa]."""
+        near = self.rest.positions if self.rest.strain <= MOST_STRAIN else self._equilibrium.model.rest_positions
+        return self._equilibrium.find(gauge_pressure, near)
+
+    def pressure_of(self, gas: float) -> float:
+        """Gauge pressure [Pa] of nRT [J] in that volume; between the pressures that were asked for, about that."""
+        if not self._is_at_rest:
+            return gas / self._drawn_volume - self._ambient_pressure
+        amounts = np.array([(pressure + self._ambient_pressure) * found[0] for pressure, found in self._found.items()])
+        pressures, order = np.array(list(self._found)), np.argsort(amounts)
+        return float(np.interp(gas, amounts[order], pressures[order]))
+
+    def _volume_and_strain(self, gauge_pressure: float) -> tuple[float, float]:
+        """Of the body in equilibrium at a gauge pressure [Pa]."""
+        if gauge_pressure not in self._found:
+            if len(self._found) >= KEPT_PRESSURES:
+                del self._found[next(iter(self._found))]
+            rest = self.at(gauge_pressure)
+            self._found[gauge_pressure] = rest.volume, rest.strain
+        return self._found[gauge_pressure]
+
+    def complaint(self, gauge_pressure: float) -> str:
+        """What is wrong, and what helps, if the skin cannot hold a gauge pressure [Pa]; empty if it can."""
+        body, found = self._body, self._volume_and_strain(gauge_pressure)[1]
+        if found <= MOST_STRAIN:
+            return ""
+        is_start = gauge_pressure == body.gauge_pressure
+        if is_start not in self._largest:
+            strain = self._strain_at_start if is_start else lambda pressure: self._volume_and_strain(pressure)[1]
+            self._largest[is_start] = largest_pressure(strain, self._estimate())
+        largest = self._largest[is_start]
+        modulus = two_digits(body.stretch_modulus * gauge_pressure / largest)
+        much = f"{100.0 * found:.0f} %" if found < LARGEST_STRAIN else f"more than {100.0 * LARGEST_STRAIN:.0f} %"
+        return (
+            f"{body.name}: a pressure of {gauge_pressure:g} Pa stretches its skin by {much}. "
+            f"Lower the pressure to {largest:g} Pa, or raise the stretch modulus to {modulus:g} N/m."
+        )
+
+    def _strain_at_start(self, pressure: float) -> float:
+        """Strain if the body starts with a pressure [Pa], for which its springs may be inflated as drawn."""
+        return Filling(replace(self._body, gauge_pressure=pressure), self._ambient_pressure).rest.strain
+
+    def _estimate(self) -> float:
+        """Pressure [Pa] that the springs hold at MOST_STRAIN by the virial, sum k L^2 strain = 3 p V."""
+        model = self._equilibrium.model
+        held = float((model.edges.stiffness * self._equilibrium.lengths(model.rest_positions) ** 2).sum())
+        return MOST_STRAIN * held / (3.0 * self._drawn_volume)
+
+    def _tighten(self, lengths: FloatArray) -> None:
+        self.rest_lengths = lengths
+        self._equilibrium.tighten(lengths)
+
+
+def filling_of(body: GivenMembrane, ambient_pressure: float) -> Filling | None:
+    """The filling of a membrane in air of a pressure [Pa]; None where gas and springs are as drawn."""
+    if body.is_as_drawn:
+        return None
+    name = _name_of(body, ambient_pressure)
+    found = _known.pop(name, None) or Filling(body, ambient_pressure)
+    _known[name] = found  # the latest is the last
+    while len(_known) > KEPT:
+        del _known[next(iter(_known))]
+    return found
+
+
+def _name_of(body: GivenMembrane, ambient_pressure: float) -> bytes:
+    """Names all that the filling of a body follows from."""
+    digest = hashlib.blake2b(digest_size=16)
+    for array in (body.positions, body.triangles, body.gas_triangles, body.pinned):
+        digest.update(np.ascontiguousarray(array).data)
+    depth = 0.0 if body.flat is None else body.flat.depth
+    numbers = (body.mass, body.gauge_pressure, body.stretch_modulus, body.bend_modulus, depth, ambient_pressure)
+    digest.update(repr((numbers, body.pressure_at, body.drawn_shape)).encode())
+    return digest.digest()

@@ -1,0 +1,302 @@
+"""Gas that has its pressure at rest, and skins that hold it as they are drawn: checked in flight, without gravity."""
+
+import numpy as np
+import pytest
+import shapes
+from softpressure_ext.core import FrameInput, ModelBuilder, ParameterError, World
+from softpressure_ext.core.inflation.equilibrium import ConstantPressure, Equilibrium
+from softpressure_ext.core.inflation.filling import Filling
+from softpressure_ext.core.topology import signed_volume
+
+MODULUS = 2e4
+AT_REST = {"pressure_at": "REST", "drawn_shape": "INFLATED"}
+PRESSURES = [500.0, 2e3, 2e4]
+
+
+def ball():
+    return shapes.icosphere(3, 0.5)
+
+
+def torus():
+    return shapes.torus(0.35, 0.15, 32, 16)
+
+
+def ellipsoid():
+    x, triangles = shapes.icosphere(3, 0.5)
+    return x * [1.0, 0.8, 0.6], triangles
+
+
+def cushion():
+    """A pillow of 1 m: round in the middle, thin along its four sides."""
+    x, triangles = shapes.box(2.0, 12)
+    side = 1.0 - 0.95 * np.abs(x[:, :2]).max(axis=1) ** 4
+    return np.column_stack([0.5 * x[:, :2], 0.15 * x[:, 2] * side]), triangles
+
+
+def animal(name):
+    x, triangles = shapes.foreign_mesh(name)
+    return (x - x.mean(axis=0)) / np.ptp(x, axis=0).max(), triangles
+
+
+def builder_of(mesh, pressure, name="body", modulus=MODULUS, bend_modulus=0.01, **options):
+    builder = ModelBuilder(gravity=(0.0, 0.0, 0.0))
+    builder.add_membrane(
+        name, *mesh, gauge_pressure=pressure, stretch_modulus=modulus, bend_modulus=bend_modulus, damping=2.0,
+        **{**AT_REST, **options},
+    )  # fmt: skip
+    return builder
+
+
+def world_of(mesh, pressure, seconds=0.0, **options):
+    world = World(builder_of(mesh, pressure, **options).build(), threads=1)
+    for _ in range(round(24 * seconds)):
+        world.advance_frame()
+    return world
+
+
+def gauge(world):
+    return world.diagnostics().bodies[0].gauge_pressure
+
+
+def apart(world, mesh):
+    """Share of the drawn volume gained, and how far a vertex is from where it was drawn, at most [m]."""
+    x, triangles = mesh
+    now = world.positions(0)
+    growth = signed_volume(now, np.asarray(triangles)) / signed_volume(x, np.asarray(triangles)) - 1.0
+    return growth, np.linalg.norm(now - x, axis=1).max()
+
+
+@pytest.mark.parametrize("pressure", PRESSURES)
+@pytest.mark.parametrize("shape", [ball, torus])
+def test_a_round_skin_keeps_its_drawn_shape_and_its_pressure(shape, pressure):
+    mesh = shape()
+    world = world_of(mesh, pressure, seconds=2.0)
+    growth, move = apart(world, mesh)
+    assert gauge(world) == pytest.approx(pressure, rel=0.02)
+    assert abs(growth) < 0.002
+    assert move < 5e-4
+
+
+@pytest.mark.parametrize(
+    ("shape", "pressure"),
+    [(ellipsoid, pressure) for pressure in PRESSURES]
+    + [pytest.param(cushion, pressure, marks=[] if pressure == 2e3 else pytest.mark.slow) for pressure in PRESSURES],
+)
+def test_a_flat_skin_puffs_out_and_has_its_pressure(shape, pressure):
+    mesh = shape()
+    world = world_of(mesh, pressure, seconds=2.0)
+    assert gauge(world) == pytest.approx(pressure, rel=0.02)
+    growth, move = apart(world, mesh)
+    found = world.model.fillings[0]
+    # what the panel says is what happens; a skin wrinkles here or there
+    assert growth == pytest.approx(found.growth, rel=0.1, abs=0.002)
+    assert move == pytest.approx(found.move, rel=0.3, abs=0.002)
+
+
+ANIMALS = [
+    pytest.param(name, pressure, marks=[] if (name, pressure) == ("spot.obj", 2e3) else pytest.mark.slow)
+    for name in ("spot.obj", "cow.obj")
+    for pressure in PRESSURES
+]
+
+
+@pytest.mark.parametrize(("name", "pressure"), ANIMALS)
+def test_an_animal_has_its_pressure(name, pressure):
+    assert gauge(world_of(animal(name), pressure, seconds=2.0)) == pytest.approx(pressure, rel=0.02)
+
+
+@pytest.mark.parametrize("shape", [ellipsoid, cushion])
+def test_a_body_that_starts_at_rest_stays_where_it_starts(shape):
+    mesh = shape()
+    world = world_of(mesh, 2e3, start_at_rest=True)
+    start = world.positions(0)
+    assert gauge(world) == pytest.approx(2e3, rel=1e-9)  # the gas was sealed there
+    assert np.linalg.norm(start - mesh[0], axis=1).max() == pytest.approx(world.model.fillings[0].move)
+    for _ in range(24):
+        world.advance_frame()
+    assert np.linalg.norm(world.positions(0) - start, axis=1).max() < 5e-3  # of 1 m; of what it moves from the drawing
+    assert gauge(world) == pytest.approx(2e3, rel=0.005)
+
+
+def test_a_slack_skin_grows_and_has_its_pressure():
+    """A ball's springs hold T = 1.5 Y e (Poisson's ratio 1/3): p r (1 + e)^2 / 2 = 1.5 Y e."""
+    mesh, pressure = ball(), 2e3
+    strain = np.roots([0.25 * pressure, 0.5 * pressure - 1.5 * MODULUS, 0.25 * pressure]).real.min()
+    assert 0.25 * pressure * (1.0 + strain) ** 2 == pytest.approx(1.5 * MODULUS * strain)
+    world = world_of(mesh, pressure, seconds=2.0, drawn_shape="SLACK")
+    assert gauge(world) == pytest.approx(pressure, rel=0.02)
+    assert apart(world, mesh)[0] == pytest.approx((1.0 + strain) ** 3 - 1.0, rel=0.01)  # facets of 642 vertices
+
+
+def test_as_drawn_nothing_has_changed():
+    """The default of the core is what the papers have and old files: slack springs, the gas of the drawn volume."""
+    mesh = ball()
+    builder = ModelBuilder()
+    builder.add_membrane("ball", *mesh, gauge_pressure=2e3, stretch_modulus=MODULUS)
+    model = builder.build()
+    drawn = np.linalg.norm(np.diff(model.rest_positions[model.edges.points], axis=1)[:, 0], axis=1)
+    assert model.fillings == (None,)
+    assert np.array_equal(model.edges.rest_length, drawn)
+    assert np.array_equal(model.rest_volume, model.drawn_volume)
+    assert np.array_equal(model.start_positions, model.rest_positions)
+    inflated = builder_of(mesh, 2e3, pressure_at="DRAWN").build()
+    assert np.array_equal(inflated.rest_volume, inflated.drawn_volume)
+    assert (inflated.edges.rest_length < drawn).all()
+
+
+def test_a_keyed_pressure_is_that_at_rest():
+    mesh = ball()
+    world = world_of(mesh, 2e3)
+    for pressure in (500.0, 8e3):
+        for frame in range(48):
+            given = 2e3 + (pressure - 2e3) * min(1.0, frame / 12.0)
+            world.advance_frame(FrameInput(gauge_pressure={0: given}))
+        assert gauge(world) == pytest.approx(pressure, rel=0.02)
+    growth, _ = apart(world, mesh)
+    assert growth > 0.1  # lengths are those for 2 kPa
+
+
+def test_a_skin_is_not_turned_inside_out():
+    model = builder_of(ball(), 2e3).build()
+    filling = model.fillings[0]
+    assert filling.volume(-5e3) == filling.volume(0.0) < model.rest_volume[0]
+    empty = builder_of(ball(), -5e3).build()
+    assert empty.rest_volume[0] == pytest.approx(empty.drawn_volume[0], rel=1e-9)
+
+
+@pytest.mark.parametrize("drawn_shape", ["INFLATED", "SLACK"])
+@pytest.mark.parametrize("pressure", [4e4, 1e8])
+def test_too_high_a_pressure_is_told_with_numbers_that_help(drawn_shape, pressure):
+    filling = builder_of(ball(), pressure, drawn_shape=drawn_shape).build().fillings[0]
+    told = filling.complaint(pressure)
+    head = f"body: a pressure of {pressure:g} Pa stretches its skin by "
+    assert told.startswith(head)
+    lower, modulus = (float(told.split(words)[1].split()[0]) for words in ("Lower the pressure to ", "modulus to "))
+    for given in ({"pressure": lower}, {"pressure": pressure, "modulus": modulus}):
+        helped = builder_of(ball(), drawn_shape=drawn_shape, **given).build().fillings[0]
+        assert helped.complaint(given["pressure"]) == ""
+        assert 0.2 < helped.rest.strain <= 0.3  # not lower than needed, but for two digits
+
+
+def test_too_high_a_keyed_pressure_is_told():
+    filling = builder_of(ball(), 2e3).build().fillings[0]
+    assert filling.complaint(1e4) == ""
+    told = filling.complaint(3e4)
+    assert told.startswith("body: a pressure of 30000 Pa stretches its skin by ")
+    lower = float(told.split("Lower the pressure to ")[1].split()[0])
+    assert filling.complaint(lower) == ""
+
+
+def test_the_equilibrium_turns_and_moves_with_the_body():
+    x, triangles = ellipsoid()
+    turn, shift = shapes.rotation((1.0, 2.0, 3.0), 0.7), np.array([100.0, -50.0, 20.0])
+    here = builder_of((x, triangles), 5e3, start_at_rest=True).build()
+    there = builder_of((x @ turn.T + shift, triangles), 5e3, start_at_rest=True).build()
+    start, moved = (m.start_positions[m.point_of_vertex] for m in (here, there))
+    assert there.rest_volume[0] == pytest.approx(here.rest_volume[0], rel=1e-5)
+    assert np.abs(start @ turn.T + shift - moved).max() < 1e-3  # what the search leaves
+
+
+def test_the_equilibrium_scales_with_the_body():
+    """Shapes of 1 cm and 100 m are alike if p r / Y and B / (Y r^2) are, whatever they weigh."""
+    x, triangles = ellipsoid()
+    model = builder_of((x, triangles), 5e3).build()
+    for scale in (0.01, 100.0):
+        other = builder_of((scale * x, triangles), 5e3 / scale, bend_modulus=0.01 * scale**2).build()
+        assert other.rest_volume[0] == pytest.approx(scale**3 * model.rest_volume[0], rel=1e-5)
+        assert other.fillings[0].move == pytest.approx(scale * model.fillings[0].move, rel=0.02)
+
+
+def test_the_force_at_constant_pressure_is_the_slope_of_its_energy():
+    model = builder_of(ellipsoid(), 5e3, drawn_shape="SLACK").build()
+    rng, poses = np.random.default_rng(7), np.zeros((0, 7))
+    energy = ConstantPressure(model, 1e6)
+    energy.hold(5e3)
+    x = model.rest_positions * 1.05 + 0.01 * rng.standard_normal(model.rest_positions.shape)
+    energy.begin(x, poses, np.zeros(1), 1e6)
+    force, direction = np.zeros_like(x), rng.standard_normal(x.shape)
+    energy.evaluate(x, poses)
+    energy.residual(x, force)
+    step = 1e-6
+    slope = (energy.evaluate(x + step * direction, poses) - energy.evaluate(x - step * direction, poses)) / (2.0 * step)
+    assert slope == pytest.approx(-(force * direction).sum(), rel=1e-6)
+
+
+def test_an_equilibrium_is_one():
+    """Springs and gas, added up here, leave nothing of the gas' force but what the search may leave."""
+    model = builder_of(ball(), 5e3, bend_modulus=0.0, start_at_rest=True, drawn_shape="SLACK").build()
+    x, edges = model.start_positions, model.edges
+    first, second = edges.points.T
+    away = x[second] - x[first]
+    length = np.linalg.norm(away, axis=1)
+    pull = (edges.stiffness * (1.0 - edges.rest_length / length))[:, None] * away
+    force, gas = np.zeros_like(x), np.zeros_like(x)
+    np.add.at(force, first, pull)
+    np.add.at(force, second, -pull)
+    corners = model.surfaces.triangles
+    for k in range(3):
+        np.add.at(gas, corners[:, k], 5e3 / 6.0 * np.cross(x[corners[:, k - 2]], x[corners[:, k - 1]]))
+    assert np.abs(force + gas).max() < 1e-3 * np.abs(gas).max()
+
+
+def test_pins_hold_a_skin_in_place():
+    x, triangles = ball()
+    pinned = np.flatnonzero(x[:, 2] > 0.4)
+    model = builder_of((x, triangles), 5e3, drawn_shape="SLACK", pinned=pinned, start_at_rest=True).build()
+    start = model.start_positions[model.point_of_vertex]
+    assert np.array_equal(start[pinned], x[pinned])
+    assert model.rest_volume[0] > 1.05 * model.drawn_volume[0]
+
+
+def test_a_loop_keeps_its_outline_and_its_pressure():
+    outline = np.column_stack([shapes.ring(40, 0.5), np.zeros(40)])
+    # circle: p r (1 + e) = Y e, so e = 1 / 9 for the slack one, and its area grows by (1 + e)^2
+    slack = {"drawn_shape": "SLACK", "start_at_rest": True}
+    for options, growth in (({"drawn_shape": "INFLATED"}, 0.0), (slack, (10.0 / 9.0) ** 2 - 1.0)):
+        builder = ModelBuilder(gravity=(0.0, 0.0, 0.0))
+        builder.add_loop("loop", outline, gauge_pressure=2e3, stretch_modulus=1e4, depth=0.1, damping=2.0,
+                         pressure_at="REST", **options)  # fmt: skip
+        world = World(builder.build(), threads=1)
+        for _ in range(48):
+            world.advance_frame()
+        assert gauge(world) == pytest.approx(2e3, rel=0.02)
+        found = world.diagnostics().bodies[0].volume / world.model.drawn_volume[0] - 1.0
+        assert found == pytest.approx(growth, abs=0.003)
+
+
+def test_two_searches_find_the_same_bits_whatever_was_asked_in_between():
+    [body] = builder_of(ellipsoid(), 2e3)._membranes
+    one, other = Filling(body, 101_325.0), Filling(body, 101_325.0)
+    other.at(9e3)
+    assert np.array_equal(one.rest_lengths, other.rest_lengths)
+    assert one.volume(5e3) == other.volume(5e3)
+    equilibrium = Equilibrium(builder_of(ellipsoid(), 2e3, pressure_at="DRAWN").build())
+    start = equilibrium.model.rest_positions
+    first = equilibrium.find(5e3, start)
+    equilibrium.find(9e3, start)
+    again = equilibrium.find(5e3, start)
+    assert np.array_equal(first.positions, again.positions) and first.volume == again.volume
+
+
+def test_a_continued_run_has_the_same_bits():
+    pressures = [2e3, 3e3, 4e3, 5e3]
+    worlds = [world_of(ellipsoid(), 2e3) for _ in range(2)]
+    for pressure in pressures[:2]:
+        worlds[0].advance_frame(FrameInput(gauge_pressure={0: pressure}))
+    worlds[1].load(worlds[0].save())
+    for pressure in pressures[2:]:
+        for world in worlds:
+            world.advance_frame(FrameInput(gauge_pressure={0: pressure}))
+    assert np.array_equal(worlds[0].positions(0), worlds[1].positions(0))
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"pressure_at": "SEA"}, "body: pressure at SEA; give DRAWN or REST."),
+        ({"drawn_shape": "FLAT"}, "body: drawn shape FLAT; give SLACK or INFLATED."),
+    ],
+)
+def test_a_choice_that_is_none_is_refused(options, sentence):
+    with pytest.raises(ParameterError, match=sentence):
+        builder_of(ball(), 2e3, **options)
