@@ -24,11 +24,12 @@ class DivergenceError(SoftPressureError):
 class Diverged(Exception):
     """A solver's word that a body's motion grows beyond all bounds; `World` makes a `DivergenceError` of it."""
 
-    def __init__(self, body: int, how: str, stable_time: float = 0.0) -> None:
-        super().__init__(body, how, stable_time)
+    def __init__(self, body: int, how: str, stable_time: float = 0.0, substep: int = 0) -> None:
+        super().__init__(body, how, stable_time, substep)
         self.body = body
         self.how = how  # what the motion does: end of a sentence
         self.stable_time = stable_time  # longest substep that should be stable [s], 0 where unknown
+        self.substep = substep  # number in the run of substeps
 
 
 class CacheError(SoftPressureError):

@@ -229,7 +229,7 @@ class World:
                     self._solver.step(state, state, motion, begin / self._step_count, gas, substep - begin)
                     self._check(state)
                 except Diverged as diverged:
-                    raise self._divergence(diverged, begin) from diverged
+                    raise self._divergence(diverged, begin + diverged.substep) from diverged
             self._thread_choice.report(time.perf_counter() - began, FRAME_ITERATIONS + self._iterations() - before)
         state.positions[motion.points] = motion.end  # a straight line ends there but for rounding
         state.final_gas = gas_end

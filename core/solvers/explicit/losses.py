@@ -109,6 +109,13 @@ def leave_some(untouched, mass, point_start, body_count):
 @lean_kernel
 def apply_losses(x, velocity, losses, rigid: Rigid, point_start, gravity, time):
     """Change velocities for a time [s] that has passed; x, velocity: shape (point_count, 4)."""
+    brake(x, velocity, losses, rigid, point_start, gravity, time)
+    damp(x, velocity, losses, rigid, point_start, gravity, time)
+
+
+@lean_kernel
+def brake(x, velocity, losses, rigid: Rigid, point_start, gravity, time):
+    """Bounces that give less back, by what contacts did in a time [s]: in a single step their chatter tells little."""
     pairs, motion, membranes = losses.pairs, losses.motion, losses.damping.shape[0]
     touches = False
     for pair in range(pairs.load.shape[0]):
@@ -127,6 +134,17 @@ def apply_losses(x, velocity, losses, rigid: Rigid, point_start, gravity, time):
         move_solids(rigid, motion, membranes)
     else:
         pairs.approach[:] = 0.0
+    pairs.load[:] = 0.0
+    pairs.impulse[:] = 0.0
+    pairs.point[:] = 0.0
+    for i in range(losses.mass.shape[0]):
+        losses.untouched[i] = losses.mass[i]
+
+
+@lean_kernel
+def damp(x, velocity, losses, rigid: Rigid, point_start, gravity, time):
+    """Damping for a time [s]: vibrations die away."""
+    motion, membranes = losses.motion, losses.damping.shape[0]
     rigid_motions(x, velocity, losses.mass, point_start, motion[:membranes])
     strength2 = gravity[0] ** 2 + gravity[1] ** 2 + gravity[2] ** 2
     for body in range(membranes):
@@ -141,12 +159,7 @@ def apply_losses(x, velocity, losses, rigid: Rigid, point_start, gravity, time):
             rigid.velocity[q, axis] *= exp(-losses.linear_damping[q] * time)
             rigid.momentum[q, axis] *= exp(-losses.angular_damping[q] * time)
         respin(rigid, q)
-    pairs.load[:] = 0.0
-    pairs.impulse[:] = 0.0
-    pairs.point[:] = 0.0
     losses.push[:] = 0.0
-    for i in range(losses.mass.shape[0]):
-        losses.untouched[i] = losses.mass[i]
 
 
 @lean_kernel

@@ -32,7 +32,8 @@ from .stability import stable_time
 if TYPE_CHECKING:
     from .particle_contacts import ParticleContacts
 
-#: A vertex that moves in one step by more than this share of its body's size, apart from the body, has run away.
+#: A vertex that moves in one step by more than this share of its body's mean edge, apart from the body, has run away:
+#: no wave in a stable step does, and soon everything may touch everything, which takes a search minutes.
 RUNAWAY = 1.0
 
 
@@ -43,11 +44,7 @@ class ForceBasedSolver(SequentialSolver):
         super().__init__(model, substep_time, options)
         n = model.vertex_count
         self.method = method
-        # near the limit of stability what is damped at intervals grows: velocities are half a step behind positions
-        self._loss_steps = 1
         self._scheme = SCHEMES.get(method)
-        #: Whether velocities change beyond what moves the vertices.
-        self._comes_late = self._scheme is not None and sum(self._scheme.position) < 1.0
         self._forces = SoftForces(model, options)
         self._planes, self._circles = Planes(model), Circles(model)
         self._particles = _particle_contacts(model) if options.detection == "FEATURE_PARTICLES" else None
@@ -57,10 +54,8 @@ class ForceBasedSolver(SequentialSolver):
         self._vertex_body = model.point_body[:n]
         self._stiffness = np.zeros(n)
         stiffness_at_vertices(model.edges, model.chunks, self._stiffness)
-        start = model.body_point_start[: model.membrane_count]
-        skin = model.rest_positions[:n]
-        self._size = np.linalg.norm(np.maximum.reduceat(skin, start) - np.minimum.reduceat(skin, start), axis=1)
-        self._has_pins = np.logical_or.reduceat(model.pinned, start)
+        self._edge = self._scene.contact.run.scale[: model.membrane_count, 1]  # mean edge [m]
+        self._has_pins = np.logical_or.reduceat(model.pinned, model.body_point_start[: model.membrane_count])
         self._still = np.zeros((model.membrane_count, 15))  # scratch, see `rigid_motion`
         self._change = np.zeros(n)  # size of each vertex's change of velocity in the last substep [m/s]
 
@@ -117,9 +112,7 @@ class ForceBasedSolver(SequentialSolver):
                 if self._crosses():
                     self._find_loose()
                     meeting = self._scene
-            if not finish(
-                meeting, x, y, self._v, y_rows, velocity_rows, gravity, h, count, self._loss_steps, self._comes_late
-            ):  # fmt: skip
+            if not finish(meeting, x, y, self._v, y_rows, velocity_rows, gravity, h, count, self._loss_steps, True):
                 return
             if self._particles is not None:
                 meeting.touching[:] |= self._particles.touching
@@ -137,7 +130,7 @@ class ForceBasedSolver(SequentialSolver):
         share = self._share + number * h / self._motion.frame_time
         gas = self._gas + number * self._gas_step
         moves, v = self._free_step(x, v0, rigid, share, gas)
-        self._check(moves, v, gas + self._gas_step)
+        self._check(moves, v, gas + self._gas_step, number)
         if self._circles.any:
             self._circles.keep_apart(x, self._inverse_mass, moves, v, v0, h)
         moving, late = meeting.contact.rigid, meeting.late
@@ -263,18 +256,18 @@ class ForceBasedSolver(SequentialSolver):
         change[model.pinned] = 0.0
         return change
 
-    def _check(self, moves: FloatArray, v: FloatArray, gas: FloatArray) -> None:
-        """Raise `Diverged` for the first body whose vertices run away from each other."""
+    def _check(self, moves: FloatArray, v: FloatArray, gas: FloatArray, number: int) -> None:
+        """Raise `Diverged` for the first body whose vertices run away from each other in substep `number` of a run."""
         model = self.model
         for body in range(model.membrane_count):
             own = slice(model.body_point_start[body], model.body_point_start[body + 1])
             part = moves[own]
             if np.isfinite(part).all() and np.isfinite(v[own]).all():
                 apart = part - part[0]
-                if np.abs(apart).max() <= RUNAWAY * self._size[body]:
+                if np.abs(apart).max() <= RUNAWAY * self._edge[body]:
                     continue
             stable = stable_time(model, self._forces, self.method, gas)
-            raise Diverged(body, "grows beyond all bounds", stable)
+            raise Diverged(body, "grows beyond all bounds", stable, number)
 
 
 def _particle_contacts(model: Model) -> "ParticleContacts":

@@ -31,7 +31,7 @@ from ..explicit.arrays import (
 from ..explicit.contact_set import LOOSE_ROOM, START_ROOM, ContactSet
 from ..explicit.epochs import plan, widen
 from ..explicit.glue import Glue, place_glued
-from ..explicit.losses import Losses, apply_losses
+from ..explicit.losses import Losses, brake, damp
 from ..explicit.mend import mend
 from ..explicit.renew import renew_failed
 from ..explicit.skins import Planes
@@ -207,16 +207,18 @@ def settle(meeting, x, y, velocity, velocity_rows, h):
 
 
 @lean_kernel
-def finish(meeting, x, y, velocity, y_rows, velocity_rows, gravity, h, steps, loss_steps, comes_late):
+def finish(meeting, x, y, velocity, y_rows, velocity_rows, gravity, h, steps, loss_steps, by_forces):
     """Move to y, the end of the substep; False if there is no room for a search.
 
-    `steps`: substeps of the run; `loss_steps`: those between losses; `comes_late`: whether forces do, not only gravity:
-    the impulses of contacts have not stopped them.
+    `steps`: substeps of the run; `loss_steps`: those between losses. `by_forces`: whether velocities come from forces.
+    What these give late is stopped at contacts, and damping acts in every substep: at intervals it makes steps near the
+    limit of stability grow, as velocities are half a step behind positions.
     """
     contact = meeting.contact
     rigid = contact.rigid
     run = contact.run
     state, late = run.state, meeting.late
+    start = contact.bodies.point_start
     if not settle(meeting, x, y, velocity, velocity_rows, h):
         state[RESUMES], state[LACKS_ROOM] = AT_SEARCH, 1
         return False
@@ -232,12 +234,16 @@ def finish(meeting, x, y, velocity, y_rows, velocity_rows, gravity, h, steps, lo
     carried.accept(rigid)
     for i in range(0, late.points.shape[0], 4):
         store4(velocity, i, load4(velocity, i) + load4(late.points, i))
-    if comes_late and state[PRESSING] > 0:
+    if by_forces and state[PRESSING] > 0:
         stop_all(meeting, x, velocity)
     state[STEP] += 1
     state[AGE] += 1
     if state[STEP] % loss_steps == 0 or state[STEP] == steps:
         passed = (state[STEP] - 1) % loss_steps + 1
-        apply_losses(y_rows, velocity_rows, meeting.losses, rigid, contact.bodies.point_start, gravity, h * passed)
+        brake(y_rows, velocity_rows, meeting.losses, rigid, start, gravity, h * passed)
+        if not by_forces:
+            damp(y_rows, velocity_rows, meeting.losses, rigid, start, gravity, h * passed)
+    if by_forces:
+        damp(y_rows, velocity_rows, meeting.losses, rigid, start, gravity, h)
     hold_in_plane(meeting.planes.pairs, meeting.planes.normal, velocity_rows)
     return True
