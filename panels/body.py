@@ -106,7 +106,7 @@ class SOFTPRESSURE_PT_body(bpy.types.Panel):
             column = layout.column(align=True)
             for name in names:
                 if name == "drawn_shape":
-                    _draw_shape(column, context, settings)
+                    _draw_shape(column, settings)
                 elif name in _LABELS:
                     column.prop(settings, name, text=_LABELS[name])
                 else:
@@ -116,7 +116,8 @@ class SOFTPRESSURE_PT_body(bpy.types.Panel):
                 layout.prop(settings, "self_collision")
             layout.prop_search(settings, "pin_group", obj, "vertex_groups")
             # always there, so that nothing below moves under the mouse when the first frame is simulated
-            layout.label(text=status.gauge_text(context.scene, obj), icon="INFO")
+            for text in filter(None, (status.puff_text(context.scene, obj), status.gauge_text(context.scene, obj))):
+                layout.label(text=text, icon="INFO")
 
 
 def _draw_flat(layout: Layout, context: Context) -> None:
@@ -130,14 +131,12 @@ def _draw_flat(layout: Layout, context: Context) -> None:
         layout.operator("softpressure.inflate", text="Inflate to a Cushion")
 
 
-def _draw_shape(column: Layout, context: Context, settings: Any) -> None:
-    """What the drawn shape is, whether it is where the body starts, and how far that is from rest."""
+def _draw_shape(column: Layout, settings: Any) -> None:
+    """What the drawn shape is, and whether the body starts at rest."""
     column.prop(settings, "drawn_shape")
     row = column.row()
     row.active = settings.pressure_at == "REST"
     row.prop(settings, "start_at_rest")
-    if text := status.puff_text(context.scene, settings.id_data):
-        draw_text(column, context, text, "INFO")
 
 
 class SOFTPRESSURE_PT_motion(bpy.types.Panel):

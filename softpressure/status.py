@@ -119,7 +119,10 @@ def bake_size(scene: bpy.types.Scene) -> int:
 
 
 def puff_text(scene: bpy.types.Scene, obj: bpy.types.Object) -> str:
-    """How far a body of gas goes from its drawn shape: `Puffs out by up to 25 mm, volume +4.6 %`; empty if as drawn."""
+    """How far a body of gas goes from its drawn shape: `Puffs out 25 mm, volume +4.6 %`; empty if as drawn.
+
+    A dash where it is not known yet, so that nothing moves when it is: the largest move, and how much the volume grows.
+    """
     settings = obj.softpressure
     if settings.body_type not in {"MEMBRANE", "LOOP"} or (settings.pressure_at, settings.drawn_shape) == (
         "DRAWN",
@@ -128,10 +131,10 @@ def puff_text(scene: bpy.types.Scene, obj: bpy.types.Object) -> str:
         return ""
     here = session.of(scene)
     if obj.session_uid not in here.puffs or here.is_out_of_date(scene):
-        return "How far it puffs out is told at the first frame"
+        return "Puffs out –"
     growth, move = here.puffs[obj.session_uid]
     what = "area" if settings.body_type == "LOOP" else "volume"
-    return f"Puffs out by up to {1e3 * move:.2g} mm, {what} {100.0 * growth:+.1f} %"
+    return f"Puffs out {1e3 * move:.2g} mm, {what} {100.0 * growth:+.1f} %"
 
 
 def gauge_text(scene: bpy.types.Scene, obj: bpy.types.Object) -> str:
