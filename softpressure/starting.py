@@ -18,8 +18,9 @@ from .engine import Progress, is_prepared, prepare, starts_crossed, what_to_prep
 from .mesh_io import FloatArray
 from .session import Session
 
-#: What a start takes for each vertex of a soft body with contact with itself [s]: 27 s for 300 000 on two cores.
-_PER_VERTEX = 9e-5
+#: What a start takes for each vertex of a soft body with contact with itself [s], half of it for the shape at rest:
+#: 54 s for 300 000 on two cores.
+_PER_VERTEX = 1.8e-4
 #: A start that takes longer is not for a timeline that plays [s].
 _LONGEST_LIVE = 2.0
 #: From here on a person is told how long it takes [s].
