@@ -102,8 +102,9 @@ class FrameCache:
             )
         body_count = len(self.body_names)
         matrices = np.tile(np.eye(4), (body_count, 1, 1)) if transforms is None else np.array(transforms, dtype=float)
-        self._positions.append(np.concatenate(arrays) if arrays else np.empty((0, 3), np.float32))
         self._transforms.append(matrices.reshape(body_count, 4, 4))
+        # last, as they are counted: another thread may be looking frames up meanwhile
+        self._positions.append(np.concatenate(arrays) if arrays else np.empty((0, 3), np.float32))
 
     def clamp(self, time: float) -> float:
         """The time nearest to `time` [frames] that the cache can show."""

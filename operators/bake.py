@@ -1,14 +1,13 @@
 """Baking and freeing."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import bpy
 from bpy.props import EnumProperty
 
-from ..softpressure import session
+from ..softpressure import jobs, session
 from ..softpressure.blender_types import Context
-from ..softpressure.engine import Progress, engine
+from ..softpressure.engine import engine
 from .job import JobOperator
 
 _TARGETS = (("SHAPE_KEYS", "Shape Keys", "Shape keys of soft bodies, keyframes of rigid ones; plays in any Blender"),)
@@ -32,9 +31,9 @@ class SOFTPRESSURE_OT_bake(JobOperator, bpy.types.Operator):
         cls.poll_message_set("Simulate first")
         return False
 
-    def job(self, context: Context) -> Iterator[Progress]:
+    def job(self, context: Context) -> jobs.Work:
         """Frame by frame."""
-        work: Iterator[Progress] = engine().bake.bake(context.scene)
+        work: jobs.Work = engine().bake.bake(context.scene)
         return work
 
     def done_text(self, context: Context) -> str:

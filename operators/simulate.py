@@ -1,13 +1,12 @@
 """Filling and emptying the cache."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import bpy
 
-from ..softpressure import session, status
+from ..softpressure import jobs, session, status
 from ..softpressure.blender_types import Context
-from ..softpressure.engine import Progress, engine, what_to_prepare
+from ..softpressure.engine import engine, what_to_prepare
 from .job import JobOperator
 from .reports import report
 
@@ -24,7 +23,10 @@ class SOFTPRESSURE_OT_simulate(JobOperator, bpy.types.Operator):
 
     bl_idname = "softpressure.simulate"
     bl_label = "Simulate"
-    bl_description = "Simulate all frames that are missing in the cache"
+    bl_description = (
+        "Simulate all frames that are missing in the cache. You can go on meanwhile, but for changing what is "
+        "simulated; Esc stops, and keeps the frames that are done"
+    )
     bl_options = {"REGISTER"}
 
     @classmethod
@@ -32,14 +34,15 @@ class SOFTPRESSURE_OT_simulate(JobOperator, bpy.types.Operator):
         """Needs a body."""
         return _has_bodies(cls, context)
 
-    def job(self, context: Context) -> Iterator[Progress]:
+    lets_go_on = True
+
+    def job(self, context: Context) -> jobs.Work:
         """Frame by frame; whole, the cache goes to disk. The first time it says what takes so long."""
         scene = context.scene
         sentence = what_to_prepare(scene)
         if sentence:
             self.report({"INFO"}, sentence)
-        yield from engine().simulation.simulate(scene)
-        engine().disk.save(scene)
+        yield from engine().simulate_job.simulate(scene)
 
     def done_text(self, context: Context) -> str:
         """What the cache holds, and who takes no part."""
@@ -47,6 +50,19 @@ class SOFTPRESSURE_OT_simulate(JobOperator, bpy.types.Operator):
         names = [obj.name for obj in context.scene.objects if obj.session_uid in refused]
         missing = f"; not simulated: {', '.join(names)}, see there" if names else ""
         return f"Cached {status.cache_text(context.scene)}{missing}"
+
+
+class SOFTPRESSURE_OT_stop(bpy.types.Operator):
+    """Stop what runs beside the window; the frames that are done stay."""
+
+    bl_idname = "softpressure.stop"
+    bl_label = "Stop"
+    bl_description = "Stop; the frames that are done stay, and Simulate goes on from there. Esc does the same"
+
+    def execute(self, _context: Context) -> set[Any]:
+        """Its operator reports the rest."""
+        jobs.end()
+        return {"FINISHED"}
 
 
 class SOFTPRESSURE_OT_reset(bpy.types.Operator):
@@ -74,4 +90,4 @@ class SOFTPRESSURE_OT_reset(bpy.types.Operator):
         return {"CANCELLED"} if is_stuck else {"FINISHED"}
 
 
-CLASSES = (SOFTPRESSURE_OT_simulate, SOFTPRESSURE_OT_reset)
+CLASSES = (SOFTPRESSURE_OT_simulate, SOFTPRESSURE_OT_stop, SOFTPRESSURE_OT_reset)

@@ -2,7 +2,7 @@
 
 import bpy
 
-from ..softpressure import engine, session, status
+from ..softpressure import engine, jobs, session, status
 from ..softpressure.blender_types import Context, Layout
 from ..softpressure.methods import CHOOSING, FORCE_BASED
 from .layout import CATEGORY, draw_text
@@ -38,11 +38,18 @@ class SOFTPRESSURE_PT_simulation(bpy.types.Panel):
         frames.prop(settings, "frame_end")
         column.prop(settings, "substeps")
         row = layout.row(align=True)
-        row.operator("softpressure.simulate", icon="PLAY")
+        job = jobs.current()
+        if job:
+            row.operator("softpressure.stop", icon="CANCEL")
+        else:
+            row.operator("softpressure.simulate", icon="PLAY")
         row.operator("softpressure.reset", icon="LOOP_BACK")
-        layout.progress(factor=status.cache_share(scene), text=f"Cache: {status.cache_text(scene)}")
+        if job:
+            layout.progress(factor=job.share, text=job.progress[2])
+        else:
+            layout.progress(factor=status.cache_share(scene), text=f"Cache: {status.cache_text(scene)}")
         preparing = engine.preparing()
-        if preparing:
+        if preparing and not job:
             layout.progress(factor=preparing.share, text=preparing.label)
         for sentence in status.notices(scene):
             draw_text(layout, context, sentence)

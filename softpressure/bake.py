@@ -5,7 +5,7 @@ Key `i` holds the i-th cached frame at `eval_time` i; one linear curve runs from
 exact, sub-frames lie in between, and a frame costs Blender next to nothing.
 """
 
-from collections.abc import Generator, Iterator
+from collections.abc import Generator
 
 import bpy
 import numpy as np
@@ -14,14 +14,14 @@ from ..core import CacheError, SoftPressureError
 from ..core.cache import FrameCache
 from . import actions, bake_motion, bodies, hold, mesh_io, playback, session, stages
 from .blender_types import DataBlock
-from .engine import Progress
+from .jobs import Progress, Work
 from .mesh_io import FloatArray
 
 #: Names of keys and actions made here start with this.
 _PREFIX = "SP Bake"
 
 
-def bake(scene: bpy.types.Scene) -> Iterator[Progress]:
+def bake(scene: bpy.types.Scene) -> Work:
     """Turn the cached frames of all bodies into shape keys and keyframes; yields after each frame.
 
     Raises `CacheError` if there is nothing valid to bake. If it is stopped half-way, nothing is baked.

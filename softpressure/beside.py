@@ -8,9 +8,6 @@ T = TypeVar("T")
 #: How work is done: a generator that yields while it is under way and returns what the work returns.
 Runner = Callable[[Callable[[], T]], Generator[None, None, T]]
 
-#: How often the main thread hears of it [s].
-_EVERY = 0.02
-
 #: One at a time: work that was given up goes on until it is done.
 _lock = threading.Lock()
 
@@ -18,6 +15,12 @@ _lock = threading.Lock()
 def is_busy() -> bool:
     """Whether some work is not done yet, perhaps one that was given up."""
     return _lock.locked()
+
+
+def wait(seconds: float = -1.0) -> None:
+    """Wait until nothing is under way, at most so long [s]; a negative number is for ever."""
+    if _lock.acquire(timeout=seconds):
+        _lock.release()
 
 
 def run(work: Callable[[], T]) -> Generator[None, None, T]:
@@ -38,7 +41,6 @@ def run(work: Callable[[], T]) -> Generator[None, None, T]:
     thread = threading.Thread(target=call, name="Soft Pressure", daemon=True)
     thread.start()
     while thread.is_alive():
-        thread.join(_EVERY)
         yield
     if errors:
         raise errors[0]

@@ -115,6 +115,12 @@ class Start:
         if not self.uids():
             raise Refusals(self.refused)
 
+    def forget_places(self) -> None:
+        """Where colliders were last is in the state of the world, not here: all that are read next count as moved."""
+        for obstacle in self.obstacles:
+            obstacle.matrix = np.full((4, 4), np.nan)
+            obstacle.positions = np.full_like(obstacle.positions, np.nan)
+
     def names(self) -> list[str]:
         """A name for the shape and settings of each body, solid and obstacle, whatever the object is called."""
         plain = []
@@ -300,18 +306,15 @@ def world_matrices(
     return [mesh_io.world_matrix(objects[body.object_uid].evaluated_get(depsgraph)) for body in start.bodies]
 
 
-def frame_of(
-    world: World, start: Start, objects: dict[int, bpy.types.Object], depsgraph: bpy.types.Depsgraph
-) -> tuple[list[FloatArray], list[FloatArray]]:
+def frame_of(world: World, start: Start, matrices: list[FloatArray]) -> tuple[list[FloatArray], list[FloatArray]]:
     """What the cache keeps of a frame: positions and world matrices of every body, soft ones first.
 
-    A rigid body has no positions; its matrix says where it is.
+    A rigid body has no positions; its matrix says where it is. `matrices` are those of the soft bodies.
     """
     positions = [world.positions(number) for number in range(len(start.bodies))]
     positions += [np.empty((0, 3))] * len(start.solids)
-    matrices = world_matrices(start, objects, depsgraph)
-    matrices += [world.rigid_transform(number) @ solid.matrix for number, solid in enumerate(start.solids)]
-    return positions, matrices
+    moved = [world.rigid_transform(number) @ solid.matrix for number, solid in enumerate(start.solids)]
+    return positions, [*matrices, *moved]
 
 
 def _evaluated(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> bpy.types.Object:

@@ -2,14 +2,13 @@
 
 import argparse
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NoReturn
 
 import bpy
 
-from . import session, status
-from .engine import Progress, engine
+from . import jobs, session, status
+from .engine import engine
 
 _handles: list[Any] = []
 
@@ -83,7 +82,7 @@ def bake(file: Path, frames: tuple[int, int] | None = None, output: Path | None 
         engine().bake.free(scene)
         for job in (_simulate(scene), engine().bake.bake(scene)):
             said = -1.0
-            for done, total, label in job:
+            for done, total, label in jobs.whole(job):
                 if done != said and (done % 25 == 0 or done == total):
                     print(f"softpressure: {scene.name}: {label} ({done / total:.0%})", flush=True)
                     said = done
@@ -91,9 +90,9 @@ def bake(file: Path, frames: tuple[int, int] | None = None, output: Path | None 
     return f"softpressure: saved {target}"
 
 
-def _simulate(scene: bpy.types.Scene) -> Iterator[Progress]:
+def _simulate(scene: bpy.types.Scene) -> jobs.Work:
     """Simulate a scene, then say what it was made with."""
-    yield from engine().simulation.simulate(scene)
+    yield from engine().simulate_job.simulate(scene)
     for sentence in status.choice_texts(scene):
         print(f"softpressure: {scene.name}: {sentence}", flush=True)
 

@@ -1,6 +1,7 @@
 """Caches beside the saved file, so that it plays when it is opened again and renders in the background."""
 
 import dataclasses
+import functools
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, get_type_hints
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 
 from ..core import CacheError, State, World
 from ..core.cache import FrameCache
-from . import capture, session
+from . import beside, capture, session
 
 
 def path_of(scene: bpy.types.Scene, blend_path: str = "") -> Path | None:
@@ -28,13 +29,23 @@ def save(scene: bpy.types.Scene, blend_path: str = "") -> None:
     path = path_of(scene, blend_path)
     if path is None or here.cache is None or not here.cache.frame_count:
         return
-    if here.world is not None:
-        here.cache.state = _arrays(here.world.save())
     names = {obj.session_uid: obj.name for obj in scene.objects}
     if all(uid in names for uid in here.object_uids):  # they are found by name again, and may have been renamed
         here.cache.body_names = tuple(names[uid] for uid in here.object_uids)
+    write = functools.partial(_write, here, here.cache, here.world, path)
+    if here.stepper is not None:
+        here.stepper.do(write)
+    else:
+        beside.wait()  # for a frame that is under way, though its job was stopped
+        write()
+
+
+def _write(here: session.Session, cache: FrameCache, world: World | None, path: Path) -> None:
+    """Write a cache, with the state of its world, which must be at rest between two frames."""
     try:
-        here.cache.save(path)
+        if world is not None:
+            cache.state = _arrays(world.save())
+        cache.save(path)
     except CacheError as error:
         here.fail(str(error))
 
@@ -57,7 +68,7 @@ def load(scene: bpy.types.Scene) -> None:
         here.object_uids = tuple(obj.session_uid for obj in found if obj is not None)
 
 
-def resume(scene: bpy.types.Scene, start: "capture.Start", cache: FrameCache) -> World:
+def resume(scene: capture.SceneValues, start: capture.Start, cache: FrameCache) -> World:
     """A world at the last frame of a cache that was read from disk, with its choice.
 
     Raises `CacheError` if it holds no state.
@@ -70,9 +81,7 @@ def resume(scene: bpy.types.Scene, start: "capture.Start", cache: FrameCache) ->
     except KeyError as error:
         raise CacheError(f"Scene: the cache on disk lacks {error}. Press Reset to simulate anew.") from error
     world.load(state)
-    for obstacle in start.obstacles:
-        obstacle.matrix = np.full((4, 4), np.nan)  # where they were last is in the state
-        obstacle.positions = np.full_like(obstacle.positions, np.nan)
+    start.forget_places()
     return world
 
 

@@ -10,15 +10,12 @@ from typing import TYPE_CHECKING
 
 import bpy
 
-from . import run_choice, session
+from . import jobs, run_choice, session
 
 if TYPE_CHECKING:
     from ..core.model import Model
     from ..core.prepare import Job
     from ..core.prepare import Progress as Preparation
-
-#: Done, total, what is being done.
-Progress = tuple[float, float, str]
 
 #: A convex hull of at most so many points has few enough faces for the impulse solver, whatever their shape.
 _FEW_POINTS = 18
@@ -35,9 +32,9 @@ _waiting: set[int] = set()
 def engine() -> SimpleNamespace:
     """The modules that need the solver, loaded on first use: `bodies`, `taking_part`, `simulation`, and so on."""
     _use_own_folder()
-    from . import bake, bodies, disk, flat_shape, playback, simulation, starting, taking_part
+    from . import bake, bodies, disk, flat_shape, playback, simulate_job, simulation, starting, taking_part
 
-    modules = (bake, bodies, disk, flat_shape, playback, simulation, starting, taking_part)
+    modules = (bake, bodies, disk, flat_shape, playback, simulate_job, simulation, starting, taking_part)
     return SimpleNamespace(**{module.__name__.rpartition(".")[2]: module for module in modules})
 
 
@@ -99,7 +96,7 @@ def preparing() -> "Preparation | None":
     return kernels.progress() if kernels.is_running() else None
 
 
-def prepare(scene: bpy.types.Scene) -> Iterator[Progress]:
+def prepare(scene: bpy.types.Scene) -> "Iterator[jobs.Progress]":
     """Wait until the kernels of a scene are ready, yielding meanwhile; raises what went wrong.
 
     Without a window, kernels that lie in files are loaded when they are called: nobody waits between two of them.
@@ -189,7 +186,7 @@ def _say(sentence: str | None) -> None:
     A job has the status bar to itself; its label tells of the preparation it waits for.
     """
     for window in bpy.context.window_manager.windows:
-        if not session.has_job:
+        if jobs.current() is None:
             window.workspace.status_text_set(sentence)
         for area in window.screen.areas:
             if area.type == "VIEW_3D":

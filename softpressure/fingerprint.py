@@ -63,6 +63,15 @@ def of_mesh(obj: bpy.types.Object) -> str:
     return digest.name()
 
 
+def reached(obj: bpy.types.Object) -> set[int]:
+    """`session_uid` of the objects that have a say in where an object is and what shape it has, itself included."""
+    digest = _Digest()
+    if obj.data.shape_keys is not None:
+        _add_animation(digest, obj.data.shape_keys)
+    _add_object(digest, obj)
+    return set(digest.visited)
+
+
 def _of_body(obj: bpy.types.Object) -> str:
     """A name for the settings, mesh, transform and animation of a body, without what it is attached to."""
     digest, kind = _Digest(), obj.softpressure.kind
@@ -156,6 +165,10 @@ def _add_animation(digest: _Digest, owner: DataBlock) -> set[str]:
         digest.add([point.interpolation for point in curve.keyframe_points])
     for curve in actions.drivers(owner):
         digest.add(curve.data_path, curve.array_index, curve.driver.type, curve.driver.expression)
+        for target in [target for variable in curve.driver.variables for target in variable.targets]:
+            digest.add(target.data_path, target.transform_type)
+            if isinstance(target.id, bpy.types.Object):
+                _add_object(digest, target.id)
     return actions.animated_paths(owner)
 
 

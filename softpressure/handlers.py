@@ -9,7 +9,7 @@ from typing import Any
 import bpy
 from bpy.app.handlers import persistent
 
-from . import session, status, versions
+from . import jobs, session, status, versions
 from .engine import announce, engine
 
 _log = logging.getLogger("softpressure")
@@ -60,6 +60,12 @@ def on_import_post(context: Any = None, *_: Any) -> None:
     for item in getattr(context, "import_items", ()):
         if isinstance(item.id, bpy.types.Scene):
             versions.update(item.id)
+
+
+@_guarded
+def on_data_replaced(*_: Any) -> None:
+    """Data-blocks are about to be replaced: whoever works with them ends."""
+    jobs.end()
 
 
 @_guarded
@@ -135,6 +141,9 @@ HANDLERS = (
     ("frame_change_pre", on_frame_change_pre),
     ("frame_change_post", on_frame_change_post),
     ("depsgraph_update_post", on_depsgraph_update_post),
+    ("undo_pre", on_data_replaced),
+    ("redo_pre", on_data_replaced),
+    ("load_pre", on_data_replaced),
     ("undo_post", on_undo_post),
     ("redo_post", on_undo_post),
     ("load_post", on_load_post),

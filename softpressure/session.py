@@ -1,19 +1,20 @@
 """What is known while Blender runs: one `Session` per scene. Keyed by ids; Blender references do not survive undo."""
 
 import logging
+import threading
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import bpy
 
-from . import fingerprint
+from . import fingerprint, jobs
 
 if TYPE_CHECKING:
     from ..core import Choice, World
     from ..core.cache import FrameCache
     from ..core.solvers.pressure_retention import GaugeLeft
     from .capture import Start
-    from .starting import Captured
+    from .stepping import Stepper
 
 _log = logging.getLogger("softpressure")
 
@@ -41,9 +42,15 @@ class Session:
     asked: tuple[int, dict[int, str]] | None = None
     #: The frame that is being simulated, between the two handlers of a frame change.
     live_frame: int | None = None
-    #: Whether the first frame is captured for `simulate`, which makes the rest of it, and what was.
-    is_job: bool = False
-    captured: "Captured | None" = None
+    #: Whether the cache is being filled, so that the timeline only shows it; and, meanwhile, whether the scene is
+    #: evaluated at another frame than the one that is shown, and who steps the world.
+    is_filling: bool = False
+    is_reading: bool = False
+    stepper: "Stepper | None" = None
+    #: Held while what is known of a run is changed, as two threads may do.
+    lock: threading.Lock = field(default_factory=threading.Lock)
+    #: What the last frame took that was simulated as the timeline went to it [s].
+    live_seconds: float = 0.0
     #: The frame that was set last; None before the first frame change.
     seen_frame: int | None = None
     #: The first frame of the last render that lacked what it was to show; None if there was none.
@@ -75,6 +82,10 @@ class Session:
 
     def clear(self) -> None:
         """Forget everything that was simulated."""
+        with self.lock:
+            self._clear()
+
+    def _clear(self) -> None:
         self.cache = self.start = self.world = self.choice = self.live_frame = None
         self.object_uids = ()
         self.error = self.failed_with = self.started_from = ""
@@ -82,6 +93,7 @@ class Session:
         self.crossing_count = 0
         self.starts_crossed = False
         self._inputs = None
+        self.live_seconds = 0.0
         self.shown.clear()
         self.gauges.clear()
         self.held.clear()
@@ -128,9 +140,6 @@ tried: dict[int, str] = {}
 #: Whether the shape of an object can be a body: a name for the shape, and a sentence if it cannot, by `session_uid`.
 verdicts: dict[int, tuple[str, str]] = {}
 
-#: Whether an operator works slice by slice: the status bars say how far it is and which key stops it.
-has_job = False
-
 #: Between `render_init` and its end; `is_job_running('RENDER')` is False in background.
 is_rendering = False
 
@@ -159,6 +168,7 @@ def forget_shown() -> None:
 
 def forget_all() -> None:
     """Drop all sessions (another file, or the extension is disabled)."""
+    jobs.end()
     _sessions.clear()
     tried.clear()
     verdicts.clear()

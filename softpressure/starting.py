@@ -13,8 +13,8 @@ import bpy
 import numpy as np
 
 from ..core.cache import FrameCache
-from . import beside, capture, gas_notes, run_choice, session, xpbd_limits
-from .engine import Progress, is_prepared, prepare, starts_crossed, what_to_prepare
+from . import beside, capture, gas_notes, jobs, run_choice, session, xpbd_limits
+from .engine import is_prepared, prepare, starts_crossed, what_to_prepare
 from .mesh_io import FloatArray
 from .session import Session
 
@@ -136,13 +136,14 @@ def begin(
     here.cache = cache
 
 
-def begin_beside(scene: bpy.types.Scene, here: Session, captured: Captured) -> Iterator[Progress]:
+def begin_beside(scene: bpy.types.Scene, here: Session, captured: Captured) -> jobs.Work:
     """`begin` beside the main thread; yields how long it takes already, and is going to take."""
     since, expected = time.monotonic(), seconds(scene)
     for _ in begin(scene, here, captured, beside.run):
         passed = time.monotonic() - since
         about = f", about {max(expected, passed):.0f} s" if max(expected, passed) > _WORTH_TELLING else ""
         yield min(passed, 0.99 * expected), expected, f"Starting{about}"
+        yield None
 
 
 def _keep_start(here: Session, start: capture.Start, inputs: str) -> None:

@@ -42,6 +42,8 @@ def notices(scene: bpy.types.Scene) -> list[str]:
     starting = engine().starting
     if starting.is_too_long_to_play(scene) and (here.cache is None or here.is_out_of_date(scene)):
         found.append(f"Starting takes about {starting.seconds(scene):.0f} s: press Simulate, which Esc stops.")
+    if engine().simulation.is_too_slow(here) and cache_share(scene) < 1.0:
+        found.append(f"A frame takes {here.live_seconds:.1f} s: press Simulate, which lets you go on and Esc stops.")
     if here.crossing_count:
         choice = run_choice.last(scene)
         what = "bodies overlap and are pushed apart. Move them apart"

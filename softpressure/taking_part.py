@@ -52,6 +52,15 @@ def glued_text(name: str, target: str) -> str:
     return f"{name}: is attached to {target}, which takes no part. Mend that or clear Attach To."
 
 
+def sees_bodies(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> bool:
+    """Whether a view layer holds all bodies that take part."""
+    if len(scene.view_layers) == 1:
+        return True
+    refused = problems(scene)
+    found = [obj for obj in session.objects(scene, "SOFT", "RIGID", "COLLIDER") if obj.session_uid not in refused]
+    return all(obj.evaluated_get(depsgraph).is_evaluated for obj in found)
+
+
 def refusal(obj: bpy.types.Object) -> str:
     """Why an object that is no body cannot become what it was last tried to be added as; empty if it can."""
     kind = session.tried.get(obj.session_uid, "NONE")

@@ -2,13 +2,12 @@
 
 from collections.abc import Sequence
 
-import bpy
 import numpy as np
 
 from ..core import BodyDiagnostics, Model
 from ..core.solvers.pressure_retention import GaugeLeft, times_as_soft
 from ..core.topology import signed_volume
-from .capture import Start
+from .capture import SceneValues, Start
 from .session import Session
 
 #: A skin is slack that holds less than this share of its pressure, on average over so many frames.
@@ -19,7 +18,7 @@ TOO_SOFT = 1.5
 _REMEDY = "Use the method Implicit, or more substeps."
 
 
-def solids_that_give_way(scene: bpy.types.Scene, start: Start) -> list[str]:
+def solids_that_give_way(scene: SceneValues, start: Start) -> list[str]:
     """A sentence for each solid that XPBD makes much softer than asked for; none with another method."""
     settings, found = scene.softpressure, list[str]()
     if settings.solver != "XPBD":
@@ -38,7 +37,7 @@ def solids_that_give_way(scene: bpy.types.Scene, start: Start) -> list[str]:
 
 
 def skins_that_are_slack(
-    scene: bpy.types.Scene, here: Session, model: Model, bodies: Sequence[BodyDiagnostics], frame: int
+    scene: SceneValues, here: Session, model: Model, bodies: Sequence[BodyDiagnostics], frame: int
 ) -> list[str]:
     """A sentence for each skin that holds too little of its pressure after a frame; none with another method.
 

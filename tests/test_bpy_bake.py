@@ -1,5 +1,6 @@
 """Baking to absolute shape keys, playing without the extension, freeing, and caches on disk."""
 
+import time
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,7 @@ from bpy_scene import (
     this_session,
 )
 from softpressure_ext.core.cache import FrameCache
-from softpressure_ext.softpressure import actions, disk, engine, handlers, mesh_io, session, status
+from softpressure_ext.softpressure import actions, beside, disk, engine, handlers, jobs, mesh_io, session, status
 
 pytestmark = pytest.mark.usefixtures("falling")
 
@@ -51,18 +52,24 @@ def test_simulate_fills_the_range_and_returns_to_the_frame() -> None:
     assert status.cache_text(scene) == "frames 1–15 of 15"
 
 
-def test_stopping_half_way_keeps_the_frames() -> None:
+def test_stopping_half_way_keeps_the_frames(monkeypatch: pytest.MonkeyPatch) -> None:
+    def advance_slowly(*arguments: Any) -> None:
+        time.sleep(0.02)
+        advance(*arguments)
+
+    advance = FallingWorld.advance_frame
+    monkeypatch.setattr(FallingWorld, "advance_frame", advance_slowly)
     add_ball()
     scene = bpy.context.scene
-    job = engine.engine().simulation.simulate(scene)
-    frames = (step for step in job if not step[2].startswith("Starting"))
-    steps = [next(frames) for _ in range(3)]
+    job = engine.engine().simulate_job.simulate(scene)
+    done, total, label = next(step for step in jobs.whole(job) if not step[2].startswith("Starting"))
     job.close()
-    assert steps[0][2] == "Frame 2 of 10"
-    assert [step[:2] for step in steps] == [(2, 10), (3, 10), (4, 10)]
-    assert status.cache_text(scene) == "frames 1–4 of 10"
+    beside.wait()
+    last = this_session().cache.last_frame
+    assert label == f"Frame {done} of {total}, 0 s left" and 2 <= done <= last < total == 10
+    assert status.cache_text(scene) == f"frames 1–{last} of 10"
     simulate()
-    assert len(FallingWorld.made) == 1
+    assert len(FallingWorld.made) == 1 and this_session().cache.last_frame == 10
 
 
 def test_reset_empties_the_cache_and_shows_the_rest_shape() -> None:

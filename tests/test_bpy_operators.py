@@ -1,6 +1,5 @@
 """Long operators in a window: progress, Esc, errors. Blender's window is played by stand-ins."""
 
-from collections.abc import Iterator
 from types import SimpleNamespace
 from typing import Any
 from unittest.mock import MagicMock
@@ -12,7 +11,7 @@ from bpy_scene import add_ball, empty_file, falling, play  # noqa: F401
 from softpressure_ext.operators import job, reports
 from softpressure_ext.panels import body as body_panel
 from softpressure_ext.panels import scene as scene_panels
-from softpressure_ext.softpressure import bodies, engine, status
+from softpressure_ext.softpressure import bodies, engine, jobs, status
 
 
 class Counting(job.JobOperator):
@@ -23,7 +22,7 @@ class Counting(job.JobOperator):
         self.was_closed = False
         self.reports: list[tuple[set[str], str]] = []
 
-    def job(self, context: Any) -> Iterator[tuple[int, int, str]]:
+    def job(self, context: Any) -> jobs.Work:
         try:
             for done in (1, 2, 3):
                 if self.fails and done == 2:
@@ -44,7 +43,7 @@ class Counting(job.JobOperator):
 def in_window(monkeypatch: pytest.MonkeyPatch) -> Any:
     """A context with a window, in which every slice of work is one step."""
     monkeypatch.setattr(job, "bpy", SimpleNamespace(app=SimpleNamespace(background=False)))
-    monkeypatch.setattr(job, "_TIME_SLICE", 0.0)
+    monkeypatch.setattr(jobs, "_SLICE", 0.0)
     return MagicMock()
 
 

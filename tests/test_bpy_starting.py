@@ -16,7 +16,7 @@ from bpy_scene import (
     told,
 )
 from softpressure_ext.core import ParameterError
-from softpressure_ext.softpressure import beside, capture, simulation, starting
+from softpressure_ext.softpressure import beside, capture, jobs, simulate_job, starting
 
 pytestmark = pytest.mark.usefixtures("falling")
 
@@ -46,7 +46,7 @@ def slow(monkeypatch: pytest.MonkeyPatch) -> type[SlowWorld]:
 def test_simulate_starts_beside_the_main_thread_and_says_how_long_it_takes(slow: type[SlowWorld]) -> None:
     ball = add_ball()
     labels, longest, since = [], 0.0, time.monotonic()
-    for done, total, label in simulation.simulate(bpy.context.scene):
+    for done, total, label in jobs.whole(simulate_job.simulate(bpy.context.scene)):
         labels.append(label)
         assert 0.0 <= done <= total
         longest, since = max(longest, time.monotonic() - since), time.monotonic()
@@ -59,7 +59,7 @@ def test_simulate_starts_beside_the_main_thread_and_says_how_long_it_takes(slow:
 
 def test_a_start_can_be_stopped_and_made_again(slow: type[SlowWorld]) -> None:
     add_ball()
-    job = simulation.simulate(bpy.context.scene)
+    job = simulate_job.simulate(bpy.context.scene)
     while not slow.threads:
         next(job)
     job.close()  # what Esc does

@@ -1,0 +1,200 @@
+"""Fills the cache, while a window goes on: what Simulate does.
+
+The main thread evaluates the scene at the frames to come, in short slices, and goes back to the frame that is shown. A
+thread beside it steps the world from what was read (`stepping.py`). Where bodies follow what is simulated, as by a
+constraint to it, each frame is read when the one before is done and shown.
+"""
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import bpy
+
+from ..core import SoftPressureError
+from . import (
+    beside,
+    bodies,
+    capture,
+    disk,
+    fingerprint,
+    hold,
+    playback,
+    session,
+    stages,
+    starting,
+    stepping,
+    taking_part,
+)
+from .engine import prepare
+from .jobs import Interrupted, Work
+from .session import Session
+
+#: How long the scene may be evaluated at other frames before the window is served again [s].
+_SLICE = 0.03
+#: What a person drags with these would jump back when the scene is evaluated at another frame.
+_DRAGGING = ("TRANSFORM_", "POSE_", "ARMATURE_", "MESH_", "CURVE_", "SCULPT_", "PAINT_", "GPENCIL_", "GREASE_PENCIL_")
+
+
+def simulate(scene: bpy.types.Scene) -> Work:
+    """Fill the cache to the last frame; yields after each slice, None while waiting.
+
+    Raises with a sentence if it cannot go on, `Interrupted` if what is simulated is changed meanwhile. The frames that
+    are done stay, however it ends.
+    """
+    yield from prepare(scene)
+    here = session.of(scene)
+    while beside.is_busy():  # with the last frame of a job that was stopped
+        yield None
+    bodies.prepare(session.objects(scene, "SOFT", "RIGID", "COLLIDER"))
+    sentence = taking_part.waits_for(scene)
+    if sentence:
+        raise SoftPressureError(sentence)
+    here.error = ""
+    here.is_filling = True
+    try:
+        yield from _start(scene, here)
+        if here.cache is None and not here.error:  # the solver that was chosen is not the expected one
+            yield from prepare(scene)
+            yield from _start(scene, here)
+        if here.error:
+            raise SoftPressureError(here.error)
+        if here.cache is None:
+            found = "\n".join(taking_part.problems(scene).values())
+            raise SoftPressureError(
+                found or f"{scene.name}: no body to simulate. Select a closed mesh and add it as a soft body."
+            )
+        yield from _go_on(scene, here)
+    finally:
+        here.is_filling = False
+
+
+def _start(scene: bpy.types.Scene, here: Session) -> Work:
+    """Capture at the first frame, and start anew from it unless nothing has changed; keeps errors."""
+    first = scene.softpressure.frame_start
+    try:
+        with _elsewhere(scene, here):
+            for obj in session.objects(scene, "RIGID"):
+                hold.show(obj, None)
+            captured = starting.read(scene, _evaluated_at(scene, here, first), here)
+        if captured is not None:
+            yield from starting.begin_beside(scene, here, captured)
+    except SoftPressureError as error:
+        here.fail(str(error), here.inputs(scene))
+    playback.show(scene)
+
+
+def _go_on(scene: bpy.types.Scene, here: Session) -> Work:
+    """The frames after the last one of the cache."""
+    start, cache, values = here.start, here.cache, capture.scene_values(scene)
+    assert start is not None and cache is not None
+    first, last = scene.softpressure.frame_start, scene.softpressure.frame_end
+    if cache.last_frame >= last:
+        disk.save(scene)
+        return
+    if here.world is None:
+        yield 0.0, 1.0, "Continuing"
+        yield from beside.run(lambda: stepping.resume(here, values))
+    start.forget_places()
+    here.stepper = stepper = stepping.Stepper(here, values)
+    in_turns = _follows_what_is_simulated(scene, start)
+    begun_at, since = cache.last_frame, time.monotonic()
+    to_read, told = begun_at + 1, begun_at
+    try:
+        for _ in beside.run(stepper.run):
+            if here.cache is not cache or here.inputs(scene) != cache.input_fingerprint:
+                raise Interrupted(
+                    f"{scene.name}: stopped at frame {cache.last_frame}, as a body or a setting was changed meanwhile."
+                )
+            if to_read <= last and not _must_wait(scene):
+                to_read = _read(scene, here, stepper, range(to_read, last + 1), in_turns)
+                if to_read > last:
+                    disk.save(scene)
+                    stepper.finish()
+            if cache.last_frame != told:
+                told = cache.last_frame
+                left = (time.monotonic() - since) / (told - begun_at) * (last - told)
+                yield _shown(scene, told), last - first + 1, f"Frame {told} of {last}, {_in_words(left)} left"
+            yield None
+        yield _shown(scene, last), last - first + 1, f"Frame {last} of {last}"
+    except SoftPressureError as error:
+        here.fail(str(error), here.inputs(scene))
+        raise
+    finally:
+        stepper.stop()
+        here.stepper = None
+
+
+def _shown(scene: bpy.types.Scene, frame: int) -> int:
+    """Let a window that waits for a frame show what there is by now; returns how many frames that is."""
+    if not session.is_rendering:
+        playback.show(scene)
+    return frame - int(scene.softpressure.frame_start) + 1
+
+
+def _read(scene: bpy.types.Scene, here: Session, stepper: stepping.Stepper, frames: range, in_turns: bool) -> int:
+    """Read what drives these frames, as far as a slice goes and there is room; returns the next one to read."""
+    until = time.monotonic() + _SLICE
+    frame = frames.start
+    if not (stepper.is_idle() if in_turns else stepper.has_room()):
+        return frame
+    with _elsewhere(scene, here):
+        while frame < frames.stop and time.monotonic() < until:
+            if not in_turns and not stepper.has_room():
+                break
+            if in_turns:
+                if not stepper.is_idle():
+                    time.sleep(0.0)  # a quick frame is done within the slice
+                    continue
+                here.is_reading = False
+                scene.frame_set(frame - 1)
+                here.is_reading = True
+            stepper.give(stepping.read(scene, _evaluated_at(scene, here, frame), here, frame))
+            frame += 1
+    return frame
+
+
+@contextmanager
+def _elsewhere(scene: bpy.types.Scene, here: Session) -> Iterator[None]:
+    """Evaluate the scene at other frames, which nobody sees, and go back to the one that is shown."""
+    frame, subframe = scene.frame_current, scene.frame_subframe
+    here.is_reading = True
+    try:
+        yield
+    finally:
+        here.is_reading = False
+        scene.frame_set(frame, subframe=subframe)
+
+
+def _evaluated_at(scene: bpy.types.Scene, here: Session, frame: int) -> bpy.types.Depsgraph:
+    """A scene that is evaluated at a frame, where meshes show what drives it, in the view layer that has all bodies."""
+    is_first = frame == scene.softpressure.frame_start
+    for obj in session.objects(scene, "SOFT"):
+        if not obj.softpressure.is_baked and (is_first or obj.softpressure.pin_group):
+            stages.show(obj, stages.Stage.INPUT)
+    scene.frame_set(frame)
+    graphs = [layer.depsgraph for layer in scene.view_layers if layer.depsgraph is not None]
+    return next((graph for graph in graphs if taking_part.sees_bodies(scene, graph)), graphs[-1])
+
+
+def _follows_what_is_simulated(scene: bpy.types.Scene, start: capture.Start) -> bool:
+    """Whether the object of a soft body or collider hangs on another body, as by a constraint to it."""
+    moving, by_uid = set(start.uids()), {obj.session_uid: obj for obj in scene.objects}
+    led = [part.object_uid for part in (*start.bodies, *start.obstacles)]
+    return any(moving & (fingerprint.reached(by_uid[uid]) - {uid}) for uid in led)
+
+
+def _must_wait(scene: bpy.types.Scene) -> bool:
+    """Whether the scene must not be evaluated at another frame now."""
+    if session.is_rendering or taking_part.waits_for(scene):
+        return True
+    windows = bpy.context.window_manager.windows
+    names = [operator.bl_idname for window in windows for operator in getattr(window, "modal_operators", ())]
+    return any(name.startswith(_DRAGGING) for name in names)
+
+
+def _in_words(seconds: float) -> str:
+    """A time: `12 s`, `3 min`, `2.5 h`."""
+    if seconds < 100.0:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60.0:.0f} min" if seconds < 6000.0 else f"{seconds / 3600.0:.1f} h"

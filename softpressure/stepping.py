@@ -1,0 +1,117 @@
+"""A frame of a run: what drives it is read from the scene, stepped by the core, and kept in the cache.
+
+Reading belongs to the main thread. Stepping touches none of Blender's data, so a `Stepper` does it in a thread of its
+own, as far as the main thread has read ahead.
+"""
+
+import queue
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import bpy
+import numpy as np
+
+from ..core import FrameInput
+from . import capture, disk, gas_notes, xpbd_limits
+from .mesh_io import FloatArray
+from .session import Session
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What drives one frame, and where the soft bodies' objects are at its end."""
+
+    frame: int
+    given: FrameInput
+    matrices: list[FloatArray]  # world from local (4, 4) of each soft body
+
+    @property
+    def size(self) -> int:
+        """Memory it takes [bytes]."""
+        arrays = [*self.given.pinned_positions.values(), *self.given.collider_positions.values(), *self.matrices]
+        return sum(np.asarray(array).nbytes for array in arrays)
+
+
+def read(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, here: Session, frame: int) -> Reading:
+    """Read what drives a frame of a run from the scene, which is evaluated at it."""
+    assert here.start is not None
+    objects = {obj.session_uid: obj for obj in scene.objects}
+    given = capture.frame_input(here.start, objects, depsgraph)
+    return Reading(frame, given, capture.world_matrices(here.start, objects, depsgraph))
+
+
+def resume(here: Session, values: capture.SceneValues) -> None:
+    """Make the world of a cache that was read from disk, at its last frame; raises `CacheError` if it cannot be."""
+    assert here.start is not None and here.cache is not None
+    here.world = disk.resume(values, here.start, here.cache)
+    gas_notes.note_start(here, here.start)
+
+
+def step(here: Session, values: capture.SceneValues, reading: Reading) -> None:
+    """Simulate the frame that follows the last one of the cache, and add it.
+
+    Raises what the core says against it. A frame whose run was dropped meanwhile goes nowhere.
+    """
+    world, cache, start = here.world, here.cache, here.start
+    assert world is not None and cache is not None and start is not None
+    world.advance_frame(reading.given)
+    found = world.diagnostics().bodies
+    positions, matrices = capture.frame_of(world, start, reading.matrices)
+    with here.lock:
+        if here.cache is not cache:
+            return
+        gas_notes.note_pressures(here, reading.given)
+        here.gauges[reading.frame] = [(body.volume_ratio, body.gauge_pressure) for body in found]
+        here.slack_skins = xpbd_limits.skins_that_are_slack(values, here, world.model, found, reading.frame)
+        cache.append(reading.frame, positions, matrices)
+
+
+class Stepper:
+    """Steps the frames of a run one after the other as they are read, and does other work on it between two frames."""
+
+    #: How much may be read ahead [bytes], and at least this many frames.
+    _most_bytes, _least_frames = 256e6, 2
+
+    def __init__(self, here: Session, values: capture.SceneValues) -> None:
+        self._here, self._values, self._cache = here, values, here.cache
+        self._waiting: queue.SimpleQueue[Reading | Callable[[], None] | None] = queue.SimpleQueue()
+        self._given_bytes = self._given_count = self._done_bytes = self._done_count = 0
+        self._is_stopped = False
+
+    def has_room(self) -> bool:
+        """Whether more may be read ahead."""
+        is_small = self._given_bytes - self._done_bytes < self._most_bytes
+        return is_small or self._given_count - self._done_count < self._least_frames
+
+    def is_idle(self) -> bool:
+        """Whether every frame that was given is done."""
+        return self._given_count == self._done_count
+
+    def give(self, reading: Reading) -> None:
+        """The next frame."""
+        self._given_bytes += reading.size
+        self._given_count += 1
+        self._waiting.put(reading)
+
+    def do(self, work: Callable[[], None]) -> None:
+        """Call a function of no Blender data after what was given so far, while no frame is under way."""
+        self._waiting.put(work)
+
+    def finish(self) -> None:
+        """Nothing more is going to be given."""
+        self._waiting.put(None)
+
+    def stop(self) -> None:
+        """End after the frame that is under way; what else was given is dropped, but not what is to be done besides."""
+        self._is_stopped = True
+        self._waiting.put(None)
+
+    def run(self) -> None:
+        """All of it, for another thread; raises what the core says."""
+        while (item := self._waiting.get()) is not None:
+            if not isinstance(item, Reading):
+                item()
+            elif not self._is_stopped and self._here.cache is self._cache:
+                step(self._here, self._values, item)
+                self._done_bytes += item.size
+                self._done_count += 1
