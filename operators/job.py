@@ -66,11 +66,11 @@ class JobOperator(_Base):
         if event.type != "TIMER":
             return {"PASS_THROUGH" if self.lets_go_on else "RUNNING_MODAL"}
         try:
-            self._job.advance()
+            goes_on = self._job.advance()
         except Exception as error:
             self.cancel(context)
             return self._fail(error)
-        if self._job.is_over:
+        if not goes_on:
             self.cancel(context)
             self.report({"INFO"}, self.done_text(context))
             return {"FINISHED"}

@@ -2,7 +2,7 @@
 
 import dataclasses
 import functools
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, get_type_hints
 
@@ -25,19 +25,24 @@ def path_of(scene: bpy.types.Scene, blend_path: str = "") -> Path | None:
 
 def save(scene: bpy.types.Scene, blend_path: str = "") -> None:
     """Write the cache of a scene, if there is one and the file has a place; a failure is noted, not raised."""
-    here = session.of(scene)
-    path = path_of(scene, blend_path)
-    if path is None or here.cache is None or not here.cache.frame_count:
-        return
-    names = {obj.session_uid: obj.name for obj in scene.objects}
-    if all(uid in names for uid in here.object_uids):  # they are found by name again, and may have been renamed
-        here.cache.body_names = tuple(names[uid] for uid in here.object_uids)
-    write = functools.partial(_write, here, here.cache, here.world, path)
+    here, write = session.of(scene), writing(scene, blend_path)
     if here.stepper is not None:
-        here.stepper.do(write)
+        here.stepper.do_between(write)
     else:
         beside.wait()  # for a frame that is under way, though its job was stopped
         write()
+
+
+def writing(scene: bpy.types.Scene, blend_path: str = "") -> Callable[[], None]:
+    """What `save` does, for any thread, while no frame is stepped."""
+    here = session.of(scene)
+    path = path_of(scene, blend_path)
+    if path is None or here.cache is None or not here.cache.frame_count:
+        return lambda: None
+    names = {obj.session_uid: obj.name for obj in scene.objects}
+    if all(uid in names for uid in here.object_uids):  # they are found by name again, and may have been renamed
+        here.cache.body_names = tuple(names[uid] for uid in here.object_uids)
+    return functools.partial(_write, here, here.cache, here.world, path)
 
 
 def _write(here: session.Session, cache: FrameCache, world: World | None, path: Path) -> None:

@@ -43,8 +43,8 @@ class Job:
         done, total, _ = self.progress
         return min(1.0, done / max(total, 1e-300))
 
-    def advance(self) -> None:
-        """A slice of it; raises what goes wrong."""
+    def advance(self) -> bool:
+        """A slice of it; returns whether it goes on, raises what goes wrong."""
         until = time.monotonic() + _SLICE
         try:
             while (found := next(self._work)) is not None:
@@ -56,6 +56,7 @@ class Job:
         except BaseException:
             self.end()
             raise
+        return not self.is_over
 
     def end(self) -> None:
         """Stop it, if it is not over."""

@@ -85,16 +85,21 @@ def _start(scene: bpy.types.Scene, here: Session) -> Work:
 
 
 def _go_on(scene: bpy.types.Scene, here: Session) -> Work:
-    """The frames after the last one of the cache."""
-    start, cache, values = here.start, here.cache, capture.scene_values(scene)
+    """The frames after the last one of the cache; then all go to disk."""
+    assert here.cache is not None
+    last, values = scene.softpressure.frame_end, capture.scene_values(scene)
+    if here.cache.last_frame < last:
+        if here.world is None:
+            yield 0.0, 1.0, "Continuing"
+            yield from beside.run(lambda: stepping.resume(here, values))
+        yield from _step_to(scene, here, last, values)
+    yield from beside.run(disk.writing(scene))
+
+
+def _step_to(scene: bpy.types.Scene, here: Session, last: int, values: capture.SceneValues) -> Work:
+    """The frames that are missing up to the last one; there is a world."""
+    start, cache, first = here.start, here.cache, scene.softpressure.frame_start
     assert start is not None and cache is not None
-    first, last = scene.softpressure.frame_start, scene.softpressure.frame_end
-    if cache.last_frame >= last:
-        disk.save(scene)
-        return
-    if here.world is None:
-        yield 0.0, 1.0, "Continuing"
-        yield from beside.run(lambda: stepping.resume(here, values))
     start.forget_places()
     here.stepper = stepper = stepping.Stepper(here, values)
     in_turns = _follows_what_is_simulated(scene, start)
@@ -109,7 +114,6 @@ def _go_on(scene: bpy.types.Scene, here: Session) -> Work:
             if to_read <= last and not _must_wait(scene):
                 to_read = _read(scene, here, stepper, range(to_read, last + 1), in_turns)
                 if to_read > last:
-                    disk.save(scene)
                     stepper.finish()
             if cache.last_frame != told:
                 told = cache.last_frame

@@ -5,6 +5,8 @@ own, as far as the main thread has read ahead.
 """
 
 import queue
+import threading
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -74,9 +76,11 @@ class Stepper:
 
     def __init__(self, here: Session, values: capture.SceneValues) -> None:
         self._here, self._values, self._cache = here, values, here.cache
-        self._waiting: queue.SimpleQueue[Reading | Callable[[], None] | None] = queue.SimpleQueue()
+        self._waiting: queue.SimpleQueue[Reading | None] = queue.SimpleQueue()
+        self._between: deque[Callable[[], None]] = deque()
+        self._lock = threading.Lock()  # of what is done between two frames
         self._given_bytes = self._given_count = self._done_bytes = self._done_count = 0
-        self._is_stopped = False
+        self._is_stopped = self._is_over = False
 
     def has_room(self) -> bool:
         """Whether more may be read ahead."""
@@ -93,25 +97,40 @@ class Stepper:
         self._given_count += 1
         self._waiting.put(reading)
 
-    def do(self, work: Callable[[], None]) -> None:
-        """Call a function of no Blender data after what was given so far, while no frame is under way."""
-        self._waiting.put(work)
+    def do_between(self, work: Callable[[], None]) -> None:
+        """Call a function of no Blender data before the next frame, or as soon as there is one, while none is stepped.
+
+        It is called even if the run is stopped.
+        """
+        with self._lock:
+            if not self._is_over:
+                self._between.append(work)
+                return
+        work()
 
     def finish(self) -> None:
         """Nothing more is going to be given."""
         self._waiting.put(None)
 
     def stop(self) -> None:
-        """End after the frame that is under way; what else was given is dropped, but not what is to be done besides."""
+        """End after the frame that is under way; what else was given is dropped."""
         self._is_stopped = True
         self._waiting.put(None)
 
     def run(self) -> None:
         """All of it, for another thread; raises what the core says."""
-        while (item := self._waiting.get()) is not None:
-            if not isinstance(item, Reading):
-                item()
-            elif not self._is_stopped and self._here.cache is self._cache:
-                step(self._here, self._values, item)
-                self._done_bytes += item.size
-                self._done_count += 1
+        try:
+            while (reading := self._waiting.get()) is not None:
+                self._do_what_waits()
+                if not self._is_stopped and self._here.cache is self._cache:
+                    step(self._here, self._values, reading)
+                    self._done_bytes += reading.size
+                    self._done_count += 1
+        finally:
+            with self._lock:
+                self._do_what_waits()
+                self._is_over = True
+
+    def _do_what_waits(self) -> None:
+        while self._between:
+            self._between.popleft()()
