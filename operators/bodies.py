@@ -6,7 +6,7 @@ import bpy
 from bpy.props import EnumProperty
 
 from ..softpressure.blender_types import Context
-from ..softpressure.engine import engine, is_prepared
+from ..softpressure.engine import engine
 from ..softpressure.properties import KINDS
 from .reports import report
 
@@ -37,7 +37,7 @@ class SOFTPRESSURE_OT_add_body(bpy.types.Operator):
         """Add those that can be added, and say why the others cannot."""
         notes, refusals = engine().bodies.add_all(context.scene, _selected_meshes(context), self.kind)
         if notes and not bpy.app.background:
-            is_prepared(context.scene)  # begins to compile while the person is still setting up the scene
+            engine().preparation.is_prepared(context.scene)  # begins while the scene is still being set up
         return _finish(self, notes, refusals)
 
 

@@ -6,7 +6,7 @@ import bpy
 
 from ..softpressure import jobs, session, status
 from ..softpressure.blender_types import Context
-from ..softpressure.engine import engine, what_to_prepare
+from ..softpressure.engine import engine
 from .job import JobOperator
 from .reports import report
 
@@ -39,7 +39,7 @@ class SOFTPRESSURE_OT_simulate(JobOperator, bpy.types.Operator):
     def job(self, context: Context) -> jobs.Work:
         """Frame by frame; whole, the cache goes to disk. The first time it says what takes so long."""
         scene = context.scene
-        sentence = what_to_prepare(scene)
+        sentence = engine().preparation.what_to_prepare(scene)
         if sentence:
             self.report({"INFO"}, sentence)
         yield from engine().simulate_job.simulate(scene)

@@ -7,7 +7,7 @@ from ..operators import bodies as body_operators
 from ..operators import simulate as simulate_operators
 from ..panels import body as body_panel
 from ..panels import scene as scene_panels
-from . import command, engine, handlers, properties, session
+from . import command, engine, handlers, properties, session, status_bar
 
 CLASSES = (
     *properties.CLASSES,
@@ -31,7 +31,9 @@ def register() -> None:
 def unregister() -> None:
     """Called when the extension is disabled."""
     command.unregister()
-    engine.stop_telling()
+    if engine.is_loaded():
+        engine.engine().preparation.stop_telling()
+    status_bar.stop()
     handlers.unregister()
     properties.unregister()
     for cls in reversed(CLASSES):

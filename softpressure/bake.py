@@ -12,7 +12,7 @@ import numpy as np
 
 from ..core import CacheError, SoftPressureError
 from ..core.cache import FrameCache
-from . import actions, bake_motion, bodies, hold, mesh_io, playback, session, stages
+from . import actions, bake_motion, hold, live_key, mesh_io, playback, session, stages
 from .blender_types import DataBlock
 from .jobs import Progress, Work
 from .mesh_io import FloatArray
@@ -95,7 +95,7 @@ def free_object(obj: bpy.types.Object) -> None:
         if action is not None and action.name.startswith(_PREFIX) and not action.users:
             bpy.data.actions.remove(action)
     obj.softpressure.is_baked = False
-    bodies.ensure_live_key(obj)
+    live_key.ensure(obj)
     stages.show(obj, stages.Stage.REST)
 
 
@@ -139,7 +139,7 @@ def _check(obj: bpy.types.Object) -> None:
 
 def _begin(obj: bpy.types.Object) -> None:
     """From one live key beside the basis to absolute keys without any sample."""
-    bodies.ensure_live_key(obj)
+    live_key.ensure(obj)
     stages.show(obj, stages.Stage.OUTPUT)
     obj.softpressure.is_baked = True
     live = mesh_io.live_key(obj)

@@ -10,7 +10,7 @@ import numpy as np
 from ..core import MeshError, SoftPressureError, check_closed_surface
 from ..core.flat.outline import check_loop, is_flat, outline_of
 from ..core.topology import check_extent, check_surface
-from . import fingerprint, flat_shape, hold, mesh_io, rigid_shape, rotations, session, stages, versions
+from . import bake, fingerprint, flat_shape, hold, live_key, mesh_io, rigid_shape, rotations, session, versions
 from .blender_types import Mesh
 
 #: A scale below this share of the largest one counts as zero: it could not be undone exactly.
@@ -107,11 +107,9 @@ def on_kind_change(obj: bpy.types.Object) -> None:
         versions.stamp(scene)
     settings = obj.softpressure
     if settings.is_baked and settings.kind != ("RIGID" if settings.own_motion else "SOFT"):
-        from . import bake  # it builds on this module
-
         bake.free_object(obj)
     if settings.kind != "SOFT":
-        _remove_live_key(obj)
+        live_key.remove(obj)
     if settings.kind != "RIGID":
         hold.remove(obj)
     _choose_bounciness(settings)
@@ -120,7 +118,7 @@ def on_kind_change(obj: bpy.types.Object) -> None:
     except SoftPressureError:
         return  # it takes no part, and the panel asks why
     if settings.kind == "SOFT" and not settings.is_baked:
-        ensure_live_key(obj)
+        live_key.ensure(obj)
     if settings.kind == "RIGID" and not settings.is_baked:
         hold.ensure(obj)
 
@@ -322,19 +320,6 @@ def check_keys(obj: bpy.types.Object) -> None:
         )
 
 
-def ensure_live_key(obj: bpy.types.Object) -> None:
-    """Give a soft body its live shape key, at rest."""
-    if mesh_io.live_key(obj) is not None:
-        return
-    if obj.data.shape_keys is None:
-        obj.shape_key_add(name="Basis", from_mix=False)
-    key = obj.shape_key_add(name=mesh_io.LIVE_KEY, from_mix=False)
-    key.value = 1.0
-    key.mute = True
-    obj.active_shape_key_index = 0  # a person who edits the mesh edits the rest shape
-    obj.show_only_shape_key = False
-
-
 def _choose_bounciness(settings: Any) -> None:
     """Give a rigid body less bounciness than a ball, unless somebody has set it; take it back when it is no more."""
     if settings.kind == "RIGID" and not settings.is_property_set("bounciness"):
@@ -344,13 +329,3 @@ def _choose_bounciness(settings: Any) -> None:
         settings.has_rigid_bounciness = False
         if settings.bounciness == np.float32(RIGID_BOUNCINESS):
             settings.property_unset("bounciness")
-
-
-def _remove_live_key(obj: bpy.types.Object) -> None:
-    key = mesh_io.live_key(obj)
-    if key is None:
-        return
-    stages.show(obj, stages.Stage.REST)
-    obj.shape_key_remove(key)
-    if len(obj.data.shape_keys.key_blocks) == 1:  # our own basis; the mesh keeps its shape
-        obj.shape_key_clear()

@@ -9,8 +9,8 @@ from typing import Any
 import bpy
 from bpy.app.handlers import persistent
 
-from . import jobs, session, status, versions
-from .engine import announce, engine
+from . import jobs, session, status, status_bar, versions
+from .engine import engine
 
 _log = logging.getLogger("softpressure")
 
@@ -128,7 +128,7 @@ def on_render_pre(scene: bpy.types.Scene, *_: Any) -> None:
     sentence = status.render_text(scene, scene.frame_current)
     if sentence:
         here.missed_frame = scene.frame_current
-        announce(sentence)
+        status_bar.announce(sentence)
 
 
 @_guarded

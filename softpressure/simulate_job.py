@@ -26,8 +26,8 @@ from . import (
     stepping,
     taking_part,
 )
-from .engine import prepare
 from .jobs import Interrupted, Work
+from .preparation import prepare
 from .session import Session
 
 #: How long the scene may be evaluated at other frames before the window is served again [s].

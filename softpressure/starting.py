@@ -14,8 +14,8 @@ import numpy as np
 
 from ..core.cache import FrameCache
 from . import beside, capture, gas_notes, jobs, run_choice, session, xpbd_limits
-from .engine import is_prepared, prepare, starts_crossed, what_to_prepare
 from .mesh_io import FloatArray
+from .preparation import is_prepared, prepare, starts_crossed, what_to_prepare
 from .session import Session
 
 #: What a start takes for each vertex of a soft body with contact with itself [s], half of it for the shape at rest:

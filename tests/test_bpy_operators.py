@@ -11,7 +11,7 @@ from bpy_scene import add_ball, empty_file, falling, play  # noqa: F401
 from softpressure_ext.operators import job, reports
 from softpressure_ext.panels import body as body_panel
 from softpressure_ext.panels import scene as scene_panels
-from softpressure_ext.softpressure import bodies, engine, jobs, status
+from softpressure_ext.softpressure import bodies, jobs, status, status_bar
 
 
 class Counting(job.JobOperator):
@@ -180,13 +180,14 @@ def test_what_is_being_prepared_leaves_the_status_bar_to_a_job(in_window: Any, m
     workspace = SimpleNamespace(status_text_set=said.append)
     window = SimpleNamespace(workspace=workspace, screen=SimpleNamespace(areas=[]))
     manager = SimpleNamespace(windows=[window])
-    monkeypatch.setattr(engine, "bpy", SimpleNamespace(context=SimpleNamespace(window_manager=manager)))
+    context = SimpleNamespace(window_manager=manager)
+    monkeypatch.setattr(status_bar, "bpy", SimpleNamespace(context=context, app=bpy.app))
     operator = Counting()
     operator.invoke(in_window, event("X"))
     operator.modal(in_window, event("TIMER"))  # says: Step 1, 33%. Esc stops.
-    engine._say("Soft Pressure: the solver is ready")
-    engine._say(None)
+    status_bar.say("Soft Pressure: the solver is ready")
+    status_bar.stop()
     assert said == []
     operator.modal(in_window, event("ESC"))
-    engine._say("Soft Pressure: the solver is ready")
+    status_bar.say("Soft Pressure: the solver is ready")
     assert said == ["Soft Pressure: the solver is ready"]

@@ -6,7 +6,7 @@ import bpy
 import pytest
 from bpy_scene import empty_file, this_session  # noqa: F401
 from softpressure_ext.core import prepare
-from softpressure_ext.softpressure import engine, samples, session
+from softpressure_ext.softpressure import preparation, samples, session
 
 FOLDER = Path(__file__).resolve().parent.parent / "sample_blends"
 COUNTS = {"bounce": (3, 0, 1), "squeeze": (1, 0, 3), "pile": (8, 0, 3), "newton": (3, 12, 2), "basket": (4, 1, 1)}
@@ -42,7 +42,7 @@ def test_a_sample_is_prepared_for_by_what_its_scene_holds(name):
     scene = samples.build(name)
     bpy.ops.softpressure.reset()
     world = this_session().world
-    assert prepare.parts_of(world.model) <= engine.parts_of(scene)
+    assert prepare.parts_of(world.model) <= preparation.parts_of(scene)
     for _ in range(2):  # `conftest.py`: they must compile nothing
         world.advance_frame()
 

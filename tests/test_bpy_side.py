@@ -1,5 +1,6 @@
 """What Blender's side does per frame, counted and never timed, and what it says while the solver is compiled."""
 
+import time
 from collections import Counter
 from collections.abc import Iterator
 from types import SimpleNamespace
@@ -14,7 +15,7 @@ from softpressure_ext.core import Choice, prepare
 from softpressure_ext.core.cache import FrameCache
 from softpressure_ext.core.solvers import automatic
 from softpressure_ext.core.solvers.pressure_retention import GaugeLeft
-from softpressure_ext.softpressure import capture, engine, fingerprint, mesh_io, starting
+from softpressure_ext.softpressure import capture, engine, fingerprint, mesh_io, preparation, starting, status_bar
 
 
 class Calls(Counter[str]):
@@ -167,31 +168,35 @@ def first_start(monkeypatch: pytest.MonkeyPatch, falling: type[FallingWorld]) ->
     monkeypatch.setattr(prepare, "is_running", lambda: said.is_running)
     monkeypatch.setattr(prepare, "failure", lambda: said.failure)
     monkeypatch.setattr(prepare, "progress", lambda: WAITING)
-    monkeypatch.setattr(engine, "_say", said.sentences.append)
+    monkeypatch.setattr(status_bar, "_show", said.sentences.append)
     window = SimpleNamespace(app=SimpleNamespace(background=False))
     monkeypatch.setattr(starting, "bpy", window)
     yield said
-    for timer in (engine._tell, engine._clear):
+    for timer in (preparation._tell, status_bar._clear):
         if bpy.app.timers.is_registered(timer):
             bpy.app.timers.unregister(timer)
 
 
-def test_a_timeline_waits_and_says_what_for(first_start: Said) -> None:
+def test_a_timeline_waits_and_says_what_for(first_start: Said, monkeypatch: pytest.MonkeyPatch) -> None:
     add_ball()
     play(1, 4)
     assert this_session().cache is None and not FallingWorld.made  # to make a world needs kernels, too
     assert set(first_start.asked) == {"EXPLICIT"}
-    assert bpy.app.timers.is_registered(engine._tell)
-    assert engine._tell() == engine._SAY_EVERY
+    assert bpy.app.timers.is_registered(preparation._tell)
+    assert preparation._tell() == preparation._SAY_EVERY
     assert first_start.sentences[-1] == "Soft Pressure: Compiling the solver, once: about 55 s left"
     assert engine.preparing() == WAITING
 
     first_start.is_running = False
     first_start.prepared.add("EXPLICIT")
-    assert engine._tell() is None
+    assert preparation._tell() is None
     assert first_start.sentences[-1] == "Soft Pressure: the solver is ready"
-    bpy.app.timers.unregister(engine._tell)
-    engine._clear()
+    bpy.app.timers.unregister(preparation._tell)
+    assert bpy.app.timers.is_registered(status_bar._clear)
+    monkeypatch.setattr(status_bar, "_until", time.monotonic() + 1.0)
+    assert 0.0 < (status_bar._clear() or 0.0) <= 1.0
+    monkeypatch.setattr(status_bar, "_until", time.monotonic())
+    assert status_bar._clear() is None
     assert first_start.sentences[-1] is None  # the status bar is Blender's again
     play(1, 4)
     assert this_session().cache.last_frame == 4
@@ -200,11 +205,11 @@ def test_a_timeline_waits_and_says_what_for(first_start: Said) -> None:
 def test_disabling_the_extension_gives_the_status_bar_back(first_start: Said) -> None:
     add_ball()
     play(1, 2)
-    engine._tell()
+    preparation._tell()
     softpressure_ext.unregister()
     try:
         assert first_start.sentences[-1] is None
-        assert not bpy.app.timers.is_registered(engine._tell)
+        assert not bpy.app.timers.is_registered(preparation._tell)
     finally:
         softpressure_ext.register()
 
@@ -249,7 +254,7 @@ def test_a_compiler_that_fails_is_told(first_start: Said) -> None:
     add_ball()
     play(1, 2)
     first_start.is_running, first_start.failure = False, prepare._failed("no space left.")
-    engine._tell()
+    preparation._tell()
     sentence = first_start.sentences[-1]
     assert "compiling it failed" in sentence and "no space left" in sentence and "Try again" in sentence
 
@@ -270,37 +275,37 @@ def test_a_timeline_that_plays_begins_anew_when_the_solver_is_ready(
     window = SimpleNamespace(scene=scene, screen=SimpleNamespace(is_animation_playing=True))
     manager = SimpleNamespace(windows=[window])
     monkeypatch.setattr(
-        engine, "bpy", SimpleNamespace(context=SimpleNamespace(window_manager=manager), app=bpy.app, data=bpy.data)
+        preparation, "bpy", SimpleNamespace(context=SimpleNamespace(window_manager=manager), app=bpy.app, data=bpy.data)
     )
     first_start.is_running = False
     first_start.prepared.add("EXPLICIT")
-    assert engine._tell() is None
+    assert preparation._tell() is None
     assert scene.frame_current == 1 and this_session().cache.last_frame == 1
     window.screen.is_animation_playing = False
     scene.frame_set(7)
-    engine._play_from_start(scene)
+    preparation._play_from_start(scene)
     assert scene.frame_current == 7  # nobody plays
 
 
 def test_what_a_scene_needs_follows_from_its_objects() -> None:
     scene = bpy.context.scene
     ball = add_ball()
-    assert engine.parts_of(scene) == {"SKIN", "SELF_CONTACT"}
+    assert preparation.parts_of(scene) == {"SKIN", "SELF_CONTACT"}
     ball.softpressure.self_collision = False
-    assert engine.parts_of(scene) == {"SKIN"}
+    assert preparation.parts_of(scene) == {"SKIN"}
     ball.softpressure.body_type = "SOLID"
-    assert engine.parts_of(scene) == {"LATTICE"}
+    assert preparation.parts_of(scene) == {"LATTICE"}
     bpy.ops.mesh.primitive_cube_add(location=(0, 0, 5))
     cube = bpy.context.object
     cube.softpressure.kind = "RIGID"
-    assert engine.parts_of(scene) == {"LATTICE", "COUPLED"}
+    assert preparation.parts_of(scene) == {"LATTICE", "COUPLED"}
     ball.softpressure.kind = "NONE"
-    assert engine.parts_of(scene) == {"RIGID"}
+    assert preparation.parts_of(scene) == {"RIGID"}
     cube.softpressure.rigid_shape = "MESH"
-    assert engine.parts_of(scene) == {"COUPLED"}
+    assert preparation.parts_of(scene) == {"COUPLED"}
 
 
 def test_the_status_bar_takes_and_gives_back_a_sentence() -> None:
     assert bpy.context.window_manager.windows
-    engine._say("Soft Pressure: something")
-    engine._say(None)
+    status_bar.say("Soft Pressure: something")
+    status_bar.stop()

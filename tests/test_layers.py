@@ -20,7 +20,6 @@ EXCEPTIONS = {
     "softpressure/addon.py": {"operators", "panels"},  # the root may import nothing else, so this registers everything
     "core/kernel_store.py": {"llvmlite"},  # knows this machine's processor
     "core/compile.py": {"softpressure_core"},  # its own name for core, in a process that has nothing else of ours
-    "softpressure/engine.py": {"numba"},  # says where compiled kernels are kept, before core is imported
 }
 SOURCES = [path for layer in ALLOWED for path in sorted((ROOT / layer).rglob("*.py"))]
 
@@ -62,6 +61,35 @@ def test_root_imports_nothing_at_module_level() -> None:
     tree = ast.parse((ROOT / "__init__.py").read_text(encoding="utf-8"))
     assert not [node for node in tree.body if isinstance(node, ast.Import | ast.ImportFrom)]
     assert list(imports(ROOT / "__init__.py")) == [("softpressure", True)] * 2  # register, unregister
+
+
+def modules_of(path: Path) -> Iterator[str]:
+    """Yield our modules that a file imports, wherever the import stands, but for those of type checkers alone."""
+    names = {item.relative_to(ROOT).with_suffix("").as_posix().removesuffix("/__init__") for item in SOURCES}
+    nodes = list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+    checks = [node for node in nodes if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"]
+    for_types = {id(node) for check in checks for node in ast.walk(check)}
+    package = path.relative_to(ROOT).parent.parts
+    for node in nodes:
+        if isinstance(node, ast.ImportFrom) and node.level and id(node) not in for_types:
+            base = "/".join([*package[: len(package) - node.level + 1], *filter(None, (node.module or "").split("."))])
+            for alias in node.names:
+                yield from [name for name in (f"{base}/{alias.name}".lstrip("/"), base) if name in names][:1]
+
+
+def test_no_module_imports_itself_through_others() -> None:
+    imported = {
+        path.relative_to(ROOT).with_suffix("").as_posix().removesuffix("/__init__"): set(modules_of(path))
+        for path in SOURCES
+    }
+    assert "softpressure/session" in imported["softpressure/simulation"]
+    while True:  # take away what imports nothing that is left
+        ends = [name for name, targets in imported.items() if not (targets - {name}) & imported.keys()]
+        if not ends:
+            break
+        for name in ends:
+            del imported[name]
+    assert not imported, f"circles among or above: {sorted(imported)}"
 
 
 USER_FOLDERS = ("tests", "benchmarks", "experiments", "sample_blends")
