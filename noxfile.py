@@ -275,10 +275,11 @@ def read_counts(report: Path) -> dict[str, int]:
 
 @nox.session(python="3.11")
 def samples(session: nox.Session) -> None:
-    """The sample files, written anew in the oldest Blender."""
+    """The sample files and the manual, written anew in the oldest Blender."""
     install_blender(session, SAMPLE_BLENDER)
     session.install(*group("solver"))
     session.run("python", "sample_blends/build.py")
+    session.run("python", "tools/manual.py")
 
 
 @nox.session(python=False)

@@ -11,8 +11,11 @@ from ..softpressure.properties import KINDS
 from .reports import report
 
 
-def _selected_meshes(context: Context) -> list[bpy.types.Object]:
-    return [obj for obj in context.selected_objects if obj.type == "MESH"]
+def _chosen_meshes(context: Context) -> list[bpy.types.Object]:
+    """The selected meshes; the active one alone if it is not selected, as that is the one the panel shows."""
+    active = context.object
+    chosen = context.selected_objects if active is None or active.select_get() else [active]
+    return [obj for obj in chosen if obj.type == "MESH"]
 
 
 class SOFTPRESSURE_OT_add_body(bpy.types.Operator):
@@ -20,7 +23,7 @@ class SOFTPRESSURE_OT_add_body(bpy.types.Operator):
 
     bl_idname = "softpressure.add_body"
     bl_label = "Add Body"
-    bl_description = "Make the selected meshes take part in the simulation"
+    bl_description = "Make the selected meshes take part in the simulation, or take part in another way"
     bl_options = {"REGISTER", "UNDO"}
 
     kind: EnumProperty(name="Kind", description="How the meshes take part", items=KINDS[1:], default="SOFT")  # type: ignore[valid-type]
@@ -28,14 +31,14 @@ class SOFTPRESSURE_OT_add_body(bpy.types.Operator):
     @classmethod
     def poll(cls, context: Context) -> bool:
         """Needs selected meshes."""
-        if _selected_meshes(context):
+        if _chosen_meshes(context):
             return True
         cls.poll_message_set("Select at least one mesh object")
         return False
 
     def execute(self, context: Context) -> set[Any]:
         """Add those that can be added, and say why the others cannot."""
-        notes, refusals = engine().bodies.add_all(context.scene, _selected_meshes(context), self.kind)
+        notes, refusals = engine().bodies.add_all(context.scene, _chosen_meshes(context), self.kind)
         if notes and not bpy.app.background:
             engine().preparation.is_prepared(context.scene)  # begins while the scene is still being set up
         return _finish(self, notes, refusals)
@@ -52,14 +55,14 @@ class SOFTPRESSURE_OT_remove_body(bpy.types.Operator):
     @classmethod
     def poll(cls, context: Context) -> bool:
         """Needs a selected body."""
-        if any(obj.softpressure.kind != "NONE" for obj in _selected_meshes(context)):
+        if any(obj.softpressure.kind != "NONE" for obj in _chosen_meshes(context)):
             return True
         cls.poll_message_set("Select at least one body of the simulation")
         return False
 
     def execute(self, context: Context) -> set[Any]:
         """Remove all that are selected."""
-        return _finish(self, *engine().bodies.remove_all(_selected_meshes(context)))
+        return _finish(self, *engine().bodies.remove_all(_chosen_meshes(context)))
 
 
 class SOFTPRESSURE_OT_inflate(bpy.types.Operator):

@@ -1,4 +1,4 @@
-"""Sidebar panel: the active object as a body."""
+"""Panels of the active object as a body."""
 
 from typing import Any
 
@@ -7,7 +7,8 @@ import bpy
 from ..softpressure import status
 from ..softpressure.blender_types import Context, Layout
 from ..softpressure.engine import engine
-from .layout import CATEGORY, draw_text
+from ..softpressure.properties import KINDS
+from .layout import draw_text, in_both_places
 
 _ROWS = {
     "MEMBRANE": (
@@ -64,17 +65,18 @@ _LABELS = {
 }
 
 
-class SOFTPRESSURE_PT_body(bpy.types.Panel):
+_KINDS = {item[0]: item for item in KINDS}
+
+
+class Body:
     """How the active object takes part."""
 
+    layout: Layout
     bl_label = "Body"
-    bl_space_type = "VIEW_3D"
-    bl_region_type = "UI"
-    bl_category = CATEGORY
 
     def draw(self, context: Context) -> None:
         """The kind, then only what belongs to it."""
-        layout: Layout = self.layout
+        layout = self.layout
         obj = context.object
         if obj is None or obj.type != "MESH":
             draw_text(layout, context, "Select a mesh object to make it a body.", "INFO")
@@ -83,12 +85,13 @@ class SOFTPRESSURE_PT_body(bpy.types.Panel):
         if settings.kind == "NONE":
             column = layout.column(align=True)
             for kind, label in (("SOFT", "Soft Body"), ("RIGID", "Rigid Body"), ("COLLIDER", "Collider")):
-                column.operator("softpressure.add_body", text=f"Add {label}").kind = kind
+                column.operator("softpressure.add_body", text=f"Add {label}", icon=_KINDS[kind][3]).kind = kind
         else:
             row = layout.row(align=True)
             field = row.row(align=True)
             field.enabled = not settings.is_baked
-            field.prop(settings, "kind", text="")
+            _, name, _, icon, _ = _KINDS[settings.kind]
+            field.operator_menu_enum("softpressure.add_body", "kind", text=name, icon=icon)
             row.operator("softpressure.remove_body", text="", icon="X")
         problem = status.problem_text(context.scene, obj)
         if problem:
@@ -139,14 +142,12 @@ def _draw_shape(column: Layout, settings: Any) -> None:
     row.prop(settings, "start_at_rest")
 
 
-class SOFTPRESSURE_PT_motion(bpy.types.Panel):
+class Motion:
     """How a body moves when the simulation starts."""
 
+    layout: Layout
     bl_label = "Start Motion"
-    bl_space_type = "VIEW_3D"
-    bl_region_type = "UI"
-    bl_category = CATEGORY
-    bl_parent_id = "SOFTPRESSURE_PT_body"
+    parent = "body"
     bl_options = {"DEFAULT_CLOSED"}
 
     @classmethod
@@ -157,7 +158,7 @@ class SOFTPRESSURE_PT_motion(bpy.types.Panel):
 
     def draw(self, context: Context) -> None:
         """Velocity, and spin of rigid bodies."""
-        layout: Layout = self.layout
+        layout = self.layout
         settings = context.object.softpressure
         layout.use_property_split = True
         layout.enabled = not settings.is_baked
@@ -166,14 +167,12 @@ class SOFTPRESSURE_PT_motion(bpy.types.Panel):
             layout.prop(settings, "angular_velocity", text="Spin (per s)")
 
 
-class SOFTPRESSURE_PT_attach(bpy.types.Panel):
+class Attach:
     """What a soft body is glued to."""
 
+    layout: Layout
     bl_label = "Attach"
-    bl_space_type = "VIEW_3D"
-    bl_region_type = "UI"
-    bl_category = CATEGORY
-    bl_parent_id = "SOFTPRESSURE_PT_body"
+    parent = "body"
     bl_options = {"DEFAULT_CLOSED"}
 
     @classmethod
@@ -184,7 +183,7 @@ class SOFTPRESSURE_PT_attach(bpy.types.Panel):
 
     def draw(self, context: Context) -> None:
         """The other body, and which vertices."""
-        layout: Layout = self.layout
+        layout = self.layout
         settings = context.object.softpressure
         layout.use_property_split = True
         layout.enabled = not settings.is_baked
@@ -192,4 +191,39 @@ class SOFTPRESSURE_PT_attach(bpy.types.Panel):
         layout.prop_search(settings, "attach_group", context.object, "vertex_groups", text="Group")
 
 
-CLASSES = (SOFTPRESSURE_PT_body, SOFTPRESSURE_PT_motion, SOFTPRESSURE_PT_attach)
+SOFTPRESSURE_PT_body, SOFTPRESSURE_PT_physics_body = in_both_places(Body, "body")
+SOFTPRESSURE_PT_motion, SOFTPRESSURE_PT_physics_motion = in_both_places(Motion, "motion")
+SOFTPRESSURE_PT_attach, SOFTPRESSURE_PT_physics_attach = in_both_places(Attach, "attach")
+
+CLASSES = (
+    SOFTPRESSURE_PT_body,
+    SOFTPRESSURE_PT_motion,
+    SOFTPRESSURE_PT_attach,
+    SOFTPRESSURE_PT_physics_body,
+    SOFTPRESSURE_PT_physics_motion,
+    SOFTPRESSURE_PT_physics_attach,
+)
+
+
+def _draw_add(self: Any, context: Context) -> None:
+    """Below Blender's own buttons in Properties > Physics."""
+    obj = context.object
+    if obj is None or obj.type != "MESH":
+        return
+    column = self.layout.column(align=True)
+    if obj.softpressure.kind == "NONE":
+        column.operator_menu_enum("softpressure.add_body", "kind", text="Soft Pressure", icon="SPHERE")
+    else:
+        column.operator("softpressure.remove_body", text="Soft Pressure", icon="X")
+
+
+def register() -> None:
+    """Put the button beside those of Cloth and Rigid Body."""
+    physics_buttons: Any = bpy.types.PHYSICS_PT_add
+    physics_buttons.append(_draw_add)
+
+
+def unregister() -> None:
+    """Take it away."""
+    physics_buttons: Any = bpy.types.PHYSICS_PT_add
+    physics_buttons.remove(_draw_add)

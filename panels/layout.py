@@ -1,10 +1,50 @@
-"""What all panels share."""
+"""What all panels share: where they are shown, sentences, and the way to the manual."""
 
 import textwrap
+from pathlib import Path
+from typing import Any
+
+import bpy
 
 from ..softpressure.blender_types import Context, Layout
 
 CATEGORY = "Soft Pressure"
+_MANUAL = Path(__file__).resolve().parent.parent / "manual.html"
+
+Panel = Any  # a class that Blender registers
+
+
+def in_both_places(content: type, name: str) -> tuple[Panel, Panel]:
+    """The panels that show the same content in the sidebar of the 3D viewport and in Properties > Physics.
+
+    `content` has `bl_label`, `draw`, and if it wants `poll`, `bl_options`, and `parent`, the name of the panel it lies
+    in. In Properties, where others have panels, too, all lie in the body's.
+    """
+    parent = getattr(content, "parent", "")
+    sidebar: dict[str, Any] = {"bl_space_type": "VIEW_3D", "bl_region_type": "UI", "bl_category": CATEGORY}
+    physics: dict[str, Any] = {"bl_space_type": "PROPERTIES", "bl_region_type": "WINDOW", "bl_context": "physics"}
+    if parent:
+        sidebar["bl_parent_id"] = f"SOFTPRESSURE_PT_{parent}"
+    if name == "body":
+        physics |= {"bl_label": CATEGORY, "poll": classmethod(_is_body)}
+    else:
+        physics["bl_parent_id"] = f"SOFTPRESSURE_PT_physics_{parent or 'body'}"
+    common = {"draw_header_preset": _draw_help, "section": name, "__doc__": content.__doc__}
+    return (
+        type(f"SOFTPRESSURE_PT_{name}", (content, bpy.types.Panel), common | sidebar),
+        type(f"SOFTPRESSURE_PT_physics_{name}", (content, bpy.types.Panel), common | physics),
+    )
+
+
+def _is_body(_cls: Panel, context: Context) -> bool:
+    obj = context.object
+    return obj is not None and obj.type == "MESH" and obj.softpressure.kind != "NONE"
+
+
+def _draw_help(self: Panel, _context: Context) -> None:
+    """A button in the panel's header that opens the manual at its section."""
+    row = self.layout.row(align=True)
+    row.operator("wm.url_open", text="", icon="HELP", emboss=False).url = f"{_MANUAL.as_uri()}#{self.section}"
 
 
 def draw_text(layout: Layout, context: Context, text: str, icon: str = "ERROR") -> None:

@@ -1,11 +1,9 @@
-"""Sidebar panels: simulating and baking the scene."""
-
-import bpy
+"""Panels of the scene: simulating and baking."""
 
 from ..softpressure import engine, jobs, session, status
 from ..softpressure.blender_types import Context, Layout
 from ..softpressure.methods import CHOOSING, FORCE_BASED
-from .layout import CATEGORY, draw_text
+from .layout import draw_text, in_both_places
 
 #: By the kinds of bodies: what they become, and a picture of it.
 _BAKE_BUTTONS = {
@@ -15,18 +13,16 @@ _BAKE_BUTTONS = {
 }
 
 
-class SOFTPRESSURE_PT_simulation(bpy.types.Panel):
+class Simulation:
     """Settings and state of the simulation."""
 
+    layout: Layout
     bl_label = "Simulation"
-    bl_space_type = "VIEW_3D"
-    bl_region_type = "UI"
-    bl_category = CATEGORY
 
     def draw(self, context: Context) -> None:
         """Range, steps, buttons, state."""
         engine.load_early()
-        layout: Layout = self.layout
+        layout = self.layout
         scene = context.scene
         settings = scene.softpressure
         column = layout.column()
@@ -61,19 +57,17 @@ class SOFTPRESSURE_PT_simulation(bpy.types.Panel):
             layout.prop(scene.render, "use_lock_interface")
 
 
-class SOFTPRESSURE_PT_advanced(bpy.types.Panel):
+class Advanced:
     """What few scenes need to change."""
 
+    layout: Layout
     bl_label = "Advanced"
-    bl_space_type = "VIEW_3D"
-    bl_region_type = "UI"
-    bl_category = CATEGORY
-    bl_parent_id = "SOFTPRESSURE_PT_simulation"
+    parent = "simulation"
     bl_options = {"DEFAULT_CLOSED"}
 
     def draw(self, context: Context) -> None:
         """Air, what a step may be wrong by, and threads."""
-        layout: Layout = self.layout
+        layout = self.layout
         settings = context.scene.softpressure
         layout.use_property_split = True
         layout.prop(settings, "ambient_pressure", text="Air (Pa)")
@@ -81,19 +75,17 @@ class SOFTPRESSURE_PT_advanced(bpy.types.Panel):
         layout.prop(settings, "threads", text="Threads" if settings.threads else "Threads (all)")
 
 
-class SOFTPRESSURE_PT_method(bpy.types.Panel):
+class Method:
     """Which solver is used, and what else the papers do in another way."""
 
+    layout: Layout
     bl_label = "Method"
-    bl_space_type = "VIEW_3D"
-    bl_region_type = "UI"
-    bl_category = CATEGORY
-    bl_parent_id = "SOFTPRESSURE_PT_simulation"
+    parent = "advanced"
     bl_options = {"DEFAULT_CLOSED"}
 
     def draw(self, context: Context) -> None:
         """The method, what it chose, and what else the papers choose."""
-        layout: Layout = self.layout
+        layout = self.layout
         scene = context.scene
         settings = scene.softpressure
         layout.use_property_split = True
@@ -117,17 +109,15 @@ class SOFTPRESSURE_PT_method(bpy.types.Panel):
             layout.prop(settings, "stiffest_spring")
 
 
-class SOFTPRESSURE_PT_bake(bpy.types.Panel):
+class Bake:
     """From the cache to shape keys and keyframes."""
 
+    layout: Layout
     bl_label = "Bake"
-    bl_space_type = "VIEW_3D"
-    bl_region_type = "UI"
-    bl_category = CATEGORY
 
     def draw(self, context: Context) -> None:
         """Buttons, and what a bake costs."""
-        layout: Layout = self.layout
+        layout = self.layout
         scene = context.scene
         if any(obj.softpressure.is_baked for obj in session.objects(scene, "SOFT", "RIGID")):
             layout.operator("softpressure.free_bake", icon="TRASH")
@@ -147,4 +137,18 @@ class SOFTPRESSURE_PT_bake(bpy.types.Panel):
             draw_text(layout, context, "Simulate first; the cached frames are baked.", "INFO")
 
 
-CLASSES = (SOFTPRESSURE_PT_simulation, SOFTPRESSURE_PT_method, SOFTPRESSURE_PT_advanced, SOFTPRESSURE_PT_bake)
+SOFTPRESSURE_PT_simulation, SOFTPRESSURE_PT_physics_simulation = in_both_places(Simulation, "simulation")
+SOFTPRESSURE_PT_advanced, SOFTPRESSURE_PT_physics_advanced = in_both_places(Advanced, "advanced")
+SOFTPRESSURE_PT_method, SOFTPRESSURE_PT_physics_method = in_both_places(Method, "method")
+SOFTPRESSURE_PT_bake, SOFTPRESSURE_PT_physics_bake = in_both_places(Bake, "bake")
+
+CLASSES = (
+    SOFTPRESSURE_PT_simulation,
+    SOFTPRESSURE_PT_advanced,
+    SOFTPRESSURE_PT_method,
+    SOFTPRESSURE_PT_bake,
+    SOFTPRESSURE_PT_physics_simulation,
+    SOFTPRESSURE_PT_physics_advanced,
+    SOFTPRESSURE_PT_physics_method,
+    SOFTPRESSURE_PT_physics_bake,
+)

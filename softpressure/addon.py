@@ -24,6 +24,7 @@ def register() -> None:
     for cls in CLASSES:
         bpy.utils.register_class(cls)
     properties.register()
+    body_panel.register()
     handlers.register()
     command.register()
 
@@ -35,6 +36,7 @@ def unregister() -> None:
         engine.engine().preparation.stop_telling()
     status_bar.stop()
     handlers.unregister()
+    body_panel.unregister()
     properties.unregister()
     for cls in reversed(CLASSES):
         bpy.utils.unregister_class(cls)

@@ -63,7 +63,9 @@ def _of_flat(scene: bpy.types.Scene, obj: bpy.types.Object) -> str:
     """What to add to a report on a body that was added: how a flat one moves; empty for any other."""
     if not flat_shape.is_flat_object(obj):
         return ""
-    sentence = f" of type {obj.softpressure.body_type.title()}, which moves within its own plane only"
+    settings = obj.softpressure
+    type_name = settings.bl_rna.properties["body_type"].enum_items[settings.body_type].name
+    sentence = f" of type {type_name}, which moves within its own plane only"
     if flat_shape.is_out_of_gravity(scene, obj):
         sentence += "; gravity has no part in that plane. Turn it upright, or press Inflate to make it a cushion"
     return sentence
@@ -241,7 +243,7 @@ def check_surface_of(
         check_closed_surface(obj.name, positions, triangles)
     except MeshError as error:
         if len(mesh_io.read_outline(mesh)) and is_flat(positions):
-            raise MeshError(f"{obj.name}: is flat. Choose the type Loop (gas in an outline) or Truss.") from None
+            raise MeshError(f"{obj.name}: is flat. Choose the type Flat Outline (with gas) or Lattice.") from None
         closing = [modifier.name for modifier in obj.modifiers if modifier.type in _CLOSING_MODIFIERS]
         if closing and "open edges" in str(error):
             raise MeshError(f"{error} The modifier {closing[0]} follows the simulation: apply it first.") from None

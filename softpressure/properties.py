@@ -15,29 +15,34 @@ from bpy.props import (
 from .engine import engine
 from .scene_properties import SETTING, SOFTPRESSURE_PG_scene, on_change
 
+#: The numbers of these and of the types below are what files hold.
 KINDS = (
-    ("NONE", "None", "Takes no part in the simulation"),
-    ("SOFT", "Soft", "Closed skin or outline filled with gas, or a soft solid"),
-    ("RIGID", "Rigid", "Solid that moves and turns without changing its shape"),
-    ("COLLIDER", "Collider", "Still or animated obstacle that other bodies cannot move"),
+    ("NONE", "None", "Takes no part in the simulation", "BLANK1", 0),
+    ("SOFT", "Soft", "Changes its shape: a skin filled with gas, or a soft solid", "MOD_SOFT", 1),
+    ("RIGID", "Rigid", "Moves and turns without changing its shape", "RIGID_BODY", 2),
+    ("COLLIDER", "Collider", "Still or animated obstacle, which other bodies cannot move", "MOD_PHYSICS", 3),
 )
 RIGID_SHAPES = (
-    ("HULL", "Convex Hull", "The tightest shape without hollows around the mesh; any mesh will do"),
+    ("HULL", "Convex Hull", "The tightest shape without hollows around the mesh; works with any mesh, and is faster"),
     ("MESH", "Mesh", "The mesh itself, hollows and all; it must be closed"),
 )
-
-#: The numbers are what files hold.
 BODY_TYPES = (
-    ("MEMBRANE", "Membrane", "Closed skin filled with gas: balls, balloons, cushions", "NONE", 0),
-    ("LOOP", "Loop", "Closed outline filled with gas that moves within its plane: edges or a flat face", "NONE", 3),
+    ("MEMBRANE", "Inflated", "Closed skin filled with gas: balls, balloons, cushions", "MESH_UVSPHERE", 0),
+    (
+        "LOOP",
+        "Flat Outline",
+        "Outline filled with gas, made of edges or a flat face; moves within its own plane",
+        "MESH_CIRCLE",
+        3,
+    ),
     (
         "TRUSS",
-        "Truss",
-        "Struts with all diagonals that fill the mesh, or a flat one in its plane: light sponge",
-        "NONE",
+        "Lattice",
+        "Springs along the edges and diagonals of cells that fill the mesh, or a flat one in its plane: light sponge",
+        "MOD_LATTICE",
         1,
     ),
-    ("SOLID", "Solid", "The same cells as tetrahedra that also keep their volume: rubber, jelly, soft toys", "NONE", 2),
+    ("SOLID", "Jelly", "Fills the mesh and keeps its volume: jelly, rubber, soft toys", "META_BALL", 2),
 )
 
 PRESSURES_AT = (
@@ -84,7 +89,8 @@ class SOFTPRESSURE_PG_object(bpy.types.PropertyGroup):
     )
     mass: FloatProperty(
         name="Mass",
-        description="Total mass in kilograms: of a soft body's skin, spread over its area; of a solid, over its volume",
+        description="Total mass in kilograms, spread over the skin, or over the volume of a solid. Heavier bodies "
+        "push others harder and sag more",
         default=1.0,
         min=1e-6,
         soft_min=0.01,
@@ -102,7 +108,8 @@ class SOFTPRESSURE_PG_object(bpy.types.PropertyGroup):
     )
     depth: FloatProperty(
         name="Depth",
-        description="Extent in metres of a flat body along its plane's normal; 0 takes the mean edge, or the cell size",
+        description="Extent in metres of a flat body along the normal of its plane. Deeper means more gas and more "
+        "material. 0 is automatic: the mean length of its edges, or the cell size",
         default=0.0,
         min=0.0,
         soft_max=1.0,
@@ -113,7 +120,8 @@ class SOFTPRESSURE_PG_object(bpy.types.PropertyGroup):
     )
     cell_size: FloatProperty(
         name="Cell Size",
-        description="Edge length in metres of the cells that fill the mesh; 0 puts four across its thinnest extent",
+        description="Edge length in metres of the cells that fill the mesh. Larger is faster and coarser. 0 is "
+        "automatic: four cells across the thinnest extent",
         default=0.0,
         min=0.0,
         soft_max=1.0,
@@ -124,7 +132,8 @@ class SOFTPRESSURE_PG_object(bpy.types.PropertyGroup):
     )
     modulus: FloatProperty(
         name="Young's Modulus",
-        description="Resistance to stretching and squeezing in pascal, whatever the size of the cells",
+        description="Young's modulus in pascals: resistance to stretching and squeezing, whatever the size of the "
+        "cells. Higher is stiffer. Jelly has 1e4, soft rubber 1e6",
         default=50_000.0,
         min=1.0,
         soft_min=1_000.0,
@@ -135,7 +144,8 @@ class SOFTPRESSURE_PG_object(bpy.types.PropertyGroup):
     )
     poisson_ratio: FloatProperty(
         name="Poisson's Ratio",
-        description="How much a solid widens when it is squeezed: 0.25 as springs alone, 0.49 keeps its volume",
+        description="How much the body widens when it is squeezed. Higher keeps the volume better: 0.25 is sponge, "
+        "0.49 is rubber",
         default=0.3,
         min=0.25,
         max=0.49,
@@ -145,9 +155,9 @@ class SOFTPRESSURE_PG_object(bpy.types.PropertyGroup):
     )
     particle_radius: FloatProperty(
         name="Particle Radius",
-        description="Circles or spheres around the points of a truss, as a share of a cell's edge, which keep apart so "
-        "that a fast one does not collapse (Kurmaly and Wu 2021). 0 is none, 0.4 is enough. Not with the "
-        "methods Automatic and Implicit",
+        description="Radius of spheres around the points of a lattice, as a share of a cell's edge, which keep apart "
+        "so that a fast one does not collapse (Kurmaly and Wu 2021). Larger holds better; 0 is none, 0.4 is enough. "
+        "Not with the methods Automatic, Explicit and Implicit",
         default=0.0,
         min=0.0,
         max=0.5,
@@ -157,8 +167,8 @@ class SOFTPRESSURE_PG_object(bpy.types.PropertyGroup):
     )
     gauge_pressure: FloatProperty(
         name="Pressure",
-        description="Pressure of the gas above that of the air, in pascals; can be keyframed. Higher makes the body "
-        "firmer. Which volume it belongs to is chosen below",
+        description="Pressure of the gas above that of the air, in pascals. Higher makes the body firmer and "
+        "rounder. A balloon has 3,000, a basketball 55,000. What it refers to is chosen below",
         default=2_000.0,
         min=-1e6,
         soft_min=0.0,
@@ -169,7 +179,7 @@ class SOFTPRESSURE_PG_object(bpy.types.PropertyGroup):
     )
     pressure_at: EnumProperty(
         name="Pressure",
-        description="When the gas has its pressure",
+        description="What the pressure refers to",
         items=PRESSURES_AT,
         default="REST",
         **SETTING,
@@ -190,7 +200,8 @@ class SOFTPRESSURE_PG_object(bpy.types.PropertyGroup):
     )
     stretch_modulus: FloatProperty(
         name="Stretch Modulus",
-        description="Resistance of the skin to stretching in newton per metre, whatever the resolution of the mesh",
+        description="Resistance of the skin to stretching in newtons per metre, whatever the resolution of the mesh. "
+        "Higher is stiffer; a balloon has 500, a beach ball 20,000",
         default=20_000.0,
         min=1e-3,
         soft_min=100.0,
@@ -201,7 +212,8 @@ class SOFTPRESSURE_PG_object(bpy.types.PropertyGroup):
     )
     bend_modulus: FloatProperty(
         name="Bend Modulus",
-        description="Resistance of the skin to bending in newton metre, whatever the resolution of the mesh",
+        description="Resistance of the skin to bending in newton metres, whatever the resolution of the mesh. Higher "
+        "means fewer and softer wrinkles; 0 is cloth",
         default=0.01,
         min=0.0,
         soft_max=100.0,
@@ -211,7 +223,8 @@ class SOFTPRESSURE_PG_object(bpy.types.PropertyGroup):
     )
     damping: FloatProperty(
         name="Damping",
-        description="Rate at which vibrations of the body die away, per second; falling and rolling are not braked",
+        description="How fast vibrations of the body die away, per second. Higher wobbles for a shorter time; "
+        "falling and rolling are not slowed down",
         default=2.0,
         min=0.0,
         soft_max=20.0,
@@ -221,7 +234,8 @@ class SOFTPRESSURE_PG_object(bpy.types.PropertyGroup):
     )
     friction: FloatProperty(
         name="Friction",
-        description="Coulomb coefficient of sliding contact; a pair of bodies uses the geometric mean",
+        description="Coefficient of friction. Higher slides less: 0 is ice, 1 is rubber. Two bodies in contact use "
+        "the geometric mean of theirs",
         default=0.5,
         min=0.0,
         soft_max=2.0,
@@ -229,7 +243,8 @@ class SOFTPRESSURE_PG_object(bpy.types.PropertyGroup):
     )
     bounciness: FloatProperty(
         name="Bounciness",
-        description="Share of the approach speed a contact gives back; a pair of bodies uses the geometric mean",
+        description="Share of the speed that a contact gives back. Higher bounces more: 0 is clay, 0.85 is a good "
+        "ball. Two bodies in contact use the geometric mean of theirs",
         default=0.85,
         min=0.0,
         max=1.0,
@@ -238,7 +253,8 @@ class SOFTPRESSURE_PG_object(bpy.types.PropertyGroup):
     )
     thickness: FloatProperty(
         name="Thickness",
-        description="Distance in metres that the surface keeps from other surfaces; 0 takes it from the edge length",
+        description="Distance in metres that the surface keeps from others. Larger is safer and faster, and shows as "
+        "a gap. 0 is automatic: computed from the length of the edges",
         default=0.0,
         min=0.0,
         soft_max=0.1,
@@ -254,7 +270,7 @@ class SOFTPRESSURE_PG_object(bpy.types.PropertyGroup):
     )
     self_collision: BoolProperty(
         name="Self Collision",
-        description="Whether parts of the skin push each other away where they meet",
+        description="Whether parts of the skin push each other away where they meet. Off is faster",
         default=True,
         **SETTING,
     )
@@ -279,7 +295,7 @@ class SOFTPRESSURE_PG_object(bpy.types.PropertyGroup):
     )
     linear_damping: FloatProperty(
         name="Linear Damping",
-        description="Rate at which the speed of a rigid body dies away, per second",
+        description="How fast the speed of a rigid body dies away, per second. Higher is like a thicker fluid",
         default=0.0,
         min=0.0,
         soft_max=10.0,
@@ -289,7 +305,7 @@ class SOFTPRESSURE_PG_object(bpy.types.PropertyGroup):
     )
     angular_damping: FloatProperty(
         name="Angular Damping",
-        description="Rate at which the spin of a rigid body dies away, per second",
+        description="How fast the spin of a rigid body dies away, per second. Higher comes to rest sooner",
         default=0.1,
         min=0.0,
         soft_max=10.0,
@@ -299,7 +315,7 @@ class SOFTPRESSURE_PG_object(bpy.types.PropertyGroup):
     )
     velocity: FloatVectorProperty(
         name="Velocity",
-        description="Velocity at the first frame in metres per second, along the world's axes",
+        description="Velocity at the first frame in metres per second, along the axes of the world",
         size=3,
         subtype="VELOCITY",
         unit="VELOCITY",
@@ -307,7 +323,7 @@ class SOFTPRESSURE_PG_object(bpy.types.PropertyGroup):
     )
     angular_velocity: FloatVectorProperty(
         name="Spin",
-        description="Turning per second at the first frame, about the world's axes through the centre of mass",
+        description="Turning per second at the first frame, about the axes of the world through the centre of mass",
         size=3,
         subtype="EULER",
         unit="ROTATION",

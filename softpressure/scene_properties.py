@@ -46,8 +46,8 @@ class SOFTPRESSURE_PG_scene(bpy.types.PropertyGroup):
 
     substeps: IntProperty(
         name="Substeps",
-        description="Time steps per frame where much happens; more are slower, bounce livelier and follow fast motion "
-        "better",
+        description="Time steps per frame where much happens. More is slower, bounces livelier and follows fast "
+        "motion better. Explicit steps choose their own number",
         default=10,
         min=1,
         soft_max=100,
@@ -55,16 +55,17 @@ class SOFTPRESSURE_PG_scene(bpy.types.PropertyGroup):
     )
     solver: EnumProperty(
         name="Method",
-        description="How a time step is made: as is fastest, by a solver of your choice, or by one of the methods of "
-        "the papers for comparison",
+        description="How a time step is made: automatically as is fastest, by a solver of your choice, or by one of "
+        "the methods of the papers for comparison",
         items=METHODS,
         default="AUTO",
         **SETTING,
     )
     added_mass: FloatProperty(
         name="Added Mass",
-        description="Share of a body's mass in per cent that may be added where it is stiffest, so that explicit steps "
-        "can be longer; its total mass stays what it is. How a body hangs and rests does not change. 0 adds none",
+        description="How much mass, in per cent of a body's, may be added where it is stiffest, so that explicit "
+        "steps can be longer. Higher is faster; its total mass, and how it hangs and rests, stay the same. 0 adds "
+        "none",
         default=1.0,
         min=0.0,
         max=10.0,
@@ -74,7 +75,7 @@ class SOFTPRESSURE_PG_scene(bpy.types.PropertyGroup):
     )
     volume_rule: EnumProperty(
         name="Volume",
-        description="How the volume in the gas law is told",
+        description="How the volume in the gas law is computed",
         items=VOLUMES,
         default="EXACT",
         **SETTING,
@@ -95,8 +96,8 @@ class SOFTPRESSURE_PG_scene(bpy.types.PropertyGroup):
     )
     ramp_time: FloatProperty(
         name="Ramp",
-        description="For how many seconds the pressure rises to its value; gravity acts when it is reached "
-        "(Matyka 2004, section 5.1). With 0 both act from the start",
+        description="For how many seconds the pressure rises to its value; gravity acts when it is reached (Matyka "
+        "2004, section 5.1). Longer starts more gently; with 0 both act from the start",
         default=0.0,
         min=0.0,
         soft_max=5.0,
@@ -105,15 +106,15 @@ class SOFTPRESSURE_PG_scene(bpy.types.PropertyGroup):
     )
     use_step_damping: BoolProperty(
         name="Damping per Step",
-        description="All motion is braked, that of stiff springs most (Martin 2009, section 3.1.3): by 1 % and by the "
-        "share of the stiffest spring, 60 times per second",
+        description="Slow all motion down, that of stiff springs most (Martin 2009, section 3.1.3): by 1 % and by "
+        "the share of the stiffest spring, 60 times per second",
         default=False,
         **SETTING,
     )
     stiffest_spring: FloatProperty(
         name="Stiffest Spring",
-        description="Spring constant in newton per metre whose motion is stopped at once; 400 in Martin 2009, 3.1.3. "
-        "Must be above the springs of all bodies",
+        description="Spring constant in newtons per metre whose motion is stopped at once; 400 in Martin 2009, "
+        "3.1.3. Higher damps less. Must be above the springs of all bodies",
         default=400.0,
         min=1e-3,
         soft_max=1e6,
@@ -122,7 +123,8 @@ class SOFTPRESSURE_PG_scene(bpy.types.PropertyGroup):
     )
     ambient_pressure: FloatProperty(
         name="Air Pressure",
-        description="Pressure of the air around all bodies in pascal; 0 is a vacuum, where the gas has only its own",
+        description="Pressure of the air around all bodies in pascals. Higher keeps volumes better; 0 is a vacuum, "
+        "where the gas has only its own",
         default=101_325.0,
         min=0.0,
         soft_max=200_000.0,
@@ -132,8 +134,8 @@ class SOFTPRESSURE_PG_scene(bpy.types.PropertyGroup):
     )
     step_error: FloatProperty(
         name="Step Error",
-        description="Where little happens several substeps are taken as one: as long as the step is wrong by no more "
-        "than this share of a body's radius. 0 takes every substep. With the implicit solver",
+        description="Where little happens several substeps are taken as one, as long as the step is wrong by no more "
+        "than this share of a body's radius. Higher is faster; 0 takes every substep. Only with the implicit solver",
         default=0.001,
         min=0.0,
         soft_max=0.01,

@@ -8,6 +8,8 @@ from .engine import engine
 _SOLVERS = {"EXPLICIT": "Explicit", "IMPLICIT": "Implicit", "RIGID": "Rigid impulses"}
 #: Share of a body's mass from which on it is told that so much was added.
 _TOLD_MASS = 0.005
+#: A change of shape below this share of its size is seen by nobody.
+_UNSEEN = 1e-3
 
 
 def cache_text(scene: bpy.types.Scene) -> str:
@@ -121,9 +123,9 @@ def bake_size(scene: bpy.types.Scene) -> int:
 
 
 def puff_text(scene: bpy.types.Scene, obj: bpy.types.Object) -> str:
-    """How far a body of gas goes from its drawn shape: `Puffs out 25 mm, volume +4.6 %`; empty if as drawn.
+    """How far a body of gas goes from its drawn shape: `Puffs out 2.5 cm, volume +4.6 %`; empty if as drawn.
 
-    A dash where it is not known yet, so that nothing moves when it is: the largest move, and how much the volume grows.
+    The largest move, and how much the volume grows; a dash where it is not known yet, so that nothing moves when it is.
     """
     settings = obj.softpressure
     if settings.body_type not in {"MEMBRANE", "LOOP"} or (settings.pressure_at, settings.drawn_shape) == (
@@ -135,8 +137,12 @@ def puff_text(scene: bpy.types.Scene, obj: bpy.types.Object) -> str:
     if obj.session_uid not in here.puffs or here.is_out_of_date(scene):
         return "Puffs out –"
     growth, move = here.puffs[obj.session_uid]
+    if move < _UNSEEN * max(obj.dimensions[:]) and abs(growth) < _UNSEEN:
+        return "Keeps its drawn shape"
     what = "area" if settings.body_type == "LOOP" else "volume"
-    return f"Puffs out {1e3 * move:.2g} mm, {what} {100.0 * growth:+.1f} %"
+    system = scene.unit_settings.system
+    length = bpy.utils.units.to_string("METRIC" if system == "NONE" else system, "LENGTH", move, precision=2)
+    return f"Puffs out {length}, {what} {100.0 * growth:+.1f} %"
 
 
 def gauge_text(scene: bpy.types.Scene, obj: bpy.types.Object) -> str:

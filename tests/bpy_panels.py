@@ -39,6 +39,11 @@ class Layout:
         self.drawn.append(name)
         return SimpleNamespace()
 
+    def operator_menu_enum(self, name: str, _property: str, **_: Any) -> Any:
+        if not self.enabled:
+            self.locked.append(name)
+        return self.operator(name)
+
 
 def drawn(panel: Any, width: int = 300) -> list[str]:
     """Sentences, properties and operators that a panel draws in a sidebar of this width [pixels]."""

@@ -123,7 +123,7 @@ def test_a_type_that_does_not_fit_is_told_and_taken_back() -> None:
     ring = add_outline(RING)
     assert problem_of(ring) == ""
     ring.softpressure.body_type = "MEMBRANE"
-    assert problem_of(ring) == "Ring: is flat. Choose the type Loop (gas in an outline) or Truss."
+    assert problem_of(ring) == "Ring: is flat. Choose the type Flat Outline (with gas) or Lattice."
     ring.softpressure.body_type = "TRUSS"
     assert problem_of(ring) == ""
     ring.softpressure.body_type = "LOOP"
@@ -198,7 +198,7 @@ def test_adding_a_flat_mesh_says_its_type_and_whether_gravity_moves_it() -> None
     bpy.ops.mesh.primitive_plane_add(location=(0, 0, 3))
     plane = bpy.context.object
     note = " ".join(reports())
-    assert "Plane: added as a soft body of type Loop, which moves within its own plane only" in note
+    assert "Plane: added as a soft body of type Flat Outline, which moves within its own plane only" in note
     assert "gravity has no part in that plane" in note
     assert "gravity has no part in its plane" in " ".join(drawn(body_panel.SOFTPRESSURE_PT_body, width=2000))
     plane.rotation_euler.x = np.pi / 2
@@ -206,7 +206,7 @@ def test_adding_a_flat_mesh_says_its_type_and_whether_gravity_moves_it() -> None
     assert "gravity" not in " ".join(drawn(body_panel.SOFTPRESSURE_PT_body, width=2000))
     bpy.ops.mesh.primitive_grid_add(x_subdivisions=4, y_subdivisions=4, rotation=(np.pi / 2, 0, 0))
     note = " ".join(reports())
-    assert "of type Truss" in note and "gravity" not in note
+    assert "of type Lattice" in note and "gravity" not in note
     bpy.ops.mesh.primitive_cube_add()
     assert "type" not in " ".join(reports())
 

@@ -77,7 +77,7 @@ def test_the_panel_tells_how_far_a_body_puffs_out() -> None:
     frame(1)
     [text] = [text for text in body_panel() if text.startswith("Puffs out") and text != UNKNOWN]
     [(growth, move)] = this_session().puffs.values()
-    assert text == f"Puffs out {1e3 * move:.2g} mm, volume {100 * growth:+.1f} %"
+    assert text == f"Puffs out {100 * move:.2g} cm, volume {100 * growth:+.1f} %"
     bpy.context.scene.frame_end = 30
     play(2, 30)
     volume = this_session().world.diagnostics().bodies[0].volume
@@ -92,7 +92,11 @@ def test_the_text_of_a_flat_body_is_about_its_area() -> None:
     loop = bpy.context.object
     assert loop.softpressure.body_type == "LOOP"
     frame(1)
-    assert ", area " in status.puff_text(bpy.context.scene, loop)
+    assert status.puff_text(bpy.context.scene, loop) == "Keeps its drawn shape"
+    loop.softpressure.drawn_shape = "SLACK"
+    loop.softpressure.gauge_pressure = 1e4
+    frame(1)
+    assert ", area +" in status.puff_text(bpy.context.scene, loop)
     loop.softpressure.body_type = "TRUSS"
     assert status.puff_text(bpy.context.scene, loop) == ""
 

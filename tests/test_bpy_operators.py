@@ -89,7 +89,7 @@ def test_panels_show_what_belongs_to_the_kind_and_the_state_of_the_cache() -> No
     ball = add_ball(kind=None)
     assert drawn(body_panel.SOFTPRESSURE_PT_body) == ["softpressure.add_body"] * 3
     ball.softpressure.kind = "COLLIDER"
-    rows = ["kind", "softpressure.remove_body", "friction", "bounciness", "thickness"]
+    rows = ["softpressure.add_body", "softpressure.remove_body", "friction", "bounciness", "thickness"]
     assert drawn(body_panel.SOFTPRESSURE_PT_body) == rows
     ball.softpressure.kind = "SOFT"
     assert {"mass", "gauge_pressure", "pin_group"} <= set(drawn(body_panel.SOFTPRESSURE_PT_body))
@@ -152,7 +152,9 @@ def test_the_fields_of_a_baked_body_are_locked() -> None:
     assert [locked(panel) for panel in panels] == [[], [], []]
     bpy.ops.softpressure.simulate()
     bpy.ops.softpressure.bake()
-    assert {"kind", "body_type", "mass", "gauge_pressure", "self_collision", "pin_group"} <= set(locked(panels[0]))
+    assert {"softpressure.add_body", "body_type", "mass", "gauge_pressure", "self_collision", "pin_group"} <= set(
+        locked(panels[0])
+    )
     assert [locked(panel) for panel in panels[1:]] == [["velocity"], ["attach_to", "attach_group"]]
 
 

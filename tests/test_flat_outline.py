@@ -110,7 +110,7 @@ BAD_OUTLINES = {
     "Separate them into objects of their own (Mesh > Separate > By Loose Parts).":
         (np.concatenate([SQUARE, SQUARE + 2]), [*ring_edges(4), *(ring_edges(4) + 4)]),
     "1 vertices that are not on the outline; a loop is its outline only. Dissolve inner vertices and delete loose ones "
-    "(Mesh > Delete, Mesh > Clean Up > Delete Loose), or choose the type Truss.":
+    "(Mesh > Delete, Mesh > Clean Up > Delete Loose), or choose the type Lattice.":
         (np.concatenate([SQUARE, [(0.5, 0.5)]]), ring_edges(4)),
     "the outline crosses itself at (0.5, 0, 0.5) m, between the edges at vertices 1 and 3. Move the vertices apart.":
         (np.array([(0, 0), (1, 0), (0, 1), (1.5, 1.5)], float), None),

@@ -77,7 +77,8 @@ def check_loop(name: str, positions: FloatArray, given: ArrayLike | None) -> Out
     if inner:
         raise MeshError(
             f"{name}: {inner} vertices that are not on the outline; a loop is its outline only. Dissolve inner "
-            "vertices and delete loose ones (Mesh > Delete, Mesh > Clean Up > Delete Loose), or choose the type Truss."
+            "vertices and delete loose ones (Mesh > Delete, Mesh > Clean Up > Delete Loose), or choose the type "
+            "Lattice."
         )
     return found
 

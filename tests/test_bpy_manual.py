@@ -1,0 +1,76 @@
+"""The page that the panels' help buttons open: it is there, current, and tells of everything that can be set."""
+
+from types import SimpleNamespace
+
+import bpy
+import manual
+import pytest
+from bpy_scene import empty_file  # noqa: F401
+from softpressure_ext.softpressure import addon
+
+PANELS = [cls for cls in addon.CLASSES if issubclass(cls, bpy.types.Panel) and hasattr(cls, "section")]
+
+
+def test_the_manual_is_current() -> None:
+    assert manual.PAGE.read_text(encoding="utf-8") == manual.page(), "run `nox -s samples`"
+
+
+def test_every_setting_is_in_the_manual_once_and_says_what_it_does() -> None:
+    for owner in (bpy.types.Object, bpy.types.Scene):
+        group = owner.bl_rna.properties["softpressure"].fixed_type
+        told = [name for _, _, _, where, names in manual.SECTIONS if where is owner for name in names.split()]
+        assert len(told) == len(set(told))
+        own = {prop.identifier for prop in group.properties if not prop.is_hidden} - {"rna_type", "name", "kind"}
+        assert set(told) == own
+        assert all(len(prop.description) > 10 for prop in group.properties if prop.identifier in own)
+
+
+@pytest.mark.smoke
+@pytest.mark.parametrize("panel", PANELS, ids=lambda panel: panel.__name__)
+def test_every_panel_leads_to_its_section(panel: type) -> None:
+    opened = SimpleNamespace()
+    row = SimpleNamespace(operator=lambda name, **_: opened if name == "wm.url_open" else None)
+    panel.draw_header_preset(SimpleNamespace(layout=SimpleNamespace(row=lambda **_: row), section=panel.section), None)
+    address, _, section = opened.url.partition("#")
+    assert address == manual.PAGE.as_uri() and f"<h2 id='{section}'>" in manual.PAGE.read_text(encoding="utf-8")
+
+
+def test_panels_are_in_both_places() -> None:
+    places = {"VIEW_3D": set(), "PROPERTIES": set()}
+    for panel in PANELS:
+        places[panel.bl_space_type].add(panel.section)
+    assert places["VIEW_3D"] == places["PROPERTIES"] and len(places["VIEW_3D"]) >= 7
+
+
+def test_the_button_in_properties_adds_and_removes() -> None:
+    from bpy_panels import Layout
+    from bpy_scene import add_ball
+    from softpressure_ext.panels import body
+
+    drawn: list[str] = []
+    panel = SimpleNamespace(layout=Layout(drawn, []))
+    context = SimpleNamespace(object=add_ball(kind=None))
+    body._draw_add(panel, context)
+    context.object.softpressure.kind = "SOFT"
+    body._draw_add(panel, context)
+    assert drawn == ["softpressure.add_body", "softpressure.remove_body"]
+    assert body.SOFTPRESSURE_PT_physics_body.poll(context)
+    context.object.softpressure.kind = "NONE"
+    assert not body.SOFTPRESSURE_PT_physics_body.poll(context)
+
+
+@pytest.mark.smoke
+def test_the_menu_of_kinds_and_the_cross_act_on_the_same_meshes() -> None:
+    from bpy_scene import add_ball, select
+
+    first, second, third = add_ball("A"), add_ball("B", (3, 0, 5)), add_ball("C", (6, 0, 5), None)
+    select(first, second)
+    assert bpy.ops.softpressure.add_body(kind="RIGID") == {"FINISHED"}
+    assert [obj.softpressure.kind for obj in (first, second, third)] == ["RIGID", "RIGID", "NONE"]
+    second.select_set(False)  # it is active, so its panel is shown
+    assert bpy.context.view_layer.objects.active == second
+    assert bpy.ops.softpressure.remove_body() == {"FINISHED"}
+    assert [obj.softpressure.kind for obj in (first, second, third)] == ["RIGID", "NONE", "NONE"]
+    select(first, second, third)
+    assert bpy.ops.softpressure.remove_body() == {"FINISHED"}
+    assert [obj.softpressure.kind for obj in (first, second, third)] == ["NONE"] * 3

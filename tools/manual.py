@@ -1,0 +1,133 @@
+#!/usr/bin/env python3
+"""Write the manual that the panels open: `manual.html`, from what the properties say of themselves; wants `bpy`.
+
+python tools/manual.py
+"""
+
+import html
+import sys
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGE = ROOT / "manual.html"
+
+sys.path.append(str(ROOT / "tests"))
+
+import extension  # noqa: E402
+
+extension.load()
+
+import bpy  # noqa: E402
+import softpressure_ext  # noqa: E402
+
+#: Of each panel: its name in the code, its title, what it is for, and its settings of objects or scenes.
+SECTIONS: tuple[tuple[str, str, str, type[bpy.types.ID], str], ...] = (
+    (
+        "body",
+        "Body",
+        "How the active object takes part. The buttons <b>Add</b>, the menu of kinds and the cross beside it act on all "
+        "selected meshes. A mesh that cannot be simulated is told with the number that is wrong and what to do about "
+        "it; in the scene it stands aside, and the rest plays.",
+        bpy.types.Object,
+        "body_type mass gauge_pressure pressure_at drawn_shape start_at_rest stretch_modulus bend_modulus modulus "
+        "poisson_ratio cell_size depth particle_radius damping friction bounciness thickness self_collision pin_group "
+        "rigid_shape linear_damping angular_damping",
+    ),
+    (
+        "motion",
+        "Start Motion",
+        "How a body moves when the simulation starts.",
+        bpy.types.Object,
+        "velocity angular_velocity",
+    ),
+    (
+        "attach",
+        "Attach",
+        "Vertices of a soft body can be glued to a rigid or to another soft body.",
+        bpy.types.Object,
+        "attach_to attach_group",
+    ),
+    (
+        "simulation",
+        "Simulation",
+        "<b>Simulate</b> fills the cache while you go on working; <b>Stop</b> or Esc ends it, and the frames that are "
+        "done stay. Playing the timeline simulates as well, frame by frame. <b>Reset</b> empties the cache and goes to "
+        "the first frame.",
+        bpy.types.Scene,
+        "use_scene_range frame_start frame_end substeps",
+    ),
+    ("advanced", "Advanced", "What few scenes need to change.", bpy.types.Scene, "ambient_pressure step_error threads"),
+    (
+        "method",
+        "Method",
+        "Which solver makes the steps. Automatic is best nearly always; the others are there for comparison, among "
+        "them those of the papers.",
+        bpy.types.Scene,
+        "solver added_mass volume_rule pressure_spread detection ramp_time use_step_damping stiffest_spring",
+    ),
+    (
+        "bake",
+        "Bake",
+        "Turns the cached frames into shape keys of soft bodies and keyframes of rigid ones. They play in any Blender, "
+        "with or without this extension. <b>Free Bake</b> gives everything back as it was.",
+        bpy.types.Scene,
+        "",
+    ),
+)
+STYLE = (
+    "body{font:16px/1.5 system-ui,sans-serif;max-width:52em;margin:2em auto;padding:0 1em;color:#222}"
+    "table{border-collapse:collapse;width:100%}td,th{text-align:left;vertical-align:top;padding:.35em .7em .35em 0;"
+    "border-top:1px solid #ddd}td:first-child{white-space:nowrap;font-weight:600}h2{margin-top:2.2em}"
+    "ul{margin:.3em 0;padding-left:1.1em}nav a{margin-right:1em}:target{background:#fff6d8}"
+)
+
+
+def default_of(prop: Any) -> str:
+    """The default of a property as a person reads it."""
+    if prop.identifier in {"frame_start", "frame_end"}:
+        return "the scene's"
+    if prop.type == "ENUM":
+        return str(prop.enum_items[prop.default].name)
+    if prop.type == "BOOLEAN":
+        return "on" if prop.default else "off"
+    if prop.type in {"POINTER", "STRING"}:
+        return "none"
+    if prop.is_array:
+        return ", ".join(f"{value:g}" for value in prop.default_array)
+    return f"{prop.default:,g}" if abs(prop.default) < 1e6 else f"{prop.default:g}"
+
+
+def row(prop: Any) -> str:
+    """A line of a table."""
+    text = html.escape(prop.description) + "."
+    if prop.type == "ENUM":
+        items = "".join(
+            f"<li><b>{html.escape(item.name)}</b>: {html.escape(item.description)}.</li>" for item in prop.enum_items
+        )
+        text += f"<ul>{items}</ul>"
+    return f"<tr><td>{html.escape(prop.name)}</td><td>{default_of(prop)}</td><td>{text}</td></tr>\n"
+
+
+def page() -> str:
+    """The whole page; the extension must be registered."""
+    parts = [
+        "<!doctype html>\n<html lang='en'><head><meta charset='utf-8'><title>Soft Pressure</title>\n"
+        f"<style>{STYLE}</style></head><body>\n<h1>Soft Pressure</h1>\n"
+        "<p>The panels are in the sidebar of the 3D viewport (N), tab <b>Soft Pressure</b>, and in "
+        "<b>Properties &gt; Physics</b>. All values are in SI units.</p>\n<nav>"
+    ]
+    parts += [f"<a href='#{name}'>{title}</a>" for name, title, *_ in SECTIONS]
+    parts.append("</nav>\n")
+    for name, title, text, owner, settings in SECTIONS:
+        parts.append(f"<h2 id='{name}'>{title}</h2>\n<p>{text}</p>\n")
+        if settings:
+            group: Any = owner.bl_rna.properties["softpressure"].fixed_type.properties
+            rows = "".join(row(group[setting]) for setting in settings.split())
+            parts.append(f"<table><tr><th>Setting</th><th>Default</th><th></th></tr>\n{rows}</table>\n")
+    return "".join([*parts, "</body></html>\n"])
+
+
+if __name__ == "__main__":
+    softpressure_ext.register()
+    PAGE.write_text(page(), encoding="utf-8")
