@@ -26,8 +26,8 @@ SECTIONS: tuple[tuple[str, str, str, type[bpy.types.ID], str], ...] = (
     (
         "body",
         "Body",
-        "How the active object takes part. The buttons <b>Add</b>, the menu of kinds and the cross beside it act on all "
-        "selected meshes. A mesh that cannot be simulated is told with the number that is wrong and what to do about "
+        "How the active object takes part. The buttons <b>Add</b>, the menu of kinds and the cross beside it act on "
+        "all selected meshes. A mesh that cannot be simulated is told with the number that is wrong and what to do about "
         "it; in the scene it stands aside, and the rest plays.",
         bpy.types.Object,
         "body_type mass gauge_pressure pressure_at drawn_shape start_at_rest stretch_modulus bend_modulus modulus "
@@ -119,10 +119,11 @@ def page() -> str:
     ]
     parts += [f"<a href='#{name}'>{title}</a>" for name, title, *_ in SECTIONS]
     parts.append("</nav>\n")
+    owner: Any
     for name, title, text, owner, settings in SECTIONS:
         parts.append(f"<h2 id='{name}'>{title}</h2>\n<p>{text}</p>\n")
         if settings:
-            group: Any = owner.bl_rna.properties["softpressure"].fixed_type.properties
+            group = owner.bl_rna.properties["softpressure"].fixed_type.properties
             rows = "".join(row(group[setting]) for setting in settings.split())
             parts.append(f"<table><tr><th>Setting</th><th>Default</th><th></th></tr>\n{rows}</table>\n")
     return "".join([*parts, "</body></html>\n"])
