@@ -65,6 +65,36 @@ class SOFTPRESSURE_OT_remove_body(bpy.types.Operator):
         return _finish(self, *engine().bodies.remove_all(_chosen_meshes(context)))
 
 
+class SOFTPRESSURE_OT_copy_to_selected(bpy.types.Operator):
+    """Give the other selected meshes the settings of the active body."""
+
+    bl_idname = "softpressure.copy_to_selected"
+    bl_label = "Copy to Selected"
+    bl_description = "Make the other selected meshes what the active one is, with all its settings"
+    bl_options = {"REGISTER", "UNDO"}
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        """Needs an active body and other meshes that are selected."""
+        active = context.object
+        if active is None or active.type != "MESH" or active.softpressure.kind == "NONE":
+            cls.poll_message_set("Make the body with the settings the active object")
+            return False
+        if not _others(context):
+            cls.poll_message_set("Select other meshes as well")
+            return False
+        return True
+
+    def execute(self, context: Context) -> set[Any]:
+        """Copy; says which cannot be such a body."""
+        return _finish(self, *engine().copying.copy_to(context.object, _others(context)))
+
+
+def _others(context: Context) -> list[bpy.types.Object]:
+    """The selected meshes beside the active object."""
+    return [obj for obj in context.selected_objects if obj.type == "MESH" and obj != context.object]
+
+
 class SOFTPRESSURE_OT_inflate(bpy.types.Operator):
     """Make the flat body a cushion: a second side, a rim between both, and gas inside."""
 
@@ -96,4 +126,9 @@ def _finish(operator: bpy.types.Operator, notes: list[str], refusals: list[str])
     return {"FINISHED"} if notes else {"CANCELLED"}
 
 
-CLASSES = (SOFTPRESSURE_OT_add_body, SOFTPRESSURE_OT_remove_body, SOFTPRESSURE_OT_inflate)
+CLASSES = (
+    SOFTPRESSURE_OT_add_body,
+    SOFTPRESSURE_OT_remove_body,
+    SOFTPRESSURE_OT_copy_to_selected,
+    SOFTPRESSURE_OT_inflate,
+)

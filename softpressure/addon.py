@@ -5,6 +5,7 @@ import bpy
 from ..operators import bake as bake_operators
 from ..operators import bodies as body_operators
 from ..operators import simulate as simulate_operators
+from ..panels import bodies as bodies_panel
 from ..panels import body as body_panel
 from ..panels import scene as scene_panels
 from . import command, engine, handlers, properties, session, status_bar
@@ -15,6 +16,7 @@ CLASSES = (
     *simulate_operators.CLASSES,
     *bake_operators.CLASSES,
     *body_panel.CLASSES,
+    *bodies_panel.CLASSES,
     *scene_panels.CLASSES,
 )
 

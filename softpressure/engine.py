@@ -20,6 +20,7 @@ def engine() -> SimpleNamespace:
     from . import (
         bake,
         bodies,
+        copying,
         disk,
         flat_shape,
         playback,
@@ -33,6 +34,7 @@ def engine() -> SimpleNamespace:
     modules = (
         bake,
         bodies,
+        copying,
         disk,
         flat_shape,
         playback,

@@ -33,6 +33,20 @@ def _set_range(settings: Group, start: int, end: int) -> None:
     settings.use_scene_range = False
 
 
+def _get_active_body(settings: Group) -> int:
+    active = bpy.context.view_layer.objects.active
+    return int(settings.id_data.objects.find(active.name)) if active is not None else -1
+
+
+def _set_active_body(settings: Group, value: int) -> None:
+    objects = settings.id_data.objects
+    if not 0 <= value < len(objects) or objects[value].name not in bpy.context.view_layer.objects:
+        return
+    for obj in bpy.context.view_layer.objects:
+        obj.select_set(obj == objects[value])
+    bpy.context.view_layer.objects.active = objects[value]
+
+
 def _set_frame_start(settings: Group, value: int) -> None:
     _set_range(settings, value, max(value, _get_frame_end(settings)))
 
@@ -162,6 +176,13 @@ class SOFTPRESSURE_PG_scene(bpy.types.PropertyGroup):
         get=_get_frame_end,
         set=_set_frame_end,
         options=set(),
+    )
+    active_body: IntProperty(
+        name="Active Body",
+        description="Which object of the scene is active, by number; setting it selects that object alone",
+        get=_get_active_body,
+        set=_set_active_body,
+        options={"SKIP_SAVE"},
     )
     own_frame_start: IntProperty(default=1, options={"HIDDEN"})
     own_frame_end: IntProperty(default=250, options={"HIDDEN"})

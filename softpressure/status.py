@@ -91,6 +91,18 @@ def problem_text(scene: bpy.types.Scene, obj: bpy.types.Object) -> str:
     return str(engine().taking_part.refusal(obj)) if obj.session_uid in session.tried else ""
 
 
+def state_icon(scene: bpy.types.Scene, obj: bpy.types.Object) -> str:
+    """An icon for how a body is doing: it cannot take part, is baked, simulated, out of date, or nothing of these."""
+    here = session.of(scene)
+    if problem_text(scene, obj):
+        return "ERROR"
+    if obj.softpressure.is_baked:
+        return "KEYFRAME_HLT"
+    if here.is_out_of_date(scene):
+        return "FILE_REFRESH"
+    return "CHECKMARK" if obj.session_uid in here.object_uids else "BLANK1"
+
+
 def _who_is_missing(scene: bpy.types.Scene) -> list[str]:
     """Which bodies take no part: those that cannot, and those that could by now."""
     here, refused = session.of(scene), engine().taking_part.problems(scene)

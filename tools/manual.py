@@ -27,12 +27,20 @@ SECTIONS: tuple[tuple[str, str, str, type[bpy.types.ID], str], ...] = (
         "body",
         "Body",
         "How the active object takes part. The buttons <b>Add</b>, the menu of kinds and the cross beside it act on "
-        "all selected meshes. A mesh that cannot be simulated is told with the number that is wrong and what to do about "
-        "it; in the scene it stands aside, and the rest plays.",
+        "all selected meshes. A mesh that cannot be simulated is told with the number that is wrong and what to do "
+        "about it; in the scene it stands aside, and the rest plays.",
         bpy.types.Object,
         "body_type mass gauge_pressure pressure_at drawn_shape start_at_rest stretch_modulus bend_modulus modulus "
         "poisson_ratio cell_size depth particle_radius damping friction bounciness thickness self_collision pin_group "
         "rigid_shape linear_damping angular_damping",
+    ),
+    (
+        "bodies",
+        "Bodies",
+        "All bodies of the scene and how each is doing; a click selects the object. <b>Copy to Selected</b> gives the "
+        "selected meshes the settings of the active one.",
+        bpy.types.Scene,
+        "active_body",
     ),
     (
         "motion",

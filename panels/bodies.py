@@ -1,0 +1,69 @@
+"""Panel of all bodies of the scene."""
+
+from typing import Any
+
+import bpy
+
+from ..softpressure import status
+from ..softpressure.blender_types import Context, Layout
+from ..softpressure.properties import KINDS
+from .layout import in_both_places
+
+_ICONS = {item[0]: item[3] for item in KINDS}
+
+
+class SOFTPRESSURE_UL_bodies(bpy.types.UIList):
+    """The objects of a scene that are bodies: kind, name, and how each is doing."""
+
+    def draw_item(
+        self,
+        context: Context,
+        layout: Layout,
+        _data: Any,
+        obj: Any,
+        _icon: Any,
+        _active_data: Any,
+        _active_property: Any,
+        _index: Any,
+        _flags: Any,
+    ) -> None:
+        """One object."""
+        row = layout.row(align=True)
+        row.prop(obj, "name", text="", emboss=False, icon=_ICONS[obj.softpressure.kind])
+        row.label(text="", icon=status.state_icon(context.scene, obj))
+
+    def filter_items(self, _context: Context, data: Any, _name: Any) -> Any:
+        """Bodies alone, by name."""
+        objects = list(data.objects)
+        text = self.filter_name.lower()
+        flags = [
+            self.bitflag_filter_item
+            if obj.type == "MESH" and obj.softpressure.kind != "NONE" and text in obj.name.lower()
+            else 0
+            for obj in objects
+        ]
+        by_name = sorted(range(len(objects)), key=lambda number: objects[number].name.lower())
+        order = [0] * len(objects)
+        for place, number in enumerate(by_name):
+            order[number] = place
+        return flags, order
+
+
+class Bodies:
+    """All bodies of the scene."""
+
+    layout: Layout
+    bl_label = "Bodies"
+    bl_options = {"DEFAULT_CLOSED"}
+
+    def draw(self, context: Context) -> None:
+        """The list, and what is done with several of them."""
+        layout = self.layout
+        scene = context.scene
+        layout.template_list("SOFTPRESSURE_UL_bodies", "", scene, "objects", scene.softpressure, "active_body", rows=4)
+        layout.operator("softpressure.copy_to_selected", icon="PASTEDOWN")
+
+
+SOFTPRESSURE_PT_bodies, SOFTPRESSURE_PT_physics_bodies = in_both_places(Bodies, "bodies")
+
+CLASSES = (SOFTPRESSURE_UL_bodies, SOFTPRESSURE_PT_bodies, SOFTPRESSURE_PT_physics_bodies)

@@ -1,0 +1,46 @@
+"""Giving objects the settings of another one."""
+
+from collections.abc import Iterable
+
+import bpy
+
+from ..core import SoftPressureError
+from . import bodies
+
+#: Of an object alone, or set before the others.
+_OWN = {"rna_type", "name", "kind", "body_type"}
+_GROUPS = ("pin_group", "attach_group")
+
+
+def copy_to(source: bpy.types.Object, targets: Iterable[bpy.types.Object]) -> tuple[list[str], list[str]]:
+    """Make objects what a body is, with its settings. Returns what was done and why not the rest, a sentence each."""
+    notes, refusals = [], []
+    for target in targets:
+        try:
+            notes.append(f"{target.name}: has the settings of {source.name}{_copy(source, target)}")
+        except SoftPressureError as error:
+            refusals.append(str(error))
+    return notes, refusals
+
+
+def _copy(source: bpy.types.Object, target: bpy.types.Object) -> str:
+    """Copy all settings; returns what could not be copied, as the end of a sentence."""
+    ours, theirs = source.softpressure, target.softpressure
+    if theirs.is_baked:
+        raise SoftPressureError(f"{target.name}: is baked. Free the bake before changing its settings.")
+    bodies.check(target, ours.kind, ours.body_type)
+    theirs.body_type = ours.body_type
+    theirs.kind = ours.kind
+    missing = []
+    for prop in ours.bl_rna.properties:
+        name = prop.identifier
+        if prop.is_hidden or name in _OWN or (name == "attach_to" and ours.attach_to == target):
+            continue
+        if name in _GROUPS and getattr(ours, name) not in ("", *target.vertex_groups.keys()):
+            missing.append(getattr(ours, name))
+        elif ours.is_property_set(name):
+            setattr(theirs, name, getattr(ours, name))
+        else:
+            theirs.property_unset(name)
+    bodies.on_kind_change(target)
+    return f" but for its vertex groups: it has no {' and no '.join(missing)}" if missing else ""

@@ -1,0 +1,119 @@
+"""Copying settings to other objects, and the list of bodies."""
+
+from types import SimpleNamespace
+from typing import Any
+
+import bpy
+import pytest
+from bpy_scene import add_ball, add_mesh, empty_file, falling, play, select, this_session  # noqa: F401
+from softpressure_ext.panels.bodies import SOFTPRESSURE_UL_bodies
+from softpressure_ext.softpressure import mesh_io, status
+
+
+def copy() -> Any:
+    return bpy.ops.softpressure.copy_to_selected()
+
+
+@pytest.mark.smoke
+def test_all_settings_are_copied_and_the_object_is_what_the_other_one_is() -> None:
+    other, ball = add_ball("Other", (3, 0, 5), None), add_ball(mass=3.0, gauge_pressure=700.0, velocity=(1, 2, 3))
+    other.softpressure.friction = 0.1  # the ball has the default
+    select(other, ball)
+    assert copy() == {"FINISHED"}
+    settings = other.softpressure
+    assert (settings.kind, settings.mass, settings.gauge_pressure) == ("SOFT", 3.0, 700.0)
+    assert tuple(settings.velocity) == (1.0, 2.0, 3.0)
+    assert settings.friction == ball.softpressure.friction and not settings.is_property_set("friction")
+    assert mesh_io.live_key(other) is not None
+    play(1, 3)
+    assert set(this_session().object_uids) == {ball.session_uid, other.session_uid}
+
+
+def test_a_type_and_a_shape_are_copied_too() -> None:
+    other, ball = add_ball("Other", (3, 0, 5)), add_ball()
+    ball.softpressure.body_type = "SOLID"
+    select(other, ball)
+    copy()
+    assert other.softpressure.body_type == "SOLID"
+    ball.softpressure.kind, ball.softpressure.rigid_shape = "RIGID", "MESH"
+    copy()
+    assert (other.softpressure.kind, other.softpressure.rigid_shape) == ("RIGID", "MESH")
+    assert other.softpressure.bounciness == ball.softpressure.bounciness
+
+
+def test_what_cannot_be_such_a_body_is_told_and_left_alone(capfd: pytest.CaptureFixture[str]) -> None:
+    plane = add_mesh("Plane", [(0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 1, 1)], [(0, 1, 2, 3)])
+    other, ball = add_ball("Other", (3, 0, 5), None), add_ball(mass=3.0)
+    select(plane, other, ball)
+    assert copy() == {"FINISHED"}
+    assert "open edges" in capfd.readouterr().out
+    assert plane.softpressure.kind == "NONE" and other.softpressure.mass == 3.0
+    assert plane.softpressure.mass == 1.0
+
+
+def test_a_baked_body_keeps_its_settings(falling: Any) -> None:  # noqa: F811
+    other, ball = add_ball("Other", (3, 0, 5)), add_ball()
+    bpy.ops.softpressure.simulate()
+    bpy.ops.softpressure.bake()
+    select(other, ball)
+    with pytest.raises(RuntimeError, match=r"Other: is baked\. Free the bake"):
+        copy()
+
+
+def test_vertex_groups_are_copied_where_they_are(capfd: pytest.CaptureFixture[str]) -> None:
+    other, third, ball = add_ball("Other", (3, 0, 5)), add_ball("Third", (6, 0, 5)), add_ball(pin_group="top")
+    for obj in (ball, third):
+        obj.vertex_groups.new(name="top").add([0], 1.0, "REPLACE")
+    ball.softpressure.attach_to, ball.softpressure.attach_group = other, "top"
+    select(other, third, ball)
+    copy()
+    assert "Other: has the settings of Ball but for its vertex groups: it has no top" in capfd.readouterr().out
+    assert other.softpressure.pin_group == "" and third.softpressure.pin_group == "top"
+    assert other.softpressure.attach_to is None and third.softpressure.attach_to == other
+
+
+def test_there_must_be_something_to_copy_from_and_to() -> None:
+    plain = add_ball("Plain", kind=None)
+    select(plain)
+    assert not bpy.ops.softpressure.copy_to_selected.poll()
+    ball = add_ball()
+    select(ball)
+    assert not bpy.ops.softpressure.copy_to_selected.poll()
+    select(plain, ball)
+    assert bpy.ops.softpressure.copy_to_selected.poll()
+
+
+@pytest.mark.smoke
+def test_the_list_shows_bodies_by_name_and_a_click_selects() -> None:
+    for name, kind in (("c", "SOFT"), ("a", None), ("B", "COLLIDER"), ("A2", "RIGID")):
+        add_ball(name, kind=kind)
+    scene = bpy.context.scene
+    panel = SimpleNamespace(bitflag_filter_item=1, filter_name="")
+    flags, order = SOFTPRESSURE_UL_bodies.filter_items(panel, bpy.context, scene, "objects")
+    named = sorted((place, obj.name) for flag, place, obj in zip(flags, order, scene.objects, strict=True) if flag)
+    assert [name for _, name in named] == ["A2", "B", "c"]
+    panel.filter_name = "b"
+    flags, _ = SOFTPRESSURE_UL_bodies.filter_items(panel, bpy.context, scene, "objects")
+    assert [obj.name for flag, obj in zip(flags, scene.objects, strict=True) if flag] == ["B"]
+    scene.softpressure.active_body = scene.objects.find("B")
+    assert bpy.context.view_layer.objects.active.name == "B"
+    assert [obj.name for obj in bpy.context.selected_objects] == ["B"]
+    assert scene.softpressure.active_body == scene.objects.find("B")
+    scene.softpressure.active_body = 99  # there is no such object
+    assert bpy.context.view_layer.objects.active.name == "B"
+
+
+def test_the_list_says_how_each_is_doing(falling: Any) -> None:  # noqa: F811
+    ball, scene = add_ball(), bpy.context.scene
+    assert status.state_icon(scene, ball) == "BLANK1"
+    play(1, 3)
+    assert status.state_icon(scene, ball) == "CHECKMARK"
+    ball.softpressure.mass = 2.0
+    assert status.state_icon(scene, ball) == "FILE_REFRESH"
+    bpy.ops.softpressure.simulate()
+    bpy.ops.softpressure.bake()
+    assert status.state_icon(scene, ball) == "KEYFRAME_HLT"
+    bpy.ops.softpressure.free_bake()
+    ball.scale.z = 0.0
+    bpy.context.view_layer.update()
+    assert status.state_icon(scene, ball) == "ERROR"
