@@ -8,7 +8,7 @@ from bpy.props import EnumProperty
 from ..softpressure.blender_types import Context
 from ..softpressure.engine import engine
 from ..softpressure.properties import KINDS
-from .reports import report
+from .reports import finish
 
 
 def _chosen_meshes(context: Context) -> list[bpy.types.Object]:
@@ -41,7 +41,7 @@ class SOFTPRESSURE_OT_add_body(bpy.types.Operator):
         notes, refusals = engine().bodies.add_all(context.scene, _chosen_meshes(context), self.kind)
         if notes and not bpy.app.background:
             engine().preparation.is_prepared(context.scene)  # begins while the scene is still being set up
-        return _finish(self, notes, refusals)
+        return finish(self, notes, refusals)
 
 
 class SOFTPRESSURE_OT_remove_body(bpy.types.Operator):
@@ -62,7 +62,7 @@ class SOFTPRESSURE_OT_remove_body(bpy.types.Operator):
 
     def execute(self, context: Context) -> set[Any]:
         """Remove all that are selected."""
-        return _finish(self, *engine().bodies.remove_all(_chosen_meshes(context)))
+        return finish(self, *engine().bodies.remove_all(_chosen_meshes(context)))
 
 
 class SOFTPRESSURE_OT_copy_to_selected(bpy.types.Operator):
@@ -87,7 +87,7 @@ class SOFTPRESSURE_OT_copy_to_selected(bpy.types.Operator):
 
     def execute(self, context: Context) -> set[Any]:
         """Copy; says which cannot be such a body."""
-        return _finish(self, *engine().copying.copy_to(context.object, _others(context)))
+        return finish(self, *engine().copying.copy_to(context.object, _others(context)))
 
 
 def _others(context: Context) -> list[bpy.types.Object]:
@@ -114,16 +114,7 @@ class SOFTPRESSURE_OT_inflate(bpy.types.Operator):
 
     def execute(self, context: Context) -> set[Any]:
         """Inflate the active object, or say why that cannot be."""
-        return _finish(self, *engine().bodies.inflate(context.object))
-
-
-def _finish(operator: bpy.types.Operator, notes: list[str], refusals: list[str]) -> set[Any]:
-    """Report; an error only if nothing was done, so that scripts can rely on it."""
-    for note in notes:
-        report(operator, "INFO", note)
-    for refusal in refusals:
-        report(operator, "WARNING" if notes else "ERROR", refusal)
-    return {"FINISHED"} if notes else {"CANCELLED"}
+        return finish(self, *engine().bodies.inflate(context.object))
 
 
 CLASSES = (

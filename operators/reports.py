@@ -1,7 +1,7 @@
 """Reports that fit on the screen."""
 
 import textwrap
-from typing import Literal
+from typing import Any, Literal
 
 import bpy
 
@@ -15,3 +15,12 @@ def report(operator: bpy.types.Operator, level: Literal["INFO", "WARNING", "ERRO
     if level == "ERROR" and not bpy.app.background:
         text = textwrap.fill(text, _WIDTH, break_long_words=False, break_on_hyphens=False)
     operator.report({level}, text)
+
+
+def finish(operator: bpy.types.Operator, notes: list[str], refusals: list[str]) -> set[Any]:
+    """Report; an error only if nothing was done, so that scripts can rely on it."""
+    for note in notes:
+        report(operator, "INFO", note)
+    for refusal in refusals:
+        report(operator, "WARNING" if notes else "ERROR", refusal)
+    return {"FINISHED"} if notes else {"CANCELLED"}

@@ -8,6 +8,7 @@ from ..softpressure import status
 from ..softpressure.blender_types import Context, Layout
 from ..softpressure.engine import engine
 from ..softpressure.properties import KINDS
+from .check import draw_fixes
 from .layout import draw_text, in_both_places
 
 _ROWS = {
@@ -96,6 +97,7 @@ class Body:
         problem = status.problem_text(context.scene, obj)
         if problem:
             draw_text(layout, context, problem)
+            draw_fixes(layout, obj.name, engine().flaws.fixes_for(obj))
         if settings.is_baked:
             draw_text(layout, context, "Baked: free the bake to change the settings.", "INFO")
         layout.use_property_split = True

@@ -4,19 +4,23 @@ import bpy
 
 from ..operators import bake as bake_operators
 from ..operators import bodies as body_operators
+from ..operators import check as check_operators
 from ..operators import simulate as simulate_operators
 from ..panels import bodies as bodies_panel
 from ..panels import body as body_panel
+from ..panels import check as check_panel
 from ..panels import scene as scene_panels
 from . import command, engine, handlers, properties, session, status_bar
 
 CLASSES = (
     *properties.CLASSES,
     *body_operators.CLASSES,
+    *check_operators.CLASSES,
     *simulate_operators.CLASSES,
     *bake_operators.CLASSES,
     *body_panel.CLASSES,
     *bodies_panel.CLASSES,
+    *check_panel.CLASSES,
     *scene_panels.CLASSES,
 )
 

@@ -147,7 +147,7 @@ def check_shape(obj: bpy.types.Object, kind: str, body_type: str = "") -> None:
     # the same however it is turned, as that is no matter
     size = np.round(scales.T @ scales / max(float(np.abs(scales).max()) ** 2, 1e-300), 4)
     mirrored = bool(np.linalg.det(scales) < 0.0)
-    closing = [modifier.name for modifier in obj.modifiers if modifier.type in _CLOSING_MODIFIERS]
+    closing = closing_modifier(obj)
     made_of = [kind, body_type or obj.softpressure.body_type, obj.softpressure.rigid_shape, bool(obj.modifiers)]
     name = fingerprint.of_arrays([fingerprint.of_mesh(obj), obj.name, size, mirrored, closing, *made_of])
     if obj.session_uid not in session.verdicts or session.verdicts[obj.session_uid][0] != name:
@@ -175,6 +175,11 @@ def _check_shape(obj: bpy.types.Object, kind: str, body_type: str) -> None:
         local = mesh_io.read_key(mesh.shape_keys.reference_key)
     positions, triangles = mesh_io.to_world(matrix, local), mesh_io.read_triangles(mesh, matrix)
     check_surface_of(obj, kind, positions, triangles, mesh, body_type)
+
+
+def closing_modifier(obj: bpy.types.Object) -> str:
+    """The name of the first modifier that may close a mesh, but follows the simulation; empty if there is none."""
+    return next((modifier.name for modifier in obj.modifiers if modifier.type in _CLOSING_MODIFIERS), "")
 
 
 def is_as_drawn(obj: bpy.types.Object) -> bool:
@@ -244,9 +249,9 @@ def check_surface_of(
     except MeshError as error:
         if len(mesh_io.read_outline(mesh)) and is_flat(positions):
             raise MeshError(f"{obj.name}: is flat. Choose the type Flat Outline (with gas) or Lattice.") from None
-        closing = [modifier.name for modifier in obj.modifiers if modifier.type in _CLOSING_MODIFIERS]
+        closing = closing_modifier(obj)
         if closing and "open edges" in str(error):
-            raise MeshError(f"{error} The modifier {closing[0]} follows the simulation: apply it first.") from None
+            raise MeshError(f"{error} The modifier {closing} follows the simulation: apply it first.") from None
         raise
 
 

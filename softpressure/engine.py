@@ -1,6 +1,7 @@
 """The door to the solver. Numba takes most of a second to import, so only files with bodies pay for it."""
 
 import functools
+import importlib
 import threading
 from contextlib import suppress
 from pathlib import Path
@@ -17,34 +18,22 @@ if TYPE_CHECKING:
 def engine() -> SimpleNamespace:
     """The modules that need the solver, loaded on first use: `bodies`, `taking_part`, `simulation`, and so on."""
     _use_own_folder()
-    from . import (
-        bake,
-        bodies,
-        copying,
-        disk,
-        flat_shape,
-        playback,
-        preparation,
-        simulate_job,
-        simulation,
-        starting,
-        taking_part,
+    names = (
+        "bake",
+        "bodies",
+        "copying",
+        "disk",
+        "fixes",
+        "flat_shape",
+        "flaws",
+        "playback",
+        "preparation",
+        "simulate_job",
+        "simulation",
+        "starting",
+        "taking_part",
     )
-
-    modules = (
-        bake,
-        bodies,
-        copying,
-        disk,
-        flat_shape,
-        playback,
-        preparation,
-        simulate_job,
-        simulation,
-        starting,
-        taking_part,
-    )
-    return SimpleNamespace(**{module.__name__.rpartition(".")[2]: module for module in modules})
+    return SimpleNamespace(**{name: importlib.import_module(f".{name}", __package__) for name in names})
 
 
 def is_loaded() -> bool:

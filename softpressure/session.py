@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from ..core.cache import FrameCache
     from ..core.solvers.pressure_retention import GaugeLeft
     from .capture import Start
+    from .flaws import Flaw
     from .stepping import Stepper
 
 _log = logging.getLogger("softpressure")
@@ -77,6 +78,8 @@ class Session:
     puffs: dict[int, tuple[float, float]] = field(default_factory=dict)
     #: Why a skin does not hold its pressure, by the body's number; the last sentence of each.
     overstretched: dict[int, str] = field(default_factory=dict)
+    #: What Check found, and the inputs it looked at; None before.
+    checked: "tuple[str, list[Flaw]] | None" = None
     _inputs: tuple[int, str] | None = None
     _logged: set[str] = field(default_factory=set)
 

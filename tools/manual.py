@@ -43,6 +43,14 @@ SECTIONS: tuple[tuple[str, str, str, type[bpy.types.ID], str], ...] = (
         "active_body",
     ),
     (
+        "check",
+        "Check",
+        "Looks for what would go wrong: meshes that are open or inside out, faces that cross, slivers that cost steps, a "
+        "thickness above the length of the edges. Where Blender has a cure there is a button for it.",
+        bpy.types.Scene,
+        "",
+    ),
+    (
         "motion",
         "Start Motion",
         "How a body moves when the simulation starts.",

@@ -1,0 +1,74 @@
+"""Looking for what is wrong with bodies, and mending it."""
+
+from typing import Any
+
+import bpy
+from bpy.props import StringProperty
+
+from ..softpressure import session
+from ..softpressure.blender_types import Context
+from ..softpressure.engine import engine
+from .reports import finish
+
+
+class SOFTPRESSURE_OT_check(bpy.types.Operator):
+    """Look for what is wrong with the bodies of the scene, or would cost time."""
+
+    bl_idname = "softpressure.check"
+    bl_label = "Check"
+    bl_description = "Look for what is wrong with the bodies of the scene or would cost time, and offer what mends it"
+    bl_options = {"REGISTER"}
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        """Needs a body."""
+        if session.objects(context.scene, "SOFT", "RIGID", "COLLIDER"):
+            return True
+        cls.poll_message_set("Add a body first")
+        return False
+
+    def execute(self, context: Context) -> set[Any]:
+        """Look; the panel shows what was found as long as nothing changes."""
+        scene = context.scene
+        here, found = session.of(scene), engine().flaws.of_scene(scene)
+        here.checked = here.inputs(scene), found
+        for flaw in found if bpy.app.background else ():
+            self.report({"WARNING"}, flaw.sentence)
+        self.report({"INFO"}, f"{len(found)} flaw{'s' if len(found) != 1 else ''} found")
+        return {"FINISHED"}
+
+
+class SOFTPRESSURE_OT_fix(bpy.types.Operator):
+    """Mend what is wrong with an object."""
+
+    bl_idname = "softpressure.fix"
+    bl_label = "Fix"
+    bl_options = {"REGISTER", "UNDO"}
+
+    object_name: StringProperty(name="Object", description="The object to mend", options={"SKIP_SAVE"})  # type: ignore[valid-type]
+    fix: StringProperty(name="Fix", description="What mends it: SINGLE_USER, FILL_HOLES, ...", options={"SKIP_SAVE"})  # type: ignore[valid-type]
+
+    @classmethod
+    def description(cls, _context: Context, properties: Any) -> str:
+        """What the fix does."""
+        fix = engine().fixes.FIXES.get(properties.fix)
+        return fix.tooltip if fix else cls.__doc__ or ""
+
+    def execute(self, context: Context) -> set[Any]:
+        """Mend it; says what else is wrong with it."""
+        obj, scene = context.scene.objects.get(self.object_name), context.scene
+        if obj is None or self.fix not in engine().fixes.FIXES:
+            known = ", ".join(engine().fixes.FIXES)
+            self.report({"ERROR"}, f"Object {self.object_name!r}, fix {self.fix!r}: give an object and one of {known}.")
+            return {"CANCELLED"}
+        try:
+            notes, refusals = [engine().fixes.apply(obj, self.fix)], []
+        except Exception as error:
+            notes, refusals = [], [str(error)]
+        if session.of(scene).checked is not None and context.mode == "OBJECT":
+            context.view_layer.update()
+            session.of(scene).checked = session.of(scene).inputs(scene), engine().flaws.of_scene(scene)
+        return finish(self, notes, refusals)
+
+
+CLASSES = (SOFTPRESSURE_OT_check, SOFTPRESSURE_OT_fix)

@@ -1,0 +1,49 @@
+"""Panel of what is wrong with bodies, and the buttons that mend it."""
+
+from collections.abc import Iterable
+
+import bpy
+
+from ..softpressure import session
+from ..softpressure.blender_types import Context, Layout
+from ..softpressure.engine import engine
+from .layout import draw_text, in_both_places
+
+
+def draw_fixes(layout: Layout, object_name: str, fixes: Iterable[str]) -> None:
+    """A button for each fix of an object."""
+    for name in fixes:
+        fix = engine().fixes.FIXES[name]
+        button = layout.operator("softpressure.fix", text=fix.label, icon=fix.icon)
+        button.object_name, button.fix = object_name, name
+
+
+class Check:
+    """What is wrong with the bodies of the scene, or costs time."""
+
+    layout: Layout
+    bl_label = "Check"
+    bl_options = {"DEFAULT_CLOSED"}
+
+    def draw(self, context: Context) -> None:
+        """The button, and what it found as long as that holds."""
+        layout = self.layout
+        layout.operator("softpressure.check", icon="VIEWZOOM")
+        here = session.of(context.scene)
+        if here.checked is None:
+            return
+        inputs, found = here.checked
+        if inputs != here.inputs(context.scene):
+            draw_text(layout, context, "Something has changed since: press Check again.", "INFO")
+        elif not found:
+            draw_text(layout, context, "Nothing is wrong.", "CHECKMARK")
+        else:
+            for flaw in found:
+                box = layout.box()
+                draw_text(box, context, flaw.sentence, "ERROR" if flaw.is_grave else "INFO")
+                draw_fixes(box, flaw.object_name, flaw.fixes)
+
+
+SOFTPRESSURE_PT_check, SOFTPRESSURE_PT_physics_check = in_both_places(Check, "check")
+
+CLASSES: tuple[type[bpy.types.Panel], ...] = (SOFTPRESSURE_PT_check, SOFTPRESSURE_PT_physics_check)

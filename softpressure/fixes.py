@@ -1,0 +1,186 @@
+"""What mends a flaw with one click: the same that Blender's menus do, on one object."""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import bmesh
+import bpy
+import numpy as np
+from mathutils.bvhtree import BVHTree
+
+from ..core import SoftPressureError
+from . import bodies, flaws, live_key, mesh_io, session
+from .blender_types import Mesh
+
+
+class Fix(NamedTuple):
+    """One way to mend something."""
+
+    label: str
+    tooltip: str
+    icon: str
+    apply: Callable[[bpy.types.Object], str]  # returns what was done
+    changes_shape: bool = True
+
+
+def apply(obj: bpy.types.Object, name: str) -> str:
+    """Mend an object; one that was to be added as a body is added then. Returns what was done, as a sentence.
+
+    Raises `SoftPressureError` if it still cannot be that body.
+    """
+    fix, kind = FIXES[name], obj.softpressure.kind
+    if obj.softpressure.is_baked:
+        raise SoftPressureError(f"{obj.name}: is baked. Free the bake before changing it.")
+    if fix.changes_shape and kind == "SOFT":
+        live_key.remove(obj)
+    done = fix.apply(obj)
+    session.mark_all()
+    if kind != "NONE":
+        bodies.on_kind_change(obj)
+    elif (tried := session.tried.get(obj.session_uid, "NONE")) != "NONE":
+        bodies.add(obj, tried)
+        return f"{obj.name}: {done}, and added"
+    return f"{obj.name}: {done}"
+
+
+def _edit(obj: bpy.types.Object, edit: Callable[[bmesh.types.BMesh], str]) -> str:
+    """Change an object's mesh; returns what was done."""
+    mesh: Mesh = obj.data
+    work = bmesh.new()
+    try:
+        work.from_mesh(mesh)
+        done = edit(work)
+        work.to_mesh(mesh)
+    finally:
+        work.free()
+    mesh.update()
+    return done
+
+
+def _size(work: bmesh.types.BMesh) -> float:
+    return max((max(co) - min(co) for co in zip(*(vertex.co for vertex in work.verts), strict=True)), default=0.0)
+
+
+def _single_user(obj: bpy.types.Object) -> str:
+    obj.data = obj.data.copy()
+    return "has a mesh of its own"
+
+
+def _apply_keys(obj: bpy.types.Object) -> str:
+    count = len(obj.data.shape_keys.key_blocks) - 1
+    mixed = mesh_io.read_key(obj.shape_key_add(name="Mix", from_mix=True))
+    obj.shape_key_clear()
+    obj.data.attributes["position"].data.foreach_set("vector", mixed.ravel())
+    obj.data.update()
+    return f"{count} shape keys applied"
+
+
+def _apply_modifier(obj: bpy.types.Object) -> str:
+    name = bodies.closing_modifier(obj)
+    with bpy.context.temp_override(object=obj, active_object=obj):
+        bpy.ops.object.modifier_apply(modifier=name)
+    return f"modifier {name} applied"
+
+
+def _delete_loose(work: bmesh.types.BMesh) -> str:
+    loose = [vertex for vertex in work.verts if not vertex.link_faces]
+    bmesh.ops.delete(work, geom=loose, context="VERTS")
+    return f"{len(loose)} loose vertices deleted"
+
+
+def _dissolve(work: bmesh.types.BMesh) -> str:
+    before = len(work.faces)
+    bmesh.ops.dissolve_degenerate(work, dist=1e-6 * _size(work), edges=work.edges)
+    return f"{before - len(work.faces)} degenerate faces dissolved"
+
+
+def _dissolve_slivers(work: bmesh.types.BMesh) -> str:
+    before, mean = len(work.faces), sum(edge.calc_length() for edge in work.edges) / max(len(work.edges), 1)
+    bmesh.ops.dissolve_degenerate(work, dist=flaws.SLIVER * mean, edges=work.edges)
+    bmesh.ops.triangulate(work, faces=[face for face in work.faces if len(face.verts) > 4])
+    return f"{before - len(work.faces)} slivers dissolved"
+
+
+def _merge(work: bmesh.types.BMesh) -> str:
+    before = len(work.verts)
+    bmesh.ops.remove_doubles(work, verts=work.verts, dist=flaws.DOUBLE * _size(work))
+    return f"{before - len(work.verts)} doubled vertices merged"
+
+
+def _fill_holes(work: bmesh.types.BMesh) -> str:
+    before = len(work.faces)
+    bmesh.ops.holes_fill(work, edges=[edge for edge in work.edges if edge.is_boundary], sides=0)
+    bmesh.ops.recalc_face_normals(work, faces=work.faces)
+    return f"{len(work.faces) - before} holes filled"
+
+
+def _recalculate_normals(work: bmesh.types.BMesh) -> str:
+    bmesh.ops.recalc_face_normals(work, faces=work.faces)
+    if work.calc_volume(signed=True) < 0.0:
+        bmesh.ops.reverse_faces(work, faces=work.faces)
+    return "normals point outwards"
+
+
+def _select_crowded(obj: bpy.types.Object) -> str:
+    mesh: Mesh = obj.data
+    edges = np.empty(len(mesh.loops), np.int32)
+    mesh.loops.foreach_get("edge_index", edges)
+    is_crowded = (np.bincount(edges, minlength=len(mesh.edges)) > 2)[edges]
+    starts = np.array([face.loop_start for face in mesh.polygons])
+    return _show(obj, np.logical_or.reduceat(is_crowded, starts).tolist())
+
+
+def _select_crossing(obj: bpy.types.Object) -> str:
+    mesh: Mesh = obj.data
+    triangles = mesh_io.read_triangles(mesh, np.eye(4))
+    tree = BVHTree.FromPolygons(mesh_io.read_local(mesh).tolist(), triangles.tolist(), all_triangles=True)
+    faces = {mesh.loop_triangles[number].polygon_index for number in flaws.crossing_faces(triangles, tree)}
+    return _show(obj, [number in faces for number in range(len(mesh.polygons))])
+
+
+def _show(obj: bpy.types.Object, chosen: list[bool]) -> str:
+    """Go to Edit Mode with these faces selected."""
+    mesh: Mesh = obj.data
+    corners = {
+        vertex for face, is_chosen in zip(mesh.polygons, chosen, strict=True) if is_chosen for vertex in face.vertices
+    }
+    mesh.polygons.foreach_set("select", chosen)
+    mesh.vertices.foreach_set("select", [number in corners for number in range(len(mesh.vertices))])
+    mesh.edges.foreach_set("select", [False] * len(mesh.edges))
+    bpy.context.tool_settings.mesh_select_mode = (False, False, True)
+    bpy.context.view_layer.objects.active = obj
+    bpy.ops.object.mode_set(mode="EDIT")
+    return f"{sum(chosen)} faces selected"
+
+
+def _automatic_thickness(obj: bpy.types.Object) -> str:
+    obj.softpressure.property_unset("thickness")
+    return "thickness is automatic"
+
+
+def _of_mesh(edit: Callable[[bmesh.types.BMesh], str]) -> Callable[[bpy.types.Object], str]:
+    return lambda obj: _edit(obj, edit)
+
+
+FIXES = {
+    "SINGLE_USER": Fix("Make Single User", "Give the object a mesh of its own", "DUPLICATE", _single_user),
+    "APPLY_KEYS": Fix(
+        "Apply Shape Keys", "Keep the shape of now, and remove the shape keys", "SHAPEKEY_DATA", _apply_keys
+    ),
+    "APPLY_MODIFIER": Fix("Apply Modifier", "Apply the modifier that closes the mesh", "MODIFIER", _apply_modifier),
+    "DELETE_LOOSE": Fix("Delete Loose", "Delete vertices that belong to no face", "TRASH", _of_mesh(_delete_loose)),
+    "DISSOLVE": Fix("Dissolve Degenerate", "Dissolve faces without area", "X", _of_mesh(_dissolve)),
+    "DISSOLVE_SLIVERS": Fix(
+        "Dissolve Slivers", "Dissolve faces that are far too thin", "X", _of_mesh(_dissolve_slivers)
+    ),
+    "MERGE": Fix("Merge by Distance", "Merge doubled vertices", "AUTOMERGE_ON", _of_mesh(_merge)),
+    "FILL_HOLES": Fix("Fill Holes", "Close the mesh with faces", "MESH_PLANE", _of_mesh(_fill_holes)),
+    "NORMALS": Fix(
+        "Recalculate Outside", "Let all faces look outwards", "NORMALS_FACE", _of_mesh(_recalculate_normals)
+    ),
+    "SELECT_CROWDED": Fix("Select Faces", "Show them in Edit Mode", "RESTRICT_SELECT_OFF", _select_crowded, False),
+    "SELECT_CROSSING": Fix("Select Faces", "Show them in Edit Mode", "RESTRICT_SELECT_OFF", _select_crossing, False),
+    "THICKNESS": Fix(
+        "Make Automatic", "Compute it from the length of the edges", "LOOP_BACK", _automatic_thickness, False
+    ),
+}

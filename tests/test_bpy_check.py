@@ -1,0 +1,219 @@
+"""Check: what is wrong with bodies, told before they are simulated, and mended by a click."""
+
+from collections.abc import Callable
+from typing import Any
+
+import bmesh
+import bpy
+import pytest
+from bpy_panels import drawn
+from bpy_scene import add_ball, add_mesh, empty_file, problem_of, rest, select  # noqa: F401
+from softpressure_ext.panels.body import SOFTPRESSURE_PT_body
+from softpressure_ext.panels.check import SOFTPRESSURE_PT_check
+from softpressure_ext.softpressure import fixes, flaws, mesh_io, session
+
+
+def edit(obj: Any, change: Callable[[bmesh.types.BMesh], None]) -> None:
+    """Change the mesh of an object that is no body."""
+    work = bmesh.new()
+    work.from_mesh(obj.data)
+    work.faces.ensure_lookup_table()
+    work.verts.ensure_lookup_table()
+    change(work)
+    work.to_mesh(obj.data)
+    work.free()
+    obj.data.update()
+
+
+def open_it(work: bmesh.types.BMesh) -> None:
+    bmesh.ops.delete(work, geom=[work.faces[20]], context="FACES_ONLY")
+
+
+def tear_it(work: bmesh.types.BMesh) -> None:
+    bmesh.ops.split_edges(work, edges=list(work.faces[20].edges))
+
+
+def turn_it(work: bmesh.types.BMesh) -> None:
+    bmesh.ops.reverse_faces(work, faces=[work.faces[20]])
+
+
+def invert_it(work: bmesh.types.BMesh) -> None:
+    bmesh.ops.reverse_faces(work, faces=work.faces)
+
+
+def add_loose(work: bmesh.types.BMesh) -> None:
+    work.verts.new((0.0, 0.0, 2.0))
+
+
+def flatten_a_face(work: bmesh.types.BMesh) -> None:
+    edge = work.faces[20].edges[0]
+    bmesh.ops.pointmerge(work, verts=[], merge_co=(0, 0, 0))
+    cut = bmesh.ops.bisect_edges(work, edges=[edge], cuts=1)["geom_split"]
+    vertex = next(item for item in cut if isinstance(item, bmesh.types.BMVert))
+    for face in list(vertex.link_faces):
+        bmesh.ops.triangulate(work, faces=[face])
+
+
+MESHES = [
+    (open_it, "FILL_HOLES", "open edges"),
+    (tear_it, "MERGE", "open edges"),
+    (turn_it, "NORMALS", "opposite winding"),
+    (invert_it, "NORMALS", "inside out"),
+    (add_loose, "DELETE_LOOSE", "loose vertices"),
+]
+
+
+@pytest.mark.smoke
+@pytest.mark.parametrize(("damage", "fix", "sentence"), MESHES, ids=lambda value: getattr(value, "__name__", ""))
+def test_what_keeps_a_mesh_from_being_added_is_mended_by_a_click_and_it_is_added(
+    damage: Callable[[bmesh.types.BMesh], None], fix: str, sentence: str
+) -> None:
+    ball = add_ball(kind=None)
+    edit(ball, damage)
+    with pytest.raises(RuntimeError, match=sentence):
+        bpy.ops.softpressure.add_body(kind="SOFT")
+    assert flaws.fixes_for(ball) == (fix,)
+    assert "softpressure.fix" in drawn(SOFTPRESSURE_PT_body)
+    assert bpy.ops.softpressure.fix(object_name="Ball", fix=fix) == {"FINISHED"}
+    assert ball.softpressure.kind == "SOFT" and problem_of(ball) == ""
+    assert mesh_io.live_key(ball) is not None
+
+
+@pytest.mark.parametrize(("damage", "fix", "sentence"), MESHES[:2], ids=lambda value: getattr(value, "__name__", ""))
+def test_a_body_that_was_damaged_later_is_mended_too(
+    damage: Callable[[bmesh.types.BMesh], None], fix: str, sentence: str
+) -> None:
+    ball = add_ball()
+    ball.shape_key_clear()
+    edit(ball, damage)
+    bpy.ops.softpressure.reset()
+    assert sentence in problem_of(ball)
+    assert bpy.ops.softpressure.fix(object_name="Ball", fix=fix) == {"FINISHED"}
+    assert problem_of(ball) == "" and mesh_io.live_key(ball) is not None
+
+
+@pytest.mark.smoke
+def test_a_linked_duplicate_gets_a_mesh_of_its_own() -> None:
+    ball = add_ball(kind=None)
+    twin = ball.copy()
+    bpy.context.collection.objects.link(twin)
+    select(ball)
+    with pytest.raises(RuntimeError, match="2 users"):
+        bpy.ops.softpressure.add_body(kind="SOFT")
+    assert flaws.fixes_for(ball) == ("SINGLE_USER",)
+    assert bpy.ops.softpressure.fix(object_name="Ball", fix="SINGLE_USER") == {"FINISHED"}
+    assert ball.data != twin.data and ball.softpressure.kind == "SOFT" and twin.data.shape_keys is None
+
+
+def test_own_shape_keys_are_applied_as_they_are_mixed() -> None:
+    ball = add_ball(kind=None)
+    ball.shape_key_add(name="Basis")
+    key = ball.shape_key_add(name="Up")
+    for point in key.points:
+        point.co.z += 1.0
+    key.value = 0.5
+    before = rest(ball)
+    with pytest.raises(RuntimeError, match="shape keys of its own"):
+        bpy.ops.softpressure.add_body(kind="SOFT")
+    assert flaws.fixes_for(ball) == ("APPLY_KEYS",)
+    assert bpy.ops.softpressure.fix(object_name="Ball", fix="APPLY_KEYS") == {"FINISHED"}
+    assert ball.softpressure.kind == "SOFT" and len(ball.data.shape_keys.key_blocks) == 2  # ours
+    assert rest(ball)[:, 2] == pytest.approx(before[:, 2] + 0.5, abs=1e-6)
+
+
+def test_a_modifier_that_closes_the_mesh_is_applied() -> None:
+    plate = add_mesh("Plate", [(0, 0, 0), (1, 0, 0), (1, 1, 0.3), (0, 1, 0)], [(0, 1, 2), (0, 2, 3)])
+    plate.modifiers.new("Thick", "SOLIDIFY").thickness = 0.1
+    with pytest.raises(RuntimeError, match="modifier Thick follows the simulation"):
+        bpy.ops.softpressure.add_body(kind="SOFT")
+    assert flaws.fixes_for(plate)[0] == "APPLY_MODIFIER"
+    assert bpy.ops.softpressure.fix(object_name="Plate", fix="APPLY_MODIFIER") == {"FINISHED"}
+    assert plate.softpressure.kind == "SOFT" and not plate.modifiers
+
+
+def check() -> list[Any]:
+    assert bpy.ops.softpressure.check() == {"FINISHED"}
+    return session.of(bpy.context.scene).checked[1]
+
+
+@pytest.mark.smoke
+def test_a_clean_scene_has_no_flaws_and_the_panel_says_so() -> None:
+    add_ball()
+    assert drawn(SOFTPRESSURE_PT_check) == ["softpressure.check"]
+    assert check() == []
+    assert "Nothing is wrong." in drawn(SOFTPRESSURE_PT_check)
+
+
+def test_what_was_found_ends_with_its_cause() -> None:
+    ball = add_ball(thickness=0.5)
+    [flaw] = check()
+    assert "its thickness of 0.5 m is more than its mean edge" in flaw.sentence and not flaw.is_grave
+    assert "softpressure.fix" in drawn(SOFTPRESSURE_PT_check)
+    ball.softpressure.thickness = 0.01
+    assert "Something has changed since: press Check again." in " ".join(drawn(SOFTPRESSURE_PT_check))
+    ball.softpressure.thickness = 0.5
+    check()
+    assert bpy.ops.softpressure.fix(object_name="Ball", fix="THICKNESS") == {"FINISHED"}
+    assert ball.softpressure.thickness == 0.0
+    assert "Nothing is wrong." in drawn(SOFTPRESSURE_PT_check)  # looked at anew
+
+
+def test_bodies_that_cross_each_other_are_told() -> None:
+    add_ball("One")
+    add_ball("Two", (0.8, 0, 5))
+    [flaw] = check()
+    assert "One: " in flaw.sentence and "faces cross Two at the start" in flaw.sentence
+
+
+def test_faces_that_cross_their_own_skin_are_told_and_shown() -> None:
+    ball = add_ball(kind=None)
+    for vertex in ball.data.vertices:
+        if vertex.co.z > 0.45:
+            vertex.co.z = -0.8  # the north pole is pushed out of the south
+    bpy.ops.softpressure.add_body(kind="SOFT")
+    [flaw] = [flaw for flaw in check() if "cross each other" in flaw.sentence]
+    assert flaw.fixes == ("SELECT_CROSSING",)
+    assert bpy.ops.softpressure.fix(object_name="Ball", fix="SELECT_CROSSING") == {"FINISHED"}
+    assert ball.mode == "EDIT"
+    bpy.ops.object.mode_set(mode="OBJECT")
+    assert 8 <= sum(face.select for face in ball.data.polygons) < len(ball.data.polygons)
+
+
+def test_slivers_are_told_and_dissolved() -> None:
+    ball = add_ball(kind=None)
+
+    def cut(work: bmesh.types.BMesh) -> None:
+        bmesh.ops.triangulate(work, faces=work.faces)
+        bmesh.ops.bisect_plane(
+            work, geom=[*work.verts, *work.edges, *work.faces], plane_co=(0, 0, 0.2501), plane_no=(0, 0, 1)
+        )
+        bmesh.ops.triangulate(work, faces=work.faces)
+
+    edit(ball, cut)
+    bpy.ops.softpressure.add_body(kind="SOFT")
+    [flaw] = [flaw for flaw in check() if "slivers" in flaw.sentence]
+    assert flaw.fixes == ("DISSOLVE_SLIVERS",) and "they cost steps" in flaw.sentence
+    assert bpy.ops.softpressure.fix(object_name="Ball", fix="DISSOLVE_SLIVERS") == {"FINISHED"}
+    assert problem_of(ball) == "" and check() == []
+
+
+def test_a_body_that_takes_no_part_comes_first() -> None:
+    add_ball("Fine", thickness=0.5)
+    ball = add_ball("Flat", (5, 0, 5))
+    ball.scale.z = 0.0
+    bpy.context.view_layer.update()
+    found = check()
+    assert [flaw.object_name for flaw in found] == ["Flat", "Fine"] and found[0].is_grave
+
+
+def test_bad_names_are_answered() -> None:
+    add_ball()
+    for arguments in ({"object_name": "Nobody", "fix": "MERGE"}, {"object_name": "Ball", "fix": "MAGIC"}):
+        with pytest.raises(RuntimeError, match="give an object and one of SINGLE_USER"):
+            bpy.ops.softpressure.fix(**arguments)
+
+
+def test_every_fix_has_a_button_and_says_what_it_does() -> None:
+    icons = bpy.types.UILayout.bl_rna.functions["label"].parameters["icon"].enum_items.keys()
+    for fix in fixes.FIXES.values():
+        assert fix.icon in icons and fix.label and len(fix.tooltip) > 10
