@@ -45,8 +45,8 @@ SECTIONS: tuple[tuple[str, str, str, type[bpy.types.ID], str], ...] = (
     (
         "check",
         "Check",
-        "Looks for what would go wrong: meshes that are open or inside out, faces that cross, slivers that cost steps, a "
-        "thickness above the length of the edges. Where Blender has a cure there is a button for it.",
+        "Looks for what would go wrong: meshes that are open or inside out, faces that cross, slivers that cost steps, "
+        "a thickness above the length of the edges. Where Blender has a cure there is a button for it.",
         bpy.types.Scene,
         "",
     ),
