@@ -29,9 +29,7 @@ class SOFTPRESSURE_OT_check(bpy.types.Operator):
 
     def execute(self, context: Context) -> set[Any]:
         """Look; the panel shows what was found as long as nothing changes."""
-        scene = context.scene
-        here, found = session.of(scene), engine().flaws.of_scene(scene)
-        here.checked = here.inputs(scene), found
+        found = _look(context)
         for flaw in found if bpy.app.background else ():
             self.report({"WARNING"}, flaw.sentence)
         self.report({"INFO"}, f"{len(found)} flaw{'s' if len(found) != 1 else ''} found")
@@ -61,14 +59,22 @@ class SOFTPRESSURE_OT_fix(bpy.types.Operator):
             known = ", ".join(engine().fixes.FIXES)
             self.report({"ERROR"}, f"Object {self.object_name!r}, fix {self.fix!r}: give an object and one of {known}.")
             return {"CANCELLED"}
-        try:
-            notes, refusals = [engine().fixes.apply(obj, self.fix)], []
-        except Exception as error:
-            notes, refusals = [], [str(error)]
+        done = engine().fixes.apply(obj, self.fix)
         if session.of(scene).checked is not None and context.mode == "OBJECT":
             context.view_layer.update()
-            session.of(scene).checked = session.of(scene).inputs(scene), engine().flaws.of_scene(scene)
-        return finish(self, notes, refusals)
+            _look(context)
+        return finish(self, *done)
+
+
+def _look(context: Context) -> Any:
+    """Look for flaws, show how far that is, and keep them for the panel."""
+    scene, windows = context.scene, context.window_manager
+    here = session.of(scene)
+    windows.progress_begin(0.0, 1.0)
+    found = engine().flaws.of_scene(scene, windows.progress_update)
+    windows.progress_end()
+    here.checked = here.inputs(scene), found
+    return found
 
 
 CLASSES = (SOFTPRESSURE_OT_check, SOFTPRESSURE_OT_fix)

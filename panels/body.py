@@ -10,6 +10,7 @@ from ..softpressure.engine import engine
 from ..softpressure.properties import KINDS
 from .check import draw_fixes
 from .layout import draw_text, in_both_places
+from .presets import SOFTPRESSURE_PT_presets
 
 _ROWS = {
     "MEMBRANE": (
@@ -74,6 +75,12 @@ class Body:
 
     layout: Layout
     bl_label = "Body"
+
+    def draw_presets(self, header: Layout, context: Context) -> None:
+        """The menu of materials, where there is something to give one."""
+        obj = context.object
+        if obj is not None and obj.type == "MESH" and obj.softpressure.kind == "SOFT":
+            SOFTPRESSURE_PT_presets.draw_panel_header(header.row())
 
     def draw(self, context: Context) -> None:
         """The kind, then only what belongs to it."""

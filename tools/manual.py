@@ -28,7 +28,9 @@ SECTIONS: tuple[tuple[str, str, str, type[bpy.types.ID], str], ...] = (
         "Body",
         "How the active object takes part. The buttons <b>Add</b>, the menu of kinds and the cross beside it act on "
         "all selected meshes. A mesh that cannot be simulated is told with the number that is wrong and what to do "
-        "about it; in the scene it stands aside, and the rest plays.",
+        "about it; in the scene it stands aside, and the rest plays. The button in the panel's header has "
+        "<b>presets</b> of materials: type, mass, pressure, moduli, damping, friction and bounciness of the real "
+        "thing, for an object of about its size. The plus below them keeps those of the active body.",
         bpy.types.Object,
         "body_type mass gauge_pressure pressure_at drawn_shape start_at_rest stretch_modulus bend_modulus modulus "
         "poisson_ratio cell_size depth particle_radius damping friction bounciness thickness self_collision pin_group "
@@ -45,8 +47,8 @@ SECTIONS: tuple[tuple[str, str, str, type[bpy.types.ID], str], ...] = (
     (
         "check",
         "Check",
-        "Looks for what would go wrong: meshes that are open or inside out, faces that cross, slivers that cost steps, a "
-        "thickness above the length of the edges. Where Blender has a cure there is a button for it.",
+        "Looks for what would go wrong: meshes that are open or inside out, faces that cross, slivers that cost steps, "
+        "a thickness above the length of the edges. Where Blender has a cure there is a button for it.",
         bpy.types.Scene,
         "",
     ),
