@@ -2,7 +2,7 @@
 
 import bpy
 
-from . import run_choice, session
+from . import run_choice, session, units
 from .engine import engine
 
 _SOLVERS = {"EXPLICIT": "Explicit", "IMPLICIT": "Implicit", "RIGID": "Rigid impulses"}
@@ -149,7 +149,7 @@ def puff_text(scene: bpy.types.Scene, obj: bpy.types.Object) -> str:
     if obj.session_uid not in here.puffs or here.is_out_of_date(scene):
         return "Puffs out –"
     growth, move = here.puffs[obj.session_uid]
-    if move < _UNSEEN * max(obj.dimensions[:]) and abs(growth) < _UNSEEN:
+    if move < _UNSEEN * units.metres_per_unit(scene) * max(obj.dimensions[:]) and abs(growth) < _UNSEEN:
         return "Keeps its drawn shape"
     what = "area" if settings.body_type == "LOOP" else "volume"
     system = scene.unit_settings.system

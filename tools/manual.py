@@ -31,7 +31,7 @@ SECTIONS: tuple[tuple[str, str, str, type[bpy.types.ID], str], ...] = (
         "about it; in the scene it stands aside, and the rest plays.",
         bpy.types.Object,
         "body_type mass gauge_pressure pressure_at drawn_shape start_at_rest stretch_modulus bend_modulus modulus "
-        "poisson_ratio cell_size depth particle_radius damping friction bounciness thickness self_collision pin_group "
+        "poisson_ratio cell_size depth particle_radius damping friction bounciness thickness collision_collection self_collision pin_group "
         "rigid_shape linear_damping angular_damping",
     ),
     (
