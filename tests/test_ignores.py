@@ -12,7 +12,7 @@ from softpressure_ext.core.solvers.rigid.solver import RigidSolver
 
 SOFT = Ball(0.3, 0.3, 2e3, 5e3)
 #: Methods, with substeps at 60 frames per second that suffice for that ball.
-METHODS = {"IMPLICIT": 4, "EXPLICIT": 4, "XPBD": 10, "RK4_MARTIN": 40}
+METHODS = {"IMPLICIT": 4, "EXPLICIT": 4, "XPBD": 10, "RK4": 40}
 PARTICLES = MethodOptions(detection="FEATURE_PARTICLES")
 
 
@@ -68,7 +68,7 @@ def test_without_the_pair_they_meet():
 
 def test_particles_leave_the_pair_out():
     builder = meeting_balls((0.0, 0.0, 0.0), floor=False)
-    world = world_of(builder, ignoring(2, (1, 0)), "RK4_MARTIN", options=PARTICLES)
+    world = world_of(builder, ignoring(2, (1, 0)), "RK4", options=PARTICLES)
     for _ in range(30):
         world.advance_frame()
         assert world.diagnostics().contact_count == 0
@@ -144,7 +144,7 @@ def test_what_is_glued_together_stays_so_where_it_ignores_each_other(solver):
     assert np.abs(world.positions(0)[glued] - there).max() < 5e-3
 
 
-@pytest.mark.parametrize("solver", ["IMPLICIT", "EXPLICIT", "XPBD", "RK4_MARTIN"])
+@pytest.mark.parametrize("solver", ["IMPLICIT", "EXPLICIT", "XPBD", "RK4"])
 def test_a_pair_that_never_meets_changes_no_bit(solver):
     builder = ModelBuilder()
     for name, x in (("one", -3.0), ("other", 3.0)):

@@ -73,6 +73,15 @@ SECTIONS: tuple[tuple[str, str, str, type[bpy.types.ID], str], ...] = (
         bpy.types.Scene,
         "use_scene_range frame_start frame_end substeps",
     ),
+    (
+        "cache",
+        "Cache",
+        "Which frames are kept, where, and how much they take. A saved file has its cache on disk; packed, it is in the "
+        ".blend as well. <b>Delete Cache</b> removes it from memory and disk, and from the .blend when that is saved "
+        "next.",
+        bpy.types.Scene,
+        "cache_folder pack_cache",
+    ),
     ("advanced", "Advanced", "What few scenes need to change.", bpy.types.Scene, "ambient_pressure step_error threads"),
     (
         "method",
