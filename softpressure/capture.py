@@ -224,9 +224,7 @@ def scene_values(scene: bpy.types.Scene) -> SimpleNamespace:
     return SimpleNamespace(
         gravity=scene.gravity[:],
         use_gravity=scene.use_gravity,
-        unit_settings=SimpleNamespace(
-            system=scene.unit_settings.system, scale_length=scene.unit_settings.scale_length
-        ),
+        unit_settings=SimpleNamespace(system=scene.unit_settings.system, scale_length=scene.unit_settings.scale_length),
         render=SimpleNamespace(fps=scene.render.fps, fps_base=scene.render.fps_base),
         softpressure=SimpleNamespace(**{name: getattr(settings, name) for name in names}),
     )

@@ -7,8 +7,6 @@ every undo step.
 
 import io
 
-import bpy
-
 from ..core import CacheError
 from ..core.cache import FrameCache
 from . import beside, disk, session

@@ -7,7 +7,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 
-
 def accepted(obj: bpy.types.Object) -> frozenset[int] | None:
     """`session_uid` of the objects that a body touches, of its collection and those within it; None for all."""
     collection = obj.softpressure.collision_collection

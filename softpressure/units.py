@@ -4,8 +4,6 @@ show it. The core and `capture.Start` know metres only; the cache and all that i
 
 from typing import Any
 
-import numpy as np
-
 from .mesh_io import FloatArray
 
 #: Settings that Blender shows multiplied by the scene's unit scale: lengths and velocities.
@@ -18,10 +16,10 @@ def metres_per_unit(scene: Any) -> float:
     return 1.0 if settings.system == "NONE" else float(settings.scale_length)
 
 
-def gravity(scene: Any) -> FloatArray:
+def gravity(scene: Any) -> tuple[float, ...]:
     """Gravity of a scene [m/s^2], as its field shows it; zero if that is off."""
     strength = metres_per_unit(scene) if scene.use_gravity else 0.0
-    return strength * np.array(scene.gravity[:], dtype=float)
+    return tuple(strength * part for part in scene.gravity)
 
 
 def to_metres(matrix: FloatArray, metres: float) -> FloatArray:

@@ -31,8 +31,8 @@ SECTIONS: tuple[tuple[str, str, str, type[bpy.types.ID], str], ...] = (
         "about it; in the scene it stands aside, and the rest plays.",
         bpy.types.Object,
         "body_type mass gauge_pressure pressure_at drawn_shape start_at_rest stretch_modulus bend_modulus modulus "
-        "poisson_ratio cell_size depth particle_radius damping friction bounciness thickness collision_collection self_collision pin_group "
-        "rigid_shape linear_damping angular_damping",
+        "poisson_ratio cell_size depth particle_radius damping friction bounciness thickness "
+        "collision_collection self_collision pin_group rigid_shape linear_damping angular_damping",
     ),
     (
         "bodies",
@@ -45,8 +45,8 @@ SECTIONS: tuple[tuple[str, str, str, type[bpy.types.ID], str], ...] = (
     (
         "check",
         "Check",
-        "Looks for what would go wrong: meshes that are open or inside out, faces that cross, slivers that cost steps, a "
-        "thickness above the length of the edges. Where Blender has a cure there is a button for it.",
+        "Looks for what would go wrong: meshes that are open or inside out, faces that cross, slivers that cost steps, "
+        "a thickness above the length of the edges. Where Blender has a cure there is a button for it.",
         bpy.types.Scene,
         "",
     ),
@@ -77,8 +77,7 @@ SECTIONS: tuple[tuple[str, str, str, type[bpy.types.ID], str], ...] = (
         "cache",
         "Cache",
         "Which frames are kept, where, and how much they take. A saved file has its cache on disk; packed, it is in the "
-        ".blend as well. <b>Delete Cache</b> removes it from memory and disk, and from the .blend when that is saved "
-        "next.",
+        ".blend as well. <b>Delete Cache</b> removes it from memory and disk, and from the .blend at the next save.",
         bpy.types.Scene,
         "cache_folder pack_cache",
     ),
@@ -140,7 +139,8 @@ def page() -> str:
         "<!doctype html>\n<html lang='en'><head><meta charset='utf-8'><title>Soft Pressure</title>\n"
         f"<style>{STYLE}</style></head><body>\n<h1>Soft Pressure</h1>\n"
         "<p>The panels are in the sidebar of the 3D viewport (N), tab <b>Soft Pressure</b>, and in "
-        "<b>Properties &gt; Physics</b>. All values are in SI units.</p>\n<nav>"
+        "<b>Properties &gt; Physics</b>. All values are in SI units, as their fields show "
+        "them, whatever the unit scale of the scene.</p>\n<nav>"
     ]
     parts += [f"<a href='#{name}'>{title}</a>" for name, title, *_ in SECTIONS]
     parts.append("</nav>\n")
