@@ -76,8 +76,9 @@ SECTIONS: tuple[tuple[str, str, str, type[bpy.types.ID], str], ...] = (
     (
         "cache",
         "Cache",
-        "Which frames are kept, where, and how much they take. A saved file has its cache on disk; packed, it is in the "
-        ".blend as well. <b>Delete Cache</b> removes it from memory and disk, and from the .blend at the next save.",
+        "Which frames are kept, where, and how much they take. A saved file has its cache on disk; packed, it is in "
+        "the .blend as well. <b>Delete Cache</b> removes it from memory and disk, and from the .blend at the next "
+        "save.",
         bpy.types.Scene,
         "cache_folder pack_cache",
     ),
