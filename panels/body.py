@@ -18,7 +18,7 @@ _ROWS = {
         ("mass", "gauge_pressure", "pressure_at"),
         ("drawn_shape",),
         ("stretch_modulus", "bend_modulus", "damping"),
-        ("friction", "bounciness", "thickness"),
+        ("friction", "bounciness", "thickness", "collision_collection"),
     ),
     "LOOP": (
         ("body_type",),
@@ -26,35 +26,37 @@ _ROWS = {
         ("drawn_shape",),
         ("depth",),
         ("stretch_modulus", "bend_modulus", "damping"),
-        ("friction", "bounciness", "thickness"),
+        ("friction", "bounciness", "thickness", "collision_collection"),
     ),
     "FLAT_TRUSS": (
         ("body_type",),
         ("mass", "cell_size", "depth"),
         ("modulus", "particle_radius", "damping"),
-        ("friction", "bounciness", "thickness"),
+        ("friction", "bounciness", "thickness", "collision_collection"),
     ),
     "TRUSS": (
         ("body_type",),
         ("mass", "cell_size"),
         ("modulus", "particle_radius", "damping"),
-        ("friction", "bounciness", "thickness"),
+        ("friction", "bounciness", "thickness", "collision_collection"),
     ),
     "SOLID": (
         ("body_type",),
         ("mass", "cell_size"),
         ("modulus", "poisson_ratio", "damping"),
-        ("friction", "bounciness", "thickness"),
+        ("friction", "bounciness", "thickness", "collision_collection"),
     ),
     "RIGID": (
         ("rigid_shape", "mass"),
         ("linear_damping", "angular_damping"),
-        ("friction", "bounciness", "thickness"),
+        ("friction", "bounciness", "thickness", "collision_collection"),
     ),
-    "COLLIDER": (("friction", "bounciness", "thickness"),),
+    "COLLIDER": (("friction", "bounciness", "thickness", "collision_collection"),),
 }
-#: Blender knows no pressure and no stiffness, so the label names the unit, short enough for a narrow sidebar.
+#: Blender knows no pressure and no stiffness, and shows a mass times the cube of the unit scale, so the label names the
+#: unit, short enough for a narrow sidebar.
 _LABELS = {
+    "mass": "Mass (kg)",
     "gauge_pressure": "Pressure (Pa)",
     "pressure_at": " ",  # of the pressure above
     "stretch_modulus": "Stretch (N/m)",

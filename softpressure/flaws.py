@@ -9,7 +9,7 @@ import numpy as np
 from mathutils.bvhtree import BVHTree
 from mathutils.kdtree import KDTree
 
-from . import bodies, fingerprint, mesh_io, session, taking_part
+from . import bodies, fingerprint, mesh_io, session, taking_part, touching, units
 from .blender_types import Mesh
 from .mesh_io import FloatArray, IntArray
 
@@ -38,7 +38,8 @@ def of_scene(scene: bpy.types.Scene, tell: Callable[[float], None] = lambda shar
 
     Takes seconds for large meshes, and tells which share of the objects is done.
     """
-    problems, objects = taking_part.problems(scene), session.objects(scene, "SOFT", "RIGID", "COLLIDER")
+    problems, metres = taking_part.problems(scene), units.metres_per_unit(scene)
+    objects = session.objects(scene, "SOFT", "RIGID", "COLLIDER")
     found, trees = [], {}
     for number, obj in enumerate(objects):
         tell(number / len(objects))
@@ -46,11 +47,13 @@ def of_scene(scene: bpy.types.Scene, tell: Callable[[float], None] = lambda shar
         if sentence:
             found.append(Flaw(obj.name, sentence, fixes_for(obj)))
         elif not obj.softpressure.is_baked:
-            positions, triangles = _shape(obj)
+            positions, triangles = _shape(obj, metres)
             if len(triangles):
                 trees[obj.name] = BVHTree.FromPolygons(positions.tolist(), triangles.tolist(), all_triangles=True)
-                found += _slight(obj, positions, triangles, trees[obj.name])
+                found += _slight(obj, positions, triangles, trees[obj.name], metres)
     for (one, tree), (other, other_tree) in combinations(trees.items(), 2):
+        if touching.ignore_each_other(scene.objects[one], scene.objects[other]):
+            continue
         count = len({face for face, _ in tree.overlap(other_tree)})
         if count:
             sentence = f"{one}: {count} faces cross {other} at the start; they are pushed apart. Move one of them away."
@@ -139,17 +142,17 @@ def _volume(x: FloatArray, triangles: IntArray) -> float:
     return float((a * np.cross(b, c)).sum() / 6.0)
 
 
-def _shape(obj: bpy.types.Object) -> tuple[FloatArray, IntArray]:
-    """World positions and triangles that a body starts from, as far as its own mesh tells."""
-    matrix, key = mesh_io.world_matrix(obj), mesh_io.live_key(obj)
+def _shape(obj: bpy.types.Object, metres: float) -> tuple[FloatArray, IntArray]:
+    """World positions [m] and triangles that a body starts from, as far as its own mesh tells."""
+    matrix, key = units.to_metres(mesh_io.world_matrix(obj), metres), mesh_io.live_key(obj)
     is_own = bodies.is_as_drawn(obj) or obj.softpressure.kind == "SOFT"
     mesh = obj.data if is_own else obj.evaluated_get(bpy.context.evaluated_depsgraph_get()).data
     local = mesh_io.read_local(mesh) if key is None else mesh_io.read_key(mesh.shape_keys.reference_key)
     return mesh_io.to_world(matrix, local), mesh_io.read_triangles(mesh, matrix)
 
 
-def _slight(obj: bpy.types.Object, x: FloatArray, triangles: IntArray, tree: BVHTree) -> list[Flaw]:
-    """What a body can live with."""
+def _slight(obj: bpy.types.Object, x: FloatArray, triangles: IntArray, tree: BVHTree, metres: float) -> list[Flaw]:
+    """What a body can live with; `metres`: length of a Blender unit [m]."""
     found, settings = [], obj.softpressure
     a, b, c = (x[triangles[:, corner]] for corner in range(3))
     sides = np.stack([np.linalg.norm(side, axis=1) for side in (b - a, c - b, a - c)])
@@ -168,9 +171,10 @@ def _slight(obj: bpy.types.Object, x: FloatArray, triangles: IntArray, tree: BVH
             if count:
                 sentence = f"{obj.name}: {count} faces cross each other; they stay so. Part them in Edit Mode."
                 found.append(Flaw(obj.name, sentence, ("SELECT_CROSSING",), is_grave=False))
-    if settings.thickness > mean:
+    thickness = metres * settings.thickness
+    if thickness > mean:
         sentence = (
-            f"{obj.name}: its thickness of {settings.thickness:.3g} m is more than its mean edge of {mean:.3g} m; it "
+            f"{obj.name}: its thickness of {thickness:.3g} m is more than its mean edge of {mean:.3g} m; it "
             "keeps off itself and others visibly. Lower it, or set 0, which is automatic."
         )
         found.append(Flaw(obj.name, sentence, ("THICKNESS",), is_grave=False))

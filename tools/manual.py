@@ -33,8 +33,8 @@ SECTIONS: tuple[tuple[str, str, str, type[bpy.types.ID], str], ...] = (
         "thing, for an object of about its size. The plus below them keeps those of the active body.",
         bpy.types.Object,
         "body_type mass gauge_pressure pressure_at drawn_shape start_at_rest stretch_modulus bend_modulus modulus "
-        "poisson_ratio cell_size depth particle_radius damping friction bounciness thickness self_collision pin_group "
-        "rigid_shape linear_damping angular_damping",
+        "poisson_ratio cell_size depth particle_radius damping friction bounciness thickness "
+        "collision_collection self_collision pin_group rigid_shape linear_damping angular_damping",
     ),
     (
         "bodies",
@@ -74,6 +74,15 @@ SECTIONS: tuple[tuple[str, str, str, type[bpy.types.ID], str], ...] = (
         "the first frame.",
         bpy.types.Scene,
         "use_scene_range frame_start frame_end substeps",
+    ),
+    (
+        "cache",
+        "Cache",
+        "Which frames are kept, where, and how much they take. A saved file has its cache on disk; packed, it is in "
+        "the .blend as well. <b>Delete Cache</b> removes it from memory and disk, and from the .blend at the next "
+        "save.",
+        bpy.types.Scene,
+        "cache_folder pack_cache",
     ),
     ("advanced", "Advanced", "What few scenes need to change.", bpy.types.Scene, "ambient_pressure step_error threads"),
     (
@@ -133,7 +142,8 @@ def page() -> str:
         "<!doctype html>\n<html lang='en'><head><meta charset='utf-8'><title>Soft Pressure</title>\n"
         f"<style>{STYLE}</style></head><body>\n<h1>Soft Pressure</h1>\n"
         "<p>The panels are in the sidebar of the 3D viewport (N), tab <b>Soft Pressure</b>, and in "
-        "<b>Properties &gt; Physics</b>. All values are in SI units.</p>\n<nav>"
+        "<b>Properties &gt; Physics</b>. All values are in SI units, as their fields show "
+        "them, whatever the unit scale of the scene.</p>\n<nav>"
     ]
     parts += [f"<a href='#{name}'>{title}</a>" for name, title, *_ in SECTIONS]
     parts.append("</nav>\n")
