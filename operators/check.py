@@ -5,13 +5,14 @@ from typing import Any
 import bpy
 from bpy.props import StringProperty
 
-from ..softpressure import session
+from ..softpressure import jobs, session
 from ..softpressure.blender_types import Context
 from ..softpressure.engine import engine
+from .job import JobOperator
 from .reports import finish
 
 
-class SOFTPRESSURE_OT_check(bpy.types.Operator):
+class SOFTPRESSURE_OT_check(JobOperator, bpy.types.Operator):
     """Look for what is wrong with the bodies of the scene, or would cost time."""
 
     bl_idname = "softpressure.check"
@@ -27,13 +28,22 @@ class SOFTPRESSURE_OT_check(bpy.types.Operator):
         cls.poll_message_set("Add a body first")
         return False
 
-    def execute(self, context: Context) -> set[Any]:
-        """Look; the panel shows what was found as long as nothing changes."""
-        found = _look(context)
-        for flaw in found if bpy.app.background else ():
+    def job(self, context: Context) -> jobs.Work:
+        """Object by object; the panel shows what was found as long as nothing changes."""
+        scene = context.scene
+        here, found = session.of(scene), []
+        inputs = here.inputs(scene)
+        yield from engine().flaws.search(scene, found)
+        here.checked = inputs, found
+
+    def done_text(self, context: Context) -> str:
+        """How many flaws there are; each of them, where there is no panel."""
+        checked = session.of(context.scene).checked
+        if checked is None:
+            return "Not checked"
+        for flaw in checked[1] if bpy.app.background else ():
             self.report({"WARNING"}, flaw.sentence)
-        self.report({"INFO"}, f"{len(found)} flaw{'s' if len(found) != 1 else ''} found")
-        return {"FINISHED"}
+        return f"{len(checked[1])} flaw{'s' if len(checked[1]) != 1 else ''} found"
 
 
 class SOFTPRESSURE_OT_fix(bpy.types.Operator):
@@ -62,19 +72,8 @@ class SOFTPRESSURE_OT_fix(bpy.types.Operator):
         done = engine().fixes.apply(obj, self.fix)
         if session.of(scene).checked is not None and context.mode == "OBJECT":
             context.view_layer.update()
-            _look(context)
+            bpy.ops.softpressure.check("INVOKE_DEFAULT")
         return finish(self, *done)
-
-
-def _look(context: Context) -> Any:
-    """Look for flaws, show how far that is, and keep them for the panel."""
-    scene, windows = context.scene, context.window_manager
-    here = session.of(scene)
-    windows.progress_begin(0.0, 1.0)
-    found = engine().flaws.of_scene(scene, windows.progress_update)
-    windows.progress_end()
-    here.checked = here.inputs(scene), found
-    return found
 
 
 CLASSES = (SOFTPRESSURE_OT_check, SOFTPRESSURE_OT_fix)

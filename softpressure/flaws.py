@@ -1,6 +1,5 @@
 """What is wrong with bodies or costs time, a sentence each, and which fix of Blender's mends it."""
 
-from collections.abc import Callable
 from itertools import combinations
 from typing import NamedTuple
 
@@ -11,6 +10,7 @@ from mathutils.kdtree import KDTree
 
 from . import bodies, fingerprint, mesh_io, session, taking_part, touching, units
 from .blender_types import Mesh
+from .jobs import Work
 from .mesh_io import FloatArray, IntArray
 
 #: Of the triangles' heights over their mean edge: below this they count as slivers, which ask for short steps.
@@ -33,16 +33,21 @@ class Flaw(NamedTuple):
     is_grave: bool = True  # the body takes no part
 
 
-def of_scene(scene: bpy.types.Scene, tell: Callable[[float], None] = lambda share: None) -> list[Flaw]:
-    """All that is wrong with the bodies of a scene, those that take no part first.
+def of_scene(scene: bpy.types.Scene) -> list[Flaw]:
+    """All that is wrong with the bodies of a scene, those that take no part first. Takes seconds for large meshes."""
+    found: list[Flaw] = []
+    for _ in search(scene, found):
+        pass
+    return found
 
-    Takes seconds for large meshes, and tells which share of the objects is done.
-    """
+
+def search(scene: bpy.types.Scene, found: list[Flaw]) -> Work:
+    """The same object by object, as work that can be stopped; adds to what was found."""
     problems, metres = taking_part.problems(scene), units.metres_per_unit(scene)
     objects = session.objects(scene, "SOFT", "RIGID", "COLLIDER")
-    found, trees = [], {}
+    trees: dict[str, BVHTree] = {}
     for number, obj in enumerate(objects):
-        tell(number / len(objects))
+        yield number, len(objects), f"Checking {obj.name}"
         sentence = problems.get(obj.session_uid, "")
         if sentence:
             found.append(Flaw(obj.name, sentence, fixes_for(obj)))
@@ -50,15 +55,17 @@ def of_scene(scene: bpy.types.Scene, tell: Callable[[float], None] = lambda shar
             positions, triangles = _shape(obj, metres)
             if len(triangles):
                 trees[obj.name] = BVHTree.FromPolygons(positions.tolist(), triangles.tolist(), all_triangles=True)
+                yield number + 0.5, len(objects), f"Checking {obj.name}"
                 found += _slight(obj, positions, triangles, trees[obj.name], metres)
     for (one, tree), (other, other_tree) in combinations(trees.items(), 2):
         if touching.ignore_each_other(scene.objects[one], scene.objects[other]):
             continue
+        yield len(objects), len(objects), f"Checking {one} and {other}"
         count = len({face for face, _ in tree.overlap(other_tree)})
         if count:
             sentence = f"{one}: {count} faces cross {other} at the start; they are pushed apart. Move one of them away."
             found.append(Flaw(one, sentence, is_grave=False))
-    return sorted(found, key=lambda flaw: not flaw.is_grave)
+    found.sort(key=lambda flaw: not flaw.is_grave)
 
 
 def fixes_for(obj: bpy.types.Object) -> tuple[str, ...]:
@@ -183,5 +190,7 @@ def _slight(obj: bpy.types.Object, x: FloatArray, triangles: IntArray, tree: BVH
 
 def crossing_faces(triangles: IntArray, tree: BVHTree) -> set[int]:
     """Numbers of the triangles that cross another one of the same surface, but for neighbours."""
-    corners = [set(row) for row in triangles.tolist()]
-    return {face for pair in tree.overlap(tree) if corners[pair[0]].isdisjoint(corners[pair[1]]) for face in pair}
+    pairs = np.array(tree.overlap(tree), np.int64).reshape(-1, 2)
+    one, other = triangles[pairs[:, 0]], triangles[pairs[:, 1]]
+    are_apart = (one[:, :, None] != other[:, None, :]).all(axis=(1, 2))
+    return set(np.unique(pairs[are_apart]).tolist())
