@@ -67,8 +67,9 @@ def test_zip_holds_every_source_of_the_extension(package: zipfile.ZipFile) -> No
 
 def test_zip_holds_nothing_else(package: zipfile.ZipFile) -> None:
     top = {name.split("/")[0] for name in package.namelist()}
-    files = {"__init__.py", "blender_manifest.toml", "LICENSE", "README.md", "CHANGELOG.md", "manual.html"}
-    assert top == {*LAYERS, "wheels"} | files
+    assert top == {*LAYERS, "wheels"} | {
+        "__init__.py", "blender_manifest.toml", "LICENSE", "README.md", "CHANGELOG.md", "manual.html",
+    }  # fmt: skip
     endings = {Path(name).suffix for name in package.namelist() if not name.startswith("wheels/")}
     assert endings == {".py", ".md", ".toml", ".html", "", ".kernel", ".ready"}
 
