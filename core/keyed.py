@@ -146,9 +146,8 @@ def glued_anew(model: Model, before: Keyed, after: Keyed, positions: FloatArray,
     rows = np.flatnonzero(newly[model.point_body[after.glue_points[:, 0]]])
     if not len(rows):
         return after
-    points, weights, offset, arm = (
-        part.copy() for part in (after.glue_points, after.glue_weights, after.glue_offset, after.arm)
-    )
+    points, weights = after.glue_points.copy(), after.glue_weights.copy()
+    offset, arm = after.glue_offset.copy(), after.arm.copy()
     surfaces, turn = model.surfaces, np.empty((3, 3))
     for row in rows.tolist():
         vertex, body = int(points[row, 0]), int(model.attachments.body[row])

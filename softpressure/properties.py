@@ -276,8 +276,8 @@ class SOFTPRESSURE_PG_object(bpy.types.PropertyGroup):
     )
     is_active: BoolProperty(
         name="Active",
-        description="Whether the body is simulated. Off, it follows its own animation, and others still collide with it; on "
-        "again, it goes on from there with the velocity of its animation",
+        description="Whether the body is simulated. Off, it follows its own animation, and others still collide with "
+        "it; on again, it goes on from there with the velocity of its animation",
         default=True,
         **ANIMATED,
     )

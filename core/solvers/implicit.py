@@ -67,7 +67,7 @@ class ImplicitSolver:
         self._settings = settings = settings or NewtonSettings()
         self._options = options
         self._rest_acceleration = settings.rest_acceleration
-        self._minimiser = StageMinimiser(
+        self._minimiser: StageMinimiser = StageMinimiser(
             model, GAMMA * substep_time, settings, options, like._minimiser if like else None
         )
         self._momentum = MomentumBalance(model, settings.rest_acceleration)

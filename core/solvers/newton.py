@@ -72,8 +72,9 @@ class StageMinimiser:
         unknown_count = model.unknown_count
         self.model = model
         self.settings = settings
-        self.counts = like.counts if like else Counts()
-        self._candidates = like._candidates if like else Candidates(model, REACH_FACTOR, far=True, choosy=True)
+        self.counts: Counts = like.counts if like else Counts()
+        candidates = like._candidates if like else Candidates(model, REACH_FACTOR, far=True, choosy=True)
+        self._candidates: Candidates = candidates
         self._candidates.take(model)
         self.contacts = self._candidates.contacts
         self._bound = StepBound(model, self._candidates)
@@ -87,7 +88,7 @@ class StageMinimiser:
             inverse_mass, model.rigid.unknown, self.energy.arm, 1.0 / model.rigid.mass,
             model.rigid.inverse_inertia.copy(),
         )  # fmt: skip
-        self._preconditioners = like._preconditioners if like else Preconditioners(model, stage_time)
+        self._preconditioners: Preconditioners = like._preconditioners if like else Preconditioners(model, stage_time)
         self._multigrid = self._preconditioners.of(model)
         self._rest_energy = _rest_energy(model, settings.rest_acceleration * stage_time)
         self._stage_time = stage_time
