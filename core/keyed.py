@@ -38,7 +38,7 @@ class Keyed:
     gravity: FloatArray  # [m/s^2], shape (3,)
     held: BoolArray  # membranes that follow given positions, shape (membrane_count,)
     attached: BoolArray  # membranes whose attachments hold, shape (membrane_count,)
-    # Rows of all attachments, as in `Attachments`: where they were glued last
+    # Rows of all attachments, as in `Attachments`: where they were glued last; weights of 0 where they were not
     glue_points: IntArray
     glue_weights: FloatArray
     glue_offset: FloatArray
@@ -139,7 +139,8 @@ def changed(
 def glued_anew(model: Model, before: Keyed, after: Keyed, positions: FloatArray, poses: FloatArray) -> Keyed:
     """Where attachments that are switched on again hold: at the places where things are by now.
 
-    `positions` of all points [m], of which those of rigid bodies that something is glued to are brought along;
+    What is farther from another soft body than its edges are long stays free: its weights are 0. `positions` of all
+    points [m], of which those of rigid bodies that something is glued to are brought along;
     `poses` of the rigid bodies.
     """
     newly = after.attached & ~before.attached
@@ -154,6 +155,10 @@ def glued_anew(model: Model, before: Keyed, after: Keyed, positions: FloatArray,
         if body < model.membrane_count:
             skin = surfaces.triangles[slice(*surfaces.body_triangle_start[body : body + 2])]
             points[row], weights[row], offset[row] = nearest_row(positions, vertex, skin)
+            corners = positions[points[row, 1:]]
+            edges = np.linalg.norm(corners - np.roll(corners, 1, axis=0), axis=1)
+            if np.linalg.norm(offset[row]) > edges.max():  # a pull so far away would turn the triangle wildly
+                weights[row] = 0.0
             continue
         anchor, pose = int(points[row, 1]), poses[body - model.membrane_count]
         set_matrix(pose, turn)

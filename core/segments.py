@@ -23,7 +23,8 @@ def with_parts(model: Model, keyed: Keyed) -> Model:
         return model
     is_held = keyed.held[model.point_body[: model.vertex_count]]
     glue = model.attachments
-    rows = np.flatnonzero(keyed.attached[model.point_body[keyed.glue_points[:, 0]]])
+    is_on = keyed.attached[model.point_body[keyed.glue_points[:, 0]]] & keyed.glue_weights.any(axis=1)
+    rows = np.flatnonzero(is_on)
     attachments = Attachments(
         keyed.glue_points[rows], keyed.glue_weights[rows], keyed.glue_offset[rows], glue.body[rows],
         glue.stiffness[rows],

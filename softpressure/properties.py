@@ -296,7 +296,7 @@ class SOFTPRESSURE_PG_object(bpy.types.PropertyGroup):
     is_attached: BoolProperty(
         name="Attached",
         description="Whether the vertices of the attach group are glued. Off, they come free; on again, they are glued "
-        "at the places where they are by then",
+        "where they are by then, to a soft body only if they are near it",
         default=True,
         **ANIMATED,
     )

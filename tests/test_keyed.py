@@ -210,10 +210,12 @@ def test_what_is_not_attached_flies_and_is_glued_where_it_is_later(solver, rigid
             found.append(mass @ v)
         return speed, np.array(found)
 
-    _, free = fly(6, False)
-    np.testing.assert_allclose(free, [[0.4, 0.2, 0.0]] * 6, rtol=0, atol=1e-9)
+    frames = 6 if rigid else 1  # to a soft body only what is near is glued
+    start = distance()
+    _, free = fly(frames, False)
+    np.testing.assert_allclose(free, [[0.4, 0.2, 0.0]] * frames, rtol=0, atol=1e-9)
     apart = distance()
-    assert apart > 0.75  # it was glued at 0.58
+    assert apart > start + 0.02
     speed, pulled = fly(8, True)
     assert speed < 2.0  # of 1.1 m/s: nothing snaps back
     assert distance() == pytest.approx(apart, abs=0.06)
