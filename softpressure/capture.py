@@ -47,6 +47,12 @@ _LATTICE = ("mass", "cell_size", "modulus", "poisson_ratio", "damping", "velocit
 _TRUSS = (*_LATTICE, "particle_radius")
 _LOOP = (*_SKIN, "depth")
 _FLAT_TRUSS = ("mass", "cell_size", "depth", "modulus", "particle_radius", "damping", "velocity", *_SURFACE)
+#: What is read in each frame, by the kind of a soft body.
+_KEYED_SKIN = ("stretch_modulus", "bend_modulus", "damping", "friction", "bounciness")
+_KEYED_LATTICE = ("modulus", "damping", "friction", "bounciness")
+_KEYED = {"MEMBRANE": _KEYED_SKIN, "LOOP": _KEYED_SKIN, "TRUSS": _KEYED_LATTICE, "SOLID": _KEYED_LATTICE}
+_KEYED_SOLID = ("linear_damping", "angular_damping", "friction", "bounciness")
+_KEYED_OBSTACLE = ("friction", "bounciness")
 _SOLID = ("mass", "linear_damping", "angular_damping", "velocity", "angular_velocity", *_SURFACE)
 
 SceneValues = bpy.types.Scene | SimpleNamespace
@@ -311,7 +317,11 @@ def _frame_rate(scene: SceneValues) -> float:
 
 
 def frame_input(start: Start, objects: dict[int, bpy.types.Object], depsgraph: bpy.types.Depsgraph) -> FrameInput:
-    """What drives the bodies at the end of this frame: pressures, pins, moved colliders."""
+    """What drives the bodies at the end of this frame, and the values that they have in it."""
+    scene = depsgraph.scene_eval
+    values: dict[int, dict[str, float]] = {}
+    attached: dict[int, bool] = {}
+    held: dict[int, FloatArray] = {}
     pressures: dict[int, float] = {}
     pins: dict[int, FloatArray] = {}
     moved: dict[int, FloatArray] = {}
@@ -319,14 +329,32 @@ def frame_input(start: Start, objects: dict[int, bpy.types.Object], depsgraph: b
         evaluated = _evaluated(objects[body.object_uid], depsgraph)
         if body.kind in {"MEMBRANE", "LOOP"}:
             pressures[number] = evaluated.softpressure.gauge_pressure
-        if len(body.pinned):
+        values[number] = _values(evaluated.softpressure, _KEYED[body.kind], start.metres)
+        if body.attached_uid:
+            attached[number] = evaluated.softpressure.is_attached
+        is_held = not evaluated.softpressure.is_active
+        if is_held or len(body.pinned):
             matrix = units.to_metres(mesh_io.world_matrix(evaluated), start.metres)
             positions = mesh_io.to_world(matrix, mesh_io.read_local(evaluated.data))
-            pins[number] = positions[body.pinned]
+            pins |= {number: positions[body.pinned]} if len(body.pinned) else {}
+            held |= {number: positions} if is_held else {}
+    for number, solid in enumerate(start.solids, len(start.bodies)):
+        evaluated = _evaluated(objects[solid.object_uid], depsgraph)
+        values[number] = _values(evaluated.softpressure, _KEYED_SOLID, start.metres)
     for number, obstacle in enumerate(start.obstacles):
-        if _move(obstacle, _evaluated(objects[obstacle.object_uid], depsgraph), start.metres):
+        evaluated = _evaluated(objects[obstacle.object_uid], depsgraph)
+        values[len(start.uids()) + number] = _values(evaluated.softpressure, _KEYED_OBSTACLE, start.metres)
+        if _move(obstacle, evaluated, start.metres):
             moved[number] = obstacle.positions
-    return FrameInput(gauge_pressure=pressures, pinned_positions=pins, collider_positions=moved)
+    return FrameInput(
+        gauge_pressure=pressures,
+        pinned_positions=pins,
+        collider_positions=moved,
+        values=values,
+        attached=attached,
+        held=held,
+        gravity=units.gravity(scene),
+    )
 
 
 def world_matrices(
@@ -418,7 +446,7 @@ def _obstacle(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph, metres: flo
         positions=positions[used],
         local=local[used] if bodies.is_as_drawn(obj) else None,
         matrix=matrix,
-        settings=_values(obj.softpressure, _SURFACE, metres),
+        settings=_values(evaluated.softpressure, _SURFACE, metres),
     )
 
 

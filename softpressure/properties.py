@@ -13,7 +13,7 @@ from bpy.props import (
 )
 
 from .engine import engine
-from .scene_properties import SETTING, SOFTPRESSURE_PG_scene, on_change
+from .scene_properties import ANIMATED, SETTING, SOFTPRESSURE_PG_scene
 
 #: The numbers of these and of the types below are what files hold.
 KINDS = (
@@ -139,7 +139,7 @@ class SOFTPRESSURE_PG_object(bpy.types.PropertyGroup):
         soft_max=1e7,
         step=100_000,
         precision=0,
-        **SETTING,
+        **ANIMATED,
     )
     poisson_ratio: FloatProperty(
         name="Poisson's Ratio",
@@ -174,7 +174,7 @@ class SOFTPRESSURE_PG_object(bpy.types.PropertyGroup):
         soft_max=100_000.0,
         step=10_000,
         precision=0,
-        update=on_change,
+        **ANIMATED,
     )
     pressure_at: EnumProperty(
         name="Pressure",
@@ -207,7 +207,7 @@ class SOFTPRESSURE_PG_object(bpy.types.PropertyGroup):
         soft_max=1e6,
         step=10_000,
         precision=0,
-        **SETTING,
+        **ANIMATED,
     )
     bend_modulus: FloatProperty(
         name="Bend Modulus",
@@ -218,7 +218,7 @@ class SOFTPRESSURE_PG_object(bpy.types.PropertyGroup):
         soft_max=100.0,
         step=10,
         precision=3,
-        **SETTING,
+        **ANIMATED,
     )
     damping: FloatProperty(
         name="Damping",
@@ -229,7 +229,7 @@ class SOFTPRESSURE_PG_object(bpy.types.PropertyGroup):
         soft_max=20.0,
         step=10,
         precision=2,
-        **SETTING,
+        **ANIMATED,
     )
     friction: FloatProperty(
         name="Friction",
@@ -238,7 +238,7 @@ class SOFTPRESSURE_PG_object(bpy.types.PropertyGroup):
         default=0.5,
         min=0.0,
         soft_max=2.0,
-        **SETTING,
+        **ANIMATED,
     )
     bounciness: FloatProperty(
         name="Bounciness",
@@ -248,7 +248,7 @@ class SOFTPRESSURE_PG_object(bpy.types.PropertyGroup):
         min=0.0,
         max=1.0,
         subtype="FACTOR",
-        **SETTING,
+        **ANIMATED,
     )
     thickness: FloatProperty(
         name="Thickness",
@@ -280,6 +280,13 @@ class SOFTPRESSURE_PG_object(bpy.types.PropertyGroup):
         default=True,
         **SETTING,
     )
+    is_active: BoolProperty(
+        name="Active",
+        description="Whether the body is simulated. Off, it follows its own animation, and others still collide with "
+        "it; on again, it goes on from there with the velocity of its animation",
+        default=True,
+        **ANIMATED,
+    )
     attach_to: PointerProperty(
         name="Attach To",
         description="Rigid or soft body that the vertices of the attach group are glued to",
@@ -291,6 +298,13 @@ class SOFTPRESSURE_PG_object(bpy.types.PropertyGroup):
         name="Attach Group",
         description="Vertex group whose vertices (weight above 0.5) are glued to the other body",
         **SETTING,
+    )
+    is_attached: BoolProperty(
+        name="Attached",
+        description="Whether the vertices of the attach group are glued. Off, they come free; on again, they are glued "
+        "where they are by then, to a soft body only if they are near it",
+        default=True,
+        **ANIMATED,
     )
     rigid_shape: EnumProperty(
         name="Shape",
@@ -307,7 +321,7 @@ class SOFTPRESSURE_PG_object(bpy.types.PropertyGroup):
         soft_max=10.0,
         step=10,
         precision=2,
-        **SETTING,
+        **ANIMATED,
     )
     angular_damping: FloatProperty(
         name="Angular Damping",
@@ -317,7 +331,7 @@ class SOFTPRESSURE_PG_object(bpy.types.PropertyGroup):
         soft_max=10.0,
         step=10,
         precision=2,
-        **SETTING,
+        **ANIMATED,
     )
     velocity: FloatVectorProperty(
         name="Velocity",

@@ -30,7 +30,9 @@ class Reading:
     @property
     def size(self) -> int:
         """Memory it takes [bytes]."""
-        arrays = [*self.given.pinned_positions.values(), *self.given.collider_positions.values(), *self.matrices]
+        given = self.given
+        moved = (given.pinned_positions, given.collider_positions, given.held)
+        arrays = [*(array for each in moved for array in each.values()), *self.matrices]
         return sum(np.asarray(array).nbytes for array in arrays)
 
 
