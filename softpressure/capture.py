@@ -1,4 +1,7 @@
-"""From evaluated objects to the core's model and to what drives it in each frame. World space throughout."""
+"""From evaluated objects to the core's model and to what drives it in each frame. World space throughout, in metres.
+
+Only world matrices are Blender's own: they place what the cache keeps, which is in Blender units.
+"""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -10,8 +13,20 @@ import bpy
 import numpy as np
 
 from ..core import Choice, FrameInput, Model, ModelBuilder, SoftPressureError, World
+from ..core.model import BoolArray
 from ..core.solvers.automatic import choice_of
-from . import bodies, fingerprint, flat_shape, mesh_io, method_options, rigid_shape, session, taking_part
+from . import (
+    bodies,
+    fingerprint,
+    flat_shape,
+    mesh_io,
+    method_options,
+    rigid_shape,
+    session,
+    taking_part,
+    touching,
+    units,
+)
 from .mesh_io import Float32Array, FloatArray, IntArray
 
 _SURFACE = ("friction", "bounciness", "thickness")
@@ -68,7 +83,7 @@ class Solid:
     name: str
     positions: FloatArray  # of its surface [m], shape (vertex_count, 3)
     triangles: IntArray
-    matrix: FloatArray  # world from local, shape (4, 4)
+    matrix: FloatArray  # world in Blender units from local, shape (4, 4)
     settings: dict[str, Any]
 
 
@@ -83,7 +98,7 @@ class Obstacle:
     triangles: IntArray  # in numbers of `used`
     positions: FloatArray  # [m], shape (len(used), 3)
     local: Float32Array | None  # of `used`, None if its shape can change with the frame
-    matrix: FloatArray
+    matrix: FloatArray  # world [m] from local, shape (4, 4)
     settings: dict[str, Any]
 
 
@@ -94,6 +109,10 @@ class Start:
     bodies: list[Body]
     solids: list[Solid]
     obstacles: list[Obstacle]
+    #: Length of a Blender unit [m].
+    metres: float = 1.0
+    #: `session_uid` of the objects that each body touches, by its own, where those are not all.
+    accepted: dict[int, frozenset[int]] = field(default_factory=dict)
     #: Why other objects take no part, by `session_uid`, as far as only a start finds out.
     refused: dict[int, str] = field(default_factory=dict)
 
@@ -104,6 +123,15 @@ class Start:
     def all_uids(self) -> tuple[int, ...]:
         """`session_uid` of all objects that take part, colliders last."""
         return *self.uids(), *(obstacle.object_uid for obstacle in self.obstacles)
+
+    def ignored(self) -> BoolArray | None:
+        """Pairs of bodies that do not touch, in the order of `all_uids`; None if all do."""
+        uids = self.all_uids()
+        return touching.ignored(uids, [self.accepted.get(uid) for uid in uids])
+
+    def in_units(self, positions: FloatArray) -> FloatArray:
+        """Positions [m] in Blender units."""
+        return positions / self.metres
 
     def set_aside(self, refused: dict[int, str]) -> None:
         """Take objects that are refused out, and what is attached to them; raises `Refusals` if none is left."""
@@ -173,7 +201,7 @@ class _Refused(Exception):
 
 def start(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> Start:
     """Capture all bodies that can take part; their meshes must show the input stage. Raises `Refusals`."""
-    found = Start([], [], [])
+    found = Start([], [], [], metres=units.metres_per_unit(scene))
     known = taking_part.static_problems(scene)
     refused = {}
     for obj in session.objects(scene, "SOFT", "RIGID", "COLLIDER"):
@@ -181,13 +209,16 @@ def start(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> Start:
             continue
         try:
             if obj.softpressure.kind == "COLLIDER":
-                found.obstacles.append(_obstacle(obj, depsgraph))
+                found.obstacles.append(_obstacle(obj, depsgraph, found.metres))
             elif obj.softpressure.kind == "RIGID":
-                found.solids.append(_solid(obj, depsgraph))
+                found.solids.append(_solid(obj, depsgraph, found.metres))
             else:
-                found.bodies.append(_body(obj, depsgraph))
+                found.bodies.append(_body(obj, depsgraph, found.metres))
         except SoftPressureError as error:
             refused[obj.session_uid] = str(error)
+        accepted = touching.accepted(obj)
+        if accepted is not None:
+            found.accepted[obj.session_uid] = accepted
     found.set_aside(refused)
     return found
 
@@ -199,6 +230,7 @@ def scene_values(scene: bpy.types.Scene) -> SimpleNamespace:
     return SimpleNamespace(
         gravity=scene.gravity[:],
         use_gravity=scene.use_gravity,
+        unit_settings=SimpleNamespace(system=scene.unit_settings.system, scale_length=scene.unit_settings.scale_length),
         render=SimpleNamespace(fps=scene.render.fps, fps_base=scene.render.fps_base),
         softpressure=SimpleNamespace(**{name: getattr(settings, name) for name in names}),
     )
@@ -219,10 +251,7 @@ def build_model(scene: SceneValues, start: Start) -> Model:
 
 def _build(scene: SceneValues, start: Start) -> Model:
     """The same; raises `_Refused` for the first object that the core does not take."""
-    builder = ModelBuilder(
-        gravity=scene.gravity[:] if scene.use_gravity else (0.0, 0.0, 0.0),
-        ambient_pressure=scene.softpressure.ambient_pressure,
-    )
+    builder = ModelBuilder(gravity=units.gravity(scene), ambient_pressure=scene.softpressure.ambient_pressure)
     for body in start.bodies:
         with _told_of(body):
             if body.kind == "MEMBRANE":
@@ -249,7 +278,7 @@ def _build(scene: SceneValues, start: Start) -> Model:
                     builder.attach_to_membrane(number, body.attached, other)
                 else:
                     builder.attach_to_rigid(number, body.attached, other - len(start.bodies))
-    return builder.build()
+    return builder.build(ignores=start.ignored())
 
 
 @contextmanager
@@ -289,7 +318,6 @@ def _frame_rate(scene: SceneValues) -> float:
 
 def frame_input(start: Start, objects: dict[int, bpy.types.Object], depsgraph: bpy.types.Depsgraph) -> FrameInput:
     """What drives the bodies at the end of this frame, and the values that they have in it."""
-    scene = depsgraph.scene_eval
     values: dict[int, dict[str, float]] = {}
     attached: dict[int, bool] = {}
     held: dict[int, FloatArray] = {}
@@ -300,21 +328,22 @@ def frame_input(start: Start, objects: dict[int, bpy.types.Object], depsgraph: b
         evaluated = _evaluated(objects[body.object_uid], depsgraph)
         if body.kind in {"MEMBRANE", "LOOP"}:
             pressures[number] = evaluated.softpressure.gauge_pressure
-        values[number] = _values(evaluated.softpressure, _KEYED[body.kind])
+        values[number] = _values(evaluated.softpressure, _KEYED[body.kind], start.metres)
         if body.attached_uid:
             attached[number] = evaluated.softpressure.is_attached
         is_held = not evaluated.softpressure.is_active
         if is_held or len(body.pinned):
-            positions = mesh_io.to_world(mesh_io.world_matrix(evaluated), mesh_io.read_local(evaluated.data))
+            matrix = units.to_metres(mesh_io.world_matrix(evaluated), start.metres)
+            positions = mesh_io.to_world(matrix, mesh_io.read_local(evaluated.data))
             pins |= {number: positions[body.pinned]} if len(body.pinned) else {}
             held |= {number: positions} if is_held else {}
     for number, solid in enumerate(start.solids, len(start.bodies)):
         evaluated = _evaluated(objects[solid.object_uid], depsgraph)
-        values[number] = _values(evaluated.softpressure, _KEYED_SOLID)
+        values[number] = _values(evaluated.softpressure, _KEYED_SOLID, start.metres)
     for number, obstacle in enumerate(start.obstacles):
         evaluated = _evaluated(objects[obstacle.object_uid], depsgraph)
-        values[len(start.uids()) + number] = _values(evaluated.softpressure, _KEYED_OBSTACLE)
-        if _move(obstacle, evaluated):
+        values[len(start.uids()) + number] = _values(evaluated.softpressure, _KEYED_OBSTACLE, start.metres)
+        if _move(obstacle, evaluated, start.metres):
             moved[number] = obstacle.positions
     return FrameInput(
         gauge_pressure=pressures,
@@ -323,7 +352,7 @@ def frame_input(start: Start, objects: dict[int, bpy.types.Object], depsgraph: b
         values=values,
         attached=attached,
         held=held,
-        gravity=scene.gravity[:] if scene.use_gravity else (0.0, 0.0, 0.0),
+        gravity=units.gravity(depsgraph.scene_eval),
     )
 
 
@@ -335,13 +364,17 @@ def world_matrices(
 
 
 def frame_of(world: World, start: Start, matrices: list[FloatArray]) -> tuple[list[FloatArray], list[FloatArray]]:
-    """What the cache keeps of a frame: positions and world matrices of every body, soft ones first.
+    """What the cache keeps of a frame: positions and world matrices of every body, soft ones first, in Blender units.
 
     A rigid body has no positions; its matrix says where it is. `matrices` are those of the soft bodies.
     """
-    positions = [world.positions(number) for number in range(len(start.bodies))]
+    positions = [start.in_units(world.positions(number)) for number in range(len(start.bodies))]
     positions += [np.empty((0, 3))] * len(start.solids)
-    moved = [world.rigid_transform(number) @ solid.matrix for number, solid in enumerate(start.solids)]
+    moved = []
+    for number, solid in enumerate(start.solids):
+        transform = world.rigid_transform(number)
+        transform[:3, 3] = start.in_units(transform[:3, 3])
+        moved.append(transform @ solid.matrix)
     return positions, [*matrices, *moved]
 
 
@@ -352,10 +385,10 @@ def _evaluated(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> bpy.typ
     return evaluated
 
 
-def _body(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> Body:
+def _body(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph, metres: float) -> Body:
     settings = obj.softpressure
     evaluated = _evaluated(obj, depsgraph)
-    mesh, matrix = evaluated.data, mesh_io.world_matrix(evaluated)
+    mesh, matrix = evaluated.data, units.to_metres(mesh_io.world_matrix(evaluated), metres)
     positions = mesh_io.to_world(matrix, mesh_io.read_local(mesh))
     triangles = mesh_io.read_triangles(mesh, matrix)
     if len(positions) != len(obj.data.vertices):
@@ -372,28 +405,31 @@ def _body(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> Body:
     outline = mesh_io.read_outline(mesh) if flat_shape.is_flat_body(kind, positions) else None
     truss = _TRUSS if outline is None else _FLAT_TRUSS
     names = {"MEMBRANE": _SKIN, "LOOP": _LOOP, "SOLID": _LATTICE, "TRUSS": truss}
-    values = _values(evaluated.softpressure, names[kind])
+    values = _values(evaluated.softpressure, names[kind], metres)
     uid, name = (0, "") if target is None else (target.session_uid, target.name)
     return Body(obj.session_uid, obj.name, positions, triangles, pinned, attached, uid, name, kind, values, outline)
 
 
-def _solid(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> Solid:
+def _solid(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph, metres: float) -> Solid:
     settings = obj.softpressure
     evaluated = _evaluated(obj, depsgraph)
     matrix = mesh_io.world_matrix(evaluated)
-    positions, triangles = rigid_shape.read(obj.name, evaluated.data, matrix, settings.rigid_shape)
-    return Solid(obj.session_uid, obj.name, positions, triangles, matrix, _values(evaluated.softpressure, _SOLID))
+    in_metres = units.to_metres(matrix, metres)
+    positions, triangles = rigid_shape.read(obj.name, evaluated.data, in_metres, settings.rigid_shape)
+    values = _values(evaluated.softpressure, _SOLID, metres)
+    return Solid(obj.session_uid, obj.name, positions, triangles, matrix, values)
 
 
-def _values(settings: Any, names: tuple[str, ...]) -> dict[str, Any]:
-    """Settings as plain numbers, strings and tuples."""
+def _values(settings: Any, names: tuple[str, ...], metres: float) -> dict[str, Any]:
+    """Settings as plain numbers, strings and tuples, in SI units."""
     values = {name: getattr(settings, name) for name in names}
-    return {name: value if isinstance(value, (float, bool, str)) else tuple(value) for name, value in values.items()}
+    plain = {name: value if isinstance(value, (float, bool, str)) else tuple(value) for name, value in values.items()}
+    return units.settings_in_metres(plain, metres)
 
 
-def _obstacle(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> Obstacle:
+def _obstacle(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph, metres: float) -> Obstacle:
     evaluated = _evaluated(obj, depsgraph)
-    mesh, matrix = evaluated.data, mesh_io.world_matrix(evaluated)
+    mesh, matrix = evaluated.data, units.to_metres(mesh_io.world_matrix(evaluated), metres)
     local = mesh_io.read_local(mesh)
     positions = mesh_io.to_world(matrix, local)
     triangles = mesh_io.read_triangles(mesh, matrix)
@@ -409,13 +445,13 @@ def _obstacle(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> Obstacle
         positions=positions[used],
         local=local[used] if bodies.is_as_drawn(obj) else None,
         matrix=matrix,
-        settings=_values(evaluated.softpressure, _SURFACE),
+        settings=_values(evaluated.softpressure, _SURFACE, metres),
     )
 
 
-def _move(obstacle: Obstacle, evaluated: bpy.types.Object) -> bool:
+def _move(obstacle: Obstacle, evaluated: bpy.types.Object, metres: float) -> bool:
     """Bring a collider to where it is now; False if it has not moved."""
-    matrix = mesh_io.world_matrix(evaluated)
+    matrix = units.to_metres(mesh_io.world_matrix(evaluated), metres)
     if obstacle.local is not None and np.array_equal(matrix, obstacle.matrix):
         return False
     local = obstacle.local

@@ -14,7 +14,7 @@ import bpy
 import numpy as np
 from numpy.typing import NDArray
 
-from . import actions, hold, mesh_io, stages
+from . import actions, hold, mesh_io, stages, touching, units
 from .blender_types import DataBlock
 from .methods import CHOOSING
 
@@ -54,9 +54,12 @@ def of_inputs(scene: bpy.types.Scene) -> str:
     if keyed:
         _add_animation(digest, scene, keyed)
     digest.add(render.fps, render.fps_base)
+    metres = units.metres_per_unit(scene)
+    if metres != 1.0:  # caches of other scenes stay valid
+        digest.add(metres)
     bodies = [obj for obj in scene.objects if obj.type == "MESH" and obj.softpressure.kind != "NONE"]
     names = {obj.session_uid: _of_body(obj) for obj in bodies}
-    digest.add(sorted(names[obj.session_uid] + _of_target(obj, names) for obj in bodies))
+    digest.add(sorted(names[obj.session_uid] + _of_target(obj, names) + _of_ignored(obj, names) for obj in bodies))
     return digest.name()
 
 
@@ -92,6 +95,14 @@ def _of_target(obj: bpy.types.Object, names: dict[int, str]) -> str:
     """The name of what a soft body is attached to; empty where it is attached to nothing."""
     target = obj.softpressure.attach_to if obj.softpressure.kind == "SOFT" else None
     return "" if target is None else names.get(target.session_uid, "no body")
+
+
+def _of_ignored(obj: bpy.types.Object, names: dict[int, str]) -> str:
+    """The names of the bodies that a body does not accept as partners in contact, in any order; mostly none."""
+    accepted = touching.accepted(obj)
+    if accepted is None:
+        return ""
+    return " ".join(sorted(name for uid, name in names.items() if uid not in accepted and uid != obj.session_uid))
 
 
 def _plain(value: Any) -> Any:

@@ -110,6 +110,26 @@ class Stepper:
                 return
         work()
 
+    def do_now(self, work: Callable[[], None]) -> None:
+        """The same, waiting until it is done: for as long as the frame that is under way. Raises what it raises."""
+        errors: list[BaseException] = []
+        is_done = threading.Event()
+
+        def noted() -> None:
+            try:
+                work()
+            except BaseException as error:  # belongs to the caller, who is in another thread
+                errors.append(error)
+            is_done.set()
+
+        self.do_between(noted)
+        while not is_done.wait(0.005):
+            with self._lock:
+                if self.is_idle():  # it waits for a frame, which is not going to come before this is done
+                    self._do_what_waits()
+        if errors:
+            raise errors[0]
+
     def finish(self) -> None:
         """Nothing more is going to be given."""
         self._waiting.put(None)
