@@ -12,7 +12,7 @@ from typing import Any
 import bpy
 import numpy as np
 
-from ..core import Choice, FrameInput, Model, ModelBuilder, SoftPressureError, World
+from ..core import Choice, Model, ModelBuilder, SoftPressureError, World
 from ..core.model import BoolArray
 from ..core.solvers.automatic import choice_of
 from . import (
@@ -47,12 +47,6 @@ _LATTICE = ("mass", "cell_size", "modulus", "poisson_ratio", "damping", "velocit
 _TRUSS = (*_LATTICE, "particle_radius")
 _LOOP = (*_SKIN, "depth")
 _FLAT_TRUSS = ("mass", "cell_size", "depth", "modulus", "particle_radius", "damping", "velocity", *_SURFACE)
-#: What is read in each frame, by the kind of a soft body.
-_KEYED_SKIN = ("stretch_modulus", "bend_modulus", "damping", "friction", "bounciness")
-_KEYED_LATTICE = ("modulus", "damping", "friction", "bounciness")
-_KEYED = {"MEMBRANE": _KEYED_SKIN, "LOOP": _KEYED_SKIN, "TRUSS": _KEYED_LATTICE, "SOLID": _KEYED_LATTICE}
-_KEYED_SOLID = ("linear_damping", "angular_damping", "friction", "bounciness")
-_KEYED_OBSTACLE = ("friction", "bounciness")
 _SOLID = ("mass", "linear_damping", "angular_damping", "velocity", "angular_velocity", *_SURFACE)
 
 SceneValues = bpy.types.Scene | SimpleNamespace
@@ -316,47 +310,6 @@ def _frame_rate(scene: SceneValues) -> float:
     return float(scene.render.fps / scene.render.fps_base)
 
 
-def frame_input(start: Start, objects: dict[int, bpy.types.Object], depsgraph: bpy.types.Depsgraph) -> FrameInput:
-    """What drives the bodies at the end of this frame, and the values that they have in it."""
-    scene = depsgraph.scene_eval
-    values: dict[int, dict[str, float]] = {}
-    attached: dict[int, bool] = {}
-    held: dict[int, FloatArray] = {}
-    pressures: dict[int, float] = {}
-    pins: dict[int, FloatArray] = {}
-    moved: dict[int, FloatArray] = {}
-    for number, body in enumerate(start.bodies):
-        evaluated = _evaluated(objects[body.object_uid], depsgraph)
-        if body.kind in {"MEMBRANE", "LOOP"}:
-            pressures[number] = evaluated.softpressure.gauge_pressure
-        values[number] = _values(evaluated.softpressure, _KEYED[body.kind], start.metres)
-        if body.attached_uid:
-            attached[number] = evaluated.softpressure.is_attached
-        is_held = not evaluated.softpressure.is_active
-        if is_held or len(body.pinned):
-            matrix = units.to_metres(mesh_io.world_matrix(evaluated), start.metres)
-            positions = mesh_io.to_world(matrix, mesh_io.read_local(evaluated.data))
-            pins |= {number: positions[body.pinned]} if len(body.pinned) else {}
-            held |= {number: positions} if is_held else {}
-    for number, solid in enumerate(start.solids, len(start.bodies)):
-        evaluated = _evaluated(objects[solid.object_uid], depsgraph)
-        values[number] = _values(evaluated.softpressure, _KEYED_SOLID, start.metres)
-    for number, obstacle in enumerate(start.obstacles):
-        evaluated = _evaluated(objects[obstacle.object_uid], depsgraph)
-        values[len(start.uids()) + number] = _values(evaluated.softpressure, _KEYED_OBSTACLE, start.metres)
-        if _move(obstacle, evaluated, start.metres):
-            moved[number] = obstacle.positions
-    return FrameInput(
-        gauge_pressure=pressures,
-        pinned_positions=pins,
-        collider_positions=moved,
-        values=values,
-        attached=attached,
-        held=held,
-        gravity=units.gravity(scene),
-    )
-
-
 def world_matrices(
     start: Start, objects: dict[int, bpy.types.Object], depsgraph: bpy.types.Depsgraph
 ) -> list[FloatArray]:
@@ -379,7 +332,8 @@ def frame_of(world: World, start: Start, matrices: list[FloatArray]) -> tuple[li
     return positions, [*matrices, *moved]
 
 
-def _evaluated(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> bpy.types.Object:
+def evaluated_of(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> bpy.types.Object:
+    """An object as it is at the frame that is evaluated; raises `SoftPressureError` where it is not."""
     evaluated = obj.evaluated_get(depsgraph)
     if not evaluated.is_evaluated:
         raise taking_part.not_evaluated(obj)
@@ -388,7 +342,7 @@ def _evaluated(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> bpy.typ
 
 def _body(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph, metres: float) -> Body:
     settings = obj.softpressure
-    evaluated = _evaluated(obj, depsgraph)
+    evaluated = evaluated_of(obj, depsgraph)
     mesh, matrix = evaluated.data, units.to_metres(mesh_io.world_matrix(evaluated), metres)
     positions = mesh_io.to_world(matrix, mesh_io.read_local(mesh))
     triangles = mesh_io.read_triangles(mesh, matrix)
@@ -406,22 +360,22 @@ def _body(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph, metres: float) 
     outline = mesh_io.read_outline(mesh) if flat_shape.is_flat_body(kind, positions) else None
     truss = _TRUSS if outline is None else _FLAT_TRUSS
     names = {"MEMBRANE": _SKIN, "LOOP": _LOOP, "SOLID": _LATTICE, "TRUSS": truss}
-    values = _values(evaluated.softpressure, names[kind], metres)
+    values = values_of(evaluated.softpressure, names[kind], metres)
     uid, name = (0, "") if target is None else (target.session_uid, target.name)
     return Body(obj.session_uid, obj.name, positions, triangles, pinned, attached, uid, name, kind, values, outline)
 
 
 def _solid(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph, metres: float) -> Solid:
     settings = obj.softpressure
-    evaluated = _evaluated(obj, depsgraph)
+    evaluated = evaluated_of(obj, depsgraph)
     matrix = mesh_io.world_matrix(evaluated)
     in_metres = units.to_metres(matrix, metres)
     positions, triangles = rigid_shape.read(obj.name, evaluated.data, in_metres, settings.rigid_shape)
-    values = _values(evaluated.softpressure, _SOLID, metres)
+    values = values_of(evaluated.softpressure, _SOLID, metres)
     return Solid(obj.session_uid, obj.name, positions, triangles, matrix, values)
 
 
-def _values(settings: Any, names: tuple[str, ...], metres: float) -> dict[str, Any]:
+def values_of(settings: Any, names: tuple[str, ...], metres: float) -> dict[str, Any]:
     """Settings as plain numbers, strings and tuples, in SI units."""
     values = {name: getattr(settings, name) for name in names}
     plain = {name: value if isinstance(value, (float, bool, str)) else tuple(value) for name, value in values.items()}
@@ -429,7 +383,7 @@ def _values(settings: Any, names: tuple[str, ...], metres: float) -> dict[str, A
 
 
 def _obstacle(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph, metres: float) -> Obstacle:
-    evaluated = _evaluated(obj, depsgraph)
+    evaluated = evaluated_of(obj, depsgraph)
     mesh, matrix = evaluated.data, units.to_metres(mesh_io.world_matrix(evaluated), metres)
     local = mesh_io.read_local(mesh)
     positions = mesh_io.to_world(matrix, local)
@@ -446,25 +400,5 @@ def _obstacle(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph, metres: flo
         positions=positions[used],
         local=local[used] if bodies.is_as_drawn(obj) else None,
         matrix=matrix,
-        settings=_values(evaluated.softpressure, _SURFACE, metres),
+        settings=values_of(evaluated.softpressure, _SURFACE, metres),
     )
-
-
-def _move(obstacle: Obstacle, evaluated: bpy.types.Object, metres: float) -> bool:
-    """Bring a collider to where it is now; False if it has not moved."""
-    matrix = units.to_metres(mesh_io.world_matrix(evaluated), metres)
-    if obstacle.local is not None and np.array_equal(matrix, obstacle.matrix):
-        return False
-    local = obstacle.local
-    if local is None:
-        whole = mesh_io.read_local(evaluated.data)
-        if len(whole) != obstacle.vertex_count:
-            raise SoftPressureError(
-                f"{obstacle.name}: changes from {obstacle.vertex_count} to {len(whole)} vertices while it is animated. "
-                "A collider must keep its topology: remove what changes it."
-            )
-        local = whole[obstacle.used]
-    positions = mesh_io.to_world(matrix, local)
-    has_moved = not np.array_equal(positions, obstacle.positions)
-    obstacle.positions, obstacle.matrix = positions, matrix
-    return has_moved

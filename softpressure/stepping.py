@@ -14,7 +14,7 @@ import bpy
 import numpy as np
 
 from ..core import FrameInput
-from . import capture, disk, gas_notes, xpbd_limits
+from . import capture, disk, driving, gas_notes, xpbd_limits
 from .mesh_io import FloatArray
 from .session import Session
 
@@ -40,7 +40,7 @@ def read(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, here: Session, 
     """Read what drives a frame of a run from the scene, which is evaluated at it."""
     assert here.start is not None
     objects = {obj.session_uid: obj for obj in scene.objects}
-    given = capture.frame_input(here.start, objects, depsgraph)
+    given = driving.frame_input(here.start, objects, depsgraph)
     return Reading(frame, given, capture.world_matrices(here.start, objects, depsgraph))
 
 

@@ -143,9 +143,10 @@ def page() -> str:
         "<!doctype html>\n<html lang='en'><head><meta charset='utf-8'><title>Soft Pressure</title>\n"
         f"<style>{STYLE}</style></head><body>\n<h1>Soft Pressure</h1>\n"
         "<p>The panels are in the sidebar of the 3D viewport (N), tab <b>Soft Pressure</b>, and in "
-        "<b>Properties &gt; Physics</b>. All values are in SI units, as their fields show them, whatever the unit "
-        "scale of the scene. What can be animated has a dot beside its field, for keyframes and drivers; all else has one "
-        "value for the whole run. A frame is simulated with the values that it has.</p>\n<nav>"
+        "<b>Properties &gt; Physics</b>. All values are in SI units, as their fields show "
+        "them, whatever the unit scale of the scene. What can be animated has a dot beside its field, for keyframes "
+        "and drivers; all else has one value for the whole run. A frame is simulated with the values that it "
+        "has.</p>\n<nav>"
     ]
     parts += [f"<a href='#{name}'>{title}</a>" for name, title, *_ in SECTIONS]
     parts.append("</nav>\n")
