@@ -312,11 +312,11 @@ class ModelBuilder(FlatBuilder):
     def add_goals(
         self, membrane: int, vertices: ArrayLike, weights: ArrayLike = 1.0, *, stiffness: float, damping: float = 0.0
     ) -> None:
-        """Pull vertices of a membrane, in the caller's numbers, with springs to where they are drawn; once per membrane.
+        """Pull vertices of a membrane, in the caller's numbers, with springs to where they are drawn.
 
         `FrameInput.goal_positions` says where to afterwards. A vertex has the share of `stiffness` [N/m] that it has of
         the body's mass, times its weight, 0 to 1; motion relative to its goal dies away at `damping` [1/s] times its
-        weight. What is pinned as well is pinned.
+        weight. What is pinned as well is pinned. A second call for a membrane takes the place of the first.
         """
         body, count = self._with_vertices(membrane)
         self._goals[membrane] = given_goals(membrane, body.name, count, vertices, weights, stiffness, damping)
@@ -348,4 +348,5 @@ class ModelBuilder(FlatBuilder):
             raise ParameterError("scene: no body to simulate. Mark at least one mesh as Soft or Rigid.")
         pressure = self._ambient_pressure
         fillings = [filling_of(body, pressure) for body in membranes]
-        return freeze(membranes, rigid, colliders, self._attached, self._gravity, pressure, fillings, list(self._goals.values()))
+        goals = list(self._goals.values())
+        return freeze(membranes, rigid, colliders, self._attached, self._gravity, pressure, fillings, goals)

@@ -9,6 +9,7 @@ from ..operators import simulate as simulate_operators
 from ..panels import bodies as bodies_panel
 from ..panels import body as body_panel
 from ..panels import check as check_panel
+from ..panels import forces as force_panels
 from ..panels import scene as scene_panels
 from . import command, engine, handlers, properties, session, status_bar
 
@@ -19,6 +20,7 @@ CLASSES = (
     *simulate_operators.CLASSES,
     *bake_operators.CLASSES,
     *body_panel.CLASSES,
+    *force_panels.CLASSES,
     *bodies_panel.CLASSES,
     *check_panel.CLASSES,
     *scene_panels.CLASSES,

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..core import Choice, FrameInput, Model, ModelBuilder, SoftPressureError, World
 from ..core.solvers.automatic import choice_of
-from . import bodies, fingerprint, flat_shape, mesh_io, method_options, rigid_shape, session, taking_part
+from . import bodies, fields, fingerprint, flat_shape, goals, mesh_io, method_options, rigid_shape, session, taking_part
 from .mesh_io import Float32Array, FloatArray, IntArray
 
 _SURFACE = ("friction", "bounciness", "thickness")
@@ -52,6 +52,7 @@ class Body:
     kind: str  # MEMBRANE, LOOP, TRUSS or SOLID
     settings: dict[str, Any]
     outline: IntArray | None = None  # edges of the outline of a flat body, shape (edge_count, 2)
+    pulled: goals.Goals | None = None
 
 
 @dataclass(slots=True)
@@ -126,7 +127,8 @@ class Start:
         plain = []
         for body in self.bodies:
             values = [body.positions, body.triangles, body.pinned, body.attached, body.kind, body.settings]
-            plain.append(fingerprint.of_arrays(values + ([] if body.outline is None else [body.outline])))
+            values += [] if body.outline is None else [body.outline]
+            plain.append(fingerprint.of_arrays(values + ([] if body.pulled is None else body.pulled.values)))
         for solid in self.solids:
             plain.append(fingerprint.of_arrays([solid.positions, solid.triangles, solid.matrix, solid.settings]))
         by_uid = dict(zip(self.uids(), plain, strict=True))
@@ -217,7 +219,7 @@ def _build(scene: SceneValues, start: Start) -> Model:
         gravity=scene.gravity[:] if scene.use_gravity else (0.0, 0.0, 0.0),
         ambient_pressure=scene.softpressure.ambient_pressure,
     )
-    for body in start.bodies:
+    for number, body in enumerate(start.bodies):
         with _told_of(body):
             if body.kind == "MEMBRANE":
                 builder.add_membrane(body.name, body.positions, body.triangles, pinned=body.pinned, **body.settings)
@@ -227,6 +229,11 @@ def _build(scene: SceneValues, start: Start) -> Model:
             else:
                 builder.add_solid(
                     body.name, body.positions, body.triangles, kind=body.kind, pinned=body.pinned, **body.settings
+                )
+            if body.pulled is not None:
+                springs = body.pulled
+                builder.add_goals(
+                    number, springs.vertices, springs.weights, stiffness=springs.stiffness, damping=springs.damping
                 )
     for solid in start.solids:
         with _told_of(solid):
@@ -282,21 +289,28 @@ def _frame_rate(scene: SceneValues) -> float:
 
 
 def frame_input(start: Start, objects: dict[int, bpy.types.Object], depsgraph: bpy.types.Depsgraph) -> FrameInput:
-    """What drives the bodies at the end of this frame: pressures, pins, moved colliders."""
+    """What drives the bodies at the end of this frame: pressures, pins, goals, moved colliders, force fields."""
     pressures: dict[int, float] = {}
     pins: dict[int, FloatArray] = {}
+    pulled: dict[int, FloatArray] = {}
     moved: dict[int, FloatArray] = {}
     for number, body in enumerate(start.bodies):
         evaluated = _evaluated(objects[body.object_uid], depsgraph)
         if body.kind in {"MEMBRANE", "LOOP"}:
             pressures[number] = evaluated.softpressure.gauge_pressure
-        if len(body.pinned):
+        if len(body.pinned) or body.pulled is not None:
             positions = mesh_io.to_world(mesh_io.world_matrix(evaluated), mesh_io.read_local(evaluated.data))
             pins[number] = positions[body.pinned]
+            if body.pulled is not None:
+                pulled[number] = positions[body.pulled.vertices]
     for number, obstacle in enumerate(start.obstacles):
         if _move(obstacle, _evaluated(objects[obstacle.object_uid], depsgraph)):
             moved[number] = obstacle.positions
-    return FrameInput(gauge_pressure=pressures, pinned_positions=pins, collider_positions=moved)
+    acting, falls = fields.of_frame([objects[uid] for uid in start.uids()], objects.values(), depsgraph)
+    return FrameInput(
+        gauge_pressure=pressures, pinned_positions=pins, collider_positions=moved, goal_positions=pulled,
+        fields=acting, gravity_shares=falls,
+    )  # fmt: skip
 
 
 def world_matrices(
@@ -337,7 +351,7 @@ def _body(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> Body:
         )
     if not bodies.is_as_drawn(obj):  # else it has been looked at
         bodies.check_surface_of(obj, "SOFT", positions, triangles, mesh)
-    pinned = mesh_io.group_vertices(obj, settings.pin_group)
+    pinned, pulled = goals.read(obj)
     target = settings.attach_to
     attached = mesh_io.group_vertices(obj, "" if target is None else settings.attach_group)
     kind = settings.body_type
@@ -346,7 +360,9 @@ def _body(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> Body:
     names = {"MEMBRANE": _SKIN, "LOOP": _LOOP, "SOLID": _LATTICE, "TRUSS": truss}
     values = _values(evaluated.softpressure, names[kind])
     uid, name = (0, "") if target is None else (target.session_uid, target.name)
-    return Body(obj.session_uid, obj.name, positions, triangles, pinned, attached, uid, name, kind, values, outline)
+    return Body(
+        obj.session_uid, obj.name, positions, triangles, pinned, attached, uid, name, kind, values, outline, pulled
+    )  # fmt: skip
 
 
 def _solid(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> Solid:

@@ -33,6 +33,11 @@ class Stage(Enum):
     OUTPUT = "what it makes"
 
 
+def is_led(obj: bpy.types.Object) -> bool:
+    """Whether a soft body's own shape drives it at every frame: pins, or goals."""
+    return bool(obj.softpressure.pin_group or obj.softpressure.goal_group)
+
+
 def input_modifiers(obj: bpy.types.Object) -> Iterator[tuple[int, bpy.types.Modifier, bool]]:
     """Position, modifier and whether the user shows it, for those that shape what the simulation reads."""
     own = _own_visibility(obj)

@@ -30,8 +30,9 @@ class Reading:
     @property
     def size(self) -> int:
         """Memory it takes [bytes]."""
-        arrays = [*self.given.pinned_positions.values(), *self.given.collider_positions.values(), *self.matrices]
-        return sum(np.asarray(array).nbytes for array in arrays)
+        given = self.given
+        arrays = [*given.pinned_positions.values(), *given.goal_positions.values(), *given.collider_positions.values()]
+        return sum(np.asarray(array).nbytes for array in (*arrays, *self.matrices))
 
 
 def read(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, here: Session, frame: int) -> Reading:

@@ -11,7 +11,9 @@ MASS, RATE = 1.5, 24.0
 SOLVERS = ("EXPLICIT", "IMPLICIT", "XPBD")
 
 
-def goal_world(solver, *, subdivisions=1, weights=1.0, stiffness=60.0, damping=0.0, velocity=(0.0, 0.0, 0.0), pinned=None):
+def goal_world(
+    solver, *, subdivisions=1, weights=1.0, stiffness=60.0, damping=0.0, velocity=(0.0, 0.0, 0.0), pinned=None
+):
     """A ball of 1.5 kg and 0.3 m, all of whose vertices have goals; no gravity."""
     made = ModelBuilder(gravity=(0.0, 0.0, 0.0))
     x, triangles = shapes.icosphere(subdivisions, 0.3)

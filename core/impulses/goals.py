@@ -111,7 +111,7 @@ class GoalSprings:
     def change(
         self, x: FloatArray, v: FloatArray, targets: FloatArray, speeds: FloatArray, tick: float, time: FloatArray
     ) -> FloatArray:
-        """Change of the vertices' velocities [m/s] in a `time` [s] of each vertex; the drift between takes a `tick` [s].
+        """Change of the vertices' velocities [m/s] in a `time` [s] of each; the drift between takes a `tick` [s].
 
         x [m], v [m/s] of the vertices; `targets` [m] and their `speeds` [m/s], shape (goal_count, 3).
         """
@@ -129,4 +129,4 @@ class GoalSprings:
 
     def _summed(self, values: FloatArray) -> FloatArray:
         """Sums over the points of the goals, shape (vertex_count,)."""
-        return np.bincount(self._point, values, self._count)
+        return np.asarray(np.bincount(self._point, values, self._count), dtype=float)

@@ -2,13 +2,13 @@
 
 A tick of length T kicks, drifts for T, and kicks. A kick of length t solves
 
-    dv/dt = w^2 (x - place) - r v,    r = drag + b T w^2,    b = min(1, 2 w T)
+    dv/dt = w^2 (place - x) - r v,    r = drag + b T w^2,    b = min(1, 2 w T)
 
 exactly, the place of the body being held: v += (a - r v) t phi(r t), phi(z) = (1 - exp(-z)) / z. Without b this is the
-leapfrog, which is unstable from w T = 2 on, and from far softer springs on where the body has an oscillation of its own
-in step with the ticks: that grows by up to (w T)^2 / (2 pi) per tick, and b damps by b (w T)^2 / 2. With b it is stable
-for any spring; for soft ones b is of first order in T, so the whole is of second order, with a damping ratio of (w T)^2.
-Stiff ones come to rest where they are pulled within a tick.
+leapfrog, which is unstable from w T = 2 on, and from far softer springs on where the body has an oscillation of its
+own in step with the ticks: that grows by up to (w T)^2 / (2 pi) per tick, and b damps by b (w T)^2 / 2. With b it is
+stable for any spring; for soft ones b is of first order in T, so the whole is of second order, with a damping ratio of
+(w T)^2. Stiff ones come to rest where they are pulled within a tick.
 """
 
 import numpy as np

@@ -1,7 +1,7 @@
 """Impulses of a frame: what is left to `World` is to call `before` and `after` each run of substeps.
 
-Half of a tick's impulse comes before its steps and half after them, in the opposite order: symmetric, so of second order.
-What touches something gets all of it before, as its contacts answer it within the steps: else what lies still would
+Half of a tick's impulse comes before its steps and half after them, in the opposite order: symmetric, so of second
+order. What touches something gets all of it before, as its contacts answer it within the steps: else what lies still would
 have the velocity of the second half.
 """
 
