@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from ..checks import check
 from ..errors import ParameterError
 from ..model import FloatArray, Followers, Goals, IntArray, Model
-from .oscillator import approach, look_ahead
+from .oscillator import approach, drag_share, look_ahead, spring_share
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,10 +98,8 @@ class GoalSprings:
         # a bound of what a point feels of all goals at once: goals of lattices share points
         reach = np.abs(goals.weights).sum(axis=1)
         self._bound = np.abs(self._weight) * reach[self._goal] * self._inverse_mass[self._point]
-        square = self._summed(self._bound * goals.stiffness[self._goal])
-        fastest = np.zeros(len(goals.stiffness))
-        np.maximum.at(fastest, self._goal, square[self._point])
-        self._frequency = np.sqrt(fastest)  # of each goal's quickest point [1/s]
+        self._frequency = np.sqrt(self._quickest(goals.stiffness))  # of each goal's quickest point [1/s]
+        self._slowing = self._quickest(goals.damping)  # the same of damping alone [1/s]
 
     @property
     def any(self) -> bool:
@@ -116,16 +114,22 @@ class GoalSprings:
         x [m], v [m/s] of the vertices; `targets` [m] and their `speeds` [m/s], shape (goal_count, 3).
         """
         goals = self._goals
-        ahead = goals.stiffness * look_ahead(self._frequency, tick)
-        slows = ahead + goals.damping
+        stiffness = goals.stiffness * spring_share(self._frequency, tick)
+        slows = stiffness * look_ahead(self._frequency, tick) + goals.damping * drag_share(self._slowing, tick)
         rate = self._summed(self._bound * slows[self._goal])
         pull = np.empty((self._count, 3))
         for axis in range(3):
             place = np.bincount(self._goal, self._weight * x[self._point, axis], len(slows))
             speed = np.bincount(self._goal, self._weight * v[self._point, axis], len(slows))
-            force = goals.stiffness * (targets[:, axis] - place) + slows * (speeds[:, axis] - speed)
+            force = stiffness * (targets[:, axis] - place) + slows * (speeds[:, axis] - speed)
             pull[:, axis] = self._summed(self._weight * force[self._goal])
         return np.asarray(pull * (self._inverse_mass * approach(rate, time))[:, None])
+
+    def _quickest(self, strength: FloatArray) -> FloatArray:
+        """Largest rate that a strength of the goals gives to the points of each."""
+        sums, largest = self._summed(self._bound * strength[self._goal]), np.zeros(len(strength))
+        np.maximum.at(largest, self._goal, sums[self._point])
+        return largest
 
     def _summed(self, values: FloatArray) -> FloatArray:
         """Sums over the points of the goals, shape (vertex_count,)."""

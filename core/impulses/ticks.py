@@ -1,8 +1,8 @@
 """Impulses of a frame: what is left to `World` is to call `before` and `after` each run of substeps.
 
 Half of a tick's impulse comes before its steps and half after them, in the opposite order: symmetric, so of second
-order. What touches something gets all of it before, as its contacts answer it within the steps: else what lies still would
-have the velocity of the second half.
+order. A rigid body that touches something gets all of it before, as its contacts answer it within the steps: else what
+lies still would have the velocity of the second half.
 """
 
 from collections.abc import Sequence
@@ -11,12 +11,11 @@ import numpy as np
 
 from ..errors import ParameterError
 from ..model import BoolArray, FloatArray, Model
-from ..plane import Planes
 from ..state import State
 from .field import Field
 from .forces import Forces, add_field
 from .goals import GoalSprings
-from .oscillator import approach, look_ahead
+from .oscillator import QUICKEST_DRAG, approach, drag_share, look_ahead, spring_share
 from .skin import Skins
 
 #: Length of a tick [s], unless a substep is longer.
@@ -28,7 +27,7 @@ class Impulses:
 
     def __init__(self, model: Model, frame_time: float) -> None:
         self.model, self.frame_time = model, frame_time
-        self.goals, self.skins, self.planes = GoalSprings(model), Skins(model), Planes(model)
+        self.goals, self.skins = GoalSprings(model), Skins(model)
         n, rigid = model.vertex_count, np.arange(model.membrane_count, model.moving_count, dtype=np.int32)
         # of each vertex and rigid body
         self.body = np.concatenate([model.point_body[:n], rigid])
@@ -84,7 +83,8 @@ class FrameImpulses:
     def before(self, state: State, share: float, gravity: FloatArray, tick: float) -> None:
         """Change velocities of a state ahead of steps that take a `tick` [s]; `share` of the frame lies behind."""
         x, v = self._read(state)
-        early = np.where(state.touching[self._of.body], tick, 0.5 * tick)
+        at_once = state.touching[self._of.body] & (self._of.on_skin == 0.0)
+        early = np.where(at_once, tick, 0.5 * tick)
         self._late = tick - early
         change = self._field_change(state, x, v, gravity, tick, early)
         change += self._goal_change(x, v + change, share, tick, early)
@@ -108,7 +108,7 @@ class FrameImpulses:
         """Add to the velocities of what is free to move."""
         of, model, n = self._of, self._of.model, self._of.model.vertex_count
         change[~of.is_free] = 0.0
-        of.planes.hold(change[:n])
+        _hold_in_planes(model, change)
         state.velocities[:n] += change[:n]
         if model.rigid_count:
             state.rigid.velocity += change[n:]
@@ -138,8 +138,8 @@ class FrameImpulses:
         reached, half = v.copy(), 0.5 * time
         _slow(reached, square / of.mass, half)
         self._press(state, reached, skin, tick, half)
-        rate = body.drag / of.mass + _ahead(body.stiffness / of.mass, tick)
-        pull = body.push / of.mass[:, None] + fall - rate[:, None] * reached
+        share, rate = _limits(body.drag / of.mass, body.stiffness / of.mass, tick)
+        pull = share[:, None] * body.push / of.mass[:, None] + fall - rate[:, None] * reached
         reached += pull * approach(rate, time)[:, None]
         self._press(state, reached, skin, tick, half)
         _slow(reached, square / of.mass, half)
@@ -150,22 +150,37 @@ class FrameImpulses:
         of, n = self._of, self._of.model.vertex_count
         if not (force.push.any() or force.drag.any()):
             return
-        share, normal = of.skins.shares(state.positions)
-        mobility = share / of.model.vertex_mass
-        rate = mobility * force.drag[:n] + _ahead(mobility * force.stiffness[:n], tick)
-        pull = mobility * (force.push[:n] * normal).sum(axis=1) - rate * (v[:n] * normal).sum(axis=1)
+        area, normal = of.skins.shares(state.positions)
+        mobility = area / of.model.vertex_mass
+        share, rate = _limits(mobility * force.drag[:n], mobility * force.stiffness[:n], tick)
+        pull = share * mobility * (force.push[:n] * normal).sum(axis=1) - rate * (v[:n] * normal).sum(axis=1)
         v[:n] += (pull * approach(rate, time[:n]))[:, None] * normal
 
 
-def _ahead(square: FloatArray, tick: float) -> FloatArray:
-    """The rate that springs of squared angular frequencies add by looking ahead [1/s], see `oscillator`."""
-    return square * look_ahead(np.sqrt(square), tick)
+def _hold_in_planes(model: Model, rows: FloatArray) -> None:
+    """`plane.hold_in_plane` in numpy, as methods are prepared without fields: a kernel might have to be compiled."""
+    front, back = model.flat.pairs.T
+    if len(front):
+        normal = model.flat.pair_normal
+        mean = 0.5 * (rows[front] + rows[back])
+        mean -= (mean * normal).sum(axis=1)[:, None] * normal
+        rows[front] = rows[back] = mean
+
+
+def _limits(slowing: FloatArray, square: FloatArray, tick: float) -> tuple[FloatArray, FloatArray]:
+    """Share of forces that counts, and the rate at which they slow [1/s], see `oscillator`.
+
+    From the rate of their drag and the squared angular frequency of their springs.
+    """
+    frequency = np.sqrt(square)
+    share = np.minimum(drag_share(slowing, tick), spring_share(frequency, tick))
+    return share, share * (slowing + square * look_ahead(frequency, tick))
 
 
 def _slow(v: FloatArray, square: FloatArray, time: FloatArray) -> None:
-    """dv/dt = -square |v| v, exactly: change v [m/s] in a `time` [s] at each point."""
+    """dv/dt = -square |v| v, exactly unless it is quicker than drag may be: change v [m/s] in a `time` [s]."""
     if square.any():
-        v /= (1.0 + square * time * np.sqrt((v * v).sum(axis=1)))[:, None]
+        v /= (1.0 + np.minimum(square * time * np.sqrt((v * v).sum(axis=1)), QUICKEST_DRAG))[:, None]
 
 
 def _wake(state: State, of: Impulses, change: FloatArray) -> None:
