@@ -282,6 +282,14 @@ def samples(session: nox.Session) -> None:
     session.run("python", "tools/manual.py")
 
 
+@nox.session(python="3.11")
+def presets(session: nox.Session) -> None:
+    """The picture of what the presets look like, docs/presets.png, drawn anew."""
+    install_blender(session, DEMO_BLENDER)
+    session.install(*group("solver"))
+    session.run("python", "sample_blends/preset_sheet.py", *session.posargs, env=KERNELS)
+
+
 @nox.session(python=False)
 def summary(session: nox.Session) -> None:
     """One line per test run; fails if a run failed or did not happen."""

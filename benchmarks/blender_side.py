@@ -45,7 +45,7 @@ PHASES = {
     "step": [(World, "advance_frame")],
     "frame input": [(capture, "frame_input")],
     "diagnostics": [(World, "diagnostics")],
-    "read positions": [(capture, "frame_of")],
+    "read positions": [(stepping, "frame_of")],
     "cache": [(FrameCache, "append")],
     "live output": [(playback, "show"), (mesh_io, "to_local"), (mesh_io, "write_key")],
     "stages": [(stages, "show"), (hold, "show")],

@@ -7,7 +7,15 @@ from numpy.typing import ArrayLike
 
 from . import topology
 from .attach import Attached
-from .checks import check, check_choice, check_surface_numbers, positions_of, triangles_of, vector
+from .checks import (
+    check,
+    check_choice,
+    check_surface_numbers,
+    ignored_pairs,
+    positions_of,
+    triangles_of,
+    vector,
+)
 from .errors import ParameterError
 from .flat.builder import FlatBuilder
 from .freeze import freeze
@@ -341,12 +349,18 @@ class ModelBuilder(FlatBuilder):
             own = np.unique([own // 2 * 2, own // 2 * 2 + 1]).astype(np.int32)
         self._attached.append(Attached(membrane, own, **to))
 
-    def build(self) -> Model:
-        """Freeze what was added. A scene in which nothing can move is refused."""
+    def build(self, *, ignores: ArrayLike | None = None) -> Model:
+        """Freeze what was added. A scene in which nothing can move is refused.
+
+        `ignores`: whether the body of each row does not touch that of each column, shape (body_count, body_count), in
+        the order of the model: membranes, rigid bodies, colliders. Two touch if neither ignores the other; whether a
+        body touches itself is `self_collision`.
+        """
         membranes, rigid, colliders = self._membranes, self._rigid, self._colliders
         if not membranes and not rigid:
             raise ParameterError("scene: no body to simulate. Mark at least one mesh as Soft or Rigid.")
         pressure = self._ambient_pressure
         fillings = [filling_of(body, pressure) for body in membranes]
+        pairs = ignored_pairs(ignores, len(membranes) + len(rigid) + len(colliders))
         goals = list(self._goals.values())
-        return freeze(membranes, rigid, colliders, self._attached, self._gravity, pressure, fillings, goals)
+        return freeze(membranes, rigid, colliders, self._attached, self._gravity, pressure, fillings, pairs, goals)

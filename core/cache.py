@@ -7,7 +7,7 @@ import math
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -134,9 +134,8 @@ class FrameCache:
             raise CacheError(f"frame {frame}: the cache holds {self.first_frame} to {self.last_frame}. Simulate first.")
         return self._transforms[frame - self.first_frame][body]
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write everything to one file, replacing an older one only once the new one is whole."""
-        target = Path(path)
+    def write(self, file: IO[bytes]) -> None:
+        """Write everything to an open binary file."""
         header = {
             "format_version": FORMAT_VERSION,
             "first_frame": self.first_frame,
@@ -154,11 +153,16 @@ class FrameCache:
             "transforms": np.array(self._transforms),
         }
         arrays |= {f"state.{name}": array for name, array in (self.state or {}).items()}
+        np.savez(file, **arrays)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write everything to one file, replacing an older one only once the new one is whole."""
+        target = Path(path)
         temporary = target.with_name(target.name + ".new")
         try:
             target.parent.mkdir(parents=True, exist_ok=True)
             with temporary.open("wb") as file:
-                np.savez(file, **arrays)
+                self.write(file)
             temporary.replace(target)
         except OSError as error:
             with contextlib.suppress(OSError):
@@ -171,11 +175,22 @@ class FrameCache:
     def load(cls, path: str | os.PathLike[str]) -> "FrameCache":
         """Read a file written by `save`; raises `CacheError` if it is missing, damaged or of another version."""
         try:
-            with Path(path).open("rb") as file, np.load(file, allow_pickle=False) as archive:
-                arrays = {name: archive[name] for name in archive.files}
+            with Path(path).open("rb") as file:
+                return cls.read(file, str(path))
+        except FileNotFoundError as error:
+            raise CacheError(f"{path}: there is no such cache. Simulate first.") from error
+        except OSError as error:
+            raise CacheError(f"{path}: not a readable cache ({error}). Simulate again.") from error
+
+    @classmethod
+    def read(cls, file: IO[bytes], name: str) -> "FrameCache":
+        """Read what `write` wrote to a binary file, of which errors tell by a name; raises `CacheError` as `load`."""
+        try:
+            with np.load(file, allow_pickle=False) as archive:
+                arrays = {key: archive[key] for key in archive.files}
             header = json.loads(arrays["header"].tobytes())
             if header["format_version"] != FORMAT_VERSION:
-                raise CacheError(f"{path}: written by another version of Soft Pressure. Simulate again.")
+                raise CacheError(f"{name}: written by another version of Soft Pressure. Simulate again.")
             choice = header.get("choice")  # not there before there was AUTO
             cache = cls(
                 header["first_frame"],
@@ -189,12 +204,10 @@ class FrameCache:
             shape = (len(arrays["positions"]), cache._start[-1], 3)
             cache._positions = list(arrays["positions"].reshape(shape))
             cache._transforms = list(arrays["transforms"].reshape(shape[0], len(cache.body_names), 4, 4))
-        except FileNotFoundError as error:
-            raise CacheError(f"{path}: there is no such cache. Simulate first.") from error
         except CacheError:
             raise
         except Exception as error:  # numpy, zipfile and json each have their own for a damaged file
-            raise CacheError(f"{path}: not a readable cache ({error}). Simulate again.") from error
+            raise CacheError(f"{name}: not a readable cache ({error}). Simulate again.") from error
         if header["has_state"]:
-            cache.state = {name[6:]: array for name, array in arrays.items() if name.startswith("state.")}
+            cache.state = {key[6:]: array for key, array in arrays.items() if key.startswith("state.")}
         return cache

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .errors import ParameterError
-from .model import FloatArray, IntArray
+from .model import BoolArray, FloatArray, IntArray
 
 
 def vector(name: str, what: str, values: Sequence[float], unit: str) -> FloatArray:
@@ -34,6 +34,18 @@ def triangles_of(name: str, triangles: ArrayLike) -> IntArray:
     if array.ndim != 2 or array.shape[1] != 3:
         raise ParameterError(f"{name}: triangles of shape {array.shape}; give (triangle count, 3).")
     return array
+
+
+def ignored_pairs(ignores: ArrayLike | None, body_count: int) -> BoolArray:
+    """Pairs of bodies of which one ignores the other, shape (body_count, body_count), or `ParameterError`."""
+    if ignores is None:
+        return np.zeros((body_count, body_count), bool)
+    pairs = np.array(ignores, dtype=bool)
+    if pairs.shape != (body_count, body_count):
+        raise ParameterError(f"ignores: shape {pairs.shape}; give ({body_count}, {body_count}), a row per body.")
+    np.fill_diagonal(pairs, False)
+    both: BoolArray = pairs | pairs.T
+    return both
 
 
 def check_surface_numbers(name: str, friction: float, bounciness: float, thickness: float) -> None:

@@ -26,7 +26,7 @@ from .attach import Attached, anchor_positions, rest_attachments
 from .forces.hinges import rest_hinges
 from .given_bodies import GivenCollider, GivenMembrane, GivenRigid
 from .impulses.goals import GivenGoals, rest_goals
-from .model import FloatArray, Model
+from .model import BoolArray, FloatArray, Model
 from .rigid.bodies import rigid_bodies
 
 if TYPE_CHECKING:
@@ -41,9 +41,13 @@ def freeze(
     gravity: FloatArray,
     ambient_pressure: float,
     fillings: "Sequence[Filling | None]" = (),
+    ignores: BoolArray | None = None,
     goals: Sequence[GivenGoals] = (),
 ) -> Model:
-    """The model of these bodies; `gravity` [m/s^2], `ambient_pressure` [Pa], `fillings` and `goals`, if any."""
+    """The model of these bodies; `gravity` [m/s^2], `ambient_pressure` [Pa], `fillings` and `goals`, if any.
+
+    `ignores`: pairs of bodies that do not touch, as the model has them; None for none.
+    """
     bodies: list[GivenMembrane | GivenRigid | GivenCollider] = [*membranes, *rigid, *colliders]
     anchors = [anchor_positions(attached, number, membranes) for number in range(len(rigid))]
     places = [body.positions for body in membranes]
@@ -125,6 +129,7 @@ def freeze(
         self_collision=np.array([m.self_collision for m in membranes] + [False] * (len(bodies) - len(membranes))),
         friction=np.array([body.friction for body in bodies]),
         bounciness=np.array([body.bounciness for body in bodies]),
+        ignores=np.zeros((len(bodies), len(bodies)), bool) if ignores is None else ignores,
         gravity=gravity,
         ambient_pressure=ambient_pressure,
     )

@@ -254,6 +254,8 @@ class Model:
     self_collision: BoolArray  # whether contact of the body with itself is looked for
     friction: FloatArray  # Coulomb coefficient; a pair uses the geometric mean
     bounciness: FloatArray  # share of the approach speed that a contact gives back; a pair uses the geometric mean
+    # Pairs of bodies that never touch each other, symmetric, False for a body and itself, (body_count, body_count)
+    ignores: BoolArray
     gravity: FloatArray  # [m/s^2], shape (3,)
     ambient_pressure: float  # [Pa]
 

@@ -5,13 +5,14 @@ from typing import Any
 import bpy
 from bpy.props import StringProperty
 
-from ..softpressure import session
+from ..softpressure import jobs, session
 from ..softpressure.blender_types import Context
 from ..softpressure.engine import engine
+from .job import JobOperator
 from .reports import finish
 
 
-class SOFTPRESSURE_OT_check(bpy.types.Operator):
+class SOFTPRESSURE_OT_check(JobOperator, bpy.types.Operator):
     """Look for what is wrong with the bodies of the scene, or would cost time."""
 
     bl_idname = "softpressure.check"
@@ -27,15 +28,22 @@ class SOFTPRESSURE_OT_check(bpy.types.Operator):
         cls.poll_message_set("Add a body first")
         return False
 
-    def execute(self, context: Context) -> set[Any]:
-        """Look; the panel shows what was found as long as nothing changes."""
+    def job(self, context: Context) -> jobs.Work:
+        """Object by object; the panel shows what was found as long as nothing changes."""
         scene = context.scene
-        here, found = session.of(scene), engine().flaws.of_scene(scene)
-        here.checked = here.inputs(scene), found
-        for flaw in found if bpy.app.background else ():
+        here, found = session.of(scene), []
+        inputs = here.inputs(scene)
+        yield from engine().flaws.search(scene, found)
+        here.checked = inputs, found
+
+    def done_text(self, context: Context) -> str:
+        """How many flaws there are; each of them, where there is no panel."""
+        checked = session.of(context.scene).checked
+        if checked is None:
+            return "Not checked"
+        for flaw in checked[1] if bpy.app.background else ():
             self.report({"WARNING"}, flaw.sentence)
-        self.report({"INFO"}, f"{len(found)} flaw{'s' if len(found) != 1 else ''} found")
-        return {"FINISHED"}
+        return f"{len(checked[1])} flaw{'s' if len(checked[1]) != 1 else ''} found"
 
 
 class SOFTPRESSURE_OT_fix(bpy.types.Operator):
@@ -61,14 +69,11 @@ class SOFTPRESSURE_OT_fix(bpy.types.Operator):
             known = ", ".join(engine().fixes.FIXES)
             self.report({"ERROR"}, f"Object {self.object_name!r}, fix {self.fix!r}: give an object and one of {known}.")
             return {"CANCELLED"}
-        try:
-            notes, refusals = [engine().fixes.apply(obj, self.fix)], []
-        except Exception as error:
-            notes, refusals = [], [str(error)]
+        done = engine().fixes.apply(obj, self.fix)
         if session.of(scene).checked is not None and context.mode == "OBJECT":
             context.view_layer.update()
-            session.of(scene).checked = session.of(scene).inputs(scene), engine().flaws.of_scene(scene)
-        return finish(self, notes, refusals)
+            bpy.ops.softpressure.check("INVOKE_DEFAULT")
+        return finish(self, *done)
 
 
 CLASSES = (SOFTPRESSURE_OT_check, SOFTPRESSURE_OT_fix)

@@ -10,6 +10,9 @@ from ..softpressure.engine import engine
 from .job import JobOperator
 from .reports import report
 
+#: A cache that takes longer to make is not deleted without asking [s].
+_WORTH_ASKING = 10.0
+
 
 def _has_bodies(cls: type[bpy.types.Operator], context: Context) -> bool:
     if session.has_bodies(context.scene):
@@ -90,4 +93,35 @@ class SOFTPRESSURE_OT_reset(bpy.types.Operator):
         return {"CANCELLED"} if is_stuck else {"FINISHED"}
 
 
-CLASSES = (SOFTPRESSURE_OT_simulate, SOFTPRESSURE_OT_stop, SOFTPRESSURE_OT_reset)
+class SOFTPRESSURE_OT_delete_cache(bpy.types.Operator):
+    """Remove the cached frames from memory, from disk and from the .blend."""
+
+    bl_idname = "softpressure.delete_cache"
+    bl_label = "Delete Cache"
+    bl_description = (
+        "Remove the cached frames from memory, from disk and, when it is saved next, from the .blend; go to the first "
+        "frame. Asks first if they took long to make"
+    )
+    bl_options = {"REGISTER"}
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        """Needs a body."""
+        return _has_bodies(cls, context)
+
+    def invoke(self, context: Context, event: bpy.types.Event) -> set[Any]:
+        """Ask if it takes long to make the cache again."""
+        seconds = status.remaking_seconds(context.scene)
+        if seconds < _WORTH_ASKING:
+            return self.execute(context)
+        text = f"Delete {status.cache_text(context.scene)}? Simulating them again takes about {seconds:.0f} s."
+        return context.window_manager.invoke_confirm(self, event, title="Delete Cache", message=text)
+
+    def execute(self, context: Context) -> set[Any]:
+        """Delete."""
+        engine().caches.delete(context.scene)
+        self.report({"INFO"}, "Deleted the cache")
+        return {"FINISHED"}
+
+
+CLASSES = (SOFTPRESSURE_OT_simulate, SOFTPRESSURE_OT_stop, SOFTPRESSURE_OT_reset, SOFTPRESSURE_OT_delete_cache)

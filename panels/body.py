@@ -10,6 +10,7 @@ from ..softpressure.engine import engine
 from ..softpressure.properties import KINDS
 from .check import draw_fixes
 from .layout import draw_text, in_both_places
+from .presets import SOFTPRESSURE_PT_presets
 
 _ROWS = {
     "MEMBRANE": (
@@ -17,7 +18,7 @@ _ROWS = {
         ("mass", "gauge_pressure", "pressure_at"),
         ("drawn_shape",),
         ("stretch_modulus", "bend_modulus", "damping"),
-        ("friction", "bounciness", "thickness"),
+        ("friction", "bounciness", "thickness", "collision_collection"),
     ),
     "LOOP": (
         ("body_type",),
@@ -25,35 +26,37 @@ _ROWS = {
         ("drawn_shape",),
         ("depth",),
         ("stretch_modulus", "bend_modulus", "damping"),
-        ("friction", "bounciness", "thickness"),
+        ("friction", "bounciness", "thickness", "collision_collection"),
     ),
     "FLAT_TRUSS": (
         ("body_type",),
         ("mass", "cell_size", "depth"),
         ("modulus", "particle_radius", "damping"),
-        ("friction", "bounciness", "thickness"),
+        ("friction", "bounciness", "thickness", "collision_collection"),
     ),
     "TRUSS": (
         ("body_type",),
         ("mass", "cell_size"),
         ("modulus", "particle_radius", "damping"),
-        ("friction", "bounciness", "thickness"),
+        ("friction", "bounciness", "thickness", "collision_collection"),
     ),
     "SOLID": (
         ("body_type",),
         ("mass", "cell_size"),
         ("modulus", "poisson_ratio", "damping"),
-        ("friction", "bounciness", "thickness"),
+        ("friction", "bounciness", "thickness", "collision_collection"),
     ),
     "RIGID": (
         ("rigid_shape", "mass"),
         ("linear_damping", "angular_damping"),
-        ("friction", "bounciness", "thickness"),
+        ("friction", "bounciness", "thickness", "collision_collection"),
     ),
-    "COLLIDER": (("friction", "bounciness", "thickness"),),
+    "COLLIDER": (("friction", "bounciness", "thickness", "collision_collection"),),
 }
-#: Blender knows no pressure and no stiffness, so the label names the unit, short enough for a narrow sidebar.
+#: Blender knows no pressure and no stiffness, and shows a mass times the cube of the unit scale, so the label names the
+#: unit, short enough for a narrow sidebar.
 _LABELS = {
+    "mass": "Mass (kg)",
     "gauge_pressure": "Pressure (Pa)",
     "pressure_at": " ",  # of the pressure above
     "stretch_modulus": "Stretch (N/m)",
@@ -74,6 +77,12 @@ class Body:
 
     layout: Layout
     bl_label = "Body"
+
+    def draw_presets(self, header: Layout, context: Context) -> None:
+        """The menu of materials, where there is something to give one."""
+        obj = context.object
+        if obj is not None and obj.type == "MESH" and obj.softpressure.kind == "SOFT":
+            SOFTPRESSURE_PT_presets.draw_panel_header(header.row())
 
     def draw(self, context: Context) -> None:
         """The kind, then only what belongs to it."""

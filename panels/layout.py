@@ -17,8 +17,8 @@ Panel = Any  # a class that Blender registers
 def in_both_places(content: type, name: str) -> tuple[Panel, Panel]:
     """The panels that show the same content in the sidebar of the 3D viewport and in Properties > Physics.
 
-    `content` has `bl_label`, `draw`, and if it wants `poll`, `bl_options`, and `parent`, the name of the panel it lies
-    in. In Properties, where others have panels, too, all lie in the body's.
+    `content` has `bl_label`, `draw`, and if it wants `poll`, `bl_options`, `draw_presets`, which draws into the header,
+    and `parent`, the name of the panel it lies in. In Properties, where others have panels, too, all lie in the body's.
     """
     parent = getattr(content, "parent", "")
     sidebar: dict[str, Any] = {"bl_space_type": "VIEW_3D", "bl_region_type": "UI", "bl_category": CATEGORY}
@@ -29,7 +29,7 @@ def in_both_places(content: type, name: str) -> tuple[Panel, Panel]:
         physics |= {"bl_label": CATEGORY, "poll": classmethod(_is_body)}
     else:
         physics["bl_parent_id"] = f"SOFTPRESSURE_PT_physics_{parent or 'body'}"
-    common = {"draw_header_preset": _draw_help, "section": name, "__doc__": content.__doc__}
+    common = {"draw_header_preset": _draw_header, "section": name, "__doc__": content.__doc__}
     return (
         type(f"SOFTPRESSURE_PT_{name}", (content, bpy.types.Panel), common | sidebar),
         type(f"SOFTPRESSURE_PT_physics_{name}", (content, bpy.types.Panel), common | physics),
@@ -41,9 +41,11 @@ def _is_body(_cls: Panel, context: Context) -> bool:
     return obj is not None and obj.type == "MESH" and obj.softpressure.kind != "NONE"
 
 
-def _draw_help(self: Panel, _context: Context) -> None:
-    """A button in the panel's header that opens the manual at its section."""
+def _draw_header(self: Panel, context: Context) -> None:
+    """At the right of the panel's header: its presets, if it has any, and the way to its section of the manual."""
     row = self.layout.row(align=True)
+    if hasattr(self, "draw_presets"):
+        self.draw_presets(row, context)
     row.operator("wm.url_open", text="", icon="HELP", emboss=False).url = f"{_MANUAL.as_uri()}#{self.section}"
 
 

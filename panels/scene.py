@@ -57,6 +57,30 @@ class Simulation:
             layout.prop(scene.render, "use_lock_interface")
 
 
+class Cache:
+    """Where the cached frames lie, and how much they take."""
+
+    layout: Layout
+    bl_label = "Cache"
+    parent = "simulation"
+    bl_options = {"DEFAULT_CLOSED"}
+
+    def draw(self, context: Context) -> None:
+        """Place, size and range; where it goes, and an end to it."""
+        layout, scene = self.layout, context.scene
+        settings = scene.softpressure
+        if session.has_bodies(scene):
+            draw_text(layout, context, f"Holds {status.cache_text(scene)}", "INFO")
+            draw_text(layout, context, status.cache_sizes(scene), "BLANK1")
+            draw_text(layout, context, status.cache_place(scene), "FILE_FOLDER")
+        column = layout.column()
+        column.use_property_split = True
+        column.prop(settings, "cache_folder")
+        column.use_property_split = False
+        column.prop(settings, "pack_cache", text=status.pack_text(scene))
+        layout.operator("softpressure.delete_cache", icon="TRASH")
+
+
 class Advanced:
     """What few scenes need to change."""
 
@@ -138,16 +162,19 @@ class Bake:
 
 
 SOFTPRESSURE_PT_simulation, SOFTPRESSURE_PT_physics_simulation = in_both_places(Simulation, "simulation")
+SOFTPRESSURE_PT_cache, SOFTPRESSURE_PT_physics_cache = in_both_places(Cache, "cache")
 SOFTPRESSURE_PT_advanced, SOFTPRESSURE_PT_physics_advanced = in_both_places(Advanced, "advanced")
 SOFTPRESSURE_PT_method, SOFTPRESSURE_PT_physics_method = in_both_places(Method, "method")
 SOFTPRESSURE_PT_bake, SOFTPRESSURE_PT_physics_bake = in_both_places(Bake, "bake")
 
 CLASSES = (
     SOFTPRESSURE_PT_simulation,
+    SOFTPRESSURE_PT_cache,
     SOFTPRESSURE_PT_advanced,
     SOFTPRESSURE_PT_method,
     SOFTPRESSURE_PT_bake,
     SOFTPRESSURE_PT_physics_simulation,
+    SOFTPRESSURE_PT_physics_cache,
     SOFTPRESSURE_PT_physics_advanced,
     SOFTPRESSURE_PT_physics_method,
     SOFTPRESSURE_PT_physics_bake,

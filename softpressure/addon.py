@@ -5,20 +5,24 @@ import bpy
 from ..operators import bake as bake_operators
 from ..operators import bodies as body_operators
 from ..operators import check as check_operators
+from ..operators import presets as preset_operators
 from ..operators import simulate as simulate_operators
 from ..panels import bodies as bodies_panel
 from ..panels import body as body_panel
 from ..panels import check as check_panel
 from ..panels import forces as force_panels
+from ..panels import presets as presets_panel
 from ..panels import scene as scene_panels
-from . import command, engine, handlers, properties, session, status_bar
+from . import command, engine, handlers, materials, properties, session, status_bar
 
 CLASSES = (
     *properties.CLASSES,
     *body_operators.CLASSES,
     *check_operators.CLASSES,
+    *preset_operators.CLASSES,
     *simulate_operators.CLASSES,
     *bake_operators.CLASSES,
+    *presets_panel.CLASSES,
     *body_panel.CLASSES,
     *force_panels.CLASSES,
     *bodies_panel.CLASSES,
@@ -32,6 +36,7 @@ def register() -> None:
     for cls in CLASSES:
         bpy.utils.register_class(cls)
     properties.register()
+    materials.register()
     body_panel.register()
     handlers.register()
     command.register()
@@ -45,6 +50,7 @@ def unregister() -> None:
     status_bar.stop()
     handlers.unregister()
     body_panel.unregister()
+    materials.unregister()
     properties.unregister()
     for cls in reversed(CLASSES):
         bpy.utils.unregister_class(cls)

@@ -1,4 +1,7 @@
-"""From evaluated objects to the core's model and to what drives it in each frame. World space throughout."""
+"""From evaluated objects to the core's model and to what drives it in each frame. World space throughout, in metres.
+
+Only world matrices are Blender's own: they place what the cache keeps, which is in Blender units.
+"""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -10,8 +13,22 @@ import bpy
 import numpy as np
 
 from ..core import Choice, FrameInput, Model, ModelBuilder, SoftPressureError, World
+from ..core.model import BoolArray
 from ..core.solvers.automatic import choice_of
-from . import bodies, fields, fingerprint, flat_shape, goals, mesh_io, method_options, rigid_shape, session, taking_part
+from . import (
+    bodies,
+    fields,
+    fingerprint,
+    flat_shape,
+    goals,
+    mesh_io,
+    method_options,
+    rigid_shape,
+    session,
+    taking_part,
+    touching,
+    units,
+)
 from .mesh_io import Float32Array, FloatArray, IntArray
 
 _SURFACE = ("friction", "bounciness", "thickness")
@@ -63,7 +80,7 @@ class Solid:
     name: str
     positions: FloatArray  # of its surface [m], shape (vertex_count, 3)
     triangles: IntArray
-    matrix: FloatArray  # world from local, shape (4, 4)
+    matrix: FloatArray  # world in Blender units from local, shape (4, 4)
     settings: dict[str, Any]
 
 
@@ -78,7 +95,7 @@ class Obstacle:
     triangles: IntArray  # in numbers of `used`
     positions: FloatArray  # [m], shape (len(used), 3)
     local: Float32Array | None  # of `used`, None if its shape can change with the frame
-    matrix: FloatArray
+    matrix: FloatArray  # world [m] from local, shape (4, 4)
     settings: dict[str, Any]
 
 
@@ -89,6 +106,10 @@ class Start:
     bodies: list[Body]
     solids: list[Solid]
     obstacles: list[Obstacle]
+    #: Length of a Blender unit [m].
+    metres: float = 1.0
+    #: `session_uid` of the objects that each body touches, by its own, where those are not all.
+    accepted: dict[int, frozenset[int]] = field(default_factory=dict)
     #: Why other objects take no part, by `session_uid`, as far as only a start finds out.
     refused: dict[int, str] = field(default_factory=dict)
 
@@ -99,6 +120,15 @@ class Start:
     def all_uids(self) -> tuple[int, ...]:
         """`session_uid` of all objects that take part, colliders last."""
         return *self.uids(), *(obstacle.object_uid for obstacle in self.obstacles)
+
+    def ignored(self) -> BoolArray | None:
+        """Pairs of bodies that do not touch, in the order of `all_uids`; None if all do."""
+        uids = self.all_uids()
+        return touching.ignored(uids, [self.accepted.get(uid) for uid in uids])
+
+    def in_units(self, positions: FloatArray) -> FloatArray:
+        """Positions [m] in Blender units."""
+        return positions / self.metres
 
     def set_aside(self, refused: dict[int, str]) -> None:
         """Take objects that are refused out, and what is attached to them; raises `Refusals` if none is left."""
@@ -169,7 +199,7 @@ class _Refused(Exception):
 
 def start(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> Start:
     """Capture all bodies that can take part; their meshes must show the input stage. Raises `Refusals`."""
-    found = Start([], [], [])
+    found = Start([], [], [], metres=units.metres_per_unit(scene))
     known = taking_part.static_problems(scene)
     refused = {}
     for obj in session.objects(scene, "SOFT", "RIGID", "COLLIDER"):
@@ -177,13 +207,16 @@ def start(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> Start:
             continue
         try:
             if obj.softpressure.kind == "COLLIDER":
-                found.obstacles.append(_obstacle(obj, depsgraph))
+                found.obstacles.append(_obstacle(obj, depsgraph, found.metres))
             elif obj.softpressure.kind == "RIGID":
-                found.solids.append(_solid(obj, depsgraph))
+                found.solids.append(_solid(obj, depsgraph, found.metres))
             else:
-                found.bodies.append(_body(obj, depsgraph))
+                found.bodies.append(_body(obj, depsgraph, found.metres))
         except SoftPressureError as error:
             refused[obj.session_uid] = str(error)
+        accepted = touching.accepted(obj)
+        if accepted is not None:
+            found.accepted[obj.session_uid] = accepted
     found.set_aside(refused)
     return found
 
@@ -195,6 +228,7 @@ def scene_values(scene: bpy.types.Scene) -> SimpleNamespace:
     return SimpleNamespace(
         gravity=scene.gravity[:],
         use_gravity=scene.use_gravity,
+        unit_settings=SimpleNamespace(system=scene.unit_settings.system, scale_length=scene.unit_settings.scale_length),
         render=SimpleNamespace(fps=scene.render.fps, fps_base=scene.render.fps_base),
         softpressure=SimpleNamespace(**{name: getattr(settings, name) for name in names}),
     )
@@ -215,10 +249,7 @@ def build_model(scene: SceneValues, start: Start) -> Model:
 
 def _build(scene: SceneValues, start: Start) -> Model:
     """The same; raises `_Refused` for the first object that the core does not take."""
-    builder = ModelBuilder(
-        gravity=scene.gravity[:] if scene.use_gravity else (0.0, 0.0, 0.0),
-        ambient_pressure=scene.softpressure.ambient_pressure,
-    )
+    builder = ModelBuilder(gravity=units.gravity(scene), ambient_pressure=scene.softpressure.ambient_pressure)
     for number, body in enumerate(start.bodies):
         with _told_of(body):
             if body.kind == "MEMBRANE":
@@ -231,10 +262,7 @@ def _build(scene: SceneValues, start: Start) -> Model:
                     body.name, body.positions, body.triangles, kind=body.kind, pinned=body.pinned, **body.settings
                 )
             if body.pulled is not None:
-                springs = body.pulled
-                builder.add_goals(
-                    number, springs.vertices, springs.weights, stiffness=springs.stiffness, damping=springs.damping
-                )
+                body.pulled.add_to(builder, number)
     for solid in start.solids:
         with _told_of(solid):
             builder.add_rigid(solid.name, solid.positions, solid.triangles, **solid.settings)
@@ -250,7 +278,7 @@ def _build(scene: SceneValues, start: Start) -> Model:
                     builder.attach_to_membrane(number, body.attached, other)
                 else:
                     builder.attach_to_rigid(number, body.attached, other - len(start.bodies))
-    return builder.build()
+    return builder.build(ignores=start.ignored())
 
 
 @contextmanager
@@ -299,14 +327,15 @@ def frame_input(start: Start, objects: dict[int, bpy.types.Object], depsgraph: b
         if body.kind in {"MEMBRANE", "LOOP"}:
             pressures[number] = evaluated.softpressure.gauge_pressure
         if len(body.pinned) or body.pulled is not None:
-            positions = mesh_io.to_world(mesh_io.world_matrix(evaluated), mesh_io.read_local(evaluated.data))
+            matrix = units.to_metres(mesh_io.world_matrix(evaluated), start.metres)
+            positions = mesh_io.to_world(matrix, mesh_io.read_local(evaluated.data))
             pins[number] = positions[body.pinned]
             if body.pulled is not None:
                 pulled[number] = positions[body.pulled.vertices]
     for number, obstacle in enumerate(start.obstacles):
-        if _move(obstacle, _evaluated(objects[obstacle.object_uid], depsgraph)):
+        if _move(obstacle, _evaluated(objects[obstacle.object_uid], depsgraph), start.metres):
             moved[number] = obstacle.positions
-    acting, falls = fields.of_frame([objects[uid] for uid in start.uids()], objects.values(), depsgraph)
+    acting, falls = fields.of_frame([objects[uid] for uid in start.uids()], objects.values(), depsgraph, start.metres)
     return FrameInput(
         gauge_pressure=pressures, pinned_positions=pins, collider_positions=moved, goal_positions=pulled,
         fields=acting, gravity_shares=falls,
@@ -320,17 +349,6 @@ def world_matrices(
     return [mesh_io.world_matrix(objects[body.object_uid].evaluated_get(depsgraph)) for body in start.bodies]
 
 
-def frame_of(world: World, start: Start, matrices: list[FloatArray]) -> tuple[list[FloatArray], list[FloatArray]]:
-    """What the cache keeps of a frame: positions and world matrices of every body, soft ones first.
-
-    A rigid body has no positions; its matrix says where it is. `matrices` are those of the soft bodies.
-    """
-    positions = [world.positions(number) for number in range(len(start.bodies))]
-    positions += [np.empty((0, 3))] * len(start.solids)
-    moved = [world.rigid_transform(number) @ solid.matrix for number, solid in enumerate(start.solids)]
-    return positions, [*matrices, *moved]
-
-
 def _evaluated(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> bpy.types.Object:
     evaluated = obj.evaluated_get(depsgraph)
     if not evaluated.is_evaluated:
@@ -338,10 +356,10 @@ def _evaluated(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> bpy.typ
     return evaluated
 
 
-def _body(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> Body:
+def _body(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph, metres: float) -> Body:
     settings = obj.softpressure
     evaluated = _evaluated(obj, depsgraph)
-    mesh, matrix = evaluated.data, mesh_io.world_matrix(evaluated)
+    mesh, matrix = evaluated.data, units.to_metres(mesh_io.world_matrix(evaluated), metres)
     positions = mesh_io.to_world(matrix, mesh_io.read_local(mesh))
     triangles = mesh_io.read_triangles(mesh, matrix)
     if len(positions) != len(obj.data.vertices):
@@ -358,30 +376,33 @@ def _body(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> Body:
     outline = mesh_io.read_outline(mesh) if flat_shape.is_flat_body(kind, positions) else None
     truss = _TRUSS if outline is None else _FLAT_TRUSS
     names = {"MEMBRANE": _SKIN, "LOOP": _LOOP, "SOLID": _LATTICE, "TRUSS": truss}
-    values = _values(evaluated.softpressure, names[kind])
+    values = _values(evaluated.softpressure, names[kind], metres)
     uid, name = (0, "") if target is None else (target.session_uid, target.name)
     return Body(
         obj.session_uid, obj.name, positions, triangles, pinned, attached, uid, name, kind, values, outline, pulled
     )  # fmt: skip
 
 
-def _solid(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> Solid:
+def _solid(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph, metres: float) -> Solid:
     settings = obj.softpressure
     evaluated = _evaluated(obj, depsgraph)
     matrix = mesh_io.world_matrix(evaluated)
-    positions, triangles = rigid_shape.read(obj.name, evaluated.data, matrix, settings.rigid_shape)
-    return Solid(obj.session_uid, obj.name, positions, triangles, matrix, _values(evaluated.softpressure, _SOLID))
+    in_metres = units.to_metres(matrix, metres)
+    positions, triangles = rigid_shape.read(obj.name, evaluated.data, in_metres, settings.rigid_shape)
+    values = _values(evaluated.softpressure, _SOLID, metres)
+    return Solid(obj.session_uid, obj.name, positions, triangles, matrix, values)
 
 
-def _values(settings: Any, names: tuple[str, ...]) -> dict[str, Any]:
-    """Settings as plain numbers, strings and tuples."""
+def _values(settings: Any, names: tuple[str, ...], metres: float) -> dict[str, Any]:
+    """Settings as plain numbers, strings and tuples, in SI units."""
     values = {name: getattr(settings, name) for name in names}
-    return {name: value if isinstance(value, (float, bool, str)) else tuple(value) for name, value in values.items()}
+    plain = {name: value if isinstance(value, (float, bool, str)) else tuple(value) for name, value in values.items()}
+    return units.settings_in_metres(plain, metres)
 
 
-def _obstacle(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> Obstacle:
+def _obstacle(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph, metres: float) -> Obstacle:
     evaluated = _evaluated(obj, depsgraph)
-    mesh, matrix = evaluated.data, mesh_io.world_matrix(evaluated)
+    mesh, matrix = evaluated.data, units.to_metres(mesh_io.world_matrix(evaluated), metres)
     local = mesh_io.read_local(mesh)
     positions = mesh_io.to_world(matrix, local)
     triangles = mesh_io.read_triangles(mesh, matrix)
@@ -397,13 +418,13 @@ def _obstacle(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> Obstacle
         positions=positions[used],
         local=local[used] if bodies.is_as_drawn(obj) else None,
         matrix=matrix,
-        settings=_values(obj.softpressure, _SURFACE),
+        settings=_values(obj.softpressure, _SURFACE, metres),
     )
 
 
-def _move(obstacle: Obstacle, evaluated: bpy.types.Object) -> bool:
+def _move(obstacle: Obstacle, evaluated: bpy.types.Object, metres: float) -> bool:
     """Bring a collider to where it is now; False if it has not moved."""
-    matrix = mesh_io.world_matrix(evaluated)
+    matrix = units.to_metres(mesh_io.world_matrix(evaluated), metres)
     if obstacle.local is not None and np.array_equal(matrix, obstacle.matrix):
         return False
     local = obstacle.local

@@ -1,5 +1,6 @@
-"""Caches beside the saved file, so that it plays when it is opened again and renders in the background."""
+"""Caches on disk, so that a saved file plays when it is opened again and renders in the background."""
 
+import contextlib
 import dataclasses
 import functools
 from collections.abc import Callable, Mapping
@@ -16,11 +17,18 @@ from . import beside, capture, session
 
 
 def path_of(scene: bpy.types.Scene, blend_path: str = "") -> Path | None:
-    """Where the cache of a scene lies; None while the file has never been saved."""
+    """Where the cache of a scene lies: beside the file, or in the folder chosen; None while it was never saved."""
     blend = Path(blend_path or bpy.data.filepath)
     if not blend.name:
         return None
-    return blend.parent / f"softpressure_{blend.stem}" / f"{bpy.path.clean_name(scene.name)}.npz"
+    chosen = scene.softpressure.cache_folder
+    folder = Path(bpy.path.abspath(chosen, start=str(blend.parent))) if chosen else blend.parent
+    return folder / f"softpressure_{blend.stem}" / f"{bpy.path.clean_name(scene.name)}.npz"
+
+
+def is_baked(scene: bpy.types.Scene) -> bool:
+    """Whether a scene needs no cache, as all that moves lies in the file itself."""
+    return all(obj.softpressure.is_baked for obj in session.objects(scene, "SOFT", "RIGID"))
 
 
 def save(scene: bpy.types.Scene, blend_path: str = "") -> None:
@@ -39,38 +47,51 @@ def writing(scene: bpy.types.Scene, blend_path: str = "") -> Callable[[], None]:
     path = path_of(scene, blend_path)
     if path is None or here.cache is None or not here.cache.frame_count:
         return lambda: None
-    names = {obj.session_uid: obj.name for obj in scene.objects}
-    if all(uid in names for uid in here.object_uids):  # they are found by name again, and may have been renamed
-        here.cache.body_names = tuple(names[uid] for uid in here.object_uids)
+    note_names(scene)
     return functools.partial(_write, here, here.cache, here.world, path)
+
+
+def note_names(scene: bpy.types.Scene) -> None:
+    """Write down what the objects of a cache are called: they are found by name again, and may have been renamed."""
+    here, names = session.of(scene), {obj.session_uid: obj.name for obj in scene.objects}
+    if here.cache is not None and all(uid in names for uid in here.object_uids):
+        here.cache.body_names = tuple(names[uid] for uid in here.object_uids)
+
+
+def state_of(world: World) -> dict[str, NDArray[Any]]:
+    """What a cache keeps of a world, which must be at rest between two frames."""
+    return _arrays(world.save())
 
 
 def _write(here: session.Session, cache: FrameCache, world: World | None, path: Path) -> None:
     """Write a cache, with the state of its world, which must be at rest between two frames."""
     try:
         if world is not None:
-            cache.state = _arrays(world.save())
+            cache.state = state_of(world)
         cache.save(path)
     except CacheError as error:
         here.fail(str(error))
 
 
-def load(scene: bpy.types.Scene) -> None:
-    """Read the cache of a scene, if there is one and its objects are still there."""
-    here = session.of(scene)
+def load(scene: bpy.types.Scene) -> FrameCache | None:
+    """Read the file with the cache of a scene, if there is one. Raises `CacheError` if it is damaged."""
     path = path_of(scene)
+    return FrameCache.load(path) if path is not None and path.exists() else None
+
+
+def delete(scene: bpy.types.Scene) -> None:
+    """Remove the file with the cache of a scene, and its folder if it is empty then; a failure is noted."""
+    path = path_of(scene)
+    beside.wait()  # it may be being written
     if path is None or not path.exists():
         return
     try:
-        cache = FrameCache.load(path)
-    except CacheError as error:
-        here.fail(str(error))
+        path.unlink()
+    except OSError as error:
+        session.of(scene).fail(f"{path}: cannot be deleted ({error.strerror}). Check the permissions of its folder.")
         return
-    found = [scene.objects.get(name) for name in cache.body_names]
-    if all(obj is not None for obj in found):
-        here.cache = cache
-        here.choice = cache.choice
-        here.object_uids = tuple(obj.session_uid for obj in found if obj is not None)
+    with contextlib.suppress(OSError):  # it holds the caches of other scenes
+        path.parent.rmdir()
 
 
 def resume(scene: capture.SceneValues, start: capture.Start, cache: FrameCache) -> World:

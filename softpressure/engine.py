@@ -21,11 +21,13 @@ def engine() -> SimpleNamespace:
     names = (
         "bake",
         "bodies",
+        "caches",
         "copying",
         "disk",
         "fixes",
         "flat_shape",
         "flaws",
+        "packing",
         "playback",
         "preparation",
         "simulate_job",

@@ -7,16 +7,19 @@ from typing import Any
 import bpy
 
 from ..core import Field, SoftPressureError
-from . import effectors, mesh_io
+from . import effectors, mesh_io, units
 
 
 def of_frame(
-    bodies: Sequence[bpy.types.Object], objects: Iterable[bpy.types.Object], depsgraph: bpy.types.Depsgraph
+    bodies: Sequence[bpy.types.Object],
+    objects: Iterable[bpy.types.Object],
+    depsgraph: bpy.types.Depsgraph,
+    metres: float,
 ) -> tuple[tuple[Field, ...], tuple[float, ...]]:
     """The fields among `objects` that act in this frame, and how much of the gravity each body feels.
 
-    `bodies`: those that move, in the order of the core. What is not evaluated (disabled in viewports) does not act. The
-    second is empty where all feel all of the gravity.
+    `bodies`: those that move, in the order of the core; `metres`: length of a Blender unit. What is not evaluated
+    (disabled in viewports) does not act. The second is empty where all feel all of the gravity.
     """
     settings = [body.evaluated_get(depsgraph).softpressure for body in bodies]
     falls = tuple(float(each.weight_gravity) for each in settings)
@@ -32,17 +35,18 @@ def of_frame(
             for body, own, each in zip(bodies, members, settings, strict=True)
         )
         if any(shares):
-            found.append(_field(evaluated, depsgraph.scene.frame_current, shares))
+            found.append(_field(evaluated, depsgraph.scene.frame_current, shares, metres))
     # in an order that does not depend on what they are called
     return tuple(sorted(found, key=repr)), () if all(fall == 1.0 for fall in falls) else falls
 
 
-def _field(obj: bpy.types.Object, frame: int, shares: tuple[float, ...]) -> Field:
+def _field(obj: bpy.types.Object, frame: int, shares: tuple[float, ...], metres: float) -> Field:
     """The core's field of an evaluated object."""
     of: Any = obj.field
-    matrix = mesh_io.world_matrix(obj)
+    matrix = units.to_metres(mesh_io.world_matrix(obj), metres)
     is_drag = of.type == "DRAG"
     strength = of.quadratic_drag if is_drag else of.strength
+    radius = 1.0 if of.falloff_type == "CONE" else metres  # of a cone it is an angle
     try:
         return Field(
             kind=of.type,
@@ -52,18 +56,18 @@ def _field(obj: bpy.types.Object, frame: int, shares: tuple[float, ...]) -> Fiel
             shape=of.shape if of.shape in effectors.SHAPES else "POINT",
             flow=of.flow,
             damping=of.linear_drag if is_drag else of.harmonic_damping,
-            size=of.rest_length if of.type == "HARMONIC" else of.size,
+            size=metres * (of.size or 1.0 if of.type == "TURBULENCE" else of.rest_length),
             skin_share=of.wind_factor,
             has_gravitation=of.use_gravity_falloff,
             is_global=of.use_global_coords,
             seed=of.seed,
             falloff=of.falloff_type,
             power=of.falloff_power,
-            min_distance=of.distance_min if of.use_min_distance else 0.0,
-            max_distance=of.distance_max if of.use_max_distance else math.inf,
+            min_distance=metres * of.distance_min if of.use_min_distance else 0.0,
+            max_distance=metres * of.distance_max if of.use_max_distance else math.inf,
             radial_power=of.radial_falloff,
-            min_radius=of.radial_min if of.use_radial_min else 0.0,
-            max_radius=of.radial_max if of.use_radial_max else math.inf,
+            min_radius=radius * of.radial_min if of.use_radial_min else 0.0,
+            max_radius=radius * of.radial_max if of.use_radial_max else math.inf,
             side=of.z_direction,
             shares=shares,
         )

@@ -14,7 +14,7 @@ import bpy
 import numpy as np
 from numpy.typing import NDArray
 
-from . import actions, effectors, hold, mesh_io, stages
+from . import actions, effectors, hold, mesh_io, stages, touching, units
 from .blender_types import DataBlock
 from .methods import CHOOSING
 
@@ -50,10 +50,13 @@ def of_inputs(scene: bpy.types.Scene) -> str:
     gravity = scene.gravity[:] if scene.use_gravity else (0.0, 0.0, 0.0)
     digest.add(*(getattr(settings, name) for name in (*_SCENE, *_METHOD)), *chosen, gravity)
     digest.add(render.fps, render.fps_base)
+    metres = units.metres_per_unit(scene)
+    if metres != 1.0:  # caches of other scenes stay valid
+        digest.add(metres)
     bodies = [obj for obj in scene.objects if obj.type == "MESH" and obj.softpressure.kind != "NONE"]
     fields = {obj.session_uid: _of_field(obj) for obj in effectors.acting(scene.objects)}
     names = {obj.session_uid: _of_body(obj, fields) for obj in bodies}
-    digest.add(sorted(names[obj.session_uid] + _of_target(obj, names) for obj in bodies))
+    digest.add(sorted(names[obj.session_uid] + _of_target(obj, names) + _of_ignored(obj, names) for obj in bodies))
     return digest.name()
 
 
@@ -127,6 +130,14 @@ def _of_target(obj: bpy.types.Object, names: dict[int, str]) -> str:
     """The name of what a soft body is attached to; empty where it is attached to nothing."""
     target = obj.softpressure.attach_to if obj.softpressure.kind == "SOFT" else None
     return "" if target is None else names.get(target.session_uid, "no body")
+
+
+def _of_ignored(obj: bpy.types.Object, names: dict[int, str]) -> str:
+    """The names of the bodies that a body does not accept as partners in contact, in any order; mostly none."""
+    accepted = touching.accepted(obj)
+    if accepted is None:
+        return ""
+    return " ".join(sorted(name for uid, name in names.items() if uid not in accepted and uid != obj.session_uid))
 
 
 def _plain(value: Any) -> Any:

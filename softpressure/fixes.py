@@ -7,6 +7,7 @@ import bmesh
 import bpy
 import numpy as np
 from mathutils.bvhtree import BVHTree
+from mathutils.geometry import area_tri
 
 from ..core import SoftPressureError
 from . import bodies, flaws, live_key, mesh_io, session
@@ -23,24 +24,33 @@ class Fix(NamedTuple):
     changes_shape: bool = True
 
 
-def apply(obj: bpy.types.Object, name: str) -> str:
-    """Mend an object; one that was to be added as a body is added then. Returns what was done, as a sentence.
+def apply(obj: bpy.types.Object, name: str) -> tuple[list[str], list[str]]:
+    """Mend an object; one that was to be added as a body is added then.
 
-    Raises `SoftPressureError` if it still cannot be that body.
+    Returns what was done, and what is still in the way, a sentence each.
     """
     fix, kind = FIXES[name], obj.softpressure.kind
     if obj.softpressure.is_baked:
-        raise SoftPressureError(f"{obj.name}: is baked. Free the bake before changing it.")
+        return [], [f"{obj.name}: is baked. Free the bake before changing it."]
+    if obj.mode != "OBJECT":
+        return [], [f"{obj.name}: is not in Object Mode. Leave its mode (Tab) before it is changed."]
     if fix.changes_shape and kind == "SOFT":
         live_key.remove(obj)
-    done = fix.apply(obj)
+    try:
+        done, refusals = [f"{obj.name}: {fix.apply(obj)}"], []
+    except RuntimeError as error:  # of one of Blender's operators
+        done, refusals = [], [f"{obj.name}: {error}"]
     session.mark_all()
+    tried = session.tried.get(obj.session_uid, "NONE")
     if kind != "NONE":
         bodies.on_kind_change(obj)
-    elif (tried := session.tried.get(obj.session_uid, "NONE")) != "NONE":
-        bodies.add(obj, tried)
-        return f"{obj.name}: {done}, and added"
-    return f"{obj.name}: {done}"
+    elif done and tried != "NONE" and obj.mode == "OBJECT":
+        try:
+            bodies.add(obj, tried)
+            done[0] += ", and added"
+        except SoftPressureError as error:
+            refusals.append(str(error))
+    return done, refusals
 
 
 def _edit(obj: bpy.types.Object, edit: Callable[[bmesh.types.BMesh], str]) -> str:
@@ -84,40 +94,56 @@ def _apply_modifier(obj: bpy.types.Object) -> str:
 
 def _delete_loose(work: bmesh.types.BMesh) -> str:
     loose = [vertex for vertex in work.verts if not vertex.link_faces]
-    bmesh.ops.delete(work, geom=loose, context="VERTS")
+    bmesh.ops.delete(work, geom=[*loose], context="VERTS")
     return f"{len(loose)} loose vertices deleted"
 
 
 def _dissolve(work: bmesh.types.BMesh) -> str:
-    before = len(work.faces)
-    bmesh.ops.dissolve_degenerate(work, dist=1e-6 * _size(work), edges=work.edges)
-    return f"{before - len(work.faces)} degenerate faces dissolved"
+    """Also splits faces that have an area but triangles without one, as of corners on a line, in another way."""
+    size = _size(work)
+    count, flat = _dissolve_below(work, 1e-6 * size), set()
+    for corners in work.calc_loop_triangles():
+        is_flat = area_tri(*(corner.vert.co for corner in corners)) <= flaws.NO_AREA * size * size
+        if is_flat and len(corners[0].face.verts) > 3:
+            flat.add(corners[0].face)
+    bmesh.ops.triangulate(work, faces=list(flat), quad_method="BEAUTY", ngon_method="BEAUTY")
+    return f"{count + len(flat)} degenerate faces dissolved"
 
 
 def _dissolve_slivers(work: bmesh.types.BMesh) -> str:
-    before, mean = len(work.faces), sum(edge.calc_length() for edge in work.edges) / max(len(work.edges), 1)
-    bmesh.ops.dissolve_degenerate(work, dist=flaws.SLIVER * mean, edges=work.edges)
+    mean = sum(edge.calc_length() for edge in work.edges) / max(len(work.edges), 1)
+    count = _dissolve_below(work, flaws.SLIVER * mean)
     bmesh.ops.triangulate(work, faces=[face for face in work.faces if len(face.verts) > 4])
-    return f"{before - len(work.faces)} slivers dissolved"
+    return f"{count} slivers dissolved"
+
+
+def _dissolve_below(work: bmesh.types.BMesh, distance: float) -> int:
+    """Dissolve faces that are narrower than a distance, until none is left; returns how many."""
+    first = before = len(work.faces)
+    while True:
+        bmesh.ops.dissolve_degenerate(work, dist=distance, edges=list(work.edges))
+        if len(work.faces) == before:
+            return first - before
+        before = len(work.faces)
 
 
 def _merge(work: bmesh.types.BMesh) -> str:
     before = len(work.verts)
-    bmesh.ops.remove_doubles(work, verts=work.verts, dist=flaws.DOUBLE * _size(work))
+    bmesh.ops.remove_doubles(work, verts=list(work.verts), dist=flaws.DOUBLE * _size(work))
     return f"{before - len(work.verts)} doubled vertices merged"
 
 
 def _fill_holes(work: bmesh.types.BMesh) -> str:
     before = len(work.faces)
     bmesh.ops.holes_fill(work, edges=[edge for edge in work.edges if edge.is_boundary], sides=0)
-    bmesh.ops.recalc_face_normals(work, faces=work.faces)
+    bmesh.ops.recalc_face_normals(work, faces=list(work.faces))
     return f"{len(work.faces) - before} holes filled"
 
 
 def _recalculate_normals(work: bmesh.types.BMesh) -> str:
-    bmesh.ops.recalc_face_normals(work, faces=work.faces)
+    bmesh.ops.recalc_face_normals(work, faces=list(work.faces))
     if work.calc_volume(signed=True) < 0.0:
-        bmesh.ops.reverse_faces(work, faces=work.faces)
+        bmesh.ops.reverse_faces(work, faces=list(work.faces))
     return "normals point outwards"
 
 

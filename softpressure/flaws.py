@@ -3,22 +3,25 @@
 from itertools import combinations
 from typing import NamedTuple
 
-import bmesh
 import bpy
 import numpy as np
 from mathutils.bvhtree import BVHTree
+from mathutils.kdtree import KDTree
 
-from . import bodies, mesh_io, session, taking_part
+from . import bodies, fingerprint, mesh_io, session, taking_part, touching, units
+from .blender_types import Mesh
+from .jobs import Work
 from .mesh_io import FloatArray, IntArray
 
 #: Of the triangles' heights over their mean edge: below this they count as slivers, which ask for short steps.
 SLIVER = 0.05
 #: Vertices of open edges nearer than this share of the size are doubles.
 DOUBLE = 1e-4
+#: A triangle below this share of the size squared has no area.
+NO_AREA = 1e-14
 
-
-#: What `fixes_for` found, by `session_uid`, and the change it was looked for after.
-_known: dict[int, tuple[int, tuple[str, ...]]] = {}
+#: By `session_uid`: the change after which `fixes_for` looked last, a name for what it looked at, and what it found.
+_known: dict[int, tuple[int, str, tuple[str, ...]]] = {}
 
 
 class Flaw(NamedTuple):
@@ -32,43 +35,68 @@ class Flaw(NamedTuple):
 
 def of_scene(scene: bpy.types.Scene) -> list[Flaw]:
     """All that is wrong with the bodies of a scene, those that take no part first. Takes seconds for large meshes."""
-    problems = taking_part.problems(scene)
-    found, trees = [], {}
-    for obj in session.objects(scene, "SOFT", "RIGID", "COLLIDER"):
+    found: list[Flaw] = []
+    for _ in search(scene, found):
+        pass
+    return found
+
+
+def search(scene: bpy.types.Scene, found: list[Flaw]) -> Work:
+    """The same object by object, as work that can be stopped; adds to what was found."""
+    problems, metres = taking_part.problems(scene), units.metres_per_unit(scene)
+    objects = session.objects(scene, "SOFT", "RIGID", "COLLIDER")
+    trees: dict[str, BVHTree] = {}
+    for number, obj in enumerate(objects):
+        yield number, len(objects), f"Checking {obj.name}"
         sentence = problems.get(obj.session_uid, "")
         if sentence:
             found.append(Flaw(obj.name, sentence, fixes_for(obj)))
         elif not obj.softpressure.is_baked:
-            positions, triangles = _shape(obj)
+            positions, triangles = _shape(obj, metres)
             if len(triangles):
                 trees[obj.name] = BVHTree.FromPolygons(positions.tolist(), triangles.tolist(), all_triangles=True)
-                found += _slight(obj, positions, triangles, trees[obj.name])
+                yield number + 0.5, len(objects), f"Checking {obj.name}"
+                found += _slight(obj, positions, triangles, trees[obj.name], metres)
     for (one, tree), (other, other_tree) in combinations(trees.items(), 2):
+        if touching.ignore_each_other(scene.objects[one], scene.objects[other]):
+            continue
+        yield len(objects), len(objects), f"Checking {one} and {other}"
         count = len({face for face, _ in tree.overlap(other_tree)})
         if count:
             sentence = f"{one}: {count} faces cross {other} at the start; they are pushed apart. Move one of them away."
             found.append(Flaw(one, sentence, is_grave=False))
-    return sorted(found, key=lambda flaw: not flaw.is_grave)
+    found.sort(key=lambda flaw: not flaw.is_grave)
 
 
 def fixes_for(obj: bpy.types.Object) -> tuple[str, ...]:
-    """Which fixes are worth a try on an object that cannot take part; looked for once after each change of the file."""
-    if obj.session_uid not in _known or _known[obj.session_uid][0] != session.change_count():
-        _known[obj.session_uid] = session.change_count(), _fixes_for(obj)
-    return _known[obj.session_uid][1]
+    """Which fixes are worth a try on an object that cannot take part.
 
-
-def _fixes_for(obj: bpy.types.Object) -> tuple[str, ...]:
-    mesh = obj.data
+    Asked by panels as they draw: looked for once in each mesh, however often anything else changes.
+    """
+    change, name, found = _known.get(obj.session_uid, (-1, "", ()))
+    if change == session.change_count():
+        return found
     kind = obj.softpressure.kind if obj.softpressure.kind != "NONE" else session.tried.get(obj.session_uid, "NONE")
-    if obj.mode != "OBJECT" or kind == "NONE" or obj.library is not None or mesh.library is not None:
+    mesh: Mesh = obj.data
+    keys = () if mesh.shape_keys is None else tuple(mesh.shape_keys.key_blocks.keys())
+    states = (kind, obj.mode, mesh.users, keys, bodies.closing_modifier(obj), obj.softpressure.rigid_shape)
+    seen = fingerprint.of_arrays([states, fingerprint.of_mesh(obj)])
+    if seen != name:
+        found = _fixes_for(obj, kind)
+    _known[obj.session_uid] = session.change_count(), seen, found
+    return found
+
+
+def _fixes_for(obj: bpy.types.Object, kind: str) -> tuple[str, ...]:
+    mesh: Mesh = obj.data
+    if obj.mode != "OBJECT" or kind == "NONE" or any(item.library or item.override_library for item in (obj, mesh)):
         return ()
-    found = []
     if kind == "SOFT":
         if mesh.users > 1:
             return ("SINGLE_USER",)
         if mesh.shape_keys is not None and any(key.name != mesh_io.LIVE_KEY for key in mesh.shape_keys.key_blocks[1:]):
             return ("APPLY_KEYS",)
+    found = []
     if kind != "COLLIDER" and bodies.closing_modifier(obj):
         found.append("APPLY_MODIFIER")
     if kind == "SOFT" or (kind == "RIGID" and obj.softpressure.rigid_shape == "MESH"):
@@ -76,43 +104,58 @@ def _fixes_for(obj: bpy.types.Object) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _fixes_of_mesh(mesh: bpy.types.Mesh) -> list[str]:
-    found = []
-    work = bmesh.new()
-    try:
-        work.from_mesh(mesh)
-        if any(not vertex.link_faces for vertex in work.verts):
-            found.append("DELETE_LOOSE")
-        size = max((max(co) - min(co) for co in zip(*(vertex.co for vertex in work.verts), strict=True)), default=0.0)
-        if any(face.calc_area() <= 1e-14 * size * size for face in work.faces):
-            found.append("DISSOLVE")
-        rim = list({vertex for edge in work.edges if edge.is_boundary for vertex in edge.verts})
-        if rim:
-            doubles = bmesh.ops.find_doubles(work, verts=rim, dist=DOUBLE * size)["targetmap"]
-            found += ["MERGE"] if doubles else ["FILL_HOLES"]
-        elif (
-            any(edge.is_manifold and not edge.is_contiguous for edge in work.edges)
-            or work.calc_volume(signed=True) < 0.0
-        ):
+def _fixes_of_mesh(mesh: Mesh) -> list[str]:
+    found: list[str] = []
+    x, edge_count = mesh_io.read_local(mesh).astype(float), len(mesh.edges)
+    if not len(x) or not edge_count or not len(mesh.polygons):
+        return found
+    ends, triangles = np.empty(2 * edge_count, np.int32), mesh_io.read_triangles(mesh, np.eye(4))
+    of_corner = {name: np.empty(len(mesh.loops), np.int32) for name in ("vertex_index", "edge_index")}
+    mesh.edges.foreach_get("vertices", ends)
+    for name, numbers in of_corner.items():
+        mesh.loops.foreach_get(name, numbers)
+    vertex, edge = of_corner.values()
+    size = float(np.ptp(x, axis=0).max())
+    if len(np.unique(vertex)) < len(x):
+        found.append("DELETE_LOOSE")
+    a, b, c = (x[triangles[:, corner]] for corner in range(3))
+    across = np.cross(b - a, c - a)
+    if (0.5 * np.linalg.norm(across, axis=1) <= NO_AREA * size * size).any():
+        found.append("DISSOLVE")
+    face_count = np.bincount(edge, minlength=edge_count)
+    rim = np.unique(ends.reshape(-1, 2)[face_count == 1])
+    if len(rim):
+        found.append("MERGE" if _has_doubles(x[rim], DOUBLE * size) else "FILL_HOLES")
+    else:
+        # two faces that look the same way go along their common edge in opposite directions
+        forward = np.bincount(edge[vertex == ends[2 * edge]], minlength=edge_count)
+        if (forward[face_count == 2] != 1).any() or (a * across).sum() < 0.0:
             found.append("NORMALS")
-        if any(len(edge.link_faces) > 2 for edge in work.edges):
-            found.append("SELECT_CROWDED")
-    finally:
-        work.free()
+    if (face_count > 2).any():
+        found.append("SELECT_CROWDED")
     return found
 
 
-def _shape(obj: bpy.types.Object) -> tuple[FloatArray, IntArray]:
-    """World positions and triangles that a body starts from, as far as its own mesh tells."""
-    matrix, key = mesh_io.world_matrix(obj), mesh_io.live_key(obj)
+def _has_doubles(x: FloatArray, distance: float) -> bool:
+    """Whether two points [m], shape (n, 3), are nearer to each other than a distance [m]."""
+    tree = KDTree(len(x))
+    for number, point in enumerate(x):
+        tree.insert(point, number)
+    tree.balance()
+    return any(len(tree.find_range(point, distance)) > 1 for point in x)
+
+
+def _shape(obj: bpy.types.Object, metres: float) -> tuple[FloatArray, IntArray]:
+    """World positions [m] and triangles that a body starts from, as far as its own mesh tells."""
+    matrix, key = units.to_metres(mesh_io.world_matrix(obj), metres), mesh_io.live_key(obj)
     is_own = bodies.is_as_drawn(obj) or obj.softpressure.kind == "SOFT"
     mesh = obj.data if is_own else obj.evaluated_get(bpy.context.evaluated_depsgraph_get()).data
     local = mesh_io.read_local(mesh) if key is None else mesh_io.read_key(mesh.shape_keys.reference_key)
     return mesh_io.to_world(matrix, local), mesh_io.read_triangles(mesh, matrix)
 
 
-def _slight(obj: bpy.types.Object, x: FloatArray, triangles: IntArray, tree: BVHTree) -> list[Flaw]:
-    """What a body can live with."""
+def _slight(obj: bpy.types.Object, x: FloatArray, triangles: IntArray, tree: BVHTree, metres: float) -> list[Flaw]:
+    """What a body can live with; `metres`: length of a Blender unit [m]."""
     found, settings = [], obj.softpressure
     a, b, c = (x[triangles[:, corner]] for corner in range(3))
     sides = np.stack([np.linalg.norm(side, axis=1) for side in (b - a, c - b, a - c)])
@@ -131,9 +174,10 @@ def _slight(obj: bpy.types.Object, x: FloatArray, triangles: IntArray, tree: BVH
             if count:
                 sentence = f"{obj.name}: {count} faces cross each other; they stay so. Part them in Edit Mode."
                 found.append(Flaw(obj.name, sentence, ("SELECT_CROSSING",), is_grave=False))
-    if settings.thickness > mean:
+    thickness = metres * settings.thickness
+    if thickness > mean:
         sentence = (
-            f"{obj.name}: its thickness of {settings.thickness:.3g} m is more than its mean edge of {mean:.3g} m; it "
+            f"{obj.name}: its thickness of {thickness:.3g} m is more than its mean edge of {mean:.3g} m; it "
             "keeps off itself and others visibly. Lower it, or set 0, which is automatic."
         )
         found.append(Flaw(obj.name, sentence, ("THICKNESS",), is_grave=False))
@@ -142,5 +186,7 @@ def _slight(obj: bpy.types.Object, x: FloatArray, triangles: IntArray, tree: BVH
 
 def crossing_faces(triangles: IntArray, tree: BVHTree) -> set[int]:
     """Numbers of the triangles that cross another one of the same surface, but for neighbours."""
-    corners = [set(row) for row in triangles.tolist()]
-    return {face for pair in tree.overlap(tree) if corners[pair[0]].isdisjoint(corners[pair[1]]) for face in pair}
+    pairs = np.array(tree.overlap(tree), np.int64).reshape(-1, 2)
+    one, other = triangles[pairs[:, 0]], triangles[pairs[:, 1]]
+    are_apart = (one[:, :, None] != other[:, None, :]).all(axis=(1, 2))
+    return set(np.unique(pairs[are_apart]).tolist())

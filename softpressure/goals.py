@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import bpy
 import numpy as np
 
+from ..core import ModelBuilder
 from . import mesh_io
 from .mesh_io import FloatArray, IntArray
 
@@ -17,6 +18,10 @@ class Goals:
     weights: FloatArray  # above 0
     stiffness: float  # [N/m], of the whole body
     damping: float  # [1/s]
+
+    def add_to(self, builder: ModelBuilder, number: int) -> None:
+        """Give them to a membrane."""
+        builder.add_goals(number, self.vertices, self.weights, stiffness=self.stiffness, damping=self.damping)
 
     @property
     def values(self) -> list[object]:

@@ -80,29 +80,40 @@ def on_undo_post(scene: bpy.types.Scene, *_: Any) -> None:
 
 @_guarded
 def on_load_post(*_: Any) -> None:
-    """Another file: read the caches beside it."""
+    """Another file: read its caches."""
     session.forget_all()
     session.is_rendering = False
     for scene in bpy.data.scenes:
         versions.update(scene)
         if session.has_bodies(scene):
-            engine().disk.load(scene)
+            engine().caches.load(scene)
             engine().playback.show_again(scene)
 
 
 @_guarded
 def on_save_pre(*_: Any) -> None:
-    """Say which defaults the file is made with."""
+    """Say which defaults the file is made with, and put the caches that it is to hold into it."""
     for scene in bpy.data.scenes:
         versions.stamp(scene)
+        if session.has_bodies(scene):
+            engine().packing.pack(scene)
 
 
 @_guarded
 def on_save_post(path: str, *_: Any) -> None:
     """Write the caches beside the file; what is baked lies in the file itself."""
+    on_save_end()
     for scene in bpy.data.scenes:
-        if any(not obj.softpressure.is_baked for obj in session.objects(scene, "SOFT", "RIGID")):
+        if session.has_bodies(scene) and not engine().disk.is_baked(scene):
             engine().disk.save(scene, path)
+
+
+@_guarded
+def on_save_end(*_: Any) -> None:
+    """The file is written, or could not be: it needs no caches in memory."""
+    for scene in bpy.data.scenes:
+        if session.has_bodies(scene):
+            engine().packing.unload(scene)
 
 
 @_guarded
@@ -149,6 +160,7 @@ HANDLERS = (
     ("load_post", on_load_post),
     ("save_pre", on_save_pre),
     ("save_post", on_save_post),
+    ("save_post_fail", on_save_end),
     ("blend_import_post", on_import_post),
     ("render_init", on_render_init),
     ("render_pre", on_render_pre),

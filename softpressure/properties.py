@@ -96,7 +96,6 @@ class SOFTPRESSURE_PG_object(FieldWeights, Goals, bpy.types.PropertyGroup):
         min=1e-6,
         soft_min=0.01,
         soft_max=100.0,
-        unit="MASS",
         **SETTING,
     )
     body_type: EnumProperty(
@@ -262,6 +261,13 @@ class SOFTPRESSURE_PG_object(FieldWeights, Goals, bpy.types.PropertyGroup):
         precision=4,
         step=0.1,
         unit="LENGTH",
+        **SETTING,
+    )
+    collision_collection: PointerProperty(
+        name="Collision Collection",
+        description="Limits what the body touches to objects of this collection and those within it; empty touches "
+        "everything. Two bodies touch if each accepts the other. What is attached stays attached",
+        type=bpy.types.Collection,
         **SETTING,
     )
     pin_group: StringProperty(

@@ -7,6 +7,7 @@ from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, St
 
 from . import session
 from .methods import DETECTIONS, METHODS, SPREADS, VOLUMES
+from .versions import BLEND_RELATIVE
 
 Group = Any  # a property group: its members are known to Blender only
 
@@ -192,6 +193,20 @@ class SOFTPRESSURE_PG_scene(bpy.types.PropertyGroup):
         default=0,
         min=0,
         soft_max=64,
+        options=set(),
+    )
+    cache_folder: StringProperty(
+        name="Folder",
+        description="Where the cache is written: empty is beside the file. It goes there when it is simulated or saved "
+        "next; a path that begins with // is that of the file",
+        subtype="DIR_PATH",
+        options=BLEND_RELATIVE,
+    )
+    pack_cache: BoolProperty(
+        name="Pack into .blend",
+        description="Save the cached frames inside the .blend, too, so that a copy of it plays and renders anywhere. "
+        "The file grows by their size; switched off it shrinks when it is saved next",
+        default=False,
         options=set(),
     )
     run_choice: StringProperty(

@@ -128,7 +128,7 @@ def begin(
         choice=here.choice,
     )
     positions = [
-        world.positions(number) if body.settings.get("start_at_rest") else body.positions
+        start.in_units(world.positions(number) if body.settings.get("start_at_rest") else body.positions)
         for number, body in enumerate(start.bodies)
     ]
     positions += [np.empty((0, 3))] * len(start.solids)

@@ -2,12 +2,14 @@
 
 import bpy
 
-from . import effectors, run_choice, session
+from . import effectors, run_choice, session, units
 from .engine import engine
 
 _SOLVERS = {"EXPLICIT": "Explicit", "IMPLICIT": "Implicit", "RIGID": "Rigid impulses"}
 #: Share of a body's mass from which on it is told that so much was added.
 _TOLD_MASS = 0.005
+#: What a frame is taken to last of a method whose cost is not foreseen [s].
+_SLOW_FRAME = 0.2
 #: A change of shape below this share of its size is seen by nobody.
 _UNSEEN = 1e-3
 
@@ -29,6 +31,40 @@ def cache_share(scene: bpy.types.Scene) -> float:
         return 0.0
     count = min(cache.last_frame, settings.frame_end) - settings.frame_start + 1
     return min(1.0, max(0.0, count / (settings.frame_end - settings.frame_start + 1)))
+
+
+def cache_place(scene: bpy.types.Scene) -> str:
+    """Where the cache of a scene is kept."""
+    path = engine().disk.path_of(scene)
+    return "In memory until the file is saved" if path is None else str(path)
+
+
+def cache_sizes(scene: bpy.types.Scene) -> str:
+    """How much the cache of a scene takes: `In memory 12.3 MB, on disk 12.4 MB`."""
+    cache, path = session.of(scene).cache, engine().disk.path_of(scene)
+    found = [f"In memory {_megabytes(0 if cache is None else cache.memory)}"]
+    if path is not None:
+        found.append(f"on disk {_megabytes(path.stat().st_size)}" if path.exists() else "not on disk yet")
+    return ", ".join(found)
+
+
+def pack_text(scene: bpy.types.Scene) -> str:
+    """What to write beside the choice to pack the cache: `Pack into .blend (12.3 MB)`."""
+    cache = session.of(scene).cache
+    return "Pack into .blend" + (f" ({_megabytes(cache.memory)})" if cache is not None and cache.frame_count else "")
+
+
+def remaking_seconds(scene: bpy.types.Scene) -> float:
+    """About how long it takes to make the cache anew [s]: as foreseen for the solver, or as long as a slow frame."""
+    here = session.of(scene)
+    if here.cache is None or not here.cache.frame_count:
+        return 0.0
+    milliseconds = 1e3 * _SLOW_FRAME if here.choice is None else here.choice.milliseconds
+    return float(engine().starting.seconds(scene)) + 1e-3 * milliseconds * here.cache.frame_count
+
+
+def _megabytes(size: int) -> str:
+    return f"{size / 1e6:.1f} MB" if size < 1e9 else f"{size / 1e9:.2f} GB"
 
 
 def notices(scene: bpy.types.Scene) -> list[str]:
@@ -150,7 +186,7 @@ def puff_text(scene: bpy.types.Scene, obj: bpy.types.Object) -> str:
     if obj.session_uid not in here.puffs or here.is_out_of_date(scene):
         return "Puffs out –"
     growth, move = here.puffs[obj.session_uid]
-    if move < _UNSEEN * max(obj.dimensions[:]) and abs(growth) < _UNSEEN:
+    if move < _UNSEEN * units.metres_per_unit(scene) * max(obj.dimensions[:]) and abs(growth) < _UNSEEN:
         return "Keeps its drawn shape"
     what = "area" if settings.body_type == "LOOP" else "volume"
     system = scene.unit_settings.system

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import bpy
 import numpy as np
 
-from ..core import FrameInput
+from ..core import FrameInput, World
 from . import capture, disk, gas_notes, xpbd_limits
 from .mesh_io import FloatArray
 from .session import Session
@@ -59,7 +59,7 @@ def step(here: Session, values: capture.SceneValues, reading: Reading) -> None:
     assert world is not None and cache is not None and start is not None
     world.advance_frame(reading.given)
     found = world.diagnostics().bodies
-    positions, matrices = capture.frame_of(world, start, reading.matrices)
+    positions, matrices = frame_of(world, start, reading.matrices)
     with here.lock:
         if here.cache is not cache:
             return
@@ -67,6 +67,23 @@ def step(here: Session, values: capture.SceneValues, reading: Reading) -> None:
         here.gauges[reading.frame] = [(body.volume_ratio, body.gauge_pressure) for body in found]
         here.slack_skins = xpbd_limits.skins_that_are_slack(values, here, world.model, found, reading.frame)
         cache.append(reading.frame, positions, matrices)
+
+
+def frame_of(
+    world: World, start: capture.Start, matrices: list[FloatArray]
+) -> tuple[list[FloatArray], list[FloatArray]]:
+    """What the cache keeps of a frame: positions and world matrices of every body, soft ones first, in Blender units.
+
+    A rigid body has no positions; its matrix says where it is. `matrices` are those of the soft bodies.
+    """
+    positions = [start.in_units(world.positions(number)) for number in range(len(start.bodies))]
+    positions += [np.empty((0, 3))] * len(start.solids)
+    moved = []
+    for number, solid in enumerate(start.solids):
+        transform = world.rigid_transform(number)
+        transform[:3, 3] = start.in_units(transform[:3, 3])
+        moved.append(transform @ solid.matrix)
+    return positions, [*matrices, *moved]
 
 
 class Stepper:
@@ -108,6 +125,26 @@ class Stepper:
                 self._between.append(work)
                 return
         work()
+
+    def do_now(self, work: Callable[[], None]) -> None:
+        """The same, waiting until it is done: for as long as the frame that is under way. Raises what it raises."""
+        errors: list[BaseException] = []
+        is_done = threading.Event()
+
+        def noted() -> None:
+            try:
+                work()
+            except BaseException as error:  # belongs to the caller, who is in another thread
+                errors.append(error)
+            is_done.set()
+
+        self.do_between(noted)
+        while not is_done.wait(0.005):
+            with self._lock:
+                if self.is_idle():  # it waits for a frame, which is not going to come before this is done
+                    self._do_what_waits()
+        if errors:
+            raise errors[0]
 
     def finish(self) -> None:
         """Nothing more is going to be given."""

@@ -1,5 +1,7 @@
 """Files of earlier versions: what they do not say, because it was the default, keeps the meaning it had."""
 
+from typing import Any
+
 import bpy
 
 from . import session
@@ -8,6 +10,8 @@ from . import session
 #: and let `update` write what it was. 0: the method was IMPLICIT. 0, 1: skins were slack as drawn, and gas had its
 #: pressure as drawn.
 CURRENT = 2
+#: Options of a property that holds a path which may begin with `//`, the folder of the file; before 4.5 any might.
+BLEND_RELATIVE: Any = {"PATH_SUPPORTS_BLEND_RELATIVE"} if bpy.app.version >= (4, 5, 0) else set()
 #: How gas and skin were before version 2.
 AS_DRAWN = {"pressure_at": "DRAWN", "drawn_shape": "SLACK", "start_at_rest": False}
 

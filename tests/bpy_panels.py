@@ -15,7 +15,7 @@ class Layout:
     def column(self, **_: Any) -> "Layout":
         return Layout(self.drawn, self.locked, self.enabled)
 
-    row = column
+    row = box = column
 
     def label(self, *, text: str, icon: str = "NONE") -> None:
         self.drawn.append(text)

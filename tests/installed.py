@@ -31,6 +31,7 @@ def traces() -> dict[str, list[str]]:
         "properties": [kind.__name__ for kind in (bpy.types.Object, bpy.types.Scene) if hasattr(kind, "softpressure")],
         "classes": [name for name in dir(bpy.types) if name.startswith("SOFTPRESSURE_")],
         "operators": dir(bpy.ops.softpressure),
+        "presets": [name for name in bpy.utils.preset_paths("softpressure") if name.startswith(str(EXTENSION))],
         "handlers": [module for module in handlers() if module.startswith(MODULE)],
     }
 
@@ -60,6 +61,8 @@ def bounce_once() -> None:
     bpy.ops.mesh.primitive_uv_sphere_add(location=(0, 0, 3))
     ball = bpy.context.object
     assert bpy.ops.softpressure.add_body(kind="SOFT") == {"FINISHED"}
+    preset = bpy.utils.preset_find("Beach_Ball", "softpressure")
+    assert bpy.ops.softpressure.apply_preset(filepath=preset) == {"FINISHED"}
     bpy.context.scene.frame_start, bpy.context.scene.frame_end = 1, 3
     assert bpy.ops.softpressure.simulate() == {"FINISHED"}
     assert bpy.ops.softpressure.bake(target="SHAPE_KEYS") == {"FINISHED"}
@@ -91,6 +94,7 @@ def install(zip_path: str) -> None:
     assert (WHEELS / "numba" / "__init__.py").exists() and (WHEELS / "llvmlite" / "__init__.py").exists()
     enabled = traces()
     assert enabled["properties"] == ["Object", "Scene"]
+    assert [len(list(Path(folder).glob("*.py"))) for folder in enabled["presets"]] == [9]
     check_nothing_leaked()
     shipped = extension_files()
     assert any(path.suffix == ".kernel" for path in shipped), "the zip has no kernels"

@@ -134,6 +134,41 @@ def foreign_mesh(name):
     return read_obj(path)
 
 
+def beast(cell=0.05):
+    """A round animal of cubes, smoothed: legs, head, horns and tail, 1.1 m long. Closed, in triangles.
+
+    Stands in for meshes that people really load, where a test must not depend on them.
+    """
+    filled = np.zeros((24, 12, 20), bool)
+    for low, high in (
+        ((5, 3, 7), (17, 9, 13)),  # body
+        ((5, 3, 1), (7, 5, 7)), ((5, 7, 1), (7, 9, 7)), ((14, 3, 1), (16, 5, 7)), ((14, 7, 1), (16, 9, 7)),  # legs
+        ((16, 4, 11), (22, 8, 16)),  # head
+        ((18, 4, 16), (19, 5, 19)), ((18, 7, 16), (19, 8, 19)),  # horns
+        ((1, 5, 11), (5, 6, 12)),  # tail
+    ):  # fmt: skip
+        filled[tuple(slice(a, b) for a, b in zip(low, high, strict=True))] = True
+    quads = []
+    for axis in range(3):
+        across = [(axis + 1) % 3, (axis + 2) % 3]
+        corner = np.zeros((4, 3), int)
+        corner[[1, 2], across[0]] = 1
+        corner[[2, 3], across[1]] = 1
+        for side in (0, 1):
+            is_open = filled & ~np.roll(filled, 1 - 2 * side, axis=axis)
+            face = np.argwhere(is_open)[:, None, :] + corner[None] + side * np.eye(3, dtype=int)[axis]
+            quads.append(face if side else face[:, ::-1])
+    points, numbers = np.unique(np.concatenate(quads).reshape(-1, 3), axis=0, return_inverse=True)
+    quads = numbers.reshape(-1, 4)
+    x, edges = points * cell, np.unique(np.sort(quads[:, [[0, 1], [1, 2], [2, 3], [3, 0]]].reshape(-1, 2)), axis=0)
+    for _ in range(6):
+        near, count = np.zeros_like(x), np.bincount(edges.ravel())
+        np.add.at(near, edges[:, 0], x[edges[:, 1]])
+        np.add.at(near, edges[:, 1], x[edges[:, 0]])
+        x = 0.5 * (x + near / count[:, None])
+    return x, split_quads(quads)
+
+
 def ring(count, radius=1.0, centre=(0.0, 0.0), twist=0.0):
     """Corners of a regular polygon in the plane, counter-clockwise, shape (count, 2)."""
     turn = twist + 2 * np.pi * np.arange(count) / count

@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from typing import Any
 
+import bpy  # isort: skip  (first, as it makes bmesh known)
 import bmesh
-import bpy
 import pytest
 from bpy_panels import drawn
 from bpy_scene import add_ball, add_mesh, empty_file, problem_of, rest, select  # noqa: F401
@@ -45,13 +45,14 @@ def add_loose(work: bmesh.types.BMesh) -> None:
     work.verts.new((0.0, 0.0, 2.0))
 
 
-def flatten_a_face(work: bmesh.types.BMesh) -> None:
-    edge = work.faces[20].edges[0]
-    bmesh.ops.pointmerge(work, verts=[], merge_co=(0, 0, 0))
-    cut = bmesh.ops.bisect_edges(work, edges=[edge], cuts=1)["geom_split"]
-    vertex = next(item for item in cut if isinstance(item, bmesh.types.BMVert))
-    for face in list(vertex.link_faces):
-        bmesh.ops.triangulate(work, faces=[face])
+def flatten_it(work: bmesh.types.BMesh) -> None:
+    """Cut an edge in two, and put a face between the whole edge and its halves."""
+    bmesh.ops.triangulate(work, faces=work.faces)
+    work.edges.ensure_lookup_table()
+    edge = work.edges[40]
+    start, end = edge.verts
+    _, middle = bmesh.utils.edge_split(edge, start, 0.5)
+    bmesh.utils.face_split(middle.link_faces[0], start, end)
 
 
 MESHES = [
@@ -60,6 +61,7 @@ MESHES = [
     (turn_it, "NORMALS", "opposite winding"),
     (invert_it, "NORMALS", "inside out"),
     (add_loose, "DELETE_LOOSE", "loose vertices"),
+    (flatten_it, "DISSOLVE", "zero area"),
 ]
 
 
@@ -86,7 +88,8 @@ def test_a_body_that_was_damaged_later_is_mended_too(
     ball = add_ball()
     ball.shape_key_clear()
     edit(ball, damage)
-    bpy.ops.softpressure.reset()
+    with pytest.raises(RuntimeError, match=sentence):
+        bpy.ops.softpressure.reset()
     assert sentence in problem_of(ball)
     assert bpy.ops.softpressure.fix(object_name="Ball", fix=fix) == {"FINISHED"}
     assert problem_of(ball) == "" and mesh_io.live_key(ball) is not None
@@ -217,3 +220,47 @@ def test_every_fix_has_a_button_and_says_what_it_does() -> None:
     icons = bpy.types.UILayout.bl_rna.functions["label"].parameters["icon"].enum_items.keys()
     for fix in fixes.FIXES.values():
         assert fix.icon in icons and fix.label and len(fix.tooltip) > 10
+
+
+def test_fixes_are_looked_for_once_in_each_mesh(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Panels ask as they draw, which they do after every change of anything."""
+    looked = []
+    found_before = flaws._fixes_of_mesh
+    monkeypatch.setattr(flaws, "_fixes_of_mesh", lambda mesh: looked.append(mesh) or found_before(mesh))
+    ball = add_ball(kind=None)
+    edit(ball, open_it)
+    with pytest.raises(RuntimeError):
+        bpy.ops.softpressure.add_body(kind="SOFT")
+    for _ in range(3):
+        session.mark_all()
+        assert flaws.fixes_for(ball) == ("FILL_HOLES",)
+        drawn(SOFTPRESSURE_PT_body)
+    assert len(looked) == 1
+    edit(ball, add_loose)
+    session.mark_all()
+    assert flaws.fixes_for(ball) == ("DELETE_LOOSE", "FILL_HOLES")
+    assert len(looked) == 2
+
+
+def test_a_fix_that_is_not_enough_is_kept_and_says_what_is_left() -> None:
+    ball = add_ball(kind=None)
+    edit(ball, add_loose)
+    edit(ball, open_it)
+    with pytest.raises(RuntimeError):
+        bpy.ops.softpressure.add_body(kind="SOFT")
+    assert bpy.ops.softpressure.fix(object_name="Ball", fix="DELETE_LOOSE") == {"FINISHED"}  # so it can be undone
+    assert ball.softpressure.kind == "NONE" and "open edges" in problem_of(ball)
+    assert bpy.ops.softpressure.fix(object_name="Ball", fix="FILL_HOLES") == {"FINISHED"}
+    assert ball.softpressure.kind == "SOFT" and problem_of(ball) == ""
+
+
+def test_nothing_is_mended_in_edit_mode_or_while_it_is_baked() -> None:
+    ball = add_ball()
+    bpy.ops.object.mode_set(mode="EDIT")
+    with pytest.raises(RuntimeError, match="is not in Object Mode"):
+        bpy.ops.softpressure.fix(object_name="Ball", fix="FILL_HOLES")
+    bpy.ops.object.mode_set(mode="OBJECT")
+    ball.softpressure.is_baked = True
+    with pytest.raises(RuntimeError, match=r"is baked\. Free the bake"):
+        bpy.ops.softpressure.fix(object_name="Ball", fix="FILL_HOLES")
+    ball.softpressure.is_baked = False

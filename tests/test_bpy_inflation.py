@@ -101,12 +101,15 @@ def test_the_text_of_a_flat_body_is_about_its_area() -> None:
     assert status.puff_text(bpy.context.scene, loop) == ""
 
 
-def test_too_high_a_pressure_is_told_in_the_panel() -> None:
-    ball = add_ball(location=(0, 0, 0), gauge_pressure=1e5, stretch_modulus=1e4)
+@pytest.mark.parametrize("pressure", [1e5, 1e8])
+@pytest.mark.parametrize("remedy", ["gauge_pressure", "stretch_modulus"])
+def test_too_high_a_pressure_is_told_in_the_panel_with_the_number_that_helps(pressure: float, remedy: str) -> None:
+    ball = add_ball(location=(0, 0, 0), gauge_pressure=pressure, stretch_modulus=1e4)
     frame(1)
     sentences = drawn(SOFTPRESSURE_PT_simulation, width=10_000)
-    [told] = [text for text in sentences if text.startswith("Ball: a pressure of 100000 Pa stretches its skin by ")]
-    ball.softpressure.gauge_pressure = float(told.split("Lower the pressure to ")[1].split()[0])
+    [told] = [text for text in sentences if text.startswith(f"Ball: a pressure of {pressure:g} Pa stretches its skin")]
+    words = {"gauge_pressure": "Lower the pressure to ", "stretch_modulus": "raise the stretch modulus to "}[remedy]
+    setattr(ball.softpressure, remedy, float(told.split(words)[1].split()[0]))
     frame(1)
     assert not any("stretches its skin" in text for text in drawn(SOFTPRESSURE_PT_simulation, width=10_000))
 

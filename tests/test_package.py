@@ -67,9 +67,10 @@ def test_zip_holds_every_source_of_the_extension(package: zipfile.ZipFile) -> No
 
 def test_zip_holds_nothing_else(package: zipfile.ZipFile) -> None:
     top = {name.split("/")[0] for name in package.namelist()}
-    assert top == {*LAYERS, "wheels"} | {"__init__.py", "blender_manifest.toml", "LICENSE", "README.md", "CHANGELOG.md"}
+    files = {"__init__.py", "blender_manifest.toml", "LICENSE", "README.md", "CHANGELOG.md", "manual.html"}
+    assert top == {*LAYERS, "wheels"} | files
     endings = {Path(name).suffix for name in package.namelist() if not name.startswith("wheels/")}
-    assert endings == {".py", ".md", ".toml", "", ".kernel", ".ready"}
+    assert endings == {".py", ".md", ".toml", ".html", "", ".kernel", ".ready"}
 
 
 def test_zip_holds_kernels_of_these_sources_for_every_job(package: zipfile.ZipFile) -> None:

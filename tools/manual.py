@@ -28,11 +28,13 @@ SECTIONS: tuple[tuple[str, str, str, type[bpy.types.ID], str], ...] = (
         "Body",
         "How the active object takes part. The buttons <b>Add</b>, the menu of kinds and the cross beside it act on "
         "all selected meshes. A mesh that cannot be simulated is told with the number that is wrong and what to do "
-        "about it; in the scene it stands aside, and the rest plays.",
+        "about it; in the scene it stands aside, and the rest plays. The button in the panel's header has "
+        "<b>presets</b> of materials: type, mass, pressure, moduli, damping, friction and bounciness of the real "
+        "thing, for an object of about its size. The plus below them keeps those of the active body.",
         bpy.types.Object,
         "body_type mass gauge_pressure pressure_at drawn_shape start_at_rest stretch_modulus bend_modulus modulus "
-        "poisson_ratio cell_size depth particle_radius damping friction bounciness thickness self_collision pin_group "
-        "rigid_shape linear_damping angular_damping",
+        "poisson_ratio cell_size depth particle_radius damping friction bounciness thickness "
+        "collision_collection self_collision pin_group rigid_shape linear_damping angular_damping",
     ),
     (
         "bodies",
@@ -45,8 +47,8 @@ SECTIONS: tuple[tuple[str, str, str, type[bpy.types.ID], str], ...] = (
     (
         "check",
         "Check",
-        "Looks for what would go wrong: meshes that are open or inside out, faces that cross, slivers that cost steps, a "
-        "thickness above the length of the edges. Where Blender has a cure there is a button for it.",
+        "Looks for what would go wrong: meshes that are open or inside out, faces that cross, slivers that cost steps, "
+        "a thickness above the length of the edges. Where Blender has a cure there is a button for it.",
         bpy.types.Scene,
         "",
     ),
@@ -77,8 +79,8 @@ SECTIONS: tuple[tuple[str, str, str, type[bpy.types.ID], str], ...] = (
         "Blender's force fields (<b>Add &gt; Force Field</b>) act on soft and rigid bodies: Force, Wind, Vortex, "
         "Turbulence, Drag and Harmonic, with strength, flow, noise, falloff, direction, wind factor and the shapes "
         "Point, Line and Plane; animation is read at every frame. The strength is in newtons on the whole body, "
-        "whatever its size. Other types, Absorption, 2D, and the shapes Surface and Every Point are not read. The weights are those "
-        "of Blender's Cloth.",
+        "whatever its size. Other types, Absorption, 2D, and the shapes Surface and Every Point are not read. The "
+        "weights are those of Blender's Cloth.",
         bpy.types.Object,
         "effector_collection weight_gravity weight_all weight_force weight_wind weight_vortex weight_turbulence "
         "weight_drag weight_harmonic",
@@ -91,6 +93,15 @@ SECTIONS: tuple[tuple[str, str, str, type[bpy.types.ID], str], ...] = (
         "the first frame.",
         bpy.types.Scene,
         "use_scene_range frame_start frame_end substeps",
+    ),
+    (
+        "cache",
+        "Cache",
+        "Which frames are kept, where, and how much they take. A saved file has its cache on disk; packed, it is in "
+        "the .blend as well. <b>Delete Cache</b> removes it from memory and disk, and from the .blend at the next "
+        "save.",
+        bpy.types.Scene,
+        "cache_folder pack_cache",
     ),
     ("advanced", "Advanced", "What few scenes need to change.", bpy.types.Scene, "ambient_pressure step_error threads"),
     (
@@ -150,7 +161,8 @@ def page() -> str:
         "<!doctype html>\n<html lang='en'><head><meta charset='utf-8'><title>Soft Pressure</title>\n"
         f"<style>{STYLE}</style></head><body>\n<h1>Soft Pressure</h1>\n"
         "<p>The panels are in the sidebar of the 3D viewport (N), tab <b>Soft Pressure</b>, and in "
-        "<b>Properties &gt; Physics</b>. All values are in SI units.</p>\n<nav>"
+        "<b>Properties &gt; Physics</b>. All values are in SI units, as their fields show "
+        "them, whatever the unit scale of the scene.</p>\n<nav>"
     ]
     parts += [f"<a href='#{name}'>{title}</a>" for name, title, *_ in SECTIONS]
     parts.append("</nav>\n")

@@ -199,7 +199,9 @@ class ContactSearch:
         if self._far:
             widen_reach(self._body_box, model.thickness, model.moving_count, self._among_moving, self._reach)
         np.add(model.thickness, self._reach, out=self._margin)
-        partners = Partners.of(self._body_box, self._margin, model.moving_count, among_moving=self._among_moving)
+        partners = Partners.of(
+            self._body_box, self._margin, model.moving_count, among_moving=self._among_moving, ignores=model.ignores
+        )
         if not len(partners.other) and not len(self._wrong) and not len(self._own.bodies):
             contacts.clear()
             contacts.glued = contacts.glued[:0]

@@ -68,7 +68,8 @@ class ManifoldSearch:
     def __init__(self, model: Model, shapes: ConvexShapes) -> None:
         count = model.rigid_count
         self._model, self.shapes = model, shapes
-        self._thickness = model.thickness[model.membrane_count : model.moving_count]
+        rigid = slice(model.membrane_count, model.moving_count)
+        self._thickness, self._ignores = model.thickness[rigid], model.ignores[rigid, rigid]
         self._size = np.array(
             [
                 shapes.offsets[a:b].min(initial=np.inf)
@@ -150,8 +151,11 @@ class ManifoldSearch:
         keys, found = np.zeros(16 * count, np.int64), 0
         while (found := near_pairs(box, resting, axis, order, keys)) > len(keys):
             keys = np.zeros(found, np.int64)
+        keys = keys[:found]
+        if self._ignores.any():
+            keys = keys[~self._ignores[keys // count, keys % count]]
         kept = self.manifolds.pair[resting[self.manifolds.pair].all(axis=1)].astype(np.int64)
-        both = np.concatenate([keys[:found], kept[:, 0] * count + kept[:, 1]])
+        both = np.concatenate([keys, kept[:, 0] * count + kept[:, 1]])
         both.sort()
         new = Manifolds.of(np.stack([both // count, both % count], axis=1).astype(np.int32))
         new.take_over(self.manifolds, count)

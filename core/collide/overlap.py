@@ -116,7 +116,8 @@ def _crossings(
     model: Model, trees: Trees, edges: BodyEdges, x: FloatArray, own: IntArray
 ) -> tuple[IntArray, IntArray, FloatArray]:
     """(edge, triangle, share of the edge at which it passes through) of every crossing."""
-    partners = Partners.of(_body_boxes(trees), np.zeros(model.body_count), model.moving_count).with_own(own)
+    margin = np.zeros(model.body_count)
+    partners = Partners.of(_body_boxes(trees), margin, model.moving_count, ignores=model.ignores).with_own(own)
     places, x = _edges_near_planes(model, edges.points, x)
     room = 1024
     while True:

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..jit import kernel
-from ..model import FloatArray, IntArray
+from ..model import BoolArray, FloatArray, IntArray
 
 #: Room for rounding where the sweep stops, relative to the coordinates; the boxes themselves are compared exactly.
 ROUNDING = 1e-12
@@ -22,10 +22,18 @@ class Partners:
     other: IntArray
 
     @staticmethod
-    def of(body_box: FloatArray, margin: FloatArray, moving_count: int, *, among_moving: bool = True) -> "Partners":
+    def of(
+        body_box: FloatArray,
+        margin: FloatArray,
+        moving_count: int,
+        *,
+        among_moving: bool = True,
+        ignores: BoolArray | None = None,
+    ) -> "Partners":
         """Pairs of bodies, at least one of them moving, whose boxes overlap when widened by the margins [m] of both.
 
         among_moving: whether pairs of two moving bodies are wanted.
+        ignores: pairs that do not touch, symmetric, shape (body_count, body_count); None for none.
         body_box: lower corner, upper corner [m], shape (body_count, 6), lower above upper for a body without points.
         The work grows with the bodies and with the pairs that overlap along one axis.
         """
@@ -39,7 +47,10 @@ class Partners:
             if count <= room:
                 break
             room = count
-        both = np.concatenate([pairs[:count], pairs[:count, ::-1]])
+        pairs = pairs[:count]
+        if ignores is not None and ignores.any():
+            pairs = pairs[~ignores[pairs[:, 0], pairs[:, 1]]]
+        both = np.concatenate([pairs, pairs[:, ::-1]])
         both = both[np.lexsort((both[:, 1], both[:, 0]))]
         start = np.searchsorted(both[:, 0], np.arange(len(margin) + 1)).astype(np.int32)
         return Partners(start, np.ascontiguousarray(both[:, 1]))

@@ -7,7 +7,8 @@ A tick of length T kicks, drifts for T, and kicks. A kick of length t solves
 exactly, the place of the body being held: v += (a - r v) t phi(r t), phi(z) = (1 - exp(-z)) / z. Without b this is the
 leapfrog; what of a body is in step with the ticks would grow by up to (w T)^2 / (2 pi) per tick, however soft the
 spring. With b it grows by q / (2 pi^2 b^2), q = tanh(b (w T)^2 / 2): less than steps of any solver take from
-oscillations as quick as that. b is of first order in T, so the whole is of second order, with a damping ratio of 2 (w T)^2.
+oscillations as quick as that. b is of first order in T, so the whole is of second order, with a damping ratio of
+2 (w T)^2.
 
 Springs count up to w T = 0.4 (30 Hz at 480 ticks per second) and what slows up to r T = 0.5, force and all, so that the
 speed it leads to is the same: a kick that takes all of a velocity would undo what explicit steps at the limit of

@@ -173,8 +173,8 @@ def _limits(slowing: FloatArray, square: FloatArray, tick: float) -> tuple[Float
     From the rate of their drag and the squared angular frequency of their springs.
     """
     frequency = np.sqrt(square)
-    share = np.minimum(drag_share(slowing, tick), spring_share(frequency, tick))
-    return share, share * (slowing + square * look_ahead(frequency, tick))
+    share: FloatArray = np.minimum(drag_share(slowing, tick), spring_share(frequency, tick))
+    return np.asarray(share), np.asarray(share * (slowing + square * look_ahead(frequency, tick)))
 
 
 def _slow(v: FloatArray, square: FloatArray, time: FloatArray) -> None:

@@ -40,8 +40,8 @@ class FastBodies:
         needed = move[:moving] / (LONGEST_MOVE * self._radius[:moving])
         if not (needed > 1.0).any():
             return 1
-        low, high = self._bounds(state.positions)
-        partners = Partners.of(np.concatenate([low, high], axis=1), move + self._model.thickness, moving)
+        box = np.concatenate(self._bounds(state.positions), axis=1)
+        partners = Partners.of(box, move + self._model.thickness, moving, ignores=self._model.ignores)
         needed[~partners.bodies[:moving]] = 1.0
         # what is hit by something fast is passed in the same time
         for body in np.flatnonzero(partners.bodies[:moving]):

@@ -61,7 +61,7 @@ class ParticleSearch:
         self._corners = np.zeros_like(self._shapes.corners)
         self._normals = np.zeros_like(self._shapes.normals)
         self._matrices = np.zeros((model.rigid_count, 3, 3))
-        self._glued = _glued_pairs(model)
+        self._apart = _glued_pairs(model) | _ignored_pairs(model)  # pairs that do not touch
         self.radius = _radii(model)
         self._start = _particle_starts(model, self._graph.vertex_feature)
         self.features = self.start_features()
@@ -105,7 +105,7 @@ class ParticleSearch:
                 pair += b < skins
                 skin = 0.5 * SKIN * (self.radius[a] + self.radius[b]) if b < skins else 0.0
                 apart = float(np.linalg.norm(centre[a] - centre[b]))
-                if apart > radius[a] + radius[b] + 2.0 * skin or (a, b) in self._glued:
+                if apart > radius[a] + radius[b] + 2.0 * skin or (a, b) in self._apart:
                     continue
                 if b < skins:
                     start, middle, end = (int(k) for k in self._start[row])
@@ -177,6 +177,13 @@ def _glued_pairs(model: Model) -> set[tuple[int, int]]:
     """Pairs of bodies that are attached to each other: they do not touch."""
     one, other = model.point_body[model.attachments.points[:, 0]], model.attachments.body
     return {(min(a, b), max(a, b)) for a, b in zip(one.tolist(), other.tolist(), strict=True)}
+
+
+def _ignored_pairs(model: Model) -> set[tuple[int, int]]:
+    """Pairs of moving bodies that ignore each other."""
+    moving = model.moving_count
+    a, b = np.nonzero(np.triu(model.ignores[:moving, :moving]))
+    return set(zip(a.tolist(), b.tolist(), strict=True))
 
 
 def _convex_bodies(model: Model) -> BoolArray:

@@ -55,8 +55,8 @@ FIRST_SPAN, FIRST_SLACK = 4, 0.25
 class ExplicitSolver:
     """Advances a model by runs of steps; a run may be as long as a frame."""
 
-    #: Pairs of bodies whose contacts others answer.
-    _elsewhere: BoolArray | bool = False
+    #: Pairs of bodies that do not touch, or whose contacts others answer, shape (body_count, body_count).
+    _untouching: BoolArray
 
     def __init__(self, model: Model, substep_time: float, options: MethodOptions = DEFAULTS) -> None:
         if not (math.isfinite(substep_time) and substep_time > 0.0):
@@ -64,6 +64,7 @@ class ExplicitSolver:
         if missing := lacks(model, options):
             raise ParameterError(f"{missing}; the method EXPLICIT does not know that yet. Choose AUTO or IMPLICIT.")
         self.model, self.substep_time, self.counts = model, substep_time, Counts()
+        self._untouching = model.ignores
         self._numbering, patches = lay_out(model)
         count = model.point_count
         plan = plan_steps(model, options)
@@ -123,9 +124,9 @@ class ExplicitSolver:
         return listed[self.model.point_body[listed[:, 0]] != listed[:, 1]]
 
     def _leave_out(self) -> None:
-        """Leave bodies that cross out of the contact set; where those are others now, it is searched for anew."""
+        """Leave bodies that cross and those that do not touch out of the contact set; find it anew if they change."""
         contact = self._scene.contact
-        left_out = self._elsewhere if self._parting is None else self._elsewhere | self._parting.crosses
+        left_out = self._untouching if self._parting is None else self._untouching | self._parting.crosses
         if (contact.bodies.crosses != left_out).any():
             contact.bodies.crosses[:] = left_out
             contact.run.state[AGE] = -1

@@ -49,7 +49,7 @@ class ForceBasedSolver(SequentialSolver):
         self._planes, self._circles = Planes(model), Circles(model)
         self._particles = _particle_contacts(model) if options.detection == "FEATURE_PARTICLES" else None
         if self._particles is not None:
-            self._elsewhere = _pairs_of_moving(model)
+            self._untouching = model.ignores | _pairs_of_moving(model)
         self._owner = model.point_body[n : model.moving_point_count] - model.membrane_count
         self._vertex_body = model.point_body[:n]
         self._stiffness = np.zeros(n)

@@ -34,6 +34,7 @@ class SequentialSolver(ExplicitSolver):
         if not (math.isfinite(substep_time) and substep_time > 0.0):
             raise ParameterError(f"substep: {substep_time} s; give a positive time.")
         self.model, self.substep_time, self.counts = model, substep_time, Counts()
+        self._untouching = model.ignores
         self._numbering, patches = lay_out(model)
         count, order = model.point_count, self._numbering.point[: model.vertex_count]
         self._masses = model.vertex_mass

@@ -1,0 +1,88 @@
+"""Materials of soft bodies: taking one from the menu of presets, and putting one's own there."""
+
+from pathlib import Path
+from typing import Any
+
+import bpy
+from bl_operators.presets import AddPresetBase
+from bpy.props import StringProperty
+
+from ..softpressure import materials
+from ..softpressure.blender_types import Context
+from .reports import report
+
+#: The panel that shows them.
+_MENU = "SOFTPRESSURE_PT_presets"
+
+
+def _is_soft(cls: Any, context: Context) -> bool:
+    """Whether there is a soft body to take a material from or to give one."""
+    obj = context.object
+    if obj is None or obj.type != "MESH" or obj.softpressure.kind != "SOFT":
+        cls.poll_message_set("Make a soft body the active object")
+        return False
+    return True
+
+
+class SOFTPRESSURE_OT_apply_preset(bpy.types.Operator):
+    """Give the active soft body a material."""
+
+    bl_idname = "softpressure.apply_preset"
+    bl_label = "Apply Material"
+    bl_options = {"REGISTER", "UNDO", "INTERNAL"}
+
+    filepath: StringProperty(name="File", description="The preset", subtype="FILE_PATH", options={"SKIP_SAVE"})  # type: ignore[valid-type]
+
+    @classmethod
+    def description(cls, _context: Context, properties: Any) -> str:
+        """What the material is, and what it sets."""
+        sets = "Sets type, mass, pressure, moduli, damping, friction and bounciness of the active body"
+        about = materials.about(properties.filepath)
+        return f"{about}.\n{sets}; pressure and moduli look right with that mass at about that size" if about else sets
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        """Needs a soft body that can be changed."""
+        if not _is_soft(cls, context):
+            return False
+        if context.object.softpressure.is_baked:
+            cls.poll_message_set("Free the bake before changing the settings")
+            return False
+        return True
+
+    def execute(self, context: Context) -> set[Any]:
+        """Apply it; says what was kept."""
+        if not materials.is_known(self.filepath):
+            folders = ", ".join(bpy.utils.preset_paths(materials.SUBFOLDER))
+            report(self, "ERROR", f"{self.filepath}: is no preset of a material. Choose one of {folders}.")
+            return {"CANCELLED"}
+        try:
+            note = materials.apply(context.object, self.filepath, _MENU)
+        except RuntimeError as error:
+            sentence = str(error).removeprefix("Error: ").strip()
+            note = f"{Path(self.filepath).name}: {sentence}. Remove that preset and store it anew"
+        if note:
+            report(self, "WARNING", note)
+        return {"FINISHED"}
+
+
+class SOFTPRESSURE_OT_preset_add(AddPresetBase, bpy.types.Operator):  # type: ignore[misc]
+    """Keep the material of the active soft body as a preset, or remove a preset."""
+
+    bl_idname = "softpressure.preset_add"
+    bl_label = "Add Material Preset"
+    bl_description = (
+        "Keep type, mass, pressure, moduli, damping, friction and bounciness of the active body as a preset"
+    )
+    preset_menu = _MENU
+    preset_subdir = materials.SUBFOLDER
+    preset_defines = ("settings = bpy.context.object.softpressure",)
+    preset_values = tuple(f"settings.{name}" for name in materials.PROPERTIES)
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        """Needs a soft body."""
+        return _is_soft(cls, context)
+
+
+CLASSES = (SOFTPRESSURE_OT_apply_preset, SOFTPRESSURE_OT_preset_add)

@@ -1,0 +1,43 @@
+"""Caches of opened files, and their end: on disk, in the .blend and in memory."""
+
+from collections.abc import Callable
+
+import bpy
+
+from ..core import CacheError
+from ..core.cache import FrameCache
+from . import disk, packing, session, simulation
+
+
+def load(scene: bpy.types.Scene) -> None:
+    """Take the cache of a scene from disk, else from the .blend, if there is one and its objects are still there.
+
+    Of two the one counts that was made from the scene as it is.
+    """
+    here = session.of(scene)
+    caches = [cache for cache in (_read(here, disk.load, scene), _read(here, packing.read, scene)) if cache is not None]
+    found = [cache for cache in caches if all(scene.objects.get(name) is not None for name in cache.body_names)]
+    if not found:
+        return
+    current = [cache for cache in found if len(found) == 1 or cache.input_fingerprint == here.inputs(scene)]
+    cache = (current or found)[0]
+    here.cache, here.choice, here.error = cache, cache.choice, ""
+    here.object_uids = tuple(scene.objects[name].session_uid for name in cache.body_names)
+    packing.unload(scene)
+
+
+def delete(scene: bpy.types.Scene) -> None:
+    """Forget the simulation of a scene as Reset does, and remove what is kept of it on disk and in the file."""
+    simulation.reset(scene)
+    disk.delete(scene)
+    packing.remove(scene)
+
+
+def _read(
+    here: session.Session, read: Callable[[bpy.types.Scene], FrameCache | None], scene: bpy.types.Scene
+) -> FrameCache | None:
+    try:
+        return read(scene)
+    except CacheError as error:
+        here.fail(str(error))
+        return None

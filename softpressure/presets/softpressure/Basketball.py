@@ -1,0 +1,16 @@
+"""A basketball, 0.24 m wide: hard, and lively."""
+
+import bpy
+
+settings = bpy.context.object.softpressure
+
+settings.body_type = "MEMBRANE"
+settings.pressure_at = "REST"
+settings.drawn_shape = "INFLATED"
+settings.mass = 0.62
+settings.gauge_pressure = 55000.0
+settings.stretch_modulus = 200000.0
+settings.bend_modulus = 0.1
+settings.damping = 0.5
+settings.friction = 0.8
+settings.bounciness = 0.85

@@ -1,0 +1,16 @@
+"""A beach ball of thin plastic, 0.4 m wide."""
+
+import bpy
+
+settings = bpy.context.object.softpressure
+
+settings.body_type = "MEMBRANE"
+settings.pressure_at = "REST"
+settings.drawn_shape = "INFLATED"
+settings.mass = 0.15
+settings.gauge_pressure = 1000.0
+settings.stretch_modulus = 10000.0
+settings.bend_modulus = 0.001
+settings.damping = 3.0
+settings.friction = 0.5
+settings.bounciness = 0.6

@@ -1,0 +1,38 @@
+"""Blender units and metres. What a field shows is what is simulated: a scene's unit scale counts where Blender's fields
+show it. The core and `capture.Start` know metres only; the cache and all that is shown are in Blender units.
+"""
+
+from typing import Any
+
+from .mesh_io import FloatArray
+
+#: Settings that Blender shows multiplied by the scene's unit scale: lengths and velocities.
+SCALED = ("thickness", "cell_size", "depth", "velocity")
+
+
+def metres_per_unit(scene: Any) -> float:
+    """Length of a Blender unit of a scene [m]; 1 without a unit system, as fields then show plain numbers."""
+    settings = scene.unit_settings
+    return 1.0 if settings.system == "NONE" else float(settings.scale_length)
+
+
+def gravity(scene: Any) -> tuple[float, ...]:
+    """Gravity of a scene [m/s^2], as its field shows it; zero if that is off."""
+    strength = metres_per_unit(scene) if scene.use_gravity else 0.0
+    return tuple(strength * part for part in scene.gravity)
+
+
+def to_metres(matrix: FloatArray, metres: float) -> FloatArray:
+    """World from local matrix (4, 4), for a world measured in metres instead of Blender units."""
+    scaled = matrix.copy()
+    scaled[:3] *= metres
+    return scaled
+
+
+def settings_in_metres(values: dict[str, Any], metres: float) -> dict[str, Any]:
+    """Settings of a body as Blender stores them, with lengths and velocities in metres."""
+    return {name: _times(value, metres) if name in SCALED else value for name, value in values.items()}
+
+
+def _times(value: Any, metres: float) -> Any:
+    return metres * value if isinstance(value, float) else tuple(metres * part for part in value)

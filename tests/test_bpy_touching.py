@@ -1,0 +1,128 @@
+"""Collision collections: what a body touches."""
+
+from typing import Any
+
+import bpy
+import pytest
+from bpy_panels import drawn
+from bpy_scene import (
+    add_ball,
+    add_mesh,
+    empty_file,  # noqa: F401
+    falling,  # noqa: F401
+    frame,
+    height,
+    play,
+    select,
+    this_session,
+)
+from softpressure_ext.panels.body import SOFTPRESSURE_PT_body
+from softpressure_ext.softpressure import flaws
+
+KINDS = ("SOFT", "RIGID", "COLLIDER")
+
+
+def add_floor(z: float = 0.0) -> Any:
+    floor = add_mesh("Floor", [(-5, -5, z), (5, -5, z), (5, 5, z), (-5, 5, z)], [(0, 1, 2, 3)])
+    bpy.ops.softpressure.add_body(kind="COLLIDER")
+    return floor
+
+
+def collection(name: str, *objects: Any, parent: Any = None) -> Any:
+    found = bpy.data.collections.new(name)
+    (parent or bpy.context.scene.collection).children.link(found)
+    for obj in objects:
+        found.objects.link(obj)
+    return found
+
+
+def ignored() -> set[frozenset[str]]:
+    """Names of the pairs of bodies that do not touch in the model of the run."""
+    model = this_session().world.model
+    names = model.body_names
+    return {frozenset((names[a], names[b])) for a in range(len(names)) for b in range(a) if model.ignores[a, b]}
+
+
+@pytest.mark.smoke
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_body_of_any_kind_touches_only_what_is_in_its_collection(falling: Any, kind: str) -> None:  # noqa: F811
+    bodies = [add_ball(f"B{number}", (3 * number, 0, 5), KINDS[number]) for number in range(3)]
+    one = bodies[KINDS.index(kind)]
+    others = [obj for obj in bodies if obj != one]
+    outer = collection("Outer")
+    inner = collection("Inner", others[0], parent=outer)
+    one.softpressure.collision_collection = outer
+    play(1, 2)
+    assert ignored() == {frozenset((one.name, others[1].name))}
+    others[1].softpressure.collision_collection = inner  # refuses `one`, too, and accepts the other
+    play(1, 2)
+    assert ignored() == {frozenset((one.name, others[1].name))}
+    for obj in bodies:
+        obj.softpressure.collision_collection = None
+    play(1, 2)
+    assert ignored() == set()
+
+
+@pytest.mark.smoke
+def test_a_change_of_members_dates_the_cache_and_new_names_do_not(falling: Any) -> None:  # noqa: F811
+    ball, other, plain = add_ball(), add_ball("Other", (3, 0, 5)), add_ball("Plain", (6, 0, 5), None)
+    touched = collection("Touched")
+    scene = bpy.context.scene
+
+    def is_old() -> bool:
+        bpy.context.view_layer.update()
+        return bool(this_session().is_out_of_date(scene))
+
+    play(1, 3)
+    ball.softpressure.collision_collection = touched
+    assert is_old()
+    play(1, 3)
+    assert not is_old()
+    touched.objects.link(plain)  # is no body
+    touched.name = "Renamed"
+    assert not is_old()
+    touched.objects.link(other)
+    assert is_old()
+    touched.objects.unlink(other)
+    assert not is_old()
+    collection("Inner", other, parent=touched)
+    assert is_old()
+
+
+def test_balls_fall_through_what_they_ignore_and_lie_on_what_they_do_not() -> None:
+    floor, low = add_floor(), add_ball("Low", (0, 0, 1.0), damping=20.0, bounciness=0.0)
+    high = add_ball("High", (0, 0, 2.2), damping=20.0, bounciness=0.0)
+    solid = add_ball("Solid", (3, 0, 1.0), "RIGID", bounciness=0.0)
+    ghost = add_ball("Ghost", (-3, 0, 1.0))
+    high.softpressure.collision_collection = collection("Floor Only", floor)
+    ghost.softpressure.collision_collection = collection("Nothing")
+    bpy.context.scene.frame_end = 36
+    bpy.ops.softpressure.simulate()
+    frame(36)
+    assert height(high) == pytest.approx(height(low), abs=0.05) and 0.2 < height(low) < 0.55
+    assert solid.evaluated_get(bpy.context.evaluated_depsgraph_get()).matrix_world.translation.z > 0.4
+    assert height(ghost) == pytest.approx(1.0 - 0.5 * 9.81 * (35 / 24) ** 2, abs=0.02)
+
+
+def test_check_does_not_tell_of_crossings_of_bodies_that_ignore_each_other() -> None:
+    ball, _ = add_ball(), add_ball("Other", (0.3, 0, 5))
+    assert any("cross" in flaw.sentence for flaw in flaws.of_scene(bpy.context.scene))
+    ball.softpressure.collision_collection = collection("Nothing")
+    assert not any("cross" in flaw.sentence for flaw in flaws.of_scene(bpy.context.scene))
+    frame(1)
+    assert this_session().crossing_count == 0
+
+
+def test_the_field_is_shown_for_every_kind_and_is_copied(falling: Any) -> None:  # noqa: F811
+    touched = collection("Touched")
+    for kind in KINDS:
+        ball = add_ball(kind, (0, 0, 5), kind)
+        ball.softpressure.collision_collection = touched
+        assert "collision_collection" in drawn(SOFTPRESSURE_PT_body)
+    other = add_ball("Other", (3, 0, 5), None)
+    select(other, ball)
+    bpy.ops.softpressure.copy_to_selected()
+    assert other.softpressure.collision_collection == touched
+    ball.softpressure.collision_collection = None
+    bpy.ops.softpressure.copy_to_selected()
+    assert other.softpressure.collision_collection is None
