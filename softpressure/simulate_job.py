@@ -17,6 +17,7 @@ from . import (
     bodies,
     capture,
     disk,
+    effectors,
     fingerprint,
     hold,
     playback,
@@ -174,7 +175,7 @@ def _evaluated_at(scene: bpy.types.Scene, here: Session, frame: int) -> bpy.type
     """A scene that is evaluated at a frame, where meshes show what drives it, in the view layer that has all bodies."""
     is_first = frame == scene.softpressure.frame_start
     for obj in session.objects(scene, "SOFT"):
-        if not obj.softpressure.is_baked and (is_first or obj.softpressure.pin_group):
+        if not obj.softpressure.is_baked and (is_first or stages.is_read_in_each_frame(obj)):
             stages.show(obj, stages.Stage.INPUT)
     scene.frame_set(frame)
     graphs = [layer.depsgraph for layer in scene.view_layers if layer.depsgraph is not None]
@@ -182,9 +183,10 @@ def _evaluated_at(scene: bpy.types.Scene, here: Session, frame: int) -> bpy.type
 
 
 def _follows_what_is_simulated(scene: bpy.types.Scene, start: capture.Start) -> bool:
-    """Whether the object of a soft body or collider hangs on another body, as by a constraint to it."""
+    """Whether the object of a soft body, collider or force field hangs on another body, as by a constraint to it."""
     moving, by_uid = set(start.uids()), {obj.session_uid: obj for obj in scene.objects}
     led = [part.object_uid for part in (*start.bodies, *start.obstacles)]
+    led += [obj.session_uid for obj in effectors.acting(scene.objects)]
     return any(moving & (fingerprint.reached(by_uid[uid]) - {uid}) for uid in led)
 
 

@@ -34,7 +34,7 @@ SECTIONS: tuple[tuple[str, str, str, type[bpy.types.ID], str], ...] = (
         bpy.types.Object,
         "body_type mass gauge_pressure pressure_at drawn_shape start_at_rest stretch_modulus bend_modulus modulus "
         "poisson_ratio cell_size depth particle_radius damping friction bounciness thickness "
-        "collision_collection self_collision pin_group rigid_shape linear_damping angular_damping",
+        "collision_collection self_collision pin_group rigid_shape linear_damping angular_damping is_active",
     ),
     (
         "bodies",
@@ -64,7 +64,26 @@ SECTIONS: tuple[tuple[str, str, str, type[bpy.types.ID], str], ...] = (
         "Attach",
         "Vertices of a soft body can be glued to a rigid or to another soft body.",
         bpy.types.Object,
-        "attach_to attach_group",
+        "attach_to attach_group is_attached",
+    ),
+    (
+        "goal",
+        "Goal",
+        "Springs that pull vertices of a soft body to where the animation has them, as in Blender's Soft Body.",
+        bpy.types.Object,
+        "goal_group goal_stiffness goal_damping",
+    ),
+    (
+        "fields",
+        "Field Weights",
+        "Blender's force fields (<b>Add &gt; Force Field</b>) act on soft and rigid bodies: Force, Wind, Vortex, "
+        "Turbulence, Drag and Harmonic, with strength, flow, noise, falloff, direction, wind factor and the shapes "
+        "Point, Line and Plane; animation is read at every frame. The strength is in newtons on the whole body, "
+        "whatever its size. Other types, Absorption, 2D, and the shapes Surface and Every Point are not read. The "
+        "weights are those of Blender's Cloth.",
+        bpy.types.Object,
+        "effector_collection weight_gravity weight_all weight_force weight_wind weight_vortex weight_turbulence "
+        "weight_drag weight_harmonic",
     ),
     (
         "simulation",
@@ -128,12 +147,13 @@ def default_of(prop: Any) -> str:
 def row(prop: Any) -> str:
     """A line of a table."""
     text = html.escape(prop.description) + "."
+    animated = "yes" if prop.is_animatable else ""
     if prop.type == "ENUM":
         items = "".join(
             f"<li><b>{html.escape(item.name)}</b>: {html.escape(item.description)}.</li>" for item in prop.enum_items
         )
         text += f"<ul>{items}</ul>"
-    return f"<tr><td>{html.escape(prop.name)}</td><td>{default_of(prop)}</td><td>{text}</td></tr>\n"
+    return f"<tr><td>{html.escape(prop.name)}</td><td>{default_of(prop)}</td><td>{animated}</td><td>{text}</td></tr>\n"
 
 
 def page() -> str:
@@ -143,7 +163,9 @@ def page() -> str:
         f"<style>{STYLE}</style></head><body>\n<h1>Soft Pressure</h1>\n"
         "<p>The panels are in the sidebar of the 3D viewport (N), tab <b>Soft Pressure</b>, and in "
         "<b>Properties &gt; Physics</b>. All values are in SI units, as their fields show "
-        "them, whatever the unit scale of the scene.</p>\n<nav>"
+        "them, whatever the unit scale of the scene. What can be animated has a dot beside its field, for keyframes "
+        "and drivers; all else has one value for the whole run. A frame is simulated with the values that it "
+        "has.</p>\n<nav>"
     ]
     parts += [f"<a href='#{name}'>{title}</a>" for name, title, *_ in SECTIONS]
     parts.append("</nav>\n")
@@ -153,7 +175,9 @@ def page() -> str:
         if settings:
             group = owner.bl_rna.properties["softpressure"].fixed_type.properties
             rows = "".join(row(group[setting]) for setting in settings.split())
-            parts.append(f"<table><tr><th>Setting</th><th>Default</th><th></th></tr>\n{rows}</table>\n")
+            parts.append(
+                f"<table><tr><th>Setting</th><th>Default</th><th>Animated</th><th></th></tr>\n{rows}</table>\n"
+            )
     return "".join([*parts, "</body></html>\n"])
 
 
