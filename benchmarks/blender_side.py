@@ -38,6 +38,7 @@ from softpressure_ext.softpressure import (  # noqa: E402
     session,
     simulation,
     stages,
+    stepping,
 )
 
 #: phase -> (where a function is looked up, its name)
