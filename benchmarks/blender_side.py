@@ -31,6 +31,7 @@ from softpressure_ext.core.cache import FrameCache  # noqa: E402
 from softpressure_ext.softpressure import (  # noqa: E402
     capture,
     disk,
+    driving,
     fingerprint,
     hold,
     mesh_io,
@@ -44,7 +45,7 @@ from softpressure_ext.softpressure import (  # noqa: E402
 #: phase -> (where a function is looked up, its name)
 PHASES = {
     "step": [(World, "advance_frame")],
-    "frame input": [(capture, "frame_input")],
+    "frame input": [(driving, "frame_input")],
     "diagnostics": [(World, "diagnostics")],
     "read positions": [(stepping, "frame_of")],
     "cache": [(FrameCache, "append")],

@@ -60,7 +60,7 @@ def rest_attachments(
         else:
             body = part.other
             triangles = skin[triangle_start[body] : triangle_start[body + 1]]
-            rows = [_nearest(positions, int(vertex), triangles) for vertex in vertices]
+            rows = [nearest_row(positions, int(vertex), triangles) for vertex in vertices]
             points.append(np.array([row[0] for row in rows]))
             weights.append(np.array([row[1] for row in rows]))
             offsets.append(np.array([row[2] for row in rows]))
@@ -78,7 +78,7 @@ def rest_attachments(
     )
 
 
-def _nearest(positions: FloatArray, vertex: int, triangles: IntArray) -> tuple[IntArray, FloatArray, FloatArray]:
+def nearest_row(positions: FloatArray, vertex: int, triangles: IntArray) -> tuple[IntArray, FloatArray, FloatArray]:
     """The vertex and the corners of the nearest triangle, their weights, and the offset in the triangle's frame."""
     p = positions[vertex]
     best, chosen = np.inf, (triangles[0], np.zeros(3), np.zeros(3))

@@ -216,6 +216,7 @@ class ModelBuilder(FlatBuilder):
                 pinned=lattice.holds.pinned,
                 velocity=vector(name, "velocity", velocity, "m/s"),
                 lattice=lattice,
+                young_modulus=float(modulus),
                 particle_diameter=2.0 * float(particle_radius) * float(cells.size.mean()),
             )
         )

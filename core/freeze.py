@@ -68,7 +68,8 @@ def freeze(
         + [body.gas_triangles + start for body, start in zip(membranes, point_start, strict=False)]
     ).astype(np.int32)
     bend_modulus = np.array([body.bend_modulus for body in membranes])
-    hinges = rest_hinges(positions, skin, bend_modulus[body_of_point[:vertex_count]])
+    hinge_share = np.array([body.hinge_share for body in membranes])
+    hinges = rest_hinges(positions, skin, (hinge_share * bend_modulus)[body_of_point[:vertex_count]])
     point_of_vertex = np.concatenate(
         [np.argsort(body.order) + start for body, start in zip(membranes, point_start, strict=False)]
         + [np.arange(vertex_count, len(positions))]
@@ -124,6 +125,10 @@ def freeze(
         fillings=tuple(fillings) or (None,) * len(membranes),
         gauge_pressure=np.array([body.gauge_pressure for body in membranes]),
         damping=np.array([body.damping for body in membranes]),
+        stretch_modulus=np.array([body.stretch_modulus for body in membranes]),
+        bend_modulus=bend_modulus,
+        hinge_share=hinge_share,
+        young_modulus=np.array([body.young_modulus for body in membranes]),
         body_mass=body_mass,
         thickness=thicknesses(bodies, edges, body_of_point),
         self_collision=np.array([m.self_collision for m in membranes] + [False] * (len(bodies) - len(membranes))),

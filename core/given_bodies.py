@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .flat.band import GivenFlat
+from .flat.band import BEND_SHARE, GivenFlat
 from .lattice.solids import GivenLattice
 from .model import BoolArray, FloatArray, IntArray
 from .rigid.inertia import MassProperties
@@ -38,6 +38,7 @@ class GivenMembrane:
     velocity: FloatArray
     lattice: GivenLattice | None = None  # of a solid or flat body: what holds it together, and what follows it
     flat: GivenFlat | None = None  # of a flat body
+    young_modulus: float = 0.0  # of a lattice [Pa]
     particle_diameter: float = 0.0  # distance that the vertices of a truss keep from each other [m]; 0: none
     pressure_at: str = "DRAWN"  # one of `PRESSURES_AT`
     drawn_shape: str = "SLACK"  # one of `DRAWN_SHAPES`
@@ -52,6 +53,11 @@ class GivenMembrane:
     def is_as_drawn(self) -> bool:
         """Whether its springs are slack and its gas has the gauge pressure as it is drawn: nothing is to be found."""
         return not self.has_gas or (self.pressure_at, self.drawn_shape) == ("DRAWN", "SLACK")
+
+    @property
+    def hinge_share(self) -> float:
+        """Part of the bend modulus that its hinges have: those of a loop count its bends in one direction."""
+        return BEND_SHARE if self.flat is not None else 1.0
 
     @property
     def has_gas(self) -> bool:

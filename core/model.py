@@ -247,6 +247,10 @@ class Model:
     rest_volume: FloatArray  # at which the gas has the gauge pressure [m^3]: drawn, or in equilibrium; 0 without gas
     gauge_pressure: FloatArray  # at rest volume, when the simulation starts [Pa]
     fillings: "tuple[Gas | None, ...]"  # None where springs are slack and gas has its pressure as drawn
+    stretch_modulus: FloatArray  # of skins and loops [N/m], 0 for lattices
+    bend_modulus: FloatArray  # of skins and loops [N m], 0 for lattices
+    hinge_share: FloatArray  # part of the bend modulus that hinges have
+    young_modulus: FloatArray  # of lattices [Pa], 0 for skins and loops
     damping: FloatArray  # rate at which motion apart from the rigid one dies away [1/s]
     # Per body, shape (body_count,)
     body_mass: FloatArray  # [kg], 0 for colliders

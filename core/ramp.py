@@ -8,8 +8,6 @@ Gas for a larger volume than a body starts with comes in over RISE_TIME, likewis
 the gauge stays near the pressure on the way.
 """
 
-from dataclasses import replace
-
 import numpy as np
 
 from .model import FloatArray, Model
@@ -25,13 +23,12 @@ class Ramp:
 
     def __init__(self, model: Model, time: float) -> None:
         self._time = time if model.rest_volume.any() else 0.0
-        self._full = model.gravity.copy()
         self._empty = model.ambient_pressure * model.rest_volume
         self._share = np.ones(model.membrane_count)  # of the gas, that is there at the start
         np.divide(model.start_volume, model.rest_volume, out=self._share, where=model.rest_volume > 0.0)
         self._rises = bool((self._share != 1.0).any())
-        #: The model to simulate; its gravity is the ramp's to change, between substeps.
-        self.model = replace(model, gravity=model.gravity.copy()) if self._time > 0.0 else model
+        #: Whether gravity is held back for a while: it is the ramp's to change, between substeps.
+        self.holds_gravity = self._time > 0.0
 
     def gas(self, final: FloatArray, time: float) -> FloatArray:
         """nRT of each membrane [J] at a time [s] since the start, on the way to the amount `final`."""
@@ -46,7 +43,7 @@ class Ramp:
         """Whether the pressure still rises at a time [s] since the start."""
         return time < self._time * (1.0 - ROUNDING)
 
-    def hold_gravity(self, time: float) -> None:
-        """Give the model the gravity of a substep that begins at a time [s] since the start."""
-        if self._time > 0.0:
-            self.model.gravity[:] = 0.0 if self.runs(time) else self._full
+    def hold_gravity(self, model: Model, full: FloatArray, time: float) -> None:
+        """Give a model the gravity of a substep that begins at a time [s] since the start; `full` later [m/s^2]."""
+        if self.holds_gravity:
+            model.gravity[:] = 0.0 if self.runs(time) else full

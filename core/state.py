@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from .keyed import Keyed
 from .model import BoolArray, FloatArray, IntArray, Model, RigidBodies
 from .rigid.motion import start_poses
 
@@ -113,6 +114,7 @@ class State:
     # what contacts push each membrane with, averaged, over its mass [m/s^2], shape (membrane_count, 3)
     load: FloatArray
     particles: IntArray  # features on which the particles of the pairs of skins rest; empty before their first step
+    keyed: Keyed  # what is animated, in the last frame
     joined: int = 1  # substeps that the next step may take as one
     frame: int = 0  # whole frames since the start
     still: float = 0.0  # for how long nothing has moved [s], where that is looked for
@@ -143,6 +145,7 @@ class State:
             final_gas=gas_amount(model, model.gauge_pressure),
             load=np.zeros((model.membrane_count, 3)),
             particles=np.zeros(0, dtype=np.int32),
+            keyed=Keyed.at_start(model),
             goals=model.goals.rest.copy(),
         )
 
@@ -164,6 +167,7 @@ class State:
             final_gas=self.final_gas.copy(),
             load=self.load.copy(),
             particles=self.particles.copy(),
+            keyed=self.keyed,
             joined=self.joined,
             frame=self.frame,
             still=self.still,

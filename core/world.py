@@ -13,14 +13,17 @@ from .enclosed import EnclosedVolumes
 from .errors import Diverged, DivergenceError, ParameterError
 from .impulses.field import Field
 from .impulses.ticks import Impulses
+from .keyed import changed, glued_anew
+from .lattice.carried import carried_points
 from .lattice.follow import followed, held_points
 from .model import FloatArray, Model
 from .options import DEFAULTS, MethodOptions
 from .plane import loop_points, moved_within
 from .ramp import Ramp
 from .rigid.motion import set_matrix
+from .segments import Segments
 from .solvers.automatic import AUTO, Choice, choice_of
-from .solvers.choice import SOLVERS, SolverMaker, check_method, solver_maker
+from .solvers.choice import SOLVERS, Solver, SolverMaker, check_method, solver_maker
 from .solvers.counts import Counts
 from .solvers.given import Motion
 from .solvers.rules import gas_rules
@@ -40,13 +43,20 @@ class FrameInput:
     pinned vertices in ascending vertex order, shape (pinned_count, 3); `collider_positions`: collider -> positions
     [m], shape (vertex_count, 3); `goal_positions`: membrane -> positions [m] of its vertices with goals in ascending
     vertex order, shape (goal_count, 3). Positions go from the last frame's to these in a straight line.
-    `fields` act during this frame only; so do `gravity_shares`, how much of the gravity each moving body feels,
-    membranes first (empty: all of it).
+    Constant within the frame: `values`: body -> name of `keyed.NAMES` -> value; `attached`: membrane -> whether its
+    attachments hold, which glue it as things are when they are switched on again; `gravity` [m/s^2].
+    `held`: membrane -> positions [m] of all its vertices, which follow these in this frame; one that is left out moves
+    freely, from the velocity that it had. `fields` act during this frame only; so do `gravity_shares`, how much of the
+    gravity each moving body feels, membranes first (empty: all of it).
     """
 
     gauge_pressure: Mapping[int, float] = field(default_factory=dict)
     pinned_positions: Mapping[int, ArrayLike] = field(default_factory=dict)
     collider_positions: Mapping[int, ArrayLike] = field(default_factory=dict)
+    values: Mapping[int, Mapping[str, float]] = field(default_factory=dict)
+    attached: Mapping[int, bool] = field(default_factory=dict)
+    held: Mapping[int, ArrayLike] = field(default_factory=dict)
+    gravity: ArrayLike | None = None
     goal_positions: Mapping[int, ArrayLike] = field(default_factory=dict)
     fields: tuple[Field, ...] = ()
     gravity_shares: tuple[float, ...] = ()
@@ -120,7 +130,8 @@ class World:
         self._step_count = self.choice.steps_per_frame if self.choice else self.substeps
         make = solver if callable(solver) else solver_maker(self._method, options)
         self._ramp = Ramp(model, options.ramp_time)
-        self._solver = make(self._ramp.model, 1.0 / (self.frame_rate * self._step_count))
+        step_time = 1.0 / (self.frame_rate * self._step_count)
+        self._segments = Segments(model, make, step_time, holds_gravity=self._ramp.holds_gravity)
         self._gas_rules = gas_rules(model, options)
         self._impulses = Impulses(model, 1.0 / self.frame_rate)
         self._state = self._start()
@@ -132,16 +143,6 @@ class World:
         ]
         self.crossing_triangle_count = 0  # triangles that crossed another body's surface at the start
         self._untangle()
-        # points whose motion is given: pinned vertices, then colliders
-        self._given = np.flatnonzero(
-            np.concatenate(
-                [
-                    model.pinned,
-                    np.zeros(model.moving_point_count - model.vertex_count, dtype=bool),
-                    np.ones(model.point_count - model.moving_point_count, dtype=bool),
-                ]
-            )
-        ).astype(np.int32)
 
     @property
     def frame(self) -> int:
@@ -151,6 +152,7 @@ class World:
     def reset(self) -> None:
         """Back to the rest shape and the start velocities."""
         self._state = self._start()
+        self._segments.use(self._state.keyed)
         self._untangle()
 
     def save(self) -> State:
@@ -164,6 +166,7 @@ class World:
                 f"state: {len(state.positions)} points, the model has {self.model.point_count}. "
                 "Load a state that was saved from the same model."
             )
+        self._segments.use(state.keyed)
         self._state = state.copy()
 
     def positions(self, membrane: int) -> FloatArray:
@@ -220,17 +223,17 @@ class World:
         grows beyond all bounds; the world then still holds the frame before.
         """
         given = given or FrameInput()
-        motion, gas_end = self._read(given)
-        state = self._state.copy()
-        goals = self._read_goals(given)
-        impulses = self._impulses.frame(given.fields, given.gravity_shares, state.goals, goals)
-        gravity, substep_time = self._ramp.model.gravity, 1.0 / (self.frame_rate * self._step_count)
+        state = self._take(given)
+        motion, gas_end = self._read(given, state)
+        goals, acting = self._read_goals(given), self._segments.model
+        impulses = self._impulses.frame(given.fields, given.gravity_shares, state.goals, goals, acting.pinned)
+        gravity, substep_time = acting.gravity, 1.0 / (self.frame_rate * self._step_count)
         gas_start = state.final_gas.copy()
         with jit.STEP_LOCK:
             jit.use_threads(self._thread_choice.count)
             before, began = self._iterations(), time.perf_counter()
             if impulses is not None:
-                self._ramp.hold_gravity(self._time(0))
+                self._ramp.hold_gravity(acting, state.keyed.gravity, self._time(0))
                 impulses.wake(state, gravity)
             self._solver.start_frame(state)
             substep = 0
@@ -242,7 +245,7 @@ class World:
                 substep += self._solver.join(state, 1 if self._ramp.runs(self._time(begin)) else left)
                 gas = gas_start + substep / self._step_count * (gas_end - gas_start)
                 gas = self._ramp.gas(gas, self._time(substep))
-                self._ramp.hold_gravity(self._time(begin))
+                self._ramp.hold_gravity(self._segments.model, state.keyed.gravity, self._time(begin))
                 tick = (substep - begin) * substep_time
                 if impulses is not None:
                     impulses.before(state, begin / self._step_count, gravity, tick)
@@ -286,7 +289,7 @@ class World:
             bodies=tuple(bodies),
             contact_count=self._solver.contact_count,
             candidate_count=self._solver.candidate_count,
-            counts=self._solver.counts,
+            counts=self._segments.counts,
         )
 
     def _start(self) -> State:
@@ -313,9 +316,29 @@ class World:
             raise ParameterError(f"rigid body: {rigid}; the model has {self.model.rigid_count}, counted from 0.")
         return rigid
 
-    def _read(self, given: FrameInput) -> tuple[Motion, FloatArray]:
+    @property
+    def _solver(self) -> Solver:
+        return self._segments.solver
+
+    def _take(self, given: FrameInput) -> State:
+        """A copy of the state with what is animated in the next frame, and the solver for it."""
+        model, state = self.model, self._state.copy()
+        before = state.keyed
+        keyed = changed(model, before, given.values, given.attached, given.held, given.gravity)
+        keyed = glued_anew(model, before, keyed, state.positions, state.rigid.pose)
+        self._segments.use(keyed)
+        is_other = not keyed.has_parts_of(before)
+        if is_other or not keyed.has_values_of(before):
+            state.keyed, state.still = keyed, 0.0  # what lies still may begin to move
+            state.still_time[:] = 0.0
+        if is_other:  # what was glued touches what it was glued to
+            with jit.STEP_LOCK:
+                self._solver.untangle(state)
+        return state
+
+    def _read(self, given: FrameInput, state: State) -> tuple[Motion, FloatArray]:
         """Motion of the given points and the gas at the end of the frame."""
-        model, state = self.model, self._state
+        model = self.model
         target = state.positions.copy()
         for membrane, positions in given.pinned_positions.items():
             points = self._points(membrane)
@@ -328,6 +351,12 @@ class World:
                 target[points] = moved_within(model, membrane, model.rest_positions[points], target[points])
             else:
                 target[points] = _shaped(name, "pinned positions", positions, (len(points), 3))
+        for membrane, positions in given.held.items():
+            points = self._points(membrane)
+            count = int(np.diff(model.followers.vertex_start)[membrane]) or len(points)
+            whole = _shaped(model.body_names[membrane], "positions", positions, (count, 3))
+            points, target_of = carried_points(model, membrane, points, whole)
+            target[points] = target_of
         for collider, positions in given.collider_positions.items():
             body = model.moving_count + collider
             if not model.moving_count <= body < model.body_count:
@@ -346,7 +375,8 @@ class World:
                     f"give a number of at least {-model.ambient_pressure:g}."
                 )
             gas[membrane] = gas_of(model, membrane, pressure)
-        motion = Motion(self._given, state.positions[self._given], target[self._given], 1.0 / self.frame_rate)
+        points = self._segments.given
+        motion = Motion(points, state.positions[points], target[points], 1.0 / self.frame_rate)
         return motion, gas
 
     def _read_goals(self, given: FrameInput) -> FloatArray:

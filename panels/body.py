@@ -116,6 +116,10 @@ class Body:
         if rows in {"LOOP", "TRUSS"} and engine().flat_shape.is_flat_object(obj):
             rows = "LOOP" if rows == "LOOP" else "FLAT_TRUSS"
             _draw_flat(layout, context)
+        if settings.kind in {"SOFT", "RIGID"}:
+            row = layout.row()
+            row.enabled = settings.kind == "SOFT"
+            row.prop(settings, "is_active", text="Active" if row.enabled else "Active (soft bodies only)")
         for names in _ROWS.get(rows, ()):
             column = layout.column(align=True)
             for name in names:
@@ -200,6 +204,9 @@ class Attach:
         layout.enabled = not settings.is_baked
         layout.prop(settings, "attach_to", text="To")
         layout.prop_search(settings, "attach_group", context.object, "vertex_groups", text="Group")
+        row = layout.row()
+        row.active = settings.attach_to is not None
+        row.prop(settings, "is_attached")
 
 
 SOFTPRESSURE_PT_body, SOFTPRESSURE_PT_physics_body = in_both_places(Body, "body")

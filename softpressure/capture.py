@@ -12,12 +12,11 @@ from typing import Any
 import bpy
 import numpy as np
 
-from ..core import Choice, FrameInput, Model, ModelBuilder, SoftPressureError, World
+from ..core import Choice, Model, ModelBuilder, SoftPressureError, World
 from ..core.model import BoolArray
 from ..core.solvers.automatic import choice_of
 from . import (
     bodies,
-    fields,
     fingerprint,
     flat_shape,
     goals,
@@ -316,32 +315,6 @@ def _frame_rate(scene: SceneValues) -> float:
     return float(scene.render.fps / scene.render.fps_base)
 
 
-def frame_input(start: Start, objects: dict[int, bpy.types.Object], depsgraph: bpy.types.Depsgraph) -> FrameInput:
-    """What drives the bodies at the end of this frame: pressures, pins, goals, moved colliders, force fields."""
-    pressures: dict[int, float] = {}
-    pins: dict[int, FloatArray] = {}
-    pulled: dict[int, FloatArray] = {}
-    moved: dict[int, FloatArray] = {}
-    for number, body in enumerate(start.bodies):
-        evaluated = _evaluated(objects[body.object_uid], depsgraph)
-        if body.kind in {"MEMBRANE", "LOOP"}:
-            pressures[number] = evaluated.softpressure.gauge_pressure
-        if len(body.pinned) or body.pulled is not None:
-            matrix = units.to_metres(mesh_io.world_matrix(evaluated), start.metres)
-            positions = mesh_io.to_world(matrix, mesh_io.read_local(evaluated.data))
-            pins[number] = positions[body.pinned]
-            if body.pulled is not None:
-                pulled[number] = positions[body.pulled.vertices]
-    for number, obstacle in enumerate(start.obstacles):
-        if _move(obstacle, _evaluated(objects[obstacle.object_uid], depsgraph), start.metres):
-            moved[number] = obstacle.positions
-    acting, falls = fields.of_frame([objects[uid] for uid in start.uids()], objects.values(), depsgraph, start.metres)
-    return FrameInput(
-        gauge_pressure=pressures, pinned_positions=pins, collider_positions=moved, goal_positions=pulled,
-        fields=acting, gravity_shares=falls,
-    )  # fmt: skip
-
-
 def world_matrices(
     start: Start, objects: dict[int, bpy.types.Object], depsgraph: bpy.types.Depsgraph
 ) -> list[FloatArray]:
@@ -349,7 +322,8 @@ def world_matrices(
     return [mesh_io.world_matrix(objects[body.object_uid].evaluated_get(depsgraph)) for body in start.bodies]
 
 
-def _evaluated(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> bpy.types.Object:
+def evaluated_of(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> bpy.types.Object:
+    """An object as it is at the frame that is evaluated; raises `SoftPressureError` where it is not."""
     evaluated = obj.evaluated_get(depsgraph)
     if not evaluated.is_evaluated:
         raise taking_part.not_evaluated(obj)
@@ -358,7 +332,7 @@ def _evaluated(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> bpy.typ
 
 def _body(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph, metres: float) -> Body:
     settings = obj.softpressure
-    evaluated = _evaluated(obj, depsgraph)
+    evaluated = evaluated_of(obj, depsgraph)
     mesh, matrix = evaluated.data, units.to_metres(mesh_io.world_matrix(evaluated), metres)
     positions = mesh_io.to_world(matrix, mesh_io.read_local(mesh))
     triangles = mesh_io.read_triangles(mesh, matrix)
@@ -376,7 +350,7 @@ def _body(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph, metres: float) 
     outline = mesh_io.read_outline(mesh) if flat_shape.is_flat_body(kind, positions) else None
     truss = _TRUSS if outline is None else _FLAT_TRUSS
     names = {"MEMBRANE": _SKIN, "LOOP": _LOOP, "SOLID": _LATTICE, "TRUSS": truss}
-    values = _values(evaluated.softpressure, names[kind], metres)
+    values = values_of(evaluated.softpressure, names[kind], metres)
     uid, name = (0, "") if target is None else (target.session_uid, target.name)
     return Body(
         obj.session_uid, obj.name, positions, triangles, pinned, attached, uid, name, kind, values, outline, pulled
@@ -385,15 +359,15 @@ def _body(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph, metres: float) 
 
 def _solid(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph, metres: float) -> Solid:
     settings = obj.softpressure
-    evaluated = _evaluated(obj, depsgraph)
+    evaluated = evaluated_of(obj, depsgraph)
     matrix = mesh_io.world_matrix(evaluated)
     in_metres = units.to_metres(matrix, metres)
     positions, triangles = rigid_shape.read(obj.name, evaluated.data, in_metres, settings.rigid_shape)
-    values = _values(evaluated.softpressure, _SOLID, metres)
+    values = values_of(evaluated.softpressure, _SOLID, metres)
     return Solid(obj.session_uid, obj.name, positions, triangles, matrix, values)
 
 
-def _values(settings: Any, names: tuple[str, ...], metres: float) -> dict[str, Any]:
+def values_of(settings: Any, names: tuple[str, ...], metres: float) -> dict[str, Any]:
     """Settings as plain numbers, strings and tuples, in SI units."""
     values = {name: getattr(settings, name) for name in names}
     plain = {name: value if isinstance(value, (float, bool, str)) else tuple(value) for name, value in values.items()}
@@ -401,7 +375,7 @@ def _values(settings: Any, names: tuple[str, ...], metres: float) -> dict[str, A
 
 
 def _obstacle(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph, metres: float) -> Obstacle:
-    evaluated = _evaluated(obj, depsgraph)
+    evaluated = evaluated_of(obj, depsgraph)
     mesh, matrix = evaluated.data, units.to_metres(mesh_io.world_matrix(evaluated), metres)
     local = mesh_io.read_local(mesh)
     positions = mesh_io.to_world(matrix, local)
@@ -418,25 +392,5 @@ def _obstacle(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph, metres: flo
         positions=positions[used],
         local=local[used] if bodies.is_as_drawn(obj) else None,
         matrix=matrix,
-        settings=_values(obj.softpressure, _SURFACE, metres),
+        settings=values_of(evaluated.softpressure, _SURFACE, metres),
     )
-
-
-def _move(obstacle: Obstacle, evaluated: bpy.types.Object, metres: float) -> bool:
-    """Bring a collider to where it is now; False if it has not moved."""
-    matrix = units.to_metres(mesh_io.world_matrix(evaluated), metres)
-    if obstacle.local is not None and np.array_equal(matrix, obstacle.matrix):
-        return False
-    local = obstacle.local
-    if local is None:
-        whole = mesh_io.read_local(evaluated.data)
-        if len(whole) != obstacle.vertex_count:
-            raise SoftPressureError(
-                f"{obstacle.name}: changes from {obstacle.vertex_count} to {len(whole)} vertices while it is animated. "
-                "A collider must keep its topology: remove what changes it."
-            )
-        local = whole[obstacle.used]
-    positions = mesh_io.to_world(matrix, local)
-    has_moved = not np.array_equal(positions, obstacle.positions)
-    obstacle.positions, obstacle.matrix = positions, matrix
-    return has_moved

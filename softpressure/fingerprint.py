@@ -24,12 +24,13 @@ _SOFT = ("mass", *_GAS, "stretch_modulus", "bend_modulus", "damping", "friction"
 _SURFACE = ("friction", "bounciness", "thickness")
 _RIGID = ("rigid_shape", "mass", "linear_damping", "angular_damping", "velocity", "angular_velocity", *_SURFACE)
 _PARAMETERS = {
-    "SOFT": (*_SOFT, *_LATTICE, "pin_group", "velocity", "self_collision", "attach_group"),
+    "SOFT": (*_SOFT, *_LATTICE, "pin_group", "velocity", "self_collision", "attach_group", "is_attached", "is_active"),
     "RIGID": _RIGID,
     "COLLIDER": _SURFACE,
 }
 _SCENE = ("substeps", "step_error", "solver", "ambient_pressure", "frame_start")
 _METHOD = ("volume_rule", "pressure_spread", "detection", "ramp_time", "use_step_damping", "stiffest_spring")
+_GRAVITY = {"gravity", "use_gravity"}
 _TRANSFORMS = ("location", "rotation", "scale", "delta")
 _SKIPPED_VALUES = {"rna_type", "name", "is_active", "execution_time", "persistent_uid", "show_expanded", "show_on_cage"}
 _SKIPPED_VALUES |= {"active", "show_in_editmode", "use_pin_to_last", "show_viewport", "show_render", "is_override_data"}
@@ -48,7 +49,10 @@ def of_inputs(scene: bpy.types.Scene) -> str:
     settings, render = scene.softpressure, scene.render
     chosen = [settings.added_mass] if settings.solver in CHOOSING else []  # caches of others stay valid
     gravity = scene.gravity[:] if scene.use_gravity else (0.0, 0.0, 0.0)
-    digest.add(*(getattr(settings, name) for name in (*_SCENE, *_METHOD)), *chosen, gravity)
+    keyed = actions.animated_paths(scene) & _GRAVITY
+    digest.add(*(getattr(settings, name) for name in (*_SCENE, *_METHOD)), *chosen, None if keyed else gravity)
+    if keyed:
+        _add_animation(digest, scene, keyed)
     digest.add(render.fps, render.fps_base)
     metres = units.metres_per_unit(scene)
     if metres != 1.0:  # caches of other scenes stay valid
@@ -205,8 +209,11 @@ def _add_object(digest: _Digest, obj: bpy.types.Object) -> None:
         _add_values(digest, modifier, f'modifiers["{modifier.name}"]', animated, index)
 
 
-def _add_animation(digest: _Digest, owner: DataBlock) -> set[str]:
+def _add_animation(digest: _Digest, owner: DataBlock, paths: set[str] | None = None) -> set[str]:
+    """The curves and drivers of a data-block, or those of some paths; returns the paths of all."""
     for curve in actions.curves(owner):
+        if paths is not None and curve.data_path not in paths:
+            continue
         values: NDArray[np.float32] = np.empty(2 * len(curve.keyframe_points), np.float32)
         for name in ("co", "handle_left", "handle_right"):
             curve.keyframe_points.foreach_get(name, values)
@@ -214,6 +221,8 @@ def _add_animation(digest: _Digest, owner: DataBlock) -> set[str]:
         digest.add(curve.data_path, curve.array_index, curve.mute, curve.extrapolation)
         digest.add([point.interpolation for point in curve.keyframe_points])
     for curve in actions.drivers(owner):
+        if paths is not None and curve.data_path not in paths:
+            continue
         digest.add(curve.data_path, curve.array_index, curve.driver.type, curve.driver.expression)
         for target in [target for variable in curve.driver.variables for target in variable.targets]:
             digest.add(target.data_path, target.transform_type)

@@ -6,7 +6,7 @@ import bpy
 
 from ..core import prepare as kernels
 from ..core.model import Model
-from . import jobs, method_options, run_choice, session, status_bar
+from . import actions, jobs, method_options, run_choice, session, stages, status_bar
 
 #: A convex hull of at most so many points has few enough faces for the impulse solver, whatever their shape.
 _FEW_POINTS = 18
@@ -31,6 +31,8 @@ def parts_of(scene: bpy.types.Scene) -> set[str]:
             parts.add("SELF_CONTACT")
         if settings.attach_to is not None:
             parts.add("COUPLED")
+        if stages.may_be_held(obj) or "softpressure.is_attached" in actions.animated_paths(obj):
+            parts.add("CROSSED")  # what comes free may cross others
     if session.of(scene).starts_crossed:
         parts.add("CROSSED")
     for obj in session.objects(scene, "RIGID"):

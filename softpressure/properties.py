@@ -14,7 +14,7 @@ from bpy.props import (
 
 from .engine import engine
 from .force_properties import FieldWeights, Goals
-from .scene_properties import SETTING, SOFTPRESSURE_PG_scene, on_change
+from .scene_properties import ANIMATED, SETTING, SOFTPRESSURE_PG_scene
 
 #: The numbers of these and of the types below are what files hold.
 KINDS = (
@@ -140,7 +140,7 @@ class SOFTPRESSURE_PG_object(FieldWeights, Goals, bpy.types.PropertyGroup):
         soft_max=1e7,
         step=100_000,
         precision=0,
-        **SETTING,
+        **ANIMATED,
     )
     poisson_ratio: FloatProperty(
         name="Poisson's Ratio",
@@ -175,7 +175,7 @@ class SOFTPRESSURE_PG_object(FieldWeights, Goals, bpy.types.PropertyGroup):
         soft_max=100_000.0,
         step=10_000,
         precision=0,
-        update=on_change,
+        **ANIMATED,
     )
     pressure_at: EnumProperty(
         name="Pressure",
@@ -208,7 +208,7 @@ class SOFTPRESSURE_PG_object(FieldWeights, Goals, bpy.types.PropertyGroup):
         soft_max=1e6,
         step=10_000,
         precision=0,
-        **SETTING,
+        **ANIMATED,
     )
     bend_modulus: FloatProperty(
         name="Bend Modulus",
@@ -219,7 +219,7 @@ class SOFTPRESSURE_PG_object(FieldWeights, Goals, bpy.types.PropertyGroup):
         soft_max=100.0,
         step=10,
         precision=3,
-        **SETTING,
+        **ANIMATED,
     )
     damping: FloatProperty(
         name="Damping",
@@ -230,7 +230,7 @@ class SOFTPRESSURE_PG_object(FieldWeights, Goals, bpy.types.PropertyGroup):
         soft_max=20.0,
         step=10,
         precision=2,
-        **SETTING,
+        **ANIMATED,
     )
     friction: FloatProperty(
         name="Friction",
@@ -239,7 +239,7 @@ class SOFTPRESSURE_PG_object(FieldWeights, Goals, bpy.types.PropertyGroup):
         default=0.5,
         min=0.0,
         soft_max=2.0,
-        **SETTING,
+        **ANIMATED,
     )
     bounciness: FloatProperty(
         name="Bounciness",
@@ -249,7 +249,7 @@ class SOFTPRESSURE_PG_object(FieldWeights, Goals, bpy.types.PropertyGroup):
         min=0.0,
         max=1.0,
         subtype="FACTOR",
-        **SETTING,
+        **ANIMATED,
     )
     thickness: FloatProperty(
         name="Thickness",
@@ -281,6 +281,13 @@ class SOFTPRESSURE_PG_object(FieldWeights, Goals, bpy.types.PropertyGroup):
         default=True,
         **SETTING,
     )
+    is_active: BoolProperty(
+        name="Active",
+        description="Whether the body is simulated. Off, it follows its own animation, and others still collide with "
+        "it; on again, it goes on from there with the velocity of its animation",
+        default=True,
+        **ANIMATED,
+    )
     attach_to: PointerProperty(
         name="Attach To",
         description="Rigid or soft body that the vertices of the attach group are glued to",
@@ -292,6 +299,13 @@ class SOFTPRESSURE_PG_object(FieldWeights, Goals, bpy.types.PropertyGroup):
         name="Attach Group",
         description="Vertex group whose vertices (weight above 0.5) are glued to the other body",
         **SETTING,
+    )
+    is_attached: BoolProperty(
+        name="Attached",
+        description="Whether the vertices of the attach group are glued. Off, they come free; on again, they are glued "
+        "where they are by then, to a soft body only if they are near it",
+        default=True,
+        **ANIMATED,
     )
     rigid_shape: EnumProperty(
         name="Shape",
@@ -308,7 +322,7 @@ class SOFTPRESSURE_PG_object(FieldWeights, Goals, bpy.types.PropertyGroup):
         soft_max=10.0,
         step=10,
         precision=2,
-        **SETTING,
+        **ANIMATED,
     )
     angular_damping: FloatProperty(
         name="Angular Damping",
@@ -318,7 +332,7 @@ class SOFTPRESSURE_PG_object(FieldWeights, Goals, bpy.types.PropertyGroup):
         soft_max=10.0,
         step=10,
         precision=2,
-        **SETTING,
+        **ANIMATED,
     )
     velocity: FloatVectorProperty(
         name="Velocity",

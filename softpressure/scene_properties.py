@@ -19,6 +19,8 @@ def on_change(_settings: Group, _context: bpy.types.Context) -> None:
 
 #: Of every property that a simulation depends on: not animated by itself, and a change dates the cache.
 SETTING: Any = {"options": set(), "update": on_change}
+#: The same, but animated: read in each frame.
+ANIMATED: Any = {"update": on_change}
 
 
 def _get_frame_start(settings: Group) -> int:

@@ -175,7 +175,7 @@ def _evaluated_at(scene: bpy.types.Scene, here: Session, frame: int) -> bpy.type
     """A scene that is evaluated at a frame, where meshes show what drives it, in the view layer that has all bodies."""
     is_first = frame == scene.softpressure.frame_start
     for obj in session.objects(scene, "SOFT"):
-        if not obj.softpressure.is_baked and (is_first or stages.is_led(obj)):
+        if not obj.softpressure.is_baked and (is_first or stages.is_read_in_each_frame(obj)):
             stages.show(obj, stages.Stage.INPUT)
     scene.frame_set(frame)
     graphs = [layer.depsgraph for layer in scene.view_layers if layer.depsgraph is not None]

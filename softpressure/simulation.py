@@ -36,7 +36,7 @@ def before_frame(scene: bpy.types.Scene) -> None:
     for obj in session.objects(scene, "RIGID") if is_first else ():
         hold.show(obj, None)
     for obj in session.objects(scene, "SOFT"):
-        if not obj.softpressure.is_baked and (is_first or stages.is_led(obj)):
+        if not obj.softpressure.is_baked and (is_first or stages.is_read_in_each_frame(obj)):
             stages.show(obj, stages.Stage.INPUT)
 
 

@@ -11,7 +11,7 @@ from enum import Enum
 
 import bpy
 
-from . import mesh_io
+from . import actions, mesh_io
 
 _DEFORMING = {
     *("ARMATURE", "CAST", "CORRECTIVE_SMOOTH", "CURVE", "DISPLACE", "HOOK", "LAPLACIANDEFORM", "LAPLACIANSMOOTH"),
@@ -33,9 +33,15 @@ class Stage(Enum):
     OUTPUT = "what it makes"
 
 
-def is_led(obj: bpy.types.Object) -> bool:
-    """Whether a soft body's own shape drives it at every frame: pins, or goals."""
-    return bool(obj.softpressure.pin_group or obj.softpressure.goal_group)
+def is_read_in_each_frame(obj: bpy.types.Object) -> bool:
+    """Whether a soft body's own shape drives it in every frame: pins, goals, or all of it while it is not active."""
+    settings = obj.softpressure
+    return bool(settings.pin_group or settings.goal_group or may_be_held(obj))
+
+
+def may_be_held(obj: bpy.types.Object) -> bool:
+    """Whether a body follows its own animation in some frames."""
+    return not obj.softpressure.is_active or "softpressure.is_active" in actions.animated_paths(obj)
 
 
 def input_modifiers(obj: bpy.types.Object) -> Iterator[tuple[int, bpy.types.Modifier, bool]]:

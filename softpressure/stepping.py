@@ -14,7 +14,7 @@ import bpy
 import numpy as np
 
 from ..core import FrameInput, World
-from . import capture, disk, gas_notes, xpbd_limits
+from . import capture, disk, driving, gas_notes, xpbd_limits
 from .mesh_io import FloatArray
 from .session import Session
 
@@ -31,15 +31,16 @@ class Reading:
     def size(self) -> int:
         """Memory it takes [bytes]."""
         given = self.given
-        arrays = [*given.pinned_positions.values(), *given.goal_positions.values(), *given.collider_positions.values()]
-        return sum(np.asarray(array).nbytes for array in (*arrays, *self.matrices))
+        moved = (given.pinned_positions, given.goal_positions, given.collider_positions, given.held)
+        arrays = [*(array for each in moved for array in each.values()), *self.matrices]
+        return sum(np.asarray(array).nbytes for array in arrays)
 
 
 def read(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, here: Session, frame: int) -> Reading:
     """Read what drives a frame of a run from the scene, which is evaluated at it."""
     assert here.start is not None
     objects = {obj.session_uid: obj for obj in scene.objects}
-    given = capture.frame_input(here.start, objects, depsgraph)
+    given = driving.frame_input(here.start, objects, depsgraph)
     return Reading(frame, given, capture.world_matrices(here.start, objects, depsgraph))
 
 

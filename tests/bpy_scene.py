@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import softpressure_ext
 from softpressure_ext.core import Choice, FrameInput, MethodOptions, Model, State, prepare
+from softpressure_ext.core.lattice.follow import followed
 from softpressure_ext.softpressure import capture, session, status
 
 _registered = False
@@ -47,6 +48,8 @@ class FallingWorld:
         for membrane, positions in given.pinned_positions.items():
             points = self._points(membrane)
             state.positions[points[self.model.pinned[points]]] = positions
+        for membrane, positions in given.held.items():
+            state.positions[self._points(membrane)] = positions
         state.frame += 1
 
     def rigid_transform(self, rigid: int) -> Any:
@@ -69,7 +72,7 @@ class FallingWorld:
         return transform
 
     def positions(self, membrane: int) -> Any:
-        return self.state.positions[self._points(membrane)]
+        return followed(self.model, membrane, self._points(membrane), self.state.positions)
 
     def diagnostics(self) -> Any:
         told = {"volume_ratio": 0.982, "gauge_pressure": 2310.0}

@@ -34,7 +34,7 @@ SECTIONS: tuple[tuple[str, str, str, type[bpy.types.ID], str], ...] = (
         bpy.types.Object,
         "body_type mass gauge_pressure pressure_at drawn_shape start_at_rest stretch_modulus bend_modulus modulus "
         "poisson_ratio cell_size depth particle_radius damping friction bounciness thickness "
-        "collision_collection self_collision pin_group rigid_shape linear_damping angular_damping",
+        "collision_collection self_collision pin_group rigid_shape linear_damping angular_damping is_active",
     ),
     (
         "bodies",
@@ -64,7 +64,7 @@ SECTIONS: tuple[tuple[str, str, str, type[bpy.types.ID], str], ...] = (
         "Attach",
         "Vertices of a soft body can be glued to a rigid or to another soft body.",
         bpy.types.Object,
-        "attach_to attach_group",
+        "attach_to attach_group is_attached",
     ),
     (
         "goal",
@@ -147,12 +147,13 @@ def default_of(prop: Any) -> str:
 def row(prop: Any) -> str:
     """A line of a table."""
     text = html.escape(prop.description) + "."
+    animated = "yes" if prop.is_animatable else ""
     if prop.type == "ENUM":
         items = "".join(
             f"<li><b>{html.escape(item.name)}</b>: {html.escape(item.description)}.</li>" for item in prop.enum_items
         )
         text += f"<ul>{items}</ul>"
-    return f"<tr><td>{html.escape(prop.name)}</td><td>{default_of(prop)}</td><td>{text}</td></tr>\n"
+    return f"<tr><td>{html.escape(prop.name)}</td><td>{default_of(prop)}</td><td>{animated}</td><td>{text}</td></tr>\n"
 
 
 def page() -> str:
@@ -162,7 +163,9 @@ def page() -> str:
         f"<style>{STYLE}</style></head><body>\n<h1>Soft Pressure</h1>\n"
         "<p>The panels are in the sidebar of the 3D viewport (N), tab <b>Soft Pressure</b>, and in "
         "<b>Properties &gt; Physics</b>. All values are in SI units, as their fields show "
-        "them, whatever the unit scale of the scene.</p>\n<nav>"
+        "them, whatever the unit scale of the scene. What can be animated has a dot beside its field, for keyframes "
+        "and drivers; all else has one value for the whole run. A frame is simulated with the values that it "
+        "has.</p>\n<nav>"
     ]
     parts += [f"<a href='#{name}'>{title}</a>" for name, title, *_ in SECTIONS]
     parts.append("</nav>\n")
@@ -172,7 +175,9 @@ def page() -> str:
         if settings:
             group = owner.bl_rna.properties["softpressure"].fixed_type.properties
             rows = "".join(row(group[setting]) for setting in settings.split())
-            parts.append(f"<table><tr><th>Setting</th><th>Default</th><th></th></tr>\n{rows}</table>\n")
+            parts.append(
+                f"<table><tr><th>Setting</th><th>Default</th><th>Animated</th><th></th></tr>\n{rows}</table>\n"
+            )
     return "".join([*parts, "</body></html>\n"])
 
 

@@ -71,6 +71,11 @@ class ContactSearch:
         self._own_ahead: tuple[NDArray[np.int32], NDArray[np.int32]] | None = None  # for the next search
         self._suspended = np.zeros(body_count, bool)
 
+    def take(self, model: Model) -> None:
+        """Another model, that differs in values alone (`segments.py`): friction is read of it."""
+        self._model = model
+        self._edges.take(model)
+
     def _make_room(self, room: NDArray[np.int64]) -> None:
         """Give each chunk its region of the found arrays."""
         self._region_start = np.concatenate([np.zeros(1, np.int64), np.cumsum(room)])

@@ -107,6 +107,11 @@ class Candidates:
         """Whether there is a record."""
         return self._searched
 
+    def take(self, model: Model) -> None:
+        """Another model, that differs in values alone (`segments.py`)."""
+        self._model = model
+        self._search.take(model)
+
     def still_valid(self, x: FloatArray) -> bool:
         """Whether every pair that touches at x [m], all points, is in the record."""
         return self._all_found(x) and self._near.valid(x)

@@ -95,6 +95,10 @@ class EdgeQuery:
         sort_pairs(pairs, self._first, ordered)
         return ordered
 
+    def take(self, model: Model) -> None:
+        """Another model, that differs in values alone (`segments.py`)."""
+        self._model = model
+
     def write(self, x: FloatArray, pairs: IntArray, wrong: WrongSide, contacts: Contacts) -> None:
         """Append a row for each pair of edges to the contacts, which have room for them.
 

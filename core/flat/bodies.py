@@ -11,7 +11,7 @@ from ..errors import MeshError
 from ..given_bodies import DRAWN_SHAPES, MOST_PARTICLE_RADIUS, PRESSURES_AT, GivenMembrane
 from ..lattice.solids import AUTOMATIC_CELLS
 from ..model import FloatArray
-from .band import BEND_SHARE, GivenFlat, band_of, caps_of, loop_lattice
+from .band import GivenFlat, band_of, caps_of, loop_lattice
 from .cells import cell_areas, fill_flat
 from .outline import FLATNESS, Outline, check_loop, outline_of
 from .truss import truss_lattice
@@ -48,7 +48,7 @@ def given_loop(
         mass=float(mass),
         gauge_pressure=float(gauge_pressure),
         stretch_modulus=float(stretch_modulus),
-        bend_modulus=BEND_SHARE * float(bend_modulus),
+        bend_modulus=float(bend_modulus),
         damping=float(damping),
         friction=float(friction),
         bounciness=float(bounciness),
@@ -110,6 +110,7 @@ def given_flat_truss(
         velocity=within(found, vector(name, "velocity", velocity, "m/s")),
         lattice=lattice,
         flat=GivenFlat(found.normal, depth, np.zeros((0, 3), np.int32)),
+        young_modulus=float(modulus),
         particle_diameter=2.0 * float(particle_radius) * float(cells.size.mean()),
     )
 

@@ -33,14 +33,19 @@ class Impulses:
         self.body = np.concatenate([model.point_body[:n], rigid])
         self.mass = model.body_mass[self.body]  # of its body [kg]
         self.on_skin = (np.arange(len(self.body)) < n).astype(float)
-        self.is_free = np.concatenate([~model.pinned, np.ones(model.rigid_count, bool)])
 
     def frame(
-        self, fields: Sequence[Field], gravity_shares: Sequence[float], goal_start: FloatArray, goal_end: FloatArray
+        self,
+        fields: Sequence[Field],
+        gravity_shares: Sequence[float],
+        goal_start: FloatArray,
+        goal_end: FloatArray,
+        pinned: BoolArray,
     ) -> "FrameImpulses | None":
         """The impulses of a frame; None if nothing acts. Goals go in a straight line [m], shape (goal_count, 3) each.
 
-        `gravity_shares`: how much of the gravity each moving body feels; empty: all of it. Raises `ParameterError`.
+        `gravity_shares`: how much of the gravity each moving body feels; empty: all of it. `pinned`: vertices that are
+        held in this frame, shape (vertex_count,). Raises `ParameterError`.
         """
         count = self.model.moving_count
         for what, shares in (*((f"field {one.kind}", one.shares) for one in fields), ("gravity", gravity_shares)):
@@ -52,15 +57,22 @@ class Impulses:
         acting = [one for one in fields if not one.shares or any(one.shares)]
         if not acting and not falls.any() and not self.goals.any:
             return None
-        return FrameImpulses(self, acting, falls, goal_start, goal_end)
+        return FrameImpulses(self, acting, falls, goal_start, goal_end, pinned)
 
 
 class FrameImpulses:
     """The impulses of one frame."""
 
     def __init__(
-        self, of: Impulses, fields: list[Field], falls: FloatArray, goal_start: FloatArray, goal_end: FloatArray
+        self,
+        of: Impulses,
+        fields: list[Field],
+        falls: FloatArray,
+        goal_start: FloatArray,
+        goal_end: FloatArray,
+        pinned: BoolArray,
     ) -> None:
+        self._is_free = np.concatenate([~pinned, np.ones(of.model.rigid_count, bool)])
         self._of, self._fields, self._falls = of, fields, falls
         self._goal_start, self._goal_way = goal_start, goal_end - goal_start
         whole = np.ones(len(of.body))
@@ -78,7 +90,7 @@ class FrameImpulses:
         time = np.full(len(v), TICK)
         change = self._goal_change(x, v, 0.0, TICK, time)
         change += self._field_change(state, x, v, gravity, TICK, time)
-        _wake(state, self._of, change)
+        self._wake(state, change)
 
     def before(self, state: State, share: float, gravity: FloatArray, tick: float) -> None:
         """Change velocities of a state ahead of steps that take a `tick` [s]; `share` of the frame lies behind."""
@@ -88,7 +100,7 @@ class FrameImpulses:
         self._late = tick - early
         change = self._field_change(state, x, v, gravity, tick, early)
         change += self._goal_change(x, v + change, share, tick, early)
-        _wake(state, self._of, change)
+        self._wake(state, change)
         self._add(state, change)
 
     def after(self, state: State, share: float, gravity: FloatArray, tick: float) -> None:
@@ -106,14 +118,21 @@ class FrameImpulses:
 
     def _add(self, state: State, change: FloatArray) -> None:
         """Add to the velocities of what is free to move."""
-        of, model, n = self._of, self._of.model, self._of.model.vertex_count
-        change[~of.is_free] = 0.0
+        model, n = self._of.model, self._of.model.vertex_count
+        change[~self._is_free] = 0.0
         _hold_in_planes(model, change)
         state.velocities[:n] += change[:n]
         if model.rigid_count:
             state.rigid.velocity += change[n:]
             points = slice(n, model.moving_point_count)
             state.velocities[points] += change[n + model.point_body[points] - model.membrane_count]
+
+    def _wake(self, state: State, change: FloatArray) -> None:
+        """What velocities change of does not sleep."""
+        changed: BoolArray = change.any(axis=1) & self._is_free
+        if changed.any():
+            state.still = 0.0
+            state.still_time[changed[self._of.model.vertex_count :]] = 0.0
 
     def _goal_change(self, x: FloatArray, v: FloatArray, share: float, tick: float, time: FloatArray) -> FloatArray:
         """What goals do in a `time` [s] at each point, shape (point count, 3)."""
@@ -181,11 +200,3 @@ def _slow(v: FloatArray, square: FloatArray, time: FloatArray) -> None:
     """dv/dt = -square |v| v, exactly unless it is quicker than drag may be: change v [m/s] in a `time` [s]."""
     if square.any():
         v /= (1.0 + np.minimum(square * time * np.sqrt((v * v).sum(axis=1)), QUICKEST_DRAG))[:, None]
-
-
-def _wake(state: State, of: Impulses, change: FloatArray) -> None:
-    """What velocities change of does not sleep."""
-    changed: BoolArray = change.any(axis=1) & of.is_free
-    if changed.any():
-        state.still = 0.0
-        state.still_time[changed[of.model.vertex_count :]] = 0.0

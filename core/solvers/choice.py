@@ -15,7 +15,13 @@ from .rigid.solver import RigidSolver
 
 
 class Solver(Protocol):
-    """Advances a model by substeps of one length, or by several of them as one."""
+    """Advances a model by substeps of one length, or by several of them as one.
+
+    One that has `revised(model)` gives a solver of the same kind for a model with other values (`segments.py`), which
+    takes its place, in less time than a new one.
+    """
+
+    model: Model
 
     @property
     def counts(self) -> Counts:

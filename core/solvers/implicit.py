@@ -57,14 +57,19 @@ class ImplicitSolver:
         substep_time: float,
         settings: NewtonSettings | None = None,
         options: MethodOptions = DEFAULTS,
+        like: "ImplicitSolver | None" = None,
     ) -> None:
+        """`like`: that of a model with other values, see `revised`."""
         if not (math.isfinite(substep_time) and substep_time > 0.0):
             raise ParameterError(f"substep: {substep_time} s; give a positive time.")
         self.model = model
         self.substep_time = substep_time
-        settings = settings or NewtonSettings()
+        self._settings = settings = settings or NewtonSettings()
+        self._options = options
         self._rest_acceleration = settings.rest_acceleration
-        self._minimiser = StageMinimiser(model, GAMMA * substep_time, settings, options)
+        self._minimiser: StageMinimiser = StageMinimiser(
+            model, GAMMA * substep_time, settings, options, like._minimiser if like else None
+        )
         self._momentum = MomentumBalance(model, settings.rest_acceleration)
         self._losses = Losses(model, options)
         self._fast = FastBodies(model)
@@ -75,6 +80,10 @@ class ImplicitSolver:
         self._planes = Planes(model)
         self._moment = np.zeros(3)
         self._target, self._guess = np.zeros((2, model.vertex_count, 3))  # of the stage at hand [m]
+
+    def revised(self, model: Model) -> "ImplicitSolver":
+        """The same for a model with other values, see `choice.Solver`."""
+        return ImplicitSolver(model, self.substep_time, self._settings, self._options, self)
 
     @property
     def counts(self) -> Counts:

@@ -26,7 +26,7 @@ from ..topology import triangle_areas
 from .counts import Counts
 from .energy import StageEnergy
 from .moves import go_along, moves_by, step_to
-from .preconditioner import precondition
+from .preconditioner import Preconditioners
 from .sums import inner
 
 #: Contact stiffness in units of (pressure x vertex area / thickness): a patch rests at about a third of the thickness.
@@ -61,13 +61,21 @@ class StageMinimiser:
     """Minimises the energy of stages of length `stage_time` [s]; `x` holds the result, all points."""
 
     def __init__(
-        self, model: Model, stage_time: float, settings: NewtonSettings, options: MethodOptions = DEFAULTS
+        self,
+        model: Model,
+        stage_time: float,
+        settings: NewtonSettings,
+        options: MethodOptions = DEFAULTS,
+        like: "StageMinimiser | None" = None,
     ) -> None:
+        """`like`: that of a model with other values, whose contacts and preconditioners are taken over."""
         unknown_count = model.unknown_count
         self.model = model
         self.settings = settings
-        self.counts = Counts()
-        self._candidates = Candidates(model, REACH_FACTOR, far=True, choosy=True)
+        self.counts: Counts = like.counts if like else Counts()
+        candidates = like._candidates if like else Candidates(model, REACH_FACTOR, far=True, choosy=True)
+        self._candidates: Candidates = candidates
+        self._candidates.take(model)
         self.contacts = self._candidates.contacts
         self._bound = StepBound(model, self._candidates)
         self.energy = StageEnergy(model, self.contacts, stage_time, options)
@@ -80,8 +88,8 @@ class StageMinimiser:
             inverse_mass, model.rigid.unknown, self.energy.arm, 1.0 / model.rigid.mass,
             model.rigid.inverse_inertia.copy(),
         )  # fmt: skip
-        self._multigrid = precondition(model, self.energy.inertia)
-        self._hierarchies = {0: self._multigrid}  # of stages 2^power times as long
+        self._preconditioners: Preconditioners = like._preconditioners if like else Preconditioners(model, stage_time)
+        self._multigrid = self._preconditioners.of(model)
         self._rest_energy = _rest_energy(model, settings.rest_acceleration * stage_time)
         self._stage_time = stage_time
         self._gas = np.zeros(model.membrane_count)
@@ -112,11 +120,7 @@ class StageMinimiser:
         """Use stages of another length [s] from now on."""
         self.energy.set_stage_time(stage_time)
         count = 2 ** max(round(math.log2(stage_time / self._stage_time)), 0)
-        if count not in self._hierarchies:
-            self._hierarchies[count] = precondition(
-                self.model, self.model.vertex_mass / (count * self._stage_time) ** 2
-            )
-        self._multigrid = self._hierarchies[count]
+        self._multigrid = self._preconditioners.of(self.model, count)
 
     def untangle(self, state: State) -> int:
         """Note in the state which points are behind another body's surface; returns how many triangles cross."""

@@ -4,6 +4,7 @@ Airbag and crash codes simulate light skins full of gas, folded and in contact w
 does stands in `steps.py`; how long it is in `stability.py`.
 """
 
+import copy
 import functools
 import math
 
@@ -39,6 +40,7 @@ from .layout import lay_out
 from .limits import StepLimit, check_plan, check_speed
 from .losses import LEAST_STEPS, LOSS_TIME, losses_of
 from .parting import Parting
+from .revision import has_same_stiffness, revised_plan
 from .skins import skins_of, start_lengths
 from .sleep import STILL_TIME, are_still, hold, is_driven, still_speeds
 from .stability import DASHPOT_RATIO, EDGE_SHARE, plan_steps
@@ -67,7 +69,7 @@ class ExplicitSolver:
         self._untouching = model.ignores
         self._numbering, patches = lay_out(model)
         count = model.point_count
-        plan = plan_steps(model, options)
+        self._plan = plan = plan_steps(model, options)
         check_plan(model, plan, substep_time)
         self._limit = StepLimit(model, plan)
         masses, self.added_mass = plan.masses, plan.added
@@ -83,10 +85,25 @@ class ExplicitSolver:
             glue=glue_of(model, self._numbering, inverse),
             losses=losses_of(model, masses[order], model.pinned[order]),
         )
+        self._inverse_mass = inverse
         self._advance = Repeated(advance)
         self._masses = masses
         self._still_speeds = still_speeds(model)
         self._least_edge = float(self._scene.contact.run.scale[: model.membrane_count, 1].min(initial=np.inf))
+
+    def revised(self, model: Model) -> "ExplicitSolver | None":
+        """The same for a model with other values, see `choice.Solver`: with the masses and contacts of this one."""
+        other, scene, order = copy.copy(self), self._scene, self._numbering.point[: model.vertex_count]
+        other.model, other._limit = model, StepLimit(model, revised_plan(self._plan, self.model, model))
+        bodies = scene.contact.bodies._replace(friction=model.friction)
+        has_same_springs = has_same_stiffness(self.model, model)
+        other._scene = scene._replace(
+            contact=scene.contact._replace(bodies=bodies),
+            skins=scene.skins if has_same_springs else skins_of(model, self._numbering),
+            glue=glue_of(model, self._numbering, self._inverse_mass),
+            losses=losses_of(model, self._masses[order], model.pinned[order]),
+        )
+        return other
 
     @property
     def vertex_mass(self) -> FloatArray:

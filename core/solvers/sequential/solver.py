@@ -58,6 +58,9 @@ class SequentialSolver(ExplicitSolver):
         self._parting = None
         self._loss_steps = max(1, round(LOSS_TIME / substep_time))
 
+    def revised(self, _model: Model) -> None:
+        """None: it is made anew for other values, quickly."""
+
     def untangle(self, state: State) -> int:
         """Note which points are behind a surface, their own body's too; returns how many triangles cross."""
         self._parting = Parting(self.model, self._numbering)

@@ -1,0 +1,47 @@
+"""The plan of explicit steps where values of a model change while it is simulated: without measuring anything anew."""
+
+import numpy as np
+
+from ...model import FloatArray, Model
+from .stability import Bounds, Plan, start_gas
+
+
+def has_same_stiffness(one: Model, other: Model) -> bool:
+    """Whether two models of the same parts have the same springs, hinges and tetrahedra."""
+    return all(
+        np.array_equal(getattr(one, name).stiffness, getattr(other, name).stiffness)
+        for name in ("edges", "hinges", "tetrahedra")
+    )
+
+
+def revised_plan(plan: Plan, model: Model, other: Model) -> Plan:
+    """The plan of `model` for another one with other stiffness, and the same masses.
+
+    Bodies do not couple at rest. Of one whose springs, hinges and tetrahedra are at most r times as stiff as before,
+    omega^2 is at most r times what it was, and never more than the bound of its vertices and its gas: the least of
+    them counts.
+    """
+    if has_same_stiffness(model, other):
+        return plan
+    bounds = Bounds(other, plan.masses)
+    bound, stiffest = bounds.measure(other.rest_positions)
+    gas = bounds.gas(start_gas(other))[0]
+    inverse_mass = np.where(other.pinned, 0.0, 1.0 / plan.masses)
+    starts = other.body_point_start[: other.membrane_count]
+    most = np.maximum.reduceat(bounds.stiffness * inverse_mass, starts) + gas
+    ratio = _ratios(model, other)
+    grown = np.where(ratio >= 1.0, ratio * plan.square, np.minimum(plan.square, ratio * plan.square + gas))
+    return plan._replace(square=float(np.minimum(most, grown).max()), bound=bound, stiffest=stiffest)
+
+
+def _ratios(model: Model, other: Model) -> FloatArray:
+    """How many times as stiff anything of each membrane has become, at most; infinite where hinges are new."""
+    ratio = np.zeros(model.membrane_count)
+    for name in ("edges", "hinges", "tetrahedra"):
+        before, after = getattr(model, name), getattr(other, name)
+        if len(before.points) != len(after.points):
+            return np.full(model.membrane_count, np.inf)
+        body = model.point_body[after.points[:, 0]] if len(after.points) else np.zeros(0, np.int32)
+        share = np.divide(after.stiffness, before.stiffness, out=np.ones(len(body)), where=before.stiffness > 0.0)
+        np.maximum.at(ratio, body, share)
+    return ratio

@@ -1,0 +1,82 @@
+"""What drives the bodies of a run in each frame, read from evaluated objects. World space throughout."""
+
+import bpy
+import numpy as np
+
+from ..core import FrameInput, SoftPressureError
+from . import fields, mesh_io, units
+from .capture import Obstacle, Start, evaluated_of, values_of
+from .mesh_io import FloatArray
+
+#: What is read in each frame, by the kind of a soft body.
+_KEYED_SKIN = ("stretch_modulus", "bend_modulus", "damping", "friction", "bounciness")
+_KEYED_LATTICE = ("modulus", "damping", "friction", "bounciness")
+_KEYED = {"MEMBRANE": _KEYED_SKIN, "LOOP": _KEYED_SKIN, "TRUSS": _KEYED_LATTICE, "SOLID": _KEYED_LATTICE}
+_KEYED_SOLID = ("linear_damping", "angular_damping", "friction", "bounciness")
+_KEYED_OBSTACLE = ("friction", "bounciness")
+
+
+def frame_input(start: Start, objects: dict[int, bpy.types.Object], depsgraph: bpy.types.Depsgraph) -> FrameInput:
+    """What drives the bodies at the end of this frame, and the values that they have in it."""
+    values: dict[int, dict[str, float]] = {}
+    attached: dict[int, bool] = {}
+    held: dict[int, FloatArray] = {}
+    pressures: dict[int, float] = {}
+    pins: dict[int, FloatArray] = {}
+    pulled: dict[int, FloatArray] = {}
+    moved: dict[int, FloatArray] = {}
+    for number, body in enumerate(start.bodies):
+        evaluated = evaluated_of(objects[body.object_uid], depsgraph)
+        if body.kind in {"MEMBRANE", "LOOP"}:
+            pressures[number] = evaluated.softpressure.gauge_pressure
+        values[number] = values_of(evaluated.softpressure, _KEYED[body.kind], start.metres)
+        if body.attached_uid:
+            attached[number] = evaluated.softpressure.is_attached
+        is_held = not evaluated.softpressure.is_active
+        if is_held or len(body.pinned) or body.pulled is not None:
+            matrix = units.to_metres(mesh_io.world_matrix(evaluated), start.metres)
+            positions = mesh_io.to_world(matrix, mesh_io.read_local(evaluated.data))
+            pins |= {number: positions[body.pinned]} if len(body.pinned) else {}
+            pulled |= {number: positions[body.pulled.vertices]} if body.pulled is not None else {}
+            held |= {number: positions} if is_held else {}
+    for number, solid in enumerate(start.solids, len(start.bodies)):
+        evaluated = evaluated_of(objects[solid.object_uid], depsgraph)
+        values[number] = values_of(evaluated.softpressure, _KEYED_SOLID, start.metres)
+    for number, obstacle in enumerate(start.obstacles):
+        evaluated = evaluated_of(objects[obstacle.object_uid], depsgraph)
+        values[len(start.uids()) + number] = values_of(evaluated.softpressure, _KEYED_OBSTACLE, start.metres)
+        if _move(obstacle, evaluated, start.metres):
+            moved[number] = obstacle.positions
+    acting, falls = fields.of_frame([objects[uid] for uid in start.uids()], objects.values(), depsgraph, start.metres)
+    return FrameInput(
+        gauge_pressure=pressures,
+        pinned_positions=pins,
+        goal_positions=pulled,
+        collider_positions=moved,
+        values=values,
+        attached=attached,
+        held=held,
+        gravity=units.gravity(depsgraph.scene_eval),
+        fields=acting,
+        gravity_shares=falls,
+    )
+
+
+def _move(obstacle: Obstacle, evaluated: bpy.types.Object, metres: float) -> bool:
+    """Bring a collider to where it is now; False if it has not moved."""
+    matrix = units.to_metres(mesh_io.world_matrix(evaluated), metres)
+    if obstacle.local is not None and np.array_equal(matrix, obstacle.matrix):
+        return False
+    local = obstacle.local
+    if local is None:
+        whole = mesh_io.read_local(evaluated.data)
+        if len(whole) != obstacle.vertex_count:
+            raise SoftPressureError(
+                f"{obstacle.name}: changes from {obstacle.vertex_count} to {len(whole)} vertices while it is animated. "
+                "A collider must keep its topology: remove what changes it."
+            )
+        local = whole[obstacle.used]
+    positions = mesh_io.to_world(matrix, local)
+    has_moved = not np.array_equal(positions, obstacle.positions)
+    obstacle.positions, obstacle.matrix = positions, matrix
+    return has_moved

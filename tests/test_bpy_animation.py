@@ -1,0 +1,188 @@
+"""What can be animated is keyed, driven, followed, and told from caches that were made otherwise."""
+
+from typing import Any
+
+import bpy
+import numpy as np
+import pytest
+from bpy_scene import (
+    FallingWorld,
+    add_ball,
+    empty_file,  # noqa: F401
+    falling,  # noqa: F401
+    frame,
+    play,
+    rest,
+    shown,
+    this_session,
+)
+
+#: Settings that can be animated, of which kind of body, with two values.
+KEYED = {
+    "gauge_pressure": ("MEMBRANE", 1_000.0, 3_000.0),
+    "stretch_modulus": ("MEMBRANE", 10_000.0, 30_000.0),
+    "bend_modulus": ("MEMBRANE", 0.0, 0.5),
+    "damping": ("MEMBRANE", 1.0, 9.0),
+    "modulus": ("SOLID", 10_000.0, 30_000.0),
+    "friction": ("MEMBRANE", 0.0, 1.0),
+    "bounciness": ("SOLID", 0.25, 0.75),
+    "linear_damping": ("RIGID", 0.0, 4.0),
+    "angular_damping": ("RIGID", 0.0, 4.0),
+}
+
+
+def key(obj: Any, name: str, *values: tuple[int, Any]) -> None:
+    """Keyframes of a setting."""
+    for number, value in values:
+        setattr(obj.softpressure, name, value)
+        assert obj.softpressure.keyframe_insert(name, frame=number)
+
+
+def body_of(kind: str, name: str = "Body") -> Any:
+    if kind in {"RIGID", "COLLIDER"}:
+        return add_ball(name, kind=kind)
+    return add_ball(name, body_type=kind)
+
+
+def given_values(name: str) -> list[float]:
+    """What the world of the first body was given in each frame."""
+    given = FallingWorld.made[-1].given
+    if name == "gauge_pressure":
+        return [each.gauge_pressure[0] for each in given]
+    return [each.values[0][name] for each in given]
+
+
+@pytest.mark.smoke
+@pytest.mark.usefixtures("falling")
+@pytest.mark.parametrize("name", KEYED)
+def test_a_keyed_setting_is_read_in_each_frame(name: str) -> None:
+    kind, low, high = KEYED[name]
+    obj = body_of(kind)
+    key(obj, name, (1, low), (5, high))
+    play(1, 6)
+    np.testing.assert_allclose(given_values(name)[-2:], high, rtol=1e-6)
+    assert low < given_values(name)[0] < given_values(name)[1] < high
+
+
+@pytest.mark.usefixtures("falling")
+@pytest.mark.parametrize("name", KEYED)
+def test_a_driver_is_followed(name: str) -> None:
+    kind, low, high = KEYED[name]
+    obj = body_of(kind)
+    driver = obj.softpressure.driver_add(name).driver
+    driver.expression = f"{low} if frame < 3 else {high}"
+    play(1, 4)
+    np.testing.assert_allclose(given_values(name), [low, high, high], rtol=1e-6)
+
+
+@pytest.mark.usefixtures("falling")
+def test_colliders_and_gravity_are_followed() -> None:
+    add_ball()
+    floor = add_ball("Floor", location=(0, 0, -3), kind="COLLIDER")
+    key(floor, "friction", (1, 0.0), (3, 1.0))
+    scene = bpy.context.scene
+    for number, value in ((1, -9.0), (3, 9.0)):
+        scene.gravity[2] = value
+        scene.keyframe_insert("gravity", frame=number)
+    play(1, 3)
+    given = FallingWorld.made[-1].given
+    assert [each.values[1]["friction"] for each in given] == pytest.approx([0.5, 1.0])
+    assert [each.gravity[2] for each in given] == pytest.approx([0.0, 9.0])
+    assert not this_session().is_out_of_date(scene)
+
+
+def test_settings_that_have_no_dot_cannot_be_keyed() -> None:
+    obj = add_ball()
+    animatable = {prop.identifier for prop in obj.softpressure.bl_rna.properties if prop.is_animatable}
+    assert animatable - {"rna_type", "name"} >= {*KEYED, "is_active", "is_attached"}
+    for name in ("mass", "thickness", "cell_size", "body_type", "self_collision"):
+        assert name not in animatable
+        with pytest.raises(TypeError, match="not animatable"):
+            obj.softpressure.keyframe_insert(name)
+
+
+@pytest.mark.usefixtures("falling")
+@pytest.mark.parametrize("name", [*KEYED, "is_active"])
+def test_a_changed_keyframe_makes_the_cache_stale(name: str) -> None:
+    kind, low, high = KEYED.get(name, ("MEMBRANE", False, True))
+    obj = body_of(kind)
+    key(obj, name, (1, low), (5, high))
+    play(1, 6)
+    here, scene = this_session(), bpy.context.scene
+    for number in (6, 2, 4):  # what it is at the moment does not count
+        frame(number)
+        assert not here.is_out_of_date(scene)
+    key(obj, name, (4, low))
+    frame(2)
+    assert here.is_out_of_date(scene)
+
+
+@pytest.mark.usefixtures("falling")
+def test_an_inactive_body_is_given_where_its_own_animation_has_it() -> None:
+    obj = add_ball()
+    key(obj, "is_active", (1, False), (4, False), (5, True))
+    for number, place in ((1, 0.0), (6, 5.0)):
+        obj.location[0] = place
+        obj.keyframe_insert("location", frame=number)
+    frame(1)
+    drawn = rest(obj)
+    play(2, 6)
+    given = FallingWorld.made[-1].given
+    assert [0 in each.held for each in given] == [True, True, True, False, False]
+    # the ball moves along x as keyed, eased: where it is read is where it is, not what is simulated
+    along = [float(np.asarray(each.held[0])[:, 0].mean()) for each in given[:3]]
+    assert drawn[:, 0].mean() < along[0] < along[1] < along[2]
+    frame(3)
+    np.testing.assert_allclose(shown(obj), np.asarray(given[1].held[0]), atol=1e-6)
+
+
+@pytest.mark.smoke
+def test_a_body_hangs_until_it_is_active_and_then_falls() -> None:
+    obj = add_ball()
+    key(obj, "is_active", (1, False), (5, False), (6, True))
+    bpy.context.scene.frame_end = 12
+    frame(1)
+    start = shown(obj)
+    assert bpy.ops.softpressure.simulate() == {"FINISHED"}
+    assert not this_session().error
+    frame(5)
+    np.testing.assert_allclose(shown(obj), start, atol=1e-5)
+    frame(11)
+    fall = start[:, 2].mean() - shown(obj)[:, 2].mean()
+    assert fall == pytest.approx(0.5 * 9.81 * (6 / 24) ** 2, rel=0.05)
+
+
+def test_an_attachment_is_switched_off_and_the_run_goes_on_from_disk(tmp_path: Any) -> None:
+    ball, other = add_ball(), add_ball("Other", location=(0, 0, 6.05))
+    other.softpressure.is_active = False
+    group = ball.vertex_groups.new(name="Top")
+    group.add([v.index for v in ball.data.vertices if v.co.z > 0.4], 1.0, "REPLACE")
+    ball.softpressure.attach_to, ball.softpressure.attach_group = other, "Top"
+    key(ball, "is_attached", (1, True), (5, True), (6, False))
+    key(ball, "stretch_modulus", (1, 20_000.0), (10, 40_000.0))
+    scene = bpy.context.scene
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "scene.blend"))
+    scene.frame_end = 7
+    frame(1)
+    start = shown(ball)[:, 2].mean()
+    assert bpy.ops.softpressure.simulate() == {"FINISHED"}
+    frame(5)
+    assert abs(shown(ball)[:, 2].mean() - start) < 0.1
+    whole = []
+    for _ in range(2):
+        scene = bpy.context.scene
+        scene.frame_end = 7 if not whole else 10
+        assert bpy.ops.softpressure.simulate() == {"FINISHED"}
+        scene.frame_end = 10
+        bpy.ops.wm.save_mainfile()
+        if not whole:
+            bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "scene.blend"))
+        scene = bpy.context.scene
+        ball = bpy.data.objects["Ball"]
+        whole.append(this_session().cache)
+    assert this_session().cache.last_frame == 10
+    continued = this_session().cache.positions(0, 10)
+    assert continued[:, 2].mean() < start - 0.05
+    bpy.ops.softpressure.reset()
+    assert bpy.ops.softpressure.simulate() == {"FINISHED"}
+    np.testing.assert_array_equal(this_session().cache.positions(0, 10), continued)

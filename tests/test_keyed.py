@@ -1,0 +1,337 @@
+"""What is animated: values, gravity, attachments, bodies that are held."""
+
+import numpy as np
+import pytest
+import scenes
+import shapes
+from rigid_scene import block
+from softpressure_ext.core import FrameInput, ModelBuilder, SoftPressureError, World
+from softpressure_ext.core.keyed import Keyed, changed
+from softpressure_ext.core.segments import with_values
+
+RATE = 24.0
+both = pytest.mark.parametrize("solver", ["IMPLICIT", "EXPLICIT"])
+SOFT_BALL = scenes.Ball(0.5, 0.5, 2e4, 5e4)
+
+
+def world_of(builder, solver, threads=1):
+    return World(builder.build(), frame_rate=RATE, substeps=10, threads=threads, solver=solver)
+
+
+def ball_builder(gravity=(0.0, 0.0, 0.0), **options):
+    builder = ModelBuilder(gravity=gravity)
+    scenes.add_ball(builder, SOFT_BALL, 2, **options)
+    return builder
+
+
+def mixed(scale=1.0, bend=0.02):
+    """A bit of everything, with numbers that are `scale` times as large where they can be keyed."""
+    builder = ModelBuilder()
+    x, triangles = shapes.icosphere(2, 0.4, (0.0, 0.0, 0.6))
+    builder.add_membrane(
+        "skin", x, triangles, gauge_pressure=1e3, stretch_modulus=1e4 * scale, bend_modulus=bend * scale,
+        damping=scale, friction=0.3 * scale, bounciness=0.4 * scale, self_collision=True,
+    )  # fmt: skip
+    builder.add_loop(
+        "loop", [(2, 0, 0.2), (3, 0, 0.2), (3, 0, 1.2), (2, 0, 1.2)], gauge_pressure=100.0,
+        stretch_modulus=1e4 * scale, bend_modulus=bend * scale,
+    )  # fmt: skip
+    cube, faces = shapes.box(0.5, 2, (-1.0, 0.0, 0.5))
+    builder.add_solid("jelly", cube, faces, cell_size=0.25, modulus=2e4 * scale, damping=scale)
+    builder.add_rigid(
+        "rigid", *block((0.3, 0.3, 0.3), (0.0, 0.1, 1.3)), linear_damping=0.1 * scale, angular_damping=0.2 * scale
+    )
+    builder.add_collider("floor", *shapes.grid(8.0), friction=0.4 * scale)
+    builder.attach_to_rigid(0, np.flatnonzero(x[:, 2] > 0.95), 0)
+    return builder
+
+
+def keyed_mixed(scale, bend=0.02):
+    """What turns one into the other."""
+    soft = {"damping": scale, "friction": 0.3 * scale, "bounciness": 0.4 * scale}
+    skin = {"stretch_modulus": 1e4 * scale, "bend_modulus": bend * scale}
+    return {
+        0: {**skin, **soft},
+        1: skin,
+        2: {"modulus": 2e4 * scale, "damping": scale},
+        3: {"linear_damping": 0.1 * scale, "angular_damping": 0.2 * scale},
+        4: {"friction": 0.4 * scale},
+    }
+
+
+@pytest.mark.parametrize("start, end", [(0.02, 0.02), (0.0, 0.05), (0.03, 0.0)])
+def test_a_model_with_other_values_is_the_model_that_is_built_with_them(start, end):
+    """Also where a body begins to resist bending."""
+    model = mixed(1.0, start).build()
+    values = keyed_mixed(2.0, end)
+    keyed = changed(model, Keyed.at_start(model), values, {}, (), None)
+    found, built = with_values(model, model, keyed), mixed(2.0, end).build()
+    for name in ("edges", "hinges", "tetrahedra", "attachments", "rigid", "chunks"):
+        for key, a, b in zip(getattr(built, name)._fields, getattr(found, name), getattr(built, name), strict=True):
+            np.testing.assert_allclose(a, b, rtol=1e-12, atol=1e-300, err_msg=f"{name}.{key}")
+    for name in ("damping", "friction", "bounciness"):
+        np.testing.assert_array_equal(getattr(found, name), getattr(built, name))
+
+
+@both
+def test_a_skin_with_another_stretch_modulus_takes_the_volume_of_the_closed_form(solver):
+    world = world_of(ball_builder(damping=30.0), solver)
+    for _ in range(12):
+        world.advance_frame()
+    assert world.diagnostics().bodies[0].volume_ratio == pytest.approx(SOFT_BALL.volume_ratio, rel=0.005)
+    steps = world.diagnostics().counts.stages
+    world.advance_frame(FrameInput(values={0: {"stretch_modulus": 2.0 * SOFT_BALL.stretch_modulus}}))
+    for _ in range(11):
+        world.advance_frame()
+    stiff = SOFT_BALL.like(stretch_modulus=2.0 * SOFT_BALL.stretch_modulus)
+    assert SOFT_BALL.volume_ratio - stiff.volume_ratio > 0.03
+    assert world.diagnostics().bodies[0].volume_ratio == pytest.approx(stiff.volume_ratio, rel=0.005)
+    if solver == "EXPLICIT":  # by the root of the stiffness, but for what the gas adds to it
+        more = (world.diagnostics().counts.stages - steps) / steps
+        assert 1.2 < more < 1.5
+
+
+@both
+def test_a_hanging_jelly_swings_as_its_modulus_says(solver):
+    """Keyed from the first frame it moves as one that is made so; a soft one as slowly as the root of the modulus."""
+
+    def lowest(modulus, keyed, frames):
+        builder = ModelBuilder(gravity=(0.0, 0.0, -1.0))  # little, so that it is linear
+        x, triangles = shapes.box(0.5, 2)
+        top = np.flatnonzero(x[:, 2] > 0.249)
+        builder.add_solid("jelly", x, triangles, cell_size=0.25, mass=5.0, modulus=modulus, pinned=top)
+        world, sag = world_of(builder, solver), []
+        for _ in range(frames):
+            world.advance_frame(FrameInput(values={0: {"modulus": keyed}}))
+            sag.append(float((x - world.positions(0))[:, 2].max()))
+        return np.array(sag)
+
+    keyed, built = lowest(1e3, 4e3, 6), lowest(4e3, 4e3, 6)
+    np.testing.assert_allclose(keyed, built, rtol=0, atol=0.02 * built.max())
+    # a quarter of the modulus: twice the time, four times as far
+    slow = lowest(4e3, 1e3, 12)
+    np.testing.assert_allclose(slow[1::2], 4.0 * built, rtol=0, atol=0.15 * slow.max())
+
+
+@both
+def test_damping_that_is_switched_on_ends_a_vibration(solver):
+    world = world_of(ball_builder(), solver)
+    scenes.inflate(world, SOFT_BALL)
+    x = world.positions(0)
+    world.set_positions(0, x * [1.1, 0.95, 0.95])
+    energies = []
+    for frame in range(20):
+        world.advance_frame(FrameInput(values={0: {"damping": 40.0 if frame >= 8 else 0.0}}))
+        energies.append(world.diagnostics().bodies[0].kinetic_energy)
+    assert max(energies[14:]) < 0.01 * max(energies[4:8])
+
+
+@pytest.mark.parametrize("solver", ["IMPLICIT", "EXPLICIT", "XPBD"])
+def test_a_rigid_body_is_braked_in_the_frames_that_say_so(solver):
+    builder = ModelBuilder(gravity=(0, 0, 0))
+    builder.add_rigid("box", *block((0.2, 0.2, 0.2)), velocity=(1, 0, 0), angular_velocity=(0, 0, 2))
+    scenes.add_ball(builder, SOFT_BALL, 2, (5, 0, 0))
+    world = world_of(builder, solver)
+    for frame in range(9):
+        on = 3.0 if 3 <= frame < 6 else 0.0
+        world.advance_frame(FrameInput(values={1: {"linear_damping": on, "angular_damping": 2.0 * on}}))
+    velocity, spin = world.rigid_velocity(0)
+    assert velocity[0] == pytest.approx(np.exp(-3.0 * 3.0 / RATE), rel=1e-6)
+    assert spin[2] == pytest.approx(2.0 * np.exp(-6.0 * 3.0 / RATE), rel=1e-6)
+
+
+@pytest.mark.parametrize("solver", ["IMPLICIT", "EXPLICIT"])
+def test_a_box_slides_from_when_its_friction_is_0(solver):
+    slope = np.radians(20.0)
+    pull = 9.81 * np.array([np.sin(slope), 0.0, -np.cos(slope)])
+    builder = ModelBuilder(gravity=pull)
+    builder.add_rigid("box", *block((0.4, 0.4, 0.2), (0.0, 0.0, 0.101)), friction=0.9)
+    builder.add_collider("floor", *shapes.grid(20.0), friction=0.9)
+    world = world_of(builder, "AUTO" if solver == "IMPLICIT" else solver)
+    for _ in range(24):
+        world.advance_frame()
+    before = world.rigid_transform(0)[0, 3]
+    assert abs(before) < 0.005
+    for _ in range(12):
+        world.advance_frame(FrameInput(values={0: {"friction": 0.0}}))
+    assert world.rigid_transform(0)[0, 3] - before == pytest.approx(0.5 * pull[0] * 0.5**2, rel=0.03)
+
+
+@both
+def test_gravity_can_be_turned(solver):
+    world = world_of(ball_builder(damping=5.0), solver)
+    for _ in range(6):
+        world.advance_frame(FrameInput(gravity=(0.0, 0.0, -9.81)))
+    for _ in range(6):
+        world.advance_frame(FrameInput(gravity=(4.0, 0.0, 0.0)))
+    seconds = 6.0 / RATE
+    np.testing.assert_allclose(scenes.momentum(world) / SOFT_BALL.mass, [4.0 * seconds, 0, -9.81 * seconds], atol=1e-6)
+
+
+def momentum_of_all(world):
+    """[kg m/s]."""
+    return scenes.momentum(world) + world.model.rigid.mass @ world.save().rigid.velocity
+
+
+def glued(solver, rigid=False, threads=1):
+    """Two bodies at rest without gravity, the right one pulled away to the right."""
+    builder = ModelBuilder(gravity=(0, 0, 0))
+    x, triangles = shapes.icosphere(2, 0.5)
+    options = {"gauge_pressure": 2e3, "stretch_modulus": 2e4, "damping": 1.0}
+    builder.add_membrane("a", x + [1.05, 0, 0], triangles, mass=0.4, velocity=(1.0, 0.5, 0.0), **options)
+    near = np.flatnonzero(x[:, 0] < -0.45)
+    if rigid:
+        builder.add_rigid("b", *block((0.9, 0.9, 0.9)), mass=0.8)
+        builder.attach_to_rigid(0, near, 0)
+    else:
+        builder.add_membrane("b", x, triangles, mass=0.8, **options)
+        builder.attach_to_membrane(0, near, 1)
+    return world_of(builder, solver, threads), near
+
+
+@both
+@pytest.mark.parametrize("rigid", [True, False], ids=["rigid", "soft"])
+def test_what_is_not_attached_flies_and_is_glued_where_it_is_later(solver, rigid):
+    world, near = glued(solver, rigid)
+    total = momentum_of_all(world)
+
+    def distance():
+        """From the other body to the glued points [m]."""
+        other = world.rigid_transform(0)[:3, 3] if rigid else world.positions(1).mean(axis=0)
+        return float(np.linalg.norm(world.positions(0)[near].mean(axis=0) - other))
+
+    def fly(frames, attached):
+        """Largest speed of a point [m/s], and the momentum of the first body after each frame [kg m/s]."""
+        speed, found, start = 0.0, [], world.model.body_point_start
+        for _ in range(frames):
+            world.advance_frame(FrameInput(attached={0: attached}))
+            v, mass = world.save().velocities[: start[1]], scenes.moved_mass(world)[: start[1]]
+            speed = max(speed, float(np.linalg.norm(v, axis=1).max()))
+            found.append(mass @ v)
+        return speed, np.array(found)
+
+    frames = 6 if rigid else 1  # to a soft body only what is near is glued
+    start = distance()
+    _, free = fly(frames, False)
+    np.testing.assert_allclose(free, [[0.4, 0.2, 0.0]] * frames, rtol=0, atol=1e-9)
+    apart = distance()
+    assert apart > start + 0.02
+    speed, pulled = fly(8, True)
+    assert speed < 2.0  # of 1.1 m/s: nothing snaps back
+    assert distance() == pytest.approx(apart, abs=0.06)
+    assert np.abs(pulled[-1] - free[0]).max() > 0.05
+    _, free = fly(4, False)
+    np.testing.assert_allclose(free, [free[0]] * 4, rtol=0, atol=1e-9)
+    np.testing.assert_allclose(momentum_of_all(world), total, rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("solver", ["IMPLICIT", "EXPLICIT", "XPBD"])
+@pytest.mark.parametrize("kind", ["skin", "jelly"])
+def test_a_body_is_held_and_goes_on_from_there_with_the_velocity_of_its_animation(solver, kind):
+    builder = ModelBuilder()
+    if kind == "skin":
+        x, triangles = shapes.icosphere(2, 0.5)
+        builder.add_membrane("body", x, triangles, mass=0.5, gauge_pressure=2e3, stretch_modulus=5e4, damping=5.0)
+    else:
+        x, triangles = shapes.box(0.5, 2)
+        builder.add_solid("body", x, triangles, cell_size=0.25, mass=0.5, modulus=5e4, damping=5.0)
+    world = world_of(builder, solver)
+    for frame in range(1, 7):
+        place = x + [frame / RATE, 0.0, 0.0]  # at 1 m/s
+        world.advance_frame(FrameInput(held={0: place}))
+        np.testing.assert_allclose(world.positions(0), place, rtol=0, atol=1e-9)
+    start = world.positions(0).mean(axis=0)
+    for _ in range(6):
+        world.advance_frame()
+    seconds = 6.0 / RATE
+    moved = world.positions(0).mean(axis=0) - start
+    # XPBD's steps fall by g h more than the parabola
+    np.testing.assert_allclose(moved, [seconds, 0.0, -0.5 * 9.81 * seconds**2], rtol=0, atol=0.012)
+
+
+@both
+def test_others_rest_on_a_body_that_is_held(solver):
+    builder = ModelBuilder()
+    x, triangles = shapes.box(1.0, 2)
+    builder.add_membrane("table", x, triangles, mass=0.1, gauge_pressure=500.0, stretch_modulus=1e4)
+    ball, faces = shapes.icosphere(2, 0.2, (0.0, 0.0, 0.75))
+    builder.add_membrane("ball", ball, faces, mass=2.0, gauge_pressure=5e3, stretch_modulus=2e4, damping=5.0)
+    world = world_of(builder, solver)
+    for _ in range(24):
+        world.advance_frame(FrameInput(held={0: x}))
+    np.testing.assert_array_equal(world.positions(0), x)
+    assert 0.55 < world.positions(1)[:, 2].mean() < 0.75
+
+
+def eventful(frame, x):
+    """Input in which everything changes now and then."""
+    scale = 1.0 + 0.2 * np.sin(frame)
+    values = keyed_mixed(scale, 0.02 if frame < 9 else 0.0) if frame >= 2 else {}
+    held = {0: x + [0.0, 0.0, 0.02 * frame]} if 4 <= frame < 6 else {}
+    return FrameInput(
+        values=values, held=held, attached={0: not 5 <= frame < 8}, gravity=(0.0, 0.1 * frame, -9.81),
+        pinned_positions={},
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("solver", ["IMPLICIT", "EXPLICIT", "XPBD"])
+def test_a_run_that_is_continued_has_the_bits_of_one_that_was_not_interrupted(solver):
+    def digest(world, frames):
+        found = []
+        for frame in frames:
+            world.advance_frame(eventful(frame, x))
+            state = world.save()
+            found.append((state.positions.tobytes(), state.velocities.tobytes(), state.rigid.pose.tobytes()))
+        return found
+
+    x = shapes.icosphere(2, 0.4, (0.0, 0.0, 0.6))[0]
+    world = world_of(mixed(), solver)
+    states, whole = [], []
+    for frame in range(11):
+        states.append(world.save())
+        whole += digest(world, [frame])
+    assert digest(world_of(mixed(), solver, threads=2), range(11)) == whole
+    for first in (3, 5, 6, 8, 10):  # in the middle of a frame's change, before and after each of them
+        continued = world_of(mixed(), solver)
+        continued.load(states[first])
+        assert digest(continued, range(first, 11)) == whole[first:], first
+
+
+def test_nothing_is_made_anew_where_nothing_changes():
+    world = world_of(mixed(), "IMPLICIT")
+    given = FrameInput(values=keyed_mixed(1.5))
+    solver = world._solver
+    world.advance_frame(FrameInput(values=keyed_mixed(1.0), attached={0: True}))
+    assert world._solver is solver
+    world.advance_frame(given)
+    other = world._solver
+    assert other is not solver
+    world.advance_frame(given)
+    world.advance_frame()  # what is left out stays as it was
+    assert world._solver is other
+    world.reset()
+    assert world._solver is not other and world.frame == 0
+
+
+@pytest.mark.parametrize(
+    "given, sentence",
+    [
+        ({"values": {9: {"friction": 1.0}}}, "body: 9; the model has 5, counted from 0."),
+        ({"values": {0: {"modulus": 1.0}}}, "skin: modulus; what can change there is stretch_modulus, bend_modulus"),
+        ({"values": {0: {"stretch_modulus": 0.0}}}, "skin: stretch modulus 0 N/m; give a number above 0"),
+        ({"values": {2: {"modulus": -1.0}}}, "jelly: Young's modulus -1 Pa"),
+        ({"values": {4: {"bounciness": 2.0}}}, "floor: bounciness 2"),
+        ({"attached": {3: True}}, "membrane: 3; the model has 3"),
+        ({"held": {0: np.zeros((3, 3))}}, "skin: positions of shape (3, 3); give (162, 3)."),
+        ({"gravity": (0, 0)}, "scene: gravity (0, 0); give three finite numbers"),
+        ({"values": {0: {"stretch_modulus": 1e15}}}, "would need"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_is_told(given, sentence):
+    world = world_of(mixed(), "EXPLICIT")
+    before = world.positions(0)
+    with pytest.raises(SoftPressureError) as told:
+        world.advance_frame(FrameInput(**given))
+    assert sentence in str(told.value)
+    np.testing.assert_array_equal(world.positions(0), before)
+    world.advance_frame()  # and the frame before goes on
