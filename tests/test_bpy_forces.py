@@ -82,6 +82,18 @@ def test_what_is_read_of_a_field() -> None:
 
 
 @pytest.mark.usefixtures("falling")
+def test_places_and_distances_of_fields_are_in_metres() -> None:
+    bpy.context.scene.unit_settings.scale_length = 0.5
+    add_ball()
+    add_field("WIND", (1, 2, 3), strength=7.0, use_max_distance=True, distance_max=4.0)
+    add_field("TURBULENCE", falloff_type="CONE", use_radial_max=True, radial_max=30.0)
+    fields = {field.kind: field for field in given().fields}
+    wind, turbulence = fields["WIND"], fields["TURBULENCE"]
+    assert (wind.position, wind.max_distance, wind.strength) == ((0.5, 1.0, 1.5), 2.0, 7.0)
+    assert (turbulence.size, turbulence.max_radius) == (0.5, 30.0)
+
+
+@pytest.mark.usefixtures("falling")
 def test_weights_and_collections_say_who_feels_a_field() -> None:
     first, second = add_ball("A"), add_ball("B", (3, 0, 5), "RIGID")
     wind, force = add_field("WIND"), add_field("FORCE")
