@@ -2,6 +2,7 @@
 
 from .builder import ModelBuilder
 from .errors import CacheError, DivergenceError, MeshError, ParameterError, SoftPressureError
+from .frame_input import FrameInput
 from .impulses.field import Field
 from .model import Model
 from .options import MethodOptions
@@ -9,7 +10,7 @@ from .solvers.automatic import Choice
 from .solvers.newton import NewtonSettings
 from .state import State
 from .topology import check_closed_surface
-from .world import BodyDiagnostics, Diagnostics, FrameInput, World
+from .world import BodyDiagnostics, Diagnostics, World
 
 __all__ = [
     "BodyDiagnostics",

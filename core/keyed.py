@@ -39,7 +39,7 @@ class Keyed:
 
     values: FloatArray  # of each body by `NAMES`, NaN where a body has no such thing, shape (body_count, name_count)
     gravity: FloatArray  # [m/s^2], shape (3,)
-    held: BoolArray  # membranes that follow given positions, shape (membrane_count,)
+    held: BoolArray  # moving bodies that follow what is given, shape (moving_count,)
     attached: BoolArray  # membranes whose attachments hold, shape (membrane_count,)
     # Rows of all attachments, as in `Attachments`: where they were glued last; weights of 0 where they were not
     glue_points: IntArray
@@ -54,7 +54,7 @@ class Keyed:
         return Keyed(
             values=start_values(model),
             gravity=model.gravity.copy(),
-            held=np.zeros(count, bool),
+            held=np.zeros(model.moving_count, bool),
             attached=np.ones(count, bool),
             glue_points=glue.points,
             glue_weights=glue.weights,
@@ -118,18 +118,22 @@ def changed(
     values: Mapping[int, Mapping[str, float]],
     attached: Mapping[int, bool],
     held: Collection[int],
+    held_rigid: Collection[int],
     gravity: ArrayLike | None,
 ) -> Keyed:
     """What is animated in a frame, but for what is glued anew (`glued_anew`); see `FrameInput`."""
-    if not (values or attached or held or gravity is not None or before.held.any()):
+    if not (values or attached or held or held_rigid or gravity is not None or before.held.any()):
         return before
-    holds, is_held = before.attached.copy(), np.zeros(model.membrane_count, bool)
+    holds, is_held = before.attached.copy(), np.zeros(model.moving_count, bool)
     for membrane in (*attached, *held):
         if not 0 <= membrane < model.membrane_count:
             raise ParameterError(f"membrane: {membrane}; the model has {model.membrane_count}, counted from 0.")
+    for rigid in held_rigid:
+        if not 0 <= rigid < model.rigid_count:
+            raise ParameterError(f"rigid body: {rigid}; the model has {model.rigid_count}, counted from 0.")
     for membrane, holding in attached.items():
         holds[membrane] = holding
-    is_held[list(held)] = True
+    is_held[[*held, *(model.membrane_count + rigid for rigid in held_rigid)]] = True
     return replace(
         before,
         values=changed_values(model, before.values, values),

@@ -9,8 +9,9 @@ from .builder import ModelBuilder
 from .collide.contacts import Contacts
 from .collide.near_rows import NearRows
 from .errors import SoftPressureError
+from .frame_input import FrameInput
 from .model import FloatArray, IntArray
-from .world import FrameInput, World
+from .world import World
 
 #: Makes a world of a model, with the method to prepare.
 WorldMaker = functools.partial[World]

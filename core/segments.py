@@ -1,6 +1,7 @@
 """The model of a frame where something is animated (`keyed.py`): the start's with a few arrays of its own.
 
-First its *parts*: bodies that are held have all their points pinned, attachments that are off are left out. Then its
+First its *parts*: membranes that are held have all their points pinned, rigid bodies that are held are so heavy that
+nothing moves them (`held.py`), attachments that are off are left out. Then its
 *values*, to which stiffness is proportional. A solver is made for the parts, and knows a model with other values by
 `revised`, so that a modulus that changes in every frame costs little.
 """
@@ -12,16 +13,19 @@ import numpy as np
 from .assembly import vertex_chunks
 from .forces.hinges import rest_hinges
 from .keyed import NAMES, Keyed, start_values
-from .model import Attachments, FloatArray, IntArray, Model
+from .model import Attachments, BoolArray, FloatArray, IntArray, Model, RigidBodies
 from .solvers.choice import SolverMaker
 from .solvers.counts import Counts
+
+#: How many times as heavy as all bodies together a rigid body that is held is.
+HEAVIER = 1e4
 
 
 def with_parts(model: Model, keyed: Keyed) -> Model:
     """The start's model with these bodies held and these attachments; the same object where nothing differs."""
     if keyed.has_parts_of(Keyed.at_start(model)):
         return model
-    is_held = keyed.held[model.point_body[: model.vertex_count]]
+    is_held, held_solids = keyed.held[model.point_body[: model.vertex_count]], keyed.held[model.membrane_count :]
     glue = model.attachments
     is_on = keyed.attached[model.point_body[keyed.glue_points[:, 0]]] & keyed.glue_weights.any(axis=1)
     rows = np.flatnonzero(is_on)
@@ -33,14 +37,38 @@ def with_parts(model: Model, keyed: Keyed) -> Model:
     if model.rigid_count:
         reach = np.sqrt((keyed.arm**2).sum(axis=1))
         radius = np.maximum.reduceat(reach, rigid.point_start[:-1] - model.vertex_count)
-        rigid = rigid._replace(arm=keyed.arm, radius=radius)
-    held_bodies = np.append(keyed.held, np.zeros(model.body_count - model.membrane_count, bool))
+        rigid = _too_heavy(rigid._replace(arm=keyed.arm, radius=radius), held_solids, model)
+    held_bodies = np.append(keyed.held, np.zeros(model.body_count - model.moving_count, bool))
+    given = held_bodies.copy()
+    given[model.moving_count :] = True
+    body_mass = model.body_mass.copy()
+    body_mass[model.membrane_count : model.moving_count] = rigid.mass
     return replace(
         model,
         pinned=model.pinned | is_held,
         self_collision=model.self_collision & ~held_bodies,
         attachments=attachments,
         rigid=rigid,
+        body_mass=body_mass,
+        ignores=(model.ignores | np.outer(given, given)) & ~np.eye(model.body_count, dtype=bool),
+    )
+
+
+def _too_heavy(rigid: RigidBodies, held: BoolArray, model: Model) -> RigidBodies:
+    """Bodies of which those that are held have a mass and an inertia that all others together do not move.
+
+    The inertia is that of a ball, so that a spin stays what it is, and nothing slows it.
+    """
+    mass = np.where(held, HEAVIER * model.body_mass.sum(), rigid.mass)
+    moment = (0.2 * mass * rigid.radius**2)[:, None, None] * np.eye(3)
+    which = held[:, None, None]
+    return rigid._replace(
+        mass=mass,
+        inertia=np.where(which, 2.0 * moment, rigid.inertia),
+        inverse_inertia=np.where(which, np.eye(3) / (2.0 * moment[:, :1, :1]), rigid.inverse_inertia),
+        second_moment=np.where(which, moment, rigid.second_moment),
+        linear_damping=np.where(held, 0.0, rigid.linear_damping),
+        angular_damping=np.where(held, 0.0, rigid.angular_damping),
     )
 
 
@@ -55,13 +83,15 @@ def with_values(parts: Model, start: Model, keyed: Keyed) -> Model:
     ratio = dict(zip(NAMES, ratios[soft].T, strict=True))
     stretch = ratio["stretch_modulus"] * ratio["modulus"]  # a body has one of them
     springs, cells, glue = parts.edges, parts.tetrahedra, parts.attachments
+    is_free = ~keyed.held[rigid]
     model = replace(
         parts,
         edges=springs._replace(stiffness=springs.stiffness * stretch[parts.point_body[springs.points[:, 0]]]),
         tetrahedra=cells._replace(stiffness=cells.stiffness * stretch[parts.point_body[cells.points[:, 0]]]),
         attachments=glue._replace(stiffness=glue.stiffness * stretch[parts.point_body[glue.points[:, 0]]]),
         rigid=parts.rigid._replace(
-            linear_damping=values["linear_damping"][rigid], angular_damping=values["angular_damping"][rigid]
+            linear_damping=values["linear_damping"][rigid] * is_free,
+            angular_damping=values["angular_damping"][rigid] * is_free,
         ),
         damping=values["damping"][soft],
         friction=values["friction"],

@@ -2,8 +2,7 @@
 
 import math
 import time
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,8 +10,9 @@ from numpy.typing import ArrayLike
 from . import jit
 from .enclosed import EnclosedVolumes
 from .errors import Diverged, DivergenceError, ParameterError
-from .impulses.field import Field
-from .impulses.ticks import Impulses
+from .frame_input import FrameInput
+from .held import HeldMotion
+from .impulses.ticks import Impulses, longest_tick
 from .keyed import changed, glued_anew
 from .lattice.carried import carried_points
 from .lattice.follow import followed, held_points
@@ -33,33 +33,6 @@ from .threads import ThreadChoice
 
 #: What else a frame takes, in iterations of the linear solver; only numbers of threads are compared by it.
 FRAME_ITERATIONS = 10
-
-
-@dataclass(frozen=True, slots=True)
-class FrameInput:
-    """What is given from outside, at the end of a frame; what is left out stays as it was.
-
-    `gauge_pressure`: membrane -> pressure at rest volume [Pa]; `pinned_positions`: membrane -> positions [m] of its
-    pinned vertices in ascending vertex order, shape (pinned_count, 3); `collider_positions`: collider -> positions
-    [m], shape (vertex_count, 3); `goal_positions`: membrane -> positions [m] of its vertices with goals in ascending
-    vertex order, shape (goal_count, 3). Positions go from the last frame's to these in a straight line.
-    Constant within the frame: `values`: body -> name of `keyed.NAMES` -> value; `attached`: membrane -> whether its
-    attachments hold, which glue it as things are when they are switched on again; `gravity` [m/s^2].
-    `held`: membrane -> positions [m] of all its vertices, which follow these in this frame; one that is left out moves
-    freely, from the velocity that it had. `fields` act during this frame only; so do `gravity_shares`, how much of the
-    gravity each moving body feels, membranes first (empty: all of it).
-    """
-
-    gauge_pressure: Mapping[int, float] = field(default_factory=dict)
-    pinned_positions: Mapping[int, ArrayLike] = field(default_factory=dict)
-    collider_positions: Mapping[int, ArrayLike] = field(default_factory=dict)
-    values: Mapping[int, Mapping[str, float]] = field(default_factory=dict)
-    attached: Mapping[int, bool] = field(default_factory=dict)
-    held: Mapping[int, ArrayLike] = field(default_factory=dict)
-    gravity: ArrayLike | None = None
-    goal_positions: Mapping[int, ArrayLike] = field(default_factory=dict)
-    fields: tuple[Field, ...] = ()
-    gravity_shares: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,7 +199,9 @@ class World:
         state = self._take(given)
         motion, gas_end = self._read(given, state)
         goals, acting = self._read_goals(given), self._segments.model
-        impulses = self._impulses.frame(given.fields, given.gravity_shares, state.goals, goals, acting.pinned)
+        held = HeldMotion.of(self.model, acting, state, given.held_rigid, motion.frame_time)
+        fixed = np.concatenate([acting.pinned, state.keyed.held[self.model.membrane_count :]])
+        impulses = self._impulses.frame(given.fields, given.gravity_shares, state.goals, goals, fixed)
         gravity, substep_time = acting.gravity, 1.0 / (self.frame_rate * self._step_count)
         gas_start = state.final_gas.copy()
         with jit.STEP_LOCK:
@@ -235,13 +210,15 @@ class World:
             if impulses is not None:
                 self._ramp.hold_gravity(acting, state.keyed.gravity, self._time(0))
                 impulses.wake(state, gravity)
+            if held is not None:
+                held.wake(state)
             self._solver.start_frame(state)
             substep = 0
             while substep < self._step_count:
                 begin = substep
                 left = self._step_count - begin
-                if impulses is not None:
-                    left = min(left, impulses.longest(substep_time))
+                if impulses is not None or held is not None:
+                    left = min(left, longest_tick(substep_time))
                 substep += self._solver.join(state, 1 if self._ramp.runs(self._time(begin)) else left)
                 gas = gas_start + substep / self._step_count * (gas_end - gas_start)
                 gas = self._ramp.gas(gas, self._time(substep))
@@ -249,6 +226,8 @@ class World:
                 tick = (substep - begin) * substep_time
                 if impulses is not None:
                     impulses.before(state, begin / self._step_count, gravity, tick)
+                if held is not None:
+                    held.before(state, begin / self._step_count, gravity, tick)
                 try:
                     self._solver.step(state, state, motion, begin / self._step_count, gas, substep - begin)
                     if impulses is not None:
@@ -257,6 +236,8 @@ class World:
                 except Diverged as diverged:
                     raise self._divergence(diverged, begin + diverged.substep) from diverged
             self._thread_choice.report(time.perf_counter() - began, FRAME_ITERATIONS + self._iterations() - before)
+        if held is not None:
+            held.finish(state)
         state.positions[motion.points] = motion.end  # a straight line ends there but for rounding
         state.final_gas, state.goals = gas_end, goals
         state.frame += 1
@@ -324,7 +305,7 @@ class World:
         """A copy of the state with what is animated in the next frame, and the solver for it."""
         model, state = self.model, self._state.copy()
         before = state.keyed
-        keyed = changed(model, before, given.values, given.attached, given.held, given.gravity)
+        keyed = changed(model, before, given.values, given.attached, given.held, given.held_rigid, given.gravity)
         keyed = glued_anew(model, before, keyed, state.positions, state.rigid.pose)
         self._segments.use(keyed)
         is_other = not keyed.has_parts_of(before)

@@ -22,6 +22,11 @@ from .skin import Skins
 TICK = 1.0 / 480.0
 
 
+def longest_tick(substep: float) -> int:
+    """Most substeps of a length [s] in a tick."""
+    return max(1, round(TICK / substep))
+
+
 class Impulses:
     """What fields and goals may do to a model: the parts that last. `frame_time` [s]."""
 
@@ -40,12 +45,12 @@ class Impulses:
         gravity_shares: Sequence[float],
         goal_start: FloatArray,
         goal_end: FloatArray,
-        pinned: BoolArray,
+        fixed: BoolArray,
     ) -> "FrameImpulses | None":
         """The impulses of a frame; None if nothing acts. Goals go in a straight line [m], shape (goal_count, 3) each.
 
-        `gravity_shares`: how much of the gravity each moving body feels; empty: all of it. `pinned`: vertices that are
-        held in this frame, shape (vertex_count,). Raises `ParameterError`.
+        `gravity_shares`: how much of the gravity each moving body feels; empty: all of it. `fixed`: vertices
+        and rigid bodies that follow what is given, shape (vertex_count + rigid_count,). Raises `ParameterError`.
         """
         count = self.model.moving_count
         for what, shares in (*((f"field {one.kind}", one.shares) for one in fields), ("gravity", gravity_shares)):
@@ -57,7 +62,7 @@ class Impulses:
         acting = [one for one in fields if not one.shares or any(one.shares)]
         if not acting and not falls.any() and not self.goals.any:
             return None
-        return FrameImpulses(self, acting, falls, goal_start, goal_end, pinned)
+        return FrameImpulses(self, acting, falls, goal_start, goal_end, fixed)
 
 
 class FrameImpulses:
@@ -70,19 +75,14 @@ class FrameImpulses:
         falls: FloatArray,
         goal_start: FloatArray,
         goal_end: FloatArray,
-        pinned: BoolArray,
+        fixed: BoolArray,
     ) -> None:
-        self._is_free = np.concatenate([~pinned, np.ones(of.model.rigid_count, bool)])
+        self._is_free = ~fixed
         self._of, self._fields, self._falls = of, fields, falls
         self._goal_start, self._goal_way = goal_start, goal_end - goal_start
         whole = np.ones(len(of.body))
         self._weights = [np.array(one.shares)[of.body] if one.shares else whole for one in fields]
         self._late = np.zeros(0)  # what of a tick is left for after its steps [s]
-
-    @staticmethod
-    def longest(substep: float) -> int:
-        """Most substeps of a length [s] in a tick."""
-        return max(1, round(TICK / substep))
 
     def wake(self, state: State, gravity: FloatArray) -> None:
         """Wake what is acted on, before a solver looks at what sleeps; `gravity` [m/s^2] is that of the steps."""
