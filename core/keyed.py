@@ -28,6 +28,9 @@ KEYED = {
     "bounciness": ("", 1.0, False),
 }
 NAMES = tuple(KEYED)
+#: How far from a triangle of a soft body a vertex may be to be glued to it anew, as a share of its longest edge: a pull
+#: from farther away turns the triangle so wildly that explicit steps are not stable (0.9 is not).
+FARTHEST = 0.5
 
 
 @dataclass(slots=True)
@@ -139,7 +142,7 @@ def changed(
 def glued_anew(model: Model, before: Keyed, after: Keyed, positions: FloatArray, poses: FloatArray) -> Keyed:
     """Where attachments that are switched on again hold: at the places where things are by now.
 
-    What is farther from another soft body than its edges are long stays free: its weights are 0. `positions` of all
+    What is farther from another soft body than half an edge stays free: its weights are 0. `positions` of all
     points [m], of which those of rigid bodies that something is glued to are brought along;
     `poses` of the rigid bodies.
     """
@@ -157,7 +160,7 @@ def glued_anew(model: Model, before: Keyed, after: Keyed, positions: FloatArray,
             points[row], weights[row], offset[row] = nearest_row(positions, vertex, skin)
             corners = positions[points[row, 1:]]
             edges = np.linalg.norm(corners - np.roll(corners, 1, axis=0), axis=1)
-            if np.linalg.norm(offset[row]) > edges.max():  # a pull so far away would turn the triangle wildly
+            if np.linalg.norm(offset[row]) > FARTHEST * edges.max():
                 weights[row] = 0.0
             continue
         anchor, pose = int(points[row, 1]), poses[body - model.membrane_count]

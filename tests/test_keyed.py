@@ -178,7 +178,8 @@ def glued(solver, rigid=False, threads=1):
     builder = ModelBuilder(gravity=(0, 0, 0))
     x, triangles = shapes.icosphere(2, 0.5)
     options = {"gauge_pressure": 2e3, "stretch_modulus": 2e4, "damping": 1.0}
-    builder.add_membrane("a", x + [1.05, 0, 0], triangles, mass=0.4, velocity=(1.0, 0.5, 0.0), **options)
+    place, velocity = (1.05, (1.0, 0.5, 0.0)) if rigid else (1.02, (0.2, 0.1, 0.0))
+    builder.add_membrane("a", x + [place, 0, 0], triangles, mass=0.4, velocity=velocity, **options)
     near = np.flatnonzero(x[:, 0] < -0.45)
     if rigid:
         builder.add_rigid("b", *block((0.9, 0.9, 0.9)), mass=0.8)
@@ -213,13 +214,13 @@ def test_what_is_not_attached_flies_and_is_glued_where_it_is_later(solver, rigid
     frames = 6 if rigid else 1  # to a soft body only what is near is glued
     start = distance()
     _, free = fly(frames, False)
-    np.testing.assert_allclose(free, [[0.4, 0.2, 0.0]] * frames, rtol=0, atol=1e-9)
+    np.testing.assert_allclose(free, [[0.4, 0.2, 0.0] if rigid else [0.08, 0.04, 0.0]] * frames, rtol=0, atol=1e-9)
     apart = distance()
-    assert apart > start + 0.02
+    assert apart > start + 0.005
     speed, pulled = fly(8, True)
     assert speed < 2.0  # of 1.1 m/s: nothing snaps back
     assert distance() == pytest.approx(apart, abs=0.06)
-    assert np.abs(pulled[-1] - free[0]).max() > 0.05
+    assert np.abs(pulled - free[0]).max() > 0.02
     _, free = fly(4, False)
     np.testing.assert_allclose(free, [free[0]] * 4, rtol=0, atol=1e-9)
     np.testing.assert_allclose(momentum_of_all(world), total, rtol=0, atol=1e-9)
