@@ -31,6 +31,7 @@ from softpressure_ext.core.cache import FrameCache  # noqa: E402
 from softpressure_ext.softpressure import (  # noqa: E402
     capture,
     disk,
+    driving,
     fingerprint,
     hold,
     mesh_io,
@@ -38,14 +39,15 @@ from softpressure_ext.softpressure import (  # noqa: E402
     session,
     simulation,
     stages,
+    stepping,
 )
 
 #: phase -> (where a function is looked up, its name)
 PHASES = {
     "step": [(World, "advance_frame")],
-    "frame input": [(capture, "frame_input")],
+    "frame input": [(driving, "frame_input")],
     "diagnostics": [(World, "diagnostics")],
-    "read positions": [(capture, "frame_of")],
+    "read positions": [(stepping, "frame_of")],
     "cache": [(FrameCache, "append")],
     "live output": [(playback, "show"), (mesh_io, "to_local"), (mesh_io, "write_key")],
     "stages": [(stages, "show"), (hold, "show")],

@@ -2,6 +2,7 @@
 
 from .builder import ModelBuilder
 from .errors import CacheError, DivergenceError, MeshError, ParameterError, SoftPressureError
+from .impulses.field import Field
 from .model import Model
 from .options import MethodOptions
 from .solvers.automatic import Choice
@@ -16,6 +17,7 @@ __all__ = [
     "Choice",
     "Diagnostics",
     "DivergenceError",
+    "Field",
     "FrameInput",
     "MeshError",
     "MethodOptions",

@@ -20,6 +20,7 @@ from .errors import ParameterError
 from .flat.builder import FlatBuilder
 from .freeze import freeze
 from .given_bodies import DRAWN_SHAPES, MOST_PARTICLE_RADIUS, PRESSURES_AT, GivenCollider, GivenMembrane, GivenRigid
+from .impulses.goals import GivenGoals, given_goals
 from .inflation.filling import filling_of
 from .lattice.solids import lattice_of
 from .model import Model
@@ -41,6 +42,7 @@ class ModelBuilder(FlatBuilder):
         self._rigid: list[GivenRigid] = []
         self._colliders: list[GivenCollider] = []
         self._attached: list[Attached] = []
+        self._goals: dict[int, GivenGoals] = {}
 
     def add_membrane(
         self,
@@ -316,12 +318,28 @@ class ModelBuilder(FlatBuilder):
             )
         self._attach(membrane, vertices, other=other)
 
-    def _attach(self, membrane: int, vertices: ArrayLike, **to: int) -> None:
+    def add_goals(
+        self, membrane: int, vertices: ArrayLike, weights: ArrayLike = 1.0, *, stiffness: float, damping: float = 0.0
+    ) -> None:
+        """Pull vertices of a membrane, in the caller's numbers, with springs to where they are drawn.
+
+        `FrameInput.goal_positions` says where to afterwards. A vertex has the share of `stiffness` [N/m] that it has of
+        the body's mass, times its weight, 0 to 1; motion relative to its goal dies away at `damping` [1/s] times its
+        weight. What is pinned as well is pinned. A second call for a membrane takes the place of the first.
+        """
+        body, count = self._with_vertices(membrane)
+        self._goals[membrane] = given_goals(membrane, body.name, count, vertices, weights, stiffness, damping)
+
+    def _with_vertices(self, membrane: int) -> tuple[GivenMembrane, int]:
+        """A membrane and how many vertices the caller has given of it."""
         if not 0 <= membrane < len(self._membranes):
             raise ParameterError(f"membrane: {membrane}; there are {len(self._membranes)}, counted from 0.")
         body = self._membranes[membrane]
+        return body, len(body.positions) if body.lattice is None else len(body.lattice.follow.points)
+
+    def _attach(self, membrane: int, vertices: ArrayLike, **to: int) -> None:
+        body, count = self._with_vertices(membrane)
         chosen = np.unique(np.asarray(vertices, dtype=np.int32).ravel())
-        count = len(body.positions) if body.lattice is None else len(body.lattice.follow.points)
         if len(chosen) == 0 or chosen[0] < 0 or chosen[-1] >= count:
             raise ParameterError(f"{body.name}: vertices to attach; give numbers from 0 to {count - 1}, at least one.")
         if body.lattice is None:
@@ -345,4 +363,5 @@ class ModelBuilder(FlatBuilder):
         pressure = self._ambient_pressure
         fillings = [filling_of(body, pressure) for body in membranes]
         pairs = ignored_pairs(ignores, len(membranes) + len(rigid) + len(colliders))
-        return freeze(membranes, rigid, colliders, self._attached, self._gravity, pressure, fillings, pairs)
+        goals = list(self._goals.values())
+        return freeze(membranes, rigid, colliders, self._attached, self._gravity, pressure, fillings, pairs, goals)

@@ -25,6 +25,7 @@ from .assembly import (
 from .attach import Attached, anchor_positions, rest_attachments
 from .forces.hinges import rest_hinges
 from .given_bodies import GivenCollider, GivenMembrane, GivenRigid
+from .impulses.goals import GivenGoals, rest_goals
 from .model import BoolArray, FloatArray, Model
 from .rigid.bodies import rigid_bodies
 
@@ -41,8 +42,9 @@ def freeze(
     ambient_pressure: float,
     fillings: "Sequence[Filling | None]" = (),
     ignores: BoolArray | None = None,
+    goals: Sequence[GivenGoals] = (),
 ) -> Model:
-    """The model of these bodies; `gravity` [m/s^2], `ambient_pressure` [Pa], `fillings` of the membranes, if any.
+    """The model of these bodies; `gravity` [m/s^2], `ambient_pressure` [Pa], `fillings` and `goals`, if any.
 
     `ignores`: pairs of bodies that do not touch, as the model has them; None for none.
     """
@@ -76,6 +78,8 @@ def freeze(
         [topology.signed_volume(b.positions, b.gas_triangles) if b.has_gas else 0.0 for b in membranes]
     )
     rest_volume = rest_volumes(membranes, fillings, drawn_volume)
+    vertex_mass, followers = vertex_masses(membranes), lattice_followers(membranes, point_start)
+    body_mass = np.array([m.mass for m in membranes] + [r.mass for r in rigid] + [0.0] * len(colliders))
     chunks = vertex_chunks(point_start[: len(membranes) + 1], edges, hinges)
     return Model(
         body_names=tuple(body.name for body in bodies),
@@ -91,13 +95,13 @@ def freeze(
             np.diff(point_start)[: len(membranes)],
             axis=0,
         ),
-        vertex_mass=vertex_masses(membranes),
+        vertex_mass=vertex_mass,
         pinned=np.concatenate([np.zeros(0, dtype=bool), *(body.pinned for body in membranes)]),
         surfaces=contact_surfaces(triangles, triangle_start, len(positions)),
         edges=edges._replace(rest_length=rest_lengths(fillings, edges, body_of_point)),
         hinges=hinges,
         tetrahedra=solid_tetrahedra(membranes, positions, point_start, vertex_count, chunks.start),
-        followers=lattice_followers(membranes, point_start),
+        followers=followers,
         flat=flat_bodies(membranes, point_start),
         circles=truss_circles(membranes, point_start),
         fans=triangle_fans(gas_skin, vertex_count),
@@ -114,6 +118,7 @@ def freeze(
             triangle_start,
             edges,
         ),
+        goals=rest_goals(goals, point_of_vertex, point_start, followers, vertex_mass, body_mass, positions),
         drawn_volume=drawn_volume,
         start_volume=np.where([body.starts_at_rest for body in membranes], rest_volume, drawn_volume),
         rest_volume=rest_volume,
@@ -124,7 +129,7 @@ def freeze(
         bend_modulus=bend_modulus,
         hinge_share=hinge_share,
         young_modulus=np.array([body.young_modulus for body in membranes]),
-        body_mass=np.array([m.mass for m in membranes] + [r.mass for r in rigid] + [0.0] * len(colliders)),
+        body_mass=body_mass,
         thickness=thicknesses(bodies, edges, body_of_point),
         self_collision=np.array([m.self_collision for m in membranes] + [False] * (len(bodies) - len(membranes))),
         friction=np.array([body.friction for body in bodies]),

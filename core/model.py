@@ -182,6 +182,17 @@ class RigidBodies(NamedTuple):
     angular_damping: FloatArray
 
 
+class Goals(NamedTuple):
+    """Springs towards given places (`impulses/goals.py`): each pulls at up to four points."""
+
+    points: IntArray  # that each goal pulls at, shape (goal_count, 4)
+    weights: FloatArray  # summing to 1, shape (goal_count, 4)
+    stiffness: FloatArray  # [N/m], shape (goal_count,)
+    damping: FloatArray  # [N s/m], shape (goal_count,)
+    rest: FloatArray  # where they are at the start [m], shape (goal_count, 3)
+    start: IntArray  # goals of each membrane, shape (membrane_count + 1,)
+
+
 class Gas(Protocol):
     """What tells how a membrane is filled (`inflation/filling.py`)."""
 
@@ -229,6 +240,7 @@ class Model:
     chunks: Chunks
     rigid: RigidBodies
     attachments: Attachments
+    goals: Goals
     # Per membrane, shape (membrane_count,)
     drawn_volume: FloatArray  # of the gas at the rest positions [m^3], 0 where there is none
     start_volume: FloatArray  # of the gas at the start positions [m^3], 0 where there is none

@@ -1,6 +1,6 @@
 """`State`: everything that changes while a model is simulated, and nothing else."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -118,6 +118,7 @@ class State:
     joined: int = 1  # substeps that the next step may take as one
     frame: int = 0  # whole frames since the start
     still: float = 0.0  # for how long nothing has moved [s], where that is looked for
+    goals: FloatArray = field(default_factory=lambda: np.zeros((0, 3)))  # places [m], shape (goal_count, 3)
 
     @staticmethod
     def at_rest(model: Model) -> "State":
@@ -145,6 +146,7 @@ class State:
             load=np.zeros((model.membrane_count, 3)),
             particles=np.zeros(0, dtype=np.int32),
             keyed=Keyed.at_start(model),
+            goals=model.goals.rest.copy(),
         )
 
     def copy(self) -> "State":
@@ -169,6 +171,7 @@ class State:
             joined=self.joined,
             frame=self.frame,
             still=self.still,
+            goals=self.goals,
         )
 
 

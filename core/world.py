@@ -11,6 +11,8 @@ from numpy.typing import ArrayLike
 from . import jit
 from .enclosed import EnclosedVolumes
 from .errors import Diverged, DivergenceError, ParameterError
+from .impulses.field import Field
+from .impulses.ticks import Impulses
 from .keyed import changed, glued_anew
 from .lattice.carried import carried_points
 from .lattice.follow import followed, held_points
@@ -39,11 +41,13 @@ class FrameInput:
 
     `gauge_pressure`: membrane -> pressure at rest volume [Pa]; `pinned_positions`: membrane -> positions [m] of its
     pinned vertices in ascending vertex order, shape (pinned_count, 3); `collider_positions`: collider -> positions
-    [m], shape (vertex_count, 3). Positions go from the last frame's to these in a straight line.
+    [m], shape (vertex_count, 3); `goal_positions`: membrane -> positions [m] of its vertices with goals in ascending
+    vertex order, shape (goal_count, 3). Positions go from the last frame's to these in a straight line.
     Constant within the frame: `values`: body -> name of `keyed.NAMES` -> value; `attached`: membrane -> whether its
     attachments hold, which glue it as things are when they are switched on again; `gravity` [m/s^2].
     `held`: membrane -> positions [m] of all its vertices, which follow these in this frame; one that is left out moves
-    freely, from the velocity that it had.
+    freely, from the velocity that it had. `fields` act during this frame only; so do `gravity_shares`, how much of the
+    gravity each moving body feels, membranes first (empty: all of it).
     """
 
     gauge_pressure: Mapping[int, float] = field(default_factory=dict)
@@ -53,6 +57,9 @@ class FrameInput:
     attached: Mapping[int, bool] = field(default_factory=dict)
     held: Mapping[int, ArrayLike] = field(default_factory=dict)
     gravity: ArrayLike | None = None
+    goal_positions: Mapping[int, ArrayLike] = field(default_factory=dict)
+    fields: tuple[Field, ...] = ()
+    gravity_shares: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +133,7 @@ class World:
         step_time = 1.0 / (self.frame_rate * self._step_count)
         self._segments = Segments(model, make, step_time, holds_gravity=self._ramp.holds_gravity)
         self._gas_rules = gas_rules(model, options)
+        self._impulses = Impulses(model, 1.0 / self.frame_rate)
         self._state = self._start()
         self._rest_size = membrane_sizes(model, model.rest_positions)
         self._volume = EnclosedVolumes(model)
@@ -214,29 +222,43 @@ class World:
         Raises `ParameterError` for input of the wrong shape and `DivergenceError` when a state is not finite or a body
         grows beyond all bounds; the world then still holds the frame before.
         """
-        state = self._take(given or FrameInput())
-        motion, gas_end = self._read(given or FrameInput(), state)
+        given = given or FrameInput()
+        state = self._take(given)
+        motion, gas_end = self._read(given, state)
+        goals, acting = self._read_goals(given), self._segments.model
+        impulses = self._impulses.frame(given.fields, given.gravity_shares, state.goals, goals, acting.pinned)
+        gravity, substep_time = acting.gravity, 1.0 / (self.frame_rate * self._step_count)
         gas_start = state.final_gas.copy()
         with jit.STEP_LOCK:
             jit.use_threads(self._thread_choice.count)
             before, began = self._iterations(), time.perf_counter()
+            if impulses is not None:
+                self._ramp.hold_gravity(acting, state.keyed.gravity, self._time(0))
+                impulses.wake(state, gravity)
             self._solver.start_frame(state)
             substep = 0
             while substep < self._step_count:
                 begin = substep
                 left = self._step_count - begin
+                if impulses is not None:
+                    left = min(left, impulses.longest(substep_time))
                 substep += self._solver.join(state, 1 if self._ramp.runs(self._time(begin)) else left)
                 gas = gas_start + substep / self._step_count * (gas_end - gas_start)
                 gas = self._ramp.gas(gas, self._time(substep))
                 self._ramp.hold_gravity(self._segments.model, state.keyed.gravity, self._time(begin))
+                tick = (substep - begin) * substep_time
+                if impulses is not None:
+                    impulses.before(state, begin / self._step_count, gravity, tick)
                 try:
                     self._solver.step(state, state, motion, begin / self._step_count, gas, substep - begin)
+                    if impulses is not None:
+                        impulses.after(state, substep / self._step_count, gravity, tick)
                     self._check(state)
                 except Diverged as diverged:
                     raise self._divergence(diverged, begin + diverged.substep) from diverged
             self._thread_choice.report(time.perf_counter() - began, FRAME_ITERATIONS + self._iterations() - before)
         state.positions[motion.points] = motion.end  # a straight line ends there but for rounding
-        state.final_gas = gas_end
+        state.final_gas, state.goals = gas_end, goals
         state.frame += 1
         self._state = state
 
@@ -356,6 +378,16 @@ class World:
         points = self._segments.given
         motion = Motion(points, state.positions[points], target[points], 1.0 / self.frame_rate)
         return motion, gas
+
+    def _read_goals(self, given: FrameInput) -> FloatArray:
+        """Where the goals are at the end of the frame [m]."""
+        places, start = self._state.goals.copy(), self.model.goals.start
+        for membrane, positions in given.goal_positions.items():
+            self._points(membrane)
+            first, last = start[membrane], start[membrane + 1]
+            name = self.model.body_names[membrane]
+            places[first:last] = _shaped(name, "goal positions", positions, (last - first, 3))
+        return places
 
     def _check(self, state: State) -> None:
         """Raise `Diverged` for the first body that is not finite or has grown beyond all bounds."""

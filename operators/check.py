@@ -31,7 +31,7 @@ class SOFTPRESSURE_OT_check(JobOperator, bpy.types.Operator):
     def job(self, context: Context) -> jobs.Work:
         """Object by object; the panel shows what was found as long as nothing changes."""
         scene = context.scene
-        here, found = session.of(scene), []
+        here, found = session.of(scene), list[Any]()
         inputs = here.inputs(scene)
         yield from engine().flaws.search(scene, found)
         here.checked = inputs, found

@@ -10,6 +10,7 @@ from ..operators import simulate as simulate_operators
 from ..panels import bodies as bodies_panel
 from ..panels import body as body_panel
 from ..panels import check as check_panel
+from ..panels import forces as force_panels
 from ..panels import presets as presets_panel
 from ..panels import scene as scene_panels
 from . import command, engine, handlers, materials, properties, session, status_bar
@@ -23,6 +24,7 @@ CLASSES = (
     *bake_operators.CLASSES,
     *presets_panel.CLASSES,
     *body_panel.CLASSES,
+    *force_panels.CLASSES,
     *bodies_panel.CLASSES,
     *check_panel.CLASSES,
     *scene_panels.CLASSES,

@@ -19,6 +19,7 @@ from . import (
     bodies,
     fingerprint,
     flat_shape,
+    goals,
     mesh_io,
     method_options,
     rigid_shape,
@@ -67,6 +68,7 @@ class Body:
     kind: str  # MEMBRANE, LOOP, TRUSS or SOLID
     settings: dict[str, Any]
     outline: IntArray | None = None  # edges of the outline of a flat body, shape (edge_count, 2)
+    pulled: goals.Goals | None = None
 
 
 @dataclass(slots=True)
@@ -154,7 +156,8 @@ class Start:
         plain = []
         for body in self.bodies:
             values = [body.positions, body.triangles, body.pinned, body.attached, body.kind, body.settings]
-            plain.append(fingerprint.of_arrays(values + ([] if body.outline is None else [body.outline])))
+            values += [] if body.outline is None else [body.outline]
+            plain.append(fingerprint.of_arrays(values + ([] if body.pulled is None else body.pulled.values)))
         for solid in self.solids:
             plain.append(fingerprint.of_arrays([solid.positions, solid.triangles, solid.matrix, solid.settings]))
         by_uid = dict(zip(self.uids(), plain, strict=True))
@@ -246,7 +249,7 @@ def build_model(scene: SceneValues, start: Start) -> Model:
 def _build(scene: SceneValues, start: Start) -> Model:
     """The same; raises `_Refused` for the first object that the core does not take."""
     builder = ModelBuilder(gravity=units.gravity(scene), ambient_pressure=scene.softpressure.ambient_pressure)
-    for body in start.bodies:
+    for number, body in enumerate(start.bodies):
         with _told_of(body):
             if body.kind == "MEMBRANE":
                 builder.add_membrane(body.name, body.positions, body.triangles, pinned=body.pinned, **body.settings)
@@ -257,6 +260,8 @@ def _build(scene: SceneValues, start: Start) -> Model:
                 builder.add_solid(
                     body.name, body.positions, body.triangles, kind=body.kind, pinned=body.pinned, **body.settings
                 )
+            if body.pulled is not None:
+                body.pulled.add_to(builder, number)
     for solid in start.solids:
         with _told_of(solid):
             builder.add_rigid(solid.name, solid.positions, solid.triangles, **solid.settings)
@@ -317,21 +322,6 @@ def world_matrices(
     return [mesh_io.world_matrix(objects[body.object_uid].evaluated_get(depsgraph)) for body in start.bodies]
 
 
-def frame_of(world: World, start: Start, matrices: list[FloatArray]) -> tuple[list[FloatArray], list[FloatArray]]:
-    """What the cache keeps of a frame: positions and world matrices of every body, soft ones first, in Blender units.
-
-    A rigid body has no positions; its matrix says where it is. `matrices` are those of the soft bodies.
-    """
-    positions = [start.in_units(world.positions(number)) for number in range(len(start.bodies))]
-    positions += [np.empty((0, 3))] * len(start.solids)
-    moved = []
-    for number, solid in enumerate(start.solids):
-        transform = world.rigid_transform(number)
-        transform[:3, 3] = start.in_units(transform[:3, 3])
-        moved.append(transform @ solid.matrix)
-    return positions, [*matrices, *moved]
-
-
 def evaluated_of(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> bpy.types.Object:
     """An object as it is at the frame that is evaluated; raises `SoftPressureError` where it is not."""
     evaluated = obj.evaluated_get(depsgraph)
@@ -353,7 +343,7 @@ def _body(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph, metres: float) 
         )
     if not bodies.is_as_drawn(obj):  # else it has been looked at
         bodies.check_surface_of(obj, "SOFT", positions, triangles, mesh)
-    pinned = mesh_io.group_vertices(obj, settings.pin_group)
+    pinned, pulled = goals.read(obj)
     target = settings.attach_to
     attached = mesh_io.group_vertices(obj, "" if target is None else settings.attach_group)
     kind = settings.body_type
@@ -362,7 +352,9 @@ def _body(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph, metres: float) 
     names = {"MEMBRANE": _SKIN, "LOOP": _LOOP, "SOLID": _LATTICE, "TRUSS": truss}
     values = values_of(evaluated.softpressure, names[kind], metres)
     uid, name = (0, "") if target is None else (target.session_uid, target.name)
-    return Body(obj.session_uid, obj.name, positions, triangles, pinned, attached, uid, name, kind, values, outline)
+    return Body(
+        obj.session_uid, obj.name, positions, triangles, pinned, attached, uid, name, kind, values, outline, pulled
+    )  # fmt: skip
 
 
 def _solid(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph, metres: float) -> Solid:

@@ -125,7 +125,8 @@ def _rebuild(kind: Any, arrays: Mapping[str, NDArray[Any]], prefix: str = "") ->
     types, values = get_type_hints(kind), {}
     for field in dataclasses.fields(kind):
         name = f"{prefix}{field.name}"
-        if name not in arrays and field.default is not dataclasses.MISSING:
+        has_default = not (field.default is field.default_factory is dataclasses.MISSING)
+        if name not in arrays and has_default:
             continue  # a file of an earlier version
         if dataclasses.is_dataclass(types[field.name]):
             values[field.name] = _rebuild(types[field.name], arrays, f"{name}.")

@@ -4,7 +4,7 @@ import bpy
 import numpy as np
 
 from ..core import FrameInput, SoftPressureError
-from . import mesh_io, units
+from . import fields, mesh_io, units
 from .capture import Obstacle, Start, evaluated_of, values_of
 from .mesh_io import FloatArray
 
@@ -23,6 +23,7 @@ def frame_input(start: Start, objects: dict[int, bpy.types.Object], depsgraph: b
     held: dict[int, FloatArray] = {}
     pressures: dict[int, float] = {}
     pins: dict[int, FloatArray] = {}
+    pulled: dict[int, FloatArray] = {}
     moved: dict[int, FloatArray] = {}
     for number, body in enumerate(start.bodies):
         evaluated = evaluated_of(objects[body.object_uid], depsgraph)
@@ -32,10 +33,11 @@ def frame_input(start: Start, objects: dict[int, bpy.types.Object], depsgraph: b
         if body.attached_uid:
             attached[number] = evaluated.softpressure.is_attached
         is_held = not evaluated.softpressure.is_active
-        if is_held or len(body.pinned):
+        if is_held or len(body.pinned) or body.pulled is not None:
             matrix = units.to_metres(mesh_io.world_matrix(evaluated), start.metres)
             positions = mesh_io.to_world(matrix, mesh_io.read_local(evaluated.data))
             pins |= {number: positions[body.pinned]} if len(body.pinned) else {}
+            pulled |= {number: positions[body.pulled.vertices]} if body.pulled is not None else {}
             held |= {number: positions} if is_held else {}
     for number, solid in enumerate(start.solids, len(start.bodies)):
         evaluated = evaluated_of(objects[solid.object_uid], depsgraph)
@@ -45,14 +47,18 @@ def frame_input(start: Start, objects: dict[int, bpy.types.Object], depsgraph: b
         values[len(start.uids()) + number] = values_of(evaluated.softpressure, _KEYED_OBSTACLE, start.metres)
         if _move(obstacle, evaluated, start.metres):
             moved[number] = obstacle.positions
+    acting, falls = fields.of_frame([objects[uid] for uid in start.uids()], objects.values(), depsgraph, start.metres)
     return FrameInput(
         gauge_pressure=pressures,
         pinned_positions=pins,
+        goal_positions=pulled,
         collider_positions=moved,
         values=values,
         attached=attached,
         held=held,
         gravity=units.gravity(depsgraph.scene_eval),
+        fields=acting,
+        gravity_shares=falls,
     )
 
 

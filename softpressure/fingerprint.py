@@ -14,7 +14,7 @@ import bpy
 import numpy as np
 from numpy.typing import NDArray
 
-from . import actions, hold, mesh_io, stages, touching, units
+from . import actions, effectors, hold, mesh_io, stages, touching, units
 from .blender_types import DataBlock
 from .methods import CHOOSING
 
@@ -58,7 +58,8 @@ def of_inputs(scene: bpy.types.Scene) -> str:
     if metres != 1.0:  # caches of other scenes stay valid
         digest.add(metres)
     bodies = [obj for obj in scene.objects if obj.type == "MESH" and obj.softpressure.kind != "NONE"]
-    names = {obj.session_uid: _of_body(obj) for obj in bodies}
+    fields = {obj.session_uid: _of_field(obj) for obj in effectors.acting(scene.objects)}
+    names = {obj.session_uid: _of_body(obj, fields) for obj in bodies}
     digest.add(sorted(names[obj.session_uid] + _of_target(obj, names) + _of_ignored(obj, names) for obj in bodies))
     return digest.name()
 
@@ -73,20 +74,58 @@ def of_mesh(obj: bpy.types.Object) -> str:
 def reached(obj: bpy.types.Object) -> set[int]:
     """`session_uid` of the objects that have a say in where an object is and what shape it has, itself included."""
     digest = _Digest()
-    if obj.data.shape_keys is not None:
-        _add_animation(digest, obj.data.shape_keys)
+    keys = getattr(obj.data, "shape_keys", None)  # an empty has no data
+    if keys is not None:
+        _add_animation(digest, keys)
     _add_object(digest, obj)
     return set(digest.visited)
 
 
-def _of_body(obj: bpy.types.Object) -> str:
-    """A name for the settings, mesh, transform and animation of a body, without what it is attached to."""
+def _of_body(obj: bpy.types.Object, fields: dict[int, str]) -> str:
+    """A name for the settings, mesh, transform and animation of a body, without what it is attached to.
+
+    `fields`: names of the force fields of its scene by `session_uid`.
+    """
     digest, kind = _Digest(), obj.softpressure.kind
     animated = actions.animated_paths(obj)
     digest.add(kind)
     for name in _PARAMETERS[kind]:
         digest.add(None if f"softpressure.{name}" in animated else _plain(getattr(obj.softpressure, name)))
+    if kind != "COLLIDER":
+        _add_forces(digest, obj, animated, fields)
     _add_mesh(digest, obj)
+    _add_object(digest, obj)
+    return digest.name()
+
+
+def _add_forces(digest: "_Digest", obj: bpy.types.Object, animated: set[str], fields: dict[int, str]) -> None:
+    """What acts on a body from outside. Where nothing does, nothing is added: caches of earlier versions hold."""
+    settings = obj.softpressure
+
+    def add(*names: str) -> None:
+        digest.add(*(name if f"softpressure.{name}" in animated else getattr(settings, name) for name in names))
+
+    if "softpressure.weight_gravity" in animated or settings.weight_gravity != 1.0:
+        add("weight_gravity")
+    if settings.kind == "SOFT" and settings.goal_group:
+        add("goal_group", "goal_stiffness", "goal_damping")
+        digest.add(*mesh_io.group_weights(obj, settings.goal_group))
+    members = effectors.members(obj) if fields else None
+    acting = [name for uid, name in fields.items() if uid != obj.session_uid and (members is None or uid in members)]
+    if acting:
+        digest.add(sorted(acting))
+        add(*effectors.ALL_WEIGHTS[1:])
+
+
+def _of_field(obj: bpy.types.Object) -> str:
+    """A name for a force field, where it is and what moves it."""
+    digest = _Digest()
+    animated = actions.animated_paths(obj)
+    for name in effectors.SETTINGS:
+        # a setting is stored once under each of its names
+        is_animated = any(f"field.{alias}" in animated for alias in (name, effectors.ALIASES.get(name, name)))
+        digest.add(name, None if is_animated else getattr(obj.field, name))
+    digest.add(None if "hide_viewport" in animated else obj.hide_viewport)
     _add_object(digest, obj)
     return digest.name()
 

@@ -7,6 +7,7 @@ import bmesh
 import bpy
 import numpy as np
 from mathutils.bvhtree import BVHTree
+from mathutils.geometry import area_tri
 
 from ..core import SoftPressureError
 from . import bodies, flaws, live_key, mesh_io, session
@@ -98,7 +99,15 @@ def _delete_loose(work: bmesh.types.BMesh) -> str:
 
 
 def _dissolve(work: bmesh.types.BMesh) -> str:
-    return f"{_dissolve_below(work, 1e-6 * _size(work))} degenerate faces dissolved"
+    """Also splits faces that have an area but triangles without one, as of corners on a line, in another way."""
+    size = _size(work)
+    count, flat = _dissolve_below(work, 1e-6 * size), set()
+    for corners in work.calc_loop_triangles():
+        is_flat = area_tri(*(corner.vert.co for corner in corners)) <= flaws.NO_AREA * size * size
+        if is_flat and len(corners[0].face.verts) > 3:
+            flat.add(corners[0].face)
+    bmesh.ops.triangulate(work, faces=list(flat), quad_method="BEAUTY", ngon_method="BEAUTY")
+    return f"{count + len(flat)} degenerate faces dissolved"
 
 
 def _dissolve_slivers(work: bmesh.types.BMesh) -> str:

@@ -17,7 +17,7 @@ from .mesh_io import FloatArray, IntArray
 SLIVER = 0.05
 #: Vertices of open edges nearer than this share of the size are doubles.
 DOUBLE = 1e-4
-#: A face below this share of the size squared has no area.
+#: A triangle below this share of the size squared has no area.
 NO_AREA = 1e-14
 
 #: By `session_uid`: the change after which `fixes_for` looked last, a name for what it looked at, and what it found.
@@ -109,17 +109,18 @@ def _fixes_of_mesh(mesh: Mesh) -> list[str]:
     x, edge_count = mesh_io.read_local(mesh).astype(float), len(mesh.edges)
     if not len(x) or not edge_count or not len(mesh.polygons):
         return found
-    ends, areas = np.empty(2 * edge_count, np.int32), np.empty(len(mesh.polygons), np.float32)
+    ends, triangles = np.empty(2 * edge_count, np.int32), mesh_io.read_triangles(mesh, np.eye(4))
     of_corner = {name: np.empty(len(mesh.loops), np.int32) for name in ("vertex_index", "edge_index")}
     mesh.edges.foreach_get("vertices", ends)
-    mesh.polygons.foreach_get("area", areas)
     for name, numbers in of_corner.items():
         mesh.loops.foreach_get(name, numbers)
     vertex, edge = of_corner.values()
     size = float(np.ptp(x, axis=0).max())
     if len(np.unique(vertex)) < len(x):
         found.append("DELETE_LOOSE")
-    if (areas <= NO_AREA * size * size).any():
+    a, b, c = (x[triangles[:, corner]] for corner in range(3))
+    across = np.cross(b - a, c - a)
+    if (0.5 * np.linalg.norm(across, axis=1) <= NO_AREA * size * size).any():
         found.append("DISSOLVE")
     face_count = np.bincount(edge, minlength=edge_count)
     rim = np.unique(ends.reshape(-1, 2)[face_count == 1])
@@ -128,7 +129,7 @@ def _fixes_of_mesh(mesh: Mesh) -> list[str]:
     else:
         # two faces that look the same way go along their common edge in opposite directions
         forward = np.bincount(edge[vertex == ends[2 * edge]], minlength=edge_count)
-        if (forward[face_count == 2] != 1).any() or _volume(x, mesh_io.read_triangles(mesh, np.eye(4))) < 0.0:
+        if (forward[face_count == 2] != 1).any() or (a * across).sum() < 0.0:
             found.append("NORMALS")
     if (face_count > 2).any():
         found.append("SELECT_CROWDED")
@@ -142,11 +143,6 @@ def _has_doubles(x: FloatArray, distance: float) -> bool:
         tree.insert(point, number)
     tree.balance()
     return any(len(tree.find_range(point, distance)) > 1 for point in x)
-
-
-def _volume(x: FloatArray, triangles: IntArray) -> float:
-    a, b, c = (x[triangles[:, corner]] for corner in range(3))
-    return float((a * np.cross(b, c)).sum() / 6.0)
 
 
 def _shape(obj: bpy.types.Object, metres: float) -> tuple[FloatArray, IntArray]:

@@ -89,16 +89,27 @@ def group_vertices(obj: bpy.types.Object, group_name: str) -> IntArray:
     return np.array(list(_members(obj, group_name)), np.int32)
 
 
+def group_weights(obj: bpy.types.Object, group_name: str) -> tuple[IntArray, FloatArray]:
+    """Vertices of a group, ascending, and their weights; none if there is no such group."""
+    found = list(_weights(obj, group_name))
+    return np.array([vertex for vertex, _ in found], np.int32), np.array([weight for _, weight in found], float)
+
+
 def has_group_vertices(obj: bpy.types.Object, group_name: str) -> bool:
     """Whether there is any such vertex; far quicker than all of them."""
     return any(True for _ in _members(obj, group_name))
 
 
 def _members(obj: bpy.types.Object, group_name: str) -> Iterator[int]:
+    return (vertex for vertex, weight in _weights(obj, group_name) if weight > 0.5)
+
+
+def _weights(obj: bpy.types.Object, group_name: str) -> Iterator[tuple[int, float]]:
     if group_name not in obj.vertex_groups:
         return
     number = obj.vertex_groups[group_name].index
     mesh: Mesh = obj.data
     for vertex in mesh.vertices:
-        if any(group.group == number and group.weight > 0.5 for group in vertex.groups):
-            yield vertex.index
+        for group in vertex.groups:
+            if group.group == number:
+                yield vertex.index, group.weight

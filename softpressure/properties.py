@@ -13,6 +13,7 @@ from bpy.props import (
 )
 
 from .engine import engine
+from .force_properties import FieldWeights, Goals
 from .scene_properties import ANIMATED, SETTING, SOFTPRESSURE_PG_scene
 
 #: The numbers of these and of the types below are what files hold.
@@ -76,7 +77,7 @@ def _can_hold(settings: Group, obj: bpy.types.Object) -> bool:
     return obj.type == "MESH" and obj.softpressure.kind in {"SOFT", "RIGID"} and obj != settings.id_data
 
 
-class SOFTPRESSURE_PG_object(bpy.types.PropertyGroup):
+class SOFTPRESSURE_PG_object(FieldWeights, Goals, bpy.types.PropertyGroup):
     """How an object takes part in the simulation."""
 
     kind: EnumProperty(

@@ -17,6 +17,7 @@ from . import (
     bodies,
     capture,
     disk,
+    effectors,
     fingerprint,
     hold,
     playback,
@@ -182,9 +183,10 @@ def _evaluated_at(scene: bpy.types.Scene, here: Session, frame: int) -> bpy.type
 
 
 def _follows_what_is_simulated(scene: bpy.types.Scene, start: capture.Start) -> bool:
-    """Whether the object of a soft body or collider hangs on another body, as by a constraint to it."""
+    """Whether the object of a soft body, collider or force field hangs on another body, as by a constraint to it."""
     moving, by_uid = set(start.uids()), {obj.session_uid: obj for obj in scene.objects}
     led = [part.object_uid for part in (*start.bodies, *start.obstacles)]
+    led += [obj.session_uid for obj in effectors.acting(scene.objects)]
     return any(moving & (fingerprint.reached(by_uid[uid]) - {uid}) for uid in led)
 
 

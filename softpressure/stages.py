@@ -34,9 +34,9 @@ class Stage(Enum):
 
 
 def is_read_in_each_frame(obj: bpy.types.Object) -> bool:
-    """Whether a soft body's own shape drives it in every frame: its pins, or all of it while it is not active."""
+    """Whether a soft body's own shape drives it in every frame: pins, goals, or all of it while it is not active."""
     settings = obj.softpressure
-    return bool(settings.pin_group or may_be_held(obj))
+    return bool(settings.pin_group or settings.goal_group or may_be_held(obj))
 
 
 def may_be_held(obj: bpy.types.Object) -> bool:

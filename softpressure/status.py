@@ -2,7 +2,7 @@
 
 import bpy
 
-from . import run_choice, session, units
+from . import effectors, run_choice, session, units
 from .engine import engine
 
 _SOLVERS = {"EXPLICIT": "Explicit", "IMPLICIT": "Implicit", "RIGID": "Rigid impulses"}
@@ -89,6 +89,7 @@ def notices(scene: bpy.types.Scene) -> list[str]:
             what = "skins cross themselves and stay so. Repair the mesh"
         found.append(f"{here.crossing_count} crossing triangles at start: {what} if that shows.")
     found += [*here.soft_solids, *here.slack_skins, *here.overstretched.values()]
+    found += effectors.notes(scene)
     found += _who_is_missing(scene)
     if here.missed_frame is not None:
         found += filter(None, [render_text(scene, here.missed_frame)])

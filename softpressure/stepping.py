@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import bpy
 import numpy as np
 
-from ..core import FrameInput
+from ..core import FrameInput, World
 from . import capture, disk, driving, gas_notes, xpbd_limits
 from .mesh_io import FloatArray
 from .session import Session
@@ -31,7 +31,7 @@ class Reading:
     def size(self) -> int:
         """Memory it takes [bytes]."""
         given = self.given
-        moved = (given.pinned_positions, given.collider_positions, given.held)
+        moved = (given.pinned_positions, given.goal_positions, given.collider_positions, given.held)
         arrays = [*(array for each in moved for array in each.values()), *self.matrices]
         return sum(np.asarray(array).nbytes for array in arrays)
 
@@ -60,7 +60,7 @@ def step(here: Session, values: capture.SceneValues, reading: Reading) -> None:
     assert world is not None and cache is not None and start is not None
     world.advance_frame(reading.given)
     found = world.diagnostics().bodies
-    positions, matrices = capture.frame_of(world, start, reading.matrices)
+    positions, matrices = frame_of(world, start, reading.matrices)
     with here.lock:
         if here.cache is not cache:
             return
@@ -68,6 +68,23 @@ def step(here: Session, values: capture.SceneValues, reading: Reading) -> None:
         here.gauges[reading.frame] = [(body.volume_ratio, body.gauge_pressure) for body in found]
         here.slack_skins = xpbd_limits.skins_that_are_slack(values, here, world.model, found, reading.frame)
         cache.append(reading.frame, positions, matrices)
+
+
+def frame_of(
+    world: World, start: capture.Start, matrices: list[FloatArray]
+) -> tuple[list[FloatArray], list[FloatArray]]:
+    """What the cache keeps of a frame: positions and world matrices of every body, soft ones first, in Blender units.
+
+    A rigid body has no positions; its matrix says where it is. `matrices` are those of the soft bodies.
+    """
+    positions = [start.in_units(world.positions(number)) for number in range(len(start.bodies))]
+    positions += [np.empty((0, 3))] * len(start.solids)
+    moved = []
+    for number, solid in enumerate(start.solids):
+        transform = world.rigid_transform(number)
+        transform[:3, 3] = start.in_units(transform[:3, 3])
+        moved.append(transform @ solid.matrix)
+    return positions, [*matrices, *moved]
 
 
 class Stepper:

@@ -97,6 +97,11 @@ def check(scene: bpy.types.Scene, obj: bpy.types.Object) -> None:
                 f"{obj.name}: has no vertex group {settings.pin_group}. "
                 "Choose an existing pin group or clear the field."
             )
+        if settings.goal_group and settings.goal_group not in obj.vertex_groups:
+            raise MeshError(
+                f"{obj.name}: has no vertex group {settings.goal_group}. "
+                "Choose an existing goal group or clear the field."
+            )
         _check_attachment(scene, obj)
     _check_closed(obj)
 

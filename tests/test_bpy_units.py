@@ -5,6 +5,7 @@ from typing import Any
 import bpy
 import numpy as np
 import pytest
+import shapes
 from bpy_panels import drawn
 from bpy_scene import (
     add_ball,
@@ -37,9 +38,8 @@ def add_scene(scale: float) -> tuple[Any, Any, Any]:
     set_scale(scale)
     found = []
     for number, kind in enumerate(("SOFT", "RIGID", "SOFT")):
-        obj = add_ball(f"Ball {number}", (0, 0, 0), kind=None)
-        for vertex in obj.data.vertices:
-            vertex.co /= scale
+        x, triangles = shapes.icosphere(2, 0.5)  # Blender's sphere has other bits each time it is made
+        obj = add_mesh(f"Ball {number}", (x.astype(np.float32) / np.float32(scale)).tolist(), triangles.tolist())
         obj.location = (3.0 * number / scale, 0.0, DROP / scale)
         bpy.ops.softpressure.add_body(kind=kind)
         obj.softpressure.thickness = THICKNESS / scale
@@ -153,6 +153,6 @@ def test_sentences_are_in_metres_too() -> None:
     ball, _, _ = add_scene(0.01)
     ball.softpressure.thickness = 100.0  # shown as 1 m
     told = " ".join(flaw.sentence for flaw in flaws.of_scene(bpy.context.scene))
-    assert "its thickness of 1 m is more than its mean edge of 0.2" in told
+    assert "its thickness of 1 m is more than its mean edge of 0.15 m" in told
     frame(1)
     assert "Keeps its drawn shape" in status.puff_text(bpy.context.scene, ball)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
-BLENDER = {"bpy", "bmesh", "mathutils", "bpy_extras", "addon_utils", "gpu", "blf"}
+BLENDER = {"bpy", "bmesh", "mathutils", "bpy_extras", "addon_utils", "gpu", "blf", "bl_operators", "bl_ui"}
 OUR_LAYERS = {"core", "softpressure", "operators", "panels"}
 ALLOWED = {
     "core": {"core", "numpy", "numba"},

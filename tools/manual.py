@@ -67,6 +67,25 @@ SECTIONS: tuple[tuple[str, str, str, type[bpy.types.ID], str], ...] = (
         "attach_to attach_group is_attached",
     ),
     (
+        "goal",
+        "Goal",
+        "Springs that pull vertices of a soft body to where the animation has them, as in Blender's Soft Body.",
+        bpy.types.Object,
+        "goal_group goal_stiffness goal_damping",
+    ),
+    (
+        "fields",
+        "Field Weights",
+        "Blender's force fields (<b>Add &gt; Force Field</b>) act on soft and rigid bodies: Force, Wind, Vortex, "
+        "Turbulence, Drag and Harmonic, with strength, flow, noise, falloff, direction, wind factor and the shapes "
+        "Point, Line and Plane; animation is read at every frame. The strength is in newtons on the whole body, "
+        "whatever its size. Other types, Absorption, 2D, and the shapes Surface and Every Point are not read. The "
+        "weights are those of Blender's Cloth.",
+        bpy.types.Object,
+        "effector_collection weight_gravity weight_all weight_force weight_wind weight_vortex weight_turbulence "
+        "weight_drag weight_harmonic",
+    ),
+    (
         "simulation",
         "Simulation",
         "<b>Simulate</b> fills the cache while you go on working; <b>Stop</b> or Esc ends it, and the frames that are "

@@ -1,0 +1,1 @@
+"""Impulses from outside between runs of substeps: force fields and goals. No solver knows of them."""

@@ -1,0 +1,39 @@
+"""Area vectors at the vertices of soft bodies: where wind takes hold of a skin."""
+
+import numpy as np
+
+from ..model import FloatArray, Model
+
+
+class Skins:
+    """How forces on whole bodies are spread along the normals of their skins.
+
+    Vertex i with the area vector a_i (a third of those of its triangles) and the unit normal n_i has the share
+
+        f_i = s |a_i| n_i (n_i . F),      s = d / sum |a_i| at rest,  d = 3 (2 for flat bodies, which have a rim only)
+
+    so that over all directions of F the body feels just F on average; a ball feels F in each, a plate three times F
+    broadside and nothing edge-on.
+    """
+
+    def __init__(self, model: Model) -> None:
+        self._count = model.vertex_count
+        self._triangles = model.surfaces.triangles[: model.surfaces.body_triangle_start[model.membrane_count]]
+        self._body = model.point_body[: model.vertex_count]
+        rest, _ = self._areas(model.rest_positions)
+        dimensions = np.where(model.flat.depth > 0.0, 2.0, 3.0)
+        total = np.bincount(self._body, rest, model.membrane_count)
+        self._scale = dimensions / np.where(total > 0.0, total, 1.0)
+
+    def shares(self, positions: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """s |a_i| of each vertex, shape (vertex_count,), and n_i, shape (vertex_count, 3); `positions` of all [m]."""
+        area, normal = self._areas(positions)
+        return self._scale[self._body] * area, normal
+
+    def _areas(self, positions: FloatArray) -> tuple[FloatArray, FloatArray]:
+        a, b, c = (positions[self._triangles[:, corner]] for corner in range(3))
+        vector, corners = np.cross(b - a, c - a) / 6.0, self._triangles.ravel()
+        sums = [np.bincount(corners, np.repeat(vector[:, axis], 3), self._count) for axis in range(3)]
+        normal = np.stack(sums, axis=1)
+        area = np.sqrt((normal * normal).sum(axis=1))
+        return area, normal / np.where(area > 0.0, area, 1.0)[:, None]

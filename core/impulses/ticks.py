@@ -1,0 +1,202 @@
+"""Impulses of a frame: what is left to `World` is to call `before` and `after` each run of substeps.
+
+Half of a tick's impulse comes before its steps and half after them, in the opposite order: symmetric, so of second
+order. A rigid body that touches something gets all of it before, as its contacts answer it within the steps: else what
+lies still would have the velocity of the second half.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..errors import ParameterError
+from ..model import BoolArray, FloatArray, Model
+from ..state import State
+from .field import Field
+from .forces import Forces, add_field
+from .goals import GoalSprings
+from .oscillator import QUICKEST_DRAG, approach, drag_share, look_ahead, spring_share
+from .skin import Skins
+
+#: Length of a tick [s], unless a substep is longer.
+TICK = 1.0 / 480.0
+
+
+class Impulses:
+    """What fields and goals may do to a model: the parts that last. `frame_time` [s]."""
+
+    def __init__(self, model: Model, frame_time: float) -> None:
+        self.model, self.frame_time = model, frame_time
+        self.goals, self.skins = GoalSprings(model), Skins(model)
+        n, rigid = model.vertex_count, np.arange(model.membrane_count, model.moving_count, dtype=np.int32)
+        # of each vertex and rigid body
+        self.body = np.concatenate([model.point_body[:n], rigid])
+        self.mass = model.body_mass[self.body]  # of its body [kg]
+        self.on_skin = (np.arange(len(self.body)) < n).astype(float)
+
+    def frame(
+        self,
+        fields: Sequence[Field],
+        gravity_shares: Sequence[float],
+        goal_start: FloatArray,
+        goal_end: FloatArray,
+        pinned: BoolArray,
+    ) -> "FrameImpulses | None":
+        """The impulses of a frame; None if nothing acts. Goals go in a straight line [m], shape (goal_count, 3) each.
+
+        `gravity_shares`: how much of the gravity each moving body feels; empty: all of it. `pinned`: vertices that are
+        held in this frame, shape (vertex_count,). Raises `ParameterError`.
+        """
+        count = self.model.moving_count
+        for what, shares in (*((f"field {one.kind}", one.shares) for one in fields), ("gravity", gravity_shares)):
+            if len(shares) not in (0, count):
+                raise ParameterError(f"{what}: shares of {len(shares)} bodies; give {count}, or none for all of it.")
+        falls = np.array(gravity_shares or [1.0] * count) - 1.0
+        if not np.isfinite(falls).all():
+            raise ParameterError("gravity: shares hold NaN or infinity. Check the animation of the bodies.")
+        acting = [one for one in fields if not one.shares or any(one.shares)]
+        if not acting and not falls.any() and not self.goals.any:
+            return None
+        return FrameImpulses(self, acting, falls, goal_start, goal_end, pinned)
+
+
+class FrameImpulses:
+    """The impulses of one frame."""
+
+    def __init__(
+        self,
+        of: Impulses,
+        fields: list[Field],
+        falls: FloatArray,
+        goal_start: FloatArray,
+        goal_end: FloatArray,
+        pinned: BoolArray,
+    ) -> None:
+        self._is_free = np.concatenate([~pinned, np.ones(of.model.rigid_count, bool)])
+        self._of, self._fields, self._falls = of, fields, falls
+        self._goal_start, self._goal_way = goal_start, goal_end - goal_start
+        whole = np.ones(len(of.body))
+        self._weights = [np.array(one.shares)[of.body] if one.shares else whole for one in fields]
+        self._late = np.zeros(0)  # what of a tick is left for after its steps [s]
+
+    @staticmethod
+    def longest(substep: float) -> int:
+        """Most substeps of a length [s] in a tick."""
+        return max(1, round(TICK / substep))
+
+    def wake(self, state: State, gravity: FloatArray) -> None:
+        """Wake what is acted on, before a solver looks at what sleeps; `gravity` [m/s^2] is that of the steps."""
+        x, v = self._read(state)
+        time = np.full(len(v), TICK)
+        change = self._goal_change(x, v, 0.0, TICK, time)
+        change += self._field_change(state, x, v, gravity, TICK, time)
+        self._wake(state, change)
+
+    def before(self, state: State, share: float, gravity: FloatArray, tick: float) -> None:
+        """Change velocities of a state ahead of steps that take a `tick` [s]; `share` of the frame lies behind."""
+        x, v = self._read(state)
+        at_once = state.touching[self._of.body] & (self._of.on_skin == 0.0)
+        early = np.where(at_once, tick, 0.5 * tick)
+        self._late = tick - early
+        change = self._field_change(state, x, v, gravity, tick, early)
+        change += self._goal_change(x, v + change, share, tick, early)
+        self._wake(state, change)
+        self._add(state, change)
+
+    def after(self, state: State, share: float, gravity: FloatArray, tick: float) -> None:
+        """The same after them."""
+        x, v = self._read(state)
+        change = self._goal_change(x, v, share, tick, self._late)
+        change += self._field_change(state, x, v + change, gravity, tick, self._late)
+        self._add(state, change)
+
+    def _read(self, state: State) -> tuple[FloatArray, FloatArray]:
+        """Positions [m] and velocities [m/s] of the vertices and the rigid bodies' centres."""
+        n = self._of.model.vertex_count
+        x = np.concatenate([state.positions[:n], state.rigid.pose[:, :3]])
+        return x, np.concatenate([state.velocities[:n], state.rigid.velocity])
+
+    def _add(self, state: State, change: FloatArray) -> None:
+        """Add to the velocities of what is free to move."""
+        model, n = self._of.model, self._of.model.vertex_count
+        change[~self._is_free] = 0.0
+        _hold_in_planes(model, change)
+        state.velocities[:n] += change[:n]
+        if model.rigid_count:
+            state.rigid.velocity += change[n:]
+            points = slice(n, model.moving_point_count)
+            state.velocities[points] += change[n + model.point_body[points] - model.membrane_count]
+
+    def _wake(self, state: State, change: FloatArray) -> None:
+        """What velocities change of does not sleep."""
+        changed: BoolArray = change.any(axis=1) & self._is_free
+        if changed.any():
+            state.still = 0.0
+            state.still_time[changed[self._of.model.vertex_count :]] = 0.0
+
+    def _goal_change(self, x: FloatArray, v: FloatArray, share: float, tick: float, time: FloatArray) -> FloatArray:
+        """What goals do in a `time` [s] at each point, shape (point count, 3)."""
+        of, n, change = self._of, self._of.model.vertex_count, np.zeros_like(v)
+        if of.goals.any:
+            targets = self._goal_start + share * self._goal_way
+            speeds = self._goal_way / of.frame_time
+            change[:n] = of.goals.change(x[:n], v[:n], targets, speeds, tick, time[:n])
+        return change
+
+    def _field_change(
+        self, state: State, x: FloatArray, v: FloatArray, gravity: FloatArray, tick: float, time: FloatArray
+    ) -> FloatArray:
+        """The same of the fields and of the gravity's share."""
+        of = self._of
+        fall = self._falls[of.body][:, None] * gravity
+        if not self._fields:
+            return np.asarray(fall * time[:, None])
+        body, skin, square = Forces.none(len(x)), Forces.none(len(x)), np.zeros(len(x))
+        for one, weight in zip(self._fields, self._weights, strict=True):
+            add_field(one, x, weight, of.mass, of.on_skin, body, skin, square)
+        reached, half = v.copy(), 0.5 * time
+        _slow(reached, square / of.mass, half)
+        self._press(state, reached, skin, tick, half)
+        share, rate = _limits(body.drag / of.mass, body.stiffness / of.mass, tick)
+        pull = share[:, None] * body.push / of.mass[:, None] + fall - rate[:, None] * reached
+        reached += pull * approach(rate, time)[:, None]
+        self._press(state, reached, skin, tick, half)
+        _slow(reached, square / of.mass, half)
+        return reached - v
+
+    def _press(self, state: State, v: FloatArray, force: Forces, tick: float, time: FloatArray) -> None:
+        """Let forces act along the normals of skins for a `time` [s] at each point: change v [m/s]."""
+        of, n = self._of, self._of.model.vertex_count
+        if not (force.push.any() or force.drag.any()):
+            return
+        area, normal = of.skins.shares(state.positions)
+        mobility = area / of.model.vertex_mass
+        share, rate = _limits(mobility * force.drag[:n], mobility * force.stiffness[:n], tick)
+        pull = share * mobility * (force.push[:n] * normal).sum(axis=1) - rate * (v[:n] * normal).sum(axis=1)
+        v[:n] += (pull * approach(rate, time[:n]))[:, None] * normal
+
+
+def _hold_in_planes(model: Model, rows: FloatArray) -> None:
+    """`plane.hold_in_plane` in numpy, as methods are prepared without fields: a kernel might have to be compiled."""
+    front, back = model.flat.pairs.T
+    if len(front):
+        normal = model.flat.pair_normal
+        mean = 0.5 * (rows[front] + rows[back])
+        mean -= (mean * normal).sum(axis=1)[:, None] * normal
+        rows[front] = rows[back] = mean
+
+
+def _limits(slowing: FloatArray, square: FloatArray, tick: float) -> tuple[FloatArray, FloatArray]:
+    """Share of forces that counts, and the rate at which they slow [1/s], see `oscillator`.
+
+    From the rate of their drag and the squared angular frequency of their springs.
+    """
+    frequency = np.sqrt(square)
+    share: FloatArray = np.minimum(drag_share(slowing, tick), spring_share(frequency, tick))
+    return np.asarray(share), np.asarray(share * (slowing + square * look_ahead(frequency, tick)))
+
+
+def _slow(v: FloatArray, square: FloatArray, time: FloatArray) -> None:
+    """dv/dt = -square |v| v, exactly unless it is quicker than drag may be: change v [m/s] in a `time` [s]."""
+    if square.any():
+        v /= (1.0 + np.minimum(square * time * np.sqrt((v * v).sum(axis=1)), QUICKEST_DRAG))[:, None]
