@@ -66,7 +66,10 @@ _LABELS = {
     "damping": "Damping (1/s)",
     "linear_damping": "Damping (1/s)",
     "angular_damping": "Spin Damping",
+    "collision_collection": "Collides With",
 }
+#: What is computed where it is 0.
+_AUTOMATIC = {"thickness": "Thickness (auto)", "cell_size": "Cell Size (auto)", "depth": "Depth (auto)"}
 
 
 _KINDS = {item[0]: item for item in KINDS}
@@ -125,6 +128,8 @@ class Body:
             for name in names:
                 if name == "drawn_shape":
                     _draw_shape(column, settings)
+                elif name in _AUTOMATIC and not getattr(settings, name):
+                    column.prop(settings, name, text=_AUTOMATIC[name])
                 elif name in _LABELS:
                     column.prop(settings, name, text=_LABELS[name])
                 else:

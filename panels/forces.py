@@ -4,7 +4,7 @@ import bpy
 
 from ..softpressure.blender_types import Context, Layout
 from ..softpressure.effectors import WEIGHTS
-from .layout import draw_text, in_both_places
+from .layout import in_both_places
 
 
 class Goal:
@@ -54,12 +54,11 @@ class FieldWeights:
         settings = context.object.softpressure
         layout.use_property_split = True
         layout.enabled = not settings.is_baked
-        layout.prop(settings, "effector_collection")
+        layout.prop(settings, "effector_collection", text="Effectors")
         for names in (("weight_gravity", "weight_all"), tuple(WEIGHTS.values())):
             column = layout.column(align=True)
             for name in names:
                 column.prop(settings, name, slider=True)
-        draw_text(layout, context, "Other types of fields, Absorption and the shapes of surfaces are not read.", "INFO")
 
 
 SOFTPRESSURE_PT_goal, SOFTPRESSURE_PT_physics_goal = in_both_places(Goal, "goal")
