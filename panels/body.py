@@ -68,8 +68,6 @@ _LABELS = {
     "angular_damping": "Spin Damping",
     "collision_collection": "Collides With",
 }
-#: What is computed where it is 0.
-_AUTOMATIC = {"thickness": "Thickness (auto)", "cell_size": "Cell Size (auto)", "depth": "Depth (auto)"}
 
 
 _KINDS = {item[0]: item for item in KINDS}
@@ -122,14 +120,12 @@ class Body:
         if settings.kind in {"SOFT", "RIGID"}:
             row = layout.row()
             row.enabled = settings.kind == "SOFT"
-            row.prop(settings, "is_active", text="Active" if row.enabled else "Active (soft bodies only)")
+            row.prop(settings, "is_active", text="Active" if row.enabled else "Always Active")
         for names in _ROWS.get(rows, ()):
             column = layout.column(align=True)
             for name in names:
                 if name == "drawn_shape":
                     _draw_shape(column, settings)
-                elif name in _AUTOMATIC and not getattr(settings, name):
-                    column.prop(settings, name, text=_AUTOMATIC[name])
                 elif name in _LABELS:
                     column.prop(settings, name, text=_LABELS[name])
                 else:
