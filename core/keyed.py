@@ -28,8 +28,8 @@ KEYED = {
     "bounciness": ("", 1.0, False),
 }
 NAMES = tuple(KEYED)
-#: How far from a triangle of a soft body a vertex may be to be glued to it anew, as a share of its longest edge: a pull
-#: from farther away turns the triangle so wildly that explicit steps are not stable (0.9 is not).
+#: How far from a triangle of a soft body a vertex may be to be glued to it anew, as a share of its longest edge: what
+#: pulls at it from farther away turns it more than it moves it.
 FARTHEST = 0.5
 
 

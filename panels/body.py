@@ -9,7 +9,7 @@ from ..softpressure.blender_types import Context, Layout
 from ..softpressure.engine import engine
 from ..softpressure.properties import KINDS
 from .check import draw_fixes
-from .layout import draw_text, in_both_places
+from .layout import PartOfBody, draw_text, in_both_places
 from .presets import SOFTPRESSURE_PT_presets
 
 _ROWS = {
@@ -66,6 +66,7 @@ _LABELS = {
     "damping": "Damping (1/s)",
     "linear_damping": "Damping (1/s)",
     "angular_damping": "Spin Damping",
+    "collision_collection": "Collides With",
 }
 
 
@@ -119,7 +120,7 @@ class Body:
         if settings.kind in {"SOFT", "RIGID"}:
             row = layout.row()
             row.enabled = settings.kind == "SOFT"
-            row.prop(settings, "is_active", text="Active" if row.enabled else "Active (soft bodies only)")
+            row.prop(settings, "is_active", text="Active" if row.enabled else "Always Active")
         for names in _ROWS.get(rows, ()):
             column = layout.column(align=True)
             for name in names:
@@ -157,53 +158,29 @@ def _draw_shape(column: Layout, settings: Any) -> None:
     row.prop(settings, "start_at_rest")
 
 
-class Motion:
+class Motion(PartOfBody):
     """How a body moves when the simulation starts."""
 
-    layout: Layout
     bl_label = "Start Motion"
-    parent = "body"
-    bl_options = {"DEFAULT_CLOSED"}
+    kinds = ("SOFT", "RIGID")
 
-    @classmethod
-    def poll(cls, context: Context) -> bool:
-        """Only what is simulated starts with a velocity."""
-        obj = context.object
-        return obj is not None and obj.type == "MESH" and obj.softpressure.kind in {"SOFT", "RIGID"}
-
-    def draw(self, context: Context) -> None:
+    def draw_settings(self, layout: Layout, obj: bpy.types.Object) -> None:
         """Velocity, and spin of rigid bodies."""
-        layout = self.layout
-        settings = context.object.softpressure
-        layout.use_property_split = True
-        layout.enabled = not settings.is_baked
-        layout.prop(settings, "velocity")
-        if settings.kind == "RIGID":
-            layout.prop(settings, "angular_velocity", text="Spin (per s)")
+        layout.prop(obj.softpressure, "velocity")
+        if obj.softpressure.kind == "RIGID":
+            layout.prop(obj.softpressure, "angular_velocity", text="Spin (per s)")
 
 
-class Attach:
+class Attach(PartOfBody):
     """What a soft body is glued to."""
 
-    layout: Layout
     bl_label = "Attach"
-    parent = "body"
-    bl_options = {"DEFAULT_CLOSED"}
 
-    @classmethod
-    def poll(cls, context: Context) -> bool:
-        """Only skins can be glued to something."""
-        obj = context.object
-        return obj is not None and obj.type == "MESH" and obj.softpressure.kind == "SOFT"
-
-    def draw(self, context: Context) -> None:
-        """The other body, and which vertices."""
-        layout = self.layout
-        settings = context.object.softpressure
-        layout.use_property_split = True
-        layout.enabled = not settings.is_baked
+    def draw_settings(self, layout: Layout, obj: bpy.types.Object) -> None:
+        """The other body, which vertices, and whether they are."""
+        settings = obj.softpressure
         layout.prop(settings, "attach_to", text="To")
-        layout.prop_search(settings, "attach_group", context.object, "vertex_groups", text="Group")
+        layout.prop_search(settings, "attach_group", obj, "vertex_groups", text="Group")
         row = layout.row()
         row.active = settings.attach_to is not None
         row.prop(settings, "is_attached")

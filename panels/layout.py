@@ -14,6 +14,33 @@ _MANUAL = Path(__file__).resolve().parent.parent / "manual.html"
 Panel = Any  # a class that Blender registers
 
 
+class PartOfBody:
+    """Content of a panel below the body's: settings of the active object, locked while it is baked."""
+
+    layout: Layout
+    parent = "body"
+    bl_options = {"DEFAULT_CLOSED"}
+    #: Kinds of bodies that have it.
+    kinds: tuple[str, ...] = ("SOFT",)
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        """Only such bodies have it."""
+        obj = context.object
+        return obj is not None and obj.type == "MESH" and obj.softpressure.kind in cls.kinds
+
+    def draw(self, context: Context) -> None:
+        """The settings."""
+        layout = self.layout
+        layout.use_property_split = True
+        layout.enabled = not context.object.softpressure.is_baked
+        self.draw_settings(layout, context.object)
+
+    def draw_settings(self, layout: Layout, obj: bpy.types.Object) -> None:
+        """What each of them has."""
+        raise NotImplementedError
+
+
 def in_both_places(content: type, name: str) -> tuple[Panel, Panel]:
     """The panels that show the same content in the sidebar of the 3D viewport and in Properties > Physics.
 

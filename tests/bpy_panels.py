@@ -1,6 +1,6 @@
 """What a panel draws, without a window."""
 
-from types import SimpleNamespace
+from types import MethodType, SimpleNamespace
 from typing import Any
 
 import bpy
@@ -63,5 +63,8 @@ def _drawn(panel: Any, width: int) -> tuple[list[str], list[str]]:
         region=SimpleNamespace(width=width),
         preferences=SimpleNamespace(system=SimpleNamespace(ui_scale=1.0)),  # 0 without a window
     )
-    panel.draw(SimpleNamespace(layout=Layout(*found)), context)
+    drawing = SimpleNamespace(layout=Layout(*found))
+    if hasattr(panel, "draw_settings"):
+        drawing.draw_settings = MethodType(panel.draw_settings, drawing)
+    panel.draw(drawing, context)
     return found

@@ -94,7 +94,7 @@ def test_panels_show_what_belongs_to_the_kind_and_the_state_of_the_cache() -> No
     assert drawn(body_panel.SOFTPRESSURE_PT_body) == rows
     ball.softpressure.kind = "SOFT"
     assert {"mass", "gauge_pressure", "pin_group"} <= set(drawn(body_panel.SOFTPRESSURE_PT_body))
-    assert drawn(body_panel.SOFTPRESSURE_PT_attach) == ["attach_to", "attach_group"]
+    assert drawn(body_panel.SOFTPRESSURE_PT_attach) == ["attach_to", "attach_group", "is_attached"]
     assert drawn(body_panel.SOFTPRESSURE_PT_motion) == ["velocity"]
     ball.softpressure.kind = "RIGID"
     assert {"rigid_shape", "mass", "angular_damping"} <= set(drawn(body_panel.SOFTPRESSURE_PT_body))
@@ -156,7 +156,7 @@ def test_the_fields_of_a_baked_body_are_locked() -> None:
     assert {"softpressure.add_body", "body_type", "mass", "gauge_pressure", "self_collision", "pin_group"} <= set(
         locked(panels[0])
     )
-    assert [locked(panel) for panel in panels[1:]] == [["velocity"], ["attach_to", "attach_group"]]
+    assert [locked(panel) for panel in panels[1:]] == [["velocity"], ["attach_to", "attach_group", "is_attached"]]
 
 
 def test_lock_interface_is_told_with_what_was_added() -> None:

@@ -181,16 +181,17 @@ def test_pinned_vertices_take_nothing(solver):
     assert (world.positions(0) != before).any()
 
 
-def floor_world(solver, mass=1.0, friction=0.5, **options):
-    """A ball, or a box, that lies on a floor."""
+def floor_world(solver, mesh=None, mass=1.0, friction=0.5):
+    """An inflated ball or another mesh, or a rigid box, that lies on a floor."""
     made = ModelBuilder()
     if solver == "RIGID":
         made.add_rigid("box", *shapes.box(0.4, 1, (0.0, 0.0, 0.201)), mass=mass, friction=friction, thickness=1e-3)
     else:
         made.add_membrane(
-            "ball", *shapes.icosphere(2, 0.2, (0.0, 0.0, 0.202)), mass=mass, gauge_pressure=5e3, stretch_modulus=2e4,
+            "ball", *(mesh or shapes.icosphere(2, 0.2, (0.0, 0.0, 0.202))), mass=mass,
+            gauge_pressure=1e3, stretch_modulus=2e4,
             drawn_shape="INFLATED", pressure_at="REST", friction=friction, bounciness=0.5, damping=2.0,
-            thickness=2e-3, **options,
+            thickness=2e-3,
         )  # fmt: skip
     made.add_collider("floor", *shapes.grid(20.0, 1), friction=friction, bounciness=0.5)
     name = "IMPLICIT" if solver == "RIGID" else solver
@@ -231,11 +232,11 @@ def test_a_ball_rolls_in_a_wind_and_hops_no_more_than_one_that_rolls_freely(solv
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_what_a_wind_presses_on_the_floor_does_not_tremble(solver):
     down = Field("WIND", strength=5.0, axis=(0.0, 0.0, -1.0), skin_share=1.0)
-    world = floor_world(solver)
+    world = floor_world(solver, shapes.box(0.4, 4, (0.0, 0.0, 0.203)))  # balls on a corner roll off it anyway
     run(world, 2.0, down)
     hops, velocity = unrest(world, 12, down)
     # between steps it has half of a tick's speed at most, which leads nowhere
-    assert hops < 1e-3 and abs(velocity[2]) < 5.0 / 240.0
+    assert hops < 3e-4 and np.abs(velocity[:2]).max() < 5e-3 and abs(velocity[2]) < 5.0 / 240.0
 
 
 @pytest.mark.parametrize("solver", ["EXPLICIT", "RIGID"])

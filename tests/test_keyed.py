@@ -177,8 +177,8 @@ def glued(solver, rigid=False, threads=1):
     """Two bodies at rest without gravity, the right one pulled away to the right."""
     builder = ModelBuilder(gravity=(0, 0, 0))
     x, triangles = shapes.icosphere(2, 0.5)
-    options = {"gauge_pressure": 2e3, "stretch_modulus": 2e4, "damping": 1.0}
-    place, velocity = (1.05, (1.0, 0.5, 0.0)) if rigid else (1.02, (0.2, 0.1, 0.0))
+    options = {"gauge_pressure": 2e3 if rigid else 200.0, "stretch_modulus": 2e4, "damping": 1.0}
+    place, velocity = (1.05, (1.0, 0.5, 0.0)) if rigid else (1.05, (0.2, 0.1, 0.0))
     builder.add_membrane("a", x + [place, 0, 0], triangles, mass=0.4, velocity=velocity, **options)
     near = np.flatnonzero(x[:, 0] < -0.45)
     if rigid:
@@ -190,8 +190,8 @@ def glued(solver, rigid=False, threads=1):
     return world_of(builder, solver, threads), near
 
 
-@both
 @pytest.mark.parametrize("rigid", [True, False], ids=["rigid", "soft"])
+@pytest.mark.parametrize("solver", ["IMPLICIT", "EXPLICIT"])
 def test_what_is_not_attached_flies_and_is_glued_where_it_is_later(solver, rigid):
     world, near = glued(solver, rigid)
     total = momentum_of_all(world)

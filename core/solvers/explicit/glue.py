@@ -3,20 +3,21 @@
 A vertex keeps its place in the frame of a triangle of another skin, or at a point of a rigid body. Each row takes the
 relative velocity, and in every step a share of the distance (Baumgarte 1972), so no stiffness asks for shorter steps.
 The impulse acts at the vertex on both sides: a rigid body takes it there, a triangle takes it at its own point and the
-couple that is left as a turn of its corners (`press.turn_triangle`). So both momenta stay.
+couple that is left as a turn of its corners (`turning.turn_triangle`). So both momenta stay. What a triangle carries
+beside itself moves with its turn, which counts in the relative velocity and in the mass that an impulse meets.
 """
 
 from math import sqrt
 from typing import NamedTuple
 
 from ...jit import lean_inline_kernel, lean_kernel
-from ...lanes import lane, load4, root, spread, sum_spread
+from ...lanes import lane, load4, root, spread, sum_spread, triple
 from ...model import FloatArray, Model
-from .arrays import RIGID, SOFT, Contacts, contacts_of
+from .arrays import RIGID, Contacts, contacts_of
 from .carried import carried_inverse_mass, carried_velocity, place_point, push_carried
 from .layout import Numbering
 from .press import own_inverse_mass, push, relative_velocity
-from .turning import across, turn_triangle
+from .turning import across, is_free, turn_triangle, turned_inverse_mass, turning_speed
 
 #: Sweeps over all rows in a step, and the share of a distance that one takes.
 SWEEPS, PULL_SHARE = 4, 0.2
@@ -49,23 +50,30 @@ def hold_glued(glue, x, velocity, points, bodies, rigid, h):
     rows = glue.rows
     for _ in range(SWEEPS):
         for c in range(glue.offset.shape[0]):
+            turns = not rows.carried[c] and is_free(rows, c, points)
             pulled = pulled_apart(glue, c, x) * (PULL_SHARE / h)
+            if turns:
+                pulled = pulled - turning_speed(velocity, rows, c, x)
             ux, uy, uz = relative_velocity(velocity, rows, c)
             if rows.carried[c]:
                 cx, cy, cz = carried_velocity(rigid, x, points, bodies, rows, c)
                 ux, uy, uz = ux + cx, uy + cy, uz + cz
             ux, uy, uz = ux + lane(pulled, 0), uy + lane(pulled, 1), uz + lane(pulled, 2)
-            inverse_mass = own_inverse_mass(rows, c)
+            size = sqrt(ux * ux + uy * uy + uz * uz) + TINY
+            nx, ny, nz = ux / size, uy / size, uz / size
+            if turns:
+                inverse_mass = turned_inverse_mass(rows, c, x, points, triple(nx, ny, nz))
+            else:
+                inverse_mass = own_inverse_mass(rows, c)
             if rows.carried[c]:
-                size = sqrt(ux * ux + uy * uy + uz * uz) + TINY
-                inverse_mass += carried_inverse_mass(rigid, x, points, bodies, rows, c, ux / size, uy / size, uz / size)
+                inverse_mass += carried_inverse_mass(rigid, x, points, bodies, rows, c, nx, ny, nz)
             if inverse_mass == 0.0:
                 continue
             jx, jy, jz = -ux / inverse_mass, -uy / inverse_mass, -uz / inverse_mass
             push(velocity, rows, c, jx, jy, jz)
             if rows.carried[c]:
                 push_carried(rigid, x, points, bodies, rows, c, jx, jy, jz)
-            elif bodies.kind[points.body[rows.points[4 * c + 3] >> 2]] == SOFT:
+            elif turns:
                 turn_triangle(velocity, rows, c, x, points, jx, jy, jz)
 
 

@@ -55,33 +55,78 @@ def slide_into_line(contacts, c, are_edges, x, beyond):
 
 
 @lean_inline_kernel
-def turn_triangle(velocity, contacts, c, x, points, fx, fy, fz):
-    """Let an impulse f [N s] on the vertex of contact c, whose reaction the triangle takes at its own point, act on the
-    triangle at the vertex: a couple -d x f, as a turn of its corners about their middle.
-    """
-    i, j, k = contacts.points[4 * c + 1], contacts.points[4 * c + 2], contacts.points[4 * c + 3]
-    mi, mj, mk = points.inverse_mass[i >> 2], points.inverse_mass[j >> 2], points.inverse_mass[k >> 2]
-    if mi == 0.0 or mj == 0.0 or mk == 0.0:
-        return
-    p, a, b, e = load4(x, contacts.points[4 * c]), load4(x, i), load4(x, j), load4(x, k)
-    w1, w2, w3 = contacts.weight[4 * c + 1], contacts.weight[4 * c + 2], contacts.weight[4 * c + 3]
-    way = p + a * w1 + b * w2 + e * w3
-    f = triple(fx, fy, fz)
-    couple = -across(way, f)
+def arms(contacts, c, x):
+    """Corners of the triangle of contact c from their middle, and the vertex from the triangle's own point [m]."""
+    first, weight = 4 * c, load4(contacts.weight, 4 * c)
+    p, a = load4(x, contacts.points[first]), load4(x, contacts.points[first + 1])
+    b, e = load4(x, contacts.points[first + 2]), load4(x, contacts.points[first + 3])
     middle = (a + b + e) * (1.0 / 3.0)
-    a, b, e = a - middle, b - middle, e - middle
+    way = p + a * lane(weight, 1) + b * lane(weight, 2) + e * lane(weight, 3)
+    return a - middle, b - middle, e - middle, way
+
+
+@lean_kernel
+def turn_of(contacts, c, x, couple):
+    """Turn w of the corners r of a triangle, of equal masses 1, by a couple about their middle; 0 where it is flat."""
+    a, b, e, _ = arms(contacts, c, x)
     xx = yy = zz = xy = xz = yz = 0.0
     for corner in (a, b, e):
         rx, ry, rz = lane(corner, 0), lane(corner, 1), lane(corner, 2)
         xx, yy, zz = xx + ry * ry + rz * rz, yy + rx * rx + rz * rz, zz + rx * rx + ry * ry
         xy, xz, yz = xy - rx * ry, xz - rx * rz, yz - ry * rz
     turns, wx, wy, wz = turned_by(xx, yy, zz, xy, xz, yz, lane(couple, 0), lane(couple, 1), lane(couple, 2), FLAT)
-    if not turns:
+    return triple(wx, wy, wz) if turns else triple(0.0, 0.0, 0.0)
+
+
+@lean_inline_kernel
+def is_free(contacts, c, points):
+    """Whether all corners of the triangle of contact c move by themselves, so that it takes couples."""
+    i, j, k = contacts.points[4 * c + 1], contacts.points[4 * c + 2], contacts.points[4 * c + 3]
+    mass = points.inverse_mass
+    return mass[i >> 2] != 0.0 and mass[j >> 2] != 0.0 and mass[k >> 2] != 0.0
+
+
+@lean_inline_kernel
+def turn_triangle(velocity, contacts, c, x, points, fx, fy, fz):
+    """Let an impulse f [N s] on the vertex of contact c, whose reaction the triangle takes at its own point, act on the
+    triangle at the vertex: a couple -d x f, as a turn of its corners about their middle.
+    """
+    if not is_free(contacts, c, points):
         return
-    turn = triple(wx, wy, wz)
-    store4(velocity, i, load4(velocity, i) + across(turn, a) * mi)
-    store4(velocity, j, load4(velocity, j) + across(turn, b) * mj)
-    store4(velocity, k, load4(velocity, k) + across(turn, e) * mk)
+    a, b, e, way = arms(contacts, c, x)
+    turn = turn_of(contacts, c, x, -across(way, triple(fx, fy, fz)))
+    for n, corner in enumerate((a, b, e)):
+        i = contacts.points[4 * c + 1 + n]
+        store4(velocity, i, load4(velocity, i) + across(turn, corner) * points.inverse_mass[i >> 2])
+
+
+@lean_kernel
+def turning_speed(velocity, contacts, c, x):
+    """Velocity [m/s] that the turn of the triangle of contact c gives to what it carries at the vertex: w x d.
+
+    Its turn w is that of least squares, sum of r x v by the tensor of `turn_of`; so impulses of `turn_triangle` are
+    what this asks for (the transpose of it), and never give energy.
+    """
+    a, b, e, way = arms(contacts, c, x)
+    first = 4 * c
+    spin = across(a, load4(velocity, contacts.points[first + 1]))
+    spin = spin + across(b, load4(velocity, contacts.points[first + 2]))
+    spin = spin + across(e, load4(velocity, contacts.points[first + 3]))
+    return across(turn_of(contacts, c, x, spin), way)
+
+
+@lean_kernel
+def turned_inverse_mass(contacts, c, x, points, direction):
+    """Inverse mass [1/kg] that an impulse of `turn_triangle` along a unit vector meets at contact c, both sides."""
+    a, b, e, way = arms(contacts, c, x)
+    turn = turn_of(contacts, c, x, -across(way, direction))
+    weight = load4(contacts.weight, 4 * c)
+    found = points.inverse_mass[contacts.points[4 * c] >> 2]
+    for n, corner in enumerate((a, b, e)):
+        pushed = direction * lane(weight, n + 1) + across(turn, corner)
+        inverse_mass = points.inverse_mass[contacts.points[4 * c + 1 + n] >> 2]
+        found += inverse_mass * lane(sum_spread(pushed * pushed), 0)
+    return found
 
 
 @lean_kernel
