@@ -64,7 +64,9 @@ class HeldMotion:
         for body in self._rigid.tolist():
             points, turn = self._points(body), np.empty((3, 3))
             set_matrix(state.rigid.pose[body], turn)
-            arm = self._acting.rigid.arm[points.start - self._model.vertex_count : points.stop - self._model.vertex_count]
+            arm = self._acting.rigid.arm[
+                points.start - self._model.vertex_count : points.stop - self._model.vertex_count
+            ]
             state.positions[points] = state.rigid.pose[body, :3] + arm @ turn.T
         self._move(state, self._model, self._velocity, self._spin)
 

@@ -118,9 +118,7 @@ class Body:
             rows = "LOOP" if rows == "LOOP" else "FLAT_TRUSS"
             _draw_flat(layout, context)
         if settings.kind in {"SOFT", "RIGID"}:
-            row = layout.row()
-            row.enabled = settings.kind == "SOFT"
-            row.prop(settings, "is_active", text="Active" if row.enabled else "Always Active")
+            layout.prop(settings, "is_active")
         for names in _ROWS.get(rows, ()):
             column = layout.column(align=True)
             for name in names:

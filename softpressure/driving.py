@@ -21,6 +21,7 @@ def frame_input(start: Start, objects: dict[int, bpy.types.Object], depsgraph: b
     values: dict[int, dict[str, float]] = {}
     attached: dict[int, bool] = {}
     held: dict[int, FloatArray] = {}
+    held_rigid: dict[int, FloatArray] = {}
     pressures: dict[int, float] = {}
     pins: dict[int, FloatArray] = {}
     pulled: dict[int, FloatArray] = {}
@@ -42,6 +43,10 @@ def frame_input(start: Start, objects: dict[int, bpy.types.Object], depsgraph: b
     for number, solid in enumerate(start.solids, len(start.bodies)):
         evaluated = evaluated_of(objects[solid.object_uid], depsgraph)
         values[number] = values_of(evaluated.softpressure, _KEYED_SOLID, start.metres)
+        if not evaluated.softpressure.is_active:
+            transform = mesh_io.world_matrix(evaluated) @ np.linalg.inv(solid.matrix)
+            transform[:3, 3] *= start.metres
+            held_rigid[number - len(start.bodies)] = transform
     for number, obstacle in enumerate(start.obstacles):
         evaluated = evaluated_of(objects[obstacle.object_uid], depsgraph)
         values[len(start.uids()) + number] = values_of(evaluated.softpressure, _KEYED_OBSTACLE, start.metres)
@@ -56,6 +61,7 @@ def frame_input(start: Start, objects: dict[int, bpy.types.Object], depsgraph: b
         values=values,
         attached=attached,
         held=held,
+        held_rigid=held_rigid,
         gravity=units.gravity(depsgraph.scene_eval),
         fields=acting,
         gravity_shares=falls,

@@ -22,7 +22,16 @@ _LATTICE = ("body_type", "cell_size", "depth", "modulus", "poisson_ratio", "part
 _GAS = ("gauge_pressure", "pressure_at", "drawn_shape", "start_at_rest")
 _SOFT = ("mass", *_GAS, "stretch_modulus", "bend_modulus", "damping", "friction", "bounciness", "thickness")
 _SURFACE = ("friction", "bounciness", "thickness")
-_RIGID = ("rigid_shape", "mass", "linear_damping", "angular_damping", "velocity", "angular_velocity", *_SURFACE)
+_RIGID = (
+    "rigid_shape",
+    "mass",
+    "linear_damping",
+    "angular_damping",
+    "velocity",
+    "angular_velocity",
+    "is_active",
+    *_SURFACE,
+)
 _PARAMETERS = {
     "SOFT": (*_SOFT, *_LATTICE, "pin_group", "velocity", "self_collision", "attach_group", "is_attached", "is_active"),
     "RIGID": _RIGID,

@@ -75,8 +75,6 @@ def _start(scene: bpy.types.Scene, here: Session) -> Work:
     first = scene.softpressure.frame_start
     try:
         with _elsewhere(scene, here):
-            for obj in session.objects(scene, "RIGID"):
-                hold.show(obj, None)
             captured = starting.read(scene, _evaluated_at(scene, here, first), here)
         if captured is not None:
             yield from starting.begin_beside(scene, here, captured)
@@ -172,8 +170,11 @@ def _elsewhere(scene: bpy.types.Scene, here: Session) -> Iterator[None]:
 
 
 def _evaluated_at(scene: bpy.types.Scene, here: Session, frame: int) -> bpy.types.Depsgraph:
-    """A scene that is evaluated at a frame, where meshes show what drives it, in the view layer that has all bodies."""
+    """A scene evaluated at a frame, where bodies show what drives them, in the view layer that has all of them."""
     is_first = frame == scene.softpressure.frame_start
+    for obj in session.objects(scene, "RIGID"):
+        if is_first or stages.may_be_held(obj):
+            hold.show(obj, None)
     for obj in session.objects(scene, "SOFT"):
         if not obj.softpressure.is_baked and (is_first or stages.is_read_in_each_frame(obj)):
             stages.show(obj, stages.Stage.INPUT)

@@ -33,8 +33,9 @@ def before_frame(scene: bpy.types.Scene) -> None:
         playback.show(scene)
         return
     is_first = here.live_frame == scene.softpressure.frame_start
-    for obj in session.objects(scene, "RIGID") if is_first else ():
-        hold.show(obj, None)
+    for obj in session.objects(scene, "RIGID"):
+        if is_first or stages.may_be_held(obj):
+            hold.show(obj, None)
     for obj in session.objects(scene, "SOFT"):
         if not obj.softpressure.is_baked and (is_first or stages.is_read_in_each_frame(obj)):
             stages.show(obj, stages.Stage.INPUT)

@@ -31,7 +31,7 @@ class Reading:
     def size(self) -> int:
         """Memory it takes [bytes]."""
         given = self.given
-        moved = (given.pinned_positions, given.goal_positions, given.collider_positions, given.held)
+        moved = (given.pinned_positions, given.goal_positions, given.collider_positions, given.held, given.held_rigid)
         arrays = [*(array for each in moved for array in each.values()), *self.matrices]
         return sum(np.asarray(array).nbytes for array in arrays)
 

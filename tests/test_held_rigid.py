@@ -1,0 +1,119 @@
+"""Rigid bodies that follow given transforms, and go on from there."""
+
+import numpy as np
+import pytest
+import shapes
+from rigid_scene import block
+from softpressure_ext.core import FrameInput, ModelBuilder, ParameterError, World
+
+RATE = 24.0
+#: Impulses alone, coupled implicit steps, explicit steps.
+each_solver = pytest.mark.parametrize("solver", ["AUTO", "IMPLICIT", "EXPLICIT"])
+
+
+def moved(way=(0.0, 0.0, 0.0), angle=0.0, about=(0.0, 0.0, 0.0)):
+    """A transform: a turn about an axis along z through a place [m], then a way [m]."""
+    matrix, about = np.eye(4), np.asarray(about)
+    matrix[:2, :2] = [[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]]
+    matrix[:3, 3] = about - matrix[:3, :3] @ about + way
+    return matrix
+
+
+def world_of(solver, others=(), gravity=(0.0, 0.0, 0.0), bounciness=0.0):
+    """A plank of 1 kg at the origin, and cubes of 0.4 m beside it."""
+    builder = ModelBuilder(gravity=gravity)
+    builder.add_rigid("plank", *block((1.0, 0.4, 0.2)), mass=1.0, bounciness=bounciness, friction=0.8)
+    for number, centre in enumerate(others):
+        builder.add_rigid(f"cube {number}", *block((0.4, 0.4, 0.4), centre), mass=2.0, bounciness=bounciness)
+    return World(builder.build(), frame_rate=RATE, threads=1, solver=solver)
+
+
+@each_solver
+def test_it_is_where_it_is_given_and_pushes_what_is_in_its_way(solver):
+    world = world_of(solver, [(0.9, 0.0, 0.0)])
+    for frame in range(1, 13):
+        given = moved((frame / RATE, 0.0, 0.0))
+        world.advance_frame(FrameInput(held_rigid={0: given}))
+        np.testing.assert_allclose(world.rigid_transform(0), given, rtol=0, atol=1e-12)
+    speed, _ = world.rigid_velocity(1)
+    assert speed[0] == pytest.approx(1.0, abs=0.03)  # without bounciness it is taken along
+    ahead = 0.9 + world.rigid_transform(1)[0, 3] - 0.2 - (12 / RATE + 0.5)
+    assert -1e-4 < ahead < 0.03  # of its thickness
+
+
+@each_solver
+def test_it_goes_on_with_the_velocity_and_the_spin_of_its_animation(solver):
+    world, g, rate = world_of(solver, gravity=(0.0, 0.0, -9.81)), 9.81, 2.0
+    for frame in range(1, 7):
+        world.advance_frame(FrameInput(held_rigid={0: moved((0.5 * frame / RATE, 0.0, 0.0), rate * frame / RATE)}))
+    velocity, spin = world.rigid_velocity(0)
+    np.testing.assert_allclose(velocity, [0.5, 0.0, 0.0], rtol=0, atol=1e-9)
+    np.testing.assert_allclose(spin, [0.0, 0.0, rate], rtol=0, atol=1e-9)
+    state = world.save()
+    inertia = 1.0 / 12.0 * (1.0**2 + 0.4**2)
+    np.testing.assert_allclose(state.rigid.angular_momentum[0], [0.0, 0.0, inertia * rate], rtol=0, atol=1e-9)
+    before = world.rigid_transform(0)[:3, 3]
+    for _ in range(6):
+        world.advance_frame()
+    time = 6 / RATE
+    way = world.rigid_transform(0)[:3, 3] - before
+    # the body has angular damping of nothing, and steps are exact for a parabola
+    np.testing.assert_allclose(way, [0.5 * time, 0.0, -0.5 * g * time**2], rtol=0, atol=1e-3)
+    np.testing.assert_allclose(world.rigid_velocity(0)[1], [0.0, 0.0, rate], rtol=0, atol=1e-6)
+
+
+@each_solver
+def test_what_lies_on_it_is_carried_and_falls_with_it(solver):
+    world = world_of(solver, [(0.0, 0.0, 0.31)], gravity=(0.0, 0.0, -9.81))
+    for frame in range(1, 25):
+        world.advance_frame(FrameInput(held_rigid={0: moved((0.0, 0.0, 0.2 * frame / RATE))}))
+    lift = world.rigid_transform(1)[2, 3]
+    assert lift == pytest.approx(0.2, abs=0.03)
+    for _ in range(6):
+        world.advance_frame()
+    fall, own = world.rigid_transform(1)[2, 3] - lift, world.rigid_transform(0)[2, 3] - 0.2
+    assert own == pytest.approx(0.2 * 0.25 - 0.5 * 9.81 * 0.25**2, abs=0.02)
+    assert fall == pytest.approx(own, abs=0.02)
+
+
+@pytest.mark.parametrize("solver", ["IMPLICIT", "EXPLICIT"])
+def test_a_ball_that_it_hits_flies_and_leaves_it_on_its_path(solver):
+    builder = ModelBuilder(gravity=(0.0, 0.0, 0.0))
+    x, triangles = shapes.icosphere(2, 0.3, (0.9, 0.0, 0.0))
+    builder.add_membrane("ball", x, triangles, mass=0.2, gauge_pressure=2e3, stretch_modulus=2e4)
+    builder.add_rigid("plank", *block((1.0, 0.4, 0.2)), mass=1.0)
+    world = World(builder.build(), frame_rate=RATE, threads=1, solver=solver)
+    for frame in range(1, 13):
+        given = moved((frame / RATE, 0.0, 0.0))
+        world.advance_frame(FrameInput(held_rigid={0: given}))
+        np.testing.assert_allclose(world.rigid_transform(0), given, rtol=0, atol=1e-12)
+    assert (world.positions(0)[:, 0] > 12 / RATE + 0.5 - 1e-3).all()
+    assert world.velocities(0)[:, 0].mean() > 0.9
+
+
+@each_solver
+def test_a_continued_run_has_the_same_bits(solver):
+    def run(world, first, last):
+        for frame in range(first, last):
+            held = {0: moved((0.6 * frame / RATE, 0.0, 0.0), 0.5 * frame / RATE)} if frame < 8 else {}
+            world.advance_frame(FrameInput(held_rigid=held))
+        return world.save()
+
+    whole = run(world_of(solver, [(0.8, 0.0, 0.0)]), 1, 13)
+    for stop in (5, 9):
+        begun, other = world_of(solver, [(0.8, 0.0, 0.0)]), world_of(solver, [(0.8, 0.0, 0.0)])
+        other.load(run(begun, 1, stop))
+        np.testing.assert_array_equal(run(other, stop, 13).rigid.pose, whole.rigid.pose)
+
+
+def test_bad_transforms_are_answered():
+    world = world_of("AUTO")
+    for given, sentence in (
+        (np.eye(3), r"plank: transform of shape \(3, 3\)"),
+        (np.full((4, 4), np.nan), "plank: transform holds NaN"),
+        (np.diag([2.0, 1.0, 1.0, 1.0]), "plank: transform is no rotation"),
+    ):
+        with pytest.raises(ParameterError, match=sentence):
+            world.advance_frame(FrameInput(held_rigid={0: given}))
+    with pytest.raises(ParameterError, match="rigid body: 3"):
+        world.advance_frame(FrameInput(held_rigid={3: np.eye(4)}))
