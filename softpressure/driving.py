@@ -4,7 +4,7 @@ import bpy
 import numpy as np
 
 from ..core import FrameInput, SoftPressureError
-from . import fields, mesh_io, units
+from . import fields, mesh_io, rotations, units
 from .capture import Obstacle, Start, evaluated_of, values_of
 from .mesh_io import FloatArray
 
@@ -44,7 +44,7 @@ def frame_input(start: Start, objects: dict[int, bpy.types.Object], depsgraph: b
         evaluated = evaluated_of(objects[solid.object_uid], depsgraph)
         values[number] = values_of(evaluated.softpressure, _KEYED_SOLID, start.metres)
         if not evaluated.softpressure.is_active:
-            transform = mesh_io.world_matrix(evaluated) @ np.linalg.inv(solid.matrix)
+            transform = rotations.moved(solid.matrix, mesh_io.world_matrix(evaluated))
             transform[:3, 3] *= start.metres
             held_rigid[number - len(start.bodies)] = transform
     for number, obstacle in enumerate(start.obstacles):

@@ -59,6 +59,12 @@ def show(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph | None = None) -
         here.shown[obj.session_uid] = (time, matrix)
 
 
+def let_go(obj: bpy.types.Object, here: session.Session) -> None:
+    """Let a rigid body be where its own transform has it, until something is shown again."""
+    here.shown.pop(obj.session_uid, None)
+    hold.show(obj, None)
+
+
 def catch_up(scene: bpy.types.Scene) -> None:
     """Let bodies that were in Edit Mode when the frame was set show it once they have left."""
     here = session.of(scene)
@@ -79,8 +85,7 @@ def _hold(
     """Let a rigid body be where the cache has it; up to the first frame it is where its own transform has it."""
     time = scene_time(scene)
     if cache is None or number is None or cache.vertex_counts[number] or time <= cache.first_frame:
-        here.shown.pop(obj.session_uid, None)
-        hold.show(obj, None)
+        let_go(obj, here)
         return
     time = cache.clamp(time)
     shown = here.shown.get(obj.session_uid)

@@ -44,6 +44,16 @@ def between(first: FloatArray, second: FloatArray, share: float) -> FloatArray:
     return result
 
 
+def moved(first: FloatArray, second: FloatArray) -> FloatArray:
+    """Turn and move (4, 4) that lead from one world matrix to another, about the object's origin; scale has no part."""
+    start, turn, _ = split(first)
+    end, turn_end, _ = split(second)
+    result = np.eye(4)
+    result[:3, :3] = turn_end @ turn.T
+    result[:3, 3] = end - result[:3, :3] @ start
+    return result
+
+
 def quaternions(turns: FloatArray) -> FloatArray:
     """Unit quaternions (w, x, y, z), shape (n, 4), each on the same side as the one before.
 

@@ -19,7 +19,6 @@ from . import (
     disk,
     effectors,
     fingerprint,
-    hold,
     playback,
     session,
     stages,
@@ -174,7 +173,7 @@ def _evaluated_at(scene: bpy.types.Scene, here: Session, frame: int) -> bpy.type
     is_first = frame == scene.softpressure.frame_start
     for obj in session.objects(scene, "RIGID"):
         if is_first or stages.may_be_held(obj):
-            hold.show(obj, None)
+            playback.let_go(obj, here)
     for obj in session.objects(scene, "SOFT"):
         if not obj.softpressure.is_baked and (is_first or stages.is_read_in_each_frame(obj)):
             stages.show(obj, stages.Stage.INPUT)
@@ -184,9 +183,13 @@ def _evaluated_at(scene: bpy.types.Scene, here: Session, frame: int) -> bpy.type
 
 
 def _follows_what_is_simulated(scene: bpy.types.Scene, start: capture.Start) -> bool:
-    """Whether the object of a soft body, collider or force field hangs on another body, as by a constraint to it."""
+    """Whether what is read of an object hangs on another body, as by a constraint to it.
+
+    That is the object of a soft body, collider or force field, and of a rigid body that may be held.
+    """
     moving, by_uid = set(start.uids()), {obj.session_uid: obj for obj in scene.objects}
     led = [part.object_uid for part in (*start.bodies, *start.obstacles)]
+    led += [solid.object_uid for solid in start.solids if stages.may_be_held(by_uid[solid.object_uid])]
     led += [obj.session_uid for obj in effectors.acting(scene.objects)]
     return any(moving & (fingerprint.reached(by_uid[uid]) - {uid}) for uid in led)
 

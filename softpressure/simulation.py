@@ -10,7 +10,7 @@ import time
 import bpy
 
 from ..core import SoftPressureError
-from . import beside, bodies, hold, jobs, playback, session, stages, starting, stepping, taking_part
+from . import beside, bodies, jobs, playback, session, stages, starting, stepping, taking_part
 from .session import Session
 
 #: A frame that takes longer is not for a timeline that plays [s].
@@ -35,7 +35,7 @@ def before_frame(scene: bpy.types.Scene) -> None:
     is_first = here.live_frame == scene.softpressure.frame_start
     for obj in session.objects(scene, "RIGID"):
         if is_first or stages.may_be_held(obj):
-            hold.show(obj, None)
+            playback.let_go(obj, here)
     for obj in session.objects(scene, "SOFT"):
         if not obj.softpressure.is_baked and (is_first or stages.is_read_in_each_frame(obj)):
             stages.show(obj, stages.Stage.INPUT)

@@ -236,3 +236,54 @@ def test_a_rigid_body_follows_its_keys_then_falls_with_their_velocity_and_is_bak
     for number, place in seen.items():
         frame(number)
         np.testing.assert_allclose(np.array(obj.matrix_world)[:3, 3], place, rtol=0, atol=1e-5)
+
+
+def test_a_rigid_body_stays_where_it_is_shown_while_frames_are_added() -> None:
+    """The frames to come are read where its own animation has it."""
+    obj, scene = body_of("RIGID"), bpy.context.scene
+    height = obj.location.z
+    key(obj, "is_active", (1, False), (3, False), (4, True))
+    scene.frame_end = 8
+    assert bpy.ops.softpressure.simulate() == {"FINISHED"}
+    frame(8)
+    fallen = np.array(obj.matrix_world)[2, 3]
+    assert fallen < height - 0.1
+    scene.frame_end = 12
+    assert bpy.ops.softpressure.simulate() == {"FINISHED"}
+    bpy.context.view_layer.update()
+    assert scene.frame_current == 8
+    assert np.array(obj.matrix_world)[2, 3] == pytest.approx(fallen, abs=1e-5)
+
+
+def test_an_inactive_rigid_body_keeps_its_size_and_follows_the_rest() -> None:
+    obj = body_of("RIGID")
+    obj.softpressure.is_active = False
+    for at, size, x, angle in ((1, 1.0, 0.0, 0.0), (6, 1.5, 2.0, 0.5)):
+        obj.scale, obj.location.x, obj.rotation_euler.z = (size, size, size), x, angle
+        for path in ("scale", "location", "rotation_euler"):
+            obj.keyframe_insert(path, frame=at)
+    bpy.context.scene.frame_end = 6
+    assert bpy.ops.softpressure.simulate() == {"FINISHED"}
+    frame(6)
+    shown_at = np.array(obj.matrix_world)
+    assert shown_at[0, 3] == pytest.approx(2.0, abs=1e-5)
+    turn = [[np.cos(0.5), -np.sin(0.5)], [np.sin(0.5), np.cos(0.5)]]
+    np.testing.assert_allclose(shown_at[:2, :2], turn, rtol=0, atol=1e-5)
+
+
+def test_an_inactive_rigid_body_follows_one_that_is_simulated() -> None:
+    leader, obj = body_of("RIGID", "Leader"), add_ball("Follower", kind="RIGID", location=(5, 0, 2))
+    obj.softpressure.is_active = False
+    constraint: Any = obj.constraints.new("COPY_LOCATION")
+    constraint.target, constraint.use_offset = leader, True
+    bpy.context.scene.frame_end = 10
+    assert bpy.ops.softpressure.simulate() == {"FINISHED"}
+    cache, uids = this_session().cache, this_session().object_uids
+    heights = {
+        each.name: np.array([cache.transform(uids.index(each.session_uid), at)[2, 3] for at in range(1, 11)])
+        for each in (leader, obj)
+    }
+    fall = heights["Leader"] - heights["Leader"][0]
+    assert fall[-1] < -0.5
+    # what is simulated in a frame is followed in the next
+    np.testing.assert_allclose((heights["Follower"] - heights["Follower"][0])[1:], fall[:-1], rtol=0, atol=1e-4)
