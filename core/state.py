@@ -119,6 +119,7 @@ class State:
     frame: int = 0  # whole frames since the start
     still: float = 0.0  # for how long nothing has moved [s], where that is looked for
     goals: FloatArray = field(default_factory=lambda: np.zeros((0, 3)))  # places [m], shape (goal_count, 3)
+    begins: bool = True  # whether what touches may do so without a distance: at the start, and where bodies come free
 
     @staticmethod
     def at_rest(model: Model) -> "State":
@@ -172,6 +173,7 @@ class State:
             frame=self.frame,
             still=self.still,
             goals=self.goals,
+            begins=self.begins,
         )
 
 

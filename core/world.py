@@ -241,6 +241,7 @@ class World:
         state.positions[motion.points] = motion.end  # a straight line ends there but for rounding
         state.final_gas, state.goals = gas_end, goals
         state.frame += 1
+        state.begins = False
         self._state = state
 
     def _iterations(self) -> int:
@@ -312,7 +313,8 @@ class World:
         if is_other or not keyed.has_values_of(before):
             state.keyed, state.still = keyed, 0.0  # what lies still may begin to move
             state.still_time[:] = 0.0
-        if is_other:  # what was glued touches what it was glued to
+        if is_other:  # what was glued touches what it was glued to, and what was held may stand on something
+            state.begins = True
             with jit.STEP_LOCK:
                 self._solver.untangle(state)
         return state

@@ -106,6 +106,37 @@ def test_a_continued_run_has_the_same_bits(solver):
         np.testing.assert_array_equal(run(other, stop, 13).rigid.pose, whole.rigid.pose)
 
 
+def standing():
+    """A plank and a jelly that stand exactly in the plane of the floor, and the jelly's vertices."""
+    builder = ModelBuilder()
+    x, triangles = shapes.box(0.5, 2, (-2.0, 0.0, 0.25))
+    builder.add_solid("jelly", x, triangles, cell_size=0.25, mass=1.0, modulus=5e4, damping=5.0)
+    builder.add_rigid("plank", *block((1.0, 0.4, 0.4), (0.0, 0.0, 0.2)), mass=1.0)
+    builder.add_collider("floor", *shapes.grid(8.0, 4))
+    return builder.build(), x
+
+
+@pytest.mark.parametrize("solver", ["IMPLICIT", "EXPLICIT", "XPBD"])
+def test_what_is_held_exactly_on_the_floor_stands_there_when_it_comes_free(solver):
+    model, x = standing()
+    world = World(model, frame_rate=RATE, threads=1, solver=solver)
+    states = []
+    for frame in range(12):
+        if frame < 4:
+            world.advance_frame(FrameInput(held_rigid={0: np.eye(4)}, held={0: x}))
+        else:
+            states.append(world.save())
+            world.advance_frame()
+    assert -1e-4 < world.rigid_transform(0)[2, 3] < 0.01
+    assert world.positions(0)[:, 2].min() > -1e-4
+    for first in (0, 1):  # in the frame in which they come free, and after it
+        other = World(model, frame_rate=RATE, threads=1, solver=solver)
+        other.load(states[first])
+        for _ in range(8 - first):
+            other.advance_frame()
+        np.testing.assert_array_equal(other.save().positions, world.save().positions)
+
+
 def test_bad_transforms_are_answered():
     world = world_of("AUTO")
     for given, sentence in (

@@ -167,7 +167,7 @@ class ExplicitSolver:
     def start_frame(self, state: State) -> None:
         """Forget what was found on the way to a state, so that a run continued from it has the same bits."""
         run, boxes = self._scene.contact.run, self._scene.contact.boxes
-        run.state[AGE], run.state[SPAN], run.state[STARTS] = -1, FIRST_SPAN, state.frame == 0
+        run.state[AGE], run.state[SPAN], run.state[STARTS] = -1, FIRST_SPAN, state.begins
         kept = run.scale[boxes.patches.body, 0]
         boxes.slack[:] = np.where(boxes.patches.body < self.model.moving_count, FIRST_SLACK * kept, 0.0)
         run.found[:] = 0
