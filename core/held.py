@@ -20,7 +20,10 @@ _SHEARED = 1e-4
 
 
 class HeldMotion:
-    """Where rigid bodies are at the end of a frame, and how they get there."""
+    """Where rigid bodies are at the end of a frame of a length [s], and how they get there.
+
+    `acting`: the model of this frame; `given`: as `FrameInput.held_rigid`. Raises `ParameterError`.
+    """
 
     def __init__(
         self, model: Model, acting: Model, state: State, given: Mapping[int, ArrayLike], frame_time: float
@@ -33,16 +36,6 @@ class HeldMotion:
             self._pose[row, :3] = matrix[:3, :3] @ model.rigid.centre[body] + matrix[:3, 3]
             self._pose[row, 3:] = quaternion(matrix[:3, :3])
         self._velocity, self._spin = self._way(state, frame_time)
-
-    @staticmethod
-    def of(
-        model: Model, acting: Model, state: State, given: Mapping[int, ArrayLike], frame_time: float
-    ) -> "HeldMotion | None":
-        """The motion of a frame of a length [s], None if nothing is held; `acting`: the model of this frame.
-
-        `given`: as `FrameInput.held_rigid`. Raises `ParameterError`.
-        """
-        return HeldMotion(model, acting, state, given, frame_time) if given else None
 
     def wake(self, state: State) -> None:
         """What moves wakes what it touches."""

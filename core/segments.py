@@ -1,9 +1,9 @@
 """The model of a frame where something is animated (`keyed.py`): the start's with a few arrays of its own.
 
 First its *parts*: membranes that are held have all their points pinned, rigid bodies that are held are so heavy that
-nothing moves them (`held.py`), attachments that are off are left out. Then its
-*values*, to which stiffness is proportional. A solver is made for the parts, and knows a model with other values by
-`revised`, so that a modulus that changes in every frame costs little.
+nothing moves them (`held.py`), attachments that are off are left out. Then its *values*, to which stiffness is
+proportional. A solver is made for the parts, and knows a model with other values by `revised`, so that a modulus that
+changes in every frame costs little.
 """
 
 from dataclasses import replace

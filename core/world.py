@@ -199,7 +199,8 @@ class World:
         state = self._take(given)
         motion, gas_end = self._read(given, state)
         goals, acting = self._read_goals(given), self._segments.model
-        held = HeldMotion.of(self.model, acting, state, given.held_rigid, motion.frame_time)
+        rigid = given.held_rigid
+        held = HeldMotion(self.model, acting, state, rigid, motion.frame_time) if rigid else None
         fixed = np.concatenate([acting.pinned, state.keyed.held[self.model.membrane_count :]])
         impulses = self._impulses.frame(given.fields, given.gravity_shares, state.goals, goals, fixed)
         gravity, substep_time = acting.gravity, 1.0 / (self.frame_rate * self._step_count)

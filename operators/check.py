@@ -32,7 +32,7 @@ class SOFTPRESSURE_OT_check(JobOperator, bpy.types.Operator):
         """Object by object; the panel shows what was found as long as nothing changes."""
         scene = context.scene
         here, found = session.of(scene), list[Any]()
-        inputs = here.inputs(scene)
+        here.checked, inputs = None, here.inputs(scene)
         yield from engine().flaws.search(scene, found)
         here.checked = inputs, found
 

@@ -12,13 +12,15 @@ from .check import draw_fixes
 from .layout import PartOfBody, draw_text, in_both_places
 from .presets import SOFTPRESSURE_PT_presets
 
+#: What every body has.
+_CONTACT = ("friction", "bounciness", "thickness", "collision_collection")
 _ROWS = {
     "MEMBRANE": (
         ("body_type",),
         ("mass", "gauge_pressure", "pressure_at"),
         ("drawn_shape",),
         ("stretch_modulus", "bend_modulus", "damping"),
-        ("friction", "bounciness", "thickness", "collision_collection"),
+        _CONTACT,
     ),
     "LOOP": (
         ("body_type",),
@@ -26,32 +28,32 @@ _ROWS = {
         ("drawn_shape",),
         ("depth",),
         ("stretch_modulus", "bend_modulus", "damping"),
-        ("friction", "bounciness", "thickness", "collision_collection"),
+        _CONTACT,
     ),
     "FLAT_TRUSS": (
         ("body_type",),
         ("mass", "cell_size", "depth"),
         ("modulus", "particle_radius", "damping"),
-        ("friction", "bounciness", "thickness", "collision_collection"),
+        _CONTACT,
     ),
     "TRUSS": (
         ("body_type",),
         ("mass", "cell_size"),
         ("modulus", "particle_radius", "damping"),
-        ("friction", "bounciness", "thickness", "collision_collection"),
+        _CONTACT,
     ),
     "SOLID": (
         ("body_type",),
         ("mass", "cell_size"),
         ("modulus", "poisson_ratio", "damping"),
-        ("friction", "bounciness", "thickness", "collision_collection"),
+        _CONTACT,
     ),
     "RIGID": (
         ("rigid_shape", "mass"),
         ("linear_damping", "angular_damping"),
-        ("friction", "bounciness", "thickness", "collision_collection"),
+        _CONTACT,
     ),
-    "COLLIDER": (("friction", "bounciness", "thickness", "collision_collection"),),
+    "COLLIDER": (_CONTACT,),
 }
 #: Blender knows no pressure and no stiffness, and shows a mass times the cube of the unit scale, so the label names the
 #: unit, short enough for a narrow sidebar.

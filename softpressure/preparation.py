@@ -35,9 +35,12 @@ def parts_of(scene: bpy.types.Scene) -> set[str]:
             parts.add("CROSSED")  # what comes free may cross others
     if session.of(scene).starts_crossed:
         parts.add("CROSSED")
-    for obj in session.objects(scene, "RIGID"):
+    solids = session.objects(scene, "RIGID")
+    for obj in solids:
         is_simple = obj.softpressure.rigid_shape == "HULL" and len(obj.data.vertices) <= _FEW_POINTS
         parts.add("RIGID" if is_simple and not obj.modifiers and not parts else "COUPLED")
+    if "COUPLED" in parts and any(stages.may_be_held(obj) for obj in solids):
+        parts.add("CROSSED")  # likewise; rigid bodies alone come apart by their impulses
     return parts
 
 

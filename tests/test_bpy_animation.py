@@ -16,7 +16,7 @@ from bpy_scene import (
     shown,
     this_session,
 )
-from softpressure_ext.softpressure import actions
+from softpressure_ext.softpressure import actions, preparation
 
 #: Settings that can be animated, of which kind of body, with two values.
 KEYED = {
@@ -287,3 +287,16 @@ def test_an_inactive_rigid_body_follows_one_that_is_simulated() -> None:
     assert fall[-1] < -0.5
     # what is simulated in a frame is followed in the next
     np.testing.assert_allclose((heights["Follower"] - heights["Follower"][0])[1:], fall[:-1], rtol=0, atol=1e-4)
+
+
+def test_what_a_rigid_body_that_comes_free_may_cross_is_prepared_for() -> None:
+    scene = bpy.context.scene
+    bpy.ops.mesh.primitive_cube_add(size=1.0, location=(3, 0, 3))
+    bpy.ops.softpressure.add_body(kind="RIGID")
+    cube = bpy.context.object
+    add_ball()
+    assert "CROSSED" not in preparation.parts_of(scene)
+    key(cube, "is_active", (1, False), (5, True))
+    assert {"COUPLED", "CROSSED"} <= preparation.parts_of(scene)
+    bpy.data.objects.remove(bpy.data.objects["Ball"])
+    assert preparation.parts_of(scene) == {"RIGID"}  # impulses part them
