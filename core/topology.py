@@ -22,11 +22,12 @@ def check_closed_surface(name: str, positions: FloatArray, triangles: IntArray) 
     than two faces, winding, enclosed volume.
     """
     check_surface(name, positions, triangles)
-    vertex_count = len(positions)
-    directed = np.concatenate([triangles[:, [0, 1]], triangles[:, [1, 2]], triangles[:, [2, 0]]]).astype(np.int64)
-    low, high = directed.min(axis=1), directed.max(axis=1)
-    key = low * vertex_count + high
-    _, inverse, uses = np.unique(key, return_inverse=True, return_counts=True)
+    start, end = triangles.ravel().astype(np.int64), np.roll(triangles, -1, axis=1).ravel().astype(np.int64)
+    low, high = np.minimum(start, end), np.maximum(start, end)
+    # a number for each edge, and in its last bit the direction in which a face runs along it
+    side = np.sort((low * len(positions) + high) * 2 + (start == low))
+    first = np.flatnonzero(np.diff(side >> 1, prepend=-1))
+    uses, forward = np.diff(first, append=len(side)), np.add.reduceat(side & 1, first)
     open_count = int(np.count_nonzero(uses == 1))
     if open_count:
         raise MeshError(f"{name}: {open_count} open edges; a pressurised mesh must be closed. {_OPEN_REMEDY}")
@@ -36,8 +37,7 @@ def check_closed_surface(name: str, positions: FloatArray, triangles: IntArray) 
             f"{name}: {crowded_count} non-manifold edges (shared by three or more faces); a skin has two faces at "
             "each edge. Delete inner faces (Select > Select All by Trait > Non Manifold)."
         )
-    forward = np.bincount(inverse, weights=np.where(directed[:, 0] == low, 1.0, -1.0))
-    twisted_count = int(np.count_nonzero(forward))
+    twisted_count = int(np.count_nonzero(forward != 1))
     if twisted_count:
         raise MeshError(
             f"{name}: {twisted_count} edges join faces of opposite winding; inside and outside are undefined. "

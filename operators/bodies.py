@@ -8,7 +8,7 @@ from bpy.props import EnumProperty
 from ..softpressure.blender_types import Context
 from ..softpressure.engine import engine
 from ..softpressure.properties import KINDS
-from .reports import finish
+from .reports import finish, waiting
 
 
 def _chosen_meshes(context: Context) -> list[bpy.types.Object]:
@@ -38,7 +38,8 @@ class SOFTPRESSURE_OT_add_body(bpy.types.Operator):
 
     def execute(self, context: Context) -> set[Any]:
         """Add those that can be added, and say why the others cannot."""
-        notes, refusals = engine().bodies.add_all(context.scene, _chosen_meshes(context), self.kind)
+        with waiting(context):
+            notes, refusals = engine().bodies.add_all(context.scene, _chosen_meshes(context), self.kind)
         if notes and not bpy.app.background:
             engine().preparation.is_prepared(context.scene)  # begins while the scene is still being set up
         return finish(self, notes, refusals)

@@ -9,7 +9,7 @@ from ..softpressure import jobs, session
 from ..softpressure.blender_types import Context
 from ..softpressure.engine import engine
 from .job import JobOperator
-from .reports import finish
+from .reports import finish, waiting
 
 
 class SOFTPRESSURE_OT_check(JobOperator, bpy.types.Operator):
@@ -69,7 +69,8 @@ class SOFTPRESSURE_OT_fix(bpy.types.Operator):
             known = ", ".join(engine().fixes.FIXES)
             self.report({"ERROR"}, f"Object {self.object_name!r}, fix {self.fix!r}: give an object and one of {known}.")
             return {"CANCELLED"}
-        done = engine().fixes.apply(obj, self.fix)
+        with waiting(context):
+            done = engine().fixes.apply(obj, self.fix)
         if session.of(scene).checked is not None and context.mode == "OBJECT":
             context.view_layer.update()
             bpy.ops.softpressure.check("INVOKE_DEFAULT")

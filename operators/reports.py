@@ -1,9 +1,13 @@
-"""Reports that fit on the screen."""
+"""Reports that fit on the screen, and the cursor of who has to wait."""
 
 import textwrap
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, Literal
 
 import bpy
+
+from ..softpressure.blender_types import Context
 
 #: Characters in a line of Blender's error popup, which does not wrap.
 _WIDTH = 80
@@ -24,3 +28,16 @@ def finish(operator: bpy.types.Operator, notes: list[str], refusals: list[str]) 
     for refusal in refusals:
         report(operator, "WARNING" if notes else "ERROR", refusal)
     return {"FINISHED"} if notes else {"CANCELLED"}
+
+
+@contextmanager
+def waiting(context: Context) -> Iterator[None]:
+    """The window's cursor says to wait: with large meshes what is done here at once takes most of a second."""
+    window = None if bpy.app.background else context.window
+    if window is not None:
+        window.cursor_modal_set("WAIT")
+    try:
+        yield
+    finally:
+        if window is not None:
+            window.cursor_modal_restore()

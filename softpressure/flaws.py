@@ -1,5 +1,6 @@
 """What is wrong with bodies or costs time, a sentence each, and which fix of Blender's mends it."""
 
+from collections.abc import Generator
 from itertools import combinations
 from typing import NamedTuple
 
@@ -17,6 +18,8 @@ from .mesh_io import FloatArray, IntArray
 SLIVER = 0.05
 #: Vertices of open edges nearer than this share of the size are doubles.
 DOUBLE = 1e-4
+#: How many vertices or triangles become Python's own lists at once.
+_AT_ONCE = 100_000
 #: A triangle below this share of the size squared has no area.
 NO_AREA = 1e-14
 
@@ -47,16 +50,18 @@ def search(scene: bpy.types.Scene, found: list[Flaw]) -> Work:
     objects = session.objects(scene, "SOFT", "RIGID", "COLLIDER")
     trees: dict[str, BVHTree] = {}
     for number, obj in enumerate(objects):
-        yield number, len(objects), f"Checking {obj.name}"
+        label = f"Checking {obj.name}"
+        yield number, len(objects), label
         sentence = problems.get(obj.session_uid, "")
         if sentence:
             found.append(Flaw(obj.name, sentence, fixes_for(obj)))
         elif not obj.softpressure.is_baked:
             positions, triangles = _shape(obj, metres)
             if len(triangles):
-                trees[obj.name] = BVHTree.FromPolygons(positions.tolist(), triangles.tolist(), all_triangles=True)
-                yield number + 0.5, len(objects), f"Checking {obj.name}"
-                found += _slight(obj, positions, triangles, trees[obj.name], metres)
+                tree = trees[obj.name] = yield from _tree(positions, triangles, (number, len(objects), label))
+                found += _slight(obj, positions, triangles, metres)
+                yield number + 0.7, len(objects), label
+                found += _crossings(obj, triangles, tree)
     for (one, tree), (other, other_tree) in combinations(trees.items(), 2):
         if touching.ignore_each_other(scene.objects[one], scene.objects[other]):
             continue
@@ -145,6 +150,20 @@ def _has_doubles(x: FloatArray, distance: float) -> bool:
     return any(len(tree.find_range(point, distance)) > 1 for point in x)
 
 
+def _tree(
+    positions: FloatArray, triangles: IntArray, done: tuple[int, int, str]
+) -> Generator[tuple[float, int, str], None, BVHTree]:
+    """The tree of a mesh, made in slices of a moment each; `done`: (objects done, all, label) when it begins."""
+    (number, total, label), points, faces = done, list[list[float]](), list[list[int]]()
+    for start in range(0, len(positions), _AT_ONCE):
+        points += positions[start : start + _AT_ONCE].tolist()
+        yield number + 0.2 * start / len(positions), total, label
+    for start in range(0, len(triangles), _AT_ONCE):
+        faces += triangles[start : start + _AT_ONCE].tolist()
+        yield number + 0.2 + 0.3 * start / len(triangles), total, label
+    return BVHTree.FromPolygons(points, faces, all_triangles=True)
+
+
 def _shape(obj: bpy.types.Object, metres: float) -> tuple[FloatArray, IntArray]:
     """World positions [m] and triangles that a body starts from, as far as its own mesh tells."""
     matrix, key = units.to_metres(mesh_io.world_matrix(obj), metres), mesh_io.live_key(obj)
@@ -154,7 +173,7 @@ def _shape(obj: bpy.types.Object, metres: float) -> tuple[FloatArray, IntArray]:
     return mesh_io.to_world(matrix, local), mesh_io.read_triangles(mesh, matrix)
 
 
-def _slight(obj: bpy.types.Object, x: FloatArray, triangles: IntArray, tree: BVHTree, metres: float) -> list[Flaw]:
+def _slight(obj: bpy.types.Object, x: FloatArray, triangles: IntArray, metres: float) -> list[Flaw]:
     """What a body can live with; `metres`: length of a Blender unit [m]."""
     found, settings = [], obj.softpressure
     a, b, c = (x[triangles[:, corner]] for corner in range(3))
@@ -169,11 +188,6 @@ def _slight(obj: bpy.types.Object, x: FloatArray, triangles: IntArray, tree: BVH
                 f"{1e3 * mean:.2g} mm; they cost steps. Dissolve or merge them, or remesh."
             )
             found.append(Flaw(obj.name, sentence, ("DISSOLVE_SLIVERS",), is_grave=False))
-        if settings.self_collision:
-            count = len(crossing_faces(triangles, tree))
-            if count:
-                sentence = f"{obj.name}: {count} faces cross each other; they stay so. Part them in Edit Mode."
-                found.append(Flaw(obj.name, sentence, ("SELECT_CROSSING",), is_grave=False))
     thickness = metres * settings.thickness
     if thickness > mean:
         sentence = (
@@ -182,6 +196,16 @@ def _slight(obj: bpy.types.Object, x: FloatArray, triangles: IntArray, tree: BVH
         )
         found.append(Flaw(obj.name, sentence, ("THICKNESS",), is_grave=False))
     return found
+
+
+def _crossings(obj: bpy.types.Object, triangles: IntArray, tree: BVHTree) -> list[Flaw]:
+    """Where a soft body that heeds itself begins with faces that cross each other."""
+    settings = obj.softpressure
+    if settings.kind != "SOFT" or settings.body_type not in {"MEMBRANE", "LOOP"} or not settings.self_collision:
+        return []
+    count = len(crossing_faces(triangles, tree))
+    sentence = f"{obj.name}: {count} faces cross each other; they stay so. Part them in Edit Mode."
+    return [Flaw(obj.name, sentence, ("SELECT_CROSSING",), is_grave=False)] if count else []
 
 
 def crossing_faces(triangles: IntArray, tree: BVHTree) -> set[int]:

@@ -200,6 +200,17 @@ def test_slivers_are_told_and_dissolved() -> None:
     assert problem_of(ball) == "" and check() == []
 
 
+def test_a_large_mesh_is_looked_at_in_slices(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else the window would stand still, deaf to Esc, for as long as a whole object takes."""
+    ball = add_ball()
+    found: list[flaws.Flaw] = []
+    whole = [done for done, _, label in flaws.search(bpy.context.scene, found) if label == "Checking Ball"]
+    monkeypatch.setattr(flaws, "_AT_ONCE", len(ball.data.vertices) // 10)
+    slices = [done for done, _, label in flaws.search(bpy.context.scene, found) if label == "Checking Ball"]
+    assert len(slices) > len(whole) + 20 and slices == sorted(slices) and slices[-1] < 1.0
+    assert found == []
+
+
 def test_a_body_that_takes_no_part_comes_first() -> None:
     add_ball("Fine", thickness=0.5)
     ball = add_ball("Flat", (5, 0, 5))
