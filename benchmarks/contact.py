@@ -19,12 +19,12 @@ import measure
 import numpy as np
 import shapes
 from softpressure_ext.core import ModelBuilder
-from softpressure_ext.core.collide.apart import keep_apart
-from softpressure_ext.core.collide.bound import limit_displacement
-from softpressure_ext.core.collide.broad import ContactSearch
-from softpressure_ext.core.collide.contacts import Contacts
-from softpressure_ext.core.collide.mobility import Mobility
-from softpressure_ext.core.collide.narrow import evaluate_gaps
+from softpressure_ext.core.contact.broad_phase.search import ContactSearch
+from softpressure_ext.core.contact.contacts import Contacts
+from softpressure_ext.core.contact.filter.closing_part import keep_apart
+from softpressure_ext.core.contact.filter.step_filter import limit_displacement
+from softpressure_ext.core.contact.inverse_mass import Mobility
+from softpressure_ext.core.contact.narrow_phase.vertex_triangle import evaluate_gaps
 from softpressure_ext.core.jit import use_threads
 
 SUBDIVISIONS = 4

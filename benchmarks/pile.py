@@ -15,8 +15,8 @@ import numpy as np
 import shapes
 from collide_reference import inside
 from softpressure_ext.core import ModelBuilder, World
-from softpressure_ext.core.collide.overlap import find_overlaps
-from softpressure_ext.core.collide.tree import build_trees
+from softpressure_ext.core.contact.broad_phase.box_tree import build_trees
+from softpressure_ext.core.contact.untangle.overlap import find_overlaps
 from softpressure_ext.core.topology import signed_volume
 
 OPTIONS = {"bend_modulus": 0.01, "damping": 2.0, "bounciness": 0.6, "self_collision": True}

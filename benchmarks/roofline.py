@@ -22,9 +22,9 @@ sys.path.append(str(Path(__file__).resolve().parent))
 import measure
 import numpy as np
 from numba import njit
-from softpressure_ext.core.forces.bend import evaluate_bend
-from softpressure_ext.core.forces.gas import volume_gradient
-from softpressure_ext.core.forces.stretch import evaluate_stretch
+from softpressure_ext.core.energy.bend import evaluate_bend
+from softpressure_ext.core.energy.gas import volume_gradient
+from softpressure_ext.core.energy.stretch import evaluate_stretch
 from softpressure_ext.core.jit import use_threads
 from softpressure_ext.core.linear.conjugate_gradient import multiply
 from softpressure_ext.core.linear.multigrid import apply_multigrid

@@ -22,8 +22,8 @@ import measure
 import numpy as np
 import shapes
 from softpressure_ext.core import ModelBuilder, World
-from softpressure_ext.core.collide import broad
-from softpressure_ext.core.solvers import energy, implicit, losses, momentum, newton
+from softpressure_ext.core.contact.broad_phase import search
+from softpressure_ext.core.solvers.implicit import dissipation, momentum, newton, solver, stage_energy
 
 SUBDIVISIONS = {642: 3, 2562: 4, 10242: 5, 40962: 6}
 FRAME_RATE, SUBSTEPS = 60.0, 4
@@ -35,16 +35,16 @@ SCENES = {"hold": (0.0005, 60, 10), "drop": (DROP_HEIGHT, 24, 10)}
 
 #: phase -> (where a function is looked up, its name)
 PHASES = {
-    "search": [(broad.ContactSearch, name) for name in ("search", "still_valid", "recover")],
-    "gaps": [(energy, "evaluate_gaps")],
-    "evaluate": [(energy.StageEnergy, "evaluate")],
-    "linearise": [(energy.StageEnergy, name) for name in ("linearise", "residual")],
+    "search": [(search.ContactSearch, name) for name in ("search", "still_valid", "recover")],
+    "gaps": [(stage_energy, "evaluate_gaps")],
+    "evaluate": [(stage_energy.StageEnergy, "evaluate")],
+    "linearise": [(stage_energy.StageEnergy, name) for name in ("linearise", "residual")],
     "conjugate gradients": [(newton, "newton_direction")],
     "keep apart": [(newton.StageMinimiser, "_keep_apart")],
     "line search": [(newton.StageMinimiser, "_search_line")],
     "momentum": [(momentum.MomentumBalance, name) for name in ("start", "add_forces", "take_back", "settle")],
-    "losses": [(losses.Losses, "apply")],
-    "other": [(implicit.ImplicitSolver, name) for name in ("start_frame", "step")],
+    "losses": [(dissipation.Losses, "apply")],
+    "other": [(solver.ImplicitSolver, name) for name in ("start_frame", "step")],
 }
 
 

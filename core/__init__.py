@@ -7,7 +7,7 @@ from .impulses.field import Field
 from .model import Model
 from .options import MethodOptions
 from .solvers.automatic import Choice
-from .solvers.newton import NewtonSettings
+from .solvers.implicit.newton import NewtonSettings
 from .state import State
 from .topology import check_closed_surface
 from .world import BodyDiagnostics, Diagnostics, World

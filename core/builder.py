@@ -6,25 +6,17 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from . import topology
-from .attach import Attached
-from .checks import (
-    check,
-    check_choice,
-    check_surface_numbers,
-    ignored_pairs,
-    positions_of,
-    triangles_of,
-    vector,
-)
+from .bodies.attachments import Attached
+from .bodies.flat.builder import FlatBuilder
+from .bodies.freeze import freeze
+from .bodies.given import DRAWN_SHAPES, MOST_PARTICLE_RADIUS, PRESSURES_AT, GivenCollider, GivenMembrane, GivenRigid
+from .bodies.lattice.solids import lattice_of
+from .bodies.rigid.inertia import mass_properties
+from .checks import check, check_choice, check_surface_numbers, ignored_pairs, positions_of, triangles_of, vector
 from .errors import ParameterError
-from .flat.builder import FlatBuilder
-from .freeze import freeze
-from .given_bodies import DRAWN_SHAPES, MOST_PARTICLE_RADIUS, PRESSURES_AT, GivenCollider, GivenMembrane, GivenRigid
 from .impulses.goals import GivenGoals, given_goals
 from .inflation.filling import filling_of
-from .lattice.solids import lattice_of
 from .model import Model
-from .rigid.inertia import mass_properties
 
 
 class ModelBuilder(FlatBuilder):
@@ -163,7 +155,7 @@ class ModelBuilder(FlatBuilder):
     ) -> int:
         """Add a soft solid that fills a closed mesh; returns its number among the membranes.
 
-        What is simulated, and touched, is a lattice of springs (`lattice.cells`); the given vertices follow it.
+        What is simulated, and touched, is a lattice of springs (`bodies.lattice.cells`); the given vertices follow it.
 
         Parameters
         ----------

@@ -73,7 +73,7 @@ class Edges(NamedTuple):
 
 
 class Hinges(NamedTuple):
-    """Pairs of triangles that share an edge (`forces/bend.py`)."""
+    """Pairs of triangles that share an edge (`energy/bend.py`)."""
 
     points: IntArray  # edge start, edge end, apex of first, apex of second triangle, shape (hinge_count, 4)
     weight: FloatArray  # of the points in the bend vector, summing to 0, shape (hinge_count, 4)
@@ -95,7 +95,7 @@ class Hinges(NamedTuple):
 
 
 class Tetrahedra(NamedTuple):
-    """Parts of solids that resist a change of their volume (`forces/tetrahedra.py`)."""
+    """Parts of solids that resist a change of their volume (`energy/volume.py`)."""
 
     points: IntArray  # of positive volume at rest, by their first point, shape (tetrahedron_count, 4)
     rest_volume: FloatArray  # [m^3]
@@ -120,7 +120,7 @@ class Followers(NamedTuple):
 
 
 class Flat(NamedTuple):
-    """Bodies held in a plane: thin bands of two copies of the same points (`plane.py`, `flat/band.py`)."""
+    """Bodies held in a plane: thin bands of two copies of the same points (`plane.py`, `bodies/flat/band.py`)."""
 
     pairs: IntArray  # front and back copy of each vertex, shape (pair_count, 2)
     pair_normal: FloatArray  # unit normal of each pair's plane, shape (pair_count, 3)
@@ -129,7 +129,7 @@ class Flat(NamedTuple):
 
 
 class Circles(NamedTuple):
-    """Vertices of trusses that keep a distance from each other, within groups (`solvers/circles.py`)."""
+    """Vertices of trusses that keep a distance from each other, within groups (`papers/circles.py`)."""
 
     points: IntArray  # group by group, shape (circle_count,)
     start: IntArray  # first of each group, shape (group_count + 1,)

@@ -6,8 +6,8 @@ from collections.abc import Callable
 import numpy as np
 
 from .builder import ModelBuilder
-from .collide.contacts import Contacts
-from .collide.near_rows import NearRows
+from .contact.broad_phase.pruned_pairs import NearRows
+from .contact.contacts import Contacts
 from .errors import SoftPressureError
 from .frame_input import FrameInput
 from .model import FloatArray, IntArray

@@ -21,11 +21,11 @@ from typing import NamedTuple
 from numba.core import event
 
 from . import kernel_store
+from .bodies.rigid.convex import convex_shapes
 from .errors import SoftPressureError
 from .model import Model
 from .options import DEFAULTS, MethodOptions
 from .part_scenes import PARTS, particles
-from .rigid.convex import convex_shapes
 from .solvers.automatic import AUTO, METHOD_OF, choose, likely
 from .solvers.choice import SOLVERS
 from .solvers.explicit.lacks import starts_crossed

@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from .keyed import Keyed
+from .animation.keyed import Keyed
+from .bodies.rigid.motion import start_poses
 from .model import BoolArray, FloatArray, IntArray, Model, RigidBodies
-from .rigid.motion import start_poses
 
 KeyArray = NDArray[np.int64]
 

@@ -8,28 +8,27 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from . import jit
-from .enclosed import EnclosedVolumes
+from .animation.held import HeldMotion
+from .animation.keyed import changed, glued_anew
+from .animation.segments import Segments
+from .bodies.flat.plane import loop_points, moved_within
+from .bodies.lattice.carried import carried_points
+from .bodies.lattice.follow import followed, held_points
+from .bodies.rigid.motion import set_matrix
+from .divergence import check_sound, membrane_sizes
 from .errors import Diverged, DivergenceError, ParameterError
+from .extras import gas_rules, gas_supply
 from .frame_input import FrameInput
-from .held import HeldMotion
 from .impulses.ticks import Impulses, longest_tick
-from .keyed import changed, glued_anew
-from .lattice.carried import carried_points
-from .lattice.follow import followed, held_points
 from .model import FloatArray, Model
 from .options import DEFAULTS, MethodOptions
-from .plane import loop_points, moved_within
-from .ramp import Ramp
-from .rigid.motion import set_matrix
-from .segments import Segments
 from .solvers.automatic import AUTO, Choice, choice_of
 from .solvers.choice import SOLVERS, Solver, SolverMaker, check_method, solver_maker
 from .solvers.counts import Counts
-from .solvers.given import Motion
-from .solvers.rules import gas_rules
-from .sound import check_sound, membrane_sizes
+from .solvers.kinematics import Motion
 from .state import State, gas_of
 from .threads import ThreadChoice
+from .volume import EnclosedVolumes
 
 #: What else a frame takes, in iterations of the linear solver; only numbers of threads are compared by it.
 FRAME_ITERATIONS = 10
@@ -102,9 +101,9 @@ class World:
         self._thread_choice = ThreadChoice(model.vertex_count, jit.thread_count(self.threads), has_team)
         self._step_count = self.choice.steps_per_frame if self.choice else self.substeps
         make = solver if callable(solver) else solver_maker(self._method, options)
-        self._ramp = Ramp(model, options.ramp_time)
+        self._supply = gas_supply(model, options)
         step_time = 1.0 / (self.frame_rate * self._step_count)
-        self._segments = Segments(model, make, step_time, holds_gravity=self._ramp.holds_gravity)
+        self._segments = Segments(model, make, step_time, holds_gravity=self._supply.holds_gravity)
         self._gas_rules = gas_rules(model, options)
         self._impulses = Impulses(model, 1.0 / self.frame_rate)
         self._state = self._start()
@@ -209,7 +208,7 @@ class World:
             jit.use_threads(self._thread_choice.count)
             before, began = self._iterations(), time.perf_counter()
             if impulses is not None:
-                self._ramp.hold_gravity(acting, state.keyed.gravity, self._time(0))
+                self._supply.hold_gravity(acting, state.keyed.gravity, self._time(0))
                 impulses.wake(state, gravity)
             if held is not None:
                 held.wake(state)
@@ -220,10 +219,10 @@ class World:
                 left = self._step_count - begin
                 if impulses is not None or held is not None:
                     left = min(left, longest_tick(substep_time))
-                substep += self._solver.join(state, 1 if self._ramp.runs(self._time(begin)) else left)
+                substep += self._solver.join(state, 1 if self._supply.runs(self._time(begin)) else left)
                 gas = gas_start + substep / self._step_count * (gas_end - gas_start)
-                gas = self._ramp.gas(gas, self._time(substep))
-                self._ramp.hold_gravity(self._segments.model, state.keyed.gravity, self._time(begin))
+                gas = self._supply.gas(gas, self._time(substep))
+                self._supply.hold_gravity(self._segments.model, state.keyed.gravity, self._time(begin))
                 tick = (substep - begin) * substep_time
                 if impulses is not None:
                     impulses.before(state, begin / self._step_count, gravity, tick)
@@ -277,7 +276,7 @@ class World:
 
     def _start(self) -> State:
         state = State.at_rest(self.model)
-        state.gas = self._ramp.gas(state.gas, 0.0)
+        state.gas = self._supply.gas(state.gas, 0.0)
         return state
 
     def _time(self, substep: int) -> float:

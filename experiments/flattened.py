@@ -7,7 +7,7 @@ middle, at rest, without gravity. Then the same with each vertex of the lattice 
 import numpy as np
 import shapes
 from softpressure_ext.core import DivergenceError, ModelBuilder, World
-from softpressure_ext.core.lattice.cells import tetrahedron_volumes
+from softpressure_ext.core.bodies.lattice.cells import tetrahedron_volumes
 
 RADIUS, MASS, MODULUS, POISSON_RATIO, DAMPING = 0.5, 10.0, 2e4, 0.3, 10.0
 CELL = 0.2

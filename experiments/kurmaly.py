@@ -9,9 +9,9 @@ import numpy as np
 import shapes
 from scenes import GRAVITY
 from softpressure_ext.core import DivergenceError, MethodOptions, ModelBuilder, World
-from softpressure_ext.core.flat.band import STRIP_TO_VOLUME
+from softpressure_ext.core.bodies.flat.band import STRIP_TO_VOLUME
 from softpressure_ext.core.options import VOLUMES
-from softpressure_ext.core.solvers.gas_rules import GasRules
+from softpressure_ext.core.papers.gas_rules import GasRules
 
 from .parts import FRAME_RATE
 

@@ -12,8 +12,8 @@ import shapes
 from collide_reference import closest_on_triangle
 from scenes import GRAVITY
 from softpressure_ext.core import DivergenceError, MethodOptions, ModelBuilder, World
-from softpressure_ext.core.collide.particles.search import SKIN, ParticleSearch
 from softpressure_ext.core.model import GAS_CONSTANT
+from softpressure_ext.core.papers.particles.search import SKIN, ParticleSearch
 
 from .mesit import at_rest_volume
 from .parts import (

@@ -9,9 +9,9 @@ import numpy as np
 import shapes
 from scenes import GRAVITY, Ball, ball_world
 from softpressure_ext.core import DivergenceError, MethodOptions, ModelBuilder, World
-from softpressure_ext.core.solvers.force_based.forces import SoftForces
-from softpressure_ext.core.solvers.force_based.schemes import SCHEMES, stable_angle
-from softpressure_ext.core.solvers.force_based.stability import stiffest_frequency
+from softpressure_ext.core.papers.forces import SoftForces
+from softpressure_ext.core.papers.schemes import SCHEMES, stable_angle
+from softpressure_ext.core.papers.stability import stiffest_frequency
 
 from .parts import FRAME_RATE, fewest_substeps, needed_substeps, survives, tray
 

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 from softpressure_ext.core import DivergenceError
-from softpressure_ext.core.solvers.force_based.forces import SoftForces
-from softpressure_ext.core.solvers.force_based.stability import stable_time
+from softpressure_ext.core.papers.forces import SoftForces
+from softpressure_ext.core.papers.stability import stable_time
 
 #: Frames per second of all experiments; the papers animate at this rate.
 FRAME_RATE = 60.0

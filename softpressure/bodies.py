@@ -8,7 +8,7 @@ import bpy
 import numpy as np
 
 from ..core import MeshError, SoftPressureError, check_closed_surface
-from ..core.flat.outline import check_loop, is_flat, outline_of
+from ..core.bodies.flat.outline import check_loop, is_flat, outline_of
 from ..core.topology import check_extent, check_surface
 from . import bake, fingerprint, flat_shape, hold, live_key, mesh_io, rigid_shape, rotations, session, versions
 from .blender_types import Mesh

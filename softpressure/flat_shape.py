@@ -7,7 +7,7 @@ import bpy
 import numpy as np
 
 from ..core import check_closed_surface
-from ..core.flat.outline import is_flat
+from ..core.bodies.flat.outline import is_flat
 from . import mesh_io
 from .mesh_io import FloatArray
 

@@ -12,7 +12,7 @@ from . import fingerprint, jobs
 if TYPE_CHECKING:
     from ..core import Choice, World
     from ..core.cache import FrameCache
-    from ..core.solvers.pressure_retention import GaugeLeft
+    from ..core.solvers.xpbd.pressure_retention import GaugeLeft
     from .capture import Start
     from .flaws import Flaw
     from .stepping import Stepper

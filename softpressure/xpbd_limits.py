@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..core import BodyDiagnostics, Model
-from ..core.solvers.pressure_retention import GaugeLeft, times_as_soft
+from ..core.solvers.xpbd.pressure_retention import GaugeLeft, times_as_soft
 from ..core.topology import signed_volume
 from .capture import SceneValues, Start
 from .session import Session

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import softpressure_ext
 from softpressure_ext.core import Choice, FrameInput, MethodOptions, Model, State, prepare
-from softpressure_ext.core.lattice.follow import followed
+from softpressure_ext.core.bodies.lattice.follow import followed
 from softpressure_ext.softpressure import capture, session, status
 
 _registered = False

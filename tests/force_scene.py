@@ -4,12 +4,12 @@ import numpy as np
 import shapes
 from numba import njit
 from softpressure_ext.core import ModelBuilder
-from softpressure_ext.core.collide.contacts import Contacts
-from softpressure_ext.core.forces import contact
-from softpressure_ext.core.forces.bend import bend_force
-from softpressure_ext.core.forces.stretch import stretch_force
-from softpressure_ext.core.lanes import load3, store3
+from softpressure_ext.core.contact import barrier
+from softpressure_ext.core.contact.contacts import Contacts
+from softpressure_ext.core.energy.bend import bend_force
+from softpressure_ext.core.energy.stretch import stretch_force
 from softpressure_ext.core.linear.conjugate_gradient import Hessian, multiply
+from softpressure_ext.core.simd import load3, store3
 
 AMBIENT = 101_325.0
 MODULUS = (2e4, 5e4)
@@ -84,7 +84,7 @@ def smallest_eigenvalue_share(matrix):
 
 def no_contact(model):
     record = Contacts(model.vertex_count)
-    return contact.ContactTerms(
+    return barrier.ContactTerms(
         record.points, record.weights, record.vertex_start, record.vertex_entry,
         np.zeros(1024, bool), np.zeros((1024, 3)), np.zeros((1024, 6)),
         model.vertex_count, model.rigid.unknown, model.rigid.arm,

@@ -5,10 +5,10 @@ import numpy as np
 import rigid_reference
 import shapes
 from softpressure_ext.core import ModelBuilder
-from softpressure_ext.core.collide.broad import ContactSearch
-from softpressure_ext.core.collide.contacts import Contacts
-from softpressure_ext.core.collide.mobility import Mobility
-from softpressure_ext.core.solvers.energy import StageEnergy
+from softpressure_ext.core.contact.broad_phase.search import ContactSearch
+from softpressure_ext.core.contact.contacts import Contacts
+from softpressure_ext.core.contact.inverse_mass import Mobility
+from softpressure_ext.core.solvers.implicit.stage_energy import StageEnergy
 from softpressure_ext.core.state import State, StuckContacts
 
 TAU = 1.2e-3

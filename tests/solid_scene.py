@@ -5,8 +5,8 @@ import shapes
 from force_scene import gather_stretch
 from scenes import moved_mass
 from softpressure_ext.core import ModelBuilder, World
-from softpressure_ext.core.forces.stretch import evaluate_stretch
-from softpressure_ext.core.forces.tetrahedra import evaluate_tetrahedra, tetrahedron_force
+from softpressure_ext.core.energy.stretch import evaluate_stretch
+from softpressure_ext.core.energy.volume import evaluate_tetrahedra, tetrahedron_force
 
 AMBIENT = 101_325.0
 

@@ -3,9 +3,9 @@
 import numpy as np
 import shapes
 from softpressure_ext.core import ModelBuilder
-from softpressure_ext.core.collide.mobility import Mobility
-from softpressure_ext.core.solvers.pairs import PairImpulses
-from softpressure_ext.core.solvers.rigid_motion import rigid_motions
+from softpressure_ext.core.contact.inverse_mass import Mobility
+from softpressure_ext.core.solvers.implicit.rigid_motion import rigid_motions
+from softpressure_ext.core.solvers.pair_impulses import PairImpulses
 
 #: Kernel and twin do the same sums in another order.
 ROUNDING = 1e-11

@@ -11,7 +11,7 @@ from scenes import Ball, add_ball
 from softpressure_ext.core import Choice, MethodOptions, Model, ModelBuilder, ParameterError, World, prepare
 from softpressure_ext.core import world as world_module
 from softpressure_ext.core.solvers import automatic, choice
-from softpressure_ext.core.solvers.implicit import ImplicitSolver
+from softpressure_ext.core.solvers.implicit.solver import ImplicitSolver
 from softpressure_ext.core.solvers.rigid.solver import RigidSolver
 
 SOFT = Ball(0.2, 0.2, 2e3, 5e3)

@@ -14,7 +14,7 @@ from bpy_scene import FallingWorld, add_ball, empty_file, falling, frame, play, 
 from softpressure_ext.core import Choice, prepare
 from softpressure_ext.core.cache import FrameCache
 from softpressure_ext.core.solvers import automatic
-from softpressure_ext.core.solvers.pressure_retention import GaugeLeft
+from softpressure_ext.core.solvers.xpbd.pressure_retention import GaugeLeft
 from softpressure_ext.softpressure import capture, engine, fingerprint, mesh_io, preparation, starting, status_bar
 
 

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 import shapes
 from flat_scene import momenta
-from softpressure_ext.core import ModelBuilder, ParameterError, World
-from softpressure_ext.core.collide.circles import near_pairs
-from softpressure_ext.core.solvers.circles import Circles
+from softpressure_ext.core import ModelBuilder, ParameterError, World, extras
+from softpressure_ext.core.papers.circle_pairs import near_pairs
+from softpressure_ext.core.papers.circles import Circles
 
 CELLS = 4
 SQUARE = np.array([(-0.5, -0.5), (0.5, -0.5), (0.5, 0.5), (-0.5, 0.5)])
@@ -144,7 +144,7 @@ def test_nothing_presses_at_rest_and_half_a_cell_is_the_most():
         moves = np.zeros((model.vertex_count, 3))
         circles.part(model.rest_positions, inverse_mass_of(model), moves)
         assert np.abs(moves).max() < 1e-15
-        assert circles.any and not Circles(builder_of(0.0, 0.0, flat).build()).any
+        assert extras.circles(model) is not None and extras.circles(builder_of(0.0, 0.0, flat).build()) is None
         with pytest.raises(ParameterError, match=r"truss: particle radius 0\.6 of a cell; give a number at least 0"):
             builder_of(0.0, 0.6, flat)
 

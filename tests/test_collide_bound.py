@@ -3,10 +3,10 @@
 import collide_reference as reference
 import numpy as np
 import pytest
-from softpressure_ext.core.collide.bound import carry, limit_displacement
-from softpressure_ext.core.collide.broad import ContactSearch
-from softpressure_ext.core.collide.contacts import Contacts
-from softpressure_ext.core.collide.narrow import evaluate_gaps
+from softpressure_ext.core.contact.broad_phase.search import ContactSearch
+from softpressure_ext.core.contact.contacts import Contacts
+from softpressure_ext.core.contact.filter.step_filter import carry, limit_displacement
+from softpressure_ext.core.contact.narrow_phase.vertex_triangle import evaluate_gaps
 
 
 def crossings(model, before, after):

@@ -5,11 +5,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from softpressure_ext.core.collide.broad import ContactSearch
-from softpressure_ext.core.collide.contacts import EDGE_EDGE, POINT_TRIANGLE, Contacts
-from softpressure_ext.core.collide.edge_query import sort_pairs
-from softpressure_ext.core.collide.features import closest_on_edges
-from softpressure_ext.core.collide.narrow import evaluate_gaps
+from softpressure_ext.core.contact.broad_phase.edge_edge import sort_pairs
+from softpressure_ext.core.contact.broad_phase.search import ContactSearch
+from softpressure_ext.core.contact.contacts import EDGE_EDGE, POINT_TRIANGLE, Contacts
+from softpressure_ext.core.contact.narrow_phase.closest_points import closest_on_edges
+from softpressure_ext.core.contact.narrow_phase.vertex_triangle import evaluate_gaps
 
 
 def searched(model, x, reach, capacity=1024):

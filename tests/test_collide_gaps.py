@@ -5,10 +5,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from softpressure_ext.core.collide.broad import ContactSearch
-from softpressure_ext.core.collide.contacts import Contacts
-from softpressure_ext.core.collide.features import closest_on_triangle
-from softpressure_ext.core.collide.narrow import evaluate_gaps
+from softpressure_ext.core.contact.broad_phase.search import ContactSearch
+from softpressure_ext.core.contact.contacts import Contacts
+from softpressure_ext.core.contact.narrow_phase.closest_points import closest_on_triangle
+from softpressure_ext.core.contact.narrow_phase.vertex_triangle import evaluate_gaps
 
 
 def probe(points, mesh, thickness):

@@ -4,11 +4,11 @@ import collide_reference as reference
 import numpy as np
 import pytest
 from softpressure_ext.core import ModelBuilder, World
-from softpressure_ext.core.collide import near_rows
-from softpressure_ext.core.collide.broad import ContactSearch
-from softpressure_ext.core.collide.candidates import Candidates
-from softpressure_ext.core.collide.contacts import Contacts
-from softpressure_ext.core.collide.near_rows import NearRows
+from softpressure_ext.core.contact.broad_phase import pruned_pairs
+from softpressure_ext.core.contact.broad_phase.candidates import Candidates
+from softpressure_ext.core.contact.broad_phase.pruned_pairs import NearRows
+from softpressure_ext.core.contact.broad_phase.search import ContactSearch
+from softpressure_ext.core.contact.contacts import Contacts
 
 THICKNESS = 0.01
 
@@ -55,8 +55,8 @@ def pushed(rng, model, x, size):
 @pytest.mark.parametrize("seed", range(6))
 def test_while_valid_nothing_that_touches_is_missing(seed, monkeypatch):
     """Long moves that make a search necessary, and shorter ones within its reach; however few rows are left out."""
-    monkeypatch.setattr(near_rows, "MOST", 1.0)
-    monkeypatch.setattr(near_rows, "SPARE_REACH", 0.02)
+    monkeypatch.setattr(pruned_pairs, "MOST", 1.0)
+    monkeypatch.setattr(pruned_pairs, "SPARE_REACH", 0.02)
     rng = np.random.default_rng(seed)
     model = two_balls(rng.uniform(0.001, 0.02), subdivisions=1)
     candidates = Candidates(model, 1.6, choosy=True)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from softpressure_ext.core.collide.partners import Partners
+from softpressure_ext.core.contact.broad_phase.body_pairs import Partners
 
 
 def by_all_pairs(box, margin, moving_count):

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from softpressure_ext.core import jit
-from softpressure_ext.core.collide import tree
-from softpressure_ext.core.collide.broad import ContactSearch
-from softpressure_ext.core.collide.contacts import EDGE_EDGE, POINT_TRIANGLE, Contacts
-from softpressure_ext.core.collide.narrow import evaluate_gaps
+from softpressure_ext.core.contact.broad_phase import box_tree
+from softpressure_ext.core.contact.broad_phase.search import ContactSearch
+from softpressure_ext.core.contact.contacts import EDGE_EDGE, POINT_TRIANGLE, Contacts
+from softpressure_ext.core.contact.narrow_phase.vertex_triangle import evaluate_gaps
 
 CONTACT_FIELDS = ("points", "triangle", "bodies", "thickness", "friction", "side", "kind", "edges", "apex", "soft")
 GAP_FIELDS = ("weights", "normal", "distance", "gap", "feature")
@@ -222,7 +222,7 @@ def test_median_order_is_a_permutation_of_compact_runs(seed, count, levels):
     if parts > count:
         return
     centres = np.random.default_rng(seed).normal(size=(count, 3))
-    order = tree.median_order(centres, parts)
+    order = box_tree.median_order(centres, parts)
     assert sorted(order.tolist()) == list(range(count))
     if parts > 1:
         half = (parts // 2) * count // parts
@@ -233,11 +233,11 @@ def test_median_order_is_a_permutation_of_compact_runs(seed, count, levels):
 def test_boxes_hold_their_triangles_and_children():
     rng = np.random.default_rng(8)
     positions, triangles = reference.triangle_soup(rng, 700)
-    trees = tree.build_trees(positions, triangles, np.array([0, 700], np.int32))
+    trees = box_tree.build_trees(positions, triangles, np.array([0, 700], np.int32))
     x = positions + rng.normal(size=positions.shape)
     trees.refit(x, triangles, np.ones(1, np.uint8))
     leaves = 1 << int(trees.depth[0])
-    assert leaves > 1 << tree.SUBTREE_DEPTH  # so that both kernels of the refit are needed
+    assert leaves > 1 << box_tree.SUBTREE_DEPTH  # so that both kernels of the refit are needed
     for leaf in range(leaves):
         own = trees.triangle_order[leaf * 700 // leaves : (leaf + 1) * 700 // leaves]
         corners = x[triangles[own]].reshape(-1, 3)

@@ -3,13 +3,13 @@
 import collide_reference as reference
 import numpy as np
 import pytest
-from softpressure_ext.core.collide.bound import limit_displacement
-from softpressure_ext.core.collide.broad import ContactSearch
-from softpressure_ext.core.collide.contacts import Contacts
-from softpressure_ext.core.collide.narrow import evaluate_gaps
-from softpressure_ext.core.collide.own_motion import own_distance
-from softpressure_ext.core.collide.together import KEPT, LEFT, move_together
-from softpressure_ext.core.collide.whole import WholeMoves
+from softpressure_ext.core.contact.broad_phase.search import ContactSearch
+from softpressure_ext.core.contact.contacts import Contacts
+from softpressure_ext.core.contact.filter.displacement import KEPT, LEFT, move_together
+from softpressure_ext.core.contact.filter.relative_motion import own_distance
+from softpressure_ext.core.contact.filter.rigid_fit import WholeMoves
+from softpressure_ext.core.contact.filter.step_filter import limit_displacement
+from softpressure_ext.core.contact.narrow_phase.vertex_triangle import evaluate_gaps
 from test_collide_bound import crossings, edge_crossings, uncrossed
 from test_collide_self import crossings as own_crossings
 from test_collide_self import skin, squashed

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 import shapes
 from softpressure_ext.core import ModelBuilder, World, part_scenes
-from softpressure_ext.core.enclosed import EnclosedVolumes
 from softpressure_ext.core.topology import signed_volume
+from softpressure_ext.core.volume import EnclosedVolumes
 
 #: Rounding of a sum over some hundred triangles.
 ROUNDING = 1e-13

@@ -1,4 +1,4 @@
-"""Bending of the explicit solver: against the energy of `forces/bend.py`, and in free motion."""
+"""Bending of the explicit solver: against the energy of `energy/bend.py`, and in free motion."""
 
 import numpy as np
 import pytest
@@ -6,7 +6,7 @@ import shapes
 from force_scene import ROUNDING, Scene, check_gradient, close, gather_bend
 from numba import njit
 from softpressure_ext.core import ModelBuilder
-from softpressure_ext.core.forces.bend import evaluate_bend
+from softpressure_ext.core.energy.bend import evaluate_bend
 from softpressure_ext.core.solvers.explicit.bending import BLOCK, add_bending, bending_energy, bending_of
 
 #: Scatter of the vertices [m], on edges of 0.06 m: at rest, bent a little, and crumpled with triangles turned over.

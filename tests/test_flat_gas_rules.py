@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import shapes
 from softpressure_ext.core import DivergenceError, MethodOptions, ModelBuilder, World
-from softpressure_ext.core.solvers.gas_rules import GasRules
+from softpressure_ext.core.papers.gas_rules import GasRules
 
 DEPTH = 0.2
 

@@ -5,8 +5,8 @@ import pytest
 import shapes
 from flat_scene import AMBIENT, gas_law_error, in_plane, loop_world, momenta, out_of_plane, plane_of, ring_strain, run
 from softpressure_ext.core import FrameInput, ModelBuilder, ParameterError, World, threads
-from softpressure_ext.core.collide.own_way_out import own_wrong_side
-from softpressure_ext.core.collide.tree import build_trees
+from softpressure_ext.core.contact.broad_phase.box_tree import build_trees
+from softpressure_ext.core.contact.untangle.self_overlap import own_wrong_side
 
 TILTED = ((1.0, 2.0, 0.5), 0.8)
 RING = shapes.ring(48, 0.5)

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 import shapes
 from softpressure_ext.core import MeshError, ModelBuilder, ParameterError
-from softpressure_ext.core.flat.outline import boundary, is_flat, outline_of
-from softpressure_ext.core.forces.bend import evaluate_bend
+from softpressure_ext.core.bodies.flat.outline import boundary, is_flat, outline_of
+from softpressure_ext.core.energy.bend import evaluate_bend
 from softpressure_ext.core.topology import check_closed_surface
 
 SQUARE = np.array([(0, 0), (1, 0), (1, 1), (0, 1)], float)

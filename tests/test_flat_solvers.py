@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 import shapes
 from flat_scene import AMBIENT, gas_law_error, in_plane, loop_world, momenta, out_of_plane, ring_strain, run
+from softpressure_ext.core.bodies.flat.plane import Planes
 from softpressure_ext.core.linear.conjugate_gradient import Scratch
 from softpressure_ext.core.linear.direction import newton_direction
-from softpressure_ext.core.plane import Planes
-from softpressure_ext.core.solvers.force_based.forces import SoftForces
-from softpressure_ext.core.solvers.newton import NewtonSettings, StageMinimiser
-from softpressure_ext.core.solvers.pressure_retention import GaugeLeft
+from softpressure_ext.core.papers.forces import SoftForces
+from softpressure_ext.core.solvers.implicit.newton import NewtonSettings, StageMinimiser
+from softpressure_ext.core.solvers.xpbd.pressure_retention import GaugeLeft
 from softpressure_ext.core.state import gas_amount
 
 TILTED = ((1.0, 2.0, 0.5), 0.8)

@@ -5,7 +5,7 @@ import pytest
 import shapes
 from flat_scene import in_plane, momenta, out_of_plane, plane_of, run
 from softpressure_ext.core import FrameInput, MeshError, ModelBuilder, ParameterError, World
-from softpressure_ext.core.forces.stretch import evaluate_stretch
+from softpressure_ext.core.energy.stretch import evaluate_stretch
 from softpressure_ext.core.options import DEFAULTS, MethodOptions
 
 TILTED = ((1.0, 2.0, 0.5), 0.8)

@@ -6,10 +6,10 @@ import reference
 from force_scene import AMBIENT, BEND, GAUGE, MASS, MODULUS, Scene
 from scenes import Ball, ball_world, inflate
 from softpressure_ext.core import ModelBuilder, World
+from softpressure_ext.core.papers.forces import SoftForces
+from softpressure_ext.core.papers.schemes import SCHEMES, stable_angle
+from softpressure_ext.core.papers.simplified import stiffness_at_vertices
 from softpressure_ext.core.solvers.choice import FORCE_BASED
-from softpressure_ext.core.solvers.force_based.forces import SoftForces
-from softpressure_ext.core.solvers.force_based.schemes import SCHEMES, stable_angle
-from softpressure_ext.core.solvers.force_based.simplified import stiffness_at_vertices
 
 GRAVITY = np.array([0.3, -0.4, -9.81])
 #: Kernel and twin do the same sums in another order; forces are differences of terms some hundred times as large.

@@ -7,11 +7,11 @@ import pytest
 import shapes
 from scenes import GRAVITY, Ball, add_ball, angular_momentum, ball_world, centre, momentum, nudged
 from softpressure_ext.core import DivergenceError, FrameInput, ModelBuilder, NewtonSettings, ParameterError, World
-from softpressure_ext.core.solvers import newton
+from softpressure_ext.core.papers.forces import SoftForces
+from softpressure_ext.core.papers.stability import stable_time, stiffest_frequency
 from softpressure_ext.core.solvers.choice import FORCE_BASED, SOLVERS
-from softpressure_ext.core.solvers.force_based.forces import SoftForces
-from softpressure_ext.core.solvers.force_based.stability import stable_time, stiffest_frequency
-from softpressure_ext.core.solvers.implicit import ImplicitSolver
+from softpressure_ext.core.solvers.implicit import newton
+from softpressure_ext.core.solvers.implicit.solver import ImplicitSolver
 
 SOFT = Ball(0.2, 0.2, 2e3, 5e3)
 #: Per frame of 1/60 s, for the ball of 42 vertices; Heun's method is the least stable without losses.

@@ -21,11 +21,12 @@ from force_scene import (
     hessian_times,
     smallest_eigenvalue_share,
 )
-from softpressure_ext.core import assembly
-from softpressure_ext.core.collide.contacts import Contacts
-from softpressure_ext.core.forces import contact, friction, gas, stretch
-from softpressure_ext.core.forces.gas import evaluate_gas
-from softpressure_ext.core.forces.inertia import inertia_energy
+from softpressure_ext.core.bodies import assembly
+from softpressure_ext.core.contact import barrier, friction
+from softpressure_ext.core.contact.contacts import Contacts
+from softpressure_ext.core.energy import gas, stretch
+from softpressure_ext.core.energy.gas import evaluate_gas
+from softpressure_ext.core.energy.inertia import inertia_energy
 
 
 @pytest.fixture(params=range(3))
@@ -191,7 +192,7 @@ def test_gas_is_as_accurate_a_kilometre_away(scene):
 
 def test_contact_equals_its_twin_over_several_blocks():
     rng = np.random.default_rng(0)
-    count = 3 * contact.BLOCK_SIZE + 17
+    count = 3 * barrier.BLOCK_SIZE + 17
     gap, thickness, scale = (
         rng.uniform(-2e-3, 6e-3, count),
         rng.uniform(1e-3, 4e-3, count),
@@ -199,7 +200,7 @@ def test_contact_equals_its_twin_over_several_blocks():
     )
     gap[::7] = np.inf
     force, stiffness, energy = np.zeros(count), np.zeros(count), np.zeros(4)
-    contact.evaluate_contact(count, gap, thickness, scale, force, stiffness, energy)
+    barrier.evaluate_contact(count, gap, thickness, scale, force, stiffness, energy)
     expected = np.array([reference.contact(*row) for row in zip(gap, thickness, scale, strict=True)])
     assert energy.sum() == pytest.approx(expected[:, 0].sum(), rel=ROUNDING)
     close(force, expected[:, 1], ROUNDING)
@@ -210,15 +211,15 @@ def test_contact_equals_its_twin_over_several_blocks():
 @pytest.mark.parametrize("s", [-0.5, 0.02, 0.3, 0.7, 0.9, 0.96, 1.0, 3.0])
 def test_barrier_derivatives(s):
     h = 1e-5
-    (below, slope_below, _), (above, slope_above, _) = contact.barrier(s - h), contact.barrier(s + h)
-    _, slope, curvature = contact.barrier(s)
+    (below, slope_below, _), (above, slope_above, _) = barrier.barrier(s - h), barrier.barrier(s + h)
+    _, slope, curvature = barrier.barrier(s)
     # central differences: h^2 times the third and fourth derivative, which reach 1e5 at s = 0.9
     assert slope == pytest.approx((above - below) / (2 * h), rel=1e-5, abs=1e-9)
     assert curvature == pytest.approx((slope_above - slope_below) / (2 * h), rel=1e-5, abs=1e-9)
     assert curvature >= 0.0
 
 
-def contact_record(scene, count=2 * contact.BLOCK_SIZE + 9):
+def contact_record(scene, count=2 * barrier.BLOCK_SIZE + 9):
     """Random contacts between vertices and triangles of the model, colliders included, all terms of them."""
     model, rng = scene.model, scene.rng
     record = Contacts(model.vertex_count, count)
@@ -235,7 +236,7 @@ def contact_record(scene, count=2 * contact.BLOCK_SIZE + 9):
 
 def friction_terms(scene, record, x, start, limit, spring, held, normal_force, stiffness, pressed, damper):
     count = record.count
-    blocks = (count + contact.BLOCK_SIZE - 1) // contact.BLOCK_SIZE
+    blocks = (count + barrier.BLOCK_SIZE - 1) // barrier.BLOCK_SIZE
     lag = friction.FrictionLag(record.points, record.weights, record.normal, limit, held, pressed, damper)
     active, force, matrix, energy = np.zeros(count, bool), np.zeros((count, 3)), np.zeros((count, 6)), np.zeros(blocks)
     pressing = np.zeros(count)
@@ -246,11 +247,11 @@ def friction_terms(scene, record, x, start, limit, spring, held, normal_force, s
     again = np.zeros(blocks)
     friction.friction_energy(count, x, start, lag, spring, again)
     assert again.sum() == pytest.approx(energy.sum(), rel=ROUNDING)
-    terms = contact.ContactTerms(
+    terms = barrier.ContactTerms(
         record.points, record.weights, record.vertex_start, record.vertex_entry, active, force, matrix,
         scene.model.vertex_count, scene.model.rigid.unknown, scene.model.rigid.arm,
     )  # fmt: skip
-    on_vertices = np.array([contact.contact_force(i, terms) for i in range(scene.model.vertex_count)])
+    on_vertices = np.array([barrier.contact_force(i, terms) for i in range(scene.model.vertex_count)])
     return energy.sum(), on_vertices, terms
 
 
@@ -276,8 +277,8 @@ def added_stiffness(scene, record, x, start, limit, spring, held, pressed, dampe
 
 
 def contact_times(terms, p):
-    stretched = np.array([contact.contact_stretch(c, p, terms) for c in range(len(terms.points))])
-    return np.array([contact.contact_product(i, terms, stretched) for i in range(len(p))])
+    stretched = np.array([barrier.contact_stretch(c, p, terms) for c in range(len(terms.points))])
+    return np.array([barrier.contact_product(i, terms, stretched) for i in range(len(p))])
 
 
 def test_friction_and_the_gathers_of_contact_equal_their_twins(scene):
@@ -315,7 +316,7 @@ def test_friction_and_the_gathers_of_contact_equal_their_twins(scene):
     p = scene.direction()
     close(contact_times(terms, p), np.einsum("iajb,jb->ia", hessian, p), ROUNDING)
     diagonal = np.zeros((n, 3))
-    contact.contact_diagonal(scene.model.chunks, terms, diagonal)
+    barrier.contact_diagonal(scene.model.chunks, terms, diagonal)
     close(diagonal, np.einsum("iaia->ia", hessian), ROUNDING)
     assert smallest_eigenvalue_share(hessian) > -1e-12
 

@@ -19,11 +19,12 @@ from force_scene import (
     smallest_eigenvalue_share,
 )
 from numba import njit
-from softpressure_ext.core import ModelBuilder, assembly
-from softpressure_ext.core.forces import bend, hinges
-from softpressure_ext.core.forces.hinges import rest_hinges
-from softpressure_ext.core.lanes import lane, load3
+from softpressure_ext.core import ModelBuilder
+from softpressure_ext.core.bodies import assembly
+from softpressure_ext.core.energy import bend, hinges
+from softpressure_ext.core.energy.hinges import rest_hinges
 from softpressure_ext.core.model import Chunks
+from softpressure_ext.core.simd import lane, load3
 
 #: Scatter of the vertices [m], on edges of 0.06 m: bent a little, and crumpled with many triangles turned over.
 SCATTER = (0.006, 0.06)

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 from softpressure_ext.core import jit, kernel_store
-from softpressure_ext.core.unite import root_of
+from softpressure_ext.core.union_find import root_of
 
 
 class Pair(NamedTuple):
@@ -43,7 +43,7 @@ def test_what_is_compiled_is_loaded_the_next_time(folder: Path) -> None:
     first, second = fresh(), fresh()
     island = np.array([0, 0, 1], np.int32)
     assert first(island, 2) == 0
-    assert len(files(folder)) == 1 and files(folder)[0].name.startswith("unite.root_of-")
+    assert len(files(folder)) == 1 and files(folder)[0].name.startswith("union_find.root_of-")
     assert second(island, 2) == 0
     assert second.stats.cache_hits and not second.stats.cache_misses
 
@@ -69,12 +69,12 @@ def test_a_folder_that_cannot_be_written_is_no_reason_to_fail(folder: Path) -> N
 
 def test_a_name_depends_on_every_source_that_the_kernel_can_call(monkeypatch: pytest.MonkeyPatch) -> None:
     sources = kernel_store.sources_of("linear/direction.py")
-    assert {"linear/direction.py", "linear/conjugate_gradient.py", "forces/stretch.py", "jit.py", "lanes.py"} <= sources
+    assert {"linear/direction.py", "linear/conjugate_gradient.py", "energy/stretch.py", "jit.py", "simd.py"} <= sources
     assert "world.py" not in sources
     before = kernel_store.source_digest(sources)
     content = kernel_store._content
     monkeypatch.setattr(
-        kernel_store, "_content", lambda file: (b"changed", []) if file == "forces/stretch.py" else content(file)
+        kernel_store, "_content", lambda file: (b"changed", []) if file == "energy/stretch.py" else content(file)
     )
     assert kernel_store.source_digest(sources) != before
 
@@ -123,7 +123,7 @@ def test_marking_drops_kernels_and_marks_of_other_sources(folder: Path) -> None:
     own = folder / kernel_store.folders()[1].name
     own.mkdir(exist_ok=True)
     stale = [
-        own / "unite.root_of-0123456789abcdef-0123456789abcdef.kernel",
+        own / "union_find.root_of-0123456789abcdef-0123456789abcdef.kernel",
         own / "no.longer_there-0123456789abcdef-0123456789abcdef.kernel",
         own / "implicit.skin-0123456789abcdef.ready",
     ]

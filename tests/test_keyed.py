@@ -6,8 +6,8 @@ import scenes
 import shapes
 from rigid_scene import block
 from softpressure_ext.core import FrameInput, ModelBuilder, SoftPressureError, World
-from softpressure_ext.core.keyed import Keyed, changed
-from softpressure_ext.core.segments import with_values
+from softpressure_ext.core.animation.keyed import Keyed, changed
+from softpressure_ext.core.animation.segments import with_values
 
 RATE = 24.0
 both = pytest.mark.parametrize("solver", ["IMPLICIT", "EXPLICIT"])

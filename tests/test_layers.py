@@ -1,6 +1,7 @@
 """Each layer imports only what the table in core/README.md allows it; nothing imports itself by an absolute name."""
 
 import ast
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -63,12 +64,12 @@ def test_root_imports_nothing_at_module_level() -> None:
     assert list(imports(ROOT / "__init__.py")) == [("softpressure", True)] * 2  # register, unregister
 
 
-def modules_of(path: Path) -> Iterator[str]:
+def modules_of(path: Path, for_types_too: bool = False) -> Iterator[str]:
     """Yield our modules that a file imports, wherever the import stands, but for those of type checkers alone."""
     names = {item.relative_to(ROOT).with_suffix("").as_posix().removesuffix("/__init__") for item in SOURCES}
     nodes = list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
     checks = [node for node in nodes if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"]
-    for_types = {id(node) for check in checks for node in ast.walk(check)}
+    for_types = set() if for_types_too else {id(node) for check in checks for node in ast.walk(check)}
     package = path.relative_to(ROOT).parent.parts
     for node in nodes:
         if isinstance(node, ast.ImportFrom) and node.level and id(node) not in for_types:
@@ -90,6 +91,36 @@ def test_no_module_imports_itself_through_others() -> None:
         for name in ends:
             del imported[name]
     assert not imported, f"circles among or above: {sorted(imported)}"
+
+
+def test_the_papers_are_named_by_themselves_and_where_options_ask_for_them() -> None:
+    known = {"core/extras.py", "core/solvers/choice.py"}
+    naming = {path for path in SOURCES if any("core/papers/" in name for name in modules_of(path, for_types_too=True))}
+    others = {path.relative_to(ROOT).as_posix() for path in naming if path.parts[-2] not in {"papers", "particles"}}
+    assert known <= others <= known | {"core/solvers/xpbd/solver.py"}  # for type checkers
+
+
+#: Runs a ball and a box with each of the methods that are offered first, and prints what is loaded of the papers.
+DEFAULT_PATH = """
+import extension
+extension.load()
+import sys
+import shapes
+from softpressure_ext.core import ModelBuilder, World
+for solver in ("AUTO", "EXPLICIT", "IMPLICIT", "XPBD"):
+    builder = ModelBuilder()
+    builder.add_membrane("ball", *shapes.icosphere(1, 0.1, (0.0, 0.0, 0.101)), gauge_pressure=500.0)
+    builder.add_rigid("box", *shapes.box(0.2, 1, (0.0, 0.0, 0.5)), mass=1.0)
+    World(builder.build(), solver=solver, substeps=1)
+print([name for name in sys.modules if ".core.papers" in name])
+"""
+
+
+def test_the_default_path_loads_nothing_of_the_papers() -> None:
+    run = subprocess.run(
+        [sys.executable, "-c", DEFAULT_PATH], cwd=ROOT / "tests", capture_output=True, text=True, check=False
+    )
+    assert run.stdout.split("\n")[-2:] == ["[]", ""], run.stdout + run.stderr
 
 
 USER_FOLDERS = ("tests", "benchmarks", "experiments", "sample_blends")

@@ -6,8 +6,8 @@ import reference
 import shapes
 from scenes import AMBIENT, BASKETBALL, GRAVITY, Ball, add_ball, angular_momentum, centre, momentum, velocity
 from softpressure_ext.core import DivergenceError, MethodOptions, ModelBuilder, ParameterError, World
-from softpressure_ext.core.forces.gas import volume_gradient
-from softpressure_ext.core.solvers.gas_rules import GasRules
+from softpressure_ext.core.energy.gas import volume_gradient
+from softpressure_ext.core.papers.gas_rules import GasRules
 
 SOFT = Ball(0.2, 0.2, 2e3, 5e3)
 #: Sums of some hundred terms.

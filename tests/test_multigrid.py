@@ -15,10 +15,10 @@ from multigrid_systems import (
     uneven_problem,
 )
 from numba import njit, set_num_threads
-from softpressure_ext.core.lanes import lane
 from softpressure_ext.core.linear import coarsening, multigrid
 from softpressure_ext.core.linear.four_rows import four_sums
 from softpressure_ext.core.linear.multigrid import set_extra_diagonal
+from softpressure_ext.core.simd import lane
 
 
 @pytest.mark.parametrize("subdivisions", [0, 2, 5])

@@ -5,9 +5,9 @@ import pytest
 import shapes
 from scenes import Ball, add_ball, centre, momentum, velocity
 from softpressure_ext.core import MethodOptions, ModelBuilder, World
-from softpressure_ext.core.collide.mobility import Mobility
-from softpressure_ext.core.collide.particles.feature_tests import NUMBERS
-from softpressure_ext.core.solvers.force_based.particle_contacts import respond
+from softpressure_ext.core.contact.inverse_mass import Mobility
+from softpressure_ext.core.papers.particle_contacts import respond
+from softpressure_ext.core.papers.particles.feature_tests import NUMBERS
 
 PARTICLES = MethodOptions(detection="FEATURE_PARTICLES")
 SOFT = Ball(0.3, 0.3, 2e3, 5e3)

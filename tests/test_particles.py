@@ -9,11 +9,11 @@ import shapes
 from collide_reference import closest_on_triangle, inside
 from scipy.spatial import ConvexHull, Delaunay
 from softpressure_ext.core import ModelBuilder
-from softpressure_ext.core.collide.particles.feature_tests import NUMBERS, features_meet
-from softpressure_ext.core.collide.particles.inside import face_over, is_inside, nearest_face, vertices_inside
-from softpressure_ext.core.collide.particles.migrate import migrate
-from softpressure_ext.core.collide.particles.search import SKIN, Hits, ParticleSearch, bounding_spheres
-from softpressure_ext.core.rigid.motion import start_poses
+from softpressure_ext.core.bodies.rigid.motion import start_poses
+from softpressure_ext.core.papers.particles.feature_tests import NUMBERS, features_meet
+from softpressure_ext.core.papers.particles.inside import face_over, is_inside, nearest_face, vertices_inside
+from softpressure_ext.core.papers.particles.migrate import migrate
+from softpressure_ext.core.papers.particles.search import SKIN, Hits, ParticleSearch, bounding_spheres
 
 #: Kernel and twin do the same sums in another order.
 ROUNDING = 1e-9

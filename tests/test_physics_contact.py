@@ -7,7 +7,7 @@ from collide_reference import inside
 from rigid_scene import block
 from scenes import Ball, add_ball, gas_law_error
 from softpressure_ext.core import ModelBuilder, World
-from softpressure_ext.core.collide.broad import ContactSearch
+from softpressure_ext.core.contact.broad_phase.search import ContactSearch
 
 
 def crossing_triangles(world):

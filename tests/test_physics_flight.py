@@ -21,8 +21,8 @@ from scenes import (
 )
 from softpressure_ext.core import FrameInput, ModelBuilder, World
 from softpressure_ext.core.options import MethodOptions
-from softpressure_ext.core.solvers.implicit import ImplicitSolver
-from softpressure_ext.core.solvers.newton import NewtonSettings
+from softpressure_ext.core.solvers.implicit.newton import NewtonSettings
+from softpressure_ext.core.solvers.implicit.solver import ImplicitSolver
 
 
 def spin(world, rate, drift=(0.0, 0.0, 0.0), body=0):

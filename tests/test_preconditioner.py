@@ -5,7 +5,7 @@ import reference
 import shapes
 from force_scene import BEND, MODULUS, ROUNDING, Scene, close
 from softpressure_ext.core import ModelBuilder
-from softpressure_ext.core.solvers.preconditioner import precondition, stiffness_graph
+from softpressure_ext.core.solvers.implicit.preconditioner import precondition, stiffness_graph
 
 
 def assembled(scene):

@@ -7,13 +7,19 @@ import rigid_reference
 import shapes
 from rigid_scene import Pile, block
 from softpressure_ext.core import ModelBuilder
-from softpressure_ext.core.collide.apart import KEPT_SHARE, keep_apart
-from softpressure_ext.core.collide.bound import carry, limit_displacement
-from softpressure_ext.core.collide.broad import ContactSearch
-from softpressure_ext.core.collide.contacts import Contacts
-from softpressure_ext.core.collide.mobility import Mobility, mobility_along, push_sides, relative_step
-from softpressure_ext.core.collide.narrow import evaluate_gaps
-from softpressure_ext.core.solvers.impact import AGREED_OF_SOLIDS, MOST_PASSES, UNSETTLED, cut_impulses, overshoot
+from softpressure_ext.core.contact.broad_phase.search import ContactSearch
+from softpressure_ext.core.contact.contacts import Contacts
+from softpressure_ext.core.contact.filter.closing_part import KEPT_SHARE, keep_apart
+from softpressure_ext.core.contact.filter.step_filter import carry, limit_displacement
+from softpressure_ext.core.contact.inverse_mass import Mobility, mobility_along, push_sides, relative_step
+from softpressure_ext.core.contact.narrow_phase.vertex_triangle import evaluate_gaps
+from softpressure_ext.core.solvers.implicit.impact import (
+    AGREED_OF_SOLIDS,
+    MOST_PASSES,
+    UNSETTLED,
+    cut_impulses,
+    overshoot,
+)
 from softpressure_ext.core.state import State
 
 #: Kernel and twin do the same sums in another order.

@@ -9,9 +9,9 @@ from scipy.optimize import nnls
 from scipy.spatial import ConvexHull
 from scipy.spatial.transform import Rotation
 from softpressure_ext.core import ModelBuilder
-from softpressure_ext.core.collide.separating_axes import MOST_CORNERS, MOST_POINTS, meet, place_shapes
-from softpressure_ext.core.rigid.convex import MOST_FACES, convex_shapes
-from softpressure_ext.core.rigid.motion import set_matrices, start_poses
+from softpressure_ext.core.bodies.rigid.convex import MOST_FACES, convex_shapes
+from softpressure_ext.core.bodies.rigid.motion import set_matrices, start_poses
+from softpressure_ext.core.contact.narrow_phase.separating_axes import MOST_CORNERS, MOST_POINTS, meet, place_shapes
 
 
 def hull(points):

@@ -6,7 +6,7 @@ import shapes
 from rigid_scenes import GRAVITY, angular_momentum, block, centre, momentum, run, velocity, world_of
 from scipy.spatial.transform import Rotation
 from softpressure_ext.core import FrameInput, ModelBuilder, World
-from softpressure_ext.core.solvers.implicit import ImplicitSolver
+from softpressure_ext.core.solvers.implicit.solver import ImplicitSolver
 from softpressure_ext.core.solvers.rigid.impulses import Effort, solve, start_impulses
 from softpressure_ext.core.solvers.rigid.rows import Solids, finish, new_rows, set_axes
 from softpressure_ext.core.solvers.rigid.sleep import STILL_TIME, find_islands, settle

@@ -6,7 +6,7 @@ import pytest
 import rigid_reference as reference
 import shapes
 from softpressure_ext.core import ModelBuilder
-from softpressure_ext.core.rigid.inertia import inertia_of, mass_properties
+from softpressure_ext.core.bodies.rigid.inertia import inertia_of, mass_properties
 
 #: Sums of some hundred terms of the size of the result.
 ROUNDING = 1e-12

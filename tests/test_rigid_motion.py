@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import rigid_reference as reference
 from scipy.spatial.transform import Rotation
-from softpressure_ext.core.rigid import motion
+from softpressure_ext.core.bodies.rigid import motion
 
 #: A few roundings of numbers of the size one.
 ROUNDING = 1e-14

@@ -5,13 +5,13 @@ import pytest
 import reference
 import rigid_reference
 from rigid_scene import BEND, GAUGE, MASS, MODULUS, TAU, Pile
-from softpressure_ext.core import assembly
-from softpressure_ext.core.forces.rigid_inertia import evaluate_rigid_inertia
+from softpressure_ext.core.bodies import assembly
+from softpressure_ext.core.energy.rigid_inertia import evaluate_rigid_inertia
 from softpressure_ext.core.linear.conjugate_gradient import Scratch, join_islands, multiply
 from softpressure_ext.core.linear.direction import newton_direction
 from softpressure_ext.core.linear.rigid_blocks import solve_blocks
-from softpressure_ext.core.solvers.energy import SOLID_CONTACT, SOLID_RELAXATION
-from softpressure_ext.core.solvers.preconditioner import precondition
+from softpressure_ext.core.solvers.implicit.preconditioner import precondition
+from softpressure_ext.core.solvers.implicit.stage_energy import SOLID_CONTACT, SOLID_RELAXATION
 
 #: Kernel and twin do the same sums in another order.
 ROUNDING = 1e-11

@@ -6,8 +6,8 @@ import shapes
 import solid_scene
 from force_scene import DIFFERENCES, ROUNDING, check_gradient, hessian_times
 from softpressure_ext.core import State, World
-from softpressure_ext.core.forces.tetrahedra import evaluate_tetrahedra
-from softpressure_ext.core.solvers.preconditioner import stiffness_graph
+from softpressure_ext.core.energy.volume import evaluate_tetrahedra
+from softpressure_ext.core.solvers.implicit.preconditioner import stiffness_graph
 
 
 def ball_model(**options):

@@ -5,7 +5,7 @@ import pytest
 import shapes
 import solid_scene
 from softpressure_ext.core import FrameInput, ModelBuilder, ParameterError, World
-from softpressure_ext.core.lattice import cells, springs
+from softpressure_ext.core.bodies.lattice import cells, springs
 from softpressure_ext.core.topology import check_closed_surface, signed_volume
 
 ROUNDING = 1e-12

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import shapes
 from softpressure_ext.core import ModelBuilder, World
-from softpressure_ext.core.solvers.pressure_retention import times_as_soft
+from softpressure_ext.core.solvers.xpbd.pressure_retention import times_as_soft
 from solid_scene import bar, lattice_momentum, place, run, static_moves, world_of
 
 #: Those that are to do all with solids.

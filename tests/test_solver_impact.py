@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import reference
 import rigid_reference
-from softpressure_ext.core import assembly
-from softpressure_ext.core.solvers.impact import AGREED, MOST_PASSES, UNSETTLED, cut_impulses, overshoot
+from softpressure_ext.core.bodies import assembly
+from softpressure_ext.core.solvers.implicit.impact import AGREED, MOST_PASSES, UNSETTLED, cut_impulses, overshoot
 from solver_scene import ROUNDING, Pairs, mobility_of, random_motion, two_bodies
 
 

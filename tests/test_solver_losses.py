@@ -5,10 +5,10 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import reference
-from softpressure_ext.core import assembly
-from softpressure_ext.core.solvers import losses
-from softpressure_ext.core.solvers.pairs import PairImpulses
-from softpressure_ext.core.solvers.rigid_motion import rigid_motions
+from softpressure_ext.core.bodies import assembly
+from softpressure_ext.core.solvers.implicit import dissipation
+from softpressure_ext.core.solvers.implicit.rigid_motion import rigid_motions
+from softpressure_ext.core.solvers.pair_impulses import PairImpulses
 from softpressure_ext.core.state import PairSpeeds, State
 from solver_scene import EXTRA_INERTIA, ROUNDING, Pairs, key_of, motions, parts, random_motion, row_of, two_bodies
 
@@ -28,7 +28,7 @@ def test_damping_equals_its_twin_and_keeps_momenta(model, moving):
     x, v = moving
     rows, kept = motions(model, x, v), np.exp(-model.damping * 0.01)
     damped = v.copy()
-    losses.relax(x, damped, model.chunks, rows, kept, np.zeros(model.vertex_count, bool))
+    dissipation.relax(x, damped, model.chunks, rows, kept, np.zeros(model.vertex_count, bool))
     for share, part in zip(kept, parts(model), strict=True):
         mass = model.vertex_mass[part]
         rigid = reference.rigid_velocities(x[part], v[part], mass)
@@ -46,10 +46,10 @@ def test_damping_leaves_rigid_motion_and_pinned_vertices_alone(model, moving):
     for part in parts(model):
         rigid[part] = reference.rigid_velocities(x[part], v[part], model.vertex_mass[part])
     damped = rigid.copy()
-    losses.relax(x, damped, model.chunks, motions(model, x, rigid), np.zeros(2), model.pinned)
+    dissipation.relax(x, damped, model.chunks, motions(model, x, rigid), np.zeros(2), model.pinned)
     np.testing.assert_allclose(damped, rigid, rtol=0, atol=EXTRA_INERTIA)
     damped = v.copy()
-    losses.relax(x, damped, model.chunks, motions(model, x, v), np.zeros(2), model.pinned)
+    dissipation.relax(x, damped, model.chunks, motions(model, x, v), np.zeros(2), model.pinned)
     pinned = np.flatnonzero(model.pinned)
     assert len(pinned) == 1 and (damped[pinned] == v[pinned]).all()
 
@@ -57,7 +57,7 @@ def test_damping_leaves_rigid_motion_and_pinned_vertices_alone(model, moving):
 @pytest.mark.parametrize("bounciness", [0.05, 0.2, 0.5, 0.8, 0.95, 1.0])
 def test_bounce_strength_gives_the_speed_back(bounciness):
     """The contact the strength is made for, integrated in time: a spring that is braked on the way out."""
-    c = losses.bounce_strength(bounciness)
+    c = dissipation.bounce_strength(bounciness)
     # unit mass, spring and approach speed: x'' = -x on the way in, so it comes to rest at x = -1;
     # way out: v dv/dx = -x (1 - c v), Runge-Kutta in x^2 / 2 = w: dv/dw = (1 - c v) / v with w from 0 to 1/2
     count = 20_000
@@ -80,7 +80,7 @@ def test_bounce_strength_gives_the_speed_back(bounciness):
 
 
 def test_bounce_strength_grows_as_bounciness_falls():
-    strengths = [losses.bounce_strength(e) for e in (1.0, 0.9, 0.5, 0.1, 0.05, 0.0)]
+    strengths = [dissipation.bounce_strength(e) for e in (1.0, 0.9, 0.5, 0.1, 0.05, 0.0)]
     assert strengths[0] == 0.0 and (np.diff(strengths[:-1]) > 0).all()
     assert strengths[-1] == strengths[-2]  # below 0.05 the way back would take for ever
 
@@ -88,7 +88,7 @@ def test_bounce_strength_grows_as_bounciness_falls():
 def test_what_is_touched_is_left_out(model):
     pairs = Pairs(model, np.random.default_rng(4), 12)
     mass = np.full(model.vertex_count, 9.0)
-    losses.leave_out_touched(
+    dissipation.leave_out_touched(
         pairs.count, pairs.points, pairs.force, model.vertex_mass, model.body_point_start, mass
     )  # fmt: skip
     used = slice(pairs.count)
@@ -108,7 +108,7 @@ def test_a_body_of_which_hardly_anything_is_untouched_counts_as_a_whole(model, l
     touched = np.concatenate([touched, np.full(-len(touched) % 4, n)])  # the rest are points of the floor
     points = touched.reshape(-1, 4).astype(np.int32)
     mass = np.zeros(n)
-    losses.leave_out_touched(len(points), points, np.ones(len(points)), vertex_mass, model.body_point_start, mass)
+    dissipation.leave_out_touched(len(points), points, np.ones(len(points)), vertex_mass, model.body_point_start, mass)
     assert ball.stop == 42 and (mass[ring] == 1.0).all()
     assert mass[ball].sum() == (42 if fallback else left)
 
@@ -116,7 +116,7 @@ def test_a_body_of_which_hardly_anything_is_untouched_counts_as_a_whole(model, l
 def brake(model, x, v, mass, pairs, strength, motion, fall, approach):
     """Run `brake_pairs` for membranes of one bounciness (which only solids ask for)."""
     count = len(pairs.load)
-    losses.brake_pairs(
+    dissipation.brake_pairs(
         x, v, 2, 2, mass, model.body_mass, model.body_point_start, pairs.low, pairs.high, pairs.impulse, pairs.point,
         pairs.load, np.full(count, np.nan), np.full(count, strength), motion, fall, approach,
     )  # fmt: skip
@@ -177,7 +177,7 @@ class Block:
         self.v[:8, 2] = speed
         self.mass = np.full(8, 0.375)
         self.start = np.array([0, 8, 9], np.int32)
-        self.strength = np.array([losses.bounce_strength(bounciness)])
+        self.strength = np.array([dissipation.bounce_strength(bounciness)])
         self.approach = np.zeros(1)
 
     @property
@@ -193,7 +193,7 @@ class Block:
         rows = np.zeros((1, 15))
         rigid_motions(self.x, self.v, self.mass, self.start, rows)
         low, high = np.zeros(1, np.int32), np.ones(1, np.int32)
-        losses.brake_pairs(
+        dissipation.brake_pairs(
             self.x, self.v, 1, 1, self.mass, np.array([3.0, 0.0]), self.start, low, high,
             np.array([[0.0, 0.0, impulse]]), impulse * self.x[8:], np.array([impulse if load is None else load]),
             np.full(1, np.nan), self.strength, rows, np.array([0.0, 0.0, fall]), self.approach,
@@ -238,7 +238,7 @@ def test_a_steady_force_brakes_alike_in_any_number_of_steps(bounciness, steps):
     block = Block(bounciness, -2.0)
     for _ in range(steps):
         block.push(15.0 / steps)  # would give 3 m/s back
-    strength = losses.bounce_strength(bounciness)
+    strength = dissipation.bounce_strength(bounciness)
     # m dv / dJ = 1 - (c / v_in) v from v = 0 on, over the 9 N s that are left of the 15
     expected = 2.0 / strength * (1.0 - np.exp(-strength * 3.0 / 2.0))
     assert block.speed == pytest.approx(expected, rel=ROUNDING)
@@ -267,7 +267,7 @@ def test_a_spring_gives_the_bounciness_back_in_small_and_large_steps(bounciness)
         # A step's braking shows in its speed, not yet in where it ends: of first order, 0.2 per step at most. A single
         # step takes a steady force for the spring's: (1 - exp(-c)) / c, which is less than e by 0.061 at most.
         assert -min(0.25 / steps, 0.061) < error < 1e-6, steps
-    strength = losses.bounce_strength(bounciness)
+    strength = dissipation.bounce_strength(bounciness)
     alone = (1.0 - np.exp(-strength)) / strength if strength > 0.0 else 1.0
     assert spring_bounce(bounciness, 1) == pytest.approx(alone, rel=ROUNDING)
 
@@ -276,7 +276,7 @@ def apply_losses(model, state, pairs, impulses, time):
     energy = SimpleNamespace(
         contacts=SimpleNamespace(count=pairs.count, points=pairs.points), normal_force=pairs.force
     )  # fmt: skip
-    losses.Losses(model).apply(energy, impulses, state, time)
+    dissipation.Losses(model).apply(energy, impulses, state, time)
 
 
 def test_a_step_is_braked_and_then_damped(monkeypatch):
@@ -291,11 +291,11 @@ def test_a_step_is_braked_and_then_damped(monkeypatch):
     impulses = pairs.impulses(state.positions, time)
     x, v, approach = state.positions.copy(), state.velocities.copy(), np.full(2, -1.5)
     mass = np.zeros(model.vertex_count)
-    losses.leave_out_touched(
+    dissipation.leave_out_touched(
         pairs.count, pairs.points, pairs.force, model.vertex_mass, model.body_point_start, mass
     )  # fmt: skip
     rows = motions(model, x, v, mass)
-    brake(model, x, v, mass, impulses, losses.bounce_strength(0.6), rows, time * model.gravity, approach)
+    brake(model, x, v, mass, impulses, dissipation.bounce_strength(0.6), rows, time * model.gravity, approach)
     assert (v != state.velocities).any() and approach[row_of(model, impulses, 1, 2)] > 1.0  # one parts, one comes
     for part, rate in zip(parts(model), (4.0, 7.0), strict=True):
         rigid = reference.rigid_velocities(x[part], v[part], model.vertex_mass[part])

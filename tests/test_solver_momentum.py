@@ -7,13 +7,13 @@ import pytest
 import reference
 import shapes
 from softpressure_ext.core import ModelBuilder
-from softpressure_ext.core.solvers import implicit, momentum, newton
-from softpressure_ext.core.solvers.given import Motion
-from softpressure_ext.core.solvers.impact import overshoot
-from softpressure_ext.core.solvers.implicit import ImplicitSolver
-from softpressure_ext.core.solvers.momentum import MomentumBalance
-from softpressure_ext.core.solvers.newton import NewtonSettings
-from softpressure_ext.core.solvers.rigid_motion import rigid_motions
+from softpressure_ext.core.solvers.implicit import momentum, newton, solver
+from softpressure_ext.core.solvers.implicit.impact import overshoot
+from softpressure_ext.core.solvers.implicit.momentum import MomentumBalance
+from softpressure_ext.core.solvers.implicit.newton import NewtonSettings
+from softpressure_ext.core.solvers.implicit.rigid_motion import rigid_motions
+from softpressure_ext.core.solvers.implicit.solver import ImplicitSolver
+from softpressure_ext.core.solvers.kinematics import Motion
 from softpressure_ext.core.state import RigidMotion, State
 from solver_scene import EXTRA_INERTIA, ROUNDING, Pairs, key_of, mobility_of, motions, parts, random_motion, row_of
 
@@ -381,7 +381,7 @@ def test_closing_the_account_adds_only_what_newtons_method_leaves(monkeypatch):
         lacks.extend(np.linalg.norm(mass[part] @ (v - before)[part]) for part in parts(scene.model))
 
     monkeypatch.setattr(newton, "SMALL_FALL", 0.0)
-    monkeypatch.setattr(implicit, "overshoot", cut)
+    monkeypatch.setattr(solver, "overshoot", cut)
     monkeypatch.setattr(MomentumBalance, "settle", watched)
     for _ in range(24):
         scene.step()

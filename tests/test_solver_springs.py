@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from softpressure_ext.core.collide.contacts import Contacts
-from softpressure_ext.core.solvers.springs import hand_springs, spring_names
+from softpressure_ext.core.contact.contacts import Contacts
+from softpressure_ext.core.solvers.implicit.friction_history import hand_springs, spring_names
 from softpressure_ext.core.state import StuckContacts
 
 POINTS, EDGES, BODIES = 9, 12, 3

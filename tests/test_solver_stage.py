@@ -4,13 +4,14 @@ import numpy as np
 import pytest
 import reference
 import shapes
-from softpressure_ext.core import ModelBuilder, assembly
-from softpressure_ext.core.collide.broad import ContactSearch
-from softpressure_ext.core.collide.contacts import Contacts
+from softpressure_ext.core import ModelBuilder
+from softpressure_ext.core.bodies import assembly
+from softpressure_ext.core.contact.broad_phase.search import ContactSearch
+from softpressure_ext.core.contact.contacts import Contacts
 from softpressure_ext.core.linear.conjugate_gradient import Scratch
 from softpressure_ext.core.linear.direction import newton_direction
-from softpressure_ext.core.solvers.energy import StageEnergy
-from softpressure_ext.core.solvers.preconditioner import precondition
+from softpressure_ext.core.solvers.implicit.preconditioner import precondition
+from softpressure_ext.core.solvers.implicit.stage_energy import StageEnergy
 from softpressure_ext.core.state import State, StuckContacts
 
 TAU = 1.2e-3

@@ -7,9 +7,9 @@ from scenes import BASKETBALL, Ball, ball_world, centre, inflate
 from softpressure_ext.core import FrameInput, ModelBuilder, World
 from softpressure_ext.core.errors import ParameterError
 from softpressure_ext.core.options import MethodOptions
-from softpressure_ext.core.solvers.implicit import GAMMA, ImplicitSolver
-from softpressure_ext.core.solvers.newton import NewtonSettings
-from softpressure_ext.core.solvers.step_error import StepError
+from softpressure_ext.core.solvers.implicit.newton import NewtonSettings
+from softpressure_ext.core.solvers.implicit.solver import GAMMA, ImplicitSolver
+from softpressure_ext.core.solvers.implicit.step_control import StepError
 
 HEAVY = Ball(0.2, 2.0, 2e4, 5e3)
 EXACT = NewtonSettings(newton_tolerance=1e-9, linear_tolerance=1e-7, rest_acceleration=1e-9, linear_limit=1000)

@@ -4,14 +4,14 @@ import math
 
 import numpy as np
 import pytest
-from softpressure_ext.core.forces.gas import gas_law
+from softpressure_ext.core.energy.gas import gas_law
 from softpressure_ext.core.solvers.xpbd.gas import gas_impulse
 
 REST, AMBIENT = 0.03, 101_325.0
 
 
 def bisected(volume, steepness, gas, ambient, time):
-    """lambda = h^2 p(V + lambda S) with the pressure of `forces.gas`, which falls: one root."""
+    """lambda = h^2 p(V + lambda S) with the pressure of `energy.gas`, which falls: one root."""
 
     def rest(impulse):
         return impulse - time**2 * gas_law(volume + impulse * steepness, REST, gas, ambient)[0]

@@ -5,7 +5,7 @@ import pytest
 import reference
 import shapes
 from softpressure_ext.core import ModelBuilder, jit
-from softpressure_ext.core.solvers.given import Motion
+from softpressure_ext.core.solvers.kinematics import Motion
 from softpressure_ext.core.solvers.xpbd.bend import project_bend
 from softpressure_ext.core.solvers.xpbd.colours import schedule
 from softpressure_ext.core.solvers.xpbd.skins import predict, project

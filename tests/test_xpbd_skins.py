@@ -24,7 +24,7 @@ from scenes import (
     velocity,
 )
 from softpressure_ext.core import FrameInput, ModelBuilder, World, threads
-from softpressure_ext.core.solvers.pressure_retention import GaugeLeft
+from softpressure_ext.core.solvers.xpbd.pressure_retention import GaugeLeft
 
 
 def xpbd_ball(ball=BEACH_BALL, subdivisions=2, *, frame_rate=24.0, substeps=20, **options):

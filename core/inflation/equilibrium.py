@@ -2,10 +2,10 @@
 
     minimise  stretch(x) + bend(x) - p (V(x) - V_drawn)
 
-by Newton steps with the energy, Hessian and preconditioner of the implicit solver (`solvers/energy.py`). That Hessian
-lacks -p d2V, so such steps converge linearly, and slowly where a flat skin wrinkles. Two things make up for it: the
-curvature found along the last step (one pair of limited-memory BFGS; Nocedal 1980), and steps that are doubled while
-the energy keeps falling.
+by Newton steps with the energy, Hessian and preconditioner of the implicit solver (`solvers/implicit/stage_energy.py`).
+That Hessian lacks -p d2V, so such steps converge linearly, and slowly where a flat skin wrinkles. Two things make up
+for it: the curvature found along the last step (one pair of limited-memory BFGS; Nocedal 1980), and steps that are
+doubled while the energy keeps falling.
 """
 
 import math
@@ -15,14 +15,14 @@ from typing import NamedTuple
 import numpy as np
 
 from .. import jit
-from ..collide.contacts import Contacts
+from ..bodies.flat.plane import Planes
+from ..contact.contacts import Contacts
 from ..linear.conjugate_gradient import Scratch
 from ..linear.direction import newton_direction
 from ..model import FloatArray, Model
-from ..plane import Planes
-from ..solvers.energy import StageEnergy
-from ..solvers.preconditioner import precondition
-from ..solvers.sums import inner
+from ..solvers.implicit.preconditioner import precondition
+from ..solvers.implicit.stage_energy import StageEnergy
+from ..solvers.implicit.sums import inner
 
 #: Newton steps, and iterations of conjugate gradients in each.
 NEWTON_LIMIT, LINEAR_LIMIT = 60, 60

@@ -10,8 +10,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..freeze import freeze
-from ..given_bodies import GivenMembrane
+from ..bodies.freeze import freeze
+from ..bodies.given import GivenMembrane
 from ..model import FloatArray
 from .equilibrium import LARGEST_STRAIN, Equilibrium, Rest
 from .strength import MOST_STRAIN, largest_pressure, two_digits

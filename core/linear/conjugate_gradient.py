@@ -16,15 +16,15 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import prange
 
-from ..forces.bend import bend_product, sharp_product
-from ..forces.contact import add_wrenches, contact_product, contact_stretch
-from ..forces.stretch import stretch_product
-from ..forces.tetrahedra import squeeze_tetrahedra, tetrahedron_force
+from ..bodies.flat.plane import hold_in_plane
+from ..contact.barrier import add_wrenches, contact_product, contact_stretch
+from ..energy.bend import bend_product, sharp_product
+from ..energy.stretch import stretch_product
+from ..energy.volume import squeeze_tetrahedra, tetrahedron_force
 from ..jit import kernel, parallel_kernel
-from ..lanes import lane, load3, load4, spread, store3, sum_spread, triple
 from ..model import Model
-from ..plane import hold_in_plane
-from ..unite import name_islands, unite
+from ..simd import lane, load3, load4, spread, store3, sum_spread, triple
+from ..union_find import name_islands, unite
 from .multigrid import apply_multigrid
 from .rigid_blocks import solve_blocks
 from .vertex_blocks import add_vertex_blocks

@@ -9,7 +9,7 @@ is a gather, so the result does not depend on threads or chunks.
 Rows of a chunk are stored in order of their length and summed up four at a time (`four_rows.py`), the shorter ones
 padded with zeros: loops of equal length keep the branch predictor right, too. Where a chunk's rows do not fill the last
 four, its last row is computed again. Storage is float32: the cycle is limited by memory traffic, and
-conjugate gradients in float64 correct for it. Vectors are flat, four numbers per row (`lanes.py`), the fourth of every
+conjugate gradients in float64 correct for it. Vectors are flat, four numbers per row (`simd.py`), the fourth of every
 residual 0; indices are multiplied by 4 and unsigned (numba then omits the test for negative ones).
 """
 
@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..jit import kernel, parallel_kernel
-from ..lanes import load3, load4, spread, store3, store4, to_double, to_single
+from ..simd import load3, load4, spread, store3, store4, to_double, to_single
 from .four_rows import four_sums
 
 FloatArray = NDArray[np.float64]

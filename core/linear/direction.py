@@ -3,7 +3,7 @@
 One kernel, for taking its arguments apart costs as much as a small body's product.
 """
 
-from ..forces.contact import contact_diagonal
+from ..contact.barrier import contact_diagonal
 from ..jit import kernel
 from .conjugate_gradient import conjugate_gradient, join_islands
 from .multigrid import set_extra_diagonal

@@ -10,7 +10,7 @@ from typing import Any
 from numba.core import cgutils, types
 from numba.extending import intrinsic
 
-from ..lanes import Lanes
+from ..simd import Lanes
 
 ir = cgutils.ir
 

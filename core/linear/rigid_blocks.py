@@ -11,8 +11,8 @@ from ..jit import kernel
 def factor_blocks(rigid_mass, rigid_inertia, terms, point_start, blocks):
     """Cholesky factors (lower) of the blocks, shape (body_count, 6, 6).
 
-    `rigid_mass` is mass / tau^2 [N/m], `rigid_inertia` inertia / tau^2 [N m] in world axes, shape (body_count, 3, 3);
-    contacts add J' K J with J = (w, -w r x) for each pair of their points.
+    `rigid_mass` is mass / tau^2 [N/m], `bodies.rigid.inertia` inertia / tau^2 [N m] in world axes, shape (body_count,
+    3, 3); contacts add J' K J with J = (w, -w r x) for each pair of their points.
     """
     blocks[:] = 0.0
     j = np.empty((3, 6))

@@ -9,7 +9,7 @@ halves the iterations with short steps and takes two thirds of them with long on
 import numpy as np
 
 from ..jit import kernel
-from ..lanes import lane, load4, rotated, spread
+from ..simd import lane, load4, rotated, spread
 
 #: Weight of the blocks beside the cycle; iterations hardly depend on it between 0.3 and 1.
 WEIGHT = 0.5

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..bodies.rigid.convex import ConvexShapes, convex_shapes
 from ..errors import ParameterError
 from ..model import Model
 from ..options import MethodOptions
-from ..rigid.convex import ConvexShapes, convex_shapes
 
 #: The method that chooses.
 AUTO = "AUTO"

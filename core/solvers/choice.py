@@ -9,8 +9,8 @@ from ..options import DEFAULTS, MethodOptions
 from ..state import State
 from .automatic import AUTO, simple_shapes
 from .counts import Counts
-from .given import Motion
-from .implicit import ImplicitSolver
+from .implicit.solver import ImplicitSolver
+from .kinematics import Motion
 from .rigid.solver import RigidSolver
 
 
@@ -95,7 +95,7 @@ def _xpbd(model: Model, substep_time: float, options: MethodOptions = DEFAULTS) 
 
 def _force_based(method: str) -> NamedSolver:
     def make(model: Model, substep_time: float, options: MethodOptions = DEFAULTS) -> Solver:
-        from .force_based.solver import ForceBasedSolver
+        from ..papers.solver import ForceBasedSolver
 
         return ForceBasedSolver(model, substep_time, method, options)
 

@@ -4,7 +4,7 @@ from abc import ABC, abstractmethod
 
 from ..model import FloatArray
 from ..state import State
-from .given import Motion
+from .kinematics import Motion
 
 
 class FixedSteps(ABC):

@@ -1,4 +1,4 @@
-"""Bending for explicit steps: the energy of `forces/bend.py`, four hinges at a time and with five numbers each.
+"""Bending for explicit steps: the energy of `energy/bend.py`, four hinges at a time and with five numbers each.
 
     E = k/2 |b - c m|^2,   b = sum_s w_s x_s,   m = n / sqrt(|n|^2 + FOLD^2),   n = e x f,   f = s1 a - s2 d
 
@@ -16,10 +16,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ...forces.bend import FOLD
+from ...energy.bend import FOLD
 from ...jit import lean_inline_kernel, lean_kernel
-from ...lanes import fused, lane, load4, root, spread, store4, sum_spread, transposed
 from ...model import FloatArray, Hinges, IntArray
+from ...simd import fused, lane, load4, root, spread, store4, sum_spread, transposed
 
 #: Fours of hinges that have their first half done before any of them has its second.
 BLOCK = 8

@@ -5,7 +5,7 @@ K <= diag(s) as quadratic forms, so omega^2 <= max s / m. To s of a vertex add u
 * springs: what joins two vertices counts twice, 2 k (d d' + t (1 - d d')) with t = max(0, 1 - L / l),
 * tetrahedra: what joins four counts four times, 4 K / V0 g g' with g = dV/dx,
 * hinges: the row sums of their Gauss-Newton Hessian k J' J, k |J_s| sum_t |J_t| with J = w - c dm/dx, m = n / S:
-  |J_s|^2 ~ w_s^2 + (c / S)^2 |dn/dx_s|^2, which is w_s^2 (1 + tan^2(a / 2)) at an angle a (`forces/bend.py`).
+  |J_s|^2 ~ w_s^2 + (c / S)^2 |dn/dx_s|^2, which is w_s^2 (1 + tan^2(a / 2)) at an angle a (`energy/bend.py`).
 
 The first two are added as 3 x 3 blocks, of which the largest eigenvalue counts. Only sums, products and roots: the same
 bits on every machine.
@@ -13,7 +13,7 @@ bits on every machine.
 
 import numpy as np
 
-from ...forces.bend import FOLD
+from ...energy.bend import FOLD
 from ...jit import lean_inline_kernel, lean_kernel
 
 #: Newton steps towards the largest eigenvalue of a block, from above: at worst half a hundredth too large.

@@ -6,9 +6,9 @@ Angular momentum is what a rigid body keeps; its spin follows from it and from h
 
 from math import sqrt
 
+from ...bodies.rigid.motion import free_flight, set_matrix
 from ...jit import lean_inline_kernel, lean_kernel
-from ...lanes import lane, load4
-from ...rigid.motion import free_flight, set_matrix
+from ...simd import lane, load4
 from .arrays import RIGID
 
 

@@ -6,7 +6,7 @@ reaches: what the guarantee needs (`LEAST_SHARE` of the distance to keep, and al
 """
 
 from ...jit import lean_inline_kernel, lean_kernel
-from ...lanes import larger, load4, positive, root, smaller, store4, transposed, where_larger
+from ...simd import larger, load4, positive, root, smaller, store4, transposed, where_larger
 from .shape import LEAST_SHARE, PRESS_SHARE
 
 #: Squared sine of the angle below which two edges count as parallel.

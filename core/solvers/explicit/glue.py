@@ -11,8 +11,8 @@ from math import sqrt
 from typing import NamedTuple
 
 from ...jit import lean_inline_kernel, lean_kernel
-from ...lanes import lane, load4, root, spread, sum_spread, triple
 from ...model import FloatArray, Model
+from ...simd import lane, load4, root, spread, sum_spread, triple
 from .arrays import RIGID, Contacts, contacts_of
 from .carried import carried_inverse_mass, carried_velocity, place_point, push_carried
 from .layout import Numbering
@@ -29,7 +29,7 @@ class Glue(NamedTuple):
 
     rows: Contacts
     offset: FloatArray  # from the triangle's point to the vertex, in the triangle's frame [m], shape (row_count, 3)
-    stiffness: FloatArray  # [N/m], for those who take springs (`forces/attachment.py`)
+    stiffness: FloatArray  # [N/m], for those who take springs (`energy/attachment.py`)
 
 
 def glue_of(model: Model, numbering: Numbering, inverse_mass: FloatArray) -> Glue:

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from ...collide.overlap import NO_BODIES, find_overlaps, own_crossings
-from ...collide.tree import build_trees
+from ...contact.broad_phase.box_tree import build_trees
+from ...contact.untangle.overlap import NO_BODIES, find_overlaps, own_crossings
 from ...model import BoolArray, FloatArray, IntArray, Model
 from ...options import MethodOptions
 from .latest import keep_latest

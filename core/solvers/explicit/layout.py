@@ -2,7 +2,7 @@
 memory and a patch owns a run of vertices, of triangles and of edges.
 
 Arrays of points are flat, four numbers each (x, y, z, 0), and indices into them are four times a point's number: the
-kernels read them four lanes at a time (`lanes.py`).
+kernels read them four lanes at a time (`simd.py`).
 """
 
 from typing import NamedTuple

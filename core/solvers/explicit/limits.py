@@ -113,8 +113,8 @@ def _short_edge(model: Model, body: int) -> float | None:
 def _modulus(model: Model, body: int) -> tuple[str, str]:
     """What makes a body stiff as a whole, and how stiff that is, in the builder's words.
 
-    Springs hold sum k L^2 = 3 Y A over a skin and 15 mu V over a solid (`lattice/springs.py`), mu = E / (2 (1 + nu));
-    hinges k = 3 B / area.
+    Springs hold sum k L^2 = 3 Y A over a skin and 15 mu V over a solid (`bodies/lattice/springs.py`), mu = E / (2 (1 +
+    nu)); hinges k = 3 B / area.
     """
     edges, hinges, surfaces = model.edges, model.hinges, model.surfaces
     own = model.point_body[edges.points[:, 0]] == body

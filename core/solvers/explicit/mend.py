@@ -3,7 +3,7 @@
 import numpy as np
 
 from ...jit import lean_inline_kernel, lean_kernel
-from ...lanes import four, lane, load4, store4, sum_spread
+from ...simd import four, lane, load4, store4, sum_spread
 from .arrays import GIVEN, RIGID, SOFT
 from .carried import middle, place_point, push_body, side_body, try_move
 from .turning import LEAST_FREED, push_apart

@@ -15,7 +15,7 @@ the volume of its tetrahedron with c loses at most t |n| where it moves by t as 
 """
 
 from ...jit import lean_inline_kernel, lean_kernel
-from ...lanes import lane, larger, load4, root, smaller, spread, store4, sum_spread, transposed
+from ...simd import lane, larger, load4, root, smaller, spread, store4, sum_spread, transposed
 from ...team import block_of, claim, done, finish, hand_out
 from .arrays import MARGINS, patches_of
 

@@ -1,19 +1,20 @@
 """Bodies that cross at the start, or where positions were set: points behind a surface come back.
 
 The planes of the contact set leave every point on the side where it is, so pairs of bodies with points on the wrong
-side are left out of it (`explicit.arrays.Bodies.crosses`). Their contacts are those of `collide/broad.py`, which knows
-the right side. They are found anew in every substep, projected with the others and not verified: what is behind a
-surface comes back as fast as what is too near. Once all its points have come back a pair of bodies belongs to the
-contact set again, unless edges still cross triangles between their ends: then it keeps a larger and larger distance.
+side are left out of it (`explicit.arrays.Bodies.crosses`). Their contacts are those of `contact/broad_phase/search.py`,
+which knows the right side. They are found anew in every substep, projected with the others and not verified: what is
+behind a surface comes back as fast as what is too near. Once all its points have come back a pair of bodies belongs to
+the contact set again, unless edges still cross triangles between their ends: then it keeps a larger and larger
+distance.
 """
 
 import numpy as np
 
-from ...collide.broad import ContactSearch
-from ...collide.candidates import PARTING_FRAMES
-from ...collide.contacts import WRONG_SIDE
-from ...collide.contacts import Contacts as Record
-from ...collide.narrow import evaluate_gaps
+from ...contact.broad_phase.candidates import PARTING_FRAMES
+from ...contact.broad_phase.search import ContactSearch
+from ...contact.contacts import WRONG_SIDE
+from ...contact.contacts import Contacts as Record
+from ...contact.narrow_phase.vertex_triangle import evaluate_gaps
 from ...model import BoolArray, FloatArray, IntArray, Model
 from ...state import State
 from .arrays import Contacts, contacts_of

@@ -13,7 +13,7 @@ vertices near them have.
 from math import sqrt
 
 from ...jit import lean_inline_kernel, lean_kernel
-from ...lanes import four, lane, load4, store4, sum_spread, transposed, triple
+from ...simd import four, lane, load4, store4, sum_spread, transposed, triple
 from .arrays import RIGID, SOFT
 from .carried import carried_inverse_mass, carried_velocity, push_carried
 from .turning import push_apart, slide_into_line, turn_triangle
@@ -25,7 +25,7 @@ TINY = 1e-30
 DAMPING_RATIO = 0.5
 #: Half of what contacts may add to h^2 times the square of a frequency.
 MOST_STIFF = 0.5
-#: Rate at which a contact widens by itself [1/s]: what starts too close must not jump. `losses.py` makes bounces.
+#: Rate at which a contact widens by itself [1/s]: what starts too close must not jump. `dissipation.py` makes bounces.
 PART_RATE = 20.0
 #: That of bodies that cross, and how fast soft ones get there [1/s]: deep inside, normals contradict each other, and
 #: what one contact asks for at once another one would have to undo.

@@ -10,7 +10,7 @@ stray from its flight before there is another search. Pairs whose boxes do not m
 import numpy as np
 
 from ...jit import lean_inline_kernel, lean_kernel
-from ...lanes import any_larger, lane, larger, load4, positive, smaller, spread, store4
+from ...simd import any_larger, lane, larger, load4, positive, smaller, spread, store4
 from ...team import block_of, claim, done, finish, hand_out
 from .arrays import FRAMES, GIVEN, SOFT, patches_of
 from .own import find_suspects

@@ -15,8 +15,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ...jit import lean_inline_kernel, lean_kernel
-from ...lanes import lane, larger, load4, spread, store4, sum_spread, triple
 from ...model import FloatArray, IntArray
+from ...simd import lane, larger, load4, spread, store4, sum_spread, triple
 from .layout import Patches
 
 #: Numbers of a patch's frame: the map's four columns, its mean velocity, then shrinking, error and room for boxes.

@@ -13,9 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ... import topology
-from ...forces.gas import SMALLEST_VOLUME_SHARE
+from ...energy.gas import SMALLEST_VOLUME_SHARE
 from ...jit import lean_inline_kernel, lean_kernel
-from ...lanes import (
+from ...model import FloatArray, IntArray, Model
+from ...simd import (
     four_sums3,
     fused,
     lane,
@@ -29,7 +30,6 @@ from ...lanes import (
     sum_spread,
     triple,
 )
-from ...model import FloatArray, IntArray, Model
 from ...team import block_of, claim, done, finish, hand_out
 from .arrays import KICK, ROWS
 from .bending import Bending, add_bending, bending_of
@@ -341,7 +341,7 @@ def gathered_volumes(volumes, i):
 
 @lean_inline_kernel
 def pressure_of(volume, rest_volume, amount, ambient):
-    """Gauge pressure of the gas [Pa]; below a share of the rest volume it grows along the tangent (`forces/gas.py`)."""
+    """Gauge pressure of the gas [Pa]; below a share of the rest volume it grows along the tangent (`energy/gas.py`)."""
     smallest = SMALLEST_VOLUME_SHARE * rest_volume
     if volume >= smallest:
         return amount / volume - ambient

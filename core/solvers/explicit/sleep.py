@@ -9,7 +9,7 @@ import numpy as np
 from ...jit import lean_kernel
 from ...model import FloatArray, Model
 from ...state import State
-from ..given import Motion
+from ..kinematics import Motion
 
 #: A body is still while the root mean square of its points' speeds is below this share of its size [1/s].
 STILL_SPEED = 2e-3

@@ -10,35 +10,25 @@ import math
 
 import numpy as np
 
-from ...collide.overlap import NO_BODIES
+from ...bodies.flat.plane import hold_in_plane
+from ...contact.untangle.overlap import NO_BODIES
 from ...errors import ParameterError
 from ...jit import Repeated, threads_in_use
 from ...model import BoolArray, FloatArray, IntArray, Model
 from ...options import DEFAULTS, MethodOptions
-from ...plane import hold_in_plane
 from ...state import PairSpeeds, State
 from ...team import helped
 from ..counts import Counts
-from ..given import Motion
-from .arrays import (
-    AGE,
-    CARRIED_COUNT,
-    LACKS_ROOM,
-    PRESSING,
-    RESUMES,
-    SEARCHES,
-    SPAN,
-    STARTS,
-    STEP,
-)  # fmt: skip
+from ..kinematics import Motion
+from .arrays import AGE, CARRIED_COUNT, LACKS_ROOM, PRESSING, RESUMES, SEARCHES, SPAN, STARTS, STEP  # fmt: skip
 from .carried import place_all, start_bodies
 from .contact_set import contact_set, with_room
+from .dissipation import LEAST_STEPS, LOSS_TIME, losses_of
 from .exchange import fall_free, note_touching, read_points, write_points
 from .glue import glue_of
 from .lacks import crossing_triangles, lacks, self_colliding, tangled_points
 from .layout import lay_out
 from .limits import StepLimit, check_plan, check_speed
-from .losses import LEAST_STEPS, LOSS_TIME, losses_of
 from .parting import Parting
 from .revision import has_same_stiffness, revised_plan
 from .skins import skins_of, start_lengths

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...forces.gas import SMALLEST_VOLUME_SHARE
+from ...energy.gas import SMALLEST_VOLUME_SHARE
 from ...model import FloatArray, Model
 from ...options import MethodOptions
 from ...team import team_of_one

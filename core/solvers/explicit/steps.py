@@ -13,12 +13,12 @@ from typing import NamedTuple
 import numpy as np
 
 from ...atomics import publish
+from ...bodies.flat.plane import hold_in_plane
 from ...jit import lean_inline_kernel, lean_kernel
-from ...lanes import lane, larger, load4, spread, store4, sum_spread, triple
-from ...plane import hold_in_plane
+from ...simd import lane, larger, load4, spread, store4, sum_spread, triple
 from ...team import block_of, claim, done, finish, hand_out, has_part, kind_of
 from . import verify as guarantee
-from .arrays import (
+from .arrays import (  # fmt: skip
     AGE,
     CANDIDATES,
     CARRIED_COUNT,
@@ -41,14 +41,14 @@ from .arrays import (
     STARTS,
     STEP,
     patches_of,
-)  # fmt: skip
+)
 from .carried import accept as accept_bodies
 from .carried import begin_flight, fall, place_all, place_point, straying, try_move
 from .closest import near_edges, near_triangles
 from .contact_set import ContactSet
+from .dissipation import Losses, apply_losses
 from .epochs import epoch, plan, widen
 from .glue import Glue, hold_glued, place_glued
-from .losses import Losses, apply_losses
 from .mend import mend
 from .own import find_margins
 from .press import (

@@ -5,7 +5,7 @@ the middle of the body, instead of the closest points.
 """
 
 from ...jit import lean_inline_kernel, lean_kernel
-from ...lanes import four, lane, load4, store4, sum_spread, triple
+from ...simd import four, lane, load4, store4, sum_spread, triple
 from .arrays import GIVEN
 from .turning import across
 

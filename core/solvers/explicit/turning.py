@@ -1,7 +1,7 @@
 """Impulses of contacts that are to turn nothing, and couples that triangles take."""
 
 from ...jit import lean_inline_kernel, lean_kernel
-from ...lanes import four, lane, load4, rotated, store4, sum_spread, triple
+from ...simd import four, lane, load4, rotated, store4, sum_spread, triple
 from .carried import turned_by
 
 #: Determinant of the tensor of some points over the cube of its trace, below which they are a line.

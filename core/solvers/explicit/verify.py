@@ -8,7 +8,7 @@ that share a motion (`zones.py`).
 """
 
 from ...jit import lean_inline_kernel, lean_kernel
-from ...lanes import lane, load4, store4, sum_spread, transposed
+from ...simd import lane, load4, store4, sum_spread, transposed
 from .shape import LEAST_SHARE
 
 #: A step may use up this share of a separation at most: what mending aims at is then reached in few sweeps.

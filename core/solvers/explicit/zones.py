@@ -7,8 +7,8 @@ there is a largest share of the relative motion that can stay. It does.
 """
 
 from ...jit import lean_inline_kernel, lean_kernel
-from ...lanes import lane, load4, store4, triple
-from ...unite import root_of, unite
+from ...simd import lane, load4, store4, triple
+from ...union_find import root_of, unite
 from .arrays import CARRIED_COUNT, RIGID
 from .carried import place_point, respin, try_move, turned_by
 from .mend import MARGIN, mover, moves

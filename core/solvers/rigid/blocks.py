@@ -10,8 +10,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ...jit import kernel
-from ...lanes import any_larger, four, lane, larger, load4, root, spread, store4, where_larger
 from ...model import IntArray
+from ...simd import any_larger, four, lane, larger, load4, root, spread, store4, where_larger
 
 #: Fields of a row: three axes, two arms; what a normal impulse is made of; masses along the surface; friction; speeds
 #: of a collider's point along the surface; what makes corrections moves in thicknesses; what a normal impulse moves.

@@ -5,8 +5,8 @@ What rests is left out: it has no velocity, and nothing about it has changed sin
 
 import math
 
+from ...bodies.rigid.motion import free_flight, place_points, set_matrices, turned_tensors
 from ...jit import kernel
-from ...rigid.motion import free_flight, place_points, set_matrices, turned_tensors
 
 
 @kernel

@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from ...collide.broad import ContactSearch
-from ...collide.contacts import Contacts
-from ...collide.narrow import evaluate_gaps
-from ...collide.recovery import find_through
+from ...contact.broad_phase.search import ContactSearch
+from ...contact.contacts import Contacts
+from ...contact.narrow_phase.vertex_triangle import evaluate_gaps
+from ...contact.untangle.recovery import find_through
 from ...model import BoolArray, FloatArray, IntArray, Model
 from ...state import State
 from ..counts import Counts

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...jit import kernel
-from ...lanes import lane, load4, spread
+from ...simd import lane, load4, spread
 from .blocks import FIELDS, Blocks, fill_headers, fill_rows, lay_out, sweep_blocks
 from .rows import push, relative_velocity
 

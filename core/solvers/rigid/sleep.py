@@ -6,9 +6,9 @@ left its place for a while; it wakes as a whole, since one of its members has mo
 
 import numpy as np
 
-from ...collide.manifolds import distance_between
+from ...contact.narrow_phase.manifolds import distance_between
 from ...jit import kernel
-from ...unite import root_of, unite
+from ...union_find import root_of, unite
 
 #: A body keeps its place while no point of it is farther from there than this share of its radius.
 STILL_MOVE = 0.01

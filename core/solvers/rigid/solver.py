@@ -9,27 +9,18 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...collide.manifolds import ManifoldSearch
+from ...bodies.rigid.convex import ConvexShapes
+from ...bodies.rigid.motion import set_matrices, turned_tensors
+from ...contact.narrow_phase.manifolds import ManifoldSearch
 from ...errors import ParameterError
+from ...extras import step_damping
 from ...model import BoolArray, FloatArray, IntArray, Model
 from ...options import DEFAULTS, MethodOptions
-from ...rigid.convex import ConvexShapes
-from ...rigid.motion import set_matrices, turned_tensors
 from ...state import HeldImpulses, RigidMotion, State
 from ..counts import Counts
 from ..fixed_steps import FixedSteps
-from ..given import Motion
-from ..step_damping import StepDamping
-from .bodies import (
-    add_turn,
-    fall_asleep,
-    finish_bodies,
-    fly_awake,
-    place_awake,
-    place_bodies,
-    spins_of,
-    start_bodies,
-)
+from ..kinematics import Motion
+from .bodies import add_turn, fall_asleep, finish_bodies, fly_awake, place_awake, place_bodies, spins_of, start_bodies
 from .colliders import ColliderContacts
 from .impulses import Effort, bounce, move_rows, solve, start_impulses
 from .rows import Solids, given_rows, keep_impulses, manifold_rows, mark_pressing, new_rows
@@ -59,7 +50,7 @@ class RigidSolver(FixedSteps):
             raise ParameterError(f"substep: {substep_time} s; give a positive time.")
         self.model, self.substep_time, self.counts = model, substep_time, Counts()
         count = model.rigid_count
-        self._step_damping = StepDamping(model, options.stiffest_spring) if options.step_damping else None
+        self._step_damping = step_damping(model, options)
         self._pairs = ManifoldSearch(model, shapes)
         self._colliders = ColliderContacts(model, substep_time, self.counts)
         self._rows = new_rows(1024)

@@ -16,9 +16,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ...bodies.flat.plane import hold_in_plane
 from ...jit import lean_inline_kernel, lean_kernel
 from ...model import FloatArray
-from ...plane import hold_in_plane
 from ..explicit.arrays import PRESSING, SOFT
 from ..explicit.carried import carried_inverse_mass, carried_velocity, push_carried, respin
 from ..explicit.press import PART_RATE, note, own_inverse_mass, push, push_bodies, relative_velocity, weigh_one

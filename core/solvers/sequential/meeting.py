@@ -11,27 +11,16 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ...bodies.flat.plane import hold_in_plane
 from ...jit import lean_kernel
-from ...lanes import load4, store4
 from ...model import BoolArray, FloatArray, Model
-from ...plane import hold_in_plane
+from ...simd import load4, store4
 from ..explicit import carried
-from ..explicit.arrays import (
-    AGE,
-    EARLY,
-    JOINED,
-    LACKS_ROOM,
-    MENDED,
-    PRESSING,
-    RESUMES,
-    SPAN,
-    STALLS,
-    STEP,
-)  # fmt: skip
+from ..explicit.arrays import AGE, EARLY, JOINED, LACKS_ROOM, MENDED, PRESSING, RESUMES, SPAN, STALLS, STEP  # fmt: skip
 from ..explicit.contact_set import LOOSE_ROOM, START_ROOM, ContactSet
+from ..explicit.dissipation import Losses, brake, damp
 from ..explicit.epochs import plan, widen
 from ..explicit.glue import Glue, place_glued
-from ..explicit.losses import Losses, brake, damp
 from ..explicit.mend import mend
 from ..explicit.renew import renew_failed
 from ..explicit.skins import Planes

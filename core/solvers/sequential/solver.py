@@ -6,21 +6,21 @@ from abc import abstractmethod
 import numpy as np
 
 from ...errors import ParameterError
+from ...extras import step_damping
 from ...model import FloatArray, Model
 from ...options import DEFAULTS, MethodOptions
 from ...state import State
 from ..counts import Counts
 from ..explicit.arrays import LACKS_ROOM, RESUMES, SEARCHES, STEP
 from ..explicit.contact_set import contact_set
+from ..explicit.dissipation import LOSS_TIME, losses_of
 from ..explicit.glue import glue_of
 from ..explicit.layout import lay_out
-from ..explicit.losses import LOSS_TIME, losses_of
 from ..explicit.parting import Parting
 from ..explicit.press import weigh
 from ..explicit.skins import Planes
 from ..explicit.solver import ExplicitSolver
-from ..given import Motion
-from ..step_damping import StepDamping
+from ..kinematics import Motion
 from .contacts import impulses_of
 from .meeting import Meeting, meeting_of
 
@@ -54,7 +54,7 @@ class SequentialSolver(ExplicitSolver):
         # bounces of rigid bodies are those of their contacts (Müller et al. 2020, 3.6)
         pairs = self._scene.losses.pairs
         pairs.counts[:] &= pairs.low < model.membrane_count
-        self._step_damping = StepDamping(model, options.stiffest_spring) if options.step_damping else None
+        self._step_damping = step_damping(model, options)
         self._parting = None
         self._loss_steps = max(1, round(LOSS_TIME / substep_time))
 

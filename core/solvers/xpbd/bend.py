@@ -1,4 +1,4 @@
-"""Hinges as constraints, from the very energy of `forces/bend.py`.
+"""Hinges as constraints, from the very energy of `energy/bend.py`.
 
     E = k/2 |r|^2,  C = |r|,  compliance 1 / k,  F = -k C dC/dx
     lambda = -C / (S + 1 / (k h^2)),  S = sum w |dC/dx|^2    =>   x_i += w_i F_i / (sum w |F|^2 / (2 E) + 1 / h^2)
@@ -7,7 +7,7 @@ No constant of the energy is left in this form: it holds for any E = k C^2 / 2. 
 a resultant nor a torque, so momentum and angular momentum stay.
 """
 
-from ...forces.bend import hinge_energy
+from ...energy.bend import hinge_energy
 from ...jit import lean_kernel
 
 
@@ -16,7 +16,7 @@ def project_bend(x, inverse_mass, hinges, order, time, turn, force):
     """Project all hinges once, one after the other; `order` as in `colours.Schedule`, `time` the substep [s].
 
     x [m], shape (vertex_count, 3 or more).
-    `turn` and `force` are scratch of `forces.bend`.
+    `turn` and `force` are scratch of `energy.bend`.
     """
     inverse_time2 = 1.0 / (time * time)
     for h in order:

@@ -18,10 +18,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ...forces.gas import SMALLEST_VOLUME_SHARE
+from ...energy.gas import SMALLEST_VOLUME_SHARE
 from ...jit import lean_kernel
-from ...lanes import fused, lane, load4, rotated, spread, store4, sum_spread
 from ...model import FloatArray, IntArray
+from ...simd import fused, lane, load4, rotated, spread, store4, sum_spread
 
 SIXTH = 1.0 / 6.0
 

@@ -3,7 +3,7 @@
 from math import sqrt
 
 from ...jit import lean_kernel
-from ...lanes import lane
+from ...simd import lane
 from ..explicit.carried import carried_inverse_mass
 from ..explicit.glue import pulled_apart
 from ..explicit.press import own_inverse_mass
@@ -12,7 +12,7 @@ from ..sequential.contacts import push_sides, sides_velocity
 
 @lean_kernel
 def project_glue(glue, x, velocity, points, bodies, rigid, h):
-    """Project every attachment once: C = |sum w_i (x_i + h v_i) - o|, compliance 1 / k (`forces.attachment`)."""
+    """Project every attachment once: C = |sum w_i (x_i + h v_i) - o|, compliance 1 / k (`energy.attachment`)."""
     rows = glue.rows
     for a in range(glue.stiffness.shape[0]):
         ux, uy, uz = sides_velocity(rows, a, x, velocity, points, bodies, rigid)

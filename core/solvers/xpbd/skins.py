@@ -21,11 +21,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...flat.band import STRIP_TO_VOLUME
+from ...bodies.flat.band import STRIP_TO_VOLUME
+from ...bodies.flat.plane import hold_moves_in_plane
 from ...jit import lean_kernel
-from ...lanes import fused, lane, load4, rotated, spread, store4, triple
 from ...model import BoolArray, FloatArray, Hinges, IntArray, Model, Tetrahedra
-from ...plane import hold_moves_in_plane
+from ...simd import fused, lane, load4, rotated, spread, store4, triple
 from ..explicit.layout import Numbering
 from ..explicit.skins import Planes
 from .bend import project_bend
@@ -48,7 +48,7 @@ class Skins(NamedTuple):
     gas: Gas
     hinges: Hinges
     hinge_order: IntArray
-    hinge_turn: FloatArray  # scratch of `forces.bend`
+    hinge_turn: FloatArray  # scratch of `energy.bend`
     hinge_force: FloatArray
     tetrahedra: Tetrahedra
     tetrahedron_order: IntArray

@@ -8,22 +8,27 @@ frozen normals, and verified, so that nothing crosses.
 Every projection keeps momentum and angular momentum.
 """
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
+from ...bodies.flat.plane import Planes
+from ...extras import circles, gas_rules
 from ...jit import Repeated
 from ...model import FloatArray, Model
 from ...options import DEFAULTS, MethodOptions
-from ...plane import Planes
 from ...state import State
-from ..circles import Circles
 from ..explicit.arrays import RESUMES
-from ..gas_rules import GasRules
-from ..given import Motion
+from ..kinematics import Motion
 from ..sequential.meeting import AT_SEARCH, finish
 from ..sequential.solver import SequentialSolver
 from .gas import gas_impulse
 from .skins import project, skins_of
 from .substep import Scene, advance, begin, leave
+
+if TYPE_CHECKING:
+    from ...papers.circles import Circles
+    from ...papers.gas_rules import GasRules
 
 
 class XpbdSolver(SequentialSolver):
@@ -34,12 +39,12 @@ class XpbdSolver(SequentialSolver):
         inverse = self._scene.contact.points.inverse_mass[: model.vertex_count]
         self._whole = Scene(self._scene, skins_of(model, self._numbering, inverse, substep_time))
         self._advance = Repeated(advance)
-        self._rules = GasRules(model, options) if options.changes_gas else None
-        self._circles, self._planes = Circles(model), Planes(model)
+        self._rules = gas_rules(model, options)
+        self._circles, self._planes = circles(model), Planes(model)
 
     def join(self, state: State, left: int) -> int:
         """How many of the `left` substeps of a frame to take as one run: all, but where others have a part in each."""
-        return 1 if self._rules is not None or self._circles.any else super().join(state, left)
+        return 1 if self._rules is not None or self._circles is not None else super().join(state, left)
 
     def _start(self, before: State, motion: Motion, share: float, gas: FloatArray, count: int) -> None:
         self._whole.skins.gas.amount[:] = before.gas
@@ -65,14 +70,14 @@ class XpbdSolver(SequentialSolver):
             if self._rules is not None:
                 self._apply_rules(self._rules)
             project(scene.skins, x_rows, self._y, y_rows, h)
-            if self._circles.any:
-                self._part()
+            if self._circles is not None:
+                self._part(self._circles)
             leave(scene, self._x, self._y, self._v, velocity_rows, gravity, h)
             if self._crosses():
                 self._find_loose()
         finish(self._scene, self._x, self._y, self._v, y_rows, velocity_rows, gravity, h, 1, 1, False)
 
-    def _apply_rules(self, rules: GasRules) -> None:
+    def _apply_rules(self, rules: "GasRules") -> None:
         """lambda by another rule for the gas.
 
         The closed form of `gas.py` with the rule's V and, for how it changes, the exact dV/dx: S = sum w dV/dx . D, D
@@ -96,12 +101,12 @@ class XpbdSolver(SequentialSolver):
                 model.ambient_pressure, self.substep_time,
             )  # fmt: skip
 
-    def _part(self) -> None:
+    def _part(self, particles: "Circles") -> None:
         """Move particles of trusses apart that are too near to each other."""
         n, place = self.model.vertex_count, self._numbering.place
         x_rows, y_rows, _ = self._rows
         x = x_rows[place[:n], :3]
         moves = y_rows[place[:n], :3] - x
-        self._circles.part(x, self._inverse_mass, moves)
+        particles.part(x, self._inverse_mass, moves)
         self._planes.hold(moves)
         y_rows[place[:n], :3] = x + moves

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...jit import lean_kernel
-from ...lanes import four_sums3, fused, load4, root, spread, spread_each, store4
 from ...model import Edges, FloatArray, IntArray
+from ...simd import four_sums3, fused, load4, root, spread, spread_each, store4
 from .colours import Schedule, fours
 
 #: Added to squared lengths [m^2]: no change but to an edge without length, which has no direction and is left alone.

@@ -7,8 +7,8 @@
 
 from typing import NamedTuple
 
+from ...bodies.flat.plane import hold_in_plane
 from ...jit import lean_kernel
-from ...plane import hold_in_plane
 from ..explicit.arrays import RESUMES, STEP
 from ..sequential.meeting import AT_SEARCH, Meeting, finish
 from ..sequential.meeting import begin as begin_meeting

@@ -2,11 +2,11 @@
 
     C = V - V0,   compliance V0 / K,   lambda = -C / (sum w_i |dV/dx_i|^2 + V0 / (K h^2)),   x_i += w_i lambda dV/dx_i
 
-with K of `forces.tetrahedra`. V keeps its sign: a tetrahedron turned inside out is pushed back. The gradients sum to
+with K of `energy.volume`. V keeps its sign: a tetrahedron turned inside out is pushed back. The gradients sum to
 zero and have no moment: momentum and angular momentum stay.
 """
 
-from ...forces.tetrahedra import tetrahedron_gradient
+from ...energy.volume import tetrahedron_gradient
 from ...jit import kernel
 
 

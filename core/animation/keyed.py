@@ -1,0 +1,174 @@
+"""What is animated: values of bodies, gravity, who is held, what is glued. It is constant within a frame.
+
+A frame is simulated with a model of its own (`segments.py`) where these differ from those of the start. Rest lengths,
+masses and the amount of gas stay those of the start: a skin that becomes softer bulges further.
+"""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..bodies.attachments import nearest_row
+from ..bodies.rigid.motion import set_matrix
+from ..checks import check, vector
+from ..errors import ParameterError
+from ..model import BoolArray, FloatArray, IntArray, Model
+
+#: Values of bodies that may change from frame to frame: unit, largest value, whether 0 is none.
+KEYED = {
+    "stretch_modulus": ("N/m", np.inf, True),
+    "bend_modulus": ("N m", np.inf, False),
+    "modulus": ("Pa", np.inf, True),
+    "damping": ("1/s", np.inf, False),
+    "linear_damping": ("1/s", np.inf, False),
+    "angular_damping": ("1/s", np.inf, False),
+    "friction": ("", np.inf, False),
+    "bounciness": ("", 1.0, False),
+}
+NAMES = tuple(KEYED)
+#: How far from a triangle of a soft body a vertex may be to be glued to it anew, as a share of its longest edge: what
+#: pulls at it from farther away turns it more than it moves it.
+FARTHEST = 0.5
+
+
+@dataclass(slots=True)
+class Keyed:
+    """What is animated, as it was in the last frame; arrays are replaced, never changed."""
+
+    values: FloatArray  # of each body by `NAMES`, NaN where a body has no such thing, shape (body_count, name_count)
+    gravity: FloatArray  # [m/s^2], shape (3,)
+    held: BoolArray  # moving bodies that follow what is given, shape (moving_count,)
+    attached: BoolArray  # membranes whose attachments hold, shape (membrane_count,)
+    # Rows of all attachments, as in `Attachments`: where they were glued last; weights of 0 where they were not
+    glue_points: IntArray
+    glue_weights: FloatArray
+    glue_offset: FloatArray
+    arm: FloatArray  # of all points of rigid bodies, among them those that something is glued to, as in `RigidBodies`
+
+    @staticmethod
+    def at_start(model: Model) -> "Keyed":
+        """As the model has it."""
+        count, glue = model.membrane_count, model.attachments
+        return Keyed(
+            values=start_values(model),
+            gravity=model.gravity.copy(),
+            held=np.zeros(model.moving_count, bool),
+            attached=np.ones(count, bool),
+            glue_points=glue.points,
+            glue_weights=glue.weights,
+            glue_offset=glue.offset,
+            arm=model.rigid.arm,
+        )
+
+    def has_values_of(self, other: "Keyed") -> bool:
+        """Whether all values and gravity are the same."""
+        return np.array_equal(self.values, other.values, equal_nan=True) and np.array_equal(self.gravity, other.gravity)
+
+    def has_parts_of(self, other: "Keyed") -> bool:
+        """Whether the same bodies are held, and the same points are glued to the same places."""
+        names = ("held", "attached", "glue_points", "glue_weights", "glue_offset", "arm")
+        return all(np.array_equal(getattr(self, name), getattr(other, name)) for name in names)
+
+
+def start_values(model: Model) -> FloatArray:
+    """The values that a model is made with, see `Keyed.values`."""
+    soft, rigid = slice(0, model.membrane_count), slice(model.membrane_count, model.moving_count)
+    has_gas = np.array([model.has_gas(body) for body in range(model.membrane_count)], bool)
+    values = np.full((model.body_count, len(NAMES)), np.nan)
+    for name, bodies, found in (
+        ("stretch_modulus", soft, np.where(has_gas, model.stretch_modulus, np.nan)),
+        ("bend_modulus", soft, np.where(has_gas, model.bend_modulus, np.nan)),
+        ("modulus", soft, np.where(has_gas, np.nan, model.young_modulus)),
+        ("damping", soft, model.damping),
+        ("linear_damping", rigid, model.rigid.linear_damping),
+        ("angular_damping", rigid, model.rigid.angular_damping),
+        ("friction", slice(None), model.friction),
+        ("bounciness", slice(None), model.bounciness),
+    ):
+        values[bodies, NAMES.index(name)] = found
+    return values
+
+
+def changed_values(model: Model, before: FloatArray, given: Mapping[int, Mapping[str, float]]) -> FloatArray:
+    """The values of a frame, from those of the frame before and what is given by body and name.
+
+    Raises `ParameterError` for what a body does not have and for numbers out of their range.
+    """
+    values = before.copy()
+    for body, numbers in given.items():
+        if not 0 <= body < model.body_count:
+            raise ParameterError(f"body: {body}; the model has {model.body_count}, counted from 0.")
+        for name, value in numbers.items():
+            if name not in KEYED or np.isnan(before[body, NAMES.index(name)]):
+                own = ", ".join(np.array(NAMES)[~np.isnan(before[body])])
+                raise ParameterError(f"{model.body_names[body]}: {name}; what can change there is {own}.")
+            unit, most, is_open = KEYED[name]
+            what = "Young's modulus" if name == "modulus" else name.replace("_", " ")
+            values[body, NAMES.index(name)] = check(
+                model.body_names[body], what, value, unit, low=0.0, high=most, open_low=is_open
+            )
+    return values
+
+
+def changed(
+    model: Model,
+    before: Keyed,
+    values: Mapping[int, Mapping[str, float]],
+    attached: Mapping[int, bool],
+    held: Collection[int],
+    held_rigid: Collection[int],
+    gravity: ArrayLike | None,
+) -> Keyed:
+    """What is animated in a frame, but for what is glued anew (`glued_anew`); see `FrameInput`."""
+    if not (values or attached or held or held_rigid or gravity is not None or before.held.any()):
+        return before
+    holds, is_held = before.attached.copy(), np.zeros(model.moving_count, bool)
+    for membrane in (*attached, *held):
+        if not 0 <= membrane < model.membrane_count:
+            raise ParameterError(f"membrane: {membrane}; the model has {model.membrane_count}, counted from 0.")
+    for rigid in held_rigid:
+        if not 0 <= rigid < model.rigid_count:
+            raise ParameterError(f"rigid body: {rigid}; the model has {model.rigid_count}, counted from 0.")
+    for membrane, holding in attached.items():
+        holds[membrane] = holding
+    is_held[[*held, *(model.membrane_count + rigid for rigid in held_rigid)]] = True
+    return replace(
+        before,
+        values=changed_values(model, before.values, values),
+        attached=holds,
+        held=is_held,
+        gravity=before.gravity if gravity is None else vector("scene", "gravity", gravity, "m/s\u00b2"),  # type: ignore[arg-type]
+    )
+
+
+def glued_anew(model: Model, before: Keyed, after: Keyed, positions: FloatArray, poses: FloatArray) -> Keyed:
+    """Where attachments that are switched on again hold: at the places where things are by now.
+
+    What is farther from another soft body than half an edge stays free: its weights are 0. `positions` of all
+    points [m], of which those of rigid bodies that something is glued to are brought along;
+    `poses` of the rigid bodies.
+    """
+    newly = after.attached & ~before.attached
+    rows = np.flatnonzero(newly[model.point_body[after.glue_points[:, 0]]])
+    if not len(rows):
+        return after
+    points, weights = after.glue_points.copy(), after.glue_weights.copy()
+    offset, arm = after.glue_offset.copy(), after.arm.copy()
+    surfaces, turn = model.surfaces, np.empty((3, 3))
+    for row in rows.tolist():
+        vertex, body = int(points[row, 0]), int(model.attachments.body[row])
+        if body < model.membrane_count:
+            skin = surfaces.triangles[slice(*surfaces.body_triangle_start[body : body + 2])]
+            points[row], weights[row], offset[row] = nearest_row(positions, vertex, skin)
+            corners = positions[points[row, 1:]]
+            edges = np.linalg.norm(corners - np.roll(corners, 1, axis=0), axis=1)
+            if np.linalg.norm(offset[row]) > FARTHEST * edges.max():
+                weights[row] = 0.0
+            continue
+        anchor, pose = int(points[row, 1]), poses[body - model.membrane_count]
+        set_matrix(pose, turn)
+        arm[anchor - model.vertex_count] = turn.T @ (positions[vertex] - pose[:3])
+        positions[anchor] = positions[vertex]
+    return replace(after, glue_points=points, glue_weights=weights, glue_offset=offset, arm=arm)

@@ -1,0 +1,185 @@
+"""The model of a frame where something is animated (`keyed.py`): the start's with a few arrays of its own.
+
+First its *parts*: membranes that are held have all their points pinned, rigid bodies that are held are so heavy that
+nothing moves them (`held.py`), attachments that are off are left out. Then its *values*, to which stiffness is
+proportional. A solver is made for the parts, and knows a model with other values by `revised`, so that a modulus that
+changes in every frame costs little.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+
+from ..bodies.assembly import vertex_chunks
+from ..energy.hinges import rest_hinges
+from ..model import Attachments, BoolArray, FloatArray, IntArray, Model, RigidBodies
+from ..solvers.choice import SolverMaker
+from ..solvers.counts import Counts
+from .keyed import NAMES, Keyed, start_values
+
+#: How many times as heavy as all bodies together a rigid body that is held is.
+HEAVIER = 1e4
+
+
+def with_parts(model: Model, keyed: Keyed) -> Model:
+    """The start's model with these bodies held and these attachments; the same object where nothing differs."""
+    if keyed.has_parts_of(Keyed.at_start(model)):
+        return model
+    is_held, held_solids = keyed.held[model.point_body[: model.vertex_count]], keyed.held[model.membrane_count :]
+    glue = model.attachments
+    is_on = keyed.attached[model.point_body[keyed.glue_points[:, 0]]] & keyed.glue_weights.any(axis=1)
+    rows = np.flatnonzero(is_on)
+    attachments = Attachments(
+        keyed.glue_points[rows], keyed.glue_weights[rows], keyed.glue_offset[rows], glue.body[rows],
+        glue.stiffness[rows],
+    )  # fmt: skip
+    rigid = model.rigid
+    if model.rigid_count:
+        reach = np.sqrt((keyed.arm**2).sum(axis=1))
+        radius = np.maximum.reduceat(reach, rigid.point_start[:-1] - model.vertex_count)
+        rigid = _too_heavy(rigid._replace(arm=keyed.arm, radius=radius), held_solids, model)
+    held_bodies = np.append(keyed.held, np.zeros(model.body_count - model.moving_count, bool))
+    given = held_bodies.copy()
+    given[model.moving_count :] = True
+    body_mass = model.body_mass.copy()
+    body_mass[model.membrane_count : model.moving_count] = rigid.mass
+    return replace(
+        model,
+        pinned=model.pinned | is_held,
+        self_collision=model.self_collision & ~held_bodies,
+        attachments=attachments,
+        rigid=rigid,
+        body_mass=body_mass,
+        ignores=(model.ignores | np.outer(given, given)) & ~np.eye(model.body_count, dtype=bool),
+    )
+
+
+def _too_heavy(rigid: RigidBodies, held: BoolArray, model: Model) -> RigidBodies:
+    """Bodies of which those that are held have a mass and an inertia that all others together do not move.
+
+    The inertia is that of a ball, so that a spin stays what it is, and nothing slows it.
+    """
+    mass = np.where(held, HEAVIER * model.body_mass.sum(), rigid.mass)
+    moment = (0.2 * mass * rigid.radius**2)[:, None, None] * np.eye(3)
+    which = held[:, None, None]
+    return rigid._replace(
+        mass=mass,
+        inertia=np.where(which, 2.0 * moment, rigid.inertia),
+        inverse_inertia=np.where(which, np.eye(3) / (2.0 * moment[:, :1, :1]), rigid.inverse_inertia),
+        second_moment=np.where(which, moment, rigid.second_moment),
+        linear_damping=np.where(held, 0.0, rigid.linear_damping),
+        angular_damping=np.where(held, 0.0, rigid.angular_damping),
+    )
+
+
+def with_values(parts: Model, start: Model, keyed: Keyed) -> Model:
+    """That model with other values; the same object where they are those of the start."""
+    before, now = start_values(start), keyed.values
+    if np.array_equal(before, now, equal_nan=True) and np.array_equal(start.gravity, keyed.gravity):
+        return parts
+    values = dict(zip(NAMES, now.T, strict=True))
+    soft, rigid = slice(0, parts.membrane_count), slice(parts.membrane_count, parts.moving_count)
+    ratios = np.divide(now, before, out=np.ones_like(now), where=~np.isnan(before) & (before != 0.0))
+    ratio = dict(zip(NAMES, ratios[soft].T, strict=True))
+    stretch = ratio["stretch_modulus"] * ratio["modulus"]  # a body has one of them
+    springs, cells, glue = parts.edges, parts.tetrahedra, parts.attachments
+    is_free = ~keyed.held[rigid]
+    model = replace(
+        parts,
+        edges=springs._replace(stiffness=springs.stiffness * stretch[parts.point_body[springs.points[:, 0]]]),
+        tetrahedra=cells._replace(stiffness=cells.stiffness * stretch[parts.point_body[cells.points[:, 0]]]),
+        attachments=glue._replace(stiffness=glue.stiffness * stretch[parts.point_body[glue.points[:, 0]]]),
+        rigid=parts.rigid._replace(
+            linear_damping=values["linear_damping"][rigid] * is_free,
+            angular_damping=values["angular_damping"][rigid] * is_free,
+        ),
+        damping=values["damping"][soft],
+        friction=values["friction"],
+        bounciness=values["bounciness"],
+        gravity=keyed.gravity,
+    )
+    bend_modulus = np.nan_to_num(values["bend_modulus"][soft])
+    if np.array_equal(bend_modulus > 0.0, start.bend_modulus > 0.0):
+        return _with_bends(model, ratio["bend_modulus"])
+    return _with_hinges(model, bend_modulus)
+
+
+def _with_bends(model: Model, ratio: FloatArray) -> Model:
+    """The model with hinges so many times as stiff, per membrane."""
+    hinges = model.hinges
+    of_vertex: FloatArray = ratio[model.point_body[: model.vertex_count]]
+    return replace(
+        model,
+        hinges=hinges._replace(
+            stiffness=hinges.stiffness * of_vertex[hinges.points[:, 0]],
+            diagonal=hinges.diagonal * of_vertex,
+            flat_weight=hinges.flat_weight * np.repeat(of_vertex, np.diff(hinges.flat_start)),
+        ),
+    )
+
+
+def _with_hinges(model: Model, bend_modulus: FloatArray) -> Model:
+    """The model with the hinges of other bend moduli [N m], where bodies begin or cease to resist bending."""
+    skin = model.surfaces.triangles[: model.surfaces.body_triangle_start[model.membrane_count]]
+    modulus = (model.hinge_share * bend_modulus)[model.point_body[: model.vertex_count]]
+    hinges = rest_hinges(model.rest_positions, skin, modulus)
+    return replace(
+        model,
+        hinges=hinges,
+        chunks=vertex_chunks(model.body_point_start[: model.membrane_count + 1], model.edges, hinges),
+    )
+
+
+def given_points(model: Model) -> IntArray:
+    """Points whose motion is given: pinned vertices, then colliders."""
+    colliders = np.arange(model.moving_point_count, model.point_count)
+    return np.concatenate([np.flatnonzero(model.pinned), colliders]).astype(np.int32)
+
+
+class Segments:
+    """The solver of a run, made anew or revised where what is animated differs from the frame before.
+
+    Which bits a frame gets depends on the start and on what is animated in it, not on what came before: so a run that
+    is continued has those of one that was not interrupted. `holds_gravity`: whether the caller changes the gravity of
+    `model` on the way (`ramp.py`).
+    """
+
+    def __init__(self, model: Model, make: SolverMaker, substep_time: float, *, holds_gravity: bool) -> None:
+        self._start, self._make, self._substep_time = model, make, substep_time
+        self._holds_gravity = holds_gravity
+        self._keyed = Keyed.at_start(model)
+        self._parts, self._earlier = model, Counts()
+        self.model = self._own(model)
+        self.given = given_points(model)  # points whose motion is given
+        self._base = self.solver = make(self.model, substep_time)
+
+    @property
+    def counts(self) -> Counts:
+        """How much work was done since the start."""
+        return self._earlier.plus(self.solver.counts)
+
+    def use(self, keyed: Keyed) -> None:
+        """Let `model` and `solver` be those for what is animated; raises `ParameterError` where there is no solver."""
+        if keyed is self._keyed:
+            return
+        is_new = not keyed.has_parts_of(self._keyed)
+        if not is_new and keyed.has_values_of(self._keyed):
+            return
+        parts, base = self._parts, self._base
+        if is_new:
+            parts = with_parts(self._start, keyed)
+            base = self._make(self._own(parts), self._substep_time)
+        model = with_values(parts, self._start, keyed)
+        solver = base
+        if not (is_new and model is parts):
+            model = self._own(model)
+            revise = getattr(base, "revised", None)
+            solver = (revise and revise(model)) or self._make(model, self._substep_time)
+        if solver.counts is not self.solver.counts:
+            self._earlier = self.counts
+        if is_new:
+            self.given = given_points(parts)
+        self._keyed, self._parts, self._base, self.model, self.solver = keyed, parts, base, solver.model, solver
+
+    def _own(self, model: Model) -> Model:
+        return replace(model, gravity=model.gravity.copy()) if self._holds_gravity else model

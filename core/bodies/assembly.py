@@ -1,0 +1,236 @@
+"""The arrays of a model from the bodies that were given: springs, masses, surfaces, chunks."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .. import topology
+from ..model import Chunks, Circles, Edges, Fans, Flat, FloatArray, Followers, Hinges, IntArray, Surfaces, Tetrahedra
+from .given import GivenCollider, GivenMembrane, GivenRigid
+from .lattice.cells import tetrahedron_volumes
+
+if TYPE_CHECKING:
+    from ..inflation.filling import Filling
+
+#: Vertices per chunk: small enough that two threads share a ball of 2 562 vertices, large enough for a loop.
+CHUNK_SIZE = 512
+#: Automatic thickness of a membrane as a share of the mean edge length.
+AUTOMATIC_THICKNESS = 0.05
+#: Automatic thickness of a rigid body as a share of the cube root of its volume, as its edges may be long.
+AUTOMATIC_RIGID_THICKNESS = 0.005
+
+
+def thicknesses(
+    bodies: "list[GivenMembrane | GivenRigid | GivenCollider]", edges: Edges, body_of_point: IntArray
+) -> FloatArray:
+    """What each body keeps from others [m], with the automatic values filled in."""
+    edge_body = body_of_point[edges.points[:, 0]]
+    edge_count = np.bincount(edge_body, minlength=len(bodies))
+    mean_edge = np.bincount(edge_body, edges.rest_length, minlength=len(bodies)) / np.maximum(edge_count, 1)
+    thickness = np.array([body.thickness for body in bodies])
+    for number, body in enumerate(bodies):
+        if body.thickness == 0.0 and isinstance(body, GivenMembrane):
+            thickness[number] = AUTOMATIC_THICKNESS * mean_edge[number]
+        elif body.thickness == 0.0 and isinstance(body, GivenRigid):
+            thickness[number] = AUTOMATIC_RIGID_THICKNESS * body.properties.volume ** (1.0 / 3.0)
+    return thickness
+
+
+def spring_edges(membranes: list[GivenMembrane], positions: FloatArray, starts: IntArray, vertex_count: int) -> Edges:
+    """Springs of all bodies; `starts`: first point of each body.
+
+    Of a skin k = Y * (area of the triangles at the edge) / length^2 (Van Gelder 1998, eq. 20); of a lattice those of
+    `bodies.lattice.springs`.
+    """
+    ends, constants = [np.zeros((0, 2), np.int32)], [np.zeros(0)]
+    for body, start in zip(membranes, starts, strict=False):
+        own, stiffness = _skin_springs(body) if body.lattice is None else body.lattice.springs
+        ends.append(own + start)
+        constants.append(stiffness)
+    points, stiffness = np.concatenate(ends).astype(np.int32), np.concatenate(constants)
+    half = np.concatenate([points[:, 0], points[:, 1]])
+    start, entry = topology.grouped(half, vertex_count)
+    return Edges(
+        points=points,
+        rest_length=np.linalg.norm(positions[points[:, 0]] - positions[points[:, 1]], axis=1),
+        stiffness=stiffness,
+        vertex_start=start,
+        vertex_other=np.concatenate([points[:, 1], points[:, 0]])[entry],
+        vertex_edge=(entry % max(len(points), 1)).astype(np.int32),
+    )
+
+
+def rest_lengths(fillings: "Sequence[Filling | None]", edges: Edges, body_of_point: IntArray) -> FloatArray:
+    """Rest lengths of the springs [m], shape (edge_count,): drawn, or what keeps the drawn shape under pressure."""
+    lengths, edge_body = edges.rest_length.copy(), body_of_point[edges.points[:, 0]]
+    for body, filling in enumerate(fillings):
+        if filling is not None:
+            lengths[edge_body == body] = filling.rest_lengths
+    return lengths
+
+
+def start_positions(
+    membranes: list[GivenMembrane], fillings: "Sequence[Filling | None]", positions: FloatArray, first: IntArray
+) -> FloatArray:
+    """Where all points start [m]: as drawn, or at rest. `first`: first point of each body."""
+    start = positions.copy()
+    for body, (given, filling) in enumerate(zip(membranes, fillings, strict=False)):
+        if filling is not None and given.starts_at_rest:
+            start[first[body] : first[body + 1]] = filling.rest.positions
+    return start
+
+
+def rest_volumes(
+    membranes: list[GivenMembrane], fillings: "Sequence[Filling | None]", drawn_volume: FloatArray
+) -> FloatArray:
+    """Volume at which the gas of each membrane has its gauge pressure [m^3]: as drawn, or in equilibrium."""
+    volumes = drawn_volume.copy()
+    for body, (given, filling) in enumerate(zip(membranes, fillings, strict=False)):
+        if filling is not None:
+            volumes[body] = filling.volume(given.gauge_pressure)
+    return volumes
+
+
+def _skin_springs(body: GivenMembrane) -> tuple[IntArray, FloatArray]:
+    """Edges of one skin, and their constants [N/m]."""
+    points, side_edge = topology.unique_edges(body.triangles)
+    length = np.linalg.norm(body.positions[points[:, 0]] - body.positions[points[:, 1]], axis=1)
+    area = np.repeat(topology.triangle_areas(body.positions, body.triangles), 3)
+    at_edge = np.bincount(side_edge.ravel(), area, minlength=len(points))
+    return points, body.stretch_modulus * at_edge / length**2
+
+
+def vertex_masses(membranes: list[GivenMembrane]) -> FloatArray:
+    """Masses of all vertices [kg]: of skins by the area around them, of lattices by the cells."""
+    masses = []
+    for body in membranes:
+        if body.lattice is not None:
+            masses.append(body.lattice.vertex_mass)
+            continue
+        area = topology.triangle_areas(body.positions, body.triangles)
+        share = np.bincount(body.triangles.ravel(), np.repeat(area / 3.0, 3), minlength=len(body.positions))
+        masses.append(body.mass * share / share.sum())
+    return np.concatenate([np.zeros(0), *masses])
+
+
+def solid_tetrahedra(
+    membranes: list[GivenMembrane], positions: FloatArray, starts: IntArray, vertex_count: int, chunk_start: IntArray
+) -> Tetrahedra:
+    """Tetrahedra of all lattices, by their first points; `starts`: first point of each body."""
+    held = [(b.lattice, s) for b, s in zip(membranes, starts, strict=False) if b.lattice is not None]
+    points = np.concatenate([np.zeros((0, 4), np.int32), *(own.tetrahedra + start for own, start in held)])
+    stiffness = np.concatenate([np.zeros(0), *(own.volume_stiffness for own, _ in held)])
+    order = np.argsort(points[:, 0], kind="stable")
+    points = np.ascontiguousarray(points[order], dtype=np.int32)
+    start, entry = topology.grouped(points.ravel(), vertex_count)
+    return Tetrahedra(
+        points=points,
+        rest_volume=tetrahedron_volumes(positions, points),
+        stiffness=stiffness[order],
+        vertex_start=start,
+        vertex_entry=entry,
+        chunk_start=np.searchsorted(points[:, 0], chunk_start).astype(np.int32),
+    )
+
+
+def lattice_followers(membranes: list[GivenMembrane], first: IntArray) -> Followers:
+    """What follows the lattices; `first`: first point of each body."""
+    held = [(b.lattice, s) for b, s in zip(membranes, first, strict=False) if b.lattice is not None]
+    lattices = [body.lattice for body in membranes]
+    return Followers(
+        vertex_start=starts([0 if own is None else len(own.follow.points) for own in lattices]),
+        points=np.concatenate([np.zeros((0, 4)), *(own.follow.points + s for own, s in held)]).astype(np.int32),
+        weights=np.concatenate([np.zeros((0, 4)), *(own.follow.weights for own, _ in held)]),
+        hold_start=starts([0 if own is None else len(own.holds.vertices) for own in lattices]),
+        hold_points=np.concatenate([np.zeros(0), *(np.flatnonzero(own.holds.pinned) + s for own, s in held)]).astype(
+            np.int32
+        ),
+        hold_vertices=np.concatenate([np.zeros((0, 3)), *(own.holds.vertices for own, _ in held)]).astype(np.int32),
+        hold_weights=np.concatenate([np.zeros((0, 3)), *(own.holds.weights for own, _ in held)]),
+        pinned_start=starts([0 if own is None else len(own.pinned_positions) for own in lattices]),
+        pinned_rest=np.concatenate([np.zeros((0, 3)), *(own.pinned_positions for own, _ in held)]),
+    )
+
+
+def flat_bodies(membranes: list[GivenMembrane], first: IntArray) -> Flat:
+    """What is held in planes; `first`: first point of each body."""
+    held = [(b.flat, s, len(b.positions) // 2) for b, s in zip(membranes, first, strict=False) if b.flat is not None]
+    flats = [body.flat for body in membranes]
+    front = np.concatenate([np.zeros(0), *(start + 2 * np.arange(count) for _, start, count in held)])
+    return Flat(
+        pairs=np.stack([front, front + 1], axis=1).astype(np.int32),
+        pair_normal=np.concatenate([np.zeros((0, 3)), *(np.tile(own.normal, (count, 1)) for own, _, count in held)]),
+        normal=np.array([np.zeros(3) if own is None else own.normal for own in flats]).reshape(-1, 3),
+        depth=np.array([0.0 if own is None else own.depth for own in flats]),
+    )
+
+
+def truss_circles(membranes: list[GivenMembrane], first: IntArray) -> Circles:
+    """Particles of the trusses that have a radius; each copy of a flat one is a group of its own."""
+    groups, diameters = list[IntArray](), list[float]()
+    for body, start in zip(membranes, first, strict=False):
+        if body.particle_diameter == 0.0:
+            continue
+        copies = 1 if body.flat is None else 2
+        for copy in range(copies):
+            groups.append(start + np.arange(copy, len(body.positions), copies))
+            diameters.append(body.particle_diameter)
+    return Circles(
+        points=np.concatenate([np.zeros(0), *groups]).astype(np.int32),
+        start=starts([len(group) for group in groups]),
+        diameter=np.array(diameters),
+    )
+
+
+def contact_surfaces(triangles: IntArray, triangle_start: IntArray, point_count: int) -> Surfaces:
+    """Triangles, edges and neighbours of all bodies."""
+    edges, side_edge = topology.unique_edges(triangles)
+    both = np.concatenate([edges, edges[:, ::-1]])
+    start, entry = topology.grouped(both[:, 0], point_count)
+    triangle_body = np.repeat(np.arange(len(triangle_start) - 1, dtype=np.int32), np.diff(triangle_start))
+    edge_body = np.empty(len(edges), np.int32)
+    edge_body[side_edge] = triangle_body[:, None]
+    return Surfaces(
+        triangles=triangles,
+        triangle_body=triangle_body,
+        body_triangle_start=triangle_start,
+        triangle_neighbour=topology.triangle_neighbours(triangles),
+        point_neighbour_start=start,
+        point_neighbour=np.ascontiguousarray(both[entry, 1]),
+        edges=edges,
+        edge_body=edge_body,
+        edge_apex=topology.edge_apexes(triangles, edges, side_edge),
+    )
+
+
+def triangle_fans(skin: IntArray, vertex_count: int) -> Fans:
+    """Triangles of the skins that hold gas, gathered per vertex."""
+    start, entry = topology.grouped(skin.ravel(), vertex_count)
+    others = np.stack([np.roll(skin, -1, axis=1).ravel(), np.roll(skin, -2, axis=1).ravel()], axis=1)
+    return Fans(start, np.ascontiguousarray(others[entry]))
+
+
+def vertex_chunks(vertex_start: IntArray, edges: Edges, hinges: Hinges) -> Chunks:
+    """Runs of about CHUNK_SIZE vertices; `vertex_start`: first vertex of each membrane."""
+    starts: list[int] = []
+    body: list[int] = []
+    body_start = [0]
+    for number, (first, last) in enumerate(zip(vertex_start[:-1], vertex_start[1:], strict=True)):
+        count = max(1, round((last - first) / CHUNK_SIZE))
+        starts.extend(int(first + (last - first) * c // count) for c in range(count))
+        body.extend([number] * count)
+        body_start.append(len(starts))
+    starts.append(int(vertex_start[-1]))
+    return Chunks(
+        start=np.array(starts, np.int32),
+        body=np.array(body, np.int32),
+        body_start=np.array(body_start, np.int32),
+        edge_start=np.searchsorted(edges.points[:, 0], starts).astype(np.int32),
+        hinge_start=np.searchsorted(hinges.points[:, 0], starts).astype(np.int32),
+    )
+
+
+def starts(counts: list[int]) -> IntArray:
+    """CSR starts of groups of these sizes."""
+    return np.concatenate([[0], np.cumsum(counts)]).astype(np.int32)

@@ -1,0 +1,99 @@
+"""What is glued to what at the start, as rows that a step reads."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from ..contact.narrow_phase.closest_points import closest_on_triangle
+from ..model import Attachments, Edges, FloatArray, IntArray
+
+#: Stiffness of an attachment in units of the springs that meet at its vertex: it gives way less than the skin around.
+ATTACHMENT_STIFFNESS = 4.0
+
+
+@dataclass(frozen=True, slots=True)
+class Attached:
+    """Vertices (internal numbers) of a membrane, glued to a rigid body or to another membrane."""
+
+    membrane: int
+    vertices: IntArray
+    rigid: int = -1
+    other: int = -1
+
+
+class _Placed(Protocol):
+    @property
+    def positions(self) -> FloatArray: ...
+
+
+def anchor_positions(attached: list[Attached], rigid: int, membranes: Sequence[_Placed]) -> FloatArray:
+    """Points [m] that a rigid body gets for what is glued to it, in the order of `attached`."""
+    held = [membranes[part.membrane].positions[part.vertices] for part in attached if part.rigid == rigid]
+    return np.concatenate([np.zeros((0, 3)), *held])
+
+
+def rest_attachments(
+    attached: list[Attached],
+    positions: FloatArray,
+    point_start: IntArray,
+    rigid_vertex_counts: list[int],
+    skin: IntArray,
+    triangle_start: IntArray,
+    edges: Edges,
+) -> Attachments:
+    """Rows of all attachments: positions [m] of all points, `skin` the triangles of the membranes."""
+    next_anchor = [0] * len(rigid_vertex_counts)
+    first_rigid = int(np.searchsorted(point_start, len(edges.vertex_start) - 1))
+    points, weights, offsets, bodies = [], [], [], []
+    for part in attached:
+        vertices = part.vertices + point_start[part.membrane]
+        if part.rigid >= 0:
+            body = first_rigid + part.rigid
+            first = point_start[body] + rigid_vertex_counts[part.rigid] + next_anchor[part.rigid]
+            next_anchor[part.rigid] += len(vertices)
+            anchors = first + np.arange(len(vertices))
+            points.append(np.stack([vertices, anchors, anchors, anchors], axis=1))
+            weights.append(np.tile([1.0, -1.0, 0.0, 0.0], (len(vertices), 1)))
+            offsets.append(np.zeros((len(vertices), 3)))
+        else:
+            body = part.other
+            triangles = skin[triangle_start[body] : triangle_start[body + 1]]
+            rows = [nearest_row(positions, int(vertex), triangles) for vertex in vertices]
+            points.append(np.array([row[0] for row in rows]))
+            weights.append(np.array([row[1] for row in rows]))
+            offsets.append(np.array([row[2] for row in rows]))
+        bodies.append(np.full(len(vertices), body))
+    table = np.concatenate([np.zeros((0, 4), np.int32), *points]).astype(np.int32)
+    springs = np.add.reduceat(
+        np.append(edges.stiffness[edges.vertex_edge], 0.0), np.minimum(edges.vertex_start[:-1], len(edges.vertex_edge))
+    )
+    return Attachments(
+        points=table,
+        weights=np.concatenate([np.zeros((0, 4)), *weights]),
+        offset=np.concatenate([np.zeros((0, 3)), *offsets]),
+        body=np.concatenate([np.zeros(0, np.int32), *bodies]).astype(np.int32),
+        stiffness=ATTACHMENT_STIFFNESS * springs[table[:, 0]],
+    )
+
+
+def nearest_row(positions: FloatArray, vertex: int, triangles: IntArray) -> tuple[IntArray, FloatArray, FloatArray]:
+    """The vertex and the corners of the nearest triangle, their weights, and the offset in the triangle's frame."""
+    p = positions[vertex]
+    best, chosen = np.inf, (triangles[0], np.zeros(3), np.zeros(3))
+    for corners in triangles:
+        u, v, w, qx, qy, qz, d, _ = closest_on_triangle(*p, *positions[corners].ravel())
+        if d < best:
+            best, chosen = d, (corners, np.array([u, v, w]), np.array([qx, qy, qz]))
+    corners, shares, away = chosen
+    frame = triangle_frame(*positions[corners])
+    return np.append(vertex, corners), np.append(1.0, -shares), frame @ away
+
+
+def triangle_frame(a: FloatArray, b: FloatArray, c: FloatArray) -> FloatArray:
+    """Rows: unit vectors along the first edge, across it in the plane, and along the normal, shape (3, 3)."""
+    along = (b - a) / np.linalg.norm(b - a)
+    normal = np.cross(b - a, c - a)
+    normal /= np.linalg.norm(normal)
+    return np.stack([along, np.cross(normal, along), normal])

@@ -1,0 +1,140 @@
+"""From the bodies that a builder was given to the arrays of the model."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .. import topology
+from ..energy.hinges import rest_hinges
+from ..impulses.goals import GivenGoals, rest_goals
+from ..model import BoolArray, FloatArray, Model
+from .assembly import (
+    contact_surfaces,
+    flat_bodies,
+    lattice_followers,
+    rest_lengths,
+    rest_volumes,
+    solid_tetrahedra,
+    spring_edges,
+    start_positions,
+    starts,
+    thicknesses,
+    triangle_fans,
+    truss_circles,
+    vertex_chunks,
+    vertex_masses,
+)
+from .attachments import Attached, anchor_positions, rest_attachments
+from .given import GivenCollider, GivenMembrane, GivenRigid
+from .rigid.bodies import rigid_bodies
+
+if TYPE_CHECKING:
+    from ..inflation.filling import Filling
+
+
+def freeze(
+    membranes: list[GivenMembrane],
+    rigid: list[GivenRigid],
+    colliders: list[GivenCollider],
+    attached: list[Attached],
+    gravity: FloatArray,
+    ambient_pressure: float,
+    fillings: "Sequence[Filling | None]" = (),
+    ignores: BoolArray | None = None,
+    goals: Sequence[GivenGoals] = (),
+) -> Model:
+    """The model of these bodies; `gravity` [m/s^2], `ambient_pressure` [Pa], `fillings` and `goals`, if any.
+
+    `ignores`: pairs of bodies that do not touch, as the model has them; None for none.
+    """
+    bodies: list[GivenMembrane | GivenRigid | GivenCollider] = [*membranes, *rigid, *colliders]
+    anchors = [anchor_positions(attached, number, membranes) for number in range(len(rigid))]
+    places = [body.positions for body in membranes]
+    places += [np.concatenate([body.positions, held]) for body, held in zip(rigid, anchors, strict=True)]
+    places += [body.positions for body in colliders]
+    point_start = starts([len(part) for part in places])
+    vertex_count = int(point_start[len(membranes)])
+    triangles = np.concatenate(
+        [body.triangles + start for body, start in zip(bodies, point_start, strict=False)]
+    ).astype(np.int32)
+    triangle_start = starts([len(body.triangles) for body in bodies])
+    skin = triangles[: triangle_start[len(membranes)]]
+    body_of_point = np.repeat(np.arange(len(bodies), dtype=np.int32), np.diff(point_start))
+    positions = np.concatenate(places)
+    edges = spring_edges(membranes, positions, point_start, vertex_count)
+    gas_skin = np.concatenate(
+        [np.zeros((0, 3), np.int32)]
+        + [body.gas_triangles + start for body, start in zip(membranes, point_start, strict=False)]
+    ).astype(np.int32)
+    bend_modulus = np.array([body.bend_modulus for body in membranes])
+    hinge_share = np.array([body.hinge_share for body in membranes])
+    hinges = rest_hinges(positions, skin, (hinge_share * bend_modulus)[body_of_point[:vertex_count]])
+    point_of_vertex = np.concatenate(
+        [np.argsort(body.order) + start for body, start in zip(membranes, point_start, strict=False)]
+        + [np.arange(vertex_count, len(positions))]
+    ).astype(np.int32)
+    drawn_volume = np.array(
+        [topology.signed_volume(b.positions, b.gas_triangles) if b.has_gas else 0.0 for b in membranes]
+    )
+    rest_volume = rest_volumes(membranes, fillings, drawn_volume)
+    vertex_mass, followers = vertex_masses(membranes), lattice_followers(membranes, point_start)
+    body_mass = np.array([m.mass for m in membranes] + [r.mass for r in rigid] + [0.0] * len(colliders))
+    chunks = vertex_chunks(point_start[: len(membranes) + 1], edges, hinges)
+    return Model(
+        body_names=tuple(body.name for body in bodies),
+        membrane_count=len(membranes),
+        rigid_count=len(rigid),
+        body_point_start=point_start,
+        point_body=body_of_point,
+        point_of_vertex=point_of_vertex,
+        rest_positions=positions,
+        start_positions=start_positions(membranes, fillings, positions, point_start),
+        start_velocities=np.repeat(
+            np.array([body.velocity for body in membranes]).reshape(-1, 3),
+            np.diff(point_start)[: len(membranes)],
+            axis=0,
+        ),
+        vertex_mass=vertex_mass,
+        pinned=np.concatenate([np.zeros(0, dtype=bool), *(body.pinned for body in membranes)]),
+        surfaces=contact_surfaces(triangles, triangle_start, len(positions)),
+        edges=edges._replace(rest_length=rest_lengths(fillings, edges, body_of_point)),
+        hinges=hinges,
+        tetrahedra=solid_tetrahedra(membranes, positions, point_start, vertex_count, chunks.start),
+        followers=followers,
+        flat=flat_bodies(membranes, point_start),
+        circles=truss_circles(membranes, point_start),
+        fans=triangle_fans(gas_skin, vertex_count),
+        chunks=chunks,
+        rigid=rigid_bodies(
+            rigid, positions, point_start[len(membranes) : len(membranes) + len(rigid) + 1], vertex_count
+        ),
+        attachments=rest_attachments(
+            attached,
+            positions,
+            point_start,
+            [len(body.positions) for body in rigid],
+            skin,
+            triangle_start,
+            edges,
+        ),
+        goals=rest_goals(goals, point_of_vertex, point_start, followers, vertex_mass, body_mass, positions),
+        drawn_volume=drawn_volume,
+        start_volume=np.where([body.starts_at_rest for body in membranes], rest_volume, drawn_volume),
+        rest_volume=rest_volume,
+        fillings=tuple(fillings) or (None,) * len(membranes),
+        gauge_pressure=np.array([body.gauge_pressure for body in membranes]),
+        damping=np.array([body.damping for body in membranes]),
+        stretch_modulus=np.array([body.stretch_modulus for body in membranes]),
+        bend_modulus=bend_modulus,
+        hinge_share=hinge_share,
+        young_modulus=np.array([body.young_modulus for body in membranes]),
+        body_mass=body_mass,
+        thickness=thicknesses(bodies, edges, body_of_point),
+        self_collision=np.array([m.self_collision for m in membranes] + [False] * (len(bodies) - len(membranes))),
+        friction=np.array([body.friction for body in bodies]),
+        bounciness=np.array([body.bounciness for body in bodies]),
+        ignores=np.zeros((len(bodies), len(bodies)), bool) if ignores is None else ignores,
+        gravity=gravity,
+        ambient_pressure=ambient_pressure,
+    )

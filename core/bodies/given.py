@@ -1,0 +1,102 @@
+"""Bodies as they were given to the builder."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..model import BoolArray, FloatArray, IntArray
+from .flat.band import BEND_SHARE, GivenFlat
+from .lattice.solids import GivenLattice
+from .rigid.inertia import MassProperties
+
+#: Where a body of gas has its gauge pressure: at the volume it is drawn with, or at rest.
+PRESSURES_AT = ("DRAWN", "REST")
+#: What its skin is as it is drawn: without tension, or such that it holds the gas.
+DRAWN_SHAPES = ("SLACK", "INFLATED")
+#: Particles of this share of a cell's edge touch their neighbours at rest.
+MOST_PARTICLE_RADIUS = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class GivenMembrane:
+    """As `ModelBuilder.add_membrane` was given it, or what `add_solid` made of a mesh: its lattice and outer faces."""
+
+    name: str
+    positions: FloatArray  # internal order
+    triangles: IntArray  # internal order
+    order: IntArray  # caller's vertex of each internal vertex
+    mass: float
+    gauge_pressure: float
+    stretch_modulus: float
+    bend_modulus: float
+    damping: float
+    friction: float
+    bounciness: float
+    thickness: float
+    self_collision: bool
+    pinned: BoolArray
+    velocity: FloatArray
+    lattice: GivenLattice | None = None  # of a solid or flat body: what holds it together, and what follows it
+    flat: GivenFlat | None = None  # of a flat body
+    young_modulus: float = 0.0  # of a lattice [Pa]
+    particle_diameter: float = 0.0  # distance that the vertices of a truss keep from each other [m]; 0: none
+    pressure_at: str = "DRAWN"  # one of `PRESSURES_AT`
+    drawn_shape: str = "SLACK"  # one of `DRAWN_SHAPES`
+    start_at_rest: bool = False  # with the pressure at rest
+
+    @property
+    def starts_at_rest(self) -> bool:
+        """Whether it starts in equilibrium: not where that has another pressure."""
+        return self.start_at_rest and self.pressure_at == "REST"
+
+    @property
+    def is_as_drawn(self) -> bool:
+        """Whether its springs are slack and its gas has the gauge pressure as it is drawn: nothing is to be found."""
+        return not self.has_gas or (self.pressure_at, self.drawn_shape) == ("DRAWN", "SLACK")
+
+    @property
+    def hinge_share(self) -> float:
+        """Part of the bend modulus that its hinges have: those of a loop count its bends in one direction."""
+        return BEND_SHARE if self.flat is not None else 1.0
+
+    @property
+    def has_gas(self) -> bool:
+        """Whether it is filled with gas: skins and loops."""
+        return self.lattice is None or (self.flat is not None and len(self.flat.caps) > 0)
+
+    @property
+    def gas_triangles(self) -> IntArray:
+        """The closed surface around its gas; none where there is no gas."""
+        if not self.has_gas:
+            return self.triangles[:0]
+        return self.triangles if self.flat is None else np.concatenate([self.triangles, self.flat.caps])
+
+
+@dataclass(frozen=True, slots=True)
+class GivenRigid:
+    """As `ModelBuilder.add_rigid` was given it."""
+
+    name: str
+    positions: FloatArray
+    triangles: IntArray
+    mass: float
+    properties: MassProperties
+    friction: float
+    bounciness: float
+    thickness: float
+    linear_damping: float
+    angular_damping: float
+    velocity: FloatArray
+    angular_velocity: FloatArray
+
+
+@dataclass(frozen=True, slots=True)
+class GivenCollider:
+    """As `ModelBuilder.add_collider` was given it."""
+
+    name: str
+    positions: FloatArray
+    triangles: IntArray
+    friction: float
+    bounciness: float
+    thickness: float

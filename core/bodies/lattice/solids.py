@@ -1,0 +1,74 @@
+"""From the settings of a solid to the lattice that is simulated."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ... import topology
+from ...checks import check
+from ...errors import ParameterError
+from ...model import FloatArray, IntArray
+from .cells import Cells, fill, tetrahedron_volumes
+from .follow import Follow, Holds, follow, holds
+from .springs import SPRING_POISSON_RATIO, Springs, elastic_constants, springs_of
+
+#: Tetrahedra that hardly change their volume lock: bending would need cells much finer than asked for.
+LARGEST_POISSON_RATIO = 0.49
+#: Cells across the thinnest way through a mesh whose cell size is not given.
+AUTOMATIC_CELLS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class GivenLattice:
+    """What a body has instead of a skin with gas. Points are numbered within the body."""
+
+    springs: Springs
+    tetrahedra: IntArray  # those that resist a change of their volume, shape (tetrahedron_count, 4)
+    volume_stiffness: FloatArray  # K / V0 of each [Pa/m^3], shape (tetrahedron_count,)
+    vertex_mass: FloatArray  # [kg], shape (lattice_vertex_count,)
+    follow: Follow  # of the caller's vertices
+    holds: Holds
+    pinned_positions: FloatArray  # of the caller's pinned vertices at rest [m], shape (pinned_count, 3)
+    outer: IntArray  # lattice vertices on the surface
+
+    def nearest(self, positions: FloatArray, vertices: IntArray) -> IntArray:
+        """Lattice vertices on the surface that are nearest to vertices of the caller, each once, ascending."""
+        places = np.einsum("ij,ijk->ik", self.follow.weights[vertices], positions[self.follow.points[vertices]])
+        away = ((positions[self.outer][None] - places[:, None]) ** 2).sum(axis=2)
+        return np.unique(self.outer[np.argmin(away, axis=1)]).astype(np.int32)
+
+
+def lattice_of(
+    name: str, positions: FloatArray, triangles: IntArray, *, kind: str, cell_size: float, mass: float,
+    density: float | None, modulus: float, poisson_ratio: float, pinned: ArrayLike | None,
+) -> tuple[Cells, GivenLattice, float]:  # fmt: skip
+    """The cells of a solid, what holds them together, and its mass [kg]; raises `ParameterError` for wrong numbers."""
+    if kind not in ("SOLID", "TRUSS"):
+        raise ParameterError(f"{name}: kind {kind!r}; give SOLID or TRUSS.")
+    check(name, "cell size", cell_size, "m", low=0.0)
+    cell_size = float(cell_size) or float(np.ptp(positions, axis=0).min()) / AUTOMATIC_CELLS
+    check(name, "modulus", modulus, "Pa", low=0.0, open_low=True)
+    check(name, "Poisson's ratio", poisson_ratio, "", low=SPRING_POISSON_RATIO, high=LARGEST_POISSON_RATIO)
+    ratio = poisson_ratio if kind == "SOLID" else SPRING_POISSON_RATIO
+    cells = fill(name, positions, triangles, cell_size)
+    mu, bulk = elastic_constants(float(modulus), ratio)
+    volumes = tetrahedron_volumes(cells.positions, cells.tetrahedra)
+    if density is not None:
+        mass = check(name, "density", density, "kg/m\u00b3", low=0.0, open_low=True) * float(volumes.sum())
+    check(name, "mass", mass, "kg", low=0.0, open_low=True)
+    cell_share = volumes.reshape(-1, 6).sum(axis=1) / volumes.sum()
+    corner_mass = np.repeat(mass * cell_share / 8.0, 8)
+    numbers = None if pinned is None else np.asarray(pinned, dtype=np.int32)
+    mask = topology.pin_mask(name, len(positions), numbers)
+    lattice = GivenLattice(
+        springs=springs_of(cells, mu),
+        tetrahedra=cells.tetrahedra if bulk > 0.0 else cells.tetrahedra[:0],
+        volume_stiffness=bulk / volumes if bulk > 0.0 else volumes[:0],
+        vertex_mass=np.asarray(np.bincount(cells.corners.ravel(), corner_mass, len(cells.positions)), dtype=float),
+        follow=follow(cells, positions),
+        holds=holds(cells, positions, triangles, mask),
+        pinned_positions=positions[mask],
+        outer=np.unique(cells.triangles).astype(np.int32),
+    )
+    return cells, lattice, float(mass)

@@ -1,0 +1,152 @@
+"""Convex shapes of few faces: what separating axes can tell apart quickly (Martin 2009, 5.2.3).
+
+Triangles that lie in one plane are one face. Everything is kept in the frame of the body: its start orientation,
+counted from the centre of mass.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ...model import BoolArray, FloatArray, IntArray, Model
+from ...topology import triangle_neighbours
+
+#: More faces than this make a shape costly for separating axes, and round: its corners are soft to roll on.
+MOST_FACES = 32
+#: How far corners may stand out over a face, as a share of the body's radius: rounding of single precision.
+FLATNESS = 1e-5
+#: Two neighbouring triangles whose normals differ by less than this (sine) are one face.
+SAME_FACE = 1e-4
+
+
+class ConvexShapes(NamedTuple):
+    """Faces, edges and corners of the bodies that are simple; the others have none of them."""
+
+    simple: BoolArray  # whether the body is convex and has few faces, shape (rigid_count,)
+    corner_start: IntArray  # CSR over bodies, shape (rigid_count + 1,)
+    corners: FloatArray  # [m], shape (corner_count, 3)
+    face_start: IntArray  # CSR over bodies, shape (rigid_count + 1,)
+    normals: FloatArray  # outward unit normal of each face, shape (face_count, 3)
+    offsets: FloatArray  # its distance from the centre [m], shape (face_count,)
+    loop_start: IntArray  # CSR over faces, shape (face_count + 1,)
+    loops: IntArray  # corners around each face, counter-clockwise from outside
+    edge_start: IntArray  # CSR over bodies, shape (rigid_count + 1,)
+    edges: IntArray  # its two corners, then the two faces at it, shape (edge_count, 4)
+
+
+def convex_shapes(model: Model) -> ConvexShapes:
+    """Shapes of a model's rigid bodies."""
+    solids, surfaces = model.rigid, model.surfaces
+    parts: list[_Shape | None] = []
+    for body in range(model.rigid_count):
+        first = solids.point_start[body]
+        arm = solids.arm[first - model.vertex_count :][: solids.vertex_count[body]]
+        start = surfaces.body_triangle_start[model.membrane_count + body :]
+        parts.append(_shape(arm, surfaces.triangles[start[0] : start[1]] - first))
+    corner_start, face_start, edge_start = (
+        _starts([0 if part is None else len(part[key]) for part in parts]) for key in (0, 1, 4)
+    )
+    shapes = [part for part in parts if part is not None]
+    loops, edges, lengths = [np.zeros(0, np.int32)], [np.zeros((0, 4), np.int32)], []
+    for body, part in enumerate(parts):
+        if part is not None:
+            loops += [loop + corner_start[body] for loop in part[3]]
+            lengths += [len(loop) for loop in part[3]]
+            base = [corner_start[body]] * 2 + [face_start[body]] * 2
+            edges.append(part[4] + np.array(base, np.int32))
+    return ConvexShapes(
+        simple=np.array([part is not None for part in parts], dtype=bool),
+        corner_start=corner_start,
+        corners=np.concatenate([np.zeros((0, 3)), *(shape[0] for shape in shapes)]),
+        face_start=face_start,
+        normals=np.concatenate([np.zeros((0, 3)), *(shape[1] for shape in shapes)]),
+        offsets=np.concatenate([np.zeros(0), *(shape[2] for shape in shapes)]),
+        loop_start=_starts(lengths),
+        loops=np.concatenate(loops).astype(np.int32),
+        edge_start=edge_start,
+        edges=np.concatenate(edges).astype(np.int32),
+    )
+
+
+#: Corners, normals, offsets, loops, edges of one body.
+_Shape = tuple[FloatArray, FloatArray, FloatArray, list[IntArray], IntArray]
+
+
+def _starts(counts: list[int]) -> IntArray:
+    return np.concatenate([[0], np.cumsum(counts)]).astype(np.int32)
+
+
+def _shape(arm: FloatArray, triangles: IntArray) -> _Shape | None:
+    """A body's faces; None where it is not convex or has too many."""
+    radius = np.linalg.norm(arm, axis=1).max()
+    cross = np.cross(arm[triangles[:, 1]] - arm[triangles[:, 0]], arm[triangles[:, 2]] - arm[triangles[:, 0]])
+    area = np.linalg.norm(cross, axis=1)
+    good = area > 1e-12 * radius**2
+    normal = cross / np.where(good, area, 1.0)[:, None]
+    face = _faces(normal, area, good, triangle_neighbours(triangles))
+    if face is None:
+        return None
+    count = int(face.max()) + 1
+    weighted = np.stack([np.bincount(face, cross[:, axis], count) for axis in range(3)], axis=1)
+    normals = weighted / np.linalg.norm(weighted, axis=1)[:, None]
+    # the plane touches the outermost corner, so that nothing stands out of the shape
+    height = arm @ normals.T
+    offsets = height.max(axis=0)
+    lowest = np.full(count, np.inf)
+    np.minimum.at(lowest, np.repeat(face, 3), height[triangles.ravel(), np.repeat(face, 3)])
+    if (offsets - lowest > FLATNESS * radius).any():
+        return None
+    loops = [_loop(triangles[face == number], arm, normals[number], radius) for number in range(count)]
+    if any(len(loop) < 3 for loop in loops):
+        return None
+    used = np.unique(np.concatenate(loops))
+    edges: dict[tuple[int, int], list[int]] = {}
+    place = {int(point): number for number, point in enumerate(used)}
+    loops = [np.array([place[int(point)] for point in loop], np.int32) for loop in loops]
+    for number, loop in enumerate(loops):
+        for a, b in zip(loop.tolist(), np.roll(loop, -1).tolist(), strict=True):
+            edges.setdefault((min(a, b), max(a, b)), []).append(number)
+    if any(len(faces) != 2 for faces in edges.values()):
+        return None
+    rows = np.array([[*ends, *faces] for ends, faces in sorted(edges.items())], np.int32)
+    return arm[used], normals, offsets, loops, rows
+
+
+def _faces(normal: FloatArray, area: FloatArray, good: BoolArray, neighbour: IntArray) -> IntArray | None:
+    """Face of each triangle: those in one plane, grown from the largest triangles; None if there are too many."""
+    face = np.full(len(normal), -1)
+    count = 0
+    for seed in np.argsort(-area, kind="stable"):
+        if face[seed] >= 0:
+            continue
+        if count == MOST_FACES or not good[seed]:
+            return None
+        face[seed] = count
+        stack = [int(seed)]
+        while stack:
+            for other in neighbour[stack.pop()]:
+                flat = not good[other] or np.linalg.norm(np.cross(normal[other], normal[seed])) < SAME_FACE
+                if other >= 0 and face[other] < 0 and flat and (not good[other] or normal[other] @ normal[seed] > 0.0):
+                    face[other] = count
+                    stack.append(int(other))
+        count += 1
+    return face
+
+
+def _loop(triangles: IntArray, arm: FloatArray, normal: FloatArray, radius: float) -> IntArray:
+    """Corners around a face; points on a straight border are left out. Empty where the border is no single loop."""
+    sides = {(a, b) for t in triangles.tolist() for a, b in ((t[0], t[1]), (t[1], t[2]), (t[2], t[0]))}
+    after = {a: b for a, b in sides if (b, a) not in sides}
+    if len(after) != sum((b, a) not in sides for a, b in sides):
+        return np.zeros(0, np.int32)
+    first = min(after)
+    loop = [first]
+    while after[loop[-1]] != first and len(loop) <= len(after):
+        loop.append(after[loop[-1]])
+    if len(loop) != len(after):
+        return np.zeros(0, np.int32)
+    points = arm[loop]
+    before, behind = points - np.roll(points, 1, axis=0), np.roll(points, -1, axis=0) - points
+    turn = np.cross(before, behind) @ normal
+    lengths = np.linalg.norm(before, axis=1) * np.linalg.norm(behind, axis=1)
+    return np.array(loop, np.int32)[turn > SAME_FACE * np.maximum(lengths, 1e-300)]

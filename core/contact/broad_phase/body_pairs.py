@@ -1,0 +1,152 @@
+"""Which bodies come close to each other: their boxes, sorted along one axis and swept."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...jit import kernel
+from ...model import BoolArray, FloatArray, IntArray
+
+#: Room for rounding where the sweep stops, relative to the coordinates; the boxes themselves are compared exactly.
+ROUNDING = 1e-12
+#: Share of the way to another box that a wide reach takes: at all of it a pair would just be found.
+SHORT_OF = 0.999
+
+
+@dataclass(frozen=True, slots=True)
+class Partners:
+    """The bodies near each body, in CSR: those of body b are other[start[b] : start[b + 1]], ascending."""
+
+    start: IntArray  # shape (body_count + 1,)
+    other: IntArray
+
+    @staticmethod
+    def of(
+        body_box: FloatArray,
+        margin: FloatArray,
+        moving_count: int,
+        *,
+        among_moving: bool = True,
+        ignores: BoolArray | None = None,
+    ) -> "Partners":
+        """Pairs of bodies, at least one of them moving, whose boxes overlap when widened by the margins [m] of both.
+
+        among_moving: whether pairs of two moving bodies are wanted.
+        ignores: pairs that do not touch, symmetric, shape (body_count, body_count); None for none.
+        body_box: lower corner, upper corner [m], shape (body_count, 6), lower above upper for a body without points.
+        The work grows with the bodies and with the pairs that overlap along one axis.
+        """
+        held = body_box[:, 0] <= body_box[:, 3]
+        axis = int(np.argmax(np.ptp(body_box[held, :3], axis=0))) if held.any() else 0
+        order = np.argsort(body_box[:, axis] - margin, kind="stable").astype(np.int32)
+        room = 8 * len(margin)
+        while True:
+            pairs = np.zeros((room, 2), np.int32)
+            count = sweep(body_box, margin, moving_count, among_moving, axis, order, pairs)
+            if count <= room:
+                break
+            room = count
+        pairs = pairs[:count]
+        if ignores is not None and ignores.any():
+            pairs = pairs[~ignores[pairs[:, 0], pairs[:, 1]]]
+        both = np.concatenate([pairs, pairs[:, ::-1]])
+        both = both[np.lexsort((both[:, 1], both[:, 0]))]
+        start = np.searchsorted(both[:, 0], np.arange(len(margin) + 1)).astype(np.int32)
+        return Partners(start, np.ascontiguousarray(both[:, 1]))
+
+    def with_own(self, bodies: NDArray[np.int32]) -> "Partners":
+        """The same, with each of `bodies` as a partner of itself."""
+        count = len(self.start) - 1
+        body = np.concatenate([np.repeat(np.arange(count), np.diff(self.start)), bodies])
+        other = np.concatenate([self.other, bodies]).astype(np.int32)
+        order = np.lexsort((other, body))
+        start = np.searchsorted(body[order], np.arange(count + 1)).astype(np.int32)
+        return Partners(start, np.ascontiguousarray(other[order]))
+
+    @property
+    def bodies(self) -> NDArray[np.bool_]:
+        """Whether each body has a partner, shape (body_count,)."""
+        return np.diff(self.start) > 0
+
+
+@kernel
+def may_touch(body, other, moving_count):
+    """Whether two bodies push each other: different ones, not both given."""
+    return body != other and (body < moving_count or other < moving_count)
+
+
+@kernel
+def fit_bodies(group_body, group_box, body_box):
+    """Boxes of all bodies from those of their groups."""
+    for body in range(body_box.shape[0]):
+        for axis in range(3):
+            body_box[body, axis] = np.inf
+            body_box[body, axis + 3] = -np.inf
+    for group in range(group_body.shape[0]):
+        body = group_body[group]
+        for axis in range(3):
+            body_box[body, axis] = min(body_box[body, axis], group_box[group, axis])
+            body_box[body, axis + 3] = max(body_box[body, axis + 3], group_box[group, axis + 3])
+
+
+@kernel
+def sweep(body_box, margin, moving_count, among_moving, axis, order, pairs):
+    """Pairs of bodies whose widened boxes overlap; `order` sorts their lower ends along `axis`.
+
+    Returns their number, which may exceed the room in `pairs`.
+    """
+    count = 0
+    for i in range(order.shape[0]):
+        body = order[i]
+        if body_box[body, axis] == np.inf:
+            break  # from here on there are only bodies without points
+        end = body_box[body, axis + 3] + margin[body]
+        end += ROUNDING * (abs(end) + margin[body])
+        for j in range(i + 1, order.shape[0]):
+            other = order[j]
+            begin = body_box[other, axis] - margin[other]
+            if begin - ROUNDING * abs(begin) > end:
+                break
+            if not may_touch(body, other, moving_count):
+                continue
+            if not among_moving and body < moving_count and other < moving_count:
+                continue
+            radius = margin[body] + margin[other]
+            near = True
+            for k in range(3):
+                if (
+                    body_box[body, k] - radius > body_box[other, k + 3]
+                    or body_box[other, k] - radius > body_box[body, k + 3]
+                ):
+                    near = False
+            if near:
+                if count < pairs.shape[0]:
+                    pairs[count, 0], pairs[count, 1] = body, other
+                count += 1
+    return count
+
+
+@kernel
+def widen_reach(body_box, thickness, moving_count, among_moving, reach):
+    """Let bodies that have nothing near move on until they might: `reach` [m] of moving bodies grows, in place.
+
+    As far as to the boxes of given bodies, less what those may move, and half-way to those of moving ones: no pair
+    comes within reach by it. Where no other body is it stays as it is.
+    """
+    for body in range(moving_count):
+        most = np.inf
+        for other in range(body_box.shape[0]):
+            given = other >= moving_count
+            if not may_touch(body, other, moving_count) or not (given or among_moving):
+                continue
+            apart = 0.0
+            for axis in range(3):
+                gap = max(
+                    body_box[other, axis] - body_box[body, axis + 3], body_box[body, axis] - body_box[other, axis + 3]
+                )
+                apart = max(apart, gap)
+            free = apart - thickness[body] - thickness[other]
+            most = min(most, free - reach[other] if given else 0.5 * free)
+        if most < np.inf:
+            reach[body] = max(reach[body], SHORT_OF * most)

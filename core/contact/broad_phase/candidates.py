@@ -1,0 +1,203 @@
+"""Which pairs may touch during a move: the contact record, kept as long as nothing moves past what was searched."""
+
+import math
+
+import numpy as np
+
+from ...jit import kernel
+from ...model import FloatArray, IntArray, Model
+from ...state import State
+from ..contacts import Contacts
+from ..filter.common_motion import Islands
+from ..filter.relative_motion import own_distance, rigid_part
+from .pruned_pairs import NearRows
+from .search import ContactSearch
+
+#: Reach of a search in units of a move beyond an edge length, where a larger reach would find all of the other body.
+FAST_REACH_FACTOR = 1.2
+#: Frames in which skins that cross themselves are driven apart; what cannot be, as thin parts, is then left alone.
+PARTING_FRAMES = 24
+#: Largest reach of a search for contacts of a body with itself, in edge lengths.
+OWN_REACH = 0.25
+
+
+class Candidates:
+    """The contact record of one model and the search that fills it.
+
+    `reach_factor`: reach of a search in units of the move that made it necessary; larger means fewer searches and more
+    candidates. `far`: see `ContactSearch`. `choosy`:
+    whether `contacts` holds only what may touch soon of what a search has found (`near_rows`): for those who ask
+    `still_valid` of every move that they make. Points of rigid bodies go along arcs, and what is glued wants all rows:
+    with these, it does.
+    """
+
+    def __init__(self, model: Model, reach_factor: float, *, far: bool = False, choosy: bool = False) -> None:
+        self._model = model
+        self._reach_factor = reach_factor
+        self._search = ContactSearch(model, far=far)
+        self._searched = False
+        self._move = np.zeros((model.point_count, 3))
+        self._whole = np.zeros((model.point_count, 3))
+        self.contacts = Contacts(model.moving_point_count)
+        self._choosy = choosy and not model.rigid_count and not len(model.attachments.body)
+        self._wide = Contacts(model.moving_point_count) if self._choosy else self.contacts  # all that was found
+        self._found = self.contacts  # the record that the last search has filled
+        self._near = NearRows(model.point_count)
+        self.islands = Islands(model)
+        self.searches = 0  # so far
+        #: How far points may move apart from their body's rigid motion, for its contact with itself [m].
+        self.own_reach = np.zeros(model.body_count)
+        #: Bodies that would deform by more than that in the move last covered, and must take it in several steps.
+        self.hasty = np.zeros(model.body_count, dtype=bool)
+        #: Bodies with a pair in the record that is theirs alone, or with another body that moves.
+        self.near_moving = np.zeros(model.body_count, dtype=bool)
+        #: Whether nothing can touch anything.
+        self.alone = model.body_count == 1 and not model.self_collision.any() and not len(model.attachments.body)
+        edge_body, ends = model.surfaces.edge_body, model.rest_positions[model.surfaces.edges]
+        length = np.linalg.norm(ends[:, 1] - ends[:, 0], axis=1)
+        count = np.maximum(np.bincount(edge_body, minlength=model.body_count), 1)
+        # mean edge length of the skins [m], a tenth of a rigid body's radius; none for colliders
+        self._edge_length = np.bincount(edge_body, length, model.body_count) / count
+        self._edge_length[model.membrane_count : model.moving_count] = 0.1 * model.rigid.radius
+        self._edge_length[model.moving_count :] = 0.0
+
+    def untangle(self, state: State) -> int:
+        """Note in the state which points are behind another body's surface; returns how many triangles cross."""
+        overlaps = self._search.untangle(state.positions)
+        state.wrong_side = self._search.wrong_side()
+        self._searched = False
+        return overlaps.crossing_triangle_count
+
+    def start_frame(self, state: State) -> None:
+        """List the points behind a surface as a state has them; the next `cover` searches anew."""
+        self._search.drive_apart(state.frame < PARTING_FRAMES, state.wrong_side)
+        self.relist(state.wrong_side)
+
+    def relist(self, wrong_side: IntArray) -> None:
+        """List the points behind a surface; the next `cover` searches anew."""
+        if not self.alone:
+            self._search.relist(wrong_side)
+        self._searched = False
+
+    def wrong_side(self) -> IntArray:
+        """What a state keeps of it, see `ContactSearch.wrong_side`."""
+        return self._search.wrong_side()
+
+    @property
+    def tangled(self) -> bool:
+        """Whether points are behind a surface."""
+        return len(self._search.wrong_side_pairs) > 0
+
+    @property
+    def crossing_bodies(self) -> IntArray:
+        """Skins of which points are behind their own surface, ascending."""
+        return self._search.crossing_bodies
+
+    def recover(self, x: FloatArray) -> None:
+        """Ask points behind a surface for their next bit of the way back; see `ContactSearch.recover`."""
+        self._search.recover(x, self.contacts)
+
+    @property
+    def leaves_out(self) -> bool:
+        """Whether the record lacks rows that the last search has found."""
+        return self._near.left > 0
+
+    @property
+    def searched(self) -> bool:
+        """Whether there is a record."""
+        return self._searched
+
+    def take(self, model: Model) -> None:
+        """Another model, that differs in values alone (`segments.py`)."""
+        self._model = model
+        self._search.take(model)
+
+    def still_valid(self, x: FloatArray) -> bool:
+        """Whether every pair that touches at x [m], all points, is in the record."""
+        return self._all_found(x) and self._near.valid(x)
+
+    def _all_found(self, x: FloatArray) -> bool:
+        """Whether the last search has found every pair that touches at x [m]."""
+        return self._searched and self._search.still_valid(x)
+
+    def cover(self, x: FloatArray, trial: FloatArray) -> bool:
+        """Make sure that every pair that can touch on the way from x to `trial` [m], all points, is in the record.
+
+        True if the record is another one now: searched anew, or chosen anew of what the last search has found. Where
+        the move is not finite the record is emptied, and the world will say so.
+        """
+        if self.alone:
+            return False
+        if self._all_found(trial):
+            return self.choose(x, trial)
+        model = self._model
+        farthest = self._farthest(x, trial)
+        if not np.isfinite(farthest).all():
+            self.contacts.clear()
+            self._near.forget()
+            self.near_moving[:] = False
+            return True
+        self._set_own_reach(x, trial)
+        self._expect_hasty(x, farthest)
+        fast = np.maximum(FAST_REACH_FACTOR * farthest, self._edge_length)
+        reach = np.maximum(np.minimum(self._reach_factor * farthest, fast), 0.5 * model.thickness)
+        if self._searched and self._search.others_valid(trial) and self._search.search_own(x, self.own_reach):
+            return self.choose(x, trial)
+        found = self._found = self.contacts if self.tangled else self._wide
+        self._search.search(x, reach, found, self.own_reach)
+        if len(model.attachments.body):
+            found.attach(model.attachments, model.point_body, model.body_count)
+        self.islands.follow(found)
+        mark_near_moving(found.first_attachment, found.bodies, model.moving_count, self.near_moving)
+        self._searched = True
+        self.searches += 1
+        if found is self.contacts:
+            self._near.forget()
+        else:
+            self._near.choose(x, trial, found, self.contacts, self._search.reach, self.own_reach)
+        return True
+
+    def choose(self, x: FloatArray, trial: FloatArray) -> bool:
+        """Choose the rows of the record anew where others of those found may touch on the way from x to `trial` [m].
+
+        True if it was.
+        """
+        if self._near.valid(x) and self._near.valid(trial):
+            return False
+        self._near.choose(x, trial, self._found, self.contacts, self._search.reach, self.own_reach)
+        return True
+
+    def _farthest(self, x: FloatArray, trial: FloatArray) -> FloatArray:
+        """Longest move of each body's points [m], shape (body_count,)."""
+        np.subtract(trial, x, out=self._move)
+        distance = np.sqrt(np.einsum("ij,ij->i", self._move, self._move))
+        return np.asarray(np.maximum.reduceat(distance, self._model.body_point_start[:-1]))
+
+    def _set_own_reach(self, x: FloatArray, trial: FloatArray) -> None:
+        """Bounded, for a search that reaches farther finds all of the body."""
+        model = self._model
+        for body in np.flatnonzero(model.self_collision).tolist():
+            first, last = model.body_point_start[body : body + 2]
+            apart = own_distance(x, trial, first, last)
+            most = OWN_REACH * self._edge_length[body]
+            self.own_reach[body] = max(min(self._reach_factor * apart, most), 0.5 * model.thickness[body])
+            self.hasty[body] = not apart <= self.own_reach[body]
+
+    def _expect_hasty(self, x: FloatArray, farthest: FloatArray) -> None:
+        """Lower the longest moves [m] of hasty bodies to what `StepBound` will leave of them."""
+        model, whole = self._model, self._whole
+        for body in np.flatnonzero(self.hasty).tolist():
+            first, last = model.body_point_start[body : body + 2]
+            rigid_part(x, self._move, first, last, whole)
+            moved = math.sqrt(float(np.einsum("ij,ij->i", whole[first:last], whole[first:last]).max()))
+            farthest[body] = min(farthest[body], moved + self.own_reach[body])
+
+
+@kernel
+def mark_near_moving(count, bodies, moving_count, near):
+    """Mark the bodies of rows of which both sides move."""
+    near[:] = False
+    for row in range(count):
+        a, b = bodies[row, 0], bodies[row, 1]
+        if a < moving_count and b < moving_count:
+            near[a] = near[b] = True

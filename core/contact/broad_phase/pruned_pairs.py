@@ -1,0 +1,228 @@
+"""The rows of a contact record that may touch soon: a short list chosen from the long one of a search.
+
+A search must reach as far as bodies may go, and finds all that is within the sum of two such ways. Yet what touches
+moves together: sides of a row that are near each other come nearer by far less than either goes. Distance is a
+Lipschitz function of the moves relative to each other: a row whose distance was d has, after moves u of its points
+since then, a distance of at least
+
+    d - L,   L = max |u_i - u_j|,   i over the points of one side, j over those of the other.
+
+So a row may be left out as long as d - L is no less than its thickness. L is convex in u: what holds at both ends of
+a straight way holds all along it. Short lists pruned from long ones are known from molecular dynamics (the dual pair
+list of Pall et al. 2020).
+"""
+
+import math
+
+import numpy as np
+
+from ...jit import inline_kernel, kernel
+from ...model import FloatArray
+from ..contacts import EDGE_EDGE, Contacts
+from ..narrow_phase.closest_points import closest_on_edges_of, closest_on_triangle_of_row, closing
+
+#: A row is left out if it has room for that many times what the move at hand brings its sides nearer,
+SPARE_MOVES = 1.4
+#: and for that share of the reach of both its bodies.
+SPARE_REACH = 0.3
+#: Where that many of all rows would be chosen, all are: they need not be chosen again.
+MOST = 0.6
+#: What is left of a room for rounding.
+ROUNDED_DOWN = 1.0 - 1e-9
+CHUNK = 256  # rows per unit of parallel work
+
+
+class NearRows:
+    """Chooses rows of a record of a model with so many points, and knows how long none of the others can touch."""
+
+    def __init__(self, point_count: int) -> None:
+        self._x = np.zeros((point_count, 3))  # where rows were chosen
+        self._move = np.zeros((point_count, 3))
+        self._seen = np.zeros((point_count, 3))  # where all rows left out were looked at last
+        self._room = np.full(point_count, np.inf)  # how far each point may go from there without another look [m]
+        self._left = 0  # rows left out
+        self._points = np.zeros((0, 4), np.int32)  # of these
+        self._spare = np.zeros(0)  # how much nearer their sides may come than where rows were chosen [m]
+        self._split = np.zeros(0, np.int8)  # slot at which their second side begins
+        self._slack = np.zeros(0)  # `measure_slack` of all rows [m]
+        self._chosen = np.zeros(0, np.int64)
+
+    def choose(
+        self, x: FloatArray, trial: FloatArray, wide: Contacts, near: Contacts, reach: FloatArray, own_reach: FloatArray
+    ) -> None:
+        """Copy the rows of `wide` to `near` that may come within their thickness on the way from x to `trial` [m], or
+        on one that is somewhat longer; both all points. Rows with side -1 are all among them.
+
+        reach, own_reach: those of the search that found `wide` [m], shape (body_count,).
+        """
+        if len(self._spare) < wide.count:
+            room = wide.capacity
+            self._points, self._spare = np.zeros((room, 4), np.int32), np.zeros(room)
+            self._split, self._chosen = np.zeros(room, np.int8), np.zeros(room, np.int64)
+            self._slack = np.zeros(room)
+        self._x[:] = x
+        np.subtract(trial, x, out=self._move)
+        measure_slack(
+            x, self._move, wide.count, wide.points, wide.kind, wide.side, wide.bodies, wide.thickness,
+            SPARE_REACH * reach, SPARE_REACH * own_reach, self._slack,
+        )  # fmt: skip
+        count, edge_start = choose_rows(
+            wide.count, wide.points, wide.kind, self._slack, self._chosen, self._points, self._split, self._spare
+        )
+        if count > MOST * wide.count:
+            count, edge_start = wide.count, wide.edge_start
+            self._chosen[:count] = np.arange(count)
+        self._left = wide.count - count
+        self._room[:] = -1.0
+        near.reserve(count)
+        near.count = near.first_attachment = count
+        near.edge_start = edge_start
+        near.glued = near.glued[:0]
+        near.forget_edges()
+        rows = self._chosen[:count]
+        copy_rows(
+            rows, wide.points, wide.kind, wide.triangle, wide.bodies, wide.thickness, wide.friction, wide.side,
+            wide.facing, wide.offset, near.points, near.kind, near.triangle, near.bodies, near.thickness,
+            near.friction, near.side, near.facing, near.offset,
+        )  # fmt: skip
+        copy_edges(rows, edge_start, wide.edges, wide.apex, wide.soft, near.edges, near.apex, near.soft)
+        near.index_vertices()
+
+    @property
+    def left(self) -> int:
+        """Number of rows left out."""
+        return self._left
+
+    def forget(self) -> None:
+        """No row is left out of the record."""
+        self._left = 0
+
+    def valid(self, x: FloatArray) -> bool:
+        """Whether none of the rows left out can be within its thickness at x [m], all points."""
+        if self._left == 0 or within_room(x, self._seen, self._room):
+            return True
+        np.subtract(x, self._x, out=self._move)
+        self._seen[:] = x
+        if look_at_left(self._left, self._points, self._split, self._spare, self._move, self._room):
+            return True
+        self._room[:] = -1.0
+        return False
+
+
+@inline_kernel
+def box_distance(x, points, row, split):
+    """Square of the distance of the boxes around both sides of a row [m^2], no more than that of the sides."""
+    total = 0.0
+    for axis in range(3):
+        low = high = x[points[row, 0], axis]
+        for i in range(1, split):
+            low, high = min(low, x[points[row, i], axis]), max(high, x[points[row, i], axis])
+        other_low = other_high = x[points[row, 3], axis]
+        for j in range(split, 3):
+            other_low = min(other_low, x[points[row, j], axis])
+            other_high = max(other_high, x[points[row, j], axis])
+        apart = max(0.0, max(low - other_high, other_low - high))
+        total += apart * apart
+    return total
+
+
+@kernel
+def measure_slack(x, move, count, points, kind, side, bodies, thickness, least, own_least, slack):
+    """How much nearer the sides of each row may come [m]; -1 where that is not enough to leave the row out: both sides
+    want at least as much as `least`, or `own_least`, of their bodies [m], and some times what the move takes.
+    """
+    for chunk in range((count + CHUNK - 1) // CHUNK):
+        for row in range(chunk * CHUNK, min(count, (chunk + 1) * CHUNK)):
+            slack[row] = -1.0
+            if side[row] <= 0:
+                continue
+            edge = kind[row] == EDGE_EDGE
+            most = closing(move, points, row, 2) if edge else closing(move, points, row, 1)
+            a, b = bodies[row, 0], bodies[row, 1]
+            spare = 2.0 * own_least[a] if a == b else least[a] + least[b]
+            radius = thickness[row] + max(SPARE_MOVES * math.sqrt(most), spare)
+            square = box_distance(x, points, row, 2) if edge else box_distance(x, points, row, 1)
+            if square <= radius * radius:
+                if edge:
+                    square = closest_on_edges_of(x, points[row, 0], points[row, 1], points[row, 2], points[row, 3])[5]
+                else:
+                    square = closest_on_triangle_of_row(x, points, row)[3]
+            if square > radius * radius:
+                slack[row] = ROUNDED_DOWN * (math.sqrt(square) - thickness[row])
+
+
+@kernel
+def choose_rows(count, points, kind, slack, chosen, left_points, left_split, left_spare):
+    """Numbers of the rows that are near, ascending; points and slack of the others.
+
+    Returns how many are near, and how many of these are points against triangles.
+    """
+    near = left = edge_start = 0
+    for row in range(count):
+        split = 2 if kind[row] == EDGE_EDGE else 1
+        if slack[row] >= 0.0:
+            for slot in range(4):
+                left_points[left, slot] = points[row, slot]
+            left_split[left], left_spare[left] = split, slack[row]
+            left += 1
+            continue
+        chosen[near] = row
+        near += 1
+        if split == 1:
+            edge_start = near
+    return near, edge_start
+
+
+@kernel
+def look_at_left(count, points, split, spare, move, room):
+    """Whether no row left out has used up what it may come nearer, with these moves since rows were chosen [m].
+
+    room: how far each point may go on before that can change [m].
+    """
+    room[:] = np.inf
+    for row in range(count):
+        square = closing(move, points, row, 2) if split[row] == 2 else closing(move, points, row, 1)
+        if not square <= spare[row] * spare[row]:
+            return False
+        rest = 0.5 * ROUNDED_DOWN * (spare[row] - math.sqrt(square))
+        for slot in range(4):
+            if rest < room[points[row, slot]]:
+                room[points[row, slot]] = rest
+    return True
+
+
+@kernel
+def within_room(x, seen, room):
+    """Whether each point is no farther than its room from where it was seen [m]."""
+    for i in range(room.shape[0]):
+        dx, dy, dz = x[i, 0] - seen[i, 0], x[i, 1] - seen[i, 1], x[i, 2] - seen[i, 2]
+        if room[i] < 0.0 or not dx * dx + dy * dy + dz * dz <= room[i] * room[i]:
+            return False
+    return True
+
+
+@kernel
+def copy_rows(
+    rows, points, kind, triangle, bodies, thickness, friction, side, facing, offset,
+    to_points, to_kind, to_triangle, to_bodies, to_thickness, to_friction, to_side, to_facing, to_offset,
+):  # fmt: skip
+    """What a search writes of every row."""
+    for new in range(rows.shape[0]):
+        old = rows[new]
+        for slot in range(4):
+            to_points[new, slot] = points[old, slot]
+        to_bodies[new, 0], to_bodies[new, 1] = bodies[old, 0], bodies[old, 1]
+        to_kind[new], to_triangle[new] = kind[old], triangle[old]
+        to_thickness[new], to_friction[new] = thickness[old], friction[old]
+        to_side[new], to_facing[new], to_offset[new] = side[old], facing[old], offset[old]
+
+
+@kernel
+def copy_edges(rows, edge_start, edges, apex, soft, to_edges, to_apex, to_soft):
+    """What a search writes of rows of two edges, from row `edge_start` on."""
+    for new in range(edge_start, rows.shape[0]):
+        old = rows[new]
+        for side in range(2):
+            to_edges[new, side], to_soft[new, side] = edges[old, side], soft[old, side]
+        for corner in range(4):
+            to_apex[new, corner] = apex[old, corner]

@@ -1,0 +1,311 @@
+"""Broad phase: every pair of a point and a triangle, and of two edges, of different bodies that may touch soon.
+
+Points of each body walk the box trees of the bodies near it, in small groups of neighbours. The result is
+exact (a pair is reported if and only if it is within reach) and sorted, so it depends neither on the trees
+nor on the thread count.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...model import Model
+from ..contacts import Contacts
+from ..filter.relative_motion import own_distance
+from ..narrow_phase.nearest_triangle import STACK_SIZE
+from ..untangle.overlap import Overlaps, find_overlaps
+from ..untangle.recovery import WrongSide
+from ..untangle.self_overlap import own_wrong_side
+from .body_pairs import Partners, fit_bodies, widen_reach
+from .box_tree import build_trees
+from .edge_edge import EdgeQuery, mark_met
+from .groups import any_moved, build_groups, fit_groups
+from .self_contact import SelfQuery
+from .vertex_triangle import add_counts, find_pairs, place_rows, start_rows, write_contacts
+
+FloatArray = NDArray[np.float64]
+
+#: Box of a body that is near no other.
+NOWHERE = np.array([np.inf] * 3 + [-np.inf] * 3)
+#: Up to so many bodies every pair of boxes may be compared (`ContactSearch`, `far`).
+FEW_BODIES = 64
+FIRST_REGION = 64  # pairs per chunk that have room before the first search
+
+
+class ContactSearch:
+    """Finds candidate contacts of one model and knows how long they stay complete.
+
+    The order of work: `search` when `still_valid` says no (or at the start of a step), then
+    `evaluate_gaps` as often as positions change.
+    """
+
+    def __init__(self, model: Model, *, among_moving: bool = True, far: bool = False) -> None:
+        """`among_moving`: whether contacts of two moving bodies are looked for, or only those with colliders.
+
+        `far`: whether bodies with nothing near get a longer reach than a search asks for (`partners.widen_reach`).
+        """
+        surfaces = model.surfaces
+        self._model = model
+        self._among_moving = among_moving
+        self._far = far and model.body_count <= FEW_BODIES
+        self._trees = build_trees(model.rest_positions, surfaces.triangles, surfaces.body_triangle_start)
+        self._groups = build_groups(
+            model.rest_positions, surfaces.triangles, surfaces.body_triangle_start, model.body_point_start
+        )
+        body_count, point_count, chunk_count = model.body_count, model.point_count, self._groups.chunk_count
+        self._reach = np.full(body_count, -1.0)
+        self._searched = np.zeros((point_count, 3))
+        self._margin = np.zeros(body_count)
+        self._body_box = np.zeros((body_count, 6))
+        self._active = np.zeros(body_count, np.uint8)
+        self._stacks = np.zeros((chunk_count, STACK_SIZE), np.int32)
+        self._point_count = np.zeros(point_count, np.int32)
+        self._cursor = np.zeros(point_count, np.int32)
+        self._found_count = np.zeros(chunk_count, np.int64)
+        self._make_room(np.full(chunk_count, FIRST_REGION, np.int64))
+        self._wrong = WrongSide(model)
+        self._edges = EdgeQuery(model)
+        self._own = SelfQuery(model, self._trees)
+        self._own_reach = np.zeros(body_count)
+        self._own_searched = np.zeros((point_count, 3))
+        self._own_pairs = (np.zeros((0, 2), np.int32), np.zeros((0, 2), np.int32))
+        self._own_ahead: tuple[NDArray[np.int32], NDArray[np.int32]] | None = None  # for the next search
+        self._suspended = np.zeros(body_count, bool)
+
+    def take(self, model: Model) -> None:
+        """Another model, that differs in values alone (`segments.py`): friction is read of it."""
+        self._model = model
+        self._edges.take(model)
+
+    def _make_room(self, room: NDArray[np.int64]) -> None:
+        """Give each chunk its region of the found arrays."""
+        self._region_start = np.concatenate([np.zeros(1, np.int64), np.cumsum(room)])
+        total = int(self._region_start[-1])
+        self._found_point = np.zeros(total, np.int32)
+        self._found_triangle = np.zeros(total, np.int32)
+        self._found_facing = np.zeros(total, np.int8)
+
+    @property
+    def reach(self) -> FloatArray:
+        """How far the points of each body may go before the next search [m], shape (body_count,)."""
+        return self._reach
+
+    @property
+    def wrong_side_pairs(self) -> NDArray[np.int32]:
+        """(point, body) pairs whose point lies behind the body's surface, maybe its own, sorted, shape (n, 2)."""
+        return self._wrong.pairs
+
+    @property
+    def wrong_side_facing(self) -> NDArray[np.int8]:
+        """Side of each pair's triangles on which the point belongs: +1 that of their normals, else -1."""
+        return self._wrong.facing
+
+    @property
+    def crossing_bodies(self) -> NDArray[np.int32]:
+        """Skins of which points are listed as behind their own surface, ascending."""
+        return np.unique(self._wrong.body[self._wrong.own])
+
+    @property
+    def suspended(self) -> NDArray[np.int32]:
+        """Bodies that began inside out or too near to themselves: no self-contact until they are clear."""
+        return np.flatnonzero(self._suspended).astype(np.int32)
+
+    def drive_apart(self, parting: bool, wrong_side: NDArray[np.int32]) -> None:
+        """Begin a frame, see `WrongSide.drive_apart`."""
+        self._wrong.drive_apart(parting, wrong_side)
+
+    def suspend(self, bodies: NDArray[np.int32]) -> None:
+        """Set `suspended`."""
+        self._suspended[:] = False
+        self._suspended[bodies] = True
+
+    def list_wrong_side(self, pairs: NDArray[np.int32], facing: NDArray[np.int8]) -> None:
+        """Set the (point, body) pairs, shape (n, 2), whose point lies behind the body's surface, and their facing.
+
+        Each search then gives such a pair one row with side -1, however deep the point is, in place of its
+        ordinary rows with that body, and takes pairs that have come back off the list.
+        """
+        if len(pairs) or len(self._wrong):
+            self._wrong.set(pairs, facing)
+
+    def wrong_side(self) -> NDArray[np.int32]:
+        """(point, body, facing) of the points behind a body's surface, shape (wrong_count, 3), as a state keeps them.
+
+        With facing 0, a point of the body itself: it is not yet clear of itself.
+        """
+        if not len(self._wrong) and not np.count_nonzero(self._suspended):
+            return np.zeros((0, 3), np.int32)
+        own = self.suspended
+        bodies = np.stack([self._model.body_point_start[own], own, np.zeros_like(own)], axis=1)
+        listed = np.concatenate([self.wrong_side_pairs, self.wrong_side_facing[:, None]], axis=1)
+        return np.concatenate([listed, bodies]).astype(np.int32)
+
+    def relist(self, wrong_side: NDArray[np.int32]) -> None:
+        """List the points behind a surface, and what is not clear of itself, as a state has them."""
+        own = wrong_side[:, 2] == 0
+        self.list_wrong_side(wrong_side[~own, :2], wrong_side[~own, 2].astype(np.int8))
+        self.suspend(wrong_side[own, 1])
+
+    def untangle(self, x: FloatArray) -> Overlaps:
+        """Look for bodies that cross each other or themselves at x and list the points on the wrong side; suspend
+        self-contact where a body is inside out, or too near to itself without a point on the wrong side.
+
+        Meant for the start of a run: it costs about as much as a hundred searches. The result is for reports.
+        """
+        overlaps = find_overlaps(self._model, self._trees, x, self._own.bodies)
+        pairs, facing = [overlaps.pairs], [overlaps.facing]
+        waiting = []
+        for body in self._own.bodies.tolist():
+            points, side = own_wrong_side(self._model, self._trees, x, body)
+            if self._own.inside_out(x, body) or (len(points) == 0 and self._own.touches(x, body)):
+                waiting.append(body)
+            else:
+                pairs.append(np.stack([points, np.full_like(points, body)], axis=1))
+                facing.append(side)
+        self._wrong.set(np.concatenate(pairs), np.concatenate(facing))
+        self.suspend(np.array(waiting, np.int32))
+        return overlaps
+
+    def recover(self, x: FloatArray, contacts: Contacts) -> None:
+        """Ask points on the wrong side for their next bit of the way back; call it when a time stage begins at x.
+
+        Their gaps are shifted (`Contacts.offset`), so that each is pushed as a light touch would, all the
+        way out: the force never jumps, and no energy is stored in a deep overlap. Between two calls the
+        shift stays, through searches too.
+        """
+        self._wrong.shift(x, contacts, True)
+
+    def search(
+        self,
+        x: FloatArray,
+        reach: FloatArray,
+        contacts: Contacts,
+        own_reach: FloatArray | None = None,
+        left_out: NDArray[np.bool_] | None = None,
+    ) -> None:
+        """Fill `contacts` with every pair of a point and a triangle or two edges that may come within its thickness.
+
+        x: positions [m], shape (point_count, 3), C-contiguous. reach: how far the points of each body may
+        move before the next search [m], shape (body_count,). A pair is a candidate when its distance is at
+        most the thickness plus the reach of both bodies. `evaluate_gaps` must follow.
+        own_reach: how far the points of each body may move apart from a rigid motion of the whole, for its
+        contact with itself; `reach` if None.
+        left_out: bodies whose contacts are not looked for, shape (body_count,); none if None.
+        """
+        model, groups, trees = self._model, self._groups, self._trees
+        surfaces = model.surfaces
+        np.copyto(self._searched, x)
+        np.copyto(self._own_searched, x)
+        np.copyto(self._reach, reach)
+        np.copyto(self._own_reach, reach if own_reach is None else own_reach)
+        fit_groups(x, groups.points, groups.start, groups.chunk_start, groups.box)
+        fit_bodies(groups.body, groups.box, self._body_box)
+        if left_out is not None:
+            self._body_box[left_out] = NOWHERE
+        if self._far:
+            widen_reach(self._body_box, model.thickness, model.moving_count, self._among_moving, self._reach)
+        np.add(model.thickness, self._reach, out=self._margin)
+        partners = Partners.of(
+            self._body_box, self._margin, model.moving_count, among_moving=self._among_moving, ignores=model.ignores
+        )
+        if not len(partners.other) and not len(self._wrong) and not len(self._own.bodies):
+            contacts.clear()
+            contacts.glued = contacts.glued[:0]
+            return
+        mark_met(
+            x, self._body_box, self._margin, partners.start, partners.other, model.body_point_start, surfaces.edges,
+            self._edges.body_start, self._active,
+        )  # fmt: skip
+        self._active[self._wrong.body] = 1
+        self._active[self._own.bodies] = 1
+        trees.refit(x, surfaces.triangles, self._active)
+        for body in self.suspended:
+            self._suspended[body] = self._own.touches(x, body)
+        if len(self._wrong):
+            self._wrong.release(x, trees)
+        while True:
+            find_pairs(
+                x, surfaces.triangles, self._margin, groups.points, groups.start, groups.body, groups.box,
+                groups.chunk_start, groups.chunk_order, partners.start, partners.other,
+                trees.triangle_order, trees.triangle_start, trees.node_start, trees.depth, trees.box,
+                self._wrong.start, self._wrong.body, self._wrong.facing, self._wrong.direction, self._stacks,
+                self._region_start, self._found_point, self._found_triangle, self._found_facing, self._found_count,
+                self._point_count,
+            )  # fmt: skip
+            room = np.diff(self._region_start)
+            if (self._found_count <= room).all():
+                break
+            self._make_room(np.maximum(room, self._found_count + self._found_count // 2))
+        own = self._own.bodies[~self._suspended[self._own.bodies]]
+        self._own_pairs = own_points, own_edges = self._own_ahead or self._own.find(x, self._own_reach, own)
+        self._own_ahead = None
+        own_points, own_facing = self._wrong.replace_own(own_points)
+        add_counts(own_points, self._point_count)
+        edge_pairs = self._edges.find(x, self._margin, partners, trees, own_edges)
+        contacts.count = contacts.edge_start = start_rows(self._point_count, self._cursor)
+        contacts.reserve(contacts.count + len(edge_pairs))
+        place_rows(own_points, own_facing, self._cursor, contacts.triangle, contacts.facing)
+        write_contacts(
+            surfaces.triangles, surfaces.triangle_body, model.thickness, model.friction,
+            groups.points, groups.start, groups.body, groups.chunk_start, groups.chunk_order,
+            self._region_start, self._found_count, self._found_point, self._found_triangle, self._found_facing,
+            self._cursor, self._point_count,
+            contacts.points, contacts.kind, contacts.triangle, contacts.bodies, contacts.thickness,
+            contacts.friction, contacts.side, contacts.facing,
+        )  # fmt: skip
+        self._edges.write(x, edge_pairs, self._wrong, contacts)
+        if len(own_points) or len(own_edges):
+            self._own.set_own_rows(contacts, self.crossing_bodies)
+        contacts.first_attachment, contacts.glued = contacts.count, contacts.glued[:0]
+        contacts.index_vertices()
+        contacts.offset[: contacts.count] = 0.0
+        self._wrong.shift(x, contacts, False)
+
+    def forget(self) -> None:
+        """The next `still_valid` says no."""
+        self._reach[:] = -1.0
+
+    def search_own(self, x: FloatArray, own_reach: FloatArray) -> bool:
+        """Search at x [m] for contact of bodies with themselves only, with a new `own_reach` [m].
+
+        True if the record holds the very pairs that were found; otherwise `search` must follow, at the same x and
+        with the same `own_reach`, and need not look for them again.
+        """
+        if len(self._wrong) or self._suspended.any():
+            return False
+        self._active[:] = 0
+        self._active[self._own.bodies] = 1
+        self._trees.refit(x, self._model.surfaces.triangles, self._active)
+        found = self._own.find(x, own_reach, self._own.bodies)
+        if not all(np.array_equal(now, before) for now, before in zip(found, self._own_pairs, strict=True)):
+            self._own_ahead = found
+            return False
+        np.copyto(self._own_searched, x)
+        np.copyto(self._own_reach, own_reach)
+        return True
+
+    def still_valid(self, x: FloatArray) -> bool:
+        """Whether no point has moved farther than its body's reach since the last search, nor farther than
+        `own_reach` apart from its body's rigid motion where self-contact is looked for.
+
+        While this holds, every pair closer than its thickness is among the candidates.
+        """
+        return self.others_valid(x) and self.own_valid(x)
+
+    def others_valid(self, x: FloatArray, beyond: FloatArray | None = None) -> bool:
+        """`still_valid` for pairs of different bodies.
+
+        beyond: how far beyond its thickness pairs with each body must be among the candidates [m], shape (body_count,).
+        """
+        reach = self._reach if beyond is None else self._reach - beyond
+        return not any_moved(x, self._searched, reach, self._model.body_point_start)
+
+    def own_valid(self, x: FloatArray) -> bool:
+        """`still_valid` for contact of bodies with themselves."""
+        for body in self._own.bodies.tolist():
+            first, last = self._model.body_point_start[body : body + 2]
+            # what has not moved farther at all has not moved farther apart from the rigid motion
+            move = x[first:last] - self._own_searched[first:last]
+            if np.einsum("ij,ij->i", move, move).max() > self._own_reach[body] ** 2:
+                if not own_distance(self._own_searched, x, first, last) <= self._own_reach[body]:
+                    return False
+        return True

@@ -1,0 +1,402 @@
+"""Broad phase of a body against itself: points against triangles and edges against edges of one skin.
+
+A body's tree is walked against itself, down pairs of nodes of one level. A connected piece whose normals all lie in
+one half space cannot touch itself (Volino and Magnenat-Thalmann 1994), so a ball costs a few hundred pairs of nodes.
+What shares a vertex is no pair. What is near at rest keeps at most half of that distance, so no rest shape is pushed,
+but for one that crosses itself: there all but neighbours keep their whole thickness.
+"""
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...jit import kernel
+from ...model import FloatArray, IntArray, Model
+from ...topology import signed_volume
+from ..contacts import Contacts
+from ..narrow_phase.closest_points import closest_on_edges_of, closest_on_triangle_of, edge_meets, unit_normal
+from ..narrow_phase.nearest_triangle import STACK_SIZE
+from ..untangle.overlap import own_crossings
+from ..untangle.self_overlap import RINGS, own_wrong_side, widened
+from .box_tree import Trees
+from .edge_edge import owned_edges
+
+#: Least sum of a node's normals along their common direction that counts as one half space; more than 0, as
+#: normals turn until the next search.
+HALF_SPACE = 0.2
+#: Share of the distance at rest that a pair may keep as its thickness.
+REST_SHARE = 0.5
+#: A pair whose own thickness would be less than this share of the body's is none: its corners nearly coincide.
+LEAST_SHARE = 0.1
+
+
+def owned_points(triangles: IntArray) -> IntArray:
+    """Each triangle's corners that it is the first to have, else -1, shape (triangle_count, 3)."""
+    owned = np.full(triangles.size, -1, np.int32)
+    found, first = np.unique(triangles.ravel(), return_index=True)
+    owned[first] = found
+    return owned.reshape(-1, 3)
+
+
+def touching_nodes(trees: Trees, triangles: IntArray, bodies: IntArray) -> tuple[IntArray, IntArray]:
+    """For each node, the higher-numbered nodes of its level and body with which it shares a vertex, in CSR."""
+    keys: list[NDArray[np.int64]] = [np.zeros(0, np.int64)]
+    span = int(trees.node_start[-1])
+    for body in bodies.tolist():
+        first, last = int(trees.triangle_start[body]), int(trees.triangle_start[body + 1])
+        depth, base = int(trees.depth[body]), int(trees.node_start[body])
+        leaves = 1 << depth
+        bounds = np.arange(leaves + 1) * (last - first) // leaves
+        leaf = np.repeat(np.arange(leaves), np.diff(bounds))
+        corner = triangles[trees.triangle_order[first:last]].ravel()
+        place = np.argsort(corner, kind="stable")
+        around = np.unique(np.stack([corner[place], np.repeat(leaf, 3)[place]], axis=1), axis=0)
+        # every leaf at a vertex with those that follow it in the list of that vertex
+        pairs = [np.zeros((0, 2), np.int64)]
+        for step in range(1, int(np.bincount(around[:, 0] - around[:, 0].min()).max(initial=0))):
+            same = around[:-step, 0] == around[step:, 0]
+            pairs.append(np.stack([around[:-step, 1][same], around[step:, 1][same]], axis=1))
+        near = np.unique(np.concatenate(pairs), axis=0)
+        for level in range(depth, 0, -1):
+            node = base + (1 << level) - 1 + near
+            keys.append(node[:, 0].astype(np.int64) * span + node[:, 1])
+            near = np.unique(near >> 1, axis=0)
+            near = near[near[:, 0] < near[:, 1]]
+    key = np.sort(np.concatenate(keys))
+    start = np.searchsorted(key, np.arange(span + 1, dtype=np.int64) * span).astype(np.int32)
+    return start, (key % max(span, 1)).astype(np.int32)
+
+
+class SelfQuery:
+    """Finds the pairs of one model's bodies with themselves; the buffers grow and stay."""
+
+    def __init__(self, model: Model, trees: Trees) -> None:
+        self._model = model
+        self._trees = trees
+        self.bodies: IntArray = np.flatnonzero(model.self_collision & (trees.depth >= 0)).astype(np.int32)
+        self._edges = owned_edges(model.surfaces.triangles, model.surfaces.edges)
+        self._points = owned_points(model.surfaces.triangles)
+        self._near_start, self._near = touching_nodes(trees, model.surfaces.triangles, self.bodies)
+        self._crossed = own_crossings(model, trees, model.rest_positions, self.bodies)
+        if self._crossed.any():
+            for body in self.bodies.tolist():
+                self._crossed[own_wrong_side(model, trees, model.rest_positions, body)[0]] = True
+            self._crossed = widened(self._crossed, model.surfaces.edges, RINGS)
+        self._cone = np.zeros((len(trees.box), 6))
+        self._walk = np.zeros((2 * STACK_SIZE, 2), np.int32)
+        self._pairs = np.zeros((1024, 3), np.int32)
+
+    def find(self, x: FloatArray, reach: FloatArray, bodies: IntArray) -> tuple[IntArray, IntArray]:
+        """(point, triangle) and (edge, edge) pairs of the bodies with themselves, sorted, shape (n, 2) each.
+
+        x: positions [m] which the trees fit; reach: how far each body's points may move relative to each
+        other's rigid motion [m], shape (body_count,).
+        """
+        self._fit_cones(x, bodies)
+        while True:
+            count = self._walk_bodies(x, reach, bodies, False)
+            if count <= len(self._pairs):
+                break
+            self._pairs = np.zeros((count + count // 2, 3), np.int32)
+        pairs = self._pairs[:count]
+        points, edges = pairs[pairs[:, 0] == 0, 1:], pairs[pairs[:, 0] == 1, 1:]
+        return points[np.lexsort(points.T[::-1])], edges[np.lexsort(edges.T[::-1])]
+
+    def touches(self, x: FloatArray, body: int) -> bool:
+        """Whether a body is inside out, nearer to itself than the thickness of a pair, or crosses itself.
+
+        The trees must fit x.
+        """
+        if self.inside_out(x, body):
+            return True
+        bodies = np.array([body], np.int32)
+        self._fit_cones(x, bodies)
+        return self._walk_bodies(x, np.zeros(self._model.body_count), bodies, True) > 0
+
+    def inside_out(self, x: FloatArray, body: int) -> bool:
+        """Whether the volume of a body has another sign than at rest."""
+        surfaces = self._model.surfaces
+        own = surfaces.triangles[surfaces.body_triangle_start[body] : surfaces.body_triangle_start[body + 1]]
+        return signed_volume(x, own) * signed_volume(self._model.rest_positions, own) < 0.0
+
+    def _fit_cones(self, x: FloatArray, bodies: IntArray) -> None:
+        trees = self._trees
+        fit_cones(
+            x, self._model.surfaces.triangles, bodies, trees.triangle_order, trees.triangle_start, trees.node_start,
+            trees.depth, self._cone,
+        )  # fmt: skip
+
+    def _walk_bodies(self, x: FloatArray, reach: FloatArray, bodies: IntArray, only_one: bool) -> int:
+        model, trees = self._model, self._trees
+        surfaces = model.surfaces
+        count: int = find_self_pairs(
+            x, model.rest_positions, surfaces.triangles, surfaces.edges, surfaces.edge_apex, self._points,
+            self._edges, bodies, model.thickness, reach, trees.triangle_order, trees.triangle_start,
+            trees.node_start, trees.depth, trees.box, self._cone, self._near_start, self._near, self._walk,
+            self._crossed, surfaces.point_neighbour_start, surfaces.point_neighbour, only_one, self._pairs,
+        )  # fmt: skip
+        return count
+
+    def set_own_rows(self, contacts: Contacts, crossing: IntArray) -> None:
+        """Give the rows of a body with itself the thickness of their pair, and no friction where it is `crossing`.
+
+        Friction would wedge what is driven apart from itself.
+        """
+        count, surfaces = contacts.count, self._model.surfaces
+        rows = np.flatnonzero(contacts.bodies[:count, 0] == contacts.bodies[:count, 1])
+        contacts.friction[rows[np.isin(contacts.bodies[rows, 0], crossing)]] = 0.0
+        write_thickness(
+            self._model.rest_positions, surfaces.triangles, self._model.thickness, self._crossed,
+            surfaces.point_neighbour_start, surfaces.point_neighbour, rows, contacts.edge_start,
+            contacts.points, contacts.triangle, contacts.bodies, contacts.thickness,
+        )  # fmt: skip
+
+
+@kernel
+def fit_cones(x, triangles, bodies, triangle_order, triangle_start, node_start, depth, cone):
+    """Boxes of the unit normals below each node of the bodies: lower corner, upper corner."""
+    for k in range(bodies.shape[0]):
+        body = bodies[k]
+        base, first = node_start[body], triangle_start[body]
+        size = triangle_start[body + 1] - first
+        leaves = 1 << depth[body]
+        for leaf in range(leaves):
+            lx = ly = lz = np.inf
+            ux = uy = uz = -np.inf
+            for place in range(first + leaf * size // leaves, first + (leaf + 1) * size // leaves):
+                t = triangle_order[place]
+                nx, ny, nz = unit_normal(x, triangles[t, 0], triangles[t, 1], triangles[t, 2])
+                lx, ly, lz = min(lx, nx), min(ly, ny), min(lz, nz)
+                ux, uy, uz = max(ux, nx), max(uy, ny), max(uz, nz)
+            node = base + leaves - 1 + leaf
+            cone[node, 0], cone[node, 1], cone[node, 2] = lx, ly, lz
+            cone[node, 3], cone[node, 4], cone[node, 5] = ux, uy, uz
+        for node in range(base + leaves - 2, base - 1, -1):
+            left = base + 2 * (node - base) + 1
+            for axis in range(3):
+                cone[node, axis] = min(cone[left, axis], cone[left + 1, axis])
+                cone[node, axis + 3] = max(cone[left, axis + 3], cone[left + 1, axis + 3])
+
+
+@kernel
+def one_half_space(cone, a, b):
+    """Whether all normals of two nodes point the same way, but for less than a right angle."""
+    lx, ly, lz = min(cone[a, 0], cone[b, 0]), min(cone[a, 1], cone[b, 1]), min(cone[a, 2], cone[b, 2])
+    ux, uy, uz = max(cone[a, 3], cone[b, 3]), max(cone[a, 4], cone[b, 4]), max(cone[a, 5], cone[b, 5])
+    dx, dy, dz = lx + ux, ly + uy, lz + uz
+    least = min(dx * lx, dx * ux) + min(dy * ly, dy * uy) + min(dz * lz, dz * uz)
+    return least > HALF_SPACE * math.sqrt(dx * dx + dy * dy + dz * dz)
+
+
+@kernel
+def are_apart(x, triangles, s, t, radius):
+    """Whether the boxes of two triangles are farther apart than this along an axis."""
+    a, b, c = triangles[s, 0], triangles[s, 1], triangles[s, 2]
+    d, e, f = triangles[t, 0], triangles[t, 1], triangles[t, 2]
+    for axis in range(3):
+        p, q, r = x[a, axis], x[b, axis], x[c, axis]
+        u, v, w = x[d, axis], x[e, axis], x[f, axis]
+        if min(p, q, r) - radius > max(u, v, w) or min(u, v, w) - radius > max(p, q, r):
+            return True
+    return False
+
+
+@kernel
+def find_self_pairs(
+    x, rest, triangles, edges, edge_apex, owned_points, owned_edges, bodies, thickness, reach, triangle_order,
+    triangle_start, node_start, depth, box, cone, near_start, near, walk, crossed, around_start, around, only_one,
+    pairs,
+):  # fmt: skip
+    """Rows (0, point, triangle) and (1, edge, edge); returns their number, which may exceed the room.
+
+    only_one: stop at the first pair.
+    """
+    count = 0
+    for k in range(bodies.shape[0]):
+        body = bodies[k]
+        base, first = node_start[body], triangle_start[body]
+        size = triangle_start[body + 1] - first
+        leaves = 1 << depth[body]
+        radius = 2.0 * (thickness[body] + reach[body])
+        walk[0, 0], walk[0, 1] = 0, 0
+        waiting = 1
+        while waiting > 0:
+            waiting -= 1
+            a, b = walk[waiting, 0], walk[waiting, 1]
+            if a != b:
+                apart = False
+                for axis in range(3):
+                    apart = (
+                        apart
+                        or box[base + a, axis] - radius > box[base + b, axis + 3]
+                        or box[base + b, axis] - radius > box[base + a, axis + 3]
+                    )
+                if apart:
+                    continue
+            joined = a == b
+            place = near_start[base + a]
+            while not joined and place < near_start[base + a + 1]:
+                joined = near[place] == base + b
+                place += 1
+            if joined and one_half_space(cone, base + a, base + b):
+                continue
+            if a < leaves - 1:
+                walk[waiting, 0], walk[waiting, 1] = 2 * a + 1, 2 * b + 1
+                walk[waiting + 1, 0], walk[waiting + 1, 1] = 2 * a + 2, 2 * b + 2
+                walk[waiting + 2, 0], walk[waiting + 2, 1] = 2 * a + 1, 2 * b + 2
+                waiting += 3
+                if a != b:
+                    walk[waiting, 0], walk[waiting, 1] = 2 * a + 2, 2 * b + 1
+                    waiting += 1
+                continue
+            leaf_a, leaf_b = a - leaves + 1, b - leaves + 1
+            for i in range(first + leaf_a * size // leaves, first + (leaf_a + 1) * size // leaves):
+                for j in range(first + leaf_b * size // leaves, first + (leaf_b + 1) * size // leaves):
+                    s, t = triangle_order[i], triangle_order[j]
+                    if s == t or are_apart(x, triangles, s, t, radius):
+                        continue
+                    for corner in range(3):
+                        for way in range(2 if a != b else 1):
+                            u, w = (s, t) if way == 0 else (t, s)
+                            point = owned_points[u, corner]
+                            if point >= 0 and point_pairs(
+                                x, rest, triangles, crossed, around_start, around, point, w, thickness[body],
+                                reach[body],
+                            ):  # fmt: skip
+                                if count < pairs.shape[0]:
+                                    pairs[count, 0], pairs[count, 1], pairs[count, 2] = 0, point, w
+                                count += 1
+                    if a == b and i > j:
+                        continue
+                    for side in range(9):
+                        e, f = owned_edges[s, side // 3], owned_edges[t, side % 3]
+                        if e < 0 or f < 0:
+                            continue
+                        if edge_pairs(
+                            x, rest, edges, crossed, around_start, around, e, f, thickness[body], reach[body]
+                        ) or (only_one and crosses(x, edges, edge_apex, e, f)):
+                            if count < pairs.shape[0]:
+                                pairs[count, 0], pairs[count, 1], pairs[count, 2] = 1, min(e, f), max(e, f)
+                            count += 1
+                    if only_one and count > 0:
+                        return count
+    return count
+
+
+@kernel
+def kept(rest_distance, thickness):
+    """Thickness [m] of a pair of features of one body that are this far apart at rest [m]; 0 for none."""
+    own = min(2.0 * thickness, REST_SHARE * rest_distance)
+    return own if own >= LEAST_SHARE * 2.0 * thickness else 0.0
+
+
+@kernel
+def is_around(point, other, around_start, around):
+    """Whether two points are at most two edges apart."""
+    for k in range(around_start[point], around_start[point + 1]):
+        middle = around[k]
+        if middle == other:
+            return True
+        for i in range(around_start[middle], around_start[middle + 1]):
+            if around[i] == other:
+                return True
+    return point == other
+
+
+@kernel
+def kept_by_point(rest, triangles, crossed, around_start, around, point, triangle, thickness):
+    """Thickness [m] of a point and a triangle of one body, 0 for none."""
+    a, b, c = triangles[triangle, 0], triangles[triangle, 1], triangles[triangle, 2]
+    if (crossed[point] or crossed[a] or crossed[b] or crossed[c]) and not (
+        is_around(point, a, around_start, around)
+        or is_around(point, b, around_start, around)
+        or is_around(point, c, around_start, around)
+    ):
+        return 2.0 * thickness
+    return kept(math.sqrt(closest_on_triangle_of(rest, point, triangles, triangle)[6]), thickness)
+
+
+@kernel
+def kept_by_edges(rest, crossed, around_start, around, p, p_end, q, q_end, thickness):
+    """Thickness [m] of two edges of one body, 0 for none."""
+    if (crossed[p] or crossed[p_end] or crossed[q] or crossed[q_end]) and not (
+        is_around(p, q, around_start, around)
+        or is_around(p, q_end, around_start, around)
+        or is_around(p_end, q, around_start, around)
+        or is_around(p_end, q_end, around_start, around)
+    ):
+        return 2.0 * thickness
+    return kept(math.sqrt(closest_on_edges_of(rest, p, p_end, q, q_end)[5]), thickness)
+
+
+@kernel
+def point_pairs(x, rest, triangles, crossed, around_start, around, point, triangle, thickness, reach):
+    """Whether a point and a triangle of one body may come within their thickness."""
+    a, b, c = triangles[triangle, 0], triangles[triangle, 1], triangles[triangle, 2]
+    if point in (a, b, c):
+        return False
+    radius = 2.0 * (thickness + reach)
+    for axis in range(3):
+        p = x[point, axis]
+        if (
+            p - radius > max(x[a, axis], x[b, axis], x[c, axis])
+            or p + radius < min(x[a, axis], x[b, axis], x[c, axis])
+        ):  # fmt: skip
+            return False
+    d = math.sqrt(closest_on_triangle_of(x, point, triangles, triangle)[6])
+    if d > radius:
+        return False
+    own = kept_by_point(rest, triangles, crossed, around_start, around, point, triangle, thickness)
+    return own > 0.0 and d <= own + 2.0 * reach
+
+
+@kernel
+def edge_pairs(x, rest, edges, crossed, around_start, around, e, f, thickness, reach):
+    """Whether two edges of one body may come within their thickness."""
+    p, p_end, q, q_end = edges[e, 0], edges[e, 1], edges[f, 0], edges[f, 1]
+    if p in (q, q_end) or p_end in (q, q_end):
+        return False
+    radius = 2.0 * (thickness + reach)
+    for axis in range(3):
+        if (
+            min(x[p, axis], x[p_end, axis]) - radius > max(x[q, axis], x[q_end, axis])
+            or min(x[q, axis], x[q_end, axis]) - radius > max(x[p, axis], x[p_end, axis])
+        ):  # fmt: skip
+            return False
+    d = math.sqrt(closest_on_edges_of(x, p, p_end, q, q_end)[5])
+    if d > radius:
+        return False
+    own = kept_by_edges(rest, crossed, around_start, around, p, p_end, q, q_end, thickness)
+    return own > 0.0 and d <= own + 2.0 * reach
+
+
+@kernel
+def crosses(x, edges, edge_apex, e, f):
+    """Whether an edge passes through a triangle at the other; not if they share a vertex."""
+    for _ in range(2):
+        p, p_end, q, q_end = edges[e, 0], edges[e, 1], edges[f, 0], edges[f, 1]
+        if p in (q, q_end) or p_end in (q, q_end):
+            return False
+        for k in range(2):
+            c = edge_apex[f, k]
+            if c >= 0 and c != p and c != p_end and edge_meets(x, p, p_end, q, q_end, c) >= 0.0:
+                return True
+        e, f = f, e
+    return False
+
+
+@kernel
+def write_thickness(
+    rest, triangles, thickness, crossed, around_start, around, rows, edge_start, points, triangle, bodies, out
+):
+    """Thickness of rows of contacts of a body with itself."""
+    for k in range(rows.shape[0]):
+        row = rows[k]
+        own = thickness[bodies[row, 0]]
+        if row < edge_start:
+            out[row] = kept_by_point(rest, triangles, crossed, around_start, around, points[row, 0], triangle[row], own)
+        else:
+            out[row] = kept_by_edges(
+                rest, crossed, around_start, around, points[row, 0], points[row, 1], points[row, 2], points[row, 3], own
+            )

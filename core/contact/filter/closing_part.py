@@ -1,0 +1,68 @@
+"""Moves that already respect contact, to first order: where a move would close a gap, its closing part is taken out.
+
+A Newton step knows only the contacts that are active where it starts. Vertices that come into contact during the
+step would be sent through the surface, and a line search would have to shorten the whole step for their sake.
+Here each of them stops just inside the thickness instead, about where it will rest; motion along the surface stays.
+"""
+
+from math import sqrt
+
+import numpy as np
+
+from ...jit import kernel
+from ...model import FloatArray
+from ..contacts import Contacts
+from ..inverse_mass import Mobility, mobility_along, push_sides, relative_step
+
+#: Share of the gap (or of the thickness, if less) that a single move must leave.
+KEPT_SHARE = 0.75
+PASSES = 2
+#: By how many times the longest step of a vertex a gap may close at most: both sides, and rounding.
+CLOSING = 2.0 + 1e-9
+
+
+def keep_apart(step: FloatArray, mobility: Mobility, contacts: Contacts) -> None:
+    """Correct a step of the unknowns, shape (unknown_count, 3), in place, for the gaps last evaluated.
+
+    What is given (pinned vertices, colliders) does not move.
+    """
+    if contacts.count:
+        correct_step(
+            contacts.count, contacts.points, contacts.weights, contacts.normal, contacts.gap, contacts.thickness,
+            contacts.side, mobility, step,
+        )  # fmt: skip
+
+
+@kernel
+def correct_step(count, points, weights, normal, gap, thickness, side, mobility, step):
+    """Gauss-Seidel passes over the contacts in their order; serial, so that the result is one."""
+    # no side of a pair closes a gap by more than the longest step of a vertex
+    longest = 0.0 if mobility.unknown.shape[0] == 0 else np.inf
+    for i in range(mobility.inverse_mass.shape[0]):
+        longest = max(longest, size_of(step, i))
+    for _ in range(PASSES):
+        for c in range(count):
+            kept = KEPT_SHARE * min(gap[c], thickness[c])
+            if not gap[c] - kept <= CLOSING * longest and side[c] > 0:  # also where another row owns the pair
+                continue
+            if not gap[c] < 1e300:
+                continue
+            nx, ny, nz = normal[c, 0], normal[c, 1], normal[c, 2]
+            ux, uy, uz = relative_step(c, points, weights, mobility, step)
+            closing = -(nx * ux + ny * uy + nz * uz)
+            lack = kept - (gap[c] - closing)
+            if closing <= 0.0 or lack <= 0.0:
+                continue
+            yielding = mobility_along(c, points, weights, nx, ny, nz, mobility)
+            if yielding > 0.0:
+                push = lack / yielding
+                push_sides(c, points, weights, push * nx, push * ny, push * nz, mobility, step)
+                for slot in range(4):
+                    if points[c, slot] < mobility.inverse_mass.shape[0]:
+                        longest = max(longest, size_of(step, points[c, slot]))
+
+
+@kernel
+def size_of(step, i):
+    """Length of a row."""
+    return sqrt(step[i, 0] * step[i, 0] + step[i, 1] * step[i, 1] + step[i, 2] * step[i, 2])

@@ -1,0 +1,172 @@
+"""Coulomb friction with true sticking: a spring along the surface that yields at the friction limit.
+
+    D = k/2 |s|^2            while k |s| <= mu N
+        mu N |s| - (mu N)^2 / (2 k)   beyond,        s = s0 + u_t
+
+u_t is the tangential motion of a contact since the start of the substep and s0 the stretch of its spring then, so a
+body at rest on a slope stays where it is (Cundall and Strack 1979). N, the normal and the weights are those of the
+last accepted iterate ("lagged", as in Li et al. 2020): D is convex.
+Two solids have nothing else that would still their rocking: their normal force gets a damper, proportional to its
+stiffness and bounded by the force itself, of the same kind, on the motion along the normal since the start.
+Hessian: k (1 - n n') while it sticks, mu N / |s| (1 - n n' - d d' / 2) with d = s / |s| while it slips. Along d the
+energy of a contact that slips is a straight line, but its slope turns round where s = 0: with no curvature there
+Newton's steps went to and fro between two points with one energy. With all of mu N / |s|, which bounds the energy from
+above, none goes too far, but many stop short; half of it takes the fewest steps.
+"""
+
+from math import sqrt
+from typing import Any, NamedTuple
+
+from ..jit import kernel
+from .barrier import BLOCK_SIZE
+
+#: Stiffness along the slip in units of mu N / |s|, see above.
+TURNING = 0.5
+
+
+class FrictionLag(NamedTuple):
+    """What friction keeps of the last accepted iterate, one row per contact; of what does not press only the limit."""
+
+    points: Any  # shape (contact_count, 4)
+    weights: Any  # shape (contact_count, 4)
+    normal: Any  # shape (contact_count, 3)
+    limit: Any  # friction coefficient times normal force [N], shape (contact_count,)
+    stretch: Any  # s0: stretch of the spring at the start of the substep [m], shape (contact_count, 3)
+    pressed: Any  # normal force [N], shape (contact_count,)
+    damper: Any  # damping along the normal over the time since the start [N/m], 0 for skins, shape (contact_count,)
+
+
+@kernel
+def hold_friction(count, weights, normal, friction, normal_force, lag):
+    """Keep weights, normals and limits of the contacts that press with `normal_force` [N]; others have the limit 0."""
+    for c in range(count):
+        lag.limit[c] = friction[c] * normal_force[c]
+        if normal_force[c] > 0.0:
+            for slot in range(4):
+                lag.weights[c, slot] = weights[c, slot]
+            for axis in range(3):
+                lag.normal[c, axis] = normal[c, axis]
+
+
+@kernel
+def slip_potential(slip, limit, k):
+    """D [J], D'/slip [N/m] and the stiffness along s [N/m] at a stretch |s| [m] of a spring k [N/m] that yields at
+    `limit` [N].
+    """
+    if k * slip <= limit:
+        return 0.5 * k * slip * slip, k, k
+    return limit * slip - 0.5 * limit * limit / k, limit / slip, TURNING * limit / slip
+
+
+@kernel
+def friction_energy(count, x, start, lag, spring, energy):
+    """D [J] per block of contacts at positions x; `start` are those at the start of the substep.
+
+    `spring` = k of each contact [N/m], shape (contact_count,).
+    """
+    for block in range((count + BLOCK_SIZE - 1) // BLOCK_SIZE):
+        total = 0.0
+        for c in range(block * BLOCK_SIZE, min(count, (block + 1) * BLOCK_SIZE)):
+            if lag.limit[c] > 0.0:
+                ux, uy, uz = slip_vector(c, x, start, lag)
+                value, _, _ = slip_potential(sqrt(ux * ux + uy * uy + uz * uz), lag.limit[c], spring[c])
+                total += value
+            if lag.damper[c] > 0.0:
+                value, _, _ = slip_potential(abs(parting(c, x, start, lag)), lag.pressed[c], lag.damper[c])
+                total += value
+        energy[block] = total
+
+
+@kernel
+def parting(c, x, start, lag):
+    """How far the sides of contact c have parted along its held normal since the start [m]."""
+    u = 0.0
+    for slot in range(4):
+        i = lag.points[c, slot]
+        w = lag.weights[c, slot]
+        for axis in range(3):
+            u += w * lag.normal[c, axis] * (x[i, axis] - start[i, axis])
+    return u
+
+
+@kernel
+def slip_vector(c, x, start, lag):
+    """s of contact c [m], in the plane of its held normal."""
+    ux, uy, uz = lag.stretch[c, 0], lag.stretch[c, 1], lag.stretch[c, 2]
+    for slot in range(4):
+        i = lag.points[c, slot]
+        w = lag.weights[c, slot]
+        ux += w * (x[i, 0] - start[i, 0])
+        uy += w * (x[i, 1] - start[i, 1])
+        uz += w * (x[i, 2] - start[i, 2])
+    nx, ny, nz = lag.normal[c, 0], lag.normal[c, 1], lag.normal[c, 2]
+    un = ux * nx + uy * ny + uz * nz
+    return ux - un * nx, uy - un * ny, uz - un * nz
+
+
+@kernel
+def evaluate_friction(count, x, start, lag, spring, stiffness, normal_force, active, force, matrix, pressing, energy):
+    """Total force [N] on each contact's point, its stiffness [N/m] (xx, yy, zz, xy, xz, yz), and D [J] per block.
+
+    `stiffness` and `normal_force` are those of `evaluate_contact` at the same x; `pressing` gets the normal force with
+    its damper [N].
+    """
+    for block in range((count + BLOCK_SIZE - 1) // BLOCK_SIZE):
+        total = 0.0
+        for c in range(block * BLOCK_SIZE, min(count, (block + 1) * BLOCK_SIZE)):
+            n = normal_force[c]
+            active[c] = n > 0.0
+            pressing[c] = n
+            if n <= 0.0:
+                continue
+            nx, ny, nz = lag.normal[c, 0], lag.normal[c, 1], lag.normal[c, 2]
+            ux, uy, uz = slip_vector(c, x, start, lag)
+            slip = sqrt(ux * ux + uy * uy + uz * uz)
+            value, a, b = slip_potential(slip, lag.limit[c], spring[c])
+            total += value
+            damped = 0.0
+            if lag.damper[c] > 0.0:
+                un = parting(c, x, start, lag)
+                value, share, damped = slip_potential(abs(un), lag.pressed[c], lag.damper[c])
+                total += value
+                n -= share * un
+                pressing[c] = n
+            force[c, 0] = n * nx - a * ux
+            force[c, 1] = n * ny - a * uy
+            force[c, 2] = n * nz - a * uz
+            # stiffness n n' + a (1 - n n' - d d') + b d d', d the slip direction
+            inverse = 1.0 / slip if slip > 0.0 else 0.0
+            dx, dy, dz = ux * inverse, uy * inverse, uz * inverse
+            along = (b - a) if slip > 0.0 else 0.0
+            k = stiffness[c] + damped - a
+            matrix[c, 0] = a + k * nx * nx + along * dx * dx
+            matrix[c, 1] = a + k * ny * ny + along * dy * dy
+            matrix[c, 2] = a + k * nz * nz + along * dz * dz
+            matrix[c, 3] = k * nx * ny + along * dx * dy
+            matrix[c, 4] = k * nx * nz + along * dx * dz
+            matrix[c, 5] = k * ny * nz + along * dy * dz
+        energy[block] = total
+
+
+@kernel
+def slip_velocities(count, x, start, lag, spring, time, velocity):
+    """How fast each contact slips [m/s] at x, a time [s] after the start; zero where its spring holds."""
+    for c in range(count):
+        ux, uy, uz = slip_vector(c, x, start, lag)
+        velocity[c, 0] = velocity[c, 1] = velocity[c, 2] = 0.0
+        if spring[c] * sqrt(ux * ux + uy * uy + uz * uz) > lag.limit[c]:
+            velocity[c, 0] = (ux - lag.stretch[c, 0]) / time
+            velocity[c, 1] = (uy - lag.stretch[c, 1]) / time
+            velocity[c, 2] = (uz - lag.stretch[c, 2]) / time
+
+
+@kernel
+def settle_friction(count, x, start, lag, spring, stretch):
+    """What is left of each spring's stretch [m] at the end of a substep at x: no more than its limit holds."""
+    for c in range(count):
+        ux, uy, uz = slip_vector(c, x, start, lag)
+        slip = sqrt(ux * ux + uy * uy + uz * uz)
+        share = 1.0
+        if spring[c] * slip > lag.limit[c]:
+            share = lag.limit[c] / (spring[c] * slip)
+        stretch[c, 0], stretch[c, 1], stretch[c, 2] = share * ux, share * uy, share * uz

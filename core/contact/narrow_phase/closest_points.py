@@ -1,0 +1,236 @@
+"""Closest points between a point and a triangle, and which feature of the triangle holds them; between two edges.
+
+Features: 0 the face, 1 to 3 the edge from corner k - 1 to its successor, 4 to 6 the corner k - 4.
+"""
+
+import math
+
+from ...jit import inline_kernel, kernel
+
+FACE = 0
+FIRST_EDGE = 1
+FIRST_CORNER = 4
+
+#: Squared sine of the smallest corner angle at which a triangle still counts as having a face.
+FLATTEST_FACE = 1e-20
+
+#: Squared sine of the angle of two edges below which they count as parallel: their closest points are then at an end.
+PARALLEL = 1e-16
+#: The same below which rounding could spoil the closest points of two lines, so that the ends are tried too.
+NEARLY_PARALLEL = 1e-8
+#: Relative to the coordinates: what is pressed together this far comes no nearer.
+LEAST_DISTANCE = 1e-12
+
+
+@kernel
+def closest_on_triangle(px, py, pz, ax, ay, az, bx, by, bz, cx, cy, cz):
+    """Closest point of triangle abc to p.
+
+    Returns (u, v, w, qx, qy, qz, distance_squared, feature): barycentric coordinates, the vector from the
+    closest point to p, its squared length [m^2], the feature. Differences are taken before any product, so
+    the result keeps its accuracy far from the origin. Degenerate triangles act as their edges.
+    """
+    # e, f edges from a; r from a to p; n normal (not unit)
+    ex, ey, ez = bx - ax, by - ay, bz - az
+    fx, fy, fz = cx - ax, cy - ay, cz - az
+    rx, ry, rz = px - ax, py - ay, pz - az
+    nx, ny, nz = ey * fz - ez * fy, ez * fx - ex * fz, ex * fy - ey * fx
+    nn = nx * nx + ny * ny + nz * nz
+    ee = ex * ex + ey * ey + ez * ez
+    ff = fx * fx + fy * fy + fz * fz
+    u = v = w = -1.0
+    if nn > FLATTEST_FACE * ee * ff:
+        v = ((ry * fz - rz * fy) * nx + (rz * fx - rx * fz) * ny + (rx * fy - ry * fx) * nz) / nn
+        w = ((ey * rz - ez * ry) * nx + (ez * rx - ex * rz) * ny + (ex * ry - ey * rx) * nz) / nn
+        u = 1.0 - v - w
+        if u >= 0.0 and v >= 0.0 and w >= 0.0:
+            h = (rx * nx + ry * ny + rz * nz) / nn
+            return u, v, w, h * nx, h * ny, h * nz, h * h * nn, 0
+    # Outside the face the closest point lies on an edge that the projection of p is beyond.
+    best = math.inf
+    best_t = 0.0
+    qx = qy = qz = 0.0
+    edge = 0
+    corner = -1
+    if w < 0.0:  # edge ab
+        t = (rx * ex + ry * ey + rz * ez) / ee if ee > 0.0 else 0.0
+        if t <= 0.0:
+            sx, sy, sz, k, t = rx, ry, rz, 0, 0.0
+        elif t >= 1.0:
+            sx, sy, sz, k, t = px - bx, py - by, pz - bz, 1, 1.0
+        else:
+            sx, sy, sz, k = rx - t * ex, ry - t * ey, rz - t * ez, -1
+        d = sx * sx + sy * sy + sz * sz
+        if d < best:
+            best, best_t, qx, qy, qz, edge, corner = d, t, sx, sy, sz, 0, k
+    if u < 0.0:  # edge bc
+        gx, gy, gz = cx - bx, cy - by, cz - bz
+        sx, sy, sz = px - bx, py - by, pz - bz
+        gg = gx * gx + gy * gy + gz * gz
+        t = (sx * gx + sy * gy + sz * gz) / gg if gg > 0.0 else 0.0
+        k = -1
+        if t <= 0.0:
+            k, t = 1, 0.0
+        elif t >= 1.0:
+            sx, sy, sz, k, t = px - cx, py - cy, pz - cz, 2, 1.0
+        else:
+            sx, sy, sz = sx - t * gx, sy - t * gy, sz - t * gz
+        d = sx * sx + sy * sy + sz * sz
+        if d < best:
+            best, best_t, qx, qy, qz, edge, corner = d, t, sx, sy, sz, 1, k
+    if v < 0.0:  # edge ca, measured from a so that corner a gives the same bits as in edge ab
+        t = (rx * fx + ry * fy + rz * fz) / ff if ff > 0.0 else 0.0
+        if t <= 0.0:
+            sx, sy, sz, k, t = rx, ry, rz, 0, 0.0
+        elif t >= 1.0:
+            sx, sy, sz, k, t = px - cx, py - cy, pz - cz, 2, 1.0
+        else:
+            sx, sy, sz, k = rx - t * fx, ry - t * fy, rz - t * fz, -1
+        d = sx * sx + sy * sy + sz * sz
+        if d < best:
+            best, best_t, qx, qy, qz, edge, corner = d, 1.0 - t, sx, sy, sz, 2, k
+    feature = edge + FIRST_EDGE if corner < 0 else corner + FIRST_CORNER
+    if edge == 0:
+        return 1.0 - best_t, best_t, 0.0, qx, qy, qz, best, feature
+    if edge == 1:
+        return 0.0, 1.0 - best_t, best_t, qx, qy, qz, best, feature
+    return best_t, 0.0, 1.0 - best_t, qx, qy, qz, best, feature
+
+
+@inline_kernel
+def closest_on_triangle_of(x, point, triangles, triangle):
+    """`closest_on_triangle` for a point and a triangle given by number; x positions (point_count, 3)."""
+    a, b, c = triangles[triangle, 0], triangles[triangle, 1], triangles[triangle, 2]
+    return closest_on_triangle(
+        x[point, 0], x[point, 1], x[point, 2],
+        x[a, 0], x[a, 1], x[a, 2],
+        x[b, 0], x[b, 1], x[b, 2],
+        x[c, 0], x[c, 1], x[c, 2],
+    )  # fmt: skip
+
+
+@inline_kernel
+def closest_on_triangle_of_row(x, points, row):
+    """Vector from the closest point of a row's triangle to its point, and its squared length [m^2]."""
+    p, a, b, c = points[row, 0], points[row, 1], points[row, 2], points[row, 3]
+    _, _, _, qx, qy, qz, dd, _ = closest_on_triangle(
+        x[p, 0], x[p, 1], x[p, 2], x[a, 0], x[a, 1], x[a, 2], x[b, 0], x[b, 1], x[b, 2], x[c, 0], x[c, 1], x[c, 2]
+    )
+    return qx, qy, qz, dd
+
+
+@inline_kernel
+def unit_normal(x, a, b, c):
+    """Unit normal of triangle abc (right-handed), +z where the triangle has no area."""
+    ex, ey, ez = x[b, 0] - x[a, 0], x[b, 1] - x[a, 1], x[b, 2] - x[a, 2]
+    fx, fy, fz = x[c, 0] - x[a, 0], x[c, 1] - x[a, 1], x[c, 2] - x[a, 2]
+    nx, ny, nz = ey * fz - ez * fy, ez * fx - ex * fz, ex * fy - ey * fx
+    length = math.sqrt(nx * nx + ny * ny + nz * nz)
+    if length > 0.0:
+        return nx / length, ny / length, nz / length
+    return 0.0, 0.0, 1.0
+
+
+@kernel
+def closest_on_edges(px, py, pz, ex, ey, ez, qx, qy, qz, fx, fy, fz):
+    """Closest points of the edges p + s e and q + t f, 0 <= s, t <= 1.
+
+    Returns (s, t, x, y, z, distance_squared): the vector leads from the second edge's point to the first's.
+    """
+    rx, ry, rz = px - qx, py - qy, pz - qz
+    ee = ex * ex + ey * ey + ez * ez
+    ff = fx * fx + fy * fy + fz * fz
+    ef = ex * fx + ey * fy + ez * fz
+    er = ex * rx + ey * ry + ez * rz
+    fr = fx * rx + fy * ry + fz * rz
+    # |e x f|^2 by its components: ee ff - ef^2 would cancel
+    nx, ny, nz = ey * fz - ez * fy, ez * fx - ex * fz, ex * fy - ey * fx
+    nn = nx * nx + ny * ny + nz * nz
+    best = math.inf
+    s = t = vx = vy = vz = 0.0
+    if nn > PARALLEL * ee * ff:
+        s = ((ry * fz - rz * fy) * nx + (rz * fx - rx * fz) * ny + (rx * fy - ry * fx) * nz) / -nn
+        t = ((ry * ez - rz * ey) * nx + (rz * ex - rx * ez) * ny + (rx * ey - ry * ex) * nz) / -nn
+        if s >= 0.0 and s <= 1.0 and t >= 0.0 and t <= 1.0:
+            vx, vy, vz = rx + s * ex - t * fx, ry + s * ey - t * fy, rz + s * ez - t * fz
+            best = vx * vx + vy * vy + vz * vz
+            if nn > NEARLY_PARALLEL * ee * ff:
+                return s, t, vx, vy, vz, best
+    # Otherwise one of the four ends is closest: each against the other edge.
+    for end in range(4):
+        if end < 2:
+            a = float(end)
+            b = min(1.0, max(0.0, (fr + a * ef) / ff)) if ff > 0.0 else 0.0
+        else:
+            b = float(end - 2)
+            a = min(1.0, max(0.0, (b * ef - er) / ee)) if ee > 0.0 else 0.0
+        ux, uy, uz = rx + a * ex - b * fx, ry + a * ey - b * fy, rz + a * ez - b * fz
+        d = ux * ux + uy * uy + uz * uz
+        if d < best:
+            best, s, t, vx, vy, vz = d, a, b, ux, uy, uz
+    return s, t, vx, vy, vz, best
+
+
+@inline_kernel
+def closest_on_edges_of(x, p, p_end, q, q_end):
+    """`closest_on_edges` for edges given by the numbers of their ends; x positions (point_count, 3)."""
+    return closest_on_edges(
+        x[p, 0], x[p, 1], x[p, 2],
+        x[p_end, 0] - x[p, 0], x[p_end, 1] - x[p, 1], x[p_end, 2] - x[p, 2],
+        x[q, 0], x[q, 1], x[q, 2],
+        x[q_end, 0] - x[q, 0], x[q_end, 1] - x[q, 1], x[q_end, 2] - x[q, 2],
+    )  # fmt: skip
+
+
+@kernel
+def signed_volume(x, o, a, b, c):
+    """Six times the volume of the tetrahedron (o, a, b, c) [m^3]."""
+    ax, ay, az = x[a, 0] - x[o, 0], x[a, 1] - x[o, 1], x[a, 2] - x[o, 2]
+    bx, by, bz = x[b, 0] - x[o, 0], x[b, 1] - x[o, 1], x[b, 2] - x[o, 2]
+    cx, cy, cz = x[c, 0] - x[o, 0], x[c, 1] - x[o, 1], x[c, 2] - x[o, 2]
+    return ax * (by * cz - bz * cy) + ay * (bz * cx - bx * cz) + az * (bx * cy - by * cx)
+
+
+@kernel
+def edge_meets(x, u, w, a, b, c):
+    """Share of the way from u to w at which the edge passes through triangle abc, -1 if it does not.
+
+    A point in the plane counts as in front, so a path through a shared corner is never lost.
+    """
+    start, end = signed_volume(x, u, a, b, c), signed_volume(x, w, a, b, c)
+    if (start < 0.0) == (end < 0.0):
+        return -1.0
+    r, s, t = signed_volume(x, u, w, a, b), signed_volume(x, u, w, b, c), signed_volume(x, u, w, c, a)
+    if (r >= 0.0 and s >= 0.0 and t >= 0.0) or (r <= 0.0 and s <= 0.0 and t <= 0.0):
+        return start / (start - end)
+    return -1.0
+
+
+@inline_kernel
+def least_distance(x, point):
+    """Distance [m] that no move may use up, well above the rounding of a point's coordinates."""
+    return LEAST_DISTANCE * (abs(x[point, 0]) + abs(x[point, 1]) + abs(x[point, 2]))
+
+
+@inline_kernel
+def closing(move, points, row, split):
+    """Square of the most by which moves [m] bring a row's sides nearer [m^2]; the second begins at slot `split`.
+
+    Points beyond the rows of `move` stay.
+    """
+    most = 0.0
+    for i in range(split):
+        px, py, pz = move_of(move, points[row, i])
+        for j in range(split, 4):
+            qx, qy, qz = move_of(move, points[row, j])
+            dx, dy, dz = px - qx, py - qy, pz - qz
+            most = max(most, dx * dx + dy * dy + dz * dz)
+    return most
+
+
+@inline_kernel
+def move_of(move, point):
+    """Move of a point [m]."""
+    if point >= move.shape[0]:
+        return 0.0, 0.0, 0.0
+    return move[point, 0], move[point, 1], move[point, 2]

@@ -1,0 +1,332 @@
+"""Contacts among simple convex bodies, kept while they hold.
+
+The contact points of a pair ("manifold") are stuck to the two bodies: each has an anchor on both, and the normal turns
+with the body whose face it belongs to, so the gap of a body that slides over a face stays right. They are found anew
+when the two bodies have moved against each other by a share of their size. What a pair's points carry of impulses goes
+over to the new points next to them.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...bodies.rigid.convex import ConvexShapes
+from ...jit import kernel
+from ...model import BoolArray, FloatArray, IntArray, Model
+from ...state import HeldImpulses
+from .separating_axes import MOST_CORNERS, MOST_POINTS, meet, place_shape, place_shapes
+
+#: Contact points are found anew when a pair has moved by this share of the distance from centre to nearest face.
+TOLERANCE = 0.04
+#: What a body may move before the pairs are looked for anew: share of its radius, plus what it does in some steps.
+ROAM = 0.03
+ROAM_STEPS = 12.0
+#: Contact points this near to old ones, as a share of TOLERANCE, take over their impulses.
+SAME_POINT = 4.0
+#: Pairs per unit of parallel work.
+CHUNK = 32
+
+
+@dataclass(slots=True)
+class Manifolds:
+    """Pairs of bodies (numbers of rigid bodies, the lower one first, ascending) and their contact points."""
+
+    pair: IntArray  # shape (pair_count, 2)
+    count: IntArray  # contact points, shape (pair_count,)
+    owner: IntArray  # which of the two the normal turns with: 0 or 1, shape (pair_count,)
+    anchor: FloatArray  # each point on both bodies, in their frames [m], shape (pair_count, MOST_POINTS, 2, 3)
+    normal: FloatArray  # unit, from the first to the second, in its owner's frame, shape (pair_count, 3)
+    impulse: FloatArray  # on the second body in the last step [N s], world, shape (pair_count, MOST_POINTS, 3)
+    seen: FloatArray  # poses of both when the points were found, shape (pair_count, 2, 7)
+    reach: FloatArray  # how far they may come nearer in a step [m], -1 before the first search, shape (pair_count,)
+
+    @staticmethod
+    def of(pair: IntArray) -> "Manifolds":
+        """Pairs without points."""
+        count = len(pair)
+        return Manifolds(
+            pair, np.zeros(count, np.int32), np.zeros(count, np.int32), np.zeros((count, MOST_POINTS, 2, 3)),
+            np.zeros((count, 3)), np.zeros((count, MOST_POINTS, 3)), np.zeros((count, 2, 7)), np.full(count, -1.0),
+        )  # fmt: skip
+
+    def take_over(self, old: "Manifolds", body_count: int) -> None:
+        """Copy the rows of the pairs that the old ones have too."""
+        if len(old.pair) == 0 or len(self.pair) == 0:
+            return
+        key = old.pair[:, 0].astype(np.int64) * body_count + old.pair[:, 1]
+        wanted = self.pair[:, 0].astype(np.int64) * body_count + self.pair[:, 1]
+        place = np.minimum(np.searchsorted(key, wanted), len(key) - 1)
+        rows = np.flatnonzero(key[place] == wanted)
+        for name in ("count", "owner", "anchor", "normal", "impulse", "seen", "reach"):
+            getattr(self, name)[rows] = getattr(old, name)[place[rows]]
+
+
+class ManifoldSearch:
+    """Keeps the manifolds of a model's simple bodies."""
+
+    def __init__(self, model: Model, shapes: ConvexShapes) -> None:
+        count = model.rigid_count
+        self._model, self.shapes = model, shapes
+        rigid = slice(model.membrane_count, model.moving_count)
+        self._thickness, self._ignores = model.thickness[rigid], model.ignores[rigid, rigid]
+        self._size = np.array(
+            [
+                shapes.offsets[a:b].min(initial=np.inf)
+                for a, b in zip(shapes.face_start, shapes.face_start[1:], strict=False)
+            ]
+        )
+        self._corners = np.zeros_like(shapes.corners)
+        self._normals = np.zeros_like(shapes.normals)
+        self._swept = np.zeros((count, 7))
+        self._roam = np.full(count, -np.inf)
+        self._were_resting = np.zeros(count, dtype=bool)  # at the last sweep
+        self._stale = np.zeros(0, np.int32)
+        self._wanted = np.zeros(count, dtype=bool)
+        self.manifolds = Manifolds.of(np.zeros((0, 2), np.int32))
+
+    def start(self, held: HeldImpulses) -> None:
+        """Find everything anew in the next step, from what the contacts of a state carried."""
+        self._roam[:] = -np.inf
+        self._were_resting[:] = False
+        self.manifolds = old = Manifolds.of(held.pair)
+        points = held.pair_anchor.shape[1]
+        old.count[:] = held.count
+        old.anchor[:, :points, 0] = held.pair_anchor
+        old.impulse[:, :points] = held.pair_impulse
+
+    def held(self) -> tuple[IntArray, IntArray, FloatArray, FloatArray]:
+        """Pairs with contact points, their number, anchors on the first body and impulses, for `HeldImpulses`."""
+        m = self.manifolds
+        rows = np.flatnonzero(m.count)
+        return m.pair[rows], m.count[rows], m.anchor[rows, :, 0], m.impulse[rows]
+
+    def update(
+        self,
+        poses: FloatArray,
+        matrices: FloatArray,
+        velocity: FloatArray,
+        spin: FloatArray,
+        speed: FloatArray,
+        resting: BoolArray,
+        time: float,
+    ) -> Manifolds:
+        """Manifolds of every pair that may come within its thickness in a time [s] from these poses.
+
+        velocity [m/s] and spin [1/s]: of each body, shape (rigid_count, 3); speed: of its fastest point [m/s]; resting:
+        whether it sleeps since the last step. Two that rest keep the points that they had, and no others are sought.
+        """
+        radius = self._model.rigid.radius
+        woken = bool((self._were_resting & ~resting).any())
+        if woken or not stayed(poses, self._swept, radius, self._roam, speed, time):
+            self._sweep(poses, matrices, time * speed, resting)
+        m = self.manifolds
+        if len(self._stale) < len(m.pair):
+            self._stale = np.zeros(len(m.pair), np.int32)
+        count = find_stale(
+            poses, radius, self._size, velocity, spin, resting, time, m.pair, m.seen, m.reach, self._stale
+        )
+        if count:
+            stale = self._stale[:count]
+            self._wanted[:] = False
+            self._wanted[m.pair[stale]] = True
+            place_some(self.shapes, self._wanted, poses, matrices, self._corners, self._normals)
+            update_manifolds(
+                stale, self.shapes, poses, matrices, self._corners, self._normals, radius, self._size, self._thickness,
+                m.pair, m.count, m.owner, m.anchor, m.normal, m.impulse, m.seen, m.reach,
+            )  # fmt: skip
+        return m
+
+    def _sweep(self, poses: FloatArray, matrices: FloatArray, move: FloatArray, resting: BoolArray) -> None:
+        count = len(poses)
+        self._swept[:] = poses
+        self._roam[:] = ROAM * self._model.rigid.radius + ROAM_STEPS * move
+        self._were_resting[:] = resting
+        box = np.zeros((count, 6))
+        place_shapes(self.shapes, poses, matrices, self._corners, self._normals)
+        fit_shapes(self.shapes.corner_start, self._corners, self._thickness + self._roam, box)
+        held = box[:, 0] <= box[:, 3]
+        axis = int(np.argmax(np.ptp(box[held, :3], axis=0))) if held.any() else 0
+        order = np.argsort(box[:, axis], kind="stable").astype(np.int32)
+        keys, found = np.zeros(16 * count, np.int64), 0
+        while (found := near_pairs(box, resting, axis, order, keys)) > len(keys):
+            keys = np.zeros(found, np.int64)
+        keys = keys[:found]
+        if self._ignores.any():
+            keys = keys[~self._ignores[keys // count, keys % count]]
+        kept = self.manifolds.pair[resting[self.manifolds.pair].all(axis=1)].astype(np.int64)
+        both = np.concatenate([keys, kept[:, 0] * count + kept[:, 1]])
+        both.sort()
+        new = Manifolds.of(np.stack([both // count, both % count], axis=1).astype(np.int32))
+        new.take_over(self.manifolds, count)
+        self.manifolds = new
+
+
+@kernel
+def fit_shapes(corner_start, corners, margin, box):
+    """Boxes of all bodies, wider by a margin [m] on each side; lower above upper for one without corners."""
+    for body in range(box.shape[0]):
+        for axis in range(3):
+            box[body, axis], box[body, axis + 3] = math.inf, -math.inf
+        for i in range(corner_start[body], corner_start[body + 1]):
+            for axis in range(3):
+                box[body, axis] = min(box[body, axis], corners[i, axis])
+                box[body, axis + 3] = max(box[body, axis + 3], corners[i, axis])
+        for axis in range(3):
+            box[body, axis] -= margin[body]
+            box[body, axis + 3] += margin[body]
+
+
+@kernel
+def near_pairs(box, resting, axis, order, keys):
+    """Pairs of bodies, not both resting, whose boxes overlap, as lower * count + higher; `order` sorts them on `axis`.
+
+    Returns their number, which may exceed the room in `keys`.
+    """
+    count, found = box.shape[0], 0
+    second, third = (axis + 1) % 3, (axis + 2) % 3
+    for i in range(count):
+        a = order[i]
+        end = box[a, axis + 3]
+        low, high, left, right = box[a, second], box[a, second + 3], box[a, third], box[a, third + 3]
+        for j in range(i + 1, count):
+            b = order[j]
+            if box[b, axis] > end:
+                break
+            if box[b, second] > high or box[b, second + 3] < low or box[b, third] > right or box[b, third + 3] < left:
+                continue
+            if resting[a] and resting[b]:
+                continue
+            if found < keys.shape[0]:
+                keys[found] = np.int64(min(a, b)) * count + max(a, b)
+            found += 1
+    return found
+
+
+@kernel
+def place_some(shapes, wanted, poses, matrices, corners, normals):
+    """Corners [m] and face normals in the world of the bodies that are wanted."""
+    for body in range(poses.shape[0]):
+        if wanted[body]:
+            place_shape(shapes, body, poses, matrices, corners, normals)
+
+
+@kernel
+def angle_between(p, q):
+    """Angle between two poses' orientations [rad]."""
+    x = p[3] * q[4] - p[4] * q[3] - p[5] * q[6] + p[6] * q[5]
+    y = p[3] * q[5] - p[5] * q[3] - p[6] * q[4] + p[4] * q[6]
+    z = p[3] * q[6] - p[6] * q[3] - p[4] * q[5] + p[5] * q[4]
+    square = x * x + y * y + z * z
+    if square < 1e-4:  # the arcsine costs as much as all the rest; its series errs by less than 1e-9 of the angle
+        return math.sqrt(square) * (2.0 + square / 3.0)
+    return 2.0 * math.asin(min(1.0, math.sqrt(square)))
+
+
+@kernel
+def distance_between(p, q, radius):
+    """How far the points of a body of a radius [m] are apart in two poses, at most."""
+    move = math.sqrt((p[0] - q[0]) ** 2 + (p[1] - q[1]) ** 2 + (p[2] - q[2]) ** 2)
+    return move + radius * angle_between(p, q)
+
+
+@kernel
+def stayed(poses, before, radius, roam, speed, time):
+    """Whether no point of any body has left its room: `roam` [m], less what it does in a time [s] at its speed."""
+    for body in range(poses.shape[0]):
+        if not distance_between(poses[body], before[body], radius[body]) <= roam[body] - time * speed[body]:
+            return False
+    return True
+
+
+@kernel
+def find_stale(poses, radius, size, velocity, spin, resting, time, pair, seen, reach, stale):
+    """Pairs that have moved too far since their points were found, or get too fast for them; returns their number.
+
+    Sets their reach [m]. Of two that rest nothing changes.
+    """
+    found = 0
+    for row in range(pair.shape[0]):
+        a, b = pair[row, 0], pair[row, 1]
+        if resting[a] and resting[b]:
+            continue
+        closing = radius[a] * norm(spin[a]) + radius[b] * norm(spin[b]) + math.sqrt(
+            (velocity[a, 0] - velocity[b, 0]) ** 2
+            + (velocity[a, 1] - velocity[b, 1]) ** 2
+            + (velocity[a, 2] - velocity[b, 2]) ** 2
+        )  # fmt: skip
+        tolerance = TOLERANCE * min(size[a], size[b])
+        if reach[row] >= time * closing and moved(poses, a, b, seen[row], radius) <= tolerance:
+            continue
+        reach[row] = 1.5 * time * closing + 0.1 * tolerance
+        stale[found] = row
+        found += 1
+    return found
+
+
+@kernel
+def update_manifolds(
+    stale, shapes, poses, matrices, corners, normals, radius, size, thickness,
+    pair, count, owner, anchor, normal, impulse, seen, reach,
+):  # fmt: skip
+    """Find the points of some pairs."""
+    for chunk in range((stale.shape[0] + CHUNK - 1) // CHUNK):
+        polygon, scratch = np.empty((MOST_CORNERS, 3)), np.empty((MOST_CORNERS, 3))
+        old_anchor, old_impulse = np.empty((MOST_POINTS, 3)), np.empty((MOST_POINTS, 3))
+        for place in range(chunk * CHUNK, min(stale.shape[0], (chunk + 1) * CHUNK)):
+            row = stale[place]
+            a, b = pair[row, 0], pair[row, 1]
+            tolerance = TOLERANCE * min(size[a], size[b])
+            for axis in range(7):
+                seen[row, 0, axis], seen[row, 1, axis] = poses[a, axis], poses[b, axis]
+            margin = thickness[a] + thickness[b] + reach[row] + tolerance
+            away = math.sqrt(
+                (poses[a, 0] - poses[b, 0]) ** 2 + (poses[a, 1] - poses[b, 1]) ** 2 + (poses[a, 2] - poses[b, 2]) ** 2
+            )
+            before = count[row]
+            count[row] = 0
+            if away > radius[a] + radius[b] + margin:
+                continue
+            for i in range(before):
+                for axis in range(3):
+                    old_anchor[i, axis], old_impulse[i, axis] = anchor[row, i, 0, axis], impulse[row, i, axis]
+            # a slack that prefers faces, and hardly changes its mind
+            count[row], owner[row] = meet(
+                shapes, a, b, poses, matrices, corners, normals, margin, 0.25 * tolerance, polygon, scratch,
+                anchor[row], normal[row],
+            )  # fmt: skip
+            hand_over(before, old_anchor, old_impulse, count[row], anchor[row], impulse[row], SAME_POINT * tolerance)
+
+
+@kernel
+def norm(v):
+    """Length of a vector."""
+    return math.sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2])
+
+
+@kernel
+def moved(poses, a, b, seen, radius):
+    """How far two bodies have moved against each other since `seen` [m], at most."""
+    square = 0.0
+    for axis in range(3):
+        square += (poses[a, axis] - seen[0, axis] - poses[b, axis] + seen[1, axis]) ** 2
+    return (
+        math.sqrt(square) + radius[a] * angle_between(poses[a], seen[0]) + radius[b] * angle_between(poses[b], seen[1])
+    )
+
+
+@kernel
+def hand_over(before, old_anchor, old_impulse, count, anchor, impulse, near):
+    """Give each new point the impulse of the old one nearest to it on the first body, if that is near enough [m]."""
+    for i in range(count):
+        best, square = -1, near * near
+        for k in range(before):
+            away = 0.0
+            for axis in range(3):
+                away += (old_anchor[k, axis] - anchor[i, 0, axis]) ** 2
+            if away < square:
+                best, square = k, away
+        for axis in range(3):
+            impulse[i, axis] = old_impulse[best, axis] if best >= 0 else 0.0
+        if best >= 0:  # one new point each
+            old_anchor[best, 0] = math.inf

@@ -1,0 +1,160 @@
+"""Nearest triangle of a body to a point, and the way out for a point that is behind the body's surface."""
+
+import math
+
+import numpy as np
+
+from ...jit import kernel
+from .closest_points import closest_on_triangle_of, unit_normal
+
+NOTHING_BARRED = np.zeros(0, np.bool_)
+STACK_SIZE = 64  # nodes waiting in a walk: at most one per level and one more; trees have < 31 levels
+
+#: Cosine between the way to the nearest triangle and the way two bodies come apart, from which on the nearest will do.
+GOOD_WAY = 0.5
+
+
+@kernel
+def nearest_triangle(x, point, body, barred, triangles, triangle_order, triangle_start, node_start, depth, box, stack):
+    """Triangle of `body` nearest to the point (the lowest-numbered of equals), -1 if it has none.
+
+    barred: which of the body's triangles are left out, shape (triangles of body,), or NOTHING_BARRED.
+    """
+    best = math.inf
+    nearest = -1
+    levels = depth[body]
+    if levels < 0:
+        return nearest
+    base, first = node_start[body], triangle_start[body]
+    size = triangle_start[body + 1] - first
+    leaves = 1 << levels
+    px, py, pz = x[point, 0], x[point, 1], x[point, 2]
+    stack[0] = 0
+    waiting = 1
+    while waiting > 0:
+        waiting -= 1
+        node = stack[waiting]
+        if box_distance(px, py, pz, box, base + node) > best:
+            continue
+        if node >= leaves - 1:
+            leaf = node - leaves + 1
+            for place in range(first + leaf * size // leaves, first + (leaf + 1) * size // leaves):
+                triangle = triangle_order[place]
+                if barred.shape[0] > 0 and barred[triangle - first]:
+                    continue
+                d = closest_on_triangle_of(x, point, triangles, triangle)[6]
+                if d < best or (d == best and triangle < nearest):
+                    best, nearest = d, triangle
+        else:
+            # The nearer child is visited first.
+            left, right = 2 * node + 1, 2 * node + 2
+            if box_distance(px, py, pz, box, base + left) < box_distance(px, py, pz, box, base + right):
+                left, right = right, left
+            stack[waiting] = left
+            stack[waiting + 1] = right
+            waiting += 2
+    return nearest
+
+
+@kernel
+def box_distance(px, py, pz, box, node):
+    """Squared distance [m^2] from p to a node's box, 0 inside."""
+    dx = max(box[node, 0] - px, 0.0, px - box[node, 3])
+    dy = max(box[node, 1] - py, 0.0, py - box[node, 4])
+    dz = max(box[node, 2] - pz, 0.0, pz - box[node, 5])
+    return dx * dx + dy * dy + dz * dz
+
+
+@kernel
+def ray_meets_box(p, d, box, node):
+    """Whether the ray from p (3,) along d (3,) meets a node's box."""
+    near, far = 0.0, math.inf
+    for axis in range(3):
+        if d[axis] == 0.0:
+            if p[axis] < box[node, axis] or p[axis] > box[node, axis + 3]:
+                return False
+        else:
+            s, t = (box[node, axis] - p[axis]) / d[axis], (box[node, axis + 3] - p[axis]) / d[axis]
+            near, far = max(near, min(s, t)), min(far, max(s, t))
+    return near <= far * (1.0 + 1e-12)
+
+
+@kernel
+def exit_triangle(x, point, body, facing, d, triangles, triangle_order, triangle_start, node_start, depth, box, stack):
+    """First triangle of `body` through which a ray from the point along unit vector d leaves it, -1 if none.
+
+    It leaves where facing times the triangle's normal points along d.
+    """
+    best = math.inf
+    found = -1
+    levels = depth[body]
+    if levels < 0:
+        return found
+    base, first = node_start[body], triangle_start[body]
+    size = triangle_start[body + 1] - first
+    leaves = 1 << levels
+    stack[0] = 0
+    waiting = 1
+    while waiting > 0:
+        waiting -= 1
+        node = stack[waiting]
+        if not ray_meets_box(x[point], d, box, base + node):
+            continue
+        if node < leaves - 1:
+            stack[waiting] = 2 * node + 1
+            stack[waiting + 1] = 2 * node + 2
+            waiting += 2
+            continue
+        leaf = node - leaves + 1
+        for place in range(first + leaf * size // leaves, first + (leaf + 1) * size // leaves):
+            triangle = triangle_order[place]
+            t = ray_to_triangle(x, x[point], d, triangles, triangle, facing)
+            if t >= 0.0 and (t < best or (t == best and triangle < found)):
+                best, found = t, triangle
+    return found
+
+
+@kernel
+def ray_to_triangle(x, p, d, triangles, triangle, facing):
+    """Distance [m] along unit vector d (3,) at which a ray from p (3,) leaves through the triangle, -1 if it does not.
+
+    Moeller and Trumbore 1997, with the determinant's sign as the side.
+    """
+    a, b, c = triangles[triangle, 0], triangles[triangle, 1], triangles[triangle, 2]
+    ex, ey, ez = x[b, 0] - x[a, 0], x[b, 1] - x[a, 1], x[b, 2] - x[a, 2]
+    fx, fy, fz = x[c, 0] - x[a, 0], x[c, 1] - x[a, 1], x[c, 2] - x[a, 2]
+    rx, ry, rz = p[0] - x[a, 0], p[1] - x[a, 1], p[2] - x[a, 2]
+    nx, ny, nz = ey * fz - ez * fy, ez * fx - ex * fz, ex * fy - ey * fx
+    along = nx * d[0] + ny * d[1] + nz * d[2]
+    if along * facing <= 0.0:
+        return -1.0
+    mx, my, mz = ry * d[2] - rz * d[1], rz * d[0] - rx * d[2], rx * d[1] - ry * d[0]  # r x d
+    v = -(fx * mx + fy * my + fz * mz) / along
+    w = (ex * mx + ey * my + ez * mz) / along
+    if v < 0.0 or w < 0.0 or v + w > 1.0:
+        return -1.0
+    return -(rx * nx + ry * ny + rz * nz) / along
+
+
+@kernel
+def way_out(x, point, body, facing, d, triangles, triangle_order, triangle_start, node_start, depth, box, stack):
+    """Triangle of `body` through which a point behind its surface should come back.
+
+    The nearest one, if that lies roughly along d, the direction in which the bodies come apart (zero:
+    unknown). A point deep inside may be nearer to the far side of the body; then the first triangle along d.
+    """
+    nearest = nearest_triangle(
+        x, point, body, NOTHING_BARRED, triangles, triangle_order, triangle_start, node_start, depth, box, stack
+    )
+    if nearest < 0 or (d[0] == 0.0 and d[1] == 0.0 and d[2] == 0.0):
+        return nearest
+    _, _, _, qx, qy, qz, dd, _ = closest_on_triangle_of(x, point, triangles, nearest)
+    nx, ny, nz = unit_normal(x, triangles[nearest, 0], triangles[nearest, 1], triangles[nearest, 2])
+    if facing * (qx * nx + qy * ny + qz * nz) >= 0.0:
+        return nearest  # it is out already
+    if -(qx * d[0] + qy * d[1] + qz * d[2]) >= GOOD_WAY * math.sqrt(dd):
+        return nearest
+    found = exit_triangle(
+        x, point, body, facing, d, triangles, triangle_order, triangle_start, node_start, depth, box, stack
+    )
+    return found if found >= 0 else nearest

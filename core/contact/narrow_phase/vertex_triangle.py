@@ -1,0 +1,269 @@
+"""Narrow phase: gap, normal and weights of every candidate, and who owns a contact.
+
+A point may be near many triangles of one surface, but touch it once. A row owns its contact when its
+closest point is a local minimum of the distance over the whole surface (the feature blocks of Offset
+Geometric Contact, Chen et al. 2025: the point lies in the block of the closest face, edge or corner), and
+when no nearer row of the same point and body points the same way. So a flat floor acts as one plane,
+however it is triangulated; a corner of two walls pushes with both.
+
+Neighbouring triangles need not be looked up: those that hold the closest feature are candidates of the same
+point, being at the same distance.
+"""
+
+import math
+
+import numpy as np
+
+from ...jit import inline_kernel, kernel
+from ...model import FloatArray, Surfaces
+from ..contacts import Contacts
+from .closest_points import FIRST_CORNER, FIRST_EDGE, closest_on_triangle_of, unit_normal
+from .edge_edge import evaluate_edges, follow_edges
+
+CHUNK = 256  # contacts per unit of parallel work
+
+#: Two minima of one surface whose normals enclose less than 30 degrees are one contact (the nearer). Without
+#: it a point in a shallow dent would be pushed twice as hard near the crease; with a much wider angle a point
+#: in a valley would hop from wall to wall.
+SAME_DIRECTION = math.cos(math.radians(30.0))
+
+#: Relative difference of distances that is rounding, not a nearer feature.
+ROUNDING = 1e-9
+
+MOST_AROUND_CORNER = 4096  # ends the walk in a mesh whose neighbours are inconsistent
+
+
+def evaluate_gaps(x: FloatArray, contacts: Contacts, surfaces: Surfaces, *, whole: bool = True) -> None:
+    """Write weights, normal, distance, gap and feature of all candidates for positions x (point_count, 3) [m].
+
+    Ownership is settled where the distance is below the thickness; farther off the gap is the distance.
+    Rows with side -1 always own their contact. Edges that own no contact have the gap +inf at any distance.
+    Not `whole`: of such edges the distances alone are kept up, no larger than the true ones; what they want is left as
+    it was.
+    """
+    evaluate_rows(
+        x, surfaces.triangles, surfaces.triangle_neighbour,
+        contacts.edge_start, contacts.points, contacts.triangle, contacts.bodies, contacts.thickness,
+        contacts.side, contacts.facing, contacts.offset, contacts.local,
+        contacts.weights, contacts.normal, contacts.distance, contacts.gap, contacts.feature,
+    )  # fmt: skip
+    if contacts.first_attachment > contacts.edge_start and (whole or not _follow_edges(x, contacts)):
+        measure_all_edges(x, contacts)
+    contacts.gap[contacts.glued] = np.inf
+
+
+def measure_all_edges(x: FloatArray, contacts: Contacts) -> None:
+    """What `evaluate_gaps` does for edges."""
+    edges = slice(contacts.edge_start, contacts.first_attachment)
+    evaluate_edges(
+        x, edges.start, edges.stop, contacts.points, contacts.apex, contacts.soft,
+        contacts.thickness, contacts.side, contacts.share, contacts.weights, contacts.normal, contacts.distance,
+        contacts.gap, contacts.wanted,
+    )  # fmt: skip
+    contacts.known_x = x.copy()
+    contacts.known_distance[edges] = contacts.distance[edges]
+    contacts.gap[contacts.glued] = np.inf
+
+
+def _follow_edges(x: FloatArray, contacts: Contacts) -> bool:
+    """Measure edges that own a contact, bound the distances of the others; False if none was measured yet."""
+    if len(contacts.known_x) != len(x):
+        return False
+    if len(contacts.move) != len(x):
+        contacts.move = np.zeros((len(x), 3))
+    np.subtract(x, contacts.known_x, out=contacts.move)
+    follow_edges(
+        x, contacts.edge_start, contacts.first_attachment, contacts.points, contacts.apex, contacts.share,
+        contacts.known_distance, contacts.move, contacts.weights, contacts.normal, contacts.distance, contacts.gap,
+    )  # fmt: skip
+    return True
+
+
+@kernel
+def evaluate_rows(
+    x, triangles, triangle_neighbour, count, points, triangle, bodies, thickness, side, facing, offset, local,
+    weights, normal, distance, gap, feature,
+):  # fmt: skip
+    """Points against triangles. Rows of one point are worked on together, by the chunk in which they begin."""
+    for chunk in range((count + CHUNK - 1) // CHUNK):
+        begin, stop = chunk * CHUNK, min(count, (chunk + 1) * CHUNK)
+        while begin > 0 and begin < stop and points[begin, 0] == points[begin - 1, 0]:
+            begin += 1
+        while begin < stop:
+            end = begin
+            while end < count and points[end, 0] == points[begin, 0]:
+                measure(
+                    x, triangles, triangle_neighbour, points[end, 0], triangle[end], side[end], facing[end],
+                    bodies[end, 0] == bodies[end, 1], end, weights, normal, distance, gap, feature,
+                )  # fmt: skip
+                if side[end] < 0:
+                    gap[end] += offset[end]
+                end += 1
+            if end > begin + 1:
+                settle(begin, end, points, bodies, thickness, side, normal, distance, feature, local, gap)
+            begin = end
+
+
+@inline_kernel
+def measure(
+    x, triangles, triangle_neighbour, point, triangle, side, facing, own, row, weights, normal, distance, gap, feature
+):
+    """Closest point, unit normal and gap of one row, not yet asking who owns it.
+
+    A point behind its own body's surface (`own`) has its height over the triangle's plane as gap, along the normal and
+    with the weights that `aim` has left: so its energy is what the Newton step takes it for, however deep it is.
+    """
+    a, b, c = triangles[triangle, 0], triangles[triangle, 1], triangles[triangle, 2]
+    if own and side < 0:
+        height = 0.0
+        for axis in range(3):
+            foot = weights[row, 1] * x[a, axis] + weights[row, 2] * x[b, axis] + weights[row, 3] * x[c, axis]
+            height += normal[row, axis] * (x[point, axis] + foot)
+        distance[row], gap[row], feature[row] = abs(height), height, 0
+        return
+    u, v, w, qx, qy, qz, d, where = closest_on_triangle_of(x, point, triangles, triangle)
+    d = math.sqrt(d)
+    # Shorter vectors than this are rounding of the coordinates: their direction means nothing.
+    vague = 1e-14 * (abs(x[point, 0]) + abs(x[point, 1]) + abs(x[point, 2]))
+    nx, ny, nz = 0.0, 0.0, 0.0
+    signed = d
+    if where == 0 or side < 0 or not d > vague:
+        nx, ny, nz = unit_normal(x, a, b, c)
+        if side < 0:
+            if where >= FIRST_CORNER:
+                nx, ny, nz = corner_normal(x, triangles, triangle_neighbour, triangle, where - FIRST_CORNER)
+            elif where > 0:
+                nx, ny, nz = edge_normal(x, triangles, triangle_neighbour, triangle, where - FIRST_EDGE)
+            nx, ny, nz = facing * nx, facing * ny, facing * nz
+            if qx * nx + qy * ny + qz * nz < 0.0:
+                signed = -d
+        elif qx * nx + qy * ny + qz * nz < 0.0:
+            nx, ny, nz = -nx, -ny, -nz
+    if where != 0 and d > vague:
+        nx, ny, nz = qx / signed, qy / signed, qz / signed
+    weights[row, 0], weights[row, 1], weights[row, 2], weights[row, 3] = 1.0, -u, -v, -w
+    normal[row, 0], normal[row, 1], normal[row, 2] = nx, ny, nz
+    distance[row] = d
+    gap[row] = signed
+    feature[row] = where
+
+
+@kernel
+def aim(x, rows, points, facing, weights, normal):
+    """Weights and normal of rows whose points are behind their own body's surface, kept until the next call.
+
+    The weights are the barycentric coordinates of a point's foot on the triangle's plane, also beside the triangle.
+    """
+    for row in rows:
+        p, a, b, c = points[row, 0], points[row, 1], points[row, 2], points[row, 3]
+        ex, ey, ez = x[b, 0] - x[a, 0], x[b, 1] - x[a, 1], x[b, 2] - x[a, 2]
+        fx, fy, fz = x[c, 0] - x[a, 0], x[c, 1] - x[a, 1], x[c, 2] - x[a, 2]
+        rx, ry, rz = x[p, 0] - x[a, 0], x[p, 1] - x[a, 1], x[p, 2] - x[a, 2]
+        ee, ef, ff = ex * ex + ey * ey + ez * ez, ex * fx + ey * fy + ez * fz, fx * fx + fy * fy + fz * fz
+        er, fr = ex * rx + ey * ry + ez * rz, fx * rx + fy * ry + fz * rz
+        area = ee * ff - ef * ef
+        v = w = 1.0 / 3.0
+        if area > 0.0:
+            v, w = (ff * er - ef * fr) / area, (ee * fr - ef * er) / area
+        nx, ny, nz = unit_normal(x, a, b, c)
+        normal[row, 0], normal[row, 1], normal[row, 2] = facing[row] * nx, facing[row] * ny, facing[row] * nz
+        weights[row, 0], weights[row, 1], weights[row, 2], weights[row, 3] = 1.0, v + w - 1.0, -v, -w
+
+
+@kernel
+def edge_normal(x, triangles, triangle_neighbour, triangle, edge):
+    """Mean of the unit normals at an edge (Baerentzen and Aanaes 2005: tells inside from outside)."""
+    nx, ny, nz = unit_normal(x, triangles[triangle, 0], triangles[triangle, 1], triangles[triangle, 2])
+    other = triangle_neighbour[triangle, edge]
+    if other >= 0:
+        mx, my, mz = unit_normal(x, triangles[other, 0], triangles[other, 1], triangles[other, 2])
+        nx, ny, nz = nx + mx, ny + my, nz + mz
+    length = math.sqrt(nx * nx + ny * ny + nz * nz)
+    if length > 0.0:
+        return nx / length, ny / length, nz / length
+    return unit_normal(x, triangles[triangle, 0], triangles[triangle, 1], triangles[triangle, 2])
+
+
+@kernel
+def corner_normal(x, triangles, triangle_neighbour, triangle, corner):
+    """Sum of the normals around a corner, weighted by the angle of each triangle there, made unit.
+
+    Walks from triangle to triangle across the edges at the corner; at a border also the other way round.
+    """
+    point = triangles[triangle, corner]
+    nx = ny = nz = 0.0
+    for direction in range(2):
+        current = triangle
+        if direction == 1:
+            current = triangle_neighbour[triangle, (corner + 2) % 3]
+        steps = 0
+        while current >= 0 and steps < MOST_AROUND_CORNER:
+            k = 0
+            while k < 2 and triangles[current, k] != point:
+                k += 1
+            b, c = triangles[current, (k + 1) % 3], triangles[current, (k + 2) % 3]
+            ex, ey, ez = x[b, 0] - x[point, 0], x[b, 1] - x[point, 1], x[b, 2] - x[point, 2]
+            fx, fy, fz = x[c, 0] - x[point, 0], x[c, 1] - x[point, 1], x[c, 2] - x[point, 2]
+            cx, cy, cz = ey * fz - ez * fy, ez * fx - ex * fz, ex * fy - ey * fx
+            sine = math.sqrt(cx * cx + cy * cy + cz * cz)
+            if sine > 0.0:
+                share = math.atan2(sine, ex * fx + ey * fy + ez * fz) / sine
+                nx, ny, nz = nx + share * cx, ny + share * cy, nz + share * cz
+            current = triangle_neighbour[current, k if direction == 0 else (k + 2) % 3]
+            steps += 1
+            if current == triangle:
+                break
+        if current == triangle:
+            break
+    length = math.sqrt(nx * nx + ny * ny + nz * nz)
+    if length > 0.0:
+        return nx / length, ny / length, nz / length
+    return unit_normal(x, triangles[triangle, 0], triangles[triangle, 1], triangles[triangle, 2])
+
+
+@inline_kernel
+def has_corner(points, row, point):
+    """Whether the row's triangle has this corner."""
+    return points[row, 1] == point or points[row, 2] == point or points[row, 3] == point
+
+
+@inline_kernel
+def settle(begin, end, points, bodies, thickness, side, normal, distance, feature, local, gap):
+    """Set the gap of rows begin .. end - 1 (of one point) to +inf where they do not own their contact."""
+    for row in range(begin, end):
+        local[row] = 0
+        if side[row] < 0 or not distance[row] < thickness[row]:
+            continue
+        local[row] = 1
+        where = feature[row]
+        if where == 0:
+            continue
+        if where >= FIRST_CORNER:
+            first = points[row, 1 + where - FIRST_CORNER]
+            second = first
+        else:
+            first = points[row, where]
+            second = points[row, 1 + where % 3]
+        nearer = distance[row] * (1.0 - ROUNDING)
+        for other in range(begin, end):
+            if distance[other] < nearer and has_corner(points, other, first) and has_corner(points, other, second):
+                local[row] = 0
+                break
+    for row in range(begin, end):
+        if side[row] < 0 or not distance[row] < thickness[row]:
+            continue
+        owned = local[row] == 1
+        for other in range(begin, end):
+            if not owned:
+                break
+            if other != row and local[other] == 1 and bodies[other, 1] == bodies[row, 1]:
+                before = distance[other] < distance[row] or (distance[other] == distance[row] and other < row)
+                cosine = (
+                    normal[row, 0] * normal[other, 0]
+                    + normal[row, 1] * normal[other, 1]
+                    + normal[row, 2] * normal[other, 2]
+                )
+                if before and cosine > SAME_DIRECTION:
+                    owned = False
+        if not owned:
+            gap[row] = np.inf

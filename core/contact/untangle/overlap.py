@@ -1,0 +1,282 @@
+"""Bodies that start crossed: who is on the wrong side.
+
+Two surfaces cross if and only if an edge of one passes through a triangle of the other. Cutting those edges
+divides a body's edge graph into parts; the triangles' normals at the cuts say on which side each part lies.
+
+* In a membrane nothing may be: the part inside is wrong.
+* In a closed collider likewise, unless it holds nearly the whole body: then it is a container.
+* At an open collider (a floor, a wall) the smaller part is wrong.
+
+A body that is wholly inside another crosses nothing, so a ball in a balloon or in a room stays there.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...jit import kernel
+from ...model import BoolArray, FloatArray, IntArray, Model
+from ..broad_phase.body_pairs import Partners
+from ..broad_phase.box_tree import Trees
+from ..narrow_phase.closest_points import edge_meets
+from ..narrow_phase.nearest_triangle import STACK_SIZE
+
+#: Share of a body's vertices inside a closed collider from which on that is taken for a container.
+CONTAINER_SHARE = 0.75
+#: How far from its plane a flat body's edges are taken to lie, as a share of half its depth.
+NEAR_PLANE = 1e-3
+NO_BODIES: IntArray = np.zeros(0, np.int32)
+
+
+@dataclass(frozen=True, slots=True)
+class Overlaps:
+    """What crosses what."""
+
+    pairs: IntArray  # point on the wrong side, body behind whose surface it is, shape (pair_count, 2)
+    facing: NDArray[np.int8]  # +1: the right side is where the body's normals point to, else -1, (pair_count,)
+    crossing_triangles: IntArray  # triangles that cross a surface, ascending
+
+    @property
+    def crossing_triangle_count(self) -> int:
+        """Number of triangles, of all bodies, that cross another body's surface or their own."""
+        return int(self.crossing_triangles.shape[0])
+
+
+@dataclass(frozen=True, slots=True)
+class BodyEdges:
+    """Every edge of the triangles of all bodies, once."""
+
+    points: IntArray  # shape (edge_count, 2)
+    body: IntArray  # shape (edge_count,)
+
+    @classmethod
+    def of(cls, model: Model) -> "BodyEdges":
+        """Collect the edges of a model."""
+        triangles = model.surfaces.triangles
+        sides = np.sort(np.concatenate([triangles[:, [0, 1]], triangles[:, [1, 2]], triangles[:, [2, 0]]]), axis=1)
+        keys = np.unique(sides[:, 0].astype(np.int64) * model.point_count + sides[:, 1])
+        points = np.stack([keys // model.point_count, keys % model.point_count], axis=1).astype(np.int32)
+        return cls(points=points, body=model.point_body[points[:, 0]])
+
+
+def find_overlaps(model: Model, trees: Trees, x: FloatArray, own: IntArray = NO_BODIES) -> Overlaps:
+    """Find the points on the wrong side of another body's surface at positions x [m], shape (point_count, 3).
+
+    own: bodies whose crossings with themselves are counted, too. What is glued together is left out.
+    """
+    surfaces = model.surfaces
+    trees.refit(x, surfaces.triangles, np.ones(model.body_count, np.uint8))
+    edges = BodyEdges.of(model)
+    edge, triangle, share = _crossings(model, trees, edges, x, own)
+    loose = ~_glued_together(model, edges.points[edge], surfaces.triangles[triangle])
+    edge, triangle, share = edge[loose], triangle[loose], share[loose]
+    pairs: list[IntArray] = []
+    facings: list[NDArray[np.int8]] = []
+    body, other = edges.body[edge], surfaces.triangle_body[triangle]
+    for a, b in sorted(set(zip(body.tolist(), other.tolist(), strict=True))):
+        if a == b:
+            continue  # `own_way_out`
+        rows = np.flatnonzero((body == a) & (other == b))
+        points, facing = _wrong_side(model, edges, x, a, b, edge[rows], triangle[rows], share[rows])
+        pairs.append(np.stack([points, np.full_like(points, b)], axis=1))
+        facings.append(np.full(len(points), facing, np.int8))
+    return Overlaps(
+        pairs=np.concatenate(pairs) if pairs else np.zeros((0, 2), np.int32),
+        facing=np.concatenate(facings) if facings else np.zeros(0, np.int8),
+        crossing_triangles=_triangles_at(model, edges, edge, triangle),
+    )
+
+
+def _glued_together(model: Model, edge_points: IntArray, corners: IntArray) -> BoolArray:
+    """Whether a point of each edge is glued to the body of the triangle beside it, or the other way round.
+
+    What is glued together may cross there: no contact keeps it apart.
+    """
+    glued = np.full(model.point_count, -1, np.int32)
+    glued[model.attachments.points[:, 0]] = model.attachments.body
+    one, other = model.point_body[edge_points[:, :1]], model.point_body[corners[:, :1]]
+    return np.asarray((glued[edge_points] == other).any(axis=1) | (glued[corners] == one).any(axis=1))
+
+
+def own_crossings(model: Model, trees: Trees, x: FloatArray, own: IntArray) -> BoolArray:
+    """Corners of the triangles by which bodies `own` cross themselves at x [m], shape (point_count,)."""
+    found = np.zeros(model.point_count, bool)
+    if len(own):
+        surfaces = model.surfaces
+        trees.refit(x, surfaces.triangles, np.ones(model.body_count, np.uint8))
+        edges = BodyEdges.of(model)
+        edge, triangle, _ = _crossings(model, trees, edges, x, own)
+        inner = edges.body[edge] == surfaces.triangle_body[triangle]
+        found[surfaces.triangles[_triangles_at(model, edges, edge[inner], triangle[inner])]] = True
+    return found
+
+
+def _crossings(
+    model: Model, trees: Trees, edges: BodyEdges, x: FloatArray, own: IntArray
+) -> tuple[IntArray, IntArray, FloatArray]:
+    """(edge, triangle, share of the edge at which it passes through) of every crossing."""
+    margin = np.zeros(model.body_count)
+    partners = Partners.of(_body_boxes(trees), margin, model.moving_count, ignores=model.ignores).with_own(own)
+    places, x = _edges_near_planes(model, edges.points, x)
+    room = 1024
+    while True:
+        edge, triangle, share = np.zeros(room, np.int32), np.zeros(room, np.int32), np.zeros(room)
+        count = find_crossings(
+            x, model.surfaces.triangles, edges.points, places, edges.body, partners.start, partners.other,
+            trees.triangle_order, trees.triangle_start, trees.node_start, trees.depth, trees.box,
+            np.zeros(STACK_SIZE, np.int32), edge, triangle, share,
+        )  # fmt: skip
+        if count <= room:
+            return edge[:count], triangle[:count], share[:count]
+        room = count
+
+
+def _edges_near_planes(model: Model, edge_points: IntArray, x: FloatArray) -> tuple[IntArray, FloatArray]:
+    """Where the ends of edges are taken to lie, as rows of x: of flat bodies other ones near the plane; x with these.
+
+    The outlines of two flat bodies of one depth would cross where their surfaces end, and rounding would decide.
+    """
+    pairs = model.flat.pairs
+    if not len(pairs):
+        return edge_points, x
+    middle, half = 0.5 * (x[pairs[:, 0]] + x[pairs[:, 1]]), 0.5 * (x[pairs[:, 0]] - x[pairs[:, 1]])
+    place = np.arange(model.point_count, dtype=np.int32)
+    place[pairs] = model.point_count + np.arange(2 * len(pairs), dtype=np.int32).reshape(-1, 2)
+    near = np.stack([middle + NEAR_PLANE * half, middle - NEAR_PLANE * half], axis=1).reshape(-1, 3)
+    return np.ascontiguousarray(place[edge_points]), np.concatenate([x, near])
+
+
+def _body_boxes(trees: Trees) -> FloatArray:
+    """Box of each body [m], shape (body_count, 6), from its tree, which must be fitted."""
+    box = np.tile([np.inf, np.inf, np.inf, -np.inf, -np.inf, -np.inf], (len(trees.depth), 1))
+    held = trees.depth >= 0
+    box[held] = trees.box[trees.node_start[:-1][held]]
+    return box
+
+
+def _triangles_at(model: Model, edges: BodyEdges, edge: IntArray, triangle: IntArray) -> IntArray:
+    """Triangles that are passed through, and those that hold an edge which passes through another."""
+    triangles = model.surfaces.triangles
+    keys = edges.points[np.unique(edge)].astype(np.int64) @ np.array([model.point_count, 1])
+    found = np.zeros(len(triangles), bool)
+    found[triangle] = True
+    for k in range(3):
+        side = np.sort(triangles[:, [k, (k + 1) % 3]], axis=1).astype(np.int64)
+        found |= np.isin(side @ np.array([model.point_count, 1]), keys)
+    return np.flatnonzero(found).astype(np.int32)
+
+
+def _wrong_side(
+    model: Model, edges: BodyEdges, x: FloatArray, a: int, b: int, edge: IntArray, triangle: IntArray, share: FloatArray
+) -> tuple[IntArray, int]:
+    """Points of body a behind the surface of body b, and the facing of the right side.
+
+    edge, triangle, share: the crossings of edges of a with triangles of b.
+    """
+    first, last = int(model.body_point_start[a]), int(model.body_point_start[a + 1])
+    own = np.flatnonzero(edges.body == a)
+    part = np.arange(last - first, dtype=np.int32)
+    join_parts(edges.points[own] - first, ~np.isin(own, edge), part)
+
+    # Each end of a cut edge is told its side by the crossing nearest to it.
+    corners = model.surfaces.triangles[triangle]
+    normal = np.cross(x[corners[:, 1]] - x[corners[:, 0]], x[corners[:, 2]] - x[corners[:, 0]])
+    along = x[edges.points[edge, 1]] - x[edges.points[edge, 0]]
+    sign = np.sign(np.einsum("ij,ij->i", normal, along))
+    vote = np.zeros(last - first)
+    for end, order in ((0, np.lexsort((share, edge))), (1, np.lexsort((-share, edge)))):
+        nearest = order[np.unique(edge[order], return_index=True)[1]]
+        np.add.at(vote, part[edges.points[edge[nearest], end] - first], sign[nearest] * (1.0 if end else -1.0))
+    # A part that touches no cut (another island of the mesh) stays where it is.
+    side = np.sign(vote)[part]
+
+    in_front, behind = int((side > 0).sum()), int((side < 0).sum())
+    facing = 1
+    if b >= model.moving_count:
+        start, stop = model.surfaces.body_triangle_start[b], model.surfaces.body_triangle_start[b + 1]
+        closed = bool((model.surfaces.triangle_neighbour[start:stop] >= 0).all())
+        limit = CONTAINER_SHARE if closed else 0.5
+        if behind > limit * (in_front + behind):
+            facing = -1
+    wrong = first + np.flatnonzero(side == -facing)
+    return wrong.astype(np.int32), facing
+
+
+@kernel
+def join_parts(pairs, joined, part):
+    """Number the connected parts of a graph by their lowest node: edges `pairs` (n, 2) with joined[n]."""
+    for k in range(pairs.shape[0]):
+        if joined[k]:
+            i, j = pairs[k, 0], pairs[k, 1]
+            while part[i] != i:
+                part[i] = part[part[i]]
+                i = part[i]
+            while part[j] != j:
+                part[j] = part[part[j]]
+                j = part[j]
+            if i < j:
+                part[j] = i
+            else:
+                part[i] = j
+    for i in range(part.shape[0]):
+        part[i] = part[part[i]]  # parents come before their children
+
+
+@kernel
+def find_crossings(
+    x, triangles, edge_points, edge_place, edge_body, partner_start, partner, triangle_order, triangle_start,
+    node_start, depth, box, stack, out_edge, out_triangle, out_share,
+):  # fmt: skip
+    """Every edge of a body that passes through a triangle of a partner; returns how many, also beyond the room.
+
+    `edge_place`: rows of x where its ends are.
+    """
+    count = 0
+    for edge in range(edge_points.shape[0]):
+        u, w = edge_place[edge, 0], edge_place[edge, 1]
+        body = edge_body[edge]
+        for entry in range(partner_start[body], partner_start[body + 1]):
+            other = partner[entry]
+            if depth[other] < 0:
+                continue
+            base, first = node_start[other], triangle_start[other]
+            size = triangle_start[other + 1] - first
+            leaves = 1 << depth[other]
+            stack[0] = 0
+            waiting = 1
+            while waiting > 0:
+                waiting -= 1
+                node = stack[waiting]
+                apart = False
+                for axis in range(3):
+                    apart = (
+                        apart
+                        or min(x[u, axis], x[w, axis]) > box[base + node, axis + 3]
+                        or max(x[u, axis], x[w, axis]) < box[base + node, axis]
+                    )
+                if apart:
+                    continue
+                if node < leaves - 1:
+                    stack[waiting] = 2 * node + 1
+                    stack[waiting + 1] = 2 * node + 2
+                    waiting += 2
+                    continue
+                leaf = node - leaves + 1
+                for place in range(first + leaf * size // leaves, first + (leaf + 1) * size // leaves):
+                    share = passes_through(x, edge_points[edge], u, w, triangles, triangle_order[place])
+                    if share >= 0.0:
+                        if count < out_edge.shape[0]:
+                            out_edge[count], out_triangle[count] = edge, triangle_order[place]
+                            out_share[count] = share
+                        count += 1
+    return count
+
+
+@kernel
+def passes_through(x, ends, u, w, triangles, triangle):
+    """`edge_meets` for a triangle given by number; -1 if they share a corner. `ends` of the edge are at x[u], x[w]."""
+    for k in range(3):
+        if triangles[triangle, k] == ends[0] or triangles[triangle, k] == ends[1]:
+            return -1.0
+    return edge_meets(x, u, w, triangles[triangle, 0], triangles[triangle, 1], triangles[triangle, 2])

@@ -1,0 +1,154 @@
+"""Points of a skin on the wrong side of the skin's own surface: which they are, and by which triangle each comes out.
+
+Just outside a vertex of a skin that does not cross itself is the outside of the whole: there the skin winds around a
+point no times. Where it winds once around it, the vertex has been pushed into the body; minus once, it belongs to a
+part that has been turned inside out through another.
+What is listed falls into connected pieces, each of which has been pushed through some other part of the skin. The way
+out of a piece leads through the nearest triangle that does not belong to it or lie next to it.
+"""
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...jit import kernel
+from ...model import BoolArray, FloatArray, IntArray, Model
+from ..broad_phase.box_tree import Trees
+from ..narrow_phase.nearest_triangle import STACK_SIZE, nearest_triangle, ray_meets_box, ray_to_triangle
+from .overlap import NEAR_PLANE, join_parts
+
+#: Rings of edges around a piece whose triangles are next to it.
+RINGS = 2
+#: Distance from a vertex at which the skin is asked how often it winds around, in thicknesses.
+OUTSIDE = 0.01
+#: By how much the three rays that are asked lean away from the vertex's normal.
+LEANINGS = np.array([[0.171, 0.043, -0.113], [-0.097, 0.151, 0.059], [0.037, -0.139, 0.127]])
+
+
+def own_wrong_side(model: Model, trees: Trees, x: FloatArray, body: int) -> tuple[IntArray, NDArray[np.int8]]:
+    """Points of a closed skin that are on the wrong side of itself at x [m], and the facing of their right side.
+
+    The trees must fit x. Facing is +1 where the right side is that of the normals, else -1.
+    """
+    surfaces = model.surfaces
+    first, last = model.body_point_start[body : body + 2].tolist()
+    triangles = surfaces.triangles[surfaces.body_triangle_start[body] : surfaces.body_triangle_start[body + 1]]
+    points = np.unique(triangles)
+    normal = np.zeros((last - first, 3))
+    area = np.cross(x[triangles[:, 1]] - x[triangles[:, 0]], x[triangles[:, 2]] - x[triangles[:, 0]])
+    for corner in range(3):
+        np.add.at(normal, triangles[:, corner] - first, area)
+    normal = normal[points - first]
+    normal /= np.maximum(np.linalg.norm(normal, axis=1, keepdims=True), 1e-300)
+    turns = np.zeros(len(points), np.int32)
+    places, leanings = x[points] + OUTSIDE * model.thickness[body] * normal, LEANINGS
+    if body < model.membrane_count and model.flat.depth[body] > 0.0:  # a strip without caps: within its plane
+        plane = model.flat.normal[body]
+        leanings = LEANINGS - np.einsum("ri,i,j->rj", LEANINGS, plane, plane)
+        normal -= np.einsum("vi,i,j->vj", normal, plane, plane)
+        copy = 2 * ((points - first) % 2) - 1  # the second copy lies behind
+        places += (0.5 - NEAR_PLANE) * model.flat.depth[body] * copy[:, None] * plane
+    count_turns(
+        x, places, normal, leanings, body, surfaces.triangles,
+        trees.triangle_order, trees.triangle_start, trees.node_start, trees.depth, trees.box, turns,
+    )  # fmt: skip
+    wrong = turns != 0
+    return points[wrong].astype(np.int32), np.sign(turns[wrong]).astype(np.int8)
+
+
+def own_way_out(model: Model, trees: Trees, x: FloatArray, pairs: IntArray) -> IntArray:
+    """Triangle by which each pair (point, its own body) comes out, -1 for none.
+
+    x: positions [m], shape (point_count, 3), which the trees must fit. pairs: sorted, shape (n, 2).
+    """
+    surfaces = model.surfaces
+    found = np.full(len(pairs), -1, np.int32)
+    for body in np.unique(pairs[:, 1]).tolist():
+        rows = np.flatnonzero(pairs[:, 1] == body)
+        first, last = model.body_point_start[body : body + 2].tolist()
+        points = pairs[rows, 0] - first
+        edges = surfaces.edges[surfaces.edge_body == body] - first
+        triangles = surfaces.triangles[surfaces.body_triangle_start[body] : surfaces.body_triangle_start[body + 1]]
+        listed = np.zeros(last - first, bool)
+        listed[points] = True
+        part = np.arange(last - first, dtype=np.int32)
+        join_parts(edges, listed[edges].all(axis=1), part)
+        for piece in np.unique(part[points]).tolist():
+            near = widened(listed & (part == piece), edges, RINGS)
+            own = rows[part[points] == piece]
+            nearest_of_others(
+                x, pairs[own, 0], own, body, near[triangles - first].any(axis=1), surfaces.triangles,
+                trees.triangle_order, trees.triangle_start, trees.node_start, trees.depth, trees.box,
+                np.zeros(STACK_SIZE, np.int32), found,
+            )  # fmt: skip
+    return found
+
+
+@kernel
+def count_turns(
+    x, places, normal, leanings, body, triangles, triangle_order, triangle_start, node_start, depth, box, turns
+):
+    """How often the body's skin winds around each place: what most of three rays near the normal say."""
+    for k in range(places.shape[0]):
+        stack = np.zeros(STACK_SIZE, np.int32)
+        d = np.zeros(3)
+        found = np.zeros(3, np.int32)
+        for ray in range(3):
+            length = 0.0
+            for axis in range(3):
+                d[axis] = normal[k, axis] + leanings[ray, axis]
+                length += d[axis] * d[axis]
+            d /= math.sqrt(length)
+            found[ray] = turns_along(
+                x, places[k], d, body, triangles, triangle_order, triangle_start, node_start, depth, box, stack
+            )
+        turns[k] = max(min(found[0], found[1]), min(max(found[0], found[1]), found[2]))  # the middle one
+
+
+@kernel
+def turns_along(x, p, d, body, triangles, triangle_order, triangle_start, node_start, depth, box, stack):
+    """How often a ray from p (3,) along unit vector d (3,) leaves the body, less how often it enters."""
+    base, first = node_start[body], triangle_start[body]
+    size = triangle_start[body + 1] - first
+    leaves = 1 << depth[body]
+    total = 0
+    stack[0] = 0
+    waiting = 1
+    while waiting > 0:
+        waiting -= 1
+        node = stack[waiting]
+        if not ray_meets_box(p, d, box, base + node):
+            continue
+        if node < leaves - 1:
+            stack[waiting], stack[waiting + 1] = 2 * node + 1, 2 * node + 2
+            waiting += 2
+            continue
+        leaf = node - leaves + 1
+        for place in range(first + leaf * size // leaves, first + (leaf + 1) * size // leaves):
+            triangle = triangle_order[place]
+            if ray_to_triangle(x, p, d, triangles, triangle, 1) >= 0.0:
+                total += 1
+            elif ray_to_triangle(x, p, d, triangles, triangle, -1) >= 0.0:
+                total -= 1
+    return total
+
+
+def widened(mask: BoolArray, edges: IntArray, rings: int) -> BoolArray:
+    """The vertices of a mask and those up to `rings` edges away, shape (vertex_count,)."""
+    for _ in range(rings):
+        wider = mask.copy()
+        wider[edges[mask[edges].any(axis=1)]] = True
+        mask = wider
+    return mask
+
+
+@kernel
+def nearest_of_others(
+    x, points, rows, body, barred, triangles, triangle_order, triangle_start, node_start, depth, box, stack, out
+):
+    """Into out[rows] the triangle of `body` nearest to each point that is not barred, -1 for none."""
+    for k in range(points.shape[0]):
+        out[rows[k]] = nearest_triangle(
+            x, points[k], body, barred, triangles, triangle_order, triangle_start, node_start, depth, box, stack
+        )

@@ -1,0 +1,67 @@
+"""Whether a state is finite and no body has grown beyond all bounds, told by sums of squares in one pass.
+
+The sums are not finite where a number is not, and twice the root of sum |x - x_first|^2 is at least the diagonal of the
+box around a body. So small sums tell that all is well; large ones tell nothing, and the caller looks closer.
+"""
+
+import math
+
+import numpy as np
+
+from .errors import Diverged
+from .jit import kernel
+from .model import FloatArray, IntArray, Model
+from .simd import lane, load3, spread, sum_spread
+from .state import State
+
+#: A body that is this many times as large as at rest has diverged, though its numbers are still finite.
+LARGEST_GROWTH = 1000.0
+
+
+def membrane_sizes(model: Model, x: FloatArray) -> FloatArray:
+    """Diagonal of the box around each membrane [m], shape (membrane_count,)."""
+    start, skin = model.body_point_start[: model.membrane_count], x[: model.vertex_count]
+    extent = np.maximum.reduceat(skin, start) - np.minimum.reduceat(skin, start)
+    return np.sqrt(np.einsum("ij,ij->i", extent, extent))
+
+
+def check_sound(model: Model, state: State, rest_size: FloatArray) -> None:
+    """Raise `Diverged` for the first body that is not finite or has grown beyond all bounds.
+
+    `rest_size`: `membrane_sizes` at rest.
+    """
+    if is_sound(state.positions, state.velocities, model.body_point_start, LARGEST_GROWTH * rest_size):
+        return
+    finite = (np.isfinite(state.positions) & np.isfinite(state.velocities)).all(axis=1)
+    if not finite.all():
+        raise Diverged(int(model.point_body[np.flatnonzero(~finite)[0]]), "is not finite")
+    grown = membrane_sizes(model, state.positions) > LARGEST_GROWTH * rest_size
+    if grown.any():
+        raise Diverged(int(np.flatnonzero(grown)[0]), "grows beyond all bounds")
+
+
+def is_sound(x: FloatArray, v: FloatArray, body_point_start: IntArray, largest: FloatArray) -> bool:
+    """Whether all is well for certain. `largest`: diagonal [m] that each membrane may have; x, v of all points."""
+    return bool(sums_are_small(x, v, body_point_start, largest))
+
+
+@kernel
+def sums_are_small(x, v, body_point_start, largest):
+    """`is_sound`; what is not of a membrane need only be finite."""
+    others = spread(0.0)
+    count = largest.shape[0]
+    for body in range(count):
+        origin = load3(x, np.uint32(3) * np.uint32(body_point_start[body]))
+        size = spread(0.0)
+        for point in range(body_point_start[body], body_point_start[body + 1]):
+            i = np.uint32(3) * np.uint32(point)
+            apart, speed = load3(x, i) - origin, load3(v, i)
+            size = size + apart * apart
+            others = others + speed * speed
+        if not 4.0 * lane(sum_spread(size), 0) <= largest[body] * largest[body]:
+            return False
+    for point in range(body_point_start[count], x.shape[0]):
+        i = np.uint32(3) * np.uint32(point)
+        place, speed = load3(x, i), load3(v, i)
+        others = others + place * place + speed * speed
+    return math.isfinite(lane(sum_spread(others), 0))

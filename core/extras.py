@@ -1,0 +1,61 @@
+"""What options add to any solver's steps: the papers' own choices, each loaded where it is asked for and only there.
+
+Nothing else outside `papers/` names a module of `papers/`, but for the table of solvers (`solvers/choice.py`).
+"""
+
+from typing import TYPE_CHECKING
+
+from .inflation.supply import GasSupply
+from .model import Model
+from .options import MethodOptions
+
+if TYPE_CHECKING:
+    from .papers.circles import Circles
+    from .papers.gas_rules import GasRules
+    from .papers.lagged_gas import LaggedGas
+    from .papers.step_damping import StepDamping
+
+
+def gas_supply(model: Model, options: MethodOptions) -> GasSupply:
+    """When the gas comes in: with a pressure ramp where one is asked for."""
+    if not (options.ramp_time > 0.0 and model.rest_volume.any()):
+        return GasSupply(model)
+    from .papers.ramp import Ramp
+
+    return Ramp(model, options.ramp_time)
+
+
+def gas_rules(model: Model, options: MethodOptions) -> "GasRules | None":
+    """Other rules for the volume of the gas and its pressure, None for the exact gas."""
+    if not options.changes_gas:
+        return None
+    from .papers.gas_rules import GasRules
+
+    return GasRules(model, options)
+
+
+def lagged_gas(model: Model, options: MethodOptions) -> "LaggedGas | None":
+    """The same for the implicit step, None for the exact gas."""
+    if not options.changes_gas:
+        return None
+    from .papers.lagged_gas import LaggedGas
+
+    return LaggedGas(model, options)
+
+
+def step_damping(model: Model, options: MethodOptions) -> "StepDamping | None":
+    """Martin's damping of all motion, None without it."""
+    if not options.step_damping:
+        return None
+    from .papers.step_damping import StepDamping
+
+    return StepDamping(model, options.stiffest_spring)
+
+
+def circles(model: Model) -> "Circles | None":
+    """Particles of trusses that keep apart, None where none has a radius."""
+    if not len(model.circles.points):
+        return None
+    from .papers.circles import Circles
+
+    return Circles(model)

@@ -1,0 +1,118 @@
+"""All forces on the vertices of the membranes at given positions: springs, bending, gas, gravity, attachments.
+
+    F_i = m_i g + sum k (l - L) d + bending + volumes of tetrahedra + (p - p_ambient) dV/dx_i + attachments
+                                                (Mesit 2007, eq. 14; Matyka 2004, 5; Martin 2009, 3.1)
+
+None of them depends on velocities: what damps a body acts between the steps (`losses.Losses.damp`). The energies are
+those of `core/forces`; nothing is added to them here.
+"""
+
+import numpy as np
+
+from ..bodies.flat.plane import Planes
+from ..energy.attachment import evaluate_attachments, turned_offsets
+from ..energy.bend import bend_force
+from ..energy.bodies import evaluate_bodies
+from ..energy.gas import evaluate_gas
+from ..energy.stretch import stretch_force
+from ..energy.volume import tetrahedron_force
+from ..extras import gas_rules
+from ..jit import kernel
+from ..model import FloatArray, Model
+from ..options import DEFAULTS, MethodOptions
+from ..simd import load3, store3, triple
+
+
+class SoftForces:
+    """Evaluates the forces of a model; the arrays it fills are its own."""
+
+    def __init__(self, model: Model, options: MethodOptions = DEFAULTS) -> None:
+        edge_count, hinge_count, chunk_count = len(model.edges.points), len(model.hinges.points), len(model.chunks.body)
+        attachment_count, n = len(model.attachments.stiffness), model.vertex_count
+        self._model = model
+        self._planes = Planes(model)
+        self._gas_rules = gas_rules(model, options)
+        self._gas_start = model.chunks.body_start[:-1]  # first chunk of each body
+        self._tension = np.zeros(edge_count)
+        self._edge_block = np.zeros((edge_count, 4))
+        self._hinge_force = np.zeros((hinge_count, 4, 3))
+        self._sharp_turn = np.zeros((len(model.hinges.sharp), 18))
+        self._squeezed = np.zeros(len(model.tetrahedra.points))
+        self._tetrahedron_gradient = np.zeros((len(model.tetrahedra.points), 4, 3))
+        self._volume_gradient = np.zeros((n, 3))
+        self._chunk_sums = np.zeros((3, chunk_count))
+        self._volume, self._pressure, self._gas_stiffness, self._gas_energy = np.zeros((4, model.membrane_count))
+        self._pull = np.zeros((attachment_count, 3))
+        self._pull_matrix = np.zeros((attachment_count, 6))
+        self._pulls = np.zeros(attachment_count, dtype=bool)
+        self.elastic_energy = 0.0  # stretch, bend and tetrahedra where they were last evaluated [J]
+        self.gas_energy = 0.0  # [J]
+        self.evaluations = 0
+
+    def evaluate(self, x: FloatArray, gas: FloatArray, arm: FloatArray, force: FloatArray) -> None:
+        """Forces at x [m], all points, with nRT = `gas` [J] of each membrane.
+
+        `force`: on every vertex [N], zero on pinned ones, then force and torque [N m] of attachments on each rigid
+        body, shape (unknown_count, 3). `arm`: of each rigid point from its body's centre [m].
+        """
+        model, chunks, sums = self._model, self._model.chunks, self._chunk_sums
+        self.evaluations += 1
+        self.elastic_energy = evaluate_bodies(
+            x, model.body_point_start, model.edges, model.hinges, model.tetrahedra, model.fans, chunks, self._tension,
+            self._edge_block, self._sharp_turn, self._hinge_force, self._squeezed, self._tetrahedron_gradient,
+            self._volume_gradient, sums,
+        )  # fmt: skip
+        if self._gas_rules is not None:
+            self._gas_rules.spread(x, self._volume_gradient)
+            sums[2] = 0.0
+            sums[2, self._gas_start] = self._gas_rules.volumes(x)
+        self.gas_energy = evaluate_gas(
+            sums[2], chunks, model.rest_volume, gas, model.ambient_pressure,
+            self._volume, self._pressure, self._gas_stiffness, self._gas_energy,
+        )  # fmt: skip
+        gather_forces(
+            x, model.vertex_mass, model.gravity, model.edges, model.hinges, chunks, self._tension, self._hinge_force,
+            self._pressure, self._volume_gradient, model.tetrahedra, self._squeezed, self._tetrahedron_gradient, force,
+        )  # fmt: skip
+        force[model.vertex_count :] = 0.0
+        if len(self._pull):
+            self._add_attachments(x, arm, force)
+        self._planes.hold(force)
+        force[: model.vertex_count][model.pinned] = 0.0
+
+    def _add_attachments(self, x: FloatArray, arm: FloatArray, force: FloatArray) -> None:
+        """Pulls of the attachments, on both sides of each; few, so numpy does it, in the order of the rows."""
+        model, held = self._model, self._model.attachments
+        n = model.vertex_count
+        evaluate_attachments(
+            0, held.points, held.weights, turned_offsets(held, x), held.stiffness, x,
+            self._pulls, self._pull, self._pull_matrix,
+        )  # fmt: skip
+        for slot in range(4):
+            point, pull = held.points[:, slot], held.weights[:, slot, None] * self._pull
+            soft = point < n
+            np.add.at(force, point[soft], pull[soft])
+            solid = point[~soft] - n
+            row = model.rigid.unknown[solid]
+            np.add.at(force, row, pull[~soft])
+            np.add.at(force, row + 1, np.cross(arm[solid], pull[~soft]))
+
+
+@kernel
+def gather_forces(
+    x, mass, gravity, edges, hinges, chunks, tension, hinge_force, pressure, volume_gradient, tetrahedra, squeezed,
+    tetrahedron_gradient, force,
+):  # fmt: skip
+    """Gravity, springs, bending, tetrahedra and gas on every vertex [N]."""
+    for chunk in range(chunks.body.shape[0]):
+        p = pressure[chunks.body[chunk]]
+        for i in range(chunks.start[chunk], chunks.start[chunk + 1]):
+            total = stretch_force(i, load3(x, 3 * i), x, edges, tension) + p * load3(volume_gradient, 3 * i)
+            if hinge_force.shape[0] > 0:
+                total = total + bend_force(i, hinges, hinge_force)
+            if squeezed.shape[0] > 0:
+                sx, sy, sz = tetrahedron_force(
+                    i, tetrahedra.vertex_start, tetrahedra.vertex_entry, squeezed, tetrahedron_gradient
+                )
+                total = total + triple(sx, sy, sz)
+            store3(force, 3 * i, total + mass[i] * triple(gravity[0], gravity[1], gravity[2]))

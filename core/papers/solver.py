@@ -1,0 +1,283 @@
+"""Solvers that integrate forces, one substep at a time: the methods of the papers.
+
+Same model, forces and rigid flight as the implicit solver, same contacts as XPBD (`sequential/`); the integrator
+differs (`schemes`, `simplified`). What it does to the positions is a velocity to the contacts, its move over the
+substep; what it does to the velocities beyond that comes after them. Steps are explicit: with stiff springs or light
+skins they need many substeps, and a step that is too long ends in `Diverged`, with the length that should do
+(`stability`).
+"""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..bodies.flat.plane import Planes
+from ..bodies.rigid.flight import fly
+from ..bodies.rigid.motion import place_points, steps_between, turned_tensors
+from ..errors import Diverged
+from ..extras import circles
+from ..model import BoolArray, FloatArray, Model
+from ..options import DEFAULTS, MethodOptions
+from ..solvers.explicit.arrays import RESUMES, STEP
+from ..solvers.implicit.rigid_motion import rigid_motions
+from ..solvers.kinematics import Motion
+from ..solvers.sequential.meeting import AT_SEARCH, begin, finish
+from ..solvers.sequential.solver import SequentialSolver
+from ..state import RigidMotion, State
+from .forces import SoftForces
+from .schemes import SCHEMES
+from .simplified import add_spring_damping, kang_change, mesit_change, stiffness_at_vertices
+from .stability import stable_time
+
+if TYPE_CHECKING:
+    from .particle_contacts import ParticleContacts
+
+#: A vertex that moves in one step by more than this share of its body's mean edge, apart from the body, has run away:
+#: no wave in a stable step does, and soon everything may touch everything, which takes a search minutes.
+RUNAWAY = 1.0
+
+
+class ForceBasedSolver(SequentialSolver):
+    """Advances a model by substeps of `substep_time` [s] with an integrator of `choice.FORCE_BASED`."""
+
+    def __init__(self, model: Model, substep_time: float, method: str, options: MethodOptions = DEFAULTS) -> None:
+        super().__init__(model, substep_time, options)
+        n = model.vertex_count
+        self.method = method
+        self._scheme = SCHEMES.get(method)
+        self._forces = SoftForces(model, options)
+        self._planes, self._circles = Planes(model), circles(model)
+        self._particles = _particle_contacts(model) if options.detection == "FEATURE_PARTICLES" else None
+        if self._particles is not None:
+            self._untouching = model.ignores | _pairs_of_moving(model)
+        self._owner = model.point_body[n : model.moving_point_count] - model.membrane_count
+        self._vertex_body = model.point_body[:n]
+        self._stiffness = np.zeros(n)
+        stiffness_at_vertices(model.edges, model.chunks, self._stiffness)
+        self._edge = self._scene.contact.run.scale[: model.membrane_count, 1]  # mean edge [m]
+        self._has_pins = np.logical_or.reduceat(model.pinned, model.body_point_start[: model.membrane_count])
+        self._still = np.zeros((model.membrane_count, 15))  # scratch, see `bodies.rigid.motion`
+        self._change = np.zeros(n)  # size of each vertex's change of velocity in the last substep [m/s]
+
+    @property
+    def contact_count(self) -> int:
+        """Contacts that exert a force at the end of the last substep."""
+        return super().contact_count + (0 if self._particles is None else self._particles.pressed)
+
+    @property
+    def candidate_count(self) -> int:
+        """Pairs in the contact set."""
+        return super().candidate_count + (0 if self._particles is None else self._particles.count)
+
+    def untangle(self, state: State) -> int:
+        """Note which points are behind a surface, but for what is left to particles; how many triangles cross."""
+        count = super().untangle(state)
+        if self._particles is not None:
+            listed = state.wrong_side
+            state.wrong_side = listed[~_pairs_of_moving(self.model)[self.model.point_body[listed[:, 0]], listed[:, 1]]]
+        return count
+
+    def start_frame(self, state: State) -> None:
+        """Forget what was found on the way to a state, so that a run continued from it has the same bits."""
+        super().start_frame(state)
+        if self._particles is not None:
+            self._particles.start(state.particles)
+
+    def step(self, before: State, after: State, motion: Motion, share: float, gas: FloatArray, count: int = 1) -> None:
+        """`count` substeps as one run, see `choice.Solver`."""
+        super().step(before, after, motion, share, gas, count)
+        after.velocity_change = self._change
+        if self._particles is not None:
+            after.particles = self._particles.features
+        self.counts.stages = self._forces.evaluations
+
+    def _start(self, before: State, motion: Motion, share: float, gas: FloatArray, count: int) -> None:
+        self._change = before.velocity_change
+        self._motion, self._share = motion, share
+        self._gas, self._gas_step = before.gas.copy(), (gas - before.gas) / count
+
+    def _go_on(self, count: int) -> None:
+        meeting, h, gravity = self._scene, self.substep_time, self.model.gravity
+        state, rigid = meeting.contact.run.state, meeting.contact.rigid
+        while state[STEP] < count:
+            x, y = (self._x, self._y) if state[STEP] % 2 == 0 else (self._y, self._x)
+            y_rows, velocity_rows = y.reshape(-1, 4), self._rows[2]
+            if state[RESUMES] != AT_SEARCH:
+                start = RigidMotion(rigid.pose.copy(), rigid.velocity.copy(), rigid.momentum.copy())
+                if not begin(meeting, x, self._v, gravity, h):
+                    return
+                # what runs away is noticed by what comes out
+                with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+                    self._foresee(x.reshape(-1, 4), start, int(state[STEP]))
+                if self._crosses():
+                    self._find_loose()
+                    meeting = self._scene
+            if not finish(meeting, x, y, self._v, y_rows, velocity_rows, gravity, h, count, self._loss_steps, True):
+                return
+            if self._particles is not None:
+                meeting.touching[:] |= self._particles.touching
+
+    # --- without contacts -----------------------------------------------------------------------------------------
+
+    def _foresee(self, x_rows: FloatArray, rigid: RigidMotion, number: int) -> None:
+        """Velocities that move everything in substep `number` of a run, and what they are beyond those at its end.
+
+        `rigid`: motion of the rigid bodies at its start.
+        """
+        model, h, n, meeting = self.model, self.substep_time, self.model.vertex_count, self._scene
+        place, velocity_rows = self._numbering.place, self._rows[2]
+        x, v0 = x_rows[place, :3], velocity_rows[place[:n], :3]
+        share = self._share + number * h / self._motion.frame_time
+        gas = self._gas + number * self._gas_step
+        moves, v = self._free_step(x, v0, rigid, share, gas)
+        self._check(moves, v, gas + self._gas_step, number)
+        if self._circles is not None:
+            self._circles.keep_apart(x, self._inverse_mass, moves, v, v0, h)
+        moving, late = meeting.contact.rigid, meeting.late
+        mass = model.rigid.mass[:, None]
+        moving.velocity[:] += moves[n::2] / mass
+        moving.momentum[:] += moves[n + 1 :: 2]
+        late.rigid[:, :3] += (v[n::2] - moves[n::2]) / mass
+        late.rigid[:, 3:] += v[n + 1 :: 2] - moves[n + 1 :: 2]
+        if self._particles is not None:
+            self._meet_particles(self._particles, x, rigid, moves, v)
+        way = moves[:n] / h
+        velocity_rows[place[:n], :3] = way
+        late.points.reshape(-1, 4)[place[:n], :3] = v[:n] - way
+
+    def _meet_particles(
+        self, particles: "ParticleContacts", x: FloatArray, start: RigidMotion, moves: FloatArray, v: FloatArray
+    ) -> None:
+        """Let contacts that particles find change a substep from x; moves and velocities of the vertices in place."""
+        model, h, n, late = self.model, self.substep_time, self.model.vertex_count, self._scene.late.rigid
+        moving = self._scene.contact.rigid
+        poses = start.pose
+        steps_between(poses, fly(poses, moving.velocity, moving.momentum, model.rigid, h), moves[n:])
+        free = moves[n:].copy()
+        motion = RigidMotion(poses, moving.velocity + late[:, :3], moving.momentum + late[:, 3:])
+        pushed = particles.answer(x, poses, moves, v, motion, h)
+        inertia = np.empty((model.rigid_count, 3, 3))
+        turned_tensors(poses, model.rigid.inertia, inertia)
+        shift = (moves[n:] - free) / h
+        turn = np.einsum("bij,bj->bi", inertia, shift[1::2])
+        moving.velocity[:] += shift[::2]
+        moving.momentum[:] += turn
+        late[:, :3] += pushed.velocity - motion.velocity - shift[::2]
+        late[:, 3:] += pushed.angular_momentum - motion.angular_momentum - turn
+
+    def _free_step(
+        self, x: FloatArray, v0: FloatArray, rigid: RigidMotion, share: float, gas: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """Moves [m] and velocities [m/s] of the vertices, both of shape (unknown_count, 3).
+
+        Below them the impulses of attachments on the rigid bodies [N s, N m s]: those that act on the way, and all.
+        The substep starts from positions x of all points and velocities v0 of the vertices, with nRT = `gas` [J], when
+        the part `share` of the frame is over.
+        """
+        model, h, n = self.model, self.substep_time, self.model.vertex_count
+        moves, v = np.zeros((model.unknown_count, 3)), np.zeros((model.unknown_count, 3))
+        v[:n] = v0
+        if self._scheme is None:
+            force = self._force_at(x, rigid, share, gas, 0.0, np.zeros_like(moves))
+            change = self._simplified_change(x, v0, force)
+            v[:n] += change
+            v[n:] = h * force[n:]
+            moves[:n] = h * v[:n]
+            moves[n:] = v[n:]
+            self._change = np.sqrt(np.einsum("ij,ij->i", change, change))
+            return moves, v
+        scheme, forces = self._scheme, list[FloatArray]()
+        per_mass = np.ones((model.unknown_count, 1))
+        per_mass[:n, 0] = h / model.vertex_mass
+        for node, weights in zip(scheme.nodes, scheme.stages, strict=True):
+            stage = np.zeros_like(moves)
+            stage[:n] = node * h * v0
+            for weight, force in zip(weights, forces, strict=True):
+                stage += (weight * h) * per_mass * force
+            forces.append(self._force_at(x, rigid, share, gas, node, stage))
+        moves[:n] = h * v0
+        for weight, speed_weight, force in zip(scheme.position, scheme.velocity, forces, strict=True):
+            moves += (weight * h) * per_mass * force
+            v[:n] += speed_weight * per_mass[:n] * force[:n]
+            v[n:] += (speed_weight * h) * force[n:]
+        return moves, v
+
+    def _force_at(
+        self, x: FloatArray, rigid: RigidMotion, share: float, gas: FloatArray, node: float, stage: FloatArray
+    ) -> FloatArray:
+        """Forces [N], torques [N m] in a stage, shape (unknown_count, 3).
+
+        `node` of the step is over, the vertices have gone the moves [m] of `stage`, and the impulses below them, over
+        `node`, have acted on the rigid bodies. Given points are where they are given.
+        """
+        model, n, h = self.model, self.model.vertex_count, self.substep_time
+        x = x.copy()
+        x[:n] += stage[:n]
+        poses, motion = rigid.pose, self._motion
+        if node > 0.0:
+            x[motion.points] = motion.positions(share + node * h / motion.frame_time)
+            if len(model.attachments.body) and model.rigid_count:
+                poses = self._flown(rigid, stage[n:] / node, node * h)
+                place_points(poses, model.rigid.arm, model.rigid.point_start, x)
+        force = np.zeros((model.unknown_count, 3))
+        arm = x[n : model.moving_point_count] - poses[self._owner, :3]
+        self._forces.evaluate(x, gas + node * self._gas_step, arm, force)
+        return force
+
+    def _flown(self, rigid: RigidMotion, impulses: FloatArray, time: float) -> FloatArray:
+        """Poses after a time [s] of free flight and gravity with impulses [N s, N m s] that act from the start."""
+        velocity = rigid.velocity + 0.5 * time * self.model.gravity
+        velocity += impulses[::2] / self.model.rigid.mass[:, None]
+        return fly(rigid.pose, velocity, rigid.angular_momentum + impulses[1::2], self.model.rigid, time)
+
+    def _simplified_change(self, x: FloatArray, v0: FloatArray, force: FloatArray) -> FloatArray:
+        """Change of velocity [m/s] by eq. 21 or 24 of Mesit 2007, shape (vertex_count, 3).
+
+        Neither keeps momentum, and with stiff springs free fall would set in only after hundreds of steps. So each
+        body that hangs on nothing given gets the rigid motion that its momentum and angular momentum lack.
+        """
+        model, h, n = self.model, self.substep_time, self.model.vertex_count
+        change, damped, earlier = np.zeros((n, 3)), force[:n].copy(), self._change
+        add_spring_damping(v0, model.edges, model.chunks, h, damped)
+        damped[model.pinned] = 0.0
+        if self.method == "IMPLICIT_KANG":
+            kang_change(
+                damped, earlier, model.vertex_mass, self._stiffness, model.edges, model.chunks, h, change
+            )  # fmt: skip
+        else:
+            mesit_change(damped, earlier, model.vertex_mass, self._stiffness, model.chunks, h, change)
+        lack = h * force[:n] / model.vertex_mass[:, None] - change
+        rows = self._still
+        rigid_motions(x, lack, model.vertex_mass, model.body_point_start, rows)
+        own = self._vertex_body
+        rigid = rows[own, 3:6] + np.cross(rows[own, 6:9], x[:n] - rows[own, :3])
+        change += np.where(self._has_pins[own, None], 0.0, rigid)
+        self._planes.hold(change)
+        change[model.pinned] = 0.0
+        return change
+
+    def _check(self, moves: FloatArray, v: FloatArray, gas: FloatArray, number: int) -> None:
+        """Raise `Diverged` for the first body whose vertices run away from each other in substep `number` of a run."""
+        model = self.model
+        for body in range(model.membrane_count):
+            own = slice(model.body_point_start[body], model.body_point_start[body + 1])
+            part = moves[own]
+            if np.isfinite(part).all() and np.isfinite(v[own]).all():
+                apart = part - part[0]
+                if np.abs(apart).max() <= RUNAWAY * self._edge[body]:
+                    continue
+            stable = stable_time(model, self._forces, self.method, gas)
+            raise Diverged(body, "grows beyond all bounds", stable, number)
+
+
+def _particle_contacts(model: Model) -> "ParticleContacts":
+    from .particle_contacts import ParticleContacts  # on first use: few look for contacts so
+
+    return ParticleContacts(model)
+
+
+def _pairs_of_moving(model: Model) -> BoolArray:
+    """Which pairs of bodies are two that move, shape (body_count, body_count)."""
+    moves = np.arange(model.body_count) < model.moving_count
+    pairs: BoolArray = np.outer(moves, moves) & ~np.eye(len(moves), dtype=bool)
+    return pairs

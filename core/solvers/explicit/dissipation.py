@@ -1,0 +1,207 @@
+"""What bodies lose on top of their elastic motion, once in many steps: damping, calm, and bounces that give less back.
+
+The rules are those of `solvers/implicit/dissipation.py`, with the impulses that contacts have given since they were
+applied last. A stiff contact gives back what a skin has stored, however small its own share is, so it is the untouched
+part of a body that is braked, as a whole, while two bodies part. Calm: a soft body that its contacts hold up and whose
+centre hardly moves is on its way to rest; the trembling of its skin, which no contact takes away, is damped more.
+"""
+
+from math import exp
+from typing import NamedTuple
+
+import numpy as np
+
+from ...jit import lean_kernel
+from ...model import BoolArray, FloatArray, Model
+from ..implicit.dissipation import LEAST_UNTOUCHED, bounce_strength, brake_pairs, relax_points
+from ..implicit.rigid_motion import rigid_motions
+from .arrays import Rigid
+from .carried import respin
+
+#: How often losses are applied [s], and in how many steps at least.
+LOSS_TIME, LEAST_STEPS = 1.0 / 240.0, 8
+#: Time over which the load of a body is averaged [s].
+LOAD_TIME = 0.1
+#: A body is calm if its load differs from its weight by less than this share, and its centre is slower than this [m/s].
+LOAD_SLACK, CALM_SPEED = 0.2, 0.1
+#: Rate at which the relative motion of a calm body dies away besides its own damping [1/s].
+CALM_RATE = 60.0
+
+
+class Pairs(NamedTuple):
+    """Pairs of bodies, number a * body_count + b with a < b, and what their contacts did since losses were applied."""
+
+    low: np.ndarray[tuple[int], np.dtype[np.int32]]
+    high: np.ndarray[tuple[int], np.dtype[np.int32]]
+    impulse: FloatArray  # along the normals on the lower body [N s], shape (pair_count, 3); changes
+    point: FloatArray  # where it acts [m], times the load; changes
+    load: FloatArray  # sum of the sizes [N s]; changes
+    approach: FloatArray  # see `brake_pairs` [m/s]; changes
+    bounciness: FloatArray
+    strength: FloatArray
+    counts: BoolArray  # whether one of them moves, and contacts do not give back as much by themselves
+
+
+class Losses(NamedTuple):
+    """What losses read and write besides positions and velocities."""
+
+    pairs: Pairs
+    mass: FloatArray  # of the vertices [kg], pinned ones too
+    untouched: FloatArray  # of those that no contact has pushed; changes
+    pinned: BoolArray
+    damping: FloatArray  # of each membrane [1/s]
+    body_mass: FloatArray  # [kg]
+    linear_damping: FloatArray  # of the rigid bodies [1/s]
+    angular_damping: FloatArray
+    fall: FloatArray  # scratch, shape (3,)
+    motion: FloatArray  # rigid motions, scratch, shape (moving_count, 15)
+    load: FloatArray  # of each membrane, averaged, over its weight, shape (membrane_count, 3); changes
+    push: FloatArray  # sum of all impulses of contacts on each body [N s], shape (body_count, 3); changes
+
+
+def losses_of(model: Model, mass: FloatArray, pinned: BoolArray) -> Losses:
+    """The losses of a model; `mass` [kg] and `pinned` in the solver's order."""
+    count = model.body_count
+    low, high = (part.ravel().astype(np.int32) for part in np.indices((count, count)))
+    bounciness = np.sqrt(model.bounciness[low] * model.bounciness[high])
+    strengths = {e: bounce_strength(e) for e in set(bounciness.tolist())}
+    return Losses(
+        pairs=Pairs(
+            low=low,
+            high=high,
+            impulse=np.zeros((count * count, 3)),
+            point=np.zeros((count * count, 3)),
+            load=np.zeros(count * count),
+            approach=np.zeros(count * count),
+            bounciness=bounciness,
+            strength=np.array([strengths[e] for e in bounciness.tolist()]),
+            counts=(low < high) & (low < model.moving_count) & ((bounciness < 1.0) | (low >= model.membrane_count)),
+        ),
+        mass=mass,
+        untouched=mass.copy(),
+        pinned=pinned,
+        damping=model.damping,
+        body_mass=model.body_mass,
+        linear_damping=model.rigid.linear_damping,
+        angular_damping=model.rigid.angular_damping,
+        fall=np.zeros(3),
+        motion=np.zeros((model.moving_count, 15)),
+        load=np.zeros((model.membrane_count, 3)),
+        push=np.zeros((count, 3)),
+    )
+
+
+@lean_kernel
+def leave_some(untouched, mass, point_start, body_count):
+    """Take whole bodies where hardly any vertex is left untouched."""
+    for body in range(body_count):
+        count, left, total = 0, 0.0, 0.0
+        for i in range(point_start[body], point_start[body + 1]):
+            count += untouched[i] > 0.0
+            left += untouched[i]
+            total += mass[i]
+        if count < 4 or left < LEAST_UNTOUCHED * total:  # three vertices may have no inertia about some axis
+            for i in range(point_start[body], point_start[body + 1]):
+                untouched[i] = mass[i]
+
+
+@lean_kernel
+def apply_losses(x, velocity, losses, rigid: Rigid, point_start, gravity, time):
+    """Change velocities for a time [s] that has passed; x, velocity: shape (point_count, 4)."""
+    brake(x, velocity, losses, rigid, point_start, gravity, time)
+    damp(x, velocity, losses, rigid, point_start, gravity, time)
+
+
+@lean_kernel
+def brake(x, velocity, losses, rigid: Rigid, point_start, gravity, time):
+    """Bounces that give less back, by what contacts did in a time [s]: in a single step their chatter tells little."""
+    pairs, motion, membranes = losses.pairs, losses.motion, losses.damping.shape[0]
+    touches = False
+    for pair in range(pairs.load.shape[0]):
+        touches |= pairs.load[pair] > 0.0
+    for axis in range(3):
+        losses.fall[axis] = gravity[axis] * time
+    if touches:
+        leave_some(losses.untouched, losses.mass, point_start, membranes)
+        rigid_motions(x, velocity, losses.untouched, point_start, motion[:membranes])
+        note_solids(rigid, motion, membranes)
+        brake_pairs(
+            x, velocity, membranes, motion.shape[0], losses.untouched, losses.body_mass, point_start, pairs.low,
+            pairs.high, pairs.impulse, pairs.point, pairs.load, pairs.bounciness, pairs.strength, motion,
+            losses.fall, pairs.approach,
+        )  # fmt: skip
+        move_solids(rigid, motion, membranes)
+    else:
+        pairs.approach[:] = 0.0
+    pairs.load[:] = 0.0
+    pairs.impulse[:] = 0.0
+    pairs.point[:] = 0.0
+    for i in range(losses.mass.shape[0]):
+        losses.untouched[i] = losses.mass[i]
+
+
+@lean_kernel
+def damp(x, velocity, losses, rigid: Rigid, point_start, gravity, time):
+    """Damping for a time [s]: vibrations die away."""
+    motion, membranes = losses.motion, losses.damping.shape[0]
+    rigid_motions(x, velocity, losses.mass, point_start, motion[:membranes])
+    strength2 = gravity[0] ** 2 + gravity[1] ** 2 + gravity[2] ** 2
+    for body in range(membranes):
+        rate = losses.damping[body]
+        if strength2 > 0.0 and is_calm(body, losses, gravity, strength2, time):
+            rate += CALM_RATE
+        if rate > 0.0:
+            kept = exp(-rate * time)
+            relax_points(x, velocity, point_start[body], point_start[body + 1], motion[body], kept, losses.pinned)
+    for q in range(rigid.inverse_mass.shape[0]):
+        for axis in range(3):
+            rigid.velocity[q, axis] *= exp(-losses.linear_damping[q] * time)
+            rigid.momentum[q, axis] *= exp(-losses.angular_damping[q] * time)
+        respin(rigid, q)
+    losses.push[:] = 0.0
+
+
+@lean_kernel
+def is_calm(body, losses, gravity, strength2, time):
+    """Follow the load of a body, and whether it only trembles."""
+    share = min(1.0, time / LOAD_TIME)
+    off2, speed2 = 0.0, 0.0
+    for axis in range(3):
+        load = losses.push[body, axis] / (losses.body_mass[body] * time)
+        losses.load[body, axis] += share * (load - losses.load[body, axis])
+        off2 += (losses.load[body, axis] + gravity[axis]) ** 2
+        speed2 += losses.motion[body, 3 + axis] ** 2
+    return off2 < LOAD_SLACK**2 * strength2 and speed2 < CALM_SPEED**2
+
+
+@lean_kernel
+def note_solids(rigid, motion, first):
+    """Rows of the rigid bodies, from row `first` on."""
+    for q in range(rigid.inverse_mass.shape[0]):
+        row, tensor = motion[first + q], rigid.tensor[q]
+        for axis in range(3):
+            row[axis] = rigid.pose[q, axis]
+            row[3 + axis], row[6 + axis] = rigid.velocity[q, axis], rigid.spin[q, axis]
+            row[9 + axis] = tensor[axis, axis]
+        row[12], row[13], row[14] = tensor[0, 1], tensor[0, 2], tensor[1, 2]
+
+
+@lean_kernel
+def move_solids(rigid, motion, first):
+    """Give the rigid bodies the velocities of their rows; what the spin changed goes to the angular momentum."""
+    for q in range(rigid.inverse_mass.shape[0]):
+        row, tensor = motion[first + q], rigid.tensor[q]
+        wx, wy, wz = row[6] - rigid.spin[q, 0], row[7] - rigid.spin[q, 1], row[8] - rigid.spin[q, 2]
+        for axis in range(3):
+            rigid.velocity[q, axis] = row[3 + axis]
+        if wx == 0.0 and wy == 0.0 and wz == 0.0:
+            continue
+        # solve tensor * change = w by cofactors
+        a, b, c, d, e, f = tensor[0, 0], tensor[1, 1], tensor[2, 2], tensor[0, 1], tensor[0, 2], tensor[1, 2]
+        xx, yy, zz = b * c - f * f, a * c - e * e, a * b - d * d
+        xy, xz, yz = e * f - d * c, d * f - e * b, d * e - f * a
+        share = 1.0 / (a * xx + d * xy + e * xz)
+        rigid.momentum[q, 0] += share * (xx * wx + xy * wy + xz * wz)
+        rigid.momentum[q, 1] += share * (xy * wx + yy * wy + yz * wz)
+        rigid.momentum[q, 2] += share * (xz * wx + yz * wy + zz * wz)
+        respin(rigid, q)

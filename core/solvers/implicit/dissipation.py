@@ -1,0 +1,313 @@
+"""What a body loses on top of its elastic motion: vibrations that die away, and a bounce that gives less back.
+
+Both change velocities at the end of a substep by rigid or relative motions only, so linear and angular momentum stay.
+
+Damping: v - v_rigid shrinks by exp(-damping h), with v_rigid the rigid motion of the same momentum and angular
+momentum. Falling, flying and rolling are not braked.
+
+Bounciness: while two bodies in contact part again, their contact force is reduced to N (1 - chi v), v the parting
+speed at the contact, as in Hunt and Crossley 1975 but for the way out only, so that a body still squashes fully.
+chi = c / v_in with v_in the approach speed. For a linear contact spring the speed given back is exactly
+e = `bounciness` when   -e c - ln(1 - e c) = c^2 / 2. Over a step with the impulse J the speed tends to v_in / c as
+exp(-c J / (m v_in)), which holds for any step.
+A soft body acts as a whole, for its light skin alone has no momentum worth damping. What touches is left out: it is
+held by the contact, and a velocity into the surface would only be thrown back.
+Two solids stop each other within a step, so there is no way out to brake: once they have stopped, their contact (the
+resultant of all its points) parts with `bounciness` times the speed of approach, Newton's law of impact.
+"""
+
+import math
+from typing import Protocol
+
+import numpy as np
+
+from ...contact.contacts import Contacts
+from ...extras import step_damping
+from ...jit import kernel
+from ...model import FloatArray, Model
+from ...options import DEFAULTS, MethodOptions
+from ...state import PairSpeeds, State
+from ..pair_impulses import PairImpulses
+from .rigid_motion import rigid_motions, set_solid_motions, solid_motions
+
+#: Two bodies that part and approach again by less than this share of their first approach are still parting.
+SLIGHT_APPROACH = 0.05
+#: A body of which less than this share of the mass is untouched is braked as a whole.
+LEAST_UNTOUCHED = 0.2
+#: Less than this share of the approach speed is given back only as a slow return.
+LEAST_BOUNCE = 0.05
+#: Two solids that approach by less than gravity adds in this many steps lie on each other and do not bounce.
+RESTING_STEPS = 4.0
+#: Two solids have stopped when less than this share of their approach speed is left.
+STOPPED = 0.1
+
+
+class PressedContacts(Protocol):
+    """Contacts and how they press."""
+
+    @property
+    def contacts(self) -> Contacts:
+        """The contact record."""
+
+    @property
+    def normal_force(self) -> FloatArray:
+        """Of each row [N]."""
+
+
+class Losses:
+    """Applies damping and bounciness to a state at the end of a step."""
+
+    def __init__(self, model: Model, options: MethodOptions = DEFAULTS) -> None:
+        self._model = model
+        self._step_damping = step_damping(model, options)
+        self._damped = bool((model.damping > 0.0).any())
+        self._inelastic = model.rigid_count > 0 or bool((model.bounciness < 1.0).any())
+        self._strengths: dict[float, float] = {}
+        # per moving body: see `bodies.rigid.motion`
+        self._motion = np.zeros((model.moving_count, 15))
+        self._untouched_mass = np.zeros(model.vertex_count)
+
+    def apply(self, energy: PressedContacts, pairs: PairImpulses, state: State, time: float) -> None:
+        """Change the velocities of `state` in place.
+
+        `energy` holds the contacts at the end of the step just taken, `pairs` their impulses during it, `time` its
+        length [s].
+        """
+        self.bounce(energy.contacts, energy.normal_force, pairs, state, time)
+        self.damp(state, time)
+
+    def bounce(
+        self, contacts: Contacts, normal_force: FloatArray, pairs: PairImpulses, state: State, time: float
+    ) -> None:
+        """Bounciness alone, after a step of a length [s]: change the velocities of `state` in place.
+
+        `normal_force` of each contact at its end [N].
+        """
+        model, x, v, membranes = self._model, state.positions, state.velocities, slice(0, self._model.membrane_count)
+        if not self._inelastic:
+            return
+        if not pairs.load.any():
+            state.approach = PairSpeeds.none()
+            return
+        mass = self._untouched_mass
+        leave_out_touched(
+            contacts.count, contacts.points, normal_force, model.vertex_mass, model.body_point_start, mass,
+        )  # fmt: skip
+        rigid_motions(x, v, mass, model.body_point_start, self._motion[membranes])
+        solids = self._motion[model.membrane_count :]
+        solid_motions(state.rigid, model.rigid, solids)
+        bounciness = np.sqrt(model.bounciness[pairs.low] * model.bounciness[pairs.high])
+        speeds = pairs.speeds(state.approach)
+        brake_pairs(
+            x, v, model.membrane_count, model.moving_count, mass, model.body_mass, model.body_point_start,
+            pairs.low, pairs.high, pairs.impulse, pairs.point, pairs.load, bounciness,
+            self._strengths_of(bounciness), self._motion, time * model.gravity, speeds,
+        )  # fmt: skip
+        set_solid_motions(solids, model.rigid, state.rigid)
+        known = speeds != 0.0
+        state.approach = PairSpeeds(pairs.key[known], speeds[known])
+
+    def damp(self, state: State, time: float) -> None:
+        """Damping alone, after a step of a length [s]: change the velocities of `state` in place."""
+        model, x, v = self._model, state.positions, state.velocities
+        if self._damped:
+            rigid_motions(x, v, model.vertex_mass, model.body_point_start, self._motion[: model.membrane_count])
+            relax(x, v, model.chunks, self._motion, np.exp(-model.damping * time), model.pinned)
+        if model.rigid_count:
+            state.rigid.velocity *= np.exp(-time * model.rigid.linear_damping)[:, None]
+            state.rigid.angular_momentum *= np.exp(-time * model.rigid.angular_damping)[:, None]
+        if self._step_damping is not None:
+            self._step_damping.apply(state, time)
+
+    def _strengths_of(self, bounciness: FloatArray) -> FloatArray:
+        """`bounce_strength` of each; there are few different ones."""
+        for e in set(bounciness.tolist()) - self._strengths.keys():
+            self._strengths[e] = bounce_strength(e)
+        return np.array([self._strengths[e] for e in bounciness.tolist()])
+
+
+def bounce_strength(bounciness: float) -> float:
+    """c for a bounciness e: the root of -e c - ln(1 - e c) = c^2 / 2; 0 for e = 1."""
+    if bounciness >= 1.0:
+        return 0.0
+    e = max(bounciness, LEAST_BOUNCE)
+    # g(c) = -e c - ln(1 - e c) - c^2 / 2 is negative just above 0 and infinite at c = 1 / e
+    low, high = 1e-9, 1.0 / e
+    for _ in range(200):
+        middle = 0.5 * (low + high)
+        s = e * middle
+        if s < 1.0 and -s - math.log1p(-s) < 0.5 * middle * middle:
+            low = middle
+        else:
+            high = middle
+    return low
+
+
+@kernel
+def relax(x, v, chunks, motion, kept, pinned):
+    """Shrink velocities relative to the body's rigid motion to the share `kept`."""
+    for chunk in range(chunks.body.shape[0]):
+        body = chunks.body[chunk]
+        relax_points(x, v, chunks.start[chunk], chunks.start[chunk + 1], motion[body], kept[body], pinned)
+
+
+@kernel
+def relax_points(x, v, first, last, row, share, pinned):
+    """Shrink velocities of the points first .. last - 1 relative to a rigid motion to a share."""
+    for i in range(first, last):
+        if pinned[i]:
+            continue
+        rx, ry, rz = x[i, 0] - row[0], x[i, 1] - row[1], x[i, 2] - row[2]
+        sx = row[3] + row[7] * rz - row[8] * ry
+        sy = row[4] + row[8] * rx - row[6] * rz
+        sz = row[5] + row[6] * ry - row[7] * rx
+        v[i, 0] = sx + share * (v[i, 0] - sx)
+        v[i, 1] = sy + share * (v[i, 1] - sy)
+        v[i, 2] = sz + share * (v[i, 2] - sz)
+
+
+@kernel
+def leave_out_touched(count, points, normal_force, vertex_mass, body_point_start, mass):
+    """Vertex masses without those that a contact pushes; all of a body's where hardly any would be left."""
+    vertex_count = mass.shape[0]
+    mass[:] = vertex_mass
+    for c in range(count):
+        if normal_force[c] > 0.0:
+            for slot in range(4):
+                if points[c, slot] < vertex_count:
+                    mass[points[c, slot]] = 0.0
+    for body in range(body_point_start.shape[0] - 1):
+        first, last = body_point_start[body], body_point_start[body + 1]
+        if last > vertex_count:
+            break
+        untouched = 0
+        for i in range(first, last):
+            untouched += mass[i] > 0.0
+        # three vertices or fewer may have no inertia about some axis
+        if untouched < 4 or mass[first:last].sum() < LEAST_UNTOUCHED * vertex_mass[first:last].sum():
+            mass[first:last] = vertex_mass[first:last]
+
+
+@kernel
+def point_velocity(motion, body, px, py, pz):
+    """Velocity of a body's rigid motion at a point."""
+    row = motion[body]
+    rx, ry, rz = px - row[0], py - row[1], pz - row[2]
+    return (
+        row[3] + row[7] * rz - row[8] * ry,
+        row[4] + row[8] * rx - row[6] * rz,
+        row[5] + row[6] * ry - row[7] * rx,
+    )
+
+
+@kernel
+def turn_by(motion, body, px, py, pz, nx, ny, nz):
+    """Change of angular velocity by a unit impulse n at p, and the change of speed along n that it brings."""
+    row = motion[body]
+    rx, ry, rz = px - row[0], py - row[1], pz - row[2]
+    tx, ty, tz = ry * nz - rz * ny, rz * nx - rx * nz, rx * ny - ry * nx
+    wx = row[9] * tx + row[12] * ty + row[13] * tz
+    wy = row[12] * tx + row[10] * ty + row[14] * tz
+    wz = row[13] * tx + row[14] * ty + row[11] * tz
+    return wx, wy, wz, tx * wx + ty * wy + tz * wz
+
+
+@kernel
+def push_body(x, v, first, last, motion, body, mass, body_mass, wx, wy, wz, nx, ny, nz, impulse):
+    """Add the rigid velocity of an impulse to a body's row of `motion`, and to its vertices that have a mass."""
+    row = motion[body]
+    ux, uy, uz = impulse * nx / body_mass, impulse * ny / body_mass, impulse * nz / body_mass
+    wx, wy, wz = impulse * wx, impulse * wy, impulse * wz
+    for i in range(first, last):
+        if mass[i] > 0.0:
+            rx, ry, rz = x[i, 0] - row[0], x[i, 1] - row[1], x[i, 2] - row[2]
+            v[i, 0] += ux + wy * rz - wz * ry
+            v[i, 1] += uy + wz * rx - wx * rz
+            v[i, 2] += uz + wx * ry - wy * rx
+    row[3], row[4], row[5] = row[3] + ux, row[4] + uy, row[5] + uz
+    row[6], row[7], row[8] = row[6] + wx, row[7] + wy, row[8] + wz
+
+
+@kernel
+def brake_pairs(
+    x, v, membrane_count, moving_count, mass, body_mass, body_point_start, low, high, impulse, point, load,
+    bounciness, strength, motion, fall, approach_speed,
+):  # fmt: skip
+    """Correct the parting of every pair in contact; pairs in their order, so that the result is one.
+
+    `mass` [kg] and `motion` are of the vertices that no contact pushes, and of rigid bodies. `approach_speed` [m/s]
+    per pair: positive while the two approach, negative (same size) once they part.
+    """
+    vertex_count = mass.shape[0]
+    for pair in range(load.shape[0]):
+        a, b = low[pair], high[pair]
+        if a == b or load[pair] <= 0.0:  # forces that cancel leave a rounding of either sign
+            approach_speed[pair] = 0.0
+            continue
+        jx, jy, jz = impulse[pair, 0], impulse[pair, 1], impulse[pair, 2]
+        size = math.sqrt(jx * jx + jy * jy + jz * jz)
+        if size <= 1e-12 * load[pair]:
+            approach_speed[pair] = 0.0
+            continue
+        nx, ny, nz = jx / size, jy / size, jz / size
+        px, py, pz = point[pair, 0] / load[pair], point[pair, 1] / load[pair], point[pair, 2] / load[pair]
+        first_a, last_a = body_point_start[a], min(body_point_start[a + 1], vertex_count)
+        mass_a = body_mass[a] if a >= membrane_count else mass[first_a:last_a].sum()
+        ax, ay, az = point_velocity(motion, a, px, py, pz)
+        wax, way, waz, turned_a = turn_by(motion, a, px, py, pz, nx, ny, nz)
+        mobility = 1.0 / mass_a + turned_a
+        first_b, last_b = body_point_start[b], min(body_point_start[b + 1], vertex_count)
+        mass_b = 0.0
+        wbx = wby = wbz = 0.0
+        if b < moving_count:
+            mass_b = body_mass[b] if b >= membrane_count else mass[first_b:last_b].sum()
+            bx, by, bz = point_velocity(motion, b, px, py, pz)
+            wbx, wby, wbz, turned_b = turn_by(motion, b, px, py, pz, nx, ny, nz)
+            mobility += 1.0 / mass_b + turned_b
+        else:  # a collider moves as its point nearest to the contact does
+            nearest, best = first_b, 1e300
+            for i in range(first_b, body_point_start[b + 1]):
+                away = (x[i, 0] - px) ** 2 + (x[i, 1] - py) ** 2 + (x[i, 2] - pz) ** 2
+                if away < best:
+                    nearest, best = i, away
+            bx, by, bz = v[nearest, 0], v[nearest, 1], v[nearest, 2]
+        speed = (ax - bx) * nx + (ay - by) * ny + (az - bz) * nz
+        # before the step, which has added the contact's impulse and, against a collider, gravity's
+        earlier = speed - size * mobility
+        slow = 0.0
+        if b >= moving_count:
+            falling = nx * fall[0] + ny * fall[1] + nz * fall[2]
+            earlier -= falling
+            slow = -falling
+        known = approach_speed[pair]
+        if -earlier > SLIGHT_APPROACH * abs(known):
+            known = max(known, -earlier)  # a new approach (known < 0) starts afresh
+        if a >= membrane_count:
+            # two solids: they stop within a step or two, and part as Newton's law of impact says
+            wanted = bounciness[pair] * abs(known)
+            if abs(known) <= RESTING_STEPS * max(slow, math.sqrt(fall[0] ** 2 + fall[1] ** 2 + fall[2] ** 2)):
+                approach_speed[pair] = 0.0  # lies there
+                continue
+            if known > 0.0 and speed < -STOPPED * known:
+                approach_speed[pair] = known  # not stopped yet
+                continue
+            approach_speed[pair] = -abs(known)
+            # no more than the contact's own impulse is taken back, so it never pulls; and it pushes only once
+            taken = min((speed - wanted) / mobility, size)
+            if known < 0.0:
+                taken = max(taken, 0.0)
+        else:
+            if speed <= 0.0:
+                approach_speed[pair] = known
+                continue
+            approach_speed[pair] = -abs(known)
+            if strength[pair] == 0.0:
+                continue
+            # the step has added all of N dt; what N (1 - chi v) leaves is exact for a steady N, from v = 0 or later
+            added = min(size * mobility, speed)
+            limit = abs(known) / strength[pair]
+            kept = limit + (speed - added - limit) * math.exp(-added / limit) if limit > 0.0 else 0.0
+            taken = (speed - kept) / mobility
+        push_body(x, v, first_a, last_a, motion, a, mass, mass_a, wax, way, waz, nx, ny, nz, -taken)
+        if b < moving_count:
+            push_body(x, v, first_b, last_b, motion, b, mass, mass_b, wbx, wby, wbz, nx, ny, nz, taken)

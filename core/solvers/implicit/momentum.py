@@ -1,0 +1,298 @@
+"""Momentum and angular momentum of each moving body as its contacts and gravity leave them, no more and no less.
+
+Two things would wear them away: Newton's method stops with forces that are not quite balanced, and a Runge-Kutta
+stage moves a vertex along its velocity, so inner forces, which have no torque where they act, have one about where
+the step ends. So the impulses from outside are summed while a step is taken, and at its end each membrane gets the
+rigid velocity that its momenta lack. Opposite contact forces then change opposite momenta to rounding.
+"""
+
+import math
+
+import numpy as np
+
+from ...bodies.flat.plane import Planes
+from ...bodies.rigid.motion import turned_tensors
+from ...jit import kernel
+from ...model import BoolArray, FloatArray, IntArray, Model
+from ...state import RigidMotion
+from ..pair_impulses import PairImpulses
+from .rigid_motion import rigid_motions, set_solid_motions, solid_motions
+from .stage_energy import StageEnergy
+
+#: A body slower than this may be at rest [m/s].
+RESTING = 5e-3
+#: Rate at which what is left of the rigid motion of a body at rest dies away [1/s].
+STILLING = 10.0
+
+
+class MomentumBalance:
+    """The account of one step; membranes with pinned vertices have none, as pins take what they like.
+
+    A body that rests on a collider, or on bodies that do, gets nothing while it lacks less than forces of
+    `rest_acceleration` [m/s^2] give: those count as none for Newton's method, and it would never come to rest. What is
+    left of its motion is taken away.
+    """
+
+    def __init__(self, model: Model, rest_acceleration: float = 0.0) -> None:
+        self._model = model
+        self._rest_acceleration = rest_acceleration
+        self.pairs = PairImpulses(model)
+        self._first = model.body_point_start[: model.membrane_count]
+        self._planes = Planes(model)
+        self._origin = np.zeros((model.moving_count, 3))
+        # per moving body: momentum [kg m/s] and angular momentum about its origin [kg m^2/s]
+        self._momenta = np.zeros((model.moving_count, 6))
+        self._before = np.zeros((model.moving_count, 6))  # the same at the start of the step
+        self._motion = np.zeros((model.moving_count, 15))
+        self._free = np.ones(model.moving_count, dtype=bool)
+        if model.membrane_count:
+            self._free[: model.membrane_count] = ~np.logical_or.reduceat(model.pinned, self._first)
+        self._doubted = np.zeros(model.moving_count, dtype=bool)  # bodies whose forces are not to be trusted
+        self._glued = np.isin(np.arange(model.moving_count), model.point_body[model.attachments.points])
+        self._time = 0.0
+
+    def start(self, x: FloatArray, v: FloatArray, rigid: RigidMotion) -> None:
+        """Open the account with a state: positions [m] and velocities [m/s] of at least the vertices."""
+        first_rigid = self._model.membrane_count
+        self._origin[:first_rigid] = x[self._first]
+        self._planes.centre(x, self._origin)
+        self._origin[first_rigid:] = rigid.pose[:, :3]
+        self._momenta[:] = 0.0
+        self._momenta[first_rigid:, :3] = self._model.rigid.mass[:, None] * rigid.velocity
+        self._momenta[first_rigid:, 3:] = rigid.angular_momentum
+        self._time = 0.0
+        self._doubted[:] = False
+        self.pairs.clear()
+        add_momenta(x, v, self._model.vertex_mass, self._model.body_point_start, self._origin, self._soft())
+        self._before[:] = self._momenta
+
+    def _soft(self) -> FloatArray:
+        return self._momenta[: self._model.membrane_count]
+
+    def add_forces(self, energy: StageEnergy, x: FloatArray, poses: FloatArray, time: float) -> None:
+        """Book the contacts of `energy`, linearised at x [m], and gravity, over a time [s]."""
+        model, terms, contacts = self._model, energy.terms, energy.contacts
+        self._time += time
+        fall = time * model.gravity
+        add_weight(x, fall, model.vertex_mass, model.body_point_start, self._origin, self._soft())
+        if model.rigid_count:
+            weight = model.rigid.mass[:, None] * fall
+            arm = poses[:, :3] - self._origin[model.membrane_count :]
+            self._momenta[model.membrane_count :] += np.concatenate([weight, np.cross(arm, weight)], axis=1)
+        add_contacts(
+            contacts.count, x, terms.points, terms.weights, terms.active, terms.force, model.point_body, time,
+            self._origin, self._momenta,
+        )  # fmt: skip
+        self.pairs.add(contacts, energy.record, x, energy.pressing, time)
+
+    def leave_out(self, bodies: BoolArray) -> None:
+        """The forces on these moving bodies are not to be trusted: if others push them, they keep what they got."""
+        self._doubted |= bodies
+
+    def take_back(
+        self, energy: StageEnergy, x: FloatArray, poses: FloatArray, change: FloatArray, taken: FloatArray
+    ) -> None:
+        """Book what `impact.overshoot` found at x [m]: velocity changes, rows of unknowns, and normal impulses."""
+        model = self._model
+        n = model.vertex_count
+        add_momenta(x, change, model.vertex_mass, model.body_point_start, self._origin, self._soft())
+        if model.rigid_count:
+            inertia = np.empty((model.rigid_count, 3, 3))
+            turned_tensors(poses, model.rigid.inertia, inertia)
+            push = model.rigid.mass[:, None] * change[n::2]
+            turn = np.einsum("bij,bj->bi", inertia, change[n + 1 :: 2])
+            arm = poses[:, :3] - self._origin[model.membrane_count :]
+            self._momenta[model.membrane_count :] += np.concatenate([push, turn + np.cross(arm, push)], axis=1)
+        self.pairs.add(energy.contacts, energy.record, x, taken, -1.0)
+
+    def settle(self, x: FloatArray, v: FloatArray, rigid: RigidMotion) -> None:
+        """Give each body at x [m] the rigid velocity that it lacks; `v` [m/s] and `rigid` are changed in place."""
+        self._give(x, v, rigid, self._momenta, self._rest_acceleration * self._time)
+
+    def balance(self, x: FloatArray, change: FloatArray, rigid_change: RigidMotion) -> None:
+        """Give the velocity changes [m/s] that a stage has found at x [m] the momenta booked so far, in place.
+
+        Newton's method stops with a residual, and its resultant moves a body otherwise than the forces that are booked.
+        That feeds oscillations on contacts: one of w radians per step gains up to w^2 / 4 of its amplitude in a step,
+        and w^2 / 10 if the second stage starts with balanced velocities.
+        """
+        self._give(x, change, rigid_change, self._momenta - self._before, 0.0)
+
+    def _give(self, x: FloatArray, v: FloatArray, rigid: RigidMotion, momenta: FloatArray, slight: float) -> None:
+        """Give each body at x [m] the rigid velocity that it lacks of its momenta; `slight` [m/s]: `add_missing`."""
+        model, count = self._model, self._model.membrane_count
+        self._planes.hold_momenta(momenta)
+        rigid_motions(x, v, model.vertex_mass, model.body_point_start, self._motion[:count])
+        solid_motions(rigid, model.rigid, self._motion[count:])
+        add_missing(
+            x, v, model.body_mass, model.body_point_start, count, model.rigid.radius, self._good(), self._supported(),
+            slight, math.exp(-STILLING * self._time), self._origin, self._before, momenta, self._motion,
+        )  # fmt: skip
+        set_solid_motions(self._motion[count:], model.rigid, rigid)
+        self._planes.hold(v)
+
+    def _good(self) -> BoolArray:
+        """Moving bodies whose account tells what they have: what a body does to itself changes neither momentum."""
+        good = self._free.copy()
+        if self._doubted.any():
+            pressed = self.pairs.load > 0.0
+            pushed = self._glued.copy()
+            for side in (self.pairs.low, self.pairs.high):
+                pushed |= np.isin(np.arange(len(pushed)), side[pressed])
+            good &= ~(self._doubted & pushed)
+        return good
+
+    def keep_rigid(self, bodies: IntArray, x: FloatArray, v: FloatArray) -> None:
+        """Leave of membranes' velocities [m/s] at x [m] the rigid motion that `settle` gave them, in place."""
+        for body in bodies.tolist():
+            first, last = self._model.body_point_start[body : body + 2]
+            centre, velocity, spin = self._motion[body, :9].reshape(3, 3)
+            v[first:last] = velocity + np.cross(spin, x[first:last] - centre)
+
+    def _supported(self) -> BoolArray:
+        """Moving bodies that stand on a collider, or on others that do."""
+        model, pairs = self._model, self.pairs
+        held = np.zeros(model.body_count, dtype=bool)
+        held[model.moving_count :] = True
+        pressed = pairs.load > 0.0
+        low, high = pairs.low[pressed], pairs.high[pressed]
+        count = 0
+        while count != (count := int(held.sum())):
+            held[low] |= held[high]
+            held[high] |= held[low]
+        return held[: model.moving_count]
+
+
+@kernel
+def add_momenta(x, v, mass, body_point_start, origin, momenta):
+    """Add m v and (x - origin) x m v of each membrane's vertices."""
+    for body in range(momenta.shape[0]):
+        ox, oy, oz = origin[body, 0], origin[body, 1], origin[body, 2]
+        px = py = pz = lx = ly = lz = 0.0
+        for i in range(body_point_start[body], body_point_start[body + 1]):
+            rx, ry, rz = x[i, 0] - ox, x[i, 1] - oy, x[i, 2] - oz
+            ux, uy, uz = mass[i] * v[i, 0], mass[i] * v[i, 1], mass[i] * v[i, 2]
+            px, py, pz = px + ux, py + uy, pz + uz
+            lx += ry * uz - rz * uy
+            ly += rz * ux - rx * uz
+            lz += rx * uy - ry * ux
+        add_row(momenta, body, px, py, pz, lx, ly, lz)
+
+
+@kernel
+def add_weight(x, v, mass, body_point_start, origin, momenta):
+    """Add m v and (x - origin) x m v for one velocity of all vertices."""
+    for body in range(momenta.shape[0]):
+        total = cx = cy = cz = 0.0
+        for i in range(body_point_start[body], body_point_start[body + 1]):
+            total += mass[i]
+            cx += mass[i] * (x[i, 0] - origin[body, 0])
+            cy += mass[i] * (x[i, 1] - origin[body, 1])
+            cz += mass[i] * (x[i, 2] - origin[body, 2])
+        add_row(
+            momenta, body, total * v[0], total * v[1], total * v[2],
+            cy * v[2] - cz * v[1], cz * v[0] - cx * v[2], cx * v[1] - cy * v[0],
+        )  # fmt: skip
+
+
+@kernel
+def add_contacts(count, x, points, weights, active, force, point_body, time, origin, momenta):
+    """Add the impulse of every contact to the momenta of its two sides.
+
+    Two bodies count it where the contact is, halfway between them: friction acts on two surfaces a thickness apart and
+    glue may have a length, but no angular momentum comes from that. Against a collider it counts on the body's own
+    side, where the stage had it.
+    """
+    for c in range(count):
+        if not active[c]:
+            continue
+        mx = my = mz = 0.0
+        share = 0.5
+        for slot in range(4):
+            if weights[c, slot] != 0.0 and point_body[points[c, slot]] >= momenta.shape[0]:
+                share = 1.0
+        for slot in range(4):
+            i = points[c, slot]
+            if share == 0.5 or point_body[i] < momenta.shape[0]:
+                part = share * abs(weights[c, slot])
+                mx, my, mz = mx + part * x[i, 0], my + part * x[i, 1], mz + part * x[i, 2]
+        fx, fy, fz = time * force[c, 0], time * force[c, 1], time * force[c, 2]
+        for slot in range(4):
+            body = point_body[points[c, slot]]
+            if body >= momenta.shape[0]:
+                continue
+            w = weights[c, slot]
+            rx, ry, rz = mx - origin[body, 0], my - origin[body, 1], mz - origin[body, 2]
+            ix, iy, iz = w * fx, w * fy, w * fz
+            add_row(momenta, body, ix, iy, iz, ry * iz - rz * iy, rz * ix - rx * iz, rx * iy - ry * ix)
+
+
+@kernel
+def add_row(momenta, body, px, py, pz, lx, ly, lz):
+    """Add six numbers to a row."""
+    momenta[body, 0] += px
+    momenta[body, 1] += py
+    momenta[body, 2] += pz
+    momenta[body, 3] += lx
+    momenta[body, 4] += ly
+    momenta[body, 5] += lz
+
+
+@kernel
+def add_missing(
+    x, v, body_mass, body_point_start, membrane_count, rigid_radius, free, supported, slight, kept, origin, before,
+    momenta, motion,
+):  # fmt: skip
+    """Bring each free body's rigid motion (`bodies.rigid.motion`) to its momenta, and the vertices of a skin with it.
+
+    One that is `supported` has come to rest while it moves by less than RESTING and lacks less than `slight` [m/s]: it
+    gets nothing, and if the step has not changed its speed by more than that, only a share `kept` of its motion stays.
+    """
+    for body in range(momenta.shape[0]):
+        if not free[body]:
+            continue
+        row, goal = motion[body], momenta[body]
+        cx, cy, cz = row[0], row[1], row[2]
+        # angular momentum about the centre of mass
+        rx, ry, rz = cx - origin[body, 0], cy - origin[body, 1], cz - origin[body, 2]
+        lx = goal[3] - (ry * goal[2] - rz * goal[1])
+        ly = goal[4] - (rz * goal[0] - rx * goal[2])
+        lz = goal[5] - (rx * goal[1] - ry * goal[0])
+        ux = goal[0] / body_mass[body] - row[3]
+        uy = goal[1] / body_mass[body] - row[4]
+        uz = goal[2] / body_mass[body] - row[5]
+        wx = row[9] * lx + row[12] * ly + row[13] * lz - row[6]
+        wy = row[12] * lx + row[10] * ly + row[14] * lz - row[7]
+        wz = row[13] * lx + row[14] * ly + row[11] * lz - row[8]
+        first, last = body_point_start[body], body_point_start[body + 1]
+        if supported[body]:
+            moves = row[3] * row[3] + row[4] * row[4] + row[5] * row[5]
+            spins = row[6] * row[6] + row[7] * row[7] + row[8] * row[8]
+            lacks = ux * ux + uy * uy + uz * uz
+            turns = wx * wx + wy * wy + wz * wz
+            radius2 = 0.0
+            if body >= membrane_count:
+                radius2 = rigid_radius[body - membrane_count] ** 2
+            else:
+                for i in range(first, last):
+                    rx, ry, rz = x[i, 0] - cx, x[i, 1] - cy, x[i, 2] - cz
+                    radius2 = max(radius2, rx * rx + ry * ry + rz * rz)
+            still = moves < RESTING * RESTING and spins * radius2 < RESTING * RESTING
+            if still and lacks < slight * slight and turns * radius2 < slight * slight:
+                gained = 0.0
+                for axis in range(3):
+                    gained += (goal[axis] - before[body, axis]) ** 2
+                if gained > (slight * body_mass[body]) ** 2:
+                    continue  # it begins to slide
+                lost = 1.0 - kept
+                ux, uy, uz = -lost * row[3], -lost * row[4], -lost * row[5]
+                wx, wy, wz = -lost * row[6], -lost * row[7], -lost * row[8]
+        row[3], row[4], row[5] = row[3] + ux, row[4] + uy, row[5] + uz
+        row[6], row[7], row[8] = row[6] + wx, row[7] + wy, row[8] + wz
+        if body >= membrane_count:
+            continue
+        for i in range(first, last):
+            rx, ry, rz = x[i, 0] - cx, x[i, 1] - cy, x[i, 2] - cz
+            v[i, 0] += ux + wy * rz - wz * ry
+            v[i, 1] += uy + wz * rx - wx * rz
+            v[i, 2] += uz + wx * ry - wy * rx

@@ -1,0 +1,60 @@
+"""Where vertices go in a stage, each in one pass over all of them."""
+
+from ...jit import kernel
+
+
+@kernel
+def go_along(x, step, scale, chunks, trial):
+    """Positions [m] after a share `scale` of a step of the vertices; other points stay."""
+    for chunk in range(chunks.body.shape[0]):
+        for i in range(chunks.start[chunk], chunks.start[chunk + 1]):
+            for k in range(3):
+                trial[i, k] = x[i, k] + scale * step[i, k]
+    for i in range(chunks.start[chunks.start.shape[0] - 1], x.shape[0]):
+        for k in range(3):
+            trial[i, k] = x[i, k]
+
+
+@kernel
+def step_to(x, goal, pinned, chunks, step):
+    """Step of the vertices from x to their goal [m]; none of pinned ones."""
+    for chunk in range(chunks.body.shape[0]):
+        for i in range(chunks.start[chunk], chunks.start[chunk + 1]):
+            for k in range(3):
+                step[i, k] = 0.0 if pinned[i] else goal[i, k] - x[i, k]
+
+
+@kernel
+def moves_by(x, trial, least, chunks, moved):
+    """Whether a coordinate of a vertex moves by at least so much [m], or is not finite; `moved`: scratch, per chunk."""
+    for chunk in range(chunks.body.shape[0]):
+        moved[chunk] = False
+        for i in range(chunks.start[chunk], chunks.start[chunk + 1]):
+            for k in range(3):
+                if not abs(trial[i, k] - x[i, k]) < least:
+                    moved[chunk] = True
+    return moved.any()
+
+
+@kernel
+def aim(base, drawn, drift, time, fall, guessed_fall, share, chunks, target, guess):
+    """Where a stage of a length [s] draws the vertices, base + time * drawn + fall, and its first guess, with the
+    velocity `drift` [m/s] and a share of the fall [m] that is guessed for each body, shape (membrane_count, 3).
+    """
+    for chunk in range(chunks.body.shape[0]):
+        body = chunks.body[chunk]
+        for i in range(chunks.start[chunk], chunks.start[chunk + 1]):
+            for k in range(3):
+                target[i, k] = base[i, k] + time * drawn[i, k] + fall[k]
+                guess[i, k] = base[i, k] + time * drift[i, k] + share * guessed_fall[body, k]
+
+
+@kernel
+def velocity_change(x, base, before, time, rest, chunks, change):
+    """Change of the velocities `before` [m/s] in a time `rest` [s], with the acceleration of a stage of a length [s]
+    that went from its base to x.
+    """
+    for chunk in range(chunks.body.shape[0]):
+        for i in range(chunks.start[chunk], chunks.start[chunk + 1]):
+            for k in range(3):
+                change[i, k] = rest * (((x[i, k] - base[i, k]) / time - before[i, k]) / time)

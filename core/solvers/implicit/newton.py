@@ -1,0 +1,450 @@
+"""Newton's method on the energy of one time stage, along a path on which nothing is crossed.
+
+Each step solves for a direction with conjugate gradients, shortens it per vertex where a surface is near
+(`contact.filter.step_filter`), and then as a whole until the energy falls (Armijo). Contacts are searched anew when a
+vertex is about to leave the reach of the last search, so the energy always sees every pair within its thickness.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...bodies.flat.plane import Planes
+from ...bodies.rigid.motion import move_poses, place_points, steps_between, turned_tensors
+from ...contact.broad_phase.candidates import Candidates
+from ...contact.filter.closing_part import keep_apart
+from ...contact.filter.step_filter import carry
+from ...contact.filter.step_length import StepBound
+from ...contact.inverse_mass import Mobility
+from ...linear.conjugate_gradient import Scratch
+from ...linear.direction import newton_direction
+from ...model import FloatArray, IntArray, Model
+from ...options import DEFAULTS, MethodOptions
+from ...state import State, StuckContacts
+from ...topology import triangle_areas
+from ..counts import Counts
+from .moves import go_along, moves_by, step_to
+from .preconditioner import Preconditioners
+from .stage_energy import StageEnergy
+from .sums import inner
+
+#: Contact stiffness in units of (pressure x vertex area / thickness): a patch rests at about a third of the thickness.
+PRESSURE_CONTACT = 10.0
+#: A Newton step that lowers the energy by less than this share of the best one is the last. (With a hundredth there is
+#: an eighth less to do, and a ball of 10 242 vertices sags by a tenth more than one of 642.)
+SMALL_FALL = 5e-4
+#: Where nothing may touch, tolerances are this many times as large: momentum is kept anyway.
+FREE_TOLERANCE = 2.0
+#: A first guess that moves nothing by more than this share of the thinnest skin's thickness is not evaluated.
+STILL = 1e-3
+#: Newton steps per stage while a skin is driven apart from itself: what is wedged there creeps for several stages.
+PARTING_LIMIT = 8
+#: A body is stalled if its last direction was for more than this share of the largest residual r'Br of the stage.
+STALLED = 0.05
+#: Reach of a search in units of the move that made it necessary.
+REACH_FACTOR = 1.6
+
+
+@dataclass(frozen=True, slots=True)
+class NewtonSettings:
+    """Accuracy of a stage; the defaults are chosen by the hold and bounce tests."""
+
+    newton_limit: int = 40  # Newton steps per stage
+    linear_limit: int = 60  # conjugate gradient iterations per Newton step
+    linear_tolerance: float = 0.1  # reduction of the residual per Newton step
+    newton_tolerance: float = 0.003  # reduction of the residual per stage that is enough
+    rest_acceleration: float = 0.05  # unbalanced force per mass that counts as none [m/s^2]
+
+
+class StageMinimiser:
+    """Minimises the energy of stages of length `stage_time` [s]; `x` holds the result, all points."""
+
+    def __init__(
+        self,
+        model: Model,
+        stage_time: float,
+        settings: NewtonSettings,
+        options: MethodOptions = DEFAULTS,
+        like: "StageMinimiser | None" = None,
+    ) -> None:
+        """`like`: that of a model with other values, whose contacts and preconditioners are taken over."""
+        unknown_count = model.unknown_count
+        self.model = model
+        self.settings = settings
+        self.counts: Counts = like.counts if like else Counts()
+        candidates = like._candidates if like else Candidates(model, REACH_FACTOR, far=True, choosy=True)
+        self._candidates: Candidates = candidates
+        self._candidates.take(model)
+        self.contacts = self._candidates.contacts
+        self._bound = StepBound(model, self._candidates)
+        self.energy = StageEnergy(model, self.contacts, stage_time, options)
+        self._planes = Planes(model)
+        self.x = np.zeros((model.point_count, 3))
+        self.poses = np.zeros((model.rigid_count, 7))
+        with np.errstate(divide="ignore"):
+            inverse_mass = np.where(model.pinned, 0.0, 1.0 / model.vertex_mass)
+        self._mobility = Mobility(
+            inverse_mass, model.rigid.unknown, self.energy.arm, 1.0 / model.rigid.mass,
+            model.rigid.inverse_inertia.copy(),
+        )  # fmt: skip
+        self._preconditioners: Preconditioners = like._preconditioners if like else Preconditioners(model, stage_time)
+        self._multigrid = self._preconditioners.of(model)
+        self._rest_energy = _rest_energy(model, settings.rest_acceleration * stage_time)
+        self._stage_time = stage_time
+        self._gas = np.zeros(model.membrane_count)
+        self._speed = np.zeros(model.body_count)
+        self._stuck = StuckContacts.none()
+        self._thinnest = float(model.thickness[: model.moving_count].min())
+        self._moved = np.zeros(len(model.chunks.body), dtype=bool)  # scratch
+        self._trial = np.zeros((model.point_count, 3))
+        self._trial_poses = np.zeros((model.rigid_count, 7))
+        self._step = np.zeros((unknown_count, 3))
+        self._force = np.zeros((unknown_count, 3))
+        self._residual = np.zeros((unknown_count, 3))
+        self._direction = np.zeros((unknown_count, 3))
+        self._diagonal = np.zeros((model.vertex_count, 3))
+        self._scratch = Scratch.of(model)
+        #: Moving bodies that the last stage has left far from any balance.
+        self.stalled = np.zeros(model.moving_count, dtype=bool)
+        self._enough = np.zeros(model.moving_count)  # residual r'Br that needs no further step [J]
+        skin = slice(0, model.membrane_count)
+        edge_body = model.point_body[model.edges.points[:, 0]]
+        edge_count = np.bincount(edge_body, minlength=model.membrane_count)
+        self._edge_stiffness = np.bincount(edge_body, model.edges.stiffness, model.membrane_count) / edge_count
+        area = np.zeros(model.membrane_count)
+        np.add.at(area, model.point_body[: model.vertex_count], _vertex_areas(model))
+        self._patch = area / np.diff(model.body_point_start)[skin] / model.thickness[skin]
+
+    def set_stage_time(self, stage_time: float) -> None:
+        """Use stages of another length [s] from now on."""
+        self.energy.set_stage_time(stage_time)
+        count = 2 ** max(round(math.log2(stage_time / self._stage_time)), 0)
+        self._multigrid = self._preconditioners.of(self.model, count)
+
+    def untangle(self, state: State) -> int:
+        """Note in the state which points are behind another body's surface; returns how many triangles cross."""
+        return self._candidates.untangle(state)
+
+    def wrong_side(self) -> IntArray:
+        """(point, body, facing) of the points behind a body's surface, as a state keeps them."""
+        return self._candidates.wrong_side()
+
+    @property
+    def crossing_bodies(self) -> IntArray:
+        """Skins of which points are behind their own surface, ascending."""
+        return self._candidates.crossing_bodies
+
+    def relist(self, wrong_side: IntArray) -> None:
+        """List the points behind a surface as a state has them, and search anew."""
+        self._candidates.relist(wrong_side)
+
+    def start_frame(self, state: State) -> None:
+        """Evaluate a state afresh: contacts and energies then depend on the state alone."""
+        self._candidates.start_frame(state)
+        self.energy.shares.forget()
+        self.start(state, state.gas, np.zeros(self.model.body_count))
+        self._step[:] = 0.0
+        self._cover()
+        self.energy.begin(self.x[: self.model.vertex_count], self.poses, state.gas, self._stage_time)
+        self.energy.evaluate(self.x, self.poses)
+
+    def start(self, state: State, gas: FloatArray, speed: FloatArray) -> None:
+        """Begin a substep from a state, with the given nRT [J] of each membrane at its end.
+
+        `speed` [m/s] is the largest of each body; solids that hit fast have a stiffer contact.
+        """
+        self.x[:] = state.positions
+        self.poses[:] = state.rigid.pose
+        self._gas[:] = gas
+        self._speed[:] = speed
+        if self.model.rigid_count:
+            self.energy.set_contact_scale(self._contact_scale(), self._stage_time * speed)
+        self._stuck = state.stuck
+        self.energy.start(self.x)
+        self.energy.hold_stuck(self._stuck)
+
+    def renew_contacts(self) -> float:
+        """Let edges come into contact, or leave it, where a step starts; returns what that adds to the energy [J]."""
+        if not self._candidates.searched or self.contacts.first_attachment == self.contacts.edge_start:
+            self.energy.shares.forget()
+            return 0.0
+        if self._candidates.choose(self.x, self.x):
+            self._follow_record()
+        self.energy.evaluate(self.x, self.poses)
+        added = self.energy.renew_shares(self.x, self.poses, self._contact_scale(), self._stage_time * self._speed)
+        self.energy.shares.hold(self.contacts)
+        return added
+
+    def move_given(self, points: IntArray, target: FloatArray) -> None:
+        """Move pinned vertices and colliders [m]; what stands in a collider's way is carried along."""
+        if not (target != self.x[points]).any():
+            return
+        self._trial[:] = self.x
+        self._trial[points] = target
+        self._cover_trial()
+        given = slice(self.model.moving_point_count, None)
+        moved = self.x.copy()
+        moved[points] = target
+        before = self.x.copy() if self._planes.any else self.x
+        carry(self.x, self.poses, moved[given], self.contacts, self.model)
+        self._planes.hold_moves(before, self.x)
+        self.x[given] = moved[given]
+        self.x[points] = target
+
+    def minimise(
+        self,
+        elapsed: float,
+        *,
+        target: FloatArray,
+        guess: FloatArray,
+        rigid_target: FloatArray,
+        rigid_guess: FloatArray,
+    ) -> None:
+        """Move `x` and `poses` to the least energy of a stage towards the targets, starting at the guesses.
+
+        The stage ends `elapsed` [s] after the start of the substep.
+
+        `target` and `guess` are positions of the vertices [m], the others poses. Leaves the energy linearised at `x`.
+        """
+        model, energy, settings, counts = self.model, self.energy, self.settings, self.counts
+        n = model.vertex_count
+        counts.stages += 1
+        energy.begin(target, rigid_target, self._gas, elapsed)
+        step_to(self.x, guess, model.pinned, model.chunks, self._step)
+        self._planes.hold(self._step)
+        steps_between(self.poses, rigid_guess, self._step[n:])
+        self._cover()
+        if self._candidates.tangled:
+            self._candidates.recover(self.x)
+            energy.forget()
+        energy.hold_gas(self.x, self.poses)
+        self._guess()
+
+        enough, island, start = self._enough, self._scratch.island, self._scratch.islands[0]
+        enough[:] = self._rest_energy
+        self.stalled[:] = False
+        largest = np.zeros(model.moving_count)  # residual of each island so far [J]
+        most = 0.0  # largest fall of the energy in one step
+        limit = PARTING_LIMIT if len(self._candidates.crossing_bodies) else settings.newton_limit
+        for newton_step in range(limit):
+            total = energy.linearise(self.x)
+            energy.residual(self.x, self._force)
+            self._planes.hold(self._force)
+            self._residual[:] = self._force
+            energy.rigid_blocks(self._scratch.blocks)
+            # without contacts the energy is nearly quadratic: one accurate step is enough
+            loose, reduction = 1.0, settings.linear_tolerance
+            if not self.contacts.count:
+                loose, reduction = FREE_TOLERANCE, FREE_TOLERANCE * settings.newton_tolerance
+            iterations = newton_direction(
+                model.edges, model.hinges, model.chunks, energy.hessian, energy.acting, energy.acting_count,
+                energy.contact_stretched, model.point_body, self._multigrid.levels, self._diagonal, self._residual,
+                self._scratch, reduction, enough, settings.linear_limit, self._direction,
+            )  # fmt: skip
+            counts.linear_iterations += iterations
+            if iterations == 0:
+                return
+            left = start[island]
+            np.maximum(largest, left, out=largest)
+            if not self.contacts.count:
+                self._balance()
+            fall = self._descend(total)
+            most = max(most, fall)
+            if fall <= SMALL_FALL * most:
+                break
+            counts.newton_steps += 1
+            if newton_step == 0:
+                np.maximum(enough, (loose * settings.newton_tolerance) ** 2 * start[island], out=enough)
+        self.stalled[:] = (left > STALLED * largest) & (left > enough[island])
+        energy.linearise(self.x)  # contact forces where it ended
+
+    def _balance(self) -> None:
+        """Take out of the direction what it leaves of each free body's resultant force: only inertia resists that."""
+        model, start = self.model, self.model.body_point_start[: self.model.membrane_count]
+        if len(start):
+            left = np.add.reduceat(self._residual[: model.vertex_count], start)
+            shift = left / np.add.reduceat(self.energy.inertia, start)[:, None]
+            shift[np.logical_or.reduceat(model.pinned, start)] = 0.0
+            self._direction[: model.vertex_count] += shift[model.point_body[: model.vertex_count]]
+
+    def _guess(self) -> None:
+        """Go along the step as far as contacts let it, unless staying costs less energy, as it does at rest."""
+        energy = self.energy
+        if self.contacts.count == 0 and not self._candidates.hasty.any():
+            self._place(1.0)
+            self._accept()
+            energy.evaluate(self.x, self.poses)
+            return
+        held = energy.evaluate(self.x, self.poses)
+        self._place(1.0)
+        if self._is_still():
+            return
+        if self._keep_apart():
+            held = energy.evaluate(self.x, self.poses)
+        self._place(1.0)
+        if energy.evaluate(self._trial, self._trial_poses) < held:
+            self._accept()
+            return
+        if self._leave_tangled():
+            self._place(1.0)
+            if energy.evaluate(self._trial, self._trial_poses) < held:
+                self._accept()
+                return
+        energy.evaluate(self.x, self.poses)
+
+    def _is_still(self) -> bool:
+        """Whether the trial moves nothing by more than counts."""
+        model, most = self.model, STILL * self._thinnest
+        if moves_by(self.x, self._trial, most, model.chunks, self._moved):
+            return False
+        solid = slice(model.vertex_count, model.moving_point_count)
+        return bool(np.abs(self._trial[solid] - self.x[solid]).max(initial=0.0) < most)
+
+    def _descend(self, total: float) -> float:
+        """Go along the direction as far as the energy falls; returns its fall [J], 0 (and `x` as it was) where none."""
+        energy = self.energy
+        self._step[:] = self._direction
+        if self._cover():
+            energy.evaluate(self.x, self.poses)
+            total = energy.linearise(self.x)
+        if self._keep_apart():
+            total = energy.linearise(self.x)
+        fall = self._search_line(total, 5)
+        if fall > 0.0:
+            return fall
+        # the corrected direction does not always lead down; the plain one does, shortened as a whole
+        self._step[:] = self._direction
+        renewed = self._cover()
+        energy.evaluate(self.x, self.poses)
+        if renewed:
+            total = energy.linearise(self.x)
+        self._bound.shorten_as_one(self.x, self._step, self.current_mobility(), self._placed)
+        fall = self._search_line(total, 12)
+        if not fall > 0.0 and self._leave_tangled():
+            fall = self._search_line(total, 12)
+        if not fall > 0.0:
+            energy.evaluate(self.x, self.poses)
+        return fall
+
+    def _leave_tangled(self) -> bool:
+        """Take what pushes a skin that crosses itself, and it, out of the step: it may lead nowhere for all others.
+
+        Whether there is such a skin, and something else.
+        """
+        model, crossing = self.model, self._candidates.crossing_bodies
+        if not len(crossing):
+            return False
+        island = self._scratch.island
+        tangled = np.isin(island, island[crossing])
+        rows = tangled[model.point_body[: model.vertex_count]]
+        self._step[: model.vertex_count][rows] = 0.0
+        self._step[model.vertex_count :][np.repeat(tangled[model.membrane_count :], 2)] = 0.0
+        return not tangled.all()
+
+    def _search_line(self, total: float, halvings: int) -> float:
+        """Go along the step, halved until the energy is sufficiently below `total`; returns by how much [J], or 0."""
+        slope = inner(self._force, self._step)
+        if not slope > 0.0:
+            return 0.0
+        rounding = 1e-12 * abs(total)
+        scale = 1.0
+        for _ in range(halvings):
+            self._place(scale)
+            reached = self.energy.evaluate(self._trial, self._trial_poses)
+            if reached <= total - 1e-4 * scale * slope + rounding:
+                self._accept()
+                return max(total - reached, rounding)
+            self.counts.shortened_steps += 1
+            scale *= 0.5
+        return 0.0
+
+    def _place(self, scale: float) -> None:
+        """Where a share `scale` of the step leads: into `_trial`, `_trial_poses`."""
+        model, n = self.model, self.model.vertex_count
+        go_along(self.x, self._step, scale, model.chunks, self._trial)
+        if model.rigid_count:
+            move_poses(self.poses, self._step[n:], scale, self._trial_poses)
+            place_points(self._trial_poses, model.rigid.arm, model.rigid.point_start, self._trial)
+
+    def _accept(self) -> None:
+        """Go where `_place` leads."""
+        self.x[:] = self._trial
+        self.poses[:] = self._trial_poses
+
+    def _placed(self) -> FloatArray:
+        """Where all points are after the step."""
+        self._place(1.0)
+        return self._trial
+
+    def _keep_apart(self) -> bool:
+        """Take out of the step what would close a gap, and shorten it so that nothing is crossed.
+
+        True if that made a new search necessary; the energy is then evaluated at `x`.
+        """
+        if self._shortened():
+            return False
+        # a body that is held back in places deforms: search for that, too
+        renewed = self._cover()
+        if renewed:
+            self.energy.evaluate(self.x, self.poses)
+        if not renewed or not self._shortened():
+            self._bound.halve(self._step, self._placed)
+        return renewed
+
+    def _shortened(self) -> bool:
+        """`_keep_apart` with the record as it is; whether that covers what is left of the step."""
+        mobility, contacts = self.current_mobility(), self.contacts
+        if contacts.count:
+            keep_apart(self._step, mobility, contacts)
+            self._planes.hold(self._step)
+        return self._bound.shorten(self.x, self._step, mobility, self._placed, contacts.distance)
+
+    def current_mobility(self) -> Mobility:
+        """How bodies give way at `x`, where the energy was evaluated last."""
+        if self.model.rigid_count:
+            turned_tensors(self.poses, self.model.rigid.inverse_inertia, self._mobility.rigid_inverse_inertia)
+        return self._mobility
+
+    def _cover(self) -> bool:
+        """Make sure that every pair that can touch during the step is in the contact record; True if it was renewed."""
+        self._place(1.0)
+        return self._cover_trial()
+
+    def _cover_trial(self) -> bool:
+        """`_cover` for the way from `x` to `_trial`."""
+        before = self._candidates.searches
+        if not self._candidates.cover(self.x, self._trial):
+            return False
+        self.counts.contact_searches += self._candidates.searches - before
+        self._follow_record()
+        return True
+
+    def _follow_record(self) -> None:
+        """Let the energy see a record that is another one now."""
+        self.energy.contacts_found(self.x, self._stuck)
+        self.energy.set_contact_scale(self._contact_scale(), self._stage_time * self._speed)
+
+    def _contact_scale(self) -> FloatArray:
+        """kappa of each body [N/m]: of a skin what holds its pressure or its springs, of a solid what stops it."""
+        model = self.model
+        pressure = np.zeros(model.membrane_count)
+        np.divide(self._gas, model.rest_volume, out=pressure, where=model.rest_volume > 0.0)
+        pressure = np.maximum(pressure - model.ambient_pressure, 0.0)
+        scale = np.full(model.body_count, np.inf)
+        scale[: model.membrane_count] = np.maximum(PRESSURE_CONTACT * pressure * self._patch, self._edge_stiffness)
+        scale[model.membrane_count : model.moving_count] = model.rigid.mass / self._stage_time**2
+        return scale
+
+
+def _rest_energy(model: Model, speed: float) -> float:
+    """Residual r'Br [J] of forces that change the lightest body's speed by `speed` [m/s] in a stage: taken as none."""
+    return float(model.body_mass[: model.moving_count].min()) * speed**2
+
+
+def _vertex_areas(model: Model) -> FloatArray:
+    """Area of each vertex of the membranes at rest [m^2]: its share of the body's area, as of its mass."""
+    skin = model.surfaces.triangles[: model.surfaces.body_triangle_start[model.membrane_count]]
+    area = triangle_areas(model.rest_positions, skin)
+    share = np.bincount(skin.ravel(), np.repeat(area / 3.0, 3), minlength=model.vertex_count)
+    return np.asarray(share, dtype=float)

@@ -1,0 +1,413 @@
+"""The energy that one time stage minimises, over the whole scene, with its gradient and Hessian.
+
+    E(x) = 1/2 |x - y|^2_M / tau^2 + stretch(x) + bend(x) + volumes of tetrahedra(x) + gas(x) + contact(x) + friction(x)
+
+tau is the length of the stage and y where the vertices would go without inner forces and contacts; rigid bodies have
+an inertia of their own (`energy/rigid_inertia.py`). The class holds the arrays that the kernels of `core/forces` fill;
+it adds no physics of its own.
+"""
+
+import numpy as np
+
+from ...bodies.rigid.motion import turned_tensors
+from ...contact.barrier import BLOCK_SIZE, ContactTerms, add_wrenches, collect_acting, evaluate_contact
+from ...contact.contacts import Contacts, index_vertices
+from ...contact.friction import (
+    FrictionLag,
+    evaluate_friction,
+    friction_energy,
+    hold_friction,
+    settle_friction,
+    slip_velocities,
+)
+from ...contact.narrow_phase.vertex_triangle import evaluate_gaps, measure_all_edges
+from ...energy.attachment import attachment_energy, evaluate_attachments, turned_offsets
+from ...energy.bodies import evaluate_bodies
+from ...energy.gas import evaluate_gas, gas_law
+from ...energy.inertia import inertia_energy
+from ...energy.rigid_inertia import evaluate_rigid_inertia
+from ...extras import lagged_gas
+from ...linear.conjugate_gradient import Hessian
+from ...linear.rigid_blocks import factor_blocks
+from ...model import BoolArray, FloatArray, Model
+from ...options import DEFAULTS, MethodOptions
+from ...state import StuckContacts
+from .contact_weights import EdgeShares
+from .friction_history import hand_springs, spring_names
+from .residual import gather_residual
+from .sums import equal
+
+#: Contact stiffness of two solids in units of the lighter mass / stage time^2, at rest; and, as they close in, for each
+#: thickness that they would move by in a stage.
+SOLID_CONTACT = 0.2
+FAST_SOLID_CONTACT = 0.25
+#: Damping over stiffness of the contact of two solids [s]; more would slow what slides and rolls.
+SOLID_RELAXATION = 0.001
+
+
+class StageEnergy:
+    """Energy, residual and Hessian of one time stage of length `stage_time` [s]."""
+
+    terms: ContactTerms  # derivatives of the contacts, row by row
+    acting: ContactTerms  # of the first `acting_count` rows: the same of those that exert a force
+    _lag: FrictionLag
+
+    def __init__(self, model: Model, contacts: Contacts, stage_time: float, options: MethodOptions = DEFAULTS) -> None:
+        vertex_count, edge_count, hinge_count = model.vertex_count, len(model.edges.points), len(model.hinges.points)
+        chunk_count = len(model.chunks.body)
+        self.model = model
+        self.contacts = contacts
+        self.stage_time = stage_time
+        self.inertia = model.vertex_mass / stage_time**2
+        self.volume = np.zeros(model.membrane_count)
+        self.pressure = np.zeros(model.membrane_count)
+        self._gas_stiffness = np.zeros(model.membrane_count)
+        self._gas_energy = np.zeros(model.membrane_count)
+        self._start = np.zeros((model.point_count, 3))
+        self._target = np.zeros((vertex_count, 3))
+        self._gas = np.zeros(model.membrane_count)
+        self._tension = np.zeros(edge_count)
+        self._edge_block = np.zeros((edge_count, 4))
+        self._hinge_force = np.zeros((hinge_count, 4, 3))
+        self._sharp_turn = np.zeros((len(model.hinges.sharp), 18))
+        tetrahedra = model.tetrahedra
+        self._squeezed = np.zeros(len(tetrahedra.points))  # pressure of each tetrahedron [Pa]
+        self._tetrahedron_gradient = np.zeros((len(tetrahedra.points), 4, 3))
+        self._volume_gradient = np.zeros((vertex_count, 3))
+        self._chunk_sums = np.zeros((4, chunk_count))
+        self._rigid_target = np.zeros((model.rigid_count, 7))
+        self._rigid_force = np.zeros((2 * model.rigid_count, 3))
+        self._poses = np.zeros((model.rigid_count, 7))
+        self._owner = model.point_body[vertex_count : model.moving_point_count] - model.membrane_count
+        self.arm = model.rigid.arm.copy()  # of each rigid point at the x last evaluated [m]
+        self.hessian = Hessian(
+            inertia=self.inertia,
+            pinned=model.pinned,
+            sharp_turn=self._sharp_turn,
+            edge_block=self._edge_block,
+            volume_gradient=self._volume_gradient,
+            gas_stiffness=self._gas_stiffness,
+            rigid_mass=model.rigid.mass / stage_time**2,
+            rigid_inertia=model.rigid.inertia / stage_time**2,
+            rigid_point_start=model.rigid.point_start,
+            tetrahedra=tetrahedra.points,
+            tetrahedron_stiffness=tetrahedra.stiffness,
+            tetrahedron_gradient=self._tetrahedron_gradient,
+            tetrahedron_squeeze=np.zeros(len(tetrahedra.points)),
+            tetrahedron_chunk=tetrahedra.chunk_start,
+            tetrahedron_start=tetrahedra.vertex_start,
+            tetrahedron_entry=tetrahedra.vertex_entry,
+            flat_pairs=model.flat.pairs,
+            flat_normal=model.flat.pair_normal,
+        )
+        # where stretch, bend, gas and contact were last evaluated, and with how much gas
+        self._known_x = np.full((model.point_count, 3), np.nan)
+        self._known_gas = np.zeros(model.membrane_count)
+        self._contacts_known = False
+        self._deformation = self._gas_sum = 0.0  # energy of springs, hinges and tetrahedra, and of the gas [J]
+        self._smooth_energy = 0.0
+        self._elapsed = stage_time
+        self._offset = np.zeros((len(model.attachments.stiffness), 3))
+        self.shares = EdgeShares(len(model.surfaces.edges))
+        self._gas_rules = lagged_gas(model, options)
+        self.record = 0  # number of the contact record: of searches so far
+        self.elastic_energy = 0.0  # stretch, bend, tetrahedra and contact where E was last evaluated [J]
+        self._allocate(len(contacts.gap))
+
+    def start(self, x: FloatArray) -> None:
+        """Start a substep at x, all points: friction counts slip from here."""
+        self._start[:] = x
+        if len(self._offset):
+            self._offset = turned_offsets(self.model.attachments, x)
+            self.forget()
+
+    def begin(self, target: FloatArray, rigid_target: FloatArray, gas: FloatArray, elapsed: float) -> None:
+        """Start a stage towards `target` = y, shape (vertex_count, 3), and poses, with the given nRT [J].
+
+        It ends `elapsed` [s] after the start of the substep.
+        """
+        self._elapsed = elapsed
+        self._target[:] = target
+        self._rigid_target[:] = rigid_target
+        self._gas[:] = gas
+        if self._gas_rules is not None:
+            self._gas_rules.release(self._start)
+
+    def set_stage_time(self, stage_time: float) -> None:
+        """Use stages of another length [s] from the next `begin` on."""
+        self.stage_time = stage_time
+        np.divide(self.model.vertex_mass, stage_time**2, out=self.inertia)
+        np.divide(self.model.rigid.mass, stage_time**2, out=self.hessian.rigid_mass)
+
+    def evaluate(self, x: FloatArray, poses: FloatArray) -> float:
+        """E at x and the poses that place its rigid points [J], with the friction last held.
+
+        Keeps the derivatives that `linearise` and `residual` need. What depends on positions alone is not computed
+        again where it was computed last.
+        """
+        model = self.model
+        if not (equal(x, self._known_x) and np.array_equal(self._gas, self._known_gas)):
+            if model.rigid_count:
+                np.subtract(x[model.vertex_count : model.moving_point_count], poses[self._owner, :3], out=self.arm)
+            self._evaluate_bodies(x)
+            self._known_x[:] = x
+            self._known_gas[:] = self._gas
+            self._contacts_known = False
+        if not self._contacts_known:
+            self.elastic_energy = self._deformation + self._contact_energy(x)
+            self._contacts_known = True
+        moving = inertia_energy(x, self._target, self.inertia, model.chunks, self._chunk_sums[0])
+        self._poses[:] = poses
+        rigid = evaluate_rigid_inertia(
+            poses, self._rigid_target, model.rigid.mass, model.rigid.second_moment, self.stage_time, self._rigid_force
+        )
+        self._smooth_energy = moving + rigid + (self._gas_sum + self.elastic_energy)
+        if self._gas_rules is not None:
+            self._smooth_energy += self._gas_rules.energy(x)
+        return self._smooth_energy + self._friction_energy(x)
+
+    def hold_gas(self, x: FloatArray, poses: FloatArray) -> None:
+        """Hold what other rules for the gas add to its force at x from now on; after `begin`."""
+        if self._gas_rules is not None:
+            self.evaluate(x, poses)
+            self._gas_rules.hold(x, self._gas, self.pressure, self._volume_gradient)
+
+    def unstored_work(self, start: FloatArray, x: FloatArray) -> float:
+        """Bound of the work [J] of what was held by `hold_gas`, on the way from `start` to x; 0 without it."""
+        return 0.0 if self._gas_rules is None else self._gas_rules.work(start, x)
+
+    def forget(self) -> None:
+        """Compute contact anew at the next `evaluate`: the record has changed."""
+        self._contacts_known = False
+
+    def linearise(self, x: FloatArray) -> float:
+        """Hold the normal forces at x for friction from now on; returns E at x [J] with them. After `evaluate(x)`."""
+        count, contacts, lag = self.contacts.count, self.contacts, self._lag
+        if count == 0:
+            self.acting_count = 0
+            self.acting.vertex_start[:] = 0
+            return self._smooth_energy
+        hold_friction(count, contacts.weights, contacts.normal, contacts.friction, self.normal_force, lag)
+        if self.model.rigid_count:
+            lag.pressed[:count] = self.normal_force[:count]
+            lag.damper[:count] = (
+                SOLID_RELAXATION / self._elapsed * self._contact_stiffness[:count] * self._solid[:count]
+            )
+        evaluate_friction(
+            count, x, self._start, lag, self._contact_scale, self._contact_stiffness, self.normal_force,
+            self.terms.active, self.terms.force, self.terms.matrix, self.pressing, self._block_energy,
+        )  # fmt: skip
+        if len(self._offset):
+            evaluate_attachments(
+                contacts.first_attachment, contacts.points, contacts.weights, self._offset,
+                self.model.attachments.stiffness, x, self.terms.active, self.terms.force, self.terms.matrix,
+            )  # fmt: skip
+        # few of many candidates press: the products of the Hessian see only those
+        terms, acting = self.terms, self.acting
+        self.acting_count = collect_acting(
+            count, terms.points, terms.weights, terms.active, terms.force, terms.matrix,
+            acting.points, acting.weights, acting.force, acting.matrix,
+        )  # fmt: skip
+        index_vertices(self.acting_count, acting.points, acting.vertex_start, acting.vertex_entry)
+        return self._smooth_energy + float(self._block_energy[: _block_count(count)].sum())
+
+    def _evaluate_bodies(self, x: FloatArray) -> None:
+        """Springs, hinges, tetrahedra and gas at x."""
+        model, chunks, sums = self.model, self.model.chunks, self._chunk_sums
+        self._deformation = evaluate_bodies(
+            x, model.body_point_start, model.edges, model.hinges, model.tetrahedra, model.fans, chunks, self._tension,
+            self._edge_block, self._sharp_turn, self._hinge_force, self._squeezed, self._tetrahedron_gradient,
+            self._volume_gradient, sums[1:],
+        )  # fmt: skip
+        self._gas_sum = evaluate_gas(
+            sums[3], chunks, model.rest_volume, self._gas, model.ambient_pressure,
+            self.volume, self.pressure, self._gas_stiffness, self._gas_energy,
+        )  # fmt: skip
+
+    def _contact_energy(self, x: FloatArray) -> float:
+        """Normal contact at x [J]."""
+        contacts, count = self.contacts, self.contacts.count
+        if count == 0:
+            return 0.0
+        evaluate_gaps(x, contacts, self.model.surfaces, whole=False)
+        evaluate_contact(
+            count, contacts.gap, contacts.thickness, self._contact_scale,
+            self.normal_force, self._contact_stiffness, self._block_energy,
+        )  # fmt: skip
+        energy = float(self._block_energy[: _block_count(count)].sum())
+        if len(self._offset):
+            energy += attachment_energy(
+                contacts.first_attachment, contacts.points, contacts.weights, self._offset,
+                self.model.attachments.stiffness, x,
+            )  # fmt: skip
+        return energy
+
+    def _friction_energy(self, x: FloatArray) -> float:
+        """Friction [J] with the normal forces last held."""
+        count = self.contacts.count
+        if count == 0:
+            return 0.0
+        friction_energy(count, x, self._start, self._lag, self._contact_scale, self._block_energy)
+        return float(self._block_energy[: _block_count(count)].sum())
+
+    def residual(self, x: FloatArray, r: FloatArray) -> None:
+        """Minus the gradient of E at x [N, N m] into r, shape (unknown_count, 3); after `evaluate` and `linearise`."""
+        gather_residual(
+            x, self._target, self.model.edges, self.model.hinges, self.model.chunks, self.hessian, self._tension,
+            self._hinge_force, self.pressure, self._squeezed, self.acting, self.acting_count, r,
+        )  # fmt: skip
+        if self._gas_rules is not None:
+            self._gas_rules.add_force(r)
+        if self.model.rigid_count:
+            r[self.model.vertex_count :] = self._rigid_force
+            if self.acting_count:
+                add_wrenches(self.acting, self.model.rigid.point_start, self.acting.force, r)
+
+    def rigid_blocks(self, blocks: FloatArray) -> None:
+        """Turn the Hessian's inertia with the bodies, and factor their blocks, shape (rigid_count, 6, 6)."""
+        if self.model.rigid_count:
+            hessian = self.hessian
+            turned_tensors(self._poses, self.model.rigid.inertia, hessian.rigid_inertia)
+            np.divide(hessian.rigid_inertia, self.stage_time**2, out=hessian.rigid_inertia)
+            factor_blocks(hessian.rigid_mass, hessian.rigid_inertia, self.acting, hessian.rigid_point_start, blocks)
+
+    def stored_energy(self, gas: FloatArray) -> float:
+        """All that is stored [J] where E was last evaluated, if the membranes held nRT = `gas` [J]."""
+        model, volume = self.model, self.volume
+        stored = self.elastic_energy
+        for body in np.flatnonzero(model.rest_volume).tolist():
+            stored += gas_law(volume[body], model.rest_volume[body], gas[body], model.ambient_pressure)[2]
+        return stored
+
+    def touching(self) -> BoolArray:
+        """Whether a contact with another body pushes each moving body, shape (moving_count,)."""
+        bodies = self.contacts.bodies[: self.contacts.count]
+        pushed = self.normal_force[: self.contacts.count] > 0.0
+        bodies = bodies[pushed & (bodies[:, 0] != bodies[:, 1])]
+        return np.bincount(bodies.ravel(), minlength=self.model.body_count)[: self.model.moving_count] > 0
+
+    def pressed_together(self) -> bool:
+        """Whether two moving bodies press each other."""
+        bodies = self.contacts.bodies[: self.contacts.count]
+        pushed = self.normal_force[: self.contacts.count] > 0.0
+        low, high = bodies[pushed].T
+        return bool(((low != high) & (np.maximum(low, high) < self.model.moving_count)).any())
+
+    def stuck(self, x: FloatArray) -> StuckContacts:
+        """The stretched friction springs at the end of a substep at x, to be handed to `contacts_found` again."""
+        count = self.contacts.count
+        stretch = np.zeros((count, 3))
+        settle_friction(count, x, self._start, self._lag, self._contact_scale, stretch)
+        held = np.flatnonzero(self.normal_force[:count] > 0.0)
+        first, other = spring_names(self.contacts, self.model.point_count)
+        stretch = stretch[held]
+        stored = 0.5 * float(np.einsum("i,ij,ij->", self._contact_scale[held], stretch, stretch))
+        return StuckContacts(first[held], other[held], stretch, self.contacts.share[held], stored)
+
+    def slip_velocities(self, x: FloatArray, time: float) -> FloatArray:
+        """How fast contacts slip [m/s] at x, a time [s] after the substep's start; zero where friction holds them."""
+        velocity = np.zeros((self.contacts.count, 3))
+        slip_velocities(self.contacts.count, x, self._start, self._lag, self._contact_scale, time, velocity)
+        return velocity
+
+    def contacts_found(self, x: FloatArray, stuck: StuckContacts) -> None:
+        """Follow the contact record after a search at x; `set_contact_scale` must follow.
+
+        `stuck` are the contacts that pressed at the start of the substep. No normal force is held until the next
+        `linearise`.
+        """
+        contacts = self.contacts
+        self.record += 1
+        self.forget()
+        capacity = len(contacts.gap)
+        if capacity != len(self.normal_force):
+            self._allocate(capacity)
+        self._lag.limit[:] = 0.0
+        self._lag.damper[:] = 0.0
+        self._lag = self._lag._replace(points=contacts.points)
+        if contacts.first_attachment > contacts.edge_start:
+            evaluate_gaps(x, contacts, self.model.surfaces)
+        self.shares.begin(contacts)
+        self.hold_stuck(stuck)
+        self.terms = self.terms._replace(
+            points=contacts.points,
+            weights=contacts.weights,
+            vertex_start=contacts.vertex_start,
+            vertex_entry=contacts.vertex_entry,
+        )
+
+    def renew_shares(self, x: FloatArray, poses: FloatArray, body_scale: FloatArray, move: FloatArray) -> float:
+        """Let edges come and go at the start of a substep at x; returns by how much the energy changes [J]."""
+        if not equal(x, self.contacts.known_x):
+            measure_all_edges(x, self.contacts)
+        if not self.contacts.renew_shares():
+            return 0.0
+        before = self.elastic_energy
+        self.set_contact_scale(body_scale, move)
+        self.forget()
+        self.evaluate(x, poses)
+        return self.elastic_energy - before
+
+    def set_contact_scale(self, body_scale: FloatArray, move: FloatArray) -> None:
+        """kappa of every contact [N/m]; `body_scale` per body, inf for colliders; `move` per body in a stage [m].
+
+        A skin must hold its own pressure: a pair with a skin takes the larger of its skins' scales. Two solids have
+        nothing to stop but the lighter one: they take the less of their mass / tau^2, times what lets the force at
+        about 0.9 of the thickness stop in one stage what moves as fast as they do.
+        """
+        count, thickness = self.contacts.count, self.contacts.thickness
+        bodies = self.contacts.bodies[:count]
+        skin_scale = np.where(np.arange(self.model.body_count) < self.model.membrane_count, body_scale, 0.0)
+        first, second = bodies.T  # column by column: numpy reduces short rows slowly
+        skin = np.maximum(skin_scale[first], skin_scale[second])
+        scale = skin
+        self._solid[:count] = skin == 0.0
+        if self.model.rigid_count:
+            hard = np.minimum(body_scale[first], body_scale[second])
+            closing = (move[first] + move[second]) / np.maximum(thickness[:count], 1e-300)
+            scale = np.where(skin > 0.0, skin, hard * np.maximum(SOLID_CONTACT, FAST_SOLID_CONTACT * closing))
+        scale = scale * self.contacts.share[:count]
+        if not np.array_equal(self._contact_scale[:count], scale):
+            self._contact_scale[:count] = scale
+            self.forget()
+
+    def hold_stuck(self, stuck: StuckContacts) -> None:
+        """Give each contact its spring and share of `stuck`, by the names it goes by; unstretched where it has none."""
+        model = self.model
+        name_count = model.point_count + len(model.surfaces.edges)
+        hand_springs(self.contacts, stuck, name_count, model.point_count, self._lag.stretch)
+
+    def _allocate(self, capacity: int) -> None:
+        """Arrays of one row per contact."""
+        contacts = self.contacts
+        self.normal_force = np.zeros(capacity)
+        self.pressing = np.zeros(capacity)  # the same with the damper of solids, as last linearised [N]
+        self._contact_stiffness = np.zeros(capacity)
+        self._contact_scale = np.zeros(capacity)
+        self._solid = np.zeros(capacity, dtype=bool)  # whether a contact is between two solids
+        self._block_energy = np.zeros(_block_count(capacity))
+        self._lag = FrictionLag(
+            contacts.points,
+            np.zeros((capacity, 4)),
+            np.zeros((capacity, 3)),
+            np.zeros(capacity),
+            np.zeros((capacity, 3)),
+            np.zeros(capacity),
+            np.zeros(capacity),
+        )
+        self.contact_stretched = np.zeros((capacity, 3))  # scratch of the Hessian product [N]
+        self.acting_count = 0
+        self.acting = ContactTerms(
+            np.zeros((capacity, 4), np.int32), np.zeros((capacity, 4)), np.zeros_like(contacts.vertex_start),
+            np.zeros(4 * capacity, np.int32), np.ones(capacity, dtype=np.bool_), np.zeros((capacity, 3)),
+            np.zeros((capacity, 6)), self.model.vertex_count, self.model.rigid.unknown, self.arm,
+        )  # fmt: skip
+        self.terms = ContactTerms(
+            contacts.points, contacts.weights, contacts.vertex_start, contacts.vertex_entry,
+            np.zeros(capacity, dtype=np.bool_), np.zeros((capacity, 3)), np.zeros((capacity, 6)),
+            self.model.vertex_count, self.model.rigid.unknown, self.arm,
+        )  # fmt: skip
+
+
+def _block_count(count: int) -> int:
+    return (count + BLOCK_SIZE - 1) // BLOCK_SIZE

@@ -1,0 +1,41 @@
+"""The volume that each moving body's surface encloses now, for diagnostics."""
+
+import numpy as np
+
+from .bodies.flat.band import STRIP_TO_VOLUME
+from .jit import kernel
+from .model import FloatArray, Model
+
+
+class EnclosedVolumes:
+    """Volumes of the membranes and soft solids of a model. What does not change is found once: asked every frame."""
+
+    def __init__(self, model: Model) -> None:
+        start = model.surfaces.body_triangle_start
+        self._triangles = [
+            model.surfaces.triangles[start[body] : start[body + 1]] for body in range(model.membrane_count)
+        ]
+        # of a lattice only the outer points are corners
+        self._corners = [np.flatnonzero(np.bincount(triangles.ravel())) for triangles in self._triangles]
+        self._scale = np.where(model.flat.depth > 0.0, STRIP_TO_VOLUME, 1.0)
+
+    def __call__(self, body: int, x: FloatArray) -> float:
+        """Volume [m^3] of a body at positions `x` [m] of all points; positive while it is not inside out."""
+        # About the middle of its corners: accurate far from the origin, and in the middle plane of a flat body, whose
+        # strip is open.
+        middle = np.einsum("ij->j", x[self._corners[body]]) / len(self._corners[body])
+        return float(self._scale[body] * enclosed_volume(x, self._triangles[body], middle))
+
+
+@kernel
+def enclosed_volume(x, triangles, middle):
+    """Sum of the signed volumes [m^3] of the tetrahedra from `middle` to each triangle."""
+    ox, oy, oz = middle[0], middle[1], middle[2]
+    total = 0.0
+    for t in range(triangles.shape[0]):
+        i, j, k = triangles[t, 0], triangles[t, 1], triangles[t, 2]
+        ax, ay, az = x[i, 0] - ox, x[i, 1] - oy, x[i, 2] - oz
+        bx, by, bz = x[j, 0] - ox, x[j, 1] - oy, x[j, 2] - oz
+        cx, cy, cz = x[k, 0] - ox, x[k, 1] - oy, x[k, 2] - oz
+        total += ax * (by * cz - bz * cy) + ay * (bz * cx - bx * cz) + az * (bx * cy - by * cx)
+    return total / 6.0
