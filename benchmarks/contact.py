@@ -23,7 +23,7 @@ from softpressure_ext.core.contact.broad_phase.search import ContactSearch
 from softpressure_ext.core.contact.contacts import Contacts
 from softpressure_ext.core.contact.filter.closing_part import keep_apart
 from softpressure_ext.core.contact.filter.step_filter import limit_displacement
-from softpressure_ext.core.contact.inverse_mass import Mobility
+from softpressure_ext.core.contact.inverse_mass import InverseMass
 from softpressure_ext.core.contact.narrow_phase.vertex_triangle import evaluate_gaps
 from softpressure_ext.core.jit import use_threads
 
@@ -62,7 +62,7 @@ def time_phases(pair_count, repeats):
     x = model.rest_positions.copy()
     contacts, search = Contacts(model.moving_point_count), ContactSearch(model)
     reach = REACH * model.thickness
-    mobility = Mobility(
+    mobility = InverseMass(
         1.0 / model.vertex_mass, model.rigid.unknown, model.rigid.arm, model.rigid.mass, model.rigid.inverse_inertia
     )
     share = np.ones(model.vertex_count + model.rigid_count)

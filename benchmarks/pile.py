@@ -13,7 +13,7 @@ import time
 import measure  # noqa: F401  (makes the extension and the tests' meshes importable)
 import numpy as np
 import shapes
-from collide_reference import inside
+from contact_reference import inside
 from softpressure_ext.core import ModelBuilder, World
 from softpressure_ext.core.contact.broad_phase.box_tree import build_trees
 from softpressure_ext.core.contact.untangle.overlap import find_overlaps

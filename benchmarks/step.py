@@ -43,7 +43,7 @@ PHASES = {
     "keep apart": [(newton.StageMinimiser, "_keep_apart")],
     "line search": [(newton.StageMinimiser, "_search_line")],
     "momentum": [(momentum.MomentumBalance, name) for name in ("start", "add_forces", "take_back", "settle")],
-    "losses": [(dissipation.Losses, "apply")],
+    "losses": [(dissipation.Dissipation, "apply")],
     "other": [(solver.ImplicitSolver, name) for name in ("start_frame", "step")],
 }
 

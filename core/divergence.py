@@ -25,12 +25,12 @@ def membrane_sizes(model: Model, x: FloatArray) -> FloatArray:
     return np.sqrt(np.einsum("ij,ij->i", extent, extent))
 
 
-def check_sound(model: Model, state: State, rest_size: FloatArray) -> None:
+def check_divergence(model: Model, state: State, rest_size: FloatArray) -> None:
     """Raise `Diverged` for the first body that is not finite or has grown beyond all bounds.
 
     `rest_size`: `membrane_sizes` at rest.
     """
-    if is_sound(state.positions, state.velocities, model.body_point_start, LARGEST_GROWTH * rest_size):
+    if is_bounded(state.positions, state.velocities, model.body_point_start, LARGEST_GROWTH * rest_size):
         return
     finite = (np.isfinite(state.positions) & np.isfinite(state.velocities)).all(axis=1)
     if not finite.all():
@@ -40,14 +40,14 @@ def check_sound(model: Model, state: State, rest_size: FloatArray) -> None:
         raise Diverged(int(np.flatnonzero(grown)[0]), "grows beyond all bounds")
 
 
-def is_sound(x: FloatArray, v: FloatArray, body_point_start: IntArray, largest: FloatArray) -> bool:
+def is_bounded(x: FloatArray, v: FloatArray, body_point_start: IntArray, largest: FloatArray) -> bool:
     """Whether all is well for certain. `largest`: diagonal [m] that each membrane may have; x, v of all points."""
     return bool(sums_are_small(x, v, body_point_start, largest))
 
 
 @kernel
 def sums_are_small(x, v, body_point_start, largest):
-    """`is_sound`; what is not of a membrane need only be finite."""
+    """`is_bounded`; what is not of a membrane need only be finite."""
     others = spread(0.0)
     count = largest.shape[0]
     for body in range(count):

@@ -6,7 +6,7 @@ from collections.abc import Callable
 import numpy as np
 
 from .builder import ModelBuilder
-from .contact.broad_phase.pruned_pairs import NearRows
+from .contact.broad_phase.pruned_pairs import PrunedPairs
 from .contact.contacts import Contacts
 from .errors import SoftPressureError
 from .frame_input import FrameInput
@@ -19,7 +19,7 @@ WorldMaker = functools.partial[World]
 
 def _leave_out() -> None:
     """A row left out of a record: no scene here is sure to have one."""
-    wide, near, rows = Contacts(4), Contacts(4), NearRows(4)
+    wide, near, rows = Contacts(4), Contacts(4), PrunedPairs(4)
     x, reach = np.eye(4, 3), np.zeros(1)
     wide.points[0] = range(4)
     wide.count = wide.edge_start = wide.first_attachment = 1

@@ -15,7 +15,7 @@ from .bodies.flat.plane import loop_points, moved_within
 from .bodies.lattice.carried import carried_points
 from .bodies.lattice.follow import followed, held_points
 from .bodies.rigid.motion import set_matrix
-from .divergence import check_sound, membrane_sizes
+from .divergence import check_divergence, membrane_sizes
 from .errors import Diverged, DivergenceError, ParameterError
 from .extras import gas_rules, gas_supply
 from .frame_input import FrameInput
@@ -374,7 +374,7 @@ class World:
 
     def _check(self, state: State) -> None:
         """Raise `Diverged` for the first body that is not finite or has grown beyond all bounds."""
-        check_sound(self.model, state, self._rest_size)
+        check_divergence(self.model, state, self._rest_size)
         if self._gas_rules is not None:
             self._check_trembling(state)
 

@@ -9,7 +9,7 @@ import math
 
 import numpy as np
 import shapes
-from collide_reference import closest_on_triangle
+from contact_reference import closest_on_triangle
 from scenes import GRAVITY
 from softpressure_ext.core import DivergenceError, MethodOptions, ModelBuilder, World
 from softpressure_ext.core.model import GAS_CONSTANT

@@ -8,7 +8,7 @@ touches a triangle pierces it; one that lies in its plane does not, nor does any
 from collections import Counter
 
 import numpy as np
-from collide_reference import inside
+from contact_reference import inside
 from numba import njit
 from numpy.typing import NDArray
 from softpressure_ext.core import World

@@ -1,13 +1,13 @@
 """A soft ball and three boxes pressed on each other and on a floor, slipping: for the tests of one stage."""
 
-import collide_reference
+import contact_reference
 import numpy as np
 import rigid_reference
 import shapes
 from softpressure_ext.core import ModelBuilder
 from softpressure_ext.core.contact.broad_phase.search import ContactSearch
 from softpressure_ext.core.contact.contacts import Contacts
-from softpressure_ext.core.contact.inverse_mass import Mobility
+from softpressure_ext.core.contact.inverse_mass import InverseMass
 from softpressure_ext.core.solvers.implicit.stage_energy import StageEnergy
 from softpressure_ext.core.state import State, StuckContacts
 
@@ -30,8 +30,8 @@ def height_over(x, triangles, place, gap):
     corners = [x[triangles[:, k]] for k in range(3)]
     for _ in range(60):
         point = np.broadcast_to([*place, 0.5 * (low + high)], corners[0].shape)
-        distance = np.linalg.norm(point - collide_reference.closest_on_triangle(point, *corners), axis=1).min()
-        inside = collide_reference.inside(point[:1], x, triangles)[0]
+        distance = np.linalg.norm(point - contact_reference.closest_on_triangle(point, *corners), axis=1).min()
+        inside = contact_reference.inside(point[:1], x, triangles)[0]
         low, high = (point[0, 2], high) if inside or distance < gap else (low, point[0, 2])
     return low
 
@@ -120,6 +120,6 @@ class Pile:
         model = self.model
         with np.errstate(divide="ignore"):
             inverse_mass = np.where(model.pinned, 0.0, 1.0 / model.vertex_mass)
-        return Mobility(
+        return InverseMass(
             inverse_mass, model.rigid.unknown, self.energy.arm, 1.0 / model.rigid.mass, self.turned_inverse()
         )  # fmt: skip

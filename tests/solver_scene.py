@@ -3,7 +3,7 @@
 import numpy as np
 import shapes
 from softpressure_ext.core import ModelBuilder
-from softpressure_ext.core.contact.inverse_mass import Mobility
+from softpressure_ext.core.contact.inverse_mass import InverseMass
 from softpressure_ext.core.solvers.implicit.rigid_motion import rigid_motions
 from softpressure_ext.core.solvers.pair_impulses import PairImpulses
 
@@ -85,6 +85,6 @@ def row_of(model, pairs, low, high):
 def mobility_of(model):
     """Of membranes alone."""
     inverse_mass = np.where(model.pinned, 0.0, 1.0 / model.vertex_mass)
-    return Mobility(
+    return InverseMass(
         inverse_mass, model.rigid.unknown, model.rigid.arm, 1.0 / model.rigid.mass, model.rigid.inverse_inertia
     )  # fmt: skip

@@ -5,7 +5,7 @@ from itertools import product
 import numpy as np
 import pytest
 import shapes
-from collide_reference import rotation, triangle_soup
+from contact_reference import rotation, triangle_soup
 from crossings import (
     assert_nothing_crosses,
     crossing_pairs,

@@ -6,7 +6,7 @@ import shapes
 from flat_scene import AMBIENT, gas_law_error, in_plane, loop_world, momenta, out_of_plane, plane_of, ring_strain, run
 from softpressure_ext.core import FrameInput, ModelBuilder, ParameterError, World, threads
 from softpressure_ext.core.contact.broad_phase.box_tree import build_trees
-from softpressure_ext.core.contact.untangle.self_overlap import own_wrong_side
+from softpressure_ext.core.contact.untangle.self_overlap import self_wrong_side
 
 TILTED = ((1.0, 2.0, 0.5), 0.8)
 RING = shapes.ring(48, 0.5)
@@ -41,14 +41,14 @@ def test_a_folded_outline_is_not_taken_to_be_inside_itself(turn):
     model, surfaces = world.model, world.model.surfaces
     trees = build_trees(model.rest_positions, surfaces.triangles, surfaces.body_triangle_start)
     trees.refit(model.rest_positions, surfaces.triangles, np.ones(model.body_count, np.uint8))
-    assert len(own_wrong_side(model, trees, model.rest_positions, 0)[0]) == 0
+    assert len(self_wrong_side(model, trees, model.rest_positions, 0)[0]) == 0
     # a fold pushed through the other side: its corners, both copies, and no others
     x = model.rest_positions.copy()
     flat = (x[: model.vertex_count] @ plane_of(turn))[:, [0, 2]] - (0.0, 0.75)
     lobe = (flat[:, 0] > 0.35) & (np.abs(flat[:, 1]) < 0.2)
     x[: model.vertex_count][lobe] -= plane_of(turn) @ [1.2, 0.0, 0.0]
     trees.refit(x, surfaces.triangles, np.ones(model.body_count, np.uint8))
-    wrong = own_wrong_side(model, trees, x, 0)[0]
+    wrong = self_wrong_side(model, trees, x, 0)[0]
     assert len(wrong) and (np.sort(wrong // 2)[::2] == np.sort(wrong // 2)[1::2]).all()
 
 

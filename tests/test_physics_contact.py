@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import shapes
-from collide_reference import inside
+from contact_reference import inside
 from rigid_scene import block
 from scenes import Ball, add_ball, gas_law_error
 from softpressure_ext.core import ModelBuilder, World

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import shapes
-from collide_reference import inside
+from contact_reference import inside
 from scenes import AMBIENT, BASKETBALL, LIVELY, add_ball, ball_world, gas_law_error, lowest, velocity
 from softpressure_ext.core import FrameInput, ModelBuilder, World
 

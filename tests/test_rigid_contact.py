@@ -11,7 +11,7 @@ from softpressure_ext.core.contact.broad_phase.search import ContactSearch
 from softpressure_ext.core.contact.contacts import Contacts
 from softpressure_ext.core.contact.filter.closing_part import KEPT_SHARE, keep_apart
 from softpressure_ext.core.contact.filter.step_filter import carry, limit_displacement
-from softpressure_ext.core.contact.inverse_mass import Mobility, mobility_along, push_sides, relative_step
+from softpressure_ext.core.contact.inverse_mass import InverseMass, inverse_mass_along, push_sides, relative_step
 from softpressure_ext.core.contact.narrow_phase.vertex_triangle import evaluate_gaps
 from softpressure_ext.core.solvers.implicit.impact import (
     AGREED_OF_SOLIDS,
@@ -68,7 +68,7 @@ def test_relative_motion_and_mobility_equal_their_twins(contacts):
     for c, (j, n) in enumerate(zip(contacts.jacobians, contacts.normal, strict=True)):
         found = relative_step(c, contacts.points, contacts.weights, contacts.mobility, step)
         np.testing.assert_allclose(found, j @ step.ravel(), rtol=0, atol=ROUNDING)
-        found = mobility_along(c, contacts.points, contacts.weights, *n, contacts.mobility)
+        found = inverse_mass_along(c, contacts.points, contacts.weights, *n, contacts.mobility)
         assert found == pytest.approx(n @ j @ contacts.inverse_mass @ j.T @ n, rel=ROUNDING)
 
 
@@ -145,7 +145,7 @@ def test_a_box_that_is_thrown_back_flat_stays_flat(friction):
     made.add_rigid("box", *block((0.2, 0.3, 0.1), (0.0, 0.0, 0.05)), mass=2.0)
     model = made.build()
     rigid = model.rigid
-    mobility = Mobility(np.zeros(0), rigid.unknown, rigid.arm, 1.0 / rigid.mass, rigid.inverse_inertia)
+    mobility = InverseMass(np.zeros(0), rigid.unknown, rigid.arm, 1.0 / rigid.mass, rigid.inverse_inertia)
     low = np.flatnonzero(model.rest_positions[:, 2] < 0.01).astype(np.int32)
     points = np.concatenate([low[:, None], np.full((4, 3), 8)], axis=1).astype(np.int32)
     weights, normal = np.tile([1.0, 0.0, 0.0, -1.0], (4, 1)), np.tile([0.0, 0.0, 1.0], (4, 1))
@@ -195,7 +195,7 @@ def test_keeping_apart_leaves_the_gap_that_must_be_left():
     model = made.build()
     search, contacts = ContactSearch(model), Contacts(model.moving_point_count)
     x, rigid = model.rest_positions, model.rigid
-    mobility = Mobility(np.zeros(0), rigid.unknown, rigid.arm, 1.0 / rigid.mass, rigid.inverse_inertia)
+    mobility = InverseMass(np.zeros(0), rigid.unknown, rigid.arm, 1.0 / rigid.mass, rigid.inverse_inertia)
     search.search(x, np.array([0.5, 0.0]), contacts)
     evaluate_gaps(x, contacts, model.surfaces)
     step = np.array([[0.3, 0.0, -0.2], [0.1, -0.05, 0.4]])
@@ -256,7 +256,7 @@ def test_random_pushes_of_boxes_never_cross(seed):
         search.search(x, np.array([far, far, 0.0]), contacts)
         evaluate_gaps(x, contacts, model.surfaces)
         arm = x[: model.moving_point_count] - poses[model.point_body[: model.moving_point_count], :3]
-        mobility = Mobility(np.zeros(0), rigid.unknown, arm, 1.0 / rigid.mass, rigid.inverse_inertia)
+        mobility = InverseMass(np.zeros(0), rigid.unknown, arm, 1.0 / rigid.mass, rigid.inverse_inertia)
         scale = np.full(2, np.nan)
         limit_displacement(x, step, mobility, contacts, scale)
         assert ((scale >= 0.0) & (scale <= 1.0)).all()

@@ -1,6 +1,6 @@
 """Mass properties of solids against closed forms, against quadrature, and under motion and scaling."""
 
-import collide_reference
+import contact_reference
 import numpy as np
 import pytest
 import rigid_reference as reference
@@ -101,7 +101,7 @@ def test_a_concave_mesh_equals_random_sampling():
     rng = np.random.default_rng(0)
     low, high = x.min(axis=0), x.max(axis=0)
     points = rng.uniform(low, high, (40_000, 3))
-    points = points[np.concatenate([collide_reference.inside(part, x, triangles) for part in np.split(points, 40)])]
+    points = points[np.concatenate([contact_reference.inside(part, x, triangles) for part in np.split(points, 40)])]
     volume, centre, moment = mass_properties(x, triangles)
     # counting 40 000 points: 0.5 % of the volume at one in two, and a hundredth of the spread
     assert len(points) / 40_000 * (high - low).prod() == pytest.approx(volume, rel=0.02)

@@ -2,7 +2,7 @@
 
 Unknowns have one row per soft vertex, then two per rigid body: translation and rotation (or velocity and angular
 velocity). A contact's gap changes by normal . sum w_i u_i; an impulse j along a unit vector n changes it by
-j `mobility_along` n.
+j `inverse_mass_along` n.
 """
 
 from typing import Any, NamedTuple
@@ -11,7 +11,7 @@ from ..jit import inline_kernel, kernel
 from .barrier import rigid_point_step
 
 
-class Mobility(NamedTuple):
+class InverseMass(NamedTuple):
     """What moves, and how easily."""
 
     inverse_mass: Any  # of each vertex, 0 if pinned [1/kg], shape (vertex_count,)
@@ -76,7 +76,7 @@ def turned(inverse, tx, ty, tz):
 
 
 @kernel
-def mobility_along(c, points, weights, nx, ny, nz, mobility):
+def inverse_mass_along(c, points, weights, nx, ny, nz, mobility):
     """Change of contact c's relative motion along the unit vector n for a unit impulse along it [1/kg]."""
     vertex_count = mobility.inverse_mass.shape[0]
     total = 0.0

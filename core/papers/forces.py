@@ -3,8 +3,8 @@
     F_i = m_i g + sum k (l - L) d + bending + volumes of tetrahedra + (p - p_ambient) dV/dx_i + attachments
                                                 (Mesit 2007, eq. 14; Matyka 2004, 5; Martin 2009, 3.1)
 
-None of them depends on velocities: what damps a body acts between the steps (`losses.Losses.damp`). The energies are
-those of `core/forces`; nothing is added to them here.
+None of them depends on velocities: what damps a body acts between the steps (`dissipation.py`). The energies are
+those of `core/energy`; nothing is added to them here.
 """
 
 import numpy as np

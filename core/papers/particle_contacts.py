@@ -14,7 +14,7 @@ import numpy as np
 
 from ..bodies.rigid.flight import velocity_rows
 from ..bodies.rigid.motion import move_poses, place_points, turned_tensors
-from ..contact.inverse_mass import Mobility, turned
+from ..contact.inverse_mass import InverseMass, turned
 from ..jit import kernel
 from ..model import FloatArray, IntArray, Model
 from ..state import RigidMotion
@@ -33,7 +33,7 @@ class ParticleContacts:
         with np.errstate(divide="ignore"):
             inverse_mass = np.where(model.pinned, 0.0, 1.0 / model.vertex_mass)
         rigid = model.rigid
-        self._mobility = Mobility(inverse_mass, rigid.unknown, rigid.arm, 1.0 / rigid.mass, rigid.inverse_inertia)
+        self._mobility = InverseMass(inverse_mass, rigid.unknown, rigid.arm, 1.0 / rigid.mass, rigid.inverse_inertia)
         self._search = ParticleSearch(model)
         self.touching = np.zeros(model.moving_count, dtype=bool)  # whether each body was pushed in the last step
         self.pressed = 0  # contacts that pushed in the last step

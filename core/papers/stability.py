@@ -6,7 +6,7 @@ from ..model import FloatArray, Model
 from .forces import SoftForces
 from .schemes import SCHEMES, stable_angle
 
-#: h w up to which the simplified implicit steps stayed bounded in tests (`tests/test_force_based_order.py`).
+#: h w up to which the simplified implicit steps stayed bounded in tests (`tests/test_papers_schemes.py`).
 SIMPLIFIED_ANGLE = 0.5
 #: A skin that is stretched or bent is stiffer than at rest.
 MARGIN = 0.7

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ...contact.inverse_mass import Mobility
+from ...contact.inverse_mass import InverseMass
 from ...model import FloatArray, RigidBodies
 from ...state import RigidMotion
 from .motion import free_flight, steps_between, turned_tensors
@@ -34,7 +34,7 @@ def pushed(target: FloatArray, reached: FloatArray, bodies: RigidBodies, time: f
     return np.asarray(np.einsum("bij,bj->bi", inertia, steps[1::2]) / time)
 
 
-def velocity_rows(v: FloatArray, rigid: RigidMotion, mobility: Mobility) -> FloatArray:
+def velocity_rows(v: FloatArray, rigid: RigidMotion, mobility: InverseMass) -> FloatArray:
     """Velocities of vertices [m/s], then velocity and angular velocity [1/s] of each rigid body: rows of unknowns."""
     rows = np.empty((len(v) + 2 * len(rigid.pose), 3))
     rows[: len(v)] = v

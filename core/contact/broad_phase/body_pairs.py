@@ -15,7 +15,7 @@ SHORT_OF = 0.999
 
 
 @dataclass(frozen=True, slots=True)
-class Partners:
+class BodyPairs:
     """The bodies near each body, in CSR: those of body b are other[start[b] : start[b + 1]], ascending."""
 
     start: IntArray  # shape (body_count + 1,)
@@ -29,7 +29,7 @@ class Partners:
         *,
         among_moving: bool = True,
         ignores: BoolArray | None = None,
-    ) -> "Partners":
+    ) -> "BodyPairs":
         """Pairs of bodies, at least one of them moving, whose boxes overlap when widened by the margins [m] of both.
 
         among_moving: whether pairs of two moving bodies are wanted.
@@ -53,16 +53,16 @@ class Partners:
         both = np.concatenate([pairs, pairs[:, ::-1]])
         both = both[np.lexsort((both[:, 1], both[:, 0]))]
         start = np.searchsorted(both[:, 0], np.arange(len(margin) + 1)).astype(np.int32)
-        return Partners(start, np.ascontiguousarray(both[:, 1]))
+        return BodyPairs(start, np.ascontiguousarray(both[:, 1]))
 
-    def with_own(self, bodies: NDArray[np.int32]) -> "Partners":
+    def with_own(self, bodies: NDArray[np.int32]) -> "BodyPairs":
         """The same, with each of `bodies` as a partner of itself."""
         count = len(self.start) - 1
         body = np.concatenate([np.repeat(np.arange(count), np.diff(self.start)), bodies])
         other = np.concatenate([self.other, bodies]).astype(np.int32)
         order = np.lexsort((other, body))
         start = np.searchsorted(body[order], np.arange(count + 1)).astype(np.int32)
-        return Partners(start, np.ascontiguousarray(other[order]))
+        return BodyPairs(start, np.ascontiguousarray(other[order]))
 
     @property
     def bodies(self) -> NDArray[np.bool_]:

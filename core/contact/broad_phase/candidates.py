@@ -8,9 +8,9 @@ from ...jit import kernel
 from ...model import FloatArray, IntArray, Model
 from ...state import State
 from ..contacts import Contacts
-from ..filter.common_motion import Islands
-from ..filter.relative_motion import own_distance, rigid_part
-from .pruned_pairs import NearRows
+from ..filter.common_motion import CommonMotion
+from ..filter.relative_motion import relative_distance, rigid_part
+from .pruned_pairs import PrunedPairs
 from .search import ContactSearch
 
 #: Reach of a search in units of a move beyond an edge length, where a larger reach would find all of the other body.
@@ -26,7 +26,7 @@ class Candidates:
 
     `reach_factor`: reach of a search in units of the move that made it necessary; larger means fewer searches and more
     candidates. `far`: see `ContactSearch`. `choosy`:
-    whether `contacts` holds only what may touch soon of what a search has found (`near_rows`): for those who ask
+    whether `contacts` holds only what may touch soon of what a search has found (`pruned_rows`): for those who ask
     `still_valid` of every move that they make. Points of rigid bodies go along arcs, and what is glued wants all rows:
     with these, it does.
     """
@@ -42,8 +42,8 @@ class Candidates:
         self._choosy = choosy and not model.rigid_count and not len(model.attachments.body)
         self._wide = Contacts(model.moving_point_count) if self._choosy else self.contacts  # all that was found
         self._found = self.contacts  # the record that the last search has filled
-        self._near = NearRows(model.point_count)
-        self.islands = Islands(model)
+        self._near = PrunedPairs(model.point_count)
+        self.islands = CommonMotion(model)
         self.searches = 0  # so far
         #: How far points may move apart from their body's rigid motion, for its contact with itself [m].
         self.own_reach = np.zeros(model.body_count)
@@ -178,13 +178,13 @@ class Candidates:
         model = self._model
         for body in np.flatnonzero(model.self_collision).tolist():
             first, last = model.body_point_start[body : body + 2]
-            apart = own_distance(x, trial, first, last)
+            apart = relative_distance(x, trial, first, last)
             most = OWN_REACH * self._edge_length[body]
             self.own_reach[body] = max(min(self._reach_factor * apart, most), 0.5 * model.thickness[body])
             self.hasty[body] = not apart <= self.own_reach[body]
 
     def _expect_hasty(self, x: FloatArray, farthest: FloatArray) -> None:
-        """Lower the longest moves [m] of hasty bodies to what `StepBound` will leave of them."""
+        """Lower the longest moves [m] of hasty bodies to what `StepLength` will leave of them."""
         model, whole = self._model, self._whole
         for body in np.flatnonzero(self.hasty).tolist():
             first, last = model.body_point_start[body : body + 2]

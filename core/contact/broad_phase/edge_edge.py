@@ -13,7 +13,7 @@ from ...model import FloatArray, IntArray, Model
 from ..contacts import EDGE_EDGE, RIGHT_SIDE, WRONG_SIDE, Contacts
 from ..narrow_phase.closest_points import closest_on_edges_of, edge_meets
 from ..untangle.recovery import WrongSide
-from .body_pairs import Partners
+from .body_pairs import BodyPairs
 from .box_tree import Trees
 
 #: Cosine between the normals of two planes from which on they are parallel.
@@ -54,7 +54,7 @@ def rim_normals(model: Model) -> FloatArray:
     return np.asarray(np.where((is_flat & (copy[:, 0] == copy[:, 1]))[:, None], flat.normal[body], 0.0))
 
 
-class EdgeQuery:
+class EdgePairs:
     """Finds the pairs of edges for one model; the buffers grow and stay."""
 
     def __init__(self, model: Model) -> None:
@@ -69,7 +69,7 @@ class EdgeQuery:
         self._rim = rim_normals(model)
 
     def find(
-        self, x: FloatArray, margin: FloatArray, partners: Partners, trees: Trees, own: IntArray
+        self, x: FloatArray, margin: FloatArray, partners: BodyPairs, trees: Trees, own: IntArray
     ) -> NDArray[np.int32]:
         """Pairs (lower, higher) of edges of different bodies within the margins [m] of both, sorted, shape (n, 2).
 
@@ -327,7 +327,7 @@ def pair_leaves(
 
 @kernel
 def tell_sides(x, first, last, points, apex, bodies, listed_start, listed_body, side):
-    """Sides of rows first .. last - 1 of edges, see `EdgeQuery.write`."""
+    """Sides of rows first .. last - 1 of edges, see `EdgePairs.write`."""
     for chunk in range((last - first + CHUNK - 1) // CHUNK):
         for row in range(first + chunk * CHUNK, min(last, first + (chunk + 1) * CHUNK)):
             p, p_end, q, q_end = points[row, 0], points[row, 1], points[row, 2], points[row, 3]

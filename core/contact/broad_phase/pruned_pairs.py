@@ -32,7 +32,7 @@ ROUNDED_DOWN = 1.0 - 1e-9
 CHUNK = 256  # rows per unit of parallel work
 
 
-class NearRows:
+class PrunedPairs:
     """Chooses rows of a record of a model with so many points, and knows how long none of the others can touch."""
 
     def __init__(self, point_count: int) -> None:

@@ -10,16 +10,16 @@ from numpy.typing import NDArray
 
 from ...model import Model
 from ..contacts import Contacts
-from ..filter.relative_motion import own_distance
+from ..filter.relative_motion import relative_distance
 from ..narrow_phase.nearest_triangle import STACK_SIZE
 from ..untangle.overlap import Overlaps, find_overlaps
 from ..untangle.recovery import WrongSide
-from ..untangle.self_overlap import own_wrong_side
-from .body_pairs import Partners, fit_bodies, widen_reach
+from ..untangle.self_overlap import self_wrong_side
+from .body_pairs import BodyPairs, fit_bodies, widen_reach
 from .box_tree import build_trees
-from .edge_edge import EdgeQuery, mark_met
+from .edge_edge import EdgePairs, mark_met
 from .groups import any_moved, build_groups, fit_groups
-from .self_contact import SelfQuery
+from .self_contact import SelfPairs
 from .vertex_triangle import add_counts, find_pairs, place_rows, start_rows, write_contacts
 
 FloatArray = NDArray[np.float64]
@@ -63,8 +63,8 @@ class ContactSearch:
         self._found_count = np.zeros(chunk_count, np.int64)
         self._make_room(np.full(chunk_count, FIRST_REGION, np.int64))
         self._wrong = WrongSide(model)
-        self._edges = EdgeQuery(model)
-        self._own = SelfQuery(model, self._trees)
+        self._edges = EdgePairs(model)
+        self._own = SelfPairs(model, self._trees)
         self._own_reach = np.zeros(body_count)
         self._own_searched = np.zeros((point_count, 3))
         self._own_pairs = (np.zeros((0, 2), np.int32), np.zeros((0, 2), np.int32))
@@ -155,7 +155,7 @@ class ContactSearch:
         pairs, facing = [overlaps.pairs], [overlaps.facing]
         waiting = []
         for body in self._own.bodies.tolist():
-            points, side = own_wrong_side(self._model, self._trees, x, body)
+            points, side = self_wrong_side(self._model, self._trees, x, body)
             if self._own.inside_out(x, body) or (len(points) == 0 and self._own.touches(x, body)):
                 waiting.append(body)
             else:
@@ -204,7 +204,7 @@ class ContactSearch:
         if self._far:
             widen_reach(self._body_box, model.thickness, model.moving_count, self._among_moving, self._reach)
         np.add(model.thickness, self._reach, out=self._margin)
-        partners = Partners.of(
+        partners = BodyPairs.of(
             self._body_box, self._margin, model.moving_count, among_moving=self._among_moving, ignores=model.ignores
         )
         if not len(partners.other) and not len(self._wrong) and not len(self._own.bodies):
@@ -306,6 +306,6 @@ class ContactSearch:
             # what has not moved farther at all has not moved farther apart from the rigid motion
             move = x[first:last] - self._own_searched[first:last]
             if np.einsum("ij,ij->i", move, move).max() > self._own_reach[body] ** 2:
-                if not own_distance(self._own_searched, x, first, last) <= self._own_reach[body]:
+                if not relative_distance(self._own_searched, x, first, last) <= self._own_reach[body]:
                     return False
         return True

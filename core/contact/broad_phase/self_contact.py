@@ -17,8 +17,8 @@ from ...topology import signed_volume
 from ..contacts import Contacts
 from ..narrow_phase.closest_points import closest_on_edges_of, closest_on_triangle_of, edge_meets, unit_normal
 from ..narrow_phase.nearest_triangle import STACK_SIZE
-from ..untangle.overlap import own_crossings
-from ..untangle.self_overlap import RINGS, own_wrong_side, widened
+from ..untangle.overlap import self_crossings
+from ..untangle.self_overlap import RINGS, self_wrong_side, widened
 from .box_tree import Trees
 from .edge_edge import owned_edges
 
@@ -68,7 +68,7 @@ def touching_nodes(trees: Trees, triangles: IntArray, bodies: IntArray) -> tuple
     return start, (key % max(span, 1)).astype(np.int32)
 
 
-class SelfQuery:
+class SelfPairs:
     """Finds the pairs of one model's bodies with themselves; the buffers grow and stay."""
 
     def __init__(self, model: Model, trees: Trees) -> None:
@@ -78,10 +78,10 @@ class SelfQuery:
         self._edges = owned_edges(model.surfaces.triangles, model.surfaces.edges)
         self._points = owned_points(model.surfaces.triangles)
         self._near_start, self._near = touching_nodes(trees, model.surfaces.triangles, self.bodies)
-        self._crossed = own_crossings(model, trees, model.rest_positions, self.bodies)
+        self._crossed = self_crossings(model, trees, model.rest_positions, self.bodies)
         if self._crossed.any():
             for body in self.bodies.tolist():
-                self._crossed[own_wrong_side(model, trees, model.rest_positions, body)[0]] = True
+                self._crossed[self_wrong_side(model, trees, model.rest_positions, body)[0]] = True
             self._crossed = widened(self._crossed, model.surfaces.edges, RINGS)
         self._cone = np.zeros((len(trees.box), 6))
         self._walk = np.zeros((2 * STACK_SIZE, 2), np.int32)

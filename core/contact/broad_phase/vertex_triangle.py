@@ -35,7 +35,7 @@ def find_pairs(
                 point_count[point] = 0
                 for k in range(listed_start[point], listed_start[point + 1]):
                     if listed_body[k] == body:
-                        continue  # `own_way_out`
+                        continue  # `self_way_out`
                     listed = True
                     triangle = way_out(
                         x, point, listed_body[k], listed_facing[k], listed_direction[k], triangles, triangle_order,

@@ -12,7 +12,7 @@ import numpy as np
 from ...jit import kernel
 from ...model import FloatArray
 from ..contacts import Contacts
-from ..inverse_mass import Mobility, mobility_along, push_sides, relative_step
+from ..inverse_mass import InverseMass, inverse_mass_along, push_sides, relative_step
 
 #: Share of the gap (or of the thickness, if less) that a single move must leave.
 KEPT_SHARE = 0.75
@@ -21,7 +21,7 @@ PASSES = 2
 CLOSING = 2.0 + 1e-9
 
 
-def keep_apart(step: FloatArray, mobility: Mobility, contacts: Contacts) -> None:
+def keep_apart(step: FloatArray, mobility: InverseMass, contacts: Contacts) -> None:
     """Correct a step of the unknowns, shape (unknown_count, 3), in place, for the gaps last evaluated.
 
     What is given (pinned vertices, colliders) does not move.
@@ -53,7 +53,7 @@ def correct_step(count, points, weights, normal, gap, thickness, side, mobility,
             lack = kept - (gap[c] - closing)
             if closing <= 0.0 or lack <= 0.0:
                 continue
-            yielding = mobility_along(c, points, weights, nx, ny, nz, mobility)
+            yielding = inverse_mass_along(c, points, weights, nx, ny, nz, mobility)
             if yielding > 0.0:
                 push = lack / yielding
                 push_sides(c, points, weights, push * nx, push * ny, push * nz, mobility, step)

@@ -18,7 +18,7 @@ from ..narrow_phase.closest_points import closest_on_edges_of, closest_on_triang
 SHARE = 0.05
 
 
-class Islands:
+class CommonMotion:
     """Bodies of a model that may touch each other."""
 
     def __init__(self, model: Model) -> None:

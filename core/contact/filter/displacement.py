@@ -26,7 +26,7 @@ from ..narrow_phase.closest_points import (
     unit_normal,
 )
 from ..narrow_phase.edge_edge import across
-from .rigid_fit import WholeMoves
+from .rigid_fit import RigidFits
 
 #: Share of their distance along some direction that both sides of a pair must keep, and that they are left where
 #: something is taken out: hardly more, for a fine skin that is stopped too early on a floor loses some of its bounce.
@@ -37,8 +37,8 @@ CHUNK = 256  # rows per unit of parallel work
 NO_TURN: FloatArray = np.zeros(0)
 
 
-def move_together(
-    x: FloatArray, step: FloatArray, contacts: Contacts, vertex_count: int, whole: WholeMoves | None
+def filter_displacement(
+    x: FloatArray, step: FloatArray, contacts: Contacts, vertex_count: int, whole: RigidFits | None
 ) -> bool:
     """Take out of a step of membranes' vertices [m] what would bring the sides of a pair too near, in place.
 
@@ -58,7 +58,7 @@ def move_together(
 
 @kernel
 def take_out_closing(x, step, rest, turn, count, points, kind, side, bodies, distance):
-    """`move_together`; returns whether all pairs end apart. `rest`: the step without the rigid parts, changed alike.
+    """`filter_displacement`; returns whether all pairs end apart. `rest`: the step without the rigid parts.
 
     First all rows are asked, then again those of vertices that were changed.
     """

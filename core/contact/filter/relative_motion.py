@@ -11,7 +11,7 @@ from ...jit import kernel
 from ...model import FloatArray
 
 
-def own_distance(before: FloatArray, after: FloatArray, first: int, last: int) -> float:
+def relative_distance(before: FloatArray, after: FloatArray, first: int, last: int) -> float:
     """Largest distance [m] of points first .. last - 1 from where the motion of the whole nearest to theirs takes them.
 
     Positions [m], shape (point_count, 3). Rotation and growth are those of Umeyama 1991; what is not finite gives NaN

@@ -27,7 +27,7 @@ PASSES = 20
 
 
 @dataclass(frozen=True, slots=True)
-class WholeMoves:
+class RigidFits:
     """Rigid moves of the membranes that may touch themselves or each other."""
 
     vertex_body: IntArray  # shape (vertex_count,)
@@ -35,17 +35,17 @@ class WholeMoves:
     turn: FloatArray  # its angle [rad], shape (membrane_count,)
 
     @staticmethod
-    def none() -> "WholeMoves":
+    def none() -> "RigidFits":
         """No body moves as a whole."""
-        return WholeMoves(np.zeros(0, np.int32), np.zeros((0, 3)), np.zeros(0))
+        return RigidFits(np.zeros(0, np.int32), np.zeros((0, 3)), np.zeros(0))
 
     @staticmethod
     def of(
         x: FloatArray, step: FloatArray, bodies: IntArray, body_point_start: IntArray, vertex_body: IntArray,
         membrane_count: int,
-    ) -> "WholeMoves":  # fmt: skip
+    ) -> "RigidFits":  # fmt: skip
         """The rigid parts of a step [m] of the vertices of `bodies`; x positions [m]."""
-        whole = WholeMoves(vertex_body, np.zeros((len(vertex_body), 3)), np.zeros(membrane_count))
+        whole = RigidFits(vertex_body, np.zeros((len(vertex_body), 3)), np.zeros(membrane_count))
         for body in bodies.tolist():
             first, last = body_point_start[body], body_point_start[body + 1]
             whole.turn[body] = rigid_part(x, step, first, last, whole.move)

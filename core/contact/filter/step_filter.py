@@ -15,10 +15,10 @@ from ...jit import inline_kernel, kernel
 from ...model import FloatArray, Model
 from ..barrier import rigid_point_step
 from ..contacts import EDGE_EDGE, POINT_TRIANGLE, Contacts
-from ..inverse_mass import Mobility
+from ..inverse_mass import InverseMass
 from ..narrow_phase.closest_points import closest_on_edges_of, closest_on_triangle, least_distance, unit_normal
 from ..narrow_phase.edge_edge import across
-from .rigid_fit import WholeMoves, plane_move, shorten_whole
+from .rigid_fit import RigidFits, plane_move, shorten_whole
 
 CHUNK = 256  # contacts, or vertices, per unit of parallel work
 SHARE_OF_BOTH = 0.45  # of the distance, for each side, where both sides are free to move
@@ -30,10 +30,10 @@ NO_DISTANCES: FloatArray = np.zeros(0)
 def limit_displacement(
     x: FloatArray,
     step: FloatArray,
-    mobility: Mobility,
+    mobility: InverseMass,
     contacts: Contacts,
     scale: FloatArray,
-    whole: WholeMoves | None = None,
+    whole: RigidFits | None = None,
     distance: FloatArray | None = None,
 ) -> None:
     """Factors by which a step of the unknowns must be multiplied so that no candidate is crossed.
@@ -51,7 +51,7 @@ def limit_displacement(
     if distance is None:
         distance = NO_DISTANCES
     if whole is None:
-        whole = WholeMoves.none()
+        whole = RigidFits.none()
     else:
         shorten_whole(
             x, contacts.first_attachment, contacts.points, contacts.kind, contacts.side, contacts.bodies,

@@ -7,20 +7,20 @@ import numpy as np
 from ...bodies.flat.plane import Planes
 from ...model import FloatArray, Model
 from ..broad_phase.candidates import Candidates
-from ..inverse_mass import Mobility
-from .displacement import move_together
-from .relative_motion import own_distance
-from .rigid_fit import WholeMoves
+from ..inverse_mass import InverseMass
+from .displacement import filter_displacement
+from .relative_motion import relative_distance
+from .rigid_fit import RigidFits
 from .step_filter import limit_displacement
 
 #: Share of its reach that a body deforms by at most in a step that would deform it by more; the rest is for the
-#: difference of two rigid motions, that of the step and that of the points that `own_distance` sees.
+#: difference of two rigid motions, that of the step and that of the points that `relative_distance` sees.
 HASTY_SHARE = 0.75
 #: How often a step that leaves what was searched is halved before it is given up.
 HALVINGS = 6
 
 
-class StepBound:
+class StepLength:
     """Bounds steps of a model's unknowns by its candidates."""
 
     def __init__(self, model: Model, candidates: Candidates) -> None:
@@ -34,7 +34,7 @@ class StepBound:
         self._planes = Planes(model)
 
     def shorten(
-        self, x: FloatArray, step: FloatArray, mobility: Mobility, place: Callable[[], FloatArray],
+        self, x: FloatArray, step: FloatArray, mobility: InverseMass, place: Callable[[], FloatArray],
         distance: FloatArray | None = None,
     ) -> bool:  # fmt: skip
         """Shorten a step of the unknowns from x in place, each vertex and each rigid body by its own share.
@@ -67,7 +67,7 @@ class StepBound:
         step[:] = 0.0
 
     def shorten_as_one(
-        self, x: FloatArray, step: FloatArray, mobility: Mobility, place: Callable[[], FloatArray]
+        self, x: FloatArray, step: FloatArray, mobility: InverseMass, place: Callable[[], FloatArray]
     ) -> None:
         """Shorten a step of the unknowns from x in place, all of each island by its least share."""
         candidates, share = self._candidates, self._share
@@ -76,18 +76,18 @@ class StepBound:
         trial = place()
         for body in np.flatnonzero(candidates.hasty).tolist():
             first, last = self._model.body_point_start[body : body + 2]
-            apart = own_distance(x, trial, first, last)
+            apart = relative_distance(x, trial, first, last)
             own = candidates.islands.rows_with(body)
             least[own] = np.minimum(least[own], candidates.own_reach[body] / max(apart, candidates.own_reach[body]))
         n = self._model.vertex_count
         step[:n] *= least[:n, None]
         step[n:] *= np.repeat(least[n:], 2)[:, None]
 
-    def _shorten(self, x: FloatArray, step: FloatArray, mobility: Mobility, distance: FloatArray | None) -> None:
+    def _shorten(self, x: FloatArray, step: FloatArray, mobility: InverseMass, distance: FloatArray | None) -> None:
         n, candidates, share = self._model.vertex_count, self._candidates, self._share
         whole = self._whole_moves(x, step)
         if candidates.contacts.count:
-            if distance is not None and self._free() and move_together(x, step, candidates.contacts, n, whole):
+            if distance is not None and self._free() and filter_displacement(x, step, candidates.contacts, n, whole):
                 return
             limit_displacement(x, step, mobility, candidates.contacts, share, whole, distance)
         elif whole is None:
@@ -113,13 +113,13 @@ class StepBound:
         """Whether moves are bounded by contacts alone, and all that moves are membranes' vertices."""
         return not (self._model.rigid_count or self._planes.any or self._candidates.hasty.any())
 
-    def _whole_moves(self, x: FloatArray, step: FloatArray) -> WholeMoves | None:
+    def _whole_moves(self, x: FloatArray, step: FloatArray) -> RigidFits | None:
         """Rigid part of the step of the membranes near themselves or each other, or where the search stops short."""
         model = self._model
         wanted = self._candidates.hasty | self._candidates.near_moving
         if not wanted.any():
             return None
         bodies = np.flatnonzero(wanted & self._unpinned).astype(np.int32)
-        return WholeMoves.of(
+        return RigidFits.of(
             x, step, bodies, model.body_point_start, model.point_body[: model.vertex_count], model.membrane_count
         )  # fmt: skip

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from ...jit import kernel
 from ...model import BoolArray, FloatArray, IntArray, Model
-from ..broad_phase.body_pairs import Partners
+from ..broad_phase.body_pairs import BodyPairs
 from ..broad_phase.box_tree import Trees
 from ..narrow_phase.closest_points import edge_meets
 from ..narrow_phase.nearest_triangle import STACK_SIZE
@@ -76,7 +76,7 @@ def find_overlaps(model: Model, trees: Trees, x: FloatArray, own: IntArray = NO_
     body, other = edges.body[edge], surfaces.triangle_body[triangle]
     for a, b in sorted(set(zip(body.tolist(), other.tolist(), strict=True))):
         if a == b:
-            continue  # `own_way_out`
+            continue  # `self_way_out`
         rows = np.flatnonzero((body == a) & (other == b))
         points, facing = _wrong_side(model, edges, x, a, b, edge[rows], triangle[rows], share[rows])
         pairs.append(np.stack([points, np.full_like(points, b)], axis=1))
@@ -99,7 +99,7 @@ def _glued_together(model: Model, edge_points: IntArray, corners: IntArray) -> B
     return np.asarray((glued[edge_points] == other).any(axis=1) | (glued[corners] == one).any(axis=1))
 
 
-def own_crossings(model: Model, trees: Trees, x: FloatArray, own: IntArray) -> BoolArray:
+def self_crossings(model: Model, trees: Trees, x: FloatArray, own: IntArray) -> BoolArray:
     """Corners of the triangles by which bodies `own` cross themselves at x [m], shape (point_count,)."""
     found = np.zeros(model.point_count, bool)
     if len(own):
@@ -117,7 +117,7 @@ def _crossings(
 ) -> tuple[IntArray, IntArray, FloatArray]:
     """(edge, triangle, share of the edge at which it passes through) of every crossing."""
     margin = np.zeros(model.body_count)
-    partners = Partners.of(_body_boxes(trees), margin, model.moving_count, ignores=model.ignores).with_own(own)
+    partners = BodyPairs.of(_body_boxes(trees), margin, model.moving_count, ignores=model.ignores).with_own(own)
     places, x = _edges_near_planes(model, edges.points, x)
     room = 1024
     while True:

@@ -10,7 +10,7 @@ from ..contacts import WRONG_SIDE, Contacts
 from ..narrow_phase.closest_points import unit_normal
 from ..narrow_phase.nearest_triangle import NOTHING_BARRED, STACK_SIZE, nearest_triangle
 from ..narrow_phase.vertex_triangle import aim, evaluate_gaps, measure
-from .self_overlap import own_way_out, own_wrong_side
+from .self_overlap import self_way_out, self_wrong_side
 
 #: Gap at which a point that comes from the wrong side is let go, as a share of the thickness. A nearly full
 #: thickness makes the way back slow and the last contact light.
@@ -83,7 +83,7 @@ class WrongSide:
         inside = self._renew_own(x, trees)
         body = model.point_body[self.pairs[:, 0]]
         way = np.full(len(self), -1, np.int32)
-        way[self.own] = own_way_out(model, trees, x, self.pairs[self.own])
+        way[self.own] = self_way_out(model, trees, x, self.pairs[self.own])
         gap = signed_gaps(model, trees, x, self.pairs, self.facing, way)
         enough = RECOVERY_SHARE * (model.thickness[body] + model.thickness[self.body])
         behind = ~((gap > 0.0) & (gap >= enough)) | inside
@@ -103,7 +103,7 @@ class WrongSide:
         inside = [np.zeros(int(kept.sum()), bool)]
         for body in np.unique(self.body[self.own]).tolist():
             rows = np.flatnonzero(self.own & (self.body == body))
-            wrong, side = own_wrong_side(self._model, trees, x, body)
+            wrong, side = self_wrong_side(self._model, trees, x, body)
             points = np.union1d(self.pairs[rows, 0], wrong).astype(np.int32)
             known = np.isin(points, self.pairs[rows, 0])
             listed = np.isin(points, wrong)

@@ -26,7 +26,7 @@ OUTSIDE = 0.01
 LEANINGS = np.array([[0.171, 0.043, -0.113], [-0.097, 0.151, 0.059], [0.037, -0.139, 0.127]])
 
 
-def own_wrong_side(model: Model, trees: Trees, x: FloatArray, body: int) -> tuple[IntArray, NDArray[np.int8]]:
+def self_wrong_side(model: Model, trees: Trees, x: FloatArray, body: int) -> tuple[IntArray, NDArray[np.int8]]:
     """Points of a closed skin that are on the wrong side of itself at x [m], and the facing of their right side.
 
     The trees must fit x. Facing is +1 where the right side is that of the normals, else -1.
@@ -57,7 +57,7 @@ def own_wrong_side(model: Model, trees: Trees, x: FloatArray, body: int) -> tupl
     return points[wrong].astype(np.int32), np.sign(turns[wrong]).astype(np.int8)
 
 
-def own_way_out(model: Model, trees: Trees, x: FloatArray, pairs: IntArray) -> IntArray:
+def self_way_out(model: Model, trees: Trees, x: FloatArray, pairs: IntArray) -> IntArray:
     """Triangle by which each pair (point, its own body) comes out, -1 for none.
 
     x: positions [m], shape (point_count, 3), which the trees must fit. pairs: sorted, shape (n, 2).

@@ -42,7 +42,7 @@ class Pairs(NamedTuple):
     counts: BoolArray  # whether one of them moves, and contacts do not give back as much by themselves
 
 
-class Losses(NamedTuple):
+class Dissipation(NamedTuple):
     """What losses read and write besides positions and velocities."""
 
     pairs: Pairs
@@ -59,13 +59,13 @@ class Losses(NamedTuple):
     push: FloatArray  # sum of all impulses of contacts on each body [N s], shape (body_count, 3); changes
 
 
-def losses_of(model: Model, mass: FloatArray, pinned: BoolArray) -> Losses:
+def losses_of(model: Model, mass: FloatArray, pinned: BoolArray) -> Dissipation:
     """The losses of a model; `mass` [kg] and `pinned` in the solver's order."""
     count = model.body_count
     low, high = (part.ravel().astype(np.int32) for part in np.indices((count, count)))
     bounciness = np.sqrt(model.bounciness[low] * model.bounciness[high])
     strengths = {e: bounce_strength(e) for e in set(bounciness.tolist())}
-    return Losses(
+    return Dissipation(
         pairs=Pairs(
             low=low,
             high=high,

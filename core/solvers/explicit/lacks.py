@@ -3,7 +3,7 @@
 import numpy as np
 
 from ...contact.broad_phase.box_tree import build_trees
-from ...contact.untangle.overlap import NO_BODIES, find_overlaps, own_crossings
+from ...contact.untangle.overlap import NO_BODIES, find_overlaps, self_crossings
 from ...model import BoolArray, FloatArray, IntArray, Model
 from ...options import MethodOptions
 from .latest import keep_latest
@@ -48,7 +48,7 @@ def tangled_points(model: Model) -> BoolArray:
     if not len(own):
         return np.zeros(model.point_count, bool)
     trees = build_trees(x, surfaces.triangles, surfaces.body_triangle_start)
-    return own_crossings(model, trees, x, own)
+    return self_crossings(model, trees, x, own)
 
 
 def self_colliding(model: Model) -> IntArray:

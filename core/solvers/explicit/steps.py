@@ -46,7 +46,7 @@ from .carried import accept as accept_bodies
 from .carried import begin_flight, fall, place_all, place_point, straying, try_move
 from .closest import near_edges, near_triangles
 from .contact_set import ContactSet
-from .dissipation import Losses, apply_losses
+from .dissipation import Dissipation, apply_losses
 from .epochs import epoch, plan, widen
 from .glue import Glue, hold_glued, place_glued
 from .mend import mend
@@ -82,7 +82,7 @@ class Scene(NamedTuple):
     contact: ContactSet
     skins: Skins
     glue: Glue
-    losses: Losses
+    losses: Dissipation
 
 
 @lean_kernel

@@ -11,7 +11,7 @@ from ...contact.contacts import Contacts
 from ...model import FloatArray
 
 
-class EdgeShares:
+class ContactWeights:
     """Shares with which a step began, of a model with so many edges."""
 
     def __init__(self, edge_count: int) -> None:

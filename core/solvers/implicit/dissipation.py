@@ -54,7 +54,7 @@ class PressedContacts(Protocol):
         """Of each row [N]."""
 
 
-class Losses:
+class Dissipation:
     """Applies damping and bounciness to a state at the end of a step."""
 
     def __init__(self, model: Model, options: MethodOptions = DEFAULTS) -> None:

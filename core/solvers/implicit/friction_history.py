@@ -12,7 +12,7 @@ from ...model import FloatArray, IntArray
 from ...state import StuckContacts
 
 
-def spring_names(contacts: Contacts, point_count: int) -> tuple[IntArray, IntArray]:
+def friction_names(contacts: Contacts, point_count: int) -> tuple[IntArray, IntArray]:
     """What a spring is known by, for each contact."""
     count, edge_start = contacts.count, contacts.edge_start
     first, other = contacts.points[:count, 0].copy(), contacts.bodies[:count, 1].copy()
@@ -21,7 +21,7 @@ def spring_names(contacts: Contacts, point_count: int) -> tuple[IntArray, IntArr
     return first, other
 
 
-def hand_springs(
+def hand_on_friction(
     contacts: Contacts, stuck: StuckContacts, name_count: int, point_count: int, stretch: FloatArray
 ) -> None:
     """Give each row its stretch [m] and share of `stuck`, by its name; unstretched where it has none.
@@ -41,7 +41,7 @@ def hand_rows(
     count, edge_start, point_count, points, bodies, edges, first, other, old_stretch, old_share, start, order, stretch,
     share,
 ):  # fmt: skip
-    """`hand_springs`; the old rows are listed by their first names: those of one, few, in their order."""
+    """`hand_on_friction`; the old rows are listed by their first names: those of one, few, in their order."""
     for k in range(first.shape[0]):
         start[first[k] + 1] += 1
     for name in range(1, start.shape[0]):

@@ -10,7 +10,7 @@ from math import sqrt
 
 import numpy as np
 
-from ...contact.inverse_mass import Mobility, mobility_along, push_sides, relative_step
+from ...contact.inverse_mass import InverseMass, inverse_mass_along, push_sides, relative_step
 from ...jit import kernel
 from ...model import FloatArray
 from .stage_energy import StageEnergy
@@ -29,7 +29,7 @@ SLIPS, MOST, FRICTION, STIFF, SOFT, WAY, KNOWN = 20, 21, 22, 23, 24, 25, 26
 
 
 def overshoot(
-    energy: StageEnergy, mobility: Mobility, v1: FloatArray, v_ahead: FloatArray, slip: FloatArray, time: float
+    energy: StageEnergy, mobility: InverseMass, v1: FloatArray, v_ahead: FloatArray, slip: FloatArray, time: float
 ) -> tuple[FloatArray, FloatArray]:
     """What `v_ahead` [m/s, 1/s] has to change by, shape (unknown_count, 3), and what that takes from each contact's
     normal impulse [N s], shape (contact_count,).
@@ -103,7 +103,7 @@ def seen_way(row, ends, known, way):
 @kernel
 def note(c, row, points, weights, normal, normal_force, force, friction, slip, mobility, time, row_of, ends, known):
     """Write what `cut` must know of contact c to a row; returns whether the contact can give way at all."""
-    yielding = mobility_along(c, points, weights, normal[c, 0], normal[c, 1], normal[c, 2], mobility)
+    yielding = inverse_mass_along(c, points, weights, normal[c, 0], normal[c, 1], normal[c, 2], mobility)
     if yielding == 0.0:
         return False
     row_of[row] = c
@@ -161,7 +161,7 @@ def cut_solid(row, ends, known, mobility, excess):
     along, tx, ty, tz = split(row, known, dx, dy, dz)
     size, stiff = sqrt(tx * tx + ty * ty + tz * tz), 0.0
     if size > 0.0:
-        stiff = 1.0 / mobility_along(row, ends, known, tx / size, ty / size, tz / size, mobility)
+        stiff = 1.0 / inverse_mass_along(row, ends, known, tx / size, ty / size, tz / size, mobility)
     cx, cy, cz = change_impulse(row, known, along, tx, ty, tz, stiff)
     push_sides(row, ends, known, -cx, -cy, -cz, mobility, excess)
     return sqrt(cx * cx + cy * cy + cz * cz)

@@ -15,8 +15,8 @@ from ...bodies.rigid.motion import move_poses, place_points, steps_between, turn
 from ...contact.broad_phase.candidates import Candidates
 from ...contact.filter.closing_part import keep_apart
 from ...contact.filter.step_filter import carry
-from ...contact.filter.step_length import StepBound
-from ...contact.inverse_mass import Mobility
+from ...contact.filter.step_length import StepLength
+from ...contact.inverse_mass import InverseMass
 from ...linear.conjugate_gradient import Scratch
 from ...linear.direction import newton_direction
 from ...model import FloatArray, IntArray, Model
@@ -77,14 +77,14 @@ class StageMinimiser:
         self._candidates: Candidates = candidates
         self._candidates.take(model)
         self.contacts = self._candidates.contacts
-        self._bound = StepBound(model, self._candidates)
+        self._bound = StepLength(model, self._candidates)
         self.energy = StageEnergy(model, self.contacts, stage_time, options)
         self._planes = Planes(model)
         self.x = np.zeros((model.point_count, 3))
         self.poses = np.zeros((model.rigid_count, 7))
         with np.errstate(divide="ignore"):
             inverse_mass = np.where(model.pinned, 0.0, 1.0 / model.vertex_mass)
-        self._mobility = Mobility(
+        self._mobility = InverseMass(
             inverse_mass, model.rigid.unknown, self.energy.arm, 1.0 / model.rigid.mass,
             model.rigid.inverse_inertia.copy(),
         )  # fmt: skip
@@ -400,7 +400,7 @@ class StageMinimiser:
             self._planes.hold(self._step)
         return self._bound.shorten(self.x, self._step, mobility, self._placed, contacts.distance)
 
-    def current_mobility(self) -> Mobility:
+    def current_mobility(self) -> InverseMass:
         """How bodies give way at `x`, where the energy was evaluated last."""
         if self.model.rigid_count:
             turned_tensors(self.poses, self.model.rigid.inverse_inertia, self._mobility.rigid_inverse_inertia)

@@ -25,13 +25,13 @@ from ...options import DEFAULTS, MethodOptions
 from ...state import RigidMotion, State
 from ..counts import Counts
 from ..kinematics import Motion
-from .dissipation import Losses
+from .dissipation import Dissipation
 from .impact import overshoot
 from .momentum import MomentumBalance
 from .moves import aim, velocity_change
 from .newton import NewtonSettings, StageMinimiser
-from .step_control import LONGER_BELOW, StepError
-from .step_parts import FastBodies
+from .step_control import LONGER_BELOW, StepControl
+from .step_parts import StepParts
 from .sums import sum_moments, weighted_squares
 
 GAMMA = 1.0 - 1.0 / math.sqrt(2.0)
@@ -71,11 +71,11 @@ class ImplicitSolver:
             model, GAMMA * substep_time, settings, options, like._minimiser if like else None
         )
         self._momentum = MomentumBalance(model, settings.rest_acceleration)
-        self._losses = Losses(model, options)
-        self._fast = FastBodies(model)
+        self._losses = Dissipation(model, options)
+        self._fast = StepParts(model)
         # rules for the gas other than the energy's, and contacts of solids, are made for steps of one length
         joins = options.step_error > 0.0 and model.rigid_count == 0 and not options.changes_gas
-        self._step_error = StepError(model, GAMMA, options.step_error) if joins else None
+        self._step_error = StepControl(model, GAMMA, options.step_error) if joins else None
         self._error = math.inf  # of the last step, in units of what is allowed
         self._planes = Planes(model)
         self._moment = np.zeros(3)

@@ -32,8 +32,8 @@ from ...linear.rigid_blocks import factor_blocks
 from ...model import BoolArray, FloatArray, Model
 from ...options import DEFAULTS, MethodOptions
 from ...state import StuckContacts
-from .contact_weights import EdgeShares
-from .friction_history import hand_springs, spring_names
+from .contact_weights import ContactWeights
+from .friction_history import friction_names, hand_on_friction
 from .residual import gather_residual
 from .sums import equal
 
@@ -108,7 +108,7 @@ class StageEnergy:
         self._smooth_energy = 0.0
         self._elapsed = stage_time
         self._offset = np.zeros((len(model.attachments.stiffness), 3))
-        self.shares = EdgeShares(len(model.surfaces.edges))
+        self.shares = ContactWeights(len(model.surfaces.edges))
         self._gas_rules = lagged_gas(model, options)
         self.record = 0  # number of the contact record: of searches so far
         self.elastic_energy = 0.0  # stretch, bend, tetrahedra and contact where E was last evaluated [J]
@@ -299,7 +299,7 @@ class StageEnergy:
         stretch = np.zeros((count, 3))
         settle_friction(count, x, self._start, self._lag, self._contact_scale, stretch)
         held = np.flatnonzero(self.normal_force[:count] > 0.0)
-        first, other = spring_names(self.contacts, self.model.point_count)
+        first, other = friction_names(self.contacts, self.model.point_count)
         stretch = stretch[held]
         stored = 0.5 * float(np.einsum("i,ij,ij->", self._contact_scale[held], stretch, stretch))
         return StuckContacts(first[held], other[held], stretch, self.contacts.share[held], stored)
@@ -375,7 +375,7 @@ class StageEnergy:
         """Give each contact its spring and share of `stuck`, by the names it goes by; unstretched where it has none."""
         model = self.model
         name_count = model.point_count + len(model.surfaces.edges)
-        hand_springs(self.contacts, stuck, name_count, model.point_count, self._lag.stretch)
+        hand_on_friction(self.contacts, stuck, name_count, model.point_count, self._lag.stretch)
 
     def _allocate(self, capacity: int) -> None:
         """Arrays of one row per contact."""

@@ -15,7 +15,7 @@ from ...model import FloatArray, Model
 LONGER_BELOW = 0.1
 
 
-class StepError:
+class StepControl:
     """Errors of the steps of a model whose stages have the share `gamma` of a step.
 
     `tolerance`: error of a step, as the root mean square over a body's vertices, that is allowed, above 0, in units of

@@ -7,7 +7,7 @@ in which no body that may touch another moves by more than a share of its radius
 
 import numpy as np
 
-from ...contact.broad_phase.body_pairs import Partners
+from ...contact.broad_phase.body_pairs import BodyPairs
 from ...model import FloatArray, Model
 from ...state import State
 
@@ -17,7 +17,7 @@ LONGEST_MOVE = 0.4
 MOST_PARTS = 8
 
 
-class FastBodies:
+class StepParts:
     """Looks for them in the states of a model."""
 
     def __init__(self, model: Model) -> None:
@@ -41,7 +41,7 @@ class FastBodies:
         if not (needed > 1.0).any():
             return 1
         box = np.concatenate(self._bounds(state.positions), axis=1)
-        partners = Partners.of(box, move + self._model.thickness, moving, ignores=self._model.ignores)
+        partners = BodyPairs.of(box, move + self._model.thickness, moving, ignores=self._model.ignores)
         needed[~partners.bodies[:moving]] = 1.0
         # what is hit by something fast is passed in the same time
         for body in np.flatnonzero(partners.bodies[:moving]):

@@ -18,7 +18,7 @@ from ...simd import load4, store4
 from ..explicit import carried
 from ..explicit.arrays import AGE, EARLY, JOINED, LACKS_ROOM, MENDED, PRESSING, RESUMES, SPAN, STALLS, STEP  # fmt: skip
 from ..explicit.contact_set import LOOSE_ROOM, START_ROOM, ContactSet
-from ..explicit.dissipation import Losses, brake, damp
+from ..explicit.dissipation import Dissipation, brake, damp
 from ..explicit.epochs import plan, widen
 from ..explicit.glue import Glue, place_glued
 from ..explicit.mend import mend
@@ -51,7 +51,7 @@ class Meeting(NamedTuple):
     loose_impulses: Impulses
     glue: Glue
     planes: Planes
-    losses: Losses
+    losses: Dissipation
     free: Velocities  # before contacts act
     late: Velocities  # what they are beyond those that move things in the substep
     touching: BoolArray  # whether a contact pushed each moving body in the last substep; changes
@@ -59,7 +59,7 @@ class Meeting(NamedTuple):
     lies: BoolArray  # whether gravity acts at once: contacts or what it is tied to answer it; changes
 
 
-def meeting_of(model: Model, contact: ContactSet, glue: Glue, planes: Planes, losses: Losses) -> Meeting:
+def meeting_of(model: Model, contact: ContactSet, glue: Glue, planes: Planes, losses: Dissipation) -> Meeting:
     """What contacts of a model need."""
     tied = np.zeros(model.moving_count, bool)
     tied[model.point_body[: model.vertex_count][model.pinned]] = True

@@ -9,7 +9,7 @@ from softpressure_ext.core.errors import ParameterError
 from softpressure_ext.core.options import MethodOptions
 from softpressure_ext.core.solvers.implicit.newton import NewtonSettings
 from softpressure_ext.core.solvers.implicit.solver import GAMMA, ImplicitSolver
-from softpressure_ext.core.solvers.implicit.step_control import StepError
+from softpressure_ext.core.solvers.implicit.step_control import StepControl
 
 HEAVY = Ball(0.2, 2.0, 2e4, 5e3)
 EXACT = NewtonSettings(newton_tolerance=1e-9, linear_tolerance=1e-7, rest_acceleration=1e-9, linear_limit=1000)
@@ -51,7 +51,7 @@ def test_the_error_of_a_cubic_motion_is_the_closed_form():
     h, rest = 0.01, np.zeros((model.vertex_count, 3))
     v1 = rest + [GAMMA * h * 6.0 * GAMMA * h, 0.0, 0.0]
     v = rest + [GAMMA * h * 6.0 * h, 0.0, 0.0]
-    error = StepError(model, GAMMA, 1e-3).of(rest, v1, rest, v, h)
+    error = StepControl(model, GAMMA, 1e-3).of(rest, v1, rest, v, h)
     constant = 3.0 * GAMMA**2 - 2.0 * GAMMA**3 - 1.0 / 6.0
     # a ball's box has sides of twice its radius, but for the corners of the mesh
     assert error * 1e-3 * HEAVY.radius == pytest.approx(constant * 6.0 * h**3, rel=0.02)

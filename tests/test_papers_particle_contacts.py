@@ -5,7 +5,7 @@ import pytest
 import shapes
 from scenes import Ball, add_ball, centre, momentum, velocity
 from softpressure_ext.core import MethodOptions, ModelBuilder, World
-from softpressure_ext.core.contact.inverse_mass import Mobility
+from softpressure_ext.core.contact.inverse_mass import InverseMass
 from softpressure_ext.core.papers.particle_contacts import respond
 from softpressure_ext.core.papers.particles.feature_tests import NUMBERS
 
@@ -32,7 +32,7 @@ def two_balls(gravity=(0.0, 0.0, 0.0), speed=2.0, apart=0.75, **options):
 def answer(points, weights, numbers, masses, velocities, *, rest=0.0, bounciness=0.0):
     """Velocities after one hit among free vertices, the moves, and the impulse."""
     count = len(masses)
-    mobility = Mobility(
+    mobility = InverseMass(
         1.0 / np.asarray(masses, float), np.zeros(0, np.int32), np.zeros((0, 3)), np.zeros(0), np.zeros((0, 3, 3))
     )
     rows, shift, push = np.array(velocities, float), np.zeros((count, 3)), np.zeros(1)
@@ -97,7 +97,7 @@ def test_two_solids_that_meet_off_their_centres_turn_and_keep_all_momenta(e):
     poses = np.zeros((2, 7))
     poses[:, :3], poses[:, 3] = [(0.0, 0.0, 0.0), (0.1, 0.3, 1.0)], 1.0
     place, normal = np.array([0.2, 0.1, 0.5]), np.array([0.6, 0.0, -0.8])  # onto the first body
-    mobility = Mobility(np.zeros(0), np.array([0, 2], np.int32), np.zeros((2, 3)), 1.0 / mass, inverse)
+    mobility = InverseMass(np.zeros(0), np.array([0, 2], np.int32), np.zeros((2, 3)), 1.0 / mass, inverse)
     rows = rng.normal(0, 1, (4, 3))
     rows[0] -= 6.0 * normal  # they approach
     before, shift, push = rows.copy(), np.zeros((4, 3)), np.zeros(1)

@@ -1,6 +1,6 @@
 """Bodies that start crossed: who is on the wrong side, how it is pushed, and when it is let go."""
 
-import collide_reference as reference
+import contact_reference as reference
 import numpy as np
 import pytest
 from softpressure_ext.core.contact.broad_phase.search import ContactSearch

@@ -1,6 +1,6 @@
 """Nothing crosses: the displacement bound under random pushes, and vertices carried by colliders."""
 
-import collide_reference as reference
+import contact_reference as reference
 import numpy as np
 import pytest
 from softpressure_ext.core.contact.broad_phase.search import ContactSearch

@@ -1,6 +1,6 @@
 """Edges against edges: distances, candidates, and who owns a contact."""
 
-import collide_reference as reference
+import contact_reference as reference
 import numpy as np
 import pytest
 from hypothesis import given, settings

@@ -1,6 +1,6 @@
 """Broad phase against all pairs by brute force."""
 
-import collide_reference as reference
+import contact_reference as reference
 import numpy as np
 import pytest
 from hypothesis import given, settings

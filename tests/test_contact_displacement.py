@@ -1,18 +1,18 @@
 """Moves that skins in contact have in common: they are let go, what closes a gap is taken out, nothing crosses."""
 
-import collide_reference as reference
+import contact_reference as reference
 import numpy as np
 import pytest
 from softpressure_ext.core.contact.broad_phase.search import ContactSearch
 from softpressure_ext.core.contact.contacts import Contacts
-from softpressure_ext.core.contact.filter.displacement import KEPT, LEFT, move_together
-from softpressure_ext.core.contact.filter.relative_motion import own_distance
-from softpressure_ext.core.contact.filter.rigid_fit import WholeMoves
+from softpressure_ext.core.contact.filter.displacement import KEPT, LEFT, filter_displacement
+from softpressure_ext.core.contact.filter.relative_motion import relative_distance
+from softpressure_ext.core.contact.filter.rigid_fit import RigidFits
 from softpressure_ext.core.contact.filter.step_filter import limit_displacement
 from softpressure_ext.core.contact.narrow_phase.vertex_triangle import evaluate_gaps
-from test_collide_bound import crossings, edge_crossings, uncrossed
-from test_collide_self import crossings as own_crossings
-from test_collide_self import skin, squashed
+from test_contact_self_contact import crossings as self_crossings
+from test_contact_self_contact import skin, squashed
+from test_contact_step_filter import crossings, edge_crossings, uncrossed
 
 
 def searched(model, x, step):
@@ -21,7 +21,7 @@ def searched(model, x, step):
     reach = np.full(model.body_count, 1.05 * np.linalg.norm(step, axis=1).max())
     own = np.zeros(model.body_count)
     for body in np.flatnonzero(model.self_collision).tolist():
-        own[body] = 2.0 * own_distance(x, x + step, *model.body_point_start[body : body + 2])
+        own[body] = 2.0 * relative_distance(x, x + step, *model.body_point_start[body : body + 2])
     search.search(x, reach, contacts, own)
     evaluate_gaps(x, contacts, model.surfaces)
     return contacts
@@ -32,13 +32,13 @@ def let_go(model, x, step, contacts):
     n = model.vertex_count
     bodies = np.arange(model.membrane_count, dtype=np.int32)
     whole, also = (
-        WholeMoves.of(x, step, bodies, model.body_point_start, model.point_body[:n], model.membrane_count)
+        RigidFits.of(x, step, bodies, model.body_point_start, model.point_body[:n], model.membrane_count)
         for _ in range(2)
     )
     scale = np.full(n, np.nan)
     limit_displacement(x, step[:n], reference.mobility_of(model), contacts, scale, whole, contacts.distance)
     move = step.copy()
-    found = move_together(x, move, contacts, n, also)
+    found = filter_displacement(x, move, contacts, n, also)
     if not found:
         np.testing.assert_array_equal(move, step)
         move[:n] = whole.move + scale[:, None] * (step[:n] - whole.move)
@@ -153,8 +153,8 @@ def test_walls_of_one_skin_pushed_at_random_never_cross(seed, flight):
         whole = flight * rng.normal(size=3) + np.cross(spin, x - x.mean(axis=0))
         step = step + whole
         move, found, scale = let_go(model, x, step, searched(model, x, step))
-        would += own_crossings(model, x, x + step - whole)
+        would += self_crossings(model, x, x + step - whole)
         held += found and (scale < 1.0).any()
         after = x + move
-        assert own_crossings(model, x, after) == 0
+        assert self_crossings(model, x, after) == 0
     assert would > 0 and held > 3

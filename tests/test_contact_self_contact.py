@@ -1,14 +1,14 @@
 """A body against itself: candidates, thickness near at rest, and motions that do not cross."""
 
-import collide_reference as reference
+import contact_reference as reference
 import numpy as np
 import pytest
 import shapes
 from softpressure_ext.core.contact.broad_phase.search import ContactSearch
 from softpressure_ext.core.contact.broad_phase.self_contact import LEAST_SHARE, REST_SHARE
 from softpressure_ext.core.contact.contacts import Contacts
-from softpressure_ext.core.contact.filter.relative_motion import own_distance
-from softpressure_ext.core.contact.filter.rigid_fit import WholeMoves
+from softpressure_ext.core.contact.filter.relative_motion import relative_distance
+from softpressure_ext.core.contact.filter.rigid_fit import RigidFits
 from softpressure_ext.core.contact.filter.step_filter import limit_displacement
 from softpressure_ext.core.contact.narrow_phase.vertex_triangle import evaluate_gaps
 
@@ -160,7 +160,7 @@ def test_fingers_near_at_rest_are_not_pushed_apart(gap):
 def crossings(model, before, after):
     """Points and edges of one body that passed through each other: signs of volumes over a straight motion.
 
-    32 samples per motion, each root bisected, as in test_collide_bound; pairs that share a vertex are left out.
+    32 samples per motion, each root bisected, as in test_contact_step_filter; pairs that share a vertex are left out.
     What all move alike changes nothing, but would bring all their boxes near each other.
     """
     after = after - (after - before).mean(axis=0)
@@ -209,7 +209,7 @@ def limited(model, x, step, contacts, with_whole=True, distance=None):
     scale = np.full(n, np.nan)
     whole = None
     if with_whole:
-        whole = WholeMoves.of(x, step, np.array([0], np.int32), model.body_point_start, model.point_body[:n], 1)
+        whole = RigidFits.of(x, step, np.array([0], np.int32), model.body_point_start, model.point_body[:n], 1)
     limit_displacement(x, step, reference.mobility_of(model), contacts, scale, whole, distance)
     rigid = whole.move if with_whole else 0.0
     return rigid + scale[:, None] * (step[:n] - rigid)
@@ -232,7 +232,7 @@ def test_walls_pushed_at_random_never_cross_and_flight_is_free(seed, flight):
         spin, away = 0.02 * flight * rng.normal(size=3), flight * rng.normal(size=3)
         whole = away + np.cross(spin, x - x.mean(axis=0))
         step += whole
-        own_reach = 1.01 * own_distance(x, x + step, 0, model.point_count)
+        own_reach = 1.01 * relative_distance(x, x + step, 0, model.point_count)
         search.search(x, np.full(1, 1e3), contacts, np.full(1, own_reach))
         move = limited(model, x, step, contacts)
         evaluate_gaps(x, contacts, model.surfaces)
@@ -297,14 +297,14 @@ def test_own_distance_is_that_of_the_best_rotation():
     rng = np.random.default_rng(1)
     x = rng.normal(size=(60, 3))
     y = x @ reference.rotation(rng).T + 3.0
-    assert own_distance(x, y, 0, 60) < 1e-13
-    assert own_distance(x, 1.4 * y, 0, 60) < 1e-13  # what grows comes no nearer to itself
-    assert own_distance(x, 0.9 * y, 0, 60) > 0.1 * np.linalg.norm(x - x.mean(axis=0), axis=1).max() - 1e-12
+    assert relative_distance(x, y, 0, 60) < 1e-13
+    assert relative_distance(x, 1.4 * y, 0, 60) < 1e-13  # what grows comes no nearer to itself
+    assert relative_distance(x, 0.9 * y, 0, 60) > 0.1 * np.linalg.norm(x - x.mean(axis=0), axis=1).max() - 1e-12
     y[5] += [0.0, 0.3, 0.0]
     # a sixtieth of it moves the centre, and a little turns the fit
-    assert 0.25 < own_distance(x, y, 0, 60) < 0.31
+    assert 0.25 < relative_distance(x, y, 0, 60) < 0.31
     mirrored = x * [1.0, 1.0, -1.0]
-    assert own_distance(x, mirrored, 0, 60) > 0.5  # no rotation takes a body into its mirror image
+    assert relative_distance(x, mirrored, 0, 60) > 0.5  # no rotation takes a body into its mirror image
 
 
 def test_a_body_that_starts_inside_out_or_too_near_to_itself_waits_until_it_is_clear():

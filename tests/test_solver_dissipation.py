@@ -276,7 +276,7 @@ def apply_losses(model, state, pairs, impulses, time):
     energy = SimpleNamespace(
         contacts=SimpleNamespace(count=pairs.count, points=pairs.points), normal_force=pairs.force
     )  # fmt: skip
-    dissipation.Losses(model).apply(energy, impulses, state, time)
+    dissipation.Dissipation(model).apply(energy, impulses, state, time)
 
 
 def test_a_step_is_braked_and_then_damped(monkeypatch):

@@ -6,7 +6,7 @@ import numpy as np
 import particle_reference as twin
 import pytest
 import shapes
-from collide_reference import closest_on_triangle, inside
+from contact_reference import closest_on_triangle, inside
 from scipy.spatial import ConvexHull, Delaunay
 from softpressure_ext.core import ModelBuilder
 from softpressure_ext.core.bodies.rigid.motion import start_poses

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from softpressure_ext.core.contact.broad_phase.body_pairs import Partners
+from softpressure_ext.core.contact.broad_phase.body_pairs import BodyPairs
 
 
 def by_all_pairs(box, margin, moving_count):
@@ -35,7 +35,7 @@ def test_the_sweep_finds_what_all_pairs_find(seed, count):
     box[rng.random(count) < 0.1] = [np.inf] * 3 + [-np.inf] * 3  # bodies without points
     margin = rng.choice([0.0, 0.1, 0.5], count)
     moving_count = int(rng.integers(0, count + 1))
-    partners = Partners.of(box, margin, moving_count)
+    partners = BodyPairs.of(box, margin, moving_count)
     expected = by_all_pairs(box, margin, moving_count)
     assert partners_of(partners, count) == expected
     np.testing.assert_array_equal(partners.bodies, [len(row) > 0 for row in expected])
@@ -46,7 +46,7 @@ def test_boxes_that_touch_to_rounding_are_told_alike_by_both(shift):
     low = shift + np.column_stack([0.1 * np.arange(40), np.zeros(40), np.zeros(40)])
     box = np.concatenate([low, low + 0.1 / 3.0], axis=1)
     margin = np.full(40, 0.1 / 3.0)  # a box and the next but one are exactly two margins and a box apart, but rounded
-    assert partners_of(Partners.of(box, margin, 40), 40) == by_all_pairs(box, margin, 40)
+    assert partners_of(BodyPairs.of(box, margin, 40), 40) == by_all_pairs(box, margin, 40)
 
 
 def test_a_field_of_a_thousand_bodies_compares_few_of_them():
@@ -55,7 +55,7 @@ def test_a_field_of_a_thousand_bodies_compares_few_of_them():
     low = np.column_stack([x, y, np.zeros(1024)])
     box = np.concatenate([low, low + 1.0], axis=1)
     box = np.concatenate([box, [[-10, -10, -1, 50, 50, 0]]])
-    partners = Partners.of(box, np.full(1025, 0.051), 1024)
+    partners = BodyPairs.of(box, np.full(1025, 0.051), 1024)
     sizes = np.diff(partners.start)
     assert sizes[-1] == 1024
     assert sizes[:-1].max() == 9 and sizes.sum() < 12 * 1024

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from softpressure_ext.core.contact.contacts import Contacts
-from softpressure_ext.core.solvers.implicit.friction_history import hand_springs, spring_names
+from softpressure_ext.core.solvers.implicit.friction_history import friction_names, hand_on_friction
 from softpressure_ext.core.state import StuckContacts
 
 POINTS, EDGES, BODIES = 9, 12, 3
@@ -30,11 +30,11 @@ def test_each_row_gets_the_spring_of_its_name(seed, stuck_count):
     stretch, share = rng.standard_normal((stuck_count, 3)), rng.random(stuck_count)
     stuck = StuckContacts(point.astype(np.int32), other.astype(np.int32), stretch, share, 0.0)
     now = np.full((80, 3), 7.0)
-    hand_springs(contacts, stuck, POINTS + EDGES, POINTS, now)
+    hand_on_friction(contacts, stuck, POINTS + EDGES, POINTS, now)
     known = {}
     for k in range(stuck_count):
         known.setdefault((point[k], other[k]), k)
-    first, second = spring_names(contacts, POINTS)
+    first, second = friction_names(contacts, POINTS)
     found = 0
     for row in range(70):
         name = (contacts.points[row, 0], contacts.bodies[row, 1])

@@ -1,12 +1,12 @@
 """Rows of a record that may touch soon: none that does is missing, far ones are left out, common motion is free."""
 
-import collide_reference as reference
+import contact_reference as reference
 import numpy as np
 import pytest
 from softpressure_ext.core import ModelBuilder, World
 from softpressure_ext.core.contact.broad_phase import pruned_pairs
 from softpressure_ext.core.contact.broad_phase.candidates import Candidates
-from softpressure_ext.core.contact.broad_phase.pruned_pairs import NearRows
+from softpressure_ext.core.contact.broad_phase.pruned_pairs import PrunedPairs
 from softpressure_ext.core.contact.broad_phase.search import ContactSearch
 from softpressure_ext.core.contact.contacts import Contacts
 
@@ -85,7 +85,7 @@ def test_while_valid_nothing_that_touches_is_missing(seed, monkeypatch):
 def test_what_is_left_out_is_all_that_is_missing_and_rows_are_those_of_the_search():
     model = two_balls()
     x = model.rest_positions
-    wide, near, rows = Contacts(model.vertex_count), Contacts(model.vertex_count), NearRows(model.point_count)
+    wide, near, rows = Contacts(model.vertex_count), Contacts(model.vertex_count), PrunedPairs(model.point_count)
     reach = np.array([0.1, 0.1, 0.0])
     ContactSearch(model).search(x, reach, wide)
     rows.choose(x, x, wide, near, reach, reach)
@@ -115,7 +115,7 @@ def test_motion_in_common_uses_nothing_up():
     model = two_balls()
     x = model.rest_positions
     upper = model.point_body < 2
-    wide, near, rows = Contacts(model.vertex_count), Contacts(model.vertex_count), NearRows(model.point_count)
+    wide, near, rows = Contacts(model.vertex_count), Contacts(model.vertex_count), PrunedPairs(model.point_count)
     reach = np.array([0.1, 0.1, 0.0])
     ContactSearch(model).search(x, reach, wide)
     fall = np.array([3.0, -2.0, 5.0]) * upper[:, None]

@@ -1,14 +1,14 @@
 """Moves of bodies as a whole: what flies together is not braked, what is stopped is not run into, nothing crosses."""
 
-import collide_reference as reference
+import contact_reference as reference
 import numpy as np
 import pytest
 from softpressure_ext.core.contact.broad_phase.search import ContactSearch
 from softpressure_ext.core.contact.contacts import Contacts
-from softpressure_ext.core.contact.filter.rigid_fit import SHARE, WholeMoves
+from softpressure_ext.core.contact.filter.rigid_fit import SHARE, RigidFits
 from softpressure_ext.core.contact.filter.step_filter import limit_displacement
 from softpressure_ext.core.contact.narrow_phase.vertex_triangle import evaluate_gaps
-from test_collide_bound import crossings, edge_crossings
+from test_contact_step_filter import crossings, edge_crossings
 
 GAP = 0.01
 
@@ -23,7 +23,7 @@ def limited(model, x, step):
     evaluate_gaps(x, contacts, model.surfaces)
     found = []
     for distance in (None, contacts.distance):
-        whole = WholeMoves.of(
+        whole = RigidFits.of(
             x, step, bodies, model.body_point_start, model.point_body[:n], model.membrane_count
         )  # fmt: skip
         scale = np.full(n, np.nan)
