@@ -1,4 +1,4 @@
-"""The simulation, without Blender. See README.md beside this file for the method."""
+"""The simulation, without Blender. See docs/method.md for the method, README.md for the rooms."""
 
 from .builder import ModelBuilder
 from .errors import CacheError, DivergenceError, MeshError, ParameterError, SoftPressureError

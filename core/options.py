@@ -20,7 +20,7 @@ class MethodOptions:
     """Choices beside the solver. The defaults are this solver's own; the others are those of the papers.
 
     `volume`: V of the gas law, `EXACT`, `BOUNDING_BOX` (Mesit 2007; Kurmaly and Wu 2021) or `CENTRE_FAN` (Kurmaly and
-    Wu 2021), see `forces/gas_rules.py`. `spread`: `EXACT_GRADIENT` or `VALENCE` (Martin 2009, 3.1.2). `step_damping`:
+    Wu 2021), see `papers/gas_rules.py`. `spread`: `EXACT_GRADIENT` or `VALENCE` (Martin 2009, 3.1.2). `step_damping`:
     whether velocities shrink as in Martin 2009, 3.1.3; `stiffest_spring`: its k_max [N/m]. `ramp_time`: for how long
     the pressure rises to what is asked for, with gravity held back meanwhile [s] (Matyka 2004, 5.1). `detection`:
     `SURFACE` or `FEATURE_PARTICLES` (Martin 2009, 5.2), which only the force-based solvers offer.

@@ -1,4 +1,4 @@
-"""Each layer imports only what the table in core/README.md allows it; nothing imports itself by an absolute name."""
+"""Each layer imports only what lies below it; nothing imports itself by an absolute name."""
 
 import ast
 import subprocess

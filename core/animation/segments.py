@@ -141,7 +141,7 @@ class Segments:
 
     Which bits a frame gets depends on the start and on what is animated in it, not on what came before: so a run that
     is continued has those of one that was not interrupted. `holds_gravity`: whether the caller changes the gravity of
-    `model` on the way (`ramp.py`).
+    `model` on the way (`papers/ramp.py`).
     """
 
     def __init__(self, model: Model, make: SolverMaker, substep_time: float, *, holds_gravity: bool) -> None:

@@ -1,1 +1,1 @@
-"""The solvers of the papers: forces, an integrator, impulses at contacts (see core/README.md)."""
+"""The solvers of the papers: forces, an integrator, impulses at contacts (see README.md beside this file)."""
