@@ -19,8 +19,8 @@ SQUASH = (1.0, 1.02, 0.98)
 SHEAR = 5.0
 #: Ringing time [s] after which errors are taken.
 TIME = 0.02
-#: Orders of positions as the theory of each method says. Martin takes his for the fourth; see core/papers/README.md. Explicit
-#: steps have the length and the dampers that they choose.
+#: Orders of positions as the theory of each method says. Martin takes his for the fourth; see core/papers/README.md.
+#: Explicit steps have the length and the dampers that they choose.
 EXPECTED = {
     "EXPLICIT_EULER": 1, "HEUN": 2, "RK4_MARTIN": 1, "RK4": 4, "IMPLICIT_KANG": 1, "IMPLICIT_MESIT": 1, "IMPLICIT": 2,
     "XPBD": 1,

@@ -107,7 +107,7 @@ def test_it_falls_exactly_and_only_within_its_plane(turn):
 def test_two_loops_meet_and_keep_their_momentum_and_their_plane(turn):
     """One of 40 corners and 0.08 m deep hits one of 31, off its centre; without friction contact has no torque.
 
-    With friction the two sides of a contact are a thickness apart (core/solvers/xpbd/README.md), for loops as for balls.
+    With friction the two sides of a contact are a thickness apart (core/solvers/xpbd/README.md), as for balls.
     """
     outlines = shapes.ring(40, 0.5), shapes.ring(31, 0.4, (1.2, 0.3))
     world = loop_world(
