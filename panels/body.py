@@ -4,73 +4,13 @@ from typing import Any
 
 import bpy
 
-from ..softpressure import status
+from ..softpressure import parameters, status
 from ..softpressure.blender_types import Context, Layout
 from ..softpressure.engine import engine
 from ..softpressure.properties import KINDS
 from .check import draw_fixes
 from .layout import PartOfBody, draw_text, in_both_places
 from .presets import SOFTPRESSURE_PT_presets
-
-#: What every body has.
-_CONTACT = ("friction", "bounciness", "thickness", "collision_collection")
-_ROWS = {
-    "MEMBRANE": (
-        ("body_type",),
-        ("mass", "gauge_pressure", "pressure_at"),
-        ("drawn_shape",),
-        ("stretch_modulus", "bend_modulus", "damping"),
-        _CONTACT,
-    ),
-    "LOOP": (
-        ("body_type",),
-        ("mass", "gauge_pressure", "pressure_at"),
-        ("drawn_shape",),
-        ("depth",),
-        ("stretch_modulus", "bend_modulus", "damping"),
-        _CONTACT,
-    ),
-    "FLAT_TRUSS": (
-        ("body_type",),
-        ("mass", "cell_size", "depth"),
-        ("modulus", "particle_radius", "damping"),
-        _CONTACT,
-    ),
-    "TRUSS": (
-        ("body_type",),
-        ("mass", "cell_size"),
-        ("modulus", "particle_radius", "damping"),
-        _CONTACT,
-    ),
-    "SOLID": (
-        ("body_type",),
-        ("mass", "cell_size"),
-        ("modulus", "poisson_ratio", "damping"),
-        _CONTACT,
-    ),
-    "RIGID": (
-        ("rigid_shape", "mass"),
-        ("linear_damping", "angular_damping"),
-        _CONTACT,
-    ),
-    "COLLIDER": (_CONTACT,),
-}
-#: Blender knows no pressure and no stiffness, and shows a mass times the cube of the unit scale, so the label names the
-#: unit, short enough for a narrow sidebar.
-_LABELS = {
-    "mass": "Mass (kg)",
-    "gauge_pressure": "Pressure (Pa)",
-    "pressure_at": " ",  # of the pressure above
-    "stretch_modulus": "Stretch (N/m)",
-    "bend_modulus": "Bend (N m)",
-    "modulus": "Young's (Pa)",
-    "poisson_ratio": "Poisson",
-    "damping": "Damping (1/s)",
-    "linear_damping": "Damping (1/s)",
-    "angular_damping": "Spin Damping",
-    "collision_collection": "Collides With",
-}
-
 
 _KINDS = {item[0]: item for item in KINDS}
 
@@ -121,15 +61,14 @@ class Body:
             _draw_flat(layout, context)
         if settings.kind in {"SOFT", "RIGID"}:
             layout.prop(settings, "is_active")
-        for names in _ROWS.get(rows, ()):
+        if settings.kind == "SOFT":
+            layout.prop(settings, "body_type")
+        for group in parameters.groups(rows):
             column = layout.column(align=True)
-            for name in names:
-                if name == "drawn_shape":
-                    _draw_shape(column, settings)
-                elif name in _LABELS:
-                    column.prop(settings, name, text=_LABELS[name])
-                else:
-                    column.prop(settings, name)
+            for parameter in group:
+                _draw(column, settings, parameter)
+        if settings.kind != "NONE":
+            column.prop(settings, "collision_collection", text="Collides With")
         if settings.kind == "SOFT":
             if settings.body_type in {"MEMBRANE", "LOOP"}:
                 layout.prop(settings, "self_collision")
@@ -150,12 +89,17 @@ def _draw_flat(layout: Layout, context: Context) -> None:
         layout.operator("softpressure.inflate", text="Inflate to a Cushion")
 
 
-def _draw_shape(column: Layout, settings: Any) -> None:
-    """What the drawn shape is, and whether the body starts at rest."""
-    column.prop(settings, "drawn_shape")
-    row = column.row()
-    row.active = settings.pressure_at == "REST"
-    row.prop(settings, "start_at_rest")
+def _draw(column: Layout, settings: Any, parameter: parameters.Parameter) -> None:
+    """A row."""
+    row = column
+    if parameter.name == "start_at_rest":
+        row = column.row()
+        row.active = settings.pressure_at == "REST"
+    # Blender knows no pressure and no stiffness, and shows a mass times the cube of the unit scale: the label names it
+    if parameter.short:
+        row.prop(settings, parameter.name, text=parameter.short)
+    else:
+        row.prop(settings, parameter.name)
 
 
 class Motion(PartOfBody):

@@ -22,6 +22,7 @@ from . import (
     goals,
     mesh_io,
     method_options,
+    parameters,
     rigid_shape,
     session,
     taking_part,
@@ -29,26 +30,6 @@ from . import (
     units,
 )
 from .mesh_io import Float32Array, FloatArray, IntArray
-
-_SURFACE = ("friction", "bounciness", "thickness")
-_SKIN = (
-    "mass",
-    "gauge_pressure",
-    "pressure_at",
-    "drawn_shape",
-    "start_at_rest",
-    "stretch_modulus",
-    "bend_modulus",
-    "damping",
-    "velocity",
-    "self_collision",
-    *_SURFACE,
-)
-_LATTICE = ("mass", "cell_size", "modulus", "poisson_ratio", "damping", "velocity", *_SURFACE)
-_TRUSS = (*_LATTICE, "particle_radius")
-_LOOP = (*_SKIN, "depth")
-_FLAT_TRUSS = ("mass", "cell_size", "depth", "modulus", "particle_radius", "damping", "velocity", *_SURFACE)
-_SOLID = ("mass", "linear_damping", "angular_damping", "velocity", "angular_velocity", *_SURFACE)
 
 SceneValues = bpy.types.Scene | SimpleNamespace
 
@@ -348,9 +329,8 @@ def _body(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph, metres: float) 
     attached = mesh_io.group_vertices(obj, "" if target is None else settings.attach_group)
     kind = settings.body_type
     outline = mesh_io.read_outline(mesh) if flat_shape.is_flat_body(kind, positions) else None
-    truss = _TRUSS if outline is None else _FLAT_TRUSS
-    names = {"MEMBRANE": _SKIN, "LOOP": _LOOP, "SOLID": _LATTICE, "TRUSS": truss}
-    values = values_of(evaluated.softpressure, names[kind], metres)
+    declared = "FLAT_TRUSS" if kind == "TRUSS" and outline is not None else kind
+    values = values_of(evaluated.softpressure, parameters.captured(declared), metres)
     uid, name = (0, "") if target is None else (target.session_uid, target.name)
     return Body(
         obj.session_uid, obj.name, positions, triangles, pinned, attached, uid, name, kind, values, outline, pulled
@@ -363,7 +343,7 @@ def _solid(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph, metres: float)
     matrix = mesh_io.world_matrix(evaluated)
     in_metres = units.to_metres(matrix, metres)
     positions, triangles = rigid_shape.read(obj.name, evaluated.data, in_metres, settings.rigid_shape)
-    values = values_of(evaluated.softpressure, _SOLID, metres)
+    values = values_of(evaluated.softpressure, parameters.captured("RIGID"), metres)
     return Solid(obj.session_uid, obj.name, positions, triangles, matrix, values)
 
 
@@ -392,5 +372,5 @@ def _obstacle(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph, metres: flo
         positions=positions[used],
         local=local[used] if bodies.is_as_drawn(obj) else None,
         matrix=matrix,
-        settings=values_of(evaluated.softpressure, _SURFACE, metres),
+        settings=values_of(evaluated.softpressure, parameters.captured("COLLIDER"), metres),
     )

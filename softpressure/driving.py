@@ -4,16 +4,9 @@ import bpy
 import numpy as np
 
 from ..core import FrameInput, SoftPressureError
-from . import fields, mesh_io, rotations, units
+from . import fields, mesh_io, parameters, rotations, units
 from .capture import Obstacle, Start, evaluated_of, values_of
 from .mesh_io import FloatArray
-
-#: What is read in each frame, by the kind of a soft body.
-_KEYED_SKIN = ("stretch_modulus", "bend_modulus", "damping", "friction", "bounciness")
-_KEYED_LATTICE = ("modulus", "damping", "friction", "bounciness")
-_KEYED = {"MEMBRANE": _KEYED_SKIN, "LOOP": _KEYED_SKIN, "TRUSS": _KEYED_LATTICE, "SOLID": _KEYED_LATTICE}
-_KEYED_SOLID = ("linear_damping", "angular_damping", "friction", "bounciness")
-_KEYED_OBSTACLE = ("friction", "bounciness")
 
 
 def frame_input(start: Start, objects: dict[int, bpy.types.Object], depsgraph: bpy.types.Depsgraph) -> FrameInput:
@@ -30,7 +23,7 @@ def frame_input(start: Start, objects: dict[int, bpy.types.Object], depsgraph: b
         evaluated = evaluated_of(objects[body.object_uid], depsgraph)
         if body.kind in {"MEMBRANE", "LOOP"}:
             pressures[number] = evaluated.softpressure.gauge_pressure
-        values[number] = values_of(evaluated.softpressure, _KEYED[body.kind], start.metres)
+        values[number] = values_of(evaluated.softpressure, parameters.animated(body.kind), start.metres)
         if body.attached_uid:
             attached[number] = evaluated.softpressure.is_attached
         is_held = not evaluated.softpressure.is_active
@@ -42,14 +35,16 @@ def frame_input(start: Start, objects: dict[int, bpy.types.Object], depsgraph: b
             held |= {number: positions} if is_held else {}
     for number, solid in enumerate(start.solids, len(start.bodies)):
         evaluated = evaluated_of(objects[solid.object_uid], depsgraph)
-        values[number] = values_of(evaluated.softpressure, _KEYED_SOLID, start.metres)
+        values[number] = values_of(evaluated.softpressure, parameters.animated("RIGID"), start.metres)
         if not evaluated.softpressure.is_active:
             transform = rotations.moved(solid.matrix, mesh_io.world_matrix(evaluated))
             transform[:3, 3] *= start.metres
             held_rigid[number - len(start.bodies)] = transform
     for number, obstacle in enumerate(start.obstacles):
         evaluated = evaluated_of(objects[obstacle.object_uid], depsgraph)
-        values[len(start.uids()) + number] = values_of(evaluated.softpressure, _KEYED_OBSTACLE, start.metres)
+        values[len(start.uids()) + number] = values_of(
+            evaluated.softpressure, parameters.animated("COLLIDER"), start.metres
+        )
         if _move(obstacle, evaluated, start.metres):
             moved[number] = obstacle.positions
     acting, falls = fields.of_frame([objects[uid] for uid in start.uids()], objects.values(), depsgraph, start.metres)

@@ -14,28 +14,15 @@ import bpy
 import numpy as np
 from numpy.typing import NDArray
 
-from . import actions, effectors, hold, mesh_io, stages, touching, units
+from . import actions, effectors, hold, mesh_io, parameters, stages, touching, units
 from .blender_types import DataBlock
 from .methods import CHOOSING
 
-_LATTICE = ("body_type", "cell_size", "depth", "modulus", "poisson_ratio", "particle_radius")
-_GAS = ("gauge_pressure", "pressure_at", "drawn_shape", "start_at_rest")
-_SOFT = ("mass", *_GAS, "stretch_modulus", "bend_modulus", "damping", "friction", "bounciness", "thickness")
-_SURFACE = ("friction", "bounciness", "thickness")
-_RIGID = (
-    "rigid_shape",
-    "mass",
-    "linear_damping",
-    "angular_damping",
-    "velocity",
-    "angular_velocity",
-    "is_active",
-    *_SURFACE,
-)
-_PARAMETERS = {
-    "SOFT": (*_SOFT, *_LATTICE, "pin_group", "velocity", "self_collision", "attach_group", "is_attached", "is_active"),
-    "RIGID": _RIGID,
-    "COLLIDER": _SURFACE,
+#: What else dates a cache, beside what `parameters.py` declares.
+_ALSO = {
+    "SOFT": ("body_type", "pin_group", "attach_group", "is_attached", "is_active"),
+    "RIGID": ("is_active",),
+    "COLLIDER": (),
 }
 _SCENE = ("substeps", "step_error", "solver", "ambient_pressure", "frame_start")
 _METHOD = ("volume_rule", "pressure_spread", "detection", "ramp_time", "use_step_damping", "stiffest_spring")
@@ -98,7 +85,9 @@ def _of_body(obj: bpy.types.Object, fields: dict[int, str]) -> str:
     digest, kind = _Digest(), obj.softpressure.kind
     animated = actions.animated_paths(obj)
     digest.add(kind)
-    for name in _PARAMETERS[kind]:
+    bodies = set(parameters.SOFT) if kind == "SOFT" else {kind}
+    declared = [parameter.name for parameter in parameters.PARAMETERS if bodies & set(parameter.bodies)]
+    for name in (*declared, *_ALSO[kind]):
         digest.add(None if f"softpressure.{name}" in animated else _plain(getattr(obj.softpressure, name)))
     if kind != "COLLIDER":
         _add_forces(digest, obj, animated, fields)

@@ -7,25 +7,13 @@ from pathlib import Path
 import bpy
 
 from .engine import engine
+from .parameters import PARAMETERS
 
 #: Of the folders `presets`: where Blender looks for them, and writes those of the user.
 SUBFOLDER = "softpressure"
 #: The settings that are a body's material, in the order in which they are set. Sizes (thickness, cells, depth), groups
 #: and motion belong to an object.
-PROPERTIES = (
-    "body_type",
-    "mass",
-    "gauge_pressure",
-    "pressure_at",
-    "drawn_shape",
-    "stretch_modulus",
-    "bend_modulus",
-    "modulus",
-    "poisson_ratio",
-    "damping",
-    "friction",
-    "bounciness",
-)
+PROPERTIES = ("body_type", *(parameter.name for parameter in PARAMETERS if parameter.is_material))
 _HERE = str(Path(__file__).resolve().parent)
 
 

@@ -5,9 +5,10 @@ show it. The core and `capture.Start` know metres only; the cache and all that i
 from typing import Any
 
 from .mesh_io import FloatArray
+from .parameters import PARAMETERS
 
 #: Settings that Blender shows multiplied by the scene's unit scale: lengths and velocities.
-SCALED = ("thickness", "cell_size", "depth", "velocity")
+SCALED = frozenset(parameter.name for parameter in PARAMETERS if parameter.unit in {"m", "m/s"})
 
 
 def metres_per_unit(scene: Any) -> float:

@@ -20,6 +20,7 @@ extension.load()
 
 import bpy  # noqa: E402
 import softpressure_ext  # noqa: E402
+from softpressure_ext.softpressure.parameters import PARAMETERS  # noqa: E402
 
 #: Of each panel: its name in the code, its title, what it is for, and its settings of objects or scenes.
 SECTIONS: tuple[tuple[str, str, str, type[bpy.types.ID], str], ...] = (
@@ -32,9 +33,13 @@ SECTIONS: tuple[tuple[str, str, str, type[bpy.types.ID], str], ...] = (
         "<b>presets</b> of materials: type, mass, pressure, moduli, damping, friction and bounciness of the real "
         "thing, for an object of about its size. The plus below them keeps those of the active body.",
         bpy.types.Object,
-        "body_type mass gauge_pressure pressure_at drawn_shape start_at_rest stretch_modulus bend_modulus modulus "
-        "poisson_ratio cell_size depth particle_radius damping friction bounciness thickness "
-        "collision_collection self_collision pin_group rigid_shape linear_damping angular_damping is_active",
+        " ".join(
+            [
+                "body_type",
+                *(parameter.name for parameter in PARAMETERS if parameter.group),
+                "collision_collection self_collision pin_group is_active",
+            ]
+        ),
     ),
     (
         "bodies",

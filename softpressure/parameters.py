@@ -1,0 +1,386 @@
+"""Every setting of a body, declared once: what it is, its unit, its bounds, and which bodies have it.
+
+Blender's properties, the rows of the panel, what is captured for the builder, what is read in each frame, what dates a
+cache, what a preset of a material holds, and the pages of the manual follow from this table.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+#: What soft bodies can be made of; a lattice of a flat mesh has other settings than one of a closed mesh.
+SOFT = ("MEMBRANE", "LOOP", "TRUSS", "FLAT_TRUSS", "SOLID")
+SKINS = ("MEMBRANE", "LOOP")
+LATTICES = ("TRUSS", "FLAT_TRUSS", "SOLID")
+#: What has a mass.
+MOVING = (*SOFT, "RIGID")
+BODIES = (*MOVING, "COLLIDER")
+
+#: Identifier, label and tooltip of a choice, its icon, and the number that files hold.
+Choice = tuple[str, str, str, str, int]
+
+PRESSURES_AT: tuple[Choice, ...] = (
+    ("REST", "At Rest", "The body has its pressure when it lies still in the air, whatever its skin does", "NONE", 1),
+    (
+        "DRAWN",
+        "At Drawn Volume",
+        "The gas would have its pressure at the volume of the drawn shape; a soft skin grows and keeps little of it",
+        "NONE",
+        0,
+    ),
+)
+DRAWN_SHAPES: tuple[Choice, ...] = (
+    ("INFLATED", "Inflated", "The skin is under tension as drawn, so that it keeps its shape or nearly so", "NONE", 1),
+    ("SLACK", "Slack", "The skin is without tension as drawn: it grows when it is filled", "NONE", 0),
+)
+RIGID_SHAPES: tuple[Choice, ...] = (
+    (
+        "HULL",
+        "Convex Hull",
+        "The tightest shape without hollows around the mesh; works with any mesh, and is faster",
+        "NONE",
+        0,
+    ),
+    ("MESH", "Mesh", "The mesh itself, hollows and all; it must be closed", "NONE", 1),
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parameter:
+    """One setting. Its type is that of the default: a number, a choice, a truth value or a vector."""
+
+    name: str
+    label: str
+    tooltip: str
+    bodies: tuple[str, ...]
+    default: Any
+    unit: str = ""  # SI, as the core takes it
+    low: float | None = None
+    high: float | None = None
+    soft_low: float | None = None  # of a slider
+    soft_high: float | None = None
+    step: float = 3.0  # of a click, in hundredths
+    precision: int = 2  # digits
+    choices: tuple[Choice, ...] = ()
+    is_animated: bool = False  # read in each frame
+    is_material: bool = False  # what presets hold
+    is_captured: bool = True  # given to the builder; others say how a mesh is read
+    group: str = ""  # rows of the panel that stand together; empty where a panel has a place of its own for it
+    short: str = ""  # label in the panel, where the unit has to be named
+
+
+PARAMETERS = (
+    Parameter(
+        name="rigid_shape",
+        label="Shape",
+        tooltip="What a rigid body touches others with",
+        bodies=("RIGID",),
+        default="HULL",
+        choices=RIGID_SHAPES,
+        is_captured=False,
+        group="BODY",
+    ),
+    Parameter(
+        name="mass",
+        label="Mass",
+        tooltip="Total mass in kilograms, spread over the skin, or over the volume of a solid. Heavier bodies "
+        "push others harder and sag more",
+        bodies=MOVING,
+        default=1.0,
+        unit="kg",
+        low=1e-6,
+        soft_low=0.01,
+        soft_high=100.0,
+        is_material=True,
+        group="BODY",
+        short="Mass (kg)",
+    ),
+    Parameter(
+        name="cell_size",
+        label="Cell Size",
+        tooltip="Edge length in metres of the cells that fill the mesh. Larger is faster and coarser. 0 is "
+        "automatic: four cells across the thinnest extent",
+        bodies=LATTICES,
+        default=0.0,
+        unit="m",
+        low=0.0,
+        soft_high=1.0,
+        step=1,
+        precision=3,
+        group="BODY",
+    ),
+    Parameter(
+        name="depth",
+        label="Depth",
+        tooltip="Extent in metres of a flat body along the normal of its plane. Deeper means more gas and more "
+        "material. 0 is automatic: the mean length of its edges, or the cell size",
+        bodies=("LOOP", "FLAT_TRUSS"),
+        default=0.0,
+        unit="m",
+        low=0.0,
+        soft_high=1.0,
+        step=1,
+        precision=3,
+        group="BODY",
+    ),
+    Parameter(
+        name="gauge_pressure",
+        label="Pressure",
+        tooltip="Pressure of the gas above that of the air, in pascals. Higher makes the body firmer and "
+        "rounder. A balloon has 3,000, a basketball 55,000. What it refers to is chosen below",
+        bodies=SKINS,
+        default=2_000.0,
+        unit="Pa",
+        low=-1e6,
+        soft_low=0.0,
+        soft_high=100_000.0,
+        step=10_000,
+        precision=0,
+        is_animated=True,
+        is_material=True,
+        group="BODY",
+        short="Pressure (Pa)",
+    ),
+    Parameter(
+        name="pressure_at",
+        label="Pressure",
+        tooltip="What the pressure refers to",
+        bodies=SKINS,
+        default="REST",
+        choices=PRESSURES_AT,
+        is_material=True,
+        group="BODY",
+        short=" ",  # of the pressure above
+    ),
+    Parameter(
+        name="drawn_shape",
+        label="Drawn Shape",
+        tooltip="What the shape in Edit Mode is",
+        bodies=SKINS,
+        default="INFLATED",
+        choices=DRAWN_SHAPES,
+        is_material=True,
+        group="SHAPE",
+    ),
+    Parameter(
+        name="start_at_rest",
+        label="Start at Rest",
+        tooltip="Start with the shape that the pressure holds without gravity, instead of growing into it within "
+        "half a second",
+        bodies=SKINS,
+        default=False,
+        group="SHAPE",
+    ),
+    Parameter(
+        name="stretch_modulus",
+        label="Stretch Modulus",
+        tooltip="Resistance of the skin to stretching in newtons per metre, whatever the resolution of the mesh. "
+        "Higher is stiffer; a balloon has 500, a beach ball 20,000",
+        bodies=SKINS,
+        default=20_000.0,
+        unit="N/m",
+        low=1e-3,
+        soft_low=100.0,
+        soft_high=1e6,
+        step=10_000,
+        precision=0,
+        is_animated=True,
+        is_material=True,
+        group="ELASTIC",
+        short="Stretch (N/m)",
+    ),
+    Parameter(
+        name="bend_modulus",
+        label="Bend Modulus",
+        tooltip="Resistance of the skin to bending in newton metres, whatever the resolution of the mesh. Higher "
+        "means fewer and softer wrinkles; 0 is cloth",
+        bodies=SKINS,
+        default=0.01,
+        unit="N m",
+        low=0.0,
+        soft_high=100.0,
+        step=10,
+        precision=3,
+        is_animated=True,
+        is_material=True,
+        group="ELASTIC",
+        short="Bend (N m)",
+    ),
+    Parameter(
+        name="modulus",
+        label="Young's Modulus",
+        tooltip="Young's modulus in pascals: resistance to stretching and squeezing, whatever the size of the "
+        "cells. Higher is stiffer. Jelly has 1e4, soft rubber 1e6",
+        bodies=LATTICES,
+        default=50_000.0,
+        unit="Pa",
+        low=1.0,
+        soft_low=1_000.0,
+        soft_high=1e7,
+        step=100_000,
+        precision=0,
+        is_animated=True,
+        is_material=True,
+        group="ELASTIC",
+        short="Young's (Pa)",
+    ),
+    Parameter(
+        name="poisson_ratio",
+        label="Poisson's Ratio",
+        tooltip="How much the body widens when it is squeezed. Higher keeps the volume better: 0.25 is sponge, "
+        "0.49 is rubber",
+        bodies=("SOLID",),
+        default=0.3,
+        low=0.25,
+        high=0.49,
+        step=1,
+        is_material=True,
+        group="ELASTIC",
+        short="Poisson",
+    ),
+    Parameter(
+        name="particle_radius",
+        label="Particle Radius",
+        tooltip="Radius of spheres around the points of a lattice, as a share of a cell's edge, which keep apart "
+        "so that a fast one does not collapse (Kurmaly and Wu 2021). Larger holds better; 0 is none, 0.4 is enough. "
+        "Not with the methods Automatic, Explicit and Implicit",
+        bodies=("TRUSS", "FLAT_TRUSS"),
+        default=0.0,
+        low=0.0,
+        high=0.5,
+        step=5,
+        group="ELASTIC",
+    ),
+    Parameter(
+        name="damping",
+        label="Damping",
+        tooltip="How fast vibrations of the body die away, per second. Higher wobbles for a shorter time; "
+        "falling and rolling are not slowed down",
+        bodies=SOFT,
+        default=2.0,
+        unit="1/s",
+        low=0.0,
+        soft_high=20.0,
+        step=10,
+        is_animated=True,
+        is_material=True,
+        group="ELASTIC",
+        short="Damping (1/s)",
+    ),
+    Parameter(
+        name="linear_damping",
+        label="Linear Damping",
+        tooltip="How fast the speed of a rigid body dies away, per second. Higher is like a thicker fluid",
+        bodies=("RIGID",),
+        default=0.0,
+        unit="1/s",
+        low=0.0,
+        soft_high=10.0,
+        step=10,
+        is_animated=True,
+        group="DAMPING",
+        short="Damping (1/s)",
+    ),
+    Parameter(
+        name="angular_damping",
+        label="Angular Damping",
+        tooltip="How fast the spin of a rigid body dies away, per second. Higher comes to rest sooner",
+        bodies=("RIGID",),
+        default=0.1,
+        unit="1/s",
+        low=0.0,
+        soft_high=10.0,
+        step=10,
+        is_animated=True,
+        group="DAMPING",
+        short="Spin Damping",
+    ),
+    Parameter(
+        name="friction",
+        label="Friction",
+        tooltip="Coefficient of friction. Higher slides less: 0 is ice, 1 is rubber. Two bodies in contact use "
+        "the geometric mean of theirs",
+        bodies=BODIES,
+        default=0.5,
+        low=0.0,
+        soft_high=2.0,
+        is_animated=True,
+        is_material=True,
+        group="CONTACT",
+    ),
+    Parameter(
+        name="bounciness",
+        label="Bounciness",
+        tooltip="Share of the speed that a contact gives back. Higher bounces more: 0 is clay, 0.85 is a good "
+        "ball. Two bodies in contact use the geometric mean of theirs",
+        bodies=BODIES,
+        default=0.85,
+        low=0.0,
+        high=1.0,
+        is_animated=True,
+        is_material=True,
+        group="CONTACT",
+    ),
+    Parameter(
+        name="thickness",
+        label="Thickness",
+        tooltip="Distance in metres that the surface keeps from others. Larger is safer and faster, and shows as "
+        "a gap. 0 is automatic: computed from the length of the edges",
+        bodies=BODIES,
+        default=0.0,
+        unit="m",
+        low=0.0,
+        soft_high=0.1,
+        step=0.1,
+        precision=4,
+        group="CONTACT",
+    ),
+    Parameter(
+        name="self_collision",
+        label="Self Collision",
+        tooltip="Whether parts of the skin push each other away where they meet. Off is faster",
+        bodies=SKINS,
+        default=True,
+    ),
+    Parameter(
+        name="velocity",
+        label="Velocity",
+        tooltip="Velocity at the first frame in metres per second, along the axes of the world",
+        bodies=MOVING,
+        default=(0.0, 0.0, 0.0),
+        unit="m/s",
+    ),
+    Parameter(
+        name="angular_velocity",
+        label="Spin",
+        tooltip="Turning per second at the first frame, about the axes of the world through the centre of mass",
+        bodies=("RIGID",),
+        default=(0.0, 0.0, 0.0),
+        unit="rad/s",
+        step=1000,
+    ),
+)
+
+
+def of_body(body: str) -> tuple[Parameter, ...]:
+    """The settings that a body of `BODIES` has."""
+    return tuple(parameter for parameter in PARAMETERS if body in parameter.bodies)
+
+
+def captured(body: str) -> tuple[str, ...]:
+    """Names of the settings that the builder is given of a body."""
+    return tuple(parameter.name for parameter in of_body(body) if parameter.is_captured)
+
+
+def animated(body: str) -> tuple[str, ...]:
+    """Names of the numbers of a body that are read in each frame; the pressure of a gas is read apart from them."""
+    names = (parameter.name for parameter in of_body(body) if parameter.is_animated)
+    return tuple(name for name in names if name != "gauge_pressure")
+
+
+def groups(body: str) -> tuple[tuple[Parameter, ...], ...]:
+    """The settings of a body as the rows of a panel stand together."""
+    found: dict[str, list[Parameter]] = {}
+    for parameter in of_body(body):
+        if parameter.group:
+            found.setdefault(parameter.group, []).append(parameter)
+    return tuple(tuple(group) for group in found.values())
