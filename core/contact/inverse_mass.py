@@ -1,4 +1,4 @@
-"""How the two sides of a contact move with the unknowns, and how they give way to an impulse.
+"""How both sides of a contact move with the unknowns, and their inverse mass.
 
 Unknowns have one row per soft vertex, then two per rigid body: translation and rotation (or velocity and angular
 velocity). A contact's gap changes by normal . sum w_i u_i; an impulse j along a unit vector n changes it by

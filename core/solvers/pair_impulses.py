@@ -1,4 +1,4 @@
-"""What contacts did between every two bodies during a step."""
+"""Contact impulses of a step, summed per pair of bodies."""
 
 import numpy as np
 

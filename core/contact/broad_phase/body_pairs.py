@@ -1,4 +1,4 @@
-"""Which bodies come close to each other: their boxes, sorted along one axis and swept."""
+"""Pairs of bodies whose bounding boxes overlap: sorted along one axis and swept."""
 
 from dataclasses import dataclass
 

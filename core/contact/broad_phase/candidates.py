@@ -1,4 +1,4 @@
-"""Which pairs may touch during a move: the contact record, kept as long as nothing moves past what was searched."""
+"""Candidate pairs of a step: the contact record, valid as long as nothing moves farther than the search covered."""
 
 import math
 

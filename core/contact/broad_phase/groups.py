@@ -1,4 +1,4 @@
-"""Points of all bodies in small compact groups, and groups in chunks: the units of the contact search."""
+"""Vertices of all bodies in compact groups, and groups in chunks: the units of the contact search."""
 
 from dataclasses import dataclass
 

@@ -1,15 +1,14 @@
-"""The rows of a contact record that may touch soon: a short list chosen from the long one of a search.
+"""The pruned pair list (Verlet list): the contacts of a search that may touch soon.
 
-A search must reach as far as bodies may go, and finds all that is within the sum of two such ways. Yet what touches
-moves together: sides of a row that are near each other come nearer by far less than either goes. Distance is a
-Lipschitz function of the moves relative to each other: a row whose distance was d has, after moves u of its points
-since then, a distance of at least
+A search must reach as far as bodies may move, and finds all that is within the sum of two such distances. Yet what
+touches moves together, and its relative displacement is far smaller. Distance is a Lipschitz function of relative
+displacement: a pair at distance d has, after displacements u of its points since then, a distance of at least
 
     d - L,   L = max |u_i - u_j|,   i over the points of one side, j over those of the other.
 
-So a row may be left out as long as d - L is no less than its thickness. L is convex in u: what holds at both ends of
-a straight way holds all along it. Short lists pruned from long ones are known from molecular dynamics (the dual pair
-list of Pall et al. 2020).
+So a pair may be left out as long as d - L is no less than its thickness. L is convex in u: a bound that holds at both
+ends of a straight path holds along it. Short lists pruned from long ones are known from molecular dynamics (the dual
+pair list of Pall et al. 2020).
 """
 
 import math

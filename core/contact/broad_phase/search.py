@@ -1,6 +1,6 @@
-"""Broad phase: every pair of a point and a triangle, and of two edges, of different bodies that may touch soon.
+"""Broad phase: all vertex-triangle and edge-edge pairs of different bodies within reach.
 
-Points of each body walk the box trees of the bodies near it, in small groups of neighbours. The result is
+Vertices of each body traverse the box trees of the bodies near it, in small groups of neighbours. The result is
 exact (a pair is reported if and only if it is within reach) and sorted, so it depends neither on the trees
 nor on the thread count.
 """

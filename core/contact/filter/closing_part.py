@@ -1,8 +1,8 @@
-"""Moves that already respect contact, to first order: where a move would close a gap, its closing part is taken out.
+"""Removes from a displacement the part that closes a gap, to first order.
 
-A Newton step knows only the contacts that are active where it starts. Vertices that come into contact during the
-step would be sent through the surface, and a line search would have to shorten the whole step for their sake.
-Here each of them stops just inside the thickness instead, about where it will rest; motion along the surface stays.
+A Newton step knows only the contacts that are active where it starts. Vertices that come into contact during the step
+would be sent through the surface, and the line search would shorten the whole step for their sake. Here each of them
+stops just inside the thickness; tangential motion stays.
 """
 
 from math import sqrt

@@ -1,9 +1,8 @@
-"""Moves that bodies in contact have in common: what falls or is lifted together must not be braked by its contacts.
+"""Removes each island's mean translation before a step is filtered, and adds it again afterwards.
 
-The bound of a step (`contact.filter.step_filter`) is set against where things are: fruit in a basket that is lifted
-could rise by half its gap to the basket's floor per step, no more. So the mean translation of an island, bodies that
-are candidates for contact with each other, is taken out of a step first and added again after the bound: it changes no
-gap inside.
+The step filter (`contact.filter.step_filter`) limits absolute displacements: what is lifted together with its container
+could rise by half their gap per step. A translation common to an island, bodies joined by candidate pairs, changes no
+gap within it.
 """
 
 import numpy as np

@@ -1,13 +1,13 @@
-"""The bound of a move where what touches moves together: taken out is only what would bring a pair too near.
+"""The displacement filter: removes only what would bring a pair too near.
 
-Set against where things are, or against rigid moves of whole bodies, each side of a pair may go less than half of the
-distance between both (`contact.filter.step_filter`). Where soft bodies press each other their skins lie on each other
-and move together, farther than that, though no body moves as a whole. So a pair is left alone as long as its own two
-sides keep a share of their distance. Where they would not, what closes it too far is taken out of their moves, along
-the pair's direction alone. That may be in the way of others, so pairs are asked again until nothing changes.
+The step filter (`contact.filter.step_filter`) allows each side of a pair less than half of their distance, measured
+against the start or against rigid motion. Skins that press each other move together, farther than that, though no body
+moves as a whole. So a pair is unconstrained as long as its two sides keep a share of their distance. Otherwise the
+closing part is removed along the pair's direction. That may affect other pairs, so all are checked again until nothing
+changes.
 
-Points move in straight lines, so along any direction the gap between two sides is a concave function of time: it is
-nowhere less than at the start or at the end. The same goes for one share of all moves.
+Points move in straight lines, so along any direction the gap between two sides is a concave function of time: its
+minimum is at the start or at the end. The same holds for any common fraction of all displacements.
 """
 
 import math

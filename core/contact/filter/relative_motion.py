@@ -1,6 +1,6 @@
-"""How far the points of a body have moved apart from a motion of the whole: what self-contact has to cover.
+"""How far the points of a body have moved relative to its common motion: the distance that self-contact has to cover.
 
-The whole may fly, turn and grow: none of that brings two points nearer.
+Translation, rotation and uniform growth of the body bring no two points nearer, and are subtracted.
 """
 
 import math

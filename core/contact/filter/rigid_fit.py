@@ -1,10 +1,10 @@
-"""Moves of bodies as a whole: what touches must not be braked because both sides fly or spin together.
+"""Filters the rigid part of each body's displacement by itself, so that contacts do not brake common flight or spin.
 
-The bound of a move (`contact.filter.step_filter`) is set against where things are. Two walls of one body that lie on
-each other, and two bodies that fall one close above the other, would so be allowed less than their gap per step,
-however fast they move in common. So the rigid part of a body's move is taken first. It is an affine map, which brings
-no two points of the body nearer, whatever share of it is taken; and of bodies that are near each other it may close a
-share of their distance, not more: what chases a body that is stopped goes no farther than that either.
+The step filter (`contact.filter.step_filter`) limits absolute displacements. Two walls of one body that lie on each
+other, and two bodies that fall one close above the other, would be allowed less than their gap per step. So the rigid
+part of a body's displacement is separated first. It is an affine map, which brings no two points of the body nearer, at
+any fraction of it. Of the distance to a neighbouring body it may close a share, so what follows a body that is stopped
+does not run into it.
 """
 
 import math

@@ -1,4 +1,4 @@
-"""The last bound of a step: shortened so that nothing is crossed, but not where bodies move together."""
+"""The filters of a step, one after the other: common motion, rigid fit, displacement filter or step filter."""
 
 from collections.abc import Callable
 

@@ -1,13 +1,13 @@
-"""Bodies that start crossed: who is on the wrong side.
+"""Bodies that intersect at the start: which vertices are on the wrong side.
 
-Two surfaces cross if and only if an edge of one passes through a triangle of the other. Cutting those edges
-divides a body's edge graph into parts; the triangles' normals at the cuts say on which side each part lies.
+Two surfaces intersect if and only if an edge of one passes through a triangle of the other. Cutting those edges
+divides a body's edge graph into parts; the triangles' normals at the cuts tell on which side each part lies.
 
-* In a membrane nothing may be: the part inside is wrong.
+* Nothing may be inside a membrane: the part inside is wrong.
 * In a closed collider likewise, unless it holds nearly the whole body: then it is a container.
 * At an open collider (a floor, a wall) the smaller part is wrong.
 
-A body that is wholly inside another crosses nothing, so a ball in a balloon or in a room stays there.
+A body wholly inside another intersects nothing, so a ball in a balloon or in a room stays there.
 """
 
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Points on the wrong side of a surface: which way they come back, how fast, and when they are let go."""
+"""Vertices on the wrong side of a surface: the direction and speed of their way back, and when they are released."""
 
 import numpy as np
 from numpy.typing import NDArray

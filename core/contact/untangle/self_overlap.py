@@ -1,10 +1,9 @@
-"""Points of a skin on the wrong side of the skin's own surface: which they are, and by which triangle each comes out.
+"""Vertices of a skin on the wrong side of its own surface, and the triangle through which each leaves.
 
-Just outside a vertex of a skin that does not cross itself is the outside of the whole: there the skin winds around a
-point no times. Where it winds once around it, the vertex has been pushed into the body; minus once, it belongs to a
-part that has been turned inside out through another.
-What is listed falls into connected pieces, each of which has been pushed through some other part of the skin. The way
-out of a piece leads through the nearest triangle that does not belong to it or lie next to it.
+Just outside a vertex of a skin that does not intersect itself the winding number is 0. A winding number of 1 means that
+the vertex has been pushed into the body; -1, that it belongs to a part turned inside out through another.
+Listed vertices form connected pieces, each of which has been pushed through some other part of the skin. A piece leaves
+through the nearest triangle that neither belongs to it nor lies next to it.
 """
 
 import math

@@ -1,7 +1,7 @@
-"""How far pairs of edges own their contacts (`narrow_phase.edge_edge`), kept through the searches within a step.
+"""Contact weights of edge pairs (`narrow_phase.edge_edge`), kept across the searches within a step.
 
-A share changes at the start of a substep only, and a hard impact has searches in every substep. Without what is held
-here, pairs that come within the thickness in one would start from nothing at each search: bound, but never pushed.
+A weight changes at the start of a substep only, and a hard impact has searches in every substep. Without these, pairs
+that come within the thickness in one would start from zero at each search: filtered, but never pushed.
 """
 
 import numpy as np

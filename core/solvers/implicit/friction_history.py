@@ -1,7 +1,7 @@
-"""Friction springs from one contact record to the next: which row of a record goes by which name.
+"""Friction history: carries friction springs from one contact record to the next.
 
-A spring is known by the first point and the other body of a point against a triangle, and by the numbers of both edges
-of two edges (`state.StuckContacts`).
+A vertex-triangle spring is identified by the vertex and the other body, an edge-edge spring by both edges
+(`state.StuckContacts`).
 """
 
 import numpy as np

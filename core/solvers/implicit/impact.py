@@ -1,9 +1,9 @@
-"""Care at impacts: what an explicit half step must not add.
+"""Limits contact impulses in the explicit half of a step.
 
 The second stage of a substep starts from the velocity v0 + (h - tau) A1. Where a vertex has just hit something,
 A1 has stopped it within tau, and going on with it for h - tau would throw it back at up to 1.4 times its speed,
 out of nothing. So each contact's impulse in that half step is cut to what does not overshoot the velocity that the
-first, fully implicit stage has found. Both sides of the contact change by opposite impulses: momentum stays.
+first, fully implicit stage has found. Both sides of the contact change by opposite impulses: momentum is conserved.
 """
 
 from math import sqrt

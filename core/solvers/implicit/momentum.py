@@ -1,9 +1,9 @@
-"""Momentum and angular momentum of each moving body as its contacts and gravity leave them, no more and no less.
+"""Conservation of each moving body's momentum and angular momentum: they change by contact impulses and gravity alone.
 
-Two things would wear them away: Newton's method stops with forces that are not quite balanced, and a Runge-Kutta
-stage moves a vertex along its velocity, so inner forces, which have no torque where they act, have one about where
-the step ends. So the impulses from outside are summed while a step is taken, and at its end each membrane gets the
-rigid velocity that its momenta lack. Opposite contact forces then change opposite momenta to rounding.
+Two errors would accumulate: Newton's method stops with a residual, and a Runge-Kutta stage moves a vertex along its
+velocity, so inner forces, which have no torque where they act, have one about where the step ends. So the impulses from
+outside are summed while a step is taken, and at its end each membrane gets the rigid velocity that its momenta lack.
+Opposite contact forces then change opposite momenta to rounding.
 """
 
 import math

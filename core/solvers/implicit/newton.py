@@ -1,7 +1,7 @@
-"""Newton's method on the energy of one time stage, along a path on which nothing is crossed.
+"""Newton's method on the energy of one time stage, along a path without intersections.
 
-Each step solves for a direction with conjugate gradients, shortens it per vertex where a surface is near
-(`contact.filter.step_filter`), and then as a whole until the energy falls (Armijo). Contacts are searched anew when a
+Each step solves for a direction with conjugate gradients, filters it where surfaces are near
+(`contact.filter.step_filter`), and shortens it until the energy falls (Armijo). Contacts are searched anew when a
 vertex is about to leave the reach of the last search, so the energy always sees every pair within its thickness.
 """
 

@@ -1,9 +1,9 @@
-"""How wrong a step of second order is, and how many substeps may be taken as one.
+"""Step control: the local error of a second-order step, and how many substeps may be taken as one.
 
 The method's local error in position is C h^3 x''' with C = 3 g^2 - 2 g^3 - 1/6 = 0.0404, g = gamma (the third-order
 term of its stability function less that of the exponential), and its two stages tell x''' = (A2 - A1) / ((1 - g) h).
-Where nothing happens that is small, and a step may be as long as a frame; in an impact it is large, and the substeps
-that were asked for are taken one by one.
+At rest and in calm flight that is small, and a step may be as long as a frame; in an impact it is large, and the
+substeps that were asked for are taken one by one.
 """
 
 import numpy as np

@@ -1,8 +1,8 @@
-"""How many parts a step needs where something fast may hit something.
+"""Splits a step in which something fast may hit something.
 
-A search for contacts must cover all that a stage can bring. Where bodies move by about their own size in a stage, that
-is every point against every triangle, and what happens in the impact is lost. So such a step is taken in equal parts,
-in which no body that may touch another moves by more than a share of its radius. Flight that meets nothing is not cut.
+A search for contacts must cover the displacements of a stage. Where bodies move by about their own size, that is every
+vertex against every triangle, and the impact is not resolved. So the step is taken in equal parts, in which no body
+that may touch another moves by more than a share of its radius. Free flight is not split.
 """
 
 import numpy as np
