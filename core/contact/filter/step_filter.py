@@ -1,12 +1,10 @@
-"""The step filter: the largest fraction of each vertex's displacement for which no pair intersects.
+"""The step filter: fractions of the vertices' displacements without intersections; colliders carry what they meet.
 
 A triangle is convex, so the plane through its closest point, normal to the direction n towards the point,
 has the triangle on one side and the point at distance d on the other. While the point moves less than its
 share of d along -n, and each corner less than its share along +n, with shares that add up to less than d,
 the plane between them still separates both, whatever the tangential motion.
 Edges against edges likewise. Where that plane blocks a sliding motion, other separating planes are tried.
-
-Also carries vertices along with a collider that moves into them.
 """
 
 import math
