@@ -8,6 +8,9 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = [ROOT / "README.md", ROOT / "docs" / "method.md", *sorted((ROOT / "core").rglob("README.md"))]
 SOURCES = [path for path in ROOT.rglob("*.py") if not {".nox", "build", "wheels"} & set(path.relative_to(ROOT).parts)]
+#: That hold sources or pictures.
+FOLDERS = {path.relative_to(ROOT).parent.as_posix() for path in (*SOURCES, *(ROOT / "docs").rglob("*.*"))}
+FOLDERS |= {parent.as_posix() for folder in FOLDERS for parent in Path(folder).parents}
 
 
 def files_of(name: str, page: Path) -> list[Path]:
@@ -24,6 +27,13 @@ def test_files_and_functions_that_a_page_names_exist(page: Path) -> None:
         if function:
             texts = [path.read_text(encoding="utf-8") for path in files]
             assert any(re.search(rf"(def|class) {function}\b", text) for text in texts), f"{name} has no {function}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_folders_that_a_page_names_exist(page: Path) -> None:
+    for name in re.findall(r"`([\w/]+/)`", page.read_text(encoding="utf-8")):
+        is_made_later = name.startswith("build/") or name == "wheels/"
+        assert is_made_later or any(f"/{folder}/".endswith(f"/{name}") for folder in FOLDERS), name
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda path: path.relative_to(ROOT).as_posix())

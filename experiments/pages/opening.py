@@ -19,7 +19,7 @@ def add(page, machine, seconds, quick):
     page.heading("The papers' experiments", 1)
     page.text(
         """This page is written by `nox -s papers`, which runs every experiment below; every number and figure comes
-        from that run. The methods are described in [core/README.md](../core/papers/README.md)."""
+        from that run. The methods are described in [core/papers/README.md](../core/papers/README.md)."""
     )
     if quick:
         page.text("**This is the quick form: small meshes and few frames. Its numbers mean little.**")
