@@ -8,6 +8,7 @@ import reference
 import shapes
 from scenes import AMBIENT, BASKETBALL, GRAVITY, add_ball, ball_world, centre, inflate, masses
 from softpressure_ext.core import ModelBuilder
+from softpressure_ext.core.solvers.implicit import solver as implicit
 from softpressure_ext.core.solvers.implicit.newton import NewtonSettings
 from softpressure_ext.core.solvers.implicit.solver import ImplicitSolver
 from softpressure_ext.core.solvers.kinematics import Motion
@@ -108,7 +109,7 @@ def test_a_halved_step_is_as_good_as_short_steps(monkeypatch, damped):
     assert solver.counts.halved_steps == 2 * 3
     assert solver.counts.damped_steps == (8 if damped else 0)
     assert halved.approach.key.tolist() == [1] and halved.approach.speed[0] < -2.0  # struck, and on the way out
-    monkeypatch.setattr(solver, "HALVINGS", 0)
+    monkeypatch.setattr(implicit, "HALVINGS", 0)
     expected, _, _ = struck(8, FRAME / 8)
     # contacts are listed in another order, and Newton's method leaves 1e-9 of the forces unbalanced: of 1e4 m/s^2 for
     # 2 ms, as the skin is stopped, 2e-8 m/s, and a few times that
