@@ -37,6 +37,16 @@ def test_folders_that_a_page_names_exist(page: Path) -> None:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_modules_that_a_page_names_exist(page: Path) -> None:
+    rooms = "|".join(sorted({path.parent.name for path in (ROOT / "core").glob("*/__init__.py")}))
+    for name in re.findall(rf"`((?:{rooms})\.\w+(?:\.\w+)*)`", page.read_text(encoding="utf-8")):
+        parts = name.split(".")
+        if parts[-1] != "py":  # else a file, as `bodies.py`
+            modules = [ROOT / "core" / Path(*parts[:count]) for count in (len(parts), len(parts) - 1)]
+            assert any(module.with_suffix(".py").is_file() for module in modules), name
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda path: path.relative_to(ROOT).as_posix())
 def test_links_lead_somewhere(page: Path) -> None:
     for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")):
         assert (page.parent / target).exists(), target
