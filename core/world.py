@@ -16,12 +16,14 @@ from .bodies.lattice.carried import carried_points
 from .bodies.lattice.follow import followed, held_points
 from .bodies.rigid.motion import set_matrix
 from .divergence import check_divergence, membrane_sizes
+from .energy.mechanical import mechanical_energy
 from .errors import Diverged, DivergenceError, ParameterError
 from .extras import gas_rules, gas_supply
 from .frame_input import FrameInput
 from .impulses.ticks import Impulses, longest_tick
 from .model import FloatArray, Model
 from .options import DEFAULTS, MethodOptions
+from .reports import StepReport, reports_of
 from .solvers.automatic import AUTO, Choice, choice_of
 from .solvers.choice import SOLVERS, Solver, SolverMaker, check_method, solver_maker
 from .solvers.counts import Counts
@@ -54,6 +56,7 @@ class Diagnostics:
     contact_count: int  # contacts that exert a force
     candidate_count: int  # pairs in the contact record
     counts: Counts  # work since the world was made
+    reports: tuple[StepReport, ...]  # of each island in the last frame, see `World.reports`
 
 
 class World:
@@ -107,6 +110,8 @@ class World:
         self._gas_rules = gas_rules(model, options)
         self._impulses = Impulses(model, 1.0 / self.frame_rate)
         self._state = self._start()
+        self._before: State | None = None  # what the last frame began with
+        self._known_energy: tuple[State, Model, FloatArray] | None = None
         self._rest_size = membrane_sizes(model, model.rest_positions)
         self._volume = EnclosedVolumes(model)
         self._rest_volume = [
@@ -123,7 +128,7 @@ class World:
 
     def reset(self) -> None:
         """Back to the rest shape and the start velocities."""
-        self._state = self._start()
+        self._state, self._before = self._start(), None
         self._segments.use(self._state.keyed)
         self._untangle()
 
@@ -139,7 +144,7 @@ class World:
                 "Load a state that was saved from the same model."
             )
         self._segments.use(state.keyed)
-        self._state = state.copy()
+        self._state, self._before = state.copy(), None
 
     def positions(self, membrane: int) -> FloatArray:
         """Positions [m] of a membrane, world frame, in the caller's vertex order, shape (vertex_count, 3)."""
@@ -186,6 +191,7 @@ class World:
             points, given = loop_points(model, membrane, given)
         self._state.positions[points] = given
         self._state.still = 0.0
+        self._before = self._known_energy = None
         self._untangle()
 
     def advance_frame(self, given: FrameInput | None = None) -> None:
@@ -194,7 +200,7 @@ class World:
         Raises `ParameterError` for input of the wrong shape and `DivergenceError` when a state is not finite or a body
         grows beyond all bounds; the world then still holds the frame before.
         """
-        given = given or FrameInput()
+        given, self._before = given or FrameInput(), None
         state = self._take(given)
         motion, gas_end = self._read(given, state)
         goals, acting = self._read_goals(given), self._segments.model
@@ -242,7 +248,7 @@ class World:
         state.final_gas, state.goals = gas_end, goals
         state.frame += 1
         state.begins = False
-        self._state = state
+        self._before, self._state = self._state, state
 
     def _iterations(self) -> int:
         """What was done so far of that which differs between frames."""
@@ -272,7 +278,35 @@ class World:
             contact_count=self._solver.contact_count,
             candidate_count=self._solver.candidate_count,
             counts=self._segments.counts,
+            reports=self.reports(),
         )
+
+    def reports(self) -> tuple[StepReport, ...]:
+        """What the last frame took of each island of bodies, and why its steps were shortened.
+
+        Derived when it is asked for. Empty before a frame was simulated, and after a state was loaded or changed.
+        """
+        before, state = self._before, self._state
+        if before is None:
+            return ()
+        change = -self._energy(before)  # first, as the other one is kept
+        change += self._energy(state)
+        change[state.keyed.held] = 0.0  # their motion is given
+        return reports_of(self._segments.model, self._solver.notes(), state.wrong_side, change)
+
+    def _energy(self, state: State) -> FloatArray:
+        """Mechanical energy of each moving body at a state [J]; kept, as the next frame begins with it."""
+        model, rigid = self._segments.model, state.rigid
+        if self._known_energy is not None and self._known_energy[0] is state and self._known_energy[1] is model:
+            return self._known_energy[2]
+        volume = np.array([self._volume(body, state.positions) for body in range(model.membrane_count)])
+        mass = getattr(self._solver, "vertex_mass", model.vertex_mass)  # explicit steps move somewhat other ones
+        found = mechanical_energy(
+            model, mass, state.positions, state.velocities, rigid.velocity, rigid.pose, rigid.angular_momentum,
+            state.gas, volume,
+        )  # fmt: skip
+        self._known_energy = state, model, found
+        return found
 
     def _start(self) -> State:
         state = State.at_rest(self.model)

@@ -11,6 +11,7 @@ from .automatic import AUTO, simple_shapes
 from .counts import Counts
 from .implicit.solver import ImplicitSolver
 from .kinematics import Motion
+from .notes import FrameNotes
 from .rigid.solver import RigidSolver
 
 
@@ -52,6 +53,9 @@ class Solver(Protocol):
         `share` is the part of the frame (0 to 1) that lies behind at its start; `gas` nRT [J] at its end. Raises
         `Diverged` where it notices that the motion grows beyond all bounds.
         """
+
+    def notes(self) -> FrameNotes:
+        """What the steps since `start_frame` took; derived when it is asked for."""
 
 
 #: Makes the solver of a model for substeps of a length [s].

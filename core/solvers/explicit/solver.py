@@ -20,11 +20,13 @@ from ...state import PairSpeeds, State
 from ...team import helped
 from ..counts import Counts
 from ..kinematics import Motion
+from ..notes import Finding, FrameNotes, LeastShare, PairContacts, Reason
 from .arrays import AGE, CARRIED_COUNT, LACKS_ROOM, PRESSING, RESUMES, SEARCHES, SPAN, STARTS, STEP  # fmt: skip
 from .carried import place_all, start_bodies
 from .contact_set import contact_set, with_room
 from .dissipation import LEAST_STEPS, LOSS_TIME, losses_of
 from .exchange import fall_free, note_touching, read_points, write_points
+from .failures import BY_IMPULSES, BY_ZONES, NOT_AT_ALL
 from .glue import glue_of
 from .lacks import crossing_triangles, lacks, self_colliding, tangled_points
 from .layout import lay_out
@@ -42,6 +44,10 @@ BLOCKS_EACH = 4
 LOOSE_TIME = 1.0 / 240.0
 #: Steps of the first epoch of a frame, and its slack as a share of what a body keeps: nothing is known yet.
 FIRST_SPAN, FIRST_SLACK = 4, 0.25
+#: Steps that are shorter than at rest by less than this share are not told of.
+TOLD_EXCESS = 0.1
+#: What the guarantee of `verify.py` did, as a reason in reports.
+GUARANTEED = {BY_IMPULSES: Reason.KEPT_APART, BY_ZONES: Reason.MOVED_AS_ONE, NOT_AT_ALL: Reason.NO_ROOM}
 
 
 class ExplicitSolver:
@@ -80,6 +86,7 @@ class ExplicitSolver:
         self._masses = masses
         self._still_speeds = still_speeds(model)
         self._least_edge = float(self._scene.contact.run.scale[: model.membrane_count, 1].min(initial=np.inf))
+        self._frame = FrameCounts()
 
     def revised(self, model: Model) -> "ExplicitSolver | None":
         """The same for a model with other values, see `choice.Solver`: with the masses and contacts of this one."""
@@ -109,6 +116,43 @@ class ExplicitSolver:
     def candidate_count(self) -> int:
         """Pairs in the contact set."""
         return int(self._scene.contact.run.found[2:].sum())
+
+    def notes(self) -> FrameNotes:
+        """What the steps since `start_frame` took, see `choice.Solver`."""
+        run, frame = self._scene.contact.run, self._frame
+        findings = [Finding(reason, count, bodies) for (reason, bodies), count in frame.findings.items()]
+        for how, low, high in np.argwhere(run.failures).tolist():
+            findings.append(Finding(GUARANTEED[how], int(run.failures[how, low, high]), (low, high)))
+        tangled = np.bincount(self._scene.contact.points.body[self._scene.contact.bodies.tangled])
+        findings += [Finding(Reason.TANGLED, int(tangled[body]), (body,)) for body in np.flatnonzero(tangled).tolist()]
+        early = np.argwhere(run.least_share < 1.0).tolist()
+        shares = [LeastShare(float(run.least_share[low, high]), (low, high)) for low, high in early]
+        return FrameNotes(frame.steps, self._pair_contacts(), shares, findings)
+
+    def _pair_contacts(self) -> PairContacts:
+        """The contacts that pressed in the last step."""
+        contact, pressed = self._scene.contact, self._normal_impulses()
+        counts = (*contact.run.found[2:].tolist(), int(contact.loose_count[0]))
+        sides = [contact.corners, contact.sides, contact.loose]
+        points = np.concatenate(
+            [each.points[: 4 * count].reshape(-1, 4)[:, ::3] for each, count in zip(sides, counts, strict=True)]
+        )
+        body = contact.points.body[points >> 2]
+        impulse = np.concatenate([each[:count] for each, count in zip(pressed, counts, strict=True)])
+        gap = np.concatenate([each.gap[: 4 * count : 4] for each, count in zip(sides, counts, strict=True)])
+        return PairContacts.of(body[:, 0], body[:, 1], impulse / max(self._frame.step_time, 1e-300), gap)
+
+    def _normal_impulses(self) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Those of the last step [N s], of the contacts of vertices and triangles, of edges, and of what crosses."""
+        contact = self._scene.contact
+        return contact.corners.grip[3::4], contact.sides.grip[3::4], contact.loose.grip[3::4]
+
+    def _fastest_pair(self) -> tuple[int, int]:
+        """The two bodies of the largest relative speed where the run starts."""
+        mean = self._scene.contact.bodies.mean.reshape(-1, 4)[:, :3]
+        square = ((mean[:, None] - mean[None]) ** 2).sum(axis=2)
+        low, high = np.unravel_index(int(np.argmax(square)), square.shape)
+        return int(low), int(high)
 
     def untangle(self, state: State) -> int:
         """Note in the state which points are behind another body's surface; returns how many triangles cross.
@@ -163,6 +207,8 @@ class ExplicitSolver:
         run.found[:] = 0
         boxes.strayed[:] = 0.0
         run.state[CARRIED_COUNT] = 0
+        run.failures[:], run.least_share[:] = 0, 1.0
+        self._frame = FrameCounts()
         if len(state.wrong_side):
             self._parting = self._parting or Parting(self.model, self._numbering)
             self._parting.start_frame(state)
@@ -184,6 +230,7 @@ class ExplicitSolver:
             return
         steps, frequency = self._steps(time, before, motion, gas, self._read(before, motion, share))
         h = time / steps
+        self._frame.steps, self._frame.step_time = self._frame.steps + steps, h
         scene.skins.gas.amount[:] = before.gas
         scene.contact.run.gas_step[:] = (gas - before.gas) / steps
         self._fall(before.touching, -0.5 * h)
@@ -243,9 +290,14 @@ class ExplicitSolver:
         `fastest`: largest relative speed of two bodies [m/s].
         """
         steps, square = self._limit.steps(time, motion.frame_time, state.positions, gas)
+        if self._limit.excess > 1.0 + TOLD_EXCESS:
+            self._frame.add(Reason.STIFFER, steps, (self._limit.stiffest,))
         if self.model.body_count > 1:
             if self._least_edge < np.inf:
-                steps = max(steps, math.ceil(fastest * time / (EDGE_SHARE * self._least_edge)))
+                needed = math.ceil(fastest * time / (EDGE_SHARE * self._least_edge))
+                if needed > steps:
+                    steps = needed
+                    self._frame.add(Reason.FAST, steps, self._fastest_pair())
             check_speed(steps * motion.frame_time / time, self._scene.contact.bodies.mean.reshape(-1, 4)[:, :3])
         return steps, max(math.sqrt(square), 1e-300)
 
@@ -293,3 +345,15 @@ class ExplicitSolver:
         """Twice as much for candidates and contacts."""
         contact = self._scene.contact
         self._scene = self._scene._replace(contact=with_room(contact, 2 * len(contact.corners.reach)))
+
+
+class FrameCounts:
+    """What is counted of a frame."""
+
+    def __init__(self) -> None:
+        self.steps, self.step_time = 0, 0.0  # so far; length of the last ones [s]
+        self.findings: dict[tuple[Reason, tuple[int, ...]], int] = {}
+
+    def add(self, reason: Reason, count: int, bodies: tuple[int, ...]) -> None:
+        """Count a reason."""
+        self.findings[reason, bodies] = self.findings.get((reason, bodies), 0) + count

@@ -48,6 +48,7 @@ from .closest import near_edges, near_triangles
 from .contact_set import ContactSet
 from .dissipation import Dissipation, apply_losses
 from .epochs import epoch, plan, widen
+from .failures import BY_IMPULSES, BY_ZONES, NOT_AT_ALL, note_failures
 from .glue import Glue, hold_glued, place_glued
 from .mend import mend
 from .own import find_margins
@@ -256,11 +257,15 @@ def settle_step(contact, planes, x, y, velocity, velocity_rows, h):
             return True
         state[MENDED] += 1
         late = attempt - MOST_ATTEMPTS // 2
-        if late >= 0 or not mend(contact, x, y, velocity, h):
+        if late < 0 and mend(contact, x, y, velocity, h):
+            note_failures(contact, BY_IMPULSES)
+        else:
             state[JOINED] += 1
+            note_failures(contact, BY_ZONES)
             share_motion(contact, x, y, velocity, h, late >= 0, late > 0)
         hold_in_plane(planes.pairs, planes.normal, velocity_rows)
     state[STALLS] += 1  # what is given leaves no room
+    note_failures(contact, NOT_AT_ALL)
     return True
 
 

@@ -24,6 +24,7 @@ from ...options import DEFAULTS, MethodOptions
 from ...state import State, StuckContacts
 from ...topology import triangle_areas
 from ..counts import Counts
+from ..notes import LeastShare
 from .moves import go_along, moves_by, step_to
 from .preconditioner import Preconditioners
 from .stage_energy import StageEnergy
@@ -44,6 +45,10 @@ PARTING_LIMIT = 8
 STALLED = 0.05
 #: Reach of a search in units of the move that made it necessary.
 REACH_FACTOR = 1.6
+#: A filtered step that keeps less than this share of its square is noted, and looked at if it is the least so far.
+NOTED_SHARE = 0.98
+#: Vertices whose move is less than this share of the longest one do not tell how far a step could go.
+TOLD_MOVE = 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +60,17 @@ class NewtonSettings:
     linear_tolerance: float = 0.1  # reduction of the residual per Newton step
     newton_tolerance: float = 0.003  # reduction of the residual per stage that is enough
     rest_acceleration: float = 0.05  # unbalanced force per mass that counts as none [m/s^2]
+
+
+class StageNotes:
+    """What the stages of a frame left, for reports."""
+
+    def __init__(self, moving_count: int) -> None:
+        self.filtered = 0  # Newton steps of which something was taken out, lest surfaces meet
+        self.kept = 1.0  # least share of a step's square that was left
+        self.least = LeastShare(1.0, ())  # of a body's move, in such a step
+        self.unconverged = np.zeros(moving_count, np.int64)  # stages that ended at the limit of steps, of each body
+        self.residual = np.zeros(moving_count)  # root of what a stage left of its largest residual, at most
 
 
 class StageMinimiser:
@@ -99,7 +115,7 @@ class StageMinimiser:
         self._moved = np.zeros(len(model.chunks.body), dtype=bool)  # scratch
         self._trial = np.zeros((model.point_count, 3))
         self._trial_poses = np.zeros((model.rigid_count, 7))
-        self._step = np.zeros((unknown_count, 3))
+        self._step, self._unfiltered = np.zeros((2, unknown_count, 3))
         self._force = np.zeros((unknown_count, 3))
         self._residual = np.zeros((unknown_count, 3))
         self._direction = np.zeros((unknown_count, 3))
@@ -107,6 +123,7 @@ class StageMinimiser:
         self._scratch = Scratch.of(model)
         #: Moving bodies that the last stage has left far from any balance.
         self.stalled = np.zeros(model.moving_count, dtype=bool)
+        self.notes = StageNotes(model.moving_count)
         self._enough = np.zeros(model.moving_count)  # residual r'Br that needs no further step [J]
         skin = slice(0, model.membrane_count)
         edge_body = model.point_body[model.edges.points[:, 0]]
@@ -142,6 +159,7 @@ class StageMinimiser:
     def start_frame(self, state: State) -> None:
         """Evaluate a state afresh: contacts and energies then depend on the state alone."""
         self._candidates.start_frame(state)
+        self.notes = StageNotes(self.model.moving_count)
         self.energy.shares.forget()
         self.start(state, state.gas, np.zeros(self.model.body_count))
         self._step[:] = 0.0
@@ -256,6 +274,9 @@ class StageMinimiser:
             counts.newton_steps += 1
             if newton_step == 0:
                 np.maximum(enough, (loose * settings.newton_tolerance) ** 2 * start[island], out=enough)
+        else:
+            self.notes.unconverged[left > enough[island]] += 1
+        np.maximum(self.notes.residual, np.sqrt(left / np.maximum(largest, 1e-300)), out=self.notes.residual)
         self.stalled[:] = (left > STALLED * largest) & (left > enough[island])
         energy.linearise(self.x)  # contact forces where it ended
 
@@ -382,6 +403,13 @@ class StageMinimiser:
 
         True if that made a new search necessary; the energy is then evaluated at `x`.
         """
+        self._unfiltered[:] = self._step
+        renewed = self._filter()
+        self._note_filter()
+        return renewed
+
+    def _filter(self) -> bool:
+        """`_keep_apart` without notes."""
         if self._shortened():
             return False
         # a body that is held back in places deforms: search for that, too
@@ -391,6 +419,39 @@ class StageMinimiser:
         if not renewed or not self._shortened():
             self._bound.halve(self._step, self._placed)
         return renewed
+
+    def _note_filter(self) -> None:
+        """Count a step that was filtered, and keep the least share that was left and whose it is."""
+        notes, wanted, left = self.notes, self._unfiltered, self._step
+        full = inner(wanted, wanted)
+        kept = inner(wanted, left) / full if full > 0.0 else 1.0
+        if kept >= NOTED_SHARE:
+            return
+        notes.filtered += 1
+        if kept >= notes.kept:
+            return
+        notes.kept = kept
+        square = np.einsum("ij,ij->i", wanted, wanted)
+        share = np.einsum("ij,ij->i", wanted, left) / np.maximum(square, 1e-300)
+        share[square < TOLD_MOVE**2 * square.max()] = 1.0
+        row = int(np.argmin(share))
+        if share[row] < notes.least.share:
+            notes.least = LeastShare(max(float(share[row]), 0.0), self._whose(row))
+
+    def _whose(self, row: int) -> tuple[int, ...]:
+        """The body of an unknown, and the one that is nearest to it there."""
+        model, contacts, n = self.model, self.contacts, self.model.vertex_count
+        rows = slice(0, contacts.first_attachment)
+        bodies, distance = contacts.bodies[rows], contacts.distance[rows]
+        if row < n:
+            body, at = int(model.point_body[row]), (contacts.points[rows] == row).any(axis=1)
+        else:
+            body = model.membrane_count + (row - n) // 2
+            at = (bodies == body).any(axis=1)
+        if not at.any():
+            return (body,)
+        one, other = bodies[at][np.argmin(distance[at])].tolist()
+        return tuple(sorted({body, other if one == body else one}))
 
     def _shortened(self) -> bool:
         """`_keep_apart` with the record as it is; whether that covers what is left of the step."""

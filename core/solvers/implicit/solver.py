@@ -13,18 +13,21 @@ has no history that an impact, a pin or an edited pressure could spoil.
 """
 
 import math
+from dataclasses import replace
 
 import numpy as np
 
 from ...bodies.flat.plane import Planes
 from ...bodies.rigid.flight import fly, pushed, shifted, velocity_rows
 from ...bodies.rigid.motion import turned_tensors
+from ...contact.contacts import ATTACHMENT
 from ...errors import ParameterError
 from ...model import FloatArray, Model
 from ...options import DEFAULTS, MethodOptions
 from ...state import RigidMotion, State
 from ..counts import Counts
 from ..kinematics import Motion
+from ..notes import Finding, FrameNotes, PairContacts, Reason
 from .dissipation import Dissipation
 from .impact import overshoot
 from .momentum import MomentumBalance
@@ -77,6 +80,8 @@ class ImplicitSolver:
         joins = options.step_error > 0.0 and model.rigid_count == 0 and not options.changes_gas
         self._step_error = StepControl(model, GAMMA, options.step_error) if joins else None
         self._error = math.inf  # of the last step, in units of what is allowed
+        self._begun = replace(self.counts)  # when the frame began
+        self._steps = 0  # of the frame
         self._planes = Planes(model)
         self._moment = np.zeros(3)
         self._target, self._guess = np.zeros((2, model.vertex_count, 3))  # of the stage at hand [m]
@@ -107,6 +112,32 @@ class ImplicitSolver:
     def start_frame(self, state: State) -> None:
         """Forget what was found on the way to a state, so that a run continued from it has the same bits."""
         self._minimiser.start_frame(state)
+        self._begun, self._steps = replace(self.counts), 0
+
+    def notes(self) -> FrameNotes:
+        """What the steps since `start_frame` took, see `choice.Solver`."""
+        now, begun, stage = self.counts, self._begun, self._minimiser.notes
+        contacts, count = self._minimiser.contacts, self.candidate_count
+        force = np.where(contacts.kind[:count] < ATTACHMENT, self._minimiser.energy.normal_force[:count], 0.0)
+        bodies, gap = contacts.bodies[:count], contacts.gap[:count]
+        counted = {
+            Reason.FAST: now.divided_steps - begun.divided_steps,
+            Reason.INACCURATE: now.split_steps - begun.split_steps,
+            Reason.ENERGY_GAIN: now.halved_steps - begun.halved_steps,
+            Reason.DAMPED: now.damped_steps - begun.damped_steps,
+            Reason.NEWTON_SHORTENED: now.shortened_steps - begun.shortened_steps,
+        }
+        findings = [Finding(Reason.FILTERED, stage.filtered, stage.least.bodies)] if stage.filtered else []
+        unconverged = np.flatnonzero(stage.unconverged).tolist()
+        findings += [Finding(Reason.NOT_CONVERGED, int(stage.unconverged[body]), (body,)) for body in unconverged]
+        findings += [Finding(reason, number) for reason, number in counted.items() if number]
+        return FrameNotes(
+            steps=self._steps,
+            pairs=PairContacts.of(bodies[:, 0], bodies[:, 1], force, gap),
+            shares=[stage.least] if stage.least.bodies else [],
+            findings=findings,
+            residual=stage.residual,
+        )
 
     def join(self, state: State, left: int) -> int:
         """How many of the `left` substeps of a frame to take as one: all, or half as many as often as need be."""
@@ -185,6 +216,7 @@ class ImplicitSolver:
             stage.start(before, gas, speed)
             velocities, rigid = self._one_stage(before, motion, share, time)
             stuck = stage.energy.stuck(stage.x)
+        self._steps += 1
         after.positions[:] = stage.x
         after.velocities[:] = velocities
         after.rigid = rigid

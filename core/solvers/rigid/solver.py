@@ -20,10 +20,11 @@ from ...state import HeldImpulses, RigidMotion, State
 from ..counts import Counts
 from ..fixed_steps import FixedSteps
 from ..kinematics import Motion
+from ..notes import Finding, FrameNotes, PairContacts, Reason
 from .bodies import add_turn, fall_asleep, finish_bodies, fly_awake, place_awake, place_bodies, spins_of, start_bodies
 from .colliders import ColliderContacts
 from .impulses import Effort, bounce, move_rows, solve, start_impulses
-from .rows import Solids, given_rows, keep_impulses, manifold_rows, mark_pressing, new_rows
+from .rows import RESTING_GAP, Solids, given_rows, keep_impulses, manifold_rows, mark_pressing, new_rows
 from .sleep import STILL_TIME, fastest_near, find_islands, settle
 
 #: Sweeps that push apart, before the bodies are moved, and sweeps without the push after it, at least and at most.
@@ -69,6 +70,8 @@ class RigidSolver(FixedSteps):
         self._resting = np.zeros(count, dtype=bool)  # what slept in the last step
         self._island = np.zeros(count, np.int32)
         self._is_new = True  # nothing is known yet about the state
+        self._steps = self._unconverged = 0  # of the frame: steps, and those whose sweeps ended at the limit
+        self._bodies = np.zeros((0, 2), np.int32)  # of each row, when the frame ended
         rigid = model.rigid
         self._slowed = np.exp(-substep_time * np.stack([rigid.linear_damping, rigid.angular_damping]))[:, :, None]
 
@@ -90,10 +93,30 @@ class RigidSolver(FixedSteps):
 
     def start_frame(self, state: State) -> None:
         """Forget what was found on the way to a state, so that a run continued from it has the same bits."""
-        self._is_new = True
+        self._is_new, self._steps, self._unconverged = True, 0, 0
         rigid = state.rigid
         moves = (rigid.velocity != 0.0).any(axis=1) | (rigid.angular_momentum != 0.0).any(axis=1)
         self._resting = ~moves & (state.still_time >= STILL_TIME)
+
+    def notes(self) -> FrameNotes:
+        """What the steps since `start_frame` took, see `choice.Solver`."""
+        count, rows = self._count, self._rows
+        bodies = self._bodies[:count]
+        pairs = PairContacts.of(
+            bodies[:, 0], bodies[:, 1], rows.impulse[:count, 0] / self.substep_time,
+            rows.gap[:count] + RESTING_GAP * rows.thickness[:count],
+        )  # fmt: skip
+        findings = [Finding(Reason.NOT_CONVERGED, self._unconverged)] if self._unconverged else []
+        return FrameNotes(self._steps, pairs, findings=findings)
+
+    def _bodies_of_rows(self) -> IntArray:
+        """Numbers of both bodies of each row, as in the model, shape (row_count, 2)."""
+        count, first = self._count, self.model.membrane_count
+        bodies: IntArray = self._rows.body[:count] + first
+        given = slice(self._first_given, count)
+        record = self._rows.source[given, 1]
+        bodies[given, 1] = self._colliders.contacts.bodies[record].max(axis=1)
+        return bodies
 
     def _find_anew(self, state: State) -> None:
         """Begin from a state."""
@@ -126,6 +149,7 @@ class RigidSolver(FixedSteps):
         if len(motion.points):
             x[motion.points] = motion.positions(share + h / frame)
         if moves and share + 1.5 * h / frame > 1.0:  # a frame ends
+            self._bodies = self._bodies_of_rows()
             after.held = HeldImpulses(*self._pairs.held(), self._given.body, self._given.anchor, self._given.impulse)
             self._colliders.follow(x)
             after.wrong_side = self._colliders.wrong_side()
@@ -187,12 +211,15 @@ class RigidSolver(FixedSteps):
         before, awake, momentum = solids.spin.copy(), solids.awake, np.empty_like(solids.spin)
         enough = self._enough()
         start_impulses(count, rows, solids)
-        self.counts.sweeps += solve(count, rows, solids, h, True, Effort(PUSHING, MOST_SWEEPS, enough))
+        pushing = solve(count, rows, solids, h, True, Effort(PUSHING, MOST_SWEEPS, enough))
         add_turn(awake, self._matrices, of.inertia, solids.spin, before, rigid.angular_momentum, momentum)
         fly_awake(awake, rigid.pose.copy(), solids.velocity, momentum, of.inverse_inertia, h, rigid.pose)
         move_rows(count, rows, solids, h)
         finish_bodies(awake, touching, fall, solids.velocity)
-        self.counts.sweeps += solve(count, rows, solids, h, False, Effort(RELAXING, MOST_SWEEPS, enough))
+        relaxing = solve(count, rows, solids, h, False, Effort(RELAXING, MOST_SWEEPS, enough))
+        self.counts.sweeps += pushing + relaxing
+        self._steps += 1
+        self._unconverged += max(pushing, relaxing) >= MOST_SWEEPS
         bounce(count, rows, solids, RESTING_STEPS * h * float(np.linalg.norm(self.model.gravity)))
         self.counts.stages += 1
         add_turn(awake, self._matrices, of.inertia, solids.spin, before, rigid.angular_momentum, momentum)

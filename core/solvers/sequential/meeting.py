@@ -20,6 +20,7 @@ from ..explicit.arrays import AGE, EARLY, JOINED, LACKS_ROOM, MENDED, PRESSING, 
 from ..explicit.contact_set import LOOSE_ROOM, START_ROOM, ContactSet
 from ..explicit.dissipation import Dissipation, brake, damp
 from ..explicit.epochs import plan, widen
+from ..explicit.failures import BY_IMPULSES, BY_ZONES, NOT_AT_ALL, note_failures
 from ..explicit.glue import Glue, place_glued
 from ..explicit.mend import mend
 from ..explicit.renew import renew_failed
@@ -183,8 +184,11 @@ def settle(meeting, x, y, velocity, velocity_rows, h):
             if state[AGE] == 0:
                 state[MENDED] += 1
                 late = attempt - MOST_ATTEMPTS // 2
-                if late >= 0 or not mend(contact, x, y, velocity, h):
+                if late < 0 and mend(contact, x, y, velocity, h):
+                    note_failures(contact, BY_IMPULSES)
+                else:
                     state[JOINED] += 1
+                    note_failures(contact, BY_ZONES)
                     share_motion(contact, x, y, velocity, h, late >= 0, late > 0)
                 hold_in_plane(meeting.planes.pairs, meeting.planes.normal, velocity_rows)
                 continue
@@ -192,6 +196,7 @@ def settle(meeting, x, y, velocity, velocity_rows, h):
             return False
         meet(meeting, x, velocity, velocity_rows, h)
     state[STALLS] += 1  # what is given leaves no room
+    note_failures(contact, NOT_AT_ALL)
     return True
 
 

@@ -19,7 +19,7 @@ from ..explicit.layout import lay_out
 from ..explicit.parting import Parting
 from ..explicit.press import weigh
 from ..explicit.skins import Planes
-from ..explicit.solver import ExplicitSolver
+from ..explicit.solver import ExplicitSolver, FrameCounts
 from ..kinematics import Motion
 from .contacts import impulses_of
 from .meeting import Meeting, meeting_of
@@ -56,6 +56,7 @@ class SequentialSolver(ExplicitSolver):
         pairs.counts[:] &= pairs.low < model.membrane_count
         self._step_damping = step_damping(model, options)
         self._parting = None
+        self._frame = FrameCounts()
         self._loss_steps = max(1, round(LOSS_TIME / substep_time))
 
     def revised(self, _model: Model) -> None:
@@ -89,6 +90,7 @@ class SequentialSolver(ExplicitSolver):
             self._go_on(count)
             if state[LACKS_ROOM]:
                 self._make_room()
+        self._frame.steps, self._frame.step_time = self._frame.steps + count, h
         self.counts.stages += count
         self.counts.contact_searches += int(state[SEARCHES]) - searches
         x = self._x if count % 2 == 0 else self._y
@@ -99,6 +101,10 @@ class SequentialSolver(ExplicitSolver):
         after.wrong_side = self._wrong_side()
         if self._step_damping is not None:
             self._step_damping.apply(after, h)
+
+    def _normal_impulses(self) -> tuple[FloatArray, FloatArray, FloatArray]:
+        scene = self._scene
+        return scene.corner_impulses.along, scene.side_impulses.along, scene.loose_impulses.along
 
     @abstractmethod
     def _start(self, before: State, motion: Motion, share: float, gas: FloatArray, count: int) -> None:

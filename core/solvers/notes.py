@@ -1,0 +1,104 @@
+"""What a solver notes about the last frame, from which the reports of its islands are made (`core/reports.py`).
+
+Most of it is derived on demand from what the solver keeps anyway; the rest is counted where a step is rejected.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import NamedTuple
+
+import numpy as np
+
+from ..model import FloatArray, IntArray
+
+
+class Reason(Enum):
+    """Why bodies took shorter steps, or moved otherwise than their forces alone would have it.
+
+    The value is a sentence and what its count is of.
+    """
+
+    CROSSING = "their surfaces cross; what is behind comes back slowly", "vertex"
+    SELF_CROSSING = "its surface crosses itself; what is behind comes back slowly", "vertex"
+    TANGLED = "its surface started crossed with itself; the parts that cross do not collide", "vertex"
+    ATTACHED = "they are attached to each other", "vertex"
+    KEPT_APART = "impulses kept surfaces that would have met apart", "contact"
+    MOVED_AS_ONE = "impulses did not keep surfaces apart; vertices in contact moved as one rigid zone", "contact"
+    NO_ROOM = "pins or colliders close in and leave no room; nothing keeps the surfaces apart", "contact"
+    FILTERED = "Newton steps were filtered, because surfaces would have met", "Newton step"
+    FAST = "bodies are so fast that they might pass each other in a step of full length", "step"
+    STIFFER = "its shape or gas has become stiffer than at rest, so that only shorter steps are stable", "step"
+    NEWTON_SHORTENED = "Newton steps were halved until the energy fell", "halving"
+    INACCURATE = "substeps taken as one were too inaccurate, and were taken again in two parts", "step"
+    ENERGY_GAIN = "a step would have gained energy, and was taken again in two halves", "step"
+    DAMPED = "halved steps still gained energy, and were taken with implicit Euler, which damps", "step"
+    NOT_CONVERGED = "the iterations ended before the residual was small", "solve"
+
+    @property
+    def sentence(self) -> str:
+        """What happened, without subject and full stop."""
+        return self.value[0]
+
+    def counted(self, count: int) -> str:
+        """A count with its unit: `1 vertex`, `37 vertices`."""
+        unit = self.value[1]
+        return f"{count} {unit}" if count == 1 else f"{count} {unit.replace('vertex', 'vertice')}s"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A reason, how often it applied in the frame, and to which bodies: two, one, or none where to all."""
+
+    reason: Reason
+    count: int
+    bodies: tuple[int, ...] = ()
+
+    def text(self, names: Sequence[str]) -> str:
+        """A sentence with the names of all bodies: who, why, and how often."""
+        who = " and ".join(names[body] for body in dict.fromkeys(self.bodies)) or "All bodies"
+        return f"{who}: {self.reason.sentence} ({self.reason.counted(self.count)})."
+
+
+class PairContacts(NamedTuple):
+    """Contacts that exert a force at the end of a frame, summed per pair of bodies; one row per pair."""
+
+    low: IntArray  # the lower body, shape (pair_count,)
+    high: IntArray  # the higher one, or the same for contacts of a body with itself
+    contacts: IntArray  # how many
+    force: FloatArray  # sum of the normal forces [N]
+    gap: FloatArray  # least gap between the surfaces [m]
+
+    @staticmethod
+    def of(first: IntArray, second: IntArray, force: FloatArray, gap: FloatArray) -> "PairContacts":
+        """From single contacts: bodies of both sides, normal force [N], 0 where there is none, and gap [m]."""
+        rows = np.flatnonzero(force > 0.0)
+        first, second = np.asarray(first)[rows], np.asarray(second)[rows]
+        pairs = np.stack([np.minimum(first, second), np.maximum(first, second)], axis=1).astype(np.int64)
+        found, place = np.unique(pairs, axis=0, return_inverse=True)
+        place = place.reshape(-1)
+        least = np.full(len(found), np.inf)
+        np.minimum.at(least, place, gap[rows])
+        return PairContacts(
+            found[:, 0], found[:, 1], np.bincount(place, minlength=len(found)),
+            np.bincount(place, np.asarray(force)[rows], len(found)).astype(float), least,
+        )  # fmt: skip
+
+
+class LeastShare(NamedTuple):
+    """The least share of a step that a pair of bodies could take before its surfaces would have met."""
+
+    share: float  # 0 to 1
+    bodies: tuple[int, ...]  # one where a body would have met itself, or it is not known what
+
+
+@dataclass(slots=True)
+class FrameNotes:
+    """The last frame of a solver."""
+
+    steps: int  # that bodies took, 0 while they sleep
+    pairs: PairContacts
+    shares: list[LeastShare] = field(default_factory=list)
+    findings: list[Finding] = field(default_factory=list)
+    #: Largest residual that iterations left, as a share of what they began with, of each moving body; None without any.
+    residual: FloatArray | None = None

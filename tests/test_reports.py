@@ -1,0 +1,322 @@
+"""Reports of islands: who is joined, what a frame took of them, and why steps were shortened."""
+
+import numpy as np
+import pytest
+import shapes
+from rigid_scene import block
+from scenes import BEACH_BALL, LIVELY, add_ball
+from softpressure_ext.core import FrameInput, ModelBuilder, Reason, World
+from softpressure_ext.core.reports import reports_of
+from softpressure_ext.core.solvers.notes import Finding, FrameNotes, LeastShare, PairContacts
+
+SOLVERS = ["EXPLICIT", "IMPLICIT", "XPBD"]
+VACUUM = {"gravity": (0.0, 0.0, 0.0), "ambient_pressure": 0.0}
+
+
+def made(builder, solver, **options):
+    return World(builder.build(), frame_rate=24.0, solver=solver, **options)
+
+
+def stuck(solver):
+    """Two balls that overlap at the start, and one apart from them."""
+    builder = ModelBuilder(gravity=(0.0, 0.0, 0.0))
+    for name, height in (("Ball A", 0.0), ("Ball B", 0.3), ("Ball C", 2.0)):
+        add_ball(builder, BEACH_BALL, 2, (0.02 * height, 0.01 * height, height), name=name, **LIVELY)
+    return made(builder, solver, substeps=20)
+
+
+def of(reports, body):
+    """The report of a body's island."""
+    (found,) = [report for report in reports if body in report.bodies]
+    return found
+
+
+def reasons(report):
+    return {finding.reason for finding in report.reasons}
+
+
+# --- two balls stick --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_two_balls_that_stick_are_named_with_the_reason(solver):
+    world = stuck(solver)
+    world.advance_frame()
+    behind = len(world.save().wrong_side)
+    assert behind > 1
+    report = of(world.reports(), 0)
+    assert report.bodies == (0, 1) and Finding(Reason.CROSSING, behind, (0, 1)) in report.reasons
+    sentence = f"Ball A and Ball B: their surfaces cross; what is behind comes back slowly ({behind} vertices)."
+    assert sentence in report.texts(world.model.body_names)
+    alone = of(world.reports(), 2)
+    assert alone.bodies == (2,) and Reason.CROSSING not in reasons(alone)
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_what_has_come_apart_is_no_island_any_more(solver):
+    world = stuck(solver)
+    for _ in range(24):
+        world.advance_frame()
+    assert len(world.save().wrong_side) == 0
+    assert [report.bodies for report in world.reports()] == [(0,), (1,), (2,)]
+    assert all(Reason.CROSSING not in reasons(report) for report in world.reports())
+
+
+def test_glue_is_a_reason_to_stick():
+    builder = ModelBuilder(gravity=(0.0, 0.0, 0.0))
+    ball = add_ball(builder, BEACH_BALL, 2, name="ball")
+    box = builder.add_rigid("box", *block((0.1, 0.1, 0.1), (0.0, 0.0, 0.4)), mass=0.1)
+    builder.attach_to_rigid(ball, [0, 1, 2], box)
+    world = made(builder, "EXPLICIT")
+    world.advance_frame()
+    (report,) = world.reports()
+    assert report.bodies == (0, 1) and Finding(Reason.ATTACHED, 3, (0, 1)) in report.reasons
+
+
+# --- steps that are shortened -----------------------------------------------------------------------------------
+
+
+def thrown(solver):
+    """A soft ball that flies at 20 m/s against a rigid box, a centimetre before it."""
+    builder = ModelBuilder(gravity=(0.0, 0.0, 0.0))
+    soft = BEACH_BALL.like(gauge_pressure=200.0)
+    add_ball(builder, soft, 2, (0.0, 0.0, 0.21), name="ball", velocity=(0.0, 0.0, -20.0))
+    corner = shapes.rotation((1.0, 0.4, 0.2), 0.7)
+    builder.add_rigid("box", *block((0.05, 0.05, 0.05), (0.02, 0.0, -0.05), corner), mass=2.0)
+    add_ball(builder, soft, 2, (0.0, 0.0, 5.0), name="apart")
+    return made(builder, solver, substeps=10)
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_a_hard_impact_names_its_bodies_and_how_early_they_would_have_met(solver):
+    world = thrown(solver)
+    ball, apart, box = range(3)
+    world.advance_frame()
+    reason = Reason.FILTERED if solver == "IMPLICIT" else Reason.KEPT_APART
+    report = of(world.reports(), ball)
+    assert report.bodies == report.least_pair == (ball, box) and 0.0 <= report.least_share < 1.0
+    assert [finding.bodies for finding in report.reasons if finding.reason is reason] == [(ball, box)]
+    assert report.residual is None or 0.0 < report.residual < 1.0
+    other = of(world.reports(), apart)
+    assert other.bodies == (apart,) and reason not in reasons(other) and other.least_share == 1.0
+
+
+def test_fast_bodies_are_named():
+    builder = ModelBuilder(**VACUUM)
+    add_ball(builder, BEACH_BALL.like(gauge_pressure=50.0, stretch_modulus=1e2), 2, name="ball", velocity=(400.0, 0, 0))
+    add_ball(builder, BEACH_BALL.like(gauge_pressure=50.0, stretch_modulus=1e2), 2, (0, 0, 5.0), name="other")
+    world = made(builder, "EXPLICIT")
+    world.advance_frame()
+    (report,) = world.reports()
+    assert report.bodies == (0, 1) and Finding(Reason.FAST, report.steps, (0, 1)) in report.reasons
+
+
+def test_a_skin_that_is_stretched_shortens_steps():
+    """Pinned but for one vertex, and drawn to three times its size, where springs are stiff across, too."""
+    builder = ModelBuilder(**VACUUM)
+    ball = add_ball(builder, BEACH_BALL, 2, name="ball", pinned=range(1, 162))
+    other = add_ball(builder, BEACH_BALL, 2, (0.0, 0.0, 5.0), name="other", pinned=range(1, 162))
+    world = made(builder, "EXPLICIT")
+    drawn = world.positions(ball)[1:]
+    world.advance_frame()
+    before = of(world.reports(), ball)
+    for size in (1.3, 1.6, 2.0, 2.5, 3.0, 3.0):
+        world.advance_frame(FrameInput(pinned_positions={ball: size * drawn}))
+    report = of(world.reports(), ball)
+    assert report.steps > 1.1 * before.steps and before.reasons == ()
+    assert report.reasons == (Finding(Reason.STIFFER, report.steps, (ball,)),)
+    assert of(world.reports(), other).reasons == ()
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_a_quiet_flight_has_no_reasons(solver):
+    builder = ModelBuilder()
+    add_ball(builder, BEACH_BALL, 2, (0.0, 0.0, 0.5), name="ball", drawn_shape="INFLATED", pressure_at="REST")
+    add_ball(builder, BEACH_BALL, 2, (0.0, 0.0, 1.5), name="other", drawn_shape="INFLATED", pressure_at="REST")
+    builder.add_collider("floor", *shapes.grid(4.0, 2))
+    world = made(builder, solver, substeps=40)
+    for _ in range(3):
+        world.advance_frame()
+        for number, report in enumerate(world.reports()):
+            assert report.bodies == (number,) and report.reasons == () and report.pairs == ()
+            assert report.contacts == 0 and report.least_share == 1.0 and report.least_pair == ()
+            assert report.steps > 0
+
+
+# --- contacts ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_contacts_of_a_ball_at_rest_carry_it(solver):
+    builder = ModelBuilder()
+    add_ball(builder, BEACH_BALL, 2, (0.0, 0.0, 0.201), name="ball", damping=20.0, drawn_shape="INFLATED")
+    builder.add_collider("floor", *shapes.grid(4.0, 2))
+    world = made(builder, solver, substeps=20)
+    forces = []
+    for frame in range(24):
+        world.advance_frame()
+        (report,) = world.reports()
+        if frame >= 16:
+            (pair,) = report.pairs
+            assert pair.bodies == (0, 1) and report.reasons == ()
+            assert pair.contacts == report.contacts == world.diagnostics().contact_count > 0
+            assert 0.0 < pair.gap < 1.001 * world.model.thickness.sum()
+            forces.append(pair.force)
+    assert np.mean(forces) == pytest.approx(BEACH_BALL.mass * 9.81, rel=0.1)
+
+
+def stacked():
+    """Two boxes on each other and one beside them, on one of two colliders."""
+    builder = ModelBuilder()
+    builder.add_rigid("low", *block((0.2, 0.2, 0.2), (0.0, 0.0, 0.101)), mass=1.0)
+    builder.add_rigid("high", *block((0.2, 0.2, 0.2), (0.0, 0.0, 0.303)), mass=2.0)
+    builder.add_rigid("beside", *block((0.2, 0.2, 0.2), (1.0, 0.0, 0.101)), mass=4.0)
+    builder.add_collider("far", *shapes.grid(0.2, 1), friction=0.5)
+    ground = shapes.grid(4.0, 2)
+    builder.add_collider("floor", *ground, friction=0.5)
+    return builder
+
+
+def test_rigid_bodies_report_their_stacks():
+    world = made(stacked(), "IMPLICIT", substeps=10)
+    assert type(world._solver).__name__ == "RigidSolver"
+    for _ in range(8):
+        world.advance_frame()
+    stack, beside = world.reports()
+    assert stack.bodies == (0, 1) and beside.bodies == (2,)
+    force = {pair.bodies: pair.force for pair in (*stack.pairs, *beside.pairs)}
+    assert force[0, 1] == pytest.approx(2.0 * 9.81, rel=0.05)
+    assert force[2, 4] == pytest.approx(4.0 * 9.81, rel=0.05)
+    assert stack.steps == 10 and stack.residual is None
+
+
+def test_what_sleeps_takes_no_steps():
+    world = made(stacked(), "IMPLICIT", substeps=10)
+    for _ in range(48):
+        world.advance_frame()
+    assert all(report.steps == 0 and report.contacts == 0 for report in world.reports())
+    assert all(report.energy_change == 0.0 for report in world.reports())
+
+
+# --- energy -----------------------------------------------------------------------------------------------------
+
+
+def test_energy_is_that_of_the_implicit_solver():
+    """A skin that bends, a solid and a spinning rigid body in flight, in air: nothing touches."""
+    builder = ModelBuilder()
+    add_ball(builder, BEACH_BALL, 2, (0.0, 0.0, 5.0), name="ball", bend_modulus=0.05, velocity=(1.0, 0.0, 0.0))
+    builder.add_solid("jelly", *block((0.2, 0.2, 0.2), (2.0, 0.0, 5.0)), cell_size=0.1, mass=0.5, modulus=1e4)
+    builder.add_rigid(
+        "box", *block((0.2, 0.3, 0.1), (4.0, 0.0, 5.0)), mass=1.0, velocity=(0.0, 0.0, 1.0),
+        angular_velocity=(3.0, 1.0, 2.0),
+    )  # fmt: skip
+    world = made(builder, "IMPLICIT", substeps=10)
+    world.set_positions(0, world.positions(0) * (1.02, 0.99, 1.0))
+    world.advance_frame()
+    energies, changes = [solver_energy(world)], []
+    for _ in range(4):
+        world.advance_frame()
+        energies.append(solver_energy(world))
+        changes.append(sum(report.energy_change for report in world.reports()))
+    assert np.abs(np.diff(energies)).max() > 1e-4
+    np.testing.assert_allclose(changes, np.diff(energies), atol=1e-9 * max(map(abs, energies)))
+
+
+def solver_energy(world):
+    """Of all bodies [J], as the implicit solver sums it for its own check."""
+    solver, state = world._solver, world.save()
+    stage = solver._minimiser
+    np.testing.assert_array_equal(stage.x, state.positions)
+    return solver._kinetic_energy(state.velocities, state.rigid) + solver._potential_energy(
+        stage.x, stage.poses, state.gas
+    )
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_damping_takes_energy_and_a_collider_gives_it(solver):
+    builder = ModelBuilder(gravity=(0.0, 0.0, 0.0))
+    add_ball(builder, BEACH_BALL, 2, (0.0, 0.0, 0.25), name="ball", damping=30.0, bounciness=0.5)
+    ground, triangles = shapes.grid(4.0, 2)
+    builder.add_collider("floor", ground, triangles, bounciness=0.5)
+    world = made(builder, solver, substeps=40)
+    world.set_positions(0, world.positions(0) * (1.1, 1.1, 0.9) + (0.0, 0.0, 0.02))
+    world.advance_frame()
+    assert world.reports()[0].energy_change < 0.0
+    for _ in range(12):
+        world.advance_frame()
+    gained = 0.0
+    for frame in range(1, 4):
+        world.advance_frame(FrameInput(collider_positions={0: ground + (0.0, 0.0, 0.05 * frame)}))
+        gained += world.reports()[0].energy_change
+    assert gained > 0.5 * 0.5 * BEACH_BALL.mass * (0.05 * 24.0) ** 2  # half of what it has at the collider's speed
+
+
+def test_energy_of_what_follows_an_animation_is_not_told():
+    builder = ModelBuilder()
+    held = add_ball(builder, BEACH_BALL, 2, (0.0, 0.0, 1.0), name="held")
+    world = made(builder, "EXPLICIT")
+    x = world.positions(held)
+    for frame in range(1, 3):
+        world.advance_frame(FrameInput(held={held: x + (0.0, 0.0, 0.1 * frame)}))
+        assert world.reports()[0].energy_change == 0.0
+
+
+# --- when there is a report -------------------------------------------------------------------------------------
+
+
+def test_there_are_reports_of_a_frame_that_was_simulated_only():
+    world = stuck("EXPLICIT")
+    assert world.reports() == () == world.diagnostics().reports
+    world.advance_frame()
+    assert len(world.reports()) == 2 and world.diagnostics().reports == world.reports()
+    saved = world.save()
+    world.load(saved)
+    assert world.reports() == ()
+    world.advance_frame()
+    world.set_positions(0, world.positions(0))
+    assert world.reports() == ()
+    world.reset()
+    assert world.reports() == ()
+
+
+def test_reports_do_not_depend_on_earlier_ones():
+    """Asked in every frame or at the end alone."""
+    one, other = stuck("IMPLICIT"), stuck("IMPLICIT")
+    for _ in range(3):
+        one.advance_frame()
+        other.advance_frame()
+        other.reports()
+    assert one.reports() == other.reports()
+
+
+def test_islands_are_joined_by_whatever_names_two_bodies():
+    """Four boxes: contacts join 0 and 2, a least share 2 and 3; a collider, body 4, joins nothing."""
+    builder = ModelBuilder()
+    for number in range(4):
+        builder.add_rigid(f"box {number}", *block((0.2, 0.2, 0.2), (0.5 * number, 0.0, 1.0)), mass=1.0)
+    builder.add_collider("floor", *shapes.grid(4.0, 2))
+    model = builder.build()
+    first, second = np.array([2, 2, 4, 1]), np.array([0, 0, 0, 4])
+    force, gap = np.array([3.0, 4.0, 5.0, 0.0]), np.array([0.3, 0.1, 0.2, 0.0])
+    notes = FrameNotes(
+        7, PairContacts.of(first, second, force, gap), [LeastShare(0.25, (2, 3)), LeastShare(0.5, (0, 4))],
+        [Finding(Reason.FAST, 2, (1, 4)), Finding(Reason.DAMPED, 3)],
+    )  # fmt: skip
+    one, other = reports_of(model, notes, np.zeros((0, 3), np.int32), np.array([1.0, 2.0, 4.0, 8.0]))
+    assert one.bodies == (0, 2, 3) and one.energy_change == 13.0 and one.steps == 7
+    assert [(pair.bodies, pair.contacts, pair.force, pair.gap) for pair in one.pairs] == [
+        ((0, 2), 2, 7.0, 0.1), ((0, 4), 1, 5.0, 0.2)
+    ]  # fmt: skip
+    assert one.contacts == 3 and (one.least_share, one.least_pair) == (0.25, (2, 3))
+    assert one.reasons == (Finding(Reason.DAMPED, 3),)
+    assert other.bodies == (1,) and other.contacts == 0 and other.least_share == 1.0
+    assert other.texts(model.body_names) == (
+        "box 1 and floor: bodies are so fast that they might pass each other in a step of full length (2 steps).",
+        "All bodies: halved steps still gained energy, and were taken with implicit Euler, which damps (3 steps).",
+    )
+
+
+def test_every_reason_is_a_sentence_with_a_count():
+    for reason in Reason:
+        assert Finding(reason, 1).text(()).startswith("All bodies: ") and reason.counted(1).startswith("1 ")
+        assert reason.counted(2) == reason.counted(1).replace("1 ", "2 ").replace("vertex", "vertice") + "s"
