@@ -1,6 +1,6 @@
 """Panels of the scene: simulating and baking."""
 
-from ..softpressure import engine, jobs, session, status
+from ..softpressure import diagnosis, engine, jobs, session, status
 from ..softpressure.blender_types import Context, Layout
 from ..softpressure.methods import CHOOSING, FORCE_BASED
 from .layout import draw_text, in_both_places
@@ -11,6 +11,8 @@ _BAKE_BUTTONS = {
     "RIGID": ("Bake to Keyframes", "KEYFRAME"),
     "BOTH": ("Bake Shapes and Motion", "SHAPEKEY_DATA"),
 }
+#: Islands that *Diagnostics* shows, at most.
+_MOST_ISLANDS = 8
 
 
 class Simulation:
@@ -79,6 +81,29 @@ class Cache:
         column.use_property_split = False
         column.prop(settings, "pack_cache", text=status.pack_text(scene))
         layout.operator("softpressure.delete_cache", icon="TRASH")
+
+
+class Diagnostics:
+    """What the steps of the current frame tell of each island of bodies."""
+
+    layout: Layout
+    bl_label = "Diagnostics"
+    parent = "simulation"
+    bl_options = {"DEFAULT_CLOSED"}
+
+    def draw(self, context: Context) -> None:
+        """Objects, figures and reasons of each island."""
+        layout = self.layout
+        found = diagnosis.islands(context.scene)
+        if not found:
+            draw_text(layout, context, diagnosis.UNKNOWN, "INFO")
+        for island in found[:_MOST_ISLANDS]:
+            box = layout.box()
+            draw_text(box, context, island.title, "ERROR" if island.reasons else "CHECKMARK")
+            for sentence in (island.figures, *island.reasons):
+                draw_text(box, context, sentence, "BLANK1")
+        if len(found) > _MOST_ISLANDS:
+            draw_text(layout, context, f"{len(found) - _MOST_ISLANDS} more islands.", "INFO")
 
 
 class Advanced:
@@ -163,6 +188,7 @@ class Bake:
 
 SOFTPRESSURE_PT_simulation, SOFTPRESSURE_PT_physics_simulation = in_both_places(Simulation, "simulation")
 SOFTPRESSURE_PT_cache, SOFTPRESSURE_PT_physics_cache = in_both_places(Cache, "cache")
+SOFTPRESSURE_PT_diagnostics, SOFTPRESSURE_PT_physics_diagnostics = in_both_places(Diagnostics, "diagnostics")
 SOFTPRESSURE_PT_advanced, SOFTPRESSURE_PT_physics_advanced = in_both_places(Advanced, "advanced")
 SOFTPRESSURE_PT_method, SOFTPRESSURE_PT_physics_method = in_both_places(Method, "method")
 SOFTPRESSURE_PT_bake, SOFTPRESSURE_PT_physics_bake = in_both_places(Bake, "bake")
@@ -170,11 +196,13 @@ SOFTPRESSURE_PT_bake, SOFTPRESSURE_PT_physics_bake = in_both_places(Bake, "bake"
 CLASSES = (
     SOFTPRESSURE_PT_simulation,
     SOFTPRESSURE_PT_cache,
+    SOFTPRESSURE_PT_diagnostics,
     SOFTPRESSURE_PT_advanced,
     SOFTPRESSURE_PT_method,
     SOFTPRESSURE_PT_bake,
     SOFTPRESSURE_PT_physics_simulation,
     SOFTPRESSURE_PT_physics_cache,
+    SOFTPRESSURE_PT_physics_diagnostics,
     SOFTPRESSURE_PT_physics_advanced,
     SOFTPRESSURE_PT_physics_method,
     SOFTPRESSURE_PT_physics_bake,

@@ -1,6 +1,7 @@
 """`blender --command softpressure bake FILE.blend`: simulate and bake a file without a window."""
 
 import argparse
+import contextlib
 import sys
 from pathlib import Path
 from typing import Any, NoReturn
@@ -9,6 +10,7 @@ import bpy
 
 from . import jobs, session, status
 from .engine import engine
+from .trace import Trace
 
 _handles: list[Any] = []
 
@@ -45,6 +47,12 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     bake.add_argument("file", type=Path, help="the .blend file")
     bake.add_argument("--frames", type=frame_range, metavar="A:B", help="first and last frame (default: the file's)")
     bake.add_argument("--output", type=Path, metavar="OUT.blend", help="default: FILE_baked.blend beside the file")
+    bake.add_argument(
+        "--trace",
+        type=Path,
+        metavar="FILE.csv",
+        help="a table of steps, contacts, energy and why steps were shortened, a row per frame and island of bodies",
+    )
     return parser.parse_args(arguments)
 
 
@@ -52,7 +60,7 @@ def run(arguments: list[str]) -> int:
     """The command itself: 0 done, 1 could not be done, 2 not understood; an error is one line on stderr."""
     try:
         options = parse(arguments)
-        print(bake(options.file, options.frames, options.output))
+        print(bake(options.file, options.frames, options.output, options.trace))
     except _UsageError as error:
         return _fail(error, 2)
     except SystemExit as after_help:
@@ -62,16 +70,28 @@ def run(arguments: list[str]) -> int:
     return 0
 
 
-def bake(file: Path, frames: tuple[int, int] | None = None, output: Path | None = None) -> str:
+def bake(
+    file: Path, frames: tuple[int, int] | None = None, output: Path | None = None, trace: Path | None = None
+) -> str:
     """Open `file`, simulate and bake its scenes with bodies, save to `output`; returns a line for the console.
 
-    The given file is left as it is unless it is the output, too. Bakes it already holds are made anew.
+    The given file is left as it is unless it is the output, too. Bakes it already holds are made anew. `trace`: a CSV
+    file that is told of each step (`trace.py`); then cached frames are simulated anew, too.
     """
     if not file.is_file():
         raise FileNotFoundError(f"{file}: no such file. Give the path of a .blend file.")
     target = (output or file.with_name(f"{file.stem}_baked.blend")).resolve()
     if not target.parent.is_dir():
         raise FileNotFoundError(f"{target.parent}: no such folder. Create it first.")
+    if trace is not None and trace.resolve() in (file.resolve(), target):
+        raise ValueError(f"{trace}: the trace would replace the .blend file. Give another path.")
+    with contextlib.nullcontext() if trace is None else Trace(trace) as table:
+        _bake(file, frames, target, table)
+    return f"softpressure: saved {target}"
+
+
+def _bake(file: Path, frames: tuple[int, int] | None, target: Path, table: Trace | None) -> None:
+    """The same with a table that is open."""
     bpy.ops.wm.open_mainfile(filepath=str(file.resolve()), load_ui=False)
     scenes = [scene for scene in bpy.data.scenes if session.has_bodies(scene)]
     if not scenes:
@@ -80,19 +100,24 @@ def bake(file: Path, frames: tuple[int, int] | None = None, output: Path | None 
         if frames is not None:
             scene.softpressure.frame_start, scene.softpressure.frame_end = frames
         engine().bake.free(scene)
-        for job in (_simulate(scene), engine().bake.bake(scene)):
+        for job in (_simulate(scene, table), engine().bake.bake(scene)):
             said = -1.0
             for done, total, label in jobs.whole(job):
                 if done != said and (done % 25 == 0 or done == total):
                     print(f"softpressure: {scene.name}: {label} ({done / total:.0%})", flush=True)
                     said = done
     bpy.ops.wm.save_as_mainfile(filepath=str(target), copy=True)
-    return f"softpressure: saved {target}"
 
 
-def _simulate(scene: bpy.types.Scene) -> jobs.Work:
-    """Simulate a scene, then say what it was made with."""
-    yield from engine().simulate_job.simulate(scene)
+def _simulate(scene: bpy.types.Scene, table: Trace | None) -> jobs.Work:
+    """Simulate a scene, then say what it was made with; the table is told of all frames that were reached."""
+    if table is not None:
+        session.of(scene).clear()
+    try:
+        yield from engine().simulate_job.simulate(scene)
+    finally:
+        if table is not None:
+            table.add(scene)
     for sentence in status.choice_texts(scene):
         print(f"softpressure: {scene.name}: {sentence}", flush=True)
 

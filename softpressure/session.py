@@ -10,7 +10,7 @@ import bpy
 from . import fingerprint, jobs
 
 if TYPE_CHECKING:
-    from ..core import Choice, World
+    from ..core import Choice, StepReport, World
     from ..core.cache import FrameCache
     from ..core.solvers.xpbd.pressure_retention import GaugeLeft
     from .capture import Start
@@ -66,6 +66,8 @@ class Session:
     starts_crossed: bool = False
     #: Volume over rest volume and gauge pressure [Pa] of each body, by frame; not kept on disk.
     gauges: dict[int, list[tuple[float, float]]] = field(default_factory=dict)
+    #: What the steps tell of each island of bodies, by frame; not kept on disk.
+    reports: "dict[int, tuple[StepReport, ...]]" = field(default_factory=dict)
     #: Share of the pressure asked for that each body holds, by frame, with XPBD only; not kept on disk.
     held: dict[int, list[float]] = field(default_factory=dict)
     #: What tells it of the bodies of `world`; None before it is asked for.
@@ -99,6 +101,7 @@ class Session:
         self.live_seconds = 0.0
         self.shown.clear()
         self.gauges.clear()
+        self.reports.clear()
         self.held.clear()
         self.gauge_left = None
         self.soft_solids, self.slack_skins = [], []

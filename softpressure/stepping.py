@@ -59,13 +59,15 @@ def step(here: Session, values: capture.SceneValues, reading: Reading) -> None:
     world, cache, start = here.world, here.cache, here.start
     assert world is not None and cache is not None and start is not None
     world.advance_frame(reading.given)
-    found = world.diagnostics().bodies
+    diagnostics = world.diagnostics()
+    found = diagnostics.bodies
     positions, matrices = frame_of(world, start, reading.matrices)
     with here.lock:
         if here.cache is not cache:
             return
         gas_notes.note_pressures(here, reading.given)
         here.gauges[reading.frame] = [(body.volume_ratio, body.gauge_pressure) for body in found]
+        here.reports[reading.frame] = diagnostics.reports
         here.slack_skins = xpbd_limits.skins_that_are_slack(values, here, world.model, found, reading.frame)
         cache.append(reading.frame, positions, matrices)
 

@@ -76,7 +76,8 @@ class FallingWorld:
 
     def diagnostics(self) -> Any:
         told = {"volume_ratio": 0.982, "gauge_pressure": 2310.0}
-        return SimpleNamespace(bodies=[SimpleNamespace(gas=float(gas), **told) for gas in self.state.gas])
+        bodies = [SimpleNamespace(gas=float(gas), **told) for gas in self.state.gas]
+        return SimpleNamespace(bodies=bodies, reports=())
 
     def save(self) -> State:
         return self.state.copy()

@@ -108,6 +108,16 @@ SECTIONS: tuple[tuple[str, str, str, type[bpy.types.ID], str], ...] = (
         bpy.types.Scene,
         "cache_folder pack_cache",
     ),
+    (
+        "diagnostics",
+        "Diagnostics",
+        "What the steps of the current frame tell of each island, which is what contacts, crossings or attachments "
+        "join: steps, contacts, the change of energy, and why steps were shortened or bodies stick; those with reasons "
+        "come first. It is told of frames that were simulated since the file was opened. <code>--trace "
+        "FILE.csv</code> of the command line writes the same as a table.",
+        bpy.types.Scene,
+        "",
+    ),
     ("advanced", "Advanced", "What few scenes need to change.", bpy.types.Scene, "ambient_pressure step_error threads"),
     (
         "method",
