@@ -119,6 +119,7 @@ def _touch_itself(make: WorldMaker) -> None:
         world = make(builder.build(), frame_rate=240.0, substeps=1 if _is_implicit(make) else 4)
         world.set_positions(0, start)
         world.advance_frame()
+    _ask(world)
 
 
 def particles(make: WorldMaker) -> None:
@@ -145,6 +146,7 @@ def _jelly(make: WorldMaker) -> None:
     builder.add_collider("floor", np.array([(-2.0, -2.0, -0.01), (2.0, -2.0, -0.01), (0.0, 3.0, -0.01)]), [(0, 1, 2)])
     world = make(builder.build(), frame_rate=240.0, substeps=2)
     world.advance_frame(FrameInput(pinned_positions={0: world.positions(0)[:1]}))
+    _ask(world)
     alone = ModelBuilder()
     alone.add_solid("jelly", *box(1), cell_size=0.5)
     _fall(make, alone)

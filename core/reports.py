@@ -109,6 +109,8 @@ def _islands(count: int, joined: Iterable[Sequence[int]]) -> list[tuple[int, ...
 
 def _crossings(model: Model, wrong_side: IntArray) -> list[Finding]:
     """How many vertices of each pair of bodies are behind the other one's surface."""
+    if not len(wrong_side):
+        return []
     owner = model.point_body[wrong_side[:, 0]]
     pairs = np.sort(np.stack([owner, wrong_side[:, 1]], axis=1), axis=1)
     return [
@@ -120,13 +122,13 @@ def _crossings(model: Model, wrong_side: IntArray) -> list[Finding]:
 def _attachments(model: Model) -> list[Finding]:
     """How many vertices of each pair of bodies are glued."""
     glue = model.attachments
+    if not len(glue.body):
+        return []
     pairs = np.sort(np.stack([model.point_body[glue.points[:, 0]], glue.body], axis=1), axis=1)
     return [Finding(Reason.ATTACHED, count, (low, high)) for (low, high), count in _counted(pairs)]
 
 
 def _counted(pairs: IntArray) -> list[tuple[list[int], int]]:
     """Distinct rows, and how often each one is there."""
-    if not len(pairs):
-        return []
     found, count = np.unique(pairs, axis=0, return_counts=True)
     return list(zip(found.tolist(), count.tolist(), strict=True))

@@ -3,6 +3,7 @@
 import math
 import time
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -111,7 +112,7 @@ class World:
         self._impulses = Impulses(model, 1.0 / self.frame_rate)
         self._state = self._start()
         self._before: State | None = None  # what the last frame began with
-        self._known_energy: tuple[State, Model, FloatArray] | None = None
+        self._known: _Measured | None = None
         self._rest_size = membrane_sizes(model, model.rest_positions)
         self._volume = EnclosedVolumes(model)
         self._rest_volume = [
@@ -191,7 +192,7 @@ class World:
             points, given = loop_points(model, membrane, given)
         self._state.positions[points] = given
         self._state.still = 0.0
-        self._before = self._known_energy = None
+        self._before = self._known = None
         self._untangle()
 
     def advance_frame(self, given: FrameInput | None = None) -> None:
@@ -257,10 +258,11 @@ class World:
     def diagnostics(self) -> Diagnostics:
         """Volumes, pressures and counts at the current frame."""
         model, state = self.model, self._state
-        bodies = []
+        reports = self.reports()  # first, as it measures the frame before, too
+        volumes, bodies = self._measured(state).volumes, []
         for body in range(model.membrane_count):
             points = slice(model.body_point_start[body], model.body_point_start[body + 1])
-            volume, has_gas = self._volume(body, state.positions), model.has_gas(body)
+            volume, has_gas = float(volumes[body]), model.has_gas(body)
             gas_volume = volume if self._gas_rules is None else float(self._gas_rules.volumes(state.positions)[body])
             mass, v = model.vertex_mass[points], state.velocities[points]
             bodies.append(
@@ -278,7 +280,7 @@ class World:
             contact_count=self._solver.contact_count,
             candidate_count=self._solver.candidate_count,
             counts=self._segments.counts,
-            reports=self.reports(),
+            reports=reports,
         )
 
     def reports(self) -> tuple[StepReport, ...]:
@@ -289,24 +291,19 @@ class World:
         before, state = self._before, self._state
         if before is None:
             return ()
-        change = -self._energy(before)  # first, as the other one is kept
-        change += self._energy(state)
+        change = -self._measured(before).energy  # first, as the other one is kept
+        change += self._measured(state).energy
         change[state.keyed.held] = 0.0  # their motion is given
         return reports_of(self._segments.model, self._solver.notes(), state.wrong_side, change)
 
-    def _energy(self, state: State) -> FloatArray:
-        """Mechanical energy of each moving body at a state [J]; kept, as the next frame begins with it."""
-        model, rigid = self._segments.model, state.rigid
-        if self._known_energy is not None and self._known_energy[0] is state and self._known_energy[1] is model:
-            return self._known_energy[2]
-        volume = np.array([self._volume(body, state.positions) for body in range(model.membrane_count)])
-        mass = getattr(self._solver, "vertex_mass", model.vertex_mass)  # explicit steps move somewhat other ones
-        found = mechanical_energy(
-            model, mass, state.positions, state.velocities, rigid.velocity, rigid.pose, rigid.angular_momentum,
-            state.gas, volume,
-        )  # fmt: skip
-        self._known_energy = state, model, found
-        return found
+    def _measured(self, state: State) -> "_Measured":
+        """Volumes and energies at a state; kept, as the next frame begins with it."""
+        model, known = self._segments.model, self._known
+        if known is None or known.state is not state or known.model is not model:
+            volumes = np.array([self._volume(body, state.positions) for body in range(model.membrane_count)])
+            mass = getattr(self._solver, "vertex_mass", model.vertex_mass)  # explicit steps move somewhat other ones
+            self._known = known = _Measured(state, model, volumes, mechanical_energy(model, mass, state, volumes))
+        return known
 
     def _start(self) -> State:
         state = State.at_rest(self.model)
@@ -441,6 +438,15 @@ class World:
             f"substep {substep + 1} of {self._step_count}. Raise the substeps to about {more}{remedy}, or look for "
             "extreme pressures, stiffness or animation."
         )
+
+
+class _Measured(NamedTuple):
+    """What is measured of a state."""
+
+    state: State
+    model: Model
+    volumes: FloatArray  # of each membrane [m^3]
+    energy: FloatArray  # of each moving body [J]
 
 
 def _shaped(name: str, what: str, values: ArrayLike, shape: tuple[int, int]) -> FloatArray:

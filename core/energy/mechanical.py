@@ -1,92 +1,80 @@
-"""Mechanical energy of each moving body at a state, for reports: the sums of the other files, in numpy.
+"""Mechanical energy of each moving body at a state, for reports: the sums of the other files, body by body.
 
     E = motion + height + stretch + bend + volumes of tetrahedra + gas
 
-What contacts, attachments and goals hold is left out: it belongs to pairs. Asked once per frame, so no kernel.
+What contacts, attachments and goals hold is left out: it belongs to pairs, or to what is outside.
 """
 
 import numpy as np
 
+from ..jit import kernel
 from ..model import FloatArray, Model
-from .bend import FOLD
-from .gas import SMALLEST_VOLUME_SHARE
+from ..state import State
+from .bend import bend_terms
+from .gas import gas_law
 
 
-def mechanical_energy(
-    model: Model,
-    mass: FloatArray,
-    x: FloatArray,
-    v: FloatArray,
-    rigid_velocity: FloatArray,
-    poses: FloatArray,
-    spin: FloatArray,
-    gas: FloatArray,
-    volume: FloatArray,
-) -> FloatArray:
-    """Energy [J] of each moving body, shape (moving_count,).
+def mechanical_energy(model: Model, mass: FloatArray, state: State, volume: FloatArray) -> FloatArray:
+    """Energy [J] of each moving body, shape (moving_count,); heights count from where bodies are drawn.
 
-    `mass` [kg] of the vertices; `x`, `v`: positions [m] and velocities [m/s] of all points; `rigid_velocity` [m/s],
-    `poses` and `spin`, angular momenta [kg m^2/s], of the rigid bodies; `gas`: nRT [J] and `volume` [m^3] of each
-    membrane. Heights count from where bodies are drawn.
+    `mass` [kg] of the vertices, shape (vertex_count,); `volume` [m^3] of each membrane, shape (membrane_count,).
     """
-    count, n = model.membrane_count, model.vertex_count
-    body = model.point_body[:n]
-    energy = np.zeros(model.moving_count)
-    motion = 0.5 * mass * np.einsum("ij,ij->i", v[:n], v[:n])
-    height = mass * ((x[:n] - model.rest_positions[:n]) @ model.gravity)
-    energy[:count] = np.bincount(body, motion - height, count)
-    ends, edges = model.edges.points, model.edges
-    apart = x[ends[:, 1]] - x[ends[:, 0]]
-    stretch = np.sqrt(np.einsum("ij,ij->i", apart, apart)) - edges.rest_length
-    energy[:count] += np.bincount(body[ends[:, 0]], 0.5 * edges.stiffness * stretch**2, count)
-    if len(model.hinges.points):
-        energy[:count] += np.bincount(body[model.hinges.points[:, 0]], _bend(model, x), count)
-    if len(model.tetrahedra.points):
-        energy[:count] += np.bincount(body[model.tetrahedra.points[:, 0]], _squeeze(model, x), count)
-    energy[:count] += _gas(model, gas, volume)
-    energy[count:] = _rigid(model, rigid_velocity, poses, spin)
+    count, energy = model.membrane_count, np.zeros(model.moving_count)
+    add_soft_energies(
+        state.positions, state.velocities, mass, model.rest_positions, model.gravity, model.point_body, model.edges,
+        model.hinges, model.tetrahedra, state.gas, volume, model.rest_volume, model.ambient_pressure, energy,
+    )  # fmt: skip
+    if model.rigid_count:
+        energy[count:] = _rigid(model, state)
     return energy
 
 
-def _bend(model: Model, x: FloatArray) -> FloatArray:
-    """k/2 |b - c m|^2 of each hinge, see `bend.py`."""
-    hinges = model.hinges
-    first = x[hinges.points[:, 0]]
-    edge, one, other = (x[hinges.points[:, slot]] - first for slot in (1, 2, 3))
-    scale, weight = hinges.normal_scale, hinges.weight
-    normal = np.cross(edge, scale[:, :1] * one - scale[:, 1:] * other)
-    normal /= np.sqrt(np.einsum("ij,ij->i", normal, normal) + FOLD**2)[:, None]
-    bend = weight[:, 1:2] * edge + weight[:, 2:3] * one + weight[:, 3:4] * other - hinges.rest_bend[:, None] * normal
-    return np.asarray(0.5 * hinges.stiffness * np.einsum("ij,ij->i", bend, bend))
+@kernel
+def add_soft_energies(
+    x, v, mass, rest, gravity, body, edges, hinges, tetrahedra, gas, volume, rest_volume, ambient, energy
+):  # fmt: skip
+    """Add the energies [J] of the membranes to their bodies' places."""
+    for i in range(mass.shape[0]):
+        square = along = 0.0
+        for axis in range(3):
+            square += v[i, axis] * v[i, axis]
+            along += gravity[axis] * (x[i, axis] - rest[i, axis])
+        energy[body[i]] += mass[i] * (0.5 * square - along)
+    for e in range(edges.points.shape[0]):
+        i, j = edges.points[e, 0], edges.points[e, 1]
+        dx, dy, dz = x[j, 0] - x[i, 0], x[j, 1] - x[i, 1], x[j, 2] - x[i, 2]
+        stretch = (dx * dx + dy * dy + dz * dz) ** 0.5 - edges.rest_length[e]
+        energy[body[i]] += 0.5 * edges.stiffness[e] * stretch * stretch
+    for h in range(hinges.points.shape[0]):
+        i, j, p, q = hinges.points[h, 0], hinges.points[h, 1], hinges.points[h, 2], hinges.points[h, 3]
+        bend, _, _, _, _, _, _ = bend_terms(
+            x[j, 0] - x[i, 0], x[j, 1] - x[i, 1], x[j, 2] - x[i, 2],
+            x[p, 0] - x[i, 0], x[p, 1] - x[i, 1], x[p, 2] - x[i, 2],
+            x[q, 0] - x[i, 0], x[q, 1] - x[i, 1], x[q, 2] - x[i, 2],
+            hinges.weight[h, 1], hinges.weight[h, 2], hinges.weight[h, 3], hinges.normal_scale[h, 0],
+            hinges.normal_scale[h, 1], hinges.rest_bend[h], hinges.stiffness[h],
+        )  # fmt: skip
+        energy[body[i]] += bend
+    for t in range(tetrahedra.points.shape[0]):
+        i, j = tetrahedra.points[t, 0], tetrahedra.points[t, 1]
+        p, q = tetrahedra.points[t, 2], tetrahedra.points[t, 3]
+        ax, ay, az = x[j, 0] - x[i, 0], x[j, 1] - x[i, 1], x[j, 2] - x[i, 2]
+        bx, by, bz = x[p, 0] - x[i, 0], x[p, 1] - x[i, 1], x[p, 2] - x[i, 2]
+        cx, cy, cz = x[q, 0] - x[i, 0], x[q, 1] - x[i, 1], x[q, 2] - x[i, 2]
+        now = (ax * (by * cz - bz * cy) + ay * (bz * cx - bx * cz) + az * (bx * cy - by * cx)) / 6.0
+        energy[body[i]] += 0.5 * tetrahedra.stiffness[t] * (now - tetrahedra.rest_volume[t]) ** 2
+    for b in range(volume.shape[0]):
+        if rest_volume[b] > 0.0:
+            energy[b] += gas_law(volume[b], rest_volume[b], gas[b], ambient)[2]
 
 
-def _squeeze(model: Model, x: FloatArray) -> FloatArray:
-    """K/2 (V - V0)^2 / V0 of each tetrahedron, see `volume.py`."""
-    cells = model.tetrahedra
-    first = x[cells.points[:, 0]]
-    one, two, three = (x[cells.points[:, slot]] - first for slot in (1, 2, 3))
-    volume = np.einsum("ij,ij->i", one, np.cross(two, three)) / 6.0
-    return np.asarray(0.5 * cells.stiffness * (volume - cells.rest_volume) ** 2)
-
-
-def _gas(model: Model, gas: FloatArray, volume: FloatArray) -> FloatArray:
-    """-nRT ln(V / V_rest) + p_ambient (V - V_rest) of each membrane, continued as in `gas.py`; 0 without gas."""
-    has_gas = model.rest_volume > 0.0
-    rest = np.where(has_gas, model.rest_volume, 1.0)
-    least = SMALLEST_VOLUME_SHARE * rest
-    lack = np.maximum(least - volume, 0.0)
-    energy = -gas * np.log(np.maximum(volume, least) / rest) + gas / least * lack + 0.5 * gas * (lack / least) ** 2
-    return np.where(has_gas, energy + model.ambient_pressure * (volume - rest), 0.0)
-
-
-def _rigid(model: Model, v: FloatArray, poses: FloatArray, spin: FloatArray) -> FloatArray:
-    """Motion and height of each rigid body."""
-    rigid = model.rigid
-    turn = _turns(poses)
-    own = np.einsum("bji,bj->bi", turn, spin)  # angular momentum in the body's frame
+def _rigid(model: Model, state: State) -> FloatArray:
+    """Motion and height of each rigid body [J]."""
+    rigid, now = model.rigid, state.rigid
+    own = np.einsum("bji,bj->bi", _turns(now.pose), now.angular_momentum)  # in the body's frame
     motion = 0.5 * np.einsum("bi,bij,bj->b", own, rigid.inverse_inertia, own)
-    motion += 0.5 * rigid.mass * np.einsum("ij,ij->i", v, v)
-    return np.asarray(motion - rigid.mass * ((poses[:, :3] - rigid.centre) @ model.gravity))
+    motion += 0.5 * rigid.mass * np.einsum("ij,ij->i", now.velocity, now.velocity)
+    return np.asarray(motion - rigid.mass * ((now.pose[:, :3] - rigid.centre) @ model.gravity))
 
 
 def _turns(poses: FloatArray) -> FloatArray:

@@ -71,18 +71,15 @@ class PairContacts(NamedTuple):
 
     @staticmethod
     def of(first: IntArray, second: IntArray, force: FloatArray, gap: FloatArray) -> "PairContacts":
-        """From single contacts: bodies of both sides, normal force [N], 0 where there is none, and gap [m]."""
-        rows = np.flatnonzero(force > 0.0)
-        first, second = np.asarray(first)[rows], np.asarray(second)[rows]
-        pairs = np.stack([np.minimum(first, second), np.maximum(first, second)], axis=1).astype(np.int64)
-        found, place = np.unique(pairs, axis=0, return_inverse=True)
-        place = place.reshape(-1)
+        """From single contacts: bodies of both sides, normal force [N] and gap [m]; all exert a force."""
+        bodies = int(max(first.max(initial=0), second.max(initial=0))) + 1
+        key = np.minimum(first, second).astype(np.int64) * bodies + np.maximum(first, second)
+        found, place = np.unique(key, return_inverse=True)
         least = np.full(len(found), np.inf)
-        np.minimum.at(least, place, gap[rows])
-        return PairContacts(
-            found[:, 0], found[:, 1], np.bincount(place, minlength=len(found)),
-            np.bincount(place, np.asarray(force)[rows], len(found)).astype(float), least,
-        )  # fmt: skip
+        np.minimum.at(least, place, gap)
+        counts = np.bincount(place, minlength=len(found))
+        forces = np.bincount(place, force, len(found)).astype(float)
+        return PairContacts(found // bodies, found % bodies, counts, forces, least)
 
 
 class LeastShare(NamedTuple):

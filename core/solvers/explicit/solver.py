@@ -53,6 +53,8 @@ GUARANTEED = {BY_IMPULSES: Reason.KEPT_APART, BY_ZONES: Reason.MOVED_AS_ONE, NOT
 class ExplicitSolver:
     """Advances a model by runs of steps; a run may be as long as a frame."""
 
+    #: Vertices of each body where it starts crossed with itself; those of bodies without any at the end are left out.
+    _tangled: list[int]
     #: Pairs of bodies that do not touch, or whose contacts others answer, shape (body_count, body_count).
     _untouching: BoolArray
 
@@ -87,6 +89,7 @@ class ExplicitSolver:
         self._still_speeds = still_speeds(model)
         self._least_edge = float(self._scene.contact.run.scale[: model.membrane_count, 1].min(initial=np.inf))
         self._frame = FrameCounts()
+        self._tangled = np.bincount(model.point_body[tangled_points(model)]).tolist()
 
     def revised(self, model: Model) -> "ExplicitSolver | None":
         """The same for a model with other values, see `choice.Solver`: with the masses and contacts of this one."""
@@ -123,24 +126,22 @@ class ExplicitSolver:
         findings = [Finding(reason, count, bodies) for (reason, bodies), count in frame.findings.items()]
         for how, low, high in np.argwhere(run.failures).tolist():
             findings.append(Finding(GUARANTEED[how], int(run.failures[how, low, high]), (low, high)))
-        tangled = np.bincount(self._scene.contact.points.body[self._scene.contact.bodies.tangled])
-        findings += [Finding(Reason.TANGLED, int(tangled[body]), (body,)) for body in np.flatnonzero(tangled).tolist()]
+        findings += [Finding(Reason.TANGLED, count, (body,)) for body, count in enumerate(self._tangled) if count]
         early = np.argwhere(run.least_share < 1.0).tolist()
         shares = [LeastShare(float(run.least_share[low, high]), (low, high)) for low, high in early]
         return FrameNotes(frame.steps, self._pair_contacts(), shares, findings)
 
     def _pair_contacts(self) -> PairContacts:
         """The contacts that pressed in the last step."""
-        contact, pressed = self._scene.contact, self._normal_impulses()
+        contact, found = self._scene.contact, []
         counts = (*contact.run.found[2:].tolist(), int(contact.loose_count[0]))
-        sides = [contact.corners, contact.sides, contact.loose]
-        points = np.concatenate(
-            [each.points[: 4 * count].reshape(-1, 4)[:, ::3] for each, count in zip(sides, counts, strict=True)]
-        )
-        body = contact.points.body[points >> 2]
-        impulse = np.concatenate([each[:count] for each, count in zip(pressed, counts, strict=True)])
-        gap = np.concatenate([each.gap[: 4 * count : 4] for each, count in zip(sides, counts, strict=True)])
-        return PairContacts.of(body[:, 0], body[:, 1], impulse / max(self._frame.step_time, 1e-300), gap)
+        kinds = (contact.corners, contact.sides, contact.loose)
+        for contacts, impulse, count in zip(kinds, self._normal_impulses(), counts, strict=True):
+            rows = np.flatnonzero(impulse[:count] > 0.0)
+            body = [contact.points.body[contacts.points[4 * rows + slot] >> 2] for slot in (0, 3)]
+            found.append((*body, impulse[rows], contacts.gap[4 * rows]))
+        first, second, pressed, gap = map(np.concatenate, zip(*found, strict=True))
+        return PairContacts.of(first, second, pressed / max(self._frame.step_time, 1e-300), gap)
 
     def _normal_impulses(self) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Those of the last step [N s], of the contacts of vertices and triangles, of edges, and of what crosses."""

@@ -20,7 +20,6 @@ import numpy as np
 from ...bodies.flat.plane import Planes
 from ...bodies.rigid.flight import fly, pushed, shifted, velocity_rows
 from ...bodies.rigid.motion import turned_tensors
-from ...contact.contacts import ATTACHMENT
 from ...errors import ParameterError
 from ...model import FloatArray, Model
 from ...options import DEFAULTS, MethodOptions
@@ -117,9 +116,9 @@ class ImplicitSolver:
     def notes(self) -> FrameNotes:
         """What the steps since `start_frame` took, see `choice.Solver`."""
         now, begun, stage = self.counts, self._begun, self._minimiser.notes
-        contacts, count = self._minimiser.contacts, self.candidate_count
-        force = np.where(contacts.kind[:count] < ATTACHMENT, self._minimiser.energy.normal_force[:count], 0.0)
-        bodies, gap = contacts.bodies[:count], contacts.gap[:count]
+        contacts, force = self._minimiser.contacts, self._minimiser.energy.normal_force
+        rows = np.flatnonzero(force[: contacts.first_attachment])
+        bodies = contacts.bodies[rows]
         counted = {
             Reason.FAST: now.divided_steps - begun.divided_steps,
             Reason.INACCURATE: now.split_steps - begun.split_steps,
@@ -133,7 +132,7 @@ class ImplicitSolver:
         findings += [Finding(reason, number) for reason, number in counted.items() if number]
         return FrameNotes(
             steps=self._steps,
-            pairs=PairContacts.of(bodies[:, 0], bodies[:, 1], force, gap),
+            pairs=PairContacts.of(bodies[:, 0], bodies[:, 1], force[rows], contacts.gap[rows]),
             shares=[stage.least] if stage.least.bodies else [],
             findings=findings,
             residual=stage.residual,

@@ -100,12 +100,10 @@ class RigidSolver(FixedSteps):
 
     def notes(self) -> FrameNotes:
         """What the steps since `start_frame` took, see `choice.Solver`."""
-        count, rows = self._count, self._rows
-        bodies = self._bodies[:count]
-        pairs = PairContacts.of(
-            bodies[:, 0], bodies[:, 1], rows.impulse[:count, 0] / self.substep_time,
-            rows.gap[:count] + RESTING_GAP * rows.thickness[:count],
-        )  # fmt: skip
+        rows = self._rows
+        at = np.flatnonzero(rows.impulse[: self._count, 0] > 0.0)
+        bodies, gap = self._bodies[at], rows.gap[at] + RESTING_GAP * rows.thickness[at]
+        pairs = PairContacts.of(bodies[:, 0], bodies[:, 1], rows.impulse[at, 0] / self.substep_time, gap)
         findings = [Finding(Reason.NOT_CONVERGED, self._unconverged)] if self._unconverged else []
         return FrameNotes(self._steps, pairs, findings=findings)
 

@@ -56,7 +56,7 @@ class SequentialSolver(ExplicitSolver):
         pairs.counts[:] &= pairs.low < model.membrane_count
         self._step_damping = step_damping(model, options)
         self._parting = None
-        self._frame = FrameCounts()
+        self._frame, self._tangled = FrameCounts(), []
         self._loss_steps = max(1, round(LOSS_TIME / substep_time))
 
     def revised(self, _model: Model) -> None:
