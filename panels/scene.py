@@ -11,8 +11,8 @@ _BAKE_BUTTONS = {
     "RIGID": ("Bake to Keyframes", "KEYFRAME"),
     "BOTH": ("Bake Shapes and Motion", "SHAPEKEY_DATA"),
 }
-#: Islands that *Diagnostics* shows, at most.
-_MOST_ISLANDS = 8
+#: Islands that *Diagnostics* shows, and reasons and pairs of each, at most.
+_MOST_ISLANDS, _MOST_LINES = 8, 6
 
 
 class Simulation:
@@ -99,9 +99,13 @@ class Diagnostics:
             draw_text(layout, context, diagnosis.UNKNOWN, "INFO")
         for island in found[:_MOST_ISLANDS]:
             box = layout.box()
-            draw_text(box, context, island.title, "ERROR" if island.reasons else "CHECKMARK")
-            for sentence in (island.figures, *island.reasons):
-                draw_text(box, context, sentence, "BLANK1")
+            draw_text(box, context, island.title, "INFO" if island.reasons else "CHECKMARK")
+            draw_text(box, context, island.figures, "BLANK1")
+            for sentences, what in ((island.reasons, "reasons"), (island.pairs, "pairs in contact")):
+                for sentence in sentences[:_MOST_LINES]:
+                    draw_text(box, context, sentence, "BLANK1")
+                if len(sentences) > _MOST_LINES:
+                    draw_text(box, context, f"{len(sentences) - _MOST_LINES} more {what}.", "BLANK1")
         if len(found) > _MOST_ISLANDS:
             draw_text(layout, context, f"{len(found) - _MOST_ISLANDS} more islands.", "INFO")
 

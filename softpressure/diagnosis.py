@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from ..core import StepReport
 
 #: Said where nothing is known.
-UNKNOWN = "Not known for this frame: it is told of frames that were simulated since the file was opened."
+UNKNOWN = "Not known for this frame. It is told of all but the first that were simulated since the file was opened."
 #: What a name says whose object is gone.
 _GONE = "(removed)"
 
@@ -23,6 +23,7 @@ class Told:
     title: str  # names of its objects
     figures: str  # steps, contacts and energy
     reasons: tuple[str, ...]  # why steps were shortened, in sentences
+    pairs: tuple[str, ...]  # contacts of two bodies, those that press most first
 
 
 def islands(scene: bpy.types.Scene) -> list[Told]:
@@ -30,7 +31,10 @@ def islands(scene: bpy.types.Scene) -> list[Told]:
     reports = session.of(scene).reports.get(scene.frame_current, ())
     names = object_names(scene)
     ordered = sorted(reports, key=lambda report: (not report.reasons, not report.contacts))
-    return [Told(joined(report.bodies, names), _figures(report, names), report.texts(names)) for report in ordered]
+    return [
+        Told(joined(report.bodies, names), _figures(report, names), report.texts(names), _pairs(report, names))
+        for report in ordered
+    ]
 
 
 def object_names(scene: bpy.types.Scene) -> list[str]:
@@ -46,15 +50,29 @@ def joined(bodies: tuple[int, ...], names: list[str], most: int = 3) -> str:
 
 
 def _figures(report: "StepReport", names: list[str]) -> str:
-    """`74 steps, 12 contacts, energy -0.0312 J, met after 43 % of a step: A and B`."""
+    """`74 steps, 12 contacts, energy -0.0312 J, earliest meeting after 43 % of a step: A and B`."""
     if report.steps == 0:
         return "At rest, no steps"
-    found = [
-        f"{report.steps} step{'s' * (report.steps != 1)}",
-        f"{report.contacts} contact{'s' * (report.contacts != 1)}",
-    ]
-    found.append(f"energy {report.energy_change:+.3g} J")
+    found = [_count(report.steps, "step"), _count(report.contacts, "contact"), f"energy {report.energy_change:+.3g} J"]
     if report.least_pair:
-        pair = " and ".join(names[body] for body in report.least_pair)
-        found.append(f"earliest meeting after {100.0 * report.least_share:.0f} % of a step: {pair}")
+        share = f"{100.0 * report.least_share:.0f} %"
+        found.append(f"earliest meeting after {share} of a step: {_both(report.least_pair, names)}")
     return ", ".join(found)
+
+
+def _pairs(report: "StepReport", names: list[str]) -> tuple[str, ...]:
+    """`A and B: 12 contacts, 3.41 N, gap 0.0021 m` for each pair."""
+    pairs = sorted(report.pairs, key=lambda pair: -pair.force)
+    return tuple(
+        f"{_both(pair.bodies, names)}: {_count(pair.contacts, 'contact')}, {pair.force:.3g} N, gap {pair.gap:.2g} m"
+        for pair in pairs
+    )
+
+
+def _both(bodies: tuple[int, ...], names: list[str]) -> str:
+    """`A and B`, or `A` for a body and itself."""
+    return " and ".join(names[body] for body in dict.fromkeys(bodies))
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"

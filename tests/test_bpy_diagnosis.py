@@ -1,6 +1,7 @@
 """What the steps tell of each island: in the panel *Diagnostics*, and as a table of the command line."""
 
 import csv
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +9,7 @@ import bpy
 import pytest
 from bpy_panels import drawn
 from bpy_scene import add_ball, empty_file, frame, this_session  # noqa: F401
+from softpressure_ext.core import Finding, PairReport, Reason
 from softpressure_ext.panels.scene import SOFTPRESSURE_PT_diagnostics
 from softpressure_ext.softpressure import command, diagnosis
 from softpressure_ext.softpressure.trace import COLUMNS
@@ -44,7 +46,9 @@ def test_the_panel_names_two_balls_that_stick_and_the_reason() -> None:
     assert found[1].startswith(f"{report.steps} steps, {report.contacts} contact") and " J" in found[1]
     crossing = f"their surfaces cross; what is behind comes back slowly ({behind} vertices)."
     assert f"Ball A and Ball B: {crossing}" in found
-    assert alone.reasons == () and len(found) == 4 + len(report.reasons)
+    (pair,) = report.pairs
+    assert f"Ball A and Ball B: {pair.contacts} contacts, {pair.force:.3g} N, gap {pair.gap:.2g} m" in found
+    assert alone.reasons == alone.pairs == () and len(found) == 5 + len(report.reasons)
     other.name = "Renamed"
     assert f"Ball A and Renamed: {crossing}" in drawn(SOFTPRESSURE_PT_diagnostics, 2000)
     one.softpressure.mass = 7.0  # a new start forgets
@@ -60,6 +64,23 @@ def test_the_panel_shows_the_first_islands_of_many() -> None:
     frame(2)
     found = drawn(SOFTPRESSURE_PT_diagnostics, 2000)
     assert found[-1] == "2 more islands." and found[::2][:-1] == [f"Ball {number}" for number in range(8)]
+
+
+def test_the_panel_shows_the_first_reasons_and_the_hardest_pairs(monkeypatch: pytest.MonkeyPatch) -> None:
+    bpy.context.scene.frame_end = 2
+    for number in range(9):
+        add_ball(f"Ball {number}", (2 * number, 0, 5))
+    assert bpy.ops.softpressure.simulate() == {"FINISHED"}
+    frame(2)
+    reasons = tuple(Finding(Reason.CROSSING, 3, (0, number)) for number in range(1, 9))
+    pairs = tuple(PairReport((0, number), 1, float(number), 0.25) for number in range(1, 9))
+    report = replace(this_session().reports[2][0], bodies=tuple(range(9)), reasons=reasons, pairs=pairs, contacts=8)
+    this_session().reports[2] = (report,)
+    found = drawn(SOFTPRESSURE_PT_diagnostics, 2000)
+    assert found[0] == "Ball 0, Ball 1, Ball 2 and 6 more"
+    assert [text.partition(":")[0] for text in found[2:8]] == [f"Ball 0 and Ball {number}" for number in range(1, 7)]
+    assert found[8] == "2 more reasons." and found[-1] == "2 more pairs in contact."
+    assert found[9] == "Ball 0 and Ball 8: 1 contact, 8 N, gap 0.25 m"
 
 
 @pytest.mark.parametrize("solver", ["EXPLICIT", "IMPLICIT"])

@@ -5,8 +5,9 @@ import pytest
 import shapes
 from rigid_scene import block
 from scenes import BEACH_BALL, LIVELY, add_ball
-from softpressure_ext.core import FrameInput, ModelBuilder, Reason, World
+from softpressure_ext.core import FrameInput, ModelBuilder, NewtonSettings, Reason, World
 from softpressure_ext.core.reports import reports_of
+from softpressure_ext.core.solvers.implicit.solver import ImplicitSolver
 from softpressure_ext.core.solvers.notes import Finding, FrameNotes, LeastShare, PairContacts
 
 SOLVERS = ["EXPLICIT", "IMPLICIT", "XPBD"]
@@ -99,6 +100,84 @@ def test_a_hard_impact_names_its_bodies_and_how_early_they_would_have_met(solver
     assert report.residual is None or 0.0 < report.residual < 1.0
     other = of(world.reports(), apart)
     assert other.bodies == (apart,) and reason not in reasons(other) and other.least_share == 1.0
+
+
+@pytest.mark.parametrize("solver", ["EXPLICIT", "XPBD"])
+def test_colliders_that_close_in_leave_no_room(solver):
+    """Two plates that meet in the middle of a ball, and pass each other."""
+    builder = ModelBuilder(gravity=(0.0, 0.0, 0.0))
+    add_ball(builder, BEACH_BALL, 1, name="ball")
+    plate, triangles = shapes.grid(2.0, 2)
+    for name, height, order in (("low", -0.22, 1), ("high", 0.22, -1)):
+        builder.add_collider(name, plate + (0.0, 0.0, height), triangles[:, ::order])
+    world = made(builder, solver)
+    for frame in range(1, 4):
+        way = (0.0, 0.0, 0.22 - 0.08 * frame)
+        world.advance_frame(FrameInput(collider_positions={0: plate - way, 1: plate + way}))
+        if frame == 1:
+            assert world.reports()[0].reasons == ()
+    named = {(finding.reason, finding.bodies) for finding in world.reports()[0].reasons}
+    assert {(Reason.MOVED_AS_ONE, (0, 1)), (Reason.MOVED_AS_ONE, (0, 2))} <= named
+    assert {(Reason.NO_ROOM, (0, 1)), (Reason.NO_ROOM, (0, 2))} <= named
+
+
+def test_counts_of_the_implicit_solver_are_those_of_the_frame():
+    world = thrown("IMPLICIT")
+    told = dict.fromkeys(Reason, 0)
+    for _ in range(2):
+        world.advance_frame()
+        for finding in world.reports()[0].reasons:
+            told[finding.reason] += finding.count
+    counts = world.diagnostics().counts
+    assert told[Reason.ENERGY_GAIN] == counts.halved_steps > 0
+    assert told[Reason.NEWTON_SHORTENED] == counts.shortened_steps > 0
+    assert told[Reason.DAMPED] == counts.damped_steps and told[Reason.INACCURATE] == counts.split_steps
+    assert told[Reason.FAST] == counts.divided_steps
+
+
+def test_stages_that_end_at_the_limit_of_steps_are_named():
+    """With a single Newton step, a ball that is out of balance is left so; one that floats at rest is not."""
+    builder = ModelBuilder(gravity=(0.0, 0.0, 0.0))
+    lively = add_ball(builder, BEACH_BALL, 2, name="lively")
+    still = add_ball(builder, BEACH_BALL.like(gauge_pressure=0.0), 2, (0.0, 0.0, 2.0), name="still")
+    model, settings = builder.build(), NewtonSettings(newton_limit=1)
+    world = World(model, solver=lambda acting, time: ImplicitSolver(acting, time, settings), substeps=4)
+    world.advance_frame()
+    unconverged = [finding for finding in of(world.reports(), lively).reasons if finding.reason is Reason.NOT_CONVERGED]
+    assert [finding.bodies for finding in unconverged] == [(lively,)] and unconverged[0].count > 0
+    assert Reason.NOT_CONVERGED not in reasons(of(world.reports(), still))
+
+
+def test_sweeps_that_end_at_their_limit_are_told(monkeypatch):
+    monkeypatch.setattr("softpressure_ext.core.solvers.rigid.solver.MOST_SWEEPS", 6)
+    world = made(stacked(), "IMPLICIT", substeps=10)
+    for _ in range(3):
+        world.advance_frame()
+    assert Finding(Reason.NOT_CONVERGED, 10) in world.reports()[0].reasons
+
+
+def dented(solver):
+    """A ball whose top is pressed through its bottom."""
+    x, triangles = shapes.icosphere(3, 0.2, (0.0, 0.0, 0.3))
+    away = np.hypot(x[:, 0], x[:, 1])
+    dent = (x[:, 2] > 0.3) & (away < 0.15)
+    x[dent, 2] -= 0.45 * np.cos(away[dent] / 0.15 * np.pi / 2)
+    builder = ModelBuilder()
+    builder.add_membrane("ball", x, triangles, mass=0.5, gauge_pressure=500.0, self_collision=True)
+    return made(builder, solver, substeps=20)
+
+
+@pytest.mark.parametrize(
+    ("solver", "reason"),
+    [("EXPLICIT", Reason.TANGLED), ("IMPLICIT", Reason.SELF_CROSSING), ("XPBD", Reason.SELF_CROSSING)],
+)
+def test_a_skin_that_crosses_itself_is_named(solver, reason):
+    world = dented(solver)
+    world.advance_frame()
+    (report,) = world.reports()
+    found = [finding for finding in report.reasons if finding.reason in {Reason.TANGLED, Reason.SELF_CROSSING}]
+    assert [(finding.reason, finding.bodies) for finding in found] == [(reason, (0,))] and found[0].count > 5
+    assert report.texts(["Ball"])[report.reasons.index(found[0])].startswith("Ball: its surface ")
 
 
 def test_fast_bodies_are_named():
