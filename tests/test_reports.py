@@ -397,5 +397,6 @@ def test_islands_are_joined_by_whatever_names_two_bodies():
 
 def test_every_reason_is_a_sentence_with_a_count():
     for reason in Reason:
-        assert Finding(reason, 1).text(()).startswith("All bodies: ") and reason.counted(1).startswith("1 ")
-        assert reason.counted(2) == reason.counted(1).replace("1 ", "2 ").replace("vertex", "vertice") + "s"
+        one, several = reason.counted(1), reason.counted(2)
+        assert Finding(reason, 1).text(()) == f"All bodies: {reason.sentence} ({one})."
+        assert one.startswith("1 ") and several.startswith("2 ") and several.endswith("s") and one[1:] != several[1:]

@@ -16,24 +16,30 @@ from ..model import FloatArray, IntArray
 class Reason(Enum):
     """Why bodies took shorter steps, or moved otherwise than their forces alone would have it.
 
-    The value is a sentence and what its count is of.
+    The value is a sentence, and what its count is of: one, and several.
     """
 
-    CROSSING = "their surfaces cross; what is behind comes back slowly", "vertex"
-    SELF_CROSSING = "its surface crosses itself; what is behind comes back slowly", "vertex"
-    TANGLED = "its surface started crossed with itself; the parts that cross do not collide", "vertex"
-    ATTACHED = "they are attached to each other", "vertex"
-    KEPT_APART = "impulses kept surfaces that would have met apart", "contact"
-    MOVED_AS_ONE = "impulses did not keep surfaces apart; vertices in contact moved as one rigid zone", "contact"
-    NO_ROOM = "pins or colliders close in and leave no room; nothing keeps the surfaces apart", "contact"
-    FILTERED = "Newton steps were filtered, because surfaces would have met", "Newton step"
-    FAST = "bodies are so fast that they might pass each other in a step of full length", "step"
-    STIFFER = "its shape or gas has become stiffer than at rest, so that only shorter steps are stable", "step"
-    NEWTON_SHORTENED = "Newton steps were halved until the energy fell", "halving"
-    INACCURATE = "substeps taken as one were too inaccurate, and were taken again in two parts", "step"
-    ENERGY_GAIN = "a step would have gained energy, and was taken again in two halves", "step"
-    DAMPED = "halved steps still gained energy, and were taken with implicit Euler, which damps", "step"
-    NOT_CONVERGED = "the iterations ended before the residual was small", "solve"
+    CROSSING = "their surfaces cross; what is behind comes back slowly", ("vertex", "vertices")
+    SELF_CROSSING = "its surface crosses itself; what is behind comes back slowly", ("vertex", "vertices")
+    TANGLED = "its surface started crossed with itself; the parts that cross do not collide", ("vertex", "vertices")
+    ATTACHED = "they are attached to each other", ("vertex", "vertices")
+    KEPT_APART = "impulses kept surfaces that would have met apart", ("contact", "contacts")
+    MOVED_AS_ONE = (
+        "impulses did not keep surfaces apart; vertices in contact moved as one rigid zone",
+        ("contact", "contacts"),
+    )
+    NO_ROOM = "pins or colliders close in and leave no room; nothing keeps the surfaces apart", ("contact", "contacts")
+    FILTERED = "Newton steps were filtered, because surfaces would have met", ("Newton step", "Newton steps")
+    FAST = "bodies are so fast that they might pass each other in a step of full length", ("step", "steps")
+    STIFFER = (
+        "its shape or gas has become stiffer than at rest, so that only shorter steps are stable",
+        ("step", "steps"),
+    )
+    NEWTON_SHORTENED = "Newton steps were halved until the energy fell", ("halving", "halvings")
+    INACCURATE = "substeps taken as one were too inaccurate, and were taken again in two parts", ("step", "steps")
+    ENERGY_GAIN = "a step would have gained energy, and was taken again in two halves", ("step", "steps")
+    DAMPED = "halved steps still gained energy, and were taken with implicit Euler, which damps", ("step", "steps")
+    NOT_CONVERGED = "the iterations ended before the residual was small", ("solve", "solves")
 
     @property
     def sentence(self) -> str:
@@ -42,8 +48,7 @@ class Reason(Enum):
 
     def counted(self, count: int) -> str:
         """A count with its unit: `1 vertex`, `37 vertices`."""
-        unit = self.value[1]
-        return f"{count} {unit}" if count == 1 else f"{count} {unit.replace('vertex', 'vertice')}s"
+        return f"{count} {self.value[1][count != 1]}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +77,10 @@ class PairContacts(NamedTuple):
     @staticmethod
     def of(first: IntArray, second: IntArray, force: FloatArray, gap: FloatArray) -> "PairContacts":
         """From single contacts: bodies of both sides, normal force [N] and gap [m]; all exert a force."""
-        bodies = int(max(first.max(initial=0), second.max(initial=0))) + 1
+        if not len(first):
+            none = np.zeros(0, np.int32)
+            return PairContacts(none, none, none, np.zeros(0), np.zeros(0))
+        bodies = int(max(first.max(), second.max())) + 1
         key = np.minimum(first, second).astype(np.int64) * bodies + np.maximum(first, second)
         found, place = np.unique(key, return_inverse=True)
         least = np.full(len(found), np.inf)

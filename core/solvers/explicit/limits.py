@@ -25,7 +25,7 @@ class StepLimit:
     def __init__(self, model: Model, plan: Plan) -> None:
         self._model, self._plan = model, plan
         self._bounds, self._start_gas = Bounds(model, plan.masses), start_gas(model)
-        #: Steps of the last run over those of its time at rest, and the body that asks for the shortest ones.
+        #: Length of a step at rest over that of the last run, and the body that asks for the shortest steps.
         self.excess, self.stiffest = 1.0, 0
 
     def steps(self, time: float, frame_time: float, x: FloatArray, gas: FloatArray) -> tuple[int, float]:
@@ -55,8 +55,7 @@ class StepLimit:
                 raise Diverged(body, f"would need {needed} explicit steps per frame")
             explodes = step < stable_step(square + added)
             raise _gas_refusal(model, int(np.argmax(rates if explodes else risen)), gas, needed)
-        self.excess = plan.step / step
-        self.stiffest = body if square - plan.square > added else int(np.argmax(risen)) if added > 0.0 else body
+        self.excess, self.stiffest = plan.step / step, int(np.argmax(risen)) if added > square - plan.square else body
         return max(1, math.ceil(time / step)), square + added
 
 

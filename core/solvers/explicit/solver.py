@@ -21,7 +21,19 @@ from ...team import helped
 from ..counts import Counts
 from ..kinematics import Motion
 from ..notes import Finding, FrameNotes, LeastShare, PairContacts, Reason
-from .arrays import AGE, CARRIED_COUNT, LACKS_ROOM, PRESSING, RESUMES, SEARCHES, SPAN, STARTS, STEP  # fmt: skip
+from .arrays import (  # fmt: skip
+    AGE,
+    CARRIED_COUNT,
+    LACKS_ROOM,
+    MENDED,
+    PRESSING,
+    RESUMES,
+    SEARCHES,
+    SPAN,
+    STALLS,
+    STARTS,
+    STEP,
+)
 from .carried import place_all, start_bodies
 from .contact_set import contact_set, with_room
 from .dissipation import LEAST_STEPS, LOSS_TIME, losses_of
@@ -124,12 +136,19 @@ class ExplicitSolver:
         """What the steps since `start_frame` took, see `choice.Solver`."""
         run, frame = self._scene.contact.run, self._frame
         findings = [Finding(reason, count, bodies) for (reason, bodies), count in frame.findings.items()]
-        for how, low, high in np.argwhere(run.failures).tolist():
-            findings.append(Finding(GUARANTEED[how], int(run.failures[how, low, high]), (low, high)))
         findings += [Finding(Reason.TANGLED, count, (body,)) for body, count in enumerate(self._tangled) if count]
-        early = np.argwhere(run.least_share < 1.0).tolist()
-        shares = [LeastShare(float(run.least_share[low, high]), (low, high)) for low, high in early]
+        shares = []
+        if self._rejected() != frame.rejected:
+            for how, low, high in np.argwhere(run.failures).tolist():
+                findings.append(Finding(GUARANTEED[how], int(run.failures[how, low, high]), (low, high)))
+            for low, high in np.argwhere(run.least_share < 1.0).tolist():
+                shares.append(LeastShare(float(run.least_share[low, high]), (low, high)))
         return FrameNotes(frame.steps, self._pair_contacts(), shares, findings)
+
+    def _rejected(self) -> int:
+        """How often the guarantee rejected a step since the start: else there is nothing new in `Run.failures`."""
+        state = self._scene.contact.run.state
+        return int(state[MENDED] + state[STALLS])
 
     def _pair_contacts(self) -> PairContacts:
         """The contacts that pressed in the last step."""
@@ -208,8 +227,9 @@ class ExplicitSolver:
         run.found[:] = 0
         boxes.strayed[:] = 0.0
         run.state[CARRIED_COUNT] = 0
-        run.failures[:], run.least_share[:] = 0, 1.0
-        self._frame = FrameCounts()
+        if self._rejected() != self._frame.rejected:
+            run.failures[:], run.least_share[:] = 0, 1.0
+        self._frame = FrameCounts(self._rejected())
         if len(state.wrong_side):
             self._parting = self._parting or Parting(self.model, self._numbering)
             self._parting.start_frame(state)
@@ -351,7 +371,9 @@ class ExplicitSolver:
 class FrameCounts:
     """What is counted of a frame."""
 
-    def __init__(self) -> None:
+    def __init__(self, rejected: int = 0) -> None:
+        """`rejected`: steps that the guarantee had rejected before."""
+        self.rejected = rejected
         self.steps, self.step_time = 0, 0.0  # so far; length of the last ones [s]
         self.findings: dict[tuple[Reason, tuple[int, ...]], int] = {}
 

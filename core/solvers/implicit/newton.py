@@ -45,7 +45,7 @@ PARTING_LIMIT = 8
 STALLED = 0.05
 #: Reach of a search in units of the move that made it necessary.
 REACH_FACTOR = 1.6
-#: A filtered step that keeps less than this share of its square is noted, and looked at if it is the least so far.
+#: A filter is noted where it leaves less than this share of a step, taken along the step.
 NOTED_SHARE = 0.98
 #: Vertices whose move is less than this share of the longest one do not tell how far a step could go.
 TOLD_MOVE = 0.1
@@ -67,7 +67,7 @@ class StageNotes:
 
     def __init__(self, moving_count: int) -> None:
         self.filtered = 0  # Newton steps of which something was taken out, lest surfaces meet
-        self.kept = 1.0  # least share of a step's square that was left
+        self.kept = 1.0  # least share of a step that was left, taken along the step
         self.least = LeastShare(1.0, ())  # of a body's move, in such a step
         self.unconverged = np.zeros(moving_count, np.int64)  # stages that ended at the limit of steps, of each body
         self.residual = np.zeros(moving_count)  # root of what a stage left of its largest residual, at most
