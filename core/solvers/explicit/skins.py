@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ... import topology
-from ...energy.gas import SMALLEST_VOLUME_SHARE
+from ...energy.gas import gauge_pressure
 from ...jit import lean_inline_kernel, lean_kernel
 from ...model import FloatArray, IntArray, Model
 from ...simd import (
@@ -340,15 +340,6 @@ def gathered_volumes(volumes, i):
 
 
 @lean_inline_kernel
-def pressure_of(volume, rest_volume, amount, ambient):
-    """Gauge pressure of the gas [Pa]; below a share of the rest volume it grows along the tangent (`energy/gas.py`)."""
-    smallest = SMALLEST_VOLUME_SHARE * rest_volume
-    if volume >= smallest:
-        return amount / volume - ambient
-    return amount / smallest * (2.0 - volume / smallest) - ambient
-
-
-@lean_inline_kernel
 def write_rows(x, skins, damping, block):
     """All rows of a block, and its share of the volume."""
     blocks, gas = skins.blocks, skins.gas
@@ -385,7 +376,7 @@ def set_pressures(skins):
             for block in range(start[body], start[body + 1]):
                 total += gas.share[block]
             gas.volume[body] = total / 6.0
-            gas.pressure[body] = pressure_of(
+            gas.pressure[body] = gauge_pressure(
                 gas.volume[body], gas.rest_volume[body], gas.amount[body], skins.ambient_pressure[0]
             )
 
