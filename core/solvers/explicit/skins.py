@@ -13,6 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ... import topology
+from ...energy.elements import Elements, pull_elements
+from ...energy.energies import ModelElements
 from ...energy.gas import gauge_pressure
 from ...jit import lean_inline_kernel, lean_kernel
 from ...model import FloatArray, IntArray, Model
@@ -104,6 +106,7 @@ class Skins(NamedTuple):
     bending: Bending
     planes: Planes
     blocks: Blocks
+    elements: Elements  # in the solver's numbers
     ambient_pressure: FloatArray  # [Pa], shape (1,)
 
 
@@ -118,6 +121,7 @@ def skins_of(model: Model, numbering: Numbering) -> Skins:
         bending=bending_of(model.hinges, numbering.place),
         planes=Planes(numbering.place[model.flat.pairs], model.flat.pair_normal),
         blocks=blocks,
+        elements=ModelElements(model, joints=False, place=numbering.place).rows,
         ambient_pressure=np.array([model.ambient_pressure]),
     )
 
@@ -385,9 +389,9 @@ def set_pressures(skins):
 def accelerate(x, skins, damping, velocity, inverse_mass, h, gx, gy, gz, force, team):
     """Velocities of the vertices [m/s] after a time h [s] of inner forces at x and of gravity.
 
-    The forces are those of springs with their dashpots, gas, volumes and bending. `inverse_mass` [1/kg]; `force`:
-    scratch, flat. No force is written down but those of bending, which the calling thread of the team sees to while
-    others have begun with the rows.
+    The forces are those of springs with their dashpots, gas, volumes, bending and elements. `inverse_mass` [1/kg];
+    `force`: scratch, flat. No force is written down but those of bending, which the calling thread of the team sees to
+    while others have begun with the rows.
     """
     fall = triple(h * gx, h * gy, h * gz)
     blocks = skins.blocks
@@ -411,6 +415,8 @@ def accelerate(x, skins, damping, velocity, inverse_mass, h, gx, gy, gz, force, 
         done(team, 0)
         claimed = claim(team, 0)
     finish(team)
+    if skins.elements.first.shape[0] > 0:
+        pull_elements(skins.elements, x, velocity, inverse_mass, h)
 
 
 @lean_kernel
