@@ -1,9 +1,10 @@
 """The energy that one time stage minimises, over the whole scene, with its gradient and Hessian.
 
     E(x) = 1/2 |x - y|^2_M / tau^2 + stretch(x) + bend(x) + volumes of tetrahedra(x) + gas(x) + contact(x) + friction(x)
+           + elements of energies(x)
 
 tau is the length of the stage and y where the vertices would go without inner forces and contacts; rigid bodies have
-an inertia of their own (`energy/rigid_inertia.py`). The class holds the arrays that the kernels of `core/forces` fill;
+an inertia of their own (`energy/rigid_inertia.py`). The class holds the arrays that the kernels of `core/energy` fill;
 it adds no physics of its own.
 """
 
