@@ -175,7 +175,7 @@ def main():
         state = world.save()
         found = find_overlaps(model, trees, state.positions)
         contacts = world._solver._minimiser.contacts
-        rows = slice(0, contacts.first_attachment)
+        rows = slice(0, contacts.first_element)
         gap = (contacts.distance[rows] / np.maximum(contacts.thickness[rows], 1e-300)).min(initial=np.inf)
         speed = float(np.sqrt((state.velocities[: model.vertex_count] ** 2).sum(axis=1).mean()))
         worst = max(worst, found.crossing_triangle_count, len(found.pairs))

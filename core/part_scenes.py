@@ -22,7 +22,7 @@ def _leave_out() -> None:
     wide, near, rows = Contacts(4), Contacts(4), PrunedPairs(4)
     x, reach = np.eye(4, 3), np.zeros(1)
     wide.points[0] = range(4)
-    wide.count = wide.edge_start = wide.first_attachment = 1
+    wide.count = wide.edge_start = wide.first_element = 1
     rows.choose(x, x, wide, near, reach, reach)
     rows.valid(x)
 

@@ -22,6 +22,7 @@ from numba.core import event
 
 from . import kernel_store
 from .bodies.rigid.convex import convex_shapes
+from .energy.energies import ModelElements
 from .errors import SoftPressureError
 from .model import Model
 from .options import DEFAULTS, MethodOptions
@@ -115,7 +116,7 @@ def parts_of(model: Model) -> set[str]:
         parts.add("SELF_CONTACT")
     if starts_crossed(model):
         parts.add("CROSSED")
-    if len(model.attachments.points) or (model.rigid_count and model.membrane_count):
+    if len(ModelElements(model)) or (model.rigid_count and model.membrane_count):
         parts.add("COUPLED")
     elif model.rigid_count:
         parts.add("RIGID" if convex_shapes(model).simple.all() else "COUPLED")

@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 from softpressure_ext.core.contact.broad_phase.search import ContactSearch
 from softpressure_ext.core.contact.contacts import Contacts
+from softpressure_ext.core.contact.kept_distance import RECOVERY_SHARE
 from softpressure_ext.core.contact.narrow_phase.vertex_triangle import evaluate_gaps
-from softpressure_ext.core.contact.untangle.recovery import RECOVERY_SHARE
 
 
 def untangled(model, x=None):

@@ -27,7 +27,7 @@ def two_balls(gap=0.01, bodies=2, subdivisions=2):
 
 def names(contacts):
     """Points and triangles, and pairs of edges, of a record."""
-    first, count = contacts.edge_start, contacts.first_attachment
+    first, count = contacts.edge_start, contacts.first_element
     points = set(zip(contacts.points[:first, 0].tolist(), contacts.triangle[:first].tolist(), strict=True))
     return points, set(map(tuple, contacts.edges[first:count].tolist()))
 
@@ -91,7 +91,7 @@ def test_what_is_left_out_is_all_that_is_missing_and_rows_are_those_of_the_searc
     rows.choose(x, x, wide, near, reach, reach)
     assert 0 < near.count < 0.2 * wide.count
     assert near.count + rows.left == wide.count
-    assert 0 < near.edge_start < near.first_attachment == near.count
+    assert 0 < near.edge_start < near.first_element == near.count
     place = {name: row for row, name in enumerate(zip(*listed(wide), strict=True))}
     old = np.array([place[name] for name in zip(*listed(near), strict=True)])
     assert (np.diff(old) > 0).all()

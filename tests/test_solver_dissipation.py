@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import reference
 from softpressure_ext.core.bodies import assembly
+from softpressure_ext.core.contact.restitution import bounce_strength
 from softpressure_ext.core.solvers.implicit import dissipation
 from softpressure_ext.core.solvers.implicit.rigid_motion import rigid_motions
 from softpressure_ext.core.solvers.pair_impulses import PairImpulses
@@ -57,7 +58,7 @@ def test_damping_leaves_rigid_motion_and_pinned_vertices_alone(model, moving):
 @pytest.mark.parametrize("bounciness", [0.05, 0.2, 0.5, 0.8, 0.95, 1.0])
 def test_bounce_strength_gives_the_speed_back(bounciness):
     """The contact the strength is made for, integrated in time: a spring that is braked on the way out."""
-    c = dissipation.bounce_strength(bounciness)
+    c = bounce_strength(bounciness)
     # unit mass, spring and approach speed: x'' = -x on the way in, so it comes to rest at x = -1;
     # way out: v dv/dx = -x (1 - c v), Runge-Kutta in x^2 / 2 = w: dv/dw = (1 - c v) / v with w from 0 to 1/2
     count = 20_000
@@ -80,7 +81,7 @@ def test_bounce_strength_gives_the_speed_back(bounciness):
 
 
 def test_bounce_strength_grows_as_bounciness_falls():
-    strengths = [dissipation.bounce_strength(e) for e in (1.0, 0.9, 0.5, 0.1, 0.05, 0.0)]
+    strengths = [bounce_strength(e) for e in (1.0, 0.9, 0.5, 0.1, 0.05, 0.0)]
     assert strengths[0] == 0.0 and (np.diff(strengths[:-1]) > 0).all()
     assert strengths[-1] == strengths[-2]  # below 0.05 the way back would take for ever
 
@@ -177,7 +178,7 @@ class Block:
         self.v[:8, 2] = speed
         self.mass = np.full(8, 0.375)
         self.start = np.array([0, 8, 9], np.int32)
-        self.strength = np.array([dissipation.bounce_strength(bounciness)])
+        self.strength = np.array([bounce_strength(bounciness)])
         self.approach = np.zeros(1)
 
     @property
@@ -238,7 +239,7 @@ def test_a_steady_force_brakes_alike_in_any_number_of_steps(bounciness, steps):
     block = Block(bounciness, -2.0)
     for _ in range(steps):
         block.push(15.0 / steps)  # would give 3 m/s back
-    strength = dissipation.bounce_strength(bounciness)
+    strength = bounce_strength(bounciness)
     # m dv / dJ = 1 - (c / v_in) v from v = 0 on, over the 9 N s that are left of the 15
     expected = 2.0 / strength * (1.0 - np.exp(-strength * 3.0 / 2.0))
     assert block.speed == pytest.approx(expected, rel=ROUNDING)
@@ -267,7 +268,7 @@ def test_a_spring_gives_the_bounciness_back_in_small_and_large_steps(bounciness)
         # A step's braking shows in its speed, not yet in where it ends: of first order, 0.2 per step at most. A single
         # step takes a steady force for the spring's: (1 - exp(-c)) / c, which is less than e by 0.061 at most.
         assert -min(0.25 / steps, 0.061) < error < 1e-6, steps
-    strength = dissipation.bounce_strength(bounciness)
+    strength = bounce_strength(bounciness)
     alone = (1.0 - np.exp(-strength)) / strength if strength > 0.0 else 1.0
     assert spring_bounce(bounciness, 1) == pytest.approx(alone, rel=ROUNDING)
 
@@ -295,7 +296,7 @@ def test_a_step_is_braked_and_then_damped(monkeypatch):
         pairs.count, pairs.points, pairs.force, model.vertex_mass, model.body_point_start, mass
     )  # fmt: skip
     rows = motions(model, x, v, mass)
-    brake(model, x, v, mass, impulses, dissipation.bounce_strength(0.6), rows, time * model.gravity, approach)
+    brake(model, x, v, mass, impulses, bounce_strength(0.6), rows, time * model.gravity, approach)
     assert (v != state.velocities).any() and approach[row_of(model, impulses, 1, 2)] > 1.0  # one parts, one comes
     for part, rate in zip(parts(model), (4.0, 7.0), strict=True):
         rigid = reference.rigid_velocities(x[part], v[part], model.vertex_mass[part])

@@ -96,7 +96,7 @@ def test_sums_over_contacts_equal_their_twin(model, moving, origin):
     pairs, sums = Pairs(model, rng, 48, KINDS), np.ones((3, 6))
     force = rng.normal(0, 3.0, (len(pairs.force), 3))
     momentum.add_contacts(
-        48, x, pairs.points, pairs.weights, pairs.force > 0.0, force, model.point_body, 0.004, origin, sums
+        48, 48, x, pairs.points, pairs.weights, pairs.force > 0.0, force, model.point_body, 0.004, origin, sums
     )  # fmt: skip
     force[pairs.force == 0.0] = 0.0
     rows = list(zip(pairs.points, pairs.weights, pairs.bodies, force, strict=True))[:48]
@@ -219,7 +219,7 @@ def test_what_rests_on_a_collider_is_let_alone(shares, other, alone):
     pairs.bodies = np.array([[0, other]], np.int32)  # of no force: only the time counts
     pairs.count, pairs.force = 1, np.zeros(len(pairs.points))
     terms.active[:] = False
-    energy = SimpleNamespace(terms=terms, contacts=pairs, pressing=pairs.force, record=0)
+    energy = SimpleNamespace(terms=terms, contacts=pairs, pressing=pairs.force, record=0, first_free_element=1)
     for _ in range(2):
         balance.add_forces(energy, x, NO_POSES, 0.005)
     balance.pairs.load[row_of(model, balance.pairs, 0, other)] = 1.0

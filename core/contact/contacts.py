@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..jit import kernel
-from ..model import Attachments, IntArray
+from ..model import Attachments, FloatArray, IntArray
 
 #: Kinds of contacts (`Contacts.kind`).
 POINT_TRIANGLE = 0  # points: the point, then the three corners
 EDGE_EDGE = 1  # points: two ends of one edge, two ends of the other
-ATTACHMENT = 2  # no contact but a spring: the vertex, then three points of what it is glued to
+ELEMENT = 2  # no contact but an element of an energy (`energy/elements.py`)
 GLUED = 3  # a pair of surfaces that are glued there: never a contact
 
 #: Values of `Contacts.side`.
@@ -82,7 +82,7 @@ class Contacts:
         "edges",
         "facing",
         "feature",
-        "first_attachment",
+        "first_element",
         "friction",
         "gap",
         "glued",
@@ -109,7 +109,7 @@ class Contacts:
 
     def __init__(self, point_count: int, capacity: int = 1024) -> None:
         self.count = 0
-        self.first_attachment = 0  # row of the first attachment; they come last
+        self.first_element = 0  # row of the first element of an energy; they come last
         self.glued: NDArray[np.int64] = np.zeros(0, np.int64)  # rows of kind GLUED
         self.edge_start = 0
         self.known_x: NDArray[np.float64] = np.zeros((0, 3))  # where all edges were measured, empty if nowhere
@@ -161,12 +161,12 @@ class Contacts:
 
     def clear(self) -> None:
         """Forget all contacts."""
-        self.count = self.edge_start = self.first_attachment = 0
+        self.count = self.edge_start = self.first_element = 0
         self.vertex_start[:] = 0
 
-    def attach(self, attachments: Attachments, point_body: IntArray, body_count: int) -> None:
-        """Add the attachments' rows to those just searched, and let what is glued not touch what it is glued to."""
-        found, count = self.count, self.count + len(attachments.body)
+    def leave_out_glued(self, attachments: Attachments, point_body: IntArray, body_count: int) -> None:
+        """Let what is glued not touch what it is glued to, in the rows just searched."""
+        found = self.count
         key = np.unique(attachments.points[:, 0].astype(np.int64) * body_count + attachments.body)
         points = self.points[:found]
         body = point_body[points]
@@ -176,17 +176,21 @@ class Contacts:
                 glued |= np.isin(points[:, slot].astype(np.int64) * body_count + body[:, facing], key)
         self.glued = np.flatnonzero(glued)
         self.kind[self.glued] = GLUED
+
+    def append_elements(self, points: IntArray, weights: FloatArray, point_body: IntArray) -> None:
+        """Add rows for the elements of energies behind those just searched: points and weights, shape (n, 4)."""
+        found, count = self.count, self.count + len(points)
         if count > self.capacity:
             kept = [(name, getattr(self, name)[:found].copy()) for name in _CONSTANT]
             self._allocate(count + count // 2)
             for name, values in kept:
                 getattr(self, name)[:found] = values
         rows = slice(found, count)
-        self.first_attachment, self.count = found, count
-        self.points[rows] = attachments.points
-        self.weights[rows] = attachments.weights
-        self.kind[rows] = ATTACHMENT
-        self.bodies[rows] = point_body[attachments.points[:, [0, 3]]]
+        self.first_element, self.count = found, count
+        self.points[rows] = points
+        self.weights[rows] = weights
+        self.kind[rows] = ELEMENT
+        self.bodies[rows] = point_body[points[:, [0, 3]]]
         self.triangle[rows] = -1
         self.thickness[rows] = 0.0
         self.friction[rows] = 0.0
@@ -199,7 +203,7 @@ class Contacts:
 
     def renew_shares(self) -> bool:
         """Bring the shares of edges nearer to those wanted where the gaps were last evaluated; True if that matters."""
-        edges = slice(self.edge_start, self.first_attachment)
+        edges = slice(self.edge_start, self.first_element)
         share, wanted = self.share[edges], self.wanted[edges]
         near = self.distance[edges] < self.thickness[edges]
         change = wanted - share

@@ -1,4 +1,4 @@
-"""Coulomb friction with true sticking: a spring along the surface that yields at the friction limit.
+"""Coulomb friction with true sticking: a spring along the surface that yields at the friction limit (`coulomb.py`).
 
     D = k/2 |s|^2            while k |s| <= mu N
         mu N |s| - (mu N)^2 / (2 k)   beyond,        s = s0 + u_t
@@ -19,9 +19,7 @@ from typing import Any, NamedTuple
 
 from ..jit import kernel
 from .barrier import BLOCK_SIZE
-
-#: Stiffness along the slip in units of mu N / |s|, see above.
-TURNING = 0.5
+from .coulomb import cone_share, slip_potential
 
 
 class FrictionLag(NamedTuple):
@@ -46,16 +44,6 @@ def hold_friction(count, weights, normal, friction, normal_force, lag):
                 lag.weights[c, slot] = weights[c, slot]
             for axis in range(3):
                 lag.normal[c, axis] = normal[c, axis]
-
-
-@kernel
-def slip_potential(slip, limit, k):
-    """D [J], D'/slip [N/m] and the stiffness along s [N/m] at a stretch |s| [m] of a spring k [N/m] that yields at
-    `limit` [N].
-    """
-    if k * slip <= limit:
-        return 0.5 * k * slip * slip, k, k
-    return limit * slip - 0.5 * limit * limit / k, limit / slip, TURNING * limit / slip
 
 
 @kernel
@@ -154,7 +142,7 @@ def slip_velocities(count, x, start, lag, spring, time, velocity):
     for c in range(count):
         ux, uy, uz = slip_vector(c, x, start, lag)
         velocity[c, 0] = velocity[c, 1] = velocity[c, 2] = 0.0
-        if spring[c] * sqrt(ux * ux + uy * uy + uz * uz) > lag.limit[c]:
+        if cone_share(spring[c] * sqrt(ux * ux + uy * uy + uz * uz), lag.limit[c]) < 1.0:
             velocity[c, 0] = (ux - lag.stretch[c, 0]) / time
             velocity[c, 1] = (uy - lag.stretch[c, 1]) / time
             velocity[c, 2] = (uz - lag.stretch[c, 2]) / time
@@ -165,8 +153,5 @@ def settle_friction(count, x, start, lag, spring, stretch):
     """What is left of each spring's stretch [m] at the end of a substep at x: no more than its limit holds."""
     for c in range(count):
         ux, uy, uz = slip_vector(c, x, start, lag)
-        slip = sqrt(ux * ux + uy * uy + uz * uz)
-        share = 1.0
-        if spring[c] * slip > lag.limit[c]:
-            share = lag.limit[c] / (spring[c] * slip)
+        share = cone_share(spring[c] * sqrt(ux * ux + uy * uy + uz * uz), lag.limit[c])
         stretch[c, 0], stretch[c, 1], stretch[c, 2] = share * ux, share * uy, share * uz

@@ -13,7 +13,7 @@ from math import log
 
 import numpy as np
 
-from ..jit import kernel
+from ..jit import kernel, lean_inline_kernel
 from ..simd import lane, load3, rotated, spread, store3, sum_spread
 
 #: Share of the rest volume below which the gas law is continued as a parabola.
@@ -41,20 +41,27 @@ def volume_gradient(x, body_point_start, fans, chunks, gradient, chunk_volume):
         chunk_volume[c] = lane(sum_spread(volume), 0) / 3.0
 
 
+@lean_inline_kernel
+def gauge_pressure(volume, rest_volume, gas, ambient):
+    """Gauge pressure [Pa] of `gas` = nRT [J]; below a share of the rest volume it goes on along its tangent."""
+    smallest = SMALLEST_VOLUME_SHARE * rest_volume
+    if volume >= smallest:
+        return gas / volume - ambient
+    return gas / smallest * (2.0 - volume / smallest) - ambient
+
+
 @kernel
 def gas_law(volume, rest_volume, gas, ambient):
     """Gauge pressure [Pa], its fall per volume [Pa/m^3], and the energy [J] of `gas` = nRT [J]."""
+    pressure = gauge_pressure(volume, rest_volume, gas, ambient)
     smallest = SMALLEST_VOLUME_SHARE * rest_volume
     if volume >= smallest:
-        return (
-            gas / volume - ambient,
-            gas / (volume * volume),
-            -gas * log(volume / rest_volume) + ambient * (volume - rest_volume),
-        )
+        energy = -gas * log(volume / rest_volume) + ambient * (volume - rest_volume)
+        return pressure, gas / (volume * volume), energy
     fall = gas / (smallest * smallest)
     lack = smallest - volume
     energy = -gas * log(SMALLEST_VOLUME_SHARE) + gas / smallest * lack + 0.5 * fall * lack * lack
-    return gas / smallest + fall * lack - ambient, fall, energy + ambient * (volume - rest_volume)
+    return pressure, fall, energy + ambient * (volume - rest_volume)
 
 
 @kernel

@@ -13,14 +13,13 @@ A particle that moves past another by more than the diameter within one substep 
 
 import numpy as np
 
+from ..contact.restitution import parting_speed, resting_speed
 from ..jit import kernel
 from ..model import BoolArray, FloatArray, IntArray, Model
 from .circle_pairs import near_pairs
 
 #: Pairs count up to this many diameters: pushing one pair apart may bring another one together.
 REACH = 1.2
-#: What approaches by less than gravity adds in this many steps lies there and does not bounce.
-RESTING_STEPS = 4.0
 #: Pairs agree when a sweep changes no impulse by more than this share of the largest one.
 AGREED = 1e-5
 MOST_SWEEPS = 60
@@ -32,7 +31,6 @@ class Circles:
     def __init__(self, model: Model) -> None:
         self._model = model
         self._groups = model.circles
-        self._gravity = float(np.sqrt(np.einsum("i,i->", model.gravity, model.gravity)))
         self._pairs: IntArray = np.zeros((0, 2), np.int32)
 
     def keep_apart(
@@ -49,7 +47,7 @@ class Circles:
         i, j = self._pairs.T
         approach = np.einsum("ci,ci->c", normal, v_before[j] - v_before[i])
         bounciness = self._model.bounciness[self._model.point_body[i]]
-        want = np.where(approach > RESTING_STEPS * time * self._gravity, bounciness * approach, 0.0)
+        want = parting_speed(bounciness, approach, resting_speed(self._model.gravity, time))
         self._sweep(normal, pushed, want, inverse_mass, v)
 
     def part(self, x: FloatArray, inverse_mass: FloatArray, moves: FloatArray) -> tuple[FloatArray, BoolArray]:

@@ -1,6 +1,6 @@
-"""All forces on the vertices of the membranes at given positions: springs, bending, gas, gravity, attachments.
+"""All forces on the vertices of the membranes at given positions: springs, bending, gas, gravity, elements.
 
-    F_i = m_i g + sum k (l - L) d + bending + volumes of tetrahedra + (p - p_ambient) dV/dx_i + attachments
+    F_i = m_i g + sum k (l - L) d + bending + volumes of tetrahedra + (p - p_ambient) dV/dx_i + elements
                                                 (Mesit 2007, eq. 14; Matyka 2004, 5; Martin 2009, 3.1)
 
 None of them depends on velocities: what damps a body acts between the steps (`dissipation.py`). The energies are
@@ -10,9 +10,10 @@ those of `core/energy`; nothing is added to them here.
 import numpy as np
 
 from ..bodies.flat.plane import Planes
-from ..energy.attachment import evaluate_attachments, turned_offsets
 from ..energy.bend import bend_force
 from ..energy.bodies import evaluate_bodies
+from ..energy.elements import evaluate_elements
+from ..energy.energies import ModelElements
 from ..energy.gas import evaluate_gas
 from ..energy.stretch import stretch_force
 from ..energy.volume import tetrahedron_force
@@ -28,7 +29,7 @@ class SoftForces:
 
     def __init__(self, model: Model, options: MethodOptions = DEFAULTS) -> None:
         edge_count, hinge_count, chunk_count = len(model.edges.points), len(model.hinges.points), len(model.chunks.body)
-        attachment_count, n = len(model.attachments.stiffness), model.vertex_count
+        n = model.vertex_count
         self._model = model
         self._planes = Planes(model)
         self._gas_rules = gas_rules(model, options)
@@ -42,9 +43,10 @@ class SoftForces:
         self._volume_gradient = np.zeros((n, 3))
         self._chunk_sums = np.zeros((3, chunk_count))
         self._volume, self._pressure, self._gas_stiffness, self._gas_energy = np.zeros((4, model.membrane_count))
-        self._pull = np.zeros((attachment_count, 3))
-        self._pull_matrix = np.zeros((attachment_count, 6))
-        self._pulls = np.zeros(attachment_count, dtype=bool)
+        self._elements = ModelElements(model)
+        self._pull = np.zeros((len(self._elements), 3))
+        self._pull_matrix = np.zeros((len(self._elements), 6))
+        self._pulls = np.zeros(len(self._elements), dtype=bool)
         self.elastic_energy = 0.0  # stretch, bend and tetrahedra where they were last evaluated [J]
         self.gas_energy = 0.0  # [J]
         self.evaluations = 0
@@ -76,18 +78,15 @@ class SoftForces:
         )  # fmt: skip
         force[model.vertex_count :] = 0.0
         if len(self._pull):
-            self._add_attachments(x, arm, force)
+            self._add_elements(x, arm, force)
         self._planes.hold(force)
         force[: model.vertex_count][model.pinned] = 0.0
 
-    def _add_attachments(self, x: FloatArray, arm: FloatArray, force: FloatArray) -> None:
-        """Pulls of the attachments, on both sides of each; few, so numpy does it, in the order of the rows."""
-        model, held = self._model, self._model.attachments
-        n = model.vertex_count
-        evaluate_attachments(
-            0, held.points, held.weights, turned_offsets(held, x), held.stiffness, x,
-            self._pulls, self._pull, self._pull_matrix,
-        )  # fmt: skip
+    def _add_elements(self, x: FloatArray, arm: FloatArray, force: FloatArray) -> None:
+        """Pulls of the elements of energies on their points; few, so numpy does it, in the order of the rows."""
+        model, held, n = self._model, self._elements.rows, self._model.vertex_count
+        self._elements.begin(x)
+        evaluate_elements(held, x.reshape(-1), 3, 0, self._pulls, self._pull, self._pull_matrix)
         for slot in range(4):
             point, pull = held.points[:, slot], held.weights[:, slot, None] * self._pull
             soft = point < n

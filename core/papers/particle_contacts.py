@@ -15,14 +15,13 @@ import numpy as np
 from ..bodies.rigid.flight import velocity_rows
 from ..bodies.rigid.motion import move_poses, place_points, turned_tensors
 from ..contact.inverse_mass import InverseMass, turned
+from ..contact.mixing import mixed
+from ..contact.restitution import parting_speed_kernel, resting_speed
 from ..jit import kernel
 from ..model import FloatArray, IntArray, Model
 from ..state import RigidMotion
 from .particles.feature_tests import GAP, PLACE, PUSHES
 from .particles.search import SKIN, ParticleSearch
-
-#: What approaches by less than gravity adds in this many steps lies there and does not bounce.
-RESTING_STEPS = 4.0
 
 
 class ParticleContacts:
@@ -81,8 +80,8 @@ class ParticleContacts:
         body = model.point_body[search.hits.points[:count, ::3]]
         both_soft = (body < model.membrane_count).all(axis=1)
         rest = np.where(both_soft, 0.5 * SKIN * search.radius[body].sum(axis=1), 0.0)
-        bounciness = np.sqrt(model.bounciness[body].prod(axis=1))
-        resting = RESTING_STEPS * time * float(np.sqrt(np.einsum("i,i->", model.gravity, model.gravity)))
+        bounciness = mixed(*model.bounciness[body].T)
+        resting = resting_speed(model.gravity, time)
         self._push = np.zeros(count)
         respond(count, *search.hits, reached, rest, bounciness, resting, mobility, rows, shift, self._push)
         pushed = self._push > 0.0
@@ -178,8 +177,7 @@ def respond(
         ux, uy, uz = motion_of(c, points, weights, numbers, poses, mobility, rows)
         approach = -(ux * nx + uy * ny + uz * nz)
         if approach > 0.0:
-            bounce = bounciness[c] if approach > resting else 0.0
-            push[c] = (1.0 + bounce) * approach / yielding
+            push[c] = (approach + parting_speed_kernel(bounciness[c], approach, resting)) / yielding
             push_apart(c, points, weights, numbers, poses, mobility, push[c], rows)
         if numbers[c, PUSHES] > 0.0:
             ux, uy, uz = motion_of(c, points, weights, numbers, poses, mobility, shift)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..bodies.rigid.convex import ConvexShapes, convex_shapes
+from ..energy.energies import ModelElements
 from ..errors import ParameterError
 from ..model import Model
 from ..options import MethodOptions
@@ -141,7 +142,7 @@ def choice_of(method: str, model: Model, frame_time: float, substeps: int, optio
 
 def simple_shapes(model: Model) -> ConvexShapes | None:
     """Shapes of the rigid bodies where there is nothing else and all are convex with few faces; otherwise None."""
-    if model.membrane_count:
+    if model.membrane_count or len(ModelElements(model)):
         return None
     shapes = convex_shapes(model)
     return shapes if shapes.simple.all() else None

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 
+from ...energy.energies import ModelElements
 from ...jit import kernel
 from ...model import FloatArray, IntArray, Model
 from ...state import State
@@ -27,8 +28,8 @@ class Candidates:
     `reach_factor`: reach of a search in units of the move that made it necessary; larger means fewer searches and more
     candidates. `far`: see `ContactSearch`. `choosy`:
     whether `contacts` holds only what may touch soon of what a search has found (`pruned_rows`): for those who ask
-    `still_valid` of every move that they make. Points of rigid bodies go along arcs, and what is glued wants all rows:
-    with these, it does.
+    `still_valid` of every move that they make. Points of rigid bodies go along arcs, and elements of energies
+    (`energy/elements.py`) must all be there: with these, it holds all rows.
     """
 
     def __init__(self, model: Model, reach_factor: float, *, far: bool = False, choosy: bool = False) -> None:
@@ -39,7 +40,8 @@ class Candidates:
         self._move = np.zeros((model.point_count, 3))
         self._whole = np.zeros((model.point_count, 3))
         self.contacts = Contacts(model.moving_point_count)
-        self._choosy = choosy and not model.rigid_count and not len(model.attachments.body)
+        self._elements = ModelElements(model)
+        self._choosy = choosy and not model.rigid_count and not len(self._elements)
         self._wide = Contacts(model.moving_point_count) if self._choosy else self.contacts  # all that was found
         self._found = self.contacts  # the record that the last search has filled
         self._near = PrunedPairs(model.point_count)
@@ -51,8 +53,8 @@ class Candidates:
         self.hasty = np.zeros(model.body_count, dtype=bool)
         #: Bodies with a pair in the record that is theirs alone, or with another body that moves.
         self.near_moving = np.zeros(model.body_count, dtype=bool)
-        #: Whether nothing can touch anything.
-        self.alone = model.body_count == 1 and not model.self_collision.any() and not len(model.attachments.body)
+        #: Whether nothing can touch anything, and no energy has elements.
+        self.alone = model.body_count == 1 and not model.self_collision.any() and not len(self._elements)
         edge_body, ends = model.surfaces.edge_body, model.rest_positions[model.surfaces.edges]
         length = np.linalg.norm(ends[:, 1] - ends[:, 0], axis=1)
         count = np.maximum(np.bincount(edge_body, minlength=model.body_count), 1)
@@ -146,9 +148,11 @@ class Candidates:
         found = self._found = self.contacts if self.tangled else self._wide
         self._search.search(x, reach, found, self.own_reach)
         if len(model.attachments.body):
-            found.attach(model.attachments, model.point_body, model.body_count)
+            found.leave_out_glued(model.attachments, model.point_body, model.body_count)
+        if len(self._elements):
+            found.append_elements(self._elements.rows.points, self._elements.rows.weights, model.point_body)
         self.islands.follow(found)
-        mark_near_moving(found.first_attachment, found.bodies, model.moving_count, self.near_moving)
+        mark_near_moving(found.first_element, found.bodies, model.moving_count, self.near_moving)
         self._searched = True
         self.searches += 1
         if found is self.contacts:

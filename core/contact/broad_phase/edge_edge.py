@@ -3,14 +3,13 @@
 Every edge belongs to one of its triangles and so to one leaf of its body's tree; two trees are walked together.
 """
 
-import math
-
 import numpy as np
 from numpy.typing import NDArray
 
 from ...jit import inline_kernel, kernel
 from ...model import FloatArray, IntArray, Model
 from ..contacts import EDGE_EDGE, RIGHT_SIDE, WRONG_SIDE, Contacts
+from ..mixing import mixed_kernel
 from ..narrow_phase.closest_points import closest_on_edges_of, edge_meets
 from ..untangle.recovery import WrongSide
 from .body_pairs import BodyPairs
@@ -139,7 +138,7 @@ def write_rows(
                 apex[row, 2 * side + end] = edge_apex[edge, end]
         a, b = bodies[row, 0], bodies[row, 1]
         thickness[row] = body_thickness[a] + body_thickness[b]
-        friction[row] = math.sqrt(body_friction[a] * body_friction[b])
+        friction[row] = mixed_kernel(body_friction[a], body_friction[b])
 
 
 @kernel

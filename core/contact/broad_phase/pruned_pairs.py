@@ -74,7 +74,7 @@ class PrunedPairs:
         self._left = wide.count - count
         self._room[:] = -1.0
         near.reserve(count)
-        near.count = near.first_attachment = count
+        near.count = near.first_element = count
         near.edge_start = edge_start
         near.glued = near.glued[:0]
         near.forget_edges()

@@ -255,7 +255,7 @@ class ContactSearch:
         self._edges.write(x, edge_pairs, self._wrong, contacts)
         if len(own_points) or len(own_edges):
             self._own.set_own_rows(contacts, self.crossing_bodies)
-        contacts.first_attachment, contacts.glued = contacts.count, contacts.glued[:0]
+        contacts.first_element, contacts.glued = contacts.count, contacts.glued[:0]
         contacts.index_vertices()
         contacts.offset[: contacts.count] = 0.0
         self._wrong.shift(x, contacts, False)

@@ -1,9 +1,8 @@
 """Kernels of the broad phase: which points come close to which triangles."""
 
-import math
-
 from ...jit import kernel
 from ..contacts import POINT_TRIANGLE, RIGHT_SIDE, WRONG_SIDE
+from ..mixing import mixed_kernel
 from ..narrow_phase.closest_points import closest_on_triangle_of
 from ..narrow_phase.nearest_triangle import way_out
 
@@ -161,7 +160,7 @@ def write_contacts(
                     out_points[row, corner + 1] = triangles[triangle, corner]
                 out_bodies[row, 0], out_bodies[row, 1] = body, other
                 out_thickness[row] = thickness[body] + thickness[other]
-                out_friction[row] = math.sqrt(friction[body] * friction[other])
+                out_friction[row] = mixed_kernel(friction[body], friction[other])
                 out_side[row] = RIGHT_SIDE if out_facing[row] == 0 else WRONG_SIDE
 
 

@@ -37,7 +37,7 @@ class CommonMotion:
         """Take the islands from a contact record."""
         count = self._model.moving_count
         island = np.arange(count)
-        self._any = join_bodies(contacts.first_attachment, contacts.bodies, contacts.kind, island)
+        self._any = join_bodies(contacts.first_element, contacts.bodies, contacts.kind, island)
         self._island = island
         if self._any:
             mass = np.bincount(island, self._model.body_mass[:count], count)
@@ -60,7 +60,7 @@ class CommonMotion:
         common *= self._inverse_mass[:, None]
         self._keep_in_planes(common)
         shorten_common(
-            x, contacts.first_attachment, contacts.points, contacts.kind, contacts.side, contacts.bodies,
+            x, contacts.first_element, contacts.points, contacts.kind, contacts.side, contacts.bodies,
             model.moving_count, island, common,
         )  # fmt: skip
         moves: FloatArray = common[island]

@@ -54,7 +54,7 @@ def limit_displacement(
         whole = RigidFits.none()
     else:
         shorten_whole(
-            x, contacts.first_attachment, contacts.points, contacts.kind, contacts.side, contacts.bodies,
+            x, contacts.first_element, contacts.points, contacts.kind, contacts.side, contacts.bodies,
             vertex_count, whole.vertex_body, distance, whole.move, whole.turn,
         )  # fmt: skip
     # a row of far points is passed over if no slot can go as far as its share of the distance

@@ -47,14 +47,14 @@ def evaluate_gaps(x: FloatArray, contacts: Contacts, surfaces: Surfaces, *, whol
         contacts.side, contacts.facing, contacts.offset, contacts.local,
         contacts.weights, contacts.normal, contacts.distance, contacts.gap, contacts.feature,
     )  # fmt: skip
-    if contacts.first_attachment > contacts.edge_start and (whole or not _follow_edges(x, contacts)):
+    if contacts.first_element > contacts.edge_start and (whole or not _follow_edges(x, contacts)):
         measure_all_edges(x, contacts)
     contacts.gap[contacts.glued] = np.inf
 
 
 def measure_all_edges(x: FloatArray, contacts: Contacts) -> None:
     """What `evaluate_gaps` does for edges."""
-    edges = slice(contacts.edge_start, contacts.first_attachment)
+    edges = slice(contacts.edge_start, contacts.first_element)
     evaluate_edges(
         x, edges.start, edges.stop, contacts.points, contacts.apex, contacts.soft,
         contacts.thickness, contacts.side, contacts.share, contacts.weights, contacts.normal, contacts.distance,
@@ -73,7 +73,7 @@ def _follow_edges(x: FloatArray, contacts: Contacts) -> bool:
         contacts.move = np.zeros((len(x), 3))
     np.subtract(x, contacts.known_x, out=contacts.move)
     follow_edges(
-        x, contacts.edge_start, contacts.first_attachment, contacts.points, contacts.apex, contacts.share,
+        x, contacts.edge_start, contacts.first_element, contacts.points, contacts.apex, contacts.share,
         contacts.known_distance, contacts.move, contacts.weights, contacts.normal, contacts.distance, contacts.gap,
     )  # fmt: skip
     return True

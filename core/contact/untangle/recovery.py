@@ -7,14 +7,11 @@ from ...jit import kernel
 from ...model import BoolArray, FloatArray, IntArray, Model
 from ..broad_phase.box_tree import Trees
 from ..contacts import WRONG_SIDE, Contacts
+from ..kept_distance import RECOVERY_SHARE
 from ..narrow_phase.closest_points import unit_normal
 from ..narrow_phase.nearest_triangle import NOTHING_BARRED, STACK_SIZE, nearest_triangle
 from ..narrow_phase.vertex_triangle import aim, evaluate_gaps, measure
 from .self_overlap import self_way_out, self_wrong_side
-
-#: Gap at which a point that comes from the wrong side is let go, as a share of the thickness. A nearly full
-#: thickness makes the way back slow and the last contact light.
-RECOVERY_SHARE = 0.75
 
 #: By how much more than it has reached a point of a skin that crosses itself is asked for in each stage, as a share of
 #: the gap at which it is let go: what the skin's own springs hold back is pushed harder and harder.

@@ -11,9 +11,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ...contact.mixing import mixed
+from ...contact.restitution import bounce_strength
 from ...jit import lean_kernel
 from ...model import BoolArray, FloatArray, Model
-from ..implicit.dissipation import LEAST_UNTOUCHED, bounce_strength, brake_pairs, relax_points
+from ..implicit.dissipation import LEAST_UNTOUCHED, brake_pairs, relax_points
 from ..implicit.rigid_motion import rigid_motions
 from .arrays import Rigid
 from .carried import respin
@@ -63,7 +65,7 @@ def losses_of(model: Model, mass: FloatArray, pinned: BoolArray) -> Dissipation:
     """The losses of a model; `mass` [kg] and `pinned` in the solver's order."""
     count = model.body_count
     low, high = (part.ravel().astype(np.int32) for part in np.indices((count, count)))
-    bounciness = np.sqrt(model.bounciness[low] * model.bounciness[high])
+    bounciness = mixed(model.bounciness[low], model.bounciness[high])
     strengths = {e: bounce_strength(e) for e in set(bounciness.tolist())}
     return Dissipation(
         pairs=Pairs(

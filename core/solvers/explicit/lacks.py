@@ -4,6 +4,7 @@ import numpy as np
 
 from ...contact.broad_phase.box_tree import build_trees
 from ...contact.untangle.overlap import NO_BODIES, find_overlaps, self_crossings
+from ...energy.energies import ModelElements
 from ...model import BoolArray, FloatArray, IntArray, Model
 from ...options import MethodOptions
 from .latest import keep_latest
@@ -23,7 +24,8 @@ def lacks(model: Model, options: MethodOptions) -> str:
     if len(model.circles.points):
         body, diameter = model.point_body[model.circles.points[0]], model.circles.diameter[0]
         return f"{names[body]}: particles of {0.5 * diameter:g} m"
-    return ""
+    held = ModelElements(model, joints=False).rigid_bodies()
+    return f"{names[held[0]]}: a rigid body that an energy of elements pulls" if len(held) else ""
 
 
 def crossing_triangles(model: Model, x: FloatArray, own: IntArray) -> IntArray:

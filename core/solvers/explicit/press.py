@@ -12,6 +12,8 @@ vertices near them have.
 
 from math import sqrt
 
+from ...contact.coulomb import cone_share
+from ...contact.mixing import mixed_kernel
 from ...jit import lean_inline_kernel, lean_kernel
 from ...simd import four, lane, load4, store4, sum_spread, transposed, triple
 from .arrays import RIGID, SOFT
@@ -97,7 +99,7 @@ def weigh_one(contacts, c, x, points, bodies, rigid):
         nx, ny, nz = contacts.normal[4 * c], contacts.normal[4 * c + 1], contacts.normal[4 * c + 2]
         total += carried_inverse_mass(rigid, x, points, bodies, contacts, c, nx, ny, nz)
     contacts.normal[4 * c + 3] = total
-    contacts.friction[c] = sqrt(bodies.friction[a] * bodies.friction[b])
+    contacts.friction[c] = mixed_kernel(bodies.friction[a], bodies.friction[b])
 
 
 @lean_inline_kernel
@@ -302,7 +304,7 @@ def grip(contacts, c, are_edges, x, velocity, points, bodies, rigid, losses):
         held[first + 2] - uz / inverse_mass,
     )
     most = contacts.friction[c] * held[first + 3]
-    share = min(most / (sqrt(fx * fx + fy * fy + fz * fz) + TINY), 1.0)
+    share = cone_share(sqrt(fx * fx + fy * fy + fz * fz), most)
     fx, fy, fz = share * fx, share * fy, share * fz
     jx, jy, jz = fx - held[first], fy - held[first + 1], fz - held[first + 2]
     held[first], held[first + 1], held[first + 2] = fx, fy, fz

@@ -9,6 +9,7 @@ stray from its flight before there is another search. Pairs whose boxes do not m
 
 import numpy as np
 
+from ...contact.kept_distance import EDGE_SHARE
 from ...jit import lean_inline_kernel, lean_kernel
 from ...simd import any_larger, lane, larger, load4, positive, smaller, spread, store4
 from ...team import block_of, claim, done, finish, hand_out
@@ -18,8 +19,6 @@ from .shape import fit_shape, keeps_apart, pad
 
 #: Share of the patch's mean velocity in the flight of a soft body's point.
 COMMON_SHARE = 0.35
-#: Edges touch at this share of the distance at which a vertex touches a triangle: vertices come first.
-EDGE_SHARE = 0.8
 #: Lower than every coordinate.
 NOWHERE = -1e30
 #: Most candidates that a pair of patches gives.

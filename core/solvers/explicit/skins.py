@@ -13,7 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ... import topology
-from ...energy.gas import SMALLEST_VOLUME_SHARE
+from ...energy.elements import Elements, pull_elements
+from ...energy.energies import ModelElements
+from ...energy.gas import gauge_pressure
 from ...jit import lean_inline_kernel, lean_kernel
 from ...model import FloatArray, IntArray, Model
 from ...simd import (
@@ -104,6 +106,7 @@ class Skins(NamedTuple):
     bending: Bending
     planes: Planes
     blocks: Blocks
+    elements: Elements  # in the solver's numbers
     ambient_pressure: FloatArray  # [Pa], shape (1,)
 
 
@@ -118,6 +121,7 @@ def skins_of(model: Model, numbering: Numbering) -> Skins:
         bending=bending_of(model.hinges, numbering.place),
         planes=Planes(numbering.place[model.flat.pairs], model.flat.pair_normal),
         blocks=blocks,
+        elements=ModelElements(model, joints=False, place=numbering.place).rows,
         ambient_pressure=np.array([model.ambient_pressure]),
     )
 
@@ -340,15 +344,6 @@ def gathered_volumes(volumes, i):
 
 
 @lean_inline_kernel
-def pressure_of(volume, rest_volume, amount, ambient):
-    """Gauge pressure of the gas [Pa]; below a share of the rest volume it grows along the tangent (`energy/gas.py`)."""
-    smallest = SMALLEST_VOLUME_SHARE * rest_volume
-    if volume >= smallest:
-        return amount / volume - ambient
-    return amount / smallest * (2.0 - volume / smallest) - ambient
-
-
-@lean_inline_kernel
 def write_rows(x, skins, damping, block):
     """All rows of a block, and its share of the volume."""
     blocks, gas = skins.blocks, skins.gas
@@ -385,7 +380,7 @@ def set_pressures(skins):
             for block in range(start[body], start[body + 1]):
                 total += gas.share[block]
             gas.volume[body] = total / 6.0
-            gas.pressure[body] = pressure_of(
+            gas.pressure[body] = gauge_pressure(
                 gas.volume[body], gas.rest_volume[body], gas.amount[body], skins.ambient_pressure[0]
             )
 
@@ -394,9 +389,9 @@ def set_pressures(skins):
 def accelerate(x, skins, damping, velocity, inverse_mass, h, gx, gy, gz, force, team):
     """Velocities of the vertices [m/s] after a time h [s] of inner forces at x and of gravity.
 
-    The forces are those of springs with their dashpots, gas, volumes and bending. `inverse_mass` [1/kg]; `force`:
-    scratch, flat. No force is written down but those of bending, which the calling thread of the team sees to while
-    others have begun with the rows.
+    The forces are those of springs with their dashpots, gas, volumes, bending and elements. `inverse_mass` [1/kg];
+    `force`: scratch, flat. No force is written down but those of bending, which the calling thread of the team sees to
+    while others have begun with the rows.
     """
     fall = triple(h * gx, h * gy, h * gz)
     blocks = skins.blocks
@@ -420,6 +415,8 @@ def accelerate(x, skins, damping, velocity, inverse_mass, h, gx, gy, gz, force, 
         done(team, 0)
         claimed = claim(team, 0)
     finish(team)
+    if skins.elements.first.shape[0] > 0:
+        pull_elements(skins.elements, x, velocity, inverse_mass, h)
 
 
 @lean_kernel

@@ -12,6 +12,7 @@ import numpy as np
 
 from ...bodies.flat.plane import hold_in_plane
 from ...contact.untangle.overlap import NO_BODIES
+from ...energy.energies import ModelElements
 from ...errors import ParameterError
 from ...jit import Repeated, threads_in_use
 from ...model import BoolArray, FloatArray, IntArray, Model
@@ -45,7 +46,7 @@ from .layout import lay_out
 from .limits import StepLimit, check_plan, check_speed
 from .parting import Parting
 from .revision import has_same_stiffness, revised_plan
-from .skins import skins_of, start_lengths
+from .skins import Skins, skins_of, start_lengths
 from .sleep import STILL_TIME, are_still, hold, is_driven, still_speeds
 from .stability import DASHPOT_RATIO, EDGE_SHARE, plan_steps
 from .steps import Scene, advance, take_loose
@@ -108,14 +109,20 @@ class ExplicitSolver:
         other, scene, order = copy.copy(self), self._scene, self._numbering.point[: model.vertex_count]
         other.model, other._limit = model, StepLimit(model, revised_plan(self._plan, self.model, model))
         bodies = scene.contact.bodies._replace(friction=model.friction)
-        has_same_springs = has_same_stiffness(self.model, model)
         other._scene = scene._replace(
             contact=scene.contact._replace(bodies=bodies),
-            skins=scene.skins if has_same_springs else skins_of(model, self._numbering),
+            skins=self._skins_like(model, scene.skins),
             glue=glue_of(model, self._numbering, self._inverse_mass),
             losses=losses_of(model, self._masses[order], model.pinned[order]),
         )
         return other
+
+    def _skins_like(self, model: Model, skins: Skins) -> Skins:
+        """The skins of a model with other values; `skins` are those of this one."""
+        if has_same_stiffness(self.model, model):
+            elements = ModelElements(model, joints=False, place=self._numbering.place)
+            return skins._replace(elements=elements.rows)
+        return skins_of(model, self._numbering)
 
     @property
     def vertex_mass(self) -> FloatArray:

@@ -11,6 +11,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...energy.elements import bound_elements
+from ...energy.energies import ModelElements
 from ...energy.gas import SMALLEST_VOLUME_SHARE
 from ...model import FloatArray, Model
 from ...options import MethodOptions
@@ -83,6 +85,7 @@ class Bounds:
         self._blocks = np.zeros((6, model.vertex_count))
         self.rows, self.stiffness = np.zeros((2, model.vertex_count))  # of the hinges alone, and of all [N/m]
         self._sums = np.zeros((model.membrane_count, 3))
+        self._elements = ModelElements(model, joints=False)
 
     def measure(self, x: FloatArray) -> tuple[float, int]:
         """The bound of all but the gas [1/s^2], and the vertex that it is taken from, at positions x [m]."""
@@ -91,6 +94,11 @@ class Bounds:
             x, model.edges, model.hinges, model.tetrahedra, model.fans, model.body_point_start, self._inverse_mass,
             self._blocks, self.rows, self.stiffness, self._sums,
         )  # fmt: skip
+        bound_elements(self._elements.rows, x.reshape(-1), 3, self.stiffness)
+        if len(self._elements):
+            square = self.stiffness * self._inverse_mass
+            vertex = int(np.argmax(square))
+            bound = square[vertex] if np.isfinite(square).all() else np.inf
         return float(bound), int(vertex)
 
     def gas(self, amount: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -122,17 +130,17 @@ def rest_square(model: Model, masses: FloatArray, amount: FloatArray) -> float:
     same = np.arange(model.point_count, dtype=np.int32)
     skins = skins_of(model, Numbering(same, same))
     skins.gas.amount[:] = amount
-    rest, force, scratch = np.zeros((count, 4)), np.zeros(4 * count), np.zeros(4 * count)
-    rest[:, :3] = model.rest_positions[:count]
+    rest, force, scratch = np.zeros((model.point_count, 4)), np.zeros(4 * model.point_count), np.zeros(4 * count)
+    rest[:, :3] = model.rest_positions
     size = 1e-6 * float(model.edges.rest_length.mean())
     trial: Any = rest.copy()
     unit, team = np.ones(model.point_count), team_of_one()
 
     def forces(u: FloatArray) -> FloatArray:
-        trial[:, :3] = rest[:, :3] + u
+        trial[:count, :3] = rest[:count, :3] + u
         force[:] = 0.0  # velocities of unit masses after a second are forces
         accelerate(trial.ravel(), skins, 0.0, force, unit, 1.0, 0.0, 0.0, 0.0, scratch, team)
-        return force.reshape(-1, 4)[:, :3].copy()
+        return force.reshape(-1, 4)[:count, :3].copy()
 
     def product(u: FloatArray) -> FloatArray:
         scale = size / max(float(np.abs(u).max()), 1e-300)

@@ -25,9 +25,9 @@ class ContactWeights:
         Edges within the thickness have the share with which the step began, none if they are new there; points
         against triangles own all.
         """
-        edges = slice(contacts.edge_start, contacts.first_attachment)
+        edges = slice(contacts.edge_start, contacts.first_element)
         contacts.share[: contacts.count] = 1.0
-        if contacts.first_attachment > contacts.edge_start:
+        if contacts.first_element > contacts.edge_start:
             far = contacts.distance[edges] >= contacts.thickness[edges]
             held = np.zeros(len(far))
             if len(self._keys):
@@ -38,7 +38,7 @@ class ContactWeights:
 
     def hold(self, contacts: Contacts) -> None:
         """Let searches until the next call keep the shares that edges have now."""
-        shares = contacts.share[contacts.edge_start : contacts.first_attachment]
+        shares = contacts.share[contacts.edge_start : contacts.first_element]
         used = shares > 0.0
         self._keys, self._shares = self._names(contacts)[used], shares[used]
 
@@ -48,5 +48,5 @@ class ContactWeights:
 
     def _names(self, contacts: Contacts) -> NDArray[np.int64]:
         """What the record's pairs of edges are known by, ascending."""
-        edges = contacts.edges[contacts.edge_start : contacts.first_attachment].astype(np.int64)
+        edges = contacts.edges[contacts.edge_start : contacts.first_element].astype(np.int64)
         return np.asarray(edges[:, 0] * self._edge_count + edges[:, 1])

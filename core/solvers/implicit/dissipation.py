@@ -5,15 +5,12 @@ Both change velocities at the end of a substep by rigid or relative motions only
 Damping: v - v_rigid shrinks by exp(-damping h), with v_rigid the rigid motion of the same momentum and angular
 momentum. Falling, flying and rolling are not braked.
 
-Bounciness: while two bodies in contact part again, their contact force is reduced to N (1 - chi v), v the parting
-speed at the contact, as in Hunt and Crossley 1975 but for the way out only, so that a body still squashes fully.
-chi = c / v_in with v_in the approach speed. For a linear contact spring the speed given back is exactly
-e = `bounciness` when   -e c - ln(1 - e c) = c^2 / 2. Over a step with the impulse J the speed tends to v_in / c as
-exp(-c J / (m v_in)), which holds for any step.
+Bounciness (`contact/restitution.py`): while two bodies in contact part again, their contact force is reduced; a body
+still squashes fully.
 A soft body acts as a whole, for its light skin alone has no momentum worth damping. What touches is left out: it is
 held by the contact, and a velocity into the surface would only be thrown back.
 Two solids stop each other within a step, so there is no way out to brake: once they have stopped, their contact (the
-resultant of all its points) parts with `bounciness` times the speed of approach, Newton's law of impact.
+resultant of all its points) parts by Newton's law of impact.
 """
 
 import math
@@ -22,6 +19,14 @@ from typing import Protocol
 import numpy as np
 
 from ...contact.contacts import Contacts
+from ...contact.mixing import mixed
+from ...contact.restitution import (
+    RESTING_STEPS,
+    bounce_strength,
+    braked_speed,
+    parting_speed_kernel,
+    resting_speed_kernel,
+)
 from ...extras import step_damping
 from ...jit import kernel
 from ...model import FloatArray, Model
@@ -34,10 +39,6 @@ from .rigid_motion import rigid_motions, set_solid_motions, solid_motions
 SLIGHT_APPROACH = 0.05
 #: A body of which less than this share of the mass is untouched is braked as a whole.
 LEAST_UNTOUCHED = 0.2
-#: Less than this share of the approach speed is given back only as a slow return.
-LEAST_BOUNCE = 0.05
-#: Two solids that approach by less than gravity adds in this many steps lie on each other and do not bounce.
-RESTING_STEPS = 4.0
 #: Two solids have stopped when less than this share of their approach speed is left.
 STOPPED = 0.1
 
@@ -96,7 +97,7 @@ class Dissipation:
         rigid_motions(x, v, mass, model.body_point_start, self._motion[membranes])
         solids = self._motion[model.membrane_count :]
         solid_motions(state.rigid, model.rigid, solids)
-        bounciness = np.sqrt(model.bounciness[pairs.low] * model.bounciness[pairs.high])
+        bounciness = mixed(model.bounciness[pairs.low], model.bounciness[pairs.high])
         speeds = pairs.speeds(state.approach)
         brake_pairs(
             x, v, model.membrane_count, model.moving_count, mass, model.body_mass, model.body_point_start,
@@ -124,23 +125,6 @@ class Dissipation:
         for e in set(bounciness.tolist()) - self._strengths.keys():
             self._strengths[e] = bounce_strength(e)
         return np.array([self._strengths[e] for e in bounciness.tolist()])
-
-
-def bounce_strength(bounciness: float) -> float:
-    """c for a bounciness e: the root of -e c - ln(1 - e c) = c^2 / 2; 0 for e = 1."""
-    if bounciness >= 1.0:
-        return 0.0
-    e = max(bounciness, LEAST_BOUNCE)
-    # g(c) = -e c - ln(1 - e c) - c^2 / 2 is negative just above 0 and infinite at c = 1 / e
-    low, high = 1e-9, 1.0 / e
-    for _ in range(200):
-        middle = 0.5 * (low + high)
-        s = e * middle
-        if s < 1.0 and -s - math.log1p(-s) < 0.5 * middle * middle:
-            low = middle
-        else:
-            high = middle
-    return low
 
 
 @kernel
@@ -274,18 +258,16 @@ def brake_pairs(
         speed = (ax - bx) * nx + (ay - by) * ny + (az - bz) * nz
         # before the step, which has added the contact's impulse and, against a collider, gravity's
         earlier = speed - size * mobility
-        slow = 0.0
         if b >= moving_count:
-            falling = nx * fall[0] + ny * fall[1] + nz * fall[2]
-            earlier -= falling
-            slow = -falling
+            earlier -= nx * fall[0] + ny * fall[1] + nz * fall[2]
         known = approach_speed[pair]
         if -earlier > SLIGHT_APPROACH * abs(known):
             known = max(known, -earlier)  # a new approach (known < 0) starts afresh
         if a >= membrane_count:
             # two solids: they stop within a step or two, and part as Newton's law of impact says
-            wanted = bounciness[pair] * abs(known)
-            if abs(known) <= RESTING_STEPS * max(slow, math.sqrt(fall[0] ** 2 + fall[1] ** 2 + fall[2] ** 2)):
+            resting = resting_speed_kernel(fall, 1.0, RESTING_STEPS)
+            wanted = parting_speed_kernel(bounciness[pair], abs(known), resting)
+            if abs(known) <= resting:
                 approach_speed[pair] = 0.0  # lies there
                 continue
             if known > 0.0 and speed < -STOPPED * known:
@@ -303,11 +285,8 @@ def brake_pairs(
             approach_speed[pair] = -abs(known)
             if strength[pair] == 0.0:
                 continue
-            # the step has added all of N dt; what N (1 - chi v) leaves is exact for a steady N, from v = 0 or later
-            added = min(size * mobility, speed)
-            limit = abs(known) / strength[pair]
-            kept = limit + (speed - added - limit) * math.exp(-added / limit) if limit > 0.0 else 0.0
-            taken = (speed - kept) / mobility
+            # the step has added all of N dt
+            taken = (speed - braked_speed(speed, min(size * mobility, speed), abs(known), strength[pair])) / mobility
         push_body(x, v, first_a, last_a, motion, a, mass, mass_a, wax, way, waz, nx, ny, nz, -taken)
         if b < moving_count:
             push_body(x, v, first_b, last_b, motion, b, mass, mass_b, wbx, wby, wbz, nx, ny, nz, taken)

@@ -10,6 +10,7 @@ from math import sqrt
 
 import numpy as np
 
+from ...contact.coulomb import cone_share
 from ...contact.inverse_mass import InverseMass, inverse_mass_along, push_sides, relative_step
 from ...jit import kernel
 from ...model import FloatArray
@@ -192,11 +193,8 @@ def change_impulse(row, known, along, tx, ty, tz, stiff):
     # what is left of friction [N s] is at most what is left of the normal impulse can hold
     wx, wy, wz = known[row, DRAG], known[row, DRAG + 1], known[row, DRAG + 2]
     rx, ry, rz = wx - bx + held * nx - stiff * tx, wy - by + held * ny - stiff * ty, wz - bz + held * nz - stiff * tz
-    square = rx * rx + ry * ry + rz * rz
-    limit = known[row, FRICTION] * (most - push)
-    if square > limit * limit:
-        share = limit / sqrt(square)
-        rx, ry, rz = share * rx, share * ry, share * rz
+    share = cone_share(sqrt(rx * rx + ry * ry + rz * rz), known[row, FRICTION] * (most - push))
+    rx, ry, rz = share * rx, share * ry, share * rz
     jx, jy, jz = push * nx + wx - rx, push * ny + wy - ry, push * nz + wz - rz
     known[row, TAKEN], known[row, TAKEN + 1], known[row, TAKEN + 2] = jx, jy, jz
     return jx - bx, jy - by, jz - bz

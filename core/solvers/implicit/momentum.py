@@ -80,8 +80,8 @@ class MomentumBalance:
             arm = poses[:, :3] - self._origin[model.membrane_count :]
             self._momenta[model.membrane_count :] += np.concatenate([weight, np.cross(arm, weight)], axis=1)
         add_contacts(
-            contacts.count, x, terms.points, terms.weights, terms.active, terms.force, model.point_body, time,
-            self._origin, self._momenta,
+            contacts.count, energy.first_free_element, x, terms.points, terms.weights, terms.active, terms.force,
+            model.point_body, time, self._origin, self._momenta,
         )  # fmt: skip
         self.pairs.add(contacts, energy.record, x, energy.pressing, time)
 
@@ -196,16 +196,17 @@ def add_weight(x, v, mass, body_point_start, origin, momenta):
 
 
 @kernel
-def add_contacts(count, x, points, weights, active, force, point_body, time, origin, momenta):
+def add_contacts(count, first_free, x, points, weights, active, force, point_body, time, origin, momenta):
     """Add the impulse of every contact to the momenta of its two sides.
 
     Two bodies count it where the contact is, halfway between them: friction acts on two surfaces a thickness apart and
     glue may have a length, but no angular momentum comes from that. Against a collider it counts on the body's own
-    side, where the stage had it.
+    side, where the stage had it. Rows from `first_free` on are elements of energies: each point counts where it is.
     """
     for c in range(count):
         if not active[c]:
             continue
+        fx, fy, fz = time * force[c, 0], time * force[c, 1], time * force[c, 2]
         mx = my = mz = 0.0
         share = 0.5
         for slot in range(4):
@@ -216,12 +217,14 @@ def add_contacts(count, x, points, weights, active, force, point_body, time, ori
             if share == 0.5 or point_body[i] < momenta.shape[0]:
                 part = share * abs(weights[c, slot])
                 mx, my, mz = mx + part * x[i, 0], my + part * x[i, 1], mz + part * x[i, 2]
-        fx, fy, fz = time * force[c, 0], time * force[c, 1], time * force[c, 2]
         for slot in range(4):
-            body = point_body[points[c, slot]]
+            i = points[c, slot]
+            body = point_body[i]
             if body >= momenta.shape[0]:
                 continue
             w = weights[c, slot]
+            if c >= first_free:
+                mx, my, mz = x[i, 0], x[i, 1], x[i, 2]
             rx, ry, rz = mx - origin[body, 0], my - origin[body, 1], mz - origin[body, 2]
             ix, iy, iz = w * fx, w * fy, w * fz
             add_row(momenta, body, ix, iy, iz, ry * iz - rz * iy, rz * ix - rx * iz, rx * iy - ry * ix)

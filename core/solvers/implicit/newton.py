@@ -184,7 +184,7 @@ class StageMinimiser:
 
     def renew_contacts(self) -> float:
         """Let edges come into contact, or leave it, where a step starts; returns what that adds to the energy [J]."""
-        if not self._candidates.searched or self.contacts.first_attachment == self.contacts.edge_start:
+        if not self._candidates.searched or self.contacts.first_element == self.contacts.edge_start:
             self.energy.shares.forget()
             return 0.0
         if self._candidates.choose(self.x, self.x):

@@ -1,9 +1,10 @@
 """The energy that one time stage minimises, over the whole scene, with its gradient and Hessian.
 
     E(x) = 1/2 |x - y|^2_M / tau^2 + stretch(x) + bend(x) + volumes of tetrahedra(x) + gas(x) + contact(x) + friction(x)
+           + elements of energies(x)
 
 tau is the length of the stage and y where the vertices would go without inner forces and contacts; rigid bodies have
-an inertia of their own (`energy/rigid_inertia.py`). The class holds the arrays that the kernels of `core/forces` fill;
+an inertia of their own (`energy/rigid_inertia.py`). The class holds the arrays that the kernels of `core/energy` fill;
 it adds no physics of its own.
 """
 
@@ -21,8 +22,9 @@ from ...contact.friction import (
     slip_velocities,
 )
 from ...contact.narrow_phase.vertex_triangle import evaluate_gaps, measure_all_edges
-from ...energy.attachment import attachment_energy, evaluate_attachments, turned_offsets
 from ...energy.bodies import evaluate_bodies
+from ...energy.elements import element_energy, evaluate_elements
+from ...energy.energies import ModelElements
 from ...energy.gas import evaluate_gas, gas_law
 from ...energy.inertia import inertia_energy
 from ...energy.rigid_inertia import evaluate_rigid_inertia
@@ -107,7 +109,7 @@ class StageEnergy:
         self._deformation = self._gas_sum = 0.0  # energy of springs, hinges and tetrahedra, and of the gas [J]
         self._smooth_energy = 0.0
         self._elapsed = stage_time
-        self._offset = np.zeros((len(model.attachments.stiffness), 3))
+        self._elements = ModelElements(model)
         self.shares = ContactWeights(len(model.surfaces.edges))
         self._gas_rules = lagged_gas(model, options)
         self.record = 0  # number of the contact record: of searches so far
@@ -117,8 +119,8 @@ class StageEnergy:
     def start(self, x: FloatArray) -> None:
         """Start a substep at x, all points: friction counts slip from here."""
         self._start[:] = x
-        if len(self._offset):
-            self._offset = turned_offsets(self.model.attachments, x)
+        if len(self._elements):
+            self._elements.begin(x)
             self.forget()
 
     def begin(self, target: FloatArray, rigid_target: FloatArray, gas: FloatArray, elapsed: float) -> None:
@@ -197,10 +199,10 @@ class StageEnergy:
             count, x, self._start, lag, self._contact_scale, self._contact_stiffness, self.normal_force,
             self.terms.active, self.terms.force, self.terms.matrix, self.pressing, self._block_energy,
         )  # fmt: skip
-        if len(self._offset):
-            evaluate_attachments(
-                contacts.first_attachment, contacts.points, contacts.weights, self._offset,
-                self.model.attachments.stiffness, x, self.terms.active, self.terms.force, self.terms.matrix,
+        if len(self._elements):
+            evaluate_elements(
+                self._elements.rows, x.reshape(-1), 3, contacts.first_element, self.terms.active, self.terms.force,
+                self.terms.matrix,
             )  # fmt: skip
         # few of many candidates press: the products of the Hessian see only those
         terms, acting = self.terms, self.acting
@@ -225,7 +227,7 @@ class StageEnergy:
         )  # fmt: skip
 
     def _contact_energy(self, x: FloatArray) -> float:
-        """Normal contact at x [J]."""
+        """Normal contact and elements of energies at x [J]."""
         contacts, count = self.contacts, self.contacts.count
         if count == 0:
             return 0.0
@@ -235,11 +237,8 @@ class StageEnergy:
             self.normal_force, self._contact_stiffness, self._block_energy,
         )  # fmt: skip
         energy = float(self._block_energy[: _block_count(count)].sum())
-        if len(self._offset):
-            energy += attachment_energy(
-                contacts.first_attachment, contacts.points, contacts.weights, self._offset,
-                self.model.attachments.stiffness, x,
-            )  # fmt: skip
+        if len(self._elements):
+            energy += element_energy(self._elements.rows, x.reshape(-1), 3)
         return energy
 
     def _friction_energy(self, x: FloatArray) -> float:
@@ -278,6 +277,11 @@ class StageEnergy:
         for body in np.flatnonzero(model.rest_volume).tolist():
             stored += gas_law(volume[body], model.rest_volume[body], gas[body], model.ambient_pressure)[2]
         return stored
+
+    @property
+    def first_free_element(self) -> int:
+        """Row of the first element of an energy that is no joint (`energy/elements.py`)."""
+        return self.contacts.first_element + self._elements.joint_count
 
     def touching(self) -> BoolArray:
         """Whether a contact with another body pushes each moving body, shape (moving_count,)."""
@@ -325,7 +329,7 @@ class StageEnergy:
         self._lag.limit[:] = 0.0
         self._lag.damper[:] = 0.0
         self._lag = self._lag._replace(points=contacts.points)
-        if contacts.first_attachment > contacts.edge_start:
+        if contacts.first_element > contacts.edge_start:
             evaluate_gaps(x, contacts, self.model.surfaces)
         self.shares.begin(contacts)
         self.hold_stuck(stuck)

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ...contact.coulomb import cone_share_of_four
 from ...jit import kernel
 from ...model import IntArray
 from ...simd import any_larger, four, lane, larger, load4, root, spread, store4, where_larger
@@ -18,8 +19,6 @@ from ...simd import any_larger, four, lane, larger, load4, root, spread, store4,
 FIELDS = 27
 #: Fields of a block's bodies: inverse masses, then the upper halves of the inverse inertia.
 HEADER = 14
-#: A size that may be divided by.
-TINY = 1e-300
 
 
 class Blocks(NamedTuple):
@@ -166,7 +165,7 @@ def sweep_blocks(blocks, header, fields, impulse, motion, is_backward):
     motion: velocity and spin of each body, and of none, shape (body_count + 1, 6). Returns the largest correction along
     a normal, as a move in this step in units of the thickness.
     """
-    zero, tiny = spread(0.0), spread(TINY)
+    zero = spread(0.0)
     worst = zero
     count = blocks.body.shape[0]
     for number in range(count):
@@ -230,9 +229,7 @@ def sweep_blocks(blocks, header, fields, impulse, motion, is_backward):
                 # where it slides friction must be against the slip, whatever the bodies set against it elsewhere
                 least = load4(fields, f + 72)
                 along, across = one_before - least * slip, two_before - least * other
-                length = root(along * along + across * across)
-                length = larger(length, limit)
-                scale = limit / larger(length, tiny)
+                scale = cone_share_of_four(root(along * along + across * across), limit)
                 one = where_larger(size, square, scale * along, one)
                 two = where_larger(size, square, scale * across, two)
             store4(impulse, j + 4, one)

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ...contact.restitution import parting_speed_kernel
 from ...jit import kernel
 from ...simd import lane, load4, spread
 from .blocks import FIELDS, Blocks, fill_headers, fill_rows, lay_out, sweep_blocks
@@ -139,10 +140,10 @@ def move_rows(count, rows, solids, time):
 
 @kernel
 def bounce(count, rows, solids, slow):
-    """Rows that were approached faster than `slow` [m/s] and are touched part with `bounciness` of that speed."""
+    """Rows that are touched part as fast as `restitution.parting_speed` says; `slow` = its resting speed [m/s]."""
     any_bounces = False
     for row in range(count):
-        if rows.closing[row] > slow and rows.impulse[row, 0] > 0.0 and rows.bounciness[row] > 0.0:
+        if rows.impulse[row, 0] > 0.0 and parting_speed_kernel(rows.bounciness[row], rows.closing[row], slow) > 0.0:
             any_bounces = True
     if not any_bounces:
         return
@@ -151,7 +152,7 @@ def bounce(count, rows, solids, slow):
             axes, j = rows.axes[row], rows.impulse[row]
             if not j[0] > 0.0:
                 continue
-            wanted = rows.bounciness[row] * rows.closing[row] if rows.closing[row] > slow else 0.0
+            wanted = parting_speed_kernel(rows.bounciness[row], rows.closing[row], slow)
             x, y, z = relative_velocity(row, rows, solids)
             speed = x * axes[0, 0] + y * axes[0, 1] + z * axes[0, 2]
             normal = max(j[0] + rows.mass[row, 0] * (wanted - speed), 0.0)

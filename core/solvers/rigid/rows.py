@@ -5,13 +5,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ...contact.kept_distance import RECOVERED_SHARE, RESTING_SHARE
+from ...contact.mixing import mixed_kernel
 from ...jit import inline_kernel, kernel
 from ...model import BoolArray, FloatArray, IntArray
-
-#: Gap at which two surfaces rest, as a share of the thickness of both.
-RESTING_GAP = 0.5
-#: The same for a point that comes back from behind a surface: a little more than what lets it go (`RECOVERY_SHARE`).
-RECOVERED_GAP = 0.8
 
 
 class Rows(NamedTuple):
@@ -196,8 +193,8 @@ def manifold_rows(pair, count, owner, anchor, normal, impulse, reach, poses, mat
         ny = matrices[frame, 1, 0] * ux + matrices[frame, 1, 1] * uy + matrices[frame, 1, 2] * uz
         nz = matrices[frame, 2, 0] * ux + matrices[frame, 2, 1] * uy + matrices[frame, 2, 2] * uz
         near = thickness[a] + thickness[b]
-        rough = math.sqrt(friction[a] * friction[b])
-        lively = math.sqrt(bounciness[a] * bounciness[b])
+        rough = mixed_kernel(friction[a], friction[b])
+        lively = mixed_kernel(bounciness[a], bounciness[b])
         for k in range(count[p]):
             if n >= gaps.shape[0]:
                 n += 1
@@ -216,7 +213,7 @@ def manifold_rows(pair, count, owner, anchor, normal, impulse, reach, poses, mat
             if gap < near + reach[p]:
                 body[n, 0], body[n, 1] = a, b
                 set_axes(nx, ny, nz, n, axes)
-                gaps[n], near_of[n] = gap - RESTING_GAP * near, near
+                gaps[n], near_of[n] = gap - RESTING_SHARE * near, near
                 rough_of[n], lively_of[n] = rough, lively
                 source[n, 0], source[n, 1] = p, k
                 finish_row(
@@ -268,9 +265,9 @@ def given_rows(
                 r = rows.arm[n, 0]
                 local[n, axis] = m[0, axis] * r[0] + m[1, axis] * r[1] + m[2, axis] * r[2]
             rows.thickness[n] = thickness[c]
-            rows.gap[n] = gap[c] - (RECOVERED_GAP if side[c] < 0 else RESTING_GAP) * thickness[c]
-            rows.friction[n] = math.sqrt(friction[body] * friction[other])
-            rows.bounciness[n] = math.sqrt(bounciness[body] * bounciness[other])
+            rows.gap[n] = gap[c] - (RECOVERED_SHARE if side[c] < 0 else RESTING_SHARE) * thickness[c]
+            rows.friction[n] = mixed_kernel(friction[body], friction[other])
+            rows.bounciness[n] = mixed_kernel(bounciness[body], bounciness[other])
             rows.source[n, 0], rows.source[n, 1] = -1, c
             best, square = -1, near[a] * near[a]
             for k in range(held_start[a], held_start[a + 1]):

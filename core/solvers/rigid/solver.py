@@ -12,6 +12,7 @@ import numpy as np
 from ...bodies.rigid.convex import ConvexShapes
 from ...bodies.rigid.motion import set_matrices, turned_tensors
 from ...contact.narrow_phase.manifolds import ManifoldSearch
+from ...contact.restitution import resting_speed
 from ...errors import ParameterError
 from ...extras import step_damping
 from ...model import BoolArray, FloatArray, IntArray, Model
@@ -35,8 +36,6 @@ MOST_SWEEPS = 100
 CARE, PRECISE, ENOUGH = 0.01, 0.001, 0.1
 #: What is too near is pushed apart by at most this many radii per second.
 PUSH = 2.0
-#: What approaches by less than gravity adds in this many steps lies there and does not bounce.
-RESTING_STEPS = 4.0
 #: Impulses go over to contact points within this share of the body's radius.
 SAME_POINT = 0.1
 
@@ -218,7 +217,7 @@ class RigidSolver(FixedSteps):
         self.counts.sweeps += pushing + relaxing
         self._steps += 1
         self._unconverged += max(pushing, relaxing) >= MOST_SWEEPS
-        bounce(count, rows, solids, RESTING_STEPS * h * float(np.linalg.norm(self.model.gravity)))
+        bounce(count, rows, solids, resting_speed(self.model.gravity, h))
         self.counts.stages += 1
         add_turn(awake, self._matrices, of.inertia, solids.spin, before, rigid.angular_momentum, momentum)
         rigid.velocity[:] = solids.velocity * self._slowed[0]

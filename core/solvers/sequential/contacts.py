@@ -17,6 +17,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ...bodies.flat.plane import hold_in_plane
+from ...contact.coulomb import cone_share
+from ...contact.restitution import SEQUENTIAL_RESTING_STEPS, parting_speed_kernel, resting_speed_kernel
 from ...jit import lean_inline_kernel, lean_kernel
 from ...model import FloatArray
 from ..explicit.arrays import PRESSING, SOFT
@@ -30,8 +32,6 @@ SWEEPS, RIGID_SWEEPS = 4, 16
 SETTLED = 1e-6
 #: What is too near comes back by this share of what it keeps in a substep.
 RETURN_SHARE = 0.25
-#: Rigid bodies that meet at less than gravity adds in this many substeps lie on each other and do not bounce.
-RESTING_STEPS = 2.0
 #: How far beyond its triangle or edge a contact of soft bodies may act, as a share of it.
 FARTHEST = 1.0
 #: Wanted by what does not press.
@@ -145,9 +145,8 @@ def sweep(contacts, count, impulses, x, velocity, points, bodies, rigid):
                 inverse_mass = own_inverse_mass(contacts, c)
                 inverse_mass += carried_inverse_mass(rigid, x, points, bodies, contacts, c, tx, ty, tz)
             jx, jy, jz = jx - ux / inverse_mass, jy - uy / inverse_mass, jz - uz / inverse_mass
-        size = sqrt(jx * jx + jy * jy + jz * jz)
-        if size > limit:
-            jx, jy, jz = jx * limit / size, jy * limit / size, jz * limit / size
+        share = cone_share(sqrt(jx * jx + jy * jy + jz * jz), limit)
+        jx, jy, jz = share * jx, share * jy, share * jz
         push_sides(
             contacts, c, more * nx + jx - held[0], more * ny + jy - held[1], more * nz + jz - held[2], x, velocity,
             points, bodies, rigid,
@@ -263,16 +262,16 @@ def note_all(contacts, count, impulses, x, points, bodies, losses, touching):
 
 @lean_kernel
 def aim_bounce(contacts, count, impulses, points, bodies, bounciness, slow):
-    """What contacts between bodies that are not soft want once they have stopped: -e times the speed they met at.
+    """What contacts between bodies that are not soft want once they have stopped: see `restitution.parting_speed`.
 
-    None of it if that was below `slow` [m/s]. What corrects a depth or an order of contacts is no motion.
+    `slow` = its resting speed [m/s]. What corrects a depth or an order of contacts is no motion.
     """
     for c in range(count):
         impulses.wanted[c] = NOTHING
         if impulses.along[c] > 0.0 and is_stiff(contacts, c, points, bodies):
             a, b = points.body[contacts.points[4 * c] >> 2], points.body[contacts.points[4 * c + 3] >> 2]
             pair = min(a, b) * bodies.kind.shape[0] + max(a, b)
-            impulses.wanted[c] = -bounciness[pair] * impulses.met[c] if impulses.met[c] < -slow else 0.0
+            impulses.wanted[c] = parting_speed_kernel(bounciness[pair], -impulses.met[c], slow)
 
 
 @lean_kernel
@@ -287,7 +286,7 @@ def bounce(meeting, x, velocity, gravity, h):
     rigid = contact.rigid
     count = contact.run.found
     before, late, bounciness = meeting.free.rigid, meeting.late.rigid, meeting.losses.pairs.bounciness
-    slow = RESTING_STEPS * h * sqrt(gravity[0] ** 2 + gravity[1] ** 2 + gravity[2] ** 2)
+    slow = resting_speed_kernel(gravity, h, SEQUENTIAL_RESTING_STEPS)
     aim_bounce(contact.corners, count[2], meeting.corner_impulses, points, bodies, bounciness, slow)
     aim_bounce(contact.sides, count[3], meeting.side_impulses, points, bodies, bounciness, slow)
     aim_bounce(contact.loose, contact.loose_count[0], meeting.loose_impulses, points, bodies, bounciness, slow)

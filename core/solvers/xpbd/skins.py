@@ -23,6 +23,8 @@ import numpy as np
 
 from ...bodies.flat.band import STRIP_TO_VOLUME
 from ...bodies.flat.plane import hold_moves_in_plane
+from ...energy.elements import Elements
+from ...energy.energies import ModelElements
 from ...jit import lean_kernel
 from ...model import BoolArray, FloatArray, Hinges, IntArray, Model, Tetrahedra
 from ...simd import fused, lane, load4, rotated, spread, store4, triple
@@ -54,6 +56,7 @@ class Skins(NamedTuple):
     tetrahedron_order: IntArray
     tetrahedron_gradient: FloatArray  # scratch [m^2]
     planes: Planes
+    elements: Elements  # in the solver's numbers
 
 
 def skins_of(model: Model, numbering: Numbering, inverse_mass: FloatArray, time: float) -> Skins:
@@ -96,6 +99,7 @@ def skins_of(model: Model, numbering: Numbering, inverse_mass: FloatArray, time:
         tetrahedron_order=schedule(tetrahedra.points, block_start, count).order,
         tetrahedron_gradient=np.zeros((len(tetrahedra.points), 4, 3)),
         planes=Planes(place[model.flat.pairs], model.flat.pair_normal),
+        elements=ModelElements(model, joints=False, place=place).rows,
     )
 
 

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...bodies.flat.plane import Planes
+from ...energy.energies import ModelElements
+from ...errors import ParameterError
 from ...extras import circles, gas_rules
 from ...jit import Repeated
 from ...model import FloatArray, Model
@@ -36,6 +38,12 @@ class XpbdSolver(SequentialSolver):
 
     def __init__(self, model: Model, substep_time: float, options: MethodOptions = DEFAULTS) -> None:
         super().__init__(model, substep_time, options)
+        held = ModelElements(model, joints=False).rigid_bodies()
+        if len(held):
+            raise ParameterError(
+                f"{model.body_names[held[0]]}: a rigid body that an energy of elements pulls; "
+                "the method XPBD does not know that yet. Choose IMPLICIT."
+            )
         inverse = self._scene.contact.points.inverse_mass[: model.vertex_count]
         self._whole = Scene(self._scene, skins_of(model, self._numbering, inverse, substep_time))
         self._advance = Repeated(advance)

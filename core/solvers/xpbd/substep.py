@@ -2,12 +2,14 @@
 
 1. Prediction, gas, stretch, bend, volumes; velocities from positions                          `skins.py`
 2. Attachments                                                                                 `glue.py`
+   and elements of energies                                                          `energy/elements.py`
 3. Contacts, and the guarantee that nothing crosses                                            `sequential/meeting.py`
 """
 
 from typing import NamedTuple
 
 from ...bodies.flat.plane import hold_in_plane
+from ...energy.elements import project_elements
 from ...jit import lean_kernel
 from ..explicit.arrays import RESUMES, STEP
 from ..sequential.meeting import AT_SEARCH, Meeting, finish
@@ -42,6 +44,8 @@ def leave(scene, x, y, velocity, velocity_rows, gravity, h):
     contact = meeting.contact
     take_velocities(skins, x, y, meeting.lies, gravity, h, velocity)
     project_glue(meeting.glue, x, velocity, contact.points, contact.bodies, contact.rigid, h)
+    if skins.elements.first.shape[0] > 0:
+        project_elements(skins.elements, x, velocity, contact.points.inverse_mass, h)
     hold_in_plane(skins.planes.pairs, skins.planes.normal, velocity_rows)
     fall_rest(skins, meeting.lies, gravity, h, meeting.late.points)
 
