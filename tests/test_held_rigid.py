@@ -5,6 +5,7 @@ import pytest
 import shapes
 from rigid_scene import block
 from softpressure_ext.core import FrameInput, ModelBuilder, ParameterError, World
+from validation import validated
 
 RATE = 24.0
 #: Impulses alone, coupled implicit steps, explicit steps.
@@ -57,9 +58,16 @@ def test_it_goes_on_with_the_velocity_and_the_spin_of_its_animation(solver):
         world.advance_frame()
     time = 6 / RATE
     way = world.rigid_transform(0)[:3, 3] - before
-    # the body has angular damping of nothing, and steps are exact for a parabola
-    np.testing.assert_allclose(way, [0.5 * time, 0.0, -0.5 * g * time**2], rtol=0, atol=1e-3)
-    np.testing.assert_allclose(world.rigid_velocity(0)[1], [0.0, 0.0, rate], rtol=0, atol=1e-6)
+    validated(
+        "way of a rigid body after its animation ends", room="animation", measured=way,
+        expected=[0.5 * time, 0.0, -0.5 * g * time**2], unit="m", abs=1e-3, source="v t + g t²/2",
+        reason="explicit steps and Newton's residual; else exact for a parabola",
+    )  # fmt: skip
+    validated(
+        "angular velocity of a rigid body after its animation ends", room="animation",
+        measured=world.rigid_velocity(0)[1], expected=[0.0, 0.0, rate], unit="1/s", abs=1e-6,
+        source="that of its animation", reason="what Newton's method leaves",
+    )  # fmt: skip
 
 
 @each_solver
