@@ -6,7 +6,6 @@ import bpy
 
 from ..softpressure import parameters, status
 from ..softpressure.blender_types import Context, Layout
-from ..softpressure.engine import engine
 from ..softpressure.properties import KINDS
 from .check import draw_fixes
 from .layout import PartOfBody, draw_text, in_both_places
@@ -48,17 +47,22 @@ class Body:
             row.operator("softpressure.remove_body", text="", icon="X")
         problem = status.problem_text(context.scene, obj)
         if problem:
+            from ..softpressure import flaws
+
             draw_text(layout, context, problem)
-            draw_fixes(layout, obj.name, engine().flaws.fixes_for(obj))
+            draw_fixes(layout, obj.name, flaws.fixes_for(obj))
         if settings.is_baked:
             draw_text(layout, context, "Baked: free the bake to change the settings.", "INFO")
         layout.use_property_split = True
         layout = layout.column()
         layout.enabled = not settings.is_baked
         rows = settings.body_type if settings.kind == "SOFT" else settings.kind
-        if rows in {"LOOP", "TRUSS"} and engine().flat_shape.is_flat_object(obj):
-            rows = "LOOP" if rows == "LOOP" else "FLAT_TRUSS"
-            _draw_flat(layout, context)
+        if rows in {"LOOP", "TRUSS"}:
+            from ..softpressure import flat_shape
+
+            if flat_shape.is_flat_object(obj):
+                rows = "LOOP" if rows == "LOOP" else "FLAT_TRUSS"
+                _draw_flat(layout, context)
         if settings.kind in {"SOFT", "RIGID"}:
             layout.prop(settings, "is_active")
         if settings.kind == "SOFT":
@@ -80,12 +84,14 @@ class Body:
 
 def _draw_flat(layout: Layout, context: Context) -> None:
     """How a flat body moves, and what else it could be."""
+    from ..softpressure import bodies, flat_shape
+
     obj = context.object
-    if engine().flat_shape.is_out_of_gravity(context.scene, obj):
+    if flat_shape.is_out_of_gravity(context.scene, obj):
         draw_text(layout, context, "Moves within its own plane only; gravity has no part in its plane.")
     else:
         draw_text(layout, context, "Moves within its own plane only.", "INFO")
-    if engine().bodies.can_inflate(obj):
+    if bodies.can_inflate(obj):
         layout.operator("softpressure.inflate", text="Inflate to a Cushion")
 
 

@@ -6,14 +6,15 @@ import bpy
 
 from ..softpressure import session
 from ..softpressure.blender_types import Context, Layout
-from ..softpressure.engine import engine
 from .layout import draw_text, in_both_places
 
 
-def draw_fixes(layout: Layout, object_name: str, fixes: Iterable[str]) -> None:
-    """A button for each fix of an object."""
-    for name in fixes:
-        fix = engine().fixes.FIXES[name]
+def draw_fixes(layout: Layout, object_name: str, names: Iterable[str]) -> None:
+    """A button for each of these fixes of an object."""
+    for name in names:
+        from ..softpressure import fixes
+
+        fix = fixes.FIXES[name]
         button = layout.operator("softpressure.fix", text=fix.label, icon=fix.icon)
         button.object_name, button.fix = object_name, name
 

@@ -1,6 +1,6 @@
 """Panels of the scene: simulating and baking."""
 
-from ..softpressure import engine, jobs, session, status
+from ..softpressure import jobs, loading, session, status, status_bar
 from ..softpressure.blender_types import Context, Layout
 from ..softpressure.methods import CHOOSING, FORCE_BASED
 from .layout import draw_text, in_both_places
@@ -21,7 +21,7 @@ class Simulation:
 
     def draw(self, context: Context) -> None:
         """Range, steps, buttons, state."""
-        engine.load_early()
+        loading.load_early()
         layout = self.layout
         scene = context.scene
         settings = scene.softpressure
@@ -44,7 +44,7 @@ class Simulation:
             layout.progress(factor=job.share, text=job.progress[2])
         else:
             layout.progress(factor=status.cache_share(scene), text=f"Cache: {status.cache_text(scene)}")
-        preparing = engine.preparing()
+        preparing = status_bar.preparing()
         if preparing and not job:
             layout.progress(factor=preparing.share, text=preparing.label)
         for sentence in status.notices(scene):

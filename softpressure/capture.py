@@ -20,6 +20,7 @@ from . import (
     fingerprint,
     flat_shape,
     goals,
+    loading,
     mesh_io,
     method_options,
     parameters,
@@ -32,6 +33,8 @@ from . import (
 from .mesh_io import Float32Array, FloatArray, IntArray
 
 SceneValues = bpy.types.Scene | SimpleNamespace
+
+loading.use_own_folder()  # worlds call kernels
 
 
 @dataclass(slots=True)

@@ -8,7 +8,6 @@ from typing import Any, NoReturn
 import bpy
 
 from . import jobs, session, status
-from .engine import engine
 
 _handles: list[Any] = []
 
@@ -67,6 +66,9 @@ def bake(file: Path, frames: tuple[int, int] | None = None, output: Path | None 
 
     The given file is left as it is unless it is the output, too. Bakes it already holds are made anew.
     """
+    from .bake import bake as bake_scene
+    from .bake import free
+
     if not file.is_file():
         raise FileNotFoundError(f"{file}: no such file. Give the path of a .blend file.")
     target = (output or file.with_name(f"{file.stem}_baked.blend")).resolve()
@@ -79,8 +81,8 @@ def bake(file: Path, frames: tuple[int, int] | None = None, output: Path | None 
     for scene in scenes:
         if frames is not None:
             scene.softpressure.frame_start, scene.softpressure.frame_end = frames
-        engine().bake.free(scene)
-        for job in (_simulate(scene), engine().bake.bake(scene)):
+        free(scene)
+        for job in (_simulate(scene), bake_scene(scene)):
             said = -1.0
             for done, total, label in jobs.whole(job):
                 if done != said and (done % 25 == 0 or done == total):
@@ -92,7 +94,9 @@ def bake(file: Path, frames: tuple[int, int] | None = None, output: Path | None 
 
 def _simulate(scene: bpy.types.Scene) -> jobs.Work:
     """Simulate a scene, then say what it was made with."""
-    yield from engine().simulate_job.simulate(scene)
+    from . import simulate_job
+
+    yield from simulate_job.simulate(scene)
     for sentence in status.choice_texts(scene):
         print(f"softpressure: {scene.name}: {sentence}", flush=True)
 

@@ -10,7 +10,6 @@ import bpy
 from bpy.app.handlers import persistent
 
 from . import jobs, session, status, status_bar, versions
-from .engine import engine
 
 _log = logging.getLogger("softpressure")
 
@@ -35,14 +34,18 @@ def _guarded(function: Callable[..., None]) -> Callable[..., None]:
 def on_frame_change_pre(scene: bpy.types.Scene, *_: Any) -> None:
     """Show a cached frame, or prepare the next one."""
     if session.has_bodies(scene):
-        engine().simulation.before_frame(scene)
+        from . import simulation
+
+        simulation.before_frame(scene)
 
 
 @_guarded
 def on_frame_change_post(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
     """Simulate the next frame; correct what is shown by the current matrices."""
     if session.has_bodies(scene):
-        engine().simulation.after_frame(scene, depsgraph)
+        from . import simulation
+
+        simulation.after_frame(scene, depsgraph)
 
 
 @_guarded
@@ -50,7 +53,9 @@ def on_depsgraph_update_post(scene: bpy.types.Scene, *_: Any) -> None:
     """Anything may have been edited; sessions compare when they are asked."""
     session.mark_all()
     if session.of(scene).late:
-        engine().playback.catch_up(scene)
+        from . import playback
+
+        playback.catch_up(scene)
 
 
 @_guarded
@@ -75,7 +80,9 @@ def on_undo_post(scene: bpy.types.Scene, *_: Any) -> None:
     session.forget_shown()
     for other in bpy.data.scenes:
         if session.has_bodies(other):
-            engine().playback.show_again(other)
+            from . import playback
+
+            playback.show_again(other)
 
 
 @_guarded
@@ -86,8 +93,10 @@ def on_load_post(*_: Any) -> None:
     for scene in bpy.data.scenes:
         versions.update(scene)
         if session.has_bodies(scene):
-            engine().caches.load(scene)
-            engine().playback.show_again(scene)
+            from . import caches, playback
+
+            caches.load(scene)
+            playback.show_again(scene)
 
 
 @_guarded
@@ -96,7 +105,9 @@ def on_save_pre(*_: Any) -> None:
     for scene in bpy.data.scenes:
         versions.stamp(scene)
         if session.has_bodies(scene):
-            engine().packing.pack(scene)
+            from . import packing
+
+            packing.pack(scene)
 
 
 @_guarded
@@ -104,8 +115,11 @@ def on_save_post(path: str, *_: Any) -> None:
     """Write the caches beside the file; what is baked lies in the file itself."""
     on_save_end()
     for scene in bpy.data.scenes:
-        if session.has_bodies(scene) and not engine().disk.is_baked(scene):
-            engine().disk.save(scene, path)
+        if session.has_bodies(scene):
+            from . import disk
+
+            if not disk.is_baked(scene):
+                disk.save(scene, path)
 
 
 @_guarded
@@ -113,7 +127,9 @@ def on_save_end(*_: Any) -> None:
     """The file is written, or could not be: it needs no caches in memory."""
     for scene in bpy.data.scenes:
         if session.has_bodies(scene):
-            engine().packing.unload(scene)
+            from . import packing
+
+            packing.unload(scene)
 
 
 @_guarded

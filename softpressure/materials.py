@@ -6,7 +6,6 @@ from pathlib import Path
 
 import bpy
 
-from .engine import engine
 from .parameters import PARAMETERS
 
 #: Of the folders `presets`: where Blender looks for them, and writes those of the user.
@@ -48,9 +47,10 @@ def apply(obj: bpy.types.Object, path: str, menu: str) -> str:
 def _can_be(obj: bpy.types.Object, body_type: str) -> bool:
     """Whether the mesh of an object can be a soft body of a type."""
     from ..core import SoftPressureError
+    from . import bodies
 
     try:
-        engine().bodies.check(obj, "SOFT", body_type)
+        bodies.check(obj, "SOFT", body_type)
     except SoftPressureError:
         return False
     return True

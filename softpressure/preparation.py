@@ -6,7 +6,7 @@ import bpy
 
 from ..core import prepare as kernels
 from ..core.model import Model
-from . import actions, jobs, method_options, run_choice, session, stages, status_bar
+from . import actions, jobs, loading, method_options, run_choice, session, stages, status_bar
 
 #: A convex hull of at most so many points has few enough faces for the impulse solver, whatever their shape.
 _FEW_POINTS = 18
@@ -83,12 +83,6 @@ def what_to_prepare(scene: bpy.types.Scene) -> str:
     return "" if kernels.is_compiled(_needed(scene)) else f"{kernels.COMPILING}."
 
 
-def stop_telling() -> None:
-    """Say no more (the extension is disabled)."""
-    if bpy.app.timers.is_registered(_tell):
-        bpy.app.timers.unregister(_tell)
-
-
 def _needed(scene: bpy.types.Scene) -> tuple[kernels.Job, ...]:
     """What is to be prepared for a scene."""
     settings, choice = scene.softpressure, run_choice.last(scene)
@@ -119,3 +113,7 @@ def _play_from_start(scene: bpy.types.Scene) -> None:
     windows = bpy.context.window_manager.windows
     if any(window.scene == scene and window.screen.is_animation_playing for window in windows):
         scene.frame_set(scene.softpressure.frame_start)
+
+
+loading.use_own_folder()
+status_bar.follow(_tell, progress)

@@ -3,7 +3,6 @@
 import bpy
 
 from . import effectors, run_choice, session, units
-from .engine import engine
 
 _SOLVERS = {"EXPLICIT": "Explicit", "IMPLICIT": "Implicit", "RIGID": "Rigid impulses"}
 #: Share of a body's mass from which on it is told that so much was added.
@@ -35,13 +34,17 @@ def cache_share(scene: bpy.types.Scene) -> float:
 
 def cache_place(scene: bpy.types.Scene) -> str:
     """Where the cache of a scene is kept."""
-    path = engine().disk.path_of(scene)
+    from . import disk
+
+    path = disk.path_of(scene)
     return "In memory until the file is saved" if path is None else str(path)
 
 
 def cache_sizes(scene: bpy.types.Scene) -> str:
     """How much the cache of a scene takes: `In memory 12.3 MB, on disk 12.4 MB`."""
-    cache, path = session.of(scene).cache, engine().disk.path_of(scene)
+    from . import disk
+
+    cache, path = session.of(scene).cache, disk.path_of(scene)
     found = [f"In memory {_megabytes(0 if cache is None else cache.memory)}"]
     if path is not None:
         found.append(f"on disk {_megabytes(path.stat().st_size)}" if path.exists() else "not on disk yet")
@@ -59,8 +62,10 @@ def remaking_seconds(scene: bpy.types.Scene) -> float:
     here = session.of(scene)
     if here.cache is None or not here.cache.frame_count:
         return 0.0
+    from . import starting
+
     milliseconds = 1e3 * _SLOW_FRAME if here.choice is None else here.choice.milliseconds
-    return float(engine().starting.seconds(scene)) + 1e-3 * milliseconds * here.cache.frame_count
+    return starting.seconds(scene) + 1e-3 * milliseconds * here.cache.frame_count
 
 
 def _megabytes(size: int) -> str:
@@ -72,15 +77,16 @@ def notices(scene: bpy.types.Scene) -> list[str]:
     found: list[str] = []
     if not session.has_bodies(scene):
         return found
+    from . import simulation, starting
+
     here = session.of(scene)
     if here.is_out_of_date(scene):
         found.append("Out of date: settings or meshes have changed. Go to the first frame, or simulate again.")
     elif here.cache is not None and not here.cache.first_frame <= scene.frame_current <= here.cache.last_frame:
         found.append(f"Frame {scene.frame_current} is not simulated; the nearest cached frame is shown.")
-    starting = engine().starting
     if starting.is_too_long_to_play(scene) and (here.cache is None or here.is_out_of_date(scene)):
         found.append(f"Starting takes about {starting.seconds(scene):.0f} s: press Simulate, which Esc stops.")
-    if engine().simulation.is_too_slow(here) and cache_share(scene) < 1.0:
+    if simulation.is_too_slow(here) and cache_share(scene) < 1.0:
         found.append(f"A frame takes {here.live_seconds:.1f} s: press Simulate, which lets you go on and Esc stops.")
     if here.crossing_count:
         choice = run_choice.last(scene)
@@ -123,9 +129,12 @@ def drops_frames(scene: bpy.types.Scene) -> bool:
 
 def problem_text(scene: bpy.types.Scene, obj: bpy.types.Object) -> str:
     """Why a body takes no part, or why an object was refused when it was added; empty if nothing is wrong with it."""
-    if obj.softpressure.kind != "NONE":
-        return str(engine().taking_part.problems(scene).get(obj.session_uid, ""))
-    return str(engine().taking_part.refusal(obj)) if obj.session_uid in session.tried else ""
+    is_body = obj.softpressure.kind != "NONE"
+    if not is_body and obj.session_uid not in session.tried:
+        return ""
+    from . import taking_part
+
+    return taking_part.problems(scene).get(obj.session_uid, "") if is_body else taking_part.refusal(obj)
 
 
 def state_icon(scene: bpy.types.Scene, obj: bpy.types.Object) -> str:
@@ -142,7 +151,9 @@ def state_icon(scene: bpy.types.Scene, obj: bpy.types.Object) -> str:
 
 def _who_is_missing(scene: bpy.types.Scene) -> list[str]:
     """Which bodies take no part: those that cannot, and those that could by now."""
-    here, refused = session.of(scene), engine().taking_part.problems(scene)
+    from . import taking_part
+
+    here, refused = session.of(scene), taking_part.problems(scene)
     found = list(refused.values())
     if here.cache is None or here.is_out_of_date(scene):
         return found

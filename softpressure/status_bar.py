@@ -2,16 +2,35 @@
 
 import math
 import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import bpy
 
 from . import jobs
+
+if TYPE_CHECKING:
+    from ..core.prepare import Progress
 
 #: How long what is announced stays [s].
 _SAY_LONG = 20.0
 
 #: Until when something is said [s], of `time.monotonic`; 0 if nothing is.
 _until = 0.0
+#: Of the preparation of kernels, once that is loaded: a timer that says how far it is, and what tells panels so.
+_tell: Callable[[], float | None] | None = None
+_progress: Callable[[], "Progress | None"] | None = None
+
+
+def follow(tell: Callable[[], float | None], progress: Callable[[], "Progress | None"]) -> None:
+    """Let panels show the `progress` of a preparation; `stop` ends the timer `tell`."""
+    global _tell, _progress
+    _tell, _progress = tell, progress
+
+
+def preparing() -> "Progress | None":
+    """How far the preparation of kernels is, None while there is none."""
+    return None if _progress is None else _progress()
 
 
 def say(sentence: str, seconds: float = math.inf) -> None:
@@ -32,7 +51,13 @@ def announce(sentence: str) -> None:
 
 
 def stop() -> None:
-    """Give the status bars back now, if anything is said (the extension is disabled)."""
+    """Say no more, and give the status bars back if anything is said (the extension is disabled)."""
+    if _tell is not None and bpy.app.timers.is_registered(_tell):
+        bpy.app.timers.unregister(_tell)
+    _give_back()
+
+
+def _give_back() -> None:
     global _until
     if bpy.app.timers.is_registered(_clear):
         bpy.app.timers.unregister(_clear)
@@ -48,7 +73,7 @@ def _clear() -> float | None:
         return None
     if left > 0.0:
         return left
-    stop()
+    _give_back()
     return None
 
 

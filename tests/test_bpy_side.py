@@ -15,7 +15,7 @@ from softpressure_ext.core import Choice, prepare
 from softpressure_ext.core.cache import FrameCache
 from softpressure_ext.core.solvers import automatic
 from softpressure_ext.core.solvers.xpbd.pressure_retention import GaugeLeft
-from softpressure_ext.softpressure import capture, engine, fingerprint, mesh_io, preparation, starting, status_bar
+from softpressure_ext.softpressure import capture, fingerprint, mesh_io, preparation, starting, status_bar
 
 
 class Calls(Counter[str]):
@@ -185,7 +185,7 @@ def test_a_timeline_waits_and_says_what_for(first_start: Said, monkeypatch: pyte
     assert bpy.app.timers.is_registered(preparation._tell)
     assert preparation._tell() == preparation._SAY_EVERY
     assert first_start.sentences[-1] == "Soft Pressure: Compiling the solver, once: about 55 s left"
-    assert engine.preparing() == WAITING
+    assert status_bar.preparing() == WAITING
 
     first_start.is_running = False
     first_start.prepared.add("EXPLICIT")
