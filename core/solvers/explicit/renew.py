@@ -1,4 +1,4 @@
-"""New normals for contacts whose old ones do not separate their sides any more."""
+"""New normals for contacts whose old ones no longer separate their sides."""
 
 from ...jit import lean_kernel
 from . import verify as guarantee
@@ -7,15 +7,16 @@ from .closest import near_edges, near_triangles
 from .press import weigh_one
 from .touching import touch
 
-#: A slack that leaves nothing out [m].
+#: A slack that excludes no candidate [m].
 EVERYTHING = 1e30
 
 
 @lean_kernel
 def renew_failed(contact, x, y):
-    """Take new normals where old ones fail at y; returns how many contacts fail all the same.
+    """Take new normals where old ones fail at y; returns how many contacts still fail.
 
-    Any plane that separates both sides at x and at y does: that of the closest points at x, at y, or between the two.
+    Any plane that separates both sides at x and at y will do: that of the closest points at x, at y, or between the
+    two.
     """
     run = contact.run
     run.state[RENEWED] += 1
@@ -68,7 +69,7 @@ def renew_kind(contacts, count, kind, candidates, spare, points, bodies, rigid, 
 
 @lean_kernel
 def list_again(contacts, c, candidates, q):
-    """Contact c as candidate q, from which nothing is left out."""
+    """Write contact c as candidate q, with a slack that excludes nothing."""
     for k in range(4):
         candidates.points[4 * q + k] = contacts.points[4 * c + k]
     candidates.slack[q], candidates.reach[q] = EVERYTHING, contacts.reach[c]

@@ -1,4 +1,4 @@
-"""The plan of explicit steps where values of a model change while it is simulated: without measuring anything anew."""
+"""The plan of explicit steps when values of a model change during a run, without new measurements."""
 
 import numpy as np
 

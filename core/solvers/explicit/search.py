@@ -1,10 +1,10 @@
-"""Which primitives may come near each other within an epoch: boxes around straight flight, of bodies, groups of
-patches, patches, primitives.
+"""Search: primitives that may come near each other within an epoch, by boxes around straight flight.
 
-A point's flight is mostly its own velocity, in part the mean of its patch: vibrations are not foreseen as flight. Boxes
-are taken relative to the mean velocity of their body, and swept by the relative velocity of a pair of bodies, so that
-what falls together costs nothing. They are widened by what a pair keeps and by the slack, that is how far a point may
-stray from its flight before there is another search. Pairs whose boxes do not meet stay apart for the epoch.
+The hierarchy is bodies, groups of patches, patches, primitives. A point's predicted flight is mostly its own velocity,
+in part the mean of its patch: vibrations are not predicted. Boxes are relative to the mean velocity of their body, and
+swept by the relative velocity of a pair of bodies, so a common fall adds no candidates. They are widened by the
+distance that a pair keeps and by the slack, that is how far a point may deviate from its flight before there is another
+search. Pairs whose boxes do not meet stay apart for the epoch.
 """
 
 import numpy as np
@@ -18,7 +18,7 @@ from .shape import fit_shape, keeps_apart, pad
 
 #: Share of the patch's mean velocity in the flight of a soft body's point.
 COMMON_SHARE = 0.35
-#: Edges touch at this share of the distance at which a vertex touches a triangle: vertices come first.
+#: Distance of edge contacts over that of vertex contacts: vertices make contact first.
 EDGE_SHARE = 0.8
 #: Lower than every coordinate.
 NOWHERE = -1e30
@@ -34,7 +34,7 @@ def apart(low, high, other_low, other_high):
 
 @lean_kernel
 def foresee(b, x, velocity, time, is_single, bodies, points, boxes):
-    """Flight of body b for an epoch of a length [s], its points' boxes and its own; `is_single`: of one step."""
+    """Predicted flight of body b for an epoch [s], the boxes of its points and its own; `is_single`: of one step."""
     first, last = bodies.point_start[b], bodies.point_start[b + 1]
     total = spread(0.0)
     for i in range(4 * first, 4 * last, 4):
@@ -110,7 +110,7 @@ def fit_primitives(patch, points, boxes):
 
 @lean_inline_kernel
 def line_up(low, high, begin, end, sweep_low, sweep_high, box_low, box_high, boxes):
-    """Put those of the boxes begin .. end - 1, swept, that meet a box side by side in fours; returns how many.
+    """Pack those boxes begin .. end - 1, swept, that meet a box side by side in fours; returns how many.
 
     `boxes.columns` then starts with the box around them: two times four numbers.
     """
@@ -150,7 +150,7 @@ def meets(low, high, columns, place):
 
 @lean_inline_kernel
 def is_left_out(bodies, a, b, i, j, k, m, first_side):
-    """Whether a pair between the bodies a and b is left out: glued together, or tangled from the start."""
+    """Whether a pair between the bodies a and b is excluded: attached to each other, or tangled from the start."""
     glued, tangled = bodies.glued, bodies.tangled
     if first_side == 1:
         one, other = tangled[i], tangled[j] or tangled[k] or tangled[m]
@@ -183,7 +183,7 @@ def against_triangles(
             bits = meets(low, high, columns, 8 + 24 * four)
             if bits == 0:
                 continue
-            for k in range(4):  # without branches, which nobody could foretell
+            for k in range(4):  # without branches, which no processor could predict
                 t = np.uint64(3 * column[np.uint64(4 * four + k)])
                 i0, i1, i2 = triangle[t], triangle[t + np.uint64(1)], triangle[t + np.uint64(2)]
                 place = np.uint64(4 * count)
@@ -259,7 +259,7 @@ def between_patches(P, Q, a, b, reach, shift, bodies, points, boxes, corners, si
 
 @lean_inline_kernel
 def may_touch(one, other):
-    """Whether two parts of a body may touch by what they are suspected of, see `own.py`."""
+    """Whether two parts of a body may be in contact by their marks, see `own.py`."""
     return min(one, other) > 0 and max(one, other) > 1
 
 
