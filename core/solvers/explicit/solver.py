@@ -1,7 +1,7 @@
 """The explicit solver: steps at the limit of stability, thousands per second, none of which iterates.
 
-Airbag and crash codes simulate light skins full of gas, folded and in contact with themselves, in this way. What a step
-does stands in `steps.py`; how long it is in `stability.py`.
+Airbag and crash codes simulate light skins full of gas, folded and in contact with themselves, in this way. `steps.py`
+has the step, `stability.py` its length.
 """
 
 import copy
@@ -36,18 +36,18 @@ from .sleep import STILL_TIME, are_still, hold, is_driven, still_speeds
 from .stability import DASHPOT_RATIO, EDGE_SHARE, plan_steps
 from .steps import Scene, advance, take_loose
 
-#: Blocks of soft bodies for each thread, at least: fewer are done before another thread has seen that there are any.
+#: Least blocks of soft bodies per thread: fewer are finished before another thread sees them.
 BLOCKS_EACH = 4
-#: How often contacts of bodies that cross are found anew [s].
+#: Time between two searches for contacts of crossing bodies [s].
 LOOSE_TIME = 1.0 / 240.0
-#: Steps of the first epoch of a frame, and its slack as a share of what a body keeps: nothing is known yet.
+#: Steps of the first epoch of a frame, and its slack as a share of the distance to keep, without measured deviations.
 FIRST_SPAN, FIRST_SLACK = 4, 0.25
 
 
 class ExplicitSolver:
     """Advances a model by runs of steps; a run may be as long as a frame."""
 
-    #: Pairs of bodies that do not touch, or whose contacts others answer, shape (body_count, body_count).
+    #: Pairs of bodies that ignore each other, or whose contacts are handled elsewhere, shape (body_count, body_count).
     _untouching: BoolArray
 
     def __init__(self, model: Model, substep_time: float, options: MethodOptions = DEFAULTS) -> None:
@@ -111,9 +111,9 @@ class ExplicitSolver:
         return int(self._scene.contact.run.found[2:].sum())
 
     def untangle(self, state: State) -> int:
-        """Note in the state which points are behind another body's surface; returns how many triangles cross.
+        """Write the points behind another body's surface into the state; returns how many triangles cross.
 
-        What crosses itself stays so, see `lacks.tangled_points`.
+        Crossings of a skin with itself are kept, see `lacks.tangled_points`.
         """
         found, self._parting = crossing_triangles(self.model, state.positions, self_colliding(self.model)), None
         state.wrong_side = np.zeros((0, 3), np.int32)
@@ -131,7 +131,7 @@ class ExplicitSolver:
         return listed[self.model.point_body[listed[:, 0]] != listed[:, 1]]
 
     def _leave_out(self) -> None:
-        """Leave bodies that cross and those that do not touch out of the contact set; find it anew if they change."""
+        """Exclude crossing pairs and pairs that ignore each other from the contact set; search anew if they change."""
         contact = self._scene.contact
         left_out = self._untouching if self._parting is None else self._untouching | self._parting.crosses
         if (contact.bodies.crosses != left_out).any():
@@ -145,7 +145,7 @@ class ExplicitSolver:
         return self._parting is not None and bool(self._parting.crosses.any())
 
     def _find_loose(self) -> None:
-        """Find the contacts of bodies that cross, where they are now."""
+        """Find the present contacts of crossing bodies."""
         scene, order = self._scene, self._numbering.point
         x, move = np.zeros((2, self.model.point_count, 3))
         x[order], move[order] = self._rows[0][:, :3], self.substep_time * self._rows[2][:, :3]
@@ -155,7 +155,7 @@ class ExplicitSolver:
             self._scene = scene._replace(contact=scene.contact._replace(loose=loose))
 
     def start_frame(self, state: State) -> None:
-        """Forget what was found on the way to a state, so that a run continued from it has the same bits."""
+        """Drop everything that is not in the state, so that a continued run has the same bits."""
         run, boxes = self._scene.contact.run, self._scene.contact.boxes
         run.state[AGE], run.state[SPAN], run.state[STARTS] = -1, FIRST_SPAN, state.begins
         kept = run.scale[boxes.patches.body, 0]
@@ -230,7 +230,7 @@ class ExplicitSolver:
             hold_in_plane(pairs, normal, self._rows[2])
 
     def _note_touching(self, touching: BoolArray) -> None:
-        """Which moving bodies a contact pushed in the last step."""
+        """Mark the moving bodies that a contact pushed in the last step."""
         contact = self._scene.contact
         touching[:] = False
         counts = (*contact.run.found[2:].tolist(), int(contact.loose_count[0]))
@@ -250,7 +250,7 @@ class ExplicitSolver:
         return steps, max(math.sqrt(square), 1e-300)
 
     def _read(self, state: State, motion: Motion, share: float) -> float:
-        """Everything in the solver's order; returns the largest relative speed of two bodies [m/s]."""
+        """Copy everything into the solver's order; returns the largest relative speed of two bodies [m/s]."""
         scene, bodies = self._scene, self._scene.contact.bodies
         run, rigid = scene.contact.run, scene.contact.rigid
         fastest: float = read_points(
@@ -271,7 +271,7 @@ class ExplicitSolver:
         return fastest
 
     def _write(self, state: State, x: FloatArray, gas: FloatArray, motion: Motion, share: float) -> None:
-        """The state from what was reached."""
+        """The state after a run of steps."""
         model, rigid, losses = self.model, self._scene.contact.rigid, self._scene.losses
         if model.rigid_count:
             place_all(rigid, self._scene.contact.bodies, x, self._v)
@@ -290,6 +290,6 @@ class ExplicitSolver:
         state.approach = PairSpeeds(key.astype(np.int64), losses.pairs.approach[key])
 
     def _make_room(self) -> None:
-        """Twice as much for candidates and contacts."""
+        """Double the capacity for candidates and contacts."""
         contact = self._scene.contact
         self._scene = self._scene._replace(contact=with_room(contact, 2 * len(contact.corners.reach)))
