@@ -1,14 +1,15 @@
-"""Contacts as inequality constraints, with Coulomb friction and bounces (Müller et al. 2020, 3.5 and 3.6).
+"""Contacts as inequality constraints, with Coulomb friction and restitution (Müller et al. 2020, 3.5 and 3.6).
 
-    C = g + h n . sum w_i v_i - r >= 0,   J = -C / (h w(n)) >= 0              g: gap where the substep starts
-    u = sum w_i v_i along the surface:    j = -u / w(u),   |j| <= mu J
+  C = g + h n . sum w_i v_i - r >= 0,   J = -C / (h w(n)) >= 0              g: gap where the substep starts
+  u = sum w_i v_i along the surface:    j = -u / w(u),   |j| <= mu J
 
 The normal n is frozen for an epoch (`explicit.arrays.Contacts`), so C is linear in the positions x + h v at the end of
-the substep: a correction of positions by lambda is an impulse J = lambda / h, and it is velocities that are projected.
-w(n) is the generalised inverse mass of both sides along n, soft vertices and rigid bodies alike. Contacts have no
-compliance. They are projected one after the other, several times, with accumulated J and j; the sums obey both limits.
-What a contact does to one side it does to the other: momentum stays.
-What is nearer than r comes back by a share of r in a substep: what starts too near is not thrown apart.
+the substep: a correction of positions by lambda is an impulse J = lambda / h, and velocities are projected. w(n) is the
+generalised inverse mass of both sides along n, of soft vertices and rigid bodies alike. Contacts have no compliance.
+They are projected one after the other, in several sweeps, with accumulated J and j; the sums obey both limits. The
+impulses on both sides are opposite: momentum is conserved.
+
+A gap below r is restored by a share of r in a substep, so that bodies that start too near are not thrown apart.
 """
 
 from math import sqrt
@@ -24,22 +25,22 @@ from ..explicit.carried import carried_inverse_mass, carried_velocity, push_carr
 from ..explicit.press import PART_RATE, note, own_inverse_mass, push, push_bodies, relative_velocity, weigh_one
 from ..explicit.turning import slide_into_line
 
-#: Sweeps over the contacts of a substep: light skins give way at once, rigid bodies carry each other.
+#: Sweeps over the contacts of a substep: few for light skins, more for stacks of rigid bodies.
 SWEEPS, RIGID_SWEEPS = 4, 16
-#: Sweeps end when no contact moves its sides by more than this share of what it keeps.
+#: Sweeps end when no contact moves its sides by more than this share of the distance that it keeps.
 SETTLED = 1e-6
-#: What is too near comes back by this share of what it keeps in a substep.
+#: Part of the distance to keep by which a gap that is too small is restored in a substep.
 RETURN_SHARE = 0.25
-#: Rigid bodies that meet at less than gravity adds in this many substeps lie on each other and do not bounce.
+#: Rigid bodies that approach at less than gravity adds in this many substeps rest on each other: no restitution.
 RESTING_STEPS = 2.0
 #: How far beyond its triangle or edge a contact of soft bodies may act, as a share of it.
 FARTHEST = 1.0
-#: Wanted by what does not press.
+#: Target of contacts that do not act.
 NOTHING = -1e300
 
 
 class Impulses(NamedTuple):
-    """What contacts do in a substep."""
+    """Impulses and targets of the contacts in a substep."""
 
     along: FloatArray  # J [N s], shape (capacity,)
     across: FloatArray  # j [N s], shape (capacity, 3)
@@ -48,13 +49,13 @@ class Impulses(NamedTuple):
 
 
 def impulses_of(capacity: int) -> Impulses:
-    """Room for so many."""
+    """Empty arrays for `capacity` contacts."""
     return Impulses(np.zeros(capacity), np.zeros((capacity, 3)), np.zeros(capacity), np.zeros(capacity))
 
 
 @lean_inline_kernel
 def sides_velocity(contacts, c, x, velocity, points, bodies, rigid):
-    """Of side A of contact c to side B [m/s]."""
+    """Velocity of side A of contact c relative to side B [m/s]."""
     ux, uy, uz = relative_velocity(velocity, contacts, c)
     if contacts.carried[c]:
         cx, cy, cz = carried_velocity(rigid, x, points, bodies, contacts, c)
@@ -79,7 +80,9 @@ def is_stiff(contacts, c, points, bodies):
 
 @lean_kernel
 def aim(contacts, count, are_edges, impulses, x, velocity, points, bodies, rigid, h, rate):
-    """What each contact wants, and where it acts; no impulses yet. Gaps widen at a `rate` [1/s] at most."""
+    """Target velocity and point of action of each contact; clears the impulses. Gaps widen at a `rate` [1/s] at
+    most.
+    """
     for c in range(count):
         impulses.wanted[c] = NOTHING
         gap, reach = contacts.gap[4 * c], contacts.reach[c]
@@ -100,7 +103,7 @@ def aim(contacts, count, are_edges, impulses, x, velocity, points, bodies, rigid
 
 @lean_kernel
 def start_warm(contacts, count, impulses, x, velocity, points, bodies, rigid):
-    """Begin with the impulses of the substep before."""
+    """Warm start: apply the impulses of the substep before."""
     for c in range(count):
         held, size = impulses.across[c], impulses.along[c]
         if size > 0.0:
@@ -113,7 +116,9 @@ def start_warm(contacts, count, impulses, x, velocity, points, bodies, rigid):
 
 @lean_kernel
 def sweep(contacts, count, impulses, x, velocity, points, bodies, rigid):
-    """Project all contacts once; returns the largest change of a velocity over what its contact keeps [1/s]."""
+    """Project all contacts once; returns the largest change of a velocity over the distance that its contact keeps
+    [1/s].
+    """
     changed = 0.0
     for c in range(count):
         wanted, before = impulses.wanted[c], impulses.along[c]
@@ -158,7 +163,7 @@ def sweep(contacts, count, impulses, x, velocity, points, bodies, rigid):
 
 @lean_kernel
 def press(meeting, x, velocity, velocity_rows, h):
-    """Project the contacts of all kinds until they settle, and flat bodies into their planes."""
+    """Project the contacts of all kinds until they converge, and flat bodies into their planes."""
     contact = meeting.contact
     points = contact.points
     bodies = contact.bodies
@@ -195,7 +200,7 @@ def sweep_all(meeting, x, velocity):
 
 @lean_kernel
 def stop(contacts, count, impulses, x, velocity, points, bodies, rigid, losses):
-    """Stop what approaches at contacts that have pressed."""
+    """Stop the approach at contacts with an impulse."""
     for c in range(count):
         if impulses.along[c] <= 0.0:
             continue
@@ -224,7 +229,7 @@ def stop_all(meeting, x, velocity):
 
 @lean_kernel
 def note_contacts(meeting, x, velocity, gravity, h):
-    """What the contacts of a substep leave behind: which bodies touch, what losses need to know, bounces."""
+    """Store what contacts of a substep did: which bodies have contact, impulses for dissipation, restitution."""
     contact = meeting.contact
     points = contact.points
     bodies = contact.bodies
@@ -243,7 +248,7 @@ def note_contacts(meeting, x, velocity, gravity, h):
 
 @lean_kernel
 def note_all(contacts, count, impulses, x, points, bodies, losses, touching):
-    """Note what contacts did for the losses, and which bodies they push; returns how many press."""
+    """Add contact impulses to those of their pairs, and mark the bodies that they push; returns how many act."""
     pressing = 0
     for c in range(count):
         size = impulses.along[c]
@@ -263,9 +268,10 @@ def note_all(contacts, count, impulses, x, points, bodies, losses, touching):
 
 @lean_kernel
 def aim_bounce(contacts, count, impulses, points, bodies, bounciness, slow):
-    """What contacts between bodies that are not soft want once they have stopped: -e times the speed they met at.
+    """Targets of contacts without a soft side after they have stopped: -e times their approach speed.
 
-    None of it if that was below `slow` [m/s]. What corrects a depth or an order of contacts is no motion.
+    0 if that was below `slow` [m/s]. Speeds that correct a penetration or come from the order of contacts are no
+    approach.
     """
     for c in range(count):
         impulses.wanted[c] = NOTHING
@@ -277,9 +283,9 @@ def aim_bounce(contacts, count, impulses, points, bodies, bounciness, slow):
 
 @lean_kernel
 def bounce(meeting, x, velocity, gravity, h):
-    """Add what bounces give to velocities that rigid bodies have beyond those that move them, `meeting.late`.
+    """Add the velocities of restitution to `meeting.late`, which do not move bodies in this substep.
 
-    `velocity` of points, of which only those of given bodies are read: soft ones have no part in this.
+    `velocity` of points: only those of given bodies are read, as soft ones take no part.
     """
     contact = meeting.contact
     points = contact.points

@@ -1,10 +1,10 @@
-"""What happens in a substep once it is known where everything would go without contacts.
+"""Contact phase of a substep, after the velocities without contacts are known.
 
 1. Contacts with friction, on velocities                                                        `contacts.py`
 2. Epoch of contacts over: search from x, with these velocities as flight (`explicit/steps.py`), and contacts once more.
-3. The guarantee of `explicit/verify.py`: y = x + h v is searched again where it strays from the flight foreseen,
-   and mended where a frozen plane does not separate any more.
-4. Bounces of rigid bodies, what velocities have beyond those that move them, losses. y becomes x.
+3. The guarantee of `explicit/verify.py`: y = x + h v is searched again where it exceeds the slack of the predicted
+   flight, and mended where a frozen plane does not separate any more.
+4. Restitution of rigid bodies, velocities beyond those that move them, dissipation. y becomes x.
 """
 
 from typing import NamedTuple
@@ -29,21 +29,21 @@ from ..explicit.verify import accept, verify
 from ..explicit.zones import share_motion
 from .contacts import Impulses, impulses_of, note_contacts, press, stop_all
 
-#: Where a run goes on, in `state[RESUMES]`: at the search that begins a frame, or at one later in a substep.
+#: Where a run resumes, in `state[RESUMES]`: at the search that begins a frame, or at one later in a substep.
 AT_START, AT_SEARCH = 1, 2
-#: An epoch may be so many times as long as the one before: one of a single substep is exact and tells little.
+#: Largest growth of an epoch's length: one of a single substep has no deviations to plan by.
 MOST_GROWTH = 2
 
 
 class Velocities(NamedTuple):
-    """Of everything that moves."""
+    """Velocities of all moving points and bodies."""
 
     points: FloatArray  # of the vertices [m/s], flat
     rigid: FloatArray  # velocity [m/s] and angular momentum [kg m^2/s], shape (rigid_count, 6)
 
 
 class Meeting(NamedTuple):
-    """Everything that contacts read and write."""
+    """All data of the contact phase."""
 
     contact: ContactSet
     corner_impulses: Impulses
@@ -53,14 +53,14 @@ class Meeting(NamedTuple):
     planes: Planes
     losses: Dissipation
     free: Velocities  # before contacts act
-    late: Velocities  # what they are beyond those that move things in the substep
+    late: Velocities  # added at the end of the substep: they do not move anything in it
     touching: BoolArray  # whether a contact pushed each moving body in the last substep; changes
-    tied: BoolArray  # whether something is attached to a moving body or pins it
-    lies: BoolArray  # whether gravity acts at once: contacts or what it is tied to answer it; changes
+    tied: BoolArray  # whether a moving body has attachments or pins
+    lies: BoolArray  # whether all of gravity acts at the start, as contacts, attachments or pins balance it; changes
 
 
 def meeting_of(model: Model, contact: ContactSet, glue: Glue, planes: Planes, losses: Dissipation) -> Meeting:
-    """What contacts of a model need."""
+    """The contact phase of a model."""
     tied = np.zeros(model.moving_count, bool)
     tied[model.point_body[: model.vertex_count][model.pinned]] = True
     tied[model.point_body[model.attachments.points]] = True
@@ -85,7 +85,7 @@ def meeting_of(model: Model, contact: ContactSet, glue: Glue, planes: Planes, lo
 
 @lean_kernel
 def renew(meeting, x, velocity, h):
-    """Search; False if there is no room."""
+    """Search; False if the capacity does not suffice."""
     meeting.corner_impulses.along[:] = 0.0
     meeting.corner_impulses.across[:] = 0.0
     meeting.side_impulses.along[:] = 0.0
@@ -95,9 +95,9 @@ def renew(meeting, x, velocity, h):
 
 @lean_kernel
 def begin(meeting, x, velocity, gravity, h):
-    """Find what may touch, and let the rigid bodies fall; False if there is no room for the first search of a frame.
+    """Search for contacts, and add gravity to the rigid bodies; False if the first search exceeds the capacity.
 
-    Half of gravity comes late to what flies, so that free fall is exact.
+    Bodies in flight get half of gravity at the end of the substep, so that free fall is exact.
     """
     state, lies, late = meeting.contact.run.state, meeting.lies, meeting.late.rigid
     rigid = meeting.contact.rigid
@@ -118,7 +118,7 @@ def begin(meeting, x, velocity, gravity, h):
 
 @lean_kernel
 def keep_free(meeting, velocity):
-    """Keep the velocities that there are without contacts."""
+    """Store the velocities without contacts."""
     rigid = meeting.contact.rigid
     free = meeting.free
     for i in range(free.points.shape[0]):
@@ -130,7 +130,7 @@ def keep_free(meeting, velocity):
 
 @lean_kernel
 def meet(meeting, x, velocity, velocity_rows, h):
-    """Contacts change the velocities that there are without them."""
+    """Apply the contacts to the velocities without contacts."""
     rigid = meeting.contact.rigid
     free = meeting.free
     for i in range(free.points.shape[0]):
@@ -145,11 +145,11 @@ def meet(meeting, x, velocity, velocity_rows, h):
 
 @lean_kernel
 def settle(meeting, x, y, velocity, velocity_rows, h):
-    """Contacts, with searches and mending until the substep can be taken; False if there is no room for a search.
+    """Contacts, with searches and mending until the substep is accepted; False if a search exceeds the capacity.
 
-    What the contacts of an epoch that is over do is part of the flight that the next one foresees. What strays from it,
-    and what no plane separates among contacts of an earlier substep, is searched for once more from x, and contacts
-    start afresh. What new contacts leave too near is mended.
+    The impulses of the contacts of an epoch that is over are part of the flight that the next one predicts. If a point
+    exceeds the slack, or no plane separates a contact of an earlier substep, there is one more search from x, and
+    contacts start afresh. New contacts that end too near are mended.
     """
     contact = meeting.contact
     bodies = contact.bodies
@@ -191,17 +191,17 @@ def settle(meeting, x, y, velocity, velocity_rows, h):
         if not renew(meeting, x, velocity, h):
             return False
         meet(meeting, x, velocity, velocity_rows, h)
-    state[STALLS] += 1  # what is given leaves no room
+    state[STALLS] += 1  # pins or colliders close the gap
     return True
 
 
 @lean_kernel
 def finish(meeting, x, y, velocity, y_rows, velocity_rows, gravity, h, steps, loss_steps, by_forces):
-    """Move to y, the end of the substep; False if there is no room for a search.
+    """Move to y, the end of the substep; False if a search exceeds the capacity.
 
-    `steps`: substeps of the run; `loss_steps`: those between losses. `by_forces`: whether velocities come from forces.
-    What these give late is stopped at contacts, and damping acts in every substep: at intervals it makes steps near the
-    limit of stability grow, as velocities are half a step behind positions.
+    `steps`: substeps of the run; `loss_steps`: those between two calls of dissipation. `by_forces`: whether velocities
+    come from forces. Then the velocities added at the end are stopped at contacts, and damping acts in every substep:
+    at intervals it makes steps near the limit of stability grow, as velocities are half a step behind positions.
     """
     contact = meeting.contact
     rigid = contact.rigid

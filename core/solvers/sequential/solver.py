@@ -1,4 +1,4 @@
-"""What solvers have in common whose substeps have one length and end in a meeting of the bodies (`meeting.py`)."""
+"""Base of the solvers whose substeps have a given length and end in the contact phase of `meeting.py`."""
 
 import math
 from abc import abstractmethod
@@ -59,10 +59,12 @@ class SequentialSolver(ExplicitSolver):
         self._loss_steps = max(1, round(LOSS_TIME / substep_time))
 
     def revised(self, _model: Model) -> None:
-        """None: it is made anew for other values, quickly."""
+        """None: a new solver is made for other values, which is fast."""
 
     def untangle(self, state: State) -> int:
-        """Note which points are behind a surface, their own body's too; returns how many triangles cross."""
+        """Write the points behind a surface, also their own body's, into the state; returns how many triangles
+        cross.
+        """
         self._parting = Parting(self.model, self._numbering)
         count = self._parting.untangle(state.positions)
         state.wrong_side = self._wrong_side()
@@ -106,7 +108,9 @@ class SequentialSolver(ExplicitSolver):
 
     @abstractmethod
     def _go_on(self, count: int) -> None:
-        """Take the substeps that a run of `count` lacks; stop where a search lacks room (`state[LACKS_ROOM]`)."""
+        """Take the remaining substeps of a run of `count`; stop if a search exceeds the capacity
+        (`state[LACKS_ROOM]`).
+        """
 
     def _make_room(self) -> None:
         super()._make_room()
@@ -114,7 +118,7 @@ class SequentialSolver(ExplicitSolver):
         self._scene = self._scene._replace(corner_impulses=impulses_of(room), side_impulses=impulses_of(room))
 
     def _find_loose(self) -> None:
-        """Find the contacts of bodies that cross, where they are now."""
+        """Find the present contacts of crossing bodies."""
         super()._find_loose()
         scene = self._scene
         contact = scene.contact
