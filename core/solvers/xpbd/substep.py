@@ -17,7 +17,7 @@ from .skins import Skins, fall_rest, predict, project, take_velocities
 
 
 class Scene(NamedTuple):
-    """Everything that substeps read and write."""
+    """All arrays of a run of substeps."""
 
     meeting: Meeting
     skins: Skins
@@ -25,7 +25,7 @@ class Scene(NamedTuple):
 
 @lean_kernel
 def begin(scene, x, y, velocity, gravity, h):
-    """Where everything goes without constraints; False if there is no room for the first search of a frame."""
+    """Prediction without constraints; False if the first search of a frame exceeds the capacity."""
     meeting, skins = scene.meeting, scene.skins
     if not begin_meeting(meeting, x, velocity, gravity, h):
         return False
@@ -37,7 +37,7 @@ def begin(scene, x, y, velocity, gravity, h):
 
 @lean_kernel
 def leave(scene, x, y, velocity, velocity_rows, gravity, h):
-    """Velocities from where the constraints of the skins went, and attachments."""
+    """Velocities from the positions after the constraints of the skins, and attachments."""
     meeting, skins = scene.meeting, scene.skins
     contact = meeting.contact
     take_velocities(skins, x, y, meeting.lies, gravity, h, velocity)
@@ -48,10 +48,11 @@ def leave(scene, x, y, velocity, velocity_rows, gravity, h):
 
 @lean_kernel
 def advance(scene, x, y, velocity, x_rows, y_rows, velocity_rows, steps, h, gravity, loss_steps):
-    """Go on until `state[STEP]` reaches `steps`; stops before that where a search lacks room (`state[LACKS_ROOM]`).
+    """Take substeps until `state[STEP]` reaches `steps`, or until a search exceeds the capacity
+    (`state[LACKS_ROOM]`).
 
-    Called again with more room, it goes on where it stopped. `loss_steps`: substeps between losses. After an odd number
-    of substeps the positions are those in y. Rows are the same arrays, shape (point_count, 4).
+    Called again with larger arrays, it resumes. `loss_steps`: substeps between two calls of dissipation. After an odd
+    number of substeps the positions are those in y. Rows are the same arrays, shape (point_count, 4).
     """
     state = scene.meeting.contact.run.state
     while state[STEP] < steps:
@@ -65,7 +66,7 @@ def advance(scene, x, y, velocity, x_rows, y_rows, velocity_rows, steps, h, grav
 
 @lean_kernel
 def substep(scene, x, y, velocity, x_rows, y_rows, velocity_rows, steps, h, gravity, loss_steps):
-    """One substep from x to y; False if there is no room for a search."""
+    """One substep from x to y; False if a search exceeds the capacity."""
     if scene.meeting.contact.run.state[RESUMES] != AT_SEARCH:
         if not begin(scene, x, y, velocity, gravity, h):
             return False
