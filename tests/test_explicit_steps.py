@@ -17,9 +17,9 @@ from softpressure_ext.core import (
     World,
 )
 from softpressure_ext.core.solvers import automatic
-from softpressure_ext.core.solvers.explicit.lacks import lacks
 from softpressure_ext.core.solvers.explicit.limits import StepLimit
 from softpressure_ext.core.solvers.explicit.stability import plan_steps
+from softpressure_ext.core.solvers.explicit.unsupported import unsupported
 
 OPTIONS = MethodOptions()
 FRAME = 1.0 / 24.0
@@ -175,7 +175,7 @@ def lacking(case: str) -> tuple[ModelBuilder, MethodOptions]:
 def test_what_is_not_known_yet_is_refused_and_left_to_implicit_steps(case: str, sentence: str) -> None:
     builder, options = lacking(case)
     model = builder.build()
-    assert lacks(model, options).startswith(sentence)
+    assert unsupported(model, options).startswith(sentence)
     assert automatic.choose(model, FRAME, 10, options).solver == "IMPLICIT"
     with pytest.raises(
         SoftPressureError, match=f"^{sentence}.*; the method EXPLICIT does not know that yet. Choose AUTO"
@@ -187,4 +187,4 @@ def test_nothing_is_lacking_in_a_plain_scene_and_beside_what_is_only_near() -> N
     near = skin()
     near.add_membrane("other", *shapes.icosphere(3, 0.2, (0.3, 0.3, 0.25)))  # boxes meet, surfaces do not
     for builder in (skin(self_collision=True), jelly(), near):
-        assert lacks(builder.build(), OPTIONS) == ""
+        assert unsupported(builder.build(), OPTIONS) == ""

@@ -6,7 +6,7 @@ import shapes
 from rigid_scene import block
 from scenes import GRAVITY, Ball, add_ball, centre, velocity
 from softpressure_ext.core import MethodOptions, ModelBuilder, ParameterError, World
-from softpressure_ext.core.solvers.explicit.lacks import starts_crossed
+from softpressure_ext.core.solvers.explicit.unsupported import starts_crossed
 from softpressure_ext.core.solvers.implicit.solver import ImplicitSolver
 from softpressure_ext.core.solvers.rigid.solver import RigidSolver
 

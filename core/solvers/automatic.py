@@ -79,9 +79,9 @@ def choose(model: Model, frame_time: float, substeps: int, options: MethodOption
     other = forecast(solver, model, frame_time, substeps, options)
     if not model.membrane_count:
         return other
-    from .explicit.lacks import lacks
+    from .explicit.unsupported import unsupported
 
-    if lacks(model, options):
+    if unsupported(model, options):
         return other
     try:
         explicit = forecast("EXPLICIT", model, frame_time, substeps, options)
@@ -116,7 +116,7 @@ def forecast(solver: str, model: Model, frame_time: float, substeps: int, option
 
 
 def _starts_tangled(model: Model) -> bool:
-    from .explicit.lacks import tangled_points
+    from .explicit.unsupported import tangled_points
 
     return bool(tangled_points(model).any())
 

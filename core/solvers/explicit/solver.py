@@ -26,7 +26,6 @@ from .contact_set import contact_set, with_room
 from .dissipation import LEAST_STEPS, LOSS_TIME, losses_of
 from .exchange import fall_free, note_touching, read_points, write_points
 from .glue import glue_of
-from .lacks import crossing_triangles, lacks, self_colliding, tangled_points
 from .layout import lay_out
 from .limits import StepLimit, check_plan, check_speed
 from .parting import Parting
@@ -35,6 +34,7 @@ from .skins import skins_of, start_lengths
 from .sleep import STILL_TIME, are_still, hold, is_driven, still_speeds
 from .stability import DASHPOT_RATIO, EDGE_SHARE, plan_steps
 from .steps import Scene, advance, take_loose
+from .unsupported import crossing_triangles, self_colliding, tangled_points, unsupported
 
 #: Least blocks of soft bodies per thread: fewer are finished before another thread sees them.
 BLOCKS_EACH = 4
@@ -53,7 +53,7 @@ class ExplicitSolver:
     def __init__(self, model: Model, substep_time: float, options: MethodOptions = DEFAULTS) -> None:
         if not (math.isfinite(substep_time) and substep_time > 0.0):
             raise ParameterError(f"substep: {substep_time} s; give a positive time.")
-        if missing := lacks(model, options):
+        if missing := unsupported(model, options):
             raise ParameterError(f"{missing}; the method EXPLICIT does not know that yet. Choose AUTO or IMPLICIT.")
         self.model, self.substep_time, self.counts = model, substep_time, Counts()
         self._untouching = model.ignores
@@ -113,7 +113,7 @@ class ExplicitSolver:
     def untangle(self, state: State) -> int:
         """Write the points behind another body's surface into the state; returns how many triangles cross.
 
-        Crossings of a skin with itself are kept, see `lacks.tangled_points`.
+        Crossings of a skin with itself are kept, see `unsupported.tangled_points`.
         """
         found, self._parting = crossing_triangles(self.model, state.positions, self_colliding(self.model)), None
         state.wrong_side = np.zeros((0, 3), np.int32)

@@ -13,7 +13,7 @@ SLIGHT = 1e-5
 
 
 @keep_latest
-def lacks(model: Model, options: MethodOptions) -> str:
+def unsupported(model: Model, options: MethodOptions) -> str:
     """Subject and value of the first unsupported feature, as the start of a sentence; "" if there is none."""
     names = model.body_names
     if options.changes_gas:
