@@ -12,7 +12,7 @@ from . import fingerprint, jobs
 if TYPE_CHECKING:
     from ..core import Choice, World
     from ..core.cache import FrameCache
-    from ..core.solvers.xpbd.pressure_retention import GaugeLeft
+    from ..core.solvers.xpbd.pressure_retention import PressureRetention
     from .capture import Start
     from .flaws import Flaw
     from .stepping import Stepper
@@ -69,7 +69,7 @@ class Session:
     #: Share of the pressure asked for that each body holds, by frame, with XPBD only; not kept on disk.
     held: dict[int, list[float]] = field(default_factory=dict)
     #: What tells it of the bodies of `world`; None before it is asked for.
-    gauge_left: "GaugeLeft | None" = None
+    pressure_retention: "PressureRetention | None" = None
     #: What the method does not hold, in sentences: of solids, known from the start; of skins, at the last frame.
     soft_solids: list[str] = field(default_factory=list)
     slack_skins: list[str] = field(default_factory=list)
@@ -100,7 +100,7 @@ class Session:
         self.shown.clear()
         self.gauges.clear()
         self.held.clear()
-        self.gauge_left = None
+        self.pressure_retention = None
         self.soft_solids, self.slack_skins = [], []
         self.puffs.clear()
         self.overstretched.clear()

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..core import BodyDiagnostics, Model
-from ..core.solvers.xpbd.pressure_retention import GaugeLeft, times_as_soft
+from ..core.solvers.xpbd.pressure_retention import PressureRetention, compliance_ratio
 from ..core.topology import signed_volume
 from .capture import SceneValues, Start
 from .session import Session
@@ -30,7 +30,7 @@ def solids_that_give_way(scene: SceneValues, start: Start) -> list[str]:
         given, size = body.settings, np.ptp(body.positions, axis=0)
         cell = given["cell_size"] or 0.25 * float(size.min())
         density = given["mass"] / max(signed_volume(body.positions, body.triangles), 1e-300)
-        times = times_as_soft(given["modulus"], cell, density, time)
+        times = compliance_ratio(given["modulus"], cell, density, time)
         if times > TOO_SOFT:
             found.append(f"{body.name} is about {times:.2g} times as soft as asked for. {_REMEDY}")
     return found
@@ -45,9 +45,9 @@ def skins_that_are_slack(
     """
     if scene.softpressure.solver != "XPBD":
         return []
-    here.gauge_left = here.gauge_left or GaugeLeft(model)
+    here.pressure_retention = here.pressure_retention or PressureRetention(model)
     gas, pressure = (np.array([getattr(body, name) for body in bodies]) for name in ("gas", "gauge_pressure"))
-    here.held[frame] = here.gauge_left(gas, pressure).tolist()
+    here.held[frame] = here.pressure_retention(gas, pressure).tolist()
     last = [here.held[k] for k in range(frame - FRAMES + 1, frame + 1) if k in here.held]
     shares = np.mean(last, axis=0)
     return [

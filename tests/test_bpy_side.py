@@ -14,7 +14,7 @@ from bpy_scene import FallingWorld, add_ball, empty_file, falling, frame, play, 
 from softpressure_ext.core import Choice, prepare
 from softpressure_ext.core.cache import FrameCache
 from softpressure_ext.core.solvers import automatic
-from softpressure_ext.core.solvers.xpbd.pressure_retention import GaugeLeft
+from softpressure_ext.core.solvers.xpbd.pressure_retention import PressureRetention
 from softpressure_ext.softpressure import capture, fingerprint, mesh_io, preparation, starting, status_bar
 
 
@@ -123,7 +123,7 @@ def test_diagnostics_find_nothing_anew_that_does_not_change(monkeypatch: pytest.
     ball = add_ball()
     ball.softpressure.gauge_pressure = 10.0
     found = Calls()
-    found.watch(monkeypatch, GaugeLeft, "__init__", "_solve")
+    found.watch(monkeypatch, PressureRetention, "__init__", "_solve")
     play(1, 3)
     assert found == {"__init__": 1, "_solve": 1}
     found.watch(monkeypatch, np, "unique", "bincount")  # a step of the solver may use them

@@ -24,7 +24,7 @@ from scenes import (
     velocity,
 )
 from softpressure_ext.core import FrameInput, ModelBuilder, World, threads
-from softpressure_ext.core.solvers.xpbd.pressure_retention import GaugeLeft
+from softpressure_ext.core.solvers.xpbd.pressure_retention import PressureRetention
 from validation import validated
 
 
@@ -176,23 +176,23 @@ def test_what_is_expected_of_a_ball_is_the_closed_form():
         expected = (ball.gauge_pressure + 101_325.0) / ball.volume_ratio - 101_325.0
         validated(
             "gauge pressure that is expected of a ball", room="solvers/xpbd",
-            measured=GaugeLeft(model).expected(gas)[0], expected=expected, unit="Pa", rel=5e-3,
+            measured=PressureRetention(model).expected(gas)[0], expected=expected, unit="Pa", rel=5e-3,
             source="(p + pa) / (1 + ε)³ - pa",
             reason="the polyhedron of 2 562 vertices is smaller than the ball by 0.2 %",
         )  # fmt: skip
-        assert GaugeLeft(model)(gas, np.array([0.5 * expected]))[0] == pytest.approx(0.5, rel=5e-3)
-    slack = GaugeLeft(model)(101_325.0 * model.rest_volume, np.array([0.0]))
+        assert PressureRetention(model)(gas, np.array([0.5 * expected]))[0] == pytest.approx(0.5, rel=5e-3)
+    slack = PressureRetention(model)(101_325.0 * model.rest_volume, np.array([0.0]))
     assert slack[0] == 1.0
-    sucked = GaugeLeft(model).expected(0.9 * 101_325.0 * model.rest_volume)[0]
+    sucked = PressureRetention(model).expected(0.9 * 101_325.0 * model.rest_volume)[0]
     assert -0.1 * 101_325.0 < sucked < 0.0
 
 
 def test_the_light_skin_of_a_basketball_gives_way():
-    """The limit that the documentation states, and that `GaugeLeft` tells."""
+    """The limit that the documentation states, and that `PressureRetention` tells."""
     world = xpbd_ball(BASKETBALL, 3, floor=False, gravity=(0.0, 0.0, 0.0), damping=5.0)
     run(world, 24)
     found = world.diagnostics().bodies[0]
-    left = GaugeLeft(world.model)(world.save().gas, np.array([found.gauge_pressure]))[0]
+    left = PressureRetention(world.model)(world.save().gas, np.array([found.gauge_pressure]))[0]
     assert 0.0 < left < 0.5
 
 

@@ -22,7 +22,7 @@ from ...topology import triangle_areas
 HALVINGS = 200
 
 
-class GaugeLeft:
+class PressureRetention:
     """Pressure retention of the membranes of a model.
 
     Constants of a run are computed once.
@@ -87,7 +87,7 @@ class GaugeLeft:
         return np.asarray((asked + model.ambient_pressure) / grown(low) - model.ambient_pressure)
 
 
-def times_as_soft(modulus: float, cell_size: float, density: float, substep_time: float) -> float:
+def compliance_ratio(modulus: float, cell_size: float, density: float, substep_time: float) -> float:
     """Compliance of a solid under XPBD over the one asked for: modulus [Pa], cell size [m], density [kg/m^3], substep
     [s].
     """
