@@ -83,7 +83,7 @@ def test_cells_that_meet_in_an_edge_get_a_third():
 def test_loose_crumbs_are_dropped_and_large_pieces_stay():
     kept = np.zeros((12, 4, 4), bool)
     kept[:4], kept[6:9, :2, :2], kept[11, 3, 3] = True, True, True  # 64, 12 and 1 cells
-    cells.drop_crumbs(kept)
+    cells.drop_small_pieces(kept)
     assert kept[:4].all() and kept[6:9, :2, :2].all() and kept.sum() == 76
 
 

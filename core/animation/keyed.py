@@ -121,7 +121,7 @@ def changed(
     held_rigid: Collection[int],
     gravity: ArrayLike | None,
 ) -> Keyed:
-    """Animated values of a frame, without new places of attachments (`glued_anew`); see `FrameInput`."""
+    """Animated values of a frame, without new places of attachments (`reattached`); see `FrameInput`."""
     if not (values or attached or held or held_rigid or gravity is not None or before.held.any()):
         return before
     holds, is_held = before.attached.copy(), np.zeros(model.moving_count, bool)
@@ -143,7 +143,7 @@ def changed(
     )
 
 
-def glued_anew(model: Model, before: Keyed, after: Keyed, positions: FloatArray, poses: FloatArray) -> Keyed:
+def reattached(model: Model, before: Keyed, after: Keyed, positions: FloatArray, poses: FloatArray) -> Keyed:
     """Places of attachments that are switched on: where the points are now.
 
     A vertex farther from the other soft body than half an edge is not attached: its weights are 0. `positions` of all

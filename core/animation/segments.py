@@ -37,7 +37,7 @@ def with_parts(model: Model, keyed: Keyed) -> Model:
     if model.rigid_count:
         reach = np.sqrt((keyed.arm**2).sum(axis=1))
         radius = np.maximum.reduceat(reach, rigid.point_start[:-1] - model.vertex_count)
-        rigid = _too_heavy(rigid._replace(arm=keyed.arm, radius=radius), held_solids, model)
+        rigid = _immovable(rigid._replace(arm=keyed.arm, radius=radius), held_solids, model)
     held_bodies = np.append(keyed.held, np.zeros(model.body_count - model.moving_count, bool))
     given = held_bodies.copy()
     given[model.moving_count :] = True
@@ -54,7 +54,7 @@ def with_parts(model: Model, keyed: Keyed) -> Model:
     )
 
 
-def _too_heavy(rigid: RigidBodies, held: BoolArray, model: Model) -> RigidBodies:
+def _immovable(rigid: RigidBodies, held: BoolArray, model: Model) -> RigidBodies:
     """Rigid bodies; the held ones with a mass and an inertia far above those of all others together.
 
     The inertia is that of a ball, so that the angular velocity is constant, and without damping.

@@ -86,7 +86,7 @@ def fill(name: str, positions: FloatArray, triangles: IntArray, cell_size: float
     wind_columns(positions, triangles, low, size, np.array(RAY_OFFSET), inside)
     kept = inside > 0
     join_at_edges(kept)
-    drop_crumbs(kept)
+    drop_small_pieces(kept)
     cell_count = int(kept.sum())
     if cell_count == 0:
         raise ParameterError(
@@ -148,7 +148,7 @@ def join_at_edges(kept: BoolArray) -> None:
                 a |= second
 
 
-def drop_crumbs(kept: BoolArray) -> None:
+def drop_small_pieces(kept: BoolArray) -> None:
     """Drop small disconnected pieces, in place: in the tips of horns, say, where cells are missing.
 
     The mesh there follows the nearest remaining cells.

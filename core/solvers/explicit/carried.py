@@ -112,7 +112,7 @@ def begin_flight(rigid):
 
 
 @lean_kernel
-def straying(rigid, q, time):
+def rigid_deviation(rigid, q, time):
     """Bound on how far any point of body q is from its predicted flight at the end of the step [m].
 
     The prediction for a point at r from the centre is begin + time (v + w x r), so the deviation is a translation and a
@@ -151,7 +151,7 @@ def middle(x, points, contacts, c, weight, side):
 
 
 @lean_inline_kernel
-def touched(x, points, contacts, c):
+def contact_point(x, points, contacts, c):
     """The point where contact c acts, on both sides [m]: the one of side A, so that impulses have no net torque."""
     return middle(x, points, contacts, c, load4(contacts.weight, 4 * c), 0)
 
@@ -172,7 +172,7 @@ def carried_velocity(rigid, x, points, bodies, contacts, c):
         if b >= 0:
             q = b - rigid.first_body[0]
             sign = 1.0 - 2.0 * side
-            px, py, pz = touched(x, points, contacts, c)
+            px, py, pz = contact_point(x, points, contacts, c)
             rx, ry, rz = px - rigid.pose[q, 0], py - rigid.pose[q, 1], pz - rigid.pose[q, 2]
             w, v = rigid.spin[q], rigid.velocity[q]
             ux += sign * (v[0] + w[1] * rz - w[2] * ry)
@@ -189,7 +189,7 @@ def carried_inverse_mass(rigid, x, points, bodies, contacts, c, nx, ny, nz):
         b = side_body(points, bodies, contacts, c, side)
         if b >= 0:
             q = b - rigid.first_body[0]
-            px, py, pz = touched(x, points, contacts, c)
+            px, py, pz = contact_point(x, points, contacts, c)
             rx, ry, rz = px - rigid.pose[q, 0], py - rigid.pose[q, 1], pz - rigid.pose[q, 2]
             tx, ty, tz = ry * nz - rz * ny, rz * nx - rx * nz, rx * ny - ry * nx
             m = rigid.tensor[q]
@@ -206,7 +206,7 @@ def push_carried(rigid, x, points, bodies, contacts, c, jx, jy, jz):
     for side in range(2):
         b = side_body(points, bodies, contacts, c, side)
         if b >= 0:
-            px, py, pz = touched(x, points, contacts, c)
+            px, py, pz = contact_point(x, points, contacts, c)
             sign = 1.0 - 2.0 * side
             push_body(rigid, b - rigid.first_body[0], px, py, pz, sign * jx, sign * jy, sign * jz)
 

@@ -28,7 +28,7 @@ def plan(boxes, bodies, run, age):
     for b in range(bodies.kind.shape[0]):
         if bodies.kind[b] != GIVEN:
             for near in range(2):
-                strayed = mean_straying(boxes, start[b], start[b + 1], near)
+                strayed = mean_deviation(boxes, start[b], start[b + 1], near)
                 wanted = STRAYING_SHARE * run.scale[b, 0] if near else FAR_STRAYING_SHARE * run.scale[b, 1]
                 if strayed > 0.0:
                     span = min(span, age * (wanted / strayed) ** (1.0 / STRAYING_POWER))
@@ -37,7 +37,7 @@ def plan(boxes, bodies, run, age):
     for b in range(bodies.kind.shape[0]):
         if bodies.kind[b] != GIVEN:
             for near in range(2):
-                strayed = mean_straying(boxes, start[b], start[b + 1], near)
+                strayed = mean_deviation(boxes, start[b], start[b + 1], near)
                 for patch in range(start[b], start[b + 1]):
                     if boxes.near[patch] == near:
                         slack = factor * max(boxes.strayed[patch], MEAN_SHARE * strayed)
@@ -49,7 +49,7 @@ def plan(boxes, bodies, run, age):
 
 
 @lean_kernel
-def mean_straying(boxes, first, last, near):
+def mean_deviation(boxes, first, last, near):
     """Root mean square deviation [m] over the patches that are near others, or over those that are not."""
     total, count = 0.0, 0
     for patch in range(first, last):

@@ -60,7 +60,7 @@ def lay_out(model: Model) -> tuple[Numbering, Patches]:
         owner = np.repeat(np.arange(len(start) - 1), np.diff(start))  # patch of each triangle
         vertex_owner = np.full(last - first, len(start) - 1)
         np.minimum.at(vertex_owner, triangles.ravel() - first, np.repeat(owner, 3))
-        sharp = surfaces.edges[surfaces.edge_body == body][_stands_out(model, body)]
+        sharp = surfaces.edges[surfaces.edge_body == body][_in_edge_contact(model, body)]
         edges, edge_owner = _owned_edges(triangles, owner, place[sharp])
         corners = [np.unique(triangles[a:b]) for a, b in zip(start[:-1], start[1:], strict=True)]
         numbers = np.arange(len(start) - 1)
@@ -102,7 +102,7 @@ def _split(middle: FloatArray) -> tuple[IntArray, IntArray]:
     return order, start
 
 
-def _stands_out(model: Model, body: int) -> "np.ndarray[tuple[int], np.dtype[np.bool_]]":
+def _in_edge_contact(model: Model, body: int) -> "np.ndarray[tuple[int], np.dtype[np.bool_]]":
     """Which edges of a body take part in edge contact: all of a soft body, of a rigid one those that are not flat."""
     surfaces, x = model.surfaces, model.rest_positions
     own = surfaces.edge_body == body

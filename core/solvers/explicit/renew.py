@@ -44,22 +44,22 @@ def renew_kind(contacts, count, kind, candidates, spare, points, bodies, rigid, 
                     failed += 1
                     c += 1
                     continue
-                list_again(contacts, c, candidates, found)
+                as_candidate(contacts, c, candidates, found)
                 spares[found] = c
                 found += 1
             c += 1
         if found == 0:
             break
-        look_again(kind, x, points.flight, candidates, found, spare)
+        closest_again(kind, x, points.flight, candidates, found, spare)
         left = 0
         for q in range(found):
             guarantee.replace(contacts, spares[q], spare, q)
             if not guarantee.holds(y, contacts, spares[q], kind == 1):
-                list_again(contacts, spares[q], candidates, left)
+                as_candidate(contacts, spares[q], candidates, left)
                 spares[found + left] = spares[q]
                 left += 1
         if left > 0:
-            look_again(kind, y, points.flight, candidates, left, spare)
+            closest_again(kind, y, points.flight, candidates, left, spare)
             for q in range(left):
                 failed += not guarantee.separate(x, y, contacts, spares[found + q], spare, q, kind == 1)
         for q in range(found):
@@ -68,7 +68,7 @@ def renew_kind(contacts, count, kind, candidates, spare, points, bodies, rigid, 
 
 
 @lean_kernel
-def list_again(contacts, c, candidates, q):
+def as_candidate(contacts, c, candidates, q):
     """Write contact c as candidate q, with a slack that excludes nothing."""
     for k in range(4):
         candidates.points[4 * q + k] = contacts.points[4 * c + k]
@@ -76,7 +76,7 @@ def list_again(contacts, c, candidates, q):
 
 
 @lean_kernel
-def look_again(kind, x, flight, candidates, count, spare):
+def closest_again(kind, x, flight, candidates, count, spare):
     """Closest points of candidates at x."""
     if kind == 0:
         near_triangles(x, flight, candidates, count, 0.0, spare)

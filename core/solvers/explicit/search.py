@@ -33,7 +33,7 @@ def apart(low, high, other_low, other_high):
 
 
 @lean_kernel
-def foresee(b, x, velocity, time, is_single, bodies, points, boxes):
+def predict_flight(b, x, velocity, time, is_single, bodies, points, boxes):
     """Predicted flight of body b for an epoch [s], the boxes of its points and its own; `is_single`: of one step."""
     first, last = bodies.point_start[b], bodies.point_start[b + 1]
     total = spread(0.0)
@@ -109,7 +109,7 @@ def fit_primitives(patch, points, boxes):
 
 
 @lean_inline_kernel
-def line_up(low, high, begin, end, sweep_low, sweep_high, box_low, box_high, boxes):
+def pack_boxes(low, high, begin, end, sweep_low, sweep_high, box_low, box_high, boxes):
     """Pack those boxes begin .. end - 1, swept, that meet a box side by side in fours; returns how many.
 
     `boxes.columns` then starts with the box around them: two times four numbers.
@@ -167,7 +167,7 @@ def against_triangles(
 ):
     """Vertices of patch P, swept, near triangles of patch Q, swept by the rest; a, b: their bodies."""
     patches = boxes.patches
-    found = line_up(
+    found = pack_boxes(
         boxes.triangle_low, boxes.triangle_high, patches.triangle_start[Q], patches.triangle_start[Q + 1],
         turned_low, turned_high, load4(boxes.low, 4 * P) + sweep_low, load4(boxes.high, 4 * P) + sweep_high, boxes,
     )  # fmt: skip
@@ -202,7 +202,7 @@ def against_edges(P, Q, a, b, reach, sweep_low, sweep_high, bodies, boxes, out, 
     """Edges of patch P, swept, near edges of patch Q."""
     patches = boxes.patches
     nothing = spread(0.0)
-    found = line_up(
+    found = pack_boxes(
         boxes.edge_low, boxes.edge_high, patches.edge_start[Q], patches.edge_start[Q + 1], nothing, nothing,
         load4(boxes.low, 4 * P) + sweep_low, load4(boxes.high, 4 * P) + sweep_high, boxes,
     )  # fmt: skip
@@ -346,7 +346,7 @@ def find_candidates(
     body_count = bodies.kind.shape[0]
     count[0] = count[1] = 0
     for b in range(body_count):
-        foresee(b, x, velocity, time, is_single, bodies, points, boxes)
+        predict_flight(b, x, velocity, time, is_single, bodies, points, boxes)
         fitted[b] = 0
     nothing = spread(0.0)
     store4(shift, 0, nothing)

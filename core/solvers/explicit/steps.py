@@ -43,7 +43,7 @@ from .arrays import (  # fmt: skip
     patches_of,
 )
 from .carried import accept as accept_bodies
-from .carried import begin_flight, fall, place_all, place_point, straying, try_move
+from .carried import begin_flight, fall, place_all, place_point, rigid_deviation, try_move
 from .closest import near_edges, near_triangles
 from .contact_set import ContactSet
 from .dissipation import Dissipation, apply_losses
@@ -66,7 +66,7 @@ from .press import (
 from .renew import renew_failed
 from .search import find_candidates, fit_group
 from .skins import Skins, accelerate, add_rows, write_rows
-from .touching import judge_sides
+from .touching import orient_touching
 from .zones import share_motion
 
 #: Attempts of search and mending in one step; in the second half of them bodies in contact move as one.
@@ -135,7 +135,7 @@ def drift(points, bodies, boxes, rigid, run, x, y, velocity, h, time):
         elif bodies.kind[b] == RIGID:
             q = b - rigid.first_body[0]
             try_move(rigid, q, h)
-            strayed = straying(rigid, q, time)
+            strayed = rigid_deviation(rigid, q, time)
             for patch in range(first, last):
                 boxes.strayed[patch] = max(boxes.strayed[patch], strayed)
                 far |= not strayed <= boxes.slack[patch]
@@ -188,8 +188,8 @@ def search(contact, x, velocity, h):
     if count[2] > room or count[3] > room:
         return False
     if state[STARTS] == 1:
-        judge_sides(contact.corners, count[2], False, x, points, bodies)
-        judge_sides(contact.sides, count[3], True, x, points, bodies)
+        orient_touching(contact.corners, count[2], False, x, points, bodies)
+        orient_touching(contact.sides, count[3], True, x, points, bodies)
     prepare(contact.corners, contact.sides, count[2:], x, points, bodies, rigid, h, run.head, run.following)
     note_carried(contact.corners, count[2], points, bodies, run, True)
     note_carried(contact.sides, count[3], points, bodies, run, False)

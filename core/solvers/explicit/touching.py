@@ -28,7 +28,7 @@ def touch(contacts, c):
 
 
 @lean_kernel
-def judge_sides(contacts, count, are_edges, x, points, bodies):
+def orient_touching(contacts, count, are_edges, x, points, bodies):
     """Orient the normals of contacts without a gap; edges that meet at an end, or are parallel, are left to their
     vertices.
     """
