@@ -162,39 +162,39 @@ def sweep(contacts, count, impulses, x, velocity, points, bodies, rigid):
 
 
 @lean_kernel
-def press(meeting, x, velocity, velocity_rows, h):
+def press(phase, x, velocity, velocity_rows, h):
     """Project the contacts of all kinds until they converge, and flat bodies into their planes."""
-    contact = meeting.contact
+    contact = phase.contact
     points = contact.points
     bodies = contact.bodies
     rigid = contact.rigid
     count = contact.run.found
-    aim(contact.corners, count[2], False, meeting.corner_impulses, x, velocity, points, bodies, rigid, h, np.inf)
-    aim(contact.sides, count[3], True, meeting.side_impulses, x, velocity, points, bodies, rigid, h, np.inf)
+    aim(contact.corners, count[2], False, phase.corner_impulses, x, velocity, points, bodies, rigid, h, np.inf)
+    aim(contact.sides, count[3], True, phase.side_impulses, x, velocity, points, bodies, rigid, h, np.inf)
     loose = contact.loose_count[0]
-    aim(contact.loose, loose, False, meeting.loose_impulses, x, velocity, points, bodies, rigid, h, PART_RATE)
-    start_warm(contact.corners, count[2], meeting.corner_impulses, x, velocity, points, bodies, rigid)
-    start_warm(contact.sides, count[3], meeting.side_impulses, x, velocity, points, bodies, rigid)
-    start_warm(contact.loose, contact.loose_count[0], meeting.loose_impulses, x, velocity, points, bodies, rigid)
+    aim(contact.loose, loose, False, phase.loose_impulses, x, velocity, points, bodies, rigid, h, PART_RATE)
+    start_warm(contact.corners, count[2], phase.corner_impulses, x, velocity, points, bodies, rigid)
+    start_warm(contact.sides, count[3], phase.side_impulses, x, velocity, points, bodies, rigid)
+    start_warm(contact.loose, contact.loose_count[0], phase.loose_impulses, x, velocity, points, bodies, rigid)
     sweeps = RIGID_SWEEPS if rigid.inverse_mass.shape[0] > 0 else SWEEPS
     for _ in range(sweeps):
-        changed = sweep_all(meeting, x, velocity)
-        hold_in_plane(meeting.planes.pairs, meeting.planes.normal, velocity_rows)
+        changed = sweep_all(phase, x, velocity)
+        hold_in_plane(phase.planes.pairs, phase.planes.normal, velocity_rows)
         if changed * h < SETTLED:
             break
 
 
 @lean_kernel
-def sweep_all(meeting, x, velocity):
+def sweep_all(phase, x, velocity):
     """`sweep` over the contacts of all kinds."""
-    contact = meeting.contact
+    contact = phase.contact
     points = contact.points
     bodies = contact.bodies
     rigid = contact.rigid
     count = contact.run.found
-    changed = sweep(contact.corners, count[2], meeting.corner_impulses, x, velocity, points, bodies, rigid)
-    changed = max(changed, sweep(contact.sides, count[3], meeting.side_impulses, x, velocity, points, bodies, rigid))
-    loose = sweep(contact.loose, contact.loose_count[0], meeting.loose_impulses, x, velocity, points, bodies, rigid)
+    changed = sweep(contact.corners, count[2], phase.corner_impulses, x, velocity, points, bodies, rigid)
+    changed = max(changed, sweep(contact.sides, count[3], phase.side_impulses, x, velocity, points, bodies, rigid))
+    loose = sweep(contact.loose, contact.loose_count[0], phase.loose_impulses, x, velocity, points, bodies, rigid)
     return max(changed, loose)
 
 
@@ -213,37 +213,37 @@ def stop(contacts, count, impulses, x, velocity, points, bodies, rigid, losses):
 
 
 @lean_kernel
-def stop_all(meeting, x, velocity):
+def stop_all(phase, x, velocity):
     """`stop` at contacts of all kinds."""
-    contact = meeting.contact
-    losses = meeting.losses
+    contact = phase.contact
+    losses = phase.losses
     points = contact.points
     bodies = contact.bodies
     rigid = contact.rigid
     count = contact.run.found
     for _ in range(SWEEPS):
-        stop(contact.corners, count[2], meeting.corner_impulses, x, velocity, points, bodies, rigid, losses)
-        stop(contact.sides, count[3], meeting.side_impulses, x, velocity, points, bodies, rigid, losses)
-        stop(contact.loose, contact.loose_count[0], meeting.loose_impulses, x, velocity, points, bodies, rigid, losses)
+        stop(contact.corners, count[2], phase.corner_impulses, x, velocity, points, bodies, rigid, losses)
+        stop(contact.sides, count[3], phase.side_impulses, x, velocity, points, bodies, rigid, losses)
+        stop(contact.loose, contact.loose_count[0], phase.loose_impulses, x, velocity, points, bodies, rigid, losses)
 
 
 @lean_kernel
-def note_contacts(meeting, x, velocity, gravity, h):
+def note_contacts(phase, x, velocity, gravity, h):
     """Store what contacts of a substep did: which bodies have contact, impulses for dissipation, restitution."""
-    contact = meeting.contact
+    contact = phase.contact
     points = contact.points
     bodies = contact.bodies
-    losses = meeting.losses
-    count, touching = contact.run.found, meeting.touching
+    losses = phase.losses
+    count, touching = contact.run.found, phase.touching
     touching[:] = False
-    pressing = note_all(contact.corners, count[2], meeting.corner_impulses, x, points, bodies, losses, touching)
-    pressing += note_all(contact.sides, count[3], meeting.side_impulses, x, points, bodies, losses, touching)
+    pressing = note_all(contact.corners, count[2], phase.corner_impulses, x, points, bodies, losses, touching)
+    pressing += note_all(contact.sides, count[3], phase.side_impulses, x, points, bodies, losses, touching)
     pressing += note_all(
-        contact.loose, contact.loose_count[0], meeting.loose_impulses, x, points, bodies, losses, touching
+        contact.loose, contact.loose_count[0], phase.loose_impulses, x, points, bodies, losses, touching
     )  # fmt: skip
     contact.run.state[PRESSING] = pressing
-    if meeting.late.rigid.shape[0] > 0 and pressing > 0:
-        bounce(meeting, x, velocity, gravity, h)
+    if phase.late.rigid.shape[0] > 0 and pressing > 0:
+        bounce(phase, x, velocity, gravity, h)
 
 
 @lean_kernel
@@ -282,26 +282,26 @@ def aim_bounce(contacts, count, impulses, points, bodies, bounciness, slow):
 
 
 @lean_kernel
-def bounce(meeting, x, velocity, gravity, h):
-    """Add the velocities of restitution to `meeting.late`, which do not move bodies in this substep.
+def bounce(phase, x, velocity, gravity, h):
+    """Add the velocities of restitution to `phase.late`, which do not move bodies in this substep.
 
     `velocity` of points: only those of given bodies are read, as soft ones take no part.
     """
-    contact = meeting.contact
+    contact = phase.contact
     points = contact.points
     bodies = contact.bodies
     rigid = contact.rigid
     count = contact.run.found
-    before, late, bounciness = meeting.free.rigid, meeting.late.rigid, meeting.losses.pairs.bounciness
+    before, late, bounciness = phase.free.rigid, phase.late.rigid, phase.losses.pairs.bounciness
     slow = RESTING_STEPS * h * sqrt(gravity[0] ** 2 + gravity[1] ** 2 + gravity[2] ** 2)
-    aim_bounce(contact.corners, count[2], meeting.corner_impulses, points, bodies, bounciness, slow)
-    aim_bounce(contact.sides, count[3], meeting.side_impulses, points, bodies, bounciness, slow)
-    aim_bounce(contact.loose, contact.loose_count[0], meeting.loose_impulses, points, bodies, bounciness, slow)
+    aim_bounce(contact.corners, count[2], phase.corner_impulses, points, bodies, bounciness, slow)
+    aim_bounce(contact.sides, count[3], phase.side_impulses, points, bodies, bounciness, slow)
+    aim_bounce(contact.loose, contact.loose_count[0], phase.loose_impulses, points, bodies, bounciness, slow)
     for q in range(late.shape[0]):
         for axis in range(3):
             before[q, axis], before[q, 3 + axis] = rigid.velocity[q, axis], rigid.momentum[q, axis]
     for _ in range(RIGID_SWEEPS):
-        if sweep_all(meeting, x, velocity) * h < SETTLED:
+        if sweep_all(phase, x, velocity) * h < SETTLED:
             break
     for q in range(late.shape[0]):
         for axis in range(3):

@@ -1,4 +1,4 @@
-"""Base of the solvers whose substeps have a given length and end in the contact phase of `meeting.py`."""
+"""Base of the solvers whose substeps have a given length and end in the contact phase of `contact_phase.py`."""
 
 import math
 from abc import abstractmethod
@@ -21,14 +21,14 @@ from ..explicit.press import weigh
 from ..explicit.skins import Planes
 from ..explicit.solver import ExplicitSolver
 from ..kinematics import Motion
+from .contact_phase import ContactPhase, contact_phase_of
 from .contacts import impulses_of
-from .meeting import Meeting, meeting_of
 
 
 class SequentialSolver(ExplicitSolver):
     """Advances a model by substeps of `substep_time` [s], a run of them at a time."""
 
-    _scene: Meeting  # type: ignore[assignment]  # its contact set and losses are those of `explicit.steps.Scene`
+    _scene: ContactPhase  # type: ignore[assignment]  # its contact set and losses are those of `explicit.steps.Scene`
 
     def __init__(self, model: Model, substep_time: float, options: MethodOptions = DEFAULTS) -> None:
         if not (math.isfinite(substep_time) and substep_time > 0.0):
@@ -44,7 +44,7 @@ class SequentialSolver(ExplicitSolver):
         inverse[: model.vertex_count] = self._inverse_mass[order]
         self._x, self._y, self._v = np.zeros((3, 4 * count))
         self._rows = self._x.reshape(-1, 4), self._y.reshape(-1, 4), self._v.reshape(-1, 4)
-        self._scene = meeting_of(
+        self._scene = contact_phase_of(
             model,
             contact_set(model, self._numbering, patches, inverse, np.zeros(count, bool)),
             glue_of(model, self._numbering, inverse),

@@ -20,7 +20,7 @@ from ...options import DEFAULTS, MethodOptions
 from ...state import State
 from ..explicit.arrays import RESUMES
 from ..kinematics import Motion
-from ..sequential.meeting import AT_SEARCH, finish
+from ..sequential.contact_phase import AT_SEARCH, finish
 from ..sequential.solver import SequentialSolver
 from .gas import gas_impulse
 from .skins import project, skins_of
@@ -53,8 +53,8 @@ class XpbdSolver(SequentialSolver):
 
     def _go_on(self, count: int) -> None:
         h, gravity = self.substep_time, self.model.gravity
-        if self._whole.meeting is not self._scene:
-            self._whole = self._whole._replace(meeting=self._scene)
+        if self._whole.phase is not self._scene:
+            self._whole = self._whole._replace(phase=self._scene)
         if self._singly:
             self._substep()
         else:
@@ -64,7 +64,7 @@ class XpbdSolver(SequentialSolver):
         """`substep.substep` with the papers' gas rules and particles of trusses in between."""
         scene, h, gravity = self._whole, self.substep_time, self.model.gravity
         x_rows, y_rows, velocity_rows = self._rows
-        if scene.meeting.contact.run.state[RESUMES] != AT_SEARCH:
+        if scene.phase.contact.run.state[RESUMES] != AT_SEARCH:
             if not begin(scene, self._x, self._y, self._v, gravity, h):
                 return
             if self._rules is not None:

@@ -1,8 +1,8 @@
 """The substep, and a run of them in one call.
 
-1. Prediction, gas, stretch, bend, volumes; velocities from positions                          `skins.py`
-2. Attachments                                                                                 `glue.py`
-3. Contacts, and the guarantee that nothing crosses                                            `sequential/meeting.py`
+1. Prediction, gas, stretch, bend, volumes; velocities from positions               `skins.py`
+2. Attachments                                                                      `glue.py`
+3. Contacts, and the guarantee that nothing crosses                                 `sequential/contact_phase.py`
 """
 
 from typing import NamedTuple
@@ -10,8 +10,8 @@ from typing import NamedTuple
 from ...bodies.flat.plane import hold_in_plane
 from ...jit import lean_kernel
 from ..explicit.arrays import RESUMES, STEP
-from ..sequential.meeting import AT_SEARCH, Meeting, finish
-from ..sequential.meeting import begin as begin_meeting
+from ..sequential.contact_phase import AT_SEARCH, ContactPhase, finish
+from ..sequential.contact_phase import begin as begin_phase
 from .glue import project_glue
 from .skins import Skins, fall_rest, predict, project, take_velocities
 
@@ -19,31 +19,31 @@ from .skins import Skins, fall_rest, predict, project, take_velocities
 class Scene(NamedTuple):
     """All arrays of a run of substeps."""
 
-    meeting: Meeting
+    phase: ContactPhase
     skins: Skins
 
 
 @lean_kernel
 def begin(scene, x, y, velocity, gravity, h):
     """Prediction without constraints; False if the first search of a frame exceeds the capacity."""
-    meeting, skins = scene.meeting, scene.skins
-    if not begin_meeting(meeting, x, velocity, gravity, h):
+    phase, skins = scene.phase, scene.skins
+    if not begin_phase(phase, x, velocity, gravity, h):
         return False
     for body in range(skins.gas.amount.shape[0]):
-        skins.gas.amount[body] += meeting.contact.run.gas_step[body]
-    predict(skins, x, velocity, meeting.lies, gravity, h, y)
+        skins.gas.amount[body] += phase.contact.run.gas_step[body]
+    predict(skins, x, velocity, phase.lies, gravity, h, y)
     return True
 
 
 @lean_kernel
 def leave(scene, x, y, velocity, velocity_rows, gravity, h):
     """Velocities from the positions after the constraints of the skins, and attachments."""
-    meeting, skins = scene.meeting, scene.skins
-    contact = meeting.contact
-    take_velocities(skins, x, y, meeting.lies, gravity, h, velocity)
-    project_glue(meeting.glue, x, velocity, contact.points, contact.bodies, contact.rigid, h)
+    phase, skins = scene.phase, scene.skins
+    contact = phase.contact
+    take_velocities(skins, x, y, phase.lies, gravity, h, velocity)
+    project_glue(phase.glue, x, velocity, contact.points, contact.bodies, contact.rigid, h)
     hold_in_plane(skins.planes.pairs, skins.planes.normal, velocity_rows)
-    fall_rest(skins, meeting.lies, gravity, h, meeting.late.points)
+    fall_rest(skins, phase.lies, gravity, h, phase.late.points)
 
 
 @lean_kernel
@@ -54,7 +54,7 @@ def advance(scene, x, y, velocity, x_rows, y_rows, velocity_rows, steps, h, grav
     Called again with larger arrays, it resumes. `loss_steps`: substeps between two calls of dissipation. After an odd
     number of substeps the positions are those in y. Rows are the same arrays, shape (point_count, 4).
     """
-    state = scene.meeting.contact.run.state
+    state = scene.phase.contact.run.state
     while state[STEP] < steps:
         if state[STEP] % 2 == 0:
             done = substep(scene, x, y, velocity, x_rows, y_rows, velocity_rows, steps, h, gravity, loss_steps)
@@ -67,9 +67,9 @@ def advance(scene, x, y, velocity, x_rows, y_rows, velocity_rows, steps, h, grav
 @lean_kernel
 def substep(scene, x, y, velocity, x_rows, y_rows, velocity_rows, steps, h, gravity, loss_steps):
     """One substep from x to y; False if a search exceeds the capacity."""
-    if scene.meeting.contact.run.state[RESUMES] != AT_SEARCH:
+    if scene.phase.contact.run.state[RESUMES] != AT_SEARCH:
         if not begin(scene, x, y, velocity, gravity, h):
             return False
         project(scene.skins, x_rows, y, y_rows, h)
         leave(scene, x, y, velocity, velocity_rows, gravity, h)
-    return finish(scene.meeting, x, y, velocity, y_rows, velocity_rows, gravity, h, steps, loss_steps, False)
+    return finish(scene.phase, x, y, velocity, y_rows, velocity_rows, gravity, h, steps, loss_steps, False)
