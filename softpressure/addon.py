@@ -1,4 +1,4 @@
-"""Registers everything with Blender, and takes it away again."""
+"""Registers the extension with Blender and unregisters it."""
 
 import bpy
 

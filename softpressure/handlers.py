@@ -1,4 +1,6 @@
-"""Calls from Blender. They never raise: an error stops the simulation of its scene and is shown in the panel."""
+"""Handlers of Blender's events. They never raise: an error stops the simulation of its scene and is shown in the
+panel.
+"""
 
 import functools
 import logging
@@ -15,7 +17,7 @@ _log = logging.getLogger("softpressure")
 
 
 def _guarded(function: Callable[..., None]) -> Callable[..., None]:
-    """A handler that notes what goes wrong, once, instead of raising."""
+    """A handler that reports an exception, once, instead of raising it."""
 
     @functools.wraps(function)
     def handler(*arguments: Any) -> None:
@@ -69,13 +71,13 @@ def on_import_post(context: Any = None, *_: Any) -> None:
 
 @_guarded
 def on_data_replaced(*_: Any) -> None:
-    """Data-blocks are about to be replaced: whoever works with them ends."""
+    """Data-blocks are about to be replaced: end running jobs."""
     jobs.end()
 
 
 @_guarded
 def on_undo_post(scene: bpy.types.Scene, *_: Any) -> None:
-    """Data-blocks were replaced: compare again, and show the frame of now."""
+    """Data-blocks were replaced: compare again, and show the present frame."""
     session.mark_all()
     session.forget_shown()
     for other in bpy.data.scenes:
@@ -101,7 +103,7 @@ def on_load_post(*_: Any) -> None:
 
 @_guarded
 def on_save_pre(*_: Any) -> None:
-    """Say which defaults the file is made with, and put the caches that it is to hold into it."""
+    """Stamp the version of the defaults, and pack the caches that the file is to hold."""
     for scene in bpy.data.scenes:
         versions.stamp(scene)
         if session.has_bodies(scene):
@@ -112,7 +114,7 @@ def on_save_pre(*_: Any) -> None:
 
 @_guarded
 def on_save_post(path: str, *_: Any) -> None:
-    """Write the caches beside the file; what is baked lies in the file itself."""
+    """Write the caches beside the file; bakes are in the file itself."""
     on_save_end()
     for scene in bpy.data.scenes:
         if session.has_bodies(scene):
@@ -124,7 +126,7 @@ def on_save_post(path: str, *_: Any) -> None:
 
 @_guarded
 def on_save_end(*_: Any) -> None:
-    """The file is written, or could not be: it needs no caches in memory."""
+    """The file is written, or could not be: remove packed caches from memory."""
     for scene in bpy.data.scenes:
         if session.has_bodies(scene):
             from . import packing
@@ -148,7 +150,7 @@ def on_render_init(scene: bpy.types.Scene, *_: Any) -> None:
 
 @_guarded
 def on_render_pre(scene: bpy.types.Scene, *_: Any) -> None:
-    """A frame is about to be rendered: say once if it lacks its simulation. Panels go on saying so."""
+    """A frame is about to be rendered: report once if its simulation is missing. Panels show it until it is there."""
     here = session.of(scene)
     if here.missed_frame is not None or not session.has_bodies(scene):
         return

@@ -14,7 +14,7 @@ import bpy
 
 @functools.cache
 def load_early() -> None:
-    """Begin to load the core in a thread: whoever looks at the panels is going to need it."""
+    """Begin to import the core in a thread: a person who opens the panels is going to need it."""
 
     def load() -> None:
         from .. import core  # noqa: F401
