@@ -13,7 +13,7 @@ from . import beside
 Progress = tuple[float, float, str]
 Work = Generator[Progress | None, None, None]
 
-#: Time between two events of the window, and between two looks of a waiting job [s].
+#: Longest slice of a job in a window, and pause of a waiting one between two looks [s].
 _SLICE, _NAP = 0.1, 0.002
 #: How long Blender, when it quits, waits for the frame being stepped [s].
 _AT_EXIT = 20.0

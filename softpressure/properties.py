@@ -66,7 +66,7 @@ def _on_type_change(settings: Group, _context: bpy.types.Context) -> None:
 
 
 def _can_hold(settings: Group, obj: bpy.types.Object) -> bool:
-    """Whether an object may be offered to attach something to."""
+    """Whether an object is offered as a target of an attachment."""
     return obj.type == "MESH" and obj.softpressure.kind in {"SOFT", "RIGID"} and obj != settings.id_data
 
 

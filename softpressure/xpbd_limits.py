@@ -1,4 +1,4 @@
-"""What XPBD does not hold, in sentences for the panel; they are made while frames are simulated, not while it draws."""
+"""Limits of XPBD as sentences for the panel; made while frames are simulated, not while it draws."""
 
 from collections.abc import Sequence
 
@@ -10,16 +10,18 @@ from ..core.topology import signed_volume
 from .capture import SceneValues, Start
 from .session import Session
 
-#: A skin is slack that holds less than this share of its pressure, on average over so many frames.
+#: Pressure retention below which a skin counts as slack, and the number of frames of its mean.
 SLACK = 0.7
 FRAMES = 12
-#: A solid gives way that is this many times as soft as it should be.
+#: Compliance ratio from which on a solid counts as too soft.
 TOO_SOFT = 1.5
 _REMEDY = "Use the method Implicit, or more substeps."
 
 
 def solids_that_give_way(scene: SceneValues, start: Start) -> list[str]:
-    """A sentence for each solid that XPBD makes much softer than asked for; none with another method."""
+    """A sentence for each solid whose compliance under XPBD is far above the one asked for; none with another
+    method.
+    """
     settings, found = scene.softpressure, list[str]()
     if settings.solver != "XPBD":
         return found
@@ -39,9 +41,9 @@ def solids_that_give_way(scene: SceneValues, start: Start) -> list[str]:
 def skins_that_are_slack(
     scene: SceneValues, here: Session, model: Model, bodies: Sequence[BodyDiagnostics], frame: int
 ) -> list[str]:
-    """A sentence for each skin that holds too little of its pressure after a frame; none with another method.
+    """A sentence for each skin with too little pressure retention after a frame; none with another method.
 
-    `bodies` are those of `World.diagnostics` after the frame, whose shares are noted in `here.held`.
+    `bodies`: of `World.diagnostics` after the frame; their retention is stored in `here.held`.
     """
     if scene.softpressure.solver != "XPBD":
         return []
