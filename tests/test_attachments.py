@@ -40,7 +40,7 @@ def test_a_balloon_carries_a_basket(solver):
 
 # Implicit steps freeze the turn of a triangle within a step, which is unstable across more than an edge (0.15 m).
 @pytest.mark.parametrize(("solver", "gap"), [("IMPLICIT", 0.02), ("EXPLICIT", 0.02), ("EXPLICIT", 0.2)])
-def test_balls_glued_across_a_gap_stay_together_quietly(solver, gap):
+def test_balls_attached_across_a_gap_stay_together_at_rest(solver, gap):
     builder = ModelBuilder(gravity=(0, 0, 0))
     x, triangles = shapes.icosphere(2, 0.5)
     options = {"gauge_pressure": 2e3, "stretch_modulus": 2e4, "pressure_at": "REST", "drawn_shape": "INFLATED"}
@@ -99,7 +99,7 @@ def test_glue_turns_with_the_scene(solver):
 
 
 @both
-def test_what_is_glued_does_not_push_what_it_is_glued_to(solver):
+def test_attached_vertices_have_no_contact_with_the_other_body(solver):
     """The foot of the balloon lies inside the basket, and stays there."""
     world, _, _, _ = balloon_with_basket(solver)
     before = world.rigid_transform(0)[2, 3]

@@ -83,7 +83,7 @@ def test_a_frame_writes_each_body_once_and_reads_no_mesh(calls: Calls, solver: s
     }
 
 
-def test_what_can_deform_is_read_once_per_frame(calls: Calls) -> None:
+def test_deforming_colliders_are_read_once_per_frame(calls: Calls) -> None:
     ball = add_ball()
     ball.vertex_groups.new(name="Pins").add([0, 1], 1.0, "REPLACE")
     ball.softpressure.pin_group = "Pins"
@@ -177,7 +177,7 @@ def first_start(monkeypatch: pytest.MonkeyPatch, falling: type[FallingWorld]) ->
             bpy.app.timers.unregister(timer)
 
 
-def test_a_timeline_waits_and_says_what_for(first_start: Said, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_timeline_waits_for_kernels_and_says_so(first_start: Said, monkeypatch: pytest.MonkeyPatch) -> None:
     add_ball()
     play(1, 4)
     assert this_session().cache is None and not FallingWorld.made  # to make a world needs kernels, too
@@ -242,7 +242,7 @@ def test_a_timeline_waits_for_the_solver_that_was_chosen(first_start: Said, monk
     assert FallingWorld.made[-1].choice is None
 
 
-def test_simulate_prepares_what_was_chosen(first_start: Said, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_simulate_prepares_the_chosen_solver(first_start: Said, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(automatic, "choose", lambda *_: Choice("IMPLICIT", 10, 6.0, 0.0))
     first_start.prepared.add(automatic.likely({"SKIN"}))
     add_ball()
@@ -250,7 +250,7 @@ def test_simulate_prepares_what_was_chosen(first_start: Said, monkeypatch: pytes
     assert first_start.prepared == {automatic.likely({"SKIN"}), "IMPLICIT"} and this_session().cache.last_frame == 10
 
 
-def test_a_compiler_that_fails_is_told(first_start: Said) -> None:
+def test_a_failing_compiler_is_reported(first_start: Said) -> None:
     add_ball()
     play(1, 2)
     first_start.is_running, first_start.failure = False, prepare._failed("no space left.")
@@ -259,7 +259,7 @@ def test_a_compiler_that_fails_is_told(first_start: Said) -> None:
     assert "compiling it failed" in sentence and "no space left" in sentence and "Try again" in sentence
 
 
-def test_simulate_reports_once_what_takes_so_long(first_start: Said, capfd: pytest.CaptureFixture[str]) -> None:
+def test_simulate_reports_compilation_once(first_start: Said, capfd: pytest.CaptureFixture[str]) -> None:
     add_ball()
     for expected in (1, 0):
         assert bpy.ops.softpressure.simulate() == {"FINISHED"}
@@ -287,7 +287,7 @@ def test_a_timeline_that_plays_begins_anew_when_the_solver_is_ready(
     assert scene.frame_current == 7  # nobody plays
 
 
-def test_what_a_scene_needs_follows_from_its_objects() -> None:
+def test_the_kernels_of_a_scene_follow_from_its_objects() -> None:
     scene = bpy.context.scene
     ball = add_ball()
     assert preparation.parts_of(scene) == {"SKIN", "SELF_CONTACT"}

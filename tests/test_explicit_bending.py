@@ -98,7 +98,7 @@ def test_any_number_of_hinges_fills_fours_and_blocks(count):
         close(found[1], gather_bend(hinges, on_hinge), ROUNDING)
 
 
-def test_forces_are_added_to_what_is_there(scene):
+def test_forces_are_added_to_the_array(scene):
     rows, x = Rows(scene.model), scattered(scene, SCATTER[1])
     before = scene.rng.normal(0.0, 1.0, (rows.count, 4))
     force = before.copy()
@@ -116,7 +116,7 @@ def test_force_is_minus_the_gradient_of_the_energy(scene, scatter):
 
 
 @pytest.mark.parametrize("scatter", SCATTER[1:])
-def test_it_feels_neither_place_nor_turn_and_keeps_momentum(scene, scatter):
+def test_bending_is_invariant_under_rigid_motion_and_conserves_momentum(scene, scatter):
     rows, model, x = Rows(scene.model), scene.model, scattered(scene, scatter)
     energy, force = rows.evaluate(x)
     turn = shapes.rotation((0.3, -1.0, 2.0), 2.5)

@@ -50,7 +50,7 @@ def test_a_basketball_comes_back_as_high_as_in_the_limit_of_short_steps(subdivis
 
 
 @pytest.mark.parametrize("bounciness", [0.2, 0.5, 0.85])
-def test_bounciness_is_the_share_of_the_speed_that_comes_back(bounciness: float) -> None:
+def test_bounciness_is_the_ratio_of_the_speeds(bounciness: float) -> None:
     """On top of what the vibrations take; heights go with the square of the speed."""
     validated(
         "speed after an impact, without what vibrations take", room="solvers/explicit",
@@ -85,7 +85,7 @@ def test_a_rigid_box_bounces_as_newtons_law_of_impact_says(bounciness: float) ->
     )  # fmt: skip
 
 
-def test_what_starts_too_close_does_not_jump() -> None:
+def test_bodies_that_start_too_close_do_not_jump() -> None:
     """Half a centimetre from the floor, where solids of this size keep more: they widen the gap slowly."""
     builder = ModelBuilder(gravity=(0.0, 0.0, 0.0))
     builder.add_solid("cube", *shapes.box(0.5, 1, (0.0, 0.0, 0.255)), cell_size=0.25, mass=5.0, modulus=5e4)

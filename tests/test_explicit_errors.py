@@ -80,7 +80,7 @@ def answers() -> dict[str, dict[str, str]]:
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_what_would_take_for_ever_is_refused(case: str, answers: dict[str, dict[str, str]]) -> None:
+def test_runs_of_too_many_steps_are_refused(case: str, answers: dict[str, dict[str, str]]) -> None:
     assert case in answers, f"no answer within {TIME:g} s"
     answer = answers[case]
     assert answer["error"] in ("ParameterError", "MeshError", "DivergenceError"), answer["said"]

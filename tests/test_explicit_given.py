@@ -99,7 +99,7 @@ def slid(time: float) -> float:
 
 
 @pytest.mark.parametrize("kind", ["ring", "box"])
-def test_a_plate_carries_along_what_lies_on_it(kind: str) -> None:
+def test_a_plate_carries_bodies_along(kind: str) -> None:
     """Friction could hold five times as much; a ring cannot roll."""
     builder = ModelBuilder()
     if kind == "box":

@@ -157,7 +157,7 @@ def test_each_solver_holds_a_ring_under_pressure(solver, substeps):
     assert max(out_of_plane(world, TILTED)) < 1e-12
 
 
-def test_xpbd_knows_what_pressure_a_ring_should_hold():
+def test_xpbd_expects_the_pressure_of_a_ring_in_equilibrium():
     model = loop_world(shapes.ring(400, 0.5), gauge_pressure=2e3, depth=0.2).model
     gas = gas_amount(model, model.gauge_pressure)
     strain = ring_strain(400, 0.5, 2e3, 1e4)

@@ -58,7 +58,7 @@ def static_sag(model, force):
 
 @pytest.mark.parametrize("size", [0.2, 0.1, 0.05])
 @pytest.mark.parametrize("shape", [(1.0, 0.2), (0.8, 0.27)])
-def test_any_strain_costs_what_it_costs_an_elastic_sheet(shape, size):
+def test_any_strain_has_the_energy_of_an_elastic_sheet(shape, size):
     """E / (1 - nu^2) and G = E / 2 (1 + nu) with nu = 1/3, in plane stress, whatever the cells."""
     modulus, depth, strain = 3e5, 0.15, 1e-5
     model = truss_world(bar(*shape), modulus=modulus, depth=depth, cell_size=size).model
@@ -220,7 +220,7 @@ def test_pins_on_a_side_hold_the_cells_between_them():
     np.testing.assert_allclose(world.positions(0)[left], start + [0.1, 0.0, 0.0], atol=1e-12)
 
 
-def test_what_does_not_fit_is_refused():
+def test_a_cell_size_that_does_not_fit_is_refused():
     def add(flat, **options):
         ModelBuilder().add_flat_truss("Bar", shapes.upright(flat), **options)
 

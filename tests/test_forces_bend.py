@@ -200,7 +200,7 @@ def test_the_rest_shape_is_free_of_force(scene):
     assert 0.0 <= energy < ROUNDING**2 * (hinges.stiffness * hinges.rest_bend**2).sum()
 
 
-def test_bend_feels_neither_place_nor_turn(scene):
+def test_bending_is_invariant_under_rigid_motion(scene):
     model, x = scene.model, scattered(scene, 0.02)
     energy, force, _ = bend_terms(model, x)
     turn = shapes.rotation((0.3, -1.0, 2.0), 2.5)
@@ -248,7 +248,7 @@ def test_a_hinge_that_folds_bends_by_twice_the_sine_of_half_its_angle(rest):
 
 
 @pytest.mark.parametrize("size", [0.3, 0.03])
-def test_small_turns_cost_the_square_of_the_angle(size):
+def test_the_energy_of_small_angles_is_their_square(size):
     # Grinspun et al. 2003: 3 B edge^2 / area (a - a0)^2 / 2
     constant = 3.0 * 0.03 * EDGE**2 / (0.5 * EDGE * sum(HEIGHTS))
     for rest, angle in size * np.array([[0.0, 1.0], [0.5, -0.2], [-1.0, -0.4], [1.0, 0.9]]):
@@ -263,7 +263,7 @@ def test_small_turns_cost_the_square_of_the_angle(size):
 
 
 @pytest.mark.parametrize("size", [0.8, 1.3, 2.0])
-def test_a_sphere_costs_the_square_of_what_it_grew(size):
+def test_the_energy_of_a_sphere_is_the_square_of_its_growth(size):
     # B/2 (2 / r)^2 over the sphere is 8 pi B; at another radius and the same angles the curvature is 1 / size of it
     x, triangles = shapes.icosphere(3, 0.2)
     made = ModelBuilder()

@@ -30,7 +30,7 @@ def world_of(solver, others=(), gravity=(0.0, 0.0, 0.0), bounciness=0.0):
 
 
 @each_solver
-def test_it_is_where_it_is_given_and_pushes_what_is_in_its_way(solver):
+def test_it_is_at_the_given_transform_and_pushes_other_bodies(solver):
     world = world_of(solver, [(0.9, 0.0, 0.0)])
     for frame in range(1, 13):
         given = moved((frame / RATE, 0.0, 0.0))
@@ -71,7 +71,7 @@ def test_it_goes_on_with_the_velocity_and_the_spin_of_its_animation(solver):
 
 
 @each_solver
-def test_what_lies_on_it_is_carried_and_falls_with_it(solver):
+def test_a_body_on_it_is_carried_and_falls_with_it(solver):
     world = world_of(solver, [(0.0, 0.0, 0.31)], gravity=(0.0, 0.0, -9.81))
     for frame in range(1, 25):
         world.advance_frame(FrameInput(held_rigid={0: moved((0.0, 0.0, 0.2 * frame / RATE))}))
@@ -125,7 +125,7 @@ def standing():
 
 
 @pytest.mark.parametrize("solver", ["IMPLICIT", "EXPLICIT", "XPBD"])
-def test_what_is_held_exactly_on_the_floor_stands_there_when_it_comes_free(solver):
+def test_a_body_held_exactly_on_the_floor_stays_there_when_it_is_released(solver):
     model, x = standing()
     world = World(model, frame_rate=RATE, threads=1, solver=solver)
     states = []

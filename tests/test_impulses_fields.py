@@ -63,7 +63,7 @@ def test_a_uniform_field_accelerates_by_force_over_mass(solver):
 
 
 @pytest.mark.parametrize("solver", SOLVERS)
-def test_a_share_of_gravity_is_felt(solver):
+def test_a_share_of_gravity_acts(solver):
     for share in (0.0, 0.5):
         x, v = run(ball_world(solver, gravity=(0.0, 0.0, -9.81)), 0.5, gravity_shares=(share,))
         assert v[2] == pytest.approx(-share * 9.81 * 0.5, abs=1e-6)
@@ -141,7 +141,7 @@ def test_no_spring_is_too_stiff(strength):
 
 
 @pytest.mark.parametrize("solver", SOLVERS)
-def test_a_vortex_carries_what_goes_with_it_on_its_circle(solver):
+def test_a_vortex_carries_a_body_on_a_circle(solver):
     turning, radius = 3.0, 1.5
     world = ball_world(solver, centre=(radius, 0.0, 0.0), velocity=(0.0, turning * radius, 0.0))
     for frame in range(1, 25):
@@ -256,7 +256,7 @@ def test_a_ball_rolls_in_a_wind_and_hops_no_more_than_one_that_rolls_freely(solv
 
 
 @pytest.mark.parametrize("solver", SOLVERS)
-def test_what_a_wind_presses_on_the_floor_does_not_tremble(solver):
+def test_a_body_pressed_on_the_floor_by_a_wind_stays_at_rest(solver):
     down = Field("WIND", strength=5.0, axis=(0.0, 0.0, -1.0), skin_share=1.0)
     world = floor_world(solver, shapes.box(0.4, 4, (0.0, 0.0, 0.203)))  # balls on a corner roll off it anyway
     run(world, 2.0, down)
@@ -266,7 +266,7 @@ def test_what_a_wind_presses_on_the_floor_does_not_tremble(solver):
 
 
 @pytest.mark.parametrize("solver", ["EXPLICIT", "RIGID"])
-def test_a_wind_wakes_what_sleeps(solver):
+def test_a_wind_wakes_sleeping_bodies(solver):
     world = floor_world(solver)
     run(world, 3.0)
     state = world.save()
@@ -332,7 +332,7 @@ def test_turbulence_is_smooth_and_has_no_preferred_direction():
     assert (turbulence(x, 5) == found).all() and (turbulence(x, 6) != found).any()
 
 
-def test_what_there_is_not_is_refused():
+def test_unknown_values_are_refused():
     with pytest.raises(ParameterError, match="kind 'MAGNET'"):
         Field("MAGNET")
     with pytest.raises(ParameterError, match="NaN"):

@@ -101,7 +101,7 @@ def test_a_continued_run_has_the_same_bits(solver):
     assert (whole.save().positions == second.save().positions).all()
 
 
-def test_what_is_pinned_is_pinned():
+def test_goals_do_not_move_pins():
     world = goal_world("EXPLICIT", pinned=[3], stiffness=1e4)
     before = world.positions(0)[3]
     for _ in range(3):

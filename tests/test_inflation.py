@@ -189,7 +189,7 @@ def test_a_skin_is_not_turned_inside_out():
 
 @pytest.mark.parametrize("drawn_shape", ["INFLATED", "SLACK"])
 @pytest.mark.parametrize("pressure", [4e4, 1e8])
-def test_too_high_a_pressure_is_told_with_numbers_that_help(drawn_shape, pressure):
+def test_too_high_a_pressure_is_reported_with_remedies(drawn_shape, pressure):
     filling = builder_of(ball(), pressure, drawn_shape=drawn_shape).build().fillings[0]
     told = filling.complaint(pressure)
     head = f"body: a pressure of {pressure:g} Pa stretches its skin by "
@@ -201,7 +201,7 @@ def test_too_high_a_pressure_is_told_with_numbers_that_help(drawn_shape, pressur
         assert 0.2 < helped.rest.strain <= 0.3  # not lower than needed, but for two digits
 
 
-def test_too_high_a_keyed_pressure_is_told():
+def test_too_high_a_keyed_pressure_is_reported():
     filling = builder_of(ball(), 2e3).build().fillings[0]
     assert filling.complaint(1e4) == ""
     told = filling.complaint(3e4)
@@ -331,6 +331,6 @@ def test_a_continued_run_has_the_same_bits():
         ({"drawn_shape": "FLAT"}, "body: drawn shape FLAT; give SLACK or INFLATED."),
     ],
 )
-def test_a_choice_that_is_none_is_refused(options, sentence):
+def test_an_unknown_choice_is_refused(options, sentence):
     with pytest.raises(ParameterError, match=sentence):
         builder_of(ball(), 2e3, **options)

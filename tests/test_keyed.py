@@ -213,7 +213,7 @@ def glued(solver, rigid=False, threads=1):
 
 @pytest.mark.parametrize("rigid", [True, False], ids=["rigid", "soft"])
 @pytest.mark.parametrize("solver", ["IMPLICIT", "EXPLICIT"])
-def test_what_is_not_attached_flies_and_is_glued_where_it_is_later(solver, rigid):
+def test_a_detached_body_flies_and_is_attached_where_it_is_later(solver, rigid):
     world, near = glued(solver, rigid)
     total = momentum_of_all(world)
 
@@ -349,7 +349,7 @@ def test_nothing_is_made_anew_where_nothing_changes():
         ({"values": {0: {"stretch_modulus": 1e15}}}, "would need"),
     ],
 )  # fmt: skip
-def test_what_cannot_be_is_told(given, sentence):
+def test_impossible_values_are_refused(given, sentence):
     world = world_of(mixed(), "EXPLICIT")
     before = world.positions(0)
     with pytest.raises(SoftPressureError) as told:

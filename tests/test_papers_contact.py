@@ -189,7 +189,7 @@ def test_bodies_that_start_crossed_come_apart_as_with_the_implicit_solver():
     assert fastest[1] < 1.1 * fastest[0]
 
 
-def test_a_moving_floor_lifts_and_drags_what_lies_on_it():
+def test_a_moving_floor_lifts_and_drags_bodies():
     builder = ModelBuilder()
     floor, triangles = shapes.grid(2.0)
     builder.add_rigid("box", *shapes.box(0.2, 1, (0, 0, 0.102)), friction=0.8)

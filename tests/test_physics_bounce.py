@@ -48,7 +48,7 @@ def test_rebound_falls_with_bounciness():
 
 
 @pytest.mark.parametrize("bounciness", [0.8, 0.5, 0.2])
-def test_bounciness_is_the_share_of_the_speed_that_comes_back(bounciness):
+def test_bounciness_is_the_ratio_of_the_speeds(bounciness):
     # heights go with the square of the speed
     plain, braked = rebound(0.3), rebound(0.3, bounciness=bounciness)
     validated(

@@ -102,7 +102,7 @@ class Rows:
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_contacts_part_and_obey_the_cone(seed):
+def test_contacts_separate_and_obey_coulombs_cone(seed):
     rows = Rows(seed)
     impulses = impulses_of(4)
     impulses.wanted[:] = [rows.normal[c] @ rows.apart(c) + rows.rng.uniform(-0.5, 1.0) for c in range(4)]
@@ -154,7 +154,7 @@ def test_both_points_of_a_contact_lie_on_its_normal(are_edges):
     np.testing.assert_allclose(np.cross(away, contacts.normal[:3]), 0.0, atol=1e-12)
 
 
-def test_glue_gives_way_as_its_compliance_says():
+def test_attachments_have_their_compliance():
     builder = ModelBuilder()
     ball = add_ball(builder, BEACH_BALL, 1)
     box = builder.add_rigid("box", *block((0.1, 0.1, 0.1), (0.0, 0.0, 0.4)), mass=0.5)

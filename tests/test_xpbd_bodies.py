@@ -224,7 +224,7 @@ def test_a_ball_that_starts_in_the_floor_comes_out():
     assert lowest(scene) > 0.0 and len(scene.save().wrong_side) == 0
 
 
-def test_a_rising_floor_carries_what_lies_on_it():
+def test_a_rising_floor_carries_bodies():
     builder = ModelBuilder()
     add_ball(builder, BEACH_BALL, 2, (0.0, 0.0, 0.202), **LIVELY)
     builder.add_rigid("box", *block((0.2, 0.2, 0.2), (0.6, 0.0, 0.101)), bounciness=0.2)

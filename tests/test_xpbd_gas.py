@@ -45,7 +45,7 @@ def test_closed_form_solves_the_implicit_equation(volume, gauge, ambient, time):
         )  # fmt: skip
 
 
-def test_what_pushes_and_what_pulls():
+def test_signs_of_the_impulse():
     gas = (5e3 + AMBIENT) * REST
     assert gas_impulse(REST, 0.1, REST, gas, AMBIENT, 1e-3) > 0.0
     assert gas_impulse(2.0 * REST, 0.1, REST, gas, AMBIENT, 1e-3) < 0.0
@@ -60,6 +60,6 @@ def test_light_skins_end_where_the_pressure_is_that_outside():
         assert math.isfinite(reached) and REST < reached <= gas / AMBIENT * (1.0 + 1e-12)
 
 
-def test_an_evacuated_skin_without_air_around_feels_nothing():
+def test_an_evacuated_skin_in_a_vacuum_has_no_impulse():
     assert gas_impulse(REST, 0.1, REST, 0.0, 0.0, 1e-3) == 0.0
     assert gas_impulse(-REST, 0.1, REST, 0.0, 0.0, 1e-3) == 0.0

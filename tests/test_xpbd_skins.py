@@ -102,7 +102,7 @@ def hung(substeps, frames):
     return world.positions(0)[4, 2], balanced[-1], x[4, 2]
 
 
-def test_a_hanging_bag_gives_way_as_its_springs_say():
+def test_a_hanging_bag_stretches_as_its_springs_do():
     """Compliance is right where a sweep converges: force balance by an independent minimisation."""
     errors = []
     for substeps in (10, 20, 40):
@@ -169,7 +169,7 @@ def test_pins_follow_and_hold():
     assert velocity(world)[0] == pytest.approx(0.24, abs=0.1)
 
 
-def test_what_is_expected_of_a_ball_is_the_closed_form():
+def test_the_expected_pressure_of_a_ball_is_the_closed_form():
     for ball in (BEACH_BALL, BASKETBALL):
         model = xpbd_ball(ball, 4).model
         gas = (ball.gauge_pressure + 101_325.0) * model.rest_volume
@@ -187,7 +187,7 @@ def test_what_is_expected_of_a_ball_is_the_closed_form():
     assert -0.1 * 101_325.0 < sucked < 0.0
 
 
-def test_the_light_skin_of_a_basketball_gives_way():
+def test_the_light_skin_of_a_basketball_loses_pressure():
     """The limit that the documentation states, and that `PressureRetention` tells."""
     world = xpbd_ball(BASKETBALL, 3, floor=False, gravity=(0.0, 0.0, 0.0), damping=5.0)
     run(world, 24)
