@@ -1,4 +1,4 @@
-"""`State`: everything that changes while a model is simulated, and nothing else."""
+"""`State`: all data of a model that change in a simulation."""
 
 from dataclasses import dataclass, field
 
@@ -111,10 +111,10 @@ class State:
     velocity_change: FloatArray
     # nRT of each membrane once the pressure has risen to what is asked for [J], shape (membrane_count,)
     final_gas: FloatArray
-    # what contacts push each membrane with, averaged, over its mass [m/s^2], shape (membrane_count, 3)
+    # averaged contact force on each membrane over its mass [m/s^2], shape (membrane_count, 3)
     load: FloatArray
     particles: IntArray  # features on which the particles of the pairs of skins rest; empty before their first step
-    keyed: Keyed  # what is animated, in the last frame
+    keyed: Keyed  # animated values of the last frame
     joined: int = 1  # substeps that the next step may take as one
     frame: int = 0  # whole frames since the start
     still: float = 0.0  # how long all bodies have been still [s], with solvers that let them sleep

@@ -41,7 +41,7 @@ _OVER = -1
 
 
 def team_of_one() -> Words:
-    """The words that a team shares; nobody helps yet."""
+    """The words that a team shares, without helpers."""
     words = np.zeros((MOST + 1) * _LINE, np.int64)
     words[_SIZE] = 1
     return words
@@ -76,7 +76,7 @@ _yield_address = functools.cache(yield_address)
 
 @functools.cache
 def _threads() -> ThreadPoolExecutor:
-    """Threads of this process that sleep where they help nobody; Python ends them before it ends."""
+    """Threads of this process that sleep while they are not needed; Python ends them before it ends."""
     return ThreadPoolExecutor(MOST - 1, "Soft Pressure team")
 
 

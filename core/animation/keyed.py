@@ -92,9 +92,9 @@ def start_values(model: Model) -> FloatArray:
 
 
 def changed_values(model: Model, before: FloatArray, given: Mapping[int, Mapping[str, float]]) -> FloatArray:
-    """The values of a frame, from those of the frame before and what is given by body and name.
+    """The values of a frame, from those of the frame before and the input by body and name.
 
-    Raises `ParameterError` for what a body does not have and for numbers out of their range.
+    Raises `ParameterError` for values that a body does not have and for numbers out of their range.
     """
     values = before.copy()
     for body, numbers in given.items():

@@ -3,7 +3,7 @@ rates.
 
 A tick of length T kicks, drifts for T, and kicks. A kick of length t solves
 
-  dv/dt = w^2 (place - x) - r v,    r = drag + b T w^2,    b = 4 w T
+    dv/dt = w^2 (place - x) - r v,    r = drag + b T w^2,    b = 4 w T
 
 exactly, the place of the body being held: v += (a - r v) t phi(r t), phi(z) = (1 - exp(-z)) / z. Without b this is the
 leapfrog; modes of a body in resonance with the ticks would grow by up to (w T)^2 / (2 pi) per tick, however soft the

@@ -10,7 +10,7 @@ class Skins:
 
     Vertex i with the area vector a_i (a third of those of its triangles) and the unit normal n_i has the share
 
-      f_i = s |a_i| n_i (n_i . F),      s = d / sum |a_i| at rest,  d = 3 (2 for flat bodies, which have a rim only)
+        f_i = s |a_i| n_i (n_i . F),      s = d / sum |a_i| at rest,  d = 3 (2 for flat bodies, which have a rim only)
 
     so that over all directions of F the total force is F on average; a ball gets F in each, a plate three times F
     broadside and nothing edge-on.

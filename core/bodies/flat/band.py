@@ -16,7 +16,7 @@ from ..lattice.springs import Springs
 
 #: Bending takes k = 3 B / area of triangles, which bend along three directions; a strip bends along one.
 BEND_SHARE = 1.0 / 3.0
-#: Volume of a band over what its strip alone encloses with a point of its middle plane: the caps have the last third.
+#: Volume of a band over that of its strip and a point of its middle plane: the caps enclose the last third.
 STRIP_TO_VOLUME = 1.5
 
 

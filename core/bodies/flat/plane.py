@@ -3,7 +3,7 @@
 A flat body is a thin band: two copies of the same points at +-depth / 2 along the plane's normal n. A displacement of
 the unknowns, a force or a velocity u is projected by
 
-  P u = (1 - n n') (u_front + u_back) / 2        for both copies
+    P u = (1 - n n') (u_front + u_back) / 2        for both copies
 
 P is an orthogonal projection, as the masses of a pair are equal: it conserves momentum within the plane and angular
 momentum about n; the plane itself supports the rest.

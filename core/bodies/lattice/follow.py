@@ -24,7 +24,7 @@ class Follow(NamedTuple):
 
 
 class Holds(NamedTuple):
-    """The pinned vertices of a lattice, in ascending order, and what places them."""
+    """The pinned vertices of a lattice, in ascending order, and the pinned vertices of the mesh that place them."""
 
     pinned: BoolArray  # shape (lattice_vertex_count,)
     vertices: IntArray  # three of the pinned vertices of the mesh, by their places among them, shape (held_count, 3)

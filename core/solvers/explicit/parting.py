@@ -39,13 +39,13 @@ class Parting:
         self._unhooks = True  # whether they are looked for
 
     def untangle(self, x: FloatArray) -> int:
-        """Find what crosses at x [m], shape (point_count, 3); returns how many triangles do."""
+        """Find crossings at x [m], shape (point_count, 3); returns how many triangles cross."""
         return len(self._find(x))
 
     def _find(self, x: FloatArray) -> IntArray:
         """The triangles that cross at x; lists the points on the wrong side."""
         found = self._search.untangle(x).crossing_triangles
-        self._search.suspend(np.zeros(0, np.int32))  # what is too near to itself is none of the contact set's troubles
+        self._search.suspend(np.zeros(0, np.int32))  # self-contact is handled by the contact set
         self._mark()
         return found
 

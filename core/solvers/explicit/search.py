@@ -236,7 +236,8 @@ def against_edges(P, Q, a, b, reach, sweep_low, sweep_high, bodies, boxes, out, 
 
 @lean_inline_kernel
 def between_patches(P, Q, a, b, reach, shift, bodies, points, boxes, corners, sides, count):
-    """Candidates between what two patches own; `shift`: how far body a moves over body b, flat [m].
+    """Candidates between the primitives of two patches; `shift`: displacement of body a relative to body b, flat
+    [m].
 
     `count`: of both kinds so far, shape (2,).
     """

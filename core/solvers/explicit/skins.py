@@ -5,7 +5,7 @@ order. Both are jobs of a team (`team.py`), in blocks of vertices and of the ele
 not depend on which thread does which. The force of a spring has a dashpot: its length is compared with the one a step
 before (`inverse_length`).
 
-  T / l = k (1 - L / l) + c k (l - l_before) / l,   c = 2 zeta / (omega h)
+    T / l = k (1 - L / l) + c k (l - l_before) / l,   c = 2 zeta / (omega h)
 """
 
 from typing import Any, NamedTuple

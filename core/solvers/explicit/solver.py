@@ -124,7 +124,7 @@ class ExplicitSolver:
         return len(found)
 
     def _wrong_side(self) -> IntArray:
-        """What a state keeps of bodies that cross each other, see `State.wrong_side`."""
+        """Points of crossing bodies for `State.wrong_side`."""
         if self._parting is None:
             return np.zeros((0, 3), np.int32)
         listed = self._parting.wrong_side()

@@ -27,7 +27,7 @@ SAFETY = 0.85
 DASHPOT_RATIO = 0.03
 #: Steps of Lanczos' method: accurate to 0.1 %.
 LANCZOS_STEPS = 40
-#: Longest step [s]: contact springs are as stiff as it allows, and what lies on one sinks in by 2 g h^2.
+#: Longest step [s]: contact springs are as stiff as it allows, and a body resting on one sinks in by 2 g h^2.
 LONGEST_STEP = 1e-3
 #: Largest move of a point in a step, as a share of an edge.
 EDGE_SHARE = 0.25

@@ -13,8 +13,9 @@ from ...jit import kernel
 from ...model import IntArray
 from ...simd import any_larger, four, lane, larger, load4, root, spread, store4, where_larger
 
-#: Fields of a row: three axes, two arms; what a normal impulse is made of; masses along the surface; friction; speeds
-#: of a collider's point along the surface; what makes corrections moves in thicknesses; what a normal impulse moves.
+#: Fields of a row: three axes, two arms; coefficients of the normal impulse; effective masses along the surface;
+#: friction; speeds of a collider's point along the surface; factor from corrections to displacements in thicknesses;
+#: inverse effective mass along the normal.
 FIELDS = 27
 #: Fields of a block's bodies: inverse masses, then the upper halves of the inverse inertia.
 HEADER = 14
@@ -34,7 +35,7 @@ class Blocks(NamedTuple):
 def lay_out(count, body, inverse_mass):
     """Fields of `Blocks` for `count` rows between bodies, shape (count, 2).
 
-    What has no inverse mass may be in several lanes.
+    A body without inverse mass may be in several lanes.
     """
     bodies = inverse_mass.shape[0]
     first, level = np.empty(count + 1, np.int32), np.empty(count, np.int32)

@@ -28,7 +28,7 @@ class ColliderContacts:
         self._thickness = np.zeros(0)
         self._above = np.zeros(0, np.int8)  # see `find_through`
         self._left_out = np.zeros(model.rigid_count, dtype=bool)  # of the last search
-        self._followed: FloatArray | None = None  # positions up to which it is known what has gone through
+        self._followed: FloatArray | None = None  # positions of the last check for passed faces
 
     def untangle(self, x: FloatArray) -> int:
         """List the points behind a collider's surface; returns how many triangles cross, of all bodies."""
@@ -136,7 +136,7 @@ class ColliderContacts:
         """Gaps of the contact record at x."""
         contacts = self.contacts
         points, edges = slice(0, contacts.edge_start), slice(contacts.edge_start, contacts.count)
-        # who owns a contact must be settled as far out as contacts are of interest
+        # contacts need their owners within the whole speculative distance
         contacts.thickness[points] = self._thickness[points] + self.speculation[self._bodies()[points]]
         contacts.share[: contacts.count] = 1.0
         evaluate_gaps(x, contacts, self._model.surfaces)

@@ -69,7 +69,7 @@ class RigidSolver(FixedSteps):
         self._speed = np.zeros(count)  # of each body's fastest point, where the step begins [m/s]
         self._resting = np.zeros(count, dtype=bool)  # bodies that slept in the last step
         self._island = np.zeros(count, np.int32)
-        self._is_new = True  # nothing is known yet about the state
+        self._is_new = True  # no search was made for the state
         rigid = model.rigid
         self._slowed = np.exp(-substep_time * np.stack([rigid.linear_damping, rigid.angular_damping]))[:, :, None]
 

@@ -1,7 +1,7 @@
 """Contacts as inequality constraints, with Coulomb friction and restitution (Müller et al. 2020, 3.5 and 3.6).
 
-  C = g + h n . sum w_i v_i - r >= 0,   J = -C / (h w(n)) >= 0              g: gap where the substep starts
-  u = sum w_i v_i along the surface:    j = -u / w(u),   |j| <= mu J
+    C = g + h n . sum w_i v_i - r >= 0,   J = -C / (h w(n)) >= 0              g: gap where the substep starts
+    u = sum w_i v_i along the surface:    j = -u / w(u),   |j| <= mu J
 
 The normal n is frozen for an epoch (`explicit.arrays.Contacts`), so C is linear in the positions x + h v at the end of
 the substep: a correction of positions by lambda is an impulse J = lambda / h, and velocities are projected. w(n) is the
@@ -229,7 +229,7 @@ def stop_all(phase, x, velocity):
 
 @lean_kernel
 def note_contacts(phase, x, velocity, gravity, h):
-    """Store what contacts of a substep did: which bodies have contact, impulses for dissipation, restitution."""
+    """Store results of the contacts of a substep: bodies with contact, impulses for dissipation, restitution."""
     contact = phase.contact
     points = contact.points
     bodies = contact.bodies

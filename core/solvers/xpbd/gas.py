@@ -32,7 +32,7 @@ class Gas(NamedTuple):
     corners: NDArray[np.uint32]  # 4 * vertex, shape (triangle_count, 3)
     task_start: IntArray  # first triangle of each task, shape (block_count + 2,)
     rest_volume: FloatArray  # [m^3], 0 for bodies without gas, shape (membrane_count,)
-    # of flat bodies, whose strips alone are among the triangles: the volume is this many times what they span
+    # of flat bodies, of which only the strips are among the triangles: volume over that of the strip
     volume_share: FloatArray
     ambient_pressure: FloatArray  # [Pa], shape (1,)
     amount: FloatArray  # nRT [J]; changes

@@ -5,7 +5,7 @@ under high pressure stretches too far, the gas expands and its gauge pressure fa
 the closed form of a ball with the body's volume and modulus (springs have Poisson's ratio 1/3, so the tension is 1.5 Y
 e):
 
-  [(p + p_a) / (1 + e)^3 - p_a] r (1 + e) / 2 = 1.5 Y e
+    [(p + p_a) / (1 + e)^3 - p_a] r (1 + e) / 2 = 1.5 Y e
 
 and of a loop that of a circle of its area, [(p + p_a) / (1 + e)^2 - p_a] r (1 + e) = Y e. Bodies that are filled to
 their pressure at rest, or drawn inflated, should have all of it. Solids are too soft likewise: hanging bars of 4 x 2 x
@@ -32,7 +32,7 @@ class PressureRetention:
         self._model = model
         self._modulus = _stretch_modulus(model)
         self._is_slack = np.array([filling is None for filling in model.fillings])
-        self._known: tuple[FloatArray, FloatArray] | None = None  # gas, and what was expected of it
+        self._known: tuple[FloatArray, FloatArray] | None = None  # gas, and its expected pressure
 
     def __call__(self, gas: FloatArray, gauge_pressure: FloatArray) -> FloatArray:
         """Gauge pressure over the expected one, 1 where none is expected; 0.1 is a limp skin.

@@ -1,11 +1,11 @@
 """Skins and solids as arrays for the projections, and their part of a substep.
 
-  predict      y = x + h (v + f h g)          f = 1/2 in flight: free fall is exact; 1 with contact
-  gas          in closed form                                                                `gas.py`
-  stretch      edges, coloured                                                               `stretch.py`
-  bend         hinges, coloured                                                              `bend.py`
-  volumes      tetrahedra of solids, coloured                                                `volumes.py`
-  velocities   v = (y - x) / h + w x (x - c)
+    predict      y = x + h (v + f h g)          f = 1/2 in flight: free fall is exact; 1 with contact
+    gas          in closed form                                                                `gas.py`
+    stretch      edges, coloured                                                               `stretch.py`
+    bend         hinges, coloured                                                              `bend.py`
+    volumes      tetrahedra of solids, coloured                                                `volumes.py`
+    velocities   v = (y - x) / h + w x (x - c)
 
 Where f = 1, gravity and contact cancel within the substep, and bodies at rest have no velocity.
 

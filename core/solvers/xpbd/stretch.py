@@ -1,6 +1,6 @@
 """Springs on the edges as distance constraints (the XPBD page; Macklin, Müller, Chentanez 2016, eq. 18).
 
-  C = l - L,   compliance 1 / k,   lambda = -C / (w_i + w_j + 1 / (k h^2)),   x_i += w_i lambda dC/dx_i
+    C = l - L,   compliance 1 / k,   lambda = -C / (w_i + w_j + 1 / (k h^2)),   x_i += w_i lambda dC/dx_i
 
 one sweep per substep from lambda = 0 (Macklin et al. 2019). Both ends move along the edge, in inverse proportion to
 their masses: momentum and angular momentum are conserved.

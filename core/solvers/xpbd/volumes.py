@@ -1,6 +1,6 @@
 """Volumes of the tetrahedra of solids as constraints (the XPBD page; Macklin, Müller, Chentanez 2016, eq. 18).
 
-  C = V - V0,   compliance V0 / K,   lambda = -C / (sum w_i |dV/dx_i|^2 + V0 / (K h^2)),   x_i += w_i lambda dV/dx_i
+    C = V - V0,   compliance V0 / K,   lambda = -C / (sum w_i |dV/dx_i|^2 + V0 / (K h^2)),   x_i += w_i lambda dV/dx_i
 
 with K of `energy.volume`. V keeps its sign: a tetrahedron turned inside out is pushed back. The gradients sum to zero
 and have no moment: momentum and angular momentum are conserved.
