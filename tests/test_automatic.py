@@ -1,4 +1,4 @@
-"""AUTO: what is chosen, that a run keeps it, and that nothing else is chosen than what can be made."""
+"""AUTO: choice of the solver, its storage with the run, and its candidates."""
 
 import sys
 from types import SimpleNamespace

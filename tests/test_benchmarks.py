@@ -1,4 +1,4 @@
-"""The benchmarks run, and report what they say they do. Times are never looked at."""
+"""The benchmarks run, and report the measures they name. Times are never checked."""
 
 import importlib
 import json

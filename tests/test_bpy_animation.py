@@ -1,4 +1,4 @@
-"""What can be animated is keyed, driven, followed, and told from caches that were made otherwise."""
+"""Animated settings are keyed, driven and followed, and caches made with others are out of date."""
 
 from typing import Any
 

@@ -1,4 +1,6 @@
-"""AUTO in Blender: a run keeps what it chose, wherever it goes on; the panel tells it; old files keep their method."""
+"""AUTO in Blender: a run keeps its choice, wherever it is continued; the panel shows it; old files keep their
+method.
+"""
 
 import json
 import shutil

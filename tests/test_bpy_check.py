@@ -1,4 +1,4 @@
-"""Check: what is wrong with bodies, told before they are simulated, and mended by a click."""
+"""Check: flaws of bodies, reported before simulation, and their fixes."""
 
 from collections.abc import Callable
 from typing import Any

@@ -1,4 +1,4 @@
-"""Loops and flat trusses in Blender: edges or flat faces are captured, simulated, baked, and what is wrong is told."""
+"""Loops and flat trusses in Blender: edges or flat faces are captured, simulated, baked, and problems are reported."""
 
 from typing import Any
 

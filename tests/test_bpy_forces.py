@@ -1,4 +1,4 @@
-"""Blender's force fields and goals: what is read, what it does, and what dates a cache."""
+"""Blender's force fields and goals: settings that are read, their effect, and caches that they make out of date."""
 
 from typing import Any
 

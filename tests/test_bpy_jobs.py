@@ -1,4 +1,4 @@
-"""Simulate as a job beside the window: what it reads and when, what ends it, and that it gives what playing gives."""
+"""Simulate as a job beside the window: its input, its end, and equality with playing."""
 
 import time
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Choosing the method in Blender: what is offered, what it changes, and what is left when a method gives up."""
+"""Choosing the method in Blender: the offer, its effect, and a method that diverges."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Stepping with the timeline: what extends the cache, what only looks it up, what empties it."""
+"""Simulation with the timeline: frame changes that extend the cache, show it, or empty it."""
 
 import bpy
 import numpy as np

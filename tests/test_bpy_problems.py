@@ -1,4 +1,4 @@
-"""Why a body does not take part: asked whenever it is told, so it ends with its cause; the other bodies play."""
+"""Reasons why a body takes no part: computed when asked, so they end with their cause; the other bodies play."""
 
 from typing import Any
 

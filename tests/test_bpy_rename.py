@@ -1,4 +1,4 @@
-"""Names are for people: renaming what takes part dates nothing and changes no result."""
+"""Renaming objects makes no cache out of date and changes no result."""
 
 from pathlib import Path
 

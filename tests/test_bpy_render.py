@@ -1,4 +1,4 @@
-"""Rendering without frames, or with old ones, says so."""
+"""Rendering without cached frames, or with old ones, is reported."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""What rigid bodies and attachments refuse, each with name, value and remedy; and both with the real solver."""
+"""Refused rigid bodies and attachments, each with name, value and remedy; and both with the real solver."""
 
 import re
 from collections.abc import Callable

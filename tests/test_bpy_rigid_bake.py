@@ -1,4 +1,4 @@
-"""Baking rigid bodies to curves in every rotation mode, and giving back exactly what was there."""
+"""Baking rigid bodies to curves in every rotation mode, and restoring them exactly."""
 
 import itertools
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What Blender's side does per frame, counted and never timed, and what it says while the solver is compiled."""
+"""Work of Blender's side per frame, counted and never timed, and messages while the solver is compiled."""
 
 import time
 from collections import Counter

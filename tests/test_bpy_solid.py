@@ -1,4 +1,4 @@
-"""Solids in Blender: a cube marked as one is captured, simulated and baked; panels show what means something."""
+"""Solids in Blender: a cube is captured, simulated and baked; panels show the settings of the type."""
 
 from typing import Any
 

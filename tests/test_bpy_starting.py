@@ -1,4 +1,4 @@
-"""A start that takes long is made beside the main thread: it says how long, and Esc stops it."""
+"""A start that takes long is made beside the main thread: it reports its time, and Esc stops it."""
 
 import threading
 import time

@@ -1,4 +1,4 @@
-"""Collision collections: what a body touches."""
+"""Collision collections: pairs of bodies that have contact."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""A scene's unit scale: what fields show is what is simulated."""
+"""A scene's unit scale: displayed values are the simulated ones."""
 
 from typing import Any
 

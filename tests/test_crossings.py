@@ -1,4 +1,4 @@
-"""The checker of crossings: against brute force, by a hair, turned, far away, and with what has no area."""
+"""The checker of crossings: against brute force, to rounding, turned, far away, and with triangles without area."""
 
 from itertools import product
 

@@ -1,4 +1,4 @@
-"""What the texts name exists: files, links, and functions of files."""
+"""Files, links, folders and functions that the documents name exist."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The papers' experiments in their quick form: what each is there to show, and the page that is written about them."""
+"""The papers' experiments in their quick form: the result that each shows, and the page about them."""
 
 import importlib
 import re

@@ -1,4 +1,4 @@
-"""How high balls come back under explicit steps, and what bounciness takes of their speed."""
+"""Rebound of balls under explicit steps, and restitution."""
 
 from functools import cache
 

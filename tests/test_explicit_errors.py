@@ -1,4 +1,4 @@
-"""What would take explicit steps for ever, or blow them up, is refused with a sentence that helps."""
+"""Explicit steps refuse runs of too many steps, or that diverge, with a sentence and a remedy."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""What is given from outside, under explicit steps: pins, pressures and colliders that move."""
+"""Given motion under explicit steps: pins, pressures and colliders that move."""
 
 import numpy as np
 import pytest

@@ -1,6 +1,6 @@
-"""What impulses do not settle is settled by zones: nothing fails afterwards, whatever velocities were before.
+"""Mending of velocities by impulses and rigid zones: no contact fails afterwards, whatever the velocities before.
 
-Scenes in contact get velocities that would send everything through everything, and are mended by the kernels alone.
+Scenes in contact get velocities that would make all bodies cross, and are mended by the kernels alone.
 """
 
 from typing import Any, NamedTuple

@@ -1,4 +1,4 @@
-"""What keeps its shape is not searched for contact with itself, and what is tangled from the start touches nothing."""
+"""Patches that keep their shape are not searched for self-contact, and patches tangled from the start have none."""
 
 from typing import Any
 

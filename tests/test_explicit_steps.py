@@ -1,4 +1,4 @@
-"""How many explicit steps a run takes: foreseen, no fewer than what moves needs, and refused where there is no end."""
+"""Number of explicit steps of a run: predicted, enough for stability, and refused if there are too many."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Bodies that touch where a run starts: nothing goes through or jumps, whatever rounding made of their distance."""
+"""Bodies without a gap where a run starts: none passes through or jumps, whatever the rounding of their distance."""
 
 import numpy as np
 import pytest

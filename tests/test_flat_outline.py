@@ -1,4 +1,4 @@
-"""What the builder makes of an outline, and which ones it refuses."""
+"""Outlines: the bands that the builder makes of them, and refusals."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""What holds loops in their planes, in every solver: the projection, forces by differences, the linear system."""
+"""Flat bodies in every solver: the projection, forces by differences, the linear system."""
 
 import numpy as np
 import pytest

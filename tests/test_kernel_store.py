@@ -1,4 +1,4 @@
-"""Machine code in files: what a file's name depends on, who may read it, and what is dropped."""
+"""Machine code in files: the key of a file, its readers, and the files that are dropped."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""What is animated: values, gravity, attachments, bodies that are held."""
+"""Animated values, gravity, attachments, and held bodies."""
 
 import numpy as np
 import pytest

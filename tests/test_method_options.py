@@ -1,4 +1,4 @@
-"""What the papers do in another way beside the integrator: volumes, spread of the pressure, damping, ramp."""
+"""Options of the papers beside the integrator: volumes, distribution of the pressure, damping, ramp."""
 
 import numpy as np
 import pytest

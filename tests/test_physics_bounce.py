@@ -1,4 +1,4 @@
-"""A dropped ball: how high it comes back, and what the user's numbers do to that."""
+"""Rebound of a dropped ball, and the effect of its settings."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""What is given from outside: pinned vertices and moving colliders."""
+"""Given motion: pinned vertices and moving colliders."""
 
 import numpy as np
 import pytest

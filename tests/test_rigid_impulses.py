@@ -1,4 +1,4 @@
-"""The impulse solver of rigid bodies alone: what chooses it, rows, sweeps, sleep, tangled starts, colliders."""
+"""The impulse solver of rigid bodies alone: when it is used, rows, sweeps, sleep, tangled starts, colliders."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Solids in motion: bars and beams, flight, floors, stacks, and what was pressed flat comes back."""
+"""Solids in motion: bars and beams, flight, floors, stacks, and recovery from flattening."""
 
 import numpy as np
 import pytest

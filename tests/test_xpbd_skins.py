@@ -1,4 +1,4 @@
-"""Skins under XPBD by physics: flight, spin, compliance, rest, gas, and what one frame to the next keeps."""
+"""Skins under XPBD by physics: flight, spin, compliance, rest, gas, and continued runs."""
 
 import numpy as np
 import pytest
