@@ -3,6 +3,7 @@
 import time
 from collections import Counter
 from collections.abc import Iterator
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -11,11 +12,11 @@ import numpy as np
 import pytest
 import softpressure_ext
 from bpy_scene import FallingWorld, add_ball, empty_file, falling, frame, play, this_session  # noqa: F401
-from softpressure_ext.core import Choice, prepare
+from softpressure_ext.core import Choice, kernel_store, prepare
 from softpressure_ext.core.cache import FrameCache
 from softpressure_ext.core.solvers import automatic
 from softpressure_ext.core.solvers.xpbd.pressure_retention import PressureRetention
-from softpressure_ext.softpressure import capture, fingerprint, mesh_io, preparation, starting, status_bar
+from softpressure_ext.softpressure import capture, fingerprint, loading, mesh_io, preparation, starting, status_bar
 
 
 class Calls(Counter[str]):
@@ -212,6 +213,13 @@ def test_disabling_the_extension_gives_the_status_bar_back(first_start: Said) ->
         assert not bpy.app.timers.is_registered(preparation._tell)
     finally:
         softpressure_ext.register()
+
+
+def test_kernels_are_kept_in_the_folder_of_the_user(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(kernel_store, "_user_folder", None)
+    monkeypatch.setattr(bpy.utils, "extension_path_user", lambda package, path: str(tmp_path / package / path))
+    loading.use_own_folder()
+    assert kernel_store.user_folder() == tmp_path / "softpressure_ext" / "kernels"
 
 
 def test_another_method_is_prepared_when_it_is_used(first_start: Said) -> None:
