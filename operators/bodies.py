@@ -11,7 +11,7 @@ from .reports import finish, waiting
 
 
 def _chosen_meshes(context: Context) -> list[bpy.types.Object]:
-    """The selected meshes; the active one alone if it is not selected, as that is the one the panel shows."""
+    """The selected meshes; the active one alone if it is not selected, as the panel shows that one."""
     active = context.object
     chosen = context.selected_objects if active is None or active.select_get() else [active]
     return [obj for obj in chosen if obj.type == "MESH"]
@@ -36,7 +36,7 @@ class SOFTPRESSURE_OT_add_body(bpy.types.Operator):
         return False
 
     def execute(self, context: Context) -> set[Any]:
-        """Add those that can be added, and say why the others cannot."""
+        """Add the meshes; reports reasons for those that are refused."""
         from ..softpressure import bodies, preparation
 
         with waiting(context):

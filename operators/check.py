@@ -1,4 +1,4 @@
-"""Looking for what is wrong with bodies, and mending it."""
+"""Search for flaws of bodies, and their fixes."""
 
 from typing import Any
 
@@ -28,7 +28,7 @@ class SOFTPRESSURE_OT_check(JobOperator, bpy.types.Operator):
         return False
 
     def job(self, context: Context) -> jobs.Work:
-        """Object by object; the panel shows what was found as long as nothing changes."""
+        """Object by object; the panel shows the result until an input changes."""
         from ..softpressure import flaws
 
         scene = context.scene
@@ -38,7 +38,7 @@ class SOFTPRESSURE_OT_check(JobOperator, bpy.types.Operator):
         here.checked = inputs, found
 
     def done_text(self, context: Context) -> str:
-        """How many flaws there are; each of them, where there is no panel."""
+        """Number of flaws; without a window each of them is reported."""
         checked = session.of(context.scene).checked
         if checked is None:
             return "Not checked"
@@ -59,14 +59,14 @@ class SOFTPRESSURE_OT_fix(bpy.types.Operator):
 
     @classmethod
     def description(cls, _context: Context, properties: Any) -> str:
-        """What the fix does."""
+        """Tooltip of the fix."""
         from ..softpressure import fixes
 
         fix = fixes.FIXES.get(properties.fix)
         return fix.tooltip if fix else cls.__doc__ or ""
 
     def execute(self, context: Context) -> set[Any]:
-        """Mend it; says what else is wrong with it."""
+        """Apply the fix; reports the remaining problems."""
         from ..softpressure import fixes
 
         obj, scene = context.scene.objects.get(self.object_name), context.scene

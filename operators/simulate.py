@@ -39,7 +39,7 @@ class SOFTPRESSURE_OT_simulate(JobOperator, bpy.types.Operator):
     lets_go_on = True
 
     def job(self, context: Context) -> jobs.Work:
-        """Frame by frame; whole, the cache goes to disk. The first time it says what takes so long."""
+        """Frame by frame; a whole cache is saved. Reports a compilation at the first start."""
         from ..softpressure import preparation, simulate_job
 
         scene = context.scene
@@ -49,7 +49,7 @@ class SOFTPRESSURE_OT_simulate(JobOperator, bpy.types.Operator):
         yield from simulate_job.simulate(scene)
 
     def done_text(self, context: Context) -> str:
-        """What the cache holds, and who takes no part."""
+        """Cached frames, and objects that take no part."""
         from ..softpressure import taking_part
 
         refused = taking_part.problems(context.scene)
@@ -66,7 +66,7 @@ class SOFTPRESSURE_OT_stop(bpy.types.Operator):
     bl_description = "Stop; the frames that are done stay, and Simulate goes on from there. Esc does the same"
 
     def execute(self, _context: Context) -> set[Any]:
-        """Its operator reports the rest."""
+        """End the job; its operator reports the result."""
         jobs.end()
         return {"FINISHED"}
 

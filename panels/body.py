@@ -15,19 +15,19 @@ _KINDS = {item[0]: item for item in KINDS}
 
 
 class Body:
-    """How the active object takes part."""
+    """Kind and settings of the active object."""
 
     layout: Layout
     bl_label = "Body"
 
     def draw_presets(self, header: Layout, context: Context) -> None:
-        """The menu of materials, where there is something to give one."""
+        """The menu of materials, for soft bodies."""
         obj = context.object
         if obj is not None and obj.type == "MESH" and obj.softpressure.kind == "SOFT":
             SOFTPRESSURE_PT_presets.draw_panel_header(header.row())
 
     def draw(self, context: Context) -> None:
-        """The kind, then only what belongs to it."""
+        """The kind, then the settings of that kind."""
         layout = self.layout
         obj = context.object
         if obj is None or obj.type != "MESH":
@@ -83,7 +83,7 @@ class Body:
 
 
 def _draw_flat(layout: Layout, context: Context) -> None:
-    """How a flat body moves, and what else it could be."""
+    """Notes on the motion of a flat body, and the operator that inflates it."""
     from ..softpressure import bodies, flat_shape
 
     obj = context.object
@@ -109,7 +109,7 @@ def _draw(column: Layout, settings: Any, parameter: parameters.Parameter) -> Non
 
 
 class Motion(PartOfBody):
-    """How a body moves when the simulation starts."""
+    """Start velocities of a body."""
 
     bl_label = "Start Motion"
     kinds = ("SOFT", "RIGID")
@@ -122,12 +122,12 @@ class Motion(PartOfBody):
 
 
 class Attach(PartOfBody):
-    """What a soft body is glued to."""
+    """Attachment of a soft body."""
 
     bl_label = "Attach"
 
     def draw_settings(self, layout: Layout, obj: bpy.types.Object) -> None:
-        """The other body, which vertices, and whether they are."""
+        """The other body, the vertex group, and whether the attachment is on."""
         settings = obj.softpressure
         layout.prop(settings, "attach_to", text="To")
         layout.prop_search(settings, "attach_group", obj, "vertex_groups", text="Group")

@@ -1,4 +1,4 @@
-"""Panel of what is wrong with bodies, and the buttons that mend it."""
+"""Panel of flaws of bodies, with buttons for their fixes."""
 
 from collections.abc import Iterable
 
@@ -20,14 +20,14 @@ def draw_fixes(layout: Layout, object_name: str, names: Iterable[str]) -> None:
 
 
 class Check:
-    """What is wrong with the bodies of the scene, or costs time."""
+    """Flaws of the bodies of the scene."""
 
     layout: Layout
     bl_label = "Check"
     bl_options = {"DEFAULT_CLOSED"}
 
     def draw(self, context: Context) -> None:
-        """The button, and what it found as long as that holds."""
+        """The button, and its result while it is current."""
         layout = self.layout
         layout.operator("softpressure.check", icon="VIEWZOOM")
         here = session.of(context.scene)
