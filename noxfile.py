@@ -2,7 +2,8 @@
 
 `nox -s tests` queues every check and ends with one line per Blender; `nox -s slow` queues what takes longer, before a
 release; `nox -s demo` makes the sample pictures;
-`nox -s papers` repeats the experiments of the papers; `nox -s bench` runs the benchmarks beside other engines;
+`nox -s papers` repeats the experiments of the papers; `nox -s validation` writes what the tests compare with closed
+forms; `nox -s bench` runs the benchmarks beside other engines;
 `nox -s build` makes the zips of all platforms.
 """
 
@@ -235,6 +236,14 @@ def papers(session: nox.Session) -> None:
     install_blender(session, DEMO_BLENDER)  # for the pictures of bodies
     session.install(*group("papers"))
     session.run("python", "experiments/run.py", *session.posargs)
+
+
+@nox.session(python="3.11")
+def validation(session: nox.Session) -> None:
+    """What the tests compare with closed forms and references: docs/validation.md, written anew."""
+    session.install(*group("core"))
+    warm_up(session)
+    session.run("python", "tools/validation_page.py", *session.posargs, env=KERNELS)
 
 
 @nox.session(python="3.11")

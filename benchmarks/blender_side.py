@@ -1,15 +1,15 @@
-"""What Blender's side of a frame costs, against the step it serves.
+"""Cost of Blender's side of a frame, compared with the step.
 
     python benchmarks/blender_side.py [--scenes one ten pinned collider] [--solvers IMPLICIT XPBD] [--json FILE]
 
 Soft bodies of 100 000 vertices and more together are stepped by frame changes, each followed by an update of the view
 layer, as a window does it. `one`: one skin; `ten`: ten of them; `pinned`: ten with a pin group and a modifier before
 and behind the live shape; `collider`: one skin on an animated collider of as many vertices whose shape changes. Each
-function that does a part of the work is wrapped, here and not in the product; times exclude the parts called from it.
-Medians over frames in milliseconds, and as a share of the step in the same frames: other programs on the machine slow
-both. `evaluation` is Blender's own: what is left of the frame change; it is not counted to our side. The cache is
-written to disk once; the share is that of one frame of it. What is done once is listed below: capturing and building
-the bodies at the first frame, and comparing everything with what the frames were made from after an edit. Needs bpy.
+function of a phase is wrapped, here and not in the product; times exclude the phases called from it. Medians over
+frames in milliseconds, and relative to the step in the same frames: other programs on the machine slow both.
+`evaluation` is Blender's own, the rest of the frame change; it is not counted to our side. The cache is written to disk
+once; the share is that of one frame of it. Work done once is listed below: capturing and building the bodies at the
+first frame, and comparing all inputs with those of the run after an edit. Needs bpy.
 """
 
 import argparse

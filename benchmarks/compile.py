@@ -1,4 +1,4 @@
-"""What compiling the solver costs: seconds and memory per kernel, largest first, into an empty folder.
+"""Cost of compiling the solver: seconds and memory per kernel, largest first, into an empty folder.
 
 python benchmarks/compile.py [--solver IMPLICIT] [--parts SKIN SELF_CONTACT] [--rows 25]
 """

@@ -1,11 +1,11 @@
-"""What contact costs as the number of vertices grows, phase by phase.
+"""Cost of contact as the number of vertices grows, phase by phase.
 
     python benchmarks/contact.py [--pairs 1 2 4 ...] [--threads 1] [--json FILE]
 
 Pairs of flattened balls of 2 562 vertices lie in a lattice, each ball pressed against its partner over a tenth of its
 skin, so the share of vertices in contact stays the same while their number grows from 5 000 to 160 000. Each phase is
-timed by itself on the clock (median of the repeats). The fitted exponent is the slope of log(time) over
-log(vertices). Needs numpy and numba, no Blender.
+timed by itself on the clock (median of the repeats). The fitted exponent is the slope of log(time) over log(vertices).
+Needs numpy and numba, no Blender.
 """
 
 import argparse

@@ -1,4 +1,4 @@
-"""What the page of the benchmarks says of the first start: from the zip to a frame, and what compiling costs."""
+"""Sections on the first start for the page of the benchmarks: from the zip to a frame, and the cost of compiling."""
 
 import json
 

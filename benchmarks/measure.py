@@ -1,4 +1,4 @@
-"""What the benchmarks share: the extension as a package, a stopwatch for functions, and what the figures depend on."""
+"""Shared by the benchmarks: the extension as a package, a stopwatch for functions, and data of the machine."""
 
 import functools
 import os

@@ -1,10 +1,10 @@
-"""Soft bodies fall into a box, with contact of skins with themselves; every frame is searched for what crosses.
+"""Soft bodies fall into a box, with self-contact of skins; every frame is searched for crossings.
 
 `python benchmarks/pile.py balls|meshes [--seconds 4] [--vertices 2562] [--threads 0]`. `balls` is the sample `pile`
 with finer balls; `meshes` pours six dissimilar closed meshes: Suzanne (needs the bpy wheel, which draws her), spot and
 cow (from the folder that SOFTPRESSURE_MESHES names), a torus, a knot and a cube. Per frame: seconds, vertices inside
-another body, triangles that cross another surface, least gap as a share of the thickness, motion left. At the end an
-independent count of the vertices inside others, by solid angles.
+another body, triangles that cross another surface, least gap over the thickness, speed. At the end an independent count
+of the vertices inside others, by solid angles.
 """
 
 import argparse

@@ -1,4 +1,4 @@
-"""What a run is worth: free fall, volume, penetration and rest, from positions alone, the same for every engine."""
+"""Measures of a run: free fall, volume, penetration and rest, from positions alone, the same for every engine."""
 
 import math
 

@@ -1,14 +1,14 @@
-"""How far the main kernels are from what the machine can do: bandwidth or arithmetic, whichever is nearer.
+"""Main kernels against the limits of the machine: bandwidth or arithmetic, whichever is nearer.
 
     python benchmarks/roofline.py [--sizes 2562 40962] [--json FILE]
 
-Bandwidth is that of a triad a = b + s c (24 bytes per element) over arrays of several sizes; a kernel is held against
+Bandwidth is that of a triad a = b + s c (24 bytes per element) over arrays of several sizes; a kernel is compared with
 the size next to its own data. Arithmetic is that of a polynomial of degree 16 (33 operations per element) in the
 nearest cache, which numba compiles to fused multiply-add. One thread throughout, least time of the repeats.
 
-Bytes of a kernel are those of its arrays, each read or written once: the least that must move. Operations are
-counted in its source, per edge, half-edge, entry or corner; the formulas stand beside the kernels below. A division or
-root counts as one. Needs numpy and numba, no Blender.
+Bytes of a kernel are those of its arrays, each read or written once: the least that must move. Operations are counted
+in its source, per edge, half-edge, entry or corner; the formulas stand beside the kernels below. A division or root
+counts as one. Needs numpy and numba, no Blender.
 """
 
 import argparse

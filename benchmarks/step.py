@@ -1,4 +1,4 @@
-"""What a frame costs, and where the time goes.
+"""Cost of a frame, by phases.
 
     python benchmarks/step.py [--sizes 642 2562 10242 40962] [--threads 1 2] [--json FILE]
 
@@ -7,8 +7,8 @@ falls on it from 1 m (`drop`). A frame is 1/60 s in 4 substeps. Each measurement
 repeated; medians are printed as JSON.
 
 `ms_per_frame` is time on the clock; `cpu_ms_per_frame` is processor time of all threads, waiting ones included, which
-other programs disturb less. Phases are measured on the clock by wrapping the functions that do them, here and not in
-the product; their times exclude the phases they call. Needs numpy and numba, no Blender.
+other programs disturb less. Phases are measured on the clock by wrapping their functions, here and not in the product;
+their times exclude the phases they call. Needs numpy and numba, no Blender.
 """
 
 import argparse

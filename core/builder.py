@@ -155,7 +155,7 @@ class ModelBuilder(FlatBuilder):
     ) -> int:
         """Add a soft solid that fills a closed mesh; returns its number among the membranes.
 
-        What is simulated, and touched, is a lattice of springs (`bodies.lattice.cells`); the given vertices follow it.
+        A lattice of springs is simulated and has contact (`bodies.lattice.cells`); the given vertices follow it.
 
         Parameters
         ----------
@@ -296,7 +296,7 @@ class ModelBuilder(FlatBuilder):
     def attach_to_rigid(self, membrane: int, vertices: ArrayLike, rigid: int) -> None:
         """Glue vertices of a membrane, in the caller's numbers, to a rigid body: they keep their places in its frame.
 
-        What is glued does not touch the body it is glued to.
+        Attached vertices have no contact with the body that they are attached to.
         """
         if not 0 <= rigid < len(self._rigid):
             raise ParameterError(f"rigid body: {rigid}; there are {len(self._rigid)}, counted from 0.")

@@ -1,4 +1,4 @@
-"""`FrameCache`: what was simulated, frame by frame, in memory and on disk."""
+"""`FrameCache`: simulated frames, in memory and on disk."""
 
 import contextlib
 import dataclasses
@@ -36,9 +36,9 @@ class FrameCache:
     start_fingerprint
         Names the shapes at the first frame, likewise.
     start_names
-        Names what takes part at the first frame one by one, in the order of the state; empty where that is not known.
+        Digests of the bodies and colliders of the first frame, in the order of the state; empty if unknown.
     choice
-        What the run is made with; None where its method says it all.
+        Choice of the run; None if its method has none.
     """
 
     def __init__(

@@ -28,7 +28,7 @@ def load_core() -> None:
 
 
 def main(asked: dict[str, Any]) -> None:
-    """Compile what is in no file yet.
+    """Compile the kernels that are in no file yet.
 
     `path`: where modules are found, and in `site` more of them; `folder`: where kernels are kept; `jobs`: what to
     compile, None for everything; `copies`: a folder that gets a copy of the folder of this Python's kernels.

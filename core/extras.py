@@ -1,6 +1,6 @@
-"""What options add to any solver's steps: the papers' own choices, each loaded where it is asked for and only there.
+"""Options from the papers that act in steps of any solver, each loaded only if it is asked for.
 
-Nothing else outside `papers/` names a module of `papers/`, but for the table of solvers (`solvers/choice.py`).
+Nothing else outside `papers/` names a module of `papers/`, except the table of solvers (`solvers/choice.py`).
 """
 
 from typing import TYPE_CHECKING
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def gas_supply(model: Model, options: MethodOptions) -> GasSupply:
-    """When the gas comes in: with a pressure ramp where one is asked for."""
+    """Supply of gas over time, with a pressure ramp if one is asked for."""
     if not (options.ramp_time > 0.0 and model.rest_volume.any()):
         return GasSupply(model)
     from .papers.ramp import Ramp
@@ -26,7 +26,7 @@ def gas_supply(model: Model, options: MethodOptions) -> GasSupply:
 
 
 def gas_rules(model: Model, options: MethodOptions) -> "GasRules | None":
-    """Other rules for the volume of the gas and its pressure, None for the exact gas."""
+    """Other rules for the volume of the gas and its pressure; None for the exact gas."""
     if not options.changes_gas:
         return None
     from .papers.gas_rules import GasRules
@@ -35,7 +35,7 @@ def gas_rules(model: Model, options: MethodOptions) -> "GasRules | None":
 
 
 def lagged_gas(model: Model, options: MethodOptions) -> "LaggedGas | None":
-    """The same for the implicit step, None for the exact gas."""
+    """The same for the implicit step; None for the exact gas."""
     if not options.changes_gas:
         return None
     from .papers.lagged_gas import LaggedGas

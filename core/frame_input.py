@@ -1,4 +1,4 @@
-"""`FrameInput`: what is given from outside in a frame."""
+"""`FrameInput`: input of a frame."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

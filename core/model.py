@@ -154,7 +154,7 @@ class Chunks(NamedTuple):
 
 
 class Attachments(NamedTuple):
-    """Vertices that are glued to another body: to a point of a rigid one, or to a triangle of a membrane."""
+    """Vertices that are attached to another body: to a point of a rigid one, or to a triangle of a membrane."""
 
     points: IntArray  # the vertex, then three points of the other body, shape (attachment_count, 4)
     weights: FloatArray  # 1, then minus the shares of the three points, shape (attachment_count, 4)
@@ -164,7 +164,7 @@ class Attachments(NamedTuple):
 
 
 class RigidBodies(NamedTuple):
-    """What moves as a whole: six unknowns per body. Tensors and arms are those of the start orientation, world axes."""
+    """Rigid bodies: six unknowns each. Tensors and arms are those of the start orientation, world axes."""
 
     centre: FloatArray  # centre of mass at the start [m], shape (rigid_count, 3)
     mass: FloatArray  # [kg], shape (rigid_count,)
@@ -194,7 +194,7 @@ class Goals(NamedTuple):
 
 
 class Gas(Protocol):
-    """What tells how a membrane is filled (`inflation/filling.py`)."""
+    """Filling of a membrane with gas (`inflation/filling.py`)."""
 
     @property
     def growth(self) -> float:
@@ -211,7 +211,7 @@ class Gas(Protocol):
         """Gauge pressure [Pa] of nRT [J] in that volume."""
 
     def complaint(self, gauge_pressure: float) -> str:
-        """What is wrong, and what helps, if the skin cannot hold a gauge pressure [Pa]; empty if it can."""
+        """Problem and remedy if the skin cannot hold a gauge pressure [Pa]; empty if it can."""
 
 
 @dataclass(frozen=True, slots=True, weakref_slot=True)
@@ -255,7 +255,7 @@ class Model:
     # Per body, shape (body_count,)
     body_mass: FloatArray  # [kg], 0 for colliders
     thickness: FloatArray  # distance the body's surface keeps from another surface [m]
-    self_collision: BoolArray  # whether contact of the body with itself is looked for
+    self_collision: BoolArray  # whether the body has contact with itself
     friction: FloatArray  # Coulomb coefficient; a pair uses the geometric mean
     bounciness: FloatArray  # share of the approach speed that a contact gives back; a pair uses the geometric mean
     # Pairs of bodies that never touch each other, symmetric, False for a body and itself, (body_count, body_count)

@@ -1,15 +1,15 @@
-"""What the methods of the papers do in another way than this solver: choices beside the integrator, for comparison."""
+"""Options beside the integrator: choices of the papers, for comparison."""
 
 import math
 from dataclasses import dataclass
 
 from .errors import ParameterError
 
-#: How the volume of the gas is told.
+#: Rules for the volume of the gas.
 VOLUMES = ("EXACT", "BOUNDING_BOX", "CENTRE_FAN")
-#: How the pressure is spread over the vertices.
+#: Rules for the distribution of pressure over vertices.
 SPREADS = ("EXACT_GRADIENT", "VALENCE")
-#: How contacts are found.
+#: Methods of contact detection.
 DETECTIONS = ("SURFACE", "FEATURE_PARTICLES")
 #: More would change how a body moves.
 LARGEST_ADDED_MASS = 0.1
@@ -21,13 +21,13 @@ class MethodOptions:
 
     `volume`: V of the gas law, `EXACT`, `BOUNDING_BOX` (Mesit 2007; Kurmaly and Wu 2021) or `CENTRE_FAN` (Kurmaly and
     Wu 2021), see `papers/gas_rules.py`. `spread`: `EXACT_GRADIENT` or `VALENCE` (Martin 2009, 3.1.2). `step_damping`:
-    whether velocities shrink as in Martin 2009, 3.1.3; `stiffest_spring`: its k_max [N/m]. `ramp_time`: for how long
-    the pressure rises to what is asked for, with gravity held back meanwhile [s] (Matyka 2004, 5.1). `detection`:
+    whether velocities shrink as in Martin 2009, 3.1.3; `stiffest_spring`: its k_max [N/m]. `ramp_time`: how long the
+    pressure rises to its value, without gravity meanwhile [s] (Matyka 2004, 5.1). `detection`:
     `SURFACE` or `FEATURE_PARTICLES` (Martin 2009, 5.2), which only the force-based solvers offer.
     `step_error`: how wrong a step of the implicit solver may be, in units of a body's radius, for several substeps to
     be taken as one; 0 takes every substep by itself. `added_mass`: share of a body's mass (0 to 0.1) that the explicit
     solver may add where the body is stiffest, so that its steps can be longer.
-    Raises `ParameterError` for what there is not.
+    Raises `ParameterError` for an unknown option or a value out of range.
     """
 
     volume: str = "EXACT"

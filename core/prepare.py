@@ -29,7 +29,7 @@ from .options import DEFAULTS, MethodOptions
 from .part_scenes import PARTS, particles
 from .solvers.automatic import AUTO, METHOD_OF, choose, likely
 from .solvers.choice import SOLVERS
-from .solvers.explicit.lacks import starts_crossed
+from .solvers.explicit.unsupported import starts_crossed
 from .world import World
 
 #: What happens where kernels are in no file yet, for those who wait.

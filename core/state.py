@@ -1,4 +1,4 @@
-"""`State`: everything that changes while a model is simulated, and nothing else."""
+"""`State`: all data of a model that change in a simulation."""
 
 from dataclasses import dataclass, field
 
@@ -14,12 +14,12 @@ KeyArray = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class StuckContacts:
-    """Friction springs of the contacts that press, between two substeps."""
+    """Friction springs of active contacts, between two substeps."""
 
     point: IntArray  # or point_count + the first edge, shape (stuck_count,)
     other: IntArray  # the other body, or the second edge
     stretch: FloatArray  # along the surface [m], shape (stuck_count, 3)
-    share: FloatArray  # how far the row owned its contact, shape (stuck_count,)
+    share: FloatArray  # weight of the row in its contact, shape (stuck_count,)
     energy: float  # that the springs hold [J]
 
     @staticmethod
@@ -43,7 +43,7 @@ class PairSpeeds:
 
 @dataclass(frozen=True, slots=True)
 class HeldImpulses:
-    """What the contact points of rigid bodies carried in the last step of the impulse solver."""
+    """Impulses at the contact points of rigid bodies in the last step of the impulse solver."""
 
     pair: IntArray  # numbers of the rigid bodies, the lower one first, ascending, shape (pair_count, 2)
     count: IntArray  # contact points of each pair, shape (pair_count,)
@@ -64,7 +64,7 @@ class HeldImpulses:
 
 @dataclass(slots=True)
 class RigidMotion:
-    """Where the rigid bodies are and how they move."""
+    """Poses and velocities of the rigid bodies."""
 
     pose: FloatArray  # centre of mass [m], quaternion (w, x, y, z) from the start orientation, shape (rigid_count, 7)
     velocity: FloatArray  # of the centres of mass [m/s], shape (rigid_count, 3)
@@ -72,7 +72,7 @@ class RigidMotion:
 
     @staticmethod
     def at_start(rigid: RigidBodies) -> "RigidMotion":
-        """As they were given."""
+        """The builder's."""
         return RigidMotion(
             start_poses(rigid.centre),
             rigid.velocity.copy(),
@@ -80,7 +80,7 @@ class RigidMotion:
         )
 
     def added_to(self, start: "RigidMotion", share: float) -> "RigidMotion":
-        """A share of these velocities and angular momenta on top of those of `start`, at the poses of these."""
+        """A share of these velocities and angular momenta added to those of `start`, at the poses of these."""
         return RigidMotion(
             self.pose,
             start.velocity + share * self.velocity,
@@ -111,15 +111,15 @@ class State:
     velocity_change: FloatArray
     # nRT of each membrane once the pressure has risen to what is asked for [J], shape (membrane_count,)
     final_gas: FloatArray
-    # what contacts push each membrane with, averaged, over its mass [m/s^2], shape (membrane_count, 3)
+    # averaged contact force on each membrane over its mass [m/s^2], shape (membrane_count, 3)
     load: FloatArray
     particles: IntArray  # features on which the particles of the pairs of skins rest; empty before their first step
-    keyed: Keyed  # what is animated, in the last frame
+    keyed: Keyed  # animated values of the last frame
     joined: int = 1  # substeps that the next step may take as one
     frame: int = 0  # whole frames since the start
-    still: float = 0.0  # for how long nothing has moved [s], where that is looked for
+    still: float = 0.0  # how long all bodies have been still [s], with solvers that let them sleep
     goals: FloatArray = field(default_factory=lambda: np.zeros((0, 3)))  # places [m], shape (goal_count, 3)
-    begins: bool = True  # whether what touches may do so without a distance: at the start, and where bodies come free
+    begins: bool = True  # whether contacts may start without a gap: at the start, and where held bodies are released
 
     @staticmethod
     def at_rest(model: Model) -> "State":

@@ -1,13 +1,12 @@
-"""Threads that share the blocks of work inside one long call of a kernel, where each piece of it takes microseconds.
+"""Threads that share the blocks of work inside one long call of a kernel, with jobs of microseconds.
 
-numba's parallel loops start and end in 10 to 50 us, whole steps of an explicit solver take as long. Here a helper is
+numba's parallel loops start and end in 10 to 50 us; whole steps of an explicit solver take as long. Here a helper is
 inside the kernel, too, for as long as the call goes on, and waits for work without sleeping. The calling thread hands
 out a job with `hand_out`: so many blocks, an even part to each thread. A thread takes the blocks of its own part one by
-one with `claim`, the same ones in every step, then what is left of the others', and says `done` after each; the calling
-thread does so as well, and goes on after `finish`. So it never waits for a thread to begin: a helper that the
-system lets wait, or that is not there, has claimed nothing. Only where the system takes the core from a helper in the
-middle of a block, everybody waits. What a block is, is the caller's affair; its result must
-not depend on who computes it, or when.
+one with `claim`, the same ones in every step, then the remaining ones of the others', and calls `done` after each; the
+calling thread does so as well, and goes on after `finish`. So it never waits for a thread to begin: a helper that the
+system suspends, or that does not exist, has claimed nothing. Only if the system suspends a helper in the middle of a
+block, all wait. The caller defines the blocks; their results must not depend on which thread computes them, or when.
 """
 
 import functools
@@ -42,7 +41,7 @@ _OVER = -1
 
 
 def team_of_one() -> Words:
-    """The words that a team shares; nobody helps yet."""
+    """The words that a team shares, without helpers."""
     words = np.zeros((MOST + 1) * _LINE, np.int64)
     words[_SIZE] = 1
     return words
@@ -77,7 +76,7 @@ _yield_address = functools.cache(yield_address)
 
 @functools.cache
 def _threads() -> ThreadPoolExecutor:
-    """Threads of this process that sleep where they help nobody; Python ends them before it ends."""
+    """Threads of this process that sleep while they are not needed; Python ends them before it ends."""
     return ThreadPoolExecutor(MOST - 1, "Soft Pressure team")
 
 

@@ -1,6 +1,6 @@
-"""How many threads a scene gets: what its own frames show to be fastest.
+"""Number of threads of a scene, by the times of its own frames.
 
-Whether a second thread pays depends on the mesh, on the machine and on what else it does, and no rule tells that. The
+Whether a second thread pays depends on the mesh, on the machine and on its other load, and no rule predicts that. The
 result does not depend on the number of threads, so now and then a frame is given to half or twice as many, and the
 faster number stays.
 """

@@ -1,4 +1,4 @@
-"""Union-find: which bodies hang together, by whatever joins two of them. An island is named by its lowest member."""
+"""Union-find: connected components of bodies. An island is named by its lowest member."""
 
 from .jit import lean_kernel
 
@@ -21,6 +21,6 @@ def unite(parent, a, b):
 
 @lean_kernel
 def name_islands(parent):
-    """Let every member lead to its island's lowest one at once."""
+    """Point every member directly to its island's lowest one."""
     for body in range(parent.shape[0]):
         parent[body] = root_of(parent, body)

@@ -8,7 +8,7 @@ from .model import FloatArray, Model
 
 
 class EnclosedVolumes:
-    """Volumes of the membranes and soft solids of a model. What does not change is found once: asked every frame."""
+    """Volumes of the membranes and soft solids of a model. Constants are computed once, as it is called every frame."""
 
     def __init__(self, model: Model) -> None:
         start = model.surfaces.body_triangle_start

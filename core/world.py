@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from . import jit
 from .animation.held import HeldMotion
-from .animation.keyed import changed, glued_anew
+from .animation.keyed import changed, reattached
 from .animation.segments import Segments
 from .bodies.flat.plane import loop_points, moved_within
 from .bodies.lattice.carried import carried_points
@@ -338,7 +338,7 @@ class World:
         model, state = self.model, self._state.copy()
         before = state.keyed
         keyed = changed(model, before, given.values, given.attached, given.held, given.held_rigid, given.gravity)
-        keyed = glued_anew(model, before, keyed, state.positions, state.rigid.pose)
+        keyed = reattached(model, before, keyed, state.positions, state.rigid.pose)
         self._segments.use(keyed)
         is_other = not keyed.has_parts_of(before)
         if is_other or not keyed.has_values_of(before):

@@ -1,8 +1,8 @@
-"""Order of convergence of every solver, and how the energy of a ringing skin goes.
+"""Order of convergence of every solver, and the energy of a ringing skin over time.
 
-The problem is smooth: a ball under pressure is let go slightly squashed and with a shearing velocity, without gravity,
-losses or contact. Positions and velocities after a given time are compared with the classical Runge-Kutta method at
-much smaller steps.
+The problem is smooth: a ball under pressure is released slightly squashed and with a shearing velocity, without
+gravity, dissipation or contact. Positions and velocities after a given time are compared with the classical Runge-Kutta
+method at much smaller steps.
 """
 
 import numpy as np

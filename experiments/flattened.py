@@ -1,7 +1,7 @@
-"""The XPBD page: a body of tetrahedra is "unbreakable". Pressed into a plane, or scrambled, and let go, it comes back.
+"""The XPBD page: a body of tetrahedra is "unbreakable". Flattened into a plane, or scrambled, it recovers its shape.
 
-Its squash button puts all points into a plane. Here: a solid ball, its lattice pressed into the plane through its
-middle, at rest, without gravity. Then the same with each vertex of the lattice at a random spot of the ball's box.
+Its squash button puts all points into a plane. Here: a solid ball, its lattice flattened into the plane through its
+middle, at rest, without gravity. Then the same with each vertex of the lattice at a random place in the ball's box.
 """
 
 import numpy as np

@@ -1,4 +1,4 @@
-"""Kurmaly and Wu 2021: trusses and pressure bodies dropped, collapse at high speed, and three ways to tell an area.
+"""Kurmaly and Wu 2021: trusses and pressure bodies dropped, collapse at high speed, and three formulas for an area.
 
 Their truss has 4 x 4 cells with both diagonals. At high speed it collapses on itself; collisions between its particles
 prevent that (section 7). The paper gives no sizes, constants or speeds; they are chosen here. Their area by bounding

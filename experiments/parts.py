@@ -1,4 +1,4 @@
-"""What the experiments share: models with the papers' equal springs, energies, survival, and time per frame."""
+"""Shared by the experiments: models with the papers' equal springs, energies, survival, and time per frame."""
 
 import statistics
 import time

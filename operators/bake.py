@@ -7,7 +7,6 @@ from bpy.props import EnumProperty
 
 from ..softpressure import jobs, session
 from ..softpressure.blender_types import Context
-from ..softpressure.engine import engine
 from .job import JobOperator
 
 _TARGETS = (("SHAPE_KEYS", "Shape Keys", "Shape keys of soft bodies, keyframes of rigid ones; plays in any Blender"),)
@@ -33,8 +32,9 @@ class SOFTPRESSURE_OT_bake(JobOperator, bpy.types.Operator):
 
     def job(self, context: Context) -> jobs.Work:
         """Frame by frame."""
-        work: jobs.Work = engine().bake.bake(context.scene)
-        return work
+        from ..softpressure import bake
+
+        return bake.bake(context.scene)
 
     def done_text(self, context: Context) -> str:
         """How many objects are baked."""
@@ -60,7 +60,9 @@ class SOFTPRESSURE_OT_free_bake(bpy.types.Operator):
 
     def execute(self, context: Context) -> set[Any]:
         """Free all bakes of the scene."""
-        count = engine().bake.free(context.scene)
+        from ..softpressure import bake
+
+        count = bake.free(context.scene)
         self.report({"INFO"}, f"Freed {count} bake{'s' if count != 1 else ''}")
         return {"FINISHED"}
 

@@ -6,13 +6,12 @@ import bpy
 from bpy.props import EnumProperty
 
 from ..softpressure.blender_types import Context
-from ..softpressure.engine import engine
 from ..softpressure.properties import KINDS
 from .reports import finish, waiting
 
 
 def _chosen_meshes(context: Context) -> list[bpy.types.Object]:
-    """The selected meshes; the active one alone if it is not selected, as that is the one the panel shows."""
+    """The selected meshes; the active one alone if it is not selected, as the panel shows that one."""
     active = context.object
     chosen = context.selected_objects if active is None or active.select_get() else [active]
     return [obj for obj in chosen if obj.type == "MESH"]
@@ -37,11 +36,13 @@ class SOFTPRESSURE_OT_add_body(bpy.types.Operator):
         return False
 
     def execute(self, context: Context) -> set[Any]:
-        """Add those that can be added, and say why the others cannot."""
+        """Add the meshes; reports reasons for those that are refused."""
+        from ..softpressure import bodies, preparation
+
         with waiting(context):
-            notes, refusals = engine().bodies.add_all(context.scene, _chosen_meshes(context), self.kind)
+            notes, refusals = bodies.add_all(context.scene, _chosen_meshes(context), self.kind)
         if notes and not bpy.app.background:
-            engine().preparation.is_prepared(context.scene)  # begins while the scene is still being set up
+            preparation.is_prepared(context.scene)  # begins while the scene is still being set up
         return finish(self, notes, refusals)
 
 
@@ -63,7 +64,9 @@ class SOFTPRESSURE_OT_remove_body(bpy.types.Operator):
 
     def execute(self, context: Context) -> set[Any]:
         """Remove all that are selected."""
-        return finish(self, *engine().bodies.remove_all(_chosen_meshes(context)))
+        from ..softpressure import bodies
+
+        return finish(self, *bodies.remove_all(_chosen_meshes(context)))
 
 
 class SOFTPRESSURE_OT_copy_to_selected(bpy.types.Operator):
@@ -88,7 +91,9 @@ class SOFTPRESSURE_OT_copy_to_selected(bpy.types.Operator):
 
     def execute(self, context: Context) -> set[Any]:
         """Copy; says which cannot be such a body."""
-        return finish(self, *engine().copying.copy_to(context.object, _others(context)))
+        from ..softpressure import copying
+
+        return finish(self, *copying.copy_to(context.object, _others(context)))
 
 
 def _others(context: Context) -> list[bpy.types.Object]:
@@ -108,14 +113,19 @@ class SOFTPRESSURE_OT_inflate(bpy.types.Operator):
     def poll(cls, context: Context) -> bool:
         """Needs a flat soft body of faces."""
         obj = context.object
-        if obj is not None and obj.type == "MESH" and obj.mode == "OBJECT" and engine().bodies.can_inflate(obj):
-            return True
+        if obj is not None and obj.type == "MESH" and obj.mode == "OBJECT":
+            from ..softpressure import bodies
+
+            if bodies.can_inflate(obj):
+                return True
         cls.poll_message_set("Select a flat soft body that has faces")
         return False
 
     def execute(self, context: Context) -> set[Any]:
         """Inflate the active object, or say why that cannot be."""
-        return finish(self, *engine().bodies.inflate(context.object))
+        from ..softpressure import bodies
+
+        return finish(self, *bodies.inflate(context.object))
 
 
 CLASSES = (

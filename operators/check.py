@@ -1,4 +1,4 @@
-"""Looking for what is wrong with bodies, and mending it."""
+"""Search for flaws of bodies, and their fixes."""
 
 from typing import Any
 
@@ -7,7 +7,6 @@ from bpy.props import StringProperty
 
 from ..softpressure import jobs, session
 from ..softpressure.blender_types import Context
-from ..softpressure.engine import engine
 from .job import JobOperator
 from .reports import finish, waiting
 
@@ -29,15 +28,17 @@ class SOFTPRESSURE_OT_check(JobOperator, bpy.types.Operator):
         return False
 
     def job(self, context: Context) -> jobs.Work:
-        """Object by object; the panel shows what was found as long as nothing changes."""
+        """Object by object; the panel shows the result until an input changes."""
+        from ..softpressure import flaws
+
         scene = context.scene
         here, found = session.of(scene), list[Any]()
         here.checked, inputs = None, here.inputs(scene)
-        yield from engine().flaws.search(scene, found)
+        yield from flaws.search(scene, found)
         here.checked = inputs, found
 
     def done_text(self, context: Context) -> str:
-        """How many flaws there are; each of them, where there is no panel."""
+        """Number of flaws; without a window each of them is reported."""
         checked = session.of(context.scene).checked
         if checked is None:
             return "Not checked"
@@ -58,19 +59,23 @@ class SOFTPRESSURE_OT_fix(bpy.types.Operator):
 
     @classmethod
     def description(cls, _context: Context, properties: Any) -> str:
-        """What the fix does."""
-        fix = engine().fixes.FIXES.get(properties.fix)
+        """Tooltip of the fix."""
+        from ..softpressure import fixes
+
+        fix = fixes.FIXES.get(properties.fix)
         return fix.tooltip if fix else cls.__doc__ or ""
 
     def execute(self, context: Context) -> set[Any]:
-        """Mend it; says what else is wrong with it."""
+        """Apply the fix; reports the remaining problems."""
+        from ..softpressure import fixes
+
         obj, scene = context.scene.objects.get(self.object_name), context.scene
-        if obj is None or self.fix not in engine().fixes.FIXES:
-            known = ", ".join(engine().fixes.FIXES)
+        if obj is None or self.fix not in fixes.FIXES:
+            known = ", ".join(fixes.FIXES)
             self.report({"ERROR"}, f"Object {self.object_name!r}, fix {self.fix!r}: give an object and one of {known}.")
             return {"CANCELLED"}
         with waiting(context):
-            done = engine().fixes.apply(obj, self.fix)
+            done = fixes.apply(obj, self.fix)
         if session.of(scene).checked is not None and context.mode == "OBJECT":
             context.view_layer.update()
             bpy.ops.softpressure.check("INVOKE_DEFAULT")

@@ -1,4 +1,4 @@
-"""Reports that fit on the screen, and the cursor of who has to wait."""
+"""Reports wrapped for the screen, and the wait cursor."""
 
 import textwrap
 from collections.abc import Iterator
@@ -32,7 +32,7 @@ def finish(operator: bpy.types.Operator, notes: list[str], refusals: list[str]) 
 
 @contextmanager
 def waiting(context: Context) -> Iterator[None]:
-    """The window's cursor says to wait: with large meshes what is done here at once takes most of a second."""
+    """Show the wait cursor: with large meshes an operator takes most of a second."""
     window = None if bpy.app.background else context.window
     if window is not None:
         window.cursor_modal_set("WAIT")

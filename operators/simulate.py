@@ -6,7 +6,6 @@ import bpy
 
 from ..softpressure import jobs, session, status
 from ..softpressure.blender_types import Context
-from ..softpressure.engine import engine
 from .job import JobOperator
 from .reports import report
 
@@ -40,16 +39,20 @@ class SOFTPRESSURE_OT_simulate(JobOperator, bpy.types.Operator):
     lets_go_on = True
 
     def job(self, context: Context) -> jobs.Work:
-        """Frame by frame; whole, the cache goes to disk. The first time it says what takes so long."""
+        """Frame by frame; a whole cache is saved. Reports a compilation at the first start."""
+        from ..softpressure import preparation, simulate_job
+
         scene = context.scene
-        sentence = engine().preparation.what_to_prepare(scene)
+        sentence = preparation.what_to_prepare(scene)
         if sentence:
             self.report({"INFO"}, sentence)
-        yield from engine().simulate_job.simulate(scene)
+        yield from simulate_job.simulate(scene)
 
     def done_text(self, context: Context) -> str:
-        """What the cache holds, and who takes no part."""
-        refused = engine().taking_part.problems(context.scene)
+        """Cached frames, and objects that take no part."""
+        from ..softpressure import taking_part
+
+        refused = taking_part.problems(context.scene)
         names = [obj.name for obj in context.scene.objects if obj.session_uid in refused]
         missing = f"; not simulated: {', '.join(names)}, see there" if names else ""
         return f"Cached {status.cache_text(context.scene)}{missing}"
@@ -63,7 +66,7 @@ class SOFTPRESSURE_OT_stop(bpy.types.Operator):
     bl_description = "Stop; the frames that are done stay, and Simulate goes on from there. Esc does the same"
 
     def execute(self, _context: Context) -> set[Any]:
-        """Its operator reports the rest."""
+        """End the job; its operator reports the result."""
         jobs.end()
         return {"FINISHED"}
 
@@ -83,10 +86,12 @@ class SOFTPRESSURE_OT_reset(bpy.types.Operator):
 
     def execute(self, context: Context) -> set[Any]:
         """Reset; reports what is wrong with the bodies, as errors if none can be simulated."""
+        from ..softpressure import simulation, taking_part
+
         scene = context.scene
-        engine().simulation.reset(scene)
+        simulation.reset(scene)
         here = session.of(scene)
-        sentences = [*here.error.splitlines(), *engine().taking_part.problems(scene).values()]
+        sentences = [*here.error.splitlines(), *taking_part.problems(scene).values()]
         is_stuck = bool(sentences) and here.cache is None
         for sentence in sentences:
             report(self, "ERROR" if is_stuck else "WARNING", sentence)
@@ -119,7 +124,9 @@ class SOFTPRESSURE_OT_delete_cache(bpy.types.Operator):
 
     def execute(self, context: Context) -> set[Any]:
         """Delete."""
-        engine().caches.delete(context.scene)
+        from ..softpressure import caches
+
+        caches.delete(context.scene)
         self.report({"INFO"}, "Deleted the cache")
         return {"FINISHED"}
 

@@ -13,7 +13,7 @@ _ICONS = {item[0]: item[3] for item in KINDS}
 
 
 class SOFTPRESSURE_UL_bodies(bpy.types.UIList):
-    """The objects of a scene that are bodies: kind, name, and how each is doing."""
+    """The bodies of a scene: kind, name and state."""
 
     def draw_item(
         self,
@@ -57,7 +57,7 @@ class Bodies:
     bl_options = {"DEFAULT_CLOSED"}
 
     def draw(self, context: Context) -> None:
-        """The list, and what is done with several of them."""
+        """The list, and operators on several bodies."""
         layout = self.layout
         scene = context.scene
         layout.template_list("SOFTPRESSURE_UL_bodies", "", scene, "objects", scene.softpressure, "active_body", rows=4)

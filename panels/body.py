@@ -6,7 +6,6 @@ import bpy
 
 from ..softpressure import parameters, status
 from ..softpressure.blender_types import Context, Layout
-from ..softpressure.engine import engine
 from ..softpressure.properties import KINDS
 from .check import draw_fixes
 from .layout import PartOfBody, draw_text, in_both_places
@@ -16,19 +15,19 @@ _KINDS = {item[0]: item for item in KINDS}
 
 
 class Body:
-    """How the active object takes part."""
+    """Kind and settings of the active object."""
 
     layout: Layout
     bl_label = "Body"
 
     def draw_presets(self, header: Layout, context: Context) -> None:
-        """The menu of materials, where there is something to give one."""
+        """The menu of materials, for soft bodies."""
         obj = context.object
         if obj is not None and obj.type == "MESH" and obj.softpressure.kind == "SOFT":
             SOFTPRESSURE_PT_presets.draw_panel_header(header.row())
 
     def draw(self, context: Context) -> None:
-        """The kind, then only what belongs to it."""
+        """The kind, then the settings of that kind."""
         layout = self.layout
         obj = context.object
         if obj is None or obj.type != "MESH":
@@ -48,17 +47,22 @@ class Body:
             row.operator("softpressure.remove_body", text="", icon="X")
         problem = status.problem_text(context.scene, obj)
         if problem:
+            from ..softpressure import flaws
+
             draw_text(layout, context, problem)
-            draw_fixes(layout, obj.name, engine().flaws.fixes_for(obj))
+            draw_fixes(layout, obj.name, flaws.fixes_for(obj))
         if settings.is_baked:
             draw_text(layout, context, "Baked: free the bake to change the settings.", "INFO")
         layout.use_property_split = True
         layout = layout.column()
         layout.enabled = not settings.is_baked
         rows = settings.body_type if settings.kind == "SOFT" else settings.kind
-        if rows in {"LOOP", "TRUSS"} and engine().flat_shape.is_flat_object(obj):
-            rows = "LOOP" if rows == "LOOP" else "FLAT_TRUSS"
-            _draw_flat(layout, context)
+        if rows in {"LOOP", "TRUSS"}:
+            from ..softpressure import flat_shape
+
+            if flat_shape.is_flat_object(obj):
+                rows = "LOOP" if rows == "LOOP" else "FLAT_TRUSS"
+                _draw_flat(layout, context)
         if settings.kind in {"SOFT", "RIGID"}:
             layout.prop(settings, "is_active")
         if settings.kind == "SOFT":
@@ -79,13 +83,15 @@ class Body:
 
 
 def _draw_flat(layout: Layout, context: Context) -> None:
-    """How a flat body moves, and what else it could be."""
+    """Notes on the motion of a flat body, and the operator that inflates it."""
+    from ..softpressure import bodies, flat_shape
+
     obj = context.object
-    if engine().flat_shape.is_out_of_gravity(context.scene, obj):
+    if flat_shape.is_out_of_gravity(context.scene, obj):
         draw_text(layout, context, "Moves within its own plane only; gravity has no part in its plane.")
     else:
         draw_text(layout, context, "Moves within its own plane only.", "INFO")
-    if engine().bodies.can_inflate(obj):
+    if bodies.can_inflate(obj):
         layout.operator("softpressure.inflate", text="Inflate to a Cushion")
 
 
@@ -103,7 +109,7 @@ def _draw(column: Layout, settings: Any, parameter: parameters.Parameter) -> Non
 
 
 class Motion(PartOfBody):
-    """How a body moves when the simulation starts."""
+    """Start velocities of a body."""
 
     bl_label = "Start Motion"
     kinds = ("SOFT", "RIGID")
@@ -116,12 +122,12 @@ class Motion(PartOfBody):
 
 
 class Attach(PartOfBody):
-    """What a soft body is glued to."""
+    """Attachment of a soft body."""
 
     bl_label = "Attach"
 
     def draw_settings(self, layout: Layout, obj: bpy.types.Object) -> None:
-        """The other body, which vertices, and whether they are."""
+        """The other body, the vertex group, and whether the attachment is on."""
         settings = obj.softpressure
         layout.prop(settings, "attach_to", text="To")
         layout.prop_search(settings, "attach_group", obj, "vertex_groups", text="Group")

@@ -1,4 +1,4 @@
-"""Panel of what is wrong with bodies, and the buttons that mend it."""
+"""Panel of flaws of bodies, with buttons for their fixes."""
 
 from collections.abc import Iterable
 
@@ -6,27 +6,28 @@ import bpy
 
 from ..softpressure import session
 from ..softpressure.blender_types import Context, Layout
-from ..softpressure.engine import engine
 from .layout import draw_text, in_both_places
 
 
-def draw_fixes(layout: Layout, object_name: str, fixes: Iterable[str]) -> None:
-    """A button for each fix of an object."""
-    for name in fixes:
-        fix = engine().fixes.FIXES[name]
+def draw_fixes(layout: Layout, object_name: str, names: Iterable[str]) -> None:
+    """A button for each of these fixes of an object."""
+    for name in names:
+        from ..softpressure import fixes
+
+        fix = fixes.FIXES[name]
         button = layout.operator("softpressure.fix", text=fix.label, icon=fix.icon)
         button.object_name, button.fix = object_name, name
 
 
 class Check:
-    """What is wrong with the bodies of the scene, or costs time."""
+    """Flaws of the bodies of the scene."""
 
     layout: Layout
     bl_label = "Check"
     bl_options = {"DEFAULT_CLOSED"}
 
     def draw(self, context: Context) -> None:
-        """The button, and what it found as long as that holds."""
+        """The button, and its result while it is current."""
         layout = self.layout
         layout.operator("softpressure.check", icon="VIEWZOOM")
         here = session.of(context.scene)

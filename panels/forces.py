@@ -1,4 +1,4 @@
-"""Panels of the active object about forces from outside: field weights and goals."""
+"""Panels of external forces on the active object: field weights and goals."""
 
 import bpy
 

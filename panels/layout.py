@@ -1,4 +1,4 @@
-"""What all panels share: where they are shown, sentences, and the way to the manual."""
+"""Shared by all panels: their places, wrapped sentences, and the link to the manual."""
 
 import textwrap
 from pathlib import Path

@@ -23,7 +23,7 @@ class Simulation:
 
     def draw(self, context: Context) -> None:
         """Range, steps, buttons, state."""
-        engine.load_early()
+        loading.load_early()
         layout = self.layout
         scene = context.scene
         settings = scene.softpressure
@@ -46,7 +46,7 @@ class Simulation:
             layout.progress(factor=job.share, text=job.progress[2])
         else:
             layout.progress(factor=status.cache_share(scene), text=f"Cache: {status.cache_text(scene)}")
-        preparing = engine.preparing()
+        preparing = status_bar.preparing()
         if preparing and not job:
             layout.progress(factor=preparing.share, text=preparing.label)
         for sentence in status.notices(scene):

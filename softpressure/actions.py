@@ -14,7 +14,7 @@ Curve = Any  # bpy.types.FCurve; the stubs of the versions differ
 
 
 def curves(owner: DataBlock) -> list[Curve]:
-    """The F-curves that act on a data-block, from its action and its NLA strips."""
+    """The F-curves of a data-block, from its action and its NLA strips."""
     data = owner.animation_data
     if data is None:
         return []
@@ -58,7 +58,7 @@ def own_curves(owner: DataBlock) -> Any:
 
 
 def assign(owner: DataBlock, action: Any, slot_identifier: str = "") -> None:
-    """Let an action, or none, move a data-block; of its slots the one of this identifier, made if there is none."""
+    """Assign an action, or none, to a data-block, with the slot of this identifier, which is made if there is none."""
     data = owner.animation_data or owner.animation_data_create()
     data.action = action
     if action is None or not hasattr(action, "slots"):
@@ -68,7 +68,7 @@ def assign(owner: DataBlock, action: Any, slot_identifier: str = "") -> None:
 
 
 def slot_identifier(owner: DataBlock) -> str:
-    """Which slot of its action moves a data-block; empty if none does, or before Blender 4.4."""
+    """The slot of its action that animates a data-block; empty if there is none, or before Blender 4.4."""
     slot = getattr(owner.animation_data, "action_slot", None)
     return "" if slot is None else str(slot.identifier)
 

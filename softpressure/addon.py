@@ -1,4 +1,4 @@
-"""Registers everything with Blender, and takes it away again."""
+"""Registers the extension with Blender and unregisters it."""
 
 import bpy
 
@@ -13,7 +13,7 @@ from ..panels import check as check_panel
 from ..panels import forces as force_panels
 from ..panels import presets as presets_panel
 from ..panels import scene as scene_panels
-from . import command, engine, handlers, materials, properties, session, status_bar
+from . import command, handlers, materials, properties, session, status_bar
 
 CLASSES = (
     *properties.CLASSES,
@@ -45,8 +45,6 @@ def register() -> None:
 def unregister() -> None:
     """Called when the extension is disabled."""
     command.unregister()
-    if engine.is_loaded():
-        engine.engine().preparation.stop_telling()
     status_bar.stop()
     handlers.unregister()
     body_panel.unregister()

@@ -1,8 +1,8 @@
-"""Bakes the cache into absolute shape keys that play in any Blender, and takes the bake away again.
+"""Bakes the cache into absolute shape keys that play in any Blender, and removes the bake.
 
-Rigid bodies become curves of location and rotation instead (`bake_motion.py`).
-Key `i` holds the i-th cached frame at `eval_time` i; one linear curve runs from 1 to the number of keys. So frames are
-exact, sub-frames lie in between, and a frame costs Blender next to nothing.
+Rigid bodies become curves of location and rotation instead (`bake_motion.py`). Key `i` holds the i-th cached frame at
+`eval_time` i; one linear curve runs from 1 to the number of keys. So frames are exact, sub-frames lie in between, and a
+frame costs Blender next to nothing.
 """
 
 from collections.abc import Generator
@@ -65,7 +65,7 @@ def bake(scene: bpy.types.Scene) -> Work:
 
 
 def free(scene: bpy.types.Scene) -> int:
-    """Take all bakes of a scene away; returns how many objects had one."""
+    """Remove all bakes of a scene; returns how many objects had one."""
     baked = [obj for obj in session.objects(scene, "SOFT", "RIGID") if obj.softpressure.is_baked]
     for obj in baked:
         free_object(obj)
@@ -77,7 +77,7 @@ def free(scene: bpy.types.Scene) -> int:
 
 
 def free_object(obj: bpy.types.Object) -> None:
-    """Give an object its mesh and motion back as they were before it was baked."""
+    """Restore an object's mesh and motion from before it was baked."""
     if obj.softpressure.own_motion:
         bake_motion.free(obj)
         if obj.softpressure.kind == "RIGID":
@@ -138,7 +138,7 @@ def _check(obj: bpy.types.Object) -> None:
 
 
 def _begin(obj: bpy.types.Object) -> None:
-    """From one live key beside the basis to absolute keys without any sample."""
+    """Replace the live key by absolute keys without samples."""
     live_key.ensure(obj)
     stages.show(obj, stages.Stage.OUTPUT)
     obj.softpressure.is_baked = True

@@ -1,8 +1,8 @@
-"""Bakes the motion of a rigid body into linear curves of its location and rotation, and gives back what was there.
+"""Bakes the motion of a rigid body into linear curves of its location and rotation, and restores its own motion.
 
-The baked action is a copy of the object's own, in which the curves of its transform are replaced; all others play on.
-The own action stays in the file, held by a property. Drivers of the transform and constraints are muted, as they would
-override the curves, and the values of the transform are written down.
+The baked action is a copy of the object's own, in which the curves of its transform are replaced; all others are kept.
+The own action stays in the file, referenced by a property. Drivers of the transform and constraints are muted, as they
+would override the curves, and the values of the transform are stored.
 """
 
 import json
@@ -18,7 +18,7 @@ from .mesh_io import FloatArray
 
 #: Names of actions made here start with this.
 PREFIX = "SP Bake"
-#: Channels that say where an object is; baking takes them over.
+#: Channels of an object's transform, which baking replaces.
 _CHANNELS = (
     *("location", "rotation_euler", "rotation_quaternion", "rotation_axis_angle", "scale"),
     *("delta_location", "delta_rotation_euler", "delta_rotation_quaternion", "delta_scale"),
@@ -85,7 +85,7 @@ def bake(obj: DataBlock, frames: range, worlds: FloatArray, parents: FloatArray)
 
 
 def free(obj: DataBlock) -> None:
-    """Give a rigid body its own motion back, as it was when it was baked."""
+    """Restore a rigid body's own motion from before it was baked."""
     settings = obj.softpressure
     kept = json.loads(settings.own_motion)
     baked = obj.animation_data.action if obj.animation_data else None
@@ -116,7 +116,7 @@ def free(obj: DataBlock) -> None:
 
 
 def _write_down(obj: DataBlock) -> None:
-    """Keep in the object what baking will change."""
+    """Store in the object the values that baking will change."""
     data = obj.animation_data
     names = ("action_blend_type", "action_influence", "action_extrapolation")
     drivers = [] if data is None else [d for d in data.drivers if d.data_path in _CHANNELS and not d.mute]

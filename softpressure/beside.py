@@ -1,24 +1,24 @@
-"""Work beside Blender's main thread, which goes on drawing the window and listening for Esc."""
+"""Work in a thread beside Blender's main thread, which goes on drawing the window and reading Esc."""
 
 import threading
 from collections.abc import Callable, Generator
 from typing import TypeVar
 
 T = TypeVar("T")
-#: How work is done: a generator that yields while it is under way and returns what the work returns.
+#: Runs work: a generator that yields while the work is running and returns its result.
 Runner = Callable[[Callable[[], T]], Generator[None, None, T]]
 
-#: One at a time: work that was given up goes on until it is done.
+#: One at a time: work whose generator was closed runs to its end.
 _lock = threading.Lock()
 
 
 def is_busy() -> bool:
-    """Whether some work is not done yet, perhaps one that was given up."""
+    """Whether any work is running, perhaps some whose result was dropped."""
     return _lock.locked()
 
 
 def wait(seconds: float = -1.0) -> None:
-    """Wait until nothing is under way, at most so long [s]; a negative number is for ever."""
+    """Wait until no work is running, at most so long [s]; a negative number is for ever."""
     if _lock.acquire(timeout=seconds):
         _lock.release()
 

@@ -1,4 +1,4 @@
-"""Marking objects as bodies, and refusing those that cannot be simulated."""
+"""Makes objects bodies, and checks whether they can be simulated."""
 
 import math
 from collections.abc import Iterable
@@ -37,7 +37,7 @@ def add(obj: bpy.types.Object, kind: str) -> None:
 
 
 def remove(obj: bpy.types.Object) -> None:
-    """Give an object back as it was before `add`; its settings stay for the next time."""
+    """Restore an object from before `add`; its settings stay for the next time."""
     obj.softpressure.kind = "NONE"
 
 
@@ -60,7 +60,7 @@ def add_all(scene: bpy.types.Scene, objects: Iterable[bpy.types.Object], kind: s
 
 
 def _of_flat(scene: bpy.types.Scene, obj: bpy.types.Object) -> str:
-    """What to add to a report on a body that was added: how a flat one moves; empty for any other."""
+    """Addition to the report on a new body: how a flat one moves; empty for any other."""
     if not flat_shape.is_flat_object(obj):
         return ""
     settings = obj.softpressure
@@ -103,7 +103,7 @@ def remove_all(objects: Iterable[bpy.types.Object]) -> tuple[list[str], list[str
 
 
 def on_kind_change(obj: bpy.types.Object) -> None:
-    """Bring an object's data in line with its kind, as far as it can be a body of that kind."""
+    """Update an object's data after its kind was set, if it can be a body of that kind."""
     session.mark_all()
     for scene in obj.users_scene:
         versions.stamp(scene)
@@ -126,15 +126,15 @@ def on_kind_change(obj: bpy.types.Object) -> None:
 
 
 def prepare(objects: Iterable[bpy.types.Object]) -> None:
-    """Give bodies what they need: a script may have set their kind too early, or a person deleted it."""
+    """Make data that bodies need and lack: a script may have set their kind too early, or a person deleted it."""
     for obj in objects:
         on_kind_change(obj)
 
 
 def check(obj: bpy.types.Object, kind: str, body_type: str = "") -> None:
-    """Raise `MeshError` if an object cannot be a body of this kind, as far as its own mesh tells.
+    """Raise `MeshError` if an object cannot be a body of this kind, judging by its own mesh.
 
-    `body_type` is what a soft body would be made of; empty for what it is made of now.
+    `body_type`: of a soft body; empty for its present one.
     """
     if kind != "NONE":
         check_object(obj, kind)
@@ -142,7 +142,7 @@ def check(obj: bpy.types.Object, kind: str, body_type: str = "") -> None:
 
 
 def check_shape(obj: bpy.types.Object, kind: str, body_type: str = "") -> None:
-    """Raise `MeshError` if the shape of an object's own mesh cannot be a body of this kind; looked at once."""
+    """Raise `MeshError` if the shape of an object's own mesh cannot be a body of this kind; cached."""
     scales = mesh_io.world_matrix(obj)[:3, :3]
     # the same however it is turned, as that is no matter
     size = np.round(scales.T @ scales / max(float(np.abs(scales).max()) ** 2, 1e-300), 4)
@@ -183,7 +183,7 @@ def closing_modifier(obj: bpy.types.Object) -> str:
 
 
 def is_as_drawn(obj: bpy.types.Object) -> bool:
-    """Whether the simulation reads an object's own mesh: nothing else shapes what it starts from."""
+    """Whether the simulation reads an object's own mesh: no modifier or key changes it before the start."""
     return not obj.modifiers and (obj.data.shape_keys is None or obj.softpressure.kind == "SOFT")
 
 
@@ -202,7 +202,7 @@ def check_object(obj: bpy.types.Object, kind: str) -> None:
 
 
 def on_type_change(obj: bpy.types.Object) -> None:
-    """Note what is wrong with a soft body now that it is made of something else."""
+    """Store the problems of a soft body after its type was set."""
     if obj.softpressure.kind == "SOFT":
         on_kind_change(obj)
     else:
@@ -210,9 +210,9 @@ def on_type_change(obj: bpy.types.Object) -> None:
 
 
 def suited_type(obj: bpy.types.Object) -> str:
-    """The type a soft body should have: Loop for a flat mesh or edges alone, Truss for one with inner vertices.
+    """The type for a new soft body: Loop for a flat mesh or edges alone, Truss for one with inner vertices.
 
-    One that was chosen stays, and what is not flat keeps the default.
+    A type that was chosen stays; other meshes keep the default.
     """
     settings, mesh = obj.softpressure, obj.data
     chosen = str(settings.body_type)
@@ -328,7 +328,7 @@ def check_keys(obj: bpy.types.Object) -> None:
 
 
 def _choose_bounciness(settings: Any) -> None:
-    """Give a rigid body less bounciness than a ball, unless somebody has set it; take it back when it is no more."""
+    """Give a rigid body less bounciness than a ball, unless it was set; restore it when it is no longer rigid."""
     if settings.kind == "RIGID" and not settings.is_property_set("bounciness"):
         settings.bounciness = RIGID_BOUNCINESS
         settings.has_rigid_bounciness = True

@@ -1,4 +1,4 @@
-"""Caches of opened files, and their end: on disk, in the .blend and in memory."""
+"""Caches of opened files, and their deletion: on disk, in the .blend and in memory."""
 
 from collections.abc import Callable
 
@@ -10,9 +10,9 @@ from . import disk, packing, session, simulation
 
 
 def load(scene: bpy.types.Scene) -> None:
-    """Take the cache of a scene from disk, else from the .blend, if there is one and its objects are still there.
+    """Load the cache of a scene from disk, else from the .blend, if there is one and its objects exist.
 
-    Of two the one counts that was made from the scene as it is.
+    Of two caches the one that was made from the present scene is taken.
     """
     here = session.of(scene)
     caches = [cache for cache in (_read(here, disk.load, scene), _read(here, packing.read, scene)) if cache is not None]
@@ -27,7 +27,7 @@ def load(scene: bpy.types.Scene) -> None:
 
 
 def delete(scene: bpy.types.Scene) -> None:
-    """Forget the simulation of a scene as Reset does, and remove what is kept of it on disk and in the file."""
+    """Drop the simulation of a scene as Reset does, and remove its cache on disk and in the file."""
     simulation.reset(scene)
     disk.delete(scene)
     packing.remove(scene)

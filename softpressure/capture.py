@@ -1,6 +1,6 @@
-"""From evaluated objects to the core's model and to what drives it in each frame. World space throughout, in metres.
+"""Capture: from evaluated objects to the core's model. World space throughout, in metres.
 
-Only world matrices are Blender's own: they place what the cache keeps, which is in Blender units.
+Only world matrices are in Blender units: they place the positions that the cache keeps, which are in Blender units.
 """
 
 from collections.abc import Iterator, Sequence
@@ -20,6 +20,7 @@ from . import (
     fingerprint,
     flat_shape,
     goals,
+    loading,
     mesh_io,
     method_options,
     parameters,
@@ -32,6 +33,8 @@ from . import (
 from .mesh_io import Float32Array, FloatArray, IntArray
 
 SceneValues = bpy.types.Scene | SimpleNamespace
+
+loading.use_own_folder()  # worlds call kernels
 
 
 @dataclass(slots=True)
@@ -81,7 +84,7 @@ class Obstacle:
 
 @dataclass(slots=True)
 class Start:
-    """Everything a simulation starts from."""
+    """All bodies at the start of a run."""
 
     bodies: list[Body]
     solids: list[Solid]
@@ -90,7 +93,7 @@ class Start:
     metres: float = 1.0
     #: `session_uid` of the objects that each body touches, by its own, where those are not all.
     accepted: dict[int, frozenset[int]] = field(default_factory=dict)
-    #: Why other objects take no part, by `session_uid`, as far as only a start finds out.
+    #: Why other objects take no part, by `session_uid`, for reasons that are found at a start only.
     refused: dict[int, str] = field(default_factory=dict)
 
     def uids(self) -> tuple[int, ...]:
@@ -111,7 +114,7 @@ class Start:
         return positions / self.metres
 
     def set_aside(self, refused: dict[int, str]) -> None:
-        """Take objects that are refused out, and what is attached to them; raises `Refusals` if none is left."""
+        """Remove refused objects and those attached to them; raises `Refusals` if none is left."""
         self.refused |= refused
         while True:
             kept = [body for body in self.bodies if body.object_uid not in self.refused]
@@ -127,13 +130,15 @@ class Start:
             raise Refusals(self.refused)
 
     def forget_places(self) -> None:
-        """Where colliders were last is in the state of the world, not here: all that are read next count as moved."""
+        """Drop the last positions of colliders, which the world's state holds: all that are read next count as
+        moved.
+        """
         for obstacle in self.obstacles:
             obstacle.matrix = np.full((4, 4), np.nan)
             obstacle.positions = np.full_like(obstacle.positions, np.nan)
 
     def names(self) -> list[str]:
-        """A name for the shape and settings of each body, solid and obstacle, whatever the object is called."""
+        """A digest of the shape and settings of each body, solid and obstacle, independent of object names."""
         plain = []
         for body in self.bodies:
             values = [body.positions, body.triangles, body.pinned, body.attached, body.kind, body.settings]
@@ -149,11 +154,11 @@ class Start:
         return glued + plain[len(glued) :]
 
     def fingerprint(self) -> str:
-        """A name for all of them, in any order."""
+        """A digest of all of them, in any order."""
         return fingerprint.of_arrays(sorted(self.names()))
 
     def arrange(self, names: Sequence[str]) -> None:
-        """Bring all into the order of these names: the state of a run that is taken up has it. Empty leaves it."""
+        """Sort all by these digests, as the state of a continued run has them. Empty keeps the order."""
         if not names:
             return
         rank = {name: number for number, name in enumerate(names)}
@@ -165,16 +170,16 @@ class Start:
 
 
 class Refusals(SoftPressureError):
-    """Nobody can take part."""
+    """No object can take part."""
 
     def __init__(self, refused: dict[int, str]) -> None:
         super().__init__("\n".join(refused.values()))
-        #: What only the start found out, by `session_uid`.
+        #: Sentences by `session_uid`, for reasons that are found at a start only.
         self.refused = refused
 
 
 class _Refused(Exception):
-    """The core does not take an object."""
+    """The core refuses an object."""
 
 
 def start(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> Start:
@@ -202,7 +207,7 @@ def start(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> Start:
 
 
 def scene_values(scene: bpy.types.Scene) -> SimpleNamespace:
-    """What the functions below read of a scene, as plain values that outlive it: for work beside the main thread."""
+    """The settings of a scene that the functions below read, as plain values for use beside the main thread."""
     settings = scene.softpressure
     names = [prop.identifier for prop in settings.bl_rna.properties if prop.identifier not in {"rna_type", "name"}]
     return SimpleNamespace(
@@ -215,9 +220,9 @@ def scene_values(scene: bpy.types.Scene) -> SimpleNamespace:
 
 
 def build_model(scene: SceneValues, start: Start) -> Model:
-    """The core's model of a captured scene; what the core does not take is set aside.
+    """The core's model of a captured scene; objects that the core refuses are removed.
 
-    Raises `Refusals` if nobody is left, and `ParameterError` for what concerns the scene.
+    Raises `Refusals` if none is left, and `ParameterError` for settings of the scene.
     """
     while True:
         try:
@@ -228,7 +233,7 @@ def build_model(scene: SceneValues, start: Start) -> Model:
 
 
 def _build(scene: SceneValues, start: Start) -> Model:
-    """The same; raises `_Refused` for the first object that the core does not take."""
+    """The same; raises `_Refused` for the first object that the core refuses."""
     builder = ModelBuilder(gravity=units.gravity(scene), ambient_pressure=scene.softpressure.ambient_pressure)
     for number, body in enumerate(start.bodies):
         with _told_of(body):
@@ -263,7 +268,7 @@ def _build(scene: SceneValues, start: Start) -> Model:
 
 @contextmanager
 def _told_of(part: Body | Solid | Obstacle) -> Iterator[None]:
-    """What the core says against an object is about that object."""
+    """Name the object in an error of the core."""
     try:
         yield
     except SoftPressureError as error:
@@ -271,7 +276,7 @@ def _told_of(part: Body | Solid | Obstacle) -> Iterator[None]:
 
 
 def choose(scene: SceneValues, model: Model) -> Choice | None:
-    """What a new run of a scene is made with; None where its method says it all. Raises `ParameterError`."""
+    """The choice of a new run of a scene; None where its method has none. Raises `ParameterError`."""
     settings = scene.softpressure
     options = method_options.of(settings)
     return choice_of(settings.solver, model, 1.0 / _frame_rate(scene), settings.substeps, options)
@@ -304,7 +309,7 @@ def world_matrices(
 
 
 def evaluated_of(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> bpy.types.Object:
-    """An object as it is at the frame that is evaluated; raises `SoftPressureError` where it is not."""
+    """An object evaluated at the present frame; raises `SoftPressureError` if it is not evaluated."""
     evaluated = obj.evaluated_get(depsgraph)
     if not evaluated.is_evaluated:
         raise taking_part.not_evaluated(obj)

@@ -78,6 +78,9 @@ def bake(
     The given file is left as it is unless it is the output, too. Bakes it already holds are made anew. `trace`: a CSV
     file that is told of each step (`trace.py`); then cached frames are simulated anew, too.
     """
+    from .bake import bake as bake_scene
+    from .bake import free
+
     if not file.is_file():
         raise FileNotFoundError(f"{file}: no such file. Give the path of a .blend file.")
     target = (output or file.with_name(f"{file.stem}_baked.blend")).resolve()

@@ -1,4 +1,4 @@
-"""Giving objects the settings of another one."""
+"""Copies the settings of a body to other objects."""
 
 from collections.abc import Iterable
 
@@ -13,7 +13,7 @@ _GROUPS = ("pin_group", "attach_group", "goal_group")
 
 
 def copy_to(source: bpy.types.Object, targets: Iterable[bpy.types.Object]) -> tuple[list[str], list[str]]:
-    """Make objects what a body is, with its settings. Returns what was done and why not the rest, a sentence each."""
+    """Make objects bodies like another one, with its settings. Returns notes and refusals, a sentence each."""
     notes, refusals = [], []
     for target in targets:
         try:
@@ -24,7 +24,7 @@ def copy_to(source: bpy.types.Object, targets: Iterable[bpy.types.Object]) -> tu
 
 
 def _copy(source: bpy.types.Object, target: bpy.types.Object) -> str:
-    """Copy all settings; returns what could not be copied, as the end of a sentence."""
+    """Copy all settings; returns those that could not be copied, as the end of a sentence."""
     ours, theirs = source.softpressure, target.softpressure
     if theirs.is_baked:
         raise SoftPressureError(f"{target.name}: is baked. Free the bake before changing its settings.")

@@ -17,7 +17,7 @@ from . import beside, capture, session
 
 
 def path_of(scene: bpy.types.Scene, blend_path: str = "") -> Path | None:
-    """Where the cache of a scene lies: beside the file, or in the folder chosen; None while it was never saved."""
+    """Path of the cache of a scene: beside the file, or in the chosen folder; None before the first save."""
     blend = Path(blend_path or bpy.data.filepath)
     if not blend.name:
         return None
@@ -27,12 +27,12 @@ def path_of(scene: bpy.types.Scene, blend_path: str = "") -> Path | None:
 
 
 def is_baked(scene: bpy.types.Scene) -> bool:
-    """Whether a scene needs no cache, as all that moves lies in the file itself."""
+    """Whether a scene needs no cache, as all moving bodies are baked."""
     return all(obj.softpressure.is_baked for obj in session.objects(scene, "SOFT", "RIGID"))
 
 
 def save(scene: bpy.types.Scene, blend_path: str = "") -> None:
-    """Write the cache of a scene, if there is one and the file has a place; a failure is noted, not raised."""
+    """Write the cache of a scene, if there is one and a path for it; a failure is shown in the panel, not raised."""
     here, write = session.of(scene), writing(scene, blend_path)
     if here.stepper is not None:
         here.stepper.do_between(write)
@@ -52,19 +52,19 @@ def writing(scene: bpy.types.Scene, blend_path: str = "") -> Callable[[], None]:
 
 
 def note_names(scene: bpy.types.Scene) -> None:
-    """Write down what the objects of a cache are called: they are found by name again, and may have been renamed."""
+    """Store the names of the cache's objects: they are found by name again, and may have been renamed."""
     here, names = session.of(scene), {obj.session_uid: obj.name for obj in scene.objects}
     if here.cache is not None and all(uid in names for uid in here.object_uids):
         here.cache.body_names = tuple(names[uid] for uid in here.object_uids)
 
 
 def state_of(world: World) -> dict[str, NDArray[Any]]:
-    """What a cache keeps of a world, which must be at rest between two frames."""
+    """State of a world for the cache; the world must be between two frames."""
     return _arrays(world.save())
 
 
 def _write(here: session.Session, cache: FrameCache, world: World | None, path: Path) -> None:
-    """Write a cache, with the state of its world, which must be at rest between two frames."""
+    """Write a cache, with the state of its world, which must be between two frames."""
     try:
         if world is not None:
             cache.state = state_of(world)
@@ -121,7 +121,7 @@ def _arrays(item: Any, prefix: str = "") -> dict[str, NDArray[Any]]:
 
 
 def _rebuild(kind: Any, arrays: Mapping[str, NDArray[Any]], prefix: str = "") -> Any:
-    """A data class from what `_arrays` made of it; raises `KeyError` for what is missing and has no default."""
+    """A data class from the result of `_arrays`; raises `KeyError` for a missing field without default."""
     types, values = get_type_hints(kind), {}
     for field in dataclasses.fields(kind):
         name = f"{prefix}{field.name}"

@@ -1,4 +1,4 @@
-"""What drives the bodies of a run in each frame, read from evaluated objects. World space throughout."""
+"""Input of the bodies in each frame of a run, read from evaluated objects. World space throughout."""
 
 import bpy
 import numpy as np
@@ -10,7 +10,7 @@ from .mesh_io import FloatArray
 
 
 def frame_input(start: Start, objects: dict[int, bpy.types.Object], depsgraph: bpy.types.Depsgraph) -> FrameInput:
-    """What drives the bodies at the end of this frame, and the values that they have in it."""
+    """Input at the end of this frame: given positions, animated values, fields."""
     values: dict[int, dict[str, float]] = {}
     attached: dict[int, bool] = {}
     held: dict[int, FloatArray] = {}
@@ -64,7 +64,7 @@ def frame_input(start: Start, objects: dict[int, bpy.types.Object], depsgraph: b
 
 
 def _move(obstacle: Obstacle, evaluated: bpy.types.Object, metres: float) -> bool:
-    """Bring a collider to where it is now; False if it has not moved."""
+    """Read a collider's present positions; False if it has not moved."""
     matrix = units.to_metres(mesh_io.world_matrix(evaluated), metres)
     if obstacle.local is not None and np.array_equal(matrix, obstacle.matrix):
         return False

@@ -1,4 +1,4 @@
-"""Blender's force fields as bodies feel them: which act, on whom, and what of them is not read."""
+"""Blender's force fields: which act on which bodies, and which of their settings are not read."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -35,7 +35,7 @@ def kind_of(obj: bpy.types.Object) -> str:
 
 
 def acting(objects: Iterable[bpy.types.Object]) -> list[bpy.types.Object]:
-    """Those whose force field may act on bodies."""
+    """Objects whose force field may act on bodies."""
     return [obj for obj in objects if kind_of(obj) in WEIGHTS]
 
 
@@ -54,7 +54,7 @@ def members(body: bpy.types.Object) -> set[int] | None:
 
 
 def notes(scene: bpy.types.Scene) -> Iterator[str]:
-    """What of the force fields of a scene does not act, in sentences."""
+    """Force fields of a scene, or settings of them, that do not act, in sentences."""
     foreign: dict[str, list[str]] = {}
     for obj in scene.objects:
         kind = kind_of(obj)
@@ -77,6 +77,6 @@ def notes(scene: bpy.types.Scene) -> Iterator[str]:
 
 
 def _name(obj: bpy.types.Object, setting: str) -> str:
-    """What a person calls the value of an enumeration."""
+    """Label of the value of an enumeration."""
     field: Any = obj.field
     return str(field.bl_rna.properties[setting].enum_items[getattr(field, setting)].name)

@@ -1,4 +1,4 @@
-"""From Blender's force fields, where they are at a frame, to the core's."""
+"""The core's force fields from Blender's, evaluated at a frame."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -16,10 +16,10 @@ def of_frame(
     depsgraph: bpy.types.Depsgraph,
     metres: float,
 ) -> tuple[tuple[Field, ...], tuple[float, ...]]:
-    """The fields among `objects` that act in this frame, and how much of the gravity each body feels.
+    """The fields among `objects` that act in this frame, and the share of gravity that acts on each body.
 
-    `bodies`: those that move, in the order of the core; `metres`: length of a Blender unit. What is not evaluated
-    (disabled in viewports) does not act. The second is empty where all feel all of the gravity.
+    `bodies`: the moving ones, in the order of the core; `metres`: length of a Blender unit. Objects that are not
+    evaluated (disabled in viewports) do not act. The second result is empty if all shares are 1.
     """
     settings = [body.evaluated_get(depsgraph).softpressure for body in bodies]
     falls = tuple(float(each.weight_gravity) for each in settings)
@@ -76,7 +76,7 @@ def _field(obj: bpy.types.Object, frame: int, shares: tuple[float, ...], metres:
 
 
 def _noise(seed: int, frame: int) -> float:
-    """A number from -1 to 1 that seems random, the same for the same seed and frame."""
+    """A pseudo-random number from -1 to 1, the same for the same seed and frame."""
     mixed = (seed * 0x9E3779B97F4A7C15 + frame * 0xBF58476D1CE4E5B9) % 2**64
     for _ in range(3):
         mixed = (mixed ^ (mixed >> 31)) * 0x94D049BB133111EB % 2**64

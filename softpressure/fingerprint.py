@@ -1,9 +1,9 @@
-"""Names what a simulation is made from, so that a cache can tell whether it is out of date.
+"""Digests of everything that a simulation depends on, by which a cache is recognised as out of date.
 
-Read from the file's data, never from evaluated data: the name must not change with the current frame. Nor does it
-change with what objects are called: each is named by what it is, in any order. What is animated counts with its
-keyframes instead of its value of the moment. Geometry that modifiers or drivers make differently is noticed when the
-timeline passes the first frame, by `of_arrays`.
+Read from the file's data, never from evaluated data: the digest must not change with the current frame. It does not
+depend on object names or their order. Animated values count with their keyframes instead of their present value.
+Geometry that modifiers or drivers make differently is detected when the timeline passes the first frame, by
+`of_arrays`.
 """
 
 import hashlib
@@ -33,14 +33,14 @@ _SKIPPED_VALUES |= {"active", "show_in_editmode", "use_pin_to_last", "show_viewp
 
 
 def of_arrays(values: Iterable[Any]) -> str:
-    """A name for arrays, numbers and strings in this order."""
+    """A digest of arrays, numbers and strings in this order."""
     digest = _Digest()
     digest.add(*values)
     return digest.name()
 
 
 def of_inputs(scene: bpy.types.Scene) -> str:
-    """A name for the settings, meshes, transforms and animations of everything that takes part."""
+    """A digest of the settings, meshes, transforms and animations of all bodies, colliders and fields."""
     digest = _Digest()
     settings, render = scene.softpressure, scene.render
     chosen = [settings.added_mass] if settings.solver in CHOOSING else []  # caches of others stay valid
@@ -61,14 +61,14 @@ def of_inputs(scene: bpy.types.Scene) -> str:
 
 
 def of_mesh(obj: bpy.types.Object) -> str:
-    """A name for an object's own mesh: its rest shape and its faces."""
+    """A digest of an object's own mesh: its rest shape and its faces."""
     digest = _Digest()
     _add_mesh(digest, obj)
     return digest.name()
 
 
 def reached(obj: bpy.types.Object) -> set[int]:
-    """`session_uid` of the objects that have a say in where an object is and what shape it has, itself included."""
+    """`session_uid` of the objects that the place and shape of an object depend on, itself included."""
     digest = _Digest()
     keys = getattr(obj.data, "shape_keys", None)  # an empty has no data
     if keys is not None:
@@ -78,9 +78,9 @@ def reached(obj: bpy.types.Object) -> set[int]:
 
 
 def _of_body(obj: bpy.types.Object, fields: dict[int, str]) -> str:
-    """A name for the settings, mesh, transform and animation of a body, without what it is attached to.
+    """A digest of the settings, mesh, transform and animation of a body, without its attachment.
 
-    `fields`: names of the force fields of its scene by `session_uid`.
+    `fields`: digests of the force fields of its scene by `session_uid`.
     """
     digest, kind = _Digest(), obj.softpressure.kind
     animated = actions.animated_paths(obj)
@@ -97,7 +97,7 @@ def _of_body(obj: bpy.types.Object, fields: dict[int, str]) -> str:
 
 
 def _add_forces(digest: "_Digest", obj: bpy.types.Object, animated: set[str], fields: dict[int, str]) -> None:
-    """What acts on a body from outside. Where nothing does, nothing is added: caches of earlier versions hold."""
+    """Add external forces on a body. Without any nothing is added: caches of earlier versions stay valid."""
     settings = obj.softpressure
 
     def add(*names: str) -> None:
@@ -116,7 +116,7 @@ def _add_forces(digest: "_Digest", obj: bpy.types.Object, animated: set[str], fi
 
 
 def _of_field(obj: bpy.types.Object) -> str:
-    """A name for a force field, where it is and what moves it."""
+    """A digest of a force field, its place and its animation."""
     digest = _Digest()
     animated = actions.animated_paths(obj)
     for name in effectors.SETTINGS:
@@ -129,13 +129,13 @@ def _of_field(obj: bpy.types.Object) -> str:
 
 
 def _of_target(obj: bpy.types.Object, names: dict[int, str]) -> str:
-    """The name of what a soft body is attached to; empty where it is attached to nothing."""
+    """The digest of the object that a soft body is attached to; empty if there is none."""
     target = obj.softpressure.attach_to if obj.softpressure.kind == "SOFT" else None
     return "" if target is None else names.get(target.session_uid, "no body")
 
 
 def _of_ignored(obj: bpy.types.Object, names: dict[int, str]) -> str:
-    """The names of the bodies that a body does not accept as partners in contact, in any order; mostly none."""
+    """The digests of the bodies that a body has no contact with, in any order; mostly none."""
     accepted = touching.accepted(obj)
     if accepted is None:
         return ""
@@ -143,7 +143,7 @@ def _of_ignored(obj: bpy.types.Object, names: dict[int, str]) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """A setting as something whose `repr` names it."""
+    """A setting as a value with a unique `repr`."""
     return value if isinstance(value, (str, float, int)) else tuple(value)
 
 
@@ -186,7 +186,9 @@ def _add_mesh(digest: _Digest, obj: bpy.types.Object) -> None:
 
 
 def _add_object(digest: _Digest, obj: bpy.types.Object) -> None:
-    """Where an object is and what moves it: transform or its animation, parents, constraints, modifiers."""
+    """Add the place of an object and what it depends on: transform or its animation, parents, constraints,
+    modifiers.
+    """
     was_visited = obj.session_uid in digest.visited
     number = digest.visited.setdefault(obj.session_uid, len(digest.visited))
     digest.add(number, obj.type, len(obj.data.vertices) if obj.type == "MESH" else 0)

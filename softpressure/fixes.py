@@ -1,4 +1,4 @@
-"""What mends a flaw with one click: the same that Blender's menus do, on one object."""
+"""Fixes of flaws with one click: operations of Blender's menus, on one object."""
 
 from collections.abc import Callable
 from typing import NamedTuple
@@ -15,7 +15,7 @@ from .blender_types import Mesh
 
 
 class Fix(NamedTuple):
-    """One way to mend something."""
+    """One fix."""
 
     label: str
     tooltip: str
@@ -25,9 +25,9 @@ class Fix(NamedTuple):
 
 
 def apply(obj: bpy.types.Object, name: str) -> tuple[list[str], list[str]]:
-    """Mend an object; one that was to be added as a body is added then.
+    """Apply a fix to an object; one that was to be added as a body is added then.
 
-    Returns what was done, and what is still in the way, a sentence each.
+    Returns what was done, and the remaining problems, a sentence each.
     """
     fix, kind = FIXES[name], obj.softpressure.kind
     if obj.softpressure.is_baked:

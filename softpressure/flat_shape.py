@@ -1,4 +1,4 @@
-"""Soft bodies that are held in their own plane: which they are, whether gravity moves them, and a way out of it."""
+"""Soft bodies in a plane: which they are, whether gravity acts within the plane, and how they become cushions."""
 
 from typing import Any
 
@@ -18,12 +18,12 @@ _CUSHION = 0.1
 
 
 def is_flat_body(body_type: str, positions: FloatArray) -> bool:
-    """Whether a soft body of this type and shape [m] is held in a plane: loops, and trusses of flat meshes."""
+    """Whether a soft body of this type and shape [m] stays in a plane: loops, and trusses of flat meshes."""
     return body_type == "LOOP" or (body_type == "TRUSS" and is_flat(positions))
 
 
 def is_flat_object(obj: bpy.types.Object) -> bool:
-    """Whether an object is a soft body that is held in a plane, as far as its own mesh tells; not in edit mode."""
+    """Whether an object is a soft body that stays in a plane, judging by its own mesh; not in edit mode."""
     body_type = obj.softpressure.body_type
     if obj.softpressure.kind != "SOFT" or body_type not in {"LOOP", "TRUSS"} or obj.mode == "EDIT":
         return False
@@ -31,7 +31,7 @@ def is_flat_object(obj: bpy.types.Object) -> bool:
 
 
 def is_out_of_gravity(scene: bpy.types.Scene, obj: bpy.types.Object) -> bool:
-    """Whether a scene has gravity, but none within the plane of a flat soft body: it is not going to fall."""
+    """Whether a scene has gravity, but no component of it within the plane of a flat soft body."""
     gravity = np.array(scene.gravity[:]) if scene.use_gravity else np.zeros(3)
     strength = float(np.linalg.norm(gravity))
     if not strength:

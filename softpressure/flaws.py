@@ -1,4 +1,4 @@
-"""What is wrong with bodies or costs time, a sentence each, and which fix of Blender's mends it."""
+"""Flaws of bodies: problems and causes of long runs, a sentence each, and the fixes for them."""
 
 from collections.abc import Generator
 from itertools import combinations
@@ -28,7 +28,7 @@ _known: dict[int, tuple[int, str, tuple[str, ...]]] = {}
 
 
 class Flaw(NamedTuple):
-    """Something that is wrong."""
+    """One flaw."""
 
     object_name: str
     sentence: str
@@ -37,7 +37,7 @@ class Flaw(NamedTuple):
 
 
 def of_scene(scene: bpy.types.Scene) -> list[Flaw]:
-    """All that is wrong with the bodies of a scene, those that take no part first. Takes seconds for large meshes."""
+    """All flaws of the bodies of a scene, those that cannot be simulated first. Takes seconds for large meshes."""
     found: list[Flaw] = []
     for _ in search(scene, found):
         pass
@@ -45,7 +45,7 @@ def of_scene(scene: bpy.types.Scene) -> list[Flaw]:
 
 
 def search(scene: bpy.types.Scene, found: list[Flaw]) -> Work:
-    """The same object by object, as work that can be stopped; adds to what was found."""
+    """The same object by object, as work that can be stopped; appends to `found`."""
     problems, metres = taking_part.problems(scene), units.metres_per_unit(scene)
     objects = session.objects(scene, "SOFT", "RIGID", "COLLIDER")
     trees: dict[str, BVHTree] = {}
@@ -74,9 +74,9 @@ def search(scene: bpy.types.Scene, found: list[Flaw]) -> Work:
 
 
 def fixes_for(obj: bpy.types.Object) -> tuple[str, ...]:
-    """Which fixes are worth a try on an object that cannot take part.
+    """Fixes that may help an object that cannot take part.
 
-    Asked by panels as they draw: looked for once in each mesh, however often anything else changes.
+    Panels call it as they draw: each mesh is examined once, however often anything else changes.
     """
     change, name, found = _known.get(obj.session_uid, (-1, "", ()))
     if change == session.change_count():
@@ -174,7 +174,7 @@ def _shape(obj: bpy.types.Object, metres: float) -> tuple[FloatArray, IntArray]:
 
 
 def _slight(obj: bpy.types.Object, x: FloatArray, triangles: IntArray, metres: float) -> list[Flaw]:
-    """What a body can live with; `metres`: length of a Blender unit [m]."""
+    """Flaws that do not prevent simulation; `metres`: length of a Blender unit [m]."""
     found, settings = [], obj.softpressure
     a, b, c = (x[triangles[:, corner]] for corner in range(3))
     sides = np.stack([np.linalg.norm(side, axis=1) for side in (b - a, c - b, a - c)])
@@ -199,7 +199,7 @@ def _slight(obj: bpy.types.Object, x: FloatArray, triangles: IntArray, metres: f
 
 
 def _crossings(obj: bpy.types.Object, triangles: IntArray, tree: BVHTree) -> list[Flaw]:
-    """Where a soft body that heeds itself begins with faces that cross each other."""
+    """Crossing faces at the start of a soft body with self-collision."""
     settings = obj.softpressure
     if settings.kind != "SOFT" or settings.body_type not in {"MEMBRANE", "LOOP"} or not settings.self_collision:
         return []

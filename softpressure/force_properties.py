@@ -1,4 +1,4 @@
-"""Settings of objects about forces from outside: how much of force fields they feel, and goals."""
+"""Settings of objects for external forces: weights of force fields, and goals."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What a person should know about bodies of gas at rest; noted while frames are simulated, not while panels draw."""
+"""Notes on bodies of gas at rest for the panel; made while frames are simulated, not while panels draw."""
 
 from ..core import FrameInput
 from .capture import Start
@@ -6,7 +6,7 @@ from .session import Session
 
 
 def note_start(here: Session, start: Start) -> None:
-    """How far each body puffs out, and which cannot hold the pressure that it starts with."""
+    """Growth of each body until it is at rest, and bodies that cannot hold their start pressure."""
     assert here.world is not None
     model = here.world.model
     for number, (body, filling) in enumerate(zip(start.bodies, model.fillings, strict=True)):
@@ -16,7 +16,7 @@ def note_start(here: Session, start: Start) -> None:
 
 
 def note_pressures(here: Session, given: FrameInput) -> None:
-    """Which skin cannot hold the pressure of a frame."""
+    """Bodies that cannot hold the pressure of a frame."""
     for number, pressure in given.gauge_pressure.items():
         _note(here, number, pressure)
 

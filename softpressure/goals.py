@@ -1,4 +1,4 @@
-"""Goals of a soft body: which vertices are pulled to where the animation has them, and which follow it exactly."""
+"""Goals of a soft body: vertices pulled towards their animated places, and vertices that follow them exactly."""
 
 from dataclasses import dataclass
 
@@ -12,7 +12,7 @@ from .mesh_io import FloatArray, IntArray
 
 @dataclass(frozen=True, slots=True)
 class Goals:
-    """Springs of one body."""
+    """Goal springs of one body."""
 
     vertices: IntArray  # ascending
     weights: FloatArray  # above 0
@@ -20,12 +20,12 @@ class Goals:
     damping: float  # [1/s]
 
     def add_to(self, builder: ModelBuilder, number: int) -> None:
-        """Give them to a membrane."""
+        """Add them to a membrane of the builder."""
         builder.add_goals(number, self.vertices, self.weights, stiffness=self.stiffness, damping=self.damping)
 
     @property
     def values(self) -> list[object]:
-        """What names them."""
+        """Values for the fingerprint."""
         return [self.vertices, self.weights, self.stiffness, self.damping]
 
 

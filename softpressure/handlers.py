@@ -1,4 +1,6 @@
-"""Calls from Blender. They never raise: an error stops the simulation of its scene and is shown in the panel."""
+"""Handlers of Blender's events. They never raise: an error stops the simulation of its scene and is shown in the
+panel.
+"""
 
 import functools
 import logging
@@ -10,13 +12,12 @@ import bpy
 from bpy.app.handlers import persistent
 
 from . import jobs, session, status, status_bar, versions
-from .engine import engine
 
 _log = logging.getLogger("softpressure")
 
 
 def _guarded(function: Callable[..., None]) -> Callable[..., None]:
-    """A handler that notes what goes wrong, once, instead of raising."""
+    """A handler that reports an exception, once, instead of raising it."""
 
     @functools.wraps(function)
     def handler(*arguments: Any) -> None:
@@ -35,14 +36,18 @@ def _guarded(function: Callable[..., None]) -> Callable[..., None]:
 def on_frame_change_pre(scene: bpy.types.Scene, *_: Any) -> None:
     """Show a cached frame, or prepare the next one."""
     if session.has_bodies(scene):
-        engine().simulation.before_frame(scene)
+        from . import simulation
+
+        simulation.before_frame(scene)
 
 
 @_guarded
 def on_frame_change_post(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
     """Simulate the next frame; correct what is shown by the current matrices."""
     if session.has_bodies(scene):
-        engine().simulation.after_frame(scene, depsgraph)
+        from . import simulation
+
+        simulation.after_frame(scene, depsgraph)
 
 
 @_guarded
@@ -50,7 +55,9 @@ def on_depsgraph_update_post(scene: bpy.types.Scene, *_: Any) -> None:
     """Anything may have been edited; sessions compare when they are asked."""
     session.mark_all()
     if session.of(scene).late:
-        engine().playback.catch_up(scene)
+        from . import playback
+
+        playback.catch_up(scene)
 
 
 @_guarded
@@ -64,18 +71,20 @@ def on_import_post(context: Any = None, *_: Any) -> None:
 
 @_guarded
 def on_data_replaced(*_: Any) -> None:
-    """Data-blocks are about to be replaced: whoever works with them ends."""
+    """Data-blocks are about to be replaced: end running jobs."""
     jobs.end()
 
 
 @_guarded
 def on_undo_post(scene: bpy.types.Scene, *_: Any) -> None:
-    """Data-blocks were replaced: compare again, and show the frame of now."""
+    """Data-blocks were replaced: compare again, and show the present frame."""
     session.mark_all()
     session.forget_shown()
     for other in bpy.data.scenes:
         if session.has_bodies(other):
-            engine().playback.show_again(other)
+            from . import playback
+
+            playback.show_again(other)
 
 
 @_guarded
@@ -86,34 +95,43 @@ def on_load_post(*_: Any) -> None:
     for scene in bpy.data.scenes:
         versions.update(scene)
         if session.has_bodies(scene):
-            engine().caches.load(scene)
-            engine().playback.show_again(scene)
+            from . import caches, playback
+
+            caches.load(scene)
+            playback.show_again(scene)
 
 
 @_guarded
 def on_save_pre(*_: Any) -> None:
-    """Say which defaults the file is made with, and put the caches that it is to hold into it."""
+    """Stamp the version of the defaults, and pack the caches that the file is to hold."""
     for scene in bpy.data.scenes:
         versions.stamp(scene)
         if session.has_bodies(scene):
-            engine().packing.pack(scene)
+            from . import packing
+
+            packing.pack(scene)
 
 
 @_guarded
 def on_save_post(path: str, *_: Any) -> None:
-    """Write the caches beside the file; what is baked lies in the file itself."""
+    """Write the caches beside the file; bakes are in the file itself."""
     on_save_end()
     for scene in bpy.data.scenes:
-        if session.has_bodies(scene) and not engine().disk.is_baked(scene):
-            engine().disk.save(scene, path)
+        if session.has_bodies(scene):
+            from . import disk
+
+            if not disk.is_baked(scene):
+                disk.save(scene, path)
 
 
 @_guarded
 def on_save_end(*_: Any) -> None:
-    """The file is written, or could not be: it needs no caches in memory."""
+    """The file is written, or could not be: remove packed caches from memory."""
     for scene in bpy.data.scenes:
         if session.has_bodies(scene):
-            engine().packing.unload(scene)
+            from . import packing
+
+            packing.unload(scene)
 
 
 @_guarded
@@ -132,7 +150,7 @@ def on_render_init(scene: bpy.types.Scene, *_: Any) -> None:
 
 @_guarded
 def on_render_pre(scene: bpy.types.Scene, *_: Any) -> None:
-    """A frame is about to be rendered: say once if it lacks its simulation. Panels go on saying so."""
+    """A frame is about to be rendered: report once if its simulation is missing. Panels show it until it is there."""
     here = session.of(scene)
     if here.missed_frame is not None or not session.has_bodies(scene):
         return

@@ -1,8 +1,8 @@
-"""Holds a rigid body where the simulation has it, without touching what its owner animates.
+"""Holds a rigid body at a simulated world matrix without changing its own animation.
 
 Three constraints at the end of the stack, each with equal lower and upper limits, set the world matrix whatever comes
 before: transform, curves, drivers, parents, other constraints. Muted they do nothing. So the object's own motion stays
-in the file as it is, and taking the constraints away gives the object back.
+in the file, and removing the constraints restores the object.
 """
 
 from typing import Any
@@ -46,7 +46,7 @@ def remove(obj: bpy.types.Object) -> None:
 
 
 def show(obj: bpy.types.Object, matrix: FloatArray | None) -> None:
-    """Hold an object at a world matrix (4, 4), or let it go where its own transform has it; writes what differs."""
+    """Hold an object at a world matrix (4, 4), or release it to its own transform; writes only changes."""
     if matrix is None:
         for constraint in obj.constraints:
             if is_ours(constraint) and not constraint.mute:

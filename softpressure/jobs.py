@@ -13,9 +13,9 @@ from . import beside
 Progress = tuple[float, float, str]
 Work = Generator[Progress | None, None, None]
 
-#: How long the window may stand still between two events, and how long who waits sleeps in between [s].
+#: Longest slice of a job in a window, and pause of a waiting one between two looks [s].
 _SLICE, _NAP = 0.1, 0.002
-#: How long Blender, when it quits, waits for a frame that is under way [s].
+#: How long Blender, when it quits, waits for the frame being stepped [s].
 _AT_EXIT = 20.0
 
 #: What the window is doing.
@@ -27,7 +27,7 @@ class Interrupted(Exception):
 
 
 class Job:
-    """Work that a window does while a person goes on. Closing the generator must leave everything consistent."""
+    """Work of a window while a person goes on. Closing the generator must leave everything consistent."""
 
     def __init__(self, work: Work) -> None:
         global _current
@@ -39,7 +39,7 @@ class Job:
 
     @property
     def share(self) -> float:
-        """Which part of what is being done is done, 0 to 1."""
+        """Part of the present task that is done, 0 to 1."""
         done, total, _ = self.progress
         return min(1.0, done / max(total, 1e-300))
 
@@ -68,18 +68,18 @@ class Job:
 
 
 def current() -> Job | None:
-    """What the window is doing."""
+    """The running job of the window."""
     return _current
 
 
 def end() -> None:
-    """Stop what the window is doing: the data it works on is about to be replaced, or something else begins."""
+    """Stop the window's job: the data it works on is about to be replaced, or another one begins."""
     if _current is not None:
         _current.end()
 
 
 def _at_exit() -> None:
-    """Python must not be taken down below a thread that is in compiled code."""
+    """Wait for the thread beside: Python must not end while it is in compiled code."""
     end()
     beside.wait(_AT_EXIT)
 
@@ -88,7 +88,7 @@ atexit.register(_at_exit)
 
 
 def whole(work: Work) -> Iterator[Progress]:
-    """All of it at once."""
+    """Run all of it at once."""
     for found in work:
         if found is None:
             time.sleep(_NAP)

@@ -19,7 +19,7 @@ def ensure(obj: bpy.types.Object) -> None:
 
 
 def remove(obj: bpy.types.Object) -> None:
-    """Take the live shape key away; the mesh keeps its rest shape."""
+    """Remove the live shape key; the mesh keeps its rest shape."""
     key = mesh_io.live_key(obj)
     if key is None:
         return

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import bpy
 
-from .engine import engine
 from .parameters import PARAMETERS
 
 #: Of the folders `presets`: where Blender looks for them, and writes those of the user.
@@ -18,23 +17,23 @@ _HERE = str(Path(__file__).resolve().parent)
 
 
 def is_known(path: str) -> bool:
-    """Whether a file lies where presets of materials are looked for; no other is run."""
+    """Whether a file is in a folder of presets of materials; no other is run."""
     folders = [Path(folder).resolve() for folder in bpy.utils.preset_paths(SUBFOLDER)]
     return Path(path).suffix == ".py" and Path(path).resolve().parent in folders
 
 
 def about(path: str) -> str:
-    """What a preset says of itself, in a sentence without its full stop; empty if nothing."""
+    """Description of a preset, its docstring without the full stop; empty if there is none."""
     with suppress(OSError, SyntaxError, ValueError):
         return (ast.get_docstring(ast.parse(Path(path).read_text(encoding="utf-8"))) or "").rstrip(".")
     return ""
 
 
 def apply(obj: bpy.types.Object, path: str, menu: str) -> str:
-    """Give a soft body, the active one, a material; returns what was kept of the body, a sentence, or nothing.
+    """Apply a material to the active soft body; returns a sentence on what was not changed, or an empty one.
 
-    A flat mesh cannot be what most presets are made of, so it keeps its type. Raises `RuntimeError` if the preset has
-    an error.
+    A flat mesh cannot have the type of most presets, so it keeps its own. Raises `RuntimeError` if the preset has an
+    error.
     """
     settings, before = obj.softpressure, obj.softpressure.body_type
     bpy.ops.script.execute_preset(filepath=path, menu_idname=menu)
@@ -48,9 +47,10 @@ def apply(obj: bpy.types.Object, path: str, menu: str) -> str:
 def _can_be(obj: bpy.types.Object, body_type: str) -> bool:
     """Whether the mesh of an object can be a soft body of a type."""
     from ..core import SoftPressureError
+    from . import bodies
 
     try:
-        engine().bodies.check(obj, "SOFT", body_type)
+        bodies.check(obj, "SOFT", body_type)
     except SoftPressureError:
         return False
     return True

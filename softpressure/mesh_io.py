@@ -1,4 +1,4 @@
-"""Between Blender's meshes and world-space arrays."""
+"""Conversion between Blender's meshes and world-space arrays."""
 
 from collections.abc import Iterator
 from typing import Any

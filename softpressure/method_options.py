@@ -1,4 +1,4 @@
-"""The choices beside the method, from a scene's settings."""
+"""The core's method options from a scene's settings."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ from ..core import MethodOptions
 
 
 def of(settings: Any) -> MethodOptions:
-    """What the core gets of `scene.softpressure`."""
+    """`MethodOptions` of `scene.softpressure`."""
     return MethodOptions(
         volume=settings.volume_rule,
         spread=settings.pressure_spread,

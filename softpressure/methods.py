@@ -1,4 +1,4 @@
-"""The methods a scene can be simulated with, as the panel offers them."""
+"""The methods of simulation, as the panel offers them."""
 
 #: Methods of the core (`core.solvers.choice.SOLVERS`), named here because loading the core takes most of a second.
 #: The numbers are what files hold.

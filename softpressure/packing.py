@@ -1,8 +1,8 @@
 """Caches inside the .blend, so that a file plays and renders wherever it is copied to.
 
-They are bytes of the scene's custom property `KEY`, in the layout of the file on disk, and are read with the same care.
-They are there while Blender writes the file, and in what it has just opened; between the two they would be copied with
-every undo step.
+They are bytes of the scene's custom property `KEY`, in the format of the file on disk, and are read with the same
+checks. They exist while Blender writes the file, and in a file just opened; in between they would be copied with every
+undo step.
 """
 
 import io
@@ -19,9 +19,10 @@ MOST_BYTES = 2**31 - 1
 
 
 def pack(scene: DataBlock) -> None:
-    """Put the cache of a scene into its data, if that is wanted; a cache that cannot be is told of in the panel.
+    """Put the cache of a scene into its data, if that is wanted; a cache that cannot be packed is reported in the
+    panel.
 
-    What was packed and not read, as its objects are not there, stays until it is no longer wanted.
+    A packed cache that was not read, as its objects are missing, stays until packing is turned off.
     """
     if scene.library is not None:
         return
@@ -54,7 +55,7 @@ def pack(scene: DataBlock) -> None:
 
 
 def unload(scene: DataBlock) -> None:
-    """The file is written: take out of memory what `pack` put there."""
+    """Remove the packed cache from memory after the file is written."""
     if session.of(scene).cache is not None:
         remove(scene)
 
@@ -71,6 +72,6 @@ def read(scene: DataBlock) -> FrameCache | None:
 
 
 def remove(scene: DataBlock) -> None:
-    """Take the cache out of the data of a scene, if there is one."""
+    """Remove the cache from the data of a scene, if there is one."""
     if scene.library is None and KEY in scene:
         del scene[KEY]

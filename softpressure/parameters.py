@@ -1,7 +1,7 @@
-"""Every setting of a body, declared once: what it is, its unit, its bounds, and which bodies have it.
+"""All settings of bodies: name, unit, default, bounds, tooltip, and the bodies that have each.
 
-Blender's properties, the rows of the panel, what is captured for the builder, what is read in each frame, what dates a
-cache, what a preset of a material holds, and the pages of the manual follow from this table.
+Blender's properties, the rows of the panel, capture, per-frame input, fingerprint, presets of materials and the pages
+of the manual follow from this table.
 """
 
 from dataclasses import dataclass
@@ -367,18 +367,18 @@ def of_body(body: str) -> tuple[Parameter, ...]:
 
 
 def captured(body: str) -> tuple[str, ...]:
-    """Names of the settings that the builder is given of a body."""
+    """Names of the settings of a body that the builder gets."""
     return tuple(parameter.name for parameter in of_body(body) if parameter.is_captured)
 
 
 def animated(body: str) -> tuple[str, ...]:
-    """Names of the numbers of a body that are read in each frame; the pressure of a gas is read apart from them."""
+    """Names of the numbers of a body that are read in each frame; without the pressure of a gas."""
     names = (parameter.name for parameter in of_body(body) if parameter.is_animated)
     return tuple(name for name in names if name != "gauge_pressure")
 
 
 def groups(body: str) -> tuple[tuple[Parameter, ...], ...]:
-    """The settings of a body as the rows of a panel stand together."""
+    """The settings of a body in the groups of a panel."""
     found: dict[str, list[Parameter]] = {}
     for parameter in of_body(body):
         if parameter.group:

@@ -16,17 +16,17 @@ def scene_time(scene: bpy.types.Scene) -> float:
 
 
 def show_again(scene: bpy.types.Scene) -> None:
-    """Show the frame of now after all data were replaced: evaluates first, since they have no world matrices yet."""
+    """Show the present frame after all data were replaced: evaluates first, to have world matrices."""
     layer = bpy.context.view_layer if bpy.context.scene == scene else scene.view_layers[0]
     layer.update()
     show(scene, layer.depsgraph)
 
 
 def show(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph | None = None) -> None:
-    """Let every body show what the cache holds for the scene's time, or the nearest frame it holds.
+    """Make every body show the cached frame at the scene's time, or the nearest one.
 
-    A body that the cache does not hold shows its own shape and place. `depsgraph` gives the current world matrices;
-    without one they are those of the last evaluation. Only what differs from what is shown already is written.
+    A body that is not in the cache shows its own shape and place. `depsgraph` gives the current world matrices; without
+    one they are those of the last evaluation. Only changes are written.
     """
     here = session.of(scene)
     cache = here.cache if here.cache is not None and here.cache.frame_count else None
@@ -60,13 +60,13 @@ def show(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph | None = None) -
 
 
 def let_go(obj: bpy.types.Object, here: session.Session) -> None:
-    """Let a rigid body be where its own transform has it, until something is shown again."""
+    """Release a rigid body to its own transform, until a frame is shown again."""
     here.shown.pop(obj.session_uid, None)
     hold.show(obj, None)
 
 
 def catch_up(scene: bpy.types.Scene) -> None:
-    """Let bodies that were in Edit Mode when the frame was set show it once they have left."""
+    """Show the present frame in bodies that were in Edit Mode when it was set."""
     here = session.of(scene)
     if any(obj.session_uid in here.late and obj.mode != "EDIT" for obj in session.objects(scene, "SOFT")):
         show(scene)
@@ -82,7 +82,7 @@ def world_matrix(cache: FrameCache, number: int, time: float) -> FloatArray:
 def _hold(
     obj: bpy.types.Object, scene: bpy.types.Scene, here: session.Session, cache: FrameCache | None, number: int | None
 ) -> None:
-    """Let a rigid body be where the cache has it; up to the first frame it is where its own transform has it."""
+    """Hold a rigid body at its cached place; up to the first frame it is at its own transform."""
     time = scene_time(scene)
     if cache is None or number is None or cache.vertex_counts[number] or time <= cache.first_frame:
         let_go(obj, here)

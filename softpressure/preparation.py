@@ -1,4 +1,4 @@
-"""Preparing the kernels of a scene: which it needs, whether they are ready, and what a timeline waits for meanwhile."""
+"""Preparation of the kernels of a scene: which it needs, whether they are ready, and timelines that wait for them."""
 
 from collections.abc import Iterator
 
@@ -6,11 +6,11 @@ import bpy
 
 from ..core import prepare as kernels
 from ..core.model import Model
-from . import actions, jobs, method_options, run_choice, session, stages, status_bar
+from . import actions, jobs, loading, method_options, run_choice, session, stages, status_bar
 
-#: A convex hull of at most so many points has few enough faces for the impulse solver, whatever their shape.
+#: A convex hull of at most so many points has few enough faces for the impulse solver.
 _FEW_POINTS = 18
-#: What a timeline waits for ends with this in the status bar.
+#: Shown in the status bar at the end of a preparation.
 _READY = "Soft Pressure: the solver is ready"
 #: How often the status bar is renewed, and how long its last sentence stays [s].
 _SAY_EVERY, _SAY_END = 0.25, 5.0
@@ -20,7 +20,7 @@ _waiting: set[int] = set()
 
 
 def parts_of(scene: bpy.types.Scene) -> set[str]:
-    """What a scene holds, as `core.prepare.PARTS` names it; rather too much where only its meshes would tell."""
+    """Parts of a scene by the names of `core.prepare.PARTS`; too many rather than too few."""
     parts = set()
     for obj in session.objects(scene, "SOFT"):
         settings = obj.softpressure
@@ -32,7 +32,7 @@ def parts_of(scene: bpy.types.Scene) -> set[str]:
         if settings.attach_to is not None:
             parts.add("COUPLED")
         if stages.may_be_held(obj) or "softpressure.is_attached" in actions.animated_paths(obj):
-            parts.add("CROSSED")  # what comes free may cross others
+            parts.add("CROSSED")  # released bodies may cross others
     if session.of(scene).starts_crossed:
         parts.add("CROSSED")
     solids = session.objects(scene, "RIGID")
@@ -50,7 +50,7 @@ def starts_crossed(model: Model) -> bool:
 
 
 def is_prepared(scene: bpy.types.Scene) -> bool:
-    """Whether the kernels of a scene are ready; if not, that begins, and it is said."""
+    """Whether the kernels of a scene are ready; if not, starts their preparation and its messages."""
     needed = _needed(scene)
     if kernels.is_prepared(needed):
         return True
@@ -62,14 +62,14 @@ def is_prepared(scene: bpy.types.Scene) -> bool:
 
 
 def progress() -> kernels.Progress | None:
-    """How far the preparation is, None while there is none."""
+    """Progress of the preparation, None while there is none."""
     return kernels.progress() if kernels.is_running() else None
 
 
 def prepare(scene: bpy.types.Scene) -> Iterator[jobs.Progress]:
-    """Wait until the kernels of a scene are ready, yielding meanwhile; raises what went wrong.
+    """Wait until the kernels of a scene are ready, yielding meanwhile; raises errors of the preparation.
 
-    Without a window, kernels that lie in files are loaded when they are called: nobody waits between two of them.
+    Without a window, kernels in files are loaded when they are called: there is no waiting between two of them.
     """
     needed = _needed(scene)
     if bpy.app.background and kernels.is_compiled(needed):
@@ -79,25 +79,19 @@ def prepare(scene: bpy.types.Scene) -> Iterator[jobs.Progress]:
 
 
 def what_to_prepare(scene: bpy.types.Scene) -> str:
-    """A sentence on what `prepare` is going to do, empty if it takes a moment only."""
+    """A sentence on the compilation that `prepare` will do, empty if there is none."""
     return "" if kernels.is_compiled(_needed(scene)) else f"{kernels.COMPILING}."
 
 
-def stop_telling() -> None:
-    """Say no more (the extension is disabled)."""
-    if bpy.app.timers.is_registered(_tell):
-        bpy.app.timers.unregister(_tell)
-
-
 def _needed(scene: bpy.types.Scene) -> tuple[kernels.Job, ...]:
-    """What is to be prepared for a scene."""
+    """The kernels of a scene as jobs."""
     settings, choice = scene.softpressure, run_choice.last(scene)
     method = choice.method if choice else settings.solver
     return kernels.jobs_for(parts_of(scene), method, method_options.of(settings))
 
 
 def _tell() -> float | None:
-    """Say in every window's status bar and in the panel what is being prepared, then let the timelines go on."""
+    """Timer: show the progress in every window's status bar, then restart the waiting timelines."""
     found = progress()
     if found:
         status_bar.say(f"Soft Pressure: {found.label}")
@@ -115,7 +109,11 @@ def _tell() -> float | None:
 
 
 def _play_from_start(scene: bpy.types.Scene) -> None:
-    """Let a timeline that was started meanwhile begin anew: nothing was simulated so far."""
+    """Restart a timeline that was playing meanwhile: no frame was simulated."""
     windows = bpy.context.window_manager.windows
     if any(window.scene == scene and window.screen.is_animation_playing for window in windows):
         scene.frame_set(scene.softpressure.frame_start)
+
+
+loading.use_own_folder()
+status_bar.follow(_tell, progress)

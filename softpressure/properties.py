@@ -12,7 +12,6 @@ from bpy.props import (
     StringProperty,
 )
 
-from .engine import engine
 from .force_properties import FieldWeights, Goals
 from .parameters import PARAMETERS, Parameter
 from .scene_properties import ANIMATED, SETTING, SOFTPRESSURE_PG_scene
@@ -55,15 +54,19 @@ Group = Any  # a property group: its members are known to Blender only
 
 
 def _on_kind_change(settings: Group, _context: bpy.types.Context) -> None:
-    engine().bodies.on_kind_change(settings.id_data)
+    from . import bodies
+
+    bodies.on_kind_change(settings.id_data)
 
 
 def _on_type_change(settings: Group, _context: bpy.types.Context) -> None:
-    engine().bodies.on_type_change(settings.id_data)
+    from . import bodies
+
+    bodies.on_type_change(settings.id_data)
 
 
 def _can_hold(settings: Group, obj: bpy.types.Object) -> bool:
-    """Whether an object may be offered to attach something to."""
+    """Whether an object is offered as a target of an attachment."""
     return obj.type == "MESH" and obj.softpressure.kind in {"SOFT", "RIGID"} and obj != settings.id_data
 
 

@@ -1,7 +1,7 @@
 """Rotations as Blender stores them: quaternions, Euler angles of any order, axis and angle.
 
-Matrices are float64, shape (n, 3, 3), orthonormal, of determinant 1. Results are continuous from row to row where the
-kind of storage allows it, so that linear curves through them take the short way. Blender's `mathutils` computes in
+Matrices are float64, shape (n, 3, 3), orthonormal, of determinant 1. Results are continuous from row to row if the
+representation allows it, so that linear curves through them take the short way. Blender's `mathutils` computes in
 float32, which near gimbal lock loses half of the digits.
 """
 
@@ -24,7 +24,7 @@ def split(matrix: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
 
 
 def shear(matrix: FloatArray) -> float:
-    """How far the axes of a matrix are from perpendicular: the largest cosine between two of them."""
+    """Shear of a matrix: the largest cosine between two of its axes."""
     axes = matrix[:3, :3] / np.linalg.norm(matrix[:3, :3], axis=0)
     return float(np.abs(axes.T @ axes - np.eye(3)).max())
 
@@ -45,7 +45,7 @@ def between(first: FloatArray, second: FloatArray, share: float) -> FloatArray:
 
 
 def moved(first: FloatArray, second: FloatArray) -> FloatArray:
-    """Turn and move (4, 4) that lead from one world matrix to another, about the object's origin; scale has no part."""
+    """Rigid motion (4, 4) from one world matrix to another, about the object's origin, without scale."""
     start, turn, _ = split(first)
     end, turn_end, _ = split(second)
     result = np.eye(4)
@@ -107,7 +107,7 @@ def from_euler(angles: FloatArray, order: str) -> FloatArray:
 
 
 def eulers(turns: FloatArray, order: str) -> FloatArray:
-    """Angles about x, y, z [rad], shape (n, 3): of the ways to write a rotation, the nearest to the row before."""
+    """Angles about x, y, z [rad], shape (n, 3): of the equivalent triples, the nearest to the row before."""
     i, j, k = (_AXES[letter] for letter in order)
     sign = 1.0 if (j - i) % 3 == 1 else -1.0
     result = np.empty((len(turns), 3))

@@ -1,4 +1,4 @@
-"""What a run is made with, kept in the scene: a file that is simulated elsewhere, without its cache, takes the same."""
+"""The choice of a run, stored in the scene: a file that is simulated elsewhere, without its cache, takes the same."""
 
 import dataclasses
 import json
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def keep(scene: bpy.types.Scene, choice: "Choice | None", start: str, inputs: str) -> None:
-    """Store the choice of a run that begins, with the fingerprints of what it was made for."""
+    """Store the choice of a new run, with the fingerprints of its start and inputs."""
     made_for = [start, inputs]
     text = "" if choice is None else json.dumps({"for": made_for, "choice": dataclasses.asdict(choice)})
     if scene.softpressure.run_choice != text:

@@ -1,4 +1,4 @@
-"""What sample scenes are made of: simple meshes, colours, light, camera, keyframes."""
+"""Parts of sample scenes: simple meshes, colours, light, camera, keyframes."""
 
 import math
 from collections.abc import Sequence
@@ -32,7 +32,7 @@ COLOURS = (CORAL, TEAL, AMBER, NAVY, ROSE, LIME, SKY, PLUM)
 
 
 def start(scene: bpy.types.Scene, frame_count: int) -> None:
-    """Take everything out of a scene and set its clock: 24 frames per second, from frame 1."""
+    """Empty a scene and set its clock: 24 frames per second, from frame 1."""
     for obj in list(scene.collection.all_objects):
         bpy.data.objects.remove(obj)
     bpy.data.orphans_purge(do_recursive=True)
@@ -100,7 +100,7 @@ def add_solid(
 
 
 def add_group(obj: bpy.types.Object, name: str, lowest: float, highest: float) -> None:
-    """A vertex group of what lies between two heights in the object's own space [m]."""
+    """A vertex group of the vertices between two heights in the object's own space [m]."""
     group = obj.vertex_groups.new(name=name)
     group.add([v.index for v in obj.data.vertices if lowest <= v.co.z <= highest], 1.0, "REPLACE")
 

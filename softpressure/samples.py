@@ -23,7 +23,7 @@ def build(name: str) -> bpy.types.Scene:
 
 
 def bounce(scene: bpy.types.Scene) -> None:
-    """Balls of three pressures drop down steps: the flabby one slumps, the hard one leaps."""
+    """Balls of three pressures drop down steps."""
     parts.start(scene, 144)
     top = [(-3.2, 2.4), (-2.9, 2.4), (-1.5, 1.8), (-1.5, 1.25), (0.15, 1.2), (0.15, 0.65), (1.8, 0.6), (1.8, 0.0)]
     end = [(5.2, 0.0), (5.2, 0.6), (5.5, 0.6), (5.5, -0.2), (-3.2, -0.2)]
@@ -99,7 +99,7 @@ def pile(scene: bpy.types.Scene) -> None:
 
 
 def newton(scene: bpy.types.Scene) -> None:
-    """A swinging ramp lets three soft balls roll into a wall of rigid crates: what they push pushes back."""
+    """A swinging ramp lets three soft balls roll into a wall of rigid crates."""
     parts.start(scene, 120)
     floor = [(-3.6, -0.15), (4.8, -0.15), (4.8, 0.0), (-3.6, 0.0)]
     parts.add_obstacle("Floor", parts.profile_mesh("Floor", floor, 5.6, 1), parts.STONE, friction=0.7)

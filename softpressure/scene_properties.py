@@ -13,11 +13,11 @@ Group = Any  # a property group: its members are known to Blender only
 
 
 def on_change(_settings: Group, _context: bpy.types.Context) -> None:
-    """What was simulated may be out of date."""
+    """Mark the simulation as possibly out of date."""
     session.mark_all()
 
 
-#: Of every property that a simulation depends on: not animated by itself, and a change dates the cache.
+#: Options of a property that a simulation depends on: not animated; a change makes the cache out of date.
 SETTING: Any = {"options": set(), "update": on_change}
 #: The same, but animated: read in each frame.
 ANIMATED: Any = {"update": on_change}

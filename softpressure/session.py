@@ -1,4 +1,4 @@
-"""What is known while Blender runs: one `Session` per scene. Keyed by ids; Blender references do not survive undo."""
+"""Run-time data: one `Session` per scene. Keyed by ids; Blender references do not survive undo."""
 
 import logging
 import threading
@@ -12,7 +12,7 @@ from . import fingerprint, jobs
 if TYPE_CHECKING:
     from ..core import Choice, StepReport, World
     from ..core.cache import FrameCache
-    from ..core.solvers.xpbd.pressure_retention import GaugeLeft
+    from ..core.solvers.xpbd.pressure_retention import PressureRetention
     from .capture import Start
     from .flaws import Flaw
     from .stepping import Stepper
@@ -27,19 +27,19 @@ class Session:
     cache: "FrameCache | None" = None
     #: `session_uid` of the object of each body of the cache.
     object_uids: tuple[int, ...] = ()
-    #: What was captured at the first frame; None after a cache was read from disk.
+    #: Capture of the first frame; None after a cache was read from disk.
     start: "Start | None" = None
     #: Always at the last frame of the cache.
     world: "World | None" = None
-    #: What the run is made with, from before its world is made; None where the method says it all.
+    #: Choice of the run, from before its world is made; None if the method has none.
     choice: "Choice | None" = None
-    #: Why the simulation does not go on; empty while it does. Told as long as the inputs are those it came from.
+    #: Error that stopped the simulation; empty if there is none. Shown while the inputs are those that caused it.
     error: str = ""
     failed_with: str = ""
-    #: Why objects take no part, by `session_uid`, as the last start found out, and the inputs it started from.
+    #: Why objects take no part, by `session_uid`, found at the last start, and the inputs of that start.
     refused: dict[int, str] = field(default_factory=dict)
     started_from: str = ""
-    #: The same as the file tells, and the change it was asked after; kept by `taking_part`.
+    #: The same from the file alone, and the number of the change after which it was computed (`taking_part`).
     asked: tuple[int, dict[int, str]] | None = None
     #: The frame that is being simulated, between the two handlers of a frame change.
     live_frame: int | None = None
@@ -48,15 +48,15 @@ class Session:
     is_filling: bool = False
     is_reading: bool = False
     stepper: "Stepper | None" = None
-    #: Held while what is known of a run is changed, as two threads may do.
+    #: Held while data of a run are changed, as two threads may do.
     lock: threading.Lock = field(default_factory=threading.Lock)
-    #: What the last frame took that was simulated as the timeline went to it [s].
+    #: Duration of the last frame that the timeline simulated [s].
     live_seconds: float = 0.0
     #: The frame that was set last; None before the first frame change.
     seen_frame: int | None = None
-    #: The first frame of the last render that lacked what it was to show; None if there was none.
+    #: The first frame of the last render without its simulation; None if there was none.
     missed_frame: int | None = None
-    #: What the live key of each object shows: time [frames] and world matrix.
+    #: Time [frames] and world matrix that the live key of each object shows.
     shown: dict[int, tuple[float, Any]] = field(default_factory=dict)
     #: `session_uid` of bodies in Edit Mode, which do not show the frame that was set meanwhile.
     late: set[int] = field(default_factory=set)
@@ -70,23 +70,23 @@ class Session:
     reports: "dict[int, tuple[StepReport, ...]]" = field(default_factory=dict)
     #: Share of the pressure asked for that each body holds, by frame, with XPBD only; not kept on disk.
     held: dict[int, list[float]] = field(default_factory=dict)
-    #: What tells it of the bodies of `world`; None before it is asked for.
-    gauge_left: "GaugeLeft | None" = None
-    #: What the method does not hold, in sentences: of solids, known from the start; of skins, at the last frame.
+    #: Computes it for the bodies of `world`; None before the first use.
+    pressure_retention: "PressureRetention | None" = None
+    #: Limits of the method, in sentences: of solids, known from the start; of skins, at the last frame.
     soft_solids: list[str] = field(default_factory=list)
     slack_skins: list[str] = field(default_factory=list)
-    #: Of bodies of gas that are not filled as drawn, by the `session_uid` of their objects: how much their volume grows
-    #: until they are at rest, and how far a vertex moves [m], at most.
+    #: Growth of volume until rest and largest displacement [m] of bodies of gas that are not filled as drawn, by the
+    #: `session_uid` of their objects.
     puffs: dict[int, tuple[float, float]] = field(default_factory=dict)
     #: Why a skin does not hold its pressure, by the body's number; the last sentence of each.
     overstretched: dict[int, str] = field(default_factory=dict)
-    #: What Check found, and the inputs it looked at; None before.
+    #: Result of Check, and its inputs; None before.
     checked: "tuple[str, list[Flaw]] | None" = None
     _inputs: tuple[int, str] | None = None
     _logged: set[str] = field(default_factory=set)
 
     def clear(self) -> None:
-        """Forget everything that was simulated."""
+        """Drop all simulation data."""
         with self.lock:
             self._clear()
 
@@ -103,15 +103,15 @@ class Session:
         self.gauges.clear()
         self.reports.clear()
         self.held.clear()
-        self.gauge_left = None
+        self.pressure_retention = None
         self.soft_solids, self.slack_skins = [], []
         self.puffs.clear()
         self.overstretched.clear()
 
     def fail(self, sentence: str, inputs: str = "") -> None:
-        """Stop with a sentence for the panel; the log gets it once.
+        """Stop with a sentence for the panel; it is logged once.
 
-        `inputs` are those it comes from; without them it is told until the simulation begins anew.
+        `inputs`: those that caused it; without them it is shown until the simulation starts again.
         """
         self.error, self.failed_with = sentence, inputs
         if sentence not in self._logged:
@@ -119,11 +119,11 @@ class Session:
             _log.warning(sentence)
 
     def error_of(self, scene: bpy.types.Scene) -> str:
-        """The error, unless what it came from has changed."""
+        """The error, unless its inputs have changed."""
         return self.error if not self.failed_with or self.failed_with == self.inputs(scene) else ""
 
     def inputs(self, scene: bpy.types.Scene) -> str:
-        """The fingerprint of a scene's inputs, found anew after a change only."""
+        """The fingerprint of a scene's inputs, computed after a change only."""
         if self._inputs is None or self._inputs[0] != _changes:
             self._inputs = _changes, fingerprint.of_inputs(scene)
         return self._inputs[1]
@@ -137,13 +137,13 @@ class Session:
 
 _sessions: dict[int, Session] = {}
 
-#: How often something may have changed.
+#: Number of possible changes so far.
 _changes = 0
 
-#: As what an object was last tried to be added in vain, by its `session_uid`.
+#: Kind of the last refused attempt to add an object, by its `session_uid`.
 tried: dict[int, str] = {}
 
-#: Whether the shape of an object can be a body: a name for the shape, and a sentence if it cannot, by `session_uid`.
+#: Check of the shape of an object: digest of the shape, and a sentence if it cannot be a body, by `session_uid`.
 verdicts: dict[int, tuple[str, str]] = {}
 
 #: Between `render_init` and its end; `is_job_running('RENDER')` is False in background.
@@ -156,18 +156,18 @@ def of(scene: bpy.types.Scene) -> Session:
 
 
 def mark_all() -> None:
-    """Something may have changed: what was found out about the file is found out again when it is asked for next."""
+    """Count a possible change: cached results about the file are computed again on their next use."""
     global _changes
     _changes += 1
 
 
 def change_count() -> int:
-    """A number that grows whenever something may have changed."""
+    """A number that grows with every possible change."""
     return _changes
 
 
 def forget_shown() -> None:
-    """The live keys may show something else than what was written last (undo, edit mode)."""
+    """Drop the record of shown frames: live keys may differ from the last write (undo, edit mode)."""
     for session in _sessions.values():
         session.shown.clear()
 
@@ -188,5 +188,5 @@ def objects(scene: bpy.types.Scene, *kinds: str) -> list[bpy.types.Object]:
 
 
 def has_bodies(scene: bpy.types.Scene) -> bool:
-    """Whether there is anything to simulate or to refuse."""
+    """Whether a scene has soft or rigid bodies."""
     return any(obj.type == "MESH" and obj.softpressure.kind in {"SOFT", "RIGID"} for obj in scene.objects)

@@ -1,8 +1,8 @@
-"""Fills the cache, while a window goes on: what Simulate does.
+"""The job of Simulate: fills the cache, while a window goes on.
 
-The main thread evaluates the scene at the frames to come, in short slices, and goes back to the frame that is shown. A
-thread beside it steps the world from what was read (`stepping.py`). Where bodies follow what is simulated, as by a
-constraint to it, each frame is read when the one before is done and shown.
+The main thread evaluates the scene at the coming frames, in short slices, and goes back to the frame that is shown. A
+thread beside it steps the world with the data read (`stepping.py`). If input depends on simulated bodies, as by a
+constraint to one, each frame is read after the one before is simulated and shown.
 """
 
 import time
@@ -30,17 +30,17 @@ from .jobs import Interrupted, Work
 from .preparation import prepare
 from .session import Session
 
-#: How long the scene may be evaluated at other frames before the window is served again [s].
+#: Duration of a slice of evaluation at other frames [s].
 _SLICE = 0.03
-#: What a person drags with these would jump back when the scene is evaluated at another frame.
+#: Operators whose changes would be lost when the scene is evaluated at another frame.
 _DRAGGING = ("TRANSFORM_", "POSE_", "ARMATURE_", "MESH_", "CURVE_", "SCULPT_", "PAINT_", "GPENCIL_", "GREASE_PENCIL_")
 
 
 def simulate(scene: bpy.types.Scene) -> Work:
     """Fill the cache to the last frame; yields after each slice, None while waiting.
 
-    Raises with a sentence if it cannot go on, `Interrupted` if what is simulated is changed meanwhile. The frames that
-    are done stay, however it ends.
+    Raises with a sentence if it cannot go on, `Interrupted` if an input is changed meanwhile. The finished frames stay
+    in any case.
     """
     yield from prepare(scene)
     here = session.of(scene)
@@ -70,7 +70,7 @@ def simulate(scene: bpy.types.Scene) -> Work:
 
 
 def _start(scene: bpy.types.Scene, here: Session) -> Work:
-    """Capture at the first frame, and start anew from it unless nothing has changed; keeps errors."""
+    """Capture at the first frame, and start a new run unless nothing has changed; stores errors."""
     first = scene.softpressure.frame_start
     try:
         with _elsewhere(scene, here):
@@ -83,7 +83,7 @@ def _start(scene: bpy.types.Scene, here: Session) -> Work:
 
 
 def _go_on(scene: bpy.types.Scene, here: Session) -> Work:
-    """The frames after the last one of the cache; then all go to disk."""
+    """Simulate the frames after the last one of the cache; then save the cache."""
     assert here.cache is not None
     last, values = scene.softpressure.frame_end, capture.scene_values(scene)
     if here.cache.last_frame < last:
@@ -95,7 +95,7 @@ def _go_on(scene: bpy.types.Scene, here: Session) -> Work:
 
 
 def _step_to(scene: bpy.types.Scene, here: Session, last: int, values: capture.SceneValues) -> Work:
-    """The frames that are missing up to the last one; there is a world."""
+    """Simulate the missing frames up to the last one with the present world."""
     start, cache, first = here.start, here.cache, scene.softpressure.frame_start
     assert start is not None and cache is not None
     start.forget_places()
@@ -128,14 +128,14 @@ def _step_to(scene: bpy.types.Scene, here: Session, last: int, values: capture.S
 
 
 def _shown(scene: bpy.types.Scene, frame: int) -> int:
-    """Let a window that waits for a frame show what there is by now; returns how many frames that is."""
+    """Show new frames in a window that waits for one; returns how many there are."""
     if not session.is_rendering:
         playback.show(scene)
     return frame - int(scene.softpressure.frame_start) + 1
 
 
 def _read(scene: bpy.types.Scene, here: Session, stepper: stepping.Stepper, frames: range, in_turns: bool) -> int:
-    """Read what drives these frames, as far as a slice goes and there is room; returns the next one to read."""
+    """Read the input of these frames, within a slice and the room for readings; returns the next frame to read."""
     until = time.monotonic() + _SLICE
     frame = frames.start
     if not (stepper.is_idle() if in_turns else stepper.has_room()):
@@ -158,7 +158,7 @@ def _read(scene: bpy.types.Scene, here: Session, stepper: stepping.Stepper, fram
 
 @contextmanager
 def _elsewhere(scene: bpy.types.Scene, here: Session) -> Iterator[None]:
-    """Evaluate the scene at other frames, which nobody sees, and go back to the one that is shown."""
+    """Evaluate the scene at other frames, without showing them, and return to the shown one."""
     frame, subframe = scene.frame_current, scene.frame_subframe
     here.is_reading = True
     try:
@@ -169,7 +169,7 @@ def _elsewhere(scene: bpy.types.Scene, here: Session) -> Iterator[None]:
 
 
 def _evaluated_at(scene: bpy.types.Scene, here: Session, frame: int) -> bpy.types.Depsgraph:
-    """A scene evaluated at a frame, where bodies show what drives them, in the view layer that has all of them."""
+    """A scene evaluated at a frame, with input shown, in the view layer that has all bodies."""
     is_first = frame == scene.softpressure.frame_start
     for obj in session.objects(scene, "RIGID"):
         if is_first or stages.may_be_held(obj):
@@ -183,9 +183,9 @@ def _evaluated_at(scene: bpy.types.Scene, here: Session, frame: int) -> bpy.type
 
 
 def _follows_what_is_simulated(scene: bpy.types.Scene, start: capture.Start) -> bool:
-    """Whether what is read of an object hangs on another body, as by a constraint to it.
+    """Whether an object that is read depends on another simulated body, as by a constraint to it.
 
-    That is the object of a soft body, collider or force field, and of a rigid body that may be held.
+    Read objects are those of soft bodies, colliders and force fields, and of rigid bodies that may be held.
     """
     moving, by_uid = set(start.uids()), {obj.session_uid: obj for obj in scene.objects}
     led = [part.object_uid for part in (*start.bodies, *start.obstacles)]

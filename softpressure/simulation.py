@@ -1,8 +1,8 @@
-"""Stepping with the timeline.
+"""Simulation with the timeline.
 
 A frame change calls `before_frame`, evaluates the scene, and calls `after_frame`. Frames repeat and go back (scrubbing,
-motion blur), so what is shown is looked up; only the frame right after the last cached one is simulated, in the
-viewport, between the two calls.
+motion blur), so cached frames are shown; only the frame right after the last cached one is simulated, in the viewport,
+between the two calls.
 """
 
 import time
@@ -18,7 +18,7 @@ _SLOWEST = 0.5
 
 
 def before_frame(scene: bpy.types.Scene) -> None:
-    """Show a cached frame, or make the meshes show what drives the next one."""
+    """Show a cached frame, or the input of the next one."""
     here = session.of(scene)
     if here.is_reading:
         return
@@ -42,7 +42,7 @@ def before_frame(scene: bpy.types.Scene) -> None:
 
 
 def after_frame(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
-    """Simulate the frame that `before_frame` chose; correct what is shown by the matrices of now."""
+    """Simulate the frame that `before_frame` chose; correct what is shown by the present matrices."""
     here = session.of(scene)
     if here.is_reading:
         return
@@ -63,7 +63,7 @@ def after_frame(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
 
 
 def reset(scene: bpy.types.Scene) -> None:
-    """Forget the simulation and show the bodies as they are; ends a job that fills the cache."""
+    """Drop the simulation and show the bodies' own shapes; ends a job that fills the cache."""
     jobs.end()
     session.of(scene).clear()
     bodies.prepare(session.objects(scene, "SOFT", "RIGID", "COLLIDER"))
@@ -72,9 +72,9 @@ def reset(scene: bpy.types.Scene) -> None:
 
 
 def _may_simulate(scene: bpy.types.Scene) -> bool:
-    """Whether frames may be simulated at all: not while rendering, between frames, baked or being edited.
+    """Whether frames may be simulated at all: not while rendering, between frames, baked or in edit mode.
 
-    Nor while something is simulated beside this thread.
+    Nor while work runs in the thread beside.
     """
     if session.is_rendering or scene.frame_subframe != 0.0 or session.of(scene).is_filling or beside.is_busy():
         return False
@@ -82,9 +82,9 @@ def _may_simulate(scene: bpy.types.Scene) -> bool:
 
 
 def _leaves_unseen_start(scene: bpy.types.Scene, here: Session) -> bool:
-    """Whether the timeline goes on from the first frame, which was edited since it was set: nothing is captured yet.
+    """Whether the timeline leaves the first frame after a change without having captured it.
 
-    So it is when someone adds a body at the first frame and plays: the first frame change is to the second frame.
+    So it is after a body was added at the first frame: the first frame change is to the second frame.
     """
     first = scene.softpressure.frame_start
     if scene.frame_current != first + 1 or here.seen_frame not in (None, first) or not _may_simulate(scene):
@@ -112,12 +112,12 @@ def _frame_to_simulate(scene: bpy.types.Scene, here: Session) -> int | None:
 
 
 def _may_start(scene: bpy.types.Scene, here: Session) -> bool:
-    """Whether a timeline that plays may make a new run at the first frame, if it needs one."""
+    """Whether a playing timeline may start a new run at the first frame, if it needs one."""
     return (here.cache is not None and not here.is_out_of_date(scene)) or not starting.is_too_long_to_play(scene)
 
 
 def is_too_slow(here: Session) -> bool:
-    """Whether a frame takes so long that the timeline leaves the next one to Simulate, which holds no window."""
+    """Whether frames take so long that the next one is left to Simulate, which does not block the window."""
     return here.live_seconds > _SLOWEST and not bpy.app.background
 
 

@@ -1,8 +1,8 @@
-"""What a body's mesh shows: its own rest shape, the input of the simulation, or its output.
+"""Stages of a soft body's mesh: its own rest shape, the input of the simulation, or its output.
 
 The live shape key comes before all modifiers. Deforming modifiers at the head of the stack (Armature, Lattice, ...)
-shape the input: the rest shape and the pins. They must not deform the output a second time, so they are off while it
-is shown. All others follow the output and are off while the input is read.
+shape the input: the rest shape and the pins. They must not deform the output a second time, so they are off while it is
+shown. All others deform the output and are off while the input is read.
 """
 
 import json
@@ -26,7 +26,7 @@ _PASSIVE = {
 
 
 class Stage(Enum):
-    """What a body's mesh shows."""
+    """What a soft body's mesh shows."""
 
     REST = "as if there were no simulation"
     INPUT = "what the simulation starts from"
@@ -34,7 +34,7 @@ class Stage(Enum):
 
 
 def is_read_in_each_frame(obj: bpy.types.Object) -> bool:
-    """Whether a soft body's own shape drives it in every frame: pins, goals, or all of it while it is not active."""
+    """Whether a soft body's own shape is an input in every frame: pins, goals, or all of it while inactive."""
     settings = obj.softpressure
     return bool(settings.pin_group or settings.goal_group or may_be_held(obj))
 
@@ -45,7 +45,7 @@ def may_be_held(obj: bpy.types.Object) -> bool:
 
 
 def input_modifiers(obj: bpy.types.Object) -> Iterator[tuple[int, bpy.types.Modifier, bool]]:
-    """Position, modifier and whether the user shows it, for those that shape what the simulation reads."""
+    """Position, modifier and the user's visibility, of those that shape the input."""
     own = _own_visibility(obj)
     for index, modifier in enumerate(obj.modifiers):
         if obj.softpressure.kind == "SOFT" and modifier.type not in _DEFORMING | _PASSIVE:
@@ -54,7 +54,7 @@ def input_modifiers(obj: bpy.types.Object) -> Iterator[tuple[int, bpy.types.Modi
 
 
 def show(obj: bpy.types.Object, stage: Stage) -> None:
-    """Let the evaluated mesh of a soft body show this stage; touches only what differs."""
+    """Make the evaluated mesh of a soft body show this stage; writes only changes."""
     key = mesh_io.live_key(obj)
     is_muted = stage is not Stage.OUTPUT
     if key is not None and key.mute != is_muted:

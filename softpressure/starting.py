@@ -1,7 +1,7 @@
-"""How a run starts: what is captured at the first frame becomes a model, a choice of the solver, and a world.
+"""Start of a run: capture of the first frame, model, choice of the solver, and world.
 
 Capturing reads Blender's data and is quick. The rest is the core's and takes a minute and a half per million vertices,
-so `simulate` has it done beside the main thread; a timeline that plays has it done at once, unless it takes too long.
+so `simulate` has it done beside the main thread; a playing timeline has it done at once, unless it takes too long.
 """
 
 import time
@@ -29,7 +29,7 @@ _WORTH_TELLING = 0.5
 
 @dataclass(slots=True)
 class Captured:
-    """What a run starts from, and names for it."""
+    """Capture of the first frame, and its digests."""
 
     start: capture.Start
     name: str
@@ -39,21 +39,21 @@ class Captured:
 
 
 def seconds(scene: bpy.types.Scene) -> float:
-    """About how long a start takes [s], as far as the meshes tell."""
+    """Estimated duration of a start [s], from the meshes."""
     counts = [len(obj.data.vertices) for obj in session.objects(scene, "SOFT")]
     return _PER_VERTEX * sum(counts)
 
 
 def is_too_long_to_play(scene: bpy.types.Scene) -> bool:
-    """Whether a start would hold the window for so long that it is left to Simulate, which can be stopped."""
+    """Whether a start would block the window for so long that it is left to Simulate, which can be stopped."""
     return not bpy.app.background and seconds(scene) > _LONGEST_LIVE
 
 
 def can_step(scene: bpy.types.Scene) -> bool:
-    """Whether a frame takes no longer than it must; begins to prepare if not.
+    """Whether the kernels are ready; begins to prepare them if not.
 
     A window that compiles for a minute looks like a hang: the timeline waits, even to make a world at the first frame.
-    Without a window it is waited for. `simulate` comes here prepared.
+    Without a window it blocks. `simulate` calls this after preparation.
     """
     if bpy.app.background:
         if sentence := what_to_prepare(scene):
@@ -65,7 +65,7 @@ def can_step(scene: bpy.types.Scene) -> bool:
 
 
 def read(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, here: Session) -> Captured | None:
-    """Capture at the first frame; None if the frames there are were made from the same, or nobody takes part."""
+    """Capture at the first frame; None if the cached frames are from the same, or no object can take part."""
     session.mark_all()  # what a script changed just before is evaluated with the frame, without a word
     inputs = here.inputs(scene)
     try:
@@ -92,8 +92,8 @@ def begin(
 ) -> Iterator[None]:
     """Make the world of a new run and its cache with the first frame; yields as `run` does.
 
-    Leaves no cache if nobody takes part, or if the kernels of the solver that is chosen are to be prepared first: then
-    come again. Raises what the core says against the scene's settings.
+    Leaves no cache if no object can take part, or if the kernels of the chosen solver are not ready: then call again.
+    Raises the core's errors about the scene's settings.
     """
     here.clear()
     start, values = captured.start, capture.scene_values(scene)
@@ -137,7 +137,7 @@ def begin(
 
 
 def begin_beside(scene: bpy.types.Scene, here: Session, captured: Captured) -> jobs.Work:
-    """`begin` beside the main thread; yields how long it takes already, and is going to take."""
+    """`begin` beside the main thread; yields elapsed and estimated time."""
     since, expected = time.monotonic(), seconds(scene)
     for _ in begin(scene, here, captured, beside.run):
         passed = time.monotonic() - since
@@ -147,11 +147,11 @@ def begin_beside(scene: bpy.types.Scene, here: Session, captured: Captured) -> j
 
 
 def _keep_start(here: Session, start: capture.Start, inputs: str) -> None:
-    """What takes part, and why the others do not."""
+    """Store the objects that take part, and why the others do not."""
     here.start, here.refused, here.started_from = start, start.refused, inputs
 
 
 def _refuse(here: Session, refused: dict[int, str], inputs: str) -> None:
-    """Nobody takes part."""
+    """Store that no object can take part."""
     here.clear()
     here.refused, here.started_from = refused, inputs

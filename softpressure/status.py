@@ -1,21 +1,20 @@
-"""Sentences about the state of a scene, for panels and reports."""
+"""Texts about the state of a scene, for panels and reports."""
 
 import bpy
 
 from . import effectors, run_choice, session, units
-from .engine import engine
 
 _SOLVERS = {"EXPLICIT": "Explicit", "IMPLICIT": "Implicit", "RIGID": "Rigid impulses"}
-#: Share of a body's mass from which on it is told that so much was added.
+#: Least added mass that is shown, as a share of a body's mass.
 _TOLD_MASS = 0.005
-#: What a frame is taken to last of a method whose cost is not foreseen [s].
+#: Assumed duration of a frame with a method without predicted cost [s].
 _SLOW_FRAME = 0.2
-#: A change of shape below this share of its size is seen by nobody.
+#: Least visible change of shape, as a share of the size.
 _UNSEEN = 1e-3
 
 
 def cache_text(scene: bpy.types.Scene) -> str:
-    """What the cache holds: `frames 1–120 of 250`."""
+    """Frames in the cache: `frames 1–120 of 250`."""
     cache, settings = session.of(scene).cache, scene.softpressure
     if cache is None or not cache.frame_count or not session.has_bodies(scene):
         return "no frames"
@@ -25,7 +24,7 @@ def cache_text(scene: bpy.types.Scene) -> str:
 
 
 def cache_share(scene: bpy.types.Scene) -> float:
-    """Which part of the frame range the cache holds, 0 to 1."""
+    """Part of the frame range in the cache, 0 to 1."""
     cache, settings = session.of(scene).cache, scene.softpressure
     if cache is None or not cache.frame_count:
         return 0.0
@@ -35,13 +34,17 @@ def cache_share(scene: bpy.types.Scene) -> float:
 
 def cache_place(scene: bpy.types.Scene) -> str:
     """Where the cache of a scene is kept."""
-    path = engine().disk.path_of(scene)
+    from . import disk
+
+    path = disk.path_of(scene)
     return "In memory until the file is saved" if path is None else str(path)
 
 
 def cache_sizes(scene: bpy.types.Scene) -> str:
-    """How much the cache of a scene takes: `In memory 12.3 MB, on disk 12.4 MB`."""
-    cache, path = session.of(scene).cache, engine().disk.path_of(scene)
+    """Size of the cache of a scene: `In memory 12.3 MB, on disk 12.4 MB`."""
+    from . import disk
+
+    cache, path = session.of(scene).cache, disk.path_of(scene)
     found = [f"In memory {_megabytes(0 if cache is None else cache.memory)}"]
     if path is not None:
         found.append(f"on disk {_megabytes(path.stat().st_size)}" if path.exists() else "not on disk yet")
@@ -49,18 +52,20 @@ def cache_sizes(scene: bpy.types.Scene) -> str:
 
 
 def pack_text(scene: bpy.types.Scene) -> str:
-    """What to write beside the choice to pack the cache: `Pack into .blend (12.3 MB)`."""
+    """Label of the choice to pack the cache: `Pack into .blend (12.3 MB)`."""
     cache = session.of(scene).cache
     return "Pack into .blend" + (f" ({_megabytes(cache.memory)})" if cache is not None and cache.frame_count else "")
 
 
 def remaking_seconds(scene: bpy.types.Scene) -> float:
-    """About how long it takes to make the cache anew [s]: as foreseen for the solver, or as long as a slow frame."""
+    """Estimated time to make the cache anew [s]: by the solver's prediction, or that of a slow frame."""
     here = session.of(scene)
     if here.cache is None or not here.cache.frame_count:
         return 0.0
+    from . import starting
+
     milliseconds = 1e3 * _SLOW_FRAME if here.choice is None else here.choice.milliseconds
-    return float(engine().starting.seconds(scene)) + 1e-3 * milliseconds * here.cache.frame_count
+    return starting.seconds(scene) + 1e-3 * milliseconds * here.cache.frame_count
 
 
 def _megabytes(size: int) -> str:
@@ -68,19 +73,20 @@ def _megabytes(size: int) -> str:
 
 
 def notices(scene: bpy.types.Scene) -> list[str]:
-    """What a person should know before trusting what is shown."""
+    """Warnings about the simulation and what is shown."""
     found: list[str] = []
     if not session.has_bodies(scene):
         return found
+    from . import simulation, starting
+
     here = session.of(scene)
     if here.is_out_of_date(scene):
         found.append("Out of date: settings or meshes have changed. Go to the first frame, or simulate again.")
     elif here.cache is not None and not here.cache.first_frame <= scene.frame_current <= here.cache.last_frame:
         found.append(f"Frame {scene.frame_current} is not simulated; the nearest cached frame is shown.")
-    starting = engine().starting
     if starting.is_too_long_to_play(scene) and (here.cache is None or here.is_out_of_date(scene)):
         found.append(f"Starting takes about {starting.seconds(scene):.0f} s: press Simulate, which Esc stops.")
-    if engine().simulation.is_too_slow(here) and cache_share(scene) < 1.0:
+    if simulation.is_too_slow(here) and cache_share(scene) < 1.0:
         found.append(f"A frame takes {here.live_seconds:.1f} s: press Simulate, which lets you go on and Esc stops.")
     if here.crossing_count:
         choice = run_choice.last(scene)
@@ -100,7 +106,7 @@ def notices(scene: bpy.types.Scene) -> list[str]:
 
 
 def render_text(scene: bpy.types.Scene, frame: int) -> str:
-    """What a render of this frame lacks: its cache, or what is newer; empty if it shows what it should."""
+    """What is missing or out of date in a render of this frame; empty if nothing is."""
     here, settings = session.of(scene), scene.softpressure
     if all(obj.softpressure.is_baked for obj in session.objects(scene, "SOFT", "RIGID")):
         return ""
@@ -115,7 +121,7 @@ def render_text(scene: bpy.types.Scene, frame: int) -> str:
 
 
 def drops_frames(scene: bpy.types.Scene) -> bool:
-    """Whether playing the timeline may jump over frames that are to be simulated, so that it stops at the first gap."""
+    """Whether playing the timeline may skip frames that are to be simulated, so that it stops at the first gap."""
     if scene.sync_mode == "NONE" or all(obj.softpressure.is_baked for obj in session.objects(scene, "SOFT", "RIGID")):
         return False
     return cache_share(scene) < 1.0 or session.of(scene).is_out_of_date(scene)
@@ -123,13 +129,16 @@ def drops_frames(scene: bpy.types.Scene) -> bool:
 
 def problem_text(scene: bpy.types.Scene, obj: bpy.types.Object) -> str:
     """Why a body takes no part, or why an object was refused when it was added; empty if nothing is wrong with it."""
-    if obj.softpressure.kind != "NONE":
-        return str(engine().taking_part.problems(scene).get(obj.session_uid, ""))
-    return str(engine().taking_part.refusal(obj)) if obj.session_uid in session.tried else ""
+    is_body = obj.softpressure.kind != "NONE"
+    if not is_body and obj.session_uid not in session.tried:
+        return ""
+    from . import taking_part
+
+    return taking_part.problems(scene).get(obj.session_uid, "") if is_body else taking_part.refusal(obj)
 
 
 def state_icon(scene: bpy.types.Scene, obj: bpy.types.Object) -> str:
-    """An icon for how a body is doing: it cannot take part, is baked, simulated, out of date, or nothing of these."""
+    """Icon of a body's state: refused, baked, simulated, out of date, or none of these."""
     here = session.of(scene)
     if problem_text(scene, obj):
         return "ERROR"
@@ -141,8 +150,10 @@ def state_icon(scene: bpy.types.Scene, obj: bpy.types.Object) -> str:
 
 
 def _who_is_missing(scene: bpy.types.Scene) -> list[str]:
-    """Which bodies take no part: those that cannot, and those that could by now."""
-    here, refused = session.of(scene), engine().taking_part.problems(scene)
+    """Bodies that take no part: refused ones, and those added since."""
+    from . import taking_part
+
+    here, refused = session.of(scene), taking_part.problems(scene)
     found = list(refused.values())
     if here.cache is None or here.is_out_of_date(scene):
         return found
@@ -153,7 +164,7 @@ def _who_is_missing(scene: bpy.types.Scene) -> list[str]:
 
 
 def choice_texts(scene: bpy.types.Scene) -> list[str]:
-    """What the last run was made with: `Explicit, 74 steps per frame, about 6 ms` and `Added mass 0.8 %`."""
+    """Solver of the last run: `Explicit, 74 steps per frame, about 6 ms` and `Added mass 0.8 %`."""
     choice = run_choice.last(scene)
     if choice is None:
         return ["Chosen when the first frame is simulated"] if scene.softpressure.solver == "AUTO" else []
@@ -166,15 +177,16 @@ def choice_texts(scene: bpy.types.Scene) -> list[str]:
 
 
 def bake_size(scene: bpy.types.Scene) -> int:
-    """Memory that baked shape keys will take [bytes]: Blender keeps two copies of each. Keyframes are few."""
+    """Memory of baked shape keys [bytes]: Blender keeps two copies of each. Keyframes are few."""
     cache = session.of(scene).cache
     return 0 if cache is None else 2 * 12 * sum(cache.vertex_counts) * cache.frame_count
 
 
 def puff_text(scene: bpy.types.Scene, obj: bpy.types.Object) -> str:
-    """How far a body of gas goes from its drawn shape: `Puffs out 2.5 cm, volume +4.6 %`; empty if as drawn.
+    """Growth of a body of gas from its drawn shape: `Puffs out 2.5 cm, volume +4.6 %`; empty if filled as drawn.
 
-    The largest move, and how much the volume grows; a dash where it is not known yet, so that nothing moves when it is.
+    The largest displacement, and the change of volume; a dash before they are known, so that the panel keeps its
+    layout.
     """
     settings = obj.softpressure
     if settings.body_type not in {"MEMBRANE", "LOOP"} or (settings.pressure_at, settings.drawn_shape) == (
@@ -195,9 +207,9 @@ def puff_text(scene: bpy.types.Scene, obj: bpy.types.Object) -> str:
 
 
 def gauge_text(scene: bpy.types.Scene, obj: bpy.types.Object) -> str:
-    """Volume and pressure of a body in this frame: `Volume 98.2 %, 2310 Pa`; dashes where they are not known.
+    """Volume and pressure of a body in this frame: `Volume 98.2 %, 2310 Pa`; dashes if unknown.
 
-    A lattice has a volume only; of a loop the area says the same. Empty for what is not soft.
+    A lattice has a volume only; a loop has its area. Empty for other bodies.
     """
     if obj.softpressure.kind != "SOFT":
         return ""

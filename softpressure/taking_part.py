@@ -1,7 +1,7 @@
-"""Who takes part in a simulation, and why the others do not.
+"""Objects that take part in a simulation, and why the others do not.
 
-Problems are asked of the file as it is, not remembered, so they end with their cause: by undo, by deleting the object,
-by mending the mesh. What only a start finds out (evaluated meshes, the solver) holds for what it was started from.
+Problems are computed from the present file, not stored, so they end with their cause: by undo, by deleting the object,
+by repairing the mesh. Problems found at a start only (evaluated meshes, the solver) hold for the inputs of that start.
 """
 
 import bpy
@@ -11,7 +11,7 @@ from . import bodies, mesh_io, session
 
 
 def problems(scene: bpy.types.Scene) -> dict[int, str]:
-    """Why bodies of a scene take no part, a sentence each by `session_uid`, as far as that is known."""
+    """Known reasons why bodies of a scene take no part, a sentence each by `session_uid`."""
     here = session.of(scene)
     asked = static_problems(scene)
     late = here.refused if here.started_from == here.inputs(scene) else {}
@@ -20,7 +20,7 @@ def problems(scene: bpy.types.Scene) -> dict[int, str]:
 
 
 def static_problems(scene: bpy.types.Scene) -> dict[int, str]:
-    """The same, as the file alone tells. Asked anew after every change of it, so cheap enough to draw."""
+    """The same from the file alone. Computed after a change only, so cheap enough to draw."""
     here = session.of(scene)
     if here.asked is None or here.asked[0] != session.change_count():
         found = {}
@@ -35,7 +35,7 @@ def static_problems(scene: bpy.types.Scene) -> dict[int, str]:
 
 
 def _spread(scene: bpy.types.Scene, found: dict[int, str]) -> None:
-    """Add to these problems those of the bodies that are attached to what takes no part."""
+    """Add the bodies that are attached to refused ones."""
     soft = session.objects(scene, "SOFT")
     while True:
         before = len(found)
@@ -48,7 +48,7 @@ def _spread(scene: bpy.types.Scene, found: dict[int, str]) -> None:
 
 
 def glued_text(name: str, target: str) -> str:
-    """What is wrong with a body that is attached to another one which takes no part."""
+    """Problem of a body that is attached to a refused one."""
     return f"{name}: is attached to {target}, which takes no part. Mend that or clear Attach To."
 
 
@@ -62,7 +62,7 @@ def sees_bodies(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> bool:
 
 
 def refusal(obj: bpy.types.Object) -> str:
-    """Why an object that is no body cannot become what it was last tried to be added as; empty if it can."""
+    """Why an object without a kind cannot become the body that it was last tried to be; empty if it can."""
     kind = session.tried.get(obj.session_uid, "NONE")
     try:
         bodies.check(obj, kind, bodies.suited_type(obj) if kind == "SOFT" else "")
@@ -72,7 +72,7 @@ def refusal(obj: bpy.types.Object) -> str:
 
 
 def waits_for(scene: bpy.types.Scene) -> str:
-    """Why nothing of a scene is simulated for now: a body is baked or being edited. Empty if nothing is in the way."""
+    """Why a scene is not simulated for now: a body is baked or in edit mode. Empty if there is no reason."""
     for obj in session.objects(scene, "SOFT", "RIGID", "COLLIDER"):
         if obj.softpressure.is_baked:
             return f"{obj.name}: is baked. Free the bake before simulating again."
@@ -82,7 +82,7 @@ def waits_for(scene: bpy.types.Scene) -> str:
 
 
 def check(scene: bpy.types.Scene, obj: bpy.types.Object) -> None:
-    """Raise `SoftPressureError` if a body cannot take part, as far as the file tells without evaluating it."""
+    """Raise `SoftPressureError` if a body cannot take part, judging by the file without evaluating it."""
     settings, kind = obj.softpressure, obj.softpressure.kind
     bodies.check_object(obj, kind)
     _check_evaluated(scene, obj)
@@ -107,20 +107,20 @@ def check(scene: bpy.types.Scene, obj: bpy.types.Object) -> None:
 
 
 def _check_closed(obj: bpy.types.Object) -> None:
-    """The surface of what is not baked."""
+    """Check the surface of a body that is not baked."""
     if not obj.softpressure.is_baked:
         bodies.check_shape(obj, obj.softpressure.kind)
 
 
 def _check_evaluated(scene: bpy.types.Scene, obj: bpy.types.Object) -> None:
-    """Raise if no view layer that was evaluated holds an object: modifiers and animation have no say then."""
+    """Raise if no evaluated view layer holds an object: its modifiers and animation would be ignored."""
     graphs = [layer.depsgraph for layer in scene.view_layers if layer.depsgraph is not None]
     if graphs and not any(obj.evaluated_get(graph).is_evaluated for graph in graphs):
         raise not_evaluated(obj)
 
 
 def not_evaluated(obj: bpy.types.Object) -> SoftPressureError:
-    """What to raise for an object that is not evaluated."""
+    """Error for an object that is not evaluated."""
     return SoftPressureError(
         f"{obj.name}: is not evaluated: it (or its collection) is disabled in viewports or not in the view layer. "
         "Enable it, or remove it from the simulation."
@@ -128,7 +128,7 @@ def not_evaluated(obj: bpy.types.Object) -> SoftPressureError:
 
 
 def _check_parents(obj: bpy.types.Object) -> None:
-    """Raise if an object hangs below a rigid body in the outliner: that is moved after its children were read."""
+    """Raise if an object is a child of a rigid body, which is moved after its children were read."""
     parent = obj.parent
     while parent is not None:
         if parent.type == "MESH" and parent.softpressure.kind == "RIGID":
@@ -141,7 +141,7 @@ def _check_parents(obj: bpy.types.Object) -> None:
 
 
 def _check_attachment(scene: bpy.types.Scene, obj: bpy.types.Object) -> None:
-    """Raise unless a soft body is attached to nothing, or with vertices of a group to a body that moves."""
+    """Raise if a soft body is attached to an object that cannot hold it, or without vertices of a group."""
     target, group = obj.softpressure.attach_to, obj.softpressure.attach_group
     if target is None:
         return

@@ -1,4 +1,4 @@
-"""Which bodies touch each other: all, but for those that a body's collision collection leaves out."""
+"""Contact between bodies: all pairs, except those that a body's collision collection excludes."""
 
 from collections.abc import Sequence
 
@@ -8,21 +8,21 @@ from numpy.typing import NDArray
 
 
 def accepted(obj: bpy.types.Object) -> frozenset[int] | None:
-    """`session_uid` of the objects that a body touches, of its collection and those within it; None for all."""
+    """`session_uid` of the objects in a body's collision collection and those within it; None for all."""
     collection = obj.softpressure.collision_collection
     return None if collection is None else frozenset(other.session_uid for other in collection.all_objects)
 
 
 def ignore_each_other(one: bpy.types.Object, other: bpy.types.Object) -> bool:
-    """Whether one of two bodies does not touch the other: then neither does."""
+    """Whether one of two bodies excludes the other: then they have no contact."""
     pairs = ((accepted(one), other), (accepted(other), one))
     return any(uids is not None and body.session_uid not in uids for uids, body in pairs)
 
 
 def ignored(uids: Sequence[int], accepted_of: Sequence[frozenset[int] | None]) -> NDArray[np.bool_] | None:
-    """Pairs of bodies that do not touch, as the core takes them, shape (body_count, body_count); None for none.
+    """Pairs of bodies without contact, for the core, shape (body_count, body_count); None for none.
 
-    `uids`: `session_uid` of each body's object; `accepted_of`: what each accepts.
+    `uids`: `session_uid` of each body's object; `accepted_of`: result of `accepted` for each.
     """
     if all(each is None for each in accepted_of):
         return None

@@ -1,4 +1,4 @@
-"""Files of earlier versions: what they do not say, because it was the default, keeps the meaning it had."""
+"""Files of earlier versions: settings that they do not store, as they were defaults, keep their old values."""
 
 from typing import Any
 
@@ -17,13 +17,13 @@ AS_DRAWN = {"pressure_at": "DRAWN", "drawn_shape": "SLACK", "start_at_rest": Fal
 
 
 def stamp(scene: bpy.types.Scene) -> None:
-    """Note that a scene with bodies is of this version."""
+    """Store the version of the defaults in a scene with bodies."""
     if session.has_bodies(scene) and scene.softpressure.defaults_version < CURRENT:
         scene.softpressure.defaults_version = CURRENT
 
 
 def update(scene: bpy.types.Scene) -> None:
-    """Let a scene that comes from a file be simulated as the version that saved it would."""
+    """Set a scene from a file to the defaults of the version that saved it."""
     settings = scene.softpressure
     if settings.defaults_version < 2:
         for obj in session.objects(scene, "SOFT"):

@@ -1,25 +1,27 @@
-"""What XPBD does not hold, in sentences for the panel; they are made while frames are simulated, not while it draws."""
+"""Limits of XPBD as sentences for the panel; made while frames are simulated, not while it draws."""
 
 from collections.abc import Sequence
 
 import numpy as np
 
 from ..core import BodyDiagnostics, Model
-from ..core.solvers.xpbd.pressure_retention import GaugeLeft, times_as_soft
+from ..core.solvers.xpbd.pressure_retention import PressureRetention, compliance_ratio
 from ..core.topology import signed_volume
 from .capture import SceneValues, Start
 from .session import Session
 
-#: A skin is slack that holds less than this share of its pressure, on average over so many frames.
+#: Pressure retention below which a skin counts as slack, and the number of frames of its mean.
 SLACK = 0.7
 FRAMES = 12
-#: A solid gives way that is this many times as soft as it should be.
+#: Compliance ratio from which on a solid counts as too soft.
 TOO_SOFT = 1.5
 _REMEDY = "Use the method Implicit, or more substeps."
 
 
 def solids_that_give_way(scene: SceneValues, start: Start) -> list[str]:
-    """A sentence for each solid that XPBD makes much softer than asked for; none with another method."""
+    """A sentence for each solid whose compliance under XPBD is far above the one asked for; none with another
+    method.
+    """
     settings, found = scene.softpressure, list[str]()
     if settings.solver != "XPBD":
         return found
@@ -30,7 +32,7 @@ def solids_that_give_way(scene: SceneValues, start: Start) -> list[str]:
         given, size = body.settings, np.ptp(body.positions, axis=0)
         cell = given["cell_size"] or 0.25 * float(size.min())
         density = given["mass"] / max(signed_volume(body.positions, body.triangles), 1e-300)
-        times = times_as_soft(given["modulus"], cell, density, time)
+        times = compliance_ratio(given["modulus"], cell, density, time)
         if times > TOO_SOFT:
             found.append(f"{body.name} is about {times:.2g} times as soft as asked for. {_REMEDY}")
     return found
@@ -39,15 +41,15 @@ def solids_that_give_way(scene: SceneValues, start: Start) -> list[str]:
 def skins_that_are_slack(
     scene: SceneValues, here: Session, model: Model, bodies: Sequence[BodyDiagnostics], frame: int
 ) -> list[str]:
-    """A sentence for each skin that holds too little of its pressure after a frame; none with another method.
+    """A sentence for each skin with too little pressure retention after a frame; none with another method.
 
-    `bodies` are those of `World.diagnostics` after the frame, whose shares are noted in `here.held`.
+    `bodies`: of `World.diagnostics` after the frame; their retention is stored in `here.held`.
     """
     if scene.softpressure.solver != "XPBD":
         return []
-    here.gauge_left = here.gauge_left or GaugeLeft(model)
+    here.pressure_retention = here.pressure_retention or PressureRetention(model)
     gas, pressure = (np.array([getattr(body, name) for body in bodies]) for name in ("gas", "gauge_pressure"))
-    here.held[frame] = here.gauge_left(gas, pressure).tolist()
+    here.held[frame] = here.pressure_retention(gas, pressure).tolist()
     last = [here.held[k] for k in range(frame - FRAMES + 1, frame + 1) if k in here.held]
     shares = np.mean(last, axis=0)
     return [

@@ -1,4 +1,4 @@
-"""What a panel draws, without a window."""
+"""Records what a panel draws, without a window."""
 
 from types import MethodType, SimpleNamespace
 from typing import Any

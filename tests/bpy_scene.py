@@ -1,4 +1,4 @@
-"""What the tests in Blender share: an empty file, the extension, bodies, and a quick stand-in for the solver."""
+"""Shared by the tests in Blender: an empty file, the extension, bodies, and a quick stand-in for the solver."""
 
 from collections.abc import Iterator
 from types import SimpleNamespace

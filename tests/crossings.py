@@ -1,4 +1,4 @@
-"""Whether surfaces pass through each other: edges that pierce triangles, told from positions alone.
+"""Crossings of surfaces: edges that pierce triangles, from positions alone.
 
 Nothing is taken from the core but the numbers of points. Signed volumes tell on which side of a plane a point lies and
 on which side of an edge another edge passes; what is nearer to zero than rounding can tell counts as zero. An edge that

@@ -1,4 +1,4 @@
-"""What the tests of explicit steps share: the solver's name, scenes of the benchmarks a little moved, and measures."""
+"""Shared by the tests of explicit steps: the solver's name, scenes of the benchmarks a little moved, and measures."""
 
 from collections.abc import Callable
 
@@ -24,7 +24,7 @@ EVERY = 3
 
 
 def world_of(made: ModelBuilder | Model, *, frame_rate: float = FRAME_RATE, threads: int = 1) -> World:
-    """A world of what was built, or is to be."""
+    """A world of a model or of a builder's."""
     model = made if isinstance(made, Model) else made.build()
     return World(model, frame_rate=frame_rate, threads=threads, solver=SOLVER)
 
@@ -93,14 +93,14 @@ def momenta(world: World) -> tuple[FloatArray, FloatArray]:
 
 
 def motion(world: World) -> tuple[float, float]:
-    """Sizes of what may cancel in momenta: sums of |m v| [kg m/s] and |x| |m v| [kg m^2/s] of the membranes."""
+    """Sums of |m v| [kg m/s] and |x| |m v| [kg m^2/s] of the membranes, the scales of rounding in momenta."""
     state, n = world.save(), world.model.vertex_count
     impulse = moved_mass(world) * np.linalg.norm(state.velocities[:n], axis=1)
     return float(impulse.sum()), float(impulse @ np.linalg.norm(state.positions[:n], axis=1))
 
 
 def energy(world: World) -> float:
-    """Mechanical energy [J]: motion, height, springs and gas. What contacts hold is left out; nothing may bend."""
+    """Mechanical energy [J]: motion, height, springs and gas, without contact; no body may resist bending."""
     model, state, n = world.model, world.save(), world.model.vertex_count
     assert not model.hinges.stiffness.any() and not len(model.tetrahedra.points)
     x, v, mass = state.positions[:n], state.velocities[:n], moved_mass(world)

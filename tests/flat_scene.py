@@ -1,4 +1,4 @@
-"""Loops and flat trusses for the tests of what is held in a plane."""
+"""Loops and flat trusses for the tests of flat bodies."""
 
 import numpy as np
 import shapes

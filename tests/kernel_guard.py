@@ -24,7 +24,7 @@ _GUARDED += ("rigid_positions", "rigid_transform", "rigid_velocity")
 
 
 class _Here(threading.local):
-    """What this thread is doing."""
+    """Per thread: whether a guarded world, or a job, is running."""
 
     in_world = False  # one made by a solver's name
     in_job = False  # its worlds may compile
@@ -36,7 +36,7 @@ _compiled: list[str] = []
 
 
 class _Listener(event.Listener):
-    """Notes what is compiled inside a world."""
+    """Records kernels compiled inside a world."""
 
     def on_start(self, found: event.Event) -> None:
         function = found.data["dispatcher"].py_func

@@ -1,4 +1,4 @@
-"""Worlds with rigid bodies, and what is measured in them. Only the public face of the core is used."""
+"""Worlds with rigid bodies, and measures of them. Only the public interface of the core is used."""
 
 import numpy as np
 import rigid_reference

@@ -1,4 +1,4 @@
-"""Scenes and measures that the physics tests share. Only the public face of the core is used."""
+"""Scenes and measures of the physics tests. Only the public interface of the core is used."""
 
 from dataclasses import dataclass, replace
 
@@ -15,7 +15,7 @@ NUDGE = 1e-12
 
 @dataclass(frozen=True)
 class Ball:
-    """What a ball is made of, in SI units."""
+    """Size, mass, pressure and modulus of a ball, in SI units."""
 
     radius: float
     mass: float

@@ -1,4 +1,4 @@
-"""AUTO: what is chosen, that a run keeps it, and that nothing else is chosen than what can be made."""
+"""AUTO: choice of the solver, its storage with the run, and its candidates."""
 
 import sys
 from types import SimpleNamespace
@@ -52,7 +52,7 @@ def test_simple_rigid_bodies_alone_have_the_impulse_solver() -> None:
         assert found.solver == "EXPLICIT" or found.added_mass == 0.0
 
 
-def test_a_world_chooses_once_and_builds_what_it_chose(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_world_chooses_once_and_builds_the_chosen_solver(monkeypatch: pytest.MonkeyPatch) -> None:
     calls = []
 
     def choose(*arguments: Any) -> Choice:
@@ -99,7 +99,7 @@ def test_a_run_goes_on_with_the_choice_it_began_with(monkeypatch: pytest.MonkeyP
     np.testing.assert_array_equal(rest.save().positions, whole.save().positions)
 
 
-def test_a_named_method_chooses_nothing() -> None:
+def test_a_named_method_has_no_choice() -> None:
     for name in ("IMPLICIT", "XPBD"):
         assert world_of(ball(), solver=name).choice is None
     assert world_of(ball(), solver=ImplicitSolver).choice is None
@@ -118,13 +118,13 @@ def test_a_named_method_chooses_nothing() -> None:
         ({"added_mass": -0.1}, r"choice: added mass -0\.1; give a number of at least 0\."),
     ],
 )
-def test_a_choice_that_there_is_not_is_refused(wrong: dict[str, Any], sentence: str) -> None:
+def test_an_unknown_choice_is_refused(wrong: dict[str, Any], sentence: str) -> None:
     with pytest.raises(ParameterError, match=sentence):
         Choice(**({"solver": "IMPLICIT", "steps_per_frame": 4, "milliseconds": 1.0, "added_mass": 0.0} | wrong))
 
 
 @pytest.mark.parametrize("solver", ["XPBD", "IMPLICIT"])
-def test_a_choice_with_a_method_that_chooses_nothing_is_refused(solver: str) -> None:
+def test_a_choice_with_a_named_method_is_refused(solver: str) -> None:
     with pytest.raises(
         ParameterError, match=rf"choice: IMPLICIT with the method {solver}\. Leave it out, or give AUTO"
     ):
@@ -139,7 +139,7 @@ def test_the_explicit_solver_is_made_with_its_step_and_the_options(monkeypatch: 
     assert choice.solver_maker("EXPLICIT", options)(model, 1e-4) == (model, 1e-4, options)
 
 
-def test_what_choosing_calls_is_prepared_with_whatever_can_be_chosen(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_kernels_of_the_choice_are_prepared_with_each_candidate(monkeypatch: pytest.MonkeyPatch) -> None:
     assert prepare.jobs_for({"SKIN"}) == prepare.jobs_for({"SKIN"}, "AUTO") == (prepare.Job("SKIN", "EXPLICIT"),)
     assert [automatic.likely(parts) for parts in ({"LATTICE"}, {"RIGID"}, {"COUPLED"}, {"SKIN", "FLAT"})] == [
         "EXPLICIT", "IMPLICIT", "IMPLICIT", "EXPLICIT",

@@ -1,4 +1,4 @@
-"""The benchmarks run, and report what they say they do. Times are never looked at."""
+"""The benchmarks run, and report the measures they name. Times are never checked."""
 
 import importlib
 import json
@@ -117,7 +117,7 @@ def test_depth_between_boxes():
     assert quality.depth_in_boxes(np.array([(0.0, 0.0, -0.1)]), centres[:1], turn[:1], [half]) == pytest.approx(0.15)
 
 
-def test_what_is_reported_of_a_known_motion():
+def test_measures_of_a_known_motion():
     """A ball that grows by a known share and falls by a known rule."""
     scene = scenes.drop(162, frames=9)
     start = scene.soft[0][0]
@@ -137,7 +137,7 @@ def test_what_is_reported_of_a_known_motion():
     assert found["height_end"] == pytest.approx(1.0 - fell)
 
 
-def test_a_motion_that_is_not_finite_is_said_to_be_so():
+def test_a_motion_that_is_not_finite_is_reported():
     scene = scenes.drop(162, frames=2)
     x = scene.soft[0][0]
     watch = quality.Watch(scene, SimpleNamespace(soft=lambda: [x]), every=1)

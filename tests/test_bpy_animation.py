@@ -1,4 +1,4 @@
-"""What can be animated is keyed, driven, followed, and told from caches that were made otherwise."""
+"""Animated settings are keyed, driven and followed, and caches made with others are out of date."""
 
 from typing import Any
 
@@ -289,7 +289,7 @@ def test_an_inactive_rigid_body_follows_one_that_is_simulated() -> None:
     np.testing.assert_allclose((heights["Follower"] - heights["Follower"][0])[1:], fall[:-1], rtol=0, atol=1e-4)
 
 
-def test_what_a_rigid_body_that_comes_free_may_cross_is_prepared_for() -> None:
+def test_kernels_for_crossing_are_prepared_if_a_rigid_body_may_be_released() -> None:
     scene = bpy.context.scene
     bpy.ops.mesh.primitive_cube_add(size=1.0, location=(3, 0, 3))
     bpy.ops.softpressure.add_body(kind="RIGID")

@@ -1,4 +1,6 @@
-"""AUTO in Blender: a run keeps what it chose, wherever it goes on; the panel tells it; old files keep their method."""
+"""AUTO in Blender: a run keeps its choice, wherever it is continued; the panel shows it; old files keep their
+method.
+"""
 
 import json
 import shutil
@@ -55,7 +57,7 @@ def save_and_open(folder: Path) -> Path:
 
 
 @pytest.mark.smoke
-def test_a_run_is_made_with_what_was_chosen_at_its_start(chosen: Chosen) -> None:
+def test_a_run_has_the_choice_of_its_start(chosen: Chosen) -> None:
     add_ball()
     play(1, 4)
     chosen(None)
@@ -122,7 +124,7 @@ def test_a_named_method_stores_nothing(chosen: Chosen) -> None:
     assert settings().run_choice == ""
 
 
-def test_added_mass_dates_the_caches_of_methods_that_add_some() -> None:
+def test_added_mass_makes_caches_of_methods_that_add_it_out_of_date() -> None:
     scene = bpy.context.scene
     add_ball()
     for method, is_named in (("AUTO", True), ("IMPLICIT", False), ("XPBD", False)):
@@ -143,7 +145,7 @@ def rows() -> list[str]:
     return found[: found.index("volume_rule")]
 
 
-def test_the_panel_says_what_was_chosen_and_chooses_nothing(chosen: Chosen) -> None:
+def test_the_panel_shows_the_choice_and_makes_none(chosen: Chosen) -> None:
     add_ball()
     chosen(None)
     assert rows() == ["solver", "Chosen when the first frame is simulated", "added_mass"]
@@ -173,7 +175,7 @@ def test_the_sentences_about_a_choice(choice: Choice, expected: list[str]) -> No
     assert texts() == expected
 
 
-def test_the_command_says_what_was_chosen(chosen: Chosen, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_the_command_prints_the_choice(chosen: Chosen, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     add_ball()
     file = tmp_path / "ball.blend"
     bpy.ops.wm.save_as_mainfile(filepath=str(file))

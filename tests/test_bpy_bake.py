@@ -22,7 +22,8 @@ from bpy_scene import (
     this_session,
 )
 from softpressure_ext.core.cache import FrameCache
-from softpressure_ext.softpressure import actions, beside, disk, engine, handlers, jobs, mesh_io, session, status
+from softpressure_ext.softpressure import actions, beside, disk, handlers, jobs, mesh_io, session, simulate_job, status
+from softpressure_ext.softpressure import bake as baking
 
 pytestmark = pytest.mark.usefixtures("falling")
 
@@ -61,7 +62,7 @@ def test_stopping_half_way_keeps_the_frames(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(FallingWorld, "advance_frame", advance_slowly)
     add_ball()
     scene = bpy.context.scene
-    job = engine.engine().simulate_job.simulate(scene)
+    job = simulate_job.simulate(scene)
     done, total, label = next(step for step in jobs.whole(job) if not step[2].startswith("Starting"))
     job.close()
     beside.wait()
@@ -175,7 +176,7 @@ def test_an_aborted_bake_leaves_nothing_behind() -> None:
     simulate()
     frame(4)
     before = [fingerprint(ball) for ball in balls]
-    job = engine.engine().bake.bake(bpy.context.scene)
+    job = baking.bake(bpy.context.scene)
     next(job), next(job)
     job.close()
     assert [fingerprint(ball) for ball in balls] == before

@@ -125,7 +125,7 @@ def test_bad_input_is_refused_with_a_sentence_and_nothing_changes(
 
 @pytest.mark.usefixtures("falling")
 @pytest.mark.parametrize(("make", "problem", "remedy"), REFUSED, ids=[make.__name__ for make, _, _ in REFUSED])
-def test_bad_input_set_by_a_script_is_told_and_stands_aside(make: Callable[[], Any], problem: str, remedy: str) -> None:
+def test_bad_input_set_by_a_script_is_reported(make: Callable[[], Any], problem: str, remedy: str) -> None:
     good = add_ball("Good")
     obj = make()
     obj.softpressure.kind = "SOFT"
@@ -163,7 +163,7 @@ def test_of_several_the_good_ones_are_added_and_the_others_named() -> None:
     assert "3 open edges" in problem_of(bad)
 
 
-def test_suzanne_with_open_eyes_is_told_what_to_do_and_plays_when_they_are_closed() -> None:
+def test_suzanne_with_open_eyes_is_refused_with_a_remedy_and_plays_when_they_are_closed() -> None:
     bpy.ops.mesh.primitive_monkey_add()
     suzanne = bpy.context.object
     with pytest.raises(RuntimeError, match=r"Suzanne: 42 open edges.*Fill the holes in Edit Mode"):
@@ -230,7 +230,7 @@ def test_operators_need_a_selection() -> None:
     assert not bpy.ops.softpressure.free_bake.poll()
 
 
-def test_a_mesh_closed_by_a_modifier_is_told_to_apply_it() -> None:
+def test_a_mesh_closed_by_a_modifier_is_refused_with_the_remedy() -> None:
     cup = open_edges()
     cup.modifiers.new("Half", "MIRROR")
     with pytest.raises(RuntimeError, match="The modifier Half follows the simulation: apply it first"):

@@ -130,7 +130,7 @@ def test_a_failed_save_leaves_nothing_in_memory_and_a_bake_packs_nothing(tmp_pat
     assert packing.KEY not in bpy.context.scene
 
 
-def test_a_cache_too_large_for_a_file_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_cache_too_large_for_a_file_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     simulated(pack_cache=True)
     monkeypatch.setattr(packing, "MOST_BYTES", 1000)
     handlers.on_save_pre()
@@ -212,7 +212,7 @@ def test_delete_asks_where_it_takes_long_to_simulate_again(monkeypatch: pytest.M
 
 
 @pytest.mark.smoke
-def test_the_panel_tells_place_sizes_and_range(tmp_path: Path) -> None:
+def test_the_panel_shows_place_sizes_and_range(tmp_path: Path) -> None:
     assert drawn(SOFTPRESSURE_PT_cache) == ["cache_folder", "pack_cache", "softpressure.delete_cache"]
     simulated()
     assert " ".join(drawn(SOFTPRESSURE_PT_cache)).startswith(

@@ -1,4 +1,4 @@
-"""What the solver gets from Blender: shapes, pins, pressures and colliders, in world space."""
+"""Input of the solver from Blender: shapes, pins, pressures and colliders, in world space."""
 
 import math
 from typing import Any

@@ -1,4 +1,4 @@
-"""Check: what is wrong with bodies, told before they are simulated, and mended by a click."""
+"""Check: flaws of bodies, reported before simulation, and their fixes."""
 
 from collections.abc import Callable
 from typing import Any
@@ -67,7 +67,7 @@ MESHES = [
 
 @pytest.mark.smoke
 @pytest.mark.parametrize(("damage", "fix", "sentence"), MESHES, ids=lambda value: getattr(value, "__name__", ""))
-def test_what_keeps_a_mesh_from_being_added_is_mended_by_a_click_and_it_is_added(
+def test_a_refused_mesh_is_fixed_by_a_click_and_added(
     damage: Callable[[bmesh.types.BMesh], None], fix: str, sentence: str
 ) -> None:
     ball = add_ball(kind=None)
@@ -82,7 +82,7 @@ def test_what_keeps_a_mesh_from_being_added_is_mended_by_a_click_and_it_is_added
 
 
 @pytest.mark.parametrize(("damage", "fix", "sentence"), MESHES[:2], ids=lambda value: getattr(value, "__name__", ""))
-def test_a_body_that_was_damaged_later_is_mended_too(
+def test_a_body_that_was_damaged_later_is_fixed_too(
     damage: Callable[[bmesh.types.BMesh], None], fix: str, sentence: str
 ) -> None:
     ball = add_ball()
@@ -147,7 +147,7 @@ def test_a_clean_scene_has_no_flaws_and_the_panel_says_so() -> None:
     assert "Nothing is wrong." in drawn(SOFTPRESSURE_PT_check)
 
 
-def test_what_was_found_ends_with_its_cause() -> None:
+def test_results_end_with_their_cause() -> None:
     ball = add_ball(thickness=0.5)
     [flaw] = check()
     assert "its thickness of 0.5 m is more than its mean edge" in flaw.sentence and not flaw.is_grave
@@ -161,14 +161,14 @@ def test_what_was_found_ends_with_its_cause() -> None:
     assert "Nothing is wrong." in drawn(SOFTPRESSURE_PT_check)  # looked at anew
 
 
-def test_bodies_that_cross_each_other_are_told() -> None:
+def test_bodies_that_cross_each_other_are_reported() -> None:
     add_ball("One")
     add_ball("Two", (0.8, 0, 5))
     [flaw] = check()
     assert "One: " in flaw.sentence and "faces cross Two at the start" in flaw.sentence
 
 
-def test_faces_that_cross_their_own_skin_are_told_and_shown() -> None:
+def test_faces_that_cross_their_own_skin_are_reported_and_selected() -> None:
     ball = add_ball(kind=None)
     for vertex in ball.data.vertices:
         if vertex.co.z > 0.45:
@@ -182,7 +182,7 @@ def test_faces_that_cross_their_own_skin_are_told_and_shown() -> None:
     assert 8 <= sum(face.select for face in ball.data.polygons) < len(ball.data.polygons)
 
 
-def test_slivers_are_told_and_dissolved() -> None:
+def test_slivers_are_reported_and_dissolved() -> None:
     ball = add_ball(kind=None)
 
     def cut(work: bmesh.types.BMesh) -> None:
@@ -200,7 +200,7 @@ def test_slivers_are_told_and_dissolved() -> None:
     assert problem_of(ball) == "" and check() == []
 
 
-def test_a_large_mesh_is_looked_at_in_slices(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_large_mesh_is_checked_in_slices(monkeypatch: pytest.MonkeyPatch) -> None:
     """Else the window would stand still, deaf to Esc, for as long as a whole object takes."""
     ball = add_ball()
     found: list[flaws.Flaw] = []
@@ -233,7 +233,7 @@ def test_every_fix_has_a_button_and_says_what_it_does() -> None:
         assert fix.icon in icons and fix.label and len(fix.tooltip) > 10
 
 
-def test_fixes_are_looked_for_once_in_each_mesh(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_mesh_is_searched_for_fixes_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Panels ask as they draw, which they do after every change of anything."""
     looked = []
     found_before = flaws._fixes_of_mesh
@@ -253,7 +253,7 @@ def test_fixes_are_looked_for_once_in_each_mesh(monkeypatch: pytest.MonkeyPatch)
     assert len(looked) == 2
 
 
-def test_a_fix_that_is_not_enough_is_kept_and_says_what_is_left() -> None:
+def test_a_fix_that_is_not_enough_is_kept_and_reports_the_rest() -> None:
     ball = add_ball(kind=None)
     edit(ball, add_loose)
     edit(ball, open_it)
@@ -265,7 +265,7 @@ def test_a_fix_that_is_not_enough_is_kept_and_says_what_is_left() -> None:
     assert ball.softpressure.kind == "SOFT" and problem_of(ball) == ""
 
 
-def test_nothing_is_mended_in_edit_mode_or_while_it_is_baked() -> None:
+def test_no_fix_acts_in_edit_mode_or_on_baked_bodies() -> None:
     ball = add_ball()
     bpy.ops.object.mode_set(mode="EDIT")
     with pytest.raises(RuntimeError, match="is not in Object Mode"):

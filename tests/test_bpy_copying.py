@@ -15,7 +15,7 @@ def copy() -> Any:
 
 
 @pytest.mark.smoke
-def test_all_settings_are_copied_and_the_object_is_what_the_other_one_is() -> None:
+def test_kind_and_all_settings_are_copied() -> None:
     other, ball = add_ball("Other", (3, 0, 5), None), add_ball(mass=3.0, gauge_pressure=700.0, velocity=(1, 2, 3))
     other.softpressure.friction = 0.1  # the ball has the default
     select(other, ball)
@@ -41,7 +41,7 @@ def test_a_type_and_a_shape_are_copied_too() -> None:
     assert other.softpressure.bounciness == ball.softpressure.bounciness
 
 
-def test_what_cannot_be_such_a_body_is_told_and_left_alone(capfd: pytest.CaptureFixture[str]) -> None:
+def test_an_object_that_cannot_be_such_a_body_is_reported_and_unchanged(capfd: pytest.CaptureFixture[str]) -> None:
     plane = add_mesh("Plane", [(0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 1, 1)], [(0, 1, 2, 3)])
     other, ball = add_ball("Other", (3, 0, 5), None), add_ball(mass=3.0)
     select(plane, other, ball)

@@ -1,4 +1,4 @@
-"""Loops and flat trusses in Blender: edges or flat faces are captured, simulated, baked, and what is wrong is told."""
+"""Loops and flat trusses in Blender: edges or flat faces are captured, simulated, baked, and problems are reported."""
 
 from typing import Any
 
@@ -87,7 +87,7 @@ def test_a_flat_mesh_with_inner_vertices_is_a_truss_that_takes_them_along() -> N
 
 
 @pytest.mark.usefixtures("falling")
-def test_its_settings_and_edges_are_captured_and_date_the_cache() -> None:
+def test_its_settings_and_edges_are_captured_and_make_the_cache_out_of_date() -> None:
     ring = add_outline(RING, depth=0.25, stretch_modulus=5e3, self_collision=False)
     body = captured().bodies[0]
     assert body.kind == "LOOP" and body.settings["depth"] == 0.25 and not body.settings["self_collision"]
@@ -112,14 +112,14 @@ PROBLEMS = [
 
 
 @pytest.mark.parametrize(("mesh", "sentence"), PROBLEMS)
-def test_what_is_no_outline_is_told_in_the_panel(mesh: Any, sentence: str) -> None:
+def test_a_mesh_that_is_no_outline_is_reported_in_the_panel(mesh: Any, sentence: str) -> None:
     with pytest.raises(RuntimeError, match=sentence):
         add_outline(RING, **mesh)
     ring = bpy.data.objects["Ring"]
     assert sentence in problem_of(ring) and ring.softpressure.kind == "NONE"
 
 
-def test_a_type_that_does_not_fit_is_told_and_taken_back() -> None:
+def test_a_type_that_does_not_fit_is_reported_and_restored() -> None:
     ring = add_outline(RING)
     assert problem_of(ring) == ""
     ring.softpressure.body_type = "MEMBRANE"
@@ -153,7 +153,7 @@ def test_a_chosen_type_stays() -> None:
     assert ring.softpressure.body_type == "TRUSS" and captured().bodies[0].outline is not None
 
 
-def test_the_panel_shows_what_means_something() -> None:
+def test_the_panel_shows_the_settings_of_the_type() -> None:
     ring = add_outline(RING)
     shown_names = {}
     for kind in ("LOOP", "TRUSS"):
@@ -235,7 +235,7 @@ def test_a_flat_mesh_is_offered_a_back_and_gas_between(cells: int) -> None:
 
 
 @pytest.mark.usefixtures("falling")
-def test_what_cannot_be_inflated_stays_as_it_is() -> None:
+def test_an_object_that_cannot_be_inflated_is_unchanged() -> None:
     """Two squares that share a corner: the rim between their sides would not be a skin."""
     corners = [(0, 0), (1, 0), (1, 1), (0, 1), (2, 1), (2, 2), (1, 2)]
     sheet = add_outline(np.array(corners, float), [(0, 1, 2, 3), (2, 4, 5, 6)], kind="")

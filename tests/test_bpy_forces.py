@@ -1,4 +1,4 @@
-"""Blender's force fields and goals: what is read, what it does, and what dates a cache."""
+"""Blender's force fields and goals: settings that are read, their effect, and caches that they make out of date."""
 
 from typing import Any
 
@@ -63,7 +63,7 @@ def test_a_wind_moves_a_ball_with_no_further_setting(kind: str) -> None:
 
 
 @pytest.mark.usefixtures("falling")
-def test_what_is_read_of_a_field() -> None:
+def test_settings_of_a_field_that_are_read() -> None:
     add_ball()
     wind = add_field("WIND", (1, 2, 3), strength=7.0, flow=0.5, falloff_power=2.0, use_max_distance=True)
     wind.field.distance_max, wind.field.z_direction, wind.field.falloff_type = 4.0, "POSITIVE", "TUBE"
@@ -94,7 +94,7 @@ def test_places_and_distances_of_fields_are_in_metres() -> None:
 
 
 @pytest.mark.usefixtures("falling")
-def test_weights_and_collections_say_who_feels_a_field() -> None:
+def test_weights_and_collections_select_the_bodies_of_a_field() -> None:
     first, second = add_ball("A"), add_ball("B", (3, 0, 5), "RIGID")
     wind, force = add_field("WIND"), add_field("FORCE")
     windy = bpy.data.collections.new("Windy")
@@ -113,7 +113,7 @@ def test_weights_and_collections_say_who_feels_a_field() -> None:
 
 
 @pytest.mark.usefixtures("falling")
-def test_a_body_does_not_feel_its_own_field() -> None:
+def test_a_field_does_not_act_on_its_own_object() -> None:
     ball = add_ball()
     bpy.ops.object.forcefield_toggle()
     assert ball.field.type == "FORCE" and given().fields == ()
@@ -149,7 +149,7 @@ def test_noise_changes_the_strength_from_frame_to_frame_and_not_from_run_to_run(
     assert all(3.0 <= strength <= 7.0 for strength in runs[0])
 
 
-def test_a_field_dates_a_cache_when_it_or_its_weights_change() -> None:
+def test_a_changed_field_or_weight_makes_a_cache_out_of_date() -> None:
     ball, before = add_ball(), inputs()
     ball.softpressure.weight_wind = 0.5
     assert inputs() == before  # there is no wind
@@ -188,7 +188,7 @@ def test_a_field_dates_a_cache_when_it_or_its_weights_change() -> None:
 
 
 @pytest.mark.smoke
-def test_fields_that_do_not_act_are_told_once() -> None:
+def test_fields_that_do_not_act_are_reported_once() -> None:
     add_ball()
     add_field("MAGNET")
     add_field("CHARGE").name = "Spark"
@@ -264,7 +264,7 @@ def test_weight_1_is_pinned_and_weight_0_is_free() -> None:
     np.testing.assert_allclose(goals.stiffness, 70.0 * share * (0.5, 0.25))
 
 
-def test_goals_date_a_cache_and_a_missing_group_is_told() -> None:
+def test_goals_make_a_cache_out_of_date_and_a_missing_group_is_reported() -> None:
     ball = add_ball()
     before = inputs()
     ball.softpressure.goal_stiffness = 10.0

@@ -71,7 +71,7 @@ def test_a_body_starts_as_drawn_or_at_rest() -> None:
     assert np.linalg.norm(shown(egg) - start, axis=1).max() < 0.1 * move
 
 
-def test_the_panel_tells_how_far_a_body_puffs_out() -> None:
+def test_the_panel_shows_how_far_a_body_puffs_out() -> None:
     egg = add_egg()
     assert UNKNOWN in body_panel()
     frame(1)
@@ -103,7 +103,7 @@ def test_the_text_of_a_flat_body_is_about_its_area() -> None:
 
 @pytest.mark.parametrize("pressure", [1e5, 1e8])
 @pytest.mark.parametrize("remedy", ["gauge_pressure", "stretch_modulus"])
-def test_too_high_a_pressure_is_told_in_the_panel_with_the_number_that_helps(pressure: float, remedy: str) -> None:
+def test_too_high_a_pressure_is_reported_in_the_panel_with_a_remedy(pressure: float, remedy: str) -> None:
     ball = add_ball(location=(0, 0, 0), gauge_pressure=pressure, stretch_modulus=1e4)
     frame(1)
     sentences = drawn(SOFTPRESSURE_PT_simulation, width=10_000)
@@ -114,7 +114,7 @@ def test_too_high_a_pressure_is_told_in_the_panel_with_the_number_that_helps(pre
     assert not any("stretches its skin" in text for text in drawn(SOFTPRESSURE_PT_simulation, width=10_000))
 
 
-def test_a_keyed_pressure_is_that_at_rest_and_told_where_it_is_too_high() -> None:
+def test_a_keyed_pressure_is_that_at_rest_and_reported_if_it_is_too_high() -> None:
     bpy.context.scene.use_gravity = False
     ball = add_ball(location=(0, 0, 0))
     for number, pressure in ((1, 2_000.0), (8, 6_000.0), (30, 6_000.0), (32, 60_000.0)):

@@ -1,4 +1,4 @@
-"""Simulate as a job beside the window: what it reads and when, what ends it, and that it gives what playing gives."""
+"""Simulate as a job beside the window: its input, its end, and equality with playing."""
 
 import time
 from collections.abc import Callable
@@ -105,7 +105,7 @@ def add_pinned_ball() -> Any:
 
 
 @pytest.mark.smoke
-def test_what_is_read_ahead_is_what_playing_reads() -> None:
+def test_reading_ahead_gives_the_input_of_playing() -> None:
     add_pinned_ball()
     floor = add_ball("Floor", (0, 0, -2), "COLLIDER")
     key_location(floor, (1, (0, 0, -2)), (10, (0, 3, -1)))
@@ -121,7 +121,7 @@ def test_what_is_read_ahead_is_what_playing_reads() -> None:
             np.testing.assert_array_equal(positions, theirs[key])
 
 
-def test_what_follows_a_simulated_body_is_read_when_that_is_done() -> None:
+def test_an_object_that_follows_a_simulated_body_is_read_after_its_frame() -> None:
     leader = add_ball("Leader", (0, 0, 5), "RIGID", velocity=(1.0, 0.0, 0.0))
     follower = add_ball("Follower", (3, 0, 5), "COLLIDER")
     follower.constraints.new("COPY_LOCATION").target = leader
@@ -178,7 +178,7 @@ def test_a_second_job_ends_the_first_and_goes_on_from_its_last_frame(slow: Calla
     assert last_frame() == 10 and len(FallingWorld.made) == 1 and jobs.current() is None
 
 
-def test_a_change_of_what_is_simulated_stops_it_with_a_sentence(slow: Callable[[float], None]) -> None:
+def test_a_changed_input_stops_it_with_a_sentence(slow: Callable[[float], None]) -> None:
     ball = add_ball()
     job = begin()
     go_on(job, 4)
@@ -205,7 +205,7 @@ def test_work_on_other_objects_does_not_stop_it(slow: Callable[[float], None]) -
 
 
 @pytest.mark.parametrize("what", ["remove", "undo", "load"])
-def test_who_takes_the_data_away_ends_it_first(slow: Callable[[float], None], what: str, tmp_path: Path) -> None:
+def test_operations_that_replace_data_end_it_first(slow: Callable[[float], None], what: str, tmp_path: Path) -> None:
     ball = add_ball()
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "ball.blend"))
     job = begin()
@@ -331,5 +331,5 @@ def test_a_script_gets_all_of_it_at_once() -> None:
 @pytest.mark.parametrize(
     ("seconds", "words"), [(0.4, "0 s"), (99.0, "99 s"), (100.0, "2 min"), (5999.0, "100 min"), (9000.0, "2.5 h")]
 )
-def test_the_time_left_is_told_in_words(seconds: float, words: str) -> None:
+def test_the_time_left_is_shown_in_words(seconds: float, words: str) -> None:
     assert simulate_job._in_words(seconds) == words

@@ -1,4 +1,4 @@
-"""Choosing the method in Blender: what is offered, what it changes, and what is left when a method gives up."""
+"""Choosing the method in Blender: the offer, its effect, and a method that diverges."""
 
 from typing import Any
 
@@ -38,7 +38,7 @@ def test_methods_keep_the_numbers_that_files_hold() -> None:
     assert offered == dict(enumerate(names))
 
 
-def test_the_method_reaches_the_world_and_dates_the_cache(falling: Any) -> None:  # noqa: F811
+def test_the_method_reaches_the_world_and_makes_the_cache_out_of_date(falling: Any) -> None:  # noqa: F811
     add_sphere()
     play(1, 3)
     assert FallingWorld.made[-1].solver == "AUTO"
@@ -98,7 +98,7 @@ def test_a_method_that_gives_up_says_so_and_leaves_the_frames_before() -> None:
     assert not here.error and this_session().cache.last_frame == 20
 
 
-def test_what_else_the_papers_choose_is_offered_and_names_them() -> None:
+def test_options_of_the_papers_are_offered_and_name_them() -> None:
     settings = bpy.context.scene.softpressure
     for items, known, value in (
         (VOLUMES, options.VOLUMES, settings.volume_rule),
@@ -112,7 +112,7 @@ def test_what_else_the_papers_choose_is_offered_and_names_them() -> None:
             assert not description.endswith(".")
 
 
-def test_the_other_choices_reach_the_world_and_date_the_cache(falling: Any) -> None:  # noqa: F811
+def test_the_options_reach_the_world_and_make_the_cache_out_of_date(falling: Any) -> None:  # noqa: F811
     add_sphere()
     settings = bpy.context.scene.softpressure
     play(1, 2)
@@ -166,7 +166,7 @@ def test_the_pressure_rises_in_blender_while_gravity_waits() -> None:
     assert heights[2] == pytest.approx(heights[0] - 0.5 * 9.81 * (9 / 24) ** 2, abs=2e-3)
 
 
-def test_xpbd_says_which_skin_is_slack_and_the_panel_only_reads_it() -> None:
+def test_xpbd_reports_slack_skins_and_the_panel_only_reads_that() -> None:
     scene = bpy.context.scene
     scene.frame_end = 14
     scene.softpressure.solver = "XPBD"
@@ -193,7 +193,7 @@ def test_xpbd_says_which_skin_is_slack_and_the_panel_only_reads_it() -> None:
     assert not [sentence for sentence in status.notices(scene) if "of its pressure" in sentence]
 
 
-def test_xpbd_says_which_solid_gives_way() -> None:
+def test_xpbd_reports_solids_that_are_too_soft() -> None:
     scene = bpy.context.scene
     scene.frame_end = 3
     scene.softpressure.solver = "XPBD"

@@ -84,7 +84,7 @@ def test_a_failing_job_reports_each_sentence() -> None:
 
 @pytest.mark.smoke
 @pytest.mark.usefixtures("falling")
-def test_panels_show_what_belongs_to_the_kind_and_the_state_of_the_cache() -> None:
+def test_panels_show_the_settings_of_the_kind_and_the_state_of_the_cache() -> None:
     assert "Select a mesh object to make it a body." in " ".join(drawn(body_panel.SOFTPRESSURE_PT_body))
     ball = add_ball(kind=None)
     assert drawn(body_panel.SOFTPRESSURE_PT_body) == ["softpressure.add_body"] * 3
@@ -131,7 +131,7 @@ def test_panels_show_what_belongs_to_the_kind_and_the_state_of_the_cache() -> No
 
 
 @pytest.mark.usefixtures("falling")
-def test_the_gauge_has_its_place_before_there_is_anything_to_tell() -> None:
+def test_the_gauge_has_its_place_before_it_is_known() -> None:
     ball = add_ball()
     play(1, 3)
     counts = []
@@ -159,7 +159,7 @@ def test_the_fields_of_a_baked_body_are_locked() -> None:
     assert [locked(panel) for panel in panels[1:]] == [["velocity"], ["attach_to", "attach_group", "is_attached"]]
 
 
-def test_lock_interface_is_told_with_what_was_added() -> None:
+def test_lock_interface_is_reported_with_the_added_bodies() -> None:
     """Blender shows the last report only."""
     balls = [add_ball(name, kind=None) for name in ("One", "Two")]
     notes, _ = bodies.add_all(bpy.context.scene, balls, "SOFT")
@@ -178,7 +178,7 @@ def test_messages_are_wrapped_in_a_window_and_whole_for_scripts(monkeypatch: pyt
     assert max(map(len, wrapped.splitlines())) <= 80 and len(wrapped.splitlines()) > 2
 
 
-def test_what_is_being_prepared_leaves_the_status_bar_to_a_job(in_window: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_messages_of_preparation_leave_the_status_bar_to_a_job(in_window: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     said = []
     workspace = SimpleNamespace(status_text_set=said.append)
     window = SimpleNamespace(workspace=workspace, screen=SimpleNamespace(areas=[]))

@@ -1,4 +1,4 @@
-"""Stepping with the timeline: what extends the cache, what only looks it up, what empties it."""
+"""Simulation with the timeline: frame changes that extend the cache, show it, or empty it."""
 
 import bpy
 import numpy as np
@@ -62,7 +62,7 @@ def test_a_jump_to_the_second_frame_does_not_simulate() -> None:
     assert this_session().cache.last_frame == 5
 
 
-def test_what_the_first_frame_refuses_is_refused_once_per_step() -> None:
+def test_errors_of_the_first_frame_are_raised_once_per_step() -> None:
     ball = add_ball()
     ball.scale = (1, 0, 1)
     frame(2)
@@ -80,7 +80,7 @@ def test_jumping_ahead_simulates_nothing_and_shows_the_last_frame() -> None:
     assert "Frame 8 is not simulated" in " ".join(status.notices(bpy.context.scene))
 
 
-def test_scrubbing_back_and_forth_shows_what_was_simulated() -> None:
+def test_scrubbing_back_and_forth_shows_simulated_frames() -> None:
     ball = add_ball()
     seen = {}
     for number in range(1, 7):

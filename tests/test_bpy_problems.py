@@ -1,4 +1,4 @@
-"""Why a body does not take part: asked whenever it is told, so it ends with its cause; the other bodies play."""
+"""Reasons why a body takes no part: computed when asked, so they end with their cause; the other bodies play."""
 
 from typing import Any
 
@@ -69,7 +69,7 @@ def test_an_object_that_is_gone_is_no_longer_named() -> None:
     assert "Copy" not in told()
 
 
-def test_a_mended_body_is_no_longer_told_of() -> None:
+def test_a_repaired_body_is_no_longer_reported() -> None:
     ball = add_ball()
     ball.softpressure.pin_group = "Nowhere"
     assert "Ball: has no vertex group Nowhere" in told() and "no vertex group Nowhere" in told_of_active()
@@ -91,7 +91,7 @@ def test_a_refusal_follows_the_mesh() -> None:
     assert "open edges" not in told_of_active()
 
 
-def test_what_is_hidden_while_it_plays_is_waited_for() -> None:
+def test_a_body_hidden_while_it_plays_stops_the_simulation_until_it_is_shown() -> None:
     ball = add_ball()
     play(1, 2)
     ball.hide_viewport = True
@@ -103,7 +103,7 @@ def test_what_is_hidden_while_it_plays_is_waited_for() -> None:
     assert this_session().cache.last_frame == 4
 
 
-def test_an_error_of_a_run_ends_with_what_it_was_made_from(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_error_of_a_run_ends_with_its_inputs(monkeypatch: pytest.MonkeyPatch) -> None:
     def diverge(_world: object, _given: object) -> None:
         raise DivergenceError("Ball: the motion is not finite in frame 3.")
 
@@ -170,7 +170,7 @@ def test_a_hidden_body_stands_aside() -> None:
     assert "Hidden: is not evaluated" in told()
 
 
-def test_what_only_the_solver_refuses_stands_aside() -> None:
+def test_bodies_that_only_the_solver_refuses_take_no_part() -> None:
     add_ball()
     jelly = add_ball("Jelly", (3, 0, 5))
     jelly.softpressure.body_type = "SOLID"

@@ -1,4 +1,4 @@
-"""Names are for people: renaming what takes part dates nothing and changes no result."""
+"""Renaming objects makes no cache out of date and changes no result."""
 
 from pathlib import Path
 
@@ -74,7 +74,7 @@ def test_a_renamed_file_finds_its_cache_and_goes_on(tmp_path: Path) -> None:
     np.testing.assert_allclose(masses, [1.0, 2.0, 3.0])
 
 
-def test_what_is_attached_and_followed_still_counts() -> None:
+def test_attachments_and_constraints_still_count() -> None:
     """Not the name of the other object, but what it is."""
     add_scene()
     scene, glued = bpy.context.scene, bpy.data.objects["C"]

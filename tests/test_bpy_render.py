@@ -1,4 +1,4 @@
-"""Rendering without frames, or with old ones, says so."""
+"""Rendering without cached frames, or with old ones, is reported."""
 
 from pathlib import Path
 
@@ -53,7 +53,7 @@ def test_a_render_of_old_or_missing_frames_says_which(capfd: pytest.CaptureFixtu
     assert "Scene: frame 2 is rendered from frames that are out of date" in printed(capfd)[0]
 
 
-def test_what_is_baked_needs_no_cache(capfd: pytest.CaptureFixture[str]) -> None:
+def test_baked_bodies_need_no_cache(capfd: pytest.CaptureFixture[str]) -> None:
     add_ball()
     bpy.ops.softpressure.simulate()
     bpy.ops.softpressure.bake()

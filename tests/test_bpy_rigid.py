@@ -292,7 +292,7 @@ def test_soft_and_rigid_bodies_share_a_scene() -> None:
     assert status.gauge_text(bpy.context.scene, ball) == "Volume 98.2 %, 2310 Pa"
 
 
-def test_undo_keeps_what_is_shown() -> None:
+def test_undo_keeps_the_shown_frame() -> None:
     bpy.context.preferences.edit.use_global_undo = True
     add_box()
     play(1, 4)

@@ -1,4 +1,4 @@
-"""What rigid bodies and attachments refuse, each with name, value and remedy; and both with the real solver."""
+"""Refused rigid bodies and attachments, each with name, value and remedy; and both with the real solver."""
 
 import re
 from collections.abc import Callable
@@ -89,7 +89,7 @@ REFUSED = [
 
 @pytest.mark.usefixtures("falling")
 @pytest.mark.parametrize(("make", "problem", "remedy"), REFUSED, ids=[make.__name__ for make, _, _ in REFUSED])
-def test_what_cannot_be_rigid_is_refused_and_nothing_changes(
+def test_an_object_that_cannot_be_rigid_is_refused_and_unchanged(
     make: Callable[[], Any], problem: str, remedy: str
 ) -> None:
     obj = make()
@@ -173,7 +173,7 @@ ATTACHMENTS = [
 
 @pytest.mark.usefixtures("falling")
 @pytest.mark.parametrize(("make", "problem", "remedy"), ATTACHMENTS, ids=[make.__name__ for make, _, _ in ATTACHMENTS])
-def test_what_cannot_be_attached_is_refused_with_a_sentence(
+def test_impossible_attachments_are_refused_with_a_sentence(
     make: Callable[[Any], None], problem: str, remedy: str
 ) -> None:
     ball = add_ball()

@@ -1,4 +1,4 @@
-"""Baking rigid bodies to curves in every rotation mode, and giving back exactly what was there."""
+"""Baking rigid bodies to curves in every rotation mode, and restoring them exactly."""
 
 import itertools
 from pathlib import Path
@@ -18,7 +18,8 @@ from bpy_scene import (
     shown,
     this_session,
 )
-from softpressure_ext.softpressure import actions, engine
+from softpressure_ext.softpressure import actions
+from softpressure_ext.softpressure import bake as baking
 from test_bpy_rigid import ROUNDING, add_box, animate, matrix, own_state, transforms
 
 pytestmark = pytest.mark.usefixtures("falling")
@@ -214,7 +215,7 @@ def test_an_aborted_bake_leaves_nothing_behind() -> None:
     frame(4)
     before = [own_state(box) for box in boxes]
     for steps in (4, 15):  # while parents are read, while frames are baked
-        job = engine.engine().bake.bake(bpy.context.scene)
+        job = baking.bake(bpy.context.scene)
         for _ in range(steps):
             next(job)
         job.close()

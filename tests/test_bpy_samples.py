@@ -38,7 +38,7 @@ def test_a_sample_has_its_bodies_and_no_problem(name):
 
 
 @pytest.mark.parametrize("name", samples.SAMPLES)
-def test_a_sample_is_prepared_for_by_what_its_scene_holds(name):
+def test_kernels_of_a_sample_follow_from_its_scene(name):
     scene = samples.build(name)
     bpy.ops.softpressure.reset()
     world = this_session().world

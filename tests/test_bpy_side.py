@@ -1,8 +1,9 @@
-"""What Blender's side does per frame, counted and never timed, and what it says while the solver is compiled."""
+"""Work of Blender's side per frame, counted and never timed, and messages while the solver is compiled."""
 
 import time
 from collections import Counter
 from collections.abc import Iterator
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -11,11 +12,11 @@ import numpy as np
 import pytest
 import softpressure_ext
 from bpy_scene import FallingWorld, add_ball, empty_file, falling, frame, play, this_session  # noqa: F401
-from softpressure_ext.core import Choice, prepare
+from softpressure_ext.core import Choice, kernel_store, prepare
 from softpressure_ext.core.cache import FrameCache
 from softpressure_ext.core.solvers import automatic
-from softpressure_ext.core.solvers.xpbd.pressure_retention import GaugeLeft
-from softpressure_ext.softpressure import capture, engine, fingerprint, mesh_io, preparation, starting, status_bar
+from softpressure_ext.core.solvers.xpbd.pressure_retention import PressureRetention
+from softpressure_ext.softpressure import capture, fingerprint, loading, mesh_io, preparation, starting, status_bar
 
 
 class Calls(Counter[str]):
@@ -83,7 +84,7 @@ def test_a_frame_writes_each_body_once_and_reads_no_mesh(calls: Calls, solver: s
     }
 
 
-def test_what_can_deform_is_read_once_per_frame(calls: Calls) -> None:
+def test_deforming_colliders_are_read_once_per_frame(calls: Calls) -> None:
     ball = add_ball()
     ball.vertex_groups.new(name="Pins").add([0, 1], 1.0, "REPLACE")
     ball.softpressure.pin_group = "Pins"
@@ -123,7 +124,7 @@ def test_diagnostics_find_nothing_anew_that_does_not_change(monkeypatch: pytest.
     ball = add_ball()
     ball.softpressure.gauge_pressure = 10.0
     found = Calls()
-    found.watch(monkeypatch, GaugeLeft, "__init__", "_solve")
+    found.watch(monkeypatch, PressureRetention, "__init__", "_solve")
     play(1, 3)
     assert found == {"__init__": 1, "_solve": 1}
     found.watch(monkeypatch, np, "unique", "bincount")  # a step of the solver may use them
@@ -177,7 +178,7 @@ def first_start(monkeypatch: pytest.MonkeyPatch, falling: type[FallingWorld]) ->
             bpy.app.timers.unregister(timer)
 
 
-def test_a_timeline_waits_and_says_what_for(first_start: Said, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_timeline_waits_for_kernels_and_says_so(first_start: Said, monkeypatch: pytest.MonkeyPatch) -> None:
     add_ball()
     play(1, 4)
     assert this_session().cache is None and not FallingWorld.made  # to make a world needs kernels, too
@@ -185,7 +186,7 @@ def test_a_timeline_waits_and_says_what_for(first_start: Said, monkeypatch: pyte
     assert bpy.app.timers.is_registered(preparation._tell)
     assert preparation._tell() == preparation._SAY_EVERY
     assert first_start.sentences[-1] == "Soft Pressure: Compiling the solver, once: about 55 s left"
-    assert engine.preparing() == WAITING
+    assert status_bar.preparing() == WAITING
 
     first_start.is_running = False
     first_start.prepared.add("EXPLICIT")
@@ -212,6 +213,13 @@ def test_disabling_the_extension_gives_the_status_bar_back(first_start: Said) ->
         assert not bpy.app.timers.is_registered(preparation._tell)
     finally:
         softpressure_ext.register()
+
+
+def test_kernels_are_kept_in_the_folder_of_the_user(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(kernel_store, "_user_folder", None)
+    monkeypatch.setattr(bpy.utils, "extension_path_user", lambda package, path: str(tmp_path / package / path))
+    loading.use_own_folder()
+    assert kernel_store.user_folder() == tmp_path / "softpressure_ext" / "kernels"
 
 
 def test_another_method_is_prepared_when_it_is_used(first_start: Said) -> None:
@@ -242,7 +250,7 @@ def test_a_timeline_waits_for_the_solver_that_was_chosen(first_start: Said, monk
     assert FallingWorld.made[-1].choice is None
 
 
-def test_simulate_prepares_what_was_chosen(first_start: Said, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_simulate_prepares_the_chosen_solver(first_start: Said, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(automatic, "choose", lambda *_: Choice("IMPLICIT", 10, 6.0, 0.0))
     first_start.prepared.add(automatic.likely({"SKIN"}))
     add_ball()
@@ -250,7 +258,7 @@ def test_simulate_prepares_what_was_chosen(first_start: Said, monkeypatch: pytes
     assert first_start.prepared == {automatic.likely({"SKIN"}), "IMPLICIT"} and this_session().cache.last_frame == 10
 
 
-def test_a_compiler_that_fails_is_told(first_start: Said) -> None:
+def test_a_failing_compiler_is_reported(first_start: Said) -> None:
     add_ball()
     play(1, 2)
     first_start.is_running, first_start.failure = False, prepare._failed("no space left.")
@@ -259,7 +267,7 @@ def test_a_compiler_that_fails_is_told(first_start: Said) -> None:
     assert "compiling it failed" in sentence and "no space left" in sentence and "Try again" in sentence
 
 
-def test_simulate_reports_once_what_takes_so_long(first_start: Said, capfd: pytest.CaptureFixture[str]) -> None:
+def test_simulate_reports_compilation_once(first_start: Said, capfd: pytest.CaptureFixture[str]) -> None:
     add_ball()
     for expected in (1, 0):
         assert bpy.ops.softpressure.simulate() == {"FINISHED"}
@@ -287,7 +295,7 @@ def test_a_timeline_that_plays_begins_anew_when_the_solver_is_ready(
     assert scene.frame_current == 7  # nobody plays
 
 
-def test_what_a_scene_needs_follows_from_its_objects() -> None:
+def test_the_kernels_of_a_scene_follow_from_its_objects() -> None:
     scene = bpy.context.scene
     ball = add_ball()
     assert preparation.parts_of(scene) == {"SKIN", "SELF_CONTACT"}

@@ -1,4 +1,4 @@
-"""Solids in Blender: a cube marked as one is captured, simulated and baked; panels show what means something."""
+"""Solids in Blender: a cube is captured, simulated and baked; panels show the settings of the type."""
 
 from typing import Any
 
@@ -56,7 +56,7 @@ def test_a_cube_of_eight_vertices_falls_rests_and_is_baked(kind: str) -> None:
 
 
 @pytest.mark.usefixtures("falling")
-def test_its_settings_are_captured_and_date_the_cache() -> None:
+def test_its_settings_are_captured_and_make_the_cache_out_of_date() -> None:
     cube = add_cube(body_type="SOLID", cell_size=0.25, modulus=1e4, poisson_ratio=0.4)
     start = capture.start(bpy.context.scene, bpy.context.evaluated_depsgraph_get())
     assert start.bodies[0].kind == "SOLID" and start.bodies[0].settings["modulus"] == 1e4
@@ -80,13 +80,13 @@ def test_its_settings_are_captured_and_date_the_cache() -> None:
     assert model.is_lattice(0) and FallingWorld.made[-1].given[-1].gauge_pressure == {}
 
 
-def test_a_cell_size_that_does_not_fit_is_told() -> None:
+def test_a_cell_size_that_does_not_fit_is_reported() -> None:
     add_cube(body_type="SOLID", cell_size=2.0)
     with pytest.raises(RuntimeError, match="Cube: cell size 2 m, but the mesh is only 1 m thick"):
         bpy.ops.softpressure.simulate()
 
 
-def test_the_panel_shows_what_means_something() -> None:
+def test_the_panel_shows_the_settings_of_the_type() -> None:
     cube = add_cube()
     shown_names = {}
     for kind in ("MEMBRANE", "TRUSS", "SOLID"):

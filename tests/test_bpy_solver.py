@@ -1,4 +1,4 @@
-"""The Blender side with the real solver: the defaults give toys, and what is played, simulated and baked agree."""
+"""The Blender side with the real solver: the defaults give toys; playing, Simulate and baking agree."""
 
 from typing import Any
 

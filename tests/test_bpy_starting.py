@@ -1,4 +1,4 @@
-"""A start that takes long is made beside the main thread: it says how long, and Esc stops it."""
+"""A start that takes long is made beside the main thread: it reports its time, and Esc stops it."""
 
 import threading
 import time
@@ -70,7 +70,7 @@ def test_a_start_can_be_stopped_and_made_again(slow: type[SlowWorld]) -> None:
     assert this_session().cache.last_frame == 10 and not beside.is_busy()
 
 
-def test_what_goes_wrong_beside_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_errors_of_the_thread_beside_are_raised(monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: Any, **__: Any) -> None:
         raise ParameterError("scene: substeps 0; give at least 1.")
 

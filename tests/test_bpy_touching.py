@@ -1,4 +1,4 @@
-"""Collision collections: what a body touches."""
+"""Collision collections: pairs of bodies that have contact."""
 
 from typing import Any
 
@@ -45,7 +45,7 @@ def ignored() -> set[frozenset[str]]:
 
 @pytest.mark.smoke
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_body_of_any_kind_touches_only_what_is_in_its_collection(falling: Any, kind: str) -> None:  # noqa: F811
+def test_a_body_of_any_kind_has_contact_with_its_collection_only(falling: Any, kind: str) -> None:  # noqa: F811
     bodies = [add_ball(f"B{number}", (3 * number, 0, 5), KINDS[number]) for number in range(3)]
     one = bodies[KINDS.index(kind)]
     others = [obj for obj in bodies if obj != one]
@@ -64,7 +64,7 @@ def test_a_body_of_any_kind_touches_only_what_is_in_its_collection(falling: Any,
 
 
 @pytest.mark.smoke
-def test_a_change_of_members_dates_the_cache_and_new_names_do_not(falling: Any) -> None:  # noqa: F811
+def test_changed_members_make_the_cache_out_of_date_and_new_names_do_not(falling: Any) -> None:  # noqa: F811
     ball, other, plain = add_ball(), add_ball("Other", (3, 0, 5)), add_ball("Plain", (6, 0, 5), None)
     touched = collection("Touched")
     scene = bpy.context.scene
@@ -89,7 +89,7 @@ def test_a_change_of_members_dates_the_cache_and_new_names_do_not(falling: Any) 
     assert is_old()
 
 
-def test_balls_fall_through_what_they_ignore_and_lie_on_what_they_do_not() -> None:
+def test_balls_fall_through_ignored_bodies_and_rest_on_others() -> None:
     floor, low = add_floor(), add_ball("Low", (0, 0, 1.0), damping=20.0, bounciness=0.0)
     high = add_ball("High", (0, 0, 2.2), damping=20.0, bounciness=0.0)
     solid = add_ball("Solid", (3, 0, 1.0), "RIGID", bounciness=0.0)
@@ -104,7 +104,7 @@ def test_balls_fall_through_what_they_ignore_and_lie_on_what_they_do_not() -> No
     assert height(ghost) == pytest.approx(1.0 - 0.5 * 9.81 * (35 / 24) ** 2, abs=0.02)
 
 
-def test_check_does_not_tell_of_crossings_of_bodies_that_ignore_each_other() -> None:
+def test_check_reports_no_crossings_of_bodies_that_ignore_each_other() -> None:
     ball, _ = add_ball(), add_ball("Other", (0.3, 0, 5))
     assert any("cross" in flaw.sentence for flaw in flaws.of_scene(bpy.context.scene))
     ball.softpressure.collision_collection = collection("Nothing")

@@ -1,4 +1,4 @@
-"""A scene's unit scale: what fields show is what is simulated."""
+"""A scene's unit scale: displayed values are the simulated ones."""
 
 from typing import Any
 
@@ -104,7 +104,7 @@ def test_settings_gravity_and_shapes_come_in_metres(falling: Any) -> None:  # no
 
 
 @pytest.mark.smoke
-def test_what_is_shown_is_in_blender_units(falling: Any) -> None:  # noqa: F811
+def test_shown_positions_are_in_blender_units(falling: Any) -> None:  # noqa: F811
     ball, solid, _ = add_scene(0.01)
     frame(1)
     np.testing.assert_allclose(shown(ball), rest(ball), rtol=1e-6)
@@ -117,7 +117,7 @@ def test_what_is_shown_is_in_blender_units(falling: Any) -> None:  # noqa: F811
     assert tuple(placed.to_scale()) == pytest.approx((1.0, 1.0, 1.0), rel=1e-5)
 
 
-def test_the_default_gravity_is_what_its_field_shows(falling: Any) -> None:  # noqa: F811
+def test_the_default_gravity_equals_its_field(falling: Any) -> None:  # noqa: F811
     scene = bpy.context.scene
     add_ball()
     scene.unit_settings.scale_length = 0.1  # the field says 0.981 m/s^2 now
@@ -129,7 +129,7 @@ def test_the_default_gravity_is_what_its_field_shows(falling: Any) -> None:  # n
 
 
 @pytest.mark.smoke
-def test_the_scale_dates_a_cache_but_not_without_a_unit_system(falling: Any) -> None:  # noqa: F811
+def test_the_scale_makes_a_cache_out_of_date_but_not_without_a_unit_system(falling: Any) -> None:  # noqa: F811
     add_ball()
     scene = bpy.context.scene
     play(1, 3)

@@ -68,7 +68,7 @@ def test_a_file_gives_everything_back_bit_for_bit(tmp_path: Path) -> None:
     assert again.last_frame == 3
 
 
-def test_a_file_keeps_what_its_run_is_made_with(tmp_path: Path) -> None:
+def test_a_file_keeps_the_choice_of_its_run(tmp_path: Path) -> None:
     path, choice = tmp_path / "scene.npz", Choice("EXPLICIT", 74, 6.2, 0.008)
     FrameCache(1, ["A"], [3], choice=choice).save(path)
     assert FrameCache.load(path).choice == choice

@@ -1,4 +1,4 @@
-"""The checker of crossings: against brute force, by a hair, turned, far away, and with what has no area."""
+"""The checker of crossings: against brute force, to rounding, turned, far away, and with triangles without area."""
 
 from itertools import product
 
@@ -86,7 +86,7 @@ def test_balls_cross_as_in_brute_force(seed: int) -> None:
 
 @pytest.mark.parametrize("shift", [0.0, 1000.0])
 @pytest.mark.parametrize("seed", range(3))
-def test_what_crosses_does_so_turned_and_far_away(seed: int, shift: float) -> None:
+def test_crossings_are_found_turned_and_far_away(seed: int, shift: float) -> None:
     rng = np.random.default_rng(seed)
     x, *rest = joined(shapes.torus(0.4, 0.15), shapes.icosphere(2, 0.3, rng.uniform(-0.3, 0.3, 3)))
     expected = crossing_pairs(x, *rest)
@@ -128,7 +128,9 @@ def pierced_by(a: tuple[float, float, float], b: tuple[float, float, float], tri
         ((0.3, 0.3, 0.0), (0.3, 0.3, 0.0), False),  # no length
     ],
 )
-def test_a_hair_decides(a: tuple[float, float, float], b: tuple[float, float, float], pierces: bool) -> None:
+def test_crossing_is_decided_to_rounding(
+    a: tuple[float, float, float], b: tuple[float, float, float], pierces: bool
+) -> None:
     assert pierced_by(a, b) == pierces
 
 
@@ -140,7 +142,7 @@ def test_a_hair_decides(a: tuple[float, float, float], b: tuple[float, float, fl
         [(0.0, 0.0, 0.0)] * 3,
     ],
 )
-def test_nothing_pierces_what_has_no_area(triangle: list[tuple[float, float, float]]) -> None:
+def test_nothing_pierces_a_triangle_without_area(triangle: list[tuple[float, float, float]]) -> None:
     for aside in (0.0, HAIR, 0.1):
         assert not pierced_by((0.5, aside, 1.0), (0.5, aside, -1.0), np.array(triangle))
 
@@ -204,7 +206,7 @@ def test_a_world_without_crossings() -> None:
     ("centre", "other"),
     [((0.9, 0.0, 0.0), "ball 0"), ((4.2, 0.3, 0.2), "box"), ((2.0, 0.0, -0.2), "floor"), ((0.0, 8.2, 0.1), "wall")],
 )
-def test_crossings_are_told_by_the_names_of_the_bodies(centre: tuple[float, float, float], other: str) -> None:
+def test_crossings_are_reported_by_the_names_of_the_bodies(centre: tuple[float, float, float], other: str) -> None:
     world = world_of((0.0, 0.0, 0.0), centre)
     found = crossings_by_bodies(world)
     assert {name for pair in found for name in pair} == {"ball 1", other}

@@ -1,4 +1,4 @@
-"""What the texts name exists: files, links, and functions of files."""
+"""Files, links, folders and functions that the documents name exist."""
 
 import re
 from pathlib import Path
@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGES = [ROOT / "README.md", ROOT / "docs" / "method.md", *sorted((ROOT / "core").rglob("README.md"))]
+PAGES = [ROOT / name for name in ("README.md", "docs/method.md", "docs/validation.md")]
+PAGES += sorted((ROOT / "core").rglob("README.md"))
 SOURCES = [path for path in ROOT.rglob("*.py") if not {".nox", "build", "wheels"} & set(path.relative_to(ROOT).parts)]
 #: That hold sources or pictures.
 FOLDERS = {path.relative_to(ROOT).parent.as_posix() for path in (*SOURCES, *(ROOT / "docs").rglob("*.*"))}

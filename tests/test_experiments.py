@@ -1,4 +1,4 @@
-"""The papers' experiments in their quick form: what each is there to show, and the page that is written about them."""
+"""The papers' experiments in their quick form: the result that each shows, and the page about them."""
 
 import importlib
 import re
@@ -132,7 +132,7 @@ def test_kurmaly_areas():
     assert areas["open ring"]["CENTRE_FAN"] > areas["open ring"]["BOUNDING_BOX"] > 3.0
 
 
-def test_what_was_pressed_into_a_plane_or_scrambled_comes_back():
+def test_bodies_pressed_into_a_plane_or_scrambled_recover():
     for (start, method), run in quick("flattened")["runs"].items():
         assert "error" not in run and run["inverted"][0] > 100
         if start == "pressed into a plane":

@@ -1,4 +1,4 @@
-"""How high balls come back under explicit steps, and what bounciness takes of their speed."""
+"""Rebound of balls under explicit steps, and restitution."""
 
 from functools import cache
 
@@ -10,6 +10,7 @@ from explicit_scene import FRAME_RATE, SOLVER, world_of
 from rigid_scene import block
 from scenes import BASKETBALL, GRAVITY, ball_world, centre, inflate, lowest, velocity
 from softpressure_ext.core import ModelBuilder
+from validation import validated
 
 DROP = 0.1
 #: Longest contact of the basketball [s]: half a period of its mass on its patch takes 10 ms.
@@ -41,14 +42,21 @@ def rebound(subdivisions: int, bounciness: float) -> float:
 @pytest.mark.parametrize("subdivisions", [3, pytest.param(4, marks=pytest.mark.slow)])
 def test_a_basketball_comes_back_as_high_as_in_the_limit_of_short_steps(subdivisions: int) -> None:
     """0.095 m; what is missing is in the skin's vibrations. See "Why this scheme" in the core's README."""
-    assert rebound(subdivisions, 1.0) == pytest.approx(0.095, rel=0.03)
+    validated(
+        "rebound of a basketball from 0.1 m", room="solvers/explicit", measured=rebound(subdivisions, 1.0),
+        expected=0.095, unit="m", rel=0.03, source="limit of short steps",
+        reason="the limit has two digits, and meshes differ",
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize("bounciness", [0.2, 0.5, 0.85])
-def test_bounciness_is_the_share_of_the_speed_that_comes_back(bounciness: float) -> None:
+def test_bounciness_is_the_ratio_of_the_speeds(bounciness: float) -> None:
     """On top of what the vibrations take; heights go with the square of the speed."""
-    share = np.sqrt(rebound(3, bounciness) / rebound(3, 1.0))
-    assert share == pytest.approx(bounciness, abs=0.05)
+    validated(
+        "speed after an impact, without what vibrations take", room="solvers/explicit",
+        measured=np.sqrt(rebound(3, bounciness) / rebound(3, 1.0)), expected=bounciness, abs=0.05,
+        source="coefficient of restitution e", reason="impacts of a skin last for 10 ms, in which it vibrates",
+    )  # fmt: skip
 
 
 def test_no_bounciness_gives_nothing_back() -> None:
@@ -65,11 +73,19 @@ def test_a_rigid_box_bounces_as_newtons_law_of_impact_says(bounciness: float) ->
     for _ in range(40):
         world.advance_frame()
         speeds.append(rigid_scenes.velocity(world)[2])
-    assert -min(speeds) == pytest.approx(np.sqrt(2.0 * GRAVITY * 0.05), rel=0.03)
-    assert max(speeds) / -min(speeds) == pytest.approx(bounciness, abs=0.02)
+    validated(
+        "speed of a box that fell 0.05 m", room="solvers/explicit", measured=-min(speeds),
+        expected=np.sqrt(2.0 * GRAVITY * 0.05), unit="m/s", rel=0.03, source="sqrt(2 g s)",
+        reason="read once per 1/240 s, in which it gains 0.04 m/s",
+    )  # fmt: skip
+    validated(
+        "speed after over speed before the impact of a box", room="solvers/explicit",
+        measured=max(speeds) / -min(speeds), expected=bounciness, abs=0.02, source="Newton's law of impact",
+        reason="read once per 1/240 s",
+    )  # fmt: skip
 
 
-def test_what_starts_too_close_does_not_jump() -> None:
+def test_bodies_that_start_too_close_do_not_jump() -> None:
     """Half a centimetre from the floor, where solids of this size keep more: they widen the gap slowly."""
     builder = ModelBuilder(gravity=(0.0, 0.0, 0.0))
     builder.add_solid("cube", *shapes.box(0.5, 1, (0.0, 0.0, 0.255)), cell_size=0.25, mass=5.0, modulus=5e4)

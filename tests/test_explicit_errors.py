@@ -1,4 +1,4 @@
-"""What would take explicit steps for ever, or blow them up, is refused with a sentence that helps."""
+"""Explicit steps refuse runs of too many steps, or that diverge, with a sentence and a remedy."""
 
 import json
 import re
@@ -80,7 +80,7 @@ def answers() -> dict[str, dict[str, str]]:
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_what_would_take_for_ever_is_refused(case: str, answers: dict[str, dict[str, str]]) -> None:
+def test_runs_of_too_many_steps_are_refused(case: str, answers: dict[str, dict[str, str]]) -> None:
     assert case in answers, f"no answer within {TIME:g} s"
     answer = answers[case]
     assert answer["error"] in ("ParameterError", "MeshError", "DivergenceError"), answer["said"]

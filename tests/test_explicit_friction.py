@@ -9,6 +9,7 @@ from explicit_scene import FRAME_RATE, fastest, run, world_of
 from rigid_scene import block
 from scenes import BASKETBALL, GRAVITY, add_ball, centre, inflate, masses, velocity
 from softpressure_ext.core import ModelBuilder, World
+from validation import validated
 
 
 def tilted(degrees: float) -> ModelBuilder:
@@ -51,9 +52,16 @@ def test_a_body_stays_below_the_angle_of_friction_and_slides_above(kind: str, fr
         run(world, 12)
     tilt = np.radians(angle + 1.0)
     gained = GRAVITY * (np.sin(tilt) - friction * np.cos(tilt))
-    # a small difference of two large forces: 10 % of it are 0.1 degrees
-    assert along(above)[1] - speed == pytest.approx(0.5 * gained, rel=0.1)
-    assert abs(along(below)[0] - place) < 1e-4
+    validated(
+        "speed gained in 0.5 s, 1 degree above the critical slope", room="solvers/explicit",
+        measured=along(above)[1] - speed, expected=0.5 * gained, unit="m/s", rel=0.1, source="g (sin a - μ cos a) t",
+        reason="a small difference of two large forces: 10 % of it are 0.1 degrees",
+    )  # fmt: skip
+    validated(
+        "way in 0.5 s, 1 degree below the critical slope", room="solvers/explicit", measured=along(below)[0] - place,
+        expected=0.0, unit="m", abs=1e-4, source="Coulomb: tan a < μ holds",
+        reason="a ring still comes to rest; it does not creep",
+    )  # fmt: skip
     assert abs(along(below)[1]) < 1e-3
 
 
@@ -61,8 +69,11 @@ def test_a_body_stays_below_the_angle_of_friction_and_slides_above(kind: str, fr
 def test_without_friction_a_body_slides_as_it_falls(kind: str) -> None:
     world = on_slope(kind, 5.0, 0.0)
     run(world, 24)
-    # momentum counts every force, however small; what is left is how the ring swells
-    assert along(world)[1] == pytest.approx(GRAVITY * np.sin(np.radians(5.0)), rel=0.002)
+    validated(
+        "speed after 1 s on a slope of 5 degrees without friction", room="solvers/explicit", measured=along(world)[1],
+        expected=GRAVITY * np.sin(np.radians(5.0)), unit="m/s", rel=0.002, source="g sin a t",
+        reason="momentum counts every force, however small; the ring swells meanwhile",
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize("subdivisions", [3, pytest.param(4, marks=pytest.mark.slow)])
@@ -87,9 +98,16 @@ def test_a_ball_rolls_down_a_slope(subdivisions: int) -> None:
         speeds.append(speed[0])
         spins.append(spin[1])
     radius = BASKETBALL.radius * (1.0 + BASKETBALL.strain)
-    # it hops over its facets, so both are as one on average only
-    assert np.mean(spins) * radius == pytest.approx(np.mean(speeds), rel=0.03)
-    assert speeds[-1] - before == pytest.approx(0.6 * GRAVITY * np.sin(np.radians(degrees)), rel=0.03)
+    validated(
+        "mean surface speed of a rolling ball", room="solvers/explicit", measured=np.mean(spins) * radius,
+        expected=np.mean(speeds), unit="m/s", rel=0.03, source="ω r = v of its centre",
+        reason="it hops over its facets: equal on average only",
+    )  # fmt: skip
+    validated(
+        "speed gained by a ball that rolls for 1 s", room="solvers/explicit", measured=speeds[-1] - before,
+        expected=0.6 * GRAVITY * np.sin(np.radians(degrees)), unit="m/s", rel=0.03,
+        source="thin sphere: 3/5 g sin a t", reason="it hops over its facets, and its skin gives way",
+    )  # fmt: skip
 
 
 def test_a_stack_of_soft_and_rigid_bodies_comes_to_rest() -> None:

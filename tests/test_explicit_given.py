@@ -1,4 +1,4 @@
-"""What is given from outside, under explicit steps: pins, pressures and colliders that move."""
+"""Given motion under explicit steps: pins, pressures and colliders that move."""
 
 import numpy as np
 import pytest
@@ -8,6 +8,7 @@ from explicit_scene import FRAME_RATE, run, world_of
 from rigid_scene import block
 from scenes import AMBIENT, BASKETBALL, BEACH_BALL, LIVELY, add_ball, centre, gas_law_error, lowest, velocity
 from softpressure_ext.core import FrameInput, ModelBuilder, World
+from validation import validated
 
 
 def test_a_ball_is_carried_by_its_pins() -> None:
@@ -61,8 +62,15 @@ def test_the_gauge_follows_a_keyed_pressure(end: float) -> None:
         assert gas_law_error(world, (gauge + AMBIENT) * volume) < 1e-12  # rounding
     wanted = BASKETBALL.like(gauge_pressure=end).volume_ratio
     found = world.diagnostics().bodies[0]
-    assert found.volume_ratio == pytest.approx(wanted, rel=0.005)
-    assert found.gauge_pressure == pytest.approx((end + AMBIENT) / wanted - AMBIENT, rel=0.02, abs=50.0)
+    validated(
+        "V / V0 after a keyed pressure", room="solvers/explicit", measured=found.volume_ratio, expected=wanted,
+        rel=0.005, source="(1 + ε)³ with p r (1 + ε)² / 2 = 1.5 Y ε", reason="the closed form has no facets: 0.001",
+    )  # fmt: skip
+    validated(
+        "gauge pressure after a keyed pressure", room="solvers/explicit", measured=found.gauge_pressure, unit="Pa",
+        expected=(end + AMBIENT) / wanted - AMBIENT, rel=0.02, abs=50.0, source="(p + pa) / (1 + ε)³ - pa",
+        reason="0.1 % of the volume are 0.1 % of p + pa, more of p",
+    )  # fmt: skip
 
 
 def test_a_plate_that_rises_lifts_a_ball() -> None:
@@ -91,7 +99,7 @@ def slid(time: float) -> float:
 
 
 @pytest.mark.parametrize("kind", ["ring", "box"])
-def test_a_plate_carries_along_what_lies_on_it(kind: str) -> None:
+def test_a_plate_carries_bodies_along(kind: str) -> None:
     """Friction could hold five times as much; a ring cannot roll."""
     builder = ModelBuilder()
     if kind == "box":
@@ -111,11 +119,17 @@ def test_a_plate_carries_along_what_lies_on_it(kind: str) -> None:
     run(world, 12, moved)
     start = _place(world)
     run(world, 48, moved)
-    # it hops, swells and is sheared by a few millimetres
-    assert _place(world)[0] - start[0] == pytest.approx(slid(world.frame / FRAME_RATE), abs=5e-3)
+    validated(
+        "way of a body carried by a plate", room="solvers/explicit", measured=_place(world)[0] - start[0],
+        expected=slid(world.frame / FRAME_RATE), unit="m", abs=5e-3, source="way of the plate",
+        reason="a ring hops, swells and is sheared by a few millimetres",
+    )  # fmt: skip
     assert abs(_place(world)[1] - start[1]) < 5e-3
     speed = rigid_scenes.velocity(world) if kind == "box" else velocity(world)
-    assert speed[0] == pytest.approx(0.5, abs=5e-3)
+    validated(
+        "speed of a body carried by a plate", room="solvers/explicit", measured=speed[0], expected=0.5, unit="m/s",
+        abs=5e-3, source="speed of the plate", reason="a ring still sways",
+    )  # fmt: skip
 
 
 def _place(world: World) -> np.ndarray:

@@ -6,6 +6,7 @@ from explicit_scene import FRAME_RATE, SOLVER, world_of
 from scenes import AMBIENT, BASKETBALL, BEACH_BALL, METRE_BALL, Ball, add_ball, gas_law_error, inflate, unrest
 from softpressure_ext.core import ModelBuilder, World
 from test_physics_hold import SOFT_BALL, sag
+from validation import validated
 
 BALLS = {"basketball": BASKETBALL, "beach ball": BEACH_BALL, "metre ball": METRE_BALL}
 #: Subdivisions of 642 and 2 562 vertices; 10 242 are slow.
@@ -22,12 +23,21 @@ def test_a_ball_without_weight_has_the_volume_of_the_closed_form(ball: Ball, sub
     gas = float(world.save().gas[0])
     for _ in range(round(FRAME_RATE)):
         world.advance_frame()
-        assert gas_law_error(world, gas) < 1e-12  # rounding
+        validated(
+            "(p + pa) V / nRT - 1 of a ball that swells", room="solvers/explicit", measured=gas_law_error(world, gas),
+            expected=0.0, abs=1e-12, source="ideal gas", reason="rounding",
+        )  # fmt: skip
     found = world.diagnostics().bodies[0]
-    assert found.volume_ratio == pytest.approx(ball.volume_ratio, rel=0.005)  # facets take 0.001
-    assert found.gauge_pressure == pytest.approx(
-        (ball.gauge_pressure + AMBIENT) / ball.volume_ratio - AMBIENT, rel=0.02
-    )
+    validated(
+        "V / V0 of a ball without weight", room="solvers/explicit", measured=found.volume_ratio,
+        expected=ball.volume_ratio, rel=0.005, source="(1 + ε)³ with p r (1 + ε)² / 2 = 1.5 Y ε",
+        reason="the closed form has no facets: 0.001; the ball still rings a little",
+    )  # fmt: skip
+    validated(
+        "gauge pressure of a ball without weight", room="solvers/explicit", measured=found.gauge_pressure, unit="Pa",
+        expected=(ball.gauge_pressure + AMBIENT) / ball.volume_ratio - AMBIENT, rel=0.02,
+        source="(p + pa) / (1 + ε)³ - pa", reason="0.1 % of the volume are 0.1 % of p + pa, more of p",
+    )  # fmt: skip
     assert unrest(world) < 1e-3
 
 
@@ -48,4 +58,8 @@ def settled(subdivisions: int, solver: str) -> World:
 @pytest.mark.parametrize("subdivisions", SIZES[:2])
 def test_a_heavy_ball_sags_as_with_implicit_steps(subdivisions: int) -> None:
     """By an eighth of its radius: see `SOFT_BALL`. The gap to the floor is left out."""
-    assert sag(settled(subdivisions, SOLVER)) == pytest.approx(sag(settled(subdivisions, "IMPLICIT")), rel=0.05)
+    validated(
+        "sag of a ball of 5 kg on a floor", room="solvers/explicit", measured=sag(settled(subdivisions, SOLVER)),
+        expected=sag(settled(subdivisions, "IMPLICIT")), unit="m", rel=0.05, source="implicit steps",
+        reason="two discretisations of the same contact",
+    )  # fmt: skip

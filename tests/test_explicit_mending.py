@@ -1,6 +1,6 @@
-"""What impulses do not settle is settled by zones: nothing fails afterwards, whatever velocities were before.
+"""Mending of velocities by impulses and rigid zones: no contact fails afterwards, whatever the velocities before.
 
-Scenes in contact get velocities that would send everything through everything, and are mended by the kernels alone.
+Scenes in contact get velocities that would make all bodies cross, and are mended by the kernels alone.
 """
 
 from typing import Any, NamedTuple
@@ -94,7 +94,7 @@ SCENES = {"pair": 20, "crate": 16, "box8": 24}
 
 @pytest.mark.parametrize("name", SCENES)
 @pytest.mark.parametrize("seed", [1, 2])
-def test_zones_let_nothing_fail(name: str, seed: int) -> None:
+def test_no_contact_fails_after_zones(name: str, seed: int) -> None:
     step = disturbed(landed(name, SCENES[name]), seed)
     assert step.failing() > 20
     energy = step.momenta()[2]
@@ -104,7 +104,7 @@ def test_zones_let_nothing_fail(name: str, seed: int) -> None:
 
 
 @pytest.mark.parametrize("by_zones", [False, True])
-def test_mending_keeps_the_momenta_of_what_is_free(by_zones: bool) -> None:
+def test_mending_conserves_the_momenta_of_free_bodies(by_zones: bool) -> None:
     """Two balls in the air, one of them with a box before it.
 
     Four points of skins that lie so that an impulse would have to turn them take it all the same: measured, 5e-5.
@@ -130,7 +130,7 @@ def test_mending_keeps_the_momenta_of_what_is_free(by_zones: bool) -> None:
 
 
 @pytest.mark.parametrize("turns", [0.0, 2.0])
-def test_zones_at_a_collider_that_moves_go_with_it(turns: float) -> None:
+def test_zones_at_a_moving_collider_take_its_motion(turns: float) -> None:
     """A ball that rises at 3 m/s, or turns about a far axis at 2 rad/s besides, under one that falls."""
     builder = ModelBuilder()
     add_ball(builder, BEACH_BALL, centre=(0.05, 0.0, 0.3 + BEACH_BALL.radius + 0.002), self_collision=True)
@@ -146,7 +146,7 @@ def test_zones_at_a_collider_that_moves_go_with_it(turns: float) -> None:
     assert step.failing() == 0
 
 
-def test_zones_at_pins_go_with_them() -> None:
+def test_zones_at_pins_take_their_motion() -> None:
     """A ball is sent through a ball whose near side is pinned and moves at 2 m/s."""
     builder = ModelBuilder(gravity=(0.0, 0.0, 0.0))
     x, _ = shapes.icosphere(3, BEACH_BALL.radius)
@@ -167,7 +167,7 @@ def test_zones_at_pins_go_with_them() -> None:
 
 
 @pytest.mark.parametrize("turns", [0.0, 15.0])
-def test_a_bat_goes_through_nothing(turns: float) -> None:
+def test_a_fast_bat_crosses_nothing(turns: float) -> None:
     """A block that comes at 20 m/s, or swings at 15 rad/s, hits a ball that leans on a wall."""
     builder = ModelBuilder()
     radius = BEACH_BALL.radius

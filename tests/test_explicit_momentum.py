@@ -8,6 +8,7 @@ from rigid_scene import block
 from scenes import BASKETBALL, BEACH_BALL, add_ball
 from softpressure_ext.core import ModelBuilder, World
 from test_physics_flight import spin
+from validation import validated
 
 #: A step rounds each vertex's impulse to 1e-16 of itself; some ten thousand steps, all of them alike, add up to 1e-12.
 ROUNDING = 1e-11
@@ -28,8 +29,14 @@ def kept(world: World, frames: int, *, about: float = 1.0) -> int:
         size = max(size, motion(world)[0])
         reach = max(reach, about * size)
         now, turned = momenta(world)
-        np.testing.assert_allclose(now, push, rtol=0, atol=ROUNDING * size)
-        np.testing.assert_allclose(turned, turn, rtol=0, atol=ROUNDING * reach)
+        validated(
+            "momentum", room="solvers/explicit", measured=now, expected=push, unit="kg m/s", abs=ROUNDING * size,
+            source="conserved", reason="rounding of some ten thousand steps",
+        )  # fmt: skip
+        validated(
+            "angular momentum", room="solvers/explicit", measured=turned, expected=turn, unit="kg m²/s",
+            abs=ROUNDING * reach, source="conserved", reason="rounding of some ten thousand steps",
+        )  # fmt: skip
     return touched
 
 

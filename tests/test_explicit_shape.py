@@ -1,4 +1,4 @@
-"""What keeps its shape is not searched for contact with itself, and what is tangled from the start touches nothing."""
+"""Patches that keep their shape are not searched for self-contact, and patches tangled from the start have none."""
 
 from typing import Any
 
@@ -73,7 +73,7 @@ def contact_of(positions: FloatArray, triangles: NDArray[np.int32]) -> Any:
 
 @pytest.mark.parametrize("seed", [1, 2])
 @pytest.mark.parametrize(("noise", "some"), [(0.01, True), (0.05, True), (0.3, False), (1.0, False)])
-def test_what_is_passed_over_keeps_its_distance(noise: float, some: bool, seed: int) -> None:
+def test_skipped_patches_keep_their_distance(noise: float, some: bool, seed: int) -> None:
     """Turned, stretched, disturbed and on its way: `noise` in edges."""
     contact = contact_of(*shapes.icosphere(3))
     points, boxes, random = contact.points, contact.boxes, np.random.default_rng(seed)
@@ -101,7 +101,7 @@ def test_what_is_passed_over_keeps_its_distance(noise: float, some: bool, seed: 
             assert distance(contact, *pair, x) > LEAST_SHARE * kept
 
 
-def test_what_is_folded_is_looked_at() -> None:
+def test_folded_patches_are_searched() -> None:
     """The proof does not hold for a shape that is gone: every pair with a point that was moved far is looked at."""
     contact = contact_of(*shapes.icosphere(3))
     points, boxes = contact.points, contact.boxes
@@ -129,7 +129,7 @@ def pushed_through(builder: ModelBuilder) -> None:
     builder.add_membrane("skin", positions, triangles, gauge_pressure=200.0, self_collision=True)
 
 
-def test_a_skin_that_starts_crossed_with_itself_keeps_its_momentum_and_its_peace() -> None:
+def test_a_skin_that_starts_crossed_with_itself_conserves_momentum_and_stays_at_rest() -> None:
     builder = ModelBuilder(gravity=(0.0, 0.0, 0.0))
     pushed_through(builder)
     model = builder.build()

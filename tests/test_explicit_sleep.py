@@ -50,7 +50,7 @@ def test_a_pressure_or_a_collider_that_changes_wakes_it(asleep: World) -> None:
     assert moves(asleep, FrameInput(collider_positions={0: lifted}))
 
 
-def test_what_flies_does_not_sleep() -> None:
+def test_bodies_in_flight_do_not_sleep() -> None:
     """At the top of its flight a ball is slow for a moment, not for a quarter of a second."""
     builder = ModelBuilder()
     builder.add_membrane("ball", *shapes.icosphere(2, 0.2), mass=0.5, velocity=(0.0, 0.0, 1.0))

@@ -1,4 +1,4 @@
-"""How many explicit steps a run takes: foreseen, no fewer than what moves needs, and refused where there is no end."""
+"""Number of explicit steps of a run: predicted, enough for stability, and refused if there are too many."""
 
 from typing import Any
 
@@ -17,9 +17,9 @@ from softpressure_ext.core import (
     World,
 )
 from softpressure_ext.core.solvers import automatic
-from softpressure_ext.core.solvers.explicit.lacks import lacks
 from softpressure_ext.core.solvers.explicit.limits import StepLimit
 from softpressure_ext.core.solvers.explicit.stability import plan_steps
+from softpressure_ext.core.solvers.explicit.unsupported import unsupported
 
 OPTIONS = MethodOptions()
 FRAME = 1.0 / 24.0
@@ -51,7 +51,7 @@ def chosen(builder: ModelBuilder, options: MethodOptions = OPTIONS) -> str:
 
 
 @pytest.mark.parametrize("scene", ["skin", "jelly", "pair"])
-def test_a_run_takes_the_steps_that_were_foreseen(scene: str) -> None:
+def test_a_run_takes_the_predicted_steps(scene: str) -> None:
     world = bench_world("pair", 642, 0)[0] if scene == "pair" else world_of(skin() if scene == "skin" else jelly())
     assert world.choice is not None
     for _ in range(12):
@@ -109,7 +109,7 @@ def test_a_sliver_has_more_mass_and_its_body_as_much_as_before(bend_modulus: flo
     assert scaled.step > 1.3 * plain.step and scaled.bound < plain.bound / 1.7
 
 
-def test_the_bound_is_above_what_is_measured() -> None:
+def test_the_bound_is_above_the_measured_frequency() -> None:
     for model in (skin().build(), jelly().build(), with_a_sliver()):
         plan = plan_steps(model, OPTIONS)
         assert 0.4 * plan.bound < plan.square < 1.01 * (plan.bound + plan.gas.max())
@@ -118,7 +118,7 @@ def test_the_bound_is_above_what_is_measured() -> None:
 # --- while a run goes on ----------------------------------------------------------------------------------------
 
 
-def test_what_stretches_takes_more_steps() -> None:
+def test_a_stretched_body_takes_more_steps() -> None:
     model = jelly(modulus=1e6).build()
     plan = plan_steps(model, OPTIONS)
     limit, gas = StepLimit(model, plan), np.zeros(1)
@@ -145,7 +145,7 @@ def test_a_shape_that_is_too_stiff_or_none_ends_the_run_with_a_sentence() -> Non
             world.advance_frame()
 
 
-def test_a_collider_that_flies_past_takes_no_end_of_steps() -> None:
+def test_a_fast_collider_does_not_need_unlimited_steps() -> None:
     world = world_of(skin())
     floor = world.model.rest_positions[world.model.moving_point_count :]
     with pytest.raises(DivergenceError, match=r"^floor: the motion at .* m/s would need .* explicit steps per frame"):
@@ -172,10 +172,10 @@ def lacking(case: str) -> tuple[ModelBuilder, MethodOptions]:
         ("step damping", "step damping: on"),
     ],
 )
-def test_what_is_not_known_yet_is_refused_and_left_to_implicit_steps(case: str, sentence: str) -> None:
+def test_unsupported_features_are_refused_and_left_to_implicit_steps(case: str, sentence: str) -> None:
     builder, options = lacking(case)
     model = builder.build()
-    assert lacks(model, options).startswith(sentence)
+    assert unsupported(model, options).startswith(sentence)
     assert automatic.choose(model, FRAME, 10, options).solver == "IMPLICIT"
     with pytest.raises(
         SoftPressureError, match=f"^{sentence}.*; the method EXPLICIT does not know that yet. Choose AUTO"
@@ -183,8 +183,8 @@ def test_what_is_not_known_yet_is_refused_and_left_to_implicit_steps(case: str, 
         World(model, solver=SOLVER, options=options)
 
 
-def test_nothing_is_lacking_in_a_plain_scene_and_beside_what_is_only_near() -> None:
+def test_a_plain_scene_and_one_of_near_bodies_are_supported() -> None:
     near = skin()
     near.add_membrane("other", *shapes.icosphere(3, 0.2, (0.3, 0.3, 0.25)))  # boxes meet, surfaces do not
     for builder in (skin(self_collision=True), jelly(), near):
-        assert lacks(builder.build(), OPTIONS) == ""
+        assert unsupported(builder.build(), OPTIONS) == ""

@@ -1,4 +1,4 @@
-"""Bodies that touch where a run starts: nothing goes through or jumps, whatever rounding made of their distance."""
+"""Bodies without a gap where a run starts: none passes through or jumps, whatever the rounding of their distance."""
 
 import numpy as np
 import pytest
@@ -37,7 +37,7 @@ def placed(kind: str, gap: float, floor: str) -> World:
 @pytest.mark.parametrize("floor", ["floor", "slab"])
 @pytest.mark.parametrize("gap", GAPS)
 @pytest.mark.parametrize("kind", ["box", "cushion", "ball"])
-def test_what_touches_at_the_start_stays_where_it_is(kind: str, gap: float, floor: str) -> None:
+def test_bodies_without_a_gap_at_the_start_stay_where_they_are(kind: str, gap: float, floor: str) -> None:
     world = placed(kind, gap, floor)
     start = world.save().positions
     moving = world.model.moving_point_count

@@ -57,7 +57,7 @@ def test_a_loop_falls_and_rests_by_the_other_rules(solver, substeps, rule):
     assert 0.9 < found[0] / found[1] < 1.1  # it stays nearly round, and there the rules agree
 
 
-def test_what_trembles_beyond_all_bounds_says_what_to_do():
+def test_divergence_of_a_gas_rule_names_the_remedy():
     turn = 2.0 * np.pi * np.arange(32) / 32
     ring = np.stack([0.3 * np.cos(turn), 0.3 * np.sin(turn) + 0.4, np.zeros(32)], axis=1)
     builder = loop(ring, air=101_325.0)

@@ -7,6 +7,7 @@ from flat_scene import AMBIENT, gas_law_error, in_plane, loop_world, momenta, ou
 from softpressure_ext.core import FrameInput, ModelBuilder, ParameterError, World, threads
 from softpressure_ext.core.contact.broad_phase.box_tree import build_trees
 from softpressure_ext.core.contact.untangle.self_overlap import self_wrong_side
+from validation import validated
 
 TILTED = ((1.0, 2.0, 0.5), 0.8)
 RING = shapes.ring(48, 0.5)
@@ -27,7 +28,10 @@ def test_the_gas_law_holds_in_every_frame_of_a_fall():
     lowest = np.inf
     for _ in range(24):
         world.advance_frame(FrameInput(gauge_pressure={0: 1e3 + 50.0 * world.frame}))
-        assert gas_law_error(world) < 1e-13  # a sum of 240 terms
+        validated(
+            "(p + pa) A depth / nRT - 1 of a folded loop", room="bodies/flat", measured=gas_law_error(world),
+            expected=0.0, abs=1e-13, source="ideal gas", reason="rounding of a sum of 240 terms",
+        )  # fmt: skip
         lowest = min(lowest, in_plane(world)[:, 1].min())
     assert 0.0 < lowest < world.model.thickness[0]
     assert out_of_plane(world) == (0.0, 0.0)  # the plane lies along the axes
@@ -60,12 +64,16 @@ def test_a_ring_keeps_the_strain_of_the_closed_form():
         world.set_positions(0, (1.0 + start) * world.positions(0))
         run(world, 30)
         radius = np.linalg.norm(in_plane(world), axis=1)
-        np.testing.assert_allclose(radius / 0.5 - 1.0, strain, rtol=0.01)
+        validated(
+            "strain of a ring under pressure", room="bodies/flat", measured=radius / 0.5 - 1.0, expected=strain,
+            rel=0.01, source="p r (1 + ε) cos(π / 48) = Y ε", reason="Newton's method stops at 0.5 % of what acted",
+        )  # fmt: skip
         pressure = world.diagnostics().bodies[0].gauge_pressure
-        # tension over pressure, depth and radius
-        assert 1e4 * 0.2 * (radius.mean() / 0.5 - 1.0) == pytest.approx(
-            pressure * 0.2 * radius.mean() * np.cos(np.pi / 48), rel=0.05
-        )
+        validated(
+            "tension of a ring", room="bodies/flat", measured=1e4 * 0.2 * (radius.mean() / 0.5 - 1.0), unit="N",
+            expected=pressure * 0.2 * radius.mean() * np.cos(np.pi / 48), rel=0.05, source="p depth r cos(π / 48)",
+            reason="a small strain, found to 1 %, and the pressure at that volume",
+        )  # fmt: skip
 
 
 @pytest.mark.parametrize("depth", [0.02, 0.5])
@@ -93,11 +101,16 @@ def test_it_falls_exactly_and_only_within_its_plane(turn):
     fall = model.gravity - (model.gravity @ normal) * normal
     expected = start + 0.5 * turned @ [1.0, 0.0, 2.0] + 0.125 * fall
     state = world.save()
-    # as for balls: velocities lose nothing to the residual at which Newton stops, positions 1e-6 of the way
-    np.testing.assert_allclose(mass @ state.positions, expected, rtol=0, atol=2e-6)
-    np.testing.assert_allclose(
-        mass @ state.velocities, turned @ [1.0, 0.0, 2.0] + 0.5 * fall, rtol=0, atol=10 * ROUNDING
-    )
+    validated(
+        "centre of a loop that falls within its plane", room="bodies/flat", measured=mass @ state.positions,
+        expected=expected, unit="m", abs=2e-6, source="x0 + v0 t + g t²/2 within the plane",
+        reason="Newton's residual within a stage: 1e-6 of the way",
+    )  # fmt: skip
+    validated(
+        "velocity of a loop that falls within its plane", room="bodies/flat", measured=mass @ state.velocities,
+        expected=turned @ [1.0, 0.0, 2.0] + 0.5 * fall, unit="m/s", abs=10 * ROUNDING, source="v0 + g t",
+        reason="rounding",
+    )  # fmt: skip
     assert max(out_of_plane(world, turn)) < ROUNDING
     shape = in_plane(world, 0, turn)
     assert np.ptp(shape[:, 0]) > 2.0  # it is still there
@@ -122,7 +135,10 @@ def test_two_loops_meet_and_keep_their_momentum_and_their_plane(turn):
         assert apart > 0.25 * world.model.thickness[:2].sum()
     after = momenta(world, turn)
     assert touched > 0 and np.linalg.norm(in_plane(world, 1, turn).mean(axis=0) - (1.2, 0.3)) > 0.1
-    np.testing.assert_allclose(after[0], before[0], atol=ROUNDING * 2.0)
+    validated(
+        "momentum of two loops after a collision", room="bodies/flat", measured=after[0], expected=before[0],
+        unit="kg m/s", abs=ROUNDING * 2.0, source="conserved", reason="rounding",
+    )  # fmt: skip
     # what the step's moves leave of its torques: 1e-6 of the angular momentum, as for balls
     assert after[1] == pytest.approx(before[1], abs=1e-6)
     assert max(out_of_plane(world, turn)) < ROUNDING
@@ -151,7 +167,10 @@ def test_it_spins_without_losing_anything():
     run(world, 60)
     after = momenta(world, TILTED)
     np.testing.assert_allclose(after[0], before[0], atol=ROUNDING)
-    assert after[1] == pytest.approx(before[1], rel=1e-11)  # 240 steps
+    validated(
+        "angular momentum of a loop that spins for 1 s", room="bodies/flat", measured=after[1], expected=before[1],
+        unit="kg m²/s", rel=1e-11, source="conserved", reason="rounding of 240 steps",
+    )  # fmt: skip
     assert max(out_of_plane(world, TILTED)) < 6.0 * ROUNDING
 
 

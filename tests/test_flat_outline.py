@@ -1,4 +1,4 @@
-"""What the builder makes of an outline, and which ones it refuses."""
+"""Outlines: the bands that the builder makes of them, and refusals."""
 
 import numpy as np
 import pytest
@@ -63,7 +63,7 @@ def test_depth_and_thickness_are_those_of_the_edges_unless_given():
     assert model.has_gas(0) and model.is_lattice(0)
 
 
-def test_what_leaves_the_plane_is_left_out_at_the_start():
+def test_components_out_of_the_plane_are_removed_at_the_start():
     turn = shapes.rotation((1, 2, 0.3), 1.1)
     builder = ModelBuilder()
     builder.add_loop("Ring", shapes.upright(BARK) @ turn.T, velocity=turn @ [1.0, 5.0, -2.0])
@@ -143,7 +143,7 @@ def test_an_outline_off_its_plane_is_refused_with_the_distance():
         ModelBuilder().add_loop("Ring", x)
 
 
-def test_what_is_off_by_rounding_is_put_into_the_plane():
+def test_positions_off_by_rounding_are_projected_into_the_plane():
     """Single precision is good to 6e-8 of a metre."""
     turn = shapes.rotation((1, 2, 0.3), 1.1)
     x = (shapes.upright(BARK) @ turn.T).astype(np.float32).astype(float)

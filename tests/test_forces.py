@@ -27,6 +27,7 @@ from softpressure_ext.core.contact.contacts import Contacts
 from softpressure_ext.core.energy import gas, stretch
 from softpressure_ext.core.energy.gas import evaluate_gas
 from softpressure_ext.core.energy.inertia import inertia_energy
+from validation import validated
 
 
 @pytest.fixture(params=range(3))
@@ -102,7 +103,10 @@ def test_stretch_equals_its_twin(scene):
         for k, ((x, triangles), moved) in enumerate(zip(scene.meshes, scene.moved, strict=True))
     ]
     energy, force, block = stretch_terms(scene, scene.x)
-    assert energy == pytest.approx(sum(e for e, _, _ in expected), rel=ROUNDING)
+    validated(
+        "energy of stretch", room="energy", measured=energy, expected=sum(e for e, _, _ in expected), unit="J",
+        rel=ROUNDING, source="springs one by one in plain numpy", reason="rounding",
+    )  # fmt: skip
     close(force, scene.inner([f for _, f, _ in expected]), ROUNDING)
     p = scene.direction()
     hessian = scene.joined([h for _, _, h in expected])
@@ -138,7 +142,10 @@ def test_gas_equals_its_twin(scene, scale):
         assert scene.model.rest_volume[k] == pytest.approx(rest_volume, rel=ROUNDING)
         expected.append(reference.gas(scale * moved, triangles, rest_volume, amounts(scene)[k], AMBIENT))
     energy, force, terms = gas_terms(scene, scale * scene.x, amounts(scene))
-    assert energy == pytest.approx(sum(e for e, *_ in expected), rel=ROUNDING)
+    validated(
+        "energy of gas", room="energy", measured=energy, expected=sum(e for e, *_ in expected), unit="J",
+        rel=ROUNDING, source="-nRT ln(V / V0) + pa (V - V0) in plain numpy", reason="rounding",
+    )  # fmt: skip
     close(force, scene.inner([f for _, f, *_ in expected]), ROUNDING)
     for number in range(3):
         close(terms[1 + number], [values[number] for *_, values in expected], ROUNDING)
@@ -183,7 +190,10 @@ def test_gas_is_as_accurate_a_kilometre_away(scene):
     _, force, (_, volume, _, _) = gas_terms(scene, scene.x, amounts(scene))
     far = gas_terms(scene, scene.x + [1000.0, -700.0, 300.0], amounts(scene))
     # positions are rounded to 1e-13 m, edges of 0.05 m to 2e-12 of themselves
-    np.testing.assert_allclose(far[2][1], volume, rtol=1e-11)
+    validated(
+        "volume of a skin a kilometre away", room="energy", measured=far[2][1], expected=volume, unit="m³", rel=1e-11,
+        source="at the origin", reason="positions are rounded to 1e-13 m there",
+    )  # fmt: skip
     close(far[1], force, 1e-9)
 
 

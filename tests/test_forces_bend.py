@@ -25,6 +25,7 @@ from softpressure_ext.core.energy import bend, hinges
 from softpressure_ext.core.energy.hinges import rest_hinges
 from softpressure_ext.core.model import Chunks
 from softpressure_ext.core.simd import lane, load3
+from validation import validated
 
 #: Scatter of the vertices [m], on edges of 0.06 m: bent a little, and crumpled with many triangles turned over.
 SCATTER = (0.006, 0.06)
@@ -116,7 +117,10 @@ def test_bend_equals_its_twin(scene, scatter):
         expected.append(reference.bend(x[place], *reference.hinges(rest, triangles, BEND[k])))
         first += len(rest)
     energy, force, turn = bend_terms(scene.model, x)
-    assert energy == pytest.approx(sum(e for e, _, _ in expected), rel=ROUNDING)
+    validated(
+        "energy of bending", room="energy", measured=energy, expected=sum(e for e, _, _ in expected), unit="J",
+        rel=ROUNDING, source="hinges one by one in plain numpy", reason="rounding",
+    )  # fmt: skip
     close(force, scene.inner([f for _, f, _ in expected]), ROUNDING)
     p = scene.direction()
     hessian = scene.joined([h for _, _, h in expected])
@@ -196,7 +200,7 @@ def test_the_rest_shape_is_free_of_force(scene):
     assert 0.0 <= energy < ROUNDING**2 * (hinges.stiffness * hinges.rest_bend**2).sum()
 
 
-def test_bend_feels_neither_place_nor_turn(scene):
+def test_bending_is_invariant_under_rigid_motion(scene):
     model, x = scene.model, scattered(scene, 0.02)
     energy, force, _ = bend_terms(model, x)
     turn = shapes.rotation((0.3, -1.0, 2.0), 2.5)
@@ -236,12 +240,15 @@ def test_a_hinge_that_folds_bends_by_twice_the_sine_of_half_its_angle(rest):
     for angle in np.radians([-190.0, -179.0, -120.0, -30.0, 0.0, 5.0, 60.0, 90.0, 150.0, 179.0, 180.0, 200.0]):
         length = 2.0 * np.cos(0.5 * angle)
         apart = 2.0 * EDGE * np.sin(0.5 * angle) - c * length / np.sqrt(length**2 + 0.1**2)
-        # equal angles leave roundings of 1e-17 m
-        assert bend_terms(skin, pair_at(angle))[0] == pytest.approx(0.5 * k * apart**2, rel=1e-10, abs=1e-32 * k)
+        validated(
+            "energy of a folded hinge", room="energy", measured=bend_terms(skin, pair_at(angle))[0],
+            expected=0.5 * k * apart**2, unit="J", rel=1e-10, abs=1e-32 * k, source="½ k (2 e sin(a / 2) - c m)²",
+            reason="rounding; equal angles leave 1e-17 m",
+        )  # fmt: skip
 
 
 @pytest.mark.parametrize("size", [0.3, 0.03])
-def test_small_turns_cost_the_square_of_the_angle(size):
+def test_the_energy_of_small_angles_is_their_square(size):
     # Grinspun et al. 2003: 3 B edge^2 / area (a - a0)^2 / 2
     constant = 3.0 * 0.03 * EDGE**2 / (0.5 * EDGE * sum(HEIGHTS))
     for rest, angle in size * np.array([[0.0, 1.0], [0.5, -0.2], [-1.0, -0.4], [1.0, 0.9]]):
@@ -256,7 +263,7 @@ def test_small_turns_cost_the_square_of_the_angle(size):
 
 
 @pytest.mark.parametrize("size", [0.8, 1.3, 2.0])
-def test_a_sphere_costs_the_square_of_what_it_grew(size):
+def test_the_energy_of_a_sphere_is_the_square_of_its_growth(size):
     # B/2 (2 / r)^2 over the sphere is 8 pi B; at another radius and the same angles the curvature is 1 / size of it
     x, triangles = shapes.icosphere(3, 0.2)
     made = ModelBuilder()
@@ -269,8 +276,11 @@ def test_a_sphere_costs_the_square_of_what_it_grew(size):
     # the normals grow by size^2, and FOLD is 1 / 20 of them
     faded = size**2 * np.sqrt((normal2 + 0.1**2) / (size**4 * normal2 + 0.1**2))
     assert energy == pytest.approx(0.5 * np.sum(constants * (bends * (size - faded)) ** 2), rel=ROUNDING)
-    # FOLD takes off up to 2 %; the triangles are not quite equilateral: 1.5 % more at every number of subdivisions
-    assert energy == pytest.approx(8.0 * np.pi * 0.03 * (size - 1.0) ** 2, rel=0.03)
+    validated(
+        "bending energy of a sphere at another radius", room="energy", measured=energy,
+        expected=8.0 * np.pi * 0.03 * (size - 1.0) ** 2, unit="J", rel=0.03, source="8π B (s - 1)²",
+        reason="folds' softening takes up to 2 %; the triangles are not quite equilateral: 1.5 %",
+    )  # fmt: skip
 
 
 def lattice(edge, turn, reach=2):
@@ -316,7 +326,11 @@ def test_a_bent_sheet_of_equilateral_triangles_has_the_energy_of_a_plate(surface
         per_vertex = (np.bincount(direction.ravel(), energies) / np.bincount(direction.ravel())).sum()
         off.append(per_vertex / (np.sqrt(0.75) * edge**2) / (0.03 * kappa**2) - expected)
     # what is left is of second order in the edge: a quarter at half the length
-    assert abs(off[1]) < 0.01 * expected
+    validated(
+        "bending energy of a curved sheet per area and B κ²", room="energy", measured=expected + off[1],
+        expected=expected, rel=0.01, source="½ [(k₁ + k₂)² + 2 (k₁ - k₂)²] (Seung and Nelson 1988)",
+        reason="second order in the edge length",
+    )  # fmt: skip
     assert off[1] == pytest.approx(off[0] / 4.0, rel=0.05)
 
 

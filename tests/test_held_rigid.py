@@ -5,6 +5,7 @@ import pytest
 import shapes
 from rigid_scene import block
 from softpressure_ext.core import FrameInput, ModelBuilder, ParameterError, World
+from validation import validated
 
 RATE = 24.0
 #: Impulses alone, coupled implicit steps, explicit steps.
@@ -29,7 +30,7 @@ def world_of(solver, others=(), gravity=(0.0, 0.0, 0.0), bounciness=0.0):
 
 
 @each_solver
-def test_it_is_where_it_is_given_and_pushes_what_is_in_its_way(solver):
+def test_it_is_at_the_given_transform_and_pushes_other_bodies(solver):
     world = world_of(solver, [(0.9, 0.0, 0.0)])
     for frame in range(1, 13):
         given = moved((frame / RATE, 0.0, 0.0))
@@ -57,13 +58,20 @@ def test_it_goes_on_with_the_velocity_and_the_spin_of_its_animation(solver):
         world.advance_frame()
     time = 6 / RATE
     way = world.rigid_transform(0)[:3, 3] - before
-    # the body has angular damping of nothing, and steps are exact for a parabola
-    np.testing.assert_allclose(way, [0.5 * time, 0.0, -0.5 * g * time**2], rtol=0, atol=1e-3)
-    np.testing.assert_allclose(world.rigid_velocity(0)[1], [0.0, 0.0, rate], rtol=0, atol=1e-6)
+    validated(
+        "way of a rigid body after its animation ends", room="animation", measured=way,
+        expected=[0.5 * time, 0.0, -0.5 * g * time**2], unit="m", abs=1e-3, source="v t + g t²/2",
+        reason="explicit steps and Newton's residual; else exact for a parabola",
+    )  # fmt: skip
+    validated(
+        "angular velocity of a rigid body after its animation ends", room="animation",
+        measured=world.rigid_velocity(0)[1], expected=[0.0, 0.0, rate], unit="1/s", abs=1e-6,
+        source="that of its animation", reason="what Newton's method leaves",
+    )  # fmt: skip
 
 
 @each_solver
-def test_what_lies_on_it_is_carried_and_falls_with_it(solver):
+def test_a_body_on_it_is_carried_and_falls_with_it(solver):
     world = world_of(solver, [(0.0, 0.0, 0.31)], gravity=(0.0, 0.0, -9.81))
     for frame in range(1, 25):
         world.advance_frame(FrameInput(held_rigid={0: moved((0.0, 0.0, 0.2 * frame / RATE))}))
@@ -117,7 +125,7 @@ def standing():
 
 
 @pytest.mark.parametrize("solver", ["IMPLICIT", "EXPLICIT", "XPBD"])
-def test_what_is_held_exactly_on_the_floor_stands_there_when_it_comes_free(solver):
+def test_a_body_held_exactly_on_the_floor_stays_there_when_it_is_released(solver):
     model, x = standing()
     world = World(model, frame_rate=RATE, threads=1, solver=solver)
     states = []

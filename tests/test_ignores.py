@@ -6,7 +6,7 @@ import shapes
 from rigid_scene import block
 from scenes import GRAVITY, Ball, add_ball, centre, velocity
 from softpressure_ext.core import MethodOptions, ModelBuilder, ParameterError, World
-from softpressure_ext.core.solvers.explicit.lacks import starts_crossed
+from softpressure_ext.core.solvers.explicit.unsupported import starts_crossed
 from softpressure_ext.core.solvers.implicit.solver import ImplicitSolver
 from softpressure_ext.core.solvers.rigid.solver import RigidSolver
 
@@ -127,7 +127,7 @@ def test_a_soft_and_a_rigid_body_fall_through_a_collider_that_one_of_them_ignore
 
 
 @pytest.mark.parametrize("solver", ["IMPLICIT", "EXPLICIT"])
-def test_what_is_glued_together_stays_so_where_it_ignores_each_other(solver):
+def test_attached_bodies_that_ignore_each_other_stay_attached(solver):
     builder = ModelBuilder(gravity=(0.0, 0.0, 0.0))
     x, _ = shapes.icosphere(2, SOFT.radius)
     add_ball(builder, SOFT, 2, name="ball", velocity=(1.0, 0.0, 0.0), damping=20.0)

@@ -9,6 +9,7 @@ from softpressure_ext.core import Field, FrameInput, ModelBuilder, ParameterErro
 from softpressure_ext.core.impulses import ticks
 from softpressure_ext.core.impulses.forces import Forces, add_field
 from softpressure_ext.core.impulses.noise import turbulence
+from validation import validated
 
 MASS = 2.0
 #: Solvers by name; RIGID stands for a rigid body with impulses.
@@ -50,16 +51,27 @@ def run(world, seconds, *fields, **given):
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_a_uniform_field_accelerates_by_force_over_mass(solver):
     x, v = run(ball_world(solver), 0.5, Field("WIND", strength=6.0, axis=(0.0, 1.0, 0.0)))
-    np.testing.assert_allclose(v, (0.0, 6.0 / MASS * 0.5, 0.0), atol=1e-6)
-    np.testing.assert_allclose(x, (0.0, 0.5 * 6.0 / MASS * 0.25, 0.0), atol=1e-6)
+    validated(
+        "velocity in a uniform field after 0.5 s", room="impulses", measured=v, expected=(0.0, 6.0 / MASS * 0.5, 0.0),
+        unit="m/s", abs=1e-6, source="F t / m", reason="what Newton's method leaves",
+    )  # fmt: skip
+    validated(
+        "place in a uniform field after 0.5 s", room="impulses", measured=x,
+        expected=(0.0, 0.5 * 6.0 / MASS * 0.25, 0.0), unit="m", abs=1e-6, source="F t² / 2m",
+        reason="what Newton's method leaves",
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize("solver", SOLVERS)
-def test_a_share_of_gravity_is_felt(solver):
+def test_a_share_of_gravity_acts(solver):
     for share in (0.0, 0.5):
         x, v = run(ball_world(solver, gravity=(0.0, 0.0, -9.81)), 0.5, gravity_shares=(share,))
         assert v[2] == pytest.approx(-share * 9.81 * 0.5, abs=1e-6)
-        assert x[2] == pytest.approx(-share * 0.5 * 9.81 * 0.25, abs=1e-6)
+        validated(
+            "place of a body that feels a part s of gravity, after 0.5 s", room="impulses", measured=x[2],
+            expected=-share * 0.5 * 9.81 * 0.25, unit="m", abs=1e-6, source="-s g t²/2",
+            reason="what Newton's method leaves",
+        )  # fmt: skip
 
 
 @pytest.mark.parametrize("solver", SOLVERS)
@@ -68,21 +80,32 @@ def test_drag_slows_as_its_closed_form_says(solver, damping, strength):
     world = ball_world(solver, velocity=(5.0, 0.0, 0.0))
     _, v = run(world, 0.5, Field("DRAG", strength=strength, damping=damping))
     expected = 5.0 * math.exp(-damping * 0.5 / MASS) if damping else 5.0 / (1.0 + strength * 5.0 * 0.5 / MASS)
-    # drag by the square acts on each vertex, and XPBD's skin breathes a little
-    np.testing.assert_allclose(v, (expected, 0.0, 0.0), atol=1e-4 if strength else 2e-6)
+    validated(
+        "velocity after 0.5 s of drag", room="impulses", measured=v, expected=(expected, 0.0, 0.0), unit="m/s",
+        abs=1e-4 if strength else 2e-6, source="v0 exp(-d t / m); v0 / (1 + s v0 t / m)",
+        reason="drag by the square acts on each vertex, and XPBD's skin breathes a little",
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_flow_lets_a_body_tend_to_a_speed(solver):
     _, v = run(ball_world(solver), 1.0, Field("WIND", strength=8.0, flow=4.0))
-    assert v[2] == pytest.approx(2.0 * (1.0 - math.exp(-4.0 / MASS)), rel=1e-5)
+    validated(
+        "velocity in a wind with flow after 1 s", room="impulses", measured=v[2],
+        expected=2.0 * (1.0 - math.exp(-4.0 / MASS)), unit="m/s", rel=1e-5, source="(F / f) (1 - exp(-f t / m))",
+        reason="what Newton's method leaves",
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize("solver", ["EXPLICIT", "IMPLICIT", "XPBD"])
 def test_wind_on_a_skin_pushes_a_ball_with_its_strength(solver):
     world = ball_world(solver)
     _, v = run(world, 0.25, Field("WIND", strength=6.0, skin_share=1.0))
-    np.testing.assert_allclose(v, (0.0, 0.0, 6.0 / MASS * 0.25), atol=0.02 * 6.0 / MASS * 0.25)
+    validated(
+        "velocity in a wind that acts on the skin, after 0.25 s", room="impulses", measured=v,
+        expected=(0.0, 0.0, 6.0 / MASS * 0.25), unit="m/s", abs=0.02 * 6.0 / MASS * 0.25, source="F t / m",
+        reason="42 vertices stand for the sphere's cross-section",
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize("solver", SOLVERS)
@@ -95,7 +118,10 @@ def test_a_spring_swings_with_its_frequency(solver):
         world.advance_frame(FrameInput(fields=(Field("HARMONIC", strength=stiffness),)))
         passed.append(place(world)[0][0])
     expected = start * np.cos(2.0 * math.pi * np.arange(21) / 20.0)
-    assert np.abs(np.array(passed) - expected).max() < 0.004 * start
+    validated(
+        "place of a body on a spring, in a period", room="impulses", measured=passed, expected=expected, unit="m",
+        abs=0.004 * start, source="x0 cos(sqrt(k / m) t)", reason="second order: 20 substeps per 1/20 period",
+    )  # fmt: skip
 
 
 def test_springs_are_of_second_order():
@@ -115,7 +141,7 @@ def test_no_spring_is_too_stiff(strength):
 
 
 @pytest.mark.parametrize("solver", SOLVERS)
-def test_a_vortex_carries_what_goes_with_it_on_its_circle(solver):
+def test_a_vortex_carries_a_body_on_a_circle(solver):
     turning, radius = 3.0, 1.5
     world = ball_world(solver, centre=(radius, 0.0, 0.0), velocity=(0.0, turning * radius, 0.0))
     for frame in range(1, 25):
@@ -230,7 +256,7 @@ def test_a_ball_rolls_in_a_wind_and_hops_no_more_than_one_that_rolls_freely(solv
 
 
 @pytest.mark.parametrize("solver", SOLVERS)
-def test_what_a_wind_presses_on_the_floor_does_not_tremble(solver):
+def test_a_body_pressed_on_the_floor_by_a_wind_stays_at_rest(solver):
     down = Field("WIND", strength=5.0, axis=(0.0, 0.0, -1.0), skin_share=1.0)
     world = floor_world(solver, shapes.box(0.4, 4, (0.0, 0.0, 0.203)))  # balls on a corner roll off it anyway
     run(world, 2.0, down)
@@ -240,7 +266,7 @@ def test_what_a_wind_presses_on_the_floor_does_not_tremble(solver):
 
 
 @pytest.mark.parametrize("solver", ["EXPLICIT", "RIGID"])
-def test_a_wind_wakes_what_sleeps(solver):
+def test_a_wind_wakes_sleeping_bodies(solver):
     world = floor_world(solver)
     run(world, 3.0)
     state = world.save()
@@ -306,7 +332,7 @@ def test_turbulence_is_smooth_and_has_no_preferred_direction():
     assert (turbulence(x, 5) == found).all() and (turbulence(x, 6) != found).any()
 
 
-def test_what_there_is_not_is_refused():
+def test_unknown_values_are_refused():
     with pytest.raises(ParameterError, match="kind 'MAGNET'"):
         Field("MAGNET")
     with pytest.raises(ParameterError, match="NaN"):

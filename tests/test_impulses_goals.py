@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import shapes
 from softpressure_ext.core import FrameInput, ModelBuilder, ParameterError, World
+from validation import validated
 
 MASS, RATE = 1.5, 24.0
 SOLVERS = ("EXPLICIT", "IMPLICIT", "XPBD")
@@ -40,7 +41,10 @@ def test_a_body_swings_on_its_goals_with_the_frequency_of_stiffness_over_mass(so
         world.advance_frame()
         found.append(centre(world)[0])
     expected = 0.4 / rate * np.sin(rate * np.arange(1, 37) / RATE)
-    assert np.abs(np.array(found) - expected).max() < 0.01 * 0.4 / rate
+    validated(
+        "place of a body that swings on its goals", room="impulses", measured=found, expected=expected, unit="m",
+        abs=0.01 * 0.4 / rate, source="v0 / ω sin ω t, ω² = w k / m", reason="the body deforms as it swings",
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize("subdivisions", [1, 2])
@@ -49,7 +53,11 @@ def test_how_it_swings_does_not_depend_on_the_mesh(subdivisions):
     for _ in range(12):
         world.advance_frame()
     rate = math.sqrt(60.0 / MASS)
-    assert centre(world)[0] == pytest.approx(0.4 / rate * math.sin(rate * 0.5), abs=0.01 * 0.4 / rate)
+    validated(
+        "place of a body that swings on its goals, for two meshes", room="impulses", measured=centre(world)[0],
+        expected=0.4 / rate * math.sin(rate * 0.5), unit="m", abs=0.01 * 0.4 / rate,
+        source="v0 / ω sin ω t, ω² = k / m", reason="the body deforms as it swings",
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize("solver", SOLVERS)
@@ -59,7 +67,11 @@ def test_damping_is_relative_to_moving_goals(solver):
         world.advance_frame(FrameInput(goal_positions={0: x + (0.6 * frame / RATE, 0.0, 0.0)}))
     time = 12 / RATE
     expected = 0.6 * (time - (1.0 - math.exp(-3.0 * time)) / 3.0)
-    assert centre(world)[0] == pytest.approx(expected, rel=1e-4)
+    validated(
+        "way of a body that is damped towards moving goals", room="impulses", measured=centre(world)[0],
+        expected=expected, unit="m", rel=1e-4, source="u (t - (1 - exp(-d t)) / d)",
+        reason="velocities of goals are constant within a frame",
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize("solver", SOLVERS)
@@ -89,7 +101,7 @@ def test_a_continued_run_has_the_same_bits(solver):
     assert (whole.save().positions == second.save().positions).all()
 
 
-def test_what_is_pinned_is_pinned():
+def test_goals_do_not_move_pins():
     world = goal_world("EXPLICIT", pinned=[3], stiffness=1e4)
     before = world.positions(0)[3]
     for _ in range(3):

@@ -7,6 +7,7 @@ from softpressure_ext.core import FrameInput, ModelBuilder, ParameterError, Worl
 from softpressure_ext.core.inflation.equilibrium import ConstantPressure, Equilibrium
 from softpressure_ext.core.inflation.filling import Filling
 from softpressure_ext.core.topology import signed_volume
+from validation import validated
 
 MODULUS = 2e4
 AT_REST = {"pressure_at": "REST", "drawn_shape": "INFLATED"}
@@ -74,8 +75,15 @@ def test_a_round_skin_keeps_its_drawn_shape_and_its_pressure(shape, pressure):
     mesh = shape()
     world = world_of(mesh, pressure, seconds=2.0)
     growth, move = apart(world, mesh)
-    assert gauge(world) == pytest.approx(pressure, rel=0.02)
-    assert abs(growth) < 0.002
+    validated(
+        "gauge pressure of a round skin drawn inflated, after 2 s", room="inflation", measured=gauge(world),
+        expected=pressure, unit="Pa", rel=0.02, source="pressure at rest",
+        reason="0.1 % of the volume are 0.1 % of p + pa, at 500 Pa 20 % of p",
+    )  # fmt: skip
+    validated(
+        "volume gained by a round skin drawn inflated, over the drawn one", room="inflation", measured=growth,
+        expected=0.0, abs=0.002, source="the drawn shape is the equilibrium", reason="found by least squares",
+    )  # fmt: skip
     assert move < 5e-4
 
 
@@ -87,7 +95,11 @@ def test_a_round_skin_keeps_its_drawn_shape_and_its_pressure(shape, pressure):
 def test_a_flat_skin_puffs_out_and_has_its_pressure(shape, pressure):
     mesh = shape()
     world = world_of(mesh, pressure, seconds=2.0)
-    assert gauge(world) == pytest.approx(pressure, rel=0.02)
+    validated(
+        "gauge pressure of a flat skin drawn inflated, after 2 s", room="inflation", measured=gauge(world),
+        expected=pressure, unit="Pa", rel=0.02, source="pressure at rest",
+        reason="it may wrinkle in another way than in the search for the equilibrium",
+    )  # fmt: skip
     growth, move = apart(world, mesh)
     found = world.model.fillings[0]
     # what the panel says is what happens; a skin wrinkles here or there
@@ -105,7 +117,11 @@ ANIMALS += [
 
 @pytest.mark.parametrize(("name", "pressure"), ANIMALS)
 def test_an_animal_has_its_pressure(name, pressure):
-    assert gauge(world_of(animal(name), pressure, seconds=2.0)) == pytest.approx(pressure, rel=0.02)
+    validated(
+        "gauge pressure of an animal drawn inflated, after 2 s", room="inflation",
+        measured=gauge(world_of(animal(name), pressure, seconds=2.0)), expected=pressure, unit="Pa", rel=0.02,
+        source="pressure at rest", reason="it may wrinkle in another way than in the search for the equilibrium",
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize("shape", [ellipsoid, cushion])
@@ -128,7 +144,11 @@ def test_a_slack_skin_grows_and_has_its_pressure():
     assert 0.25 * pressure * (1.0 + strain) ** 2 == pytest.approx(1.5 * MODULUS * strain)
     world = world_of(mesh, pressure, seconds=2.0, drawn_shape="SLACK")
     assert gauge(world) == pytest.approx(pressure, rel=0.02)
-    assert apart(world, mesh)[0] == pytest.approx((1.0 + strain) ** 3 - 1.0, rel=0.01)  # facets of 642 vertices
+    validated(
+        "volume gained by a slack ball, over the drawn one", room="inflation", measured=apart(world, mesh)[0],
+        expected=(1.0 + strain) ** 3 - 1.0, rel=0.01, source="(1 + ε)³ - 1 with p r (1 + ε)² / 2 = 1.5 Y ε",
+        reason="facets of 642 vertices",
+    )  # fmt: skip
 
 
 def test_as_drawn_nothing_has_changed():
@@ -169,7 +189,7 @@ def test_a_skin_is_not_turned_inside_out():
 
 @pytest.mark.parametrize("drawn_shape", ["INFLATED", "SLACK"])
 @pytest.mark.parametrize("pressure", [4e4, 1e8])
-def test_too_high_a_pressure_is_told_with_numbers_that_help(drawn_shape, pressure):
+def test_too_high_a_pressure_is_reported_with_remedies(drawn_shape, pressure):
     filling = builder_of(ball(), pressure, drawn_shape=drawn_shape).build().fillings[0]
     told = filling.complaint(pressure)
     head = f"body: a pressure of {pressure:g} Pa stretches its skin by "
@@ -181,7 +201,7 @@ def test_too_high_a_pressure_is_told_with_numbers_that_help(drawn_shape, pressur
         assert 0.2 < helped.rest.strain <= 0.3  # not lower than needed, but for two digits
 
 
-def test_too_high_a_keyed_pressure_is_told():
+def test_too_high_a_keyed_pressure_is_reported():
     filling = builder_of(ball(), 2e3).build().fillings[0]
     assert filling.complaint(1e4) == ""
     told = filling.complaint(3e4)
@@ -222,7 +242,11 @@ def test_the_force_at_constant_pressure_is_the_slope_of_its_energy():
     energy.residual(x, force)
     step = 1e-6
     slope = (energy.evaluate(x + step * direction, poses) - energy.evaluate(x - step * direction, poses)) / (2.0 * step)
-    assert slope == pytest.approx(-(force * direction).sum(), rel=1e-6)
+    validated(
+        "slope of the energy at constant pressure along a random direction", room="inflation", measured=slope,
+        expected=-(force * direction).sum(), unit="N", rel=1e-6, source="-force times direction",
+        reason="central differences of 1e-6 m",
+    )  # fmt: skip
 
 
 def test_an_equilibrium_is_one():
@@ -239,7 +263,11 @@ def test_an_equilibrium_is_one():
     corners = model.surfaces.triangles
     for k in range(3):
         np.add.at(gas, corners[:, k], 5e3 / 6.0 * np.cross(x[corners[:, k - 2]], x[corners[:, k - 1]]))
-    assert np.abs(force + gas).max() < 1e-3 * np.abs(gas).max()
+    validated(
+        "force left on a vertex in equilibrium, over that of the gas", room="inflation",
+        measured=np.abs(force + gas).max() / np.abs(gas).max(), expected=0.0, abs=1e-3,
+        source="springs and gas added up in the test", reason="what the search may leave",
+    )  # fmt: skip
 
 
 def test_pins_hold_a_skin_in_place():
@@ -264,7 +292,10 @@ def test_a_loop_keeps_its_outline_and_its_pressure():
             world.advance_frame()
         assert gauge(world) == pytest.approx(2e3, rel=0.02)
         found = world.diagnostics().bodies[0].volume / world.model.drawn_volume[0] - 1.0
-        assert found == pytest.approx(growth, abs=0.003)
+        validated(
+            "area gained by a loop, over the drawn one", room="inflation", measured=found, expected=growth, abs=0.003,
+            source="(1 + ε)² - 1 with p r (1 + ε) = Y ε, or 0 as drawn inflated", reason="40 corners",
+        )  # fmt: skip
 
 
 def test_two_searches_find_the_same_bits_whatever_was_asked_in_between():
@@ -300,6 +331,6 @@ def test_a_continued_run_has_the_same_bits():
         ({"drawn_shape": "FLAT"}, "body: drawn shape FLAT; give SLACK or INFLATED."),
     ],
 )
-def test_a_choice_that_is_none_is_refused(options, sentence):
+def test_an_unknown_choice_is_refused(options, sentence):
     with pytest.raises(ParameterError, match=sentence):
         builder_of(ball(), 2e3, **options)

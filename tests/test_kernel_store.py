@@ -1,4 +1,4 @@
-"""Machine code in files: what a file's name depends on, who may read it, and what is dropped."""
+"""Machine code in files: the key of a file, its readers, and the files that are dropped."""
 
 import os
 import subprocess
@@ -39,7 +39,7 @@ def files(folder: Path) -> list[Path]:
     return sorted(folder.rglob("*.kernel"))
 
 
-def test_what_is_compiled_is_loaded_the_next_time(folder: Path) -> None:
+def test_compiled_kernels_are_loaded_the_next_time(folder: Path) -> None:
     first, second = fresh(), fresh()
     island = np.array([0, 0, 1], np.int32)
     assert first(island, 2) == 0
@@ -59,7 +59,7 @@ def test_a_file_that_is_not_whole_is_compiled_and_written_again(folder: Path) ->
         assert len(path.read_bytes()) > 0.9 * len(whole)
 
 
-def test_a_folder_that_cannot_be_written_is_no_reason_to_fail(folder: Path) -> None:
+def test_an_unwritable_folder_is_no_error(folder: Path) -> None:
     (folder / "file").write_text("not a folder")
     kernel_store.use_folder(folder / "file")
     assert fresh()(np.array([0, 0, 1], np.int32), 2) == 0
@@ -137,7 +137,7 @@ def test_marking_drops_kernels_and_marks_of_other_sources(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["generic", ""])
-def test_another_processor_is_compiled_for_if_numba_is_told_so(name: str) -> None:
+def test_kernels_are_compiled_for_the_processor_of_the_environment(name: str) -> None:
     script = (
         "import extension; extension.load(); from softpressure_ext.core import kernel_store as k; print(k.target())"
     )

@@ -1,4 +1,4 @@
-"""What is animated: values, gravity, attachments, bodies that are held."""
+"""Animated values, gravity, attachments, and held bodies."""
 
 import numpy as np
 import pytest
@@ -8,6 +8,7 @@ from rigid_scene import block
 from softpressure_ext.core import FrameInput, ModelBuilder, SoftPressureError, World
 from softpressure_ext.core.animation.keyed import Keyed, changed
 from softpressure_ext.core.animation.segments import with_values
+from validation import validated
 
 RATE = 24.0
 both = pytest.mark.parametrize("solver", ["IMPLICIT", "EXPLICIT"])
@@ -85,7 +86,11 @@ def test_a_skin_with_another_stretch_modulus_takes_the_volume_of_the_closed_form
         world.advance_frame()
     stiff = SOFT_BALL.like(stretch_modulus=2.0 * SOFT_BALL.stretch_modulus)
     assert SOFT_BALL.volume_ratio - stiff.volume_ratio > 0.03
-    assert world.diagnostics().bodies[0].volume_ratio == pytest.approx(stiff.volume_ratio, rel=0.005)
+    validated(
+        "V / V0 after a keyed stretch modulus", room="animation",
+        measured=world.diagnostics().bodies[0].volume_ratio, expected=stiff.volume_ratio, rel=0.005,
+        source="(1 + ε)³ with p r (1 + ε)² / 2 = 1.5 Y ε", reason="facets of 162 vertices",
+    )  # fmt: skip
     if solver == "EXPLICIT":  # by the root of the stiffness, but for what the gas adds to it
         more = (world.diagnostics().counts.stages - steps) / steps
         assert 1.2 < more < 1.5
@@ -136,8 +141,16 @@ def test_a_rigid_body_is_braked_in_the_frames_that_say_so(solver):
         on = 3.0 if 3 <= frame < 6 else 0.0
         world.advance_frame(FrameInput(values={1: {"linear_damping": on, "angular_damping": 2.0 * on}}))
     velocity, spin = world.rigid_velocity(0)
-    assert velocity[0] == pytest.approx(np.exp(-3.0 * 3.0 / RATE), rel=1e-6)
-    assert spin[2] == pytest.approx(2.0 * np.exp(-6.0 * 3.0 / RATE), rel=1e-6)
+    validated(
+        "velocity of a rigid body with a keyed damping", room="animation", measured=velocity[0],
+        expected=np.exp(-3.0 * 3.0 / RATE), unit="m/s", rel=1e-6, source="v0 exp(-d t)",
+        reason="what Newton's method leaves",
+    )  # fmt: skip
+    validated(
+        "angular velocity of a rigid body with a keyed damping", room="animation", measured=spin[2],
+        expected=2.0 * np.exp(-6.0 * 3.0 / RATE), unit="1/s", rel=1e-6, source="ω0 exp(-d t)",
+        reason="what Newton's method leaves",
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize("solver", ["IMPLICIT", "EXPLICIT"])
@@ -154,7 +167,11 @@ def test_a_box_slides_from_when_its_friction_is_0(solver):
     assert abs(before) < 0.005
     for _ in range(12):
         world.advance_frame(FrameInput(values={0: {"friction": 0.0}}))
-    assert world.rigid_transform(0)[0, 3] - before == pytest.approx(0.5 * pull[0] * 0.5**2, rel=0.03)
+    validated(
+        "way of a box on a slope from when its friction is keyed to 0", room="animation",
+        measured=world.rigid_transform(0)[0, 3] - before, expected=0.5 * pull[0] * 0.5**2, unit="m", rel=0.03,
+        source="g sin a t²/2", reason="held contacts are loaded as it begins to slide",
+    )  # fmt: skip
 
 
 @both
@@ -165,7 +182,11 @@ def test_gravity_can_be_turned(solver):
     for _ in range(6):
         world.advance_frame(FrameInput(gravity=(4.0, 0.0, 0.0)))
     seconds = 6.0 / RATE
-    np.testing.assert_allclose(scenes.momentum(world) / SOFT_BALL.mass, [4.0 * seconds, 0, -9.81 * seconds], atol=1e-6)
+    validated(
+        "velocity of a ball whose gravity is keyed", room="animation",
+        measured=scenes.momentum(world) / SOFT_BALL.mass, expected=[4.0 * seconds, 0, -9.81 * seconds], unit="m/s",
+        abs=1e-6, source="sum of g t", reason="rounding; explicit steps add up to 1 % of mass to stiff vertices",
+    )  # fmt: skip
 
 
 def momentum_of_all(world):
@@ -192,7 +213,7 @@ def glued(solver, rigid=False, threads=1):
 
 @pytest.mark.parametrize("rigid", [True, False], ids=["rigid", "soft"])
 @pytest.mark.parametrize("solver", ["IMPLICIT", "EXPLICIT"])
-def test_what_is_not_attached_flies_and_is_glued_where_it_is_later(solver, rigid):
+def test_a_detached_body_flies_and_is_attached_where_it_is_later(solver, rigid):
     world, near = glued(solver, rigid)
     total = momentum_of_all(world)
 
@@ -328,7 +349,7 @@ def test_nothing_is_made_anew_where_nothing_changes():
         ({"values": {0: {"stretch_modulus": 1e15}}}, "would need"),
     ],
 )  # fmt: skip
-def test_what_cannot_be_is_told(given, sentence):
+def test_impossible_values_are_refused(given, sentence):
     world = world_of(mixed(), "EXPLICIT")
     before = world.positions(0)
     with pytest.raises(SoftPressureError) as told:

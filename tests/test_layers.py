@@ -64,15 +64,20 @@ def test_root_imports_nothing_at_module_level() -> None:
     assert list(imports(ROOT / "__init__.py")) == [("softpressure", True)] * 2  # register, unregister
 
 
-def modules_of(path: Path, for_types_too: bool = False) -> Iterator[str]:
-    """Yield our modules that a file imports, wherever the import stands, but for those of type checkers alone."""
+def modules_of(path: Path, for_types_too: bool = False, at_import: bool = False) -> Iterator[str]:
+    """Yield our modules that a file imports, but for those of type checkers alone.
+
+    Wherever the import stands, or with `at_import` only outside of functions.
+    """
     names = {item.relative_to(ROOT).with_suffix("").as_posix().removesuffix("/__init__") for item in SOURCES}
     nodes = list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
     checks = [node for node in nodes if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"]
     for_types = set() if for_types_too else {id(node) for check in checks for node in ast.walk(check)}
+    functions = [node for node in nodes if at_import and isinstance(node, ast.FunctionDef)]
+    left_out = for_types | {id(node) for function in functions for node in ast.walk(function)}
     package = path.relative_to(ROOT).parent.parts
     for node in nodes:
-        if isinstance(node, ast.ImportFrom) and node.level and id(node) not in for_types:
+        if isinstance(node, ast.ImportFrom) and node.level and id(node) not in left_out:
             base = "/".join([*package[: len(package) - node.level + 1], *filter(None, (node.module or "").split("."))])
             for alias in node.names:
                 yield from [name for name in (f"{base}/{alias.name}".lstrip("/"), base) if name in names][:1]
@@ -91,6 +96,18 @@ def test_no_module_imports_itself_through_others() -> None:
         for name in ends:
             del imported[name]
     assert not imported, f"circles among or above: {sorted(imported)}"
+
+
+def test_registering_loads_no_core() -> None:
+    """The core imports numba, which takes most of a second: modules that need it are imported inside functions."""
+    known = {path.relative_to(ROOT).with_suffix("").as_posix().removesuffix("/__init__"): path for path in SOURCES}
+    found, left = set[str](), ["softpressure/addon"]
+    while left:
+        name = left.pop()
+        found.add(name)
+        left += [target for target in modules_of(known[name], at_import=True) if target not in found]
+    assert "panels/scene" in found
+    assert not [name for name in found if name.startswith("core")]
 
 
 def test_the_papers_are_named_by_themselves_and_where_options_ask_for_them() -> None:

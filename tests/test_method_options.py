@@ -1,4 +1,4 @@
-"""What the papers do in another way beside the integrator: volumes, spread of the pressure, damping, ramp."""
+"""Options of the papers beside the integrator: volumes, distribution of the pressure, damping, ramp."""
 
 import numpy as np
 import pytest
@@ -56,7 +56,7 @@ def bean(seed=3):
         ({"added_mass": np.nan}, "added mass: nan;"),
     ],
 )
-def test_what_there_is_not_is_refused(wrong, sentence):
+def test_unknown_options_are_refused(wrong, sentence):
     with pytest.raises(ParameterError, match=sentence):
         MethodOptions(**wrong)
 
@@ -163,7 +163,7 @@ def test_a_body_by_itself_keeps_its_momenta_whatever_the_rule(solver, choice):
 
 
 @pytest.mark.parametrize("solver", ["IMPLICIT", "XPBD", "RK4"])
-def test_the_pressure_told_is_that_of_the_rule(solver):
+def test_diagnostics_have_the_pressure_of_the_rule(solver):
     world = ball_world(solver=solver, drop=0.05, volume="BOUNDING_BOX")
     gas = world.save().gas[0]
     rest = np.prod(np.ptp(world.positions(0), axis=0))
@@ -235,7 +235,7 @@ def test_a_rule_that_bursts_a_body_in_air_names_the_remedy():
 
 
 @pytest.mark.parametrize("solver", ["IMPLICIT", "XPBD", "RK4_MARTIN"])
-def test_what_is_left_of_a_motion_does_not_depend_on_the_substep(solver):
+def test_step_damping_does_not_depend_on_the_substep(solver):
     """(1 - rho)^60 of a ball's flight is left after a second; all vertices of an icosahedron have the same springs."""
     builder = ModelBuilder(gravity=(0, 0, 0))
     x, triangles = shapes.icosphere(0, 0.3)

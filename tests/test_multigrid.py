@@ -189,7 +189,7 @@ def test_operator_is_linear_and_has_no_memory():
     assert np.abs(together - (2.0 * first - second)).max() < 1e-5 * np.abs(together).max()
 
 
-def test_pinned_rows_stay_zero_and_others_do_not_feel_them():
+def test_pinned_rows_stay_zero_and_do_not_affect_others():
     points, triangles = icosphere(4)
     edges = mesh_edges(triangles)
     pinned = np.flatnonzero(points[:, 2] > 0.8)

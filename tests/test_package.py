@@ -1,4 +1,4 @@
-"""The manifest is valid for the Blender at hand, and the zip holds what it must and nothing else."""
+"""The manifest is valid for the Blender at hand, and the zip holds its files and no others."""
 
 import re
 import subprocess

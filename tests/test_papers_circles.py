@@ -137,7 +137,7 @@ def test_a_pair_is_pushed_apart_as_its_masses_say_and_bounces():
     assert not v[others].any() and not moves[others].any()
 
 
-def test_nothing_presses_at_rest_and_half_a_cell_is_the_most():
+def test_no_particle_acts_at_rest_and_the_largest_radius_is_half_a_cell():
     for flat in (True, False):
         model = builder_of(0.0, 0.5, flat).build()
         circles = Circles(model)
@@ -149,7 +149,7 @@ def test_nothing_presses_at_rest_and_half_a_cell_is_the_most():
             builder_of(0.0, 0.6, flat)
 
 
-def test_who_has_no_particles_says_so():
+def test_solvers_without_particles_refuse_them():
     with pytest.raises(ParameterError, match="AUTO and IMPLICIT do not keep particles of a truss apart"):
         World(builder_of(0.0, 0.4).build())
     with pytest.raises(ParameterError, match="only a TRUSS has particles"):

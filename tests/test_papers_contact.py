@@ -18,6 +18,7 @@ from scenes import (
     velocity,
 )
 from softpressure_ext.core import FrameInput, ModelBuilder, World
+from validation import validated
 
 SOFT = Ball(0.2, 0.2, 2e3, 5e3)
 #: Substeps per frame of 1/60 s that this ball of 162 vertices needs (stiffest oscillation 4 606 /s), with room.
@@ -50,8 +51,11 @@ def test_a_solid_ball_bounces_with_its_bounciness(e):
         world.advance_frame()
         speeds.append(world.rigid_velocity(0)[0][2])
     hit = int(np.argmax(np.diff(speeds)))
-    # gravity adds g h to the approach within the step of the impact
-    assert speeds[hit + 1] == pytest.approx(-e * speeds[hit], abs=1.01 * GRAVITY * STEP)
+    validated(
+        "speed of a rigid ball after an impact, with an integrator of the papers", room="papers",
+        measured=speeds[hit + 1], expected=-e * speeds[hit], unit="m/s", abs=1.01 * GRAVITY * STEP,
+        source="Newton's law of impact", reason="gravity adds g h to the approach within the step of the impact",
+    )  # fmt: skip
     assert speeds[hit] == pytest.approx(-np.sqrt(2 * GRAVITY * 0.4), rel=0.01)  # a step later or earlier
 
 
@@ -70,8 +74,11 @@ def test_a_box_slides_where_the_slope_is_steeper_than_friction(friction, slides)
     run(world, 0.5)
     found = (world.rigid_velocity(0)[0] @ turn[:, 0] - speed) / 0.5
     expected = GRAVITY * (np.sin(np.radians(30)) - friction * np.cos(np.radians(30)))
-    # four corners share the load; the sweeps leave a ten-thousandth
-    assert found == pytest.approx(expected if slides else 0.0, abs=1e-3 * GRAVITY)
+    validated(
+        "acceleration of a box on a slope of 30 degrees, with explicit Euler", room="papers", measured=found,
+        expected=expected if slides else 0.0, unit="m/s²", abs=1e-3 * GRAVITY, source="g (sin a - μ cos a), or 0",
+        reason="four corners share the load; the sweeps leave a ten-thousandth",
+    )  # fmt: skip
     if not slides:
         # close to the critical slope the sweeps end before the corners have agreed: it creeps by 0.13 mm/s
         assert abs(speed) < (1e-6 if friction > 0.7 else 2e-4)
@@ -182,7 +189,7 @@ def test_bodies_that_start_crossed_come_apart_as_with_the_implicit_solver():
     assert fastest[1] < 1.1 * fastest[0]
 
 
-def test_a_moving_floor_lifts_and_drags_what_lies_on_it():
+def test_a_moving_floor_lifts_and_drags_bodies():
     builder = ModelBuilder()
     floor, triangles = shapes.grid(2.0)
     builder.add_rigid("box", *shapes.box(0.2, 1, (0, 0, 0.102)), friction=0.8)

@@ -77,7 +77,7 @@ def test_nothing_pulls():
     assert push == 0.0 and (after == v).all() and (shift == 0.0).all()
 
 
-def test_what_is_too_near_is_moved_to_the_skins_thickness_and_gains_no_speed():
+def test_particles_too_near_are_moved_to_the_thickness_without_velocity():
     v = [(0, 0, 0.0), (0, 0, 0.0)]
     weights = [1.0, 0, 0, -1.0, 0, 0]
     after, shift, _ = answer([0, 0, 0, 1, 1, 1], weights, numbers_of((0, 0, 1), -0.02, 1.0), [1, 3], v, rest=0.05)
@@ -136,7 +136,7 @@ def test_two_balls_meet_and_part_and_keep_their_momentum():
     assert centre(world, 1)[0] - centre(world, 0)[0] > 0.6  # and did not pass
 
 
-def test_what_overlaps_at_the_end_of_no_step_passes():
+def test_an_overlap_within_a_step_is_missed():
     """Boxes of 0.2 m that come nearer by 0.5 m per step; the surfaces' search and bound let nothing pass."""
     gaps = []
     for options in (PARTICLES, MethodOptions()):
@@ -199,7 +199,7 @@ def test_balls_that_start_in_each_other_are_pushed_apart():
     assert np.abs(momentum(world)).max() < 1e-12
 
 
-def test_what_is_glued_does_not_touch():
+def test_attached_bodies_have_no_contact():
     builder = ModelBuilder(gravity=(0, 0, 0))
     ball = add_ball(builder, SOFT, 2, (0, 0, 0))
     box = builder.add_rigid("box", *shapes.box(0.2, 1, (0, 0, 0.3)), mass=0.5)

@@ -40,7 +40,7 @@ class TwoSkins:
         return tuple(int(i) for i in self.graph.corners[number, : self.graph.order[number]])
 
 
-def test_the_features_and_who_is_next_to_whom():
+def test_features_and_their_neighbours():
     scene = TwoSkins()
     graph = scene.graph
     for body, skin in enumerate(scene.parts):
@@ -107,7 +107,7 @@ def test_particles_find_half_to_all_of_the_vertices_that_touch(subdivisions, apa
 
 
 @pytest.mark.parametrize(("low", "high"), list(itertools.product((1, 2, 3), repeat=2)))
-def test_each_feature_test_finds_what_its_twin_finds(low, high):
+def test_each_feature_test_equals_its_twin(low, high):
     scene = TwoSkins(apart=0.55)
     graph, skin, found = scene.graph, 0.05, 0
     numbers = np.arange(graph.body_start[-1])

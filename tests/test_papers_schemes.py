@@ -10,6 +10,7 @@ from softpressure_ext.core.papers.forces import SoftForces
 from softpressure_ext.core.papers.schemes import SCHEMES, stable_angle
 from softpressure_ext.core.papers.simplified import stiffness_at_vertices
 from softpressure_ext.core.solvers.choice import FORCE_BASED
+from validation import validated
 
 GRAVITY = np.array([0.3, -0.4, -9.81])
 #: Kernel and twin do the same sums in another order; forces are differences of terms some hundred times as large.
@@ -143,8 +144,16 @@ def test_a_step_is_the_paper_s(twin, method):
     world = started(twin.world(method, h), x, v)
     world.advance_frame()
     x1, v1 = EXPLICIT[method](twin, x, v, h)
-    np.testing.assert_allclose(world.positions(0), x1, rtol=0, atol=ROUNDING * h * np.abs(v1).max())
-    np.testing.assert_allclose(world.velocities(0), v1, rtol=0, atol=ROUNDING * np.abs(v1 - v).max())
+    validated(
+        "positions after a step of an explicit integrator", room="papers", measured=world.positions(0), expected=x1,
+        unit="m", abs=ROUNDING * h * np.abs(v1).max(), source="the paper's equations in plain numpy",
+        reason="sums in another order; forces are differences of terms some hundred times as large",
+    )  # fmt: skip
+    validated(
+        "velocities after a step of an explicit integrator", room="papers", measured=world.velocities(0), expected=v1,
+        unit="m/s", abs=ROUNDING * np.abs(v1 - v).max(), source="the paper's equations in plain numpy",
+        reason="sums in another order; forces are differences of terms some hundred times as large",
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize("method", ["IMPLICIT_KANG", "IMPLICIT_MESIT"])
@@ -155,8 +164,11 @@ def test_two_simplified_steps_are_the_paper_s(twin, method):
     for _ in range(2):
         world.advance_frame()
         x, v, earlier = simplified(method, twin, x, v, h, earlier)
-    # a billionth of the trace is added to the inertia of a body's rigid motion
-    np.testing.assert_allclose(world.velocities(0), v, rtol=0, atol=1e-8 * np.abs(v).max())
+    validated(
+        "velocities after two simplified implicit steps", room="papers", measured=world.velocities(0), expected=v,
+        unit="m/s", abs=1e-8 * np.abs(v).max(), source="Mesit 2007, eq. 9, 12, 21, 24 in plain numpy",
+        reason="a billionth of the trace is added to the inertia of a body's rigid motion",
+    )  # fmt: skip
     np.testing.assert_allclose(world.positions(0), x, rtol=0, atol=1e-8 * h * np.abs(v).max())
 
 
@@ -225,19 +237,27 @@ ORDERS = {
 def test_the_order_of_convergence(method, exact):
     order, count = ORDERS[method]
     coarse, fine = (np.sqrt(((ringing(method, n) - exact) ** 2).mean()) for n in (count, 2 * count))
-    # the next power of the step leaves a rest: from 64 to 2048 steps what is found tends to the order from 0.5 away,
-    # halving with the step; 0.067 is the largest rest at these steps
-    assert np.log2(coarse / fine) == pytest.approx(order, abs=0.1)
+    validated(
+        "order of convergence of an integrator", room="papers", measured=np.log2(coarse / fine), expected=order,
+        abs=0.1, source="order of the method",
+        reason="the next power of the step: from 64 to 2048 steps the difference halves with the step",
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize(("method", "expected"), [("EXPLICIT_EULER", 2.0), ("RK4", 8.0**0.5), ("RK4_MARTIN", 2.0)])
 def test_the_stable_angle_is_the_textbook_s(method, expected):
-    assert stable_angle(SCHEMES[method]) == pytest.approx(expected, abs=0.006)  # told in steps of 0.005
+    validated(
+        "largest stable ω h", room="papers", measured=stable_angle(SCHEMES[method]), expected=expected, abs=0.006,
+        source="2 (Euler, Martin); sqrt 8 (RK4)", reason="found in steps of 0.005",
+    )  # fmt: skip
 
 
 def test_heun_grows_as_its_fourth_power():
     # |R|^2 = 1 + z^4 / 4 on the imaginary axis, so |R| = 1 + GROWTH at z = (8 GROWTH)^(1/4)
-    assert stable_angle(SCHEMES["HEUN"]) == pytest.approx((8e-4) ** 0.25, abs=0.006)
+    validated(
+        "ω h at which Heun's method grows by 1e-4 per step", room="papers", measured=stable_angle(SCHEMES["HEUN"]),
+        expected=(8e-4) ** 0.25, abs=0.006, source="|R|² = 1 + (ω h)⁴ / 4", reason="found in steps of 0.005",
+    )  # fmt: skip
 
 
 def test_forces_balance(twin):

@@ -12,6 +12,7 @@ from softpressure_ext.core.papers.stability import stable_time, stiffest_frequen
 from softpressure_ext.core.solvers.choice import FORCE_BASED, SOLVERS
 from softpressure_ext.core.solvers.implicit import newton
 from softpressure_ext.core.solvers.implicit.solver import ImplicitSolver
+from validation import validated
 
 SOFT = Ball(0.2, 0.2, 2e3, 5e3)
 #: Per frame of 1/60 s, for the ball of 42 vertices; Heun's method is the least stable without losses.
@@ -56,13 +57,18 @@ def test_centre_and_momentum_in_flight(method):
     for _ in range(30):
         world.advance_frame()
     fallen = p + SOFT.mass * time * np.array([0, 0, -GRAVITY])
-    np.testing.assert_allclose(momentum(world), fallen, rtol=0, atol=1e-12)  # a million roundings of 1e-18
+    validated(
+        "momentum of a ball in flight with an integrator of the papers", room="papers", measured=momentum(world),
+        expected=fallen, unit="kg m/s", abs=1e-12, source="p0 + m g t", reason="a million roundings of 1e-18",
+    )  # fmt: skip
     h = 1.0 / 60.0 / SUBSTEPS[method]
     expected = start + time * p / SOFT.mass + 0.5 * time**2 * np.array([0, 0, -GRAVITY])
     first_order = method not in ("HEUN", "RK4")
-    np.testing.assert_allclose(
-        centre(world), expected, rtol=0, atol=(0.51 * GRAVITY * h * time if first_order else 1e-12)
-    )
+    validated(
+        "centre of a ball in flight with an integrator of the papers", room="papers", measured=centre(world),
+        expected=expected, unit="m", abs=0.51 * GRAVITY * h * time if first_order else 1e-12,
+        source="x0 + v0 t + g t²/2", reason="rounding, or g h t / 2 where positions move with the new velocity",
+    )  # fmt: skip
     # positions that move with the new velocity keep x cross v of the body exactly
     # of the simplified ones what is given back lacks a billionth per step, as a body's inertia has that much added
     limit = {"EXPLICIT_EULER": 1e-12, "IMPLICIT_KANG": 1e-6, "IMPLICIT_MESIT": 1e-6}.get(method, 0.01)

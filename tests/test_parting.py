@@ -45,7 +45,7 @@ def test_bodies_that_cross_are_counted_and_come_apart(other, solver):
 
 
 @pytest.mark.parametrize("solver", SOLVERS)
-def test_what_comes_apart_keeps_momentum(solver):
+def test_separating_bodies_conserve_momentum(solver):
     builder = ModelBuilder(gravity=(0.0, 0.0, 0.0))
     add_ball(builder, BEACH_BALL, 2, (0.0, 0.0, 0.0), **LIVELY)
     add_ball(builder, BEACH_BALL, 2, (0.02, 0.01, 0.35), **LIVELY)

@@ -1,4 +1,4 @@
-"""Nothing goes through anything, at speeds and masses that users will try; and what lies comes to rest."""
+"""No crossings, at speeds and masses that users will try; bodies come to rest."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""What the core refuses, and with which sentence; what it keeps when a run fails."""
+"""Refusals of the core, with their sentences; and the state after a failed run."""
 
 import numpy as np
 import pytest

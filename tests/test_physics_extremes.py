@@ -1,4 +1,4 @@
-"""Numbers and shapes far from what the solver likes: finite, lawful, above the floor, and back in shape."""
+"""Extreme numbers and shapes: finite, gas law, above the floor, and back in shape."""
 
 import numpy as np
 import pytest

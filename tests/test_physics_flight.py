@@ -23,6 +23,7 @@ from softpressure_ext.core import FrameInput, ModelBuilder, World
 from softpressure_ext.core.options import MethodOptions
 from softpressure_ext.core.solvers.implicit.newton import NewtonSettings
 from softpressure_ext.core.solvers.implicit.solver import ImplicitSolver
+from validation import validated
 
 
 def spin(world, rate, drift=(0.0, 0.0, 0.0), body=0):
@@ -46,9 +47,11 @@ def test_free_fall(inflated, frame_rate):
         world.advance_frame()
         t = frame / frame_rate
         fallen = start + speed * t + 0.5 * t * t * np.array([0.0, 0.0, -GRAVITY])
-        # the scheme is exact for constant acceleration, and velocities lose nothing to the residual at which Newton
-        # stops; positions do within a stage: 1e-6 of the 5 m, also while the ball rings
-        np.testing.assert_allclose(centre(world), fallen, rtol=0, atol=5e-6)
+        validated(
+            "centre of a falling ball", room="solvers/implicit", measured=centre(world), expected=fallen, unit="m",
+            abs=5e-6, source="x0 + v0 t + g t²/2",
+            reason="exact for constant acceleration but for Newton's residual within a stage: 1e-6 of 5 m",
+        )  # fmt: skip
     if inflated:  # falling does not shake it
         assert unrest(world) < 1e-3
 
@@ -61,9 +64,15 @@ def test_a_spinning_ball_keeps_its_momenta(damping):
     push, turn = momentum(world), angular_momentum(world)
     for _ in range(60):
         world.advance_frame()
-    np.testing.assert_allclose(momentum(world), push, rtol=0, atol=1e-9 * np.linalg.norm(push))  # rounding
-    # What is not corrected: a stage's positions are some 1e-7 off balance, and momentum has no torque about them.
-    np.testing.assert_allclose(angular_momentum(world), turn, rtol=0, atol=1e-6 * np.linalg.norm(turn))
+    validated(
+        "momentum of a spinning ball", room="solvers/implicit", measured=momentum(world), expected=push, unit="kg m/s",
+        abs=1e-9 * np.linalg.norm(push), source="conserved", reason="rounding",
+    )  # fmt: skip
+    validated(
+        "angular momentum of a spinning ball", room="solvers/implicit", measured=angular_momentum(world), expected=turn,
+        unit="kg m²/s", abs=1e-6 * np.linalg.norm(turn), source="conserved",
+        reason="a stage's positions are 1e-7 off balance, which is not corrected",
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize("rate", [9.0, 20.0])
@@ -91,8 +100,11 @@ def test_a_spinning_body_keeps_its_energy_and_tumbles(rate):
         axis = now * np.sign(now @ axis)  # the same end of it
         along.append(float(turn @ axis) / np.linalg.norm(turn))
     np.testing.assert_allclose(angular_momentum(world), turn, rtol=0, atol=1e-6 * np.linalg.norm(turn))
-    # a rigid body would keep all; this one stretches a little as it turns, which damping takes
-    assert world.diagnostics().bodies[0].kinetic_energy == pytest.approx(energy, rel=0.01)
+    validated(
+        "kinetic energy of a ring that turns over (Dzhanibekov)", room="solvers/implicit",
+        measured=world.diagnostics().bodies[0].kinetic_energy, expected=energy, unit="J", rel=0.01,
+        source="conserved by a rigid body", reason="it stretches a little as it turns, which damping takes",
+    )  # fmt: skip
     assert along[0] > 0.99 and min(along) < -0.9
 
 
@@ -109,9 +121,15 @@ def test_two_balls_collide_and_keep_their_momenta():
         touched += world.diagnostics().contact_count > 0
     exchanged = BEACH_BALL.mass * np.linalg.norm(velocity(world, 1) - before)
     assert touched and world.diagnostics().contact_count == 0 and exchanged > 0.5
-    np.testing.assert_allclose(momentum(world), push, rtol=0, atol=1e-9 * exchanged)  # rounding
-    # friction acts on both surfaces, and they are up to a thickness apart: 1 mm of the 0.2 m
-    np.testing.assert_allclose(angular_momentum(world), turn, rtol=0, atol=5e-3 * exchanged * 0.2)
+    validated(
+        "momentum of two balls after a collision", room="solvers/implicit", measured=momentum(world), expected=push,
+        unit="kg m/s", abs=1e-9 * exchanged, source="conserved", reason="rounding",
+    )  # fmt: skip
+    validated(
+        "angular momentum of two balls after a collision", room="solvers/implicit", measured=angular_momentum(world),
+        expected=turn, unit="kg m²/s", abs=5e-3 * exchanged * 0.2, source="conserved",
+        reason="friction acts on two surfaces up to a thickness apart: 1 mm of 0.2 m",
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize("ambient", [101_325.0, 0.0])
@@ -123,8 +141,11 @@ def test_gas_law_every_frame_while_the_pressure_changes(ambient):
     for frame in range(30):
         gauge = 2e4 + 5e3 * frame
         world.advance_frame(FrameInput(gauge_pressure={0: gauge}))
-        # pressure is computed from the volume: rounding only
-        assert gas_law_error(world, (gauge + ambient) * volume) < 1e-12
+        validated(
+            "(p + pa) V / nRT - 1 while the pressure is keyed", room="solvers/implicit",
+            measured=gas_law_error(world, (gauge + ambient) * volume), expected=0.0, abs=1e-12, source="ideal gas",
+            reason="rounding: pressure is computed from the volume",
+        )  # fmt: skip
 
 
 #: Stages solved until nothing changes, so that only the error of the time integration is seen.
@@ -156,5 +177,8 @@ def test_time_integration_is_of_second_order():
     results = [wobbled(substeps) for substeps in (16, 32, 64, 128)]
     errors = [np.linalg.norm(a - b) for a, b in zip(results[:-1], results[1:], strict=True)]
     orders = np.log2(np.array(errors[:-1]) / errors[1:])
-    # 2 in the limit; at these steps the fastest waves of the skin are not yet resolved
-    assert (np.abs(orders - 2.0) < 0.3).all(), orders
+    validated(
+        "order of the time integration", room="solvers/implicit", measured=orders, expected=2.0, abs=0.3,
+        source="SDIRK2 (Alexander 1977)",
+        reason="2 in the limit; at these steps the fastest waves of the skin are not yet resolved",
+    )  # fmt: skip

@@ -5,6 +5,7 @@ import pytest
 import shapes
 from scenes import GRAVITY, centre, lowest, unrest, velocity
 from softpressure_ext.core import ModelBuilder, World
+from validation import validated
 
 
 def ring_on_a_slope(degrees, friction):
@@ -33,10 +34,16 @@ def test_slide_angle(friction):
         assert lowest(above) > 0.0 and lowest(below) > 0.0
     tilt = np.radians(angle + 1.0)
     gained = GRAVITY * (np.sin(tilt) - friction * np.cos(tilt))
-    # gained over half a second: at 1 degree a small difference of two large forces, so 10 % of it are 0.1 degrees
-    assert velocity(above)[0] - speed == pytest.approx(0.5 * gained, rel=0.10)
-    # it sticks: what is left is the solver's rest, not creep
-    assert abs(centre(below)[0] - place) < 1e-4
+    validated(
+        "speed gained in 0.5 s, 1 degree above the critical slope", room="solvers/implicit",
+        measured=velocity(above)[0] - speed, expected=0.5 * gained, unit="m/s", rel=0.10,
+        source="g (sin a - μ cos a) t", reason="a small difference of two large forces: 10 % of it are 0.1 degrees",
+    )  # fmt: skip
+    validated(
+        "way in 0.5 s, 1 degree below the critical slope", room="solvers/implicit",
+        measured=centre(below)[0] - place, expected=0.0, unit="m", abs=1e-4, source="Coulomb: tan a < μ holds",
+        reason="the ring still comes to rest; it does not creep",
+    )  # fmt: skip
     assert np.linalg.norm(velocity(below)) < 1e-3 and unrest(below) < 1e-3
 
 
@@ -44,5 +51,8 @@ def test_no_friction_takes_no_speed():
     world = ring_on_a_slope(5.0, 0.0)
     for _ in range(60):
         world.advance_frame()
-    # momentum counts every force, however small; what is left is how the ring swells: 3e-4 measured
-    assert velocity(world)[0] == pytest.approx(GRAVITY * np.sin(np.radians(5.0)), rel=0.002)
+    validated(
+        "speed after 1 s on a slope of 5 degrees without friction", room="solvers/implicit",
+        measured=velocity(world)[0], expected=GRAVITY * np.sin(np.radians(5.0)), unit="m/s", rel=0.002,
+        source="g sin a t", reason="momentum counts every force, however small; the ring swells meanwhile",
+    )  # fmt: skip

@@ -21,6 +21,7 @@ from scenes import (
     unrest,
 )
 from softpressure_ext.core import MethodOptions, World
+from validation import validated
 
 
 def settled(world, seconds):
@@ -28,7 +29,10 @@ def settled(world, seconds):
     gas = float(world.save().gas[0])
     for _ in range(round(seconds * world.frame_rate)):
         world.advance_frame()
-        assert gas_law_error(world, gas) < 1e-12  # rounding
+        validated(
+            "(p + pa) V / nRT - 1 of a ball on a floor", room="solvers/implicit", measured=gas_law_error(world, gas),
+            expected=0.0, abs=1e-12, source="ideal gas", reason="rounding",
+        )  # fmt: skip
         assert lowest(world) > 0.0
     return world
 
@@ -46,11 +50,16 @@ def settled(world, seconds):
 def test_hold(ball, subdivisions):
     world = settled(ball_world(ball, subdivisions, drop=0.001 * ball.radius, **LIVELY), 2.0)
     found = world.diagnostics().bodies[0]
-    # the closed form knows neither the facets nor the weight: 0.001 each
-    assert found.volume_ratio == pytest.approx(ball.volume_ratio, abs=0.005)
-    assert found.gauge_pressure == pytest.approx(
-        (ball.gauge_pressure + AMBIENT) / ball.volume_ratio - AMBIENT, rel=0.02
-    )
+    validated(
+        "V / V0 of a ball on a floor", room="solvers/implicit", measured=found.volume_ratio, expected=ball.volume_ratio,
+        abs=0.005, source="(1 + ε)³ with p r (1 + ε)² / 2 = 1.5 Y ε",
+        reason="the closed form knows neither the facets nor the weight: 0.001 each",
+    )  # fmt: skip
+    validated(
+        "gauge pressure of a ball on a floor", room="solvers/implicit", measured=found.gauge_pressure, unit="Pa",
+        expected=(ball.gauge_pressure + AMBIENT) / ball.volume_ratio - AMBIENT, rel=0.02,
+        source="(p + pa) / (1 + ε)³ - pa", reason="0.1 % of the volume are 0.1 % of p + pa, more of p",
+    )  # fmt: skip
     assert unrest(world) < 1e-3
 
 
@@ -128,4 +137,8 @@ def test_contact_patch_times_gauge_pressure_is_the_weight():
     assert np.count_nonzero(low) > 500
     # Half of the outermost ring is 10 % of the area, of which counting by thirds leaves a few; the skin of the patch
     # itself, 3 % of the weight, lies on the floor without any pressure.
-    assert patch * found.gauge_pressure == pytest.approx(ball.mass * GRAVITY, rel=0.05)
+    validated(
+        "contact patch times gauge pressure", room="solvers/implicit", measured=patch * found.gauge_pressure,
+        expected=ball.mass * GRAVITY, unit="N", rel=0.05, source="weight m g",
+        reason="a few % of the patch's outermost ring; the patch's own skin, 3 % of the weight, lies on the floor",
+    )  # fmt: skip

@@ -122,7 +122,7 @@ def test_a_state_of_another_model_is_refused():
         ball_world(subdivisions=2).load(state)
 
 
-def test_what_is_returned_is_a_copy():
+def test_returned_arrays_are_copies():
     world = ball_world(subdivisions=1)
     world.positions(0)[:] = 7.0
     world.velocities(0)[:] = 7.0

@@ -69,7 +69,7 @@ def ball_on_floor() -> ModelBuilder:
 
 
 @pytest.mark.parametrize("solver", ["IMPLICIT", "XPBD", SOLVER])
-def test_another_process_and_package_loads_what_was_compiled_and_changes_no_setting_of_numba(solver: str) -> None:
+def test_another_process_and_package_loads_compiled_kernels_and_changes_no_setting_of_numba(solver: str) -> None:
     for _ in prepare.prepare(prepare.jobs_for(["SKIN"], solver)):
         pass
     script = SECOND_START.replace("SOLVER", solver)
@@ -100,7 +100,7 @@ def test_a_cold_start_compiles_in_another_process(empty_folder: Path) -> None:
     assert world.diagnostics().contact_count > 0 and prepare.compile_count() == before
 
 
-def test_what_is_to_be_prepared_follows_from_what_the_scene_holds() -> None:
+def test_kernels_to_prepare_follow_from_the_parts_of_the_scene() -> None:
     def parts(builder: ModelBuilder) -> set[str]:
         return prepare.parts_of(builder.build())
 

@@ -7,6 +7,7 @@ import shapes
 from rigid_scenes import GRAVITY, angular_momentum, block, centre, momentum, run, velocity, world_of
 from scipy.spatial.transform import Rotation
 from softpressure_ext.core import MeshError, ModelBuilder, ParameterError, World
+from validation import validated
 
 BOX = block((0.3, 0.2, 0.1), (0.5, -0.2, 5.0))
 
@@ -15,8 +16,14 @@ def test_free_fall_is_exact():
     """The scheme is of second order, and so is a parabola."""
     world = world_of((BOX, {"velocity": (1.0, 2.0, 3.0), "angular_velocity": (3.0, 4.0, 5.0)}))
     run(world, 1.0)
-    np.testing.assert_allclose(centre(world), [1.5, 1.8, 8.0 - 0.5 * GRAVITY], rtol=0, atol=1e-12)
-    np.testing.assert_allclose(velocity(world), [1.0, 2.0, 3.0 - GRAVITY], rtol=0, atol=1e-12)
+    validated(
+        "centre of a box that tumbles and falls for 1 s", room="solvers/rigid", measured=centre(world),
+        expected=[1.5, 1.8, 8.0 - 0.5 * GRAVITY], unit="m", abs=1e-12, source="x0 + v0 t + g t²/2", reason="rounding",
+    )  # fmt: skip
+    validated(
+        "velocity of a box that tumbles and falls for 1 s", room="solvers/rigid", measured=velocity(world),
+        expected=[1.0, 2.0, 3.0 - GRAVITY], unit="m/s", abs=1e-12, source="v0 + g t", reason="rounding",
+    )  # fmt: skip
 
 
 def test_points_move_with_their_body():
@@ -41,8 +48,14 @@ def test_damping_is_exponential():
         gravity=(0.0, 0.0, 0.0),
     )
     run(world, 1.5)
-    np.testing.assert_allclose(velocity(world), [2.0 * np.exp(-1.05), 0.0, 0.0], rtol=0, atol=1e-13)
-    np.testing.assert_allclose(world.rigid_velocity(0)[1], [0.0, 0.0, 9.0 * np.exp(-2.85)], rtol=0, atol=1e-12)
+    validated(
+        "velocity of a damped box after 1.5 s", room="solvers/rigid", measured=velocity(world),
+        expected=[2.0 * np.exp(-1.05), 0.0, 0.0], unit="m/s", abs=1e-13, source="v0 exp(-d t)", reason="rounding",
+    )  # fmt: skip
+    validated(
+        "angular velocity of a damped box after 1.5 s", room="solvers/rigid", measured=world.rigid_velocity(0)[1],
+        expected=[0.0, 0.0, 9.0 * np.exp(-2.85)], unit="1/s", abs=1e-12, source="ω0 exp(-d t)", reason="rounding",
+    )  # fmt: skip
 
 
 def test_the_middle_axis_turns_over_and_momentum_stays():
@@ -54,7 +67,10 @@ def test_the_middle_axis_turns_over_and_momentum_stays():
         signs.append(np.sign((turn.T @ world.rigid_velocity(0)[1])[1]))
     # the axis of 0.2 m has the middle moment of a box; exp(4.8 t) from 0.005: first after 1.3 s, then twice as rarely
     assert 2 <= np.count_nonzero(np.diff(signs)) <= 10
-    np.testing.assert_allclose(angular_momentum(world), before, rtol=0, atol=1e-13)
+    validated(
+        "angular momentum of a box that turns over for 6 s", room="solvers/rigid", measured=angular_momentum(world),
+        expected=before, unit="kg m²/s", abs=1e-13, source="conserved", reason="rounding",
+    )  # fmt: skip
 
 
 # --- collisions ------------------------------------------------------------------------------------------------
@@ -78,7 +94,10 @@ def test_collisions_of_boxes_keep_momenta(friction):
     first = velocity(world, 0).copy()
     run(world, 0.5)
     assert np.linalg.norm(velocity(world, 0) - first) > 1.0
-    np.testing.assert_allclose(momentum(world), before, rtol=0, atol=1e-12)
+    validated(
+        "momentum of three boxes that collide", room="solvers/rigid", measured=momentum(world), expected=before,
+        unit="kg m/s", abs=1e-12, source="conserved", reason="rounding",
+    )  # fmt: skip
     # friction acts on two surfaces up to a thickness (5 mm) apart: that much of exchanged impulses of some 3 N s
     np.testing.assert_allclose(angular_momentum(world), turning, rtol=0, atol=1e-12 if friction == 0.0 else 5e-3)
 
@@ -94,7 +113,11 @@ def test_a_ball_against_a_box_keeps_momenta(friction):
     turning = angular_momentum(world) + scenes.angular_momentum(world)
     run(world, 0.5)
     assert velocity(world)[0] > 0.3
-    np.testing.assert_allclose(momentum(world) + scenes.momentum(world), before, rtol=0, atol=1e-12)
+    validated(
+        "momentum of a ball and a box that collide", room="solvers/implicit",
+        measured=momentum(world) + scenes.momentum(world), expected=before, unit="kg m/s", abs=1e-12,
+        source="conserved", reason="rounding",
+    )  # fmt: skip
     after = angular_momentum(world) + scenes.angular_momentum(world)
     # a billionth of the trace is added to the ball's inertia; friction acts a thickness (2 mm) apart
     np.testing.assert_allclose(after, turning, rtol=0, atol=1e-9 if friction == 0.0 else 2e-3)

@@ -1,4 +1,4 @@
-"""The impulse solver of rigid bodies alone: what chooses it, rows, sweeps, sleep, tangled starts, colliders."""
+"""The impulse solver of rigid bodies alone: when it is used, rows, sweeps, sleep, tangled starts, colliders."""
 
 import numpy as np
 import pytest
@@ -116,7 +116,7 @@ def test_crossed_boxes_part_within_a_second_and_keep_momentum():
     np.testing.assert_allclose(angular_momentum(world), 0.0, atol=1e-12)
 
 
-def test_a_box_that_starts_in_the_floor_comes_out_calmly():
+def test_a_box_that_starts_in_the_floor_comes_out_slowly():
     world = world_of((box((0.0, 0.0, 0.07)), {}), floor={})
     highest = 0.0
     for _ in range(120):
@@ -151,7 +151,7 @@ def test_a_sleeping_box_wakes_when_its_floor_moves():
     assert centre(world)[2] - before == pytest.approx(0.3, abs=0.01)
 
 
-def test_what_loses_its_floor_falls_even_from_sleep():
+def test_a_sleeping_body_falls_when_its_floor_is_removed():
     world = world_of((box((0.0, 0.0, 0.1015)), {}), (box((0.0, 0.0, 0.303)), {}), floor={})
     run(world, 2.0)
     now = world.frame
@@ -229,7 +229,7 @@ def test_a_pile_stays_above_the_floor_and_apart():
 # --- sleep ------------------------------------------------------------------------------------------------------
 
 
-def test_islands_are_what_contacts_join():
+def test_islands_are_connected_by_contacts():
     island = np.zeros(6, np.int32)
     find_islands(np.array([(0, 3), (1, 2), (3, 5), (4, 5)], np.int32), np.array([1, 2, 4, 0], np.int32), island)
     roots = [island[island[b]] for b in range(6)]
@@ -253,7 +253,7 @@ def test_an_island_sleeps_only_as_a_whole(cause):
     assert (still_time == (STILL_TIME + 0.01 if cause is None else 0.0)).all()
 
 
-def test_free_fall_and_landing_keep_the_account_of_energy():
+def test_energy_of_free_fall_and_landing():
     """Falling from 0.5 m a box without bounciness loses m g h and no more, and gains nothing on the way."""
     world = world_of((box((0.0, 0.0, 0.6)), {"mass": 2.0}), floor={}, frame_rate=240.0, substeps=1)
     start = 2.0 * GRAVITY * centre(world)[2]
@@ -284,7 +284,7 @@ def test_a_run_continued_while_something_sleeps_has_the_same_bits():
     assert (straight._state.still_time == other._state.still_time).all()
 
 
-def test_what_sleeps_takes_no_work():
+def test_sleeping_bodies_take_no_work():
     world = world_of((box((0.0, 0.0, 0.1015)), {}), (box((0.0, 0.0, 0.303)), {}), floor={})
     run(world, 1.5)
     counts = world._solver.counts

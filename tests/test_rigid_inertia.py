@@ -7,6 +7,7 @@ import rigid_reference as reference
 import shapes
 from softpressure_ext.core import ModelBuilder
 from softpressure_ext.core.bodies.rigid.inertia import inertia_of, mass_properties
+from validation import validated
 
 #: Sums of some hundred terms of the size of the result.
 ROUNDING = 1e-12
@@ -50,10 +51,16 @@ def close(found, expected, share):
 def test_a_box(cells):
     a, b, c = sizes = np.array([0.3, 0.5, 1.1])
     volume, centre, moment = mass_properties(*block(sizes, (4.0, -2.0, 1.0), cells))
-    assert volume == pytest.approx(a * b * c, rel=ROUNDING)
+    validated(
+        "volume of a box", room="bodies/rigid", measured=volume, expected=a * b * c, unit="m³", rel=ROUNDING,
+        source="a b c", reason="rounding",
+    )  # fmt: skip
     np.testing.assert_allclose(centre, (4.0, -2.0, 1.0), rtol=ROUNDING)
     expected = volume / 12.0 * np.diag([b * b + c * c, a * a + c * c, a * a + b * b])
-    np.testing.assert_allclose(inertia_of(moment), expected, rtol=0, atol=ROUNDING * expected.max())
+    validated(
+        "inertia of a box per density", room="bodies/rigid", measured=inertia_of(moment), expected=expected, unit="m⁵",
+        abs=ROUNDING * expected.max(), source="V (b² + c²) / 12", reason="rounding",
+    )  # fmt: skip
 
 
 def test_a_corner_tetrahedron():
@@ -65,7 +72,11 @@ def test_a_corner_tetrahedron():
     np.testing.assert_allclose(centre, sizes / 4.0, rtol=ROUNDING)
     about_corner = volume / 20.0 * (np.outer(sizes, sizes) + np.diag(sizes**2))
     expected = about_corner - volume * np.outer(centre, centre)
-    np.testing.assert_allclose(moment, expected, rtol=0, atol=ROUNDING * np.abs(expected).max())
+    validated(
+        "second moment of a corner tetrahedron", room="bodies/rigid", measured=moment, expected=expected, unit="m⁵",
+        abs=ROUNDING * np.abs(expected).max(), source="∫x² = a² V / 10, ∫xy = a b V / 20 about the corner",
+        reason="rounding",
+    )  # fmt: skip
 
 
 def test_spheres_converge_to_the_ball():
@@ -78,7 +89,11 @@ def test_spheres_converge_to_the_ball():
         np.testing.assert_allclose(inertia, inertia[0, 0] * np.eye(3), rtol=0, atol=1e-13)  # as round as an icosahedron
         errors.append(1.0 - inertia[0, 0] / (0.4 * 0.7**2))
     assert 0.0 < errors[2] < 2e-3
-    np.testing.assert_allclose(np.divide(errors[:-1], errors[1:]), 4.0, rtol=0.05)
+    validated(
+        "error of a sphere's inertia, from one subdivision to the next", room="bodies/rigid",
+        measured=np.divide(errors[:-1], errors[1:]), expected=4.0, rel=0.05,
+        source="2/5 m r², approached by second order", reason="the next order of the facets",
+    )  # fmt: skip
 
 
 def test_an_ell_is_the_sum_of_two_boxes():

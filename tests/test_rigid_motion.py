@@ -5,6 +5,7 @@ import pytest
 import rigid_reference as reference
 from scipy.spatial.transform import Rotation
 from softpressure_ext.core.bodies.rigid import motion
+from validation import validated
 
 #: A few roundings of numbers of the size one.
 ROUNDING = 1e-14
@@ -25,8 +26,10 @@ def test_quaternions_of_rotation_vectors(rng, angle):
     vector = angle * axis / np.linalg.norm(axis)
     expected = Rotation.from_rotvec(vector).as_matrix()
     found = Rotation.from_quat(np.roll(motion.quaternion_of(*vector), -1)).as_matrix()
-    # the sine of a large angle has the angle's rounding
-    np.testing.assert_allclose(found, expected, rtol=0, atol=ROUNDING * max(1.0, angle))
+    validated(
+        "rotation matrix of a rotation vector", room="bodies/rigid", measured=found, expected=expected,
+        abs=ROUNDING * max(1.0, angle), source="scipy", reason="rounding; the sine of a large angle has the angle's",
+    )  # fmt: skip
 
 
 def test_products_turn_by_the_second_first(rng):
@@ -114,8 +117,11 @@ def test_a_tumbling_body_keeps_its_energy(speed):
     body = Spinning((1.0, 2.0, 2.9), speed * np.array([0.3, 0.9, 0.4]))
     before = body.energy()
     body.fly(10.0, 5000)
-    # a step of at most 0.05 rad errs by 0.05^5 / 120 = 3e-9, of its energy by less, and these sum up
-    assert abs(body.energy() / before - 1.0) < {1.0: 1e-12, 30.0: 1e-6, 300.0: 1e-5}[speed]
+    validated(
+        "energy of a body that tumbles for 10 s", room="bodies/rigid", measured=body.energy(), expected=before,
+        unit="J", rel={1.0: 1e-12, 30.0: 1e-6, 300.0: 1e-5}[speed], source="conserved",
+        reason="a step of at most 0.05 rad errs by 0.05⁵ / 120 = 3e-9, and these sum up",
+    )  # fmt: skip
 
 
 def test_one_long_flight_is_cut_into_short_ones():
@@ -134,7 +140,10 @@ def test_the_order_of_free_flight_is_four(monkeypatch):
         ends.append(rotation(body.pose[0]))
     errors = [(end * ends[-1].inv()).magnitude() for end in ends[:-1]]
     orders = np.log2(np.divide(errors[:-1], errors[1:]))
-    np.testing.assert_allclose(orders, 4.0, atol=0.3)
+    validated(
+        "order of free rotation", room="bodies/rigid", measured=orders, expected=4.0, abs=0.3,
+        source="composition of fourth order", reason="4 in the limit; the finest run stands for the exact one",
+    )  # fmt: skip
     assert errors[0] < 1e-6
 
 
@@ -143,7 +152,11 @@ def test_steady_spin_about_a_principal_axis_is_exact():
         body = Spinning((1.0, 2.0, 2.9), 7.0 * axis)
         body.fly(2.0, 100)
         expected = Rotation.from_rotvec(14.0 * axis).as_matrix()
-        np.testing.assert_allclose(reference.matrix(body.pose[0]), expected, rtol=0, atol=1e-12)
+        validated(
+            "rotation after 2 s of spin about a principal axis", room="bodies/rigid",
+            measured=reference.matrix(body.pose[0]), expected=expected, abs=1e-12, source="turn by ω t",
+            reason="rounding of 100 steps",
+        )  # fmt: skip
 
 
 def test_a_symmetric_top_precesses_at_the_closed_form():
@@ -156,9 +169,16 @@ def test_a_symmetric_top_precesses_at_the_closed_form():
     body.fly(time, 3000)
     direction = body.momentum[0] / size
     expected = Rotation.from_rotvec(time * size / across * direction).apply([0.0, 0.0, 1.0])
-    np.testing.assert_allclose(reference.matrix(body.pose[0])[:, 2], expected, rtol=0, atol=1e-8)
+    validated(
+        "axis of a symmetric top after 3 s", room="bodies/rigid", measured=reference.matrix(body.pose[0])[:, 2],
+        expected=expected, abs=1e-8, source="precession about L at L / I₁", reason="fourth order, 3 000 steps",
+    )  # fmt: skip
     turn = (along / across - 1.0) * spin[2] * time
-    np.testing.assert_allclose(body.spin(), [np.cos(turn), np.sin(turn), spin[2]], rtol=0, atol=1e-7)
+    validated(
+        "angular velocity of a symmetric top in its own axes", room="bodies/rigid", measured=body.spin(),
+        expected=[np.cos(turn), np.sin(turn), spin[2]], unit="1/s", abs=1e-7, source="turns at (I₃ / I₁ - 1) ω₃",
+        reason="fourth order, 3 000 steps",
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize(("axis", "flips"), [(0, False), (1, True), (2, False)])

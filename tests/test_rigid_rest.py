@@ -7,6 +7,7 @@ import scenes
 import shapes
 from rigid_scenes import GRAVITY, block, centre, on_slope, run, velocity, world_of
 from softpressure_ext.core import FrameInput, ModelBuilder, World
+from validation import validated
 
 
 def bounced(bounciness, rate):
@@ -33,7 +34,11 @@ def test_a_box_bounces_with_its_share_of_the_speed(bounciness, rate, accuracy):
     share, _, lowest = bounced(bounciness, rate)
     if bounciness == 0.0:  # what comes at less than gravity adds in four steps is let alone, so no more comes back
         accuracy = 4.0 * GRAVITY / rate / IMPACT
-    assert share == pytest.approx(bounciness, abs=accuracy)
+    validated(
+        "speed after over speed before the impact of a box", room="solvers/rigid", measured=share, expected=bounciness,
+        abs=accuracy, source="Newton's law of impact",
+        reason="the speed at a step's start is short of that at the impact by up to g h / v",
+    )  # fmt: skip
     assert lowest > 0.0
 
 
@@ -49,8 +54,10 @@ def test_a_box_slows_down_by_friction():
     run(world, 0.1)
     before = velocity(world) @ down
     run(world, 0.4)
-    # 0.1 % measured
-    assert (before - velocity(world) @ down) / 0.4 == pytest.approx(0.3 * GRAVITY, rel=0.01)
+    validated(
+        "deceleration of a box that slides", room="solvers/rigid", measured=(before - velocity(world) @ down) / 0.4,
+        expected=0.3 * GRAVITY, unit="m/s²", rel=0.01, source="μ g", reason="it rocks a little as it is braked",
+    )  # fmt: skip
     run(world, 0.5)
     assert abs(velocity(world) @ down) < 1e-3
 
@@ -65,7 +72,11 @@ def test_a_box_slides_beyond_the_angle_of_friction(beyond, slides):
     if slides:
         assert velocity(world) @ down > speed + 0.05 > 0.15
     else:
-        assert np.linalg.norm(centre(world) - place) < 1e-9
+        validated(
+            "way in 0.5 s, 1 degree below the critical slope", room="solvers/rigid",
+            measured=np.linalg.norm(centre(world) - place), expected=0.0, unit="m", abs=1e-9,
+            source="Coulomb: tan a < μ holds", reason="it sleeps",
+        )  # fmt: skip
 
 
 @pytest.mark.parametrize(("share", "falls"), [(0.8, True), (1.25, False)])
@@ -90,7 +101,11 @@ def test_a_fine_sphere_rolls_down_a_slope():
     gained = (velocity(world) @ down - before) / 0.6
     speed, spin = world.rigid_velocity(0)
     assert np.linalg.norm(spin) * 0.2 == pytest.approx(speed @ down, rel=0.01)  # it rolls
-    assert gained == pytest.approx(5.0 / 7.0 * GRAVITY * np.sin(np.radians(20.0)), rel=0.01)
+    validated(
+        "acceleration of a rigid sphere that rolls", room="solvers/implicit", measured=gained,
+        expected=5.0 / 7.0 * GRAVITY * np.sin(np.radians(20.0)), unit="m/s²", rel=0.01, source="5/7 g sin a",
+        reason="facets of 6 degrees take some of it at each edge",
+    )  # fmt: skip
 
 
 def test_a_pile_of_three_boxes_comes_to_rest():
@@ -115,7 +130,10 @@ def ten_boxes():
 
 def test_ten_boxes_stand_for_ten_seconds(ten_boxes):
     centres = np.array([centre(ten_boxes, k) for k in range(10)])
-    np.testing.assert_allclose(np.diff(centres[:, 2]), 0.2, atol=5e-3)  # gaps of up to two thicknesses
+    validated(
+        "height of each of ten stacked boxes after 10 s", room="solvers/rigid", measured=np.diff(centres[:, 2]),
+        expected=0.2, unit="m", abs=5e-3, source="edge length", reason="gaps of up to two thicknesses",
+    )  # fmt: skip
     assert np.abs(centres[:, :2]).max() < 0.01
 
 
@@ -150,8 +168,14 @@ def test_friction_carries_a_box_along():
         return np.array([0.5 * t * t if t < 0.5 else 0.125 + 0.5 * (t - 0.5), 0.0, 0.0])
 
     world = on_platform(path, 2.0)
-    assert centre(world)[0] == pytest.approx(path(2.0)[0], abs=2e-3)
-    assert velocity(world)[0] == pytest.approx(0.5, abs=1e-3)
+    validated(
+        "way of a box carried by a platform", room="solvers/rigid", measured=centre(world)[0], expected=path(2.0)[0],
+        unit="m", abs=2e-3, source="way of the platform", reason="contact starts after a fall of 2 mm",
+    )  # fmt: skip
+    validated(
+        "speed of a box carried by a platform", room="solvers/rigid", measured=velocity(world)[0], expected=0.5,
+        unit="m/s", abs=1e-3, source="speed of the platform", reason="sweeps end at a remainder",
+    )  # fmt: skip
 
 
 def test_a_rising_platform_lifts_a_box():
@@ -170,7 +194,11 @@ def test_a_moving_wall_strikes_a_box(bounciness):
     builder.add_collider("wall", wall, triangles, bounciness=bounciness)
     world = World(builder.build(), frame_rate=60.0, substeps=4, threads=1, solver="IMPLICIT")
     run(world, 0.2, lambda frame: FrameInput(collider_positions={0: wall + [0.0, 0.0, 1.0 * (frame + 1) / 60.0]}))
-    assert velocity(world)[2] == pytest.approx(1.0 + bounciness, abs=0.02)
+    validated(
+        "speed of a box struck by a wall of 1 m/s", room="solvers/rigid", measured=velocity(world)[2],
+        expected=1.0 + bounciness, unit="m/s", abs=0.02, source="(1 + e) u",
+        reason="the gap is closed within a step, at the speed that this takes",
+    )  # fmt: skip
 
 
 # --- a swing, and soft and rigid bodies together --------------------------------------------------------------------
@@ -201,7 +229,12 @@ def test_a_half_disc_rocks_at_the_closed_form():
     crossings = k + spins[k] / (spins[k] - spins[k + 1])
     period = 2.0 * np.mean(np.diff(crossings)) / 60.0
     expected = 2.0 * np.pi * np.sqrt((gyration + (radius - depth) ** 2) / (GRAVITY * depth))
-    assert len(k) >= 4 and period == pytest.approx(expected * (1.0 + 0.1**2 / 16.0), rel=0.01)
+    assert len(k) >= 4
+    validated(
+        "period of a half disc that rocks", room="solvers/implicit", measured=period,
+        expected=expected * (1.0 + 0.1**2 / 16.0), unit="s", rel=0.01,
+        source="ω² = m g d / (I + m (r - d)²), amplitude 0.1", reason="the arc has 120 sides",
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize("mass", [1.0, 10.0, 100.0, 1000.0])
@@ -231,8 +264,11 @@ def test_a_heavy_plate_presses_a_ball(mass):
         assert scenes.gas_law_error(world, gas, body) < 1e-12
         found = world.diagnostics().bodies[body]
         assert 0.3 * volume < found.volume < 1.2 * volume
-        # pressure times patch, whose radius of 0.1 to 0.2 m is known to half an edge (1.4 cm)
         if mass >= 100.0:
             flat = x[:, 2] > bottom - 0.02
             patch = np.pi * np.max(np.linalg.norm(x[flat, :2] - x[:, :2].mean(axis=0), axis=1)) ** 2
-            assert found.gauge_pressure * patch == pytest.approx(mass * GRAVITY, rel=0.2)
+            validated(
+                "contact patch times gauge pressure under a plate", room="solvers/implicit",
+                measured=found.gauge_pressure * patch, expected=mass * GRAVITY, unit="N", rel=0.2, source="weight m g",
+                reason="the patch's radius of 0.1 to 0.2 m is known to half an edge, 1.4 cm",
+            )  # fmt: skip

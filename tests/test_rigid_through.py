@@ -64,7 +64,7 @@ def test_a_still_box_is_not_struck_through_a_sheet(gap):
 
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("mass", [100.0, 1000.0])
-def test_what_is_pressed_through_in_the_last_step_of_a_frame_comes_back(mass, seed):
+def test_a_body_pressed_through_in_the_last_step_of_a_frame_is_pushed_back(mass, seed):
     """Every step is the last one of its frame; boxes of a heavy heap press the lightest one through the sheet."""
     rng = np.random.default_rng(seed)
     boxes = [(turned((0.01 * k, 0.0, 0.3 + 0.36 * k), rng), {"mass": mass if k else 1.0}) for k in range(3)]
@@ -94,7 +94,7 @@ def met_at(height):
 
 
 @pytest.mark.parametrize("height", [0.001, 0.05])
-def test_a_jump_that_no_speed_foretold_is_noticed(height):
+def test_a_jump_beyond_the_predicted_speed_is_detected(height):
     contacts, x, box = met_at(height)
     x[box, 2] -= height + 0.5 * SIDE
     assert contacts.follow(x)
@@ -103,7 +103,7 @@ def test_a_jump_that_no_speed_foretold_is_noticed(height):
     assert (listed[:, 1:] == [1, 1]).all()  # of the sheet, whose triangles face up
 
 
-def test_what_goes_around_the_rim_is_not_asked_back():
+def test_a_body_that_goes_around_the_rim_is_not_pushed_back():
     contacts, x, box = met_at(0.05)
     for move in ((2.0, 0.0, 0.0), (0.0, 0.0, -1.0), (-2.0, 0.0, 0.0)):
         x[box] += move

@@ -13,6 +13,7 @@ from softpressure_ext.core.solvers.explicit.turning import slide_into_line
 from softpressure_ext.core.solvers.sequential.contacts import impulses_of, sweep
 from softpressure_ext.core.solvers.xpbd.glue import project_glue
 from softpressure_ext.core.solvers.xpbd.solver import XpbdSolver
+from validation import validated
 
 TIME = 1 / 480
 
@@ -101,7 +102,7 @@ class Rows:
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_contacts_part_and_obey_the_cone(seed):
+def test_contacts_separate_and_obey_coulombs_cone(seed):
     rows = Rows(seed)
     impulses = impulses_of(4)
     impulses.wanted[:] = [rows.normal[c] @ rows.apart(c) + rows.rng.uniform(-0.5, 1.0) for c in range(4)]
@@ -128,7 +129,11 @@ def test_one_contact_alone_is_solved_at_once_and_keeps_momentum(row):
     before = rows.momentum()
     pinned = any(rows.scene.contact.points.inverse_mass[i] == 0.0 and q < 0 for _, i, q in rows.parts(row))
     sweep(rows.contacts, 4, impulses, *rows.arguments)
-    assert rows.normal[row] @ rows.apart(row) == pytest.approx(impulses.wanted[row], abs=1e-12)
+    validated(
+        "normal velocity of one contact after a sweep", room="solvers/sequential",
+        measured=rows.normal[row] @ rows.apart(row), expected=impulses.wanted[row], unit="m/s", abs=1e-12,
+        source="the wanted one; effective masses as dense matrices", reason="rounding",
+    )  # fmt: skip
     if not pinned:
         np.testing.assert_allclose(rows.momentum(), before, atol=1e-13)
 
@@ -149,7 +154,7 @@ def test_both_points_of_a_contact_lie_on_its_normal(are_edges):
     np.testing.assert_allclose(np.cross(away, contacts.normal[:3]), 0.0, atol=1e-12)
 
 
-def test_glue_gives_way_as_its_compliance_says():
+def test_attachments_have_their_compliance():
     builder = ModelBuilder()
     ball = add_ball(builder, BEACH_BALL, 1)
     box = builder.add_rigid("box", *block((0.1, 0.1, 0.1), (0.0, 0.0, 0.4)), mass=0.5)
@@ -169,7 +174,11 @@ def test_glue_gives_way_as_its_compliance_says():
     give = contact.points.inverse_mass[i] + 1.0 / 0.5 + arm @ contact.rigid.tensor[0] @ arm
     impulse = -away / (TIME * give + 1.0 / (k * TIME))
     project_glue(scene.glue, x.ravel(), velocity.ravel(), contact.points, contact.bodies, contact.rigid, TIME)
-    np.testing.assert_allclose(velocity[i, :3], contact.points.inverse_mass[i] * impulse, rtol=1e-12)
+    validated(
+        "velocity by which an attachment gives way in a substep", room="solvers/sequential", measured=velocity[i, :3],
+        expected=contact.points.inverse_mass[i] * impulse, unit="m/s", rel=1e-12,
+        source="impulse -d / (h w + 1 / k h), w by dense matrices", reason="rounding",
+    )  # fmt: skip
     np.testing.assert_allclose(contact.rigid.velocity[0], -impulse / 0.5, rtol=1e-12)
 
 

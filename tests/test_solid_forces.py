@@ -8,6 +8,7 @@ from force_scene import DIFFERENCES, ROUNDING, check_gradient, hessian_times
 from softpressure_ext.core import State, World
 from softpressure_ext.core.energy.volume import evaluate_tetrahedra
 from softpressure_ext.core.solvers.implicit.preconditioner import stiffness_graph
+from validation import validated
 
 
 def ball_model(**options):
@@ -122,7 +123,14 @@ def test_a_stretched_bar_has_the_stiffness_of_its_material(kind, ratio, size):
     x = model.rest_positions * (1.0 + strain, 1.0 - ratio * strain, 1.0 - ratio * strain)
     energy, force, _ = solid_scene.elastic(model, x)
     stretch = strain * length
-    # strains of 1e-6 make terms of higher order of this share; rounding of lengths 1e-16 / 1e-6 is less
-    assert energy == pytest.approx(0.5 * modulus * area / length * stretch**2, rel=5e-6)
+    validated(
+        "energy of a stretched bar", room="bodies/lattice", measured=energy,
+        expected=0.5 * modulus * area / length * stretch**2, unit="J", rel=5e-6, source="E A s² / 2L",
+        reason="strains of 1e-6 make terms of higher order of this share",
+    )  # fmt: skip
     ends = model.rest_positions[:, 0] > length - 1e-9
-    assert -force[ends, 0].sum() == pytest.approx(modulus * area / length * stretch, rel=5e-6)
+    validated(
+        "force of a stretched bar", room="bodies/lattice", measured=-force[ends, 0].sum(),
+        expected=modulus * area / length * stretch, unit="N", rel=5e-6, source="E A s / L",
+        reason="strains of 1e-6 make terms of higher order of this share",
+    )  # fmt: skip

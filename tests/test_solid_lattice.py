@@ -80,10 +80,10 @@ def test_cells_that_meet_in_an_edge_get_a_third():
     assert kept.sum() == 3 and (kept[1, 0, 1] or kept[0, 1, 1])
 
 
-def test_loose_crumbs_are_dropped_and_large_pieces_stay():
+def test_small_pieces_are_dropped_and_large_ones_stay():
     kept = np.zeros((12, 4, 4), bool)
     kept[:4], kept[6:9, :2, :2], kept[11, 3, 3] = True, True, True  # 64, 12 and 1 cells
-    cells.drop_crumbs(kept)
+    cells.drop_small_pieces(kept)
     assert kept[:4].all() and kept[6:9, :2, :2].all() and kept.sum() == 76
 
 
@@ -201,7 +201,7 @@ def test_a_shape_that_no_cell_fits_is_refused():
         ModelBuilder().add_solid("wire", *(thin[0] @ shapes.rotation((1, 0, 0), 0.7).T, thin[1]), cell_size=0.6)
 
 
-def test_what_a_solid_has_not_is_refused():
+def test_properties_that_a_solid_lacks_are_refused():
     world = World(solid_scene.model_of(shapes.box(1.0, 1), cell_size=0.5), solver="IMPLICIT")
     with pytest.raises(ParameterError, match="gauge pressure; a solid has none"):
         world.advance_frame(FrameInput(gauge_pressure={0: 10.0}))

@@ -45,7 +45,7 @@ def test_a_stiff_body_elsewhere_changes_nothing():
 
 
 @pytest.mark.parametrize("pairs", [[(1, 0), (3, 2), (2, 0)], [(0, 3), (2, 3), (1, 0)], [(3, 2), (3, 1), (1, 0)]])
-def test_islands_are_what_hangs_together(pairs):
+def test_islands_are_connected_components(pairs):
     """Five moving bodies of two points, one that is given; a contact's first and last points belong to its sides."""
     point_body = np.repeat(np.arange(6), 2)
     points = np.array([(2 * a, 0, 0, 2 * b + 1) for a, b in [*pairs, (4, 5), (0, 5), (2, 2)]], np.int32)

@@ -1,4 +1,4 @@
-"""Threads that share the blocks of one call: every block is done once, whoever comes, and nobody stays behind."""
+"""Threads that share the blocks of one call: every block is done once, whichever threads take part, and all end."""
 
 import subprocess
 import sys

@@ -46,7 +46,7 @@ def test_one_thread_where_there_is_no_more():
     assert set(taken(ThreadChoice(10 * ALL_FROM, 1), lambda n: 1.0)) == {1}
 
 
-def test_what_hardly_differs_stays():
+def test_a_small_gain_changes_nothing():
     late = taken(ThreadChoice(ALL_FROM, 2), lambda n: 1.0 - 0.02 * (n == 1))[20:]
     assert late.count(2) >= 0.9 * len(late)
 

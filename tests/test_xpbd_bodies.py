@@ -7,6 +7,7 @@ import shapes
 from rigid_scene import block
 from scenes import BEACH_BALL, GRAVITY, LIVELY, METRE_BALL, add_ball, centre, gas_law_error, lowest, momentum, velocity
 from softpressure_ext.core import FrameInput, ModelBuilder, World, threads
+from validation import validated
 
 
 def made(builder, substeps=20, threads=1):
@@ -42,7 +43,11 @@ def test_a_box_slides_from_the_angle_of_its_friction_on(friction):
         run(world, 24)
         gained = rigid_scenes.velocity(world)[0] - speed
         if excess > 0.0:
-            assert gained == pytest.approx(GRAVITY * (np.sin(tilt) - friction * np.cos(tilt)), rel=1e-3)
+            validated(
+                "speed gained in 1 s by a box, 1 degree above the critical slope", room="solvers/xpbd", measured=gained,
+                expected=GRAVITY * (np.sin(tilt) - friction * np.cos(tilt)), unit="m/s", rel=1e-3,
+                source="g (sin a - μ cos a) t", reason="sweeps end at a remainder",
+            )  # fmt: skip
         else:
             assert abs(gained) < 1e-6 and abs(rigid_scenes.centre(world)[0] - place) < 1e-4
 
@@ -62,11 +67,18 @@ def test_a_soft_ring_slides_from_the_angle_of_its_friction_on(friction):
         speed, place = velocity(world)[0], centre(world)[0]
         run(world, 24)
         if excess > 0.0:
-            # 1 degree is a small difference of two large forces: 10 % of it are 0.1 degrees
-            expected = GRAVITY * (np.sin(tilt) - friction * np.cos(tilt))
-            assert velocity(world)[0] - speed == pytest.approx(expected, rel=0.1)
+            validated(
+                "speed gained in 1 s by a ring, 1 degree above the critical slope", room="solvers/xpbd",
+                measured=velocity(world)[0] - speed, expected=GRAVITY * (np.sin(tilt) - friction * np.cos(tilt)),
+                unit="m/s", rel=0.1, source="g (sin a - μ cos a) t",
+                reason="a small difference of two large forces: 10 % of it are 0.1 degrees",
+            )  # fmt: skip
         else:
-            assert abs(centre(world)[0] - place) < 1e-4
+            validated(
+                "way of a ring in 1 s, 1 degree below the critical slope", room="solvers/xpbd",
+                measured=centre(world)[0] - place, expected=0.0, unit="m", abs=1e-4,
+                source="Coulomb: tan a < μ holds", reason="the ring still comes to rest; it does not creep",
+            )  # fmt: skip
 
 
 @pytest.mark.parametrize("bounciness", [0.0, 0.5, 0.9])
@@ -83,7 +95,11 @@ def test_a_box_bounces_with_its_bounciness(bounciness):
     after = int(np.argmax(speeds))
     # when it hit, by free fall; from then on it flies freely: half a substep's fall of error at each end
     time = (after + 1) / 24.0 - fall / GRAVITY
-    assert speeds[after] == pytest.approx(bounciness * fall - GRAVITY * time, abs=2.0 * GRAVITY / 480.0)
+    validated(
+        "speed of a box after it bounced", room="solvers/xpbd", measured=speeds[after],
+        expected=bounciness * fall - GRAVITY * time, unit="m/s", abs=2.0 * GRAVITY / 480.0,
+        source="Newton's law of impact, then free flight", reason="half a substep's fall at each end",
+    )  # fmt: skip
 
 
 def test_a_tilted_box_falls_and_lies_still():
@@ -121,13 +137,21 @@ def test_a_tumbling_box_keeps_momentum_and_angular_momentum():
     before = rigid_scenes.momentum(world), rigid_scenes.angular_momentum(world)
     run(world, 24)
     np.testing.assert_allclose(rigid_scenes.momentum(world), before[0], rtol=1e-12)
-    np.testing.assert_allclose(rigid_scenes.angular_momentum(world), before[1], atol=1e-10)
+    validated(
+        "angular momentum of a box that tumbles for 1 s", room="solvers/xpbd",
+        measured=rigid_scenes.angular_momentum(world), expected=before[1], unit="kg m²/s", abs=1e-10,
+        source="conserved", reason="rounding of 480 substeps",
+    )  # fmt: skip
 
 
 def test_free_fall_of_a_box_is_exact():
     world = boxes((block((0.1, 0.2, 0.4)), {"velocity": (1.0, 0.0, 2.0)}), floor=False)
     run(world, 24)
-    np.testing.assert_allclose(rigid_scenes.centre(world), [1.0, 0.0, 2.0 - 0.5 * GRAVITY], atol=1e-12)
+    validated(
+        "centre of a box that falls for 1 s", room="solvers/xpbd", measured=rigid_scenes.centre(world),
+        expected=[1.0, 0.0, 2.0 - 0.5 * GRAVITY], unit="m", abs=1e-12, source="x0 + v0 t + g t²/2",
+        reason="rounding of 480 substeps",
+    )  # fmt: skip
 
 
 def test_two_boxes_collide_and_keep_momentum():
@@ -139,7 +163,10 @@ def test_two_boxes_collide_and_keep_momentum():
     before = rigid_scenes.momentum(world), rigid_scenes.angular_momentum(world)
     run(world, 24)
     assert rigid_scenes.velocity(world, 1)[0] > 0.1
-    np.testing.assert_allclose(rigid_scenes.momentum(world), before[0], atol=1e-12)
+    validated(
+        "momentum of two boxes after a collision", room="solvers/xpbd", measured=rigid_scenes.momentum(world),
+        expected=before[0], unit="kg m/s", abs=1e-12, source="conserved", reason="rounding",
+    )  # fmt: skip
     # friction acts on two sides that are a thickness apart
     np.testing.assert_allclose(rigid_scenes.angular_momentum(world), before[1], atol=5e-3)
 
@@ -197,7 +224,7 @@ def test_a_ball_that_starts_in_the_floor_comes_out():
     assert lowest(scene) > 0.0 and len(scene.save().wrong_side) == 0
 
 
-def test_a_rising_floor_carries_what_lies_on_it():
+def test_a_rising_floor_carries_bodies():
     builder = ModelBuilder()
     add_ball(builder, BEACH_BALL, 2, (0.0, 0.0, 0.202), **LIVELY)
     builder.add_rigid("box", *block((0.2, 0.2, 0.2), (0.6, 0.0, 0.101)), bounciness=0.2)
@@ -224,8 +251,11 @@ def test_a_ball_glued_to_a_box_hangs_from_it():
     assert centre(scene)[2] - rigid_scenes.centre(scene)[2] == pytest.approx(apart, abs=0.02)
     total = (BEACH_BALL.mass * centre(scene)[2] + 0.5 * rigid_scenes.centre(scene)[2]) / (BEACH_BALL.mass + 0.5)
     start = (BEACH_BALL.mass * 0.5 + 0.5 * 0.9) / (BEACH_BALL.mass + 0.5)
-    # glued bodies take gravity at the end of a substep: they are half a substep ahead, h g t / 2
-    assert total == pytest.approx(start - 0.5 * GRAVITY * 0.25, abs=GRAVITY * 0.5 / 480.0)
+    validated(
+        "common centre of a ball and a box glued together, after 0.5 s", room="solvers/xpbd", measured=total,
+        expected=start - 0.5 * GRAVITY * 0.25, unit="m", abs=GRAVITY * 0.5 / 480.0, source="z0 - g t²/2",
+        reason="glued bodies take gravity at the end of a substep: they are half a substep ahead",
+    )  # fmt: skip
 
 
 def test_threads_and_a_saved_state_change_no_bit_of_a_pile(monkeypatch):

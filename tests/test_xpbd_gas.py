@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from softpressure_ext.core.energy.gas import gas_law
 from softpressure_ext.core.solvers.xpbd.gas import gas_impulse
+from validation import validated
 
 REST, AMBIENT = 0.03, 101_325.0
 
@@ -36,12 +37,15 @@ def test_closed_form_solves_the_implicit_equation(volume, gauge, ambient, time):
     for steepness in (1e-6, 1e-2, 10.0):  # heavy to light skins: S = sum of area^2 / mass
         found = gas_impulse(volume, steepness, REST, gas, ambient, time)
         expected = bisected(volume, steepness, gas, ambient, time)
-        # lambda is a difference of h^2 p and what the volume gives way; both are known to rounding
         size = time**2 * (gas / max(volume, 0.05 * REST) + ambient) + 1e-3 * abs(volume) / steepness + 1e-30
-        assert found == pytest.approx(expected, rel=1e-9, abs=1e-12 * size)
+        validated(
+            "λ of the gas in a substep", room="solvers/xpbd", measured=found, expected=expected, unit="N s² / m²",
+            rel=1e-9, abs=1e-12 * size, source="root of λ = h² p(V + λ S) by bisection",
+            reason="a difference of h² p and what the volume gives way, both known to rounding",
+        )  # fmt: skip
 
 
-def test_what_pushes_and_what_pulls():
+def test_signs_of_the_impulse():
     gas = (5e3 + AMBIENT) * REST
     assert gas_impulse(REST, 0.1, REST, gas, AMBIENT, 1e-3) > 0.0
     assert gas_impulse(2.0 * REST, 0.1, REST, gas, AMBIENT, 1e-3) < 0.0
@@ -56,6 +60,6 @@ def test_light_skins_end_where_the_pressure_is_that_outside():
         assert math.isfinite(reached) and REST < reached <= gas / AMBIENT * (1.0 + 1e-12)
 
 
-def test_an_evacuated_skin_without_air_around_feels_nothing():
+def test_an_evacuated_skin_in_a_vacuum_has_no_impulse():
     assert gas_impulse(REST, 0.1, REST, 0.0, 0.0, 1e-3) == 0.0
     assert gas_impulse(-REST, 0.1, REST, 0.0, 0.0, 1e-3) == 0.0

@@ -1,4 +1,4 @@
-"""Each projection of XPBD against plain numpy, and what each one keeps."""
+"""Each projection of XPBD against plain numpy, and its conserved quantities."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Skins under XPBD by physics: flight, spin, compliance, rest, gas, and what one frame to the next keeps."""
+"""Skins under XPBD by physics: flight, spin, compliance, rest, gas, and continued runs."""
 
 import numpy as np
 import pytest
@@ -24,7 +24,8 @@ from scenes import (
     velocity,
 )
 from softpressure_ext.core import FrameInput, ModelBuilder, World, threads
-from softpressure_ext.core.solvers.xpbd.pressure_retention import GaugeLeft
+from softpressure_ext.core.solvers.xpbd.pressure_retention import PressureRetention
+from validation import validated
 
 
 def xpbd_ball(ball=BEACH_BALL, subdivisions=2, *, frame_rate=24.0, substeps=20, **options):
@@ -41,9 +42,15 @@ def test_free_fall_is_exact():
     start = centre(world)
     run(world, 24)
     fallen = start + [0.3, -0.2, 1.0 - 0.5 * GRAVITY]
-    # rounding of 480 substeps
-    np.testing.assert_allclose(centre(world), fallen, rtol=0.0, atol=1e-12)
-    np.testing.assert_allclose(velocity(world), [0.3, -0.2, 1.0 - GRAVITY], rtol=0.0, atol=1e-11)
+    validated(
+        "centre of a ball that falls for 1 s", room="solvers/xpbd", measured=centre(world), expected=fallen, unit="m",
+        abs=1e-12, source="x0 + v0 t + g t²/2", reason="rounding of 480 substeps",
+    )  # fmt: skip
+    validated(
+        "velocity of a ball that falls for 1 s", room="solvers/xpbd", measured=velocity(world),
+        expected=[0.3, -0.2, 1.0 - GRAVITY], unit="m/s", abs=1e-11, source="v0 + g t",
+        reason="rounding of 480 substeps",
+    )  # fmt: skip
 
 
 def test_spin_and_momentum_are_kept_in_flight():
@@ -54,9 +61,17 @@ def test_spin_and_momentum_are_kept_in_flight():
     world.load(state)
     before, start = angular_momentum(world, centre(world)), momentum(world)
     run(world, 24)
-    np.testing.assert_allclose(momentum(world), start + BEACH_BALL.mass * np.array([0, 0, -GRAVITY]), atol=1e-12)
-    # exact but for the turn of the frame in which the lack is measured, (h w)^2 of a small correction
-    np.testing.assert_allclose(angular_momentum(world, centre(world)), before, atol=1e-6 * np.linalg.norm(before))
+    validated(
+        "momentum of a ball that spins and falls", room="solvers/xpbd", measured=momentum(world),
+        expected=start + BEACH_BALL.mass * np.array([0, 0, -GRAVITY]), unit="kg m/s", abs=1e-12, source="p0 + m g t",
+        reason="rounding",
+    )  # fmt: skip
+    validated(
+        "angular momentum of a ball that spins and falls", room="solvers/xpbd",
+        measured=angular_momentum(world, centre(world)), expected=before, unit="kg m²/s",
+        abs=1e-6 * np.linalg.norm(before), source="conserved",
+        reason="the loss is measured in a frame that turns meanwhile: (h ω)² of a small correction",
+    )  # fmt: skip
 
 
 def hung(substeps, frames):
@@ -87,15 +102,19 @@ def hung(substeps, frames):
     return world.positions(0)[4, 2], balanced[-1], x[4, 2]
 
 
-def test_a_hanging_bag_gives_way_as_its_springs_say():
+def test_a_hanging_bag_stretches_as_its_springs_do():
     """Compliance is right where a sweep converges: force balance by an independent minimisation."""
     errors = []
     for substeps in (10, 20, 40):
         found, balanced, rest = hung(substeps, 400)
         assert balanced - rest < -0.01  # it gives way by more than a centimetre
         errors.append(abs(found - balanced) / abs(balanced - rest))
-    # one sweep per substep: what the order of the springs leaves falls with the substep
-    assert errors[0] < 0.1 and errors[2] < 0.02
+    for error, substeps, tolerance in ((errors[0], 10, 0.1), (errors[2], 40, 0.02)):
+        validated(
+            f"error of a hanging bag's stretch at {substeps} substeps, over the stretch", room="solvers/xpbd",
+            measured=error, expected=0.0, abs=tolerance, source="force balance by an independent minimisation",
+            reason="one sweep per substep: what the order of the springs leaves falls with the substep",
+        )  # fmt: skip
     assert errors[2] < errors[1] < errors[0]
 
 
@@ -150,26 +169,30 @@ def test_pins_follow_and_hold():
     assert velocity(world)[0] == pytest.approx(0.24, abs=0.1)
 
 
-def test_what_is_expected_of_a_ball_is_the_closed_form():
+def test_the_expected_pressure_of_a_ball_is_the_closed_form():
     for ball in (BEACH_BALL, BASKETBALL):
         model = xpbd_ball(ball, 4).model
         gas = (ball.gauge_pressure + 101_325.0) * model.rest_volume
         expected = (ball.gauge_pressure + 101_325.0) / ball.volume_ratio - 101_325.0
-        # the polyhedron of 2 562 vertices is smaller than the ball by 0.2 %
-        assert GaugeLeft(model).expected(gas)[0] == pytest.approx(expected, rel=5e-3)
-        assert GaugeLeft(model)(gas, np.array([0.5 * expected]))[0] == pytest.approx(0.5, rel=5e-3)
-    slack = GaugeLeft(model)(101_325.0 * model.rest_volume, np.array([0.0]))
+        validated(
+            "gauge pressure that is expected of a ball", room="solvers/xpbd",
+            measured=PressureRetention(model).expected(gas)[0], expected=expected, unit="Pa", rel=5e-3,
+            source="(p + pa) / (1 + ε)³ - pa",
+            reason="the polyhedron of 2 562 vertices is smaller than the ball by 0.2 %",
+        )  # fmt: skip
+        assert PressureRetention(model)(gas, np.array([0.5 * expected]))[0] == pytest.approx(0.5, rel=5e-3)
+    slack = PressureRetention(model)(101_325.0 * model.rest_volume, np.array([0.0]))
     assert slack[0] == 1.0
-    sucked = GaugeLeft(model).expected(0.9 * 101_325.0 * model.rest_volume)[0]
+    sucked = PressureRetention(model).expected(0.9 * 101_325.0 * model.rest_volume)[0]
     assert -0.1 * 101_325.0 < sucked < 0.0
 
 
-def test_the_light_skin_of_a_basketball_gives_way():
-    """The limit that the documentation states, and that `GaugeLeft` tells."""
+def test_the_light_skin_of_a_basketball_loses_pressure():
+    """The limit that the documentation states, and that `PressureRetention` tells."""
     world = xpbd_ball(BASKETBALL, 3, floor=False, gravity=(0.0, 0.0, 0.0), damping=5.0)
     run(world, 24)
     found = world.diagnostics().bodies[0]
-    left = GaugeLeft(world.model)(world.save().gas, np.array([found.gauge_pressure]))[0]
+    left = PressureRetention(world.model)(world.save().gas, np.array([found.gauge_pressure]))[0]
     assert 0.0 < left < 0.5
 
 
@@ -204,7 +227,10 @@ def test_two_balls_collide_and_keep_momentum(friction):
     approach = velocity(scene, 0) - velocity(scene, 1)
     run(scene, 24)
     assert velocity(scene, 0)[0] < velocity(scene, 1)[0]  # they have parted
-    np.testing.assert_allclose(momentum(scene), start, atol=1e-12)
+    validated(
+        "momentum of two balls after a collision", room="solvers/xpbd", measured=momentum(scene), expected=start,
+        unit="kg m/s", abs=1e-12, source="conserved", reason="rounding",
+    )  # fmt: skip
     # friction acts on two sides that are a thickness apart: mu times the impulse of the impact times that at most
     impulse = 2.0 * 0.15 * np.linalg.norm(approach)  # of the reduced mass
     lever = scene.model.thickness.sum()

@@ -1,8 +1,8 @@
-"""Rigid bodies that follow given transforms in a frame, as those do that are not active.
+"""Rigid bodies that follow given transforms in a frame, as inactive ones do.
 
-In the model of the frame they are so heavy that nothing moves them (`segments.py`). Each tick they get the velocity and
-the spin that lead in a straight line to where they are given; gravity's part is taken off, half before and half after.
-At the end of the frame they are there, with the velocity of that line and the momentum of their own mass.
+In the model of the frame their mass is so large that no contact moves them (`segments.py`). In every tick they get the
+linear and angular velocity that lead in a straight line to the given transform; gravity is subtracted, half before and
+half after. At the end of the frame they are there, with the velocity of that line and the momentum of their own mass.
 """
 
 from collections.abc import Mapping
@@ -20,7 +20,7 @@ _SHEARED = 1e-4
 
 
 class HeldMotion:
-    """Where rigid bodies are at the end of a frame of a length [s], and how they get there.
+    """Transforms of rigid bodies at the end of a frame of a length [s], and their velocities until then.
 
     `acting`: the model of this frame; `given`: as `FrameInput.held_rigid`. Raises `ParameterError`.
     """
@@ -38,21 +38,21 @@ class HeldMotion:
         self._velocity, self._spin = self._way(state, frame_time)
 
     def wake(self, state: State) -> None:
-        """What moves wakes what it touches."""
+        """Wake all bodies if one of these moves."""
         moves = (self._velocity != 0.0).any(axis=1) | (self._spin != 0.0).any(axis=1)
         if moves.any():
             state.still = 0.0
             state.still_time[self._rigid[moves]] = 0.0
 
     def before(self, state: State, share: float, gravity: FloatArray, tick: float) -> None:
-        """Aim ahead of steps that take a `tick` [s]; `share` of the frame lies behind, `gravity` [m/s^2] is theirs."""
+        """Set velocities for a `tick` [s]; `share`: part of the frame before it; `gravity` [m/s^2] of the steps."""
         velocity, spin = self._way(state, (1.0 - share) * self._frame_time)
-        # in flight gravity comes half before and half after, and so moves nothing
+        # solvers add half of gravity before and half after a step: subtracted, it has no effect on the path
         state.touching[self._model.membrane_count + self._rigid] = False
         self._move(state, self._acting, velocity - 0.5 * tick * gravity, spin)
 
     def finish(self, state: State) -> None:
-        """Put them where they are given, with the velocity that led there."""
+        """Set the given transforms, with the velocity that led there."""
         state.rigid.pose[self._rigid] = self._pose
         for body in self._rigid.tolist():
             points, turn = self._points(body), np.empty((3, 3))
@@ -70,7 +70,7 @@ class HeldMotion:
         return (self._pose[:, :3] - now[:, :3]) / time, np.array(turns).reshape(-1, 3) / time
 
     def _move(self, state: State, model: Model, velocity: FloatArray, spin: FloatArray) -> None:
-        """Give them velocities, and the momenta that these are with the inertia of a model."""
+        """Set velocities, and momenta by the inertia of a model."""
         state.rigid.velocity[self._rigid] = velocity
         for body, v, w in zip(self._rigid.tolist(), velocity, spin, strict=True):
             points, turn = self._points(body), np.empty((3, 3))

@@ -1,7 +1,7 @@
-"""What is animated: values of bodies, gravity, who is held, what is glued. It is constant within a frame.
+"""Animated values: material values of bodies, gravity, held bodies, attachments. Constant within a frame.
 
-A frame is simulated with a model of its own (`segments.py`) where these differ from those of the start. Rest lengths,
-masses and the amount of gas stay those of the start: a skin that becomes softer bulges further.
+If they differ from those of the start a frame has a model of its own (`segments.py`). Rest lengths, masses and the
+amount of gas stay those of the start: a skin that becomes softer bulges further.
 """
 
 from collections.abc import Collection, Mapping
@@ -28,28 +28,28 @@ KEYED = {
     "bounciness": ("", 1.0, False),
 }
 NAMES = tuple(KEYED)
-#: How far from a triangle of a soft body a vertex may be to be glued to it anew, as a share of its longest edge: what
-#: pulls at it from farther away turns it more than it moves it.
+#: Largest distance of a vertex from a triangle that it is attached to anew, as a share of its longest edge: a force
+#: from farther away would mainly turn the triangle.
 FARTHEST = 0.5
 
 
 @dataclass(slots=True)
 class Keyed:
-    """What is animated, as it was in the last frame; arrays are replaced, never changed."""
+    """Animated values of the last frame; arrays are replaced, never changed."""
 
-    values: FloatArray  # of each body by `NAMES`, NaN where a body has no such thing, shape (body_count, name_count)
+    values: FloatArray  # of each body by `NAMES`, NaN where a body has no such value, shape (body_count, name_count)
     gravity: FloatArray  # [m/s^2], shape (3,)
-    held: BoolArray  # moving bodies that follow what is given, shape (moving_count,)
+    held: BoolArray  # moving bodies that follow given positions, shape (moving_count,)
     attached: BoolArray  # membranes whose attachments hold, shape (membrane_count,)
-    # Rows of all attachments, as in `Attachments`: where they were glued last; weights of 0 where they were not
+    # Rows of all attachments, as in `Attachments`: their last places; weights of 0 where there was none
     glue_points: IntArray
     glue_weights: FloatArray
     glue_offset: FloatArray
-    arm: FloatArray  # of all points of rigid bodies, among them those that something is glued to, as in `RigidBodies`
+    arm: FloatArray  # of all points of rigid bodies, attached ones too, as in `RigidBodies`
 
     @staticmethod
     def at_start(model: Model) -> "Keyed":
-        """As the model has it."""
+        """Those of the model."""
         count, glue = model.membrane_count, model.attachments
         return Keyed(
             values=start_values(model),
@@ -67,13 +67,13 @@ class Keyed:
         return np.array_equal(self.values, other.values, equal_nan=True) and np.array_equal(self.gravity, other.gravity)
 
     def has_parts_of(self, other: "Keyed") -> bool:
-        """Whether the same bodies are held, and the same points are glued to the same places."""
+        """Whether held bodies and attachments are the same."""
         names = ("held", "attached", "glue_points", "glue_weights", "glue_offset", "arm")
         return all(np.array_equal(getattr(self, name), getattr(other, name)) for name in names)
 
 
 def start_values(model: Model) -> FloatArray:
-    """The values that a model is made with, see `Keyed.values`."""
+    """The values of a model, see `Keyed.values`."""
     soft, rigid = slice(0, model.membrane_count), slice(model.membrane_count, model.moving_count)
     has_gas = np.array([model.has_gas(body) for body in range(model.membrane_count)], bool)
     values = np.full((model.body_count, len(NAMES)), np.nan)
@@ -92,9 +92,9 @@ def start_values(model: Model) -> FloatArray:
 
 
 def changed_values(model: Model, before: FloatArray, given: Mapping[int, Mapping[str, float]]) -> FloatArray:
-    """The values of a frame, from those of the frame before and what is given by body and name.
+    """The values of a frame, from those of the frame before and the input by body and name.
 
-    Raises `ParameterError` for what a body does not have and for numbers out of their range.
+    Raises `ParameterError` for values that a body does not have and for numbers out of their range.
     """
     values = before.copy()
     for body, numbers in given.items():
@@ -121,7 +121,7 @@ def changed(
     held_rigid: Collection[int],
     gravity: ArrayLike | None,
 ) -> Keyed:
-    """What is animated in a frame, but for what is glued anew (`glued_anew`); see `FrameInput`."""
+    """Animated values of a frame, without new places of attachments (`reattached`); see `FrameInput`."""
     if not (values or attached or held or held_rigid or gravity is not None or before.held.any()):
         return before
     holds, is_held = before.attached.copy(), np.zeros(model.moving_count, bool)
@@ -143,12 +143,11 @@ def changed(
     )
 
 
-def glued_anew(model: Model, before: Keyed, after: Keyed, positions: FloatArray, poses: FloatArray) -> Keyed:
-    """Where attachments that are switched on again hold: at the places where things are by now.
+def reattached(model: Model, before: Keyed, after: Keyed, positions: FloatArray, poses: FloatArray) -> Keyed:
+    """Places of attachments that are switched on: where the points are now.
 
-    What is farther from another soft body than half an edge stays free: its weights are 0. `positions` of all
-    points [m], of which those of rigid bodies that something is glued to are brought along;
-    `poses` of the rigid bodies.
+    A vertex farther from the other soft body than half an edge is not attached: its weights are 0. `positions` of all
+    points [m]; those of rigid bodies' attached points are updated; `poses` of the rigid bodies.
     """
     newly = after.attached & ~before.attached
     rows = np.flatnonzero(newly[model.point_body[after.glue_points[:, 0]]])

@@ -1,9 +1,9 @@
-"""The model of a frame where something is animated (`keyed.py`): the start's with a few arrays of its own.
+"""The model of a frame with animated values (`keyed.py`): the start's with a few arrays of its own.
 
-First its *parts*: membranes that are held have all their points pinned, rigid bodies that are held are so heavy that
-nothing moves them (`held.py`), attachments that are off are left out. Then its *values*, to which stiffness is
-proportional. A solver is made for the parts, and knows a model with other values by `revised`, so that a modulus that
-changes in every frame costs little.
+First its *parts*: held membranes have all their points pinned, held rigid bodies a mass that no contact moves
+(`held.py`), attachments that are off are left out. Then its *values*, to which stiffness is proportional. A solver is
+made for the parts, and takes a model with other values by `revised`, so that a modulus that changes in every frame
+costs little.
 """
 
 from dataclasses import replace
@@ -17,12 +17,12 @@ from ..solvers.choice import SolverMaker
 from ..solvers.counts import Counts
 from .keyed import NAMES, Keyed, start_values
 
-#: How many times as heavy as all bodies together a rigid body that is held is.
+#: Mass of a held rigid body over that of all bodies together.
 HEAVIER = 1e4
 
 
 def with_parts(model: Model, keyed: Keyed) -> Model:
-    """The start's model with these bodies held and these attachments; the same object where nothing differs."""
+    """The start's model with held bodies and attachments; the same object if none differ."""
     if keyed.has_parts_of(Keyed.at_start(model)):
         return model
     is_held, held_solids = keyed.held[model.point_body[: model.vertex_count]], keyed.held[model.membrane_count :]
@@ -37,7 +37,7 @@ def with_parts(model: Model, keyed: Keyed) -> Model:
     if model.rigid_count:
         reach = np.sqrt((keyed.arm**2).sum(axis=1))
         radius = np.maximum.reduceat(reach, rigid.point_start[:-1] - model.vertex_count)
-        rigid = _too_heavy(rigid._replace(arm=keyed.arm, radius=radius), held_solids, model)
+        rigid = _immovable(rigid._replace(arm=keyed.arm, radius=radius), held_solids, model)
     held_bodies = np.append(keyed.held, np.zeros(model.body_count - model.moving_count, bool))
     given = held_bodies.copy()
     given[model.moving_count :] = True
@@ -54,10 +54,10 @@ def with_parts(model: Model, keyed: Keyed) -> Model:
     )
 
 
-def _too_heavy(rigid: RigidBodies, held: BoolArray, model: Model) -> RigidBodies:
-    """Bodies of which those that are held have a mass and an inertia that all others together do not move.
+def _immovable(rigid: RigidBodies, held: BoolArray, model: Model) -> RigidBodies:
+    """Rigid bodies; the held ones with a mass and an inertia far above those of all others together.
 
-    The inertia is that of a ball, so that a spin stays what it is, and nothing slows it.
+    The inertia is that of a ball, so that the angular velocity is constant, and without damping.
     """
     mass = np.where(held, HEAVIER * model.body_mass.sum(), rigid.mass)
     moment = (0.2 * mass * rigid.radius**2)[:, None, None] * np.eye(3)
@@ -73,7 +73,7 @@ def _too_heavy(rigid: RigidBodies, held: BoolArray, model: Model) -> RigidBodies
 
 
 def with_values(parts: Model, start: Model, keyed: Keyed) -> Model:
-    """That model with other values; the same object where they are those of the start."""
+    """That model with other values; the same object if they are those of the start."""
     before, now = start_values(start), keyed.values
     if np.array_equal(before, now, equal_nan=True) and np.array_equal(start.gravity, keyed.gravity):
         return parts
@@ -105,7 +105,7 @@ def with_values(parts: Model, start: Model, keyed: Keyed) -> Model:
 
 
 def _with_bends(model: Model, ratio: FloatArray) -> Model:
-    """The model with hinges so many times as stiff, per membrane."""
+    """The model with the stiffness of hinges scaled by a ratio per membrane."""
     hinges = model.hinges
     of_vertex: FloatArray = ratio[model.point_body[: model.vertex_count]]
     return replace(
@@ -119,7 +119,7 @@ def _with_bends(model: Model, ratio: FloatArray) -> Model:
 
 
 def _with_hinges(model: Model, bend_modulus: FloatArray) -> Model:
-    """The model with the hinges of other bend moduli [N m], where bodies begin or cease to resist bending."""
+    """The model with the hinges of other bend moduli [N m], where one becomes 0 or was 0."""
     skin = model.surfaces.triangles[: model.surfaces.body_triangle_start[model.membrane_count]]
     modulus = (model.hinge_share * bend_modulus)[model.point_body[: model.vertex_count]]
     hinges = rest_hinges(model.rest_positions, skin, modulus)
@@ -131,17 +131,17 @@ def _with_hinges(model: Model, bend_modulus: FloatArray) -> Model:
 
 
 def given_points(model: Model) -> IntArray:
-    """Points whose motion is given: pinned vertices, then colliders."""
+    """Kinematic points: pinned vertices, then colliders."""
     colliders = np.arange(model.moving_point_count, model.point_count)
     return np.concatenate([np.flatnonzero(model.pinned), colliders]).astype(np.int32)
 
 
 class Segments:
-    """The solver of a run, made anew or revised where what is animated differs from the frame before.
+    """The solver of a run, made anew or revised when animated values change.
 
-    Which bits a frame gets depends on the start and on what is animated in it, not on what came before: so a run that
-    is continued has those of one that was not interrupted. `holds_gravity`: whether the caller changes the gravity of
-    `model` on the way (`papers/ramp.py`).
+    The bits of a frame depend on the start and on the frame's values, not on the frames before: a continued run has
+    those of one that was not interrupted. `holds_gravity`: whether the caller changes the gravity of `model` on the way
+    (`papers/ramp.py`).
     """
 
     def __init__(self, model: Model, make: SolverMaker, substep_time: float, *, holds_gravity: bool) -> None:
@@ -159,7 +159,9 @@ class Segments:
         return self._earlier.plus(self.solver.counts)
 
     def use(self, keyed: Keyed) -> None:
-        """Let `model` and `solver` be those for what is animated; raises `ParameterError` where there is no solver."""
+        """Set `model` and `solver` for these animated values; raises `ParameterError` if the solver does not support
+        them.
+        """
         if keyed is self._keyed:
             return
         is_new = not keyed.has_parts_of(self._keyed)

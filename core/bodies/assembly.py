@@ -1,4 +1,4 @@
-"""The arrays of a model from the bodies that were given: springs, masses, surfaces, chunks."""
+"""Arrays of a model from the builder's bodies: springs, masses, surfaces, chunks."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -24,7 +24,7 @@ AUTOMATIC_RIGID_THICKNESS = 0.005
 def thicknesses(
     bodies: "list[GivenMembrane | GivenRigid | GivenCollider]", edges: Edges, body_of_point: IntArray
 ) -> FloatArray:
-    """What each body keeps from others [m], with the automatic values filled in."""
+    """Distance that each body keeps from others [m], with the automatic values filled in."""
     edge_body = body_of_point[edges.points[:, 0]]
     edge_count = np.bincount(edge_body, minlength=len(bodies))
     mean_edge = np.bincount(edge_body, edges.rest_length, minlength=len(bodies)) / np.maximum(edge_count, 1)
@@ -62,7 +62,9 @@ def spring_edges(membranes: list[GivenMembrane], positions: FloatArray, starts: 
 
 
 def rest_lengths(fillings: "Sequence[Filling | None]", edges: Edges, body_of_point: IntArray) -> FloatArray:
-    """Rest lengths of the springs [m], shape (edge_count,): drawn, or what keeps the drawn shape under pressure."""
+    """Rest lengths of the springs [m], shape (edge_count,): as drawn, or those that keep the drawn shape under
+    pressure.
+    """
     lengths, edge_body = edges.rest_length.copy(), body_of_point[edges.points[:, 0]]
     for body, filling in enumerate(fillings):
         if filling is not None:
@@ -73,7 +75,7 @@ def rest_lengths(fillings: "Sequence[Filling | None]", edges: Edges, body_of_poi
 def start_positions(
     membranes: list[GivenMembrane], fillings: "Sequence[Filling | None]", positions: FloatArray, first: IntArray
 ) -> FloatArray:
-    """Where all points start [m]: as drawn, or at rest. `first`: first point of each body."""
+    """Start positions of all points [m]: as drawn, or in equilibrium. `first`: first point of each body."""
     start = positions.copy()
     for body, (given, filling) in enumerate(zip(membranes, fillings, strict=False)):
         if filling is not None and given.starts_at_rest:
@@ -135,7 +137,7 @@ def solid_tetrahedra(
 
 
 def lattice_followers(membranes: list[GivenMembrane], first: IntArray) -> Followers:
-    """What follows the lattices; `first`: first point of each body."""
+    """Followers of the lattices; `first`: first point of each body."""
     held = [(b.lattice, s) for b, s in zip(membranes, first, strict=False) if b.lattice is not None]
     lattices = [body.lattice for body in membranes]
     return Followers(
@@ -154,7 +156,7 @@ def lattice_followers(membranes: list[GivenMembrane], first: IntArray) -> Follow
 
 
 def flat_bodies(membranes: list[GivenMembrane], first: IntArray) -> Flat:
-    """What is held in planes; `first`: first point of each body."""
+    """Flat bodies; `first`: first point of each body."""
     held = [(b.flat, s, len(b.positions) // 2) for b, s in zip(membranes, first, strict=False) if b.flat is not None]
     flats = [body.flat for body in membranes]
     front = np.concatenate([np.zeros(0), *(start + 2 * np.arange(count) for _, start, count in held)])

@@ -1,4 +1,4 @@
-"""What is glued to what at the start, as rows that a step reads."""
+"""Attachments at the start, as rows for the solvers."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,13 +9,13 @@ import numpy as np
 from ..contact.narrow_phase.closest_points import closest_on_triangle
 from ..model import Attachments, Edges, FloatArray, IntArray
 
-#: Stiffness of an attachment in units of the springs that meet at its vertex: it gives way less than the skin around.
+#: Stiffness of an attachment in units of the springs at its vertex: stiffer than the skin around it.
 ATTACHMENT_STIFFNESS = 4.0
 
 
 @dataclass(frozen=True, slots=True)
 class Attached:
-    """Vertices (internal numbers) of a membrane, glued to a rigid body or to another membrane."""
+    """Vertices (internal numbers) of a membrane, attached to a rigid body or to another membrane."""
 
     membrane: int
     vertices: IntArray
@@ -29,7 +29,7 @@ class _Placed(Protocol):
 
 
 def anchor_positions(attached: list[Attached], rigid: int, membranes: Sequence[_Placed]) -> FloatArray:
-    """Points [m] that a rigid body gets for what is glued to it, in the order of `attached`."""
+    """Points [m] that are added to a rigid body for its attachments, in the order of `attached`."""
     held = [membranes[part.membrane].positions[part.vertices] for part in attached if part.rigid == rigid]
     return np.concatenate([np.zeros((0, 3)), *held])
 

@@ -1,4 +1,4 @@
-"""From the bodies that a builder was given to the arrays of the model."""
+"""The arrays of a model from the builder's bodies."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -46,7 +46,7 @@ def freeze(
 ) -> Model:
     """The model of these bodies; `gravity` [m/s^2], `ambient_pressure` [Pa], `fillings` and `goals`, if any.
 
-    `ignores`: pairs of bodies that do not touch, as the model has them; None for none.
+    `ignores`: pairs of bodies that ignore each other, as in the model; None for none.
     """
     bodies: list[GivenMembrane | GivenRigid | GivenCollider] = [*membranes, *rigid, *colliders]
     anchors = [anchor_positions(attached, number, membranes) for number in range(len(rigid))]

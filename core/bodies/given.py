@@ -1,4 +1,4 @@
-"""Bodies as they were given to the builder."""
+"""Arguments of the builder: one record per body."""
 
 from dataclasses import dataclass
 
@@ -9,9 +9,9 @@ from .flat.band import BEND_SHARE, GivenFlat
 from .lattice.solids import GivenLattice
 from .rigid.inertia import MassProperties
 
-#: Where a body of gas has its gauge pressure: at the volume it is drawn with, or at rest.
+#: Volume at which a body of gas has its gauge pressure: as drawn, or in equilibrium.
 PRESSURES_AT = ("DRAWN", "REST")
-#: What its skin is as it is drawn: without tension, or such that it holds the gas.
+#: State of its skin as drawn: without tension, or in equilibrium with the gas.
 DRAWN_SHAPES = ("SLACK", "INFLATED")
 #: Particles of this share of a cell's edge touch their neighbours at rest.
 MOST_PARTICLE_RADIUS = 0.5
@@ -19,7 +19,7 @@ MOST_PARTICLE_RADIUS = 0.5
 
 @dataclass(frozen=True, slots=True)
 class GivenMembrane:
-    """As `ModelBuilder.add_membrane` was given it, or what `add_solid` made of a mesh: its lattice and outer faces."""
+    """Arguments of `ModelBuilder.add_membrane`, or of `add_solid` with the lattice and its outer faces."""
 
     name: str
     positions: FloatArray  # internal order
@@ -36,7 +36,7 @@ class GivenMembrane:
     self_collision: bool
     pinned: BoolArray
     velocity: FloatArray
-    lattice: GivenLattice | None = None  # of a solid or flat body: what holds it together, and what follows it
+    lattice: GivenLattice | None = None  # of a solid or flat body: springs, masses, followers
     flat: GivenFlat | None = None  # of a flat body
     young_modulus: float = 0.0  # of a lattice [Pa]
     particle_diameter: float = 0.0  # distance that the vertices of a truss keep from each other [m]; 0: none
@@ -46,12 +46,12 @@ class GivenMembrane:
 
     @property
     def starts_at_rest(self) -> bool:
-        """Whether it starts in equilibrium: not where that has another pressure."""
+        """Whether it starts in equilibrium; only with the pressure at rest."""
         return self.start_at_rest and self.pressure_at == "REST"
 
     @property
     def is_as_drawn(self) -> bool:
-        """Whether its springs are slack and its gas has the gauge pressure as it is drawn: nothing is to be found."""
+        """Whether its springs are slack and its gas has the gauge pressure as drawn: no equilibrium is needed."""
         return not self.has_gas or (self.pressure_at, self.drawn_shape) == ("DRAWN", "SLACK")
 
     @property
@@ -74,7 +74,7 @@ class GivenMembrane:
 
 @dataclass(frozen=True, slots=True)
 class GivenRigid:
-    """As `ModelBuilder.add_rigid` was given it."""
+    """Arguments of `ModelBuilder.add_rigid`."""
 
     name: str
     positions: FloatArray
@@ -92,7 +92,7 @@ class GivenRigid:
 
 @dataclass(frozen=True, slots=True)
 class GivenCollider:
-    """As `ModelBuilder.add_collider` was given it."""
+    """Arguments of `ModelBuilder.add_collider`."""
 
     name: str
     positions: FloatArray

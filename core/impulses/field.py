@@ -15,7 +15,7 @@ SIDES = ("BOTH", "POSITIVE", "NEGATIVE")
 class Field:
     """A force field. Its strength is a force on a whole body [N] wherever the table says so, not a force per mass.
 
-    Raises `ParameterError` for what there is not.
+    Raises `ParameterError` for values out of range.
     """
 
     kind: str  # one of KINDS

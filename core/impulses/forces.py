@@ -1,6 +1,6 @@
-"""What force fields do to points: F(x, v) = push - drag v - square |v| v, a force on the whole body each [N].
+"""Forces of fields at points: F(x, v) = push - drag v - square |v| v, a force on the whole body each [N].
 
-The formulas are those of Blender's effectors where these mean something in SI units. Fields are still during a frame.
+The formulas are those of Blender's effectors where these have SI units. Fields are constant during a frame.
 """
 
 from dataclasses import dataclass
@@ -39,10 +39,10 @@ def add_field(
     field: Field, x: FloatArray, weight: FloatArray, mass: FloatArray, on_skin: FloatArray, body: Forces, skin: Forces,
     square: FloatArray,
 ) -> None:  # fmt: skip
-    """Add a field to what acts on bodies as a whole, to what acts along the normals of skins, and to drag |v| v.
+    """Add a field to the force on bodies as a whole, to that along the normals of skins, and to drag |v| v.
 
     x [m], the `weight` of the field, the `mass` of the body [kg] and whether it has a skin (1 or 0) at each point. A
-    negative weight turns forces round; drag stays drag.
+    negative weight reverses forces; drag stays drag.
     """
     axis = np.array(field.axis) / np.linalg.norm(field.axis)
     away, from_centre = _away(field, axis, x)
@@ -85,7 +85,7 @@ def add_field(
 
 
 def _away(field: Field, axis: FloatArray, x: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """From what distance is measured from, and from the field's centre, to points [m], shape (count, 3) each."""
+    """Vectors from the field's centre, line or plane, and from its centre, to points [m], shape (count, 3) each."""
     from_centre = x - np.array(field.position)
     if field.shape == "POINT":
         return from_centre, from_centre

@@ -1,7 +1,7 @@
 """Goals: springs that pull the caller's vertices towards given places.
 
-A body of mass M with the goal stiffness K pulls a vertex of weight w by w K m / M, m its mass: so how it moves does not
-depend on the mesh, and a body of weights w hangs on springs of w K in all. Motion relative to the goal dies away at the
+A body of mass M with the goal stiffness K pulls a vertex of weight w by w K m / M, m its mass: so its motion does not
+depend on the mesh, and a body of weights w is on springs of w K in all. Motion relative to the goal is damped at the
 rate w c. The vertices of lattices share the masses of the points that they follow.
 """
 
@@ -32,7 +32,7 @@ def given_goals(
     membrane: int, name: str, vertex_count: int, vertices: ArrayLike, weights: ArrayLike, stiffness: float,
     damping: float,
 ) -> GivenGoals:  # fmt: skip
-    """Goals in ascending order of their vertices, or `ParameterError`."""
+    """Goals in ascending order of their vertices; raises `ParameterError`."""
     numbers = np.asarray(vertices, dtype=np.int32).ravel()
     shares = np.broadcast_to(np.asarray(weights, dtype=float), numbers.shape)
     order = np.argsort(numbers, kind="stable")
@@ -95,7 +95,7 @@ class GoalSprings:
         self._goal, self._point, self._weight = row, goals.points[row, column], goals.weights[row, column]
         self._count, self._goals = model.vertex_count, goals
         self._inverse_mass = np.where(model.pinned, 0.0, 1.0 / model.vertex_mass)
-        # a bound of what a point feels of all goals at once: goals of lattices share points
+        # a bound of the stiffness of all goals at a point: goals of lattices share points
         reach = np.abs(goals.weights).sum(axis=1)
         self._bound = np.abs(self._weight) * reach[self._goal] * self._inverse_mass[self._point]
         self._frequency = np.sqrt(self._quickest(goals.stiffness))  # of each goal's quickest point [1/s]
@@ -103,7 +103,7 @@ class GoalSprings:
 
     @property
     def any(self) -> bool:
-        """Whether there are goals that do anything."""
+        """Whether any goal has stiffness or damping."""
         return bool(self._goals.stiffness.any() or self._goals.damping.any())
 
     def change(
@@ -126,7 +126,7 @@ class GoalSprings:
         return np.asarray(pull * (self._inverse_mass * approach(rate, time))[:, None])
 
     def _quickest(self, strength: FloatArray) -> FloatArray:
-        """Largest rate that a strength of the goals gives to the points of each."""
+        """Largest rate that stiffness or damping of the goals gives to the points of each."""
         sums, largest = self._summed(self._bound * strength[self._goal]), np.zeros(len(strength))
         np.maximum.at(largest, self._goal, sums[self._point])
         return largest

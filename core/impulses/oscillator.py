@@ -1,18 +1,18 @@
-"""How springs and drag from outside are taken in ticks: exact in the velocity, looking ahead, and no quicker than that.
+"""Integration of external springs and drag in ticks: exponential in the velocity, with look-ahead, and limited
+rates.
 
 A tick of length T kicks, drifts for T, and kicks. A kick of length t solves
 
     dv/dt = w^2 (place - x) - r v,    r = drag + b T w^2,    b = 4 w T
 
 exactly, the place of the body being held: v += (a - r v) t phi(r t), phi(z) = (1 - exp(-z)) / z. Without b this is the
-leapfrog; what of a body is in step with the ticks would grow by up to (w T)^2 / (2 pi) per tick, however soft the
-spring. With b it grows by q / (2 pi^2 b^2), q = tanh(b (w T)^2 / 2): less than steps of any solver take from
-oscillations as quick as that. b is of first order in T, so the whole is of second order, with a damping ratio of
-2 (w T)^2.
+leapfrog; modes of a body in resonance with the ticks would grow by up to (w T)^2 / (2 pi) per tick, however soft the
+spring. With b they grow by q / (2 pi^2 b^2), q = tanh(b (w T)^2 / 2): less than the damping of such modes by any
+solver. b is of first order in T, so the whole is of second order, with a damping ratio of 2 (w T)^2.
 
-Springs count up to w T = 0.4 (30 Hz at 480 ticks per second) and what slows up to r T = 0.5, force and all, so that the
-speed it leads to is the same: a kick that takes all of a velocity would undo what explicit steps at the limit of
-stability rely on, and skins would shake. Beyond that nobody sees a difference: a body is there within 10 ms.
+Springs are limited to w T = 0.4 (30 Hz at 480 ticks per second) and drag to r T = 0.5, force and all, so that the
+terminal speed is the same: a kick that removes the whole velocity would break the assumptions of explicit steps at the
+limit of stability, and skins would shake. Beyond the limits the difference is invisible: a body is there within 10 ms.
 """
 
 import numpy as np
@@ -36,11 +36,11 @@ def look_ahead(frequency: FloatArray, tick: float) -> FloatArray:
 
 
 def drag_share(rate: FloatArray, tick: float) -> FloatArray:
-    """Share of what slows at a rate [1/s] that counts in ticks of a length T [s]."""
+    """Share of drag at a rate [1/s] that is applied in ticks of a length T [s]."""
     return np.asarray(np.minimum(1.0, QUICKEST_DRAG / np.maximum(rate * tick, 1e-300)))
 
 
 def approach(rate: FloatArray, time: FloatArray) -> FloatArray:
-    """t phi(r t) [s]: for how long an acceleration counts that dies away at a rate r [1/s], in times t [s]."""
+    """t phi(r t) [s]: effective duration of an acceleration that decays at a rate r [1/s], in times t [s]."""
     z = rate * time
     return np.asarray(np.where(z > 0.0, -np.expm1(-z) / np.where(rate > 0.0, rate, 1.0), time))

@@ -1,4 +1,4 @@
-"""Area vectors at the vertices of soft bodies: where wind takes hold of a skin."""
+"""Area vectors at the vertices of soft bodies, for wind that acts along normals."""
 
 import numpy as np
 
@@ -6,13 +6,13 @@ from ..model import FloatArray, Model
 
 
 class Skins:
-    """How forces on whole bodies are spread along the normals of their skins.
+    """Distribution of forces on whole bodies along the normals of their skins.
 
     Vertex i with the area vector a_i (a third of those of its triangles) and the unit normal n_i has the share
 
         f_i = s |a_i| n_i (n_i . F),      s = d / sum |a_i| at rest,  d = 3 (2 for flat bodies, which have a rim only)
 
-    so that over all directions of F the body feels just F on average; a ball feels F in each, a plate three times F
+    so that over all directions of F the total force is F on average; a ball gets F in each, a plate three times F
     broadside and nothing edge-on.
     """
 

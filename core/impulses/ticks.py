@@ -1,8 +1,8 @@
-"""Impulses of a frame: what is left to `World` is to call `before` and `after` each run of substeps.
+"""Impulses of a frame: `World` calls `before` and `after` each run of substeps.
 
 Half of a tick's impulse comes before its steps and half after them, in the opposite order: symmetric, so of second
-order. A rigid body that touches something gets all of it before, as its contacts answer it within the steps: else what
-lies still would have the velocity of the second half.
+order. A rigid body in contact gets all of it before, as its contacts balance it within the steps: else a body at rest
+would have the velocity of the second half.
 """
 
 from collections.abc import Sequence
@@ -28,7 +28,7 @@ def longest_tick(substep: float) -> int:
 
 
 class Impulses:
-    """What fields and goals may do to a model: the parts that last. `frame_time` [s]."""
+    """Fields and goals of a model: the data that last for a run. `frame_time` [s]."""
 
     def __init__(self, model: Model, frame_time: float) -> None:
         self.model, self.frame_time = model, frame_time
@@ -47,10 +47,10 @@ class Impulses:
         goal_end: FloatArray,
         fixed: BoolArray,
     ) -> "FrameImpulses | None":
-        """The impulses of a frame; None if nothing acts. Goals go in a straight line [m], shape (goal_count, 3) each.
+        """The impulses of a frame; None if none act. Goals move in a straight line [m], shape (goal_count, 3) each.
 
-        `gravity_shares`: how much of the gravity each moving body feels; empty: all of it. `fixed`: vertices
-        and rigid bodies that follow what is given, shape (vertex_count + rigid_count,). Raises `ParameterError`.
+        `gravity_shares`: share of gravity that acts on each moving body; empty: all of it. `fixed`: vertices and rigid
+        bodies that follow given motion, shape (vertex_count + rigid_count,). Raises `ParameterError`.
         """
         count = self.model.moving_count
         for what, shares in (*((f"field {one.kind}", one.shares) for one in fields), ("gravity", gravity_shares)):
@@ -85,7 +85,9 @@ class FrameImpulses:
         self._late = np.zeros(0)  # what of a tick is left for after its steps [s]
 
     def wake(self, state: State, gravity: FloatArray) -> None:
-        """Wake what is acted on, before a solver looks at what sleeps; `gravity` [m/s^2] is that of the steps."""
+        """Wake bodies that impulses act on, before a solver checks for sleep; `gravity` [m/s^2] is that of the
+        steps.
+        """
         x, v = self._read(state)
         time = np.full(len(v), TICK)
         change = self._goal_change(x, v, 0.0, TICK, time)
@@ -93,7 +95,7 @@ class FrameImpulses:
         self._wake(state, change)
 
     def before(self, state: State, share: float, gravity: FloatArray, tick: float) -> None:
-        """Change velocities of a state ahead of steps that take a `tick` [s]; `share` of the frame lies behind."""
+        """Change velocities before steps that take a `tick` [s]; `share`: part of the frame before them."""
         x, v = self._read(state)
         at_once = state.touching[self._of.body] & (self._of.on_skin == 0.0)
         early = np.where(at_once, tick, 0.5 * tick)
@@ -117,7 +119,7 @@ class FrameImpulses:
         return x, np.concatenate([state.velocities[:n], state.rigid.velocity])
 
     def _add(self, state: State, change: FloatArray) -> None:
-        """Add to the velocities of what is free to move."""
+        """Add to the velocities of free points and bodies."""
         model, n = self._of.model, self._of.model.vertex_count
         change[~self._is_free] = 0.0
         _hold_in_planes(model, change)
@@ -128,14 +130,14 @@ class FrameImpulses:
             state.velocities[points] += change[n + model.point_body[points] - model.membrane_count]
 
     def _wake(self, state: State, change: FloatArray) -> None:
-        """What velocities change of does not sleep."""
+        """Wake bodies whose velocities change."""
         changed: BoolArray = change.any(axis=1) & self._is_free
         if changed.any():
             state.still = 0.0
             state.still_time[changed[self._of.model.vertex_count :]] = 0.0
 
     def _goal_change(self, x: FloatArray, v: FloatArray, share: float, tick: float, time: FloatArray) -> FloatArray:
-        """What goals do in a `time` [s] at each point, shape (point count, 3)."""
+        """Change of velocities by goals in a `time` [s] at each point, shape (point count, 3)."""
         of, n, change = self._of, self._of.model.vertex_count, np.zeros_like(v)
         if of.goals.any:
             targets = self._goal_start + share * self._goal_way
@@ -146,7 +148,7 @@ class FrameImpulses:
     def _field_change(
         self, state: State, x: FloatArray, v: FloatArray, gravity: FloatArray, tick: float, time: FloatArray
     ) -> FloatArray:
-        """The same of the fields and of the gravity's share."""
+        """Change of velocities by fields and by the gravity's share in a `time` [s]."""
         of = self._of
         fall = self._falls[of.body][:, None] * gravity
         if not self._fields:
@@ -165,7 +167,7 @@ class FrameImpulses:
         return reached - v
 
     def _press(self, state: State, v: FloatArray, force: Forces, tick: float, time: FloatArray) -> None:
-        """Let forces act along the normals of skins for a `time` [s] at each point: change v [m/s]."""
+        """Apply forces along the normals of skins for a `time` [s] at each point: change v [m/s]."""
         of, n = self._of, self._of.model.vertex_count
         if not (force.push.any() or force.drag.any()):
             return
@@ -177,7 +179,7 @@ class FrameImpulses:
 
 
 def _hold_in_planes(model: Model, rows: FloatArray) -> None:
-    """`plane.hold_in_plane` in numpy, as methods are prepared without fields: a kernel might have to be compiled."""
+    """`plane.hold_in_plane` in numpy: scenes are prepared without fields, so a kernel might not be compiled yet."""
     front, back = model.flat.pairs.T
     if len(front):
         normal = model.flat.pair_normal
@@ -187,7 +189,7 @@ def _hold_in_planes(model: Model, rows: FloatArray) -> None:
 
 
 def _limits(slowing: FloatArray, square: FloatArray, tick: float) -> tuple[FloatArray, FloatArray]:
-    """Share of forces that counts, and the rate at which they slow [1/s], see `oscillator`.
+    """Share of forces that is applied, and the rate at which they damp [1/s], see `oscillator`.
 
     From the rate of their drag and the squared angular frequency of their springs.
     """
@@ -197,6 +199,6 @@ def _limits(slowing: FloatArray, square: FloatArray, tick: float) -> tuple[Float
 
 
 def _slow(v: FloatArray, square: FloatArray, time: FloatArray) -> None:
-    """dv/dt = -square |v| v, exactly unless it is quicker than drag may be: change v [m/s] in a `time` [s]."""
+    """dv/dt = -square |v| v, exact up to the limit of drag: change v [m/s] in a `time` [s]."""
     if square.any():
         v /= (1.0 + np.minimum(square * time * np.sqrt((v * v).sum(axis=1)), QUICKEST_DRAG))[:, None]

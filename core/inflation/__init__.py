@@ -1,1 +1,1 @@
-"""Bodies of gas at rest: the shape that a constant pressure holds, and rest lengths for which that is the drawn one."""
+"""Bodies of gas at rest: equilibrium at constant pressure, and rest lengths for which that is the drawn shape."""

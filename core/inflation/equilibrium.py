@@ -28,25 +28,25 @@ from ..solvers.implicit.sums import inner
 NEWTON_LIMIT, LINEAR_LIMIT = 60, 60
 #: Reduction of the residual per Newton step.
 LINEAR_TOLERANCE = 0.1
-#: Settled is what changes its volume by less than this share, and moves by less than this share of its size, in each of
-#: two steps: against an atmosphere the gauge of 500 Pa is then right to 0.5 %.
+#: Converged: in each of two steps the volume changes by less than this share, and points move by less than this share
+#: of the size: against an atmosphere a gauge pressure of 500 Pa is then right to 0.5 %.
 VOLUME_TOLERANCE, MOVE_TOLERANCE = 1e-5, 1e-3
 #: Inertia of a step in units of the mean spring constant: at first, and at least, where steps succeed.
 INERTIA, LEAST_INERTIA = 1e-4, 1e-7
-#: A step is doubled while the energy falls by more than this share of what its slope promises; a parabola by half.
+#: A step is doubled while the energy falls by more than this share of slope times step; a parabola falls by half.
 STILL_FALLING = 0.75
 #: Share of the skin that `Rest.strain` is exceeded on.
 EXCEEDING = 0.25
-#: What a step moves at most, as a share of the size.
+#: Largest displacement in a step, as a share of the size.
 LONGEST_MOVE = 0.3
-#: Steps in units of the direction.
+#: Least and largest steps in units of the direction.
 SHORTEST, LONGEST = 1e-6, 32.0
 #: Mean strain at which the search ends: at constant pressure springs hold no more than a certain size.
 LARGEST_STRAIN = 1.0
 
 
 class Rest(NamedTuple):
-    """A body of gas at rest."""
+    """Equilibrium of a body of gas."""
 
     positions: FloatArray  # [m], all points of the model, shape (point_count, 3)
     volume: float  # [m^3]
@@ -73,7 +73,7 @@ class ConstantPressure(StageEnergy):
 
 
 class Equilibrium:
-    """Finds equilibria of a model of one membrane with gas and nothing else."""
+    """Finds equilibria of a model of one membrane with gas and no other bodies."""
 
     def __init__(self, model: Model) -> None:
         self.model = model
@@ -153,7 +153,7 @@ class Equilibrium:
         return stretched / float((edges.stiffness * edges.rest_length).sum())
 
     def _exceeded_strain(self, x: FloatArray) -> float:
-        """What the springs of a share EXCEEDING of the skin exceed; k L^2 of a spring goes with its area."""
+        """Strain exceeded on a share EXCEEDING of the skin; k L^2 of a spring is proportional to its area."""
         edges = self.model.edges
         strain = self.lengths(x) / edges.rest_length - 1.0
         order = np.argsort(-strain, kind="stable")
@@ -161,7 +161,8 @@ class Equilibrium:
         return float(strain[order][np.searchsorted(area, EXCEEDING * area[-1])])
 
     def _aim(self, step: FloatArray, change: FloatArray) -> bool:
-        """Set the direction: the Hessian's, corrected by what the force lost on the last step. Whether it leads on.
+        """Set the direction: by the Hessian, corrected by the change of the force on the last step. Whether it is a
+        descent direction.
 
         One pair of limited-memory BFGS around the Hessian's inverse, left out where the curvature was not positive.
         """
@@ -182,11 +183,13 @@ class Equilibrium:
         return inner(self._force, self._direction) > 0.0
 
     def _longest_scale(self) -> float:
-        """How many times the direction may be gone at most."""
+        """Largest step along the direction, in units of it."""
         return LONGEST_MOVE * self._size / max(float(np.abs(self._direction).max()), 1e-300)
 
     def _search_line(self, x: FloatArray, total: float) -> float:
-        """How many times the direction to go from x, where the energy is `total` [J], so that it falls, or 0."""
+        """Step along the direction from x, where the energy is `total` [J], that lowers the energy; 0 if there is
+        none.
+        """
         slope, rounding = inner(self._force, self._direction), 1e-13 * abs(total)
 
         def reached(scale: float) -> float:

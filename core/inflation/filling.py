@@ -1,8 +1,8 @@
-"""What a body of gas holds: springs that keep its drawn shape, and an amount of gas that has its pressure at rest.
+"""Filling of a body of gas: rest lengths that keep its drawn shape, and the amount of gas for its pressure at rest.
 
 The gas has the gauge pressure p in equilibrium, without gravity and contact, if n R T = (p + p_a) V(p), V(p) being the
-volume of the equilibrium at constant p (`equilibrium.py`). So the gauge reads p where the body is at rest, whatever its
-skin; with the amount of the drawn volume it would read what the growth of the skin leaves of p.
+volume of the equilibrium at constant p (`equilibrium.py`). So the gauge pressure is p where the body is at rest,
+whatever its skin; with the amount of the drawn volume the growth of the skin would lower it.
 """
 
 import hashlib
@@ -19,16 +19,16 @@ from .tensions import MOST_SHARE, held_lengths
 
 #: Fillings that are kept: a scene is built anew whenever anything in it has changed.
 KEPT = 8
-#: Pressures of which each of them keeps what was found, as of a keyed one.
+#: Pressures per filling whose equilibria are kept, for a keyed one.
 KEPT_PRESSURES = 10_000
 
 _known: "dict[bytes, Filling]" = {}
 
 
 class Filling:
-    """The springs and the gas of one membrane that is inflated as drawn, or filled to a pressure at rest.
+    """The rest lengths and the gas of one membrane that is inflated as drawn, or filled to a pressure at rest.
 
-    What is found follows from the body and the pressure alone. `body.gauge_pressure` is that of the start.
+    They follow from the body and the pressure alone. `body.gauge_pressure` is that of the start.
     """
 
     def __init__(self, body: GivenMembrane, ambient_pressure: float) -> None:
@@ -87,7 +87,7 @@ class Filling:
         return self._found[gauge_pressure]
 
     def complaint(self, gauge_pressure: float) -> str:
-        """What is wrong, and what helps, if the skin cannot hold a gauge pressure [Pa]; empty if it can."""
+        """Problem and remedy if the skin cannot hold a gauge pressure [Pa]; empty if it can."""
         body, found = self._body, self._volume_and_strain(gauge_pressure)[1]
         if found <= MOST_STRAIN:
             return ""
@@ -131,7 +131,7 @@ def filling_of(body: GivenMembrane, ambient_pressure: float) -> Filling | None:
 
 
 def _name_of(body: GivenMembrane, ambient_pressure: float) -> bytes:
-    """Names all that the filling of a body follows from."""
+    """Key of a filling: everything that it depends on."""
     digest = hashlib.blake2b(digest_size=16)
     for array in (body.positions, body.triangles, body.gas_triangles, body.pinned):
         digest.update(np.ascontiguousarray(array).data)

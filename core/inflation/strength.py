@@ -1,19 +1,19 @@
-"""How much pressure a skin can hold."""
+"""Largest pressure that a skin can hold."""
 
 from collections.abc import Callable
 from math import ceil, floor, log10
 
-#: Strain of the springs in equilibrium (`equilibrium.Rest`) from which on a pressure is more than a skin can hold.
+#: Largest strain of the springs in equilibrium (`equilibrium.Rest`) that a skin can hold.
 MOST_STRAIN = 0.3
 #: Times that a pressure is corrected by the strain it leads to, and what it is lowered by where that is not enough.
 CORRECTIONS, LOWER = 3, 0.9
 
 
 def largest_pressure(strain: Callable[[float], float], pressure: float) -> float:
-    """A pressure [Pa], of two digits, that leads to nearly the strain that a skin can hold, and no more.
+    """A pressure [Pa], of two digits, that leads to nearly the largest strain that a skin can hold, and no more.
 
-    `strain` tells what each pressure leads to; `pressure` is a first guess. Along springs that are drawn under tension
-    the pressure goes with strain / (1 + strain).
+    `strain`: function of the pressure; `pressure`: first guess. For springs under tension in the drawn shape the
+    pressure is proportional to strain / (1 + strain).
     """
     for _ in range(CORRECTIONS):
         found = max(strain(pressure), 1e-3 * MOST_STRAIN)

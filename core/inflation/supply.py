@@ -1,7 +1,7 @@
-"""When the gas of a body comes in.
+"""Supply of gas at the start of a run.
 
-Gas for a larger volume than a body starts with comes in over RISE_TIME: all at once it would burst open. So the gauge
-stays near the pressure on the way.
+Gas for a larger volume than a body starts with comes in over RISE_TIME: all at once, the body would burst open. So the
+gauge pressure stays near its final value on the way.
 """
 
 import numpy as np
@@ -13,7 +13,7 @@ RISE_TIME = 0.5
 
 
 class GasSupply:
-    """The amounts of gas of a model at any time; `papers/ramp.py` has another one."""
+    """Amounts of gas of a model over time; `papers/ramp.py` has another one."""
 
     #: Whether gravity is held back for a while: it is the supply's to change, between substeps.
     holds_gravity = False
@@ -30,8 +30,8 @@ class GasSupply:
         return final
 
     def runs(self, _time: float) -> bool:
-        """Whether every substep has to be taken by itself at a time [s] since the start."""
+        """Whether substeps must be taken one by one at a time [s] since the start."""
         return False
 
     def hold_gravity(self, model: Model, full: FloatArray, time: float) -> None:
-        """Give a model the gravity of a substep that begins at a time [s] since the start; `full` later [m/s^2]."""
+        """Set the gravity of a substep that begins at a time [s] since the start; `full` later [m/s^2]."""

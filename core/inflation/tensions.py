@@ -1,13 +1,12 @@
-"""Rest lengths with which a skin under pressure stays as it is drawn, as far as a skin of springs can.
+"""Rest lengths with which a skin under pressure keeps its drawn shape, as far as springs can.
 
-In the drawn shape the springs must hold the gas: sum over the springs at each vertex of t d = -p dV/dx, d the unit
-vector to the other end. A spring is then at rest at L0 = L - t / k = L (1 - a). Tensions t >= 0 are found by least
-squares (conjugate gradients on the normal equations, CGLS; Hestenes and Stiefel 1952), from those of equal strain that
-have the right virial, a = 3 p V / sum k L^2; what becomes negative is set to 0 and left out of the next round. Few
-iterations keep what the equations do not tell near that start. Hinges bear nothing in the drawn shape, which is theirs
-at rest.
+In the drawn shape the springs must balance the gas: sum over the springs at each vertex of t d = -p dV/dx, d the unit
+vector to the other end. The rest length of a spring is then L0 = L - t / k = L (1 - a). Tensions t >= 0 are found by
+least squares (conjugate gradients on the normal equations, CGLS; Hestenes and Stiefel 1952), from those of equal strain
+with the right virial, a = 3 p V / sum k L^2; negative ones are set to 0 and excluded from the next round. With few
+iterations the null space of the equations stays near that start. Hinges are at rest in the drawn shape.
 
-No tensions hold a flat or hollow part. So the equilibrium with these lengths is found, and each is corrected once so
+No tensions balance a flat or hollow part. So the equilibrium with these lengths is found, and each is corrected once so
 that its spring would have its drawn length there: L0 L / l.
 """
 
@@ -17,7 +16,7 @@ from ..model import FloatArray, Model
 
 #: Rounds of least squares, and iterations in each.
 ROUNDS, ITERATIONS = 3, 30
-#: What the squares of the gradient may fall to, as a share of the first.
+#: Relative tolerance of the squared gradient.
 ROUNDING = 1e-20
 #: A spring is shortened by no more than this share of its drawn length: a stretch of 100 %.
 MOST_SHARE = 0.5
@@ -37,7 +36,7 @@ def held_lengths(model: Model, drawn: FloatArray, push: FloatArray) -> FloatArra
     free = np.ones(len(drawn), dtype=bool)
 
     def pull(strain: FloatArray) -> FloatArray:
-        """Force of the springs on each vertex [N]; a pin bears its own."""
+        """Force of the springs on each vertex [N]; 0 at pins."""
         force = (unit * strain)[:, None] * along
         ends = [np.bincount(first, f, len(x)) - np.bincount(second, f, len(x)) for f in force.T]
         total: FloatArray = np.where(model.pinned[:, None], 0.0, np.stack(ends, axis=1))

@@ -1,14 +1,14 @@
 """Conjugate gradients on the Hessian of a time stage, which is never formed.
 
-H = inertia + springs + hinges + tetrahedra + contacts + one rank of gas per body, preconditioned by the multigrid
-cycle for the vertices and by blocks for the rigid bodies (Hestenes and Stiefel 1952). Flat bodies stay in their
-planes: residuals and what the preconditioner makes of them are projected (`plane.py`), P B P in place of B. A vector
-has one row per vertex, then two per rigid body.
+H = inertia + springs + hinges + tetrahedra + contacts + one rank of gas per body, preconditioned by the multigrid cycle
+for the vertices and by blocks for the rigid bodies (Hestenes and Stiefel 1952). For flat bodies residuals and
+preconditioned residuals are projected into their planes (`plane.py`), P B P in place of B. A vector has one row per
+vertex, then two per rigid body.
 
-Bodies that do not push each other are systems of their own: each island has its own step lengths and stops when it is
-done. (With one step length for all, what the stiffest body wants is applied to every other: measured, a free cube was
-sent about by two edge lengths because a tangled cow was in the scene.) Sums run over the model's chunks, then over the
-rows of the rigid bodies, always in this order.
+Bodies without common contacts are independent systems: each island has its own step lengths and convergence. (With one
+step length for all, the stiffest body's would be applied to every other: a free cube was moved by two edge lengths
+because of a tangled cow in the scene.) Sums run over the model's chunks, then over the rows of the rigid bodies, always
+in this order.
 """
 
 from typing import Any, NamedTuple
@@ -29,12 +29,12 @@ from .multigrid import apply_multigrid
 from .rigid_blocks import solve_blocks
 from .vertex_blocks import add_vertex_blocks
 
-#: Where a solution would end with at most this many times as much as is enough, it goes on until it is enough.
+#: If r'Br would end below this many times `enough`, iterations go on until it is below `enough`.
 NEARLY_ENOUGH = 20.0
 
 
 class Hessian(NamedTuple):
-    """What a Hessian product reads besides the topology (kept flat: numba's parallel loops take no nested tuples)."""
+    """Data of a Hessian product besides the topology (flat: numba's parallel loops take no nested tuples)."""
 
     inertia: Any  # mass / tau^2 [N/m], shape (vertex_count,)
     pinned: Any  # shape (vertex_count,)
@@ -57,13 +57,13 @@ class Hessian(NamedTuple):
 
 
 class Scratch(NamedTuple):
-    """Vectors of the iteration, shape (unknown_count, 3), and what a product sums up on its way."""
+    """Vectors of the iteration, shape (unknown_count, 3), and sums of a product."""
 
     direction: Any
     product: Any
     preconditioned: Any
     sums: Any  # per chunk, shape (chunk_count, 2)
-    island: Any  # lowest moving body that pushes or is pushed by each, on whatever way, shape (moving_count,)
+    island: Any  # lowest moving body connected to each by contacts, shape (moving_count,)
     islands: Any  # scratch per moving body, read at its island, shape (7, moving_count)
     pulled: Any  # `sharp_product` of every sharp hinge, shape (sharp_count, 4, 3)
     gas: Any  # gas_stiffness * (dV/dx . direction) per membrane
@@ -214,7 +214,7 @@ def join_islands(contact_count, points, point_body, island, enough):
 
 @kernel
 def _advance(first, last, step, squeeze, p, product, volume_gradient, u, residual):
-    """A step along p: what a chunk's u gains, and its residual loses; flat, so that loops have no inner ones."""
+    """A step along p: u += step p, and the residual minus its product; flat, so that loops have no inner ones."""
     ps, us = p.reshape(-1)[3 * first : 3 * last], u.reshape(-1)[3 * first : 3 * last]
     hs, rs = product.reshape(-1)[3 * first : 3 * last], residual.reshape(-1)[3 * first : 3 * last]
     gs = volume_gradient.reshape(-1)[3 * first : 3 * last]
@@ -233,9 +233,10 @@ def _turn(first, last, ratio, z, p):
 
 @kernel
 def precondition(levels, chunks, inverse, blocks, pairs, normal, residual, z):
-    """z = P B P residual: a multigrid cycle and `inverse` blocks for the vertices, exact `blocks` for the rigid bodies.
+    """z = P B P residual: a multigrid cycle and `inverse` blocks for the vertices, exact `blocks` for the rigid
+    bodies.
 
-    `pairs` and `normal`: what is held in a plane. Changes the residual.
+    `pairs` and `normal`: of flat bodies. Changes the residual.
     """
     hold_in_plane(pairs, normal, residual)
     if residual.shape[0] > 2 * blocks.shape[0]:
@@ -267,14 +268,14 @@ def conjugate_gradient(
     ratio[:] = 0.0
     precondition(levels, chunks, scratch.inverse, scratch.blocks, hessian.flat_pairs, hessian.flat_normal, residual, z)
     dot(residual, z, chunks, vertex_count, sums, island, start)
-    left = 0  # islands that are not done; a done one has the target inf
+    left = 0  # islands that have not converged; a converged one has the target inf
     for body in range(island.shape[0]):
         size[body] = start[body]
         target[body] = np.inf
         if island[body] == body and start[body] > enough[body]:
             left += 1
             target[body] = tolerance * tolerance * start[body]
-            if target[body] < NEARLY_ENOUGH * enough[body]:  # to go on a little costs less than another Newton step
+            if target[body] < NEARLY_ENOUGH * enough[body]:  # a few iterations cost less than another Newton step
                 target[body] = 0.5 * enough[body]
     iterations = 0
     while iterations < limit and left > 0:

@@ -30,7 +30,7 @@ IndexArray = NDArray[np.uint32]
 
 #: Damping of a Jacobi step. The spectrum of D^-1 A ends below 2, so anything below 1 contracts.
 DAMPING = np.float32(0.9)
-#: What a Jacobi step leaves of the residual's own row, but for the slack.
+#: Factor of a Jacobi step on its own row of the residual, without the slack.
 KEEP = np.float32(1.0) - DAMPING
 ONE, TWO, THREE, FOUR = np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(4)
 
@@ -58,9 +58,9 @@ class Levels(NamedTuple):
     interpolation: Rows  # columns are rows of the next level
     restriction: Rows  # columns are rows of the level before
     diagonal: FloatArray  # without extra [N/m], 0 = pinned, shape (row_count,)
-    slack: FloatArray  # what the smoother adds to the diagonal so that it converges [N/m], shape (row_count,)
+    slack: FloatArray  # added to the diagonal in the smoother for convergence [N/m], shape (row_count,)
     given: FloatArray  # extra diagonal per axis as it was set [N/m], shape (level_start[1], 3)
-    extra: SingleArray  # extra diagonal that the next level feels [N/m], shape (4 * row_count,)
+    extra: SingleArray  # extra diagonal for the next level [N/m], shape (4 * row_count,)
     step: SingleArray  # DAMPING / (diagonal + extra + slack) [m/N], 0 = pinned, shape (4 * row_count,)
     left: SingleArray  # share that a step leaves of its own row, 1 - DAMPING + slack * step, shape (4 * row_count,)
     # The coarsest level is solved exactly, one dense block per connected component
@@ -91,7 +91,7 @@ def _remainder_row(i, total, left, residual, remainder):
 
 @kernel
 def _remainder(first, last, row, start, other, weight, left, residual, solution, remainder):
-    """Residual after the first step: what it left of its own row, and its effect through the couplings."""
+    """Residual after the first step: the factor on its own row, and the step's effect through the couplings."""
     for g in range(np.uint64(first), np.uint64(last)):
         a, b, c, d = four_sums(start[g], start[g + ONE], other, weight, solution)
         _remainder_row(row[FOUR * g], a, left, residual, remainder)
@@ -265,7 +265,7 @@ def _invert_block(matrix, offset, size, extra, axis, inverse, work):
 
 @kernel
 def _set_row(i, e, is_coarsest, diagonal, slack, extra, step, left):
-    """Diagonal of row i with its extra e, and what the coarser level feels of it: e in series with its springs."""
+    """Diagonal of row i with its extra e, and the part for the coarser level: e in series with its springs."""
     d, loose = np.float32(diagonal[i]), np.float32(slack[i])
     inverse = spread(np.float32(1.0)) / (e + d)
     share = DAMPING / (e + (d + loose)) if loose > 0.0 else DAMPING * inverse

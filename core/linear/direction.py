@@ -1,6 +1,6 @@
-"""The direction of a Newton step: the preconditioner brought up to date, then conjugate gradients.
+"""Direction of a Newton step: update of the preconditioner, then conjugate gradients.
 
-One kernel, for taking its arguments apart costs as much as a small body's product.
+One kernel, as unpacking its arguments costs as much as a small body's product.
 """
 
 from ..contact.barrier import contact_diagonal
@@ -15,8 +15,9 @@ def newton_direction(
     edges, hinges, chunks, hessian, terms, contact_count, stretched, point_body, levels, diagonal, residual, scratch,
     tolerance, enough, limit, u,
 ):  # fmt: skip
-    """`conjugate_gradient` with the preconditioner, but for the factors of rigid bodies, and the islands of `hessian`
-    and `terms`. `diagonal`: scratch [N/m], shape (vertex_count, 3), what contacts add to the multigrid's.
+    """`conjugate_gradient` with the update of the preconditioner (without rigid factors) and of the islands.
+
+    `diagonal`: scratch [N/m], shape (vertex_count, 3), stiffness that contacts add to the multigrid's diagonal.
     """
     contact_diagonal(chunks, terms, diagonal)
     set_extra_diagonal(levels, diagonal)

@@ -31,7 +31,7 @@ SERIAL_COUPLINGS = 24_000
 CHUNK_ROWS = 512
 #: Rows among which rows are sorted by length; few enough that the vectors' part stays in the nearest cache.
 SORT_ROWS = 1024
-#: Where pairing makes no headway (no mesh known does that), the coarsest level is left with its diagonal.
+#: Most levels, and largest exact block: where pairing stalls (in no known mesh) only the coarsest diagonal is kept.
 LEVEL_LIMIT, BLOCK_LIMIT = 20, 128
 
 

@@ -1,9 +1,9 @@
 """The preconditioner's part for single vertices: the inverse of each vertex's own 3 x 3 block of the Hessian.
 
 The multigrid's matrix is as stiff across a skin as along it. A skin's true stiffness across is that of its tension
-alone, often a hundredth, and that of a contact has a direction. What such a difference leaves behind is mostly
-short-waved, so each vertex's own block is added to the multigrid cycle (additive Schwarz). On an inflated ball this
-halves the iterations with short steps and takes two thirds of them with long ones.
+alone, often a hundredth, and that of a contact has a direction. The error from this difference is mostly short-waved,
+so each vertex's own block is added to the multigrid cycle (additive Schwarz). On an inflated ball this halves the
+iterations with short steps and takes two thirds of them with long ones.
 """
 
 import numpy as np
@@ -64,7 +64,7 @@ def invert_vertex_blocks(edges, hinges, chunks, hessian, terms, contact_count, i
 
 @kernel
 def add_vertex_blocks(chunks, inverse, residual, z):
-    """Add to z [m] what the inverse blocks make of the residual [N]."""
+    """Add the inverse blocks times the residual [N] to z [m]."""
     for chunk in range(chunks.body.shape[0]):
         for i in range(chunks.start[chunk], chunks.start[chunk + 1]):
             x, y, w = residual[i, 0], residual[i, 1], residual[i, 2]

@@ -21,7 +21,7 @@ from ..options import DEFAULTS, MethodOptions
 from ..solvers.explicit.arrays import RESUMES, STEP
 from ..solvers.implicit.rigid_motion import rigid_motions
 from ..solvers.kinematics import Motion
-from ..solvers.sequential.meeting import AT_SEARCH, begin, finish
+from ..solvers.sequential.contact_phase import AT_SEARCH, begin, finish
 from ..solvers.sequential.solver import SequentialSolver
 from ..state import RigidMotion, State
 from .forces import SoftForces
@@ -97,25 +97,25 @@ class ForceBasedSolver(SequentialSolver):
         self._gas, self._gas_step = before.gas.copy(), (gas - before.gas) / count
 
     def _go_on(self, count: int) -> None:
-        meeting, h, gravity = self._scene, self.substep_time, self.model.gravity
-        state, rigid = meeting.contact.run.state, meeting.contact.rigid
+        phase, h, gravity = self._scene, self.substep_time, self.model.gravity
+        state, rigid = phase.contact.run.state, phase.contact.rigid
         while state[STEP] < count:
             x, y = (self._x, self._y) if state[STEP] % 2 == 0 else (self._y, self._x)
             y_rows, velocity_rows = y.reshape(-1, 4), self._rows[2]
             if state[RESUMES] != AT_SEARCH:
                 start = RigidMotion(rigid.pose.copy(), rigid.velocity.copy(), rigid.momentum.copy())
-                if not begin(meeting, x, self._v, gravity, h):
+                if not begin(phase, x, self._v, gravity, h):
                     return
                 # what runs away is noticed by what comes out
                 with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
                     self._foresee(x.reshape(-1, 4), start, int(state[STEP]))
                 if self._crosses():
                     self._find_loose()
-                    meeting = self._scene
-            if not finish(meeting, x, y, self._v, y_rows, velocity_rows, gravity, h, count, self._loss_steps, True):
+                    phase = self._scene
+            if not finish(phase, x, y, self._v, y_rows, velocity_rows, gravity, h, count, self._loss_steps, True):
                 return
             if self._particles is not None:
-                meeting.touching[:] |= self._particles.touching
+                phase.touching[:] |= self._particles.touching
 
     # --- without contacts -----------------------------------------------------------------------------------------
 
@@ -124,7 +124,7 @@ class ForceBasedSolver(SequentialSolver):
 
         `rigid`: motion of the rigid bodies at its start.
         """
-        model, h, n, meeting = self.model, self.substep_time, self.model.vertex_count, self._scene
+        model, h, n, phase = self.model, self.substep_time, self.model.vertex_count, self._scene
         place, velocity_rows = self._numbering.place, self._rows[2]
         x, v0 = x_rows[place, :3], velocity_rows[place[:n], :3]
         share = self._share + number * h / self._motion.frame_time
@@ -133,7 +133,7 @@ class ForceBasedSolver(SequentialSolver):
         self._check(moves, v, gas + self._gas_step, number)
         if self._circles is not None:
             self._circles.keep_apart(x, self._inverse_mass, moves, v, v0, h)
-        moving, late = meeting.contact.rigid, meeting.late
+        moving, late = phase.contact.rigid, phase.late
         mass = model.rigid.mass[:, None]
         moving.velocity[:] += moves[n::2] / mass
         moving.momentum[:] += moves[n + 1 :: 2]

@@ -1,4 +1,4 @@
-"""AUTO: which solver a run takes, by what it is going to cost.
+"""AUTO: the solver of a run by predicted cost.
 
 The choice follows from the model and the numbers in this file alone, so it is the same on every machine. It is made
 once, when a run starts, and stored with it: a run that is repeated, continued or baked elsewhere has the same bits.
@@ -39,7 +39,7 @@ RUN_MILLISECONDS, RUN_STEPS = 0.3, 3
 
 @dataclass(frozen=True)
 class Choice:
-    """What a run is made with. Raises `ParameterError` for what there is not."""
+    """Solver and step of a run. Raises `ParameterError` for an unknown solver."""
 
     solver: str  # EXPLICIT, IMPLICIT or RIGID (impulses, see `solvers/rigid/`)
     steps_per_frame: int
@@ -61,7 +61,7 @@ class Choice:
         return METHOD_OF[self.solver]
 
     def fits(self, method: str) -> bool:
-        """Whether it can be what a run with a method is made with."""
+        """Whether a run with this method can have this choice."""
         return method == AUTO or (method in FORESEEN and method == self.solver)
 
 
@@ -73,16 +73,16 @@ def likely(parts: Collection[str]) -> str:
 def choose(model: Model, frame_time: float, substeps: int, options: MethodOptions) -> Choice:
     """The solver of lowest predicted cost for frames of a length [s]; `substeps` are those of the implicit solver.
 
-    Lattices always have explicit steps: in implicit ones their springs take ten times as long. Where those would be too
-    many, or the scene has what they do not know, it is implicit.
+    Lattices always take explicit steps: in implicit ones their springs take ten times as long. If explicit steps would
+    be too many, or do not support the scene, the solver is implicit.
     """
     solver = "RIGID" if simple_shapes(model) is not None else "IMPLICIT"
     other = forecast(solver, model, frame_time, substeps, options)
     if not model.membrane_count:
         return other
-    from .explicit.lacks import lacks
+    from .explicit.unsupported import unsupported
 
-    if lacks(model, options):
+    if unsupported(model, options):
         return other
     try:
         explicit = forecast("EXPLICIT", model, frame_time, substeps, options)
@@ -93,7 +93,7 @@ def choose(model: Model, frame_time: float, substeps: int, options: MethodOption
 
 
 def forecast(solver: str, model: Model, frame_time: float, substeps: int, options: MethodOptions) -> Choice:
-    """What frames of a length [s] take with one of the solvers that can be chosen.
+    """Predicted cost of frames of a length [s] with one of the solvers that can be chosen.
 
     Raises `ParameterError` where explicit steps would be too many.
     """
@@ -117,13 +117,13 @@ def forecast(solver: str, model: Model, frame_time: float, substeps: int, option
 
 
 def _starts_tangled(model: Model) -> bool:
-    from .explicit.lacks import tangled_points
+    from .explicit.unsupported import tangled_points
 
     return bool(tangled_points(model).any())
 
 
 def _contacts(model: Model) -> float:
-    """What contacts add to an explicit step [ns per vertex], as far as the model tells."""
+    """Cost that contacts add to an explicit step [ns per vertex], estimated from the model."""
     if model.membrane_count > 1:
         return MEETING * min(model.membrane_count - 1, MOST_NEIGHBOURS)
     if model.self_collision[0]:
@@ -134,7 +134,7 @@ def _contacts(model: Model) -> float:
 
 
 def choice_of(method: str, model: Model, frame_time: float, substeps: int, options: MethodOptions) -> Choice | None:
-    """What a new run with a method is made with; None where the method says it all: its steps are the substeps."""
+    """The choice of a new run with a method; None where the method has no choices: its steps are the substeps."""
     if method == AUTO:
         return choose(model, frame_time, substeps, options)
     return forecast(method, model, frame_time, substeps, options) if method in FORESEEN else None

@@ -18,8 +18,8 @@ from .rigid.solver import RigidSolver
 class Solver(Protocol):
     """Advances a model by substeps of one length, or by several of them as one.
 
-    One that has `revised(model)` gives a solver of the same kind for a model with other values (`segments.py`), which
-    takes its place, in less time than a new one.
+    A solver with `revised(model)` returns one of the same kind for a model with other values (`segments.py`), which
+    replaces it, faster than a new one would be made.
     """
 
     model: Model
@@ -37,10 +37,10 @@ class Solver(Protocol):
         """Pairs in the contact record."""
 
     def untangle(self, state: State) -> int:
-        """Note in the state which points are behind another body's surface; returns how many triangles cross."""
+        """Write the points behind another body's surface into the state; returns how many triangles cross."""
 
     def start_frame(self, state: State) -> None:
-        """Forget what was found on the way to a state, so that a run continued from it has the same bits."""
+        """Drop everything that is not in the state, so that a continued run has the same bits."""
 
     def join(self, state: State, left: int, /) -> int:
         """How many of the `left` substeps of a frame to take as one in the next step."""
@@ -50,8 +50,8 @@ class Solver(Protocol):
     ) -> None:
         """`count` substeps as one, as `join` said, from `before` to `after`, which may be the same object.
 
-        `share` is the part of the frame (0 to 1) that lies behind at its start; `gas` nRT [J] at its end. Raises
-        `Diverged` where it notices that the motion grows beyond all bounds.
+        `share`: part of the frame (0 to 1) before its start; `gas`: nRT [J] at its end. Raises `Diverged` if it detects
+        that the motion grows beyond all bounds.
         """
 
     def notes(self) -> FrameNotes:
@@ -70,7 +70,7 @@ class NamedSolver(Protocol):
 
 
 def _implicit(model: Model, substep_time: float, options: MethodOptions = DEFAULTS) -> Solver:
-    """Implicit steps; impulses where there are rigid bodies alone, all of a simple convex shape."""
+    """Implicit steps, or sequential impulses if all bodies are rigid and of a simple convex shape."""
     if len(model.circles.points):
         raise ParameterError(
             "particle radius: AUTO and IMPLICIT do not keep particles of a truss apart. "
@@ -82,7 +82,7 @@ def _implicit(model: Model, substep_time: float, options: MethodOptions = DEFAUL
     return ImplicitSolver(model, substep_time, options=options)
 
 
-# The others are loaded on first use: kernels that nobody calls should not count among those to prepare.
+# The others are loaded on first use: kernels that no scene needs must not be among those to prepare.
 
 
 def _explicit(model: Model, substep_time: float, options: MethodOptions = DEFAULTS) -> Solver:

@@ -1,4 +1,4 @@
-"""What solvers have in common that take every substep by itself."""
+"""Base of the solvers that never join substeps."""
 
 from abc import ABC, abstractmethod
 
@@ -22,5 +22,5 @@ class FixedSteps(ABC):
     def substep(self, before: State, after: State, motion: Motion, share: float, gas: FloatArray) -> None:
         """One substep from `before` to `after`, which may be the same object.
 
-        `share` is the part of the frame (0 to 1) that lies behind at its start; `gas` nRT [J] at its end.
+        `share`: part of the frame (0 to 1) before its start; `gas`: nRT [J] at its end.
         """

@@ -1,4 +1,4 @@
-"""Motion that is given from outside: pinned vertices and colliders."""
+"""Kinematics: prescribed motion of pinned vertices and colliders."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,7 @@ from ..model import FloatArray, IntArray
 
 @dataclass(frozen=True, slots=True)
 class Motion:
-    """Given motion of the pinned vertices and the colliders during one frame: a straight line in time."""
+    """Prescribed motion of the pinned vertices and the colliders during one frame: a straight line in time."""
 
     points: IntArray  # numbers of the points that move, shape (moving_count,)
     start: FloatArray  # [m], shape (moving_count, 3)

@@ -63,7 +63,7 @@ class PairImpulses:
         self._row_pair = np.searchsorted(self.key, row_key).astype(np.int32)
 
     def speeds(self, known: PairSpeeds) -> FloatArray:
-        """Approach speed [m/s] of each pair as a state knows it, 0 where it knows none."""
+        """Approach speed [m/s] of each pair from a state, 0 for pairs that the state does not have."""
         if len(known.key) == 0:
             return np.zeros(len(self.key))
         place = np.minimum(np.searchsorted(known.key, self.key), len(known.key) - 1)

@@ -1,7 +1,7 @@
 """A flat body as a thin band: two copies of its points at +-depth / 2, joined along its borders by triangles.
 
-The band is an open strip to contact, as wide as the body is deep; caps close it for the gas, so that its volume is
-depth times area. `plane.py` lets both copies of a vertex move as one.
+For contact the band is an open strip, as wide as the body is deep; caps close it for the gas, so that its volume is
+depth times area. `plane.py` keeps both copies of a vertex together.
 """
 
 from dataclasses import dataclass
@@ -16,13 +16,13 @@ from ..lattice.springs import Springs
 
 #: Bending takes k = 3 B / area of triangles, which bend along three directions; a strip bends along one.
 BEND_SHARE = 1.0 / 3.0
-#: Volume of a band over what its strip alone encloses with a point of its middle plane: the caps have the last third.
+#: Volume of a band over that of its strip and a point of its middle plane: the caps enclose the last third.
 STRIP_TO_VOLUME = 1.5
 
 
 @dataclass(frozen=True, slots=True)
 class GivenFlat:
-    """What makes a body flat. Its points are copied: vertex i of the middle plane has the points 2 i and 2 i + 1."""
+    """Geometry of a flat body. Its points are copied: vertex i of the middle plane has the points 2 i and 2 i + 1."""
 
     normal: FloatArray  # unit vector, shape (3,)
     depth: float  # [m]
@@ -71,7 +71,7 @@ def loop_lattice(
     positions: FloatArray, outline: IntArray, side: FloatArray, depth: float, mass: float, modulus: float,
     pinned: BoolArray,
 ) -> GivenLattice:  # fmt: skip
-    """What holds a loop together: springs along both copies of its outline, k = Y depth / (2 L) each.
+    """Springs, masses and followers of a loop: springs along both copies of its outline, k = Y depth / (2 L) each.
 
     `positions` [m] of the caller, `outline` their order, `side` [m] the length of each edge of the outline from its
     corner on, `modulus` Y [N/m], `pinned` of the caller's vertices.

@@ -1,4 +1,4 @@
-"""From the settings of a flat body to what the builder keeps of it."""
+"""Flat bodies from the arguments of the builder."""
 
 from collections.abc import Sequence
 
@@ -23,7 +23,7 @@ def given_loop(
     bounciness: float, thickness: float, self_collision: bool, pinned: ArrayLike | None, velocity: Sequence[float],
     pressure_at: str, drawn_shape: str, start_at_rest: bool,
 ) -> GivenMembrane:  # fmt: skip
-    """What `ModelBuilder.add_loop` was given, as a band; raises `MeshError` or `ParameterError`."""
+    """Arguments of `ModelBuilder.add_loop`, as a band; raises `MeshError` or `ParameterError`."""
     given = positions_of(name, positions)
     found = check_loop(name, given, outline)
     check(name, "mass", mass, "kg", low=0.0, open_low=True)
@@ -69,7 +69,7 @@ def given_flat_truss(
     density: float | None, modulus: float, ambient_pressure: float, damping: float, friction: float, bounciness: float,
     thickness: float, pinned: ArrayLike | None, velocity: Sequence[float], particle_radius: float,
 ) -> GivenMembrane:  # fmt: skip
-    """What `ModelBuilder.add_flat_truss` was given, as a band; raises `MeshError` or `ParameterError`."""
+    """Arguments of `ModelBuilder.add_flat_truss`, as a band; raises `MeshError` or `ParameterError`."""
     given = positions_of(name, positions)
     found = outline_of(name, given, outline)
     away = np.abs(np.einsum("ij,j->i", given - found.origin, found.normal)).max()
@@ -116,13 +116,13 @@ def given_flat_truss(
 
 
 def depth_of(name: str, depth: float, outline: Outline) -> float:
-    """The depth that was given [m], or the mean edge length of the outline."""
+    """The given depth [m], or the mean edge length of the outline."""
     check(name, "depth", depth, "m", low=0.0)
     side = np.linalg.norm(np.roll(outline.corners, -1, axis=0) - outline.corners, axis=1)
     return float(depth) or float(side.mean())
 
 
 def within(outline: Outline, values: FloatArray) -> FloatArray:
-    """The part of a vector that lies in the plane."""
+    """Projection of a vector into the plane."""
     moved: FloatArray = values - float((values * outline.normal).sum()) * outline.normal
     return moved

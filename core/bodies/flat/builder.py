@@ -1,4 +1,4 @@
-"""The part of the builder that takes flat bodies: loops and flat trusses."""
+"""The builder's methods for flat bodies: loops and flat trusses."""
 
 from collections.abc import Sequence
 
@@ -9,7 +9,7 @@ from .bodies import given_flat_truss, given_loop
 
 
 class FlatBuilder:
-    """What `ModelBuilder` takes that is held in a plane."""
+    """Methods of `ModelBuilder` for flat bodies."""
 
     _membranes: list[GivenMembrane]
     _ambient_pressure: float
@@ -47,7 +47,7 @@ class FlatBuilder:
             their order, their numbers in order, or edges in any order, shape (edge_count, 2).
         depth
             Along the plane's normal [m]; 0 = mean edge length. The gas fills area times depth, an edge resists with
-            stretch modulus times depth, a bend with bend modulus times depth, and what is as deep touches it.
+            stretch modulus times depth, a bend with bend modulus times depth; contact is as wide as the depth.
         mass, gauge_pressure, stretch_modulus, bend_modulus, damping, friction, bounciness, thickness
             As in `add_membrane`; mass is spread by length.
         self_collision, pinned, velocity, pressure_at, drawn_shape, start_at_rest
@@ -95,7 +95,7 @@ class FlatBuilder:
         positions, outline
             As in `add_loop`; `flat.outline.boundary` tells the edges of a mesh of triangles.
         depth
-            Along the plane's normal [m]; 0 = the edge of a cell. What is as deep touches it.
+            Along the plane's normal [m]; 0 = the edge of a cell. Contact is as wide as the depth.
         cell_size
             Edge of the cells [m]; at most the outline's least extent, 0 = a quarter of it.
         mass, density

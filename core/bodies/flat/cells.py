@@ -29,7 +29,7 @@ from ..lattice.cells import (
     LEAST_VOLUME,
     RAY_OFFSET,
     SWEEPS,
-    drop_crumbs,
+    drop_small_pieces,
     grid_counts,
     join_at_edges,
 )
@@ -76,7 +76,7 @@ def fill_flat(name: str, outline: FloatArray, cell_size: float) -> FlatCells:
     kept = inside(outline, low + middle * size).reshape((*count, 1))
     join_at_edges(kept)
     if kept.any():
-        drop_crumbs(kept)
+        drop_small_pieces(kept)
     place = np.argwhere(kept[:, :, 0]).astype(np.int32)
     if len(place) == 0:
         raise ParameterError(

@@ -1,12 +1,12 @@
-"""What holds flat bodies in their plane: both copies of a vertex move as one, and only within the plane.
+"""Projection that keeps flat bodies in their plane: both copies of a vertex move as one, within the plane.
 
-A flat body is a thin band: two copies of the same points at +-depth / 2 along the plane's normal n. A move of the
-unknowns, a force or a velocity u is brought into the plane by
+A flat body is a thin band: two copies of the same points at +-depth / 2 along the plane's normal n. A displacement of
+the unknowns, a force or a velocity u is projected by
 
     P u = (1 - n n') (u_front + u_back) / 2        for both copies
 
-P is an orthogonal projection, as the masses of a pair are equal: it keeps momentum within the plane and angular
-momentum about n; what it takes along n the plane itself holds.
+P is an orthogonal projection, as the masses of a pair are equal: it conserves momentum within the plane and angular
+momentum about n; the plane itself supports the rest.
 """
 
 import numpy as np
@@ -30,7 +30,7 @@ def hold_in_plane(pairs, normal, rows):
 
 @kernel
 def hold_moves_in_plane(pairs, normal, start, x):
-    """P of the moves x - start, in place: x = start + P (x - start)."""
+    """P of the displacements x - start, in place: x = start + P (x - start)."""
     for pair in range(pairs.shape[0]):
         a, b = pairs[pair, 0], pairs[pair, 1]
         nx, ny, nz = normal[pair, 0], normal[pair, 1], normal[pair, 2]
@@ -44,7 +44,7 @@ def hold_moves_in_plane(pairs, normal, start, x):
 
 
 class Planes:
-    """Holds the flat bodies of a model in their planes; does nothing where there is none."""
+    """Projection of the flat bodies of a model; does nothing if there are none."""
 
     def __init__(self, model: Model) -> None:
         flat = model.flat
@@ -60,7 +60,7 @@ class Planes:
             hold_in_plane(self._pairs, self._normal, rows)
 
     def hold_moves(self, start: FloatArray, x: FloatArray) -> None:
-        """P of the moves from `start` to x [m], all points, in place."""
+        """P of the displacements from `start` to x [m], all points, in place."""
         if self.any:
             hold_moves_in_plane(self._pairs, self._normal, start, x)
 
@@ -75,7 +75,7 @@ class Planes:
             origin[self._bodies] = 0.5 * (x[self._first] + x[self._first + 1])
 
     def hold_momenta(self, momenta: FloatArray) -> None:
-        """Take momentum along the normals, and angular momentum across them, from rows of six numbers per body."""
+        """Remove momentum along the normals, and angular momentum across them, from rows of six numbers per body."""
         if self.any:
             n, rows = self._body_normal, momenta[self._bodies]
             rows[:, :3] -= np.einsum("bi,bi,bj->bj", rows[:, :3], n, n)
@@ -84,7 +84,9 @@ class Planes:
 
 
 def moved_within(model: Model, membrane: int, start: FloatArray, moved: FloatArray) -> FloatArray:
-    """Positions `moved` [m] without their way out of a flat body's plane since `start`; of other bodies as they are."""
+    """Positions `moved` [m] without displacements out of a flat body's plane since `start`; of other bodies
+    unchanged.
+    """
     normal = model.flat.normal[membrane]
     if model.flat.depth[membrane] == 0.0:
         return moved

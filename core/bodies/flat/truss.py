@@ -1,4 +1,4 @@
-"""What holds a flat truss together, and how the caller's vertices follow it."""
+"""Springs and followers of a flat truss."""
 
 import numpy as np
 

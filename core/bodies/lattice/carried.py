@@ -1,21 +1,21 @@
-"""Where all points of a soft body are when the caller's mesh is given, for bodies that are held."""
+"""Positions of all points of a held soft body from those of the caller's mesh."""
 
 import numpy as np
 
 from ...model import FloatArray, IntArray, Model
 from ..flat.plane import loop_points, moved_within
 
-#: Vertices of the mesh whose moves a point of a lattice follows, on top of the affine motion of all.
+#: Nearest vertices of the mesh whose displacements a point of a lattice averages, beside the affine motion.
 NEIGHBOURS = 4
-#: Distances that are found at once, of points times vertices.
+#: Distances per batch, points times vertices.
 AT_ONCE = 4_000_000
 
 
 def carried_points(model: Model, membrane: int, points: IntArray, positions: FloatArray) -> tuple[IntArray, FloatArray]:
-    """All points of a membrane, and where they are [m] when the caller's vertices are at `positions`.
+    """All points of a membrane, and their positions [m] for the caller's vertices at `positions`.
 
-    `points`: of the membrane in the caller's order. The points of a lattice move as the mesh does in the mean, exactly
-    where that is affine, and with what the nearest vertices move on top of it.
+    `points`: of the membrane in the caller's order. The points of a lattice follow the affine motion that fits the mesh
+    best, and an average of the remaining displacements of the nearest vertices.
     """
     if not model.is_lattice(membrane):
         return points, positions
@@ -36,7 +36,7 @@ def carried_points(model: Model, membrane: int, points: IntArray, positions: Flo
 
 
 def _nearby(at: FloatArray, rest: FloatArray, moves: FloatArray) -> FloatArray:
-    """Moves at places, from those of the nearest vertices by the inverse square of the distance."""
+    """Displacements at places: those of the nearest vertices, weighted by the inverse square of the distance."""
     found = np.zeros_like(at)
     if not np.abs(moves).max(initial=0.0) > 1e-9 * np.ptp(rest, axis=0).max():
         return found

@@ -22,7 +22,7 @@ from ...topology import grouped, space_filling_order
 CELL_LIMIT = 200_000
 #: Share of its volume that a tetrahedron keeps when the surface is snapped.
 LEAST_VOLUME = 0.1
-#: How often the vertices are gone through, and how often a move that would take more is halved.
+#: Sweeps over the vertices, and halvings of a move that would take more.
 SWEEPS = 12
 HALVINGS = 5
 #: Pieces with less than this share of the largest one's cells are dropped.
@@ -86,7 +86,7 @@ def fill(name: str, positions: FloatArray, triangles: IntArray, cell_size: float
     wind_columns(positions, triangles, low, size, np.array(RAY_OFFSET), inside)
     kept = inside > 0
     join_at_edges(kept)
-    drop_crumbs(kept)
+    drop_small_pieces(kept)
     cell_count = int(kept.sum())
     if cell_count == 0:
         raise ParameterError(
@@ -121,7 +121,7 @@ def _too_many(name: str, cell_size: float, count: float) -> ParameterError:
 
 
 def grid_counts(extent: FloatArray, cell_size: float) -> IntArray:
-    """Cells along each axis: those of the grid, as coarse as asked for or a bit finer, whose cells are most cubic."""
+    """Cells along each axis: of the grids as coarse as asked for or a bit finer, the one whose cells are most cubic."""
     best, chosen = np.inf, np.ones(3, int)
     for size in np.linspace(cell_size, FINEST_SHARE * cell_size, 26):
         count = np.maximum(1, np.round(extent / size)).astype(int)
@@ -148,10 +148,10 @@ def join_at_edges(kept: BoolArray) -> None:
                 a |= second
 
 
-def drop_crumbs(kept: BoolArray) -> None:
-    """Drop small pieces that hang together with nothing, in place: in the tips of horns, say, where cells are missing.
+def drop_small_pieces(kept: BoolArray) -> None:
+    """Drop small disconnected pieces, in place: in the tips of horns, say, where cells are missing.
 
-    The mesh there follows the nearest cells that are left.
+    The mesh there follows the nearest remaining cells.
     """
     piece = np.where(kept, 0, -1).astype(np.int32)
     sizes = np.zeros(int(kept.sum()) + 1, np.int64)
@@ -162,7 +162,7 @@ def drop_crumbs(kept: BoolArray) -> None:
 
 @kernel
 def number_pieces(piece, sizes, stack):
-    """Number the pieces of cells that hang together by faces, from 1: 0 in `piece` before, -1 is no cell.
+    """Number the pieces of cells connected by faces, from 1: 0 in `piece` before, -1 is no cell.
 
     `sizes` gets the number of cells of each piece; `stack` is scratch.
     """
@@ -296,7 +296,7 @@ def nearest_points(points, positions, triangles, nearest, triangle):
 
 @kernel
 def wind_columns(positions, triangles, low, size, offset, inside):
-    """How often the surface winds around each cell's centre into `inside`, shape of the grid; 1 is inside.
+    """Winding number of the surface about each cell's centre into `inside`, shape of the grid; 1 is inside.
 
     One ray up each column of cells: a triangle above that faces up counts 1, one that faces down -1.
     """

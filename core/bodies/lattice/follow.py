@@ -1,4 +1,4 @@
-"""How the artist's mesh follows a lattice, and which vertices of the lattice a pinned vertex holds.
+"""Followers: how the caller's mesh follows a lattice, and which vertices of the lattice a pinned vertex holds.
 
 Each vertex of the mesh keeps its barycentric coordinates in the tetrahedron that contains it, or in the one it is least
 outside of: affine motions are followed exactly.
@@ -17,14 +17,14 @@ PINNED_SHARE = 0.99
 
 
 class Follow(NamedTuple):
-    """The artist's mesh of one solid."""
+    """The caller's mesh of one solid."""
 
     points: IntArray  # vertices of the lattice that each vertex follows, shape (vertex_count, 4)
     weights: FloatArray  # summing to 1, shape (vertex_count, 4)
 
 
 class Holds(NamedTuple):
-    """The pinned vertices of a lattice, in ascending order, and what places them."""
+    """The pinned vertices of a lattice, in ascending order, and the pinned vertices of the mesh that place them."""
 
     pinned: BoolArray  # shape (lattice_vertex_count,)
     vertices: IntArray  # three of the pinned vertices of the mesh, by their places among them, shape (held_count, 3)
@@ -82,7 +82,7 @@ def followed(model: Model, membrane: int, points: IntArray, values: FloatArray) 
 
 
 def held_points(model: Model, membrane: int, positions: FloatArray) -> FloatArray:
-    """Where the pinned points of a lattice are [m] when the caller's pinned vertices are at `positions`."""
+    """Positions [m] of the pinned points of a lattice for the caller's pinned vertices at `positions`."""
     followers = model.followers
     own = slice(*followers.hold_start[membrane : membrane + 2])
     moves = positions - followers.pinned_rest[slice(*followers.pinned_start[membrane : membrane + 2])]

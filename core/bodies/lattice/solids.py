@@ -1,4 +1,4 @@
-"""From the settings of a solid to the lattice that is simulated."""
+"""The lattice of a solid from the arguments of the builder."""
 
 from dataclasses import dataclass
 
@@ -21,7 +21,7 @@ AUTOMATIC_CELLS = 4
 
 @dataclass(frozen=True, slots=True)
 class GivenLattice:
-    """What a body has instead of a skin with gas. Points are numbered within the body."""
+    """Springs, tetrahedra, masses and followers of a lattice. Points are numbered within the body."""
 
     springs: Springs
     tetrahedra: IntArray  # those that resist a change of their volume, shape (tetrahedron_count, 4)
@@ -43,7 +43,7 @@ def lattice_of(
     name: str, positions: FloatArray, triangles: IntArray, *, kind: str, cell_size: float, mass: float,
     density: float | None, modulus: float, poisson_ratio: float, pinned: ArrayLike | None,
 ) -> tuple[Cells, GivenLattice, float]:  # fmt: skip
-    """The cells of a solid, what holds them together, and its mass [kg]; raises `ParameterError` for wrong numbers."""
+    """The lattice of a solid and its mass [kg]; raises `ParameterError` for wrong numbers."""
     if kind not in ("SOLID", "TRUSS"):
         raise ParameterError(f"{name}: kind {kind!r}; give SOLID or TRUSS.")
     check(name, "cell size", cell_size, "m", low=0.0)

@@ -45,7 +45,7 @@ class Springs(NamedTuple):
 
 
 def elastic_constants(modulus: float, poisson_ratio: float) -> tuple[float, float]:
-    """mu [Pa] of the springs, and the bulk stiffness lambda - mu [Pa] that the volume of the cells has to add."""
+    """mu [Pa] of the springs, and the bulk stiffness lambda - mu [Pa] of the tetrahedra."""
     mu = 0.5 * modulus / (1.0 + poisson_ratio)
     lame = 2.0 * mu * poisson_ratio / (1.0 - 2.0 * poisson_ratio)
     return mu, max(0.0, lame - mu)

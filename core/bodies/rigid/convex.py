@@ -1,7 +1,7 @@
-"""Convex shapes of few faces: what separating axes can tell apart quickly (Martin 2009, 5.2.3).
+"""Convex shapes of few faces, for separating axes (Martin 2009, 5.2.3).
 
 Triangles that lie in one plane are one face. Everything is kept in the frame of the body: its start orientation,
-counted from the centre of mass.
+relative to the centre of mass.
 """
 
 from typing import NamedTuple
@@ -11,9 +11,9 @@ import numpy as np
 from ...model import BoolArray, FloatArray, IntArray, Model
 from ...topology import triangle_neighbours
 
-#: More faces than this make a shape costly for separating axes, and round: its corners are soft to roll on.
+#: Most faces of a simple shape: more are costly for separating axes, and round shapes lose speed as they roll.
 MOST_FACES = 32
-#: How far corners may stand out over a face, as a share of the body's radius: rounding of single precision.
+#: Largest distance of corners beyond a face, as a share of the body's radius: rounding of single precision.
 FLATNESS = 1e-5
 #: Two neighbouring triangles whose normals differ by less than this (sine) are one face.
 SAME_FACE = 1e-4

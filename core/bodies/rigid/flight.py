@@ -1,4 +1,4 @@
-"""Rigid bodies in a time stage: where they fly without contacts, and what contacts have changed."""
+"""Rigid bodies in a time stage: free flight, and the angular momentum that contacts gave."""
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from .motion import free_flight, steps_between, turned_tensors
 def fly(
     poses: FloatArray, velocity: FloatArray, angular_momentum: FloatArray, bodies: RigidBodies, time: float
 ) -> FloatArray:
-    """Poses after a time [s] without forces: straight, and turning with constant angular momentum."""
+    """Poses after a time [s] without forces: straight, with constant angular momentum."""
     after = poses.copy()
     after[:, :3] += time * velocity
     free_flight(poses, angular_momentum, bodies.inverse_inertia, time, after)
@@ -26,7 +26,7 @@ def shifted(poses: FloatArray, move: FloatArray) -> FloatArray:
 
 
 def pushed(target: FloatArray, reached: FloatArray, bodies: RigidBodies, time: float) -> FloatArray:
-    """Angular momentum [kg m^2/s] that contacts gave in a stage of a length [s] that aimed at `target`."""
+    """Angular momentum [kg m^2/s] that contacts gave in a stage [s] whose free flight ends at `target`."""
     steps = np.zeros((2 * len(target), 3))
     steps_between(target, reached, steps)
     inertia = np.empty((len(target), 3, 3))

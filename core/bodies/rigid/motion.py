@@ -14,7 +14,7 @@ from ...model import FloatArray
 
 #: Largest angle [rad] that a single step of `free_flight` turns by; its error is about this to the fifth / 120.
 FLIGHT_ANGLE = 0.05
-#: Most steps of `free_flight` in one call: ends it for speeds that mean nothing.
+#: Most steps of `free_flight` in one call, for speeds that make no physical sense.
 MOST_FLIGHT_STEPS = 10_000
 
 

@@ -12,12 +12,12 @@ from ...model import BoolArray, FloatArray, IntArray, Model
 from .layout import Groups, Numbering, Patches, group_patches
 from .shape import Shape
 
-#: What moves a body: its own forces point by point, six unknowns, or the caller.
+#: Kinds of bodies: soft (moved by its own forces), rigid (six unknowns), given (kinematic: moved by the caller).
 SOFT, RIGID, GIVEN = 0, 1, 2
 # Places in `steps.Run.state`
 AGE, SPAN, STEP, LACKS_ROOM, RESUMES, CARRIED_COUNT = range(6)  # steps of the epoch so far and planned, of the run
 SEARCHES, EARLY, RENEWED, MENDED, JOINED, STALLS, PRESSING, CANDIDATES = range(6, 14)  # counts
-STARTS = 14  # whether the run's first frame goes on: what touches may do so without a distance
+STARTS = 14  # whether this is the run's first frame, in which contacts may start without a gap
 FAR = 15  # whether a patch of a soft body strayed too far in the last drift
 # Kinds of jobs of a step's team: rows of forces, velocities from them, positions, margins and frames of patches
 ROWS, KICK, DRIFT, MARGINS, FRAMES = range(5)
@@ -32,10 +32,10 @@ class Bodies(NamedTuple):
     own_thickness: FloatArray  # distance that a body keeps from itself [m], 0 where that is not looked for
     is_ball: BoolArray  # whether the surface is closed, in one piece and without holes, as a sphere's
     friction: FloatArray  # Coulomb coefficient; a pair uses the geometric mean
-    glued: IntArray  # body that each point is glued to, -1 for none, shape (point_count,)
+    glued: IntArray  # body that each point is attached to, -1 for none, shape (point_count,)
     tangled: BoolArray  # points where a body starts crossed with itself: they do not touch each other
-    any_left_out: bool  # whether any point is glued or tangled
-    crosses: BoolArray  # pairs of bodies, also of one with itself, that are left out; changes, (body_count, body_count)
+    any_left_out: bool  # whether any point is attached or tangled
+    crosses: BoolArray  # excluded pairs of bodies, also of one with itself; changes, shape (body_count, body_count)
     mean: FloatArray  # mean velocity [m/s], flat; changes
     low: FloatArray  # minus the lower corner of the box around the flight of an epoch [m], flat; changes
     high: FloatArray  # upper corner; changes
@@ -51,7 +51,7 @@ class Points(NamedTuple):
     flight: FloatArray  # its velocity [m/s], flat; changes
     low: FloatArray  # box around the flight relative to the body's mean, minus the lower corner; changes
     high: FloatArray
-    slack: FloatArray  # how far the point may stray from its flight [m]; changes
+    slack: FloatArray  # largest allowed deviation from the predicted flight [m]; changes
     load: FloatArray  # scratch, shape (point_count,)
     stamp: IntArray  # scratch, int64
     parent: IntArray  # scratch, int64
@@ -73,7 +73,7 @@ class Boxes(NamedTuple):
     slack: FloatArray  # how far points of each patch may stray [m], 0 where they are given; changes
     strayed: FloatArray  # how far they have, at most [m]; changes
     near: IntArray  # int64: whether it is part of a pair, so that its primitives have boxes; changes
-    suspect: IntArray  # int64: whether a patch may touch its own body; changes
+    suspect: IntArray  # int64: whether a patch may be in contact with its own body; changes
     group_suspect: IntArray  # int64: whether any patch of a group may
     shape: Shape
     columns: FloatArray  # scratch: boxes of a patch's primitives side by side
@@ -94,7 +94,7 @@ class Contacts(NamedTuple):
     """Pairs of primitives that may touch within an epoch: vertex and triangle, or edge and edge.
 
     A normal is taken from the closest points when the pair is found, and kept: the planes across it separate the two
-    convex primitives, so the side is remembered. Weights sum to 1 over side A and to -1 over side B.
+    convex primitives, and it stores on which side each of them is. Weights sum to 1 over side A and to -1 over side B.
     """
 
     points: IntArray  # uint32, flat: 4 * point, of vertex and three corners, or of two ends and two ends
@@ -102,13 +102,13 @@ class Contacts(NamedTuple):
     weight: FloatArray  # of the points, flat
     share: FloatArray  # weight * inverse mass [1/kg], flat
     gap: FloatArray  # gap, separation, gap of a step before, separation at the end of the step [m], flat
-    stiffness: FloatArray  # [N/m]; 0 where the pair is only kept apart
-    reach: FloatArray  # distance from which on the pair presses [m]
+    stiffness: FloatArray  # of the contact spring [N/m]; 0 where the pair is only verified
+    reach: FloatArray  # gap below which the contact spring acts [m]
     friction: FloatArray
     grip: FloatArray  # impulses of friction and of the normal in this step [N s], flat
     damping: FloatArray  # [N s/m], between stiff bodies
-    carried: BoolArray  # whether a side is rigid
-    must: BoolArray  # whether the pair may come so near that it must be watched
+    carried: BoolArray  # whether a side is a rigid body
+    must: BoolArray  # whether the pair may come so near that `verify.py` must check it
 
 
 class Rigid(NamedTuple):
@@ -251,12 +251,12 @@ def boxes_of(patches: Patches, shape: Shape) -> Boxes:
 
 
 def candidates_of(capacity: int) -> Candidates:
-    """Room for so many."""
+    """Empty arrays for `capacity` candidates."""
     return Candidates(np.zeros(4 * capacity, np.uint32), np.zeros(capacity), np.zeros(capacity))
 
 
 def contacts_of(capacity: int) -> Contacts:
-    """Room for so many."""
+    """Empty arrays for `capacity` contacts."""
     flat: dict[str, Any] = {name: np.zeros(4 * capacity) for name in ("normal", "weight", "share", "gap", "grip")}
     single: dict[str, Any] = {name: np.zeros(capacity) for name in ("stiffness", "reach", "friction", "damping")}
     return Contacts(

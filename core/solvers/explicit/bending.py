@@ -21,12 +21,12 @@ from ...jit import lean_inline_kernel, lean_kernel
 from ...model import FloatArray, Hinges, IntArray
 from ...simd import fused, lane, load4, root, spread, store4, sum_spread, transposed
 
-#: Fours of hinges that have their first half done before any of them has its second.
+#: Fours of hinges per block: the first half of all is computed before the second half of any.
 BLOCK = 8
 
 
 class Bending(NamedTuple):
-    """Hinges in fours, the numbers of four side by side; hinges without stiffness fill up the last four."""
+    """Hinges in fours, the constants of four side by side; hinges without stiffness fill up the last four."""
 
     places: NDArray[np.uint32]  # 4 * row of the edge's points and of the apexes, shape (four_count, 16)
     constants: FloatArray  # w, s1, s2 [sqrt(N/m)], c [sqrt(N m)], F^2 [N m^3], shape (four_count, 20)
@@ -58,9 +58,9 @@ def _side_by_side(rows: NDArray[Any]) -> NDArray[Any]:
 def add_bending(x, force, bending):
     """Add the forces of bending [N] at positions x [m]; both as rows x, y, z, 0 in one dimension, shape (4 * rows,).
 
-    Each operation on a four waits for the one before, root and division among them, and a processor looks ahead by
-    little more than one four. Where all fours of a block have their first half done and then their second, it has
-    several to go on with: that takes 0.6 of the time.
+    Within a four each operation waits for the one before, root and division among them, and a processor looks ahead by
+    little more than one four. Computing the first half of all fours of a block before their second halves gives it
+    independent operations: that takes 0.6 of the time.
     """
     four_count = bending.places.shape[0]
     for first in range(0, four_count, BLOCK):

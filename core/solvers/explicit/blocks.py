@@ -1,4 +1,4 @@
-"""Blocks of vertices, in which a team does the inner forces of soft bodies."""
+"""Blocks of vertices: the jobs into which the threads of a team divide the inner forces of soft bodies."""
 
 from typing import NamedTuple
 
@@ -14,7 +14,7 @@ BLOCK_SIZE = 128
 
 
 class Blocks(NamedTuple):
-    """Runs of vertices of one body, and of what has its first vertex there."""
+    """Runs of vertices of one body, and the springs, triangles and tetrahedra whose first vertex is in each."""
 
     body: IntArray  # shape (block_count,)
     body_start: IntArray  # first block of each body, shape (membrane_count + 1,)
@@ -32,7 +32,7 @@ def blocks_of(model: Model, ends: Corners, triangles: Corners, tetrahedra: Corne
     sizes = np.array([len(part) for part in firsts], np.int64)
 
     def begin(points: Corners, count: int) -> IntArray:
-        """First of each block, of what is sorted by the first of its `count` points."""
+        """First element of each block, where elements are sorted by the first of their `count` points."""
         return np.searchsorted(points.reshape(-1, count).min(axis=1) // 4, vertex)
 
     parts = {

@@ -1,4 +1,4 @@
-"""Upper bounds of stiffness at given positions, vertex by vertex: what masses and steps must bear.
+"""Upper bounds of stiffness at given positions, vertex by vertex: they bound omega^2 and so the stable step.
 
 K <= diag(s) as quadratic forms, so omega^2 <= max s / m. To s of a vertex add up
 
@@ -7,8 +7,8 @@ K <= diag(s) as quadratic forms, so omega^2 <= max s / m. To s of a vertex add u
 * hinges: the row sums of their Gauss-Newton Hessian k J' J, k |J_s| sum_t |J_t| with J = w - c dm/dx, m = n / S:
   |J_s|^2 ~ w_s^2 + (c / S)^2 |dn/dx_s|^2, which is w_s^2 (1 + tan^2(a / 2)) at an angle a (`energy/bend.py`).
 
-The first two are added as 3 x 3 blocks, of which the largest eigenvalue counts. Only sums, products and roots: the same
-bits on every machine.
+The first two are added as 3 x 3 blocks, of which the largest eigenvalue counts. Only sums, products and roots are used:
+the same bits on every machine.
 """
 
 import numpy as np
@@ -16,7 +16,7 @@ import numpy as np
 from ...energy.bend import FOLD
 from ...jit import lean_inline_kernel, lean_kernel
 
-#: Newton steps towards the largest eigenvalue of a block, from above: at worst half a hundredth too large.
+#: Newton steps towards the largest eigenvalue of a block, from above: at worst 0.5 % too large.
 NEWTON_STEPS = 6
 
 
@@ -120,7 +120,7 @@ def fill_stiffness(blocks, rows, stiffness):
 
 @lean_kernel
 def stiffest_vertex(stiffness, inverse_mass):
-    """Largest s / m [1/s^2] and its vertex; infinity where a number is none."""
+    """Largest s / m [1/s^2] and its vertex; infinity where s / m is NaN."""
     most, where = 0.0, 0
     for i in range(stiffness.shape[0]):
         found = stiffness[i] * inverse_mass[i]
@@ -133,10 +133,10 @@ def stiffest_vertex(stiffness, inverse_mass):
 
 @lean_kernel
 def gas_sums(x, fans, start, inverse_mass, sums):
-    """What the gas of each membrane adds to omega^2, shape (membrane_count, 3).
+    """Terms of each membrane's gas in omega^2, shape (membrane_count, 3).
 
-    Its volume V [m^3]; sum of |dV/dx|^2 / m [m^4/kg], times -dp/dV; the largest row sum of d^2V/dx^2 over a mass
-    [m/kg], times the gauge pressure. `start`: first vertex of each body.
+    Its volume V [m^3]; sum of |dV/dx|^2 / m [m^4/kg], to be multiplied by -dp/dV; the largest row sum of d^2V/dx^2 over
+    a mass [m/kg], to be multiplied by the gauge pressure. `start`: first vertex of each body.
     """
     for body in range(sums.shape[0]):
         first = start[body]
@@ -164,7 +164,7 @@ def gas_sums(x, fans, start, inverse_mass, sums):
 
 @lean_kernel
 def measure(x, edges, hinges, tetrahedra, fans, start, inverse_mass, blocks, rows, stiffness, sums):
-    """All of these at positions x [m], shape (point_count, 3), into the last four; returns `stiffest_vertex`."""
+    """Blocks, stiffness and gas sums at positions x [m], shape (point_count, 3); returns `stiffest_vertex`."""
     fill_blocks(x, edges, hinges, tetrahedra, blocks, rows)
     fill_stiffness(blocks, rows, stiffness)
     gas_sums(x, fans, start, inverse_mass, sums)

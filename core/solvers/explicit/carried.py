@@ -1,7 +1,7 @@
-"""Points that bodies carry: of rigid bodies, by their poses, and of given ones, along straight lines.
+"""Points of rigid bodies and of colliders: from poses, and along straight lines.
 
-Only points that are part of a contact are placed in every step; where all are needed, as for a search, all are placed.
-Angular momentum is what a rigid body keeps; its spin follows from it and from how the body lies.
+Only points that are part of a contact are placed in every step; all are placed where a search needs them. The state of
+a rigid body is its angular momentum; the angular velocity follows from it and from the orientation.
 """
 
 from math import sqrt
@@ -14,7 +14,7 @@ from .arrays import RIGID
 
 @lean_kernel
 def start_bodies(rigid):
-    """Matrices, tensors and spins from poses and momenta."""
+    """Rotation matrices, inverse inertia in world axes and angular velocities, from poses and momenta."""
     for q in range(rigid.inverse_mass.shape[0]):
         set_matrix(rigid.pose[q], rigid.matrix[q])
         refresh(rigid, q)
@@ -22,7 +22,7 @@ def start_bodies(rigid):
 
 @lean_inline_kernel
 def refresh(rigid, q):
-    """Tensor and spin of body q as it lies."""
+    """Inverse inertia in world axes and angular velocity of body q, from its rotation matrix."""
     turn, rest, tensor = rigid.matrix[q], rigid.inverse_inertia[q], rigid.tensor[q]
     for i in range(3):
         a0 = turn[i, 0] * rest[0, 0] + turn[i, 1] * rest[1, 0] + turn[i, 2] * rest[2, 0]
@@ -35,7 +35,7 @@ def refresh(rigid, q):
 
 @lean_inline_kernel
 def respin(rigid, q):
-    """Spin of body q from its angular momentum."""
+    """Angular velocity of body q from its angular momentum."""
     tensor, momentum = rigid.tensor[q], rigid.momentum[q]
     for i in range(3):
         rigid.spin[q, i] = tensor[i, 0] * momentum[0] + tensor[i, 1] * momentum[1] + tensor[i, 2] * momentum[2]
@@ -43,7 +43,7 @@ def respin(rigid, q):
 
 @lean_kernel
 def fall(rigid, gx, gy, gz, h):
-    """Gravity [m/s^2] for a time h [s]."""
+    """Add gravity [m/s^2] for a time h [s] to the velocities."""
     for q in range(rigid.inverse_mass.shape[0]):
         rigid.velocity[q, 0] += h * gx
         rigid.velocity[q, 1] += h * gy
@@ -63,7 +63,7 @@ def try_move(rigid, q, h):
 
 @lean_kernel
 def place_point(rigid, body_number, i, y):
-    """Point i of a rigid body where the body is going to be, into y."""
+    """Point i of a rigid body at the body's trial pose, into y."""
     q = body_number - rigid.first_body[0]
     turn, pose = rigid.trial_matrix[q], rigid.trial[q]
     a = 4 * (i - rigid.first_point[0])
@@ -74,7 +74,7 @@ def place_point(rigid, body_number, i, y):
 
 @lean_kernel
 def place_all(rigid, bodies, x, velocity):
-    """All points of the rigid bodies, and their velocities."""
+    """Positions and velocities of all points of the rigid bodies."""
     for q in range(rigid.inverse_mass.shape[0]):
         body = q + rigid.first_body[0]
         turn, pose, v, w = rigid.matrix[q], rigid.pose[q], rigid.velocity[q], rigid.spin[q]
@@ -93,7 +93,7 @@ def place_all(rigid, bodies, x, velocity):
 
 @lean_kernel
 def copy_pose(pose, matrix, to_pose, to_matrix):
-    """Pose and matrix of a body to another place."""
+    """Copy pose and matrix of a body."""
     for k in range(7):
         to_pose[k] = pose[k]
     for i in range(3):
@@ -103,7 +103,7 @@ def copy_pose(pose, matrix, to_pose, to_matrix):
 
 @lean_kernel
 def begin_flight(rigid):
-    """Note where the flight of an epoch begins."""
+    """Store pose and velocities at the start of an epoch."""
     for q in range(rigid.inverse_mass.shape[0]):
         copy_pose(rigid.pose[q], rigid.matrix[q], rigid.begin[q], rigid.begin_matrix[q])
         for axis in range(3):
@@ -112,10 +112,11 @@ def begin_flight(rigid):
 
 
 @lean_kernel
-def straying(rigid, q, time):
-    """How far a point of body q is at most from its flight, a time [s] after it began, at the end of the step [m].
+def rigid_deviation(rigid, q, time):
+    """Bound on how far any point of body q is from its predicted flight at the end of the step [m].
 
-    The flight of a point at r from the centre is begin + time (v + w x r): what turns differs by a matrix times r.
+    The prediction for a point at r from the centre is begin + time (v + w x r), so the deviation is a translation and a
+    matrix times r. `time`: since the epoch began [s].
     """
     way = 0.0
     for axis in range(3):
@@ -131,7 +132,7 @@ def straying(rigid, q, time):
 
 @lean_kernel
 def accept(rigid):
-    """The end of the step becomes the present."""
+    """Take over the trial poses as the poses."""
     for q in range(rigid.inverse_mass.shape[0]):
         copy_pose(rigid.trial[q], rigid.trial_matrix[q], rigid.pose[q], rigid.matrix[q])
         refresh(rigid, q)
@@ -150,28 +151,28 @@ def middle(x, points, contacts, c, weight, side):
 
 
 @lean_inline_kernel
-def touched(x, points, contacts, c):
-    """The point where contact c acts, on both sides [m]: that of side A, so that no impulse turns the two together."""
+def contact_point(x, points, contacts, c):
+    """The point where contact c acts, on both sides [m]: the one of side A, so that impulses have no net torque."""
     return middle(x, points, contacts, c, load4(contacts.weight, 4 * c), 0)
 
 
 @lean_kernel
 def side_body(points, bodies, contacts, c, side):
-    """Number of the rigid body on a side of contact c, -1 where that is none."""
+    """Number of the rigid body on a side of contact c, -1 if that side is not rigid."""
     b = points.body[contacts.points[4 * c + 3 * side] >> 2]
     return b if bodies.kind[b] == RIGID else -1
 
 
 @lean_kernel
 def carried_velocity(rigid, x, points, bodies, contacts, c):
-    """What rigid sides add to the relative velocity at contact c [m/s]."""
+    """Contribution of rigid sides to the relative velocity at contact c [m/s]."""
     ux = uy = uz = 0.0
     for side in range(2):
         b = side_body(points, bodies, contacts, c, side)
         if b >= 0:
             q = b - rigid.first_body[0]
             sign = 1.0 - 2.0 * side
-            px, py, pz = touched(x, points, contacts, c)
+            px, py, pz = contact_point(x, points, contacts, c)
             rx, ry, rz = px - rigid.pose[q, 0], py - rigid.pose[q, 1], pz - rigid.pose[q, 2]
             w, v = rigid.spin[q], rigid.velocity[q]
             ux += sign * (v[0] + w[1] * rz - w[2] * ry)
@@ -182,13 +183,13 @@ def carried_velocity(rigid, x, points, bodies, contacts, c):
 
 @lean_kernel
 def carried_inverse_mass(rigid, x, points, bodies, contacts, c, nx, ny, nz):
-    """What rigid sides add to the inverse mass along a unit vector at contact c [1/kg]."""
+    """Contribution of rigid sides to the inverse mass along a unit vector at contact c [1/kg]."""
     total = 0.0
     for side in range(2):
         b = side_body(points, bodies, contacts, c, side)
         if b >= 0:
             q = b - rigid.first_body[0]
-            px, py, pz = touched(x, points, contacts, c)
+            px, py, pz = contact_point(x, points, contacts, c)
             rx, ry, rz = px - rigid.pose[q, 0], py - rigid.pose[q, 1], pz - rigid.pose[q, 2]
             tx, ty, tz = ry * nz - rz * ny, rz * nx - rx * nz, rx * ny - ry * nx
             m = rigid.tensor[q]
@@ -201,18 +202,18 @@ def carried_inverse_mass(rigid, x, points, bodies, contacts, c, nx, ny, nz):
 
 @lean_kernel
 def push_carried(rigid, x, points, bodies, contacts, c, jx, jy, jz):
-    """An impulse [N s] on side A of contact c, and the opposite one on side B, as far as they are rigid."""
+    """Apply an impulse [N s] to side A of contact c and the opposite one to side B, where they are rigid."""
     for side in range(2):
         b = side_body(points, bodies, contacts, c, side)
         if b >= 0:
-            px, py, pz = touched(x, points, contacts, c)
+            px, py, pz = contact_point(x, points, contacts, c)
             sign = 1.0 - 2.0 * side
             push_body(rigid, b - rigid.first_body[0], px, py, pz, sign * jx, sign * jy, sign * jz)
 
 
 @lean_kernel
 def push_body(rigid, q, px, py, pz, jx, jy, jz):
-    """An impulse [N s] on rigid body q at a point [m]."""
+    """Apply an impulse [N s] to rigid body q at a point [m]."""
     share = rigid.inverse_mass[q]
     rigid.velocity[q, 0] += share * jx
     rigid.velocity[q, 1] += share * jy
@@ -226,9 +227,9 @@ def push_body(rigid, q, px, py, pz, jx, jy, jz):
 
 @lean_inline_kernel
 def turned_by(xx, yy, zz, xy, xz, yz, tx, ty, tz, flat):
-    """Spin of what has an inertia and an angular momentum t; whether it has one, as a line has not.
+    """Angular velocity of an inertia (xx ... yz) and an angular momentum t; whether the inertia is regular.
 
-    `flat`: determinant of the inertia over the cube of its trace, below which it is a line.
+    `flat`: determinant of the inertia over the cube of its trace, below which the points are collinear.
     """
     cxx, cyy, czz = yy * zz - yz * yz, xx * zz - xz * xz, xx * yy - xy * xy
     cxy, cxz, cyz = xz * yz - xy * zz, xy * yz - xz * yy, xy * xz - yz * xx

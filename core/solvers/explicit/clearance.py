@@ -1,4 +1,4 @@
-"""What distance neighbouring patches of a skin keep where a run starts, see `shape.py`."""
+"""Distance that neighbouring patches of a skin have at the start of a run, for the proof of `shape.py`."""
 
 from ...jit import lean_inline_kernel, lean_kernel
 from .closest import near_edges, near_triangles
@@ -42,7 +42,7 @@ def measure_clearance(shape, patches, corner_candidates, side_candidates, corner
 
 @lean_inline_kernel
 def note(candidates, place, i, j, k, m):
-    """A candidate that nothing leaves out."""
+    """Write a candidate whose slack excludes nothing."""
     points = candidates.points
     points[4 * place], points[4 * place + 1], points[4 * place + 2], points[4 * place + 3] = 4 * i, 4 * j, 4 * k, 4 * m
     candidates.slack[place], candidates.reach[place] = FAR, 0.0

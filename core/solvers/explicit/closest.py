@@ -1,8 +1,9 @@
-"""Candidates that may come near become contacts: closest points of four pairs at a time.
+"""Closest points of candidates, four pairs at a time: candidates that may come near become contacts.
 
-A pair is left out where a plane across its closest points, or the plane of its triangle, keeps both sides apart by more
+A pair is excluded where a plane across its closest points, or the plane of its triangle, keeps both sides apart by more
 than the reach at both ends of the flight: positions are linear in time, so it does in between too. There are two
-reaches: what the guarantee needs (`LEAST_SHARE` of the distance to keep, and all slack), and what may press.
+reaches: the distance that the guarantee needs (`LEAST_SHARE` of the distance to keep, and all slack), and the one
+within which the contact spring acts.
 """
 
 from ...jit import lean_inline_kernel, lean_kernel
@@ -28,7 +29,7 @@ def corner(array, points, q, k):
 
 @lean_inline_kernel
 def to_segment(px, py, pz, ux, uy, uz):
-    """From the nearest point of a segment u to p, both from the segment's start: its place, the way, its square."""
+    """Parameter of the point of segment u nearest to p (from its start), vector from it to p, and squared length."""
     zero = px - px
     t = smaller(larger((px * ux + py * uy + pz * uz) / (ux * ux + uy * uy + uz * uz + TINY), zero), zero + 1.0)
     x, y, z = px - t * ux, py - t * uy, pz - t * uz
@@ -47,13 +48,13 @@ def fill_up(candidates, count):
 
 @lean_inline_kernel
 def pick(fours, k):
-    """One of four."""
+    """Lane k of four."""
     return fours[0] if k == 0 else (fours[1] if k == 1 else (fours[2] if k == 2 else fours[3]))
 
 
 @lean_inline_kernel
 def write(contacts, at, candidates, q, normal, weight, gap, presses, must):
-    """A contact from candidate q."""
+    """Write candidate q as a contact."""
     for k in range(4):
         contacts.points[4 * at + k] = candidates.points[4 * q + k]
     store4(contacts.normal, 4 * at, normal)
@@ -66,7 +67,7 @@ def write(contacts, at, candidates, q, normal, weight, gap, presses, must):
 
 @lean_kernel
 def near_triangles(x, flight, candidates, count, time, contacts):
-    """Contacts of vertices and triangles; returns how many there are, also where there is no room for all."""
+    """Contacts of vertices and triangles; returns how many there are, even if they exceed the capacity."""
     fill_up(candidates, count)
     points, found, room = candidates.points, 0, contacts.reach.shape[0]
     for q in range(0, count, 4):
@@ -131,7 +132,7 @@ def near_triangles(x, flight, candidates, count, time, contacts):
         bits &= 15 - positive(nearest - reach)
         if bits == 0:
             continue
-        # what slides on to this triangle from the next one does so along its plane
+        # a vertex that slides on to this triangle from its neighbour moves along its plane
         flat = where_larger(area2, zero + NO_PLANE, smaller(gap, later), nearest)
         nx, ny, nz = (
             where_larger(flat, nearest, fx, nx),
@@ -154,9 +155,9 @@ def near_triangles(x, flight, candidates, count, time, contacts):
 
 @lean_kernel
 def near_edges(x, flight, candidates, count, time, contacts):
-    """Contacts of edges; returns how many there are, also where there is no room for all.
+    """Contacts of edges; returns how many there are, even if they exceed the capacity.
 
-    Only pairs whose closest points lie within both edges press.
+    The contact spring acts only in pairs whose closest points lie within both edges.
     """
     fill_up(candidates, count)
     points, found, room = candidates.points, 0, contacts.reach.shape[0]

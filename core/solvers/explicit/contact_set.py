@@ -1,4 +1,4 @@
-"""The contact set: what may touch, and what goes on from step to step; explicit steps and XPBD share it."""
+"""The contact set, and the counters that persist from step to step; explicit steps and XPBD share it."""
 
 from typing import NamedTuple
 
@@ -25,16 +25,16 @@ from .layout import Numbering, Patches
 from .shape import shape_of
 from .zones import ZONE_SIZE
 
-#: Room for candidates and contacts at the start; it doubles when it is used up.
+#: Capacity for candidates and contacts at the start; it doubles when it is used up.
 START_ROOM = 16_384
-#: Room for contacts that get new normals in one go.
+#: Capacity for contacts that get new normals in one call.
 SPARE_ROOM = 1_024
-#: Room for contacts of bodies that cross; it grows.
+#: Capacity for contacts of bodies that cross; it grows.
 LOOSE_ROOM = 64
 
 
 class Run(NamedTuple):
-    """What goes on from step to step."""
+    """Counters and scratch arrays that persist from step to step."""
 
     state: IntArray  # int64; see the names of its places in `arrays.py`
     found: IntArray  # int64: candidates of both kinds, contacts of both kinds, shape (4,)
@@ -59,7 +59,7 @@ class Run(NamedTuple):
 
 
 class ContactSet(NamedTuple):
-    """What may touch: what searches, verifying and mending read and write."""
+    """The contact set: data of search, verification and mending."""
 
     bodies: Bodies
     points: Points
@@ -108,7 +108,7 @@ def contact_set(
 
 
 def with_room(contact: ContactSet, room: int) -> ContactSet:
-    """The contact set with room for so many candidates and contacts of each kind, which are forgotten."""
+    """The contact set with larger arrays of candidates and contacts; their contents are dropped."""
     return contact._replace(
         corner_candidates=candidates_of(room),
         side_candidates=candidates_of(room),
@@ -121,7 +121,7 @@ def with_room(contact: ContactSet, room: int) -> ContactSet:
 
 
 def run_of(model: Model, numbering: Numbering, bodies: Bodies) -> Run:
-    """What goes on from step to step, for a model whose points are numbered like this."""
+    """Counters and scratch of a model whose points are numbered like this."""
     count, pinned, edges = model.point_count, np.flatnonzero(model.pinned), model.surfaces.edges
     length = np.linalg.norm(model.rest_positions[edges[:, 1]] - model.rest_positions[edges[:, 0]], axis=1)
     number = np.maximum(np.bincount(model.surfaces.edge_body, minlength=model.body_count), 1)

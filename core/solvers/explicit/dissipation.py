@@ -1,9 +1,9 @@
-"""What bodies lose on top of their elastic motion, once in many steps: damping, calm, and bounces that give less back.
+"""Dissipation once in many steps: damping, damping of bodies that come to rest, and restitution below 1.
 
-The rules are those of `solvers/implicit/dissipation.py`, with the impulses that contacts have given since they were
-applied last. A stiff contact gives back what a skin has stored, however small its own share is, so it is the untouched
-part of a body that is braked, as a whole, while two bodies part. Calm: a soft body that its contacts hold up and whose
-centre hardly moves is on its way to rest; the trembling of its skin, which no contact takes away, is damped more.
+The rules are those of `solvers/implicit/dissipation.py`, with the contact impulses since they were applied last. A
+stiff contact gives back the energy that a skin has stored whatever its own restitution is, so restitution brakes the
+vertices without contact, as a whole, while two bodies separate. A soft body is calm if its contacts support its weight
+and its centre hardly moves; the vibrations of its skin, which no contact damps, then get additional damping.
 """
 
 from math import exp
@@ -31,7 +31,7 @@ CALM_RATE = 60.0
 
 
 class Pairs(NamedTuple):
-    """Pairs of bodies, number a * body_count + b with a < b, and what their contacts did since losses were applied."""
+    """Pairs of bodies, number a * body_count + b with a < b, and their contact impulses since the last call."""
 
     low: np.ndarray[tuple[int], np.dtype[np.int32]]
     high: np.ndarray[tuple[int], np.dtype[np.int32]]
@@ -45,7 +45,7 @@ class Pairs(NamedTuple):
 
 
 class Dissipation(NamedTuple):
-    """What losses read and write besides positions and velocities."""
+    """Data of dissipation besides positions and velocities."""
 
     pairs: Pairs
     mass: FloatArray  # of the vertices [kg], pinned ones too
@@ -95,7 +95,7 @@ def losses_of(model: Model, mass: FloatArray, pinned: BoolArray) -> Dissipation:
 
 @lean_kernel
 def leave_some(untouched, mass, point_start, body_count):
-    """Take whole bodies where hardly any vertex is left untouched."""
+    """Take all vertices of a body where hardly any vertex is without contact."""
     for body in range(body_count):
         count, left, total = 0, 0.0, 0.0
         for i in range(point_start[body], point_start[body + 1]):
@@ -109,14 +109,14 @@ def leave_some(untouched, mass, point_start, body_count):
 
 @lean_kernel
 def apply_losses(x, velocity, losses, rigid: Rigid, point_start, gravity, time):
-    """Change velocities for a time [s] that has passed; x, velocity: shape (point_count, 4)."""
+    """Apply dissipation for a time [s]; x, velocity: shape (point_count, 4)."""
     brake(x, velocity, losses, rigid, point_start, gravity, time)
     damp(x, velocity, losses, rigid, point_start, gravity, time)
 
 
 @lean_kernel
 def brake(x, velocity, losses, rigid: Rigid, point_start, gravity, time):
-    """Bounces that give less back, by what contacts did in a time [s]: in a single step their chatter tells little."""
+    """Restitution from the contact impulses of a time [s]; those of a single step are too noisy."""
     pairs, motion, membranes = losses.pairs, losses.motion, losses.damping.shape[0]
     touches = False
     for pair in range(pairs.load.shape[0]):
@@ -144,7 +144,7 @@ def brake(x, velocity, losses, rigid: Rigid, point_start, gravity, time):
 
 @lean_kernel
 def damp(x, velocity, losses, rigid: Rigid, point_start, gravity, time):
-    """Damping for a time [s]: vibrations die away."""
+    """Damping of relative motion for a time [s]."""
     motion, membranes = losses.motion, losses.damping.shape[0]
     rigid_motions(x, velocity, losses.mass, point_start, motion[:membranes])
     strength2 = gravity[0] ** 2 + gravity[1] ** 2 + gravity[2] ** 2
@@ -165,7 +165,7 @@ def damp(x, velocity, losses, rigid: Rigid, point_start, gravity, time):
 
 @lean_kernel
 def is_calm(body, losses, gravity, strength2, time):
-    """Follow the load of a body, and whether it only trembles."""
+    """Average the contact load of a body; whether it supports the weight and the centre is at rest."""
     share = min(1.0, time / LOAD_TIME)
     off2, speed2 = 0.0, 0.0
     for axis in range(3):
@@ -178,7 +178,7 @@ def is_calm(body, losses, gravity, strength2, time):
 
 @lean_kernel
 def note_solids(rigid, motion, first):
-    """Rows of the rigid bodies, from row `first` on."""
+    """Write the rigid bodies as rows of rigid motion, from row `first` on."""
     for q in range(rigid.inverse_mass.shape[0]):
         row, tensor = motion[first + q], rigid.tensor[q]
         for axis in range(3):
@@ -190,7 +190,7 @@ def note_solids(rigid, motion, first):
 
 @lean_kernel
 def move_solids(rigid, motion, first):
-    """Give the rigid bodies the velocities of their rows; what the spin changed goes to the angular momentum."""
+    """Read the rigid bodies' velocities from their rows; changes of angular velocity go to the angular momentum."""
     for q in range(rigid.inverse_mass.shape[0]):
         row, tensor = motion[first + q], rigid.tensor[q]
         wx, wy, wz = row[6] - rigid.spin[q, 0], row[7] - rigid.spin[q, 1], row[8] - rigid.spin[q, 2]

@@ -1,6 +1,6 @@
-"""Between a state, whose points are in the model's order, and what steps read and write, in the solver's.
+"""Copies between a state, whose points are in the model's order, and the solver's arrays, in the solver's order.
 
-And what a run of steps does once, at both ends: gravity of half a step, and who is touched.
+Also what a run of steps does once, at both ends: gravity of half a step, and which bodies have contacts.
 """
 
 from ...jit import lean_inline_kernel, lean_kernel
@@ -19,10 +19,10 @@ def read_points(
     positions, velocities, points, start, end, share, frame_time, place, kind, point_start, pinned, x, y, given_start,
     velocity, pinned_velocity, moves, mean,
 ):  # fmt: skip
-    """Positions x = y and velocities of all points; how fast two bodies are at most relative to each other [m/s].
+    """Read positions x = y and velocities of all points; returns the largest relative speed of two bodies [m/s].
 
-    The first seven are a state's and a motion's. `mean`: velocities of the bodies, flat. Points of rigid bodies keep
-    none, as the bodies do.
+    The first seven arguments are a state's and a motion's. `mean`: velocities of the bodies, flat. Points of rigid
+    bodies have no velocities of their own.
     """
     for i in range(place.shape[0]):
         p = 4 * place[i]
@@ -60,7 +60,7 @@ def read_points(
 
 @lean_kernel
 def write_points(x, velocity, place, count, points, start, end, share, frame_time, positions, velocities):
-    """Positions and velocities of the first points, which move freely, and of what is given, into a state's."""
+    """Write positions and velocities of the free points, which come first, and of the given ones into a state."""
     for i in range(count):
         p = 4 * place[i]
         for axis in range(3):
@@ -73,9 +73,10 @@ def write_points(x, velocity, place, count, points, start, end, share, frame_tim
 
 @lean_kernel
 def fall_free(touching, inverse_mass, point_start, gravity, time, velocity, rigid_velocity):
-    """Gravity for a time [s] on what nothing touches: half a step less and half a step more make free flight exact.
+    """Gravity for a time [s] on bodies without contact: half a step less and half a step more make free flight
+    exact.
 
-    What lies on something has an answer to gravity in every whole step.
+    Bodies with contact take gravity in whole steps, in which the contacts balance it.
     """
     soft_count = touching.shape[0] - rigid_velocity.shape[0]
     for b in range(touching.shape[0]):
@@ -91,7 +92,7 @@ def fall_free(touching, inverse_mass, point_start, gravity, time, velocity, rigi
 
 @lean_kernel
 def note_touching(points, grip, count, body, touching):
-    """Note which moving bodies the contacts of one kind pushed in the last step, beside those that are noted."""
+    """Mark the moving bodies that contacts of one kind pushed in the last step."""
     for c in range(count):
         if grip[4 * c + 3] > 0.0:
             for k in range(0, 4, 3):

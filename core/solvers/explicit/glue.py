@@ -1,10 +1,11 @@
-"""Attachments: impulses that stop what pulls glued points apart, one after the other.
+"""Attachments: sequential impulses that stop the relative velocity of attached points.
 
-A vertex keeps its place in the frame of a triangle of another skin, or at a point of a rigid body. Each row takes the
-relative velocity, and in every step a share of the distance (Baumgarte 1972), so no stiffness asks for shorter steps.
-The impulse acts at the vertex on both sides: a rigid body takes it there, a triangle takes it at its own point and the
-couple that is left as a turn of its corners (`turning.turn_triangle`). So both momenta stay. What a triangle carries
-beside itself moves with its turn, which counts in the relative velocity and in the mass that an impulse meets.
+A vertex is attached to a fixed place in the frame of a triangle of another skin, or to a point of a rigid body. Each
+row removes the relative velocity, and in every step a part of the distance (Baumgarte 1972), so attachments do not
+limit the step. The impulse acts at the vertex on both sides: a rigid body takes it there; a triangle takes it at its
+own point, and the remaining couple as a rotation of its corners (`turning.turn_triangle`). So both momenta are
+conserved. The attached place moves with the rotation of its triangle, which counts in the relative velocity and in the
+effective mass.
 """
 
 from math import sqrt
@@ -19,17 +20,17 @@ from .layout import Numbering
 from .press import own_inverse_mass, push, relative_velocity
 from .turning import across, is_free, turn_triangle, turned_inverse_mass, turning_speed
 
-#: Sweeps over all rows in a step, and the share of a distance that one takes.
+#: Sweeps over all rows in a step, and the share of a distance that one removes.
 SWEEPS, PULL_SHARE = 4, 0.2
 TINY = 1e-300
 
 
 class Glue(NamedTuple):
-    """Attachments as rows of contacts, and where the vertices belong."""
+    """Attachments as rows of contacts, and the places where the vertices are attached."""
 
     rows: Contacts
     offset: FloatArray  # from the triangle's point to the vertex, in the triangle's frame [m], shape (row_count, 3)
-    stiffness: FloatArray  # [N/m], for those who take springs (`energy/attachment.py`)
+    stiffness: FloatArray  # [N/m], for solvers that use springs (`energy/attachment.py`)
 
 
 def glue_of(model: Model, numbering: Numbering, inverse_mass: FloatArray) -> Glue:
@@ -46,7 +47,7 @@ def glue_of(model: Model, numbering: Numbering, inverse_mass: FloatArray) -> Glu
 
 @lean_kernel
 def hold_glued(glue, x, velocity, points, bodies, rigid, h):
-    """Impulses of all attachments on velocities."""
+    """Apply the impulses of all attachments to the velocities."""
     rows = glue.rows
     for _ in range(SWEEPS):
         for c in range(glue.offset.shape[0]):
@@ -79,7 +80,7 @@ def hold_glued(glue, x, velocity, points, bodies, rigid, h):
 
 @lean_kernel
 def place_glued(glue, points, bodies, rigid, y):
-    """Points of rigid bodies that something is attached to, where the bodies are going to be."""
+    """Place the attached points of rigid bodies at the trial poses."""
     for c in range(glue.offset.shape[0]):
         i = glue.rows.points[4 * c + 1] >> 2
         if bodies.kind[points.body[i]] == RIGID:
@@ -88,7 +89,7 @@ def place_glued(glue, points, bodies, rigid, y):
 
 @lean_inline_kernel
 def pulled_apart(glue, c, x):
-    """From where it belongs to where the vertex is [m]."""
+    """Vector from the attached place to the vertex of row c [m]."""
     quad, weight = glue.rows.points, load4(glue.rows.weight, 4 * c)
     p, a, b, e = load4(x, quad[4 * c]), load4(x, quad[4 * c + 1]), load4(x, quad[4 * c + 2]), load4(x, quad[4 * c + 3])
     way = p * lane(weight, 0) + a * lane(weight, 1) + b * lane(weight, 2) + e * lane(weight, 3)

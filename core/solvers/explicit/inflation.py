@@ -1,18 +1,18 @@
-"""How fast gas may stretch a skin: an explosion takes shorter steps than the stiffest oscillation asks for."""
+"""Rate at which gas may stretch a skin: an explosion needs shorter steps than the highest frequency at rest."""
 
 import numpy as np
 
 from ...model import FloatArray, Model
 
-#: Growth of a body's size that is tried, as shares of the size: from what hardly stretches to a thousandfold.
+#: Growth s - 1 that is sampled: from small strains to a thousandfold size.
 GROWTH = np.geomspace(1e-4, 1e3, 141)
 
 
 def inflation_rate(model: Model, amount: FloatArray, volume: FloatArray) -> FloatArray:
-    """Largest rate of stretch [1/s] that each membrane would have if its gas were let go at a volume [m^3].
+    """Largest rate of stretch [1/s] of each membrane if its gas expanded freely from a volume [m^3].
 
-    All of it grows by a factor s against its springs: 1/2 s'^2 sum m r^2 = nRT ln s^3 - p_a V0 (s^3 - 1) - springs,
-    about its centre at rest. `amount`: nRT [J]. Shape (membrane_count,).
+    The body grows as a whole by a factor s against its springs: 1/2 s'^2 sum m r^2 = nRT ln s^3 - p_a V0 (s^3 - 1) -
+    springs, about its centre at rest. `amount`: nRT [J]. Shape (membrane_count,).
     """
     rates = np.zeros(model.membrane_count)
     edges, start = model.edges, model.body_point_start

@@ -1,4 +1,4 @@
-"""What was found out about the last model is kept: AUTO asks for it, then the solver that it chose."""
+"""A cache of one entry per function, for the last model: AUTO asks first, then the solver that it chose."""
 
 import functools
 import weakref
@@ -12,7 +12,7 @@ P = ParamSpec("P")
 
 
 def keep_latest(function: Callable[Concatenate[Model, P], T]) -> Callable[Concatenate[Model, P], T]:
-    """Remember the answer for the last model, by its identity, and what else was given; a model gone is forgotten."""
+    """Cache the result for the last model, by identity, and the other arguments; dropped when the model is freed."""
     latest: list[tuple[weakref.ref[Model], object, T]] = []
 
     @functools.wraps(function)

@@ -1,8 +1,7 @@
-"""How the explicit solver numbers points: by patches of a few triangles, so that neighbours in space are neighbours in
-memory and a patch owns a run of vertices, of triangles and of edges.
+"""Numbering of points by patches of a few triangles: neighbours in space are neighbours in memory.
 
-Arrays of points are flat, four numbers each (x, y, z, 0), and indices into them are four times a point's number: the
-kernels read them four lanes at a time (`simd.py`).
+A patch owns a run of vertices, of triangles and of edges. Arrays of points are flat, four numbers each (x, y, z, 0),
+and indices into them are four times a point's number: the kernels read them four lanes at a time (`simd.py`).
 """
 
 from typing import NamedTuple
@@ -14,7 +13,7 @@ from ...model import FloatArray, IntArray, Model
 
 #: Triangles in a patch, at most: one box test then stands for about 16 of a primitive each.
 PATCH_SIZE = 16
-#: Patches in a group, one box each, by which patches far from everything are passed over.
+#: Patches in a group, one box each: the search skips groups whose boxes meet no other.
 GROUP_SIZE = 16
 
 
@@ -61,7 +60,7 @@ def lay_out(model: Model) -> tuple[Numbering, Patches]:
         owner = np.repeat(np.arange(len(start) - 1), np.diff(start))  # patch of each triangle
         vertex_owner = np.full(last - first, len(start) - 1)
         np.minimum.at(vertex_owner, triangles.ravel() - first, np.repeat(owner, 3))
-        sharp = surfaces.edges[surfaces.edge_body == body][_stands_out(model, body)]
+        sharp = surfaces.edges[surfaces.edge_body == body][_in_edge_contact(model, body)]
         edges, edge_owner = _owned_edges(triangles, owner, place[sharp])
         corners = [np.unique(triangles[a:b]) for a, b in zip(start[:-1], start[1:], strict=True)]
         numbers = np.arange(len(start) - 1)
@@ -84,7 +83,7 @@ def lay_out(model: Model) -> tuple[Numbering, Patches]:
 
 
 def _split(middle: FloatArray) -> tuple[IntArray, IntArray]:
-    """Order of triangles and starts of patches: halves along the longest side of the box around the middles, and again.
+    """Order of triangles and starts of patches: parts are halved along the longest side of the box of their middles.
 
     All parts of one size are split at once.
     """
@@ -103,8 +102,8 @@ def _split(middle: FloatArray) -> tuple[IntArray, IntArray]:
     return order, start
 
 
-def _stands_out(model: Model, body: int) -> "np.ndarray[tuple[int], np.dtype[np.bool_]]":
-    """Which edges of a body can touch other edges: of a body that keeps its shape those that are not flat."""
+def _in_edge_contact(model: Model, body: int) -> "np.ndarray[tuple[int], np.dtype[np.bool_]]":
+    """Which edges of a body take part in edge contact: all of a soft body, of a rigid one those that are not flat."""
     surfaces, x = model.surfaces, model.rest_positions
     own = surfaces.edge_body == body
     if body < model.membrane_count:
@@ -132,14 +131,14 @@ def _owned_edges(triangles: IntArray, owner: IntArray, edges: IntArray) -> tuple
 
 
 class Groups(NamedTuple):
-    """Runs of patches of one body, for a first look."""
+    """Runs of patches of one body with a common box, for the first level of the search."""
 
     start: IntArray  # first patch of each group, shape (group_count + 1,)
     body_start: IntArray  # first group of each body, shape (body_count + 1,)
 
 
 def group_patches(patches: Patches) -> Groups:
-    """Groups of `GROUP_SIZE` patches that follow each other: they lie together, since halves were halved."""
+    """Groups of `GROUP_SIZE` consecutive patches, which are neighbours as patches come from halving."""
     starts, body_start = list[int](), [0]
     for first, last in zip(patches.body_start[:-1], patches.body_start[1:], strict=True):
         starts.extend(range(first, last, GROUP_SIZE))

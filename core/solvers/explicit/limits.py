@@ -1,4 +1,4 @@
-"""Steps that would never end are refused: before a run with the number that causes them, in a run where it changes."""
+"""Limits of the number of steps: a run that would need too many is refused, at its start or where values change."""
 
 import math
 
@@ -12,15 +12,15 @@ from .stability import LONGEST_STEP, Bounds, Plan, rest_bounds, rest_square, sta
 
 #: Most steps in a frame.
 MOST_STEPS = 5_000
-#: The gas is to blame where without it omega^2 is less than this share; the mesh where one vertex is so many times as
-#: stiff for its mass as half of its body's are.
+#: The gas is the cause if omega^2 without it is less than this share; the mesh is if one vertex has so many times the
+#: median stiffness over mass of its body.
 WITHOUT_GAS, OUTSTANDING = 0.5, 100.0
-#: A step that rounding makes shorter than planned is none too many.
+#: Tolerance of the number of steps: rounding may make a step shorter than planned.
 ROUNDING = 1.0 + 1e-6
 
 
 class StepLimit:
-    """How many steps a run takes with the shapes and the gas that it meets."""
+    """Checks how many steps a run takes with its present shapes and gas."""
 
     def __init__(self, model: Model, plan: Plan) -> None:
         self._model, self._plan = model, plan
@@ -60,7 +60,7 @@ class StepLimit:
 
 
 def check_plan(model: Model, plan: Plan, frame_time: float) -> None:
-    """Raise `ParameterError` where frames of a length [s] would need too many steps: with what causes it."""
+    """Raise `ParameterError` where frames of a length [s] would need too many steps, naming the cause."""
     if frame_time / plan.step <= MOST_STEPS:
         return
     needed, amount = math.ceil(frame_time / plan.step), start_gas(model)
@@ -83,7 +83,7 @@ def check_plan(model: Model, plan: Plan, frame_time: float) -> None:
 
 
 def check_speed(needed: float, velocities: FloatArray) -> None:
-    """Raise `Diverged` for the fastest body where it needs too many steps per frame; mean velocities [m/s] of all."""
+    """Raise `Diverged` for the fastest body if it needs too many steps per frame; mean velocities [m/s] of all."""
     if not needed <= MOST_STEPS * ROUNDING:
         speed = np.sqrt((velocities * velocities).sum(axis=1))
         body = int(np.argmax(np.where(np.isfinite(speed), speed, np.inf)))
@@ -104,7 +104,9 @@ def _refusal(model: Model, body: int, cause: str, needed: int, remedy: str) -> P
 
 
 def _short_edge(model: Model, body: int) -> float | None:
-    """Length of the shortest edge at a vertex that is far stiffer than its body's others [m]; None where none is."""
+    """Length of the shortest edge at a vertex that is far stiffer than the others of its body [m]; None if there is
+    none.
+    """
     own = slice(*model.body_point_start[body : body + 2])
     ratio = rest_bounds(model).stiffness[own] / model.vertex_mass[own]
     vertex = own.start + int(np.argmax(ratio))

@@ -1,17 +1,17 @@
-"""Which parts of a skin can touch the skin itself: a proof that spares most of it the search.
+"""Which parts of a closed skin can be in contact with the skin itself: a proof that excludes most of it from the
+search.
 
 Let c be a point off a closed surface that does not cross itself, with the topology of a sphere. The surface winds once
 around c, or not at all: along every ray from c, the triangles that face away from c outnumber those that face towards
 it by one, or by none. So two triangles that both face away can only lie on one ray where a third one faces towards c.
-Rays that meet no triangle that faces towards c, for the whole of an epoch, meet the surface once, and what they meet
-touches nothing. An inflated body that stands, presses or is pressed has no such triangle at all, or a few where it is
-dented (where all face away it is star-shaped; Preparata and Shamos 1985, 7.2.6). And where two triangles that face away
-come together, the third one is between them, so it touches both: only pairs with one that may face towards c are looked
-at.
+Rays that meet no triangle that faces towards c, for the whole of an epoch, meet the surface once, so the triangles they
+meet have no self-contact. An inflated body has no such triangle at all, or a few where it is dented (where all face
+away it is star-shaped; Preparata and Shamos 1985, 7.2.6). And where two triangles that face away come together, the
+third one is between them, so it touches both: only pairs with one that may face towards c are searched.
 
-A triangle faces away for the epoch if it does so in the middle of it by more than its motion can take off. Six times
-the volume of its tetrahedron with c loses at most t |n| where it moves by t as a whole (n: twice its area), and
-3 s times the longest distance from c times its longest side where its corners move by s besides.
+A triangle faces away for the epoch if it does so in the middle of it by more than its motion can change. Six times the
+volume of its tetrahedron with c loses at most t |n| where it moves by t as a whole (n: twice its area), and 3 s times
+the longest distance from c times its longest side where its corners move by s besides.
 """
 
 from ...jit import lean_inline_kernel, lean_kernel
@@ -19,11 +19,11 @@ from ...simd import lane, larger, load4, root, smaller, spread, store4, sum_spre
 from ...team import block_of, claim, done, finish, hand_out
 from .arrays import MARGINS, patches_of
 
-#: Least margin that is worth relying on, as a share of the distance that a body keeps from itself.
+#: Least margin of the proof that is used, as a share of the distance that a body keeps from itself.
 LEAST_MARGIN = 0.5
-#: Share of its slack that a point is expected to stray: a smaller margin would not last.
+#: Expected deviation as a share of the slack: a smaller margin would not last for the epoch.
 EXPECTED_SHARE = 0.5
-#: Share of a margin that points may stray.
+#: Allowed deviation of points, as a share of the margin.
 MARGIN_SHARE = 0.8
 FAR = 1e30
 TINY = 1e-300
@@ -85,9 +85,10 @@ def find_margins(group, middle, flight, boxes):
 
 @lean_kernel
 def find_suspects(body, time, middle, bodies, points, boxes, team):
-    """Whether any patch of a body may touch the body within a time [s] of its foreseen flight; marks which may.
+    """Whether any patch of a body may touch the body within a time [s] of its predicted flight; marks those that
+    may.
 
-    Lowers the slack of the patches to what the proof bears. `middle`: scratch, flat, a row per point.
+    Lowers the slack of the patches to the margins of the proof. `middle`: scratch, flat, a row per point.
     """
     first, last = bodies.point_start[body], bodies.point_start[body + 1]
     patches, suspect = boxes.patches, boxes.suspect
@@ -161,7 +162,7 @@ def find_suspects(body, time, middle, bodies, points, boxes, team):
 
 @lean_kernel
 def spread_to_neighbours(begin, end, first, last, points, boxes):
-    """Corners and edges of triangles that may face towards the origin belong to their neighbours, too."""
+    """Mark the patches that own corners and edges of triangles that may face towards the origin."""
     patches, suspect, stamp = boxes.patches, boxes.suspect, points.stamp
     for i in range(first, last):
         stamp[i] = 0
@@ -186,7 +187,7 @@ def rays_meet(low, high, other_low, other_high):
 def spread_of_rays(begin, end, pad, x, boxes):
     """Boxes around the directions from the origin of x to the patches, widened by `pad`, into the patches' boxes.
 
-    Between its corners a triangle's directions bulge by at most half the square of their spread.
+    Between its corners the directions of a triangle leave their box by at most half the square of their spread.
     """
     patches = boxes.patches
     for patch in range(begin, end):

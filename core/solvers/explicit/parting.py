@@ -1,11 +1,11 @@
-"""Bodies that cross at the start, or where positions were set: points behind a surface come back.
+"""Bodies that cross at the start, or where positions were set: points behind a surface are moved back.
 
-The planes of the contact set leave every point on the side where it is, so pairs of bodies with points on the wrong
-side are left out of it (`explicit.arrays.Bodies.crosses`). Their contacts are those of `contact/broad_phase/search.py`,
-which knows the right side. They are found anew in every substep, projected with the others and not verified: what is
-behind a surface comes back as fast as what is too near. Once all its points have come back a pair of bodies belongs to
-the contact set again, unless edges still cross triangles between their ends: then it keeps a larger and larger
-distance.
+The planes of the contact set keep every point on its present side, so pairs of bodies with points on the wrong side are
+excluded from it (`explicit.arrays.Bodies.crosses`). Their contacts are those of `contact/broad_phase/search.py`, which
+knows the right side. They are found anew in every substep, projected with the others and not verified: points behind a
+surface return at the same rate as points that are too near. Once all its points have returned a pair of bodies belongs
+to the contact set again, unless edges still cross triangles between their ends: then the distance that the pair keeps
+grows until they do not.
 """
 
 import numpy as np
@@ -20,12 +20,12 @@ from ...state import State
 from .arrays import Contacts, contacts_of
 from .layout import Numbering
 
-#: What is hooked keeps farther apart by this share of the thickness in each substep.
+#: Growth of the distance of pairs whose edges alone still cross, per substep, as a share of the thickness.
 FURTHER = 0.1
 
 
 class Parting:
-    """What crosses in a model, and its contacts."""
+    """The crossing bodies of a model and their contacts."""
 
     def __init__(self, model: Model, numbering: Numbering) -> None:
         self._model, self._place = model, numbering.place
@@ -39,13 +39,13 @@ class Parting:
         self._unhooks = True  # whether they are looked for
 
     def untangle(self, x: FloatArray) -> int:
-        """Find what crosses at x [m], shape (point_count, 3); returns how many triangles do."""
+        """Find crossings at x [m], shape (point_count, 3); returns how many triangles cross."""
         return len(self._find(x))
 
     def _find(self, x: FloatArray) -> IntArray:
         """The triangles that cross at x; lists the points on the wrong side."""
         found = self._search.untangle(x).crossing_triangles
-        self._search.suspend(np.zeros(0, np.int32))  # what is too near to itself is none of the contact set's troubles
+        self._search.suspend(np.zeros(0, np.int32))  # self-contact is handled by the contact set
         self._mark()
         return found
 
@@ -57,7 +57,7 @@ class Parting:
         self.crosses[a, b] = self.crosses[b, a] = True
 
     def start_frame(self, state: State) -> None:
-        """List what crosses as a state has it."""
+        """Read the crossing points from a state."""
         listed, self._further = state.wrong_side, 0.0
         self._unhooks = state.frame < PARTING_FRAMES
         behind, hooked = listed[listed[:, 2] != 0], listed[listed[:, 2] == 0]
@@ -69,7 +69,9 @@ class Parting:
         self.crosses |= self._hooked
 
     def wrong_side(self) -> IntArray:
-        """What a state keeps, see `State.wrong_side`; with facing 0 the first point of a body that is hooked."""
+        """Points on the wrong side for `State.wrong_side`; facing 0 marks the first point of a body with crossing
+        edges only.
+        """
         listed = self._search.wrong_side()
         if not self._hooked.any():
             return listed
@@ -78,9 +80,9 @@ class Parting:
         return np.concatenate([listed, hooked]).astype(np.int32)
 
     def contacts(self, x: FloatArray, move: FloatArray, room: Contacts) -> tuple[Contacts, int]:
-        """Contacts between bodies that cross at x [m], and how many; in `room` if it is large enough.
+        """Contacts between bodies that cross at x [m], and their number; in `room` if its capacity suffices.
 
-        `move`: way of the points in a substep [m], shape (point_count, 3) as x.
+        `move`: displacement of the points in a substep [m], shape (point_count, 3) as x.
         """
         model, record, search = self._model, self._record, self._search
         way = np.sqrt(np.maximum.reduceat(np.einsum("ij,ij->i", move, move), model.body_point_start[:-1]))
@@ -102,7 +104,7 @@ class Parting:
         return found, count
 
     def _let_go(self, x: FloatArray) -> None:
-        """Let go of bodies whose last point is back, unless triangles cross all the same."""
+        """Return bodies whose last point is back to the contact set, unless triangles still cross."""
         before = self.crosses.copy()
         self._mark()
         left = before & ~self.crosses

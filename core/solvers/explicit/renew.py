@@ -1,4 +1,4 @@
-"""New normals for contacts whose old ones do not separate their sides any more."""
+"""New normals for contacts whose old ones no longer separate their sides."""
 
 from ...jit import lean_kernel
 from . import verify as guarantee
@@ -7,15 +7,16 @@ from .closest import near_edges, near_triangles
 from .press import weigh_one
 from .touching import touch
 
-#: A slack that leaves nothing out [m].
+#: A slack that excludes no candidate [m].
 EVERYTHING = 1e30
 
 
 @lean_kernel
 def renew_failed(contact, x, y):
-    """Take new normals where old ones fail at y; returns how many contacts fail all the same.
+    """Take new normals where old ones fail at y; returns how many contacts still fail.
 
-    Any plane that separates both sides at x and at y does: that of the closest points at x, at y, or between the two.
+    Any plane that separates both sides at x and at y will do: that of the closest points at x, at y, or between the
+    two.
     """
     run = contact.run
     run.state[RENEWED] += 1
@@ -43,22 +44,22 @@ def renew_kind(contacts, count, kind, candidates, spare, points, bodies, rigid, 
                     failed += 1
                     c += 1
                     continue
-                list_again(contacts, c, candidates, found)
+                as_candidate(contacts, c, candidates, found)
                 spares[found] = c
                 found += 1
             c += 1
         if found == 0:
             break
-        look_again(kind, x, points.flight, candidates, found, spare)
+        closest_again(kind, x, points.flight, candidates, found, spare)
         left = 0
         for q in range(found):
             guarantee.replace(contacts, spares[q], spare, q)
             if not guarantee.holds(y, contacts, spares[q], kind == 1):
-                list_again(contacts, spares[q], candidates, left)
+                as_candidate(contacts, spares[q], candidates, left)
                 spares[found + left] = spares[q]
                 left += 1
         if left > 0:
-            look_again(kind, y, points.flight, candidates, left, spare)
+            closest_again(kind, y, points.flight, candidates, left, spare)
             for q in range(left):
                 failed += not guarantee.separate(x, y, contacts, spares[found + q], spare, q, kind == 1)
         for q in range(found):
@@ -67,15 +68,15 @@ def renew_kind(contacts, count, kind, candidates, spare, points, bodies, rigid, 
 
 
 @lean_kernel
-def list_again(contacts, c, candidates, q):
-    """Contact c as candidate q, from which nothing is left out."""
+def as_candidate(contacts, c, candidates, q):
+    """Write contact c as candidate q, with a slack that excludes nothing."""
     for k in range(4):
         candidates.points[4 * q + k] = contacts.points[4 * c + k]
     candidates.slack[q], candidates.reach[q] = EVERYTHING, contacts.reach[c]
 
 
 @lean_kernel
-def look_again(kind, x, flight, candidates, count, spare):
+def closest_again(kind, x, flight, candidates, count, spare):
     """Closest points of candidates at x."""
     if kind == 0:
         near_triangles(x, flight, candidates, count, 0.0, spare)

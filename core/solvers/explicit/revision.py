@@ -1,4 +1,4 @@
-"""The plan of explicit steps where values of a model change while it is simulated: without measuring anything anew."""
+"""The plan of explicit steps when values of a model change during a run, without new measurements."""
 
 import numpy as np
 
@@ -35,7 +35,7 @@ def revised_plan(plan: Plan, model: Model, other: Model) -> Plan:
 
 
 def _ratios(model: Model, other: Model) -> FloatArray:
-    """How many times as stiff anything of each membrane has become, at most; infinite where hinges are new."""
+    """Largest ratio of new to old stiffness of each membrane; infinite where hinges are new."""
     ratio = np.zeros(model.membrane_count)
     for name in ("edges", "hinges", "tetrahedra"):
         before, after = getattr(model, name), getattr(other, name)

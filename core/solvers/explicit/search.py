@@ -1,10 +1,10 @@
-"""Which primitives may come near each other within an epoch: boxes around straight flight, of bodies, groups of
-patches, patches, primitives.
+"""Search: primitives that may come near each other within an epoch, by boxes around straight flight.
 
-A point's flight is mostly its own velocity, in part the mean of its patch: vibrations are not foreseen as flight. Boxes
-are taken relative to the mean velocity of their body, and swept by the relative velocity of a pair of bodies, so that
-what falls together costs nothing. They are widened by what a pair keeps and by the slack, that is how far a point may
-stray from its flight before there is another search. Pairs whose boxes do not meet stay apart for the epoch.
+The hierarchy is bodies, groups of patches, patches, primitives. A point's predicted flight is mostly its own velocity,
+in part the mean of its patch: vibrations are not predicted. Boxes are relative to the mean velocity of their body, and
+swept by the relative velocity of a pair of bodies, so a common fall adds no candidates. They are widened by the
+distance that a pair keeps and by the slack, that is how far a point may deviate from its flight before there is another
+search. Pairs whose boxes do not meet stay apart for the epoch.
 """
 
 import numpy as np
@@ -32,8 +32,8 @@ def apart(low, high, other_low, other_high):
 
 
 @lean_kernel
-def foresee(b, x, velocity, time, is_single, bodies, points, boxes):
-    """Flight of body b for an epoch of a length [s], its points' boxes and its own; `is_single`: of one step."""
+def predict_flight(b, x, velocity, time, is_single, bodies, points, boxes):
+    """Predicted flight of body b for an epoch [s], the boxes of its points and its own; `is_single`: of one step."""
     first, last = bodies.point_start[b], bodies.point_start[b + 1]
     total = spread(0.0)
     for i in range(4 * first, 4 * last, 4):
@@ -108,8 +108,8 @@ def fit_primitives(patch, points, boxes):
 
 
 @lean_inline_kernel
-def line_up(low, high, begin, end, sweep_low, sweep_high, box_low, box_high, boxes):
-    """Put those of the boxes begin .. end - 1, swept, that meet a box side by side in fours; returns how many.
+def pack_boxes(low, high, begin, end, sweep_low, sweep_high, box_low, box_high, boxes):
+    """Pack those boxes begin .. end - 1, swept, that meet a box side by side in fours; returns how many.
 
     `boxes.columns` then starts with the box around them: two times four numbers.
     """
@@ -149,7 +149,7 @@ def meets(low, high, columns, place):
 
 @lean_inline_kernel
 def is_left_out(bodies, a, b, i, j, k, m, first_side):
-    """Whether a pair between the bodies a and b is left out: glued together, or tangled from the start."""
+    """Whether a pair between the bodies a and b is excluded: attached to each other, or tangled from the start."""
     glued, tangled = bodies.glued, bodies.tangled
     if first_side == 1:
         one, other = tangled[i], tangled[j] or tangled[k] or tangled[m]
@@ -166,7 +166,7 @@ def against_triangles(
 ):
     """Vertices of patch P, swept, near triangles of patch Q, swept by the rest; a, b: their bodies."""
     patches = boxes.patches
-    found = line_up(
+    found = pack_boxes(
         boxes.triangle_low, boxes.triangle_high, patches.triangle_start[Q], patches.triangle_start[Q + 1],
         turned_low, turned_high, load4(boxes.low, 4 * P) + sweep_low, load4(boxes.high, 4 * P) + sweep_high, boxes,
     )  # fmt: skip
@@ -182,7 +182,7 @@ def against_triangles(
             bits = meets(low, high, columns, 8 + 24 * four)
             if bits == 0:
                 continue
-            for k in range(4):  # without branches, which nobody could foretell
+            for k in range(4):  # without branches, which no processor could predict
                 t = np.uint64(3 * column[np.uint64(4 * four + k)])
                 i0, i1, i2 = triangle[t], triangle[t + np.uint64(1)], triangle[t + np.uint64(2)]
                 place = np.uint64(4 * count)
@@ -201,7 +201,7 @@ def against_edges(P, Q, a, b, reach, sweep_low, sweep_high, bodies, boxes, out, 
     """Edges of patch P, swept, near edges of patch Q."""
     patches = boxes.patches
     nothing = spread(0.0)
-    found = line_up(
+    found = pack_boxes(
         boxes.edge_low, boxes.edge_high, patches.edge_start[Q], patches.edge_start[Q + 1], nothing, nothing,
         load4(boxes.low, 4 * P) + sweep_low, load4(boxes.high, 4 * P) + sweep_high, boxes,
     )  # fmt: skip
@@ -235,7 +235,8 @@ def against_edges(P, Q, a, b, reach, sweep_low, sweep_high, bodies, boxes, out, 
 
 @lean_inline_kernel
 def between_patches(P, Q, a, b, reach, shift, bodies, points, boxes, corners, sides, count):
-    """Candidates between what two patches own; `shift`: how far body a moves over body b, flat [m].
+    """Candidates between the primitives of two patches; `shift`: displacement of body a relative to body b, flat
+    [m].
 
     `count`: of both kinds so far, shape (2,).
     """
@@ -258,7 +259,7 @@ def between_patches(P, Q, a, b, reach, shift, bodies, points, boxes, corners, si
 
 @lean_inline_kernel
 def may_touch(one, other):
-    """Whether two parts of a body may touch by what they are suspected of, see `own.py`."""
+    """Whether two parts of a body may be in contact by their marks, see `own.py`."""
     return min(one, other) > 0 and max(one, other) > 1
 
 
@@ -345,7 +346,7 @@ def find_candidates(
     body_count = bodies.kind.shape[0]
     count[0] = count[1] = 0
     for b in range(body_count):
-        foresee(b, x, velocity, time, is_single, bodies, points, boxes)
+        predict_flight(b, x, velocity, time, is_single, bodies, points, boxes)
         fitted[b] = 0
     nothing = spread(0.0)
     store4(shift, 0, nothing)

@@ -1,13 +1,12 @@
-"""Which neighbouring patches of a skin have kept so much of their shape that they do not touch: a proof that spares the
-search most of what a skin could do to itself.
+"""Which neighbouring patches of a skin cannot be in contact as they have hardly changed their shape: a proof.
 
-Patches that share a vertex lie beside each other, so no box tells them apart. But where a run starts they keep a
+Patches that share a vertex lie beside each other, so no box separates them. But at the start of a run they have a
 distance C, the least of all vertices and triangles, edges and edges that share no vertex. Let an affine map take the
 start shape near to where the points are, point i up to an error e_i, and shrink no length by more than a factor s.
 Primitives are convex hulls of their points, so those of two patches are at least s C - e - e' apart, e and e' the
 largest errors of either patch. The map may be any; it is the one that fits the first patch best in its plane, and takes
-normals to normals. For an epoch it is taken in the middle of the foreseen flight and moves with the patch's mean
-velocity, and what points move besides adds to their errors.
+normals to normals. For an epoch it is taken in the middle of the predicted flight and moves with the patch's mean
+velocity; the remaining motion of the points adds to their errors.
 """
 
 from typing import NamedTuple
@@ -21,16 +20,16 @@ from .layout import Patches
 
 #: Numbers of a patch's frame: the map's four columns, its mean velocity, then shrinking, error and room for boxes.
 FRAME, DRIFT, SHRINKS = 24, 16, 20
-#: Share of the slack by which rows that press are looked for beyond their reach: a surprise presses an epoch late.
+#: Share of the slack added to the reach of contact springs in the search: an unpredicted contact acts an epoch late.
 PRESS_SHARE = 0.5
 #: Least distance that is guaranteed, as a share of the distance that a pair keeps.
 LEAST_SHARE = 0.1
-#: Least extent across over that along, below which the corners of a patch are on a line.
+#: Extent across over extent along, below which the corners of a patch count as collinear.
 FLAT_SHARE = 1e-3
 
 
 class Shape(NamedTuple):
-    """The start shape of skins that look for contact with themselves, patch by patch."""
+    """The start shape of skins with self-contact, patch by patch."""
 
     rest: FloatArray  # start positions of all points [m], flat
     start: IntArray  # CSR: patches that share a vertex with a patch, itself and later ones, shape (patch_count + 1,)
@@ -38,7 +37,7 @@ class Shape(NamedTuple):
     clearance: FloatArray  # distance between the two at the start [m]
     axes: FloatArray  # two directions along each patch and its normal, flat, 12 numbers each
     share: FloatArray  # of each corner in the two columns along the patch [1/m], shape (corner_count, 2)
-    frame: FloatArray  # where each patch has got to, flat; changes
+    frame: FloatArray  # present frame of each patch, flat; changes
 
 
 def shape_of(patches: Patches, rest: FloatArray, own_thickness: FloatArray) -> Shape:
@@ -77,13 +76,13 @@ def shape_of(patches: Patches, rest: FloatArray, own_thickness: FloatArray) -> S
 
 @lean_inline_kernel
 def pad(half, slack):
-    """By how much boxes are wider than what is in them [m]; `half` of the distance that is kept, slack of points."""
+    """Widening of boxes [m]; `half` of the distance that is kept, slack of points."""
     return max(half + PRESS_SHARE * slack, LEAST_SHARE * half + slack)
 
 
 @lean_kernel
 def fit_shape(begin, end, half, points, boxes, kept):
-    """Where the patches begin .. end - 1 of a body are in the middle of an epoch, half of which takes so long [s].
+    """Frames of the patches begin .. end - 1 of a body in the middle of an epoch, whose half lasts `half` [s].
 
     `kept`: distance that the body keeps from itself [m].
     """
@@ -128,7 +127,7 @@ def fit_shape(begin, end, half, points, boxes, kept):
 
 @lean_inline_kernel
 def error_of(patch, place, half, points, patches, shape):
-    """How far the corners of a patch can get from where the map of a frame has them, in an epoch [m]."""
+    """Largest distance in an epoch of a patch's corners from where the map of a frame puts them [m]."""
     frame = shape.frame
     origin, drift = load4(frame, place), load4(frame, place + DRIFT)
     c0, c1, c2 = load4(frame, place + 4), load4(frame, place + 8), load4(frame, place + 12)
@@ -144,7 +143,7 @@ def error_of(patch, place, half, points, patches, shape):
 
 @lean_kernel
 def keeps_apart(P, Q, half, points, boxes):
-    """Whether nothing of the patches P and Q, P <= Q, can touch in the epoch."""
+    """Whether no primitives of the patches P and Q, P <= Q, can be in contact in the epoch."""
     patches, shape = boxes.patches, boxes.shape
     frame, place = shape.frame, shape.start[P]
     end = shape.start[P + 1]

@@ -1,8 +1,9 @@
-"""Inner forces of soft bodies, as rows that every vertex gathers: springs, gas, volumes of solids; then bending.
+"""Inner forces of soft bodies: springs, gas, volumes of solids, then bending; each vertex gathers rows.
 
 Springs and triangles write one row each, four springs at a time; a vertex then adds up its rows, always in the same
-order. Both are jobs of a team (`team.py`), in blocks of vertices and of what begins there: who does which does not
-change a bit. The force of a spring has a dashpot: its length is compared with the one a step before (`inverse_length`).
+order. Both are jobs of a team (`team.py`), in blocks of vertices and of the elements that begin there: the result does
+not depend on which thread does which. The force of a spring has a dashpot: its length is compared with the one a step
+before (`inverse_length`).
 
     T / l = k (1 - L / l) + c k (l - l_before) / l,   c = 2 zeta / (omega h)
 """
@@ -40,9 +41,9 @@ from .layout import Numbering
 
 IndexArray = NDArray[np.uint32]
 
-#: Rows that a vertex adds up without a loop: of springs that begin there, and of those that end there; of triangles.
+#: Slots, rows that a vertex adds up without a loop: springs that begin there, springs that end there, triangles.
 SLOTS, TRIANGLE_SLOTS = 4, 8
-#: Most that a spring's dashpot takes a length to grow in a step, as a share of it.
+#: Largest growth of a length in a step that a dashpot answers, as a share of it.
 MOST_GROWN = 0.5
 
 
@@ -50,8 +51,8 @@ class Rows(NamedTuple):
     """Which rows each vertex adds up; unused slots name the last row, which is 0."""
 
     slot: IndexArray  # 4 * row, shape (slot_count * vertex_count,)
-    more_start: IntArray  # CSR of what found no slot, shape (vertex_count + 1,)
-    more: IndexArray  # 4 * row + 1 where it is added, 4 * row where it is taken off
+    more_start: IntArray  # CSR of the rows beyond the slots, shape (vertex_count + 1,)
+    more: IndexArray  # 4 * row + 1 where it is added, 4 * row where it is subtracted
 
 
 class Springs(NamedTuple):
@@ -148,7 +149,7 @@ def _springs(model: Model, numbering: Numbering) -> Springs:
 
 
 def _rows(columns: list[IntArray], vertex_count: int, slots: int, null: int) -> Rows:
-    """Rows 0 .. of columns of vertices; of the second column they are added, of the first taken off."""
+    """Rows 0 .. of columns of vertices; they are added at the second column, subtracted at the first."""
     table = np.full((vertex_count, len(columns) * slots), 4 * null, np.int64)
     more_vertex, more = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
     for number, column in enumerate(reversed(columns)):
@@ -217,13 +218,13 @@ def _volumes(model: Model, numbering: Numbering) -> Volumes:
 
 
 def unsigned(numbers: NDArray[Any]) -> IndexArray:
-    """As uint32: kernels then need not ask whether an index counts from the end."""
+    """As uint32: kernels then need no check for negative indices."""
     return np.ascontiguousarray(numbers, dtype=np.uint32)
 
 
 @lean_kernel
 def balance(ends, lead):
-    """Turn springs so that about as many begin at each vertex as end there; `lead`: scratch, zero."""
+    """Orient springs so that about as many begin at each vertex as end there; `lead`: scratch, zero."""
     for q in range(ends.shape[0]):
         a, b = ends[q, 0], ends[q, 1]
         if lead[b] < lead[a]:

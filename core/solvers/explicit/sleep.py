@@ -1,7 +1,7 @@
-"""Sleep: what has come to rest stays where it is, and takes no time.
+"""Sleep: a scene at rest keeps its state exactly and takes no time.
 
-All moving bodies sleep together, once all of them have been still for a while, and wake together when anything is given
-from outside. So nothing has to be found out about which of them hold each other up.
+All moving bodies sleep together, once all of them have been still for a while, and wake together when any input
+changes. So no graph of contacts is needed.
 """
 
 import numpy as np
@@ -25,13 +25,13 @@ def still_speeds(model: Model) -> FloatArray:
 
 
 def is_driven(state: State, motion: Motion, gas: FloatArray) -> bool:
-    """Whether anything is given in a step that differs from what a state has; `gas`: nRT at its end [J]."""
+    """Whether any input of a step differs from the state: kinematic points or gas; `gas`: nRT at its end [J]."""
     return not (np.array_equal(gas, state.gas) and np.array_equal(motion.start, motion.end))
 
 
 @lean_kernel
 def are_still(velocities, point_start, limits):
-    """Whether all moving bodies are; `limits`: `still_speeds`."""
+    """Whether all moving bodies are below their `limits` (`still_speeds`)."""
     for body in range(limits.shape[0]):
         first, last = point_start[body], point_start[body + 1]
         total = 0.0
@@ -43,6 +43,6 @@ def are_still(velocities, point_start, limits):
 
 
 def hold(before: State, after: State) -> None:
-    """Let the second state be the first one, without motion."""
+    """Make the second state the first one with zero velocities."""
     after.positions[:], after.gas[:], after.rigid.pose[:] = before.positions, before.gas, before.rigid.pose
     after.velocities[:] = after.rigid.velocity[:] = after.rigid.angular_momentum[:] = 0.0

@@ -1,7 +1,7 @@
 """The explicit solver: steps at the limit of stability, thousands per second, none of which iterates.
 
-Airbag and crash codes simulate light skins full of gas, folded and in contact with themselves, in this way. What a step
-does stands in `steps.py`; how long it is in `stability.py`.
+Airbag and crash codes simulate light skins full of gas, folded and in contact with themselves, in this way. `steps.py`
+has the step, `stability.py` its length.
 """
 
 import copy
@@ -41,7 +41,6 @@ from .dissipation import LEAST_STEPS, LOSS_TIME, losses_of
 from .exchange import fall_free, note_touching, read_points, write_points
 from .failures import BY_IMPULSES, BY_ZONES, NOT_AT_ALL
 from .glue import glue_of
-from .lacks import crossing_triangles, lacks, self_colliding, tangled_points
 from .layout import lay_out
 from .limits import StepLimit, check_plan, check_speed
 from .parting import Parting
@@ -50,12 +49,13 @@ from .skins import Skins, skins_of, start_lengths
 from .sleep import STILL_TIME, are_still, hold, is_driven, still_speeds
 from .stability import DASHPOT_RATIO, EDGE_SHARE, plan_steps
 from .steps import Scene, advance, take_loose
+from .unsupported import crossing_triangles, self_colliding, tangled_points, unsupported
 
-#: Blocks of soft bodies for each thread, at least: fewer are done before another thread has seen that there are any.
+#: Least blocks of soft bodies per thread: fewer are finished before another thread sees them.
 BLOCKS_EACH = 4
-#: How often contacts of bodies that cross are found anew [s].
+#: Time between two searches for contacts of crossing bodies [s].
 LOOSE_TIME = 1.0 / 240.0
-#: Steps of the first epoch of a frame, and its slack as a share of what a body keeps: nothing is known yet.
+#: Steps of the first epoch of a frame, and its slack as a share of the distance to keep, without measured deviations.
 FIRST_SPAN, FIRST_SLACK = 4, 0.25
 #: Steps that are shorter than at rest by less than this share are not told of.
 TOLD_EXCESS = 0.1
@@ -74,7 +74,7 @@ class ExplicitSolver:
     def __init__(self, model: Model, substep_time: float, options: MethodOptions = DEFAULTS) -> None:
         if not (math.isfinite(substep_time) and substep_time > 0.0):
             raise ParameterError(f"substep: {substep_time} s; give a positive time.")
-        if missing := lacks(model, options):
+        if missing := unsupported(model, options):
             raise ParameterError(f"{missing}; the method EXPLICIT does not know that yet. Choose AUTO or IMPLICIT.")
         self.model, self.substep_time, self.counts = model, substep_time, Counts()
         self._untouching = model.ignores
@@ -182,9 +182,9 @@ class ExplicitSolver:
         return int(low), int(high)
 
     def untangle(self, state: State) -> int:
-        """Note in the state which points are behind another body's surface; returns how many triangles cross.
+        """Write the points behind another body's surface into the state; returns how many triangles cross.
 
-        What crosses itself stays so, see `lacks.tangled_points`.
+        Crossings of a skin with itself are kept, see `unsupported.tangled_points`.
         """
         found, self._parting = crossing_triangles(self.model, state.positions, self_colliding(self.model)), None
         state.wrong_side = np.zeros((0, 3), np.int32)
@@ -195,14 +195,14 @@ class ExplicitSolver:
         return len(found)
 
     def _wrong_side(self) -> IntArray:
-        """What a state keeps of bodies that cross each other, see `State.wrong_side`."""
+        """Points of crossing bodies for `State.wrong_side`."""
         if self._parting is None:
             return np.zeros((0, 3), np.int32)
         listed = self._parting.wrong_side()
         return listed[self.model.point_body[listed[:, 0]] != listed[:, 1]]
 
     def _leave_out(self) -> None:
-        """Leave bodies that cross and those that do not touch out of the contact set; find it anew if they change."""
+        """Exclude crossing pairs and pairs that ignore each other from the contact set; search anew if they change."""
         contact = self._scene.contact
         left_out = self._untouching if self._parting is None else self._untouching | self._parting.crosses
         if (contact.bodies.crosses != left_out).any():
@@ -216,7 +216,7 @@ class ExplicitSolver:
         return self._parting is not None and bool(self._parting.crosses.any())
 
     def _find_loose(self) -> None:
-        """Find the contacts of bodies that cross, where they are now."""
+        """Find the present contacts of crossing bodies."""
         scene, order = self._scene, self._numbering.point
         x, move = np.zeros((2, self.model.point_count, 3))
         x[order], move[order] = self._rows[0][:, :3], self.substep_time * self._rows[2][:, :3]
@@ -226,7 +226,7 @@ class ExplicitSolver:
             self._scene = scene._replace(contact=scene.contact._replace(loose=loose))
 
     def start_frame(self, state: State) -> None:
-        """Forget what was found on the way to a state, so that a run continued from it has the same bits."""
+        """Drop everything that is not in the state, so that a continued run has the same bits."""
         run, boxes = self._scene.contact.run, self._scene.contact.boxes
         run.state[AGE], run.state[SPAN], run.state[STARTS] = -1, FIRST_SPAN, state.begins
         kept = run.scale[boxes.patches.body, 0]
@@ -305,7 +305,7 @@ class ExplicitSolver:
             hold_in_plane(pairs, normal, self._rows[2])
 
     def _note_touching(self, touching: BoolArray) -> None:
-        """Which moving bodies a contact pushed in the last step."""
+        """Mark the moving bodies that a contact pushed in the last step."""
         contact = self._scene.contact
         touching[:] = False
         counts = (*contact.run.found[2:].tolist(), int(contact.loose_count[0]))
@@ -330,7 +330,7 @@ class ExplicitSolver:
         return steps, max(math.sqrt(square), 1e-300)
 
     def _read(self, state: State, motion: Motion, share: float) -> float:
-        """Everything in the solver's order; returns the largest relative speed of two bodies [m/s]."""
+        """Copy everything into the solver's order; returns the largest relative speed of two bodies [m/s]."""
         scene, bodies = self._scene, self._scene.contact.bodies
         run, rigid = scene.contact.run, scene.contact.rigid
         fastest: float = read_points(
@@ -351,7 +351,7 @@ class ExplicitSolver:
         return fastest
 
     def _write(self, state: State, x: FloatArray, gas: FloatArray, motion: Motion, share: float) -> None:
-        """The state from what was reached."""
+        """The state after a run of steps."""
         model, rigid, losses = self.model, self._scene.contact.rigid, self._scene.losses
         if model.rigid_count:
             place_all(rigid, self._scene.contact.bodies, x, self._v)
@@ -370,7 +370,7 @@ class ExplicitSolver:
         state.approach = PairSpeeds(key.astype(np.int64), losses.pairs.approach[key])
 
     def _make_room(self) -> None:
-        """Twice as much for candidates and contacts."""
+        """Double the capacity for candidates and contacts."""
         contact = self._scene.contact
         self._scene = self._scene._replace(contact=with_room(contact, 2 * len(contact.corners.reach)))
 

@@ -1,9 +1,9 @@
-"""How long a step may be: masses that bear it, and the highest frequency of what is left.
+"""Length of a step: mass scaling, and the highest frequency of the scaled model.
 
 Steps of h are stable for h omega < 2 (leapfrog). A vertex's stiffness (`bounds.py`) over its mass bounds omega^2. Crash
-codes raise the masses of the few vertices that ask for the shortest steps until a share of the body's mass is added
-(selective mass scaling; Olovsson, Simonsson, Unosson 2005): statics stay exact. The body keeps its mass: the others
-give it. What is left is measured at rest by Lanczos' method on differences of the forces themselves.
+codes raise the masses of the few vertices that need the shortest steps until a share of the body's mass is added
+(selective mass scaling; Olovsson, Simonsson, Unosson 2005): statics stay exact. The total mass is conserved: the other
+vertices give it. The frequency at rest is computed by Lanczos' method on differences of the forces.
 """
 
 from collections.abc import Callable
@@ -27,25 +27,25 @@ from .skins import accelerate, skins_of
 SAFETY = 0.85
 #: Damping ratio of the dashpots along springs at the highest frequency.
 DASHPOT_RATIO = 0.03
-#: Steps of Lanczos' method: within a part in a thousand.
+#: Steps of Lanczos' method: accurate to 0.1 %.
 LANCZOS_STEPS = 40
-#: Longest step [s]: contact springs are as stiff as it allows, and what lies on one sinks in by 2 g h^2.
+#: Longest step [s]: contact springs are as stiff as it allows, and a body resting on one sinks in by 2 g h^2.
 LONGEST_STEP = 1e-3
-#: No point passes more of an edge in a step than this share.
+#: Largest move of a point in a step, as a share of an edge.
 EDGE_SHARE = 0.25
-#: Bits that are kept of what libraries compute in ways that differ between processors.
+#: Bits kept of results of libraries, whose rounding differs between processors.
 KEPT_BITS = 16
 
 
 class Plan(NamedTuple):
-    """What steps of a model are going to be, from its rest shape and the gas that it starts with."""
+    """Masses and length of the steps of a model, from its rest shape and the gas that it starts with."""
 
     masses: FloatArray  # of the vertices [kg], in the model's order
     added: FloatArray  # share of its mass that each membrane was given, shape (membrane_count,)
     square: float  # omega^2 of the stiffest oscillation [1/s^2]
-    bound: float  # what bounds omega^2 of all but the gas [1/s^2]
+    bound: float  # of omega^2 without the gas [1/s^2]
     stiffest: int  # vertex that it is taken from
-    gas: FloatArray  # what bounds the gas' part of omega^2 [1/s^2], shape (membrane_count,)
+    gas: FloatArray  # bound of the gas' part of omega^2 [1/s^2], shape (membrane_count,)
     rate: FloatArray  # how fast the gas stretches each membrane, at most [1/s], shape (membrane_count,)
 
     @property
@@ -56,7 +56,7 @@ class Plan(NamedTuple):
 
 @keep_latest
 def plan_steps(model: Model, options: MethodOptions) -> Plan:
-    """The plan of a model: of its masses, of its step, and of what they follow from."""
+    """The plan of a model: scaled masses, frequency and bounds."""
     x, amount = model.rest_positions, start_gas(model)
     stiffness, pairs = rest_bounds(model).stiffness, model.flat.pairs
     stiffness[pairs] = stiffness[pairs].max(axis=1, initial=0.0, keepdims=True)  # both copies move as one
@@ -75,9 +75,9 @@ def plan_steps(model: Model, options: MethodOptions) -> Plan:
 
 
 class Bounds:
-    """What bounds omega^2 of a model's vertices and of its gas, at positions that are measured one after the other.
+    """Bounds of omega^2 of a model's vertices and of its gas, at the positions of the last `measure`.
 
-    `masses` [kg]; those that are pinned do not count.
+    `masses` [kg]; pinned vertices do not count.
     """
 
     def __init__(self, model: Model, masses: FloatArray) -> None:
@@ -88,7 +88,7 @@ class Bounds:
         self._elements = ModelElements(model, joints=False)
 
     def measure(self, x: FloatArray) -> tuple[float, int]:
-        """The bound of all but the gas [1/s^2], and the vertex that it is taken from, at positions x [m]."""
+        """Bound without the gas [1/s^2], and the vertex that it is taken from, at positions x [m]."""
         model = self._model
         bound, vertex = measure(
             x, model.edges, model.hinges, model.tetrahedra, model.fans, model.body_point_start, self._inverse_mass,
@@ -102,7 +102,7 @@ class Bounds:
         return float(bound), int(vertex)
 
     def gas(self, amount: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """That of an nRT [J] [1/s^2], and the volumes [m^3], shape (membrane_count,), at the positions of before."""
+        """Bound of the gas for an nRT [J] [1/s^2], and the volumes [m^3], shape (membrane_count,)."""
         model, (volumes, along, across) = self._model, self._sums.T
         volume = np.maximum(volumes, np.maximum(SMALLEST_VOLUME_SHARE * model.rest_volume, 1e-300))
         pressure = amount / volume
@@ -111,7 +111,7 @@ class Bounds:
 
 
 def rest_bounds(model: Model) -> Bounds:
-    """Those at rest, with the masses that were asked for."""
+    """The bounds at rest, with the model's masses."""
     bounds = Bounds(model, model.vertex_mass)
     bounds.measure(model.rest_positions)
     return bounds
@@ -185,7 +185,7 @@ def largest_square(product: Callable[[FloatArray], FloatArray], masses: FloatArr
     Directions are not kept orthogonal: what is found twice then does not change the largest value.
     """
     root = 1.0 / np.sqrt(masses)[:, None]
-    # rough enough to have a share of every oscillation, the same every time
+    # has a component along every mode; the same in every run
     direction = np.cos(np.arange(3.0 * len(masses)) ** 2).reshape(-1, 3) * (root > 0.0)
     size = float(np.sqrt((direction * direction).sum()))
     if size == 0.0:
@@ -214,5 +214,5 @@ def stable_step(square: float) -> float:
 
 
 def step_length(square: float, rate: float) -> float:
-    """Length of a step [s] that is stable and in which nothing stretches too far at a rate [1/s]."""
+    """Length of a step [s] that is stable and limits the stretch by a rate [1/s]."""
     return min(stable_step(square), EDGE_SHARE / max(rate, 1e-300))

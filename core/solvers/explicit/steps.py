@@ -1,9 +1,9 @@
 """The explicit step and the epochs of contact: a run of steps in one call.
 
 1. Inner forces at x and gravity give the velocities v (leapfrog: v is half a step behind x where they are read).
-2. Contacts press: impulses on v, one contact after the other.
-3. If the epoch is over: a new search from here, so that these impulses are part of the flight foreseen.
-4. Drift: y = x + h v. If a patch strays from its flight by more than its slack: a search at once.
+2. Contact impulses on v, one contact after the other.
+3. If the epoch is over: a new search from here, so that these impulses are part of the predicted flight.
+4. Drift: y = x + h v. If a patch deviates from its flight by more than its slack: a search at once.
 5. Verify that the planes of all contacts still separate their sides at y; else mend the velocities, and drift again.
 6. x becomes y.
 """
@@ -43,7 +43,7 @@ from .arrays import (  # fmt: skip
     patches_of,
 )
 from .carried import accept as accept_bodies
-from .carried import begin_flight, fall, place_all, place_point, straying, try_move
+from .carried import begin_flight, fall, place_all, place_point, rigid_deviation, try_move
 from .closest import near_edges, near_triangles
 from .contact_set import ContactSet
 from .dissipation import Dissipation, apply_losses
@@ -67,10 +67,10 @@ from .press import (
 from .renew import renew_failed
 from .search import find_candidates, fit_group
 from .skins import Skins, accelerate, add_rows, write_rows
-from .touching import judge_sides
+from .touching import orient_touching
 from .zones import share_motion
 
-#: Searches and mending in one step; in the second half of them whatever is in contact moves as one.
+#: Attempts of search and mending in one step; in the second half of them bodies in contact move as one.
 MOST_ATTEMPTS = 40
 #: Further sweeps of friction over the contacts of rigid bodies: at most, and the change of a force that ends them, as a
 #: share of what Coulomb's cone lets through.
@@ -78,7 +78,7 @@ GRIP_SWEEPS, GRIP_CHANGE = 30, 1e-3
 
 
 class Scene(NamedTuple):
-    """Everything that steps read and write."""
+    """All arrays of a run of steps."""
 
     contact: ContactSet
     skins: Skins
@@ -99,7 +99,7 @@ def kick(skins, points, rigid, run, x, velocity, h, damping, gx, gy, gz, scratch
 
 @lean_inline_kernel
 def drift_group(points, boxes, state, x, y, velocity, h, time, group):
-    """y = x + h v for a group of a soft body's patches; sets `state[FAR]` if one strays too far from its flight."""
+    """y = x + h v for a group of a soft body's patches; sets `state[FAR]` if one exceeds its slack."""
     patches = boxes.patches
     first, last = patches_of(boxes, group)
     for patch in range(first, last):
@@ -119,9 +119,9 @@ def drift_group(points, boxes, state, x, y, velocity, h, time, group):
 
 @lean_kernel
 def drift(points, bodies, boxes, rigid, run, x, y, velocity, h, time):
-    """y = x + h v, and where rigid bodies are going to be; whether a patch strays too far from its flight.
+    """y = x + h v, and trial poses of rigid bodies; whether a patch exceeds its slack.
 
-    `time`: how long the flight is old at the end of the step [s]. Soft bodies are the first ones.
+    `time`: age of the predicted flight at the end of the step [s]. Soft bodies are the first ones.
     """
     patches, state, team = boxes.patches, run.state, run.team
     state[FAR] = 0
@@ -136,7 +136,7 @@ def drift(points, bodies, boxes, rigid, run, x, y, velocity, h, time):
         elif bodies.kind[b] == RIGID:
             q = b - rigid.first_body[0]
             try_move(rigid, q, h)
-            strayed = straying(rigid, q, time)
+            strayed = rigid_deviation(rigid, q, time)
             for patch in range(first, last):
                 boxes.strayed[patch] = max(boxes.strayed[patch], strayed)
                 far |= not strayed <= boxes.slack[patch]
@@ -158,7 +158,7 @@ def drift(points, bodies, boxes, rigid, run, x, y, velocity, h, time):
 
 @lean_kernel
 def search(contact, x, velocity, h):
-    """New contacts for an epoch that starts at x; False if there is no room for them."""
+    """New contacts for an epoch that starts at x; False if the capacity does not suffice."""
     points = contact.points
     bodies = contact.bodies
     rigid = contact.rigid
@@ -189,8 +189,8 @@ def search(contact, x, velocity, h):
     if count[2] > room or count[3] > room:
         return False
     if state[STARTS] == 1:
-        judge_sides(contact.corners, count[2], False, x, points, bodies)
-        judge_sides(contact.sides, count[3], True, x, points, bodies)
+        orient_touching(contact.corners, count[2], False, x, points, bodies)
+        orient_touching(contact.sides, count[3], True, x, points, bodies)
     prepare(contact.corners, contact.sides, count[2:], x, points, bodies, rigid, h, run.head, run.following)
     note_carried(contact.corners, count[2], points, bodies, run, True)
     note_carried(contact.sides, count[3], points, bodies, run, False)
@@ -201,7 +201,7 @@ def search(contact, x, velocity, h):
 
 @lean_kernel
 def take_loose(contact, x, h):
-    """What the contacts of bodies that cross need for a run of steps that starts at x."""
+    """Prepare the contacts of crossing bodies for a run of steps that starts at x."""
     points, bodies, rigid = contact.points, contact.bodies, contact.rigid
     loose, count = contact.loose, contact.loose_count[0]
     weigh(loose, count, x, points, bodies, rigid)
@@ -214,7 +214,7 @@ def take_loose(contact, x, h):
 
 @lean_kernel
 def note_carried(contacts, count, points, bodies, run, is_first):
-    """List the points of contacts that bodies carry."""
+    """List the points of contacts that belong to rigid bodies or moving colliders."""
     if is_first:
         run.state[CARRIED_COUNT] = 0
         for i in range(points.stamp.shape[0]):
@@ -229,10 +229,10 @@ def note_carried(contacts, count, points, bodies, run, is_first):
 
 @lean_kernel
 def settle_step(contact, planes, x, y, velocity, velocity_rows, h):
-    """Drift, and search, verify and mend until the step can be taken; False if there is no room for a search.
+    """Drift, search, verify and mend until the step is accepted; False if a search exceeds the capacity.
 
-    What strays in the first step of an epoch counts for the next one, too: of the new flight, made for a step that is
-    known, nothing strays in it.
+    A deviation in the first step of an epoch counts for the next one, too: the new flight is made for a step that is
+    known, so nothing deviates in it.
     """
     bodies = contact.bodies
     boxes = contact.boxes
@@ -246,7 +246,7 @@ def settle_step(contact, planes, x, y, velocity, velocity_rows, h):
                 plan(boxes, bodies, run, state[AGE] + 1)
                 if state[AGE] > 0:
                     boxes.strayed[:] = 0.0
-            else:  # impulses of this very step went too far: contacts for this step alone
+            else:  # impulses of this step exceeded the slack: contacts for this step alone
                 widen(boxes, bodies, run, attempt)
             if not search(contact, x, velocity, h):
                 return False
@@ -292,13 +292,13 @@ def press_all(contact, losses, x, velocity, h):
 
 @lean_kernel
 def take_step(contact, skins, glue, losses, x, y, velocity, velocity_rows, h, damping, gravity):
-    """From x to y; False where a search lacks room."""
+    """One step from x to y; False if a search exceeds the capacity."""
     points = contact.points
     bodies = contact.bodies
     rigid = contact.rigid
     run = contact.run
     state = run.state
-    if state[AGE] < 0 and not search(contact, x, velocity, h):  # nothing presses that has not been found
+    if state[AGE] < 0 and not search(contact, x, velocity, h):  # contacts need a search first
         return False
     if state[RESUMES] == 0:
         for body in range(skins.gas.amount.shape[0]):
@@ -330,7 +330,7 @@ def take_step(contact, skins, glue, losses, x, y, velocity, velocity_rows, h, da
 
 @lean_inline_kernel
 def assist(contact, skins, x, y, velocity, h, damping, gravity, number):
-    """What a helper of the team does: blocks of every job of the steps that another thread takes."""
+    """Work of a helper thread: blocks of every job of the steps that another thread takes."""
     state, team = contact.run.state, contact.run.team
     boxes = contact.boxes
     fall = triple(h * gravity[0], h * gravity[1], h * gravity[2])
@@ -356,11 +356,11 @@ def assist(contact, skins, x, y, velocity, h, damping, gravity, number):
 
 @lean_kernel
 def advance(scene, x, y, velocity, x_rows, y_rows, velocity_rows, steps, h, damping, gravity, loss_steps, number):
-    """Go on until `state[STEP]` reaches `steps`; stops before that where a search lacks room (`state[LACKS_ROOM]`).
+    """Take steps until `state[STEP]` reaches `steps`, or until a search exceeds the capacity (`state[LACKS_ROOM]`).
 
-    Called again with more room, it goes on where it stopped. `damping`: c of the dashpots; `loss_steps`: steps between
-    losses. After an odd number of steps the positions are those in y. Rows are the same arrays, shape (point_count, 4).
-    `number`: 0, or that of a helper, which does its part of the same call in another thread.
+    Called again with larger arrays, it resumes. `damping`: c of the dashpots; `loss_steps`: steps between two calls of
+    dissipation. After an odd number of steps the positions are those in y. Rows are the same arrays, shape
+    (point_count, 4). `number`: 0, or that of a helper, which does its part of the same call in another thread.
     """
     contact = scene.contact
     state = contact.run.state

@@ -1,7 +1,7 @@
-"""Which side of each other bodies are on that touch where a run starts: their closest points do not tell.
+"""Sides of contacts without a gap at the start of a run, where closest points have no direction.
 
-A box drawn on a floor has no distance from it, or is a rounding below it. The side that a plane faces is then that of
-the middle of the body, instead of the closest points.
+A box drawn on a floor has no distance from it, or is a rounding below it. The side of its plane is then taken from the
+middle of the body instead of the closest points.
 """
 
 from ...jit import lean_inline_kernel, lean_kernel
@@ -9,9 +9,9 @@ from ...simd import four, lane, load4, store4, sum_spread, triple
 from .arrays import GIVEN
 from .turning import across
 
-#: Contacts touch below this share of the distance that they keep.
+#: Gap below which a contact counts as touching, as a share of the distance that it keeps.
 TOUCH_SHARE = 0.02
-#: Squared sine of the angle below which two directions span no plane.
+#: Squared sine of the angle below which two directions count as parallel.
 PARALLEL = 1e-9
 
 
@@ -23,13 +23,15 @@ def middle_of(bodies, b):
 
 @lean_inline_kernel
 def touch(contacts, c):
-    """Whether the sides of contact c are so near that their closest points do not tell which is where."""
+    """Whether the sides of contact c are too near for their closest points to give a side."""
     return contacts.gap[4 * c] <= TOUCH_SHARE * contacts.reach[c]
 
 
 @lean_kernel
-def judge_sides(contacts, count, are_edges, x, points, bodies):
-    """Turn the normals of what touches; edges that touch at an end, or along both, are left to their vertices."""
+def orient_touching(contacts, count, are_edges, x, points, bodies):
+    """Orient the normals of contacts without a gap; edges that meet at an end, or are parallel, are left to their
+    vertices.
+    """
     for c in range(count):
         if not touch(contacts, c):
             continue
@@ -57,6 +59,6 @@ def judge_sides(contacts, count, are_edges, x, points, bodies):
 
 @lean_inline_kernel
 def write(contacts, c, normal, gap):
-    """Give contact c another normal and gap; until it is apart it may get nearer, by as much as makes it touch."""
+    """Give contact c another normal and gap; until it separates it may get nearer, by the gap at which it touches."""
     store4(contacts.normal, 4 * c, normal)
     store4(contacts.gap, 4 * c, four(gap, -TOUCH_SHARE * contacts.reach[c], gap, gap))

@@ -1,16 +1,16 @@
-"""Impulses of contacts that are to turn nothing, and couples that triangles take."""
+"""Contact impulses without torque, and couples on triangles."""
 
 from ...jit import lean_inline_kernel, lean_kernel
 from ...simd import four, lane, load4, rotated, store4, sum_spread, triple
 from .carried import turned_by
 
-#: Determinant of the tensor of some points over the cube of its trace, below which they are a line.
+#: Determinant of the tensor of some points over the cube of its trace, below which they are collinear.
 LINE = 1e-9
-#: That of a triangle, below which it takes no couple.
+#: The same of a triangle, below which it takes no couple.
 FLAT = 1e-6
 #: Squared sine of the angle between two sides, seen along the normal, below which nothing is slid into line.
 ALONG = 1e-4
-#: Least share of an impulse's effect that must be left once it turns nothing.
+#: Least share of an impulse's effect that must be left once its torque is removed.
 LEAST_FREED = 0.1
 
 
@@ -22,9 +22,9 @@ def across(a, b):
 
 @lean_kernel
 def slide_into_line(contacts, c, are_edges, x, beyond):
-    """Let the points of contact c slide along its sides, so that one lies along the normal from the other.
+    """Slide the points of contact c along its sides until the line between them is along the normal.
 
-    An impulse along the normal then turns nothing. They may leave their primitives by the share `beyond` of them.
+    An impulse along the normal then has no net torque. They may leave their primitives by the share `beyond` of them.
     Returns whether they could; if not, they stay.
     """
     quad, first = contacts.points, 4 * c
@@ -56,7 +56,9 @@ def slide_into_line(contacts, c, are_edges, x, beyond):
 
 @lean_inline_kernel
 def arms(contacts, c, x):
-    """Corners of the triangle of contact c from their middle, and the vertex from the triangle's own point [m]."""
+    """Corners of the triangle of contact c relative to their middle, and the vertex relative to the triangle's point
+    [m].
+    """
     first, weight = 4 * c, load4(contacts.weight, 4 * c)
     p, a = load4(x, contacts.points[first]), load4(x, contacts.points[first + 1])
     b, e = load4(x, contacts.points[first + 2]), load4(x, contacts.points[first + 3])
@@ -67,7 +69,7 @@ def arms(contacts, c, x):
 
 @lean_kernel
 def turn_of(contacts, c, x, couple):
-    """Turn w of the corners r of a triangle, of equal masses 1, by a couple about their middle; 0 where it is flat."""
+    """Angular velocity w of the corners r of a triangle, of equal masses 1, by a couple; 0 where it is degenerate."""
     a, b, e, _ = arms(contacts, c, x)
     xx = yy = zz = xy = xz = yz = 0.0
     for corner in (a, b, e):
@@ -80,7 +82,7 @@ def turn_of(contacts, c, x, couple):
 
 @lean_inline_kernel
 def is_free(contacts, c, points):
-    """Whether all corners of the triangle of contact c move by themselves, so that it takes couples."""
+    """Whether all corners of the triangle of contact c are free vertices, so that it can take couples."""
     i, j, k = contacts.points[4 * c + 1], contacts.points[4 * c + 2], contacts.points[4 * c + 3]
     mass = points.inverse_mass
     return mass[i >> 2] != 0.0 and mass[j >> 2] != 0.0 and mass[k >> 2] != 0.0
@@ -88,8 +90,9 @@ def is_free(contacts, c, points):
 
 @lean_inline_kernel
 def turn_triangle(velocity, contacts, c, x, points, fx, fy, fz):
-    """Let an impulse f [N s] on the vertex of contact c, whose reaction the triangle takes at its own point, act on the
-    triangle at the vertex: a couple -d x f, as a turn of its corners about their middle.
+    """Apply the couple of an impulse f [N s] on the vertex of contact c to the triangle: -d x f, as a rotation.
+
+    The reaction acts at the triangle's own point; d leads from it to the vertex.
     """
     if not is_free(contacts, c, points):
         return
@@ -102,10 +105,10 @@ def turn_triangle(velocity, contacts, c, x, points, fx, fy, fz):
 
 @lean_kernel
 def turning_speed(velocity, contacts, c, x):
-    """Velocity [m/s] that the turn of the triangle of contact c gives to what it carries at the vertex: w x d.
+    """Velocity [m/s] at the vertex from the rotation of the triangle of contact c: w x d.
 
-    Its turn w is that of least squares, sum of r x v by the tensor of `turn_of`; so impulses of `turn_triangle` are
-    what this asks for (the transpose of it), and never give energy.
+    w is the least-squares angular velocity, sum of r x v by the tensor of `turn_of`. This map is the transpose of
+    `turn_triangle`, so its impulses never add energy.
     """
     a, b, e, way = arms(contacts, c, x)
     first = 4 * c
@@ -131,10 +134,11 @@ def turned_inverse_mass(contacts, c, x, points, direction):
 
 @lean_kernel
 def push_apart(velocity, x, contacts, c, weight, speed, points):
-    """Change by `speed` [m/s] how fast a weighted sum of the four points of contact c grows along its normal.
+    """Change the speed at which a weighted sum of the four points of contact c grows along its normal by `speed`
+    [m/s].
 
-    The impulses along the normal are freed from what turns the four as a whole, so angular momentum stays. False, and
-    nothing is done, where a point does not move by itself or the four would have to turn.
+    The torque of the impulses along the normal on the four points as a whole is removed, so angular momentum is
+    conserved. False, and nothing is done, where a point is not free or the correction would leave too little.
     """
     nx, ny, nz = contacts.normal[4 * c], contacts.normal[4 * c + 1], contacts.normal[4 * c + 2]
     mass, mx, my, mz = 0.0, 0.0, 0.0, 0.0

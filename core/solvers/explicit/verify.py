@@ -1,19 +1,19 @@
-"""The guarantee: at the end of a step the frozen planes of all contacts separate what they separated before.
+"""The guarantee: at the end of a step the frozen planes of all contacts still separate their sides.
 
 A normal n separates two convex primitives where sep = min over A of n . x - max over B of n . x > 0. Where that holds
 at both ends of a step, and points move straight in between, they never touch. A step that would end nearer than a tenth
-of what the pair keeps, and nearer than nine tenths of where it began, gets another plane if one separates both sides at
-both ends. Otherwise it is mended: by inelastic impulses (`mend.py`), and where these do not settle by sets of points
-that share a motion (`zones.py`).
+of the distance to keep, and nearer than nine tenths of where it began, gets another plane if one separates both sides
+at both ends. Otherwise it is mended: by inelastic impulses (`mend.py`), and where these do not converge by rigid zones
+(`zones.py`).
 """
 
 from ...jit import lean_inline_kernel, lean_kernel
 from ...simd import lane, load4, store4, sum_spread, transposed
 from .shape import LEAST_SHARE
 
-#: A step may use up this share of a separation at most: what mending aims at is then reached in few sweeps.
+#: Largest decrease of a separation in a step, as a share of it: mending then converges in few sweeps.
 SPENT_SHARE = 0.1
-#: Least length of the mean of two unit normals for it to be one.
+#: Least length of the mean of two unit normals for it to be used as a normal.
 LEAST_LENGTH = 0.1
 
 
@@ -37,26 +37,26 @@ def separation(s, are_edges):
 
 @lean_inline_kernel
 def least_separation(contacts, c):
-    """What contact c is mended to [m]."""
+    """Separation that mending aims at for contact c [m]."""
     return min(LEAST_SHARE * contacts.reach[c], contacts.gap[4 * c + 1])
 
 
 @lean_inline_kernel
 def fails(contacts, c):
-    """Whether contact c ends nearer than it may, as last verified."""
+    """Whether contact c ends nearer than allowed, as last verified."""
     return not contacts.gap[4 * c + 3] >= (1.0 - SPENT_SHARE) * least_separation(contacts, c)
 
 
 @lean_kernel
 def holds(y, contacts, c, are_edges):
-    """Whether contact c ends no nearer at y than it may."""
+    """Whether contact c ends no nearer than allowed at y."""
     contacts.gap[4 * c + 3] = separation(projections(y, contacts, c), are_edges)
     return not fails(contacts, c)
 
 
 @lean_kernel
 def replace(contacts, c, other, q):
-    """Normal, weights and gaps of contact c become those of contact q of the others."""
+    """Copy normal, weights and gaps of contact q of the others to contact c."""
     store4(contacts.normal, 4 * c, load4(other.normal, 4 * q))
     store4(contacts.weight, 4 * c, load4(other.weight, 4 * q))
     store4(contacts.gap, 4 * c, load4(other.gap, 4 * q))
@@ -64,7 +64,8 @@ def replace(contacts, c, other, q):
 
 @lean_kernel
 def separate(x, y, contacts, c, other, q, are_edges):
-    """Whether the normal of contact q of the others, or the mean of it and contact c's, separates c's sides at x and y.
+    """Whether the normal of contact q of the others, or its mean with that of contact c, separates c's sides at x and
+    y.
 
     If so contact c takes it. c's normal is from the closest points at x, q's from y.
     """
@@ -90,7 +91,7 @@ def separate(x, y, contacts, c, other, q, are_edges):
 
 @lean_kernel
 def verify(y, contacts, count, are_edges):
-    """Gaps at the end of the step y; returns how many contacts end nearer than they may."""
+    """Compute the gaps at the end of the step, y; returns how many contacts end nearer than allowed."""
     failed = 0
     for c in range(count):
         failed += not holds(y, contacts, c, are_edges)
@@ -99,9 +100,9 @@ def verify(y, contacts, count, are_edges):
 
 @lean_kernel
 def accept(y, contacts, count):
-    """The end of the step becomes the present."""
+    """Take over the gaps at the end of the step."""
     for c in range(count):
         contacts.gap[4 * c + 2] = contacts.gap[4 * c]
         contacts.gap[4 * c] = lane(sum_spread(projections(y, contacts, c) * load4(contacts.weight, 4 * c)), 0)
-        if contacts.gap[4 * c + 3] > 0.0:  # what touches at the start keeps what `touching.py` lets it
+        if contacts.gap[4 * c + 3] > 0.0:  # contacts without a gap at the start keep the allowance of `touching.py`
             contacts.gap[4 * c + 1] = contacts.gap[4 * c + 3]

@@ -1,9 +1,9 @@
-"""What impulses do not settle: zones, which are sets of points whose contacts fail, come nearer to a rigid motion.
+"""Rigid impact zones (after Provot 1997): points of contacts that impulses cannot mend approach a rigid motion.
 
-A zone's rigid motion is the one that its points have on average: with its momentum, its angular momentum, and the least
-energy of all that have them. What is given has no mass that counts, but the last word: a zone at a pinned vertex or a
-collider takes their motion. Rigid motion brings nothing nearer, and separations are concave along the way to it, so
-there is a largest share of the relative motion that can stay. It does.
+A zone's rigid motion is the mean one of its points: with their momentum, their angular momentum, and the least energy
+of all that have them. Given points prescribe it: a zone with a pinned vertex or a collider takes their motion. Rigid
+motion changes no separation, and separations are concave along the way to it, so there is a largest share of the
+relative motion that no contact forbids. The zone keeps that share.
 """
 
 from ...jit import lean_inline_kernel, lean_kernel
@@ -26,10 +26,10 @@ MEMBER = 1
 
 @lean_kernel
 def share_motion(contact, x, y, velocity, h, all_contacts, go_on):
-    """Let zones share a motion until no contact fails; whether that was reached.
+    """Move zones towards their rigid motions until no contact fails; whether that was reached.
 
-    With `all_contacts` zones are what any contacts hold together, and they take their motion whole, without turning.
-    If such zones `go_on` growing from attempt to attempt, with new searches in between, that must end.
+    With `all_contacts` zones are connected by any contacts, and take the mean translation whole, without rotation. If
+    such zones `go_on` growing from attempt to attempt, with new searches in between, that must end.
     """
     run = contact.run
     points = contact.points
@@ -73,7 +73,7 @@ def share_motion(contact, x, y, velocity, h, all_contacts, go_on):
 
 @lean_kernel
 def join(contacts, c, points, bodies, members, count):
-    """Make one zone of what moves of contact c; returns the new number of members of all zones."""
+    """Unite the moving sides of contact c in one zone; returns the new number of members of all zones."""
     first = -1
     for k in range(4):
         i = contacts.points[4 * c + k] >> 2
@@ -203,7 +203,7 @@ def inertia(m):
 
 @lean_kernel
 def average(zones, z, x, origin):
-    """Sums of a zone, taken from an origin, become its centre, velocity and spin."""
+    """Turn the sums of a zone, taken from an origin, into its centre, velocity and angular velocity."""
     mass = zones[z + MASS]
     cx, cy, cz = zones[z + PLACE] / mass, zones[z + PLACE + 1] / mass, zones[z + PLACE + 2] / mass
     px, py, pz = zones[z + SPEED], zones[z + SPEED + 1], zones[z + SPEED + 2]
@@ -234,9 +234,9 @@ def rigid_velocity(zones, z, px, py, pz):
 
 @lean_kernel
 def bound(corners, sides, spare, points, bodies, zones, x, y, h, joined, joined_count, all_contacts):
-    """Share of the relative motion that every zone can keep.
+    """Largest share of the relative motion that every zone can keep.
 
-    `spare`: scratch; its row 0 is the ends of a contact's points as they would be.
+    `spare`: scratch; its row 0 holds the trial end positions of a contact's points.
     """
     for q in range(joined_count):
         kind, c = joined[q] & 1, joined[q] >> 1
@@ -272,7 +272,7 @@ def bound(corners, sides, spare, points, bodies, zones, x, y, h, joined, joined_
 
 @lean_kernel
 def take(points, bodies, rigid, zones, x, y, velocity, h, members, member_count):
-    """Members take what is left of their zones' relative motion."""
+    """Give members the remaining share of their zones' relative motion."""
     for m in range(member_count):
         i = members[m]
         z = ZONE_SIZE * root_of(points.parent, i)
@@ -301,7 +301,7 @@ def take(points, bodies, rigid, zones, x, y, velocity, h, members, member_count)
 
 @lean_kernel
 def place_carried(run, points, bodies, rigid, y):
-    """Points of contacts where their rigid bodies are going to be."""
+    """Place the points of contacts at the trial poses of their rigid bodies."""
     for k in range(run.state[CARRIED_COUNT]):
         i = run.carried[k]
         if bodies.kind[points.body[i]] == RIGID:

@@ -1,8 +1,8 @@
-"""Rows in blocks of four that have no body in common, so that a sweep computes four of them at once.
+"""Contact rows in blocks of four without a common body, so that a sweep computes four of them at once.
 
-Consecutive rows between the same two bodies are a chain. A chain comes after all chains before it that share a body
-with it: that is its level. Chains of one level do not touch each other, so four of them go side by side in the lanes of
-a block, and a sweep over the blocks, level by level, does to every body what a sweep over the rows in their order does.
+Consecutive rows between the same two bodies are a chain. The level of a chain is above those of all earlier chains that
+share a body with it. Chains of one level share no body, so four of them go side by side in the lanes of a block, and a
+sweep over the blocks, level by level, gives every body what a sweep over the rows in their order does.
 """
 
 from typing import NamedTuple
@@ -14,15 +14,16 @@ from ...jit import kernel
 from ...model import IntArray
 from ...simd import any_larger, four, lane, larger, load4, root, spread, store4, where_larger
 
-#: Fields of a row: three axes, two arms; what a normal impulse is made of; masses along the surface; friction; speeds
-#: of a collider's point along the surface; what makes corrections moves in thicknesses; what a normal impulse moves.
+#: Fields of a row: three axes, two arms; coefficients of the normal impulse; effective masses along the surface;
+#: friction; speeds of a collider's point along the surface; factor from corrections to displacements in thicknesses;
+#: inverse effective mass along the normal.
 FIELDS = 27
 #: Fields of a block's bodies: inverse masses, then the upper halves of the inverse inertia.
 HEADER = 14
 
 
 class Blocks(NamedTuple):
-    """Rows of four chains each, side by side in lanes; what is not there has no mass."""
+    """Rows of four chains each, side by side in lanes; empty lanes have no mass."""
 
     start: IntArray  # rows of each block in `rows`, CSR, shape (block_count + 1,)
     body: IntArray  # both bodies of each lane, the number of all bodies for none, shape (block_count, 2, 4)
@@ -33,7 +34,7 @@ class Blocks(NamedTuple):
 def lay_out(count, body, inverse_mass):
     """Fields of `Blocks` for `count` rows between bodies, shape (count, 2).
 
-    What has no inverse mass may be in several lanes.
+    A body without inverse mass may be in several lanes.
     """
     bodies = inverse_mass.shape[0]
     first, level = np.empty(count + 1, np.int32), np.empty(count, np.int32)
@@ -153,7 +154,7 @@ def gather(motion, of, k):
 
 @kernel
 def scatter(motion, of, k, value):
-    """Write what `gather` read."""
+    """Write component k of the motion of a block's four bodies."""
     motion[of[0], k], motion[of[1], k] = lane(value, 0), lane(value, 1)
     motion[of[2], k], motion[of[3], k] = lane(value, 2), lane(value, 3)
 
@@ -162,8 +163,8 @@ def scatter(motion, of, k, value):
 def sweep_blocks(blocks, header, fields, impulse, motion, is_backward):
     """One sweep: the normal, then friction, of every row, in order or backward.
 
-    motion: velocity and spin of each body, and of none, shape (body_count + 1, 6). Returns the largest correction along
-    a normal, as a move in this step in units of the thickness.
+    motion: velocity and angular velocity of each body, and a row of zeros for empty lanes, shape (body_count + 1, 6).
+    Returns the largest correction along a normal, as a displacement in this step in units of the thickness.
     """
     zero = spread(0.0)
     worst = zero
@@ -211,7 +212,7 @@ def sweep_blocks(blocks, header, fields, impulse, motion, is_backward):
             sx = sx + (bxx * tx + bxy * ty + bxz * tz)
             sy = sy + (bxy * tx + byy * ty + byz * tz)
             sz = sz + (bxz * tx + byz * ty + bzz * tz)
-            # friction: both directions together, within the cone of what presses now
+            # friction: both directions together, within Coulomb's cone of the present normal impulse
             nx, ny, nz = load4(fields, f + 12), load4(fields, f + 16), load4(fields, f + 20)
             mx, my, mz = load4(fields, f + 24), load4(fields, f + 28), load4(fields, f + 32)
             x = ux - vx + (sy * qz - sz * qy) - (wy * pz - wz * py)

@@ -1,6 +1,7 @@
-"""Rigid bodies before and after the impulses of a step: velocities, tensors, flight, and the points on them.
+"""Rigid bodies before and after the impulses of a step: velocities, inertia, flight, and the positions of their
+points.
 
-What rests is left out: it has no velocity, and nothing about it has changed since it fell asleep.
+Sleeping bodies are skipped: they have no velocity and their arrays are up to date.
 """
 
 import math
@@ -11,7 +12,7 @@ from ...jit import kernel
 
 @kernel
 def next_run(resting, first):
-    """The first run of bodies that do not rest, from `first` on: its start and its end; both the count if none."""
+    """The first run of awake bodies from `first` on: its start and its end; both the count if there is none."""
     count = resting.shape[0]
     while first < count and resting[first]:
         first += 1
@@ -23,7 +24,7 @@ def next_run(resting, first):
 
 @kernel
 def place_bodies(resting, poses, inverse_inertia, matrices, inverse):
-    """Rotation matrices, and inverse inertia in world axes [1/(kg m^2)], of what does not rest."""
+    """Rotation matrices, and inverse inertia in world axes [1/(kg m^2)], of awake bodies."""
     i, j = next_run(resting, 0)
     while i < j:
         set_matrices(poses[i:j], matrices[i:j])
@@ -33,10 +34,10 @@ def place_bodies(resting, poses, inverse_inertia, matrices, inverse):
 
 @kernel
 def start_bodies(resting, velocity, momentum, inverse, radius, touching, fall, kicked, spin, speed):
-    """Velocities that the impulses of a step change, and how fast each body's fastest point is [m/s].
+    """Velocities before the impulses of a step, and the speed of each body's fastest point [m/s].
 
-    fall: velocity that gravity adds in the step [m/s]; half of it comes before the move, all of it for what touches
-    something. kicked [m/s], spin [1/s], speed: output; 0 for what rests, but for `fall`.
+    fall: velocity that gravity adds in the step [m/s]; half of it comes before the move, all of it for bodies in
+    contact. kicked [m/s], spin [1/s], speed: output; 0 for sleeping bodies, but for `fall`.
     """
     for body in range(velocity.shape[0]):
         share = 1.0 if touching[body] else 0.5
@@ -57,7 +58,7 @@ def start_bodies(resting, velocity, momentum, inverse, radius, touching, fall, k
 
 @kernel
 def fall_asleep(awake, mass, velocity, spin, inverse, inverse_mass, inverse_inertia):
-    """Velocities [m/s, 1/s] of what sleeps are 0, and nothing moves it; others are as heavy as they are."""
+    """Set velocities [m/s, 1/s], inverse mass and inverse inertia of sleeping bodies to 0; others keep theirs."""
     for body in range(awake.shape[0]):
         share = 1.0 if awake[body] else 0.0
         inverse_mass[body] = share / mass[body]
@@ -70,7 +71,8 @@ def fall_asleep(awake, mass, velocity, spin, inverse, inverse_mass, inverse_iner
 
 @kernel
 def add_turn(awake, matrices, inertia, spin, spin_before, momentum, out):
-    """Angular momentum [kg m^2/s] after impulses that changed the spin [1/s], into `out`; 0 for what sleeps.
+    """Angular momentum [kg m^2/s] after impulses that changed the angular velocity [1/s], into `out`; 0 for sleeping
+    bodies.
 
     `inertia` [kg m^2] is that of the start orientation.
     """
@@ -109,7 +111,7 @@ def fly_awake(awake, poses, velocity, momentum, inverse_inertia, time, out):
 
 @kernel
 def finish_bodies(awake, touching, fall, velocity):
-    """Add what `start_bodies` has left of the velocity [m/s] that gravity adds, to what is awake."""
+    """Add the remaining velocity of gravity [m/s] to awake bodies, see `start_bodies`."""
     for body in range(awake.shape[0]):
         if awake[body] and not touching[body]:
             for axis in range(3):
@@ -118,7 +120,7 @@ def finish_bodies(awake, touching, fall, velocity):
 
 @kernel
 def place_awake(resting, poses, velocity, spin, arm, point_start, x, x_velocity):
-    """Positions [m] and velocities [m/s] of the points of what does not rest.
+    """Positions [m] and velocities [m/s] of the points of awake bodies.
 
     `arm`: in the start orientation [m]; body b has the points point_start[b] .. of x.
     """
@@ -139,7 +141,7 @@ def place_awake(resting, poses, velocity, spin, arm, point_start, x, x_velocity)
 
 @kernel
 def spins_of(resting, inverse, momentum, spin):
-    """Angular velocity [1/s] of what does not rest, from its angular momentum and inverse inertia in world axes."""
+    """Angular velocity [1/s] of awake bodies, from their angular momentum and inverse inertia in world axes."""
     for body in range(resting.shape[0]):
         if not resting[body]:
             for axis in range(3):

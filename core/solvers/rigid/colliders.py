@@ -1,4 +1,4 @@
-"""Contacts of rigid bodies with colliders: the contact record, and what has gone through a face."""
+"""Contacts of rigid bodies with colliders: the contact record, and points that have passed a face."""
 
 import numpy as np
 
@@ -10,10 +10,10 @@ from ...model import BoolArray, FloatArray, IntArray, Model
 from ...state import State
 from ..counts import Counts
 
-#: A search covers what bodies do in this many steps, and this share of their radius, and what is of interest then.
+#: Reach of a search: the way of bodies in this many steps, a share of their radius, and the speculative distance.
 REACH_STEPS = 5.0
 REACH = 0.02
-#: Contacts are of interest as far beyond the thickness as what they do in a step, with this margin.
+#: Speculative distance beyond the thickness, in units of the way in a step.
 SPECULATION = 1.5
 
 
@@ -28,10 +28,10 @@ class ColliderContacts:
         self._thickness = np.zeros(0)
         self._above = np.zeros(0, np.int8)  # see `find_through`
         self._left_out = np.zeros(model.rigid_count, dtype=bool)  # of the last search
-        self._followed: FloatArray | None = None  # positions up to which it is known what has gone through
+        self._followed: FloatArray | None = None  # positions of the last check for passed faces
 
     def untangle(self, x: FloatArray) -> int:
-        """List the points that are behind a collider's surface; returns how many triangles cross, of all bodies."""
+        """List the points behind a collider's surface; returns how many triangles cross, of all bodies."""
         overlaps = self._search.untangle(x)
         pairs, facing = overlaps.pairs, overlaps.facing
         # two bodies that cross are told apart by their axes
@@ -46,7 +46,7 @@ class ColliderContacts:
         return np.concatenate([pairs, facing[:, None]], axis=1).astype(np.int32)
 
     def start(self, state: State) -> None:
-        """Find everything anew in the next step."""
+        """Search again in the next step."""
         self._search.forget()
         self.contacts.clear()
         self._left_out[:] = False
@@ -62,11 +62,11 @@ class ColliderContacts:
     def meet(
         self, x: FloatArray, v: FloatArray, speed: FloatArray, resting: BoolArray, given: float
     ) -> tuple[BoolArray, BoolArray]:
-        """Bring the record up to date; returns which bodies lie at a collider, and which at one that moves.
+        """Update the record; returns which bodies have contact with a collider, and which with one that moves.
 
-        x, v: of all points [m, m/s], shape (point_count, 3); speed: how fast each body's points may be [m/s]; resting:
-        whether a body sleeps since the last step; given: speed of the colliders' fastest point [m/s]. While no
-        collider moves, what rests is held as it was, and its contacts are not looked for.
+        x, v: of all points [m, m/s], shape (point_count, 3); speed: largest speed of each body's points [m/s]; resting:
+        whether a body has slept since the last step; given: speed of the colliders' fastest point [m/s]. While no
+        collider moves, sleeping bodies keep their contacts, without a search.
         """
         model, contacts, first = self._model, self.contacts, self._model.membrane_count
         supported, shaken = np.zeros((2, model.rigid_count), dtype=bool)
@@ -94,10 +94,11 @@ class ColliderContacts:
         return supported, shaken
 
     def follow(self, x: FloatArray, is_seen: bool = False) -> bool:
-        """List the points that have gone through a face since the last call, so that they come back; True if there are.
+        """List the points that have passed a face since the last call, so that they are pushed back; True if there are
+        any.
 
-        A step begins with it, and a frame ends with it, since the next one begins with what the state knows.
-        is_seen: whether it is known that nothing has left the reach of the last search.
+        It is called at the start of a step and at the end of a frame, since the next frame begins with the state alone.
+        is_seen: whether no point can have left the reach of the last search.
         """
         model, before = self._model, self._followed
         if model.body_count == model.moving_count:
@@ -106,7 +107,7 @@ class ColliderContacts:
             self._followed = x.copy()
         else:
             if not (is_seen or self._search.others_valid(x)):
-                # something was struck and went farther than was looked: look again from where it was
+                # a body was struck and left the reach of the search: search again from its last position
                 way = np.linalg.norm(x - before, axis=1)
                 self._look(before, np.maximum.reduceat(way, model.body_point_start[:-1]))
             np.copyto(before, x)
@@ -114,7 +115,7 @@ class ColliderContacts:
         return self._list_through(x)
 
     def _look(self, x: FloatArray, reach: FloatArray) -> None:
-        """Search at x for what bodies may touch within their reach [m], and note on which side of it they are."""
+        """Search at x for pairs within the bodies' reach [m], and store on which side of a collider they are."""
         model, contacts = self._model, self.contacts
         nowhere = np.zeros(model.body_count, dtype=bool)
         nowhere[model.membrane_count : model.moving_count] = self._left_out
@@ -135,7 +136,7 @@ class ColliderContacts:
         """Gaps of the contact record at x."""
         contacts = self.contacts
         points, edges = slice(0, contacts.edge_start), slice(contacts.edge_start, contacts.count)
-        # who owns a contact must be settled as far out as contacts are of interest
+        # contacts need their owners within the whole speculative distance
         contacts.thickness[points] = self._thickness[points] + self.speculation[self._bodies()[points]]
         contacts.share[: contacts.count] = 1.0
         evaluate_gaps(x, contacts, self._model.surfaces)
@@ -143,7 +144,7 @@ class ColliderContacts:
         contacts.gap[edges][contacts.wanted[edges] < 0.5] = np.inf
 
     def _list_through(self, x: FloatArray) -> bool:
-        """List points that have gone through a face since the last step, so that they come back; True if there are."""
+        """List points that have passed a face since the last step; True if there are any."""
         contacts, search = self.contacts, self._search
         found = find_through(
             x, contacts.edge_start, contacts.points, contacts.triangle, self._model.surfaces.triangles, contacts.side,

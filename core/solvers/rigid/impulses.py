@@ -1,9 +1,9 @@
-"""Impulses that stop rigid bodies at their contacts: sweeps over all rows, each after the one before.
+"""Sequential impulses at the contacts of rigid bodies.
 
-A projected Gauss-Seidel method on velocities, started from the last step's impulses (Catto 2005), with
-relaxation (Catto, "Solver2D", 2024): what is too near is pushed apart, and sweeps without that push follow once the
-bodies are moved, so that it leaves no speed behind. Each row changes two bodies by opposite impulses at one
-point: linear and angular momentum stay.
+A projected Gauss-Seidel method on velocities, started from the last step's impulses (Catto 2005), with relaxation
+(Catto, "Solver2D", 2024): penetrations are pushed apart, and sweeps without that push follow once the bodies are moved,
+so that it leaves no velocity. Each row changes two bodies by opposite impulses at one point: linear and angular
+momentum are conserved.
 """
 
 from typing import NamedTuple
@@ -18,27 +18,26 @@ from .rows import push, relative_velocity
 
 
 class Effort(NamedTuple):
-    """How many sweeps are taken, and until no row is corrected by more than `enough` of its thickness."""
+    """Least and most sweeps; they end when no row is corrected by more than `enough` of its thickness."""
 
     fewest: int
     most: int
     enough: float
 
 
-#: Share of what is too near that is pushed apart in a step.
+#: Part of a penetration that is pushed apart in a step.
 PUSH_SHARE = 0.8
-#: Stiffness of what is too near against its mass and the step: what presses gives way a little, which keeps tall
-#: stacks from swaying.
+#: Contact stiffness over mass / h^2 at a penetration: a little compliance keeps tall stacks from swaying.
 SOFT = 20.0
-#: Most that a load may press together what rests on each other, as a share of the thickness.
+#: Largest penetration of resting contacts under load, as a share of the thickness.
 YIELD = 0.3
-#: Sweeps in which bounces find each other; rows that meet at once must agree.
+#: Sweeps of restitution: rows that meet at once must agree.
 BOUNCE_SWEEPS = 20
 
 
 @kernel
 def start_impulses(count, rows, solids):
-    """Give every row the impulse it starts from."""
+    """Set every row's impulse to the one it starts from."""
     for row in range(count):
         axes, j = rows.axes[row], rows.impulse[row]
         push(
@@ -51,11 +50,11 @@ def start_impulses(count, rows, solids):
 
 @kernel
 def solve(count, rows, solids, time, is_pushing, effort):
-    """Sweep there and back until no row is corrected by more than `effort` asks for; returns the sweeps.
+    """Sweep there and back until no row is corrected by more than `effort` allows; returns the sweeps.
 
-    `is_pushing`: whether what is too near is pushed apart. Between sweeps the impulses go on along a conjugate
-    direction (Silcowitz-Hansen, Niebe and Erleben 2010), without which it takes hundreds of sweeps until a tall stack
-    agrees on what its lowest box must carry. The velocities are linear in the impulses, so they go along with them.
+    `is_pushing`: whether penetrations are pushed apart. Between sweeps the impulses are extrapolated along a conjugate
+    direction (Silcowitz-Hansen, Niebe and Erleben 2010), without which a tall stack takes hundreds of sweeps until the
+    impulses of its lowest box converge. The velocities are linear in the impulses and are extrapolated alike.
     """
     bodies = solids.velocity.shape[0]
     start, between, place = lay_out(count, rows.body, solids.inverse_mass)
@@ -106,7 +105,7 @@ def solve(count, rows, solids, time, is_pushing, effort):
 
 @kernel
 def change_of(impulse, before, fields):
-    """Squared change of all impulses, each over its row's mass."""
+    """Squared change of all impulses, each over the mass of its row."""
     total = spread(0.0)
     for row in range(impulse.shape[0] // 12):
         square = spread(0.0)

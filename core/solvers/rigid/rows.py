@@ -1,4 +1,4 @@
-"""Contact points of rigid bodies as rows for the impulse solver: where, which way, how far apart, how heavy."""
+"""Contact points of rigid bodies as rows for the impulse solver: position, axes, gap, effective masses."""
 
 import math
 from typing import NamedTuple
@@ -22,18 +22,18 @@ class Rows(NamedTuple):
     given: FloatArray  # velocity of a collider's point [m/s], shape (capacity, 3)
     friction: FloatArray  # shape (capacity,)
     bounciness: FloatArray  # shape (capacity,)
-    # What the two bodies set against an impulse [kg]: along the normal; along the surface at least, in any direction;
-    # along the surface as a symmetric matrix (xx, xy, yy); shape (capacity, 5)
+    # Effective masses [kg]: along the normal; the least one along the surface; along the surface as a symmetric
+    # matrix (xx, xy, yy); shape (capacity, 5)
     mass: FloatArray
     impulse: FloatArray  # along each axis, on the second body [N s], shape (capacity, 3)
     load: FloatArray  # normal impulse that a row started from [N s], shape (capacity,)
     closing: FloatArray  # speed of approach before the step [m/s], shape (capacity,)
     source: IntArray  # pair and point it comes from; -1 and row of the contact record, shape (capacity, 2)
-    speed_limit: FloatArray  # at which what is too near is pushed apart [m/s], shape (capacity,)
+    speed_limit: FloatArray  # largest speed at which a penetration is pushed apart [m/s], shape (capacity,)
 
 
 def new_rows(capacity: int) -> Rows:
-    """Room for rows."""
+    """Empty arrays for `capacity` rows."""
     n = capacity
     return Rows(
         np.zeros((n, 2), np.int32), np.zeros((n, 2, 3)), np.zeros((n, 3, 3)), np.zeros(n), np.zeros(n),
@@ -43,7 +43,7 @@ def new_rows(capacity: int) -> Rows:
 
 
 class Solids(NamedTuple):
-    """Rigid bodies while their impulses are sought, shape (rigid_count, ...)."""
+    """Rigid bodies during the iteration, shape (rigid_count, ...)."""
 
     velocity: FloatArray  # [m/s]
     spin: FloatArray  # angular velocity [1/s]
@@ -66,7 +66,7 @@ def set_axes(nx, ny, nz, row, axes):
 
 @kernel
 def turned(body, inverse, x, y, z, ax, ay, az, bx, by, bz):
-    """What turning adds to the answer along b to a unit impulse along a, both at the arm (x, y, z) [1/kg]."""
+    """Angular part of the velocity along b per unit impulse along a, both at the arm (x, y, z) [1/kg]."""
     tx, ty, tz = y * az - z * ay, z * ax - x * az, x * ay - y * ax
     sx, sy, sz = y * bz - z * by, z * bx - x * bz, x * by - y * bx
     return (
@@ -97,7 +97,7 @@ def relative_velocity(row, rows, solids):
 
 @kernel
 def push(row, rows, solids, jx, jy, jz):
-    """An impulse [N s] on the second body of a row, and its opposite on the first."""
+    """Apply an impulse [N s] to the second body of a row, and its opposite to the first."""
     for side in range(2):
         body = rows.body[row, side]
         if body < 0:
@@ -115,7 +115,7 @@ def push(row, rows, solids, jx, jy, jz):
 
 @kernel
 def finish(row, rows, solids, ix, iy, iz, push_share):
-    """Masses of a row whose bodies, arms and normal are set, and the impulse it starts from, split along its axes."""
+    """Effective masses of a row whose bodies, arms and normal are set, and its start impulse, split along its axes."""
     finish_row(
         row, rows.body, rows.arm, rows.axes, rows.given, rows.mass, rows.impulse, rows.load, rows.closing,
         rows.speed_limit, solids.velocity, solids.spin, solids.inverse_mass, solids.inverse_inertia, solids.radius,
@@ -128,7 +128,7 @@ def finish_row(
     row, body, arm, axes, given, mass, impulse, load, closing, speed_limit, velocity, spin, inverse_mass,
     inverse, radius, ix, iy, iz, push_share,
 ):  # fmt: skip
-    """The same with each array by itself: what is taken out of a tuple within a loop costs more than the sums."""
+    """The same with each array by itself: reading arrays from a tuple within a loop costs more than the sums."""
     a, b = body[row, 0], body[row, 1]
     nx, ny, nz = axes[row, 0, 0], axes[row, 0, 1], axes[row, 0, 2]
     fx, fy, fz = axes[row, 1, 0], axes[row, 1, 1], axes[row, 1, 2]
@@ -174,7 +174,7 @@ def finish_row(
 @kernel
 def manifold_rows(pair, count, owner, anchor, normal, impulse, reach, poses, matrices, thickness, friction, bounciness,
                   solids, push_share, rows):  # fmt: skip
-    """Rows of all pairs in which a body is awake; returns their number, which may exceed the room."""
+    """Rows of all pairs with an awake body; returns their number, which may exceed the capacity."""
     body, arm, axes, start = rows.body, rows.arm, rows.axes, rows.impulse
     gaps, near_of, rough_of, lively_of, source = rows.gap, rows.thickness, rows.friction, rows.bounciness, rows.source
     given, mass, load, closing, speed_limit = rows.given, rows.mass, rows.load, rows.closing, rows.speed_limit
@@ -207,7 +207,7 @@ def manifold_rows(pair, count, owner, anchor, normal, impulse, reach, poses, mat
                 second = matrices[b, axis, 0] * rx + matrices[b, axis, 1] * ry + matrices[b, axis, 2] * rz
                 across = poses[b, axis] + second - poses[a, axis] - first
                 gap += across * (nx if axis == 0 else (ny if axis == 1 else nz))
-                # both push at the same point, halfway: what turns one turns the other back
+                # both impulses act at one point, halfway: their torques cancel
                 arm[n, 0, axis] = first + 0.5 * across
                 arm[n, 1, axis] = second - 0.5 * across
             if gap < near + reach[p]:
@@ -234,9 +234,9 @@ def given_rows(
 ):  # fmt: skip
     """Rows of the contact record between bodies and colliders, from `first_row` on; returns the number of all rows.
 
-    `speculation` [m], per body: how far beyond the thickness a contact is of interest. held_*: what the contacts of
-    each body carried in the last step, in CSR; taken over by what is nearer than `near` [m]. `local`: output, the
-    point of each row in its body's frame.
+    `speculation` [m], per body: distance beyond the thickness within which contacts become rows. held_*: impulses of
+    each body's contacts in the last step, in CSR; a row takes over one that is nearer than `near` [m]. `local`: output,
+    the point of each row in its body's frame.
     """
     n = first_row
     for c in range(count):
@@ -298,7 +298,7 @@ def mark_pressing(count, body, impulse, touching):
 
 @kernel
 def keep_impulses(count, impulse, axes, source, kept):
-    """Write the impulses of the first `count` rows [N s], in world axes, to the pairs and points they come from."""
+    """Store the impulses of the first `count` rows [N s], in world axes, with the pairs and points they come from."""
     for row in range(count):
         pair, point = source[row, 0], source[row, 1]
         for axis in range(3):

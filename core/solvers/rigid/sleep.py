@@ -1,7 +1,7 @@
-"""Bodies that lie still together sleep: they are not moved until something awake or a moving collider touches them.
+"""Islands of bodies at rest sleep until an awake body or a moving collider touches them.
 
-An island is what touches each other, colliders apart. It sleeps when it rests on a collider and none of its bodies has
-left its place for a while; it wakes as a whole, since one of its members has moved.
+An island is a set of bodies connected by contacts, colliders apart. It sleeps when it rests on a collider and none of
+its bodies has left its place for a while; it wakes as a whole.
 """
 
 import numpy as np
@@ -18,7 +18,7 @@ STILL_TIME = 0.5
 
 @kernel
 def find_islands(pair, count, parent):
-    """The islands of all bodies from the pairs that have contact points."""
+    """Islands of all bodies from the pairs that have contact points."""
     for body in range(parent.shape[0]):
         parent[body] = body
     for row in range(pair.shape[0]):
@@ -28,7 +28,7 @@ def find_islands(pair, count, parent):
 
 @kernel
 def fastest_near(parent, speed):
-    """Speed of the fastest body of each body's island [m/s]: as fast may it be pushed within a step."""
+    """Speed of the fastest body of each body's island [m/s]: a bound of how fast it may be pushed within a step."""
     fastest, out = np.zeros_like(speed), np.empty_like(speed)
     for body in range(speed.shape[0]):
         root = root_of(parent, body)
@@ -42,8 +42,8 @@ def fastest_near(parent, speed):
 def settle(parent, poses, radius, supported, shaken, time, still_pose, still_time, awake):
     """Add `time` [s] to the time that each island has been still, and set which bodies are awake.
 
-    supported: whether a collider holds each body; shaken: whether one that moves touches it; still_pose: changed in
-    place, where each body began to be still.
+    supported: whether a collider holds each body; shaken: whether a moving one touches it; still_pose: changed in
+    place, the pose at which each body began to be still.
     """
     n = parent.shape[0]
     moving, held = np.zeros(n, np.bool_), np.zeros(n, np.bool_)

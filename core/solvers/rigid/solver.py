@@ -1,7 +1,8 @@
-"""Scenes of rigid bodies alone: no stiff skin asks for an implicit step, so impulses at the contacts are enough.
+"""Scenes of rigid bodies alone: without a stiff skin there is no need of implicit steps; sequential impulses are
+enough.
 
-One step is a leapfrog: half of gravity's velocity before the move, half after it, so that free flight is exact; what
-touches something gets the whole of it before, since its contacts answer it at once.
+One step is a leapfrog: half of gravity's velocity before the move, half after it, so that free flight is exact; bodies
+in contact get all of it before, as their contacts balance it at once.
 """
 
 import math
@@ -31,10 +32,10 @@ from .sleep import STILL_TIME, fastest_near, find_islands, settle
 #: Sweeps that push apart, before the bodies are moved, and sweeps without the push after it, at least and at most.
 PUSHING, RELAXING = 6, 6
 MOST_SWEEPS = 100
-#: They end where one moves nothing by more than this share of what bodies move in the step, of the thickness at least
-#: and at most. What lies almost still needs the most care: with less, stacks of ten boxes sway for seconds.
+#: They end when a sweep moves no body by more than this share of the bodies' way in the step, within bounds in units
+#: of the thickness. Bodies almost at rest need the most sweeps: with fewer, stacks of ten boxes sway for seconds.
 CARE, PRECISE, ENOUGH = 0.01, 0.001, 0.1
-#: What is too near is pushed apart by at most this many radii per second.
+#: Largest speed at which penetrations are pushed apart, in radii per second.
 PUSH = 2.0
 #: Impulses go over to contact points within this share of the body's radius.
 SAME_POINT = 0.1
@@ -66,7 +67,7 @@ class RigidSolver(FixedSteps):
             np.ones(count, dtype=bool),
         )  # fmt: skip
         self._speed = np.zeros(count)  # of each body's fastest point, where the step begins [m/s]
-        self._resting = np.zeros(count, dtype=bool)  # what slept in the last step
+        self._resting = np.zeros(count, dtype=bool)  # bodies that slept in the last step
         self._island = np.zeros(count, np.int32)
         self._is_new = True  # nothing is known yet about the state
         self._steps = self._unconverged = 0  # of the frame: steps, and those whose sweeps ended at the limit
@@ -81,11 +82,11 @@ class RigidSolver(FixedSteps):
 
     @property
     def candidate_count(self) -> int:
-        """Rows that impulses were sought for in the last substep."""
+        """Contact rows of the last substep."""
         return self._count
 
     def untangle(self, state: State) -> int:
-        """Note in the state which points are behind a collider's surface; returns how many triangles cross."""
+        """Write the points behind a collider's surface into the state; returns how many triangles cross."""
         crossing = self._colliders.untangle(state.positions)
         state.wrong_side = self._colliders.wrong_side()
         return crossing
@@ -152,11 +153,11 @@ class RigidSolver(FixedSteps):
             after.wrong_side = self._colliders.wrong_side()
 
     def _step(self, state: State, x: FloatArray, v: FloatArray, given: float) -> None:
-        """One substep in which something moves."""
+        """One substep with awake bodies."""
         model, h, rigid, solids = self.model, self.substep_time, state.rigid, self._solids
         touching, fall = state.touching[model.membrane_count :], h * model.gravity
         awake = self._wake(state, x, v, given)
-        resting = ~awake & self._resting  # and did before: nothing about it changes
+        resting = ~awake & self._resting  # slept before, too: nothing about them changes
         fall_asleep(
             awake, model.rigid.mass, solids.velocity, solids.spin, self._inverse, solids.inverse_mass,
             solids.inverse_inertia,
@@ -176,7 +177,7 @@ class RigidSolver(FixedSteps):
         self._resting = ~awake
 
     def _wake(self, state: State, x: FloatArray, v: FloatArray, given: float) -> BoolArray:
-        """Find who is near whom and so what is awake; it comes with its velocities before the impulses."""
+        """Update pairs and islands, wake bodies, and set their velocities before the impulses."""
         model, h, rigid, solids = self.model, self.substep_time, state.rigid, self._solids
         touching, fall = state.touching[model.membrane_count :], h * model.gravity
         still_pose, still_time = state.still_pose.copy(), state.still_time.copy()
@@ -200,7 +201,7 @@ class RigidSolver(FixedSteps):
             )  # fmt: skip
             if not (self._resting & awake).any():
                 return awake
-            self._resting &= ~awake  # what wakes may be near what nobody has looked at
+            self._resting &= ~awake  # bodies that wake may be near pairs that were skipped
 
     def _move(self, rigid: RigidMotion, touching: BoolArray, fall: FloatArray) -> None:
         """Find the impulses and move the bodies with them."""
@@ -224,7 +225,7 @@ class RigidSolver(FixedSteps):
         rigid.angular_momentum[:] = momentum * self._slowed[1]
 
     def _enough(self) -> float:
-        """Correction at which sweeps may end, in units of the thickness."""
+        """Correction at which sweeps end, in units of the thickness."""
         model, awake = self.model, self._solids.awake
         thickness = model.thickness[model.membrane_count : model.moving_count]
         moves = self.substep_time * self._speed[awake] / thickness[awake]
@@ -232,7 +233,7 @@ class RigidSolver(FixedSteps):
         return min(max(CARE * mean, PRECISE), ENOUGH)
 
     def _set_rows(self, solids: Solids, poses: FloatArray, x: FloatArray, v: FloatArray) -> None:
-        """Collect the contacts that impulses are sought for."""
+        """Collect the contacts as rows."""
         model, contacts, m, held = self.model, self._colliders.contacts, self._pairs.manifolds, self._given
         bodies = slice(model.membrane_count, model.moving_count)
         start = np.searchsorted(held.body, np.arange(model.rigid_count + 1))
@@ -255,12 +256,12 @@ class RigidSolver(FixedSteps):
         self._count = count
 
     def _keep_given(self, awake: BoolArray) -> None:
-        """Keep what the contacts with colliders carry for the next step."""
+        """Store the impulses of the contacts with colliders for the next step."""
         rows, given, before = self._rows, slice(self._first_given, self._count), self._given
         if given.start == given.stop and len(before.body) == 0:
             return
         carried = np.einsum("rk,rki->ri", rows.impulse[given], rows.axes[given])
-        # what sleeps keeps what it carried
+        # sleeping bodies keep their impulses
         asleep = ~awake[before.body]
         body = np.concatenate([rows.body[given, 0], before.body[asleep]])
         order = np.argsort(body, kind="stable")
@@ -270,7 +271,7 @@ class RigidSolver(FixedSteps):
 
 
 class _Given(NamedTuple):
-    """What the contacts with colliders carried, as in `HeldImpulses`."""
+    """Impulses of the contacts with colliders, as in `HeldImpulses`."""
 
     body: IntArray
     anchor: FloatArray
@@ -278,7 +279,7 @@ class _Given(NamedTuple):
 
 
 def _take_over(before: State, after: State) -> None:
-    """Let a state be where another one is."""
+    """Copy the contents of a state into another."""
     for name in ("positions", "velocities", "touching", "still_pose", "still_time"):
         getattr(after, name)[:] = getattr(before, name)
     after.rigid, after.held, after.wrong_side = before.rigid.copy(), before.held, before.wrong_side

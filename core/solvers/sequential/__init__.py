@@ -1,1 +1,1 @@
-"""Substeps of a given length whose contacts are answered by sequential impulses: XPBD and the papers' integrators."""
+"""Solvers with substeps of a given length and contacts by sequential impulses: XPBD and the papers' integrators."""

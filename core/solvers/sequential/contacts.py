@@ -1,14 +1,15 @@
-"""Contacts as inequality constraints, with Coulomb friction and bounces (Müller et al. 2020, 3.5 and 3.6).
+"""Contacts as inequality constraints, with Coulomb friction and restitution (Müller et al. 2020, 3.5 and 3.6).
 
     C = g + h n . sum w_i v_i - r >= 0,   J = -C / (h w(n)) >= 0              g: gap where the substep starts
     u = sum w_i v_i along the surface:    j = -u / w(u),   |j| <= mu J
 
 The normal n is frozen for an epoch (`explicit.arrays.Contacts`), so C is linear in the positions x + h v at the end of
-the substep: a correction of positions by lambda is an impulse J = lambda / h, and it is velocities that are projected.
-w(n) is the generalised inverse mass of both sides along n, soft vertices and rigid bodies alike. Contacts have no
-compliance. They are projected one after the other, several times, with accumulated J and j; the sums obey both limits.
-What a contact does to one side it does to the other: momentum stays.
-What is nearer than r comes back by a share of r in a substep: what starts too near is not thrown apart.
+the substep: a correction of positions by lambda is an impulse J = lambda / h, and velocities are projected. w(n) is the
+generalised inverse mass of both sides along n, of soft vertices and rigid bodies alike. Contacts have no compliance.
+They are projected one after the other, in several sweeps, with accumulated J and j; the sums obey both limits. The
+impulses on both sides are opposite: momentum is conserved.
+
+A gap below r is restored by a share of r in a substep, so that bodies that start too near are not thrown apart.
 """
 
 from math import sqrt
@@ -26,20 +27,20 @@ from ..explicit.carried import carried_inverse_mass, carried_velocity, push_carr
 from ..explicit.press import PART_RATE, note, own_inverse_mass, push, push_bodies, relative_velocity, weigh_one
 from ..explicit.turning import slide_into_line
 
-#: Sweeps over the contacts of a substep: light skins give way at once, rigid bodies carry each other.
+#: Sweeps over the contacts of a substep: few for light skins, more for stacks of rigid bodies.
 SWEEPS, RIGID_SWEEPS = 4, 16
-#: Sweeps end when no contact moves its sides by more than this share of what it keeps.
+#: Sweeps end when no contact moves its sides by more than this share of the distance that it keeps.
 SETTLED = 1e-6
-#: What is too near comes back by this share of what it keeps in a substep.
+#: Part of the distance to keep by which a gap that is too small is restored in a substep.
 RETURN_SHARE = 0.25
 #: How far beyond its triangle or edge a contact of soft bodies may act, as a share of it.
 FARTHEST = 1.0
-#: Wanted by what does not press.
+#: Target of contacts that do not act.
 NOTHING = -1e300
 
 
 class Impulses(NamedTuple):
-    """What contacts do in a substep."""
+    """Impulses and targets of the contacts in a substep."""
 
     along: FloatArray  # J [N s], shape (capacity,)
     across: FloatArray  # j [N s], shape (capacity, 3)
@@ -48,13 +49,13 @@ class Impulses(NamedTuple):
 
 
 def impulses_of(capacity: int) -> Impulses:
-    """Room for so many."""
+    """Empty arrays for `capacity` contacts."""
     return Impulses(np.zeros(capacity), np.zeros((capacity, 3)), np.zeros(capacity), np.zeros(capacity))
 
 
 @lean_inline_kernel
 def sides_velocity(contacts, c, x, velocity, points, bodies, rigid):
-    """Of side A of contact c to side B [m/s]."""
+    """Velocity of side A of contact c relative to side B [m/s]."""
     ux, uy, uz = relative_velocity(velocity, contacts, c)
     if contacts.carried[c]:
         cx, cy, cz = carried_velocity(rigid, x, points, bodies, contacts, c)
@@ -79,7 +80,9 @@ def is_stiff(contacts, c, points, bodies):
 
 @lean_kernel
 def aim(contacts, count, are_edges, impulses, x, velocity, points, bodies, rigid, h, rate):
-    """What each contact wants, and where it acts; no impulses yet. Gaps widen at a `rate` [1/s] at most."""
+    """Target velocity and point of action of each contact; clears the impulses. Gaps widen at a `rate` [1/s] at
+    most.
+    """
     for c in range(count):
         impulses.wanted[c] = NOTHING
         gap, reach = contacts.gap[4 * c], contacts.reach[c]
@@ -100,7 +103,7 @@ def aim(contacts, count, are_edges, impulses, x, velocity, points, bodies, rigid
 
 @lean_kernel
 def start_warm(contacts, count, impulses, x, velocity, points, bodies, rigid):
-    """Begin with the impulses of the substep before."""
+    """Warm start: apply the impulses of the substep before."""
     for c in range(count):
         held, size = impulses.across[c], impulses.along[c]
         if size > 0.0:
@@ -113,7 +116,9 @@ def start_warm(contacts, count, impulses, x, velocity, points, bodies, rigid):
 
 @lean_kernel
 def sweep(contacts, count, impulses, x, velocity, points, bodies, rigid):
-    """Project all contacts once; returns the largest change of a velocity over what its contact keeps [1/s]."""
+    """Project all contacts once; returns the largest change of a velocity over the distance that its contact keeps
+    [1/s].
+    """
     changed = 0.0
     for c in range(count):
         wanted, before = impulses.wanted[c], impulses.along[c]
@@ -156,45 +161,45 @@ def sweep(contacts, count, impulses, x, velocity, points, bodies, rigid):
 
 
 @lean_kernel
-def press(meeting, x, velocity, velocity_rows, h):
-    """Project the contacts of all kinds until they settle, and flat bodies into their planes."""
-    contact = meeting.contact
+def press(phase, x, velocity, velocity_rows, h):
+    """Project the contacts of all kinds until they converge, and flat bodies into their planes."""
+    contact = phase.contact
     points = contact.points
     bodies = contact.bodies
     rigid = contact.rigid
     count = contact.run.found
-    aim(contact.corners, count[2], False, meeting.corner_impulses, x, velocity, points, bodies, rigid, h, np.inf)
-    aim(contact.sides, count[3], True, meeting.side_impulses, x, velocity, points, bodies, rigid, h, np.inf)
+    aim(contact.corners, count[2], False, phase.corner_impulses, x, velocity, points, bodies, rigid, h, np.inf)
+    aim(contact.sides, count[3], True, phase.side_impulses, x, velocity, points, bodies, rigid, h, np.inf)
     loose = contact.loose_count[0]
-    aim(contact.loose, loose, False, meeting.loose_impulses, x, velocity, points, bodies, rigid, h, PART_RATE)
-    start_warm(contact.corners, count[2], meeting.corner_impulses, x, velocity, points, bodies, rigid)
-    start_warm(contact.sides, count[3], meeting.side_impulses, x, velocity, points, bodies, rigid)
-    start_warm(contact.loose, contact.loose_count[0], meeting.loose_impulses, x, velocity, points, bodies, rigid)
+    aim(contact.loose, loose, False, phase.loose_impulses, x, velocity, points, bodies, rigid, h, PART_RATE)
+    start_warm(contact.corners, count[2], phase.corner_impulses, x, velocity, points, bodies, rigid)
+    start_warm(contact.sides, count[3], phase.side_impulses, x, velocity, points, bodies, rigid)
+    start_warm(contact.loose, contact.loose_count[0], phase.loose_impulses, x, velocity, points, bodies, rigid)
     sweeps = RIGID_SWEEPS if rigid.inverse_mass.shape[0] > 0 else SWEEPS
     for _ in range(sweeps):
-        changed = sweep_all(meeting, x, velocity)
-        hold_in_plane(meeting.planes.pairs, meeting.planes.normal, velocity_rows)
+        changed = sweep_all(phase, x, velocity)
+        hold_in_plane(phase.planes.pairs, phase.planes.normal, velocity_rows)
         if changed * h < SETTLED:
             break
 
 
 @lean_kernel
-def sweep_all(meeting, x, velocity):
+def sweep_all(phase, x, velocity):
     """`sweep` over the contacts of all kinds."""
-    contact = meeting.contact
+    contact = phase.contact
     points = contact.points
     bodies = contact.bodies
     rigid = contact.rigid
     count = contact.run.found
-    changed = sweep(contact.corners, count[2], meeting.corner_impulses, x, velocity, points, bodies, rigid)
-    changed = max(changed, sweep(contact.sides, count[3], meeting.side_impulses, x, velocity, points, bodies, rigid))
-    loose = sweep(contact.loose, contact.loose_count[0], meeting.loose_impulses, x, velocity, points, bodies, rigid)
+    changed = sweep(contact.corners, count[2], phase.corner_impulses, x, velocity, points, bodies, rigid)
+    changed = max(changed, sweep(contact.sides, count[3], phase.side_impulses, x, velocity, points, bodies, rigid))
+    loose = sweep(contact.loose, contact.loose_count[0], phase.loose_impulses, x, velocity, points, bodies, rigid)
     return max(changed, loose)
 
 
 @lean_kernel
 def stop(contacts, count, impulses, x, velocity, points, bodies, rigid, losses):
-    """Stop what approaches at contacts that have pressed."""
+    """Stop the approach at contacts with an impulse."""
     for c in range(count):
         if impulses.along[c] <= 0.0:
             continue
@@ -207,42 +212,42 @@ def stop(contacts, count, impulses, x, velocity, points, bodies, rigid, losses):
 
 
 @lean_kernel
-def stop_all(meeting, x, velocity):
+def stop_all(phase, x, velocity):
     """`stop` at contacts of all kinds."""
-    contact = meeting.contact
-    losses = meeting.losses
+    contact = phase.contact
+    losses = phase.losses
     points = contact.points
     bodies = contact.bodies
     rigid = contact.rigid
     count = contact.run.found
     for _ in range(SWEEPS):
-        stop(contact.corners, count[2], meeting.corner_impulses, x, velocity, points, bodies, rigid, losses)
-        stop(contact.sides, count[3], meeting.side_impulses, x, velocity, points, bodies, rigid, losses)
-        stop(contact.loose, contact.loose_count[0], meeting.loose_impulses, x, velocity, points, bodies, rigid, losses)
+        stop(contact.corners, count[2], phase.corner_impulses, x, velocity, points, bodies, rigid, losses)
+        stop(contact.sides, count[3], phase.side_impulses, x, velocity, points, bodies, rigid, losses)
+        stop(contact.loose, contact.loose_count[0], phase.loose_impulses, x, velocity, points, bodies, rigid, losses)
 
 
 @lean_kernel
-def note_contacts(meeting, x, velocity, gravity, h):
-    """What the contacts of a substep leave behind: which bodies touch, what losses need to know, bounces."""
-    contact = meeting.contact
+def note_contacts(phase, x, velocity, gravity, h):
+    """Store results of the contacts of a substep: bodies with contact, impulses for dissipation, restitution."""
+    contact = phase.contact
     points = contact.points
     bodies = contact.bodies
-    losses = meeting.losses
-    count, touching = contact.run.found, meeting.touching
+    losses = phase.losses
+    count, touching = contact.run.found, phase.touching
     touching[:] = False
-    pressing = note_all(contact.corners, count[2], meeting.corner_impulses, x, points, bodies, losses, touching)
-    pressing += note_all(contact.sides, count[3], meeting.side_impulses, x, points, bodies, losses, touching)
+    pressing = note_all(contact.corners, count[2], phase.corner_impulses, x, points, bodies, losses, touching)
+    pressing += note_all(contact.sides, count[3], phase.side_impulses, x, points, bodies, losses, touching)
     pressing += note_all(
-        contact.loose, contact.loose_count[0], meeting.loose_impulses, x, points, bodies, losses, touching
+        contact.loose, contact.loose_count[0], phase.loose_impulses, x, points, bodies, losses, touching
     )  # fmt: skip
     contact.run.state[PRESSING] = pressing
-    if meeting.late.rigid.shape[0] > 0 and pressing > 0:
-        bounce(meeting, x, velocity, gravity, h)
+    if phase.late.rigid.shape[0] > 0 and pressing > 0:
+        bounce(phase, x, velocity, gravity, h)
 
 
 @lean_kernel
 def note_all(contacts, count, impulses, x, points, bodies, losses, touching):
-    """Note what contacts did for the losses, and which bodies they push; returns how many press."""
+    """Add contact impulses to those of their pairs, and mark the bodies that they push; returns how many act."""
     pressing = 0
     for c in range(count):
         size = impulses.along[c]
@@ -275,12 +280,12 @@ def aim_bounce(contacts, count, impulses, points, bodies, bounciness, slow):
 
 
 @lean_kernel
-def bounce(meeting, x, velocity, gravity, h):
-    """Add what bounces give to velocities that rigid bodies have beyond those that move them, `meeting.late`.
+def bounce(phase, x, velocity, gravity, h):
+    """Add the velocities of restitution to `phase.late`, which do not move bodies in this substep.
 
-    `velocity` of points, of which only those of given bodies are read: soft ones have no part in this.
+    `velocity` of points: only those of given bodies are read, as soft ones take no part.
     """
-    contact = meeting.contact
+    contact = phase.contact
     points = contact.points
     bodies = contact.bodies
     rigid = contact.rigid
@@ -294,7 +299,7 @@ def bounce(meeting, x, velocity, gravity, h):
         for axis in range(3):
             before[q, axis], before[q, 3 + axis] = rigid.velocity[q, axis], rigid.momentum[q, axis]
     for _ in range(RIGID_SWEEPS):
-        if sweep_all(meeting, x, velocity) * h < SETTLED:
+        if sweep_all(phase, x, velocity) * h < SETTLED:
             break
     for q in range(late.shape[0]):
         for axis in range(3):

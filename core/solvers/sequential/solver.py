@@ -1,4 +1,4 @@
-"""What solvers have in common whose substeps have one length and end in a meeting of the bodies (`meeting.py`)."""
+"""Base of the solvers whose substeps have a given length and end in the contact phase of `contact_phase.py`."""
 
 import math
 from abc import abstractmethod
@@ -21,14 +21,14 @@ from ..explicit.press import weigh
 from ..explicit.skins import Planes
 from ..explicit.solver import ExplicitSolver, FrameCounts
 from ..kinematics import Motion
+from .contact_phase import ContactPhase, contact_phase_of
 from .contacts import impulses_of
-from .meeting import Meeting, meeting_of
 
 
 class SequentialSolver(ExplicitSolver):
     """Advances a model by substeps of `substep_time` [s], a run of them at a time."""
 
-    _scene: Meeting  # type: ignore[assignment]  # its contact set and losses are those of `explicit.steps.Scene`
+    _scene: ContactPhase  # type: ignore[assignment]  # its contact set and losses are those of `explicit.steps.Scene`
 
     def __init__(self, model: Model, substep_time: float, options: MethodOptions = DEFAULTS) -> None:
         if not (math.isfinite(substep_time) and substep_time > 0.0):
@@ -44,7 +44,7 @@ class SequentialSolver(ExplicitSolver):
         inverse[: model.vertex_count] = self._inverse_mass[order]
         self._x, self._y, self._v = np.zeros((3, 4 * count))
         self._rows = self._x.reshape(-1, 4), self._y.reshape(-1, 4), self._v.reshape(-1, 4)
-        self._scene = meeting_of(
+        self._scene = contact_phase_of(
             model,
             contact_set(model, self._numbering, patches, inverse, np.zeros(count, bool)),
             glue_of(model, self._numbering, inverse),
@@ -60,10 +60,12 @@ class SequentialSolver(ExplicitSolver):
         self._loss_steps = max(1, round(LOSS_TIME / substep_time))
 
     def revised(self, _model: Model) -> None:
-        """None: it is made anew for other values, quickly."""
+        """None: a new solver is made for other values, which is fast."""
 
     def untangle(self, state: State) -> int:
-        """Note which points are behind a surface, their own body's too; returns how many triangles cross."""
+        """Write the points behind a surface, also their own body's, into the state; returns how many triangles
+        cross.
+        """
         self._parting = Parting(self.model, self._numbering)
         count = self._parting.untangle(state.positions)
         state.wrong_side = self._wrong_side()
@@ -112,7 +114,9 @@ class SequentialSolver(ExplicitSolver):
 
     @abstractmethod
     def _go_on(self, count: int) -> None:
-        """Take the substeps that a run of `count` lacks; stop where a search lacks room (`state[LACKS_ROOM]`)."""
+        """Take the remaining substeps of a run of `count`; stop if a search exceeds the capacity
+        (`state[LACKS_ROOM]`).
+        """
 
     def _make_room(self) -> None:
         super()._make_room()
@@ -120,7 +124,7 @@ class SequentialSolver(ExplicitSolver):
         self._scene = self._scene._replace(corner_impulses=impulses_of(room), side_impulses=impulses_of(room))
 
     def _find_loose(self) -> None:
-        """Find the contacts of bodies that cross, where they are now."""
+        """Find the present contacts of crossing bodies."""
         super()._find_loose()
         scene = self._scene
         contact = scene.contact

@@ -1,10 +1,10 @@
-"""Hinges as constraints, from the very energy of `energy/bend.py`.
+"""Hinges as constraints, from the energy of `energy/bend.py`.
 
     E = k/2 |r|^2,  C = |r|,  compliance 1 / k,  F = -k C dC/dx
     lambda = -C / (S + 1 / (k h^2)),  S = sum w |dC/dx|^2    =>   x_i += w_i F_i / (sum w |F|^2 / (2 E) + 1 / h^2)
 
 No constant of the energy is left in this form: it holds for any E = k C^2 / 2. The four forces of a hinge have neither
-a resultant nor a torque, so momentum and angular momentum stay.
+a resultant nor a torque, so momentum and angular momentum are conserved.
 """
 
 from ...energy.bend import hinge_energy

@@ -1,8 +1,8 @@
-"""The order in which constraints are projected.
+"""Order of projection of the constraints: graph colouring within blocks of vertices.
 
-It decides whether the sweep is stable: edges sorted along a breadth-first numbering blow up in free fall, coloured ones
-stay calm. So the constraints get colours, no two of a colour share a vertex (greedy, in the order of the mesh), and are
-swept colour by colour; four of a colour can be projected at a time.
+The order decides whether the sweep is stable: edges sorted along a breadth-first numbering blow up in free fall,
+coloured ones do not. So the constraints get colours, no two of a colour share a vertex (greedy, in the order of the
+mesh), and are swept colour by colour; four of a colour can be projected at a time.
 
 A sweep over all of a colour walks through the whole mesh once per colour. Vertices are therefore cut into blocks of
 neighbours, which stay in the cache: the constraints inside a block are swept colour by colour, one block after the
@@ -84,8 +84,8 @@ def schedule(points: IntArray, block_start: IntArray, vertex_count: int) -> Sche
 def fours(schedule: Schedule) -> tuple[IntArray, IntArray]:
     """Constraints of one task and one colour in fours, and the first four of each task.
 
-    Shapes (four_count, 4) and (block_count + 2,). The four share no vertex and can be projected at once; where fewer
-    are left the first one fills up: projected twice from the same place, it ends where it does once.
+    Shapes (four_count, 4) and (block_count + 2,). The four share no vertex and can be projected at once. An incomplete
+    four repeats its first constraint: projected twice from the same place, it ends where it does once.
     """
     task = np.searchsorted(schedule.task_start[1:], np.arange(len(schedule.order)), side="right")
     run_starts = np.flatnonzero((np.diff(task, prepend=-1) != 0) | (np.diff(schedule.colour, prepend=-1) != 0))

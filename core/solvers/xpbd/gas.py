@@ -8,8 +8,8 @@ order. The impulse of the pressure at the end of the substep is lambda / h = h p
 
 B^2 + 4 S C = (V - h^2 p_ambient S)^2 + 4 S h^2 nRT is never negative and V + lambda S always positive, so a jump from
 0 to 1 MPa or a skin turned inside out stay finite. Where V + lambda S is below a twentieth of the rest volume the gas
-law is a straight line (`forces.gas.gas_law`), and so is the equation.
-The sums of G_i and of x_i cross G_i vanish on a closed surface: momentum and angular momentum stay.
+law is linear (`energy.gas.gas_law`), and so is the equation.
+The sums of G_i and of x_i cross G_i vanish on a closed surface: momentum and angular momentum are conserved.
 """
 
 from math import sqrt
@@ -31,8 +31,8 @@ class Gas(NamedTuple):
 
     corners: NDArray[np.uint32]  # 4 * vertex, shape (triangle_count, 3)
     task_start: IntArray  # first triangle of each task, shape (block_count + 2,)
-    rest_volume: FloatArray  # [m^3], 0 of what holds no gas, shape (membrane_count,)
-    # of flat bodies, whose strips alone are among the triangles: the volume is this many times what they span
+    rest_volume: FloatArray  # [m^3], 0 for bodies without gas, shape (membrane_count,)
+    # of flat bodies, of which only the strips are among the triangles: volume over that of the strip
     volume_share: FloatArray
     ambient_pressure: FloatArray  # [Pa], shape (1,)
     amount: FloatArray  # nRT [J]; changes
@@ -64,7 +64,7 @@ def gas_impulse(volume, steepness, rest_volume, gas, ambient, time):
 
 @lean_kernel
 def add_triangles(first, last, corners, x, gradient):
-    """Add the shares of the triangles first .. last - 1 to dV/dx: a third of its area vector for each corner."""
+    """Add the triangles first .. last - 1 to dV/dx: a third of the area vector for each corner."""
     sixth = spread(SIXTH)
     for number in range(first, last):
         t = np.uint32(number)

@@ -1,15 +1,16 @@
-"""How much of the pressure asked for XPBD holds, against what the skin would hold at rest.
+"""Pressure retention: gauge pressure of a skin under XPBD over that of its equilibrium.
 
-One sweep of projections gives an edge at most the stiffness m / h^2 of its vertices, whatever its modulus. A light
-skin under high pressure gives way, the gas expands and its gauge pressure is gone. What should be left is told by the
-closed form of a ball with the body's volume and modulus (springs have Poisson's ratio 1/3, so the tension is 1.5 Y e):
+One sweep of projections gives an edge at most the stiffness m / h^2 of its vertices, whatever its modulus. A light skin
+under high pressure stretches too far, the gas expands and its gauge pressure falls. The expected pressure is that of
+the closed form of a ball with the body's volume and modulus (springs have Poisson's ratio 1/3, so the tension is 1.5 Y
+e):
 
     [(p + p_a) / (1 + e)^3 - p_a] r (1 + e) / 2 = 1.5 Y e
 
-and of a loop by that of a circle of its area, [(p + p_a) / (1 + e)^2 - p_a] r (1 + e) = Y e. What is filled to
-its pressure at rest, or inflated as drawn, should have all of it.
-A solid gives way likewise: bars of 4 x 2 x 2 cells that hang were 1 + 0.5 E h^2 / (density cell^2) times as long as
-they should be, to a tenth, for values of that from 0.01 to 7.
+and of a loop that of a circle of its area, [(p + p_a) / (1 + e)^2 - p_a] r (1 + e) = Y e. Bodies that are filled to
+their pressure at rest, or drawn inflated, should have all of it. Solids are too soft likewise: hanging bars of 4 x 2 x
+2 cells were 1 + 0.5 E h^2 / (density cell^2) times as long as they should be, to a tenth, for values of that from 0.01
+to 7.
 """
 
 import numpy as np
@@ -21,20 +22,20 @@ from ...topology import triangle_areas
 HALVINGS = 200
 
 
-class GaugeLeft:
-    """Tells of the membranes of a model how much of their gauge pressure is there.
+class PressureRetention:
+    """Pressure retention of the membranes of a model.
 
-    What does not change with the frame is found once.
+    Constants of a run are computed once.
     """
 
     def __init__(self, model: Model) -> None:
         self._model = model
         self._modulus = _stretch_modulus(model)
         self._is_slack = np.array([filling is None for filling in model.fillings])
-        self._known: tuple[FloatArray, FloatArray] | None = None  # gas, and what was expected of it
+        self._known: tuple[FloatArray, FloatArray] | None = None  # gas, and its expected pressure
 
     def __call__(self, gas: FloatArray, gauge_pressure: FloatArray) -> FloatArray:
-        """Share of the expected gauge pressure that is there, 1 where none is expected; 0.1 is a limp skin.
+        """Gauge pressure over the expected one, 1 where none is expected; 0.1 is a limp skin.
 
         `gas` = nRT [J] and `gauge_pressure` [Pa] of each membrane, as in `World.diagnostics`.
         """
@@ -43,7 +44,7 @@ class GaugeLeft:
         return share
 
     def expected(self, gas: FloatArray) -> FloatArray:
-        """Gauge pressure [Pa] that each membrane holds at rest; `gas` = nRT [J] of each.
+        """Gauge pressure [Pa] of each membrane in equilibrium; `gas` = nRT [J] of each.
 
         Taken as a ball of its volume, a loop as a circle of its area. Exact for balls and circles, an estimate for
         other shapes: a long or flat body holds less.
@@ -70,7 +71,7 @@ class GaugeLeft:
             return np.asarray(np.where(flat, (1.0 + strain) ** 2, (1.0 + strain) ** 3))
 
         def excess(strain: FloatArray) -> FloatArray:
-            """What pulls outwards minus what pulls inwards [N/m]."""
+            """Pressure load minus tension [N/m]: the residual of the closed form."""
             with np.errstate(divide="ignore", over="ignore"):
                 pressure = (asked + model.ambient_pressure) / grown(strain) - model.ambient_pressure
             return np.asarray(pressure * radius * (1.0 + strain) * bulge - pull * modulus * strain)
@@ -86,8 +87,10 @@ class GaugeLeft:
         return np.asarray((asked + model.ambient_pressure) / grown(low) - model.ambient_pressure)
 
 
-def times_as_soft(modulus: float, cell_size: float, density: float, substep_time: float) -> float:
-    """How many times as soft as asked for a solid is: modulus [Pa], cell size [m], density [kg/m^3], substep [s]."""
+def compliance_ratio(modulus: float, cell_size: float, density: float, substep_time: float) -> float:
+    """Compliance of a solid under XPBD over the one asked for: modulus [Pa], cell size [m], density [kg/m^3], substep
+    [s].
+    """
     return 1.0 + 0.5 * modulus * substep_time**2 / (density * cell_size**2)
 
 

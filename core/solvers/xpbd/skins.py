@@ -1,18 +1,18 @@
-"""The skins and solids of a model as the projections read them, and their part of a substep.
+"""Skins and solids as arrays for the projections, and their part of a substep.
 
-    predict      y = x + h (v + f h g)          f = 1/2 in flight: free fall is exact; 1 for what lies on something
+    predict      y = x + h (v + f h g)          f = 1/2 in flight: free fall is exact; 1 with contact
     gas          in closed form                                                                `gas.py`
     stretch      edges, coloured                                                               `stretch.py`
     bend         hinges, coloured                                                              `bend.py`
     volumes      tetrahedra of solids, coloured                                                `volumes.py`
     velocities   v = (y - x) / h + w x (x - c)
 
-Where f = 1, gravity and contact cancel within the substep, and what lies still has no velocity.
+Where f = 1, gravity and contact cancel within the substep, and bodies at rest have no velocity.
 
-The rotation w is what velocities from positions lose. No projection has a torque at y, so sum m y x dy = 0; but the
-angular momentum of the substep is sum m x x (y - x) / h, which falls by the share (h w)^2 of the spin: at 10 rad/s and
-1/240 s a third of it would be gone in a second. It is measured against that of the prediction and given back. Linear
-momentum is exact as it is.
+The rotation w restores what velocities from positions lose. No projection has a torque at y, so sum m y x dy = 0; but
+the angular momentum of the substep is sum m x x (y - x) / h, which falls by the share (h w)^2 of the spin: at 10 rad/s
+and 1/240 s a third of it would be gone in a second. The loss against the prediction is computed and given back. Linear
+momentum is exact.
 
 Vertices are numbered as `explicit.layout.Numbering` says; arrays of vertices are flat, four numbers each.
 """
@@ -45,7 +45,7 @@ class Skins(NamedTuple):
     block_body: IntArray
     mass: FloatArray  # [kg], pinned vertices too
     inverse_mass: FloatArray  # [1/kg], 0 of pinned vertices
-    free: BoolArray  # whether nothing of a body is pinned; pins hold the spin of the others
+    free: BoolArray  # whether a body has no pins; pins take up the torque of the others
     edges: EdgeRows
     gas: Gas
     hinges: Hinges
@@ -105,7 +105,7 @@ def skins_of(model: Model, numbering: Numbering, inverse_mass: FloatArray, time:
 
 @lean_kernel
 def predict(skins, x, v, lies, gravity, h, y):
-    """Where the vertices are after a substep h [s] without constraints, and the gas there; `lies`: whether f = 1."""
+    """Positions of the vertices after a substep h [s] without constraints, and the gas then; `lies`: whether f = 1."""
     gas, block_count = skins.gas, skins.block_body.shape[0]
     nothing = spread(0.0)
     for block in range(block_count):
@@ -145,7 +145,7 @@ def project(skins, x_rows, y, y_rows, h):
 
 @lean_kernel
 def take_velocities(skins, x, y, lies, gravity, h, v):
-    """v from where the projections went, with the angular momentum of the prediction."""
+    """v from the positions after the projections, with the angular momentum of the prediction."""
     for body in range(skins.free.shape[0]):
         share = h if lies[body] else 0.5 * h
         change = triple(share * gravity[0], share * gravity[1], share * gravity[2])
@@ -201,7 +201,7 @@ def rotation(m, first, square, mixed, momentum):
 
 @lean_kernel
 def fall_rest(skins, lies, gravity, h, late):
-    """The other half of gravity for what flies: (1 - f) h g."""
+    """Add the remaining gravity, (1 - f) h g, to the velocities at the end of the substep."""
     for body in range(skins.free.shape[0]):
         share = 0.0 if lies[body] else 0.5 * h
         change = triple(share * gravity[0], share * gravity[1], share * gravity[2])

@@ -1,11 +1,11 @@
 """XPBD with small steps: for soft skins at low pressure and for quick previews.
 
 Extended position based dynamics (Macklin, Müller, Chentanez 2016) with one sweep per substep (Macklin et al. 2019,
-"Small steps in physics simulation") and rigid bodies by generalised inverse masses (Müller et al. 2020). A substep
-stands in `substep.py`. The contacts are those of the explicit solver: searched for once in several substeps, with
-frozen normals, and verified, so that nothing crosses.
+"Small steps in physics simulation") and rigid bodies by generalised inverse masses (Müller et al. 2020). `substep.py`
+has the substep. The contacts are those of the explicit solver: one search in several substeps, with frozen normals, and
+verified, so that nothing crosses.
 
-Every projection keeps momentum and angular momentum.
+Every projection conserves momentum and angular momentum.
 """
 
 from typing import TYPE_CHECKING
@@ -22,7 +22,7 @@ from ...options import DEFAULTS, MethodOptions
 from ...state import State
 from ..explicit.arrays import RESUMES
 from ..kinematics import Motion
-from ..sequential.meeting import AT_SEARCH, finish
+from ..sequential.contact_phase import AT_SEARCH, finish
 from ..sequential.solver import SequentialSolver
 from .gas import gas_impulse
 from .skins import project, skins_of
@@ -51,7 +51,7 @@ class XpbdSolver(SequentialSolver):
         self._circles, self._planes = circles(model), Planes(model)
 
     def join(self, state: State, left: int) -> int:
-        """How many of the `left` substeps of a frame to take as one run: all, but where others have a part in each."""
+        """How many of the `left` substeps of a frame to take as one run: all, unless papers' options act in each."""
         return 1 if self._rules is not None or self._circles is not None else super().join(state, left)
 
     def _start(self, before: State, motion: Motion, share: float, gas: FloatArray, count: int) -> None:
@@ -61,18 +61,18 @@ class XpbdSolver(SequentialSolver):
 
     def _go_on(self, count: int) -> None:
         h, gravity = self.substep_time, self.model.gravity
-        if self._whole.meeting is not self._scene:
-            self._whole = self._whole._replace(meeting=self._scene)
+        if self._whole.phase is not self._scene:
+            self._whole = self._whole._replace(phase=self._scene)
         if self._singly:
             self._substep()
         else:
             self._advance(self._whole, self._x, self._y, self._v, *self._rows, count, h, gravity, self._loss_steps)
 
     def _substep(self) -> None:
-        """`substep.substep` with what other rules for the gas and the particles of trusses do in between."""
+        """`substep.substep` with the papers' gas rules and particles of trusses in between."""
         scene, h, gravity = self._whole, self.substep_time, self.model.gravity
         x_rows, y_rows, velocity_rows = self._rows
-        if scene.meeting.contact.run.state[RESUMES] != AT_SEARCH:
+        if scene.phase.contact.run.state[RESUMES] != AT_SEARCH:
             if not begin(scene, self._x, self._y, self._v, gravity, h):
                 return
             if self._rules is not None:
@@ -86,10 +86,10 @@ class XpbdSolver(SequentialSolver):
         finish(self._scene, self._x, self._y, self._v, y_rows, velocity_rows, gravity, h, 1, 1, False)
 
     def _apply_rules(self, rules: "GasRules") -> None:
-        """lambda by another rule for the gas.
+        """lambda by another gas rule.
 
-        The closed form of `gas.py` with the rule's V and, for how it changes, the exact dV/dx: S = sum w dV/dx . D, D
-        being what the rule makes of it.
+        The closed form of `gas.py` with the rule's V and, for its change, the exact dV/dx: S = sum w dV/dx . D, D being
+        the gradient that the rule uses.
         """
         model, gas, n = self.model, self._whole.skins.gas, self.model.vertex_count
         order = self._numbering.point[:n]
@@ -110,7 +110,7 @@ class XpbdSolver(SequentialSolver):
             )  # fmt: skip
 
     def _part(self, particles: "Circles") -> None:
-        """Move particles of trusses apart that are too near to each other."""
+        """Move particles of trusses apart that are nearer than their radii allow."""
         n, place = self.model.vertex_count, self._numbering.place
         x_rows, y_rows, _ = self._rows
         x = x_rows[place[:n], :3]

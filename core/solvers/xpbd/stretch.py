@@ -3,7 +3,7 @@
     C = l - L,   compliance 1 / k,   lambda = -C / (w_i + w_j + 1 / (k h^2)),   x_i += w_i lambda dC/dx_i
 
 one sweep per substep from lambda = 0 (Macklin et al. 2019). Both ends move along the edge, in inverse proportion to
-their masses: momentum and angular momentum stay.
+their masses: momentum and angular momentum are conserved.
 
 Four edges of one colour are projected at a time: they share no vertex, so this is the same as one after the other, bit
 by bit, and takes one root and one division instead of four.
@@ -19,7 +19,7 @@ from ...model import Edges, FloatArray, IntArray
 from ...simd import four_sums3, fused, load4, root, spread, spread_each, store4
 from .colours import Schedule, fours
 
-#: Added to squared lengths [m^2]: no change but to an edge without length, which has no direction and is left alone.
+#: Added to squared lengths [m^2]: changes only an edge of length 0, which has no direction and is not moved.
 NO_LENGTH = 1e-300
 
 

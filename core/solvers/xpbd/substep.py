@@ -12,28 +12,28 @@ from ...bodies.flat.plane import hold_in_plane
 from ...energy.elements import project_elements
 from ...jit import lean_kernel
 from ..explicit.arrays import RESUMES, STEP
-from ..sequential.meeting import AT_SEARCH, Meeting, finish
-from ..sequential.meeting import begin as begin_meeting
+from ..sequential.contact_phase import AT_SEARCH, ContactPhase, finish
+from ..sequential.contact_phase import begin as begin_phase
 from .glue import project_glue
 from .skins import Skins, fall_rest, predict, project, take_velocities
 
 
 class Scene(NamedTuple):
-    """Everything that substeps read and write."""
+    """All arrays of a run of substeps."""
 
-    meeting: Meeting
+    phase: ContactPhase
     skins: Skins
 
 
 @lean_kernel
 def begin(scene, x, y, velocity, gravity, h):
-    """Where everything goes without constraints; False if there is no room for the first search of a frame."""
-    meeting, skins = scene.meeting, scene.skins
-    if not begin_meeting(meeting, x, velocity, gravity, h):
+    """Prediction without constraints; False if the first search of a frame exceeds the capacity."""
+    phase, skins = scene.phase, scene.skins
+    if not begin_phase(phase, x, velocity, gravity, h):
         return False
     for body in range(skins.gas.amount.shape[0]):
-        skins.gas.amount[body] += meeting.contact.run.gas_step[body]
-    predict(skins, x, velocity, meeting.lies, gravity, h, y)
+        skins.gas.amount[body] += phase.contact.run.gas_step[body]
+    predict(skins, x, velocity, phase.lies, gravity, h, y)
     return True
 
 
@@ -47,17 +47,18 @@ def leave(scene, x, y, velocity, velocity_rows, gravity, h):
     if skins.elements.first.shape[0] > 0:
         project_elements(skins.elements, x, velocity, contact.points.inverse_mass, h)
     hold_in_plane(skins.planes.pairs, skins.planes.normal, velocity_rows)
-    fall_rest(skins, meeting.lies, gravity, h, meeting.late.points)
+    fall_rest(skins, phase.lies, gravity, h, phase.late.points)
 
 
 @lean_kernel
 def advance(scene, x, y, velocity, x_rows, y_rows, velocity_rows, steps, h, gravity, loss_steps):
-    """Go on until `state[STEP]` reaches `steps`; stops before that where a search lacks room (`state[LACKS_ROOM]`).
+    """Take substeps until `state[STEP]` reaches `steps`, or until a search exceeds the capacity
+    (`state[LACKS_ROOM]`).
 
-    Called again with more room, it goes on where it stopped. `loss_steps`: substeps between losses. After an odd number
-    of substeps the positions are those in y. Rows are the same arrays, shape (point_count, 4).
+    Called again with larger arrays, it resumes. `loss_steps`: substeps between two calls of dissipation. After an odd
+    number of substeps the positions are those in y. Rows are the same arrays, shape (point_count, 4).
     """
-    state = scene.meeting.contact.run.state
+    state = scene.phase.contact.run.state
     while state[STEP] < steps:
         if state[STEP] % 2 == 0:
             done = substep(scene, x, y, velocity, x_rows, y_rows, velocity_rows, steps, h, gravity, loss_steps)
@@ -69,10 +70,10 @@ def advance(scene, x, y, velocity, x_rows, y_rows, velocity_rows, steps, h, grav
 
 @lean_kernel
 def substep(scene, x, y, velocity, x_rows, y_rows, velocity_rows, steps, h, gravity, loss_steps):
-    """One substep from x to y; False if there is no room for a search."""
-    if scene.meeting.contact.run.state[RESUMES] != AT_SEARCH:
+    """One substep from x to y; False if a search exceeds the capacity."""
+    if scene.phase.contact.run.state[RESUMES] != AT_SEARCH:
         if not begin(scene, x, y, velocity, gravity, h):
             return False
         project(scene.skins, x_rows, y, y_rows, h)
         leave(scene, x, y, velocity, velocity_rows, gravity, h)
-    return finish(scene.meeting, x, y, velocity, y_rows, velocity_rows, gravity, h, steps, loss_steps, False)
+    return finish(scene.phase, x, y, velocity, y_rows, velocity_rows, gravity, h, steps, loss_steps, False)

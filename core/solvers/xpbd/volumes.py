@@ -2,8 +2,8 @@
 
     C = V - V0,   compliance V0 / K,   lambda = -C / (sum w_i |dV/dx_i|^2 + V0 / (K h^2)),   x_i += w_i lambda dV/dx_i
 
-with K of `energy.volume`. V keeps its sign: a tetrahedron turned inside out is pushed back. The gradients sum to
-zero and have no moment: momentum and angular momentum stay.
+with K of `energy.volume`. V keeps its sign: a tetrahedron turned inside out is pushed back. The gradients sum to zero
+and have no moment: momentum and angular momentum are conserved.
 """
 
 from ...energy.volume import tetrahedron_gradient

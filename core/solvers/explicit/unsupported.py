@@ -1,4 +1,4 @@
-"""What a scene has that explicit steps do not know yet."""
+"""Features of a scene that explicit steps do not support."""
 
 import numpy as np
 
@@ -14,8 +14,8 @@ SLIGHT = 1e-5
 
 
 @keep_latest
-def lacks(model: Model, options: MethodOptions) -> str:
-    """Subject and value of the first such thing, as the start of a sentence; "" for nothing."""
+def unsupported(model: Model, options: MethodOptions) -> str:
+    """Subject and value of the first unsupported feature, as the start of a sentence; "" if there is none."""
     names = model.body_names
     if options.changes_gas:
         return f"gas: volume {options.volume}, pressure spread {options.spread}"
@@ -45,7 +45,7 @@ def starts_crossed(model: Model) -> bool:
 
 @keep_latest
 def tangled_points(model: Model) -> BoolArray:
-    """Corners of triangles by which bodies that look for contact with themselves start crossed with themselves."""
+    """Corners of triangles that cross their own skin at the start, of bodies with self-contact."""
     surfaces, x, own = model.surfaces, model.start_positions, self_colliding(model)
     if not len(own):
         return np.zeros(model.point_count, bool)
@@ -54,14 +54,14 @@ def tangled_points(model: Model) -> BoolArray:
 
 
 def self_colliding(model: Model) -> IntArray:
-    """Bodies that look for contact with themselves."""
+    """Numbers of the bodies with self-contact."""
     return np.flatnonzero(model.self_collision).astype(np.int32)
 
 
 def _shrunk(model: Model, positions: FloatArray) -> FloatArray:
-    """Positions [m] with what moves a little smaller, so that what stands on something does not cross it.
+    """Positions [m] with moving bodies a little smaller, so that a body on a floor does not count as crossing it.
 
-    Single precision, as of meshes in Blender, may put it into a floor by less than this.
+    Meshes in Blender are in single precision, which may put a body into a floor by less than this.
     """
     x, start = positions.copy(), model.body_point_start
     for body in range(model.moving_count):

@@ -1,10 +1,10 @@
-"""What happens in a substep once it is known where everything would go without contacts.
+"""Contact phase of a substep, after the velocities without contacts are known.
 
 1. Contacts with friction, on velocities                                                        `contacts.py`
 2. Epoch of contacts over: search from x, with these velocities as flight (`explicit/steps.py`), and contacts once more.
-3. The guarantee of `explicit/verify.py`: y = x + h v is searched again where it strays from the flight foreseen,
-   and mended where a frozen plane does not separate any more.
-4. Bounces of rigid bodies, what velocities have beyond those that move them, losses. y becomes x.
+3. The guarantee of `explicit/verify.py`: y = x + h v is searched again where it exceeds the slack of the predicted
+   flight, and mended where a frozen plane does not separate any more.
+4. Restitution of rigid bodies, velocities beyond those that move them, dissipation. y becomes x.
 """
 
 from typing import NamedTuple
@@ -30,21 +30,21 @@ from ..explicit.verify import accept, verify
 from ..explicit.zones import share_motion
 from .contacts import Impulses, impulses_of, note_contacts, press, stop_all
 
-#: Where a run goes on, in `state[RESUMES]`: at the search that begins a frame, or at one later in a substep.
+#: Where a run resumes, in `state[RESUMES]`: at the search that begins a frame, or at one later in a substep.
 AT_START, AT_SEARCH = 1, 2
-#: An epoch may be so many times as long as the one before: one of a single substep is exact and tells little.
+#: Largest growth of an epoch's length: one of a single substep has no deviations to plan by.
 MOST_GROWTH = 2
 
 
 class Velocities(NamedTuple):
-    """Of everything that moves."""
+    """Velocities of all moving points and bodies."""
 
     points: FloatArray  # of the vertices [m/s], flat
     rigid: FloatArray  # velocity [m/s] and angular momentum [kg m^2/s], shape (rigid_count, 6)
 
 
-class Meeting(NamedTuple):
-    """Everything that contacts read and write."""
+class ContactPhase(NamedTuple):
+    """All data of the contact phase."""
 
     contact: ContactSet
     corner_impulses: Impulses
@@ -54,21 +54,23 @@ class Meeting(NamedTuple):
     planes: Planes
     losses: Dissipation
     free: Velocities  # before contacts act
-    late: Velocities  # what they are beyond those that move things in the substep
+    late: Velocities  # added at the end of the substep: they do not move anything in it
     touching: BoolArray  # whether a contact pushed each moving body in the last substep; changes
-    tied: BoolArray  # whether something is attached to a moving body or pins it
-    lies: BoolArray  # whether gravity acts at once: contacts or what it is tied to answer it; changes
+    tied: BoolArray  # whether a moving body has attachments or pins
+    lies: BoolArray  # whether all of gravity acts at the start, as contacts, attachments or pins balance it; changes
 
 
-def meeting_of(model: Model, contact: ContactSet, glue: Glue, planes: Planes, losses: Dissipation) -> Meeting:
-    """What contacts of a model need."""
+def contact_phase_of(
+    model: Model, contact: ContactSet, glue: Glue, planes: Planes, losses: Dissipation
+) -> ContactPhase:
+    """The contact phase of a model."""
     tied = np.zeros(model.moving_count, bool)
     tied[model.point_body[: model.vertex_count][model.pinned]] = True
     tied[model.point_body[model.attachments.points]] = True
     free, late = (
         Velocities(np.zeros(4 * model.vertex_count), np.zeros((model.rigid_count, 6))) for _ in range(2)
     )  # fmt: skip
-    return Meeting(
+    return ContactPhase(
         contact=contact,
         corner_impulses=impulses_of(START_ROOM),
         side_impulses=impulses_of(START_ROOM),
@@ -85,29 +87,29 @@ def meeting_of(model: Model, contact: ContactSet, glue: Glue, planes: Planes, lo
 
 
 @lean_kernel
-def renew(meeting, x, velocity, h):
-    """Search; False if there is no room."""
-    meeting.corner_impulses.along[:] = 0.0
-    meeting.corner_impulses.across[:] = 0.0
-    meeting.side_impulses.along[:] = 0.0
-    meeting.side_impulses.across[:] = 0.0
-    return search(meeting.contact, x, velocity, h)
+def renew(phase, x, velocity, h):
+    """Search; False if the capacity does not suffice."""
+    phase.corner_impulses.along[:] = 0.0
+    phase.corner_impulses.across[:] = 0.0
+    phase.side_impulses.along[:] = 0.0
+    phase.side_impulses.across[:] = 0.0
+    return search(phase.contact, x, velocity, h)
 
 
 @lean_kernel
-def begin(meeting, x, velocity, gravity, h):
-    """Find what may touch, and let the rigid bodies fall; False if there is no room for the first search of a frame.
+def begin(phase, x, velocity, gravity, h):
+    """Search for contacts, and add gravity to the rigid bodies; False if the first search exceeds the capacity.
 
-    Half of gravity comes late to what flies, so that free fall is exact.
+    Bodies in flight get half of gravity at the end of the substep, so that free fall is exact.
     """
-    state, lies, late = meeting.contact.run.state, meeting.lies, meeting.late.rigid
-    rigid = meeting.contact.rigid
-    if state[AGE] < 0 and not renew(meeting, x, velocity, h):
+    state, lies, late = phase.contact.run.state, phase.lies, phase.late.rigid
+    rigid = phase.contact.rigid
+    if state[AGE] < 0 and not renew(phase, x, velocity, h):
         state[RESUMES], state[LACKS_ROOM] = AT_START, 1
         return False
     state[RESUMES] = 0
     for b in range(lies.shape[0]):
-        lies[b] = meeting.touching[b] or meeting.tied[b]
+        lies[b] = phase.touching[b] or phase.tied[b]
     first = rigid.first_body[0]
     for q in range(rigid.inverse_mass.shape[0]):
         share = h if lies[first + q] else 0.5 * h
@@ -118,10 +120,10 @@ def begin(meeting, x, velocity, gravity, h):
 
 
 @lean_kernel
-def keep_free(meeting, velocity):
-    """Keep the velocities that there are without contacts."""
-    rigid = meeting.contact.rigid
-    free = meeting.free
+def keep_free(phase, velocity):
+    """Store the velocities without contacts."""
+    rigid = phase.contact.rigid
+    free = phase.free
     for i in range(free.points.shape[0]):
         free.points[i] = velocity[i]
     for q in range(rigid.inverse_mass.shape[0]):
@@ -130,10 +132,10 @@ def keep_free(meeting, velocity):
 
 
 @lean_kernel
-def meet(meeting, x, velocity, velocity_rows, h):
-    """Contacts change the velocities that there are without them."""
-    rigid = meeting.contact.rigid
-    free = meeting.free
+def apply_contacts(phase, x, velocity, velocity_rows, h):
+    """Apply the contacts to the velocities without contacts."""
+    rigid = phase.contact.rigid
+    free = phase.free
     for i in range(free.points.shape[0]):
         velocity[i] = free.points[i]
     for q in range(rigid.inverse_mass.shape[0]):
@@ -141,34 +143,34 @@ def meet(meeting, x, velocity, velocity_rows, h):
             rigid.velocity[q, axis] = free.rigid[q, axis]
             rigid.momentum[q, axis] = free.rigid[q, 3 + axis]
         carried.respin(rigid, q)
-    press(meeting, x, velocity, velocity_rows, h)
+    press(phase, x, velocity, velocity_rows, h)
 
 
 @lean_kernel
-def settle(meeting, x, y, velocity, velocity_rows, h):
-    """Contacts, with searches and mending until the substep can be taken; False if there is no room for a search.
+def settle(phase, x, y, velocity, velocity_rows, h):
+    """Contacts, with searches and mending until the substep is accepted; False if a search exceeds the capacity.
 
-    What the contacts of an epoch that is over do is part of the flight that the next one foresees. What strays from it,
-    and what no plane separates among contacts of an earlier substep, is searched for once more from x, and contacts
-    start afresh. What new contacts leave too near is mended.
+    The impulses of the contacts of an epoch that is over are part of the flight that the next one predicts. If a point
+    exceeds the slack, or no plane separates a contact of an earlier substep, there is one more search from x, and
+    contacts start afresh. New contacts that end too near are mended.
     """
-    contact = meeting.contact
+    contact = phase.contact
     bodies = contact.bodies
     boxes = contact.boxes
     run = contact.run
     state, count = run.state, run.found
     is_over = state[AGE] >= state[SPAN]
     if state[RESUMES] != AT_SEARCH:
-        keep_free(meeting, velocity)
-        meet(meeting, x, velocity, velocity_rows, h)
+        keep_free(phase, velocity)
+        apply_contacts(phase, x, velocity, velocity_rows, h)
         if is_over:
             plan(boxes, bodies, run, state[AGE])
             state[SPAN] = min(state[SPAN], MOST_GROWTH * state[AGE])
     if state[RESUMES] == AT_SEARCH or is_over:
-        if not renew(meeting, x, velocity, h):
+        if not renew(phase, x, velocity, h):
             return False
         state[RESUMES] = 0
-        meet(meeting, x, velocity, velocity_rows, h)
+        apply_contacts(phase, x, velocity, velocity_rows, h)
     for attempt in range(MOST_ATTEMPTS):
         time = (state[AGE] + 1) * h
         if drift(contact.points, bodies, boxes, contact.rigid, run, x, y, velocity, h, time):
@@ -190,9 +192,9 @@ def settle(meeting, x, y, velocity, velocity_rows, h):
                     state[JOINED] += 1
                     note_failures(contact, BY_ZONES)
                     share_motion(contact, x, y, velocity, h, late >= 0, late > 0)
-                hold_in_plane(meeting.planes.pairs, meeting.planes.normal, velocity_rows)
+                hold_in_plane(phase.planes.pairs, phase.planes.normal, velocity_rows)
                 continue
-        if not renew(meeting, x, velocity, h):
+        if not renew(phase, x, velocity, h):
             return False
         meet(meeting, x, velocity, velocity_rows, h)
     state[STALLS] += 1  # what is given leaves no room
@@ -201,26 +203,26 @@ def settle(meeting, x, y, velocity, velocity_rows, h):
 
 
 @lean_kernel
-def finish(meeting, x, y, velocity, y_rows, velocity_rows, gravity, h, steps, loss_steps, by_forces):
-    """Move to y, the end of the substep; False if there is no room for a search.
+def finish(phase, x, y, velocity, y_rows, velocity_rows, gravity, h, steps, loss_steps, by_forces):
+    """Move to y, the end of the substep; False if a search exceeds the capacity.
 
-    `steps`: substeps of the run; `loss_steps`: those between losses. `by_forces`: whether velocities come from forces.
-    What these give late is stopped at contacts, and damping acts in every substep: at intervals it makes steps near the
-    limit of stability grow, as velocities are half a step behind positions.
+    `steps`: substeps of the run; `loss_steps`: those between two calls of dissipation. `by_forces`: whether velocities
+    come from forces. Then the velocities added at the end are stopped at contacts, and damping acts in every substep:
+    at intervals it makes steps near the limit of stability grow, as velocities are half a step behind positions.
     """
-    contact = meeting.contact
+    contact = phase.contact
     rigid = contact.rigid
     run = contact.run
-    state, late = run.state, meeting.late
+    state, late = run.state, phase.late
     start = contact.bodies.point_start
-    if not settle(meeting, x, y, velocity, velocity_rows, h):
+    if not settle(phase, x, y, velocity, velocity_rows, h):
         state[RESUMES], state[LACKS_ROOM] = AT_SEARCH, 1
         return False
     state[RESUMES] = 0
-    note_contacts(meeting, x, velocity, gravity, h)
+    note_contacts(phase, x, velocity, gravity, h)
     accept(y, contact.corners, run.found[2])
     accept(y, contact.sides, run.found[3])
-    place_glued(meeting.glue, contact.points, contact.bodies, rigid, y)
+    place_glued(phase.glue, contact.points, contact.bodies, rigid, y)
     for q in range(rigid.inverse_mass.shape[0]):
         for axis in range(3):
             rigid.velocity[q, axis] += late.rigid[q, axis]
@@ -229,15 +231,15 @@ def finish(meeting, x, y, velocity, y_rows, velocity_rows, gravity, h, steps, lo
     for i in range(0, late.points.shape[0], 4):
         store4(velocity, i, load4(velocity, i) + load4(late.points, i))
     if by_forces and state[PRESSING] > 0:
-        stop_all(meeting, x, velocity)
+        stop_all(phase, x, velocity)
     state[STEP] += 1
     state[AGE] += 1
     if state[STEP] % loss_steps == 0 or state[STEP] == steps:
         passed = (state[STEP] - 1) % loss_steps + 1
-        brake(y_rows, velocity_rows, meeting.losses, rigid, start, gravity, h * passed)
+        brake(y_rows, velocity_rows, phase.losses, rigid, start, gravity, h * passed)
         if not by_forces:
-            damp(y_rows, velocity_rows, meeting.losses, rigid, start, gravity, h * passed)
+            damp(y_rows, velocity_rows, phase.losses, rigid, start, gravity, h * passed)
     if by_forces:
-        damp(y_rows, velocity_rows, meeting.losses, rigid, start, gravity, h)
-    hold_in_plane(meeting.planes.pairs, meeting.planes.normal, velocity_rows)
+        damp(y_rows, velocity_rows, phase.losses, rigid, start, gravity, h)
+    hold_in_plane(phase.planes.pairs, phase.planes.normal, velocity_rows)
     return True

@@ -1,0 +1,34 @@
+"""Loading the solver: numba takes most of a second to import, so only files with bodies pay for it.
+
+Modules that need the core are imported inside the functions that need them by the modules that registering loads;
+tests/test_layers.py sees to that.
+"""
+
+import functools
+import threading
+from contextlib import suppress
+from pathlib import Path
+
+import bpy
+
+
+@functools.cache
+def load_early() -> None:
+    """Begin to import the core in a thread: a person who opens the panels is going to need it."""
+
+    def load() -> None:
+        from .. import core  # noqa: F401
+
+    threading.Thread(target=load, name="Soft Pressure import", daemon=True).start()
+
+
+def use_own_folder() -> None:
+    """Keep compiled kernels in the user's extension folder; beside the code they would be lost with every update.
+
+    To be called before the first kernel is.
+    """
+    from ..core import kernel_store
+
+    package = __package__.rpartition(".")[0]
+    with suppress(ValueError):  # loaded from a checkout, not installed as an extension: beside the code
+        kernel_store.use_folder(Path(bpy.utils.extension_path_user(package, path="kernels")))
