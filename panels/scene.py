@@ -1,6 +1,6 @@
 """Panels of the scene: simulating and baking."""
 
-from ..softpressure import diagnosis, engine, jobs, session, status
+from ..softpressure import diagnosis, jobs, loading, session, status, status_bar
 from ..softpressure.blender_types import Context, Layout
 from ..softpressure.methods import CHOOSING, FORCE_BASED
 from .layout import draw_text, in_both_places

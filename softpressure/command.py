@@ -9,7 +9,6 @@ from typing import Any, NoReturn
 import bpy
 
 from . import jobs, session, status
-from .engine import engine
 from .trace import Trace
 
 _handles: list[Any] = []
@@ -78,9 +77,6 @@ def bake(
     The given file is left as it is unless it is the output, too. Bakes it already holds are made anew. `trace`: a CSV
     file that is told of each step (`trace.py`); then cached frames are simulated anew, too.
     """
-    from .bake import bake as bake_scene
-    from .bake import free
-
     if not file.is_file():
         raise FileNotFoundError(f"{file}: no such file. Give the path of a .blend file.")
     target = (output or file.with_name(f"{file.stem}_baked.blend")).resolve()
@@ -95,6 +91,9 @@ def bake(
 
 def _bake(file: Path, frames: tuple[int, int] | None, target: Path, table: Trace | None) -> None:
     """The same with a table that is open."""
+    from .bake import bake as bake_scene
+    from .bake import free
+
     bpy.ops.wm.open_mainfile(filepath=str(file.resolve()), load_ui=False)
     scenes = [scene for scene in bpy.data.scenes if session.has_bodies(scene)]
     if not scenes:
@@ -102,8 +101,8 @@ def _bake(file: Path, frames: tuple[int, int] | None, target: Path, table: Trace
     for scene in scenes:
         if frames is not None:
             scene.softpressure.frame_start, scene.softpressure.frame_end = frames
-        engine().bake.free(scene)
-        for job in (_simulate(scene, table), engine().bake.bake(scene)):
+        free(scene)
+        for job in (_simulate(scene, table), bake_scene(scene)):
             said = -1.0
             for done, total, label in jobs.whole(job):
                 if done != said and (done % 25 == 0 or done == total):
@@ -114,10 +113,12 @@ def _bake(file: Path, frames: tuple[int, int] | None, target: Path, table: Trace
 
 def _simulate(scene: bpy.types.Scene, table: Trace | None) -> jobs.Work:
     """Simulate a scene, then say what it was made with; the table is told of all frames that were reached."""
+    from . import simulate_job
+
     if table is not None:
         session.of(scene).clear()
     try:
-        yield from engine().simulate_job.simulate(scene)
+        yield from simulate_job.simulate(scene)
     finally:
         if table is not None:
             table.add(scene)

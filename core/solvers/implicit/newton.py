@@ -441,7 +441,7 @@ class StageMinimiser:
     def _whose(self, row: int) -> tuple[int, ...]:
         """The body of an unknown, and the one that is nearest to it there."""
         model, contacts, n = self.model, self.contacts, self.model.vertex_count
-        rows = slice(0, contacts.first_attachment)
+        rows = slice(0, contacts.first_element)
         bodies, distance = contacts.bodies[rows], contacts.distance[rows]
         if row < n:
             body, at = int(model.point_body[row]), (contacts.points[rows] == row).any(axis=1)

@@ -117,7 +117,7 @@ class ImplicitSolver:
         """What the steps since `start_frame` took, see `choice.Solver`."""
         now, begun, stage = self.counts, self._begun, self._minimiser.notes
         contacts, force = self._minimiser.contacts, self._minimiser.energy.normal_force
-        rows = np.flatnonzero(force[: contacts.first_attachment])
+        rows = np.flatnonzero(force[: contacts.first_element])
         bodies = contacts.bodies[rows]
         counted = {
             Reason.FAST: now.divided_steps - begun.divided_steps,

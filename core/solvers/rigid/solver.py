@@ -12,6 +12,7 @@ import numpy as np
 
 from ...bodies.rigid.convex import ConvexShapes
 from ...bodies.rigid.motion import set_matrices, turned_tensors
+from ...contact.kept_distance import RESTING_SHARE
 from ...contact.narrow_phase.manifolds import ManifoldSearch
 from ...contact.restitution import resting_speed
 from ...errors import ParameterError
@@ -26,7 +27,7 @@ from ..notes import Finding, FrameNotes, PairContacts, Reason
 from .bodies import add_turn, fall_asleep, finish_bodies, fly_awake, place_awake, place_bodies, spins_of, start_bodies
 from .colliders import ColliderContacts
 from .impulses import Effort, bounce, move_rows, solve, start_impulses
-from .rows import RESTING_GAP, Solids, given_rows, keep_impulses, manifold_rows, mark_pressing, new_rows
+from .rows import Solids, given_rows, keep_impulses, manifold_rows, mark_pressing, new_rows
 from .sleep import STILL_TIME, fastest_near, find_islands, settle
 
 #: Sweeps that push apart, before the bodies are moved, and sweeps without the push after it, at least and at most.
@@ -102,7 +103,7 @@ class RigidSolver(FixedSteps):
         """What the steps since `start_frame` took, see `choice.Solver`."""
         rows = self._rows
         at = np.flatnonzero(rows.impulse[: self._count, 0] > 0.0)
-        bodies, gap = self._bodies[at], rows.gap[at] + RESTING_GAP * rows.thickness[at]
+        bodies, gap = self._bodies[at], rows.gap[at] + RESTING_SHARE * rows.thickness[at]
         pairs = PairContacts.of(bodies[:, 0], bodies[:, 1], rows.impulse[at, 0] / self.substep_time, gap)
         findings = [Finding(Reason.NOT_CONVERGED, self._unconverged)] if self._unconverged else []
         return FrameNotes(self._steps, pairs, findings=findings)

@@ -196,8 +196,8 @@ def settle(phase, x, y, velocity, velocity_rows, h):
                 continue
         if not renew(phase, x, velocity, h):
             return False
-        meet(meeting, x, velocity, velocity_rows, h)
-    state[STALLS] += 1  # what is given leaves no room
+        apply_contacts(phase, x, velocity, velocity_rows, h)
+    state[STALLS] += 1  # pins or colliders close the gap
     note_failures(contact, NOT_AT_ALL)
     return True
 

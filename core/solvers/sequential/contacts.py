@@ -290,11 +290,11 @@ def bounce(phase, x, velocity, gravity, h):
     bodies = contact.bodies
     rigid = contact.rigid
     count = contact.run.found
-    before, late, bounciness = meeting.free.rigid, meeting.late.rigid, meeting.losses.pairs.bounciness
+    before, late, bounciness = phase.free.rigid, phase.late.rigid, phase.losses.pairs.bounciness
     slow = resting_speed_kernel(gravity, h, SEQUENTIAL_RESTING_STEPS)
-    aim_bounce(contact.corners, count[2], meeting.corner_impulses, points, bodies, bounciness, slow)
-    aim_bounce(contact.sides, count[3], meeting.side_impulses, points, bodies, bounciness, slow)
-    aim_bounce(contact.loose, contact.loose_count[0], meeting.loose_impulses, points, bodies, bounciness, slow)
+    aim_bounce(contact.corners, count[2], phase.corner_impulses, points, bodies, bounciness, slow)
+    aim_bounce(contact.sides, count[3], phase.side_impulses, points, bodies, bounciness, slow)
+    aim_bounce(contact.loose, contact.loose_count[0], phase.loose_impulses, points, bodies, bounciness, slow)
     for q in range(late.shape[0]):
         for axis in range(3):
             before[q, axis], before[q, 3 + axis] = rigid.velocity[q, axis], rigid.momentum[q, axis]

@@ -1,9 +1,8 @@
 """The substep, and a run of them in one call.
 
-1. Prediction, gas, stretch, bend, volumes; velocities from positions                          `skins.py`
-2. Attachments                                                                                 `glue.py`
-   and elements of energies                                                          `energy/elements.py`
-3. Contacts, and the guarantee that nothing crosses                                            `sequential/meeting.py`
+1. Prediction, gas, stretch, bend, volumes; velocities from positions               `skins.py`
+2. Attachments; elements of energies                                                `glue.py`, `energy/elements.py`
+3. Contacts, and the guarantee that nothing crosses                                 `sequential/contact_phase.py`
 """
 
 from typing import NamedTuple
@@ -39,11 +38,11 @@ def begin(scene, x, y, velocity, gravity, h):
 
 @lean_kernel
 def leave(scene, x, y, velocity, velocity_rows, gravity, h):
-    """Velocities from where the constraints of the skins went, and attachments."""
-    meeting, skins = scene.meeting, scene.skins
-    contact = meeting.contact
-    take_velocities(skins, x, y, meeting.lies, gravity, h, velocity)
-    project_glue(meeting.glue, x, velocity, contact.points, contact.bodies, contact.rigid, h)
+    """Velocities from the positions after the constraints of the skins, and attachments."""
+    phase, skins = scene.phase, scene.skins
+    contact = phase.contact
+    take_velocities(skins, x, y, phase.lies, gravity, h, velocity)
+    project_glue(phase.glue, x, velocity, contact.points, contact.bodies, contact.rigid, h)
     if skins.elements.first.shape[0] > 0:
         project_elements(skins.elements, x, velocity, contact.points.inverse_mass, h)
     hold_in_plane(skins.planes.pairs, skins.planes.normal, velocity_rows)
