@@ -13,9 +13,8 @@ import numpy as np
 from ...bodies.flat.plane import Planes
 from ...bodies.rigid.motion import move_poses, place_points, steps_between, turned_tensors
 from ...contact.broad_phase.candidates import Candidates
-from ...contact.filter.closing_part import keep_apart
 from ...contact.filter.step_filter import carry
-from ...contact.filter.step_length import StepLength
+from ...contact.filter.step_length import StepFilter
 from ...contact.inverse_mass import InverseMass
 from ...linear.conjugate_gradient import Scratch
 from ...linear.direction import newton_direction
@@ -77,7 +76,7 @@ class StageMinimiser:
         self._candidates: Candidates = candidates
         self._candidates.take(model)
         self.contacts = self._candidates.contacts
-        self._bound = StepLength(model, self._candidates)
+        self._filter = StepFilter(model, self._candidates)
         self.energy = StageEnergy(model, self.contacts, stage_time, options)
         self._planes = Planes(model)
         self.x = np.zeros((model.point_count, 3))
@@ -280,8 +279,7 @@ class StageMinimiser:
         self._place(1.0)
         if self._is_still():
             return
-        if self._keep_apart():
-            held = energy.evaluate(self.x, self.poses)
+        self._filter_step()
         self._place(1.0)
         if energy.evaluate(self._trial, self._trial_poses) < held:
             self._accept()
@@ -308,8 +306,7 @@ class StageMinimiser:
         if self._cover():
             energy.evaluate(self.x, self.poses)
             total = energy.linearise(self.x)
-        if self._keep_apart():
-            total = energy.linearise(self.x)
+        self._filter_step()
         fall = self._search_line(total, 5)
         if fall > 0.0:
             return fall
@@ -319,7 +316,7 @@ class StageMinimiser:
         energy.evaluate(self.x, self.poses)
         if renewed:
             total = energy.linearise(self.x)
-        self._bound.shorten_as_one(self.x, self._step, self.current_mobility(), self._placed)
+        self._filter.shorten(self.x, self._step, self._placed)
         fall = self._search_line(total, 12)
         if not fall > 0.0 and self._leave_tangled():
             fall = self._search_line(total, 12)
@@ -377,28 +374,9 @@ class StageMinimiser:
         self._place(1.0)
         return self._trial
 
-    def _keep_apart(self) -> bool:
-        """Take out of the step what would close a gap, and shorten it so that nothing is crossed.
-
-        True if that made a new search necessary; the energy is then evaluated at `x`.
-        """
-        if self._shortened():
-            return False
-        # a body that is held back in places deforms: search for that, too
-        renewed = self._cover()
-        if renewed:
-            self.energy.evaluate(self.x, self.poses)
-        if not renewed or not self._shortened():
-            self._bound.halve(self._step, self._placed)
-        return renewed
-
-    def _shortened(self) -> bool:
-        """`_keep_apart` with the record as it is; whether that covers what is left of the step."""
-        mobility, contacts = self.current_mobility(), self.contacts
-        if contacts.count:
-            keep_apart(self._step, mobility, contacts)
-            self._planes.hold(self._step)
-        return self._bound.shorten(self.x, self._step, mobility, self._placed, contacts.distance)
+    def _filter_step(self) -> None:
+        """Take out of the step what would close a gap, and shorten it so that nothing is crossed."""
+        self._filter.filter(self.x, self._step, self.current_mobility(), self._placed)
 
     def current_mobility(self) -> InverseMass:
         """How bodies give way at `x`, where the energy was evaluated last."""
