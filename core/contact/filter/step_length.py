@@ -8,12 +8,14 @@ from ...bodies.flat.plane import Planes
 from ...model import FloatArray, Model
 from ..broad_phase.candidates import Candidates
 from ..inverse_mass import InverseMass
-from .closing_part import keep_apart
+from .closing_part import remove_closing
 from .relative_motion import relative_distance
-from .time_of_impact import limit_pairs
+from .time_of_impact import limit_pairs, separate
 
 #: How often a step that leaves what was searched is halved before it is given up.
 HALVINGS = 6
+#: How often vertices are held back before the step is shortened.
+PASSES = 8
 
 
 class StepFilter:
@@ -24,6 +26,7 @@ class StepFilter:
         self._planes = Planes(model)
         self._moves = np.zeros((model.moving_point_count, 3))
         self._share = np.ones(model.moving_count)
+        self._braked = np.zeros(0, np.int32)  # rows
         self._arm = np.linalg.norm(model.rigid.arm, axis=1)  # of each rigid point [m]
         self._owner = (model.rigid.unknown - model.vertex_count) // 2
         n = model.vertex_count
@@ -32,32 +35,30 @@ class StepFilter:
             [model.point_body[:n], np.repeat(model.membrane_count + np.arange(model.rigid_count), 2)]
         )
 
-    def filter(
-        self, x: FloatArray, step: FloatArray, mobility: InverseMass, place: Callable[[], FloatArray]
-    ) -> None:
+    def filter(self, x: FloatArray, step: FloatArray, mobility: InverseMass, place: Callable[[], FloatArray]) -> None:
         """Take out of a step from x what closes gaps, then `shorten` it, in place; x positions of all points [m].
 
         `place` tells where all points are after `step`. The gaps must have been evaluated at x.
         """
-        if self._candidates.contacts.count:
-            keep_apart(step, mobility, self._candidates.contacts)
+        contacts = self._candidates.contacts
+        if contacts.count:
+            remove_closing(x, step, mobility, contacts)
             self._planes.hold(step)
+            for _ in range(PASSES):
+                braked = self._find_braked(x, step, place())
+                if braked == 0:
+                    break
+                separate(
+                    x, self._moves, step, mobility.inverse_mass, self._braked, braked, contacts.points, contacts.kind
+                )
+                self._planes.hold(step)
         self.shorten(x, step, place)
 
     def shorten(self, x: FloatArray, step: FloatArray, place: Callable[[], FloatArray]) -> None:
         """Scale a step so that no pair meets, all of each island by the same share, in place."""
-        candidates, share = self._candidates, self._share
-        contacts, island = candidates.contacts, candidates.islands.of_body
+        candidates, share, island = self._candidates, self._share, self._candidates.islands.of_body
         trial = place()
-        share[:] = 1.0
-        if contacts.count:
-            n = self._model.vertex_count
-            np.subtract(trial[: len(self._moves)], x[: len(self._moves)], out=self._moves)
-            turn = np.einsum("ij,ij->i", step[n + 1 :: 2], step[n + 1 :: 2])
-            limit_pairs(
-                x, self._moves, turn[self._owner] * self._arm / 8.0, n, contacts.count, contacts.points, contacts.kind,
-                contacts.side, contacts.bodies, contacts.distance, island, share,
-            )  # fmt: skip
+        self._find_braked(x, step, trial)
         for body in np.flatnonzero(candidates.hasty).tolist():
             first, last = self._model.body_point_start[body : body + 2]
             apart = relative_distance(x, trial, first, last)
@@ -65,8 +66,25 @@ class StepFilter:
             share[island[body]] = min(share[island[body]], reach / max(apart, reach))
         if share.min() < 1.0:
             step *= share[island[self._body]][:, None]
-        if (contacts.count or candidates.leaves_out) and not candidates.still_valid(place()):
+        if (candidates.contacts.count or candidates.leaves_out) and not candidates.still_valid(place()):
             self._halve(step, place)
+
+    def _find_braked(self, x: FloatArray, step: FloatArray, trial: FloatArray) -> int:
+        """Set the islands' shares of a step, and the rows of the pairs that admit less than all; returns their number."""
+        contacts, n = self._candidates.contacts, self._model.vertex_count
+        self._share[:] = 1.0
+        if contacts.count == 0:
+            return 0
+        if len(self._braked) < contacts.count:
+            self._braked = np.zeros(contacts.capacity, np.int32)
+        np.subtract(trial[: len(self._moves)], x[: len(self._moves)], out=self._moves)
+        turn = np.einsum("ij,ij->i", step[n + 1 :: 2], step[n + 1 :: 2])
+        found: int = limit_pairs(
+            x, self._moves, turn[self._owner] * self._arm / 8.0, n, contacts.count, contacts.points, contacts.kind,
+            contacts.side, contacts.bodies, contacts.distance, self._candidates.islands.of_body, self._share,
+            self._braked,
+        )  # fmt: skip
+        return found
 
     def _halve(self, step: FloatArray, place: Callable[[], FloatArray]) -> None:
         """Halve a step until it touches nothing that was not searched for: less of it is as safe."""

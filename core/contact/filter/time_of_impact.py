@@ -29,6 +29,8 @@ from ..narrow_phase.edge_edge import across
 
 #: Share of its distance that a pair keeps in a step.
 KEPT = 0.1
+#: What is left of it where vertices are held back: a little more.
+LEFT = 0.12
 #: Measurements of a pair's distance along a step; where they end is admissible.
 ROUNDS = 32
 #: A measurement that leads no farther than this share of the step is the last.
@@ -36,14 +38,15 @@ SHORTEST = 1e-3
 
 
 @kernel
-def limit_pairs(x, moves, bulge, vertex_count, count, points, kind, side, bodies, distance, island, share):
-    """Lower each island's share of the step to what its pairs admit.
+def limit_pairs(x, moves, bulge, vertex_count, count, points, kind, side, bodies, distance, island, share, braked):
+    """Lower each island's share of the step to what its pairs admit; returns how many pairs admit less than all.
 
     x: positions [m] of all points; moves: of those that move [m]; bulge: how far each rigid point may stray from its
     straight move [m]; distance: of each row at x, or less [m]; island: of each moving body; share: output, of each
-    island, at its number. Rows with side -1 may be crossed: they are on their way back.
+    island, at its number; braked: output, the rows of those pairs. Rows with side -1 may be crossed: they are on their
+    way back.
     """
-    longest = 0.0
+    found, longest = 0, 0.0
     for i in range(moves.shape[0]):
         longest = max(longest, moves[i, 0] ** 2 + moves[i, 1] ** 2 + moves[i, 2] ** 2)
     longest = 2.0 * math.sqrt(longest)
@@ -52,16 +55,59 @@ def limit_pairs(x, moves, bulge, vertex_count, count, points, kind, side, bodies
             continue
         if bulge.shape[0] == 0 and longest < (1.0 - KEPT) * distance[row]:
             continue
-        body = min(bodies[row, 0], bodies[row, 1])  # colliders have the highest numbers
-        own = root_of(island, body)
-        if share[own] == 0.0:
-            continue
         split = 2 if kind[row] == EDGE_EDGE else 1
         strays = stray_of(bulge, vertex_count, points, row)
         room = (1.0 - KEPT) * distance[row] - strays
         if room > 0.0 and closing(moves, points, row, split) < room * room:
             continue
-        share[own] = min(share[own], admissible_share(x, moves, strays, points, kind, row, split))
+        admitted = admissible_share(x, moves, strays, points, kind, row, split)
+        if admitted < 1.0:
+            braked[found] = row
+            found += 1
+            own = root_of(island, min(bodies[row, 0], bodies[row, 1]))  # colliders have the highest numbers
+            share[own] = min(share[own], admitted)
+    return found
+
+
+@kernel
+def separate(x, moves, step, inverse_mass, rows, count, points, kind):
+    """Keep free vertices of rows on their side of the plane between the closest points, of which LEFT is kept.
+
+    `step` and `moves` [m] change alike. Both sides give way alike, or one where the other cannot.
+    """
+    for k in range(count):
+        row = rows[k]
+        split = 2 if kind[row] == EDGE_EDGE else 1
+        nx, ny, nz, d = direction_between(x, points, kind, row)
+        if not d > least_distance(x, points[row, 0]):
+            continue
+        first, second = math.inf, -math.inf
+        first_free = second_free = False
+        for slot in range(4):
+            i = points[row, slot]
+            ux, uy, uz = move_of(moves, i)
+            along = ux * nx + uy * ny + uz * nz
+            free = i < inverse_mass.shape[0] and inverse_mass[i] > 0.0
+            if slot < split:
+                first, first_free = min(first, along), first_free or free
+            else:
+                second, second_free = max(second, along), second_free or free
+        room = (1.0 - LEFT) * d
+        low, high = 0.5 * (first + second - room), 0.5 * (first + second + room)
+        if not first_free:
+            high = first + room
+        elif not second_free:
+            low = second - room
+        for slot in range(4):
+            i = points[row, slot]
+            if i >= inverse_mass.shape[0] or inverse_mass[i] == 0.0:
+                continue
+            along = moves[i, 0] * nx + moves[i, 1] * ny + moves[i, 2] * nz
+            lack = max(low - along, 0.0) if slot < split else min(high - along, 0.0)
+            for out in (moves, step):
+                out[i, 0] += lack * nx
+                out[i, 1] += lack * ny
+                out[i, 2] += lack * nz
 
 
 @inline_kernel
@@ -99,11 +145,11 @@ def admissible_share(x, moves, strays, points, kind, row, split):
     share = 0.0
     for _ in range(ROUNDS):
         further = (d - kept) / speed if speed > 0.0 else 1.0
-        if not further > SHORTEST:
-            break
         share += further
         if share >= most:
             return most
+        if further < SHORTEST:
+            break
         d = distance_after(x, moves, share, points, kind, row)
     return share
 
