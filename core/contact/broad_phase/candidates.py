@@ -17,8 +17,9 @@ from .search import ContactSearch
 FAST_REACH_FACTOR = 1.2
 #: Frames in which skins that cross themselves are driven apart; what cannot be, as thin parts, is then left alone.
 PARTING_FRAMES = 24
-#: Largest reach of a search for contacts of a body with itself, in edge lengths.
-OWN_REACH = 0.25
+#: Largest reach of a search for contacts of a body with itself, in edge lengths: where points stray farther, most
+#: triangles may face towards the middle (`self_contact.find_suspects`).
+OWN_REACH = 0.1
 
 
 class Candidates:
