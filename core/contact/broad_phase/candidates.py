@@ -8,7 +8,7 @@ from ...jit import kernel
 from ...model import FloatArray, IntArray, Model
 from ...state import State
 from ..contacts import Contacts
-from ..filter.common_motion import CommonMotion
+from ..filter.islands import Islands
 from ..filter.relative_motion import relative_distance, rigid_part
 from .pruned_pairs import PrunedPairs
 from .search import ContactSearch
@@ -44,7 +44,7 @@ class Candidates:
         self._wide = Contacts(model.moving_point_count) if self._choosy else self.contacts  # all that was found
         self._found = self.contacts  # the record that the last search has filled
         self._near = PrunedPairs(model.point_count)
-        self.islands = CommonMotion(model)
+        self.islands = Islands(model)
         self.searches = 0  # so far
         #: How far points may move apart from their body's rigid motion, for its contact with itself [m].
         self.own_reach = np.zeros(model.body_count)
@@ -185,7 +185,7 @@ class Candidates:
             self.hasty[body] = not apart <= self.own_reach[body]
 
     def _expect_hasty(self, x: FloatArray, farthest: FloatArray) -> None:
-        """Lower the longest moves [m] of hasty bodies to what `StepLength` will leave of them."""
+        """Lower the longest moves [m] of hasty bodies to what `StepFilter` will leave of them."""
         model, whole = self._model, self._whole
         for body in np.flatnonzero(self.hasty).tolist():
             first, last = model.body_point_start[body : body + 2]

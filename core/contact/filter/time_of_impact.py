@@ -1,13 +1,13 @@
 """How far a step may go before a pair meets: additive continuous collision detection (Li et al. 2021, section 5).
 
 The mean displacement of a pair's four points changes no distance and is subtracted first, so bodies that move together
-are not braked. What is left bounds how fast the distance d can fall: by no more than l = max |u_i| + max |u_j| per step,
-i over the points of one side, j over those of the other. So a share (d - kept) / l of the step is admissible; from where
-it leads the distance is measured again, and so on. Most pairs pass a cheaper test: a fixed plane that separates both
-ends of the step separates its middle, too.
+are not braked. What is left bounds how fast the distance d can fall: by no more than l = max |u_i| + max |u_j| per
+step, i over the points of one side, j over those of the other. So a share (d - kept) / l of the step is admissible;
+from where it leads the distance is measured again, and so on. Most pairs pass a cheaper test: a fixed plane that
+separates both ends of the step separates its middle, too.
 
-Rigid points move along arcs. The chord strays from an arc of angle a and radius r by at most r a^2 / 8: that much more is
-kept.
+Rigid points move along arcs. A share s of an arc of angle a and radius r strays from its tangent by at most
+s^2 r a^2 / 2: that much more is kept.
 """
 
 import math
@@ -38,13 +38,15 @@ SHORTEST = 1e-3
 
 
 @kernel
-def limit_pairs(x, moves, bulge, vertex_count, count, points, kind, side, bodies, distance, island, share, braked):
+def limit_pairs(
+    x, moves, bulge, vertex_count, count, points, kind, apex, side, bodies, distance, island, share, braked
+):  # fmt: skip
     """Lower each island's share of the step to what its pairs admit; returns how many pairs admit less than all.
 
-    x: positions [m] of all points; moves: of those that move [m]; bulge: how far each rigid point may stray from its
-    straight move [m]; distance: of each row at x, or less [m]; island: of each moving body; share: output, of each
-    island, at its number; braked: output, the rows of those pairs. Rows with side -1 may be crossed: they are on their
-    way back.
+    x: positions [m] of all points; moves: of those that move [m]; bulge: how far each rigid point strays from its
+    straight move at most [m]; distance: of each row at x, or less [m]; island: of each moving body; share: output, of
+    each island, at its number; braked: output, the rows of those pairs. Rows with side -1 may be crossed: they are on
+    their way back.
     """
     found, longest = 0, 0.0
     for i in range(moves.shape[0]):
@@ -60,7 +62,7 @@ def limit_pairs(x, moves, bulge, vertex_count, count, points, kind, side, bodies
         room = (1.0 - KEPT) * distance[row] - strays
         if room > 0.0 and closing(moves, points, row, split) < room * room:
             continue
-        admitted = admissible_share(x, moves, strays, points, kind, row, split)
+        admitted = admissible_share(x, moves, strays, points, kind, apex, row, split)
         if admitted < 1.0:
             braked[found] = row
             found += 1
@@ -122,7 +124,7 @@ def stray_of(bulge, vertex_count, points, row):
 
 
 @kernel
-def admissible_share(x, moves, strays, points, kind, row, split):
+def admissible_share(x, moves, strays, points, kind, apex, row, split):
     """Share of a step, 0 to 1, after which the sides of a row keep KEPT of their distance, and at every time before."""
     nx, ny, nz, d = direction_between(x, points, kind, row)
     if not d > least_distance(x, points[row, 0]):
@@ -136,6 +138,13 @@ def admissible_share(x, moves, strays, points, kind, row, split):
         nx, ny, nz = unit_normal(x, points[row, 1], points[row, 2], points[row, 3])
     if keeps_gap(x, moves, strays, points, row, split, nx, ny, nz):
         return 1.0
+    if kind[row] == EDGE_EDGE:  # an edge that slides over a surface passes its edges in the planes of its triangles
+        for k in range(4):
+            if apex[row, k] < 0:
+                continue
+            nx, ny, nz = unit_normal(x, points[row, k & 2], points[row, (k & 2) + 1], apex[row, k])
+            if keeps_gap(x, moves, strays, points, row, split, nx, ny, nz):
+                return 1.0
     most = 1.0
     if strays > 0.5 * d:  # it falls with the square of the share
         most = math.sqrt(0.5 * d / strays)

@@ -13,8 +13,8 @@ import numpy as np
 from ...bodies.flat.plane import Planes
 from ...bodies.rigid.motion import move_poses, place_points, steps_between, turned_tensors
 from ...contact.broad_phase.candidates import Candidates
-from ...contact.filter.step_filter import carry
-from ...contact.filter.step_length import StepFilter
+from ...contact.filter.carry import carry
+from ...contact.filter.step_filter import StepFilter
 from ...contact.inverse_mass import InverseMass
 from ...linear.conjugate_gradient import Scratch
 from ...linear.direction import newton_direction
@@ -316,7 +316,7 @@ class StageMinimiser:
         energy.evaluate(self.x, self.poses)
         if renewed:
             total = energy.linearise(self.x)
-        self._filter.shorten(self.x, self._step, self._placed)
+        self._filter.shorten(self.x, self._step, self.current_mobility(), self._placed)
         fall = self._search_line(total, 12)
         if not fall > 0.0 and self._leave_tangled():
             fall = self._search_line(total, 12)

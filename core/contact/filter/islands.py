@@ -8,8 +8,8 @@ from ...union_find import name_islands, unite
 from ..contacts import EDGE_EDGE, POINT_TRIANGLE, Contacts
 
 
-class CommonMotion:
-    """Bodies of a model that may touch each other."""
+class Islands:
+    """The islands of a model's moving bodies."""
 
     def __init__(self, model: Model) -> None:
         #: Of each moving body: the island's lowest one.
