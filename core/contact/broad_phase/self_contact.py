@@ -138,7 +138,8 @@ class SelfPairs:
 
 @kernel
 def find_suspects(x, centre, triangles, first, last, stray, order, depth, suspect):
-    """Mark the nodes of one body's tree with a triangle that may face towards `centre`, by the triangles in `order`.
+    """Mark the nodes of one body's tree with a triangle that may face towards `centre`, by the triangles in `order`,
+    and with its neighbours, to which its corners and edges may belong.
 
     Six times the volume of a triangle's tetrahedron with the centre changes by at most 3 s f l where its corners stray
     by s [m]: f is the longest distance of a point from the centre, l the triangle's longest side.
@@ -147,19 +148,23 @@ def find_suspects(x, centre, triangles, first, last, stray, order, depth, suspec
     for i in range(first, last):
         far = max(far, (x[i, 0] - centre[0]) ** 2 + (x[i, 1] - centre[1]) ** 2 + (x[i, 2] - centre[2]) ** 2)
     far = math.sqrt(far) + stray
+    marked = np.zeros(last - first, np.bool_)
+    for t in order:
+        a, b, c = triangles[t, 0], triangles[t, 1], triangles[t, 2]
+        ex, ey, ez = x[b, 0] - x[a, 0], x[b, 1] - x[a, 1], x[b, 2] - x[a, 2]
+        fx, fy, fz = x[c, 0] - x[a, 0], x[c, 1] - x[a, 1], x[c, 2] - x[a, 2]
+        nx, ny, nz = ey * fz - ez * fy, ez * fx - ex * fz, ex * fy - ey * fx
+        volume = (x[a, 0] - centre[0]) * nx + (x[a, 1] - centre[1]) * ny + (x[a, 2] - centre[2]) * nz
+        ee, ff = ex * ex + ey * ey + ez * ez, fx * fx + fy * fy + fz * fz
+        gg = (ex - fx) ** 2 + (ey - fy) ** 2 + (ez - fz) ** 2
+        if not volume > 3.0 * stray * far * (math.sqrt(max(ee, ff, gg)) + 2.0 * stray):
+            marked[a - first] = marked[b - first] = marked[c - first] = True
     leaves = 1 << depth
     for leaf in range(leaves):
         for place in range(leaf * order.shape[0] // leaves, (leaf + 1) * order.shape[0] // leaves):
-            a, b, c = triangles[order[place], 0], triangles[order[place], 1], triangles[order[place], 2]
-            ex, ey, ez = x[b, 0] - x[a, 0], x[b, 1] - x[a, 1], x[b, 2] - x[a, 2]
-            fx, fy, fz = x[c, 0] - x[a, 0], x[c, 1] - x[a, 1], x[c, 2] - x[a, 2]
-            nx, ny, nz = ey * fz - ez * fy, ez * fx - ex * fz, ex * fy - ey * fx
-            volume = (x[a, 0] - centre[0]) * nx + (x[a, 1] - centre[1]) * ny + (x[a, 2] - centre[2]) * nz
-            ee, ff = ex * ex + ey * ey + ez * ez, fx * fx + fy * fy + fz * fz
-            gg = (ex - fx) ** 2 + (ey - fy) ** 2 + (ez - fz) ** 2
-            if not volume > 3.0 * stray * far * (math.sqrt(max(ee, ff, gg)) + 2.0 * stray):
-                suspect[leaves - 1 + leaf] = True
-                break
+            for corner in range(3):
+                if marked[triangles[order[place], corner] - first]:
+                    suspect[leaves - 1 + leaf] = True
     for node in range(leaves - 2, -1, -1):
         suspect[node] = suspect[2 * node + 1] or suspect[2 * node + 2]
 

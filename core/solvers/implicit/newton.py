@@ -23,7 +23,7 @@ from ...options import DEFAULTS, MethodOptions
 from ...state import State, StuckContacts
 from ...topology import triangle_areas
 from ..counts import Counts
-from .moves import go_along, moves_by, step_to
+from .moves import go_along, step_to
 from .preconditioner import Preconditioners
 from .stage_energy import StageEnergy
 from .sums import inner
@@ -33,12 +33,10 @@ PRESSURE_CONTACT = 10.0
 #: A Newton step that lowers the energy by less than this share of the best one is the last. (With a hundredth there is
 #: an eighth less to do, and a ball of 10 242 vertices sags by a tenth more than one of 642.)
 SMALL_FALL = 5e-4
-#: Where nothing may touch, tolerances are this many times as large: momentum is kept anyway.
-FREE_TOLERANCE = 2.0
-#: A first guess that moves nothing by more than this share of the thinnest skin's thickness is not evaluated.
-STILL = 1e-3
 #: Newton steps per stage while a skin is driven apart from itself: what is wedged there creeps for several stages.
 PARTING_LIMIT = 8
+#: Halvings of a step that does not lower the energy, before it is given up.
+HALVINGS = 12
 #: A body is stalled if its last direction was for more than this share of the largest residual r'Br of the stage.
 STALLED = 0.05
 #: Reach of a search in units of the move that made it necessary.
@@ -94,8 +92,6 @@ class StageMinimiser:
         self._gas = np.zeros(model.membrane_count)
         self._speed = np.zeros(model.body_count)
         self._stuck = StuckContacts.none()
-        self._thinnest = float(model.thickness[: model.moving_count].min())
-        self._moved = np.zeros(len(model.chunks.body), dtype=bool)  # scratch
         self._trial = np.zeros((model.point_count, 3))
         self._trial_poses = np.zeros((model.rigid_count, 7))
         self._step = np.zeros((unknown_count, 3))
@@ -233,9 +229,7 @@ class StageMinimiser:
             self._residual[:] = self._force
             energy.rigid_blocks(self._scratch.blocks)
             # without contacts the energy is nearly quadratic: one accurate step is enough
-            loose, reduction = 1.0, settings.linear_tolerance
-            if not self.contacts.count:
-                loose, reduction = FREE_TOLERANCE, FREE_TOLERANCE * settings.newton_tolerance
+            reduction = settings.linear_tolerance if self.contacts.count else settings.newton_tolerance
             iterations = newton_direction(
                 model.edges, model.hinges, model.chunks, energy.hessian, energy.acting, energy.acting_count,
                 energy.contact_stretched, model.point_body, self._multigrid.levels, self._diagonal, self._residual,
@@ -246,82 +240,37 @@ class StageMinimiser:
                 return
             left = start[island]
             np.maximum(largest, left, out=largest)
-            if not self.contacts.count:
-                self._balance()
             fall = self._descend(total)
             most = max(most, fall)
             if fall <= SMALL_FALL * most:
                 break
             counts.newton_steps += 1
             if newton_step == 0:
-                np.maximum(enough, (loose * settings.newton_tolerance) ** 2 * start[island], out=enough)
+                np.maximum(enough, settings.newton_tolerance**2 * start[island], out=enough)
         self.stalled[:] = (left > STALLED * largest) & (left > enough[island])
         energy.linearise(self.x)  # contact forces where it ended
 
-    def _balance(self) -> None:
-        """Take out of the direction what it leaves of each free body's resultant force: only inertia resists that."""
-        model, start = self.model, self.model.body_point_start[: self.model.membrane_count]
-        if len(start):
-            left = np.add.reduceat(self._residual[: model.vertex_count], start)
-            shift = left / np.add.reduceat(self.energy.inertia, start)[:, None]
-            shift[np.logical_or.reduceat(model.pinned, start)] = 0.0
-            self._direction[: model.vertex_count] += shift[model.point_body[: model.vertex_count]]
-
     def _guess(self) -> None:
-        """Go along the step as far as contacts let it, unless staying costs less energy, as it does at rest."""
-        energy = self.energy
-        if self.contacts.count == 0 and not self._candidates.hasty.any():
-            self._place(1.0)
-            self._accept()
-            energy.evaluate(self.x, self.poses)
-            return
-        held = energy.evaluate(self.x, self.poses)
+        """Go along the step as far as contacts let it."""
+        if self.contacts.count or self._candidates.hasty.any():
+            self.energy.evaluate(self.x, self.poses)
+            self._filter_step()
         self._place(1.0)
-        if self._is_still():
-            return
-        self._filter_step()
-        self._place(1.0)
-        if energy.evaluate(self._trial, self._trial_poses) < held:
-            self._accept()
-            return
-        if self._leave_tangled():
-            self._place(1.0)
-            if energy.evaluate(self._trial, self._trial_poses) < held:
-                self._accept()
-                return
-        energy.evaluate(self.x, self.poses)
-
-    def _is_still(self) -> bool:
-        """Whether the trial moves nothing by more than counts."""
-        model, most = self.model, STILL * self._thinnest
-        if moves_by(self.x, self._trial, most, model.chunks, self._moved):
-            return False
-        solid = slice(model.vertex_count, model.moving_point_count)
-        return bool(np.abs(self._trial[solid] - self.x[solid]).max(initial=0.0) < most)
+        self._accept()
+        self.energy.evaluate(self.x, self.poses)
 
     def _descend(self, total: float) -> float:
         """Go along the direction as far as the energy falls; returns its fall [J], 0 (and `x` as it was) where none."""
-        energy = self.energy
         self._step[:] = self._direction
         if self._cover():
-            energy.evaluate(self.x, self.poses)
-            total = energy.linearise(self.x)
+            self.energy.evaluate(self.x, self.poses)
+            total = self.energy.linearise(self.x)
         self._filter_step()
-        fall = self._search_line(total, 5)
-        if fall > 0.0:
-            return fall
-        # the corrected direction does not always lead down; the plain one does, shortened as a whole
-        self._step[:] = self._direction
-        renewed = self._cover()
-        energy.evaluate(self.x, self.poses)
-        if renewed:
-            total = energy.linearise(self.x)
-        self._filter.shorten(self.x, self._step, self.current_mobility(), self._placed)
-        fall = self._search_line(total, 12)
+        fall = self._search_line(total)
         if not fall > 0.0 and self._leave_tangled():
-            fall = self._search_line(total, 12)
+            fall = self._search_line(total)
         if not fall > 0.0:
-            energy.evaluate(self.x, self.poses)
+            self.energy.evaluate(self.x, self.poses)
         return fall
 
     def _leave_tangled(self) -> bool:
@@ -339,14 +288,14 @@ class StageMinimiser:
         self._step[model.vertex_count :][np.repeat(tangled[model.membrane_count :], 2)] = 0.0
         return not tangled.all()
 
-    def _search_line(self, total: float, halvings: int) -> float:
+    def _search_line(self, total: float) -> float:
         """Go along the step, halved until the energy is sufficiently below `total`; returns by how much [J], or 0."""
         slope = inner(self._force, self._step)
         if not slope > 0.0:
             return 0.0
         rounding = 1e-12 * abs(total)
         scale = 1.0
-        for _ in range(halvings):
+        for _ in range(HALVINGS):
             self._place(scale)
             reached = self.energy.evaluate(self._trial, self._trial_poses)
             if reached <= total - 1e-4 * scale * slope + rounding:
