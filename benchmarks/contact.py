@@ -21,8 +21,8 @@ import shapes
 from softpressure_ext.core import ModelBuilder
 from softpressure_ext.core.contact.broad_phase.search import ContactSearch
 from softpressure_ext.core.contact.contacts import Contacts
-from softpressure_ext.core.contact.filter.closing_part import keep_apart
-from softpressure_ext.core.contact.filter.step_filter import limit_displacement
+from softpressure_ext.core.contact.filter.closing_part import remove_closing
+from softpressure_ext.core.contact.filter.time_of_impact import limit_pairs
 from softpressure_ext.core.contact.inverse_mass import InverseMass
 from softpressure_ext.core.contact.narrow_phase.vertex_triangle import evaluate_gaps
 from softpressure_ext.core.jit import use_threads
@@ -65,9 +65,9 @@ def time_phases(pair_count, repeats):
     mobility = InverseMass(
         1.0 / model.vertex_mass, model.rigid.unknown, model.rigid.arm, model.rigid.mass, model.rigid.inverse_inertia
     )
-    share = np.ones(model.vertex_count + model.rigid_count)
+    n, island = model.vertex_count, np.arange(model.moving_count)
     rng = np.random.default_rng(2)
-    times = {phase: [] for phase in ("search", "gaps", "keep apart", "limit", "still valid")}
+    times = {phase: [] for phase in ("search", "gaps", "remove closing", "limit", "still valid")}
 
     def run(phase, function):
         began = time.perf_counter()
@@ -78,8 +78,15 @@ def time_phases(pair_count, repeats):
         step = rng.normal(0.0, 0.2, (model.unknown_count, 3)) * model.thickness[0]
         run("search", lambda: search.search(x, reach, contacts))
         run("gaps", lambda: evaluate_gaps(x, contacts, model.surfaces))
-        run("keep apart", lambda step=step: keep_apart(step, mobility, contacts))
-        run("limit", lambda step=step: limit_displacement(x, step, mobility, contacts, share))
+        run("remove closing", lambda step=step: remove_closing(step, mobility, contacts))
+        braked = np.zeros(contacts.capacity, np.int32)
+        run(
+            "limit",
+            lambda step=step, braked=braked: limit_pairs(
+                x, step[:n], np.zeros(0), n, contacts.count, contacts.points, contacts.kind, contacts.apex,
+                contacts.side, contacts.bodies, contacts.distance, island, np.ones(len(island)), braked,
+            ),
+        )  # fmt: skip
         run("still valid", lambda: search.still_valid(x))
         if repeat == 0:  # compiled, and room made
             for values in times.values():

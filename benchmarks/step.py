@@ -40,7 +40,7 @@ PHASES = {
     "evaluate": [(stage_energy.StageEnergy, "evaluate")],
     "linearise": [(stage_energy.StageEnergy, name) for name in ("linearise", "residual")],
     "conjugate gradients": [(newton, "newton_direction")],
-    "keep apart": [(newton.StageMinimiser, "_keep_apart")],
+    "filter": [(newton.StageMinimiser, "_filter")],
     "line search": [(newton.StageMinimiser, "_search_line")],
     "momentum": [(momentum.MomentumBalance, name) for name in ("start", "add_forces", "take_back", "settle")],
     "losses": [(dissipation.Dissipation, "apply")],

@@ -43,7 +43,12 @@ def model_of(membranes, colliders=(), *, thickness=0.01, friction=None, bouncine
         ignores=np.zeros((count, count), bool),
         vertex_count=int(offsets[len(membranes)]),
         moving_point_count=int(offsets[len(membranes)]),
-        rigid=SimpleNamespace(point_start=offsets[len(membranes) : len(membranes) + 1]),
+        rigid=SimpleNamespace(
+            point_start=offsets[len(membranes) : len(membranes) + 1],
+            radius=np.zeros(0),
+            arm=np.zeros((0, 3)),
+            unknown=np.zeros(0, np.int32),
+        ),
         flat=SimpleNamespace(
             pairs=np.zeros((0, 2), np.int32),
             pair_normal=np.zeros((0, 3)),

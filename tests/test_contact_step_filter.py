@@ -1,12 +1,15 @@
-"""Nothing crosses: the displacement bound under random pushes, and vertices carried by colliders."""
+"""Nothing crosses: filtered steps under random pushes, what moves together, and vertices carried by colliders."""
 
 import contact_reference as reference
 import numpy as np
 import pytest
 from softpressure_ext.core.contact.broad_phase.search import ContactSearch
 from softpressure_ext.core.contact.contacts import Contacts
-from softpressure_ext.core.contact.filter.step_filter import carry, limit_displacement
+from softpressure_ext.core.contact.filter.carry import carry
+from softpressure_ext.core.contact.filter.closing_part import KEPT_SHARE
+from softpressure_ext.core.contact.filter.time_of_impact import KEPT, limit_pairs
 from softpressure_ext.core.contact.narrow_phase.vertex_triangle import evaluate_gaps
+from step_filtering import Filtering
 
 
 def crossings(model, before, after):
@@ -93,10 +96,10 @@ def uncrossed(membranes, colliders, **options):
     return model
 
 
-def scaled(model, x, dx, contacts, distance=None):
-    scale = np.full(model.vertex_count, np.nan)
-    limit_displacement(x, dx, reference.mobility_of(model), contacts, scale, distance=distance)
-    return scale
+def assert_not_crossed(model, x, move):
+    """No point and no edge passes through another body on the way."""
+    assert not crossings(model, x, x + move)
+    assert not edge_crossings(model, x, x + move)
 
 
 def test_the_oracle_sees_an_edge_pass_through():
@@ -125,37 +128,27 @@ def test_the_oracle_sees_a_point_pass_through():
     assert len(beside) < model.vertex_count
 
 
+@pytest.mark.parametrize("only_shorten", [False, True])
 @pytest.mark.parametrize("seed", range(6))
-def test_random_pushes_never_cross(seed):
+def test_random_pushes_never_cross(seed, only_shorten):
     rng = np.random.default_rng(seed)
     floor = reference.plane(1.0, -0.27)
     soft = [reference.icosphere(1, 0.12, (0.125 * i, 0.0, 0.02 * i)) for i in (-1, 1)]
     soup = reference.triangle_soup(rng, 6, 0.1, 0.3)
     model = uncrossed(soft, [floor, soup], thickness=0.004)
-    search, contacts = ContactSearch(model), Contacts(model.vertex_count)
-    n = model.vertex_count
+    filtering, n = Filtering(model), model.vertex_count
     x = model.rest_positions.copy()
-    limited = 0
+    would = held = 0
     for step in range(40):
         dx = np.zeros_like(x)
         body_push = 0.25 * rng.normal(size=(2, 3)) if step % 3 else 0.3 * np.array([[1.0, 0, 0], [-1.0, 0, 0]])
         dx[:n] = body_push[model.point_body[:n]] + 0.03 * rng.normal(size=(n, 3))
-        reach = np.full(model.body_count, 1.001 * np.linalg.norm(dx, axis=1).max())
-        reach[2:] = 0.0
-        search.search(x, reach, contacts)
-        evaluate_gaps(x, contacts, model.surfaces)
-        scale = scaled(model, x, dx, contacts)
-        assert ((scale >= 0.0) & (scale <= 1.0)).all()
-        # passing over rows that are too far apart changes nothing
-        np.testing.assert_array_equal(scaled(model, x, dx, contacts, contacts.distance), scale)
-        limited += int((scale < 1.0).sum())
-        after = x.copy()
-        after[:n] += scale[:, None] * dx[:n]
-        assert search.still_valid(after)
-        assert not crossings(model, x, after)
-        assert not edge_crossings(model, x, after)
-        x = after
-    assert limited > 100  # the pushes did press against something
+        would += len(crossings(model, x, x + dx))
+        move = filtering(x, dx, only_shorten)
+        held += not np.array_equal(move, dx)
+        assert_not_crossed(model, x, move)
+        x = x + move
+    assert would > 20 and held > 5  # the pushes did press against something
 
 
 def test_without_the_bound_the_same_pushes_cross():
@@ -167,18 +160,19 @@ def test_without_the_bound_the_same_pushes_cross():
 
 def test_sliding_along_a_floor_is_free_and_so_is_leaving_it():
     model = reference.model_of([reference.icosphere(2, 0.12, (0, 0, 0.1201))], [reference.plane()], thickness=0.001)
-    search, contacts = ContactSearch(model), Contacts(model.vertex_count)
-    x = model.rest_positions
-    search.search(x, np.array([0.1, 0.0]), contacts)
+    filtering, x, n = Filtering(model), model.rest_positions, model.vertex_count
     dx = np.zeros_like(x)
-    dx[: model.vertex_count] = (0.03, -0.02, 0.0)
-    np.testing.assert_array_equal(scaled(model, x, dx, contacts), 1.0)
-    dx[: model.vertex_count] = (0.03, -0.02, 0.04)
-    np.testing.assert_array_equal(scaled(model, x, dx, contacts), 1.0)
-    dx[: model.vertex_count] = (0.0, 0.0, -0.01)
-    scale = scaled(model, x, dx, contacts)
-    expected = np.minimum(1.0, 0.9 * x[: model.vertex_count, 2] / 0.01)
-    np.testing.assert_allclose(scale, expected, atol=1e-12)
+    for free in ((0.03, -0.02, 0.0), (0.03, -0.02, 0.04)):
+        dx[:n] = free
+        np.testing.assert_array_equal(filtering(x, dx, only_shorten=True), dx)
+    dx[:n] = (0.0, 0.0, -0.01)
+    alone, together = filtering(x, dx), filtering(x, dx, only_shorten=True)
+    lowest = x[:n, 2].min()
+    # each vertex stops by itself just inside the thickness, or all of the body where its lowest one does
+    np.testing.assert_allclose(
+        (x + alone)[:n, 2], np.maximum(x[:n, 2] - 0.01, KEPT_SHARE * np.minimum(x[:n, 2], 0.001)), atol=1e-12
+    )
+    np.testing.assert_allclose(together[:n, 2], -(1.0 - KEPT) * lowest, atol=1e-12)
 
 
 def test_two_free_sides_share_the_gap():
@@ -186,15 +180,123 @@ def test_two_free_sides_share_the_gap():
     a[0][:, 0] -= a[0][:, 0].max() + 0.01
     b[0][:, 0] -= b[0][:, 0].min() - 0.01
     model = reference.model_of([a, b], thickness=0.001)
-    search, contacts = ContactSearch(model), Contacts(model.vertex_count)
     x = model.rest_positions
-    search.search(x, np.array([0.2, 0.2]), contacts)
     dx = np.zeros_like(x)
     dx[:, 0] = np.where(model.point_body == 0, 1.0, -1.0)
-    after = x + scaled(model, x, dx, contacts)[:, None] * dx
+    after = x + Filtering(model)(x, dx, only_shorten=True)
     front = x[model.point_body == 0, 0].max()
-    assert after[model.point_body == 0, 0].max() > front + 0.0089  # 0.45 of 0.02
+    assert after[model.point_body == 0, 0].max() == pytest.approx(front + 0.5 * (1.0 - KEPT) * 0.02)
     assert after[model.point_body == 0, 0].max() < after[model.point_body == 1, 0].min()
+
+
+def stack(count, height, gap=0.01):
+    """Balls above each other, `gap` apart, the lowest `height` above a floor [m]."""
+    balls = [reference.icosphere(1, 0.1, (0.0, 0.0, height + 0.1 + number * (0.2 + gap))) for number in range(count)]
+    return reference.model_of(balls, [reference.plane(1.0, 0.0)], thickness=0.004)
+
+
+def test_balls_that_fall_together_fall_freely():
+    model = stack(3, 2.0)
+    step = np.zeros_like(model.rest_positions)
+    step[: model.vertex_count] = [0.3, 0.0, -0.5]  # fifty gaps
+    for only_shorten in (False, True):
+        np.testing.assert_array_equal(Filtering(model)(model.rest_positions, step, only_shorten), step)
+
+
+@pytest.mark.parametrize("count", [2, 5])
+def test_what_follows_a_ball_that_is_stopped_does_not_run_into_it(count):
+    model = stack(count, 0.01)
+    x = model.rest_positions
+    step = np.zeros_like(x)
+    step[: model.vertex_count, 2] = -0.5
+    for only_shorten in (False, True):
+        move = Filtering(model)(x, step, only_shorten)
+        assert_not_crossed(model, x, move)
+        assert move[: model.vertex_count, 2].min() < -0.005  # it goes on as far as it can
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_random_pushes_of_flying_bodies_never_cross(seed):
+    rng = np.random.default_rng(seed)
+    model = stack(3, 0.02)
+    filtering, x = Filtering(model), model.rest_positions.copy()
+    would = 0
+    for number in range(24):
+        common = 0.2 * rng.normal(size=3) * (number % 3 > 0)
+        own = 0.05 * rng.normal(size=(3, 3))
+        spin = 0.3 * rng.normal(size=(3, 3))
+        step = np.zeros_like(x)
+        for body in range(3):
+            points = model.point_body == body
+            arm = x[points] - x[points].mean(axis=0)
+            step[points] = common + own[body] + np.cross(spin[body], arm) + 0.01 * rng.normal(size=arm.shape)
+        move = filtering(x, step)
+        would += len(crossings(model, x, x + step))
+        assert_not_crossed(model, x, move)
+        x = x + move
+    assert would > 0
+
+
+def two_balls(gap=0.002):
+    """Two balls above each other, flattened where they nearly touch."""
+    low, high = (reference.icosphere(2, 0.1, (0.03 * side, 0.01 * side, 0.1 * side)) for side in (-1, 1))
+    for (x, _), sign in ((low, -1.0), (high, 1.0)):
+        x[:, 2] = sign * np.maximum(sign * x[:, 2] - 0.03, 0.5 * gap)
+    return reference.model_of([low, high], [reference.plane(1.0, -5.0)], thickness=0.004)
+
+
+def least_distance(model, x):
+    """Between any two sides [m]."""
+    search, contacts = ContactSearch(model), Contacts(model.vertex_count)
+    search.search(x, np.full(model.body_count, 0.01), contacts)
+    evaluate_gaps(x, contacts, model.surfaces)
+    return contacts.distance[: contacts.count].min()
+
+
+def test_skins_that_move_together_are_not_held_back():
+    """A wave of three gaps that runs through both: no rigid motion of either, but hardly felt by a single triangle."""
+    model = two_balls()
+    x, n = model.rest_positions, model.vertex_count
+    step = np.zeros_like(x)
+    step[:n, 2] = 0.006 * np.sin(10.0 * x[:n, 0])
+    move = Filtering(model)(x, step)
+    assert np.abs(move - step).max() < 0.0005
+    assert least_distance(model, x + move) > 0.001
+
+
+def test_what_closes_a_gap_is_taken_out_and_the_rest_is_left():
+    model = two_balls()
+    x, n = model.rest_positions, model.vertex_count
+    flat = (model.point_body[:n] == 1) & (np.abs(x[:n, 2]) < 0.0011)
+    assert flat.sum() > 20
+    step = np.zeros_like(x)
+    step[:n] = [0.01, -0.02, 0.03]
+    step[:n][flat, 2] -= 0.004  # two gaps
+    move = Filtering(model)(x, step)
+    np.testing.assert_allclose(move[:, :2], step[:, :2], rtol=0, atol=0.0005)  # along the flat surfaces
+    changed = np.abs(move - step).max(axis=1) > 1e-12
+    assert flat.sum() // 2 < changed.sum() < 4 * flat.sum()
+    assert KEPT * 0.002 < least_distance(model, x + move) < 0.002
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_random_pushes_of_pressing_skins_never_cross(seed):
+    rng = np.random.default_rng(seed)
+    model = two_balls()
+    filtering, n, x = Filtering(model), model.vertex_count, model.rest_positions.copy()
+    would = 0
+    for number in range(8):
+        step = np.zeros_like(x)
+        arm = x[:n] - x[:n].mean(axis=0)
+        common = 0.02 * rng.normal(size=3) + 0.1 * (arm @ rng.normal(size=(3, 3)))
+        own = 0.004 * rng.normal(size=(2, 3))
+        step[:n] = common + own[model.point_body[:n]] + 0.002 * (number % 3) * rng.normal(size=(n, 3))
+        move = filtering(x, step)
+        would += len(crossings(model, x, x + step)) + len(edge_crossings(model, x, x + step))
+        for share in (0.3, 0.7, 1.0):
+            assert_not_crossed(model, x, share * move)
+        x = x + move
+    assert would > 0
 
 
 def test_a_point_behind_a_surface_is_free_to_come_back():
@@ -214,7 +316,13 @@ def test_a_point_behind_a_surface_is_free_to_come_back():
     np.testing.assert_allclose(contacts.normal[rows], [[0.0, 0.0, 1.0]] * len(below), atol=1e-15)
     dx = np.zeros_like(x)
     dx[: model.vertex_count, 2] = 0.3
-    np.testing.assert_array_equal(scaled(model, x, dx, contacts), 1.0)
+    moves = dx[: model.vertex_count].copy()
+    share, braked = np.ones(model.moving_count), np.zeros(contacts.capacity, np.int32)
+    found = limit_pairs(
+        x, moves, np.zeros(0), model.vertex_count, contacts.count, contacts.points, contacts.kind, contacts.apex,
+        contacts.side, contacts.bodies, contacts.distance, np.arange(model.moving_count), share, braked,
+    )  # fmt: skip
+    assert found == 0 and (share == 1.0).all()
 
 
 def test_a_rising_floor_carries_what_stands_on_it():
@@ -271,11 +379,10 @@ def test_sharp_edges_pushed_at_random_never_cross(seed):
         positions, triangles = reference.box(0.09)
         boxes.append((positions @ reference.rotation(rng).T + centre, triangles))
     model = uncrossed(boxes[:3], [boxes[3], reference.triangle_soup(rng, 6, 0.1, 0.4)], thickness=0.004)
-    search, contacts = ContactSearch(model), Contacts(model.vertex_count)
-    n = model.vertex_count
+    filtering, n = Filtering(model), model.vertex_count
     x = model.rest_positions.copy()
     middle = np.array([0.0, 0.0, 0.2])
-    limited = 0
+    would = 0
     for step in range(40):
         dx = np.zeros_like(x)
         for body in range(3):
@@ -283,14 +390,8 @@ def test_sharp_edges_pushed_at_random_never_cross(seed):
             away = rng.normal(size=3) if step % 4 == 0 else middle - x[own].mean(axis=0)
             dx[own] = 0.2 * away + 0.3 * np.cross(rng.normal(size=3), x[own] - x[own].mean(axis=0))
         dx[:n] += 0.005 * rng.normal(size=(n, 3))
-        reach = np.full(model.body_count, 1.001 * np.linalg.norm(dx, axis=1).max())
-        reach[3:] = 0.0
-        search.search(x, reach, contacts)
-        scale = scaled(model, x, dx, contacts)
-        after = x.copy()
-        after[:n] += scale[:, None] * dx[:n]
-        limited += len(edge_crossings(model, x, x + dx))
-        assert not crossings(model, x, after)
-        assert not edge_crossings(model, x, after)
-        x = after
-    assert limited > 5  # without the bound edges would have crossed
+        would += len(edge_crossings(model, x, x + dx))
+        move = filtering(x, dx)
+        assert_not_crossed(model, x, move)
+        x = x + move
+    assert would > 5  # without the filter edges would have crossed

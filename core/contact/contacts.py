@@ -86,7 +86,6 @@ class Contacts:
         "friction",
         "gap",
         "glued",
-        "held",
         "kind",
         "known_distance",
         "known_x",
@@ -97,7 +96,6 @@ class Contacts:
         "points",
         "share",
         "side",
-        "slot_scale",
         "soft",
         "thickness",
         "triangle",
@@ -141,8 +139,6 @@ class Contacts:
         self.distance: NDArray[np.float64] = np.full(capacity, np.inf)
         self.known_distance: NDArray[np.float64] = np.zeros(capacity)  # of edges at known_x [m]
         self.gap: NDArray[np.float64] = np.full(capacity, np.inf)
-        self.held: NDArray[np.bool_] = np.zeros(capacity, np.bool_)  # scratch of limit_displacement
-        self.slot_scale: NDArray[np.float64] = np.ones((capacity, 4))  # scratch of limit_displacement
         self.vertex_entry: NDArray[np.int32] = np.zeros(4 * capacity, np.int32)
 
     @property

@@ -1,25 +1,21 @@
 """Candidate pairs of a step: the contact record, valid as long as nothing moves farther than the search covered."""
 
-import math
-
 import numpy as np
 
 from ...energy.energies import ModelElements
-from ...jit import kernel
 from ...model import FloatArray, IntArray, Model
 from ...state import State
 from ..contacts import Contacts
-from ..filter.common_motion import CommonMotion
-from ..filter.relative_motion import relative_distance, rigid_part
+from ..filter.islands import Islands
+from ..filter.relative_motion import relative_distance
 from .pruned_pairs import PrunedPairs
 from .search import ContactSearch
 
-#: Reach of a search in units of a move beyond an edge length, where a larger reach would find all of the other body.
-FAST_REACH_FACTOR = 1.2
 #: Frames in which skins that cross themselves are driven apart; what cannot be, as thin parts, is then left alone.
 PARTING_FRAMES = 24
-#: Largest reach of a search for contacts of a body with itself, in edge lengths.
-OWN_REACH = 0.25
+#: Largest reach of a search for contacts of a body with itself, in edge lengths: where points stray farther, most
+#: triangles may face towards the middle (`self_contact.find_suspects`).
+OWN_REACH = 0.1
 
 
 class Candidates:
@@ -38,30 +34,24 @@ class Candidates:
         self._search = ContactSearch(model, far=far)
         self._searched = False
         self._move = np.zeros((model.point_count, 3))
-        self._whole = np.zeros((model.point_count, 3))
         self.contacts = Contacts(model.moving_point_count)
         self._elements = ModelElements(model)
         self._choosy = choosy and not model.rigid_count and not len(self._elements)
         self._wide = Contacts(model.moving_point_count) if self._choosy else self.contacts  # all that was found
         self._found = self.contacts  # the record that the last search has filled
         self._near = PrunedPairs(model.point_count)
-        self.islands = CommonMotion(model)
+        self.islands = Islands(model)
         self.searches = 0  # so far
         #: How far points may move apart from their body's rigid motion, for its contact with itself [m].
         self.own_reach = np.zeros(model.body_count)
         #: Bodies that would deform by more than that in the move last covered, and must take it in several steps.
         self.hasty = np.zeros(model.body_count, dtype=bool)
-        #: Bodies with a pair in the record that is theirs alone, or with another body that moves.
-        self.near_moving = np.zeros(model.body_count, dtype=bool)
         #: Whether nothing can touch anything, and no energy has elements.
         self.alone = model.body_count == 1 and not model.self_collision.any() and not len(self._elements)
         edge_body, ends = model.surfaces.edge_body, model.rest_positions[model.surfaces.edges]
         length = np.linalg.norm(ends[:, 1] - ends[:, 0], axis=1)
         count = np.maximum(np.bincount(edge_body, minlength=model.body_count), 1)
-        # mean edge length of the skins [m], a tenth of a rigid body's radius; none for colliders
-        self._edge_length = np.bincount(edge_body, length, model.body_count) / count
-        self._edge_length[model.membrane_count : model.moving_count] = 0.1 * model.rigid.radius
-        self._edge_length[model.moving_count :] = 0.0
+        self._edge_length = np.bincount(edge_body, length, model.body_count) / count  # mean of each body [m]
 
     def untangle(self, state: State) -> int:
         """Note in the state which points are behind another body's surface; returns how many triangles cross."""
@@ -137,12 +127,9 @@ class Candidates:
         if not np.isfinite(farthest).all():
             self.contacts.clear()
             self._near.forget()
-            self.near_moving[:] = False
             return True
         self._set_own_reach(x, trial)
-        self._expect_hasty(x, farthest)
-        fast = np.maximum(FAST_REACH_FACTOR * farthest, self._edge_length)
-        reach = np.maximum(np.minimum(self._reach_factor * farthest, fast), 0.5 * model.thickness)
+        reach = np.maximum(self._reach_factor * farthest, 0.5 * model.thickness)
         if self._searched and self._search.others_valid(trial) and self._search.search_own(x, self.own_reach):
             return self.choose(x, trial)
         found = self._found = self.contacts if self.tangled else self._wide
@@ -152,7 +139,6 @@ class Candidates:
         if len(self._elements):
             found.append_elements(self._elements.rows.points, self._elements.rows.weights, model.point_body)
         self.islands.follow(found)
-        mark_near_moving(found.first_element, found.bodies, model.moving_count, self.near_moving)
         self._searched = True
         self.searches += 1
         if found is self.contacts:
@@ -186,22 +172,3 @@ class Candidates:
             most = OWN_REACH * self._edge_length[body]
             self.own_reach[body] = max(min(self._reach_factor * apart, most), 0.5 * model.thickness[body])
             self.hasty[body] = not apart <= self.own_reach[body]
-
-    def _expect_hasty(self, x: FloatArray, farthest: FloatArray) -> None:
-        """Lower the longest moves [m] of hasty bodies to what `StepLength` will leave of them."""
-        model, whole = self._model, self._whole
-        for body in np.flatnonzero(self.hasty).tolist():
-            first, last = model.body_point_start[body : body + 2]
-            rigid_part(x, self._move, first, last, whole)
-            moved = math.sqrt(float(np.einsum("ij,ij->i", whole[first:last], whole[first:last]).max()))
-            farthest[body] = min(farthest[body], moved + self.own_reach[body])
-
-
-@kernel
-def mark_near_moving(count, bodies, moving_count, near):
-    """Mark the bodies of rows of which both sides move."""
-    near[:] = False
-    for row in range(count):
-        a, b = bodies[row, 0], bodies[row, 1]
-        if a < moving_count and b < moving_count:
-            near[a] = near[b] = True

@@ -236,7 +236,9 @@ class ContactSearch:
                 break
             self._make_room(np.maximum(room, self._found_count + self._found_count // 2))
         own = self._own.bodies[~self._suspended[self._own.bodies]]
-        self._own_pairs = own_points, own_edges = self._own_ahead or self._own.find(x, self._own_reach, own)
+        self._own_pairs = own_points, own_edges = self._own_ahead or self._own.find(
+            x, self._own_reach, own, self.crossing_bodies
+        )
         self._own_ahead = None
         own_points, own_facing = self._wrong.replace_own(own_points)
         add_counts(own_points, self._point_count)
@@ -275,7 +277,7 @@ class ContactSearch:
         self._active[:] = 0
         self._active[self._own.bodies] = 1
         self._trees.refit(x, self._model.surfaces.triangles, self._active)
-        found = self._own.find(x, own_reach, self._own.bodies)
+        found = self._own.find(x, own_reach, self._own.bodies, self.crossing_bodies)
         if not all(np.array_equal(now, before) for now, before in zip(found, self._own_pairs, strict=True)):
             self._own_ahead = found
             return False

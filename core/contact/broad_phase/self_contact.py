@@ -1,7 +1,12 @@
 """Broad phase of a body against itself: points against triangles and edges against edges of one skin.
 
-A body's tree is walked against itself, down pairs of nodes of one level. A connected piece whose normals all lie in
-one half space cannot touch itself (Volino and Magnenat-Thalmann 1994), so a ball costs a few hundred pairs of nodes.
+A body's tree is walked against itself, down pairs of nodes of one level. Let c be the middle of a surface that does not
+cross itself. Along every ray from c, triangles that face away from c and such that face towards it alternate. So where
+two that face away come together, one that faces towards c is between them and touches both: only pairs with a triangle
+that may face towards c, before the next search, are looked at. A body that is star-shaped about c has none (Preparata
+and Shamos 1985, 7.2.6), so a ball costs next to nothing. This needs no test of contours (Volino and Magnenat-Thalmann
+1994), without which a skin that is crumpled within a half space of normals could cross itself.
+
 What shares a vertex is no pair. What is near at rest keeps at most half of that distance, so no rest shape is pushed,
 but for one that crosses itself: there all but neighbours keep their whole thickness.
 """
@@ -9,22 +14,20 @@ but for one that crosses itself: there all but neighbours keep their whole thick
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...jit import kernel
-from ...model import FloatArray, IntArray, Model
+from ...model import BoolArray, FloatArray, IntArray, Model
 from ...topology import signed_volume
 from ..contacts import Contacts
-from ..narrow_phase.closest_points import closest_on_edges_of, closest_on_triangle_of, edge_meets, unit_normal
+from ..narrow_phase.closest_points import closest_on_edges_of, closest_on_triangle_of, edge_meets
 from ..narrow_phase.nearest_triangle import STACK_SIZE
 from ..untangle.overlap import self_crossings
 from ..untangle.self_overlap import RINGS, self_wrong_side, widened
 from .box_tree import Trees
 from .edge_edge import owned_edges
 
-#: Least sum of a node's normals along their common direction that counts as one half space; more than 0, as
-#: normals turn until the next search.
-HALF_SPACE = 0.2
+#: Share of a body's thickness that corners may stray besides: what may come as near is looked at.
+STRAY = 0.5
 #: Share of the distance at rest that a pair may keep as its thickness.
 REST_SHARE = 0.5
 #: A pair whose own thickness would be less than this share of the body's is none: its corners nearly coincide.
@@ -39,35 +42,6 @@ def owned_points(triangles: IntArray) -> IntArray:
     return owned.reshape(-1, 3)
 
 
-def touching_nodes(trees: Trees, triangles: IntArray, bodies: IntArray) -> tuple[IntArray, IntArray]:
-    """For each node, the higher-numbered nodes of its level and body with which it shares a vertex, in CSR."""
-    keys: list[NDArray[np.int64]] = [np.zeros(0, np.int64)]
-    span = int(trees.node_start[-1])
-    for body in bodies.tolist():
-        first, last = int(trees.triangle_start[body]), int(trees.triangle_start[body + 1])
-        depth, base = int(trees.depth[body]), int(trees.node_start[body])
-        leaves = 1 << depth
-        bounds = np.arange(leaves + 1) * (last - first) // leaves
-        leaf = np.repeat(np.arange(leaves), np.diff(bounds))
-        corner = triangles[trees.triangle_order[first:last]].ravel()
-        place = np.argsort(corner, kind="stable")
-        around = np.unique(np.stack([corner[place], np.repeat(leaf, 3)[place]], axis=1), axis=0)
-        # every leaf at a vertex with those that follow it in the list of that vertex
-        pairs = [np.zeros((0, 2), np.int64)]
-        for step in range(1, int(np.bincount(around[:, 0] - around[:, 0].min()).max(initial=0))):
-            same = around[:-step, 0] == around[step:, 0]
-            pairs.append(np.stack([around[:-step, 1][same], around[step:, 1][same]], axis=1))
-        near = np.unique(np.concatenate(pairs), axis=0)
-        for level in range(depth, 0, -1):
-            node = base + (1 << level) - 1 + near
-            keys.append(node[:, 0].astype(np.int64) * span + node[:, 1])
-            near = np.unique(near >> 1, axis=0)
-            near = near[near[:, 0] < near[:, 1]]
-    key = np.sort(np.concatenate(keys))
-    start = np.searchsorted(key, np.arange(span + 1, dtype=np.int64) * span).astype(np.int32)
-    return start, (key % max(span, 1)).astype(np.int32)
-
-
 class SelfPairs:
     """Finds the pairs of one model's bodies with themselves; the buffers grow and stay."""
 
@@ -77,23 +51,24 @@ class SelfPairs:
         self.bodies: IntArray = np.flatnonzero(model.self_collision & (trees.depth >= 0)).astype(np.int32)
         self._edges = owned_edges(model.surfaces.triangles, model.surfaces.edges)
         self._points = owned_points(model.surfaces.triangles)
-        self._near_start, self._near = touching_nodes(trees, model.surfaces.triangles, self.bodies)
         self._crossed = self_crossings(model, trees, model.rest_positions, self.bodies)
+        self._crossed_bodies = np.zeros(model.body_count, bool)
         if self._crossed.any():
+            self._crossed_bodies[model.point_body[self._crossed]] = True
             for body in self.bodies.tolist():
                 self._crossed[self_wrong_side(model, trees, model.rest_positions, body)[0]] = True
             self._crossed = widened(self._crossed, model.surfaces.edges, RINGS)
-        self._cone = np.zeros((len(trees.box), 6))
+        self._suspect = np.zeros(len(trees.box), np.bool_)  # nodes with a triangle that may face towards the middle
         self._walk = np.zeros((2 * STACK_SIZE, 2), np.int32)
         self._pairs = np.zeros((1024, 3), np.int32)
 
-    def find(self, x: FloatArray, reach: FloatArray, bodies: IntArray) -> tuple[IntArray, IntArray]:
+    def find(self, x: FloatArray, reach: FloatArray, bodies: IntArray, crossing: IntArray) -> tuple[IntArray, IntArray]:
         """(point, triangle) and (edge, edge) pairs of the bodies with themselves, sorted, shape (n, 2) each.
 
         x: positions [m] which the trees fit; reach: how far each body's points may move relative to each
-        other's rigid motion [m], shape (body_count,).
+        other's rigid motion [m], shape (body_count,); crossing: bodies that cross themselves.
         """
-        self._fit_cones(x, bodies)
+        self._find_suspects(x, reach, bodies, np.isin(bodies, crossing) | self._crossed_bodies[bodies])
         while True:
             count = self._walk_bodies(x, reach, bodies, False)
             if count <= len(self._pairs):
@@ -111,8 +86,9 @@ class SelfPairs:
         if self.inside_out(x, body):
             return True
         bodies = np.array([body], np.int32)
-        self._fit_cones(x, bodies)
-        return self._walk_bodies(x, np.zeros(self._model.body_count), bodies, True) > 0
+        reach = np.zeros(self._model.body_count)
+        self._find_suspects(x, reach, bodies, np.ones(1, bool))
+        return self._walk_bodies(x, reach, bodies, True) > 0
 
     def inside_out(self, x: FloatArray, body: int) -> bool:
         """Whether the volume of a body has another sign than at rest."""
@@ -120,12 +96,19 @@ class SelfPairs:
         own = surfaces.triangles[surfaces.body_triangle_start[body] : surfaces.body_triangle_start[body + 1]]
         return signed_volume(x, own) * signed_volume(self._model.rest_positions, own) < 0.0
 
-    def _fit_cones(self, x: FloatArray, bodies: IntArray) -> None:
-        trees = self._trees
-        fit_cones(
-            x, self._model.surfaces.triangles, bodies, trees.triangle_order, trees.triangle_start, trees.node_start,
-            trees.depth, self._cone,
-        )  # fmt: skip
+    def _find_suspects(self, x: FloatArray, reach: FloatArray, bodies: IntArray, all_of: BoolArray) -> None:
+        """Mark the nodes to look at; `all_of`: whether that is all of each body."""
+        trees, start = self._trees, self._model.body_point_start
+        for body, everything in zip(bodies.tolist(), all_of.tolist(), strict=True):
+            nodes = slice(trees.node_start[body], trees.node_start[body + 1])
+            self._suspect[nodes] = everything
+            if not everything:
+                find_suspects(
+                    x, x[start[body] : start[body + 1]].mean(axis=0), self._model.surfaces.triangles, start[body],
+                    start[body + 1], reach[body] + STRAY * self._model.thickness[body],
+                    trees.triangle_order[trees.triangle_start[body] : trees.triangle_start[body + 1]],
+                    trees.depth[body], self._suspect[nodes],
+                )  # fmt: skip
 
     def _walk_bodies(self, x: FloatArray, reach: FloatArray, bodies: IntArray, only_one: bool) -> int:
         model, trees = self._model, self._trees
@@ -133,7 +116,7 @@ class SelfPairs:
         count: int = find_self_pairs(
             x, model.rest_positions, surfaces.triangles, surfaces.edges, surfaces.edge_apex, self._points,
             self._edges, bodies, model.thickness, reach, trees.triangle_order, trees.triangle_start,
-            trees.node_start, trees.depth, trees.box, self._cone, self._near_start, self._near, self._walk,
+            trees.node_start, trees.depth, trees.box, self._suspect, self._walk,
             self._crossed, surfaces.point_neighbour_start, surfaces.point_neighbour, only_one, self._pairs,
         )  # fmt: skip
         return count
@@ -154,39 +137,36 @@ class SelfPairs:
 
 
 @kernel
-def fit_cones(x, triangles, bodies, triangle_order, triangle_start, node_start, depth, cone):
-    """Boxes of the unit normals below each node of the bodies: lower corner, upper corner."""
-    for k in range(bodies.shape[0]):
-        body = bodies[k]
-        base, first = node_start[body], triangle_start[body]
-        size = triangle_start[body + 1] - first
-        leaves = 1 << depth[body]
-        for leaf in range(leaves):
-            lx = ly = lz = np.inf
-            ux = uy = uz = -np.inf
-            for place in range(first + leaf * size // leaves, first + (leaf + 1) * size // leaves):
-                t = triangle_order[place]
-                nx, ny, nz = unit_normal(x, triangles[t, 0], triangles[t, 1], triangles[t, 2])
-                lx, ly, lz = min(lx, nx), min(ly, ny), min(lz, nz)
-                ux, uy, uz = max(ux, nx), max(uy, ny), max(uz, nz)
-            node = base + leaves - 1 + leaf
-            cone[node, 0], cone[node, 1], cone[node, 2] = lx, ly, lz
-            cone[node, 3], cone[node, 4], cone[node, 5] = ux, uy, uz
-        for node in range(base + leaves - 2, base - 1, -1):
-            left = base + 2 * (node - base) + 1
-            for axis in range(3):
-                cone[node, axis] = min(cone[left, axis], cone[left + 1, axis])
-                cone[node, axis + 3] = max(cone[left, axis + 3], cone[left + 1, axis + 3])
+def find_suspects(x, centre, triangles, first, last, stray, order, depth, suspect):
+    """Mark the nodes of one body's tree with a triangle that may face towards `centre`, by the triangles in `order`,
+    and with its neighbours, to which its corners and edges may belong.
 
-
-@kernel
-def one_half_space(cone, a, b):
-    """Whether all normals of two nodes point the same way, but for less than a right angle."""
-    lx, ly, lz = min(cone[a, 0], cone[b, 0]), min(cone[a, 1], cone[b, 1]), min(cone[a, 2], cone[b, 2])
-    ux, uy, uz = max(cone[a, 3], cone[b, 3]), max(cone[a, 4], cone[b, 4]), max(cone[a, 5], cone[b, 5])
-    dx, dy, dz = lx + ux, ly + uy, lz + uz
-    least = min(dx * lx, dx * ux) + min(dy * ly, dy * uy) + min(dz * lz, dz * uz)
-    return least > HALF_SPACE * math.sqrt(dx * dx + dy * dy + dz * dz)
+    Six times the volume of a triangle's tetrahedron with the centre changes by at most 3 s f l where its corners stray
+    by s [m]: f is the longest distance of a point from the centre, l the triangle's longest side.
+    """
+    far = 0.0
+    for i in range(first, last):
+        far = max(far, (x[i, 0] - centre[0]) ** 2 + (x[i, 1] - centre[1]) ** 2 + (x[i, 2] - centre[2]) ** 2)
+    far = math.sqrt(far) + stray
+    marked = np.zeros(last - first, np.bool_)
+    for t in order:
+        a, b, c = triangles[t, 0], triangles[t, 1], triangles[t, 2]
+        ex, ey, ez = x[b, 0] - x[a, 0], x[b, 1] - x[a, 1], x[b, 2] - x[a, 2]
+        fx, fy, fz = x[c, 0] - x[a, 0], x[c, 1] - x[a, 1], x[c, 2] - x[a, 2]
+        nx, ny, nz = ey * fz - ez * fy, ez * fx - ex * fz, ex * fy - ey * fx
+        volume = (x[a, 0] - centre[0]) * nx + (x[a, 1] - centre[1]) * ny + (x[a, 2] - centre[2]) * nz
+        ee, ff = ex * ex + ey * ey + ez * ez, fx * fx + fy * fy + fz * fz
+        gg = (ex - fx) ** 2 + (ey - fy) ** 2 + (ez - fz) ** 2
+        if not volume > 3.0 * stray * far * (math.sqrt(max(ee, ff, gg)) + 2.0 * stray):
+            marked[a - first] = marked[b - first] = marked[c - first] = True
+    leaves = 1 << depth
+    for leaf in range(leaves):
+        for place in range(leaf * order.shape[0] // leaves, (leaf + 1) * order.shape[0] // leaves):
+            for corner in range(3):
+                if marked[triangles[order[place], corner] - first]:
+                    suspect[leaves - 1 + leaf] = True
+    for node in range(leaves - 2, -1, -1):
+        suspect[node] = suspect[2 * node + 1] or suspect[2 * node + 2]
 
 
 @kernel
@@ -205,8 +185,7 @@ def are_apart(x, triangles, s, t, radius):
 @kernel
 def find_self_pairs(
     x, rest, triangles, edges, edge_apex, owned_points, owned_edges, bodies, thickness, reach, triangle_order,
-    triangle_start, node_start, depth, box, cone, near_start, near, walk, crossed, around_start, around, only_one,
-    pairs,
+    triangle_start, node_start, depth, box, suspect, walk, crossed, around_start, around, only_one, pairs,
 ):  # fmt: skip
     """Rows (0, point, triangle) and (1, edge, edge); returns their number, which may exceed the room.
 
@@ -224,6 +203,8 @@ def find_self_pairs(
         while waiting > 0:
             waiting -= 1
             a, b = walk[waiting, 0], walk[waiting, 1]
+            if not (suspect[base + a] or suspect[base + b]):
+                continue
             if a != b:
                 apart = False
                 for axis in range(3):
@@ -234,13 +215,6 @@ def find_self_pairs(
                     )
                 if apart:
                     continue
-            joined = a == b
-            place = near_start[base + a]
-            while not joined and place < near_start[base + a + 1]:
-                joined = near[place] == base + b
-                place += 1
-            if joined and one_half_space(cone, base + a, base + b):
-                continue
             if a < leaves - 1:
                 walk[waiting, 0], walk[waiting, 1] = 2 * a + 1, 2 * b + 1
                 walk[waiting + 1, 0], walk[waiting + 1, 1] = 2 * a + 2, 2 * b + 2

@@ -16,12 +16,13 @@ from ..inverse_mass import InverseMass, inverse_mass_along, push_sides, relative
 
 #: Share of the gap (or of the thickness, if less) that a single move must leave.
 KEPT_SHARE = 0.75
-PASSES = 2
+#: Gauss-Seidel passes at most, and the lack that is left, as a share of what must be left of the gap.
+PASSES, LEFT_OVER = 20, 0.01
 #: By how many times the longest step of a vertex a gap may close at most: both sides, and rounding.
 CLOSING = 2.0 + 1e-9
 
 
-def keep_apart(step: FloatArray, mobility: InverseMass, contacts: Contacts) -> None:
+def remove_closing(step: FloatArray, mobility: InverseMass, contacts: Contacts) -> None:
     """Correct a step of the unknowns, shape (unknown_count, 3), in place, for the gaps last evaluated.
 
     What is given (pinned vertices, colliders) does not move.
@@ -41,6 +42,7 @@ def correct_step(count, points, weights, normal, gap, thickness, side, mobility,
     for i in range(mobility.inverse_mass.shape[0]):
         longest = max(longest, size_of(step, i))
     for _ in range(PASSES):
+        again = False
         for c in range(count):
             kept = KEPT_SHARE * min(gap[c], thickness[c])
             if not gap[c] - kept <= CLOSING * longest and side[c] > 0:  # also where another row owns the pair
@@ -55,11 +57,14 @@ def correct_step(count, points, weights, normal, gap, thickness, side, mobility,
                 continue
             yielding = inverse_mass_along(c, points, weights, nx, ny, nz, mobility)
             if yielding > 0.0:
+                again |= lack > LEFT_OVER * kept
                 push = lack / yielding
                 push_sides(c, points, weights, push * nx, push * ny, push * nz, mobility, step)
                 for slot in range(4):
                     if points[c, slot] < mobility.inverse_mass.shape[0]:
                         longest = max(longest, size_of(step, points[c, slot]))
+        if not again:
+            return
 
 
 @kernel

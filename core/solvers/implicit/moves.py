@@ -25,18 +25,6 @@ def step_to(x, goal, pinned, chunks, step):
 
 
 @kernel
-def moves_by(x, trial, least, chunks, moved):
-    """Whether a coordinate of a vertex moves by at least so much [m], or is not finite; `moved`: scratch, per chunk."""
-    for chunk in range(chunks.body.shape[0]):
-        moved[chunk] = False
-        for i in range(chunks.start[chunk], chunks.start[chunk + 1]):
-            for k in range(3):
-                if not abs(trial[i, k] - x[i, k]) < least:
-                    moved[chunk] = True
-    return moved.any()
-
-
-@kernel
 def aim(base, drawn, drift, time, fall, guessed_fall, share, chunks, target, guess):
     """Where a stage of a length [s] draws the vertices, base + time * drawn + fall, and its first guess, with the
     velocity `drift` [m/s] and a share of the fall [m] that is guessed for each body, shape (membrane_count, 3).

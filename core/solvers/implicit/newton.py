@@ -13,9 +13,8 @@ import numpy as np
 from ...bodies.flat.plane import Planes
 from ...bodies.rigid.motion import move_poses, place_points, steps_between, turned_tensors
 from ...contact.broad_phase.candidates import Candidates
-from ...contact.filter.closing_part import keep_apart
-from ...contact.filter.step_filter import carry
-from ...contact.filter.step_length import StepLength
+from ...contact.filter.carry import carry
+from ...contact.filter.step_filter import StepFilter
 from ...contact.inverse_mass import InverseMass
 from ...linear.conjugate_gradient import Scratch
 from ...linear.direction import newton_direction
@@ -25,7 +24,7 @@ from ...state import State, StuckContacts
 from ...topology import triangle_areas
 from ..counts import Counts
 from ..notes import LeastShare
-from .moves import go_along, moves_by, step_to
+from .moves import go_along, step_to
 from .preconditioner import Preconditioners
 from .stage_energy import StageEnergy
 from .sums import inner
@@ -35,10 +34,6 @@ PRESSURE_CONTACT = 10.0
 #: A Newton step that lowers the energy by less than this share of the best one is the last. (With a hundredth there is
 #: an eighth less to do, and a ball of 10 242 vertices sags by a tenth more than one of 642.)
 SMALL_FALL = 5e-4
-#: Where nothing may touch, tolerances are this many times as large: momentum is kept anyway.
-FREE_TOLERANCE = 2.0
-#: A first guess that moves nothing by more than this share of the thinnest skin's thickness is not evaluated.
-STILL = 1e-3
 #: Newton steps per stage while a skin is driven apart from itself: what is wedged there creeps for several stages.
 PARTING_LIMIT = 8
 #: A body is stalled if its last direction was for more than this share of the largest residual r'Br of the stage.
@@ -93,7 +88,7 @@ class StageMinimiser:
         self._candidates: Candidates = candidates
         self._candidates.take(model)
         self.contacts = self._candidates.contacts
-        self._bound = StepLength(model, self._candidates)
+        self._step_filter = StepFilter(model, self._candidates)
         self.energy = StageEnergy(model, self.contacts, stage_time, options)
         self._planes = Planes(model)
         self.x = np.zeros((model.point_count, 3))
@@ -111,8 +106,6 @@ class StageMinimiser:
         self._gas = np.zeros(model.membrane_count)
         self._speed = np.zeros(model.body_count)
         self._stuck = StuckContacts.none()
-        self._thinnest = float(model.thickness[: model.moving_count].min())
-        self._moved = np.zeros(len(model.chunks.body), dtype=bool)  # scratch
         self._trial = np.zeros((model.point_count, 3))
         self._trial_poses = np.zeros((model.rigid_count, 7))
         self._step, self._unfiltered = np.zeros((2, unknown_count, 3))
@@ -252,9 +245,7 @@ class StageMinimiser:
             self._residual[:] = self._force
             energy.rigid_blocks(self._scratch.blocks)
             # without contacts the energy is nearly quadratic: one accurate step is enough
-            loose, reduction = 1.0, settings.linear_tolerance
-            if not self.contacts.count:
-                loose, reduction = FREE_TOLERANCE, FREE_TOLERANCE * settings.newton_tolerance
+            reduction = settings.linear_tolerance if self.contacts.count else settings.newton_tolerance
             iterations = newton_direction(
                 model.edges, model.hinges, model.chunks, energy.hessian, energy.acting, energy.acting_count,
                 energy.contact_stretched, model.point_body, self._multigrid.levels, self._diagonal, self._residual,
@@ -265,87 +256,53 @@ class StageMinimiser:
                 return
             left = start[island]
             np.maximum(largest, left, out=largest)
-            if not self.contacts.count:
-                self._balance()
             fall = self._descend(total)
             most = max(most, fall)
             if fall <= SMALL_FALL * most:
                 break
             counts.newton_steps += 1
             if newton_step == 0:
-                np.maximum(enough, (loose * settings.newton_tolerance) ** 2 * start[island], out=enough)
+                np.maximum(enough, settings.newton_tolerance**2 * start[island], out=enough)
         else:
             self.notes.unconverged[left > enough[island]] += 1
         np.maximum(self.notes.residual, np.sqrt(left / np.maximum(largest, 1e-300)), out=self.notes.residual)
         self.stalled[:] = (left > STALLED * largest) & (left > enough[island])
         energy.linearise(self.x)  # contact forces where it ended
 
-    def _balance(self) -> None:
-        """Take out of the direction what it leaves of each free body's resultant force: only inertia resists that."""
-        model, start = self.model, self.model.body_point_start[: self.model.membrane_count]
-        if len(start):
-            left = np.add.reduceat(self._residual[: model.vertex_count], start)
-            shift = left / np.add.reduceat(self.energy.inertia, start)[:, None]
-            shift[np.logical_or.reduceat(model.pinned, start)] = 0.0
-            self._direction[: model.vertex_count] += shift[model.point_body[: model.vertex_count]]
-
     def _guess(self) -> None:
         """Go along the step as far as contacts let it, unless staying costs less energy, as it does at rest."""
         energy = self.energy
-        if self.contacts.count == 0 and not self._candidates.hasty.any():
-            self._place(1.0)
-            self._accept()
-            energy.evaluate(self.x, self.poses)
-            return
         held = energy.evaluate(self.x, self.poses)
+        if self.contacts.count or self._candidates.hasty.any():
+            self._filter()
         self._place(1.0)
-        if self._is_still():
-            return
-        if self._keep_apart():
-            held = energy.evaluate(self.x, self.poses)
-        self._place(1.0)
-        if energy.evaluate(self._trial, self._trial_poses) < held:
+        if energy.evaluate(self._trial, self._trial_poses) < held or not self.contacts.count:
             self._accept()
-            return
-        if self._leave_tangled():
-            self._place(1.0)
-            if energy.evaluate(self._trial, self._trial_poses) < held:
-                self._accept()
-                return
-        energy.evaluate(self.x, self.poses)
-
-    def _is_still(self) -> bool:
-        """Whether the trial moves nothing by more than counts."""
-        model, most = self.model, STILL * self._thinnest
-        if moves_by(self.x, self._trial, most, model.chunks, self._moved):
-            return False
-        solid = slice(model.vertex_count, model.moving_point_count)
-        return bool(np.abs(self._trial[solid] - self.x[solid]).max(initial=0.0) < most)
+        else:
+            energy.evaluate(self.x, self.poses)
 
     def _descend(self, total: float) -> float:
         """Go along the direction as far as the energy falls; returns its fall [J], 0 (and `x` as it was) where none."""
-        energy = self.energy
         self._step[:] = self._direction
         if self._cover():
-            energy.evaluate(self.x, self.poses)
-            total = energy.linearise(self.x)
-        if self._keep_apart():
-            total = energy.linearise(self.x)
+            self.energy.evaluate(self.x, self.poses)
+            total = self.energy.linearise(self.x)
+        self._filter()
         fall = self._search_line(total, 5)
         if fall > 0.0:
             return fall
-        # the corrected direction does not always lead down; the plain one does, shortened as a whole
+        # the filtered direction does not always lead down; the plain one does, shortened as a whole
         self._step[:] = self._direction
         renewed = self._cover()
-        energy.evaluate(self.x, self.poses)
+        self.energy.evaluate(self.x, self.poses)
         if renewed:
-            total = energy.linearise(self.x)
-        self._bound.shorten_as_one(self.x, self._step, self.current_mobility(), self._placed)
+            total = self.energy.linearise(self.x)
+        self._step_filter.shorten(self.x, self._step, self.current_mobility(), self._placed)
         fall = self._search_line(total, 12)
         if not fall > 0.0 and self._leave_tangled():
             fall = self._search_line(total, 12)
         if not fall > 0.0:
-            energy.evaluate(self.x, self.poses)
+            self.energy.evaluate(self.x, self.poses)
         return fall
 
     def _leave_tangled(self) -> bool:
@@ -398,27 +355,11 @@ class StageMinimiser:
         self._place(1.0)
         return self._trial
 
-    def _keep_apart(self) -> bool:
-        """Take out of the step what would close a gap, and shorten it so that nothing is crossed.
-
-        True if that made a new search necessary; the energy is then evaluated at `x`.
-        """
+    def _filter(self) -> None:
+        """Take out of the step what would close a gap, and shorten it so that nothing is crossed."""
         self._unfiltered[:] = self._step
-        renewed = self._filter()
+        self._step_filter.filter(self.x, self._step, self.current_mobility(), self._placed)
         self._note_filter()
-        return renewed
-
-    def _filter(self) -> bool:
-        """`_keep_apart` without notes."""
-        if self._shortened():
-            return False
-        # a body that is held back in places deforms: search for that, too
-        renewed = self._cover()
-        if renewed:
-            self.energy.evaluate(self.x, self.poses)
-        if not renewed or not self._shortened():
-            self._bound.halve(self._step, self._placed)
-        return renewed
 
     def _note_filter(self) -> None:
         """Count a step that was filtered, and keep the least share that was left and whose it is."""
@@ -452,14 +393,6 @@ class StageMinimiser:
             return (body,)
         one, other = bodies[at][np.argmin(distance[at])].tolist()
         return tuple(sorted({body, other if one == body else one}))
-
-    def _shortened(self) -> bool:
-        """`_keep_apart` with the record as it is; whether that covers what is left of the step."""
-        mobility, contacts = self.current_mobility(), self.contacts
-        if contacts.count:
-            keep_apart(self._step, mobility, contacts)
-            self._planes.hold(self._step)
-        return self._bound.shorten(self.x, self._step, mobility, self._placed, contacts.distance)
 
     def current_mobility(self) -> InverseMass:
         """How bodies give way at `x`, where the energy was evaluated last."""

@@ -41,11 +41,6 @@ GAMMA = 1.0 - 1.0 / math.sqrt(2.0)
 
 #: Share of the kinetic energy by which a step may end higher than it began before it is taken again.
 ENERGY_SLACK = 0.05
-#: Soft bodies that press each other take every substep by itself while the fastest point has a speed between these
-#: [m/s]: in longer steps the last of their motion would not die away.
-AT_REST, SETTLING = 1e-3, 0.2
-#: Newton steps of both stages from which on a step is not followed by a longer one, and by one half as long.
-MANY, TOO_MANY = 9, 15
 #: How often such a step is halved before it is taken damped.
 HALVINGS = 2
 
@@ -183,9 +178,7 @@ class ImplicitSolver:
         crossing = stage.crossing_bodies
         parting = len(crossing) > 0
         take = self._one_stage if parting else self._two_stages
-        newton_steps = stage.counts.newton_steps
         velocities, rigid = take(before, motion, share, time)
-        newton_steps = stage.counts.newton_steps - newton_steps
         self._momentum.keep_rigid(crossing, stage.x, velocities)
         count = max(round(time / self.substep_time), 1)
         if count > 1 and not self._error <= 1.0:
@@ -227,12 +220,7 @@ class ImplicitSolver:
         self._losses.apply(stage.energy, self._momentum.pairs, after, time)
         self._planes.hold(after.velocities)
         self._set_point_velocities(after)
-        after.joined = 2 * count if self._error < LONGER_BELOW and newton_steps < MANY else count
-        if newton_steps >= TOO_MANY:  # two steps half as long cost less
-            after.joined = max(count // 2, 1)
-        if stage.energy.pressed_together():
-            if AT_REST < self._fast.speeds(after)[: self.model.moving_count].max() < SETTLING:
-                after.joined = 1
+        after.joined = 2 * count if self._error < LONGER_BELOW else count
         kinetic = self._kinetic_energy(after.velocities, after.rigid)
         return kinetic + self._potential_energy(stage.x, stage.poses, gas) + stuck.energy
 
