@@ -256,6 +256,8 @@ class StageMinimiser:
                 return
             left = start[island]
             np.maximum(largest, left, out=largest)
+            if not self.contacts.count:
+                self._balance()
             fall = self._descend(total)
             most = max(most, fall)
             if fall <= SMALL_FALL * most:
@@ -268,6 +270,15 @@ class StageMinimiser:
         np.maximum(self.notes.residual, np.sqrt(left / np.maximum(largest, 1e-300)), out=self.notes.residual)
         self.stalled[:] = (left > STALLED * largest) & (left > enough[island])
         energy.linearise(self.x)  # contact forces where it ended
+
+    def _balance(self) -> None:
+        """Take out of the direction what it leaves of each free body's resultant force: only inertia resists that."""
+        model, start = self.model, self.model.body_point_start[: self.model.membrane_count]
+        if len(start):
+            left = np.add.reduceat(self._residual[: model.vertex_count], start)
+            shift = left / np.add.reduceat(self.energy.inertia, start)[:, None]
+            shift[np.logical_or.reduceat(model.pinned, start)] = 0.0
+            self._direction[: model.vertex_count] += shift[model.point_body[: model.vertex_count]]
 
     def _guess(self) -> None:
         """Go along the step as far as contacts let it, unless staying costs less energy, as it does at rest."""
