@@ -34,13 +34,15 @@ PRESSURE_CONTACT = 10.0
 #: A Newton step that lowers the energy by less than this share of the best one is the last. (With a hundredth there is
 #: an eighth less to do, and a ball of 10 242 vertices sags by a tenth more than one of 642.)
 SMALL_FALL = 5e-4
+#: Where nothing may touch, tolerances are this many times as large: momentum is kept anyway.
+FREE_TOLERANCE = 2.0
 #: Newton steps per stage while a skin is driven apart from itself: what is wedged there creeps for several stages.
 PARTING_LIMIT = 8
 #: A body is stalled if its last direction was for more than this share of the largest residual r'Br of the stage.
 STALLED = 0.05
 #: Reach of a search in units of the move that made it necessary.
 REACH_FACTOR = 1.6
-#: A filter is noted where it leaves less than this share of a step, taken along the step.
+#: A filter is noted where it leaves less than this share of a vertex's move, taken along the move.
 NOTED_SHARE = 0.98
 #: Vertices whose move is less than this share of the longest one do not tell how far a step could go.
 TOLD_MOVE = 0.1
@@ -62,7 +64,6 @@ class StageNotes:
 
     def __init__(self, moving_count: int) -> None:
         self.filtered = 0  # Newton steps of which something was taken out, lest surfaces meet
-        self.kept = 1.0  # least share of a step that was left, taken along the step
         self.least = LeastShare(1.0, ())  # of a body's move, in such a step
         self.unconverged = np.zeros(moving_count, np.int64)  # stages that ended at the limit of steps, of each body
         self.residual = np.zeros(moving_count)  # root of what a stage left of its largest residual, at most
@@ -245,7 +246,9 @@ class StageMinimiser:
             self._residual[:] = self._force
             energy.rigid_blocks(self._scratch.blocks)
             # without contacts the energy is nearly quadratic: one accurate step is enough
-            reduction = settings.linear_tolerance if self.contacts.count else settings.newton_tolerance
+            loose, reduction = 1.0, settings.linear_tolerance
+            if not self.contacts.count:
+                loose, reduction = FREE_TOLERANCE, FREE_TOLERANCE * settings.newton_tolerance
             iterations = newton_direction(
                 model.edges, model.hinges, model.chunks, energy.hessian, energy.acting, energy.acting_count,
                 energy.contact_stretched, model.point_body, self._multigrid.levels, self._diagonal, self._residual,
@@ -264,7 +267,7 @@ class StageMinimiser:
                 break
             counts.newton_steps += 1
             if newton_step == 0:
-                np.maximum(enough, settings.newton_tolerance**2 * start[island], out=enough)
+                np.maximum(enough, (loose * settings.newton_tolerance) ** 2 * start[island], out=enough)
         else:
             self.notes.unconverged[left > enough[island]] += 1
         np.maximum(self.notes.residual, np.sqrt(left / np.maximum(largest, 1e-300)), out=self.notes.residual)
@@ -374,21 +377,16 @@ class StageMinimiser:
 
     def _note_filter(self) -> None:
         """Count a step that was filtered, and keep the least share that was left and whose it is."""
-        notes, wanted, left = self.notes, self._unfiltered, self._step
-        full = inner(wanted, wanted)
-        kept = inner(wanted, left) / full if full > 0.0 else 1.0
-        if kept >= NOTED_SHARE:
-            return
-        notes.filtered += 1
-        if kept >= notes.kept:
-            return
-        notes.kept = kept
+        wanted, left = self._unfiltered, self._step
         square = np.einsum("ij,ij->i", wanted, wanted)
         share = np.einsum("ij,ij->i", wanted, left) / np.maximum(square, 1e-300)
-        share[square < TOLD_MOVE**2 * square.max()] = 1.0
+        share[square < TOLD_MOVE**2 * square.max(initial=0.0)] = 1.0
         row = int(np.argmin(share))
-        if share[row] < notes.least.share:
-            notes.least = LeastShare(max(float(share[row]), 0.0), self._whose(row))
+        if share[row] >= NOTED_SHARE:
+            return
+        self.notes.filtered += 1
+        if share[row] < self.notes.least.share:
+            self.notes.least = LeastShare(max(float(share[row]), 0.0), self._whose(row))
 
     def _whose(self, row: int) -> tuple[int, ...]:
         """The body of an unknown, and the one that is nearest to it there."""

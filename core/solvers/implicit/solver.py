@@ -41,6 +41,9 @@ GAMMA = 1.0 - 1.0 / math.sqrt(2.0)
 
 #: Share of the kinetic energy by which a step may end higher than it began before it is taken again.
 ENERGY_SLACK = 0.05
+#: Soft bodies that press each other take every substep by itself while the fastest point has a speed between these
+#: [m/s]: in longer steps the last of their motion would not die away.
+AT_REST, SETTLING = 1e-3, 0.2
 #: How often such a step is halved before it is taken damped.
 HALVINGS = 2
 
@@ -221,6 +224,9 @@ class ImplicitSolver:
         self._planes.hold(after.velocities)
         self._set_point_velocities(after)
         after.joined = 2 * count if self._error < LONGER_BELOW else count
+        if stage.energy.pressed_together():
+            if AT_REST < self._fast.speeds(after)[: self.model.moving_count].max() < SETTLING:
+                after.joined = 1
         kinetic = self._kinetic_energy(after.velocities, after.rigid)
         return kinetic + self._potential_energy(stage.x, stage.poses, gas) + stuck.energy
 
