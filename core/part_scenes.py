@@ -17,7 +17,7 @@ from .world import World
 WorldMaker = functools.partial[World]
 
 
-def _leave_out() -> None:
+def _call_pruning() -> None:
     """A row left out of a record: no scene here is sure to have one."""
     wide, near, rows = Contacts(4), Contacts(4), PrunedPairs(4)
     x, reach = np.eye(4, 3), np.zeros(1)
@@ -40,7 +40,7 @@ def _skins(make: WorldMaker) -> None:
     alone.add_membrane("box", positions, triangles, gauge_pressure=500.0)
     _fall(make, alone)
     if _is_implicit(make):
-        _leave_out()
+        _call_pruning()
 
 
 def _crossed(make: WorldMaker) -> None:
@@ -70,7 +70,7 @@ def _two_skins(make: WorldMaker, positions: FloatArray, triangles: IntArray, upp
             world.advance_frame(FrameInput(collider_positions={0: corners + (0.0, 0.0, height)}))
         except SoftPressureError:  # how it moves does not matter here
             world.reset()
-    _ask(world)
+    _query(world)
 
 
 def _solids(make: WorldMaker) -> None:
@@ -91,7 +91,7 @@ def _solids(make: WorldMaker) -> None:
     world = make(builder.build(), frame_rate=120.0, substeps=1 if _is_implicit(make) else 40)
     for height in (0.0, 0.0, 0.001):
         world.advance_frame(FrameInput(collider_positions={0: corners + (0.0, 0.0, height)}))
-    _ask(world)
+    _query(world)
 
 
 def _solids_alone(make: WorldMaker) -> None:
@@ -105,7 +105,7 @@ def _solids_alone(make: WorldMaker) -> None:
     world = make(builder.build(), frame_rate=120.0, substeps=1)
     for _ in range(4):
         world.advance_frame()
-    _ask(world)
+    _query(world)
 
 
 def _touch_itself(make: WorldMaker) -> None:
@@ -119,7 +119,7 @@ def _touch_itself(make: WorldMaker) -> None:
         world = make(builder.build(), frame_rate=240.0, substeps=1 if _is_implicit(make) else 4)
         world.set_positions(0, start)
         world.advance_frame()
-    _ask(world)
+    _query(world)
 
 
 def particles(make: WorldMaker) -> None:
@@ -146,13 +146,13 @@ def _jelly(make: WorldMaker) -> None:
     builder.add_collider("floor", np.array([(-2.0, -2.0, -0.01), (2.0, -2.0, -0.01), (0.0, 3.0, -0.01)]), [(0, 1, 2)])
     world = make(builder.build(), frame_rate=240.0, substeps=2)
     world.advance_frame(FrameInput(pinned_positions={0: world.positions(0)[:1]}))
-    _ask(world)
+    _query(world)
     alone = ModelBuilder()
     alone.add_solid("jelly", *box(1), cell_size=0.5)
     _fall(make, alone)
 
 
-def _ask(world: World) -> None:
+def _query(world: World) -> None:
     """For all that a frame is asked for."""
     world.diagnostics()
     for rigid in range(world.model.rigid_count):
@@ -206,7 +206,7 @@ def _flat(make: WorldMaker) -> None:
     builder.add_collider("floor", np.array([(-2.0, -2.0, -0.01), (2.0, -2.0, -0.01), (0.0, 3.0, -0.01)]), [(0, 1, 2)])
     world = make(builder.build(), frame_rate=240.0, substeps=2)
     world.advance_frame(FrameInput(pinned_positions={0: world.positions(0)[:1] + (1e-3, 0.0, 0.0)}))
-    _ask(world)
+    _query(world)
     alone = ModelBuilder()
     alone.add_loop("loop", corners, around, gauge_pressure=500.0)
     _fall(make, alone)

@@ -13,7 +13,7 @@ KeyArray = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
-class StuckContacts:
+class FrictionSprings:
     """Friction springs of active contacts, between two substeps."""
 
     point: IntArray  # or point_count + the first edge, shape (stuck_count,)
@@ -23,9 +23,9 @@ class StuckContacts:
     energy: float  # that the springs hold [J]
 
     @staticmethod
-    def none() -> "StuckContacts":
+    def none() -> "FrictionSprings":
         """No contact presses."""
-        return StuckContacts(np.zeros(0, np.int32), np.zeros(0, np.int32), np.zeros((0, 3)), np.zeros(0), 0.0)
+        return FrictionSprings(np.zeros(0, np.int32), np.zeros(0, np.int32), np.zeros((0, 3)), np.zeros(0), 0.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +103,7 @@ class State:
     gas: FloatArray  # nRT of each membrane [J], shape (membrane_count,)
     approach: PairSpeeds
     wrong_side: IntArray  # (point, body, facing) of points behind a body's surface, shape (wrong_count, 3)
-    stuck: StuckContacts  # friction springs
+    stuck: FrictionSprings  # friction springs
     held: HeldImpulses
     still_pose: FloatArray  # where each rigid body began to lie still, shape (rigid_count, 7)
     still_time: FloatArray  # for how long it has [s], shape (rigid_count,)
@@ -138,7 +138,7 @@ class State:
             gas=gas_amount(model, model.gauge_pressure),
             approach=PairSpeeds.none(),
             wrong_side=np.zeros((0, 3), dtype=np.int32),
-            stuck=StuckContacts.none(),
+            stuck=FrictionSprings.none(),
             held=HeldImpulses.none(),
             still_pose=start_poses(model.rigid.centre),
             still_time=np.zeros(model.rigid_count),

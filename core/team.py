@@ -25,7 +25,7 @@ Words = NDArray[np.int64]
 #: Most threads of a team: what they share is no more than some hundred blocks.
 MOST = 16
 #: Words from one thread's to the next one's: no two of them in one line of any processor's cache (128 bytes).
-_LINE = 16
+_LINE_WORDS = 16
 #: Words of the calling thread: how many threads there are, how many blocks were handed out in all, how to yield.
 _SIZE, _TOTAL, _YIELD = 0, 1, 2
 #: Words in the line of each thread: what is left of its part of the job, how many blocks it has done in all.
@@ -35,14 +35,14 @@ _BITS = 28
 _MASK = (1 << _BITS) - 1
 #: Looks at a word before a thread that waits lets others run: some 30 us, longer than most steps have no job. Where
 #: another program keeps the cores busy, a helper would otherwise take half of the calling thread's time.
-_LOOKS = 1_000
+_SPINS = 1_000
 #: Part of a helper that is to leave; like every part whose end is its first block it has nothing to claim.
-_OVER = -1
+_LEAVE = -1
 
 
 def team_of_one() -> Words:
     """The words that a team shares, without helpers."""
-    words = np.zeros((MOST + 1) * _LINE, np.int64)
+    words = np.zeros((MOST + 1) * _LINE_WORDS, np.int64)
     words[_SIZE] = 1
     return words
 
@@ -63,7 +63,7 @@ def helped(team: Words, size: int, help_as: Callable[[int], object]) -> Iterator
     try:
         yield
     finally:
-        team[_LINE + _PART :: _LINE] = _OVER
+        team[_LINE_WORDS + _PART :: _LINE_WORDS] = _LEAVE
         for helper in helpers:
             if not helper.cancel():
                 helper.result()
@@ -88,7 +88,7 @@ def hand_out(team, kind, first, end):
     team[_TOTAL] += count
     for number in range(size):
         begins, ends = first + count * number // size, first + count * (number + 1) // size
-        publish(team, (number + 1) * _LINE + _PART, (((kind << _BITS) + ends) << _BITS) + begins)
+        publish(team, (number + 1) * _LINE_WORDS + _PART, (((kind << _BITS) + ends) << _BITS) + begins)
 
 
 @lean_inline_kernel
@@ -96,7 +96,7 @@ def claim(team, number):
     """A block for a thread of the team, with its kind: see `kind_of` and `block_of`; -1 if none is left."""
     size = team[_SIZE]
     for k in range(size):
-        place = ((number + k) % size + 1) * _LINE + _PART
+        place = ((number + k) % size + 1) * _LINE_WORDS + _PART
         part = observed(team, place)
         while part & _MASK < (part >> _BITS) & _MASK:
             if exchanged(team, place, part, part + 1):
@@ -120,14 +120,14 @@ def block_of(claimed):
 @lean_inline_kernel
 def done(team, number):
     """A thread has done a block that it had claimed."""
-    place = (number + 1) * _LINE + _DONE
+    place = (number + 1) * _LINE_WORDS + _DONE
     publish(team, place, team[place] + 1)
 
 
 @lean_inline_kernel
 def wait(team, looks):
     """Wait a little, longer after many looks at a word; returns their number with this one."""
-    if looks < _LOOKS or team[_YIELD] == 0:
+    if looks < _SPINS or team[_YIELD] == 0:
         wait_a_little()
     else:
         give_way(team[_YIELD])
@@ -141,7 +141,7 @@ def finish(team):
     while True:
         total = 0
         for number in range(team[_SIZE]):
-            total += observed(team, (number + 1) * _LINE + _DONE)
+            total += observed(team, (number + 1) * _LINE_WORDS + _DONE)
         if total == team[_TOTAL]:
             return
         looks = wait(team, looks)
@@ -152,8 +152,8 @@ def has_part(team, number):
     """Wait until a helper has a part of a job; False if there is nothing more to do."""
     looks = 0
     while True:
-        part = observed(team, (number + 1) * _LINE + _PART)
-        if part == _OVER:
+        part = observed(team, (number + 1) * _LINE_WORDS + _PART)
+        if part == _LEAVE:
             return False
         if part & _MASK < (part >> _BITS) & _MASK:
             return True

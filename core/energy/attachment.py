@@ -19,7 +19,7 @@ def glued(model: Model) -> Part:
     return Part(held.points, held.weights, np.zeros_like(held.offset), held.stiffness[:, None])
 
 
-def turned_offsets(model: Model, x: FloatArray) -> FloatArray:
+def rotated_offsets(model: Model, x: FloatArray) -> FloatArray:
     """o of each attachment [m] in world axes, with the triangles as they lie at x, shape (attachment_count, 3)."""
     attachments = model.attachments
     offset = np.zeros_like(attachments.offset)
@@ -41,4 +41,4 @@ def spring(parameters, first, x, y, z):
     return 0.5 * k * (x * x + y * y + z * z), k * x, k * y, k * z, k, k, k, 0.0, 0.0, 0.0
 
 
-ATTACHMENT = Energy("attachment", glued, spring, is_joint=True, offset=turned_offsets)
+ATTACHMENT = Energy("attachment", glued, spring, is_joint=True, offset=rotated_offsets)

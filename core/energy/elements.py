@@ -4,9 +4,9 @@
 
 A spring to a place has one point, one between two vertices two, glue four. Such an energy is one file: which elements
 a model has, and phi with its derivatives as a kernel. `energies.py` lists it, and nothing else names it. Implicit steps
-append the elements to the rows of the contact record: what gathers contacts, multiplies by their Hessian and books
-their momentum does so for elements, too. Explicit steps and the papers' integrators add the forces (`pull_elements`,
-`evaluate_elements`); XPBD projects one element after the other (`project_elements`).
+append the elements to the rows of the contact set, so the kernels that gather contact forces, multiply by their Hessian
+and sum their momentum treat elements alike. Explicit steps and the papers' integrators add the forces
+(`add_element_forces`, `evaluate_elements`); XPBD projects one element after the other (`project_elements`).
 
 Kernels call phi by its address, so that they need not be compiled anew for another list of energies.
 
@@ -132,16 +132,16 @@ def evaluate_elements(elements, x, stride, first, active, force, matrix):
 
 
 @lean_kernel
-def pull_elements(elements, x, velocity, inverse_mass, h):
+def add_element_forces(elements, x, velocity, inverse_mass, h):
     """Add to velocities [m/s] what the elements' forces at positions x [m] do in a time h [s]; stride 4."""
     for e in range(elements.first.shape[0]):
         dx, dy, dz = apart(elements, e, x, 4)
         terms = terms_at(elements, e, dx, dy, dz)
-        push_points(elements, e, -h * terms[1], -h * terms[2], -h * terms[3], velocity, inverse_mass)
+        apply_impulse(elements, e, -h * terms[1], -h * terms[2], -h * terms[3], velocity, inverse_mass)
 
 
 @lean_inline_kernel
-def push_points(elements, e, jx, jy, jz, velocity, inverse_mass):
+def apply_impulse(elements, e, jx, jy, jz, velocity, inverse_mass):
     """An impulse [N s] on element e: w_i of it on each point."""
     for slot in range(4):
         i = elements.points[e, slot]
@@ -175,7 +175,7 @@ def project_elements(elements, x, velocity, inverse_mass, h):
         xx, yy, zz = b * c - g * g, a * c - f * f, a * b - d * d
         xy, xz, yz = f * g - d * c, d * g - f * b, d * f - g * a
         size = -h / (a * xx + d * xy + f * xz)
-        push_points(
+        apply_impulse(
             elements, e, size * (xx * gx + xy * gy + xz * gz), size * (xy * gx + yy * gy + yz * gz),
             size * (xz * gx + yz * gy + zz * gz), velocity, inverse_mass,
         )  # fmt: skip

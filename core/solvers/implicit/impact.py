@@ -1,9 +1,9 @@
 """Limits contact impulses in the explicit half of a step.
 
-The second stage of a substep starts from the velocity v0 + (h - tau) A1. Where a vertex has just hit something,
-A1 has stopped it within tau, and going on with it for h - tau would throw it back at up to 1.4 times its speed,
-out of nothing. So each contact's impulse in that half step is cut to what does not overshoot the velocity that the
-first, fully implicit stage has found. Both sides of the contact change by opposite impulses: momentum is conserved.
+The second stage of a substep starts from the velocity v0 + (h - tau) A1. At an impact, A1 stops a vertex within tau, and
+applying it for h - tau would reflect the vertex with up to 1.4 times its speed and gain energy. So each contact's
+impulse in that half step is cut such that the velocity does not overshoot that of the first, fully implicit stage. Both
+sides of the contact change by opposite impulses: momentum is conserved.
 """
 
 from math import sqrt
@@ -18,15 +18,15 @@ from .stage_energy import StageEnergy
 
 #: Contacts agree on their impulses when a pass changes none by more than this share of the largest change. Vertices of
 #: skins hardly feel each other's; a rigid body's corners must share theirs evenly, or they turn it.
-AGREED = 0.05
-AGREED_OF_SOLIDS = 1e-3
+PASS_TOLERANCE = 0.05
+RIGID_PASS_TOLERANCE = 1e-3
 MOST_PASSES = 50
 #: Share of that limit by which a contact's impulse may be wrong before it is asked again.
-UNSETTLED = 0.25
+RECHECK_SHARE = 0.25
 
 # Places in a row of what `cut` knows of a contact; the weights come first, as the functions of `mobility` read them.
 WEIGHT, SHARE, NORMAL, TAKEN, SLIP, DRAG = 0, 4, 8, 11, 14, 17
-SLIPS, MOST, FRICTION, STIFF, SOFT, WAY, KNOWN = 20, 21, 22, 23, 24, 25, 26
+SLIPS, MOST, FRICTION, STIFF, SOFT, PATH, ROW_SIZE = 20, 21, 22, 23, 24, 25, 26
 
 
 def overshoot(
@@ -45,7 +45,7 @@ def overshoot(
     cut_impulses(
         contacts.count, contacts.points, contacts.weights, contacts.normal, energy.pressing,
         energy.terms.force, contacts.friction, slip, mobility, time,
-        AGREED_OF_SOLIDS if len(mobility.unknown) else AGREED, excess, taken,
+        RIGID_PASS_TOLERANCE if len(mobility.unknown) else PASS_TOLERANCE, excess, taken,
     )  # fmt: skip
     return excess - ahead, np.einsum("ci,ci->c", taken, contacts.normal[: contacts.count])
 
@@ -61,28 +61,28 @@ def cut_impulses(
     would turn its slip round; and what the normal impulse that is left cannot hold.
     `force` are the contacts' whole forces [N]. Gauss-Seidel passes to and fro, until the contacts agree (a rigid
     body's four corners share what one pass takes from the first). A contact of vertices is asked again only when what
-    it sees has changed by so much that its impulse might change by UNSETTLED of the limit. Serial, so that the result
+    it sees has changed by so much that its impulse might change by RECHECK_SHARE of the limit. Serial, so that the result
     is one.
     """
     # what presses, row by row: one place in memory per contact
     pressing = np.flatnonzero(normal_force[:count] > 0.0)
     row_of, ends = np.empty(len(pressing), np.int32), np.empty((len(pressing), 4), np.int32)
-    known = np.empty((len(pressing), KNOWN))
+    known = np.empty((len(pressing), ROW_SIZE))
     size = 0
     for c in pressing:
-        size += note(
+        size += record_contact(
             c, size, points, weights, normal, normal_force, force, friction, slip, mobility, time, row_of, ends, known
         )
     way = np.zeros(excess.shape[0])  # no less than how far each vertex's excess has gone so far
     largest = 0.0
     for turn in range(MOST_PASSES):
         change = 0.0
-        slight = UNSETTLED * agreed * largest
+        slight = RECHECK_SHARE * agreed * largest
         for k in range(size):
             row = k if turn % 2 == 0 else size - 1 - k
             if known[row, SOFT] == 0.0:
-                change = max(change, cut_solid(row, ends, known, mobility, excess))
-            elif turn == 0 or known[row, STIFF] * (seen_way(row, ends, known, way) - known[row, WAY]) > slight:
+                change = max(change, cut_rigid(row, ends, known, mobility, excess))
+            elif turn == 0 or known[row, STIFF] * (excess_path(row, ends, known, way) - known[row, PATH]) > slight:
                 change = max(change, cut(row, ends, known, excess, way))
         largest = max(largest, change)
         if change <= agreed * largest:
@@ -93,7 +93,7 @@ def cut_impulses(
 
 
 @kernel
-def seen_way(row, ends, known, way):
+def excess_path(row, ends, known, way):
     """No less than how far what a contact of vertices sees has gone so far."""
     seen = 0.0
     for slot in range(4):
@@ -102,7 +102,9 @@ def seen_way(row, ends, known, way):
 
 
 @kernel
-def note(c, row, points, weights, normal, normal_force, force, friction, slip, mobility, time, row_of, ends, known):
+def record_contact(
+    c, row, points, weights, normal, normal_force, force, friction, slip, mobility, time, row_of, ends, known
+):
     """Write what `cut` must know of contact c to a row; returns whether the contact can give way at all."""
     yielding = inverse_mass_along(c, points, weights, normal[c, 0], normal[c, 1], normal[c, 2], mobility)
     if yielding == 0.0:
@@ -151,12 +153,12 @@ def cut(row, ends, known, excess, way):
         excess[i, 1] -= share * cy
         excess[i, 2] -= share * cz
         way[i] += abs(share) * size
-    known[row, WAY] = seen_way(row, ends, known, way)
+    known[row, PATH] = excess_path(row, ends, known, way)
     return size
 
 
 @kernel
-def cut_solid(row, ends, known, mobility, excess):
+def cut_rigid(row, ends, known, mobility, excess):
     """`cut` for a contact with a rigid body."""
     dx, dy, dz = relative_step(row, ends, known, mobility, excess)
     along, tx, ty, tz = split(row, known, dx, dy, dz)

@@ -16,13 +16,13 @@ from ...jit import kernel
 from ...model import BoolArray, FloatArray, IntArray, Model
 from ...state import RigidMotion
 from ..pair_impulses import PairImpulses
-from .rigid_motion import rigid_motions, set_solid_motions, solid_motions
+from .rigid_motion import rigid_body_motions, rigid_motions, set_rigid_body_motions
 from .stage_energy import StageEnergy
 
 #: A body slower than this may be at rest [m/s].
-RESTING = 5e-3
+REST_SPEED = 5e-3
 #: Rate at which what is left of the rigid motion of a body at rest dies away [1/s].
-STILLING = 10.0
+REST_RATE = 10.0
 
 
 class MomentumBalance:
@@ -47,7 +47,7 @@ class MomentumBalance:
         self._free = np.ones(model.moving_count, dtype=bool)
         if model.membrane_count:
             self._free[: model.membrane_count] = ~np.logical_or.reduceat(model.pinned, self._first)
-        self._doubted = np.zeros(model.moving_count, dtype=bool)  # bodies whose forces are not to be trusted
+        self._unreliable = np.zeros(model.moving_count, dtype=bool)  # bodies whose forces are not to be trusted
         self._glued = np.isin(np.arange(model.moving_count), model.point_body[model.attachments.points])
         self._time = 0.0
 
@@ -61,7 +61,7 @@ class MomentumBalance:
         self._momenta[first_rigid:, :3] = self._model.rigid.mass[:, None] * rigid.velocity
         self._momenta[first_rigid:, 3:] = rigid.angular_momentum
         self._time = 0.0
-        self._doubted[:] = False
+        self._unreliable[:] = False
         self.pairs.clear()
         add_momenta(x, v, self._model.vertex_mass, self._model.body_point_start, self._origin, self._soft())
         self._before[:] = self._momenta
@@ -85,11 +85,11 @@ class MomentumBalance:
         )  # fmt: skip
         self.pairs.add(contacts, energy.record, x, energy.pressing, time)
 
-    def leave_out(self, bodies: BoolArray) -> None:
+    def mark_unreliable(self, bodies: BoolArray) -> None:
         """The forces on these moving bodies are not to be trusted: if others push them, they keep what they got."""
-        self._doubted |= bodies
+        self._unreliable |= bodies
 
-    def take_back(
+    def subtract_impulses(
         self, energy: StageEnergy, x: FloatArray, poses: FloatArray, change: FloatArray, taken: FloatArray
     ) -> None:
         """Book what `impact.overshoot` found at x [m]: velocity changes, rows of unknowns, and normal impulses."""
@@ -107,7 +107,7 @@ class MomentumBalance:
 
     def settle(self, x: FloatArray, v: FloatArray, rigid: RigidMotion) -> None:
         """Give each body at x [m] the rigid velocity that it lacks; `v` [m/s] and `rigid` are changed in place."""
-        self._give(x, v, rigid, self._momenta, self._rest_acceleration * self._time)
+        self._correct(x, v, rigid, self._momenta, self._rest_acceleration * self._time)
 
     def balance(self, x: FloatArray, change: FloatArray, rigid_change: RigidMotion) -> None:
         """Give the velocity changes [m/s] that a stage has found at x [m] the momenta booked so far, in place.
@@ -116,33 +116,33 @@ class MomentumBalance:
         That feeds oscillations on contacts: one of w radians per step gains up to w^2 / 4 of its amplitude in a step,
         and w^2 / 10 if the second stage starts with balanced velocities.
         """
-        self._give(x, change, rigid_change, self._momenta - self._before, 0.0)
+        self._correct(x, change, rigid_change, self._momenta - self._before, 0.0)
 
-    def _give(self, x: FloatArray, v: FloatArray, rigid: RigidMotion, momenta: FloatArray, slight: float) -> None:
-        """Give each body at x [m] the rigid velocity that it lacks of its momenta; `slight` [m/s]: `add_missing`."""
+    def _correct(self, x: FloatArray, v: FloatArray, rigid: RigidMotion, momenta: FloatArray, slight: float) -> None:
+        """Give each body at x [m] the rigid velocity that it lacks of its momenta; `slight` [m/s]: `correct_momenta`."""
         model, count = self._model, self._model.membrane_count
         self._planes.hold_momenta(momenta)
         rigid_motions(x, v, model.vertex_mass, model.body_point_start, self._motion[:count])
-        solid_motions(rigid, model.rigid, self._motion[count:])
-        add_missing(
-            x, v, model.body_mass, model.body_point_start, count, model.rigid.radius, self._good(), self._supported(),
-            slight, math.exp(-STILLING * self._time), self._origin, self._before, momenta, self._motion,
+        rigid_body_motions(rigid, model.rigid, self._motion[count:])
+        correct_momenta(
+            x, v, model.body_mass, model.body_point_start, count, model.rigid.radius, self._is_conserved(), self._supported(),
+            slight, math.exp(-REST_RATE * self._time), self._origin, self._before, momenta, self._motion,
         )  # fmt: skip
-        set_solid_motions(self._motion[count:], model.rigid, rigid)
+        set_rigid_body_motions(self._motion[count:], model.rigid, rigid)
         self._planes.hold(v)
 
-    def _good(self) -> BoolArray:
+    def _is_conserved(self) -> BoolArray:
         """Moving bodies whose account tells what they have: what a body does to itself changes neither momentum."""
         good = self._free.copy()
-        if self._doubted.any():
+        if self._unreliable.any():
             pressed = self.pairs.load > 0.0
             pushed = self._glued.copy()
             for side in (self.pairs.low, self.pairs.high):
                 pushed |= np.isin(np.arange(len(pushed)), side[pressed])
-            good &= ~(self._doubted & pushed)
+            good &= ~(self._unreliable & pushed)
         return good
 
-    def keep_rigid(self, bodies: IntArray, x: FloatArray, v: FloatArray) -> None:
+    def keep_rigid_motion(self, bodies: IntArray, x: FloatArray, v: FloatArray) -> None:
         """Leave of membranes' velocities [m/s] at x [m] the rigid motion that `settle` gave them, in place."""
         for body in bodies.tolist():
             first, last = self._model.body_point_start[body : body + 2]
@@ -242,13 +242,13 @@ def add_row(momenta, body, px, py, pz, lx, ly, lz):
 
 
 @kernel
-def add_missing(
+def correct_momenta(
     x, v, body_mass, body_point_start, membrane_count, rigid_radius, free, supported, slight, kept, origin, before,
     momenta, motion,
 ):  # fmt: skip
     """Bring each free body's rigid motion (`bodies.rigid.motion`) to its momenta, and the vertices of a skin with it.
 
-    One that is `supported` has come to rest while it moves by less than RESTING and lacks less than `slight` [m/s]: it
+    One that is `supported` has come to rest while it moves by less than REST_SPEED and lacks less than `slight` [m/s]: it
     gets nothing, and if the step has not changed its speed by more than that, only a share `kept` of its motion stays.
     """
     for body in range(momenta.shape[0]):
@@ -280,7 +280,7 @@ def add_missing(
                 for i in range(first, last):
                     rx, ry, rz = x[i, 0] - cx, x[i, 1] - cy, x[i, 2] - cz
                     radius2 = max(radius2, rx * rx + ry * ry + rz * rz)
-            still = moves < RESTING * RESTING and spins * radius2 < RESTING * RESTING
+            still = moves < REST_SPEED * REST_SPEED and spins * radius2 < REST_SPEED * REST_SPEED
             if still and lacks < slight * slight and turns * radius2 < slight * slight:
                 gained = 0.0
                 for axis in range(3):

@@ -4,7 +4,7 @@ from ...jit import kernel
 
 
 @kernel
-def go_along(x, step, scale, chunks, trial):
+def advance_along(x, step, scale, chunks, trial):
     """Positions [m] after a share `scale` of a step of the vertices; other points stay."""
     for chunk in range(chunks.body.shape[0]):
         for i in range(chunks.start[chunk], chunks.start[chunk + 1]):
@@ -16,7 +16,7 @@ def go_along(x, step, scale, chunks, trial):
 
 
 @kernel
-def step_to(x, goal, pinned, chunks, step):
+def step_towards(x, goal, pinned, chunks, step):
     """Step of the vertices from x to their goal [m]; none of pinned ones."""
     for chunk in range(chunks.body.shape[0]):
         for i in range(chunks.start[chunk], chunks.start[chunk + 1]):
@@ -25,7 +25,7 @@ def step_to(x, goal, pinned, chunks, step):
 
 
 @kernel
-def aim(base, drawn, drift, time, fall, guessed_fall, share, chunks, target, guess):
+def set_targets(base, drawn, drift, time, fall, guessed_fall, share, chunks, target, guess):
     """Where a stage of a length [s] draws the vertices, base + time * drawn + fall, and its first guess, with the
     velocity `drift` [m/s] and a share of the fall [m] that is guessed for each body, shape (membrane_count, 3).
     """

@@ -20,11 +20,11 @@ from ...linear.conjugate_gradient import Scratch
 from ...linear.direction import newton_direction
 from ...model import FloatArray, IntArray, Model
 from ...options import DEFAULTS, MethodOptions
-from ...state import State, StuckContacts
+from ...state import FrictionSprings, State
 from ...topology import triangle_areas
 from ..counts import Counts
 from ..notes import LeastShare
-from .moves import go_along, step_to
+from .moves import advance_along, step_towards
 from .preconditioner import Preconditioners
 from .stage_energy import StageEnergy
 from .sums import inner
@@ -33,17 +33,17 @@ from .sums import inner
 PRESSURE_CONTACT = 10.0
 #: A Newton step that lowers the energy by less than this share of the best one is the last. (With a hundredth there is
 #: an eighth less to do, and a ball of 10 242 vertices sags by a tenth more than one of 642.)
-SMALL_FALL = 5e-4
+LEAST_DECREASE = 5e-4
 #: Newton steps per stage while a skin is driven apart from itself: what is wedged there creeps for several stages.
-PARTING_LIMIT = 8
+UNTANGLING_LIMIT = 8
 #: A body is stalled if its last direction was for more than this share of the largest residual r'Br of the stage.
-STALLED = 0.05
+STALLED_SHARE = 0.05
 #: Reach of a search in units of the move that made it necessary.
 REACH_FACTOR = 1.6
 #: A filter is noted where it leaves less than this share of a step, taken along the step.
 NOTED_SHARE = 0.98
 #: Vertices whose move is less than this share of the longest one do not tell how far a step could go.
-TOLD_MOVE = 0.1
+LEAST_MOVE = 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +84,7 @@ class StageMinimiser:
         self.model = model
         self.settings = settings
         self.counts: Counts = like.counts if like else Counts()
-        candidates = like._candidates if like else Candidates(model, REACH_FACTOR, far=True, choosy=True)
+        candidates = like._candidates if like else Candidates(model, REACH_FACTOR, far=True, prune=True)
         self._candidates: Candidates = candidates
         self._candidates.take(model)
         self.contacts = self._candidates.contacts
@@ -105,7 +105,7 @@ class StageMinimiser:
         self._stage_time = stage_time
         self._gas = np.zeros(model.membrane_count)
         self._speed = np.zeros(model.body_count)
-        self._stuck = StuckContacts.none()
+        self._stuck = FrictionSprings.none()
         self._trial = np.zeros((model.point_count, 3))
         self._trial_poses = np.zeros((model.rigid_count, 7))
         self._step, self._unfiltered = np.zeros((2, unknown_count, 3))
@@ -173,7 +173,7 @@ class StageMinimiser:
             self.energy.set_contact_scale(self._contact_scale(), self._stage_time * speed)
         self._stuck = state.stuck
         self.energy.start(self.x)
-        self.energy.hold_stuck(self._stuck)
+        self.energy.restore_friction(self._stuck)
 
     def renew_contacts(self) -> float:
         """Let edges come into contact, or leave it, where a step starts; returns what that adds to the energy [J]."""
@@ -181,13 +181,15 @@ class StageMinimiser:
             self.energy.shares.forget()
             return 0.0
         if self._candidates.choose(self.x, self.x):
-            self._follow_record()
+            self._update_record()
         self.energy.evaluate(self.x, self.poses)
-        added = self.energy.renew_shares(self.x, self.poses, self._contact_scale(), self._stage_time * self._speed)
+        added = self.energy.update_contact_weights(
+            self.x, self.poses, self._contact_scale(), self._stage_time * self._speed
+        )
         self.energy.shares.hold(self.contacts)
         return added
 
-    def move_given(self, points: IntArray, target: FloatArray) -> None:
+    def move_kinematic_points(self, points: IntArray, target: FloatArray) -> None:
         """Move pinned vertices and colliders [m]; what stands in a collider's way is carried along."""
         if not (target != self.x[points]).any():
             return
@@ -222,14 +224,14 @@ class StageMinimiser:
         n = model.vertex_count
         counts.stages += 1
         energy.begin(target, rigid_target, self._gas, elapsed)
-        step_to(self.x, guess, model.pinned, model.chunks, self._step)
+        step_towards(self.x, guess, model.pinned, model.chunks, self._step)
         self._planes.hold(self._step)
         steps_between(self.poses, rigid_guess, self._step[n:])
         self._cover()
         if self._candidates.tangled:
             self._candidates.recover(self.x)
             energy.forget()
-        energy.hold_gas(self.x, self.poses)
+        energy.lag_gas(self.x, self.poses)
         self._guess()
 
         enough, island, start = self._enough, self._scratch.island, self._scratch.islands[0]
@@ -237,7 +239,7 @@ class StageMinimiser:
         self.stalled[:] = False
         largest = np.zeros(model.moving_count)  # residual of each island so far [J]
         most = 0.0  # largest fall of the energy in one step
-        limit = PARTING_LIMIT if len(self._candidates.crossing_bodies) else settings.newton_limit
+        limit = UNTANGLING_LIMIT if len(self._candidates.crossing_bodies) else settings.newton_limit
         for newton_step in range(limit):
             total = energy.linearise(self.x)
             energy.residual(self.x, self._force)
@@ -260,7 +262,7 @@ class StageMinimiser:
                 self._balance()
             fall = self._descend(total)
             most = max(most, fall)
-            if fall <= SMALL_FALL * most:
+            if fall <= LEAST_DECREASE * most:
                 break
             counts.newton_steps += 1
             if newton_step == 0:
@@ -268,7 +270,7 @@ class StageMinimiser:
         else:
             self.notes.unconverged[left > enough[island]] += 1
         np.maximum(self.notes.residual, np.sqrt(left / np.maximum(largest, 1e-300)), out=self.notes.residual)
-        self.stalled[:] = (left > STALLED * largest) & (left > enough[island])
+        self.stalled[:] = (left > STALLED_SHARE * largest) & (left > enough[island])
         energy.linearise(self.x)  # contact forces where it ended
 
     def _balance(self) -> None:
@@ -284,7 +286,7 @@ class StageMinimiser:
         """Go along the step as far as contacts let it, unless staying costs less energy, as it does at rest."""
         energy = self.energy
         held = energy.evaluate(self.x, self.poses)
-        if self.contacts.count or self._candidates.hasty.any():
+        if self.contacts.count or self._candidates.exceeds_reach.any():
             self._filter()
         self._place(1.0)
         if energy.evaluate(self._trial, self._trial_poses) < held or not self.contacts.count:
@@ -308,15 +310,15 @@ class StageMinimiser:
         self.energy.evaluate(self.x, self.poses)
         if renewed:
             total = self.energy.linearise(self.x)
-        self._step_filter.shorten(self.x, self._step, self.current_mobility(), self._placed)
+        self._step_filter.shorten(self.x, self._step, self.current_mobility(), self._trial_points)
         fall = self._search_line(total, 12)
-        if not fall > 0.0 and self._leave_tangled():
+        if not fall > 0.0 and self._exclude_tangled():
             fall = self._search_line(total, 12)
         if not fall > 0.0:
             self.energy.evaluate(self.x, self.poses)
         return fall
 
-    def _leave_tangled(self) -> bool:
+    def _exclude_tangled(self) -> bool:
         """Take what pushes a skin that crosses itself, and it, out of the step: it may lead nowhere for all others.
 
         Whether there is such a skin, and something else.
@@ -351,7 +353,7 @@ class StageMinimiser:
     def _place(self, scale: float) -> None:
         """Where a share `scale` of the step leads: into `_trial`, `_trial_poses`."""
         model, n = self.model, self.model.vertex_count
-        go_along(self.x, self._step, scale, model.chunks, self._trial)
+        advance_along(self.x, self._step, scale, model.chunks, self._trial)
         if model.rigid_count:
             move_poses(self.poses, self._step[n:], scale, self._trial_poses)
             place_points(self._trial_poses, model.rigid.arm, model.rigid.point_start, self._trial)
@@ -361,7 +363,7 @@ class StageMinimiser:
         self.x[:] = self._trial
         self.poses[:] = self._trial_poses
 
-    def _placed(self) -> FloatArray:
+    def _trial_points(self) -> FloatArray:
         """Where all points are after the step."""
         self._place(1.0)
         return self._trial
@@ -369,7 +371,7 @@ class StageMinimiser:
     def _filter(self) -> None:
         """Take out of the step what would close a gap, and shorten it so that nothing is crossed."""
         self._unfiltered[:] = self._step
-        self._step_filter.filter(self.x, self._step, self.current_mobility(), self._placed)
+        self._step_filter.filter(self.x, self._step, self.current_mobility(), self._trial_points)
         self._note_filter()
 
     def _note_filter(self) -> None:
@@ -385,12 +387,12 @@ class StageMinimiser:
         notes.kept = kept
         square = np.einsum("ij,ij->i", wanted, wanted)
         share = np.einsum("ij,ij->i", wanted, left) / np.maximum(square, 1e-300)
-        share[square < TOLD_MOVE**2 * square.max()] = 1.0
+        share[square < LEAST_MOVE**2 * square.max()] = 1.0
         row = int(np.argmin(share))
         if share[row] < notes.least.share:
-            notes.least = LeastShare(max(float(share[row]), 0.0), self._whose(row))
+            notes.least = LeastShare(max(float(share[row]), 0.0), self._bodies_at(row))
 
-    def _whose(self, row: int) -> tuple[int, ...]:
+    def _bodies_at(self, row: int) -> tuple[int, ...]:
         """The body of an unknown, and the one that is nearest to it there."""
         model, contacts, n = self.model, self.contacts, self.model.vertex_count
         rows = slice(0, contacts.first_element)
@@ -422,12 +424,12 @@ class StageMinimiser:
         if not self._candidates.cover(self.x, self._trial):
             return False
         self.counts.contact_searches += self._candidates.searches - before
-        self._follow_record()
+        self._update_record()
         return True
 
-    def _follow_record(self) -> None:
+    def _update_record(self) -> None:
         """Let the energy see a record that is another one now."""
-        self.energy.contacts_found(self.x, self._stuck)
+        self.energy.update_contacts(self.x, self._stuck)
         self.energy.set_contact_scale(self._contact_scale(), self._stage_time * self._speed)
 
     def _contact_scale(self) -> FloatArray:

@@ -11,7 +11,7 @@ from ...model import FloatArray, RigidBodies
 from ...state import RigidMotion
 
 
-def solid_motions(rigid: RigidMotion, bodies: RigidBodies, motion: FloatArray) -> None:
+def rigid_body_motions(rigid: RigidMotion, bodies: RigidBodies, motion: FloatArray) -> None:
     """Rows of the rigid bodies, shape (rigid_count, 15)."""
     if len(motion) == 0:
         return
@@ -24,7 +24,7 @@ def solid_motions(rigid: RigidMotion, bodies: RigidBodies, motion: FloatArray) -
         motion[:, column] = inverse[:, i, j]
 
 
-def set_solid_motions(motion: FloatArray, bodies: RigidBodies, rigid: RigidMotion) -> None:
+def set_rigid_body_motions(motion: FloatArray, bodies: RigidBodies, rigid: RigidMotion) -> None:
     """Give rigid bodies the velocities and angular velocities of their rows."""
     if len(motion) == 0:
         return

@@ -30,7 +30,7 @@ from ..notes import Finding, FrameNotes, PairContacts, Reason
 from .dissipation import Dissipation
 from .impact import overshoot
 from .momentum import MomentumBalance
-from .moves import aim, velocity_change
+from .moves import set_targets, velocity_change
 from .newton import NewtonSettings, StageMinimiser
 from .step_control import LONGER_BELOW, StepControl
 from .step_parts import StepParts
@@ -74,7 +74,7 @@ class ImplicitSolver:
         joins = options.step_error > 0.0 and model.rigid_count == 0 and not options.changes_gas
         self._step_error = StepControl(model, GAMMA, options.step_error) if joins else None
         self._error = math.inf  # of the last step, in units of what is allowed
-        self._begun = replace(self.counts)  # when the frame began
+        self._counts_at_start = replace(self.counts)  # when the frame began
         self._steps = 0  # of the frame
         self._planes = Planes(model)
         self._moment = np.zeros(3)
@@ -106,11 +106,11 @@ class ImplicitSolver:
     def start_frame(self, state: State) -> None:
         """Forget what was found on the way to a state, so that a run continued from it has the same bits."""
         self._minimiser.start_frame(state)
-        self._begun, self._steps = replace(self.counts), 0
+        self._counts_at_start, self._steps = replace(self.counts), 0
 
     def notes(self) -> FrameNotes:
         """What the steps since `start_frame` took, see `choice.Solver`."""
-        now, begun, stage = self.counts, self._begun, self._minimiser.notes
+        now, begun, stage = self.counts, self._counts_at_start, self._minimiser.notes
         contacts, force = self._minimiser.contacts, self._minimiser.energy.normal_force
         rows = np.flatnonzero(force[: contacts.first_element])
         bodies = contacts.bodies[rows]
@@ -179,7 +179,7 @@ class ImplicitSolver:
         parting = len(crossing) > 0
         take = self._one_stage if parting else self._two_stages
         velocities, rigid = take(before, motion, share, time)
-        self._momentum.keep_rigid(crossing, stage.x, velocities)
+        self._momentum.keep_rigid_motion(crossing, stage.x, velocities)
         count = max(round(time / self.substep_time), 1)
         if count > 1 and not self._error <= 1.0:
             stage.counts.split_steps += 1
@@ -192,7 +192,9 @@ class ImplicitSolver:
         stuck = stage.energy.stuck(stage.x)
         reached = reached_kinetic + self._potential_energy(stage.x, stage.poses, gas) + stuck.energy
         slack = (
-            ENERGY_SLACK * max(kinetic, reached_kinetic) + self._unnoticed_energy(time) + self._given_work(motion, time)
+            ENERGY_SLACK * max(kinetic, reached_kinetic)
+            + self._tolerated_energy(time)
+            + self._external_work(motion, time)
         )
         slack += stage.energy.unstored_work(before.positions, stage.x)
         if not parting and not reached - energy <= slack:
@@ -232,13 +234,13 @@ class ImplicitSolver:
         step_share = h / motion.frame_time
         x0, v0 = before.positions, before.velocities[:n]
         fall = tau * tau * self.model.gravity
-        guessed_fall, guessed_rigid_fall = self._guessed_fall(before, fall)
+        guessed_fall, guessed_rigid_fall = self._predicted_fall(before, fall)
         stage.set_stage_time(tau)
         self._momentum.start(x0, v0, before.rigid)
 
         base = x0.copy()
-        self._move_given(motion, share + GAMMA * step_share, base)
-        aim(x0, v0, v0, tau, fall, guessed_fall, 1.0, chunks, target, guess)
+        self._move_kinematic_points(motion, share + GAMMA * step_share, base)
+        set_targets(x0, v0, v0, tau, fall, guessed_fall, 1.0, chunks, target, guess)
         flight = fly(before.rigid.pose, before.rigid.velocity, before.rigid.angular_momentum, solids, tau)
         stage.minimise(
             tau,
@@ -266,10 +268,10 @@ class ImplicitSolver:
             self._planes.hold(change)
             v_ahead += change[:n]
             rigid_ahead = self._changed(rigid_ahead, change[n:])
-            self._momentum.take_back(stage.energy, stage.x, stage.poses, change, taken)
+            self._momentum.subtract_impulses(stage.energy, stage.x, stage.poses, change, taken)
         base[:n] = x0[:n] + rest * v1
-        self._move_given(motion, share + step_share, base)
-        aim(base, v_ahead, v1, tau, fall, guessed_fall, rest / tau, chunks, target, guess)
+        self._move_kinematic_points(motion, share + step_share, base)
+        set_targets(base, v_ahead, v1, tau, fall, guessed_fall, rest / tau, chunks, target, guess)
         rigid_base = fly(before.rigid.pose, rigid1.velocity, rigid1.angular_momentum, solids, rest)
         rigid_target = shifted(fly(rigid_base, rigid_ahead.velocity, rigid_ahead.angular_momentum, solids, tau), fall)
         rigid_guess = fly(rigid_base, rigid1.velocity, rigid1.angular_momentum, solids, tau)
@@ -297,13 +299,13 @@ class ImplicitSolver:
         self._error = math.inf  # not known
         x0 = before.positions
         fall = h * h * self.model.gravity
-        guessed_fall, guessed_rigid_fall = self._guessed_fall(before, fall)
+        guessed_fall, guessed_rigid_fall = self._predicted_fall(before, fall)
         stage.set_stage_time(h)
         self._momentum.start(x0, before.velocities, before.rigid)
         base = x0.copy()
-        self._move_given(motion, share + h / motion.frame_time, base)
+        self._move_kinematic_points(motion, share + h / motion.frame_time, base)
         v0 = before.velocities[:n]
-        aim(x0, v0, v0, h, fall, guessed_fall, 1.0, self.model.chunks, target, guess)
+        set_targets(x0, v0, v0, h, fall, guessed_fall, 1.0, self.model.chunks, target, guess)
         flight = fly(before.rigid.pose, before.rigid.velocity, before.rigid.angular_momentum, solids, h)
         rigid_target = shifted(flight, fall)
         stage.minimise(
@@ -312,7 +314,7 @@ class ImplicitSolver:
             rigid_target=rigid_target, rigid_guess=shifted(flight, guessed_rigid_fall),
         )  # fmt: skip
         if len(stage.crossing_bodies):  # wedged: its contact forces mean nothing
-            self._momentum.leave_out(stage.stalled)
+            self._momentum.mark_unreliable(stage.stalled)
         self._momentum.add_forces(stage.energy, stage.x, stage.poses, h)
         velocities: FloatArray = (stage.x - base) / h
         rigid = RigidMotion(
@@ -323,7 +325,7 @@ class ImplicitSolver:
         self._momentum.settle(stage.x, velocities, rigid)
         return velocities, rigid
 
-    def _guessed_fall(self, before: State, fall: FloatArray) -> tuple[FloatArray, FloatArray]:
+    def _predicted_fall(self, before: State, fall: FloatArray) -> tuple[FloatArray, FloatArray]:
         """First guess of what gravity does in a stage: what touches nothing falls, what is held does not.
 
         Of the membranes and of the rigid bodies.
@@ -353,12 +355,12 @@ class ImplicitSolver:
             arm = state.positions[points] - state.rigid.pose[owner, :3]
             state.velocities[points] = state.rigid.velocity[owner] + np.cross(spin[owner], arm)
 
-    def _move_given(self, motion: Motion, share: float, base: FloatArray) -> None:
+    def _move_kinematic_points(self, motion: Motion, share: float, base: FloatArray) -> None:
         """Put pinned vertices and colliders where they are at the end of a stage, and `base` to match their speed."""
         if len(motion.points):
             target = motion.positions(share)
             base[motion.points] = target - self._minimiser.energy.stage_time * motion.velocities
-            self._minimiser.move_given(motion.points, target)
+            self._minimiser.move_kinematic_points(motion.points, target)
 
     def _kinetic_energy(self, velocities: FloatArray, rigid: RigidMotion) -> float:
         model = self.model
@@ -381,12 +383,12 @@ class ImplicitSolver:
             weight += float(np.einsum("i,ij,j->", model.rigid.mass, height, model.gravity))
         return self._minimiser.energy.stored_energy(gas) - weight
 
-    def _unnoticed_energy(self, time: float) -> float:
+    def _tolerated_energy(self, time: float) -> float:
         """What forces that count as none may do to all bodies in a step of a length [s] and the one before [J]."""
         speed = 2.0 * self._rest_acceleration * max(time, self.substep_time)
         return float(self.model.body_mass.sum()) * speed**2
 
-    def _given_work(self, motion: Motion, time: float) -> float:
+    def _external_work(self, motion: Motion, time: float) -> float:
         """Bound of the work that moving colliders and pins do in a time [s] [J]; infinite when pins move."""
         moving = motion.velocities
         speed = float(np.sqrt((moving * moving).sum(axis=1).max(initial=0.0)))

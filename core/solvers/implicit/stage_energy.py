@@ -11,15 +11,15 @@ it adds no physics of its own.
 import numpy as np
 
 from ...bodies.rigid.motion import turned_tensors
-from ...contact.barrier import BLOCK_SIZE, ContactTerms, add_wrenches, collect_acting, evaluate_contact
+from ...contact.barrier import BLOCK_SIZE, ContactTerms, add_wrenches, collect_active, evaluate_contact
 from ...contact.contacts import Contacts, index_vertices
 from ...contact.friction import (
     FrictionLag,
     evaluate_friction,
     friction_energy,
-    hold_friction,
-    settle_friction,
+    lag_friction,
     slip_velocities,
+    update_stretch,
 )
 from ...contact.narrow_phase.vertex_triangle import evaluate_gaps, measure_all_edges
 from ...energy.bodies import evaluate_bodies
@@ -33,18 +33,18 @@ from ...linear.conjugate_gradient import Hessian
 from ...linear.rigid_blocks import factor_blocks
 from ...model import BoolArray, FloatArray, Model
 from ...options import DEFAULTS, MethodOptions
-from ...state import StuckContacts
+from ...state import FrictionSprings
 from .contact_weights import ContactWeights
-from .friction_history import friction_names, hand_on_friction
+from .friction_history import spring_keys, transfer_friction
 from .residual import gather_residual
 from .sums import equal
 
 #: Contact stiffness of two solids in units of the lighter mass / stage time^2, at rest; and, as they close in, for each
 #: thickness that they would move by in a stage.
-SOLID_CONTACT = 0.2
-FAST_SOLID_CONTACT = 0.25
+RIGID_CONTACT = 0.2
+FAST_RIGID_CONTACT = 0.25
 #: Damping over stiffness of the contact of two solids [s]; more would slow what slides and rolls.
-SOLID_RELAXATION = 0.001
+RIGID_RELAXATION = 0.001
 
 
 class StageEnergy:
@@ -73,7 +73,7 @@ class StageEnergy:
         self._hinge_force = np.zeros((hinge_count, 4, 3))
         self._sharp_turn = np.zeros((len(model.hinges.sharp), 18))
         tetrahedra = model.tetrahedra
-        self._squeezed = np.zeros(len(tetrahedra.points))  # pressure of each tetrahedron [Pa]
+        self._tetrahedron_pressure = np.zeros(len(tetrahedra.points))  # pressure of each tetrahedron [Pa]
         self._tetrahedron_gradient = np.zeros((len(tetrahedra.points), 4, 3))
         self._volume_gradient = np.zeros((vertex_count, 3))
         self._chunk_sums = np.zeros((4, chunk_count))
@@ -168,14 +168,14 @@ class StageEnergy:
             self._smooth_energy += self._gas_rules.energy(x)
         return self._smooth_energy + self._friction_energy(x)
 
-    def hold_gas(self, x: FloatArray, poses: FloatArray) -> None:
+    def lag_gas(self, x: FloatArray, poses: FloatArray) -> None:
         """Hold what other rules for the gas add to its force at x from now on; after `begin`."""
         if self._gas_rules is not None:
             self.evaluate(x, poses)
             self._gas_rules.hold(x, self._gas, self.pressure, self._volume_gradient)
 
     def unstored_work(self, start: FloatArray, x: FloatArray) -> float:
-        """Bound of the work [J] of what was held by `hold_gas`, on the way from `start` to x; 0 without it."""
+        """Bound of the work [J] of what was held by `lag_gas`, on the way from `start` to x; 0 without it."""
         return 0.0 if self._gas_rules is None else self._gas_rules.work(start, x)
 
     def forget(self) -> None:
@@ -189,11 +189,11 @@ class StageEnergy:
             self.acting_count = 0
             self.acting.vertex_start[:] = 0
             return self._smooth_energy
-        hold_friction(count, contacts.weights, contacts.normal, contacts.friction, self.normal_force, lag)
+        lag_friction(count, contacts.weights, contacts.normal, contacts.friction, self.normal_force, lag)
         if self.model.rigid_count:
             lag.pressed[:count] = self.normal_force[:count]
             lag.damper[:count] = (
-                SOLID_RELAXATION / self._elapsed * self._contact_stiffness[:count] * self._solid[:count]
+                RIGID_RELAXATION / self._elapsed * self._contact_stiffness[:count] * self._both_rigid[:count]
             )
         evaluate_friction(
             count, x, self._start, lag, self._contact_scale, self._contact_stiffness, self.normal_force,
@@ -206,7 +206,7 @@ class StageEnergy:
             )  # fmt: skip
         # few of many candidates press: the products of the Hessian see only those
         terms, acting = self.terms, self.acting
-        self.acting_count = collect_acting(
+        self.acting_count = collect_active(
             count, terms.points, terms.weights, terms.active, terms.force, terms.matrix,
             acting.points, acting.weights, acting.force, acting.matrix,
         )  # fmt: skip
@@ -218,7 +218,7 @@ class StageEnergy:
         model, chunks, sums = self.model, self.model.chunks, self._chunk_sums
         self._deformation = evaluate_bodies(
             x, model.body_point_start, model.edges, model.hinges, model.tetrahedra, model.fans, chunks, self._tension,
-            self._edge_block, self._sharp_turn, self._hinge_force, self._squeezed, self._tetrahedron_gradient,
+            self._edge_block, self._sharp_turn, self._hinge_force, self._tetrahedron_pressure, self._tetrahedron_gradient,
             self._volume_gradient, sums[1:],
         )  # fmt: skip
         self._gas_sum = evaluate_gas(
@@ -253,7 +253,7 @@ class StageEnergy:
         """Minus the gradient of E at x [N, N m] into r, shape (unknown_count, 3); after `evaluate` and `linearise`."""
         gather_residual(
             x, self._target, self.model.edges, self.model.hinges, self.model.chunks, self.hessian, self._tension,
-            self._hinge_force, self.pressure, self._squeezed, self.acting, self.acting_count, r,
+            self._hinge_force, self.pressure, self._tetrahedron_pressure, self.acting, self.acting_count, r,
         )  # fmt: skip
         if self._gas_rules is not None:
             self._gas_rules.add_force(r)
@@ -290,16 +290,16 @@ class StageEnergy:
         bodies = bodies[pushed & (bodies[:, 0] != bodies[:, 1])]
         return np.bincount(bodies.ravel(), minlength=self.model.body_count)[: self.model.moving_count] > 0
 
-    def stuck(self, x: FloatArray) -> StuckContacts:
-        """The stretched friction springs at the end of a substep at x, to be handed to `contacts_found` again."""
+    def stuck(self, x: FloatArray) -> FrictionSprings:
+        """The stretched friction springs at the end of a substep at x, to be handed to `update_contacts` again."""
         count = self.contacts.count
         stretch = np.zeros((count, 3))
-        settle_friction(count, x, self._start, self._lag, self._contact_scale, stretch)
+        update_stretch(count, x, self._start, self._lag, self._contact_scale, stretch)
         held = np.flatnonzero(self.normal_force[:count] > 0.0)
-        first, other = friction_names(self.contacts, self.model.point_count)
+        first, other = spring_keys(self.contacts, self.model.point_count)
         stretch = stretch[held]
         stored = 0.5 * float(np.einsum("i,ij,ij->", self._contact_scale[held], stretch, stretch))
-        return StuckContacts(first[held], other[held], stretch, self.contacts.share[held], stored)
+        return FrictionSprings(first[held], other[held], stretch, self.contacts.contact_weight[held], stored)
 
     def slip_velocities(self, x: FloatArray, time: float) -> FloatArray:
         """How fast contacts slip [m/s] at x, a time [s] after the substep's start; zero where friction holds them."""
@@ -307,7 +307,7 @@ class StageEnergy:
         slip_velocities(self.contacts.count, x, self._start, self._lag, self._contact_scale, time, velocity)
         return velocity
 
-    def contacts_found(self, x: FloatArray, stuck: StuckContacts) -> None:
+    def update_contacts(self, x: FloatArray, stuck: FrictionSprings) -> None:
         """Follow the contact record after a search at x; `set_contact_scale` must follow.
 
         `stuck` are the contacts that pressed at the start of the substep. No normal force is held until the next
@@ -325,7 +325,7 @@ class StageEnergy:
         if contacts.first_element > contacts.edge_start:
             evaluate_gaps(x, contacts, self.model.surfaces)
         self.shares.begin(contacts)
-        self.hold_stuck(stuck)
+        self.restore_friction(stuck)
         self.terms = self.terms._replace(
             points=contacts.points,
             weights=contacts.weights,
@@ -333,11 +333,13 @@ class StageEnergy:
             vertex_entry=contacts.vertex_entry,
         )
 
-    def renew_shares(self, x: FloatArray, poses: FloatArray, body_scale: FloatArray, move: FloatArray) -> float:
+    def update_contact_weights(
+        self, x: FloatArray, poses: FloatArray, body_scale: FloatArray, move: FloatArray
+    ) -> float:
         """Let edges come and go at the start of a substep at x; returns by how much the energy changes [J]."""
         if not equal(x, self.contacts.known_x):
             measure_all_edges(x, self.contacts)
-        if not self.contacts.renew_shares():
+        if not self.contacts.update_contact_weights():
             return 0.0
         before = self.elastic_energy
         self.set_contact_scale(body_scale, move)
@@ -358,21 +360,21 @@ class StageEnergy:
         first, second = bodies.T  # column by column: numpy reduces short rows slowly
         skin = np.maximum(skin_scale[first], skin_scale[second])
         scale = skin
-        self._solid[:count] = skin == 0.0
+        self._both_rigid[:count] = skin == 0.0
         if self.model.rigid_count:
             hard = np.minimum(body_scale[first], body_scale[second])
             closing = (move[first] + move[second]) / np.maximum(thickness[:count], 1e-300)
-            scale = np.where(skin > 0.0, skin, hard * np.maximum(SOLID_CONTACT, FAST_SOLID_CONTACT * closing))
-        scale = scale * self.contacts.share[:count]
+            scale = np.where(skin > 0.0, skin, hard * np.maximum(RIGID_CONTACT, FAST_RIGID_CONTACT * closing))
+        scale = scale * self.contacts.contact_weight[:count]
         if not np.array_equal(self._contact_scale[:count], scale):
             self._contact_scale[:count] = scale
             self.forget()
 
-    def hold_stuck(self, stuck: StuckContacts) -> None:
+    def restore_friction(self, stuck: FrictionSprings) -> None:
         """Give each contact its spring and share of `stuck`, by the names it goes by; unstretched where it has none."""
         model = self.model
         name_count = model.point_count + len(model.surfaces.edges)
-        hand_on_friction(self.contacts, stuck, name_count, model.point_count, self._lag.stretch)
+        transfer_friction(self.contacts, stuck, name_count, model.point_count, self._lag.stretch)
 
     def _allocate(self, capacity: int) -> None:
         """Arrays of one row per contact."""
@@ -381,7 +383,7 @@ class StageEnergy:
         self.pressing = np.zeros(capacity)  # the same with the damper of solids, as last linearised [N]
         self._contact_stiffness = np.zeros(capacity)
         self._contact_scale = np.zeros(capacity)
-        self._solid = np.zeros(capacity, dtype=bool)  # whether a contact is between two solids
+        self._both_rigid = np.zeros(capacity, dtype=bool)  # whether a contact is between two solids
         self._block_energy = np.zeros(_block_count(capacity))
         self._lag = FrictionLag(
             contacts.points,

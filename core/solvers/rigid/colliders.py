@@ -138,10 +138,10 @@ class ColliderContacts:
         points, edges = slice(0, contacts.edge_start), slice(contacts.edge_start, contacts.count)
         # contacts need their owners within the whole speculative distance
         contacts.thickness[points] = self._thickness[points] + self.speculation[self._bodies()[points]]
-        contacts.share[: contacts.count] = 1.0
+        contacts.contact_weight[: contacts.count] = 1.0
         evaluate_gaps(x, contacts, self._model.surfaces)
         contacts.thickness[points] = self._thickness[points]
-        contacts.gap[edges][contacts.wanted[edges] < 0.5] = np.inf
+        contacts.gap[edges][contacts.target_weight[edges] < 0.5] = np.inf
 
     def _list_through(self, x: FloatArray) -> bool:
         """List points that have passed a face since the last step; True if there are any."""
