@@ -262,9 +262,9 @@ def apply_restitution(
             earlier -= nx * fall[0] + ny * fall[1] + nz * fall[2]
         known = approach_speed[pair]
         if -earlier > SLIGHT_APPROACH * abs(known):
-            known = max(known, -earlier)  # a new approach (known < 0) starts afresh
+            known = max(known, -earlier)  # a new approach (known < 0) replaces the old one
         if a >= membrane_count:
-            # two solids: they stop within a step or two, and part as Newton's law of impact says
+            # two rigid bodies: they stop within a step or two, and separate by Newton's law of restitution
             resting = resting_speed_kernel(fall, 1.0, RESTING_STEPS)
             wanted = parting_speed_kernel(bounciness[pair], abs(known), resting)
             if abs(known) <= resting:
@@ -274,7 +274,7 @@ def apply_restitution(
                 approach_speed[pair] = known  # not stopped yet
                 continue
             approach_speed[pair] = -abs(known)
-            # no more than the contact's own impulse is taken back, so it never pulls; and it pushes only once
+            # at most the contact's own impulse is removed, so that it never pulls; and it is added to only once
             taken = min((speed - wanted) / mobility, size)
             if known < 0.0:
                 taken = max(taken, 0.0)

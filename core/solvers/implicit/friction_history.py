@@ -41,7 +41,7 @@ def transfer_rows(
     count, edge_start, point_count, points, bodies, edges, first, other, old_stretch, old_weight, start, order, stretch,
     contact_weight,
 ):  # fmt: skip
-    """`transfer_friction`; the old rows are listed by their first names: those of one, few, in their order."""
+    """Kernel of `transfer_friction`; the old rows are grouped by their first keys, in their order."""
     for k in range(first.shape[0]):
         start[first[k] + 1] += 1
     for name in range(1, start.shape[0]):
@@ -49,7 +49,7 @@ def transfer_rows(
     for k in range(first.shape[0] - 1, -1, -1):
         start[first[k] + 1] -= 1
         order[start[first[k] + 1]] = k
-    # now start[name + 1] is where the name's rows begin
+    # now start[name + 1] is where the key's rows begin
     last = start.shape[0] - 1
     for row in range(count):
         stretch[row, 0] = stretch[row, 1] = stretch[row, 2] = 0.0

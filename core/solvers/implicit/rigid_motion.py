@@ -1,4 +1,4 @@
-"""The rigid motion of a body as a row of 15 numbers: of a membrane, what carries its momentum and angular momentum.
+"""The rigid motion of a body as a row of 15 numbers; of a membrane, the one with its momentum and angular momentum.
 
 Centre [m], velocity [m/s], angular velocity [1/s], inverse inertia [1/(kg m^2)] as xx, yy, zz, xy, xz, yz.
 """
@@ -68,7 +68,7 @@ def rigid_motions(x, v, mass, body_point_start, motion):
             xy -= w * rx * ry
             xz -= w * rx * rz
             yz -= w * ry * rz
-        # a body squashed to a line has no inertia about it: a little is added
+        # a body compressed to a line has no inertia about it: a little is added
         extra = 1e-13 * (xx + yy + zz)
         xx, yy, zz = xx + extra, yy + extra, zz + extra
         ixx, iyy, izz = yy * zz - yz * yz, xx * zz - xz * xz, xx * yy - xy * xy

@@ -1,4 +1,4 @@
-"""The implicit solver: steps of second order that lose little of a bounce and never blow up.
+"""The implicit solver: unconditionally stable steps of second order with little numerical dissipation.
 
 A substep h has two stages of length tau = gamma h, gamma = 1 - 1/sqrt(2) (Alexander 1977, SDIRK2, L-stable):
 
@@ -7,9 +7,9 @@ A substep h has two stages of length tau = gamma h, gamma = 1 - 1/sqrt(2) (Alexa
     result    x = X2, v = V2
 
 Each stage is an implicit Euler step from a base b (x0; x0 + (h - tau) V1) and minimises the energy of
-`energy.StageEnergy` by Newton's method: conjugate gradients, then a line search, so that the energy never rises.
-Compared with BDF2 at the same number of solves per second it takes an eighth of the energy out of a bounce, and it
-has no history that an impact, a pin or an edited pressure could spoil.
+`stage_energy.StageEnergy` by Newton's method: conjugate gradients, then a line search, so that the energy never rises.
+Compared with BDF2 at the same number of solves per second it dissipates an eighth of the energy in a bounce, and it has
+no history that an impact, a pin or an edited pressure could invalidate.
 """
 
 import math
@@ -39,9 +39,9 @@ from .sums import sum_moments, weighted_squares
 GAMMA = 1.0 - 1.0 / math.sqrt(2.0)
 
 
-#: Share of the kinetic energy by which a step may end higher than it began before it is taken again.
+#: Growth of the energy in a step above which the step is repeated in halves [kinetic energy].
 ENERGY_SLACK = 0.05
-#: How often such a step is halved before it is taken damped.
+#: Halvings at most of such a step; then it is taken with implicit Euler.
 HALVINGS = 2
 
 
@@ -56,7 +56,7 @@ class ImplicitSolver:
         options: MethodOptions = DEFAULTS,
         like: "ImplicitSolver | None" = None,
     ) -> None:
-        """`like`: that of a model with other values, see `revised`."""
+        """`like`: solver of a model with other values, see `revised`."""
         if not (math.isfinite(substep_time) and substep_time > 0.0):
             raise ParameterError(f"substep: {substep_time} s; give a positive time.")
         self.model = model
@@ -73,8 +73,8 @@ class ImplicitSolver:
         # rules for the gas other than the energy's, and contacts of solids, are made for steps of one length
         joins = options.step_error > 0.0 and model.rigid_count == 0 and not options.changes_gas
         self._step_error = StepControl(model, GAMMA, options.step_error) if joins else None
-        self._error = math.inf  # of the last step, in units of what is allowed
-        self._counts_at_start = replace(self.counts)  # when the frame began
+        self._error = math.inf  # of the last step [tolerance]
+        self._counts_at_start = replace(self.counts)  # at the start of the frame
         self._steps = 0  # of the frame
         self._planes = Planes(model)
         self._moment = np.zeros(3)
@@ -86,7 +86,7 @@ class ImplicitSolver:
 
     @property
     def counts(self) -> Counts:
-        """How much work was done since the start."""
+        """Work done since the start."""
         return self._minimiser.counts
 
     @property
@@ -96,20 +96,20 @@ class ImplicitSolver:
 
     @property
     def candidate_count(self) -> int:
-        """Pairs in the contact record."""
+        """Pairs in the contact set."""
         return self._minimiser.contacts.count
 
     def untangle(self, state: State) -> int:
-        """Note in the state which points are behind another body's surface; returns how many triangles cross."""
+        """Write the points on the wrong side of a surface to the state; returns the number of crossing triangles."""
         return self._minimiser.untangle(state)
 
     def start_frame(self, state: State) -> None:
-        """Forget what was found on the way to a state, so that a run continued from it has the same bits."""
+        """Discard all history except the state, so that a run continued from it has the same bits."""
         self._minimiser.start_frame(state)
         self._counts_at_start, self._steps = replace(self.counts), 0
 
     def notes(self) -> FrameNotes:
-        """What the steps since `start_frame` took, see `choice.Solver`."""
+        """Statistics of the steps since `start_frame`, see `choice.Solver`."""
         now, begun, stage = self.counts, self._counts_at_start, self._minimiser.notes
         contacts, force = self._minimiser.contacts, self._minimiser.energy.normal_force
         rows = np.flatnonzero(force[: contacts.first_element])
@@ -134,7 +134,7 @@ class ImplicitSolver:
         )
 
     def join(self, state: State, left: int) -> int:
-        """How many of the `left` substeps of a frame to take as one: all, or half as many as often as need be."""
+        """Number of the `left` substeps of a frame to take as one: all of them, or halved repeatedly."""
         if self._step_error is None or len(state.wrong_side):
             return 1
         speed, count = self._fast.speeds(state), left
@@ -143,9 +143,9 @@ class ImplicitSolver:
         return count
 
     def step(self, before: State, after: State, motion: Motion, share: float, gas: FloatArray, count: int = 1) -> None:
-        """`count` substeps as one, in parts if that is too wrong, from `before` to `after`, which may be the same.
+        """Take `count` substeps as one, in parts if its error is too large, from `before` to `after`, maybe the same.
 
-        `share` is the part of the frame (0 to 1) that lies behind at its start; `gas` nRT [J] at its end.
+        `share`: time at its start as a fraction of the frame, 0 to 1; `gas`: nRT [J] at its end.
         """
         speed = self._fast.speeds(before)
         stage = self._minimiser
@@ -166,7 +166,7 @@ class ImplicitSolver:
         self, before: State, after: State, motion: Motion, share: float, gas: FloatArray, time: float, energy: float,
         halvings: int,
     ) -> float:  # fmt: skip
-        """Go on by `time` [s]; in two parts where that is too wrong, or would gain energy; damped where it still would.
+        """Advance by `time` [s]: in two parts if the error or the energy grows too much, at last with implicit Euler.
 
         Takes the mechanical energy [J] before and returns the one after.
         """
@@ -174,7 +174,7 @@ class ImplicitSolver:
         speed = self._fast.speeds(before)
         stage.start(before, gas, speed)
         energy += stage.renew_contacts()
-        # what drives a skin apart from itself gives energy: no check, but a damped step that leaves no trembling behind
+        # untangling adds energy: implicit Euler without the energy check
         crossing = stage.crossing_bodies
         parting = len(crossing) > 0
         take = self._one_stage if parting else self._two_stages
@@ -227,7 +227,7 @@ class ImplicitSolver:
         return kinetic + self._potential_energy(stage.x, stage.poses, gas) + stuck.energy
 
     def _two_stages(self, before: State, motion: Motion, share: float, h: float) -> tuple[FloatArray, RigidMotion]:
-        """The step of second order; positions in the minimiser's `x`, returns velocities of all points and solids."""
+        """Step of second order; positions in the minimiser's `x`, returns velocities of points and rigid bodies."""
         n, stage, solids = self.model.vertex_count, self._minimiser, self.model.rigid
         chunks, target, guess = self.model.chunks, self._target, self._guess
         tau, rest = GAMMA * h, (1.0 - GAMMA) * h
@@ -293,10 +293,10 @@ class ImplicitSolver:
         return velocities, rigid
 
     def _one_stage(self, before: State, motion: Motion, share: float, h: float) -> tuple[FloatArray, RigidMotion]:
-        """A step of implicit Euler: loses what the step of second order would have gained from nothing."""
+        """Step of implicit Euler: dissipates energy where the step of second order would gain it."""
         n, stage, solids = self.model.vertex_count, self._minimiser, self.model.rigid
         target, guess = self._target, self._guess
-        self._error = math.inf  # not known
+        self._error = math.inf  # unknown
         x0 = before.positions
         fall = h * h * self.model.gravity
         guessed_fall, guessed_rigid_fall = self._predicted_fall(before, fall)
@@ -313,7 +313,7 @@ class ImplicitSolver:
             target=target, guess=guess,
             rigid_target=rigid_target, rigid_guess=shifted(flight, guessed_rigid_fall),
         )  # fmt: skip
-        if len(stage.crossing_bodies):  # wedged: its contact forces mean nothing
+        if len(stage.crossing_bodies):  # wedged: contact forces are unreliable
             self._momentum.mark_unreliable(stage.stalled)
         self._momentum.add_forces(stage.energy, stage.x, stage.poses, h)
         velocities: FloatArray = (stage.x - base) / h
@@ -326,7 +326,7 @@ class ImplicitSolver:
         return velocities, rigid
 
     def _predicted_fall(self, before: State, fall: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """First guess of what gravity does in a stage: what touches nothing falls, what is held does not.
+        """First guess of the displacement by gravity in a stage: 0 for bodies in contact.
 
         Of the membranes and of the rigid bodies.
         """
@@ -334,7 +334,7 @@ class ImplicitSolver:
         return guessed[: self.model.membrane_count], guessed[self.model.membrane_count :]
 
     def _changed(self, rigid: RigidMotion, change: FloatArray) -> RigidMotion:
-        """Rigid bodies whose velocities and angular velocities have changed by the rows of `change`."""
+        """Rigid motion after a change of velocities and angular velocities by the rows of `change`."""
         count = self.model.rigid_count
         if count == 0:
             return rigid
@@ -344,7 +344,7 @@ class ImplicitSolver:
         return RigidMotion(rigid.pose, rigid.velocity + change[::2], rigid.angular_momentum + turn)
 
     def _set_point_velocities(self, state: State) -> None:
-        """Velocities of the rigid bodies' points from their motion."""
+        """Set the velocities of the rigid bodies' points from their motion."""
         model = self.model
         if model.rigid_count:
             points = slice(model.vertex_count, model.moving_point_count)
@@ -356,7 +356,7 @@ class ImplicitSolver:
             state.velocities[points] = state.rigid.velocity[owner] + np.cross(spin[owner], arm)
 
     def _move_kinematic_points(self, motion: Motion, share: float, base: FloatArray) -> None:
-        """Put pinned vertices and colliders where they are at the end of a stage, and `base` to match their speed."""
+        """Move pinned vertices and colliders to the end of a stage, and set `base` to match their velocity."""
         if len(motion.points):
             target = motion.positions(share)
             base[motion.points] = target - self._minimiser.energy.stage_time * motion.velocities
@@ -374,7 +374,7 @@ class ImplicitSolver:
         return energy
 
     def _potential_energy(self, x: FloatArray, poses: FloatArray, gas: FloatArray) -> float:
-        """Elastic energy, contact, gas and height [J] at x, which the minimiser has evaluated last."""
+        """Energy of elasticity, contact, gas and gravity [J] at x, which the minimiser has evaluated last."""
         model = self.model
         sum_moments(model.vertex_mass, x, model.rest_positions, self._moment)
         weight = float((self._moment * model.gravity).sum())
@@ -384,12 +384,12 @@ class ImplicitSolver:
         return self._minimiser.energy.stored_energy(gas) - weight
 
     def _tolerated_energy(self, time: float) -> float:
-        """What forces that count as none may do to all bodies in a step of a length [s] and the one before [J]."""
+        """Bound of the work [J] of residual forces that are accepted, in a step of a length [s] and the one before."""
         speed = 2.0 * self._rest_acceleration * max(time, self.substep_time)
         return float(self.model.body_mass.sum()) * speed**2
 
     def _external_work(self, motion: Motion, time: float) -> float:
-        """Bound of the work that moving colliders and pins do in a time [s] [J]; infinite when pins move."""
+        """Bound of the work of moving colliders and pins in a time [s] [J]; infinite if pins move."""
         moving = motion.velocities
         speed = float(np.sqrt((moving * moving).sum(axis=1).max(initial=0.0)))
         if speed == 0.0:
