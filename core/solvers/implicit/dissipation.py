@@ -8,7 +8,7 @@ momentum. Falling, flying and rolling are not damped.
 Restitution (`contact/restitution.py`): while two bodies in contact separate, their contact force is reduced;
 compression is not affected. The impulse acts on the whole body, as the vertices near the contact have little momentum.
 Vertices in contact are excluded: the contact would only reflect a velocity into the surface.
-Two rigid bodies stop each other within a step, so there is no separation phase: once they have stopped, the resultant of
+Two rigid bodies stop each other within a step and have no separation phase: once they have stopped, the resultant of
 all their contact points gives them the separation speed of Newton's law of restitution.
 """
 

@@ -1,7 +1,7 @@
 """Limits contact impulses in the explicit half of a step.
 
-The second stage of a substep starts from the velocity v0 + (h - tau) A1. At an impact, A1 stops a vertex within tau, and
-applying it for h - tau would reflect the vertex with up to 1.4 times its speed and gain energy. So each contact's
+The second stage of a substep starts from the velocity v0 + (h - tau) A1. At an impact A1 stops a vertex within tau;
+applied for h - tau it would reflect the vertex with up to 1.4 times its speed and gain energy. So each contact's
 impulse in that half step is cut such that the velocity does not overshoot that of the first, fully implicit stage. Both
 sides of the contact change by opposite impulses: momentum is conserved.
 """

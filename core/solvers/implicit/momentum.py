@@ -86,13 +86,13 @@ class MomentumBalance:
         self.pairs.add(contacts, energy.record, x, energy.pressing, time)
 
     def mark_unreliable(self, bodies: BoolArray) -> None:
-        """Mark moving bodies with unreliable contact forces: where they have contacts, their momenta stay as they are."""
+        """Mark moving bodies with unreliable contact forces: if they have contacts, their momenta are not corrected."""
         self._unreliable |= bodies
 
     def subtract_impulses(
         self, energy: StageEnergy, x: FloatArray, poses: FloatArray, change: FloatArray, taken: FloatArray
     ) -> None:
-        """Subtract the result of `impact.overshoot` at x [m]: velocity changes, rows of unknowns, and normal impulses."""
+        """Subtract the result of `impact.overshoot` at x [m]: velocity changes (rows of unknowns), normal impulses."""
         model = self._model
         n = model.vertex_count
         add_momenta(x, change, model.vertex_mass, model.body_point_start, self._origin, self._soft())
@@ -119,20 +119,20 @@ class MomentumBalance:
         self._correct(x, change, rigid_change, self._momenta - self._before, 0.0)
 
     def _correct(self, x: FloatArray, v: FloatArray, rigid: RigidMotion, momenta: FloatArray, slight: float) -> None:
-        """Add to each body at x [m] the rigid velocity that it lacks of `momenta`; `slight` [m/s]: `correct_momenta`."""
+        """Add to each body at x [m] the rigid velocity that it lacks of `momenta`; `slight`: see `correct_momenta`."""
         model, count = self._model, self._model.membrane_count
         self._planes.hold_momenta(momenta)
         rigid_motions(x, v, model.vertex_mass, model.body_point_start, self._motion[:count])
         rigid_body_motions(rigid, model.rigid, self._motion[count:])
         correct_momenta(
-            x, v, model.body_mass, model.body_point_start, count, model.rigid.radius, self._is_conserved(), self._supported(),
-            slight, math.exp(-REST_RATE * self._time), self._origin, self._before, momenta, self._motion,
+            x, v, model.body_mass, model.body_point_start, count, model.rigid.radius, self._is_conserved(),
+            self._supported(), slight, math.exp(-REST_RATE * self._time), self._origin, self._before, momenta, self._motion,
         )  # fmt: skip
         set_rigid_body_motions(self._motion[count:], model.rigid, rigid)
         self._planes.hold(v)
 
     def _is_conserved(self) -> BoolArray:
-        """Moving bodies whose momenta are known from external impulses: internal forces change neither momentum."""
+        """Moving bodies whose momenta follow from external impulses: internal forces change neither momentum."""
         good = self._free.copy()
         if self._unreliable.any():
             pressed = self.pairs.load > 0.0

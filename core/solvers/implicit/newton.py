@@ -217,7 +217,7 @@ class StageMinimiser:
     ) -> None:
         """Minimise the energy of a stage: sets `x` and `poses`, starting at the guesses.
 
-        `elapsed`: end of the stage [s] after the start of the substep. `target`, `guess`: positions of the vertices [m];
+        `elapsed`: end of the stage [s] after the start of the substep. `target`, `guess`: positions of vertices [m];
         the others: poses. Leaves the energy linearised at `x`.
         """
         model, energy, settings, counts = self.model, self.energy, self.settings, self.counts

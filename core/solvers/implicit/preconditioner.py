@@ -24,7 +24,7 @@ def precondition(model: Model, inertia: FloatArray) -> Multigrid:
 
 
 class Preconditioners:
-    """Multigrid hierarchies of a model, and of models with other values, for stages of a length [s] and multiples of it.
+    """Multigrid hierarchies of a model, and of models with other values, for stages of a length [s] and its multiples.
 
     Models share a hierarchy where the stiffness of each body agrees within a factor of about 1.4: that hardly changes
     the number of iterations, so animated stiffness seldom needs a new one.

@@ -70,7 +70,7 @@ class ImplicitSolver:
         self._momentum = MomentumBalance(model, settings.rest_acceleration)
         self._losses = Dissipation(model, options)
         self._fast = StepParts(model)
-        # rules for the gas other than the energy's, and contacts of solids, are made for steps of one length
+        # other gas rules, and contacts of rigid bodies, need steps of constant length
         joins = options.step_error > 0.0 and model.rigid_count == 0 and not options.changes_gas
         self._step_error = StepControl(model, GAMMA, options.step_error) if joins else None
         self._error = math.inf  # of the last step [tolerance]

@@ -216,8 +216,8 @@ class StageEnergy:
         model, chunks, sums = self.model, self.model.chunks, self._chunk_sums
         self._deformation = evaluate_bodies(
             x, model.body_point_start, model.edges, model.hinges, model.tetrahedra, model.fans, chunks, self._tension,
-            self._edge_block, self._sharp_turn, self._hinge_force, self._tetrahedron_pressure, self._tetrahedron_gradient,
-            self._volume_gradient, sums[1:],
+            self._edge_block, self._sharp_turn, self._hinge_force, self._tetrahedron_pressure,
+            self._tetrahedron_gradient, self._volume_gradient, sums[1:],
         )  # fmt: skip
         self._gas_sum = evaluate_gas(
             sums[3], chunks, model.rest_volume, self._gas, model.ambient_pressure,
@@ -348,8 +348,8 @@ class StageEnergy:
         """Set kappa of every contact [N/m].
 
         `body_scale`: per body [N/m], inf for colliders; `move`: displacement per body in a stage [m]. A soft body must
-        carry its own pressure: a pair takes the larger scale of its soft bodies. Two rigid bodies take the lesser mass /
-        tau^2, times a factor such that the force at about 0.9 of the thickness stops their motion in one stage.
+        carry its own pressure: a pair takes the larger scale of its soft bodies. Two rigid bodies take the lesser
+        mass / tau^2, times a factor such that the force at about 0.9 of the thickness stops their motion in one stage.
         """
         count, thickness = self.contacts.count, self.contacts.thickness
         bodies = self.contacts.bodies[:count]

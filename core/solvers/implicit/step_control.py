@@ -1,9 +1,9 @@
 """Step control: the local error of a second-order step, and how many substeps may be taken as one.
 
 The method's local error in position is C h^3 x''' with C = 3 g^2 - 2 g^3 - 1/6 = 0.0404, g = gamma (the third-order
-term of its stability function less that of the exponential); its two stages give x''' = (A2 - A1) / ((1 - g) h). At rest
-and in calm flight the error is small, and a step may be as long as a frame; in an impact it is large, and the substeps
-are taken one by one.
+term of its stability function less that of the exponential); its two stages give x''' = (A2 - A1) / ((1 - g) h). The
+error is small at rest and in calm flight, where a step may be as long as a frame; in an impact it is large, and the
+substeps are taken one by one.
 """
 
 import numpy as np
