@@ -126,7 +126,8 @@ class MomentumBalance:
         rigid_body_motions(rigid, model.rigid, self._motion[count:])
         correct_momenta(
             x, v, model.body_mass, model.body_point_start, count, model.rigid.radius, self._is_conserved(),
-            self._supported(), slight, math.exp(-REST_RATE * self._time), self._origin, self._before, momenta, self._motion,
+            self._supported(), slight, math.exp(-REST_RATE * self._time), self._origin, self._before, momenta,
+            self._motion,
         )  # fmt: skip
         set_rigid_body_motions(self._motion[count:], model.rigid, rigid)
         self._planes.hold(v)
