@@ -81,7 +81,7 @@ class ModelBuilder(FlatBuilder):
         self_collision
             Whether the skin cannot pass through itself.
         pinned
-            Vertices that follow given positions.
+            Vertices that are kinematic.
         velocity
             At the start [m/s].
         pressure_at

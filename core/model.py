@@ -228,7 +228,7 @@ class Model:
     start_positions: FloatArray  # where the points start [m], shape (point_count, 3)
     start_velocities: FloatArray  # [m/s], shape (vertex_count, 3)
     vertex_mass: FloatArray  # [kg], shape (vertex_count,)
-    pinned: BoolArray  # vertices that follow given positions, shape (vertex_count,)
+    pinned: BoolArray  # kinematic vertices, shape (vertex_count,)
     surfaces: Surfaces
     edges: Edges
     hinges: Hinges

@@ -74,7 +74,7 @@ def _two_skins(make: WorldMaker, positions: FloatArray, triangles: IntArray, upp
 
 
 def _solids(make: WorldMaker) -> None:
-    """Two blocks, edges across edges, with a skin glued to the lower one and another to that skin."""
+    """Two blocks, edges across edges, with a skin attached to the lower one and another to that skin."""
     positions, triangles = box(2)
     block, faces = box(1)
     builder = ModelBuilder()

@@ -149,13 +149,13 @@ def progress() -> Progress:
 
 
 def start(jobs: Collection[Job]) -> None:
-    """Begin to prepare in a thread, unless that is done or something is under way."""
+    """Start preparing in a thread, unless the jobs are done or a preparation is running."""
     global _thread, _failure, _progress
     if is_prepared(jobs) or is_running():
         return
     _failure = None
     _progress = Progress(0.0, "Loading the solver")
-    # A daemon: who ends the program does not wait for it.
+    # A daemon: the end of the program does not wait for it.
     _thread = threading.Thread(target=_run, args=(tuple(jobs),), name="Soft Pressure kernels", daemon=True)
     _thread.start()
 

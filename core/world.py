@@ -284,9 +284,9 @@ class World:
         )
 
     def reports(self) -> tuple[StepReport, ...]:
-        """What the last frame took of each island of bodies, and why its steps were shortened.
+        """Work of the last frame for each island of bodies, and the reasons for shortened steps.
 
-        Derived when it is asked for. Empty before a frame was simulated, and after a state was loaded or changed.
+        Computed on demand. Empty before a frame was simulated, and after a state was loaded or changed.
         """
         before, state = self._before, self._state
         if before is None:
@@ -344,7 +344,7 @@ class World:
         if is_other or not keyed.has_values_of(before):
             state.keyed, state.still = keyed, 0.0  # resting bodies may begin to move
             state.still_time[:] = 0.0
-        if is_other:  # what was glued touches what it was glued to, and what was held may stand on something
+        if is_other:  # detached bodies may touch, and released ones may have contact
             state.begins = True
             with jit.STEP_LOCK:
                 self._solver.untangle(state)

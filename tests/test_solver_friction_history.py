@@ -1,4 +1,4 @@
-"""Friction springs go on by name from one contact record to the next."""
+"""Friction springs go on by name from one contact set to the next."""
 
 import numpy as np
 import pytest

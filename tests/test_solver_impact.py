@@ -36,7 +36,7 @@ def test_impulse_cuts_equal_their_twin(model, seed):
     pairs = Pairs(model, rng, 60)
     v1, ahead = v1[:n], v1[:n] + rng.standard_normal((n, 3))
     friction = rng.uniform(0, 0.8, len(pairs.force))
-    # a contact record and the forces, as a stage leaves them
+    # a contact set and the forces, as a stage leaves them
     contacts = SimpleNamespace(
         count=60, points=pairs.points, weights=pairs.weights, normal=pairs.normal, friction=friction
     )  # fmt: skip

@@ -12,6 +12,7 @@ import numpy as np
 from ..jit import kernel
 from ..model import FloatArray, IntArray, Tetrahedra
 
+#: Volume of a tetrahedron over its triple product [1].
 SIXTH = 1.0 / 6.0
 
 

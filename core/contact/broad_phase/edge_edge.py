@@ -88,7 +88,7 @@ class EdgePairs:
             self._found = np.zeros((STRANDS, most + most // 2, 2), np.int32)
         pairs = np.concatenate([*(self._found[k, :count] for k, count in enumerate(self._found_count)), own])
         if len(self._rim):
-            # in one plane they would cross at no distance; across it the bands' points and other edges tell all
+            # in one plane they would cross at distance 0; the bands' points and other edges have the contacts
             normal = self._rim[pairs]
             pairs = pairs[np.abs(np.einsum("pi,pi->p", normal[:, 0], normal[:, 1])) < PARALLEL]
         ordered = np.empty_like(pairs)

@@ -22,7 +22,7 @@ from ..contacts import Contacts
 from ..narrow_phase.closest_points import closest_on_edges_of, closest_on_triangle_of, edge_meets
 from ..narrow_phase.nearest_triangle import STACK_SIZE
 from ..untangle.overlap import self_crossings
-from ..untangle.self_overlap import RINGS, self_wrong_side, widened
+from ..untangle.self_overlap import RINGS, dilated, self_wrong_side
 from .box_tree import Trees
 from .edge_edge import owned_edges
 
@@ -57,7 +57,7 @@ class SelfPairs:
             self._crossed_bodies[model.point_body[self._crossed]] = True
             for body in self.bodies.tolist():
                 self._crossed[self_wrong_side(model, trees, model.rest_positions, body)[0]] = True
-            self._crossed = widened(self._crossed, model.surfaces.edges, RINGS)
+            self._crossed = dilated(self._crossed, model.surfaces.edges, RINGS)
         self._suspect = np.zeros(len(trees.box), np.bool_)  # nodes with a triangle that may face towards the middle
         self._walk = np.zeros((2 * STACK_SIZE, 2), np.int32)
         self._pairs = np.zeros((1024, 3), np.int32)

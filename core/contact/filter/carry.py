@@ -64,7 +64,7 @@ def find_crossed(before, after, count, points, kind, side, thickness, moving, mo
         p, a = points[row, 0], points[row, 1]
         nx, ny, nz, old = height_of(before, points, row)
         mx, my, mz, new = height_of(after, points, row)
-        # The triangle may have turned: its winding tells the side, not the direction in space.
+        # The triangle may have turned: its winding gives the side, not the direction in space.
         sx, sy, sz = unit_normal(before, a, points[row, 2], points[row, 3])
         tx, ty, tz = unit_normal(after, a, points[row, 2], points[row, 3])
         if (nx * sx + ny * sy + nz * sz) * (mx * tx + my * ty + mz * tz) < 0.0:

@@ -1,7 +1,7 @@
 """Finds the vertices on the wrong side where bodies intersect at the start.
 
 Two surfaces intersect if and only if an edge of one passes through a triangle of the other. Cutting those edges
-divides a body's edge graph into parts; the triangles' normals at the cuts tell on which side each part lies.
+divides a body's edge graph into parts; the triangles' normals at the cuts give the side of each part.
 
 * Membrane: the part inside it is on the wrong side.
 * Closed collider: likewise, unless nearly the whole body is inside: then the collider is a container.

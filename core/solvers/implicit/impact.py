@@ -118,7 +118,7 @@ def record_contact(
         ends[row, slot], known[row, WEIGHT + slot], known[row, SHARE + slot] = i, w, 0.0
         if i < vertex_count:
             known[row, SHARE + slot] = w * mobility.inverse_mass[i]
-    if soft:  # what is given does not move
+    if soft:  # kinematic points do not move
         for slot in range(4):
             if points[c, slot] >= vertex_count:
                 ends[row, slot], known[row, WEIGHT + slot] = 0, 0.0
