@@ -63,7 +63,13 @@ def model_of(membranes, colliders=(), *, thickness=0.01, friction=None, bouncine
         self_collision=np.arange(count) < (len(membranes) if self_collision else 0),
         friction=np.full(count, 0.5) if friction is None else np.asarray(friction, float),
         bounciness=np.zeros(count) if bounciness is None else np.asarray(bounciness, float),
-        attachments=SimpleNamespace(points=np.zeros((0, 4), np.int32), body=np.zeros(0, np.int32)),
+        attachments=SimpleNamespace(
+            points=np.zeros((0, 4), np.int32),
+            body=np.zeros(0, np.int32),
+            weights=np.zeros((0, 4)),
+            offset=np.zeros((0, 3)),
+            stiffness=np.zeros(0),
+        ),
         surfaces=SimpleNamespace(
             triangles=triangles,
             triangle_body=np.repeat(np.arange(count), counts).astype(np.int32),

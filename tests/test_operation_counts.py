@@ -104,8 +104,8 @@ MEASURED = {
         "contact_searches": 31, "split_steps": 2,
     },
     bending: {
-        "candidates": 76, "stages": 82, "newton_steps": 153, "linear_iterations": 761, "shortened_steps": 1,
-        "contact_searches": 30, "split_steps": 2,
+        "candidates": 182, "stages": 82, "newton_steps": 155, "linear_iterations": 774, "shortened_steps": 1,
+        "contact_searches": 29, "split_steps": 2,
     },
     two_balls: {
         "candidates": 124, "stages": 62, "newton_steps": 100, "linear_iterations": 713, "shortened_steps": 1,
@@ -116,12 +116,12 @@ MEASURED = {
         "contact_searches": 76, "split_steps": 5,
     },
     coil: {
-        "candidates": 1347, "stages": 64, "newton_steps": 188, "linear_iterations": 1258, "contact_searches": 40,
+        "candidates": 1242, "stages": 64, "newton_steps": 181, "linear_iterations": 1217, "contact_searches": 69,
         "split_steps": 1,
     },
     crate_on_ball: {
-        "candidates": 56, "stages": 160, "newton_steps": 360, "linear_iterations": 1474, "shortened_steps": 4,
-        "contact_searches": 97,
+        "candidates": 34, "stages": 160, "newton_steps": 356, "linear_iterations": 1478, "shortened_steps": 3,
+        "contact_searches": 84,
     },
     # what sleeps is searched no more; sweeps end later where things lie almost still
     boxes: {"candidates": 108, "stages": 163, "contact_searches": 21, "sweeps": 2029},

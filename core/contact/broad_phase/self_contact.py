@@ -101,14 +101,14 @@ class SelfPairs:
         trees, start = self._trees, self._model.body_point_start
         for body, everything in zip(bodies.tolist(), all_of.tolist(), strict=True):
             nodes = slice(trees.node_start[body], trees.node_start[body + 1])
-            self._suspect[nodes] = everything
-            if not everything:
-                find_suspects(
-                    x, x[start[body] : start[body + 1]].mean(axis=0), self._model.surfaces.triangles, start[body],
-                    start[body + 1], reach[body] + STRAY * self._model.thickness[body],
-                    trees.triangle_order[trees.triangle_start[body] : trees.triangle_start[body + 1]],
-                    trees.depth[body], self._suspect[nodes],
-                )  # fmt: skip
+            self._suspect[nodes] = False
+            stray = math.inf if everything else float(reach[body] + STRAY * self._model.thickness[body])
+            find_suspects(
+                x, x[start[body] : start[body + 1]].mean(axis=0), self._model.surfaces.triangles, start[body],
+                start[body + 1], stray,
+                trees.triangle_order[trees.triangle_start[body] : trees.triangle_start[body + 1]], trees.depth[body],
+                self._suspect[nodes],
+            )  # fmt: skip
 
     def _walk_bodies(self, x: FloatArray, reach: FloatArray, bodies: IntArray, only_one: bool) -> int:
         model, trees = self._model, self._trees

@@ -35,13 +35,15 @@ PRESSURE_CONTACT = 10.0
 #: Decrease of the energy below which a Newton step is the last [largest decrease of the stage]. 0.01 saves an eighth of
 #: the work, but a ball of 10 242 vertices then sags by a tenth more than one of 642.
 LEAST_DECREASE = 5e-4
+#: Factor of the tolerances without candidate pairs [1]: momentum is conserved in any case (`momentum.py`).
+FREE_TOLERANCE = 2.0
 #: Newton steps per stage during untangling of a skin from itself: wedged parts creep for several stages.
 UNTANGLING_LIMIT = 8
 #: Residual r'Br above which a body has not converged [largest residual of the stage].
 STALLED_SHARE = 0.05
 #: Reach of a search [displacement that made it necessary]: larger means fewer searches and more candidates.
 REACH_FACTOR = 1.6
-#: A filtered step is reported where less than this fraction is left, projected on the step [1].
+#: A filtered step is reported where less than this fraction of a vertex's displacement is left, projected on it [1].
 NOTED_SHARE = 0.98
 #: Displacement below which a vertex is ignored for that fraction [longest displacement]: it is mostly rounding.
 LEAST_MOVE = 0.1
@@ -63,7 +65,6 @@ class StageNotes:
 
     def __init__(self, moving_count: int) -> None:
         self.filtered = 0  # Newton steps that the step filter changed
-        self.kept = 1.0  # least fraction of a step that the filter left, projected on the step
         self.least = LeastShare(1.0, ())  # least fraction of a body's displacement, in such a step
         self.unconverged = np.zeros(moving_count, np.int64)  # stages that ended at the limit of steps, of each body
         self.residual = np.zeros(moving_count)  # largest relative residual that a stage left, as a root
@@ -247,7 +248,9 @@ class StageMinimiser:
             self._residual[:] = self._force
             energy.rigid_blocks(self._scratch.blocks)
             # without contacts the energy is nearly quadratic: one accurate step is enough
-            reduction = settings.linear_tolerance if self.contacts.count else settings.newton_tolerance
+            loose, reduction = 1.0, settings.linear_tolerance
+            if not self.contacts.count:
+                loose, reduction = FREE_TOLERANCE, FREE_TOLERANCE * settings.newton_tolerance
             iterations = newton_direction(
                 model.edges, model.hinges, model.chunks, energy.hessian, energy.acting, energy.acting_count,
                 energy.contact_stretched, model.point_body, self._multigrid.levels, self._diagonal, self._residual,
@@ -266,7 +269,7 @@ class StageMinimiser:
                 break
             counts.newton_steps += 1
             if newton_step == 0:
-                np.maximum(enough, settings.newton_tolerance**2 * start[island], out=enough)
+                np.maximum(enough, (loose * settings.newton_tolerance) ** 2 * start[island], out=enough)
         else:
             self.notes.unconverged[left > enough[island]] += 1
         np.maximum(self.notes.residual, np.sqrt(left / np.maximum(largest, 1e-300)), out=self.notes.residual)
@@ -376,21 +379,16 @@ class StageMinimiser:
 
     def _note_filter(self) -> None:
         """Record a filtered step: its number, and the least fraction left with its bodies."""
-        notes, wanted, left = self.notes, self._unfiltered, self._step
-        full = inner(wanted, wanted)
-        kept = inner(wanted, left) / full if full > 0.0 else 1.0
-        if kept >= NOTED_SHARE:
-            return
-        notes.filtered += 1
-        if kept >= notes.kept:
-            return
-        notes.kept = kept
+        wanted, left = self._unfiltered, self._step
         square = np.einsum("ij,ij->i", wanted, wanted)
         share = np.einsum("ij,ij->i", wanted, left) / np.maximum(square, 1e-300)
-        share[square < LEAST_MOVE**2 * square.max()] = 1.0
+        share[square < LEAST_MOVE**2 * square.max(initial=0.0)] = 1.0
         row = int(np.argmin(share))
-        if share[row] < notes.least.share:
-            notes.least = LeastShare(max(float(share[row]), 0.0), self._bodies_at(row))
+        if share[row] >= NOTED_SHARE:
+            return
+        self.notes.filtered += 1
+        if share[row] < self.notes.least.share:
+            self.notes.least = LeastShare(max(float(share[row]), 0.0), self._bodies_at(row))
 
     def _bodies_at(self, row: int) -> tuple[int, ...]:
         """The body of an unknown, and the other body of its closest pair."""

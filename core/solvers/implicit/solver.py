@@ -41,7 +41,10 @@ GAMMA = 1.0 - 1.0 / math.sqrt(2.0)
 
 #: Growth of the energy in a step above which the step is repeated in halves [kinetic energy].
 ENERGY_SLACK = 0.05
-#: Halvings at most of such a step; then it is taken with implicit Euler.
+#: Speed of the fastest point [m/s] between which soft bodies in contact take every substep by itself: in longer steps
+#: their last motion would not decay.
+AT_REST, SETTLING = 1e-3, 0.2
+#: Halvings at most of a step whose energy grows; then it is taken with implicit Euler.
 HALVINGS = 2
 
 
@@ -223,6 +226,9 @@ class ImplicitSolver:
         self._planes.hold(after.velocities)
         self._set_point_velocities(after)
         after.joined = 2 * count if self._error < LONGER_BELOW else count
+        if stage.energy.pressed_together():
+            if AT_REST < self._fast.speeds(after)[: self.model.moving_count].max() < SETTLING:
+                after.joined = 1
         kinetic = self._kinetic_energy(after.velocities, after.rigid)
         return kinetic + self._potential_energy(stage.x, stage.poses, gas) + stuck.energy
 

@@ -288,6 +288,12 @@ class StageEnergy:
         bodies = bodies[pushed & (bodies[:, 0] != bodies[:, 1])]
         return np.bincount(bodies.ravel(), minlength=self.model.body_count)[: self.model.moving_count] > 0
 
+    def pressed_together(self) -> bool:
+        """Whether two moving bodies have an active contact."""
+        bodies = self.contacts.bodies[: self.contacts.count]
+        low, high = bodies[self.normal_force[: self.contacts.count] > 0.0].T
+        return bool(((low != high) & (np.maximum(low, high) < self.model.moving_count)).any())
+
     def stuck(self, x: FloatArray) -> FrictionSprings:
         """The stretched friction springs at the end of a substep at x, to be handed to `update_contacts` again."""
         count = self.contacts.count
