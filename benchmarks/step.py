@@ -42,7 +42,7 @@ PHASES = {
     "conjugate gradients": [(newton, "newton_direction")],
     "filter": [(newton.StageMinimiser, "_filter")],
     "line search": [(newton.StageMinimiser, "_search_line")],
-    "momentum": [(momentum.MomentumBalance, name) for name in ("start", "add_forces", "take_back", "settle")],
+    "momentum": [(momentum.MomentumBalance, name) for name in ("start", "add_forces", "subtract_impulses", "settle")],
     "losses": [(dissipation.Dissipation, "apply")],
     "other": [(solver.ImplicitSolver, name) for name in ("start_frame", "step")],
 }

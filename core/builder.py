@@ -72,16 +72,16 @@ class ModelBuilder(FlatBuilder):
             regular pattern of triangles bending costs B / 2 ((k1 + k2)^2 + 2 (k1 - k2)^2) per area for the curvatures
             k1 and k2, other patterns up to three times as much along their diagonals.
         damping
-            Rate at which vibrations die away [1/s]; falling and rolling are not braked.
+            Decay rate of vibrations [1/s]; falling and rolling are not damped.
         friction, bounciness
-            Coulomb coefficient; share of the approach speed that a contact gives back, 0 to 1, on top of what
-            the body's own vibrations take. A pair of bodies uses the geometric means.
+            Coulomb coefficient; separation speed over approach speed, 0 to 1, besides losses to vibrations. A pair of
+            bodies uses the geometric means.
         thickness
             Distance kept from other surfaces [m]; 0 = 5 % of the mean edge length.
         self_collision
             Whether the skin cannot pass through itself.
         pinned
-            Vertices that follow given positions.
+            Vertices that are kinematic.
         velocity
             At the start [m/s].
         pressure_at
@@ -155,7 +155,7 @@ class ModelBuilder(FlatBuilder):
     ) -> int:
         """Add a soft solid that fills a closed mesh; returns its number among the membranes.
 
-        A lattice of springs is simulated and has contact (`bodies.lattice.cells`); the given vertices follow it.
+        A lattice of springs is simulated and has contact (`bodies.lattice.cells`); the mesh's vertices follow it.
 
         Parameters
         ----------
@@ -169,12 +169,12 @@ class ModelBuilder(FlatBuilder):
         modulus, poisson_ratio
             Young's modulus [Pa] and Poisson's ratio of a SOLID, 0.25 to 0.49; independent of the cell size.
         particle_radius
-            Of the spheres around the vertices of a TRUSS, which keep apart so that it does not collapse at high speed
-            (Kurmaly & Wu 2021, 4), as a share of a cell's edge: 0 = none, at most 0.5; 0.4 stops a vertex
-            between two others. Not with the solvers AUTO and IMPLICIT.
+            Of the spheres around the vertices of a TRUSS, whose contact prevents its collapse at high speed (Kurmaly &
+            Wu 2021, 4) [cell's edge]: 0 = none, at most 0.5; 0.4 stops a vertex between two others. Not with the
+            solvers AUTO and IMPLICIT.
         damping, friction, bounciness, thickness, pinned, velocity
-            As in `add_membrane`. Pinned vertices hold the lattice's vertices on the faces between them and at least
-            the nearest one each. Does not touch itself.
+            As in `add_membrane`. Pinned vertices pin the lattice's vertices on the faces between them and at least the
+            nearest one each. No self-contact.
 
         Raises `MeshError` or `ParameterError` with a sentence that names the body, the value and the remedy.
         """
@@ -229,7 +229,7 @@ class ModelBuilder(FlatBuilder):
         velocity: Sequence[float] = (0.0, 0.0, 0.0),
         angular_velocity: Sequence[float] = (0.0, 0.0, 0.0),
     ) -> int:
-        """Add a solid of uniform density that keeps its shape; returns its number among the rigid bodies.
+        """Add a rigid body of uniform density; returns its number among the rigid bodies.
 
         Parameters
         ----------
@@ -241,7 +241,7 @@ class ModelBuilder(FlatBuilder):
         friction, bounciness, thickness
             As in `add_membrane`; thickness 0 = 0.5 % of the cube root of the volume.
         linear_damping, angular_damping
-            Rates at which velocity and angular velocity die away [1/s].
+            Decay rates of velocity and angular velocity [1/s].
         velocity, angular_velocity
             Of the centre of mass [m/s], about it [1/s], at the start.
 
@@ -294,7 +294,7 @@ class ModelBuilder(FlatBuilder):
         return len(self._colliders) - 1
 
     def attach_to_rigid(self, membrane: int, vertices: ArrayLike, rigid: int) -> None:
-        """Glue vertices of a membrane, in the caller's numbers, to a rigid body: they keep their places in its frame.
+        """Attach vertices of a membrane, in the caller's numbers, to a rigid body: they are fixed in its frame.
 
         Attached vertices have no contact with the body that they are attached to.
         """
@@ -303,7 +303,7 @@ class ModelBuilder(FlatBuilder):
         self._attach(membrane, vertices, rigid=rigid)
 
     def attach_to_membrane(self, membrane: int, vertices: ArrayLike, other: int) -> None:
-        """Glue vertices of a membrane, in the caller's numbers, to the nearest triangles of another membrane."""
+        """Attach vertices of a membrane, in the caller's numbers, to the nearest triangles of another membrane."""
         if not 0 <= other < len(self._membranes) or other == membrane:
             raise ParameterError(
                 f"membrane: {other} to attach to; give another one of the {len(self._membranes)}, counted from 0."
@@ -313,17 +313,17 @@ class ModelBuilder(FlatBuilder):
     def add_goals(
         self, membrane: int, vertices: ArrayLike, weights: ArrayLike = 1.0, *, stiffness: float, damping: float = 0.0
     ) -> None:
-        """Pull vertices of a membrane, in the caller's numbers, with springs to where they are drawn.
+        """Connect vertices of a membrane, in the caller's numbers, by springs to their rest positions.
 
-        `FrameInput.goal_positions` says where to afterwards. A vertex has the share of `stiffness` [N/m] that it has of
-        the body's mass, times its weight, 0 to 1; motion relative to its goal dies away at `damping` [1/s] times its
-        weight. What is pinned as well is pinned. A second call for a membrane takes the place of the first.
+        `FrameInput.goal_positions` moves the goals. `stiffness` [N/m] is distributed over the vertices by mass, times
+        their weight, 0 to 1; motion relative to the goal decays at `damping` [1/s] times the weight. Pinned vertices
+        stay pinned. A second call for a membrane replaces the first.
         """
         body, count = self._with_vertices(membrane)
         self._goals[membrane] = given_goals(membrane, body.name, count, vertices, weights, stiffness, damping)
 
     def _with_vertices(self, membrane: int) -> tuple[GivenMembrane, int]:
-        """A membrane and how many vertices the caller has given of it."""
+        """A membrane, and the number of its vertices in the caller's mesh."""
         if not 0 <= membrane < len(self._membranes):
             raise ParameterError(f"membrane: {membrane}; there are {len(self._membranes)}, counted from 0.")
         body = self._membranes[membrane]
@@ -343,11 +343,11 @@ class ModelBuilder(FlatBuilder):
         self._attached.append(Attached(membrane, own, **to))
 
     def build(self, *, ignores: ArrayLike | None = None) -> Model:
-        """Freeze what was added. A scene in which nothing can move is refused.
+        """Build the immutable model. A scene without moving bodies is refused.
 
-        `ignores`: whether the body of each row does not touch that of each column, shape (body_count, body_count), in
-        the order of the model: membranes, rigid bodies, colliders. Two touch if neither ignores the other; whether a
-        body touches itself is `self_collision`.
+        `ignores`: whether the body of each row has no contact with that of each column, shape (body_count, body_count),
+        in the order of the model: membranes, rigid bodies, colliders. Two bodies have contact if neither ignores the
+        other; self-contact is set by `self_collision`.
         """
         membranes, rigid, colliders = self._membranes, self._rigid, self._colliders
         if not membranes and not rigid:

@@ -1,8 +1,8 @@
-"""Kernels as other kernels call them: typed, lowered, and handed on to their callers.
+"""Kernels that only other kernels call: typed and lowered, then linked into their callers.
 
-numba gives each function that it compiles machine code and a way in from Python, also where only other functions call
-it, whose machine code holds a copy of it: most of the work is thrown away. `callee` makes a dispatcher for calls from
-kernels that leaves it out. Nothing of it is kept in files, as no machine code refers to it.
+numba generates machine code and an entry point from Python for each function that it compiles, also where only other
+functions call it, whose machine code contains a copy: most of that work is wasted. `callee` makes a dispatcher for
+calls from kernels that omits it. It stores no files, as no machine code refers to it.
 """
 
 from collections.abc import Callable
@@ -23,10 +23,10 @@ def callee(function: Callable[..., Any], **options: Any) -> Any:
 
 
 class Flags(compiler.Flags):  # type: ignore[misc]
-    """A kernel's options, quickly told from those of others.
+    """A kernel's options with a fast hash and comparison.
 
-    numba asks for that with each meaning that an operator may have, whenever one is resolved, and makes a table of all
-    options each time.
+    numba compares them for each overload of an operator whenever one is resolved, and builds a table of all options
+    each time.
     """
 
     _HASH = hash(compiler.Flags())
@@ -39,9 +39,9 @@ class Flags(compiler.Flags):  # type: ignore[misc]
 
 
 def _for_one_type(resolve: Callable[..., Any]) -> Callable[..., Any]:
-    """Let a kernel that is called with a constant be the one for its type.
+    """Resolve a call with a constant to the kernel for the constant's type.
 
-    numba takes the constants 0 and False for types of their own, and compiles the kernel once more for each of them.
+    numba treats the constants 0 and False as types of their own, and would compile the kernel once more for each.
     """
 
     def get_call_template(args: Any, kws: Any) -> Any:
@@ -51,7 +51,7 @@ def _for_one_type(resolve: Callable[..., Any]) -> Callable[..., Any]:
 
 
 class _Compiler(compiler.Compiler):  # type: ignore[misc]
-    """numba's passes, with a library of ours for what they make."""
+    """numba's passes, with `_Library` for their result."""
 
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)

@@ -1,4 +1,4 @@
-"""Options from the papers that act in steps of any solver, each loaded only if it is asked for.
+"""Options from the papers for steps of any solver; each module is imported only if its option is chosen.
 
 Nothing else outside `papers/` names a module of `papers/`, except the table of solvers (`solvers/choice.py`).
 """
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def gas_supply(model: Model, options: MethodOptions) -> GasSupply:
-    """Supply of gas over time, with a pressure ramp if one is asked for."""
+    """Supply of gas over time, with a pressure ramp if chosen."""
     if not (options.ramp_time > 0.0 and model.rest_volume.any()):
         return GasSupply(model)
     from .papers.ramp import Ramp
@@ -53,7 +53,7 @@ def step_damping(model: Model, options: MethodOptions) -> "StepDamping | None":
 
 
 def circles(model: Model) -> "Circles | None":
-    """Particles of trusses that keep apart, None where none has a radius."""
+    """Contact of the particles of trusses, None where none has a radius."""
     if not len(model.circles.points):
         return None
     from .papers.circles import Circles

@@ -5,8 +5,8 @@ over the model's chunks. Chunks are fixed by the mesh, never by the thread count
 are added in chunk order, so one thread and two give the same bits (no atomics, no parallel sums).
 
 * `error_model="numpy"`: no zero-division branches inside loops; callers guard where it matters.
-* machine code is kept in files (`kernel_store.py`), so it survives the process.
-* lean kernels compile without numba's reference counts (`_nrt=False`): they must not make arrays.
+* machine code is stored in files (`kernel_store.py`).
+* lean kernels compile without numba's reference counts (`_nrt=False`): they must not allocate arrays.
 * no `fastmath`: reassociation would make results depend on the vector width the compiler picks.
 """
 
@@ -20,10 +20,10 @@ import numba
 from .callees import Flags, callee
 from .kernel_store import KernelStore
 
-# Threads that wait spin for a moment, then sleep: to wake them for a loop takes 50 us instead of 1, and where another
-# program keeps a core busy, long spinning takes ten times as long as one thread alone. OpenMP reads these when it is
-# loaded, with the first parallel kernel: GNU's counts turns (some 0.1 ms), LLVM's and Intel's milliseconds. Blender
-# from 4.5 on brings TBB, which numba prefers.
+# Waiting threads spin for a moment, then sleep: waking them for a loop takes 50 us instead of 1, but long spinning
+# takes ten times as long as one thread where another program keeps a core busy. OpenMP reads these when it is loaded,
+# with the first parallel kernel: GNU's counts turns (some 0.1 ms), LLVM's and Intel's milliseconds. Blender from 4.5 on
+# brings TBB, which numba prefers.
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 os.environ.setdefault("GOMP_SPINCOUNT", "10000")
 os.environ.setdefault("KMP_BLOCKTIME", "1")
@@ -37,7 +37,7 @@ STEP_LOCK = threading.RLock()
 
 def kernel(function: F) -> F:
     """Compile a serial kernel (scalars and arrays in, outputs last)."""
-    return _compiled(function, nogil=True, _nrt=True)  # said, or it would be as in the kernel that calls it first
+    return _compiled(function, nogil=True, _nrt=True)  # explicit: else inherited from the first caller
 
 
 def inline_kernel(function: F) -> F:
@@ -49,9 +49,9 @@ def inline_kernel(function: F) -> F:
 
 
 def lean_kernel(function: F) -> F:
-    """Compile a serial kernel that makes no arrays, so that it need not count references.
+    """Compile a serial kernel that allocates no arrays, without reference counts.
 
-    Where groups of arrays are arguments, counting them takes several times as long as what small kernels do.
+    For groups of arrays as arguments, counting takes several times as long as a small kernel.
     """
     return _compiled(function, nogil=True, _nrt=False)
 
@@ -80,17 +80,17 @@ def _compiled(function: F, **options: Any) -> F:
 
 
 class Repeated:
-    """A kernel that is called again and again with the same group of arrays, and then with more of the same types.
+    """A kernel for repeated calls with the same group of arrays, and further arguments of the same types.
 
-    numba tells the types of all arguments anew in each call: of 200 arrays in named tuples that takes 20 us, five times
-    as long as to hand them over. A tuple never changes, so for the same one they need not be told again.
+    numba determines the types of all arguments in each call: for 200 arrays in named tuples that takes 20 us, five
+    times as long as passing them. A tuple is immutable, so the types of the same one are cached.
     """
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self._function, self._group, self._entry = function, (), function
 
     def __call__(self, group: tuple[Any, ...], *more: Any) -> Any:
-        """What the kernel returns."""
+        """Call the kernel."""
         if group is not self._group and not numba.config.DISABLE_JIT:
             function: Any = self._function
             self._entry = function.compile(tuple(map(function.typeof_pyval, (group, *more))))
@@ -99,7 +99,7 @@ class Repeated:
 
 
 def thread_count(wanted: int) -> int:
-    """How many threads there are of `wanted` (0 = all)."""
+    """Number of available threads, at most `wanted` (0 = all)."""
     available: int = numba.config.NUMBA_NUM_THREADS
     return available if wanted <= 0 else min(wanted, available)
 
@@ -112,6 +112,6 @@ def use_threads(wanted: int) -> int:
 
 
 def threads_in_use() -> int:
-    """How many threads `use_threads` has let the calling thread's kernels use."""
+    """Number of threads set by `use_threads` for the calling thread."""
     count: int = numba.get_num_threads()
     return count

@@ -1,11 +1,11 @@
 """Machine code of the kernels in files: shipped with the extension, or kept in a folder of the user.
 
-numba's own cache is steered by settings that all extensions of a Blender share, and its files know neither the
-package's name in another installation nor what a kernel calls. This one changes no setting. A file's name holds a
-digest of all that its code depends on, so a file that is found fits, and nothing else has to be kept beside it:
-the sources of the kernel's module and of the modules it imports, the types of the arguments, Python, numba and the
-processor the code is for. That is the family x86-64-v3 (AVX2 and FMA, PCs since about 2015) or Apple's M1 where this
-machine belongs to it, so that machines of a family share files and bits. `NUMBA_CPU_NAME` names another one.
+numba's own cache depends on settings that all extensions of a Blender share, and its files contain the package's name
+but not the kernels that a kernel calls. This one changes no setting. A file's name has a digest of all that its code
+depends on, so no index is needed: the sources of the kernel's module and of the modules it imports, the types of the
+arguments, Python, numba and the target processor. The target is the family x86-64-v3 (AVX2 and FMA, PCs since about
+2015) or Apple's M1 where this machine belongs to it, so that machines of a family share files and bits.
+`NUMBA_CPU_NAME` sets another one.
 """
 
 import contextlib
@@ -43,19 +43,19 @@ _user_folder: Path | None = None
 
 
 def use_folder(folder: Path) -> None:
-    """Keep what is compiled in this folder from now on."""
+    """Store compiled kernels in this folder from now on."""
     global _user_folder
     _user_folder = folder
 
 
 def user_folder() -> Path:
-    """Where what is compiled is kept: as `use_folder` said, else as numba is told, else beside this file."""
+    """Folder of compiled kernels: that of `use_folder`, else numba's cache folder, else one beside this file."""
     return _user_folder or Path(numba.config.CACHE_DIR or _ROOT / "__pycache__") / "softpressure"
 
 
 @functools.cache
 def target() -> tuple[str, str]:
-    """Processor and its features that kernels are compiled for, as `NUMBA_CPU_NAME` and `NUMBA_CPU_FEATURES`."""
+    """Target processor and features of kernels, as `NUMBA_CPU_NAME` and `NUMBA_CPU_FEATURES`."""
     if numba.config.CPU_NAME:
         return numba.config.CPU_NAME, numba.config.CPU_FEATURES or ""
     found = llvmlite.binding.get_host_cpu_features()
@@ -66,7 +66,7 @@ def target() -> tuple[str, str]:
 
 
 def folders() -> tuple[Path, Path]:
-    """Where kernels for this Python, numba and target lie: the shipped ones, and the user's."""
+    """Folders of kernels for this Python, numba and target: the shipped ones, and the user's."""
     return SHIPPED / _tag(*target()), user_folder() / _tag(*target())
 
 
@@ -76,7 +76,7 @@ def is_marked(name: str) -> bool:
 
 
 def mark(name: str) -> None:
-    """Note that all kernels of something are in files, and drop the files of other sources."""
+    """Mark that all kernels of a job are in files, and delete the files of other sources."""
     folder = folders()[1]
     with contextlib.suppress(OSError):  # then the next start finds no mark, and looks again
         folder.mkdir(parents=True, exist_ok=True)
@@ -109,7 +109,7 @@ def sources_of(file: str) -> frozenset[str]:
 
 
 class KernelStore(_Cache):  # type: ignore[misc]
-    """What numba asks for the machine code of one function of this package, and hands it to."""
+    """numba's cache interface for the machine code of one function of this package."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self._file = function.__module__.removeprefix(f"{_PACKAGE}.").replace(".", "/") + ".py"
@@ -137,7 +137,7 @@ class KernelStore(_Cache):  # type: ignore[misc]
         return None
 
     def save_overload(self, sig: Any, data: Any) -> None:
-        """Write what was compiled; where that is not possible it is compiled in every process."""
+        """Write the compiled function; where that fails it is compiled in every process."""
         if data.library.has_dynamic_globals or data.lifted:
             raise TypeError(f"{self._name}: cannot be kept in a file, it refers to objects of this process.")
         if hasattr(data.signature.return_type, "instance_class"):

@@ -1,13 +1,13 @@
-"""The immutable description of a scene: what the bodies are, never where they are.
+"""The immutable description of a scene: bodies and their properties, but not their state.
 
-All bodies are concatenated into flat arrays. **Points** are everything that has a position: first the
-vertices of all membranes (unknowns of a step), then the points of all rigid bodies (which follow from six
-unknowns per body), then the vertices of all colliders (given positions). A solid is a membrane without gas: the
-vertices of its lattice, of which only the outer ones are corners of triangles. A flat body (loop, flat truss) is a
-membrane of two copies of its points that is held in a plane. Bodies are numbered in the same order:
-membranes, rigid bodies, colliders. Point numbers are internal: `ModelBuilder` renumbers each membrane's vertices
-along a space-filling curve so that neighbours lie close in memory; `point_of_vertex` leads from a caller's vertex
-to its point (of a solid it is the point itself, and `Followers` lead to the caller's vertices).
+All bodies are concatenated into flat arrays. **Points** have a position: first the vertices of all membranes (unknowns
+of a step), then the points of all rigid bodies (which follow from six unknowns per body), then the vertices of all
+colliders (kinematic). A solid is a membrane without gas: the vertices of its lattice, of which only the outer ones are
+corners of triangles. A flat body (loop, flat truss) is a membrane of two copies of its points, constrained to a plane.
+Bodies are numbered in the same order: membranes, rigid bodies, colliders. Point numbers are internal: `ModelBuilder`
+renumbers each membrane's vertices along a space-filling curve so that neighbours lie close in memory;
+`point_of_vertex` maps a caller's vertex to its point (of a solid it is the point itself, and `Followers` map to the
+caller's vertices).
 
 The groups below are named tuples, so that kernels take them whole.
 """
@@ -44,7 +44,7 @@ def as_declared(kind: Any, value: Any) -> Any:
 
 
 class Surfaces(NamedTuple):
-    """Triangles of all bodies, as contact sees them."""
+    """Triangles of all bodies, for contact."""
 
     triangles: IntArray  # points of each triangle, counter-clockwise from outside, shape (triangle_count, 3)
     triangle_body: IntArray  # body of each triangle, shape (triangle_count,)
@@ -154,10 +154,10 @@ class Chunks(NamedTuple):
 
 
 class Attachments(NamedTuple):
-    """Vertices that are attached to another body: to a point of a rigid one, or to a triangle of a membrane."""
+    """Vertices attached to another body: to a point of a rigid one, or to a triangle of a membrane."""
 
     points: IntArray  # the vertex, then three points of the other body, shape (attachment_count, 4)
-    weights: FloatArray  # 1, then minus the shares of the three points, shape (attachment_count, 4)
+    weights: FloatArray  # 1, then minus the barycentric coordinates, shape (attachment_count, 4)
     offset: FloatArray  # from the triangle's point to the vertex, in the triangle's frame [m], (attachment_count, 3)
     body: IntArray  # the other body, shape (attachment_count,)
     stiffness: FloatArray  # [N/m], shape (attachment_count,)
@@ -175,21 +175,21 @@ class RigidBodies(NamedTuple):
     radius: FloatArray  # longest arm of each body [m], shape (rigid_count,)
     unknown: IntArray  # first of the two rows of unknowns of each point's body, shape (rigid_point_count,)
     point_start: IntArray  # first point of each body, shape (rigid_count + 1,)
-    vertex_count: IntArray  # points of each body's mesh; its others are what is attached, shape (rigid_count,)
+    vertex_count: IntArray  # points of each body's mesh; its others are attachment points, shape (rigid_count,)
     velocity: FloatArray  # at the start [m/s], shape (rigid_count, 3)
     angular_velocity: FloatArray  # at the start [1/s], shape (rigid_count, 3)
-    linear_damping: FloatArray  # rates at which motion dies away [1/s], shape (rigid_count,)
+    linear_damping: FloatArray  # decay rates of the motion [1/s], shape (rigid_count,)
     angular_damping: FloatArray
 
 
 class Goals(NamedTuple):
-    """Springs towards given places (`impulses/goals.py`): each pulls at up to four points."""
+    """Springs to goal positions (`impulses/goals.py`), each on up to four points."""
 
-    points: IntArray  # that each goal pulls at, shape (goal_count, 4)
+    points: IntArray  # of each goal, shape (goal_count, 4)
     weights: FloatArray  # summing to 1, shape (goal_count, 4)
     stiffness: FloatArray  # [N/m], shape (goal_count,)
     damping: FloatArray  # [N s/m], shape (goal_count,)
-    rest: FloatArray  # where they are at the start [m], shape (goal_count, 3)
+    rest: FloatArray  # goal positions at the start [m], shape (goal_count, 3)
     start: IntArray  # goals of each membrane, shape (membrane_count + 1,)
 
 
@@ -202,7 +202,7 @@ class Gas(Protocol):
 
     @property
     def move(self) -> float:
-        """How far points move there from where they are drawn, at most [m]."""
+        """Largest displacement of a point from its rest position to the equilibrium [m]."""
 
     def volume(self, gauge_pressure: float) -> float:
         """Volume [m^3] at which its gas has a gauge pressure [Pa]."""
@@ -228,7 +228,7 @@ class Model:
     start_positions: FloatArray  # where the points start [m], shape (point_count, 3)
     start_velocities: FloatArray  # [m/s], shape (vertex_count, 3)
     vertex_mass: FloatArray  # [kg], shape (vertex_count,)
-    pinned: BoolArray  # vertices that follow given positions, shape (vertex_count,)
+    pinned: BoolArray  # kinematic vertices, shape (vertex_count,)
     surfaces: Surfaces
     edges: Edges
     hinges: Hinges
@@ -251,14 +251,14 @@ class Model:
     bend_modulus: FloatArray  # of skins and loops [N m], 0 for lattices
     hinge_share: FloatArray  # part of the bend modulus that hinges have
     young_modulus: FloatArray  # of lattices [Pa], 0 for skins and loops
-    damping: FloatArray  # rate at which motion apart from the rigid one dies away [1/s]
+    damping: FloatArray  # decay rate of motion relative to the rigid one [1/s]
     # Per body, shape (body_count,)
     body_mass: FloatArray  # [kg], 0 for colliders
     thickness: FloatArray  # distance the body's surface keeps from another surface [m]
     self_collision: BoolArray  # whether the body has contact with itself
     friction: FloatArray  # Coulomb coefficient; a pair uses the geometric mean
-    bounciness: FloatArray  # share of the approach speed that a contact gives back; a pair uses the geometric mean
-    # Pairs of bodies that never touch each other, symmetric, False for a body and itself, (body_count, body_count)
+    bounciness: FloatArray  # separation speed over approach speed [1]; a pair uses the geometric mean
+    # Pairs of bodies without contact, symmetric, False for a body and itself, (body_count, body_count)
     ignores: BoolArray
     gravity: FloatArray  # [m/s^2], shape (3,)
     ambient_pressure: float  # [Pa]
@@ -288,7 +288,7 @@ class Model:
 
     @property
     def moving_point_count(self) -> int:
-        """Number of points that forces can move: of membranes and rigid bodies."""
+        """Number of points of membranes and rigid bodies."""
         return int(self.body_point_start[self.moving_count])
 
     @property
@@ -303,5 +303,5 @@ class Model:
 
     @property
     def moving_count(self) -> int:
-        """Number of bodies that forces can move: membranes and rigid bodies."""
+        """Number of membranes and rigid bodies."""
         return self.membrane_count + self.rigid_count

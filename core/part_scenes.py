@@ -1,4 +1,4 @@
-"""Small scenes, one for each part that scenes are made of: simulated once, they call every kernel of that part."""
+"""Small scenes, one for each part of scenes: simulated once, each calls every kernel of its part."""
 
 import functools
 from collections.abc import Callable
@@ -17,8 +17,8 @@ from .world import World
 WorldMaker = functools.partial[World]
 
 
-def _leave_out() -> None:
-    """A row left out of a record: no scene here is sure to have one."""
+def _call_pruning() -> None:
+    """Call the kernels for pruned pairs: no scene here is certain to prune any."""
     wide, near, rows = Contacts(4), Contacts(4), PrunedPairs(4)
     x, reach = np.eye(4, 3), np.zeros(1)
     wide.points[0] = range(4)
@@ -28,7 +28,7 @@ def _leave_out() -> None:
 
 
 def _skins(make: WorldMaker) -> None:
-    """Two boxes of skin on a floor that moves; they overlap where that takes the same kernels. First one inflated."""
+    """Two boxes of skin on a moving floor; they overlap if that needs no other kernels. First an inflated one."""
     positions, triangles = box(8)
     inflated = ModelBuilder()
     inflated.add_membrane(
@@ -40,7 +40,7 @@ def _skins(make: WorldMaker) -> None:
     alone.add_membrane("box", positions, triangles, gauge_pressure=500.0)
     _fall(make, alone)
     if _is_implicit(make):
-        _leave_out()
+        _call_pruning()
 
 
 def _crossed(make: WorldMaker) -> None:
@@ -68,13 +68,13 @@ def _two_skins(make: WorldMaker, positions: FloatArray, triangles: IntArray, upp
     for height in (0.01, 0.0, 0.0):
         try:
             world.advance_frame(FrameInput(collider_positions={0: corners + (0.0, 0.0, height)}))
-        except SoftPressureError:  # how it moves does not matter here
+        except SoftPressureError:  # only the kernels matter here
             world.reset()
-    _ask(world)
+    _query(world)
 
 
 def _solids(make: WorldMaker) -> None:
-    """Two blocks, edges across edges, with a skin glued to the lower one and another to that skin."""
+    """Two blocks, edges across edges, with a skin attached to the lower one and another to that skin."""
     positions, triangles = box(2)
     block, faces = box(1)
     builder = ModelBuilder()
@@ -91,7 +91,7 @@ def _solids(make: WorldMaker) -> None:
     world = make(builder.build(), frame_rate=120.0, substeps=1 if _is_implicit(make) else 40)
     for height in (0.0, 0.0, 0.001):
         world.advance_frame(FrameInput(collider_positions={0: corners + (0.0, 0.0, height)}))
-    _ask(world)
+    _query(world)
 
 
 def _solids_alone(make: WorldMaker) -> None:
@@ -105,11 +105,11 @@ def _solids_alone(make: WorldMaker) -> None:
     world = make(builder.build(), frame_rate=120.0, substeps=1)
     for _ in range(4):
         world.advance_frame()
-    _ask(world)
+    _query(world)
 
 
 def _touch_itself(make: WorldMaker) -> None:
-    """An empty skin whose walls lie on each other; another one whose top was pushed through its bottom."""
+    """An empty skin whose walls lie on each other; another one whose top has passed through its bottom."""
     positions, triangles = box(4)
     middle = (np.abs(positions - (0.5, 0.5, 1.0)) < 0.3).all(axis=1)
     pushed = np.where(middle[:, None], positions - (0.0, 0.0, 1.4), positions)
@@ -119,7 +119,7 @@ def _touch_itself(make: WorldMaker) -> None:
         world = make(builder.build(), frame_rate=240.0, substeps=1 if _is_implicit(make) else 4)
         world.set_positions(0, start)
         world.advance_frame()
-    _ask(world)
+    _query(world)
 
 
 def particles(make: WorldMaker) -> None:
@@ -135,7 +135,7 @@ def particles(make: WorldMaker) -> None:
 
 
 def _jelly(make: WorldMaker) -> None:
-    """A soft solid on a floor; in the second substep the record is that of the first."""
+    """A soft solid on a floor; the second substep reuses the contact set of the first."""
     builder = ModelBuilder()
     builder.add_solid("jelly", *box(1), cell_size=0.5, pinned=[0])
     radius = _particle_radius(make)
@@ -146,21 +146,21 @@ def _jelly(make: WorldMaker) -> None:
     builder.add_collider("floor", np.array([(-2.0, -2.0, -0.01), (2.0, -2.0, -0.01), (0.0, 3.0, -0.01)]), [(0, 1, 2)])
     world = make(builder.build(), frame_rate=240.0, substeps=2)
     world.advance_frame(FrameInput(pinned_positions={0: world.positions(0)[:1]}))
-    _ask(world)
+    _query(world)
     alone = ModelBuilder()
     alone.add_solid("jelly", *box(1), cell_size=0.5)
     _fall(make, alone)
 
 
-def _ask(world: World) -> None:
-    """For all that a frame is asked for."""
+def _query(world: World) -> None:
+    """Call all that is read of a frame."""
     world.diagnostics()
     for rigid in range(world.model.rigid_count):
         world.rigid_velocity(rigid)
 
 
 def _fall(make: WorldMaker, builder: ModelBuilder) -> None:
-    """What falls on a floor while nothing is given: then less is looked for."""
+    """Bodies that fall on a floor without kinematic motion: the search is then smaller."""
     builder.add_collider("floor", np.array([(-2.0, -2.0, -0.02), (2.0, -2.0, -0.02), (0.0, 3.0, -0.02)]), [(0, 1, 2)])
     make(builder.build(), frame_rate=240.0, substeps=10).advance_frame()
 
@@ -206,15 +206,14 @@ def _flat(make: WorldMaker) -> None:
     builder.add_collider("floor", np.array([(-2.0, -2.0, -0.01), (2.0, -2.0, -0.01), (0.0, 3.0, -0.01)]), [(0, 1, 2)])
     world = make(builder.build(), frame_rate=240.0, substeps=2)
     world.advance_frame(FrameInput(pinned_positions={0: world.positions(0)[:1] + (1e-3, 0.0, 0.0)}))
-    _ask(world)
+    _query(world)
     alone = ModelBuilder()
     alone.add_loop("loop", corners, around, gauge_pressure=500.0)
     _fall(make, alone)
 
 
-#: What scenes are made of, and a small scene of each: skins; skins that touch themselves; bodies that start crossed
-#: with each other; soft solids and trusses;
-#: loops and trusses in a plane; rigid bodies that are convex and of few faces, alone; all other rigid bodies, and
+#: A small scene of each part: skins; skins with self-contact; bodies that start crossed with each other; soft solids
+#: and trusses; loops and trusses in a plane; convex rigid bodies of few faces, alone; all other rigid bodies, and
 #: attachments.
 PARTS: dict[str, Callable[[WorldMaker], None]] = {
     "SKIN": _skins,

@@ -1,8 +1,8 @@
-"""Getting the kernels of a scene ready before they are needed, with progress.
+"""Loads or compiles the kernels of a scene before they are needed, with progress.
 
-Each part of a scene, as skins or rigid bodies, has kernels of its own with each method. They are ready once a small
-scene with that part was simulated in this process. Kernels that are in no file yet are compiled first, by another
-process (`compile.py`): its compiler holds neither this one's interpreter lock nor its memory.
+Each part of a scene, such as skins or rigid bodies, has kernels of its own with each method. They are loaded by
+simulating a small scene with that part in this process. Kernels without a file are compiled first, by another process
+(`compile.py`), which does not block this one's interpreter and frees its memory at the end.
 """
 
 import functools
@@ -32,9 +32,9 @@ from .solvers.choice import SOLVERS
 from .solvers.explicit.unsupported import starts_crossed
 from .world import World
 
-#: What happens where kernels are in no file yet, for those who wait.
+#: Message while kernels are compiled.
 COMPILING = "Compiling the solver, once"
-#: How often progress is reported [s].
+#: Interval of progress reports [s].
 _INTERVAL = 0.1
 _NO_WINDOW = getattr(subprocess, "CREATE_NO_WINDOW", 0)  # Windows only
 
@@ -52,7 +52,7 @@ _CHOICES = {
 
 
 class Job(NamedTuple):
-    """A part of a scene that a method is prepared for, with all options at their defaults or one of them changed."""
+    """A part of a scene and a method to prepare, with all options at their defaults or one of them changed."""
 
     part: str  # a key of `PARTS`
     solver: str
@@ -60,15 +60,15 @@ class Job(NamedTuple):
 
     @property
     def name(self) -> str:
-        """Tells it from other jobs, in the name of a file."""
+        """Unique name of the job, for files."""
         return ".".join(word.lower() for word in (self.solver, self.part, self.choice) if word)
 
 
 class Progress(NamedTuple):
-    """How far the preparation is."""
+    """Progress of the preparation."""
 
     share: float  # 0 to 1
-    label: str  # what happens, and how long it is going to take
+    label: str  # present activity and remaining time
 
 
 _thread: threading.Thread | None = None
@@ -78,9 +78,9 @@ _prepared: set[Job] = set()
 
 
 def jobs_for(parts: Collection[str], solver: str = AUTO, options: MethodOptions = DEFAULTS) -> tuple[Job, ...]:
-    """What to prepare for a scene with these parts (keys of `PARTS`), in a fixed order.
+    """Jobs for a scene with these parts (keys of `PARTS`), in a fixed order.
 
-    `solver` is the `method` of the choice once there is one; AUTO asks for what choosing takes, and the likely method.
+    `solver`: the `method` of the choice once there is one; AUTO: the choice itself and the likely method.
     """
     solver = likely(parts) if solver == AUTO else solver
     changed = {
@@ -95,7 +95,7 @@ def jobs_for(parts: Collection[str], solver: str = AUTO, options: MethodOptions 
 
 
 def all_jobs() -> list[Job]:
-    """For every scene with every method."""
+    """Jobs of all parts with all methods."""
     return [
         job
         for solver in SOLVERS
@@ -124,46 +124,46 @@ def parts_of(model: Model) -> set[str]:
 
 
 def is_prepared(jobs: Iterable[Job]) -> bool:
-    """Whether all kernels of these jobs are loaded, so that a frame takes no longer than it must."""
+    """Whether all kernels of these jobs are loaded."""
     return _prepared.issuperset(jobs)
 
 
 def is_compiled(jobs: Iterable[Job]) -> bool:
-    """Whether all kernels of these jobs are in files: then preparing takes a second or two."""
+    """Whether all kernels of these jobs are in files: loading takes a second or two."""
     return all(job in _prepared or kernel_store.is_marked(job.name) for job in jobs)
 
 
 def is_running() -> bool:
-    """Whether something is being prepared now."""
+    """Whether a preparation is running."""
     return _thread is not None and _thread.is_alive()
 
 
 def failure() -> Exception | None:
-    """What went wrong the last time something was prepared, None if nothing did."""
+    """Exception of the last preparation, or None."""
     return _failure
 
 
 def progress() -> Progress:
-    """How far it is while `is_running`."""
+    """Progress while `is_running`."""
     return _progress
 
 
 def start(jobs: Collection[Job]) -> None:
-    """Begin to prepare in a thread, unless that is done or something is under way."""
+    """Start preparing in a thread, unless the jobs are done or a preparation is running."""
     global _thread, _failure, _progress
     if is_prepared(jobs) or is_running():
         return
     _failure = None
     _progress = Progress(0.0, "Loading the solver")
-    # A daemon: who ends the program does not wait for it.
+    # A daemon: the end of the program does not wait for it.
     _thread = threading.Thread(target=_run, args=(tuple(jobs),), name="Soft Pressure kernels", daemon=True)
     _thread.start()
 
 
 def prepare(jobs: Collection[Job]) -> Iterator[Progress]:
-    """Wait until these jobs are done, yielding ten times a second.
+    """Wait until these jobs are done, yielding progress ten times a second.
 
-    A thread does the work; who stops iterating leaves it running. Raises what went wrong in it.
+    A thread does the work; it continues if the caller stops iterating. Raises its exception.
     """
     while not is_prepared(jobs):
         start(jobs)
@@ -175,17 +175,17 @@ def prepare(jobs: Collection[Job]) -> Iterator[Progress]:
 
 
 def compile_count() -> int:
-    """How many kernels of this package were compiled in this process, not loaded; each type of arguments counts."""
+    """Number of kernels of this package compiled, not loaded, in this process; each signature counts."""
     return len(_compiles.names)
 
 
 def compiled_names() -> list[str]:
-    """Those kernels, in the order they were compiled in."""
+    """Names of those kernels, in the order of compilation."""
     return _compiles.names
 
 
 class _Compiles(event.Listener):  # type: ignore[misc]
-    """Notes what numba compiles of this package."""
+    """Records the kernels of this package that numba compiles."""
 
     def __init__(self) -> None:
         self.names: list[str] = []
@@ -221,7 +221,7 @@ def _run(jobs: tuple[Job, ...]) -> None:
 
 
 def _compile_elsewhere(jobs: list[Job]) -> None:
-    """Let another process compile, and say how long it is going to take."""
+    """Compile in another process, and report the remaining time."""
     global _progress
     expected = sum(cost.seconds for cost in _costs(jobs))
     _progress = Progress(0.0, _compiling(expected))
@@ -272,7 +272,7 @@ def _compiling(seconds: float) -> str:
 
 
 def compile_jobs(jobs: list[Job], say: Callable[[float], None]) -> None:
-    """Compile what is in no file yet and mark it as kept; `say` is told the share that is done, 0 to 1."""
+    """Compile kernels without a file and mark the jobs as compiled; `say` is called with the progress, 0 to 1."""
     costs = _costs(jobs)
     total, done = sum(cost.seconds for cost in costs), 0.0
     for job, cost in zip(jobs, costs, strict=True):
@@ -290,7 +290,7 @@ def compile_jobs(jobs: list[Job], say: Callable[[float], None]) -> None:
 
 
 def simulate(job: Job) -> None:
-    """Call every kernel of a job; of a method that refuses its scene, none."""
+    """Call every kernel of a job; none if the method refuses its scene."""
     with suppress(SoftPressureError):
         run_scene(job)
 
@@ -306,20 +306,20 @@ def run_scene(job: Job) -> None:
 def _make_world(
     model: Model, *, solver: str, options: MethodOptions, frame_rate: float = 24.0, substeps: int = 10
 ) -> World:
-    """A world; what AUTO may choose is prepared together with how it chooses."""
+    """A world for a job; with AUTO, the choice is prepared together with the method."""
     if solver in METHOD_OF.values():
         choose(model, 1.0 / frame_rate, substeps, options)
     return World(model, frame_rate=frame_rate, substeps=substeps, solver=solver, options=options)
 
 
 class _Cost(NamedTuple):
-    """What compiling takes; only for the time that is left."""
+    """Cost of compiling, to estimate the remaining time."""
 
     seconds: float
     kernels: int
 
 
-#: Of each part by itself, with the explicit method and with any other.
+#: Cost of each part by itself, with the explicit method and with any other, measured on one machine.
 _COSTS = {
     "EXPLICIT": {
         "SKIN": _Cost(3.0, 5),
@@ -340,12 +340,12 @@ _COSTS = {
         "COUPLED": _Cost(6.0, 40),
     },
 }
-#: Of what all parts but rigid bodies alone have in common.
+#: Cost of the kernels that all parts share, except rigid bodies alone.
 _COMMON = {"EXPLICIT": _Cost(45.0, 260), "": _Cost(45.0, 270)}
 
 
 def _costs(jobs: Collection[Job]) -> list[_Cost]:
-    """Of each of these jobs, one after the other."""
+    """Cost of each of these jobs, in order."""
     found, is_first = list[_Cost](), True
     for job in jobs:
         method = job.solver if job.solver in _COSTS else ""

@@ -1,9 +1,9 @@
-"""Four numbers at a time: what three interleaved axes need, written as one.
+"""Vectors of four numbers in kernels, for x, y and z or for four elements at a time.
 
-numba leaves sums over x, y and z scalar (its SLP vectoriser is off), which costs three loads, products and additions
-where one of each does. `Lanes` is LLVM's vector of four float32 or float64, which every target has. It knows +, -, *
-and / lane by lane, also with a number, and rounds like the numbers do. Arrays must be contiguous; `first` is the place
-of an element in the flat array. Where only three lanes are in memory the fourth reads 0 and is not written.
+numba leaves sums over x, y and z scalar (its SLP vectoriser is off): three loads, products and additions instead of one
+of each. `Lanes` is LLVM's vector of four float32 or float64, available on every target. It has +, -, * and / lane by
+lane, also with a number, with the rounding of scalars. Arrays must be contiguous; `first` is the index of an element in
+the flat array. Where only three lanes are in memory the fourth reads 0 and is not written.
 
 Kernels only: lanes cannot leave compiled code, `lane` takes a number out.
 """
@@ -365,7 +365,7 @@ def larger(typing_context: Any, a: Any, b: Any) -> Any:
 
 @intrinsic  # type: ignore[untyped-decorator]
 def fused(typing_context: Any, a: Any, b: Any, c: Any) -> Any:
-    """a b + c, rounded once where the processor can do that as fast as one product, else twice."""
+    """a b + c, rounded once (fused) where that is as fast as one product, else twice."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         vector, bits = _vector(a.element), a.element.bitwidth

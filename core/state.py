@@ -1,4 +1,4 @@
-"""`State`: all data of a model that change in a simulation."""
+"""`State`: all data of a model that change during a simulation."""
 
 from dataclasses import dataclass, field
 
@@ -13,19 +13,19 @@ KeyArray = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
-class StuckContacts:
+class FrictionSprings:
     """Friction springs of active contacts, between two substeps."""
 
     point: IntArray  # or point_count + the first edge, shape (stuck_count,)
     other: IntArray  # the other body, or the second edge
     stretch: FloatArray  # along the surface [m], shape (stuck_count, 3)
-    share: FloatArray  # weight of the row in its contact, shape (stuck_count,)
-    energy: float  # that the springs hold [J]
+    share: FloatArray  # contact weight, shape (stuck_count,)
+    energy: float  # stored in the springs [J]
 
     @staticmethod
-    def none() -> "StuckContacts":
-        """No contact presses."""
-        return StuckContacts(np.zeros(0, np.int32), np.zeros(0, np.int32), np.zeros((0, 3)), np.zeros(0), 0.0)
+    def none() -> "FrictionSprings":
+        """No active contact."""
+        return FrictionSprings(np.zeros(0, np.int32), np.zeros(0, np.int32), np.zeros((0, 3)), np.zeros(0), 0.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ class PairSpeeds:
     """Approach speeds of the pairs of bodies in contact."""
 
     key: KeyArray  # lower body * body_count + higher body, ascending, shape (pair_count,)
-    speed: FloatArray  # [m/s], negative once they part, shape (pair_count,)
+    speed: FloatArray  # [m/s], negative once they separate, shape (pair_count,)
 
     @staticmethod
     def none() -> "PairSpeeds":
@@ -72,7 +72,7 @@ class RigidMotion:
 
     @staticmethod
     def at_start(rigid: RigidBodies) -> "RigidMotion":
-        """The builder's."""
+        """The start motion of the builder."""
         return RigidMotion(
             start_poses(rigid.centre),
             rigid.velocity.copy(),
@@ -80,7 +80,7 @@ class RigidMotion:
         )
 
     def added_to(self, start: "RigidMotion", share: float) -> "RigidMotion":
-        """A share of these velocities and angular momenta added to those of `start`, at the poses of these."""
+        """`start` plus `share` times these velocities and angular momenta, at the poses of these."""
         return RigidMotion(
             self.pose,
             start.velocity + share * self.velocity,
@@ -99,17 +99,17 @@ class State:
     positions: FloatArray  # of all points [m], shape (point_count, 3), world frame
     velocities: FloatArray  # of all points [m/s], shape (point_count, 3)
     rigid: RigidMotion
-    touching: BoolArray  # whether a contact pushed each moving body in the last substep, shape (moving_count,)
+    touching: BoolArray  # whether each moving body had an active contact in the last substep, shape (moving_count,)
     gas: FloatArray  # nRT of each membrane [J], shape (membrane_count,)
     approach: PairSpeeds
     wrong_side: IntArray  # (point, body, facing) of points behind a body's surface, shape (wrong_count, 3)
-    stuck: StuckContacts  # friction springs
+    stuck: FrictionSprings  # friction springs
     held: HeldImpulses
-    still_pose: FloatArray  # where each rigid body began to lie still, shape (rigid_count, 7)
-    still_time: FloatArray  # for how long it has [s], shape (rigid_count,)
+    still_pose: FloatArray  # pose of each rigid body when it came to rest, shape (rigid_count, 7)
+    still_time: FloatArray  # time since then [s], shape (rigid_count,)
     # size of each vertex's last change of velocity [m/s], for the simplified implicit steps, shape (vertex_count,)
     velocity_change: FloatArray
-    # nRT of each membrane once the pressure has risen to what is asked for [J], shape (membrane_count,)
+    # nRT of each membrane at the end of a pressure ramp [J], shape (membrane_count,)
     final_gas: FloatArray
     # averaged contact force on each membrane over its mass [m/s^2], shape (membrane_count, 3)
     load: FloatArray
@@ -117,8 +117,8 @@ class State:
     keyed: Keyed  # animated values of the last frame
     joined: int = 1  # substeps that the next step may take as one
     frame: int = 0  # whole frames since the start
-    still: float = 0.0  # how long all bodies have been still [s], with solvers that let them sleep
-    goals: FloatArray = field(default_factory=lambda: np.zeros((0, 3)))  # places [m], shape (goal_count, 3)
+    still: float = 0.0  # time for which all bodies have been at rest [s], with solvers that let them sleep
+    goals: FloatArray = field(default_factory=lambda: np.zeros((0, 3)))  # positions [m], shape (goal_count, 3)
     begins: bool = True  # whether contacts may start without a gap: at the start, and where held bodies are released
 
     @staticmethod
@@ -138,7 +138,7 @@ class State:
             gas=gas_amount(model, model.gauge_pressure),
             approach=PairSpeeds.none(),
             wrong_side=np.zeros((0, 3), dtype=np.int32),
-            stuck=StuckContacts.none(),
+            stuck=FrictionSprings.none(),
             held=HeldImpulses.none(),
             still_pose=start_poses(model.rigid.centre),
             still_time=np.zeros(model.rigid_count),

@@ -1,32 +1,31 @@
-"""Number of threads of a scene, by the times of its own frames.
+"""Chooses the number of threads of a scene by the times of its frames.
 
-Whether a second thread pays depends on the mesh, on the machine and on its other load, and no rule predicts that. The
-result does not depend on the number of threads, so now and then a frame is given to half or twice as many, and the
-faster number stays.
+Whether a second thread pays depends on the mesh, the machine and its load, and is hard to predict. The result does not
+depend on the number of threads, so some frames are simulated with half or twice as many, and the faster number stays.
 """
 
 import math
 
-#: Vertices from which on threads are tried at all: below, starting them costs more than they could save.
+#: Vertices from which threads are tried: below, starting them costs more than they could save.
 TRIED_FROM = 4_000
-#: Vertices from which on all threads are used from the first frame.
+#: Vertices from which all threads are used from the first frame.
 ALL_FROM = 20_000
 #: The same where a team shares the work (`team.py`): its jobs begin within a microsecond, not in tens of them.
 TEAM_TRIED_FROM, TEAM_ALL_FROM = 1_000, 2_000
-#: Another number must be faster by this share to be taken.
+#: Gain above which another number is taken [present time per work]: above the noise of frame times.
 WORTH = 0.05
-#: Frames between two trials, at the start and at most; they double.
+#: Frames between two trials, at the start and at most; the pause doubles.
 FIRST_PAUSE, LONGEST_PAUSE = 2, 128
-#: Where two threads take this many times as long as one, the pause is the longest at once.
+#: Ratio of the time with two threads to that with one above which the longest pause follows at once [1].
 FAR_SLOWER = 1.5
 
 
 class ThreadChoice:
     """The number of threads for each frame of a scene with `vertex_count` vertices, at most `most` of them.
 
-    `has_team`: whether they are a team, in place of numba's parallel loops.
+    `has_team`: whether they are a team (`team.py`) instead of numba's parallel loops.
 
-    Ask for `count`, simulate a frame with it, then `report` what it took.
+    Read `count`, simulate a frame with it, then `report` its time.
     """
 
     def __init__(self, vertex_count: int, most: int, has_team: bool = False) -> None:
@@ -44,13 +43,13 @@ class ThreadChoice:
 
     @property
     def count(self) -> int:
-        """For the next frame."""
+        """Threads for the next frame."""
         return self._numbers[self._trial]
 
     def report(self, seconds: float, work: float) -> None:
-        """The frame took so long; `work` (any unit, > 0) makes frames comparable.
+        """Report the time of the frame; `work` (any unit, > 0) makes frames comparable.
 
-        They are not quite: so a trial must be faster than both the frame before and the frame after it.
+        Only roughly: so a trial must be faster than both the frame before and the frame after it.
         """
         rate = seconds / work
         if self._trial != self._best:
@@ -73,7 +72,7 @@ class ThreadChoice:
             self._trial = self._other()
 
     def _other(self) -> int:
-        """The next number up or down, in turns."""
+        """The next number up or down, alternating."""
         self._up = not self._up
         other = self._best + (1 if self._up else -1)
         if not 0 <= other < len(self._numbers):

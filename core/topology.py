@@ -24,7 +24,7 @@ def check_closed_surface(name: str, positions: FloatArray, triangles: IntArray) 
     check_surface(name, positions, triangles)
     start, end = triangles.ravel().astype(np.int64), np.roll(triangles, -1, axis=1).ravel().astype(np.int64)
     low, high = np.minimum(start, end), np.maximum(start, end)
-    # a number for each edge, and in its last bit the direction in which a face runs along it
+    # key of each edge, with the direction in which a face traverses it in the last bit
     side = np.sort((low * len(positions) + high) * 2 + (start == low))
     first = np.flatnonzero(np.diff(side >> 1, prepend=-1))
     uses, forward = np.diff(first, append=len(side)), np.add.reduceat(side & 1, first)
@@ -80,7 +80,7 @@ def check_surface(name: str, positions: FloatArray, triangles: IntArray) -> None
 
 
 def check_extent(name: str, positions: NDArray[Any]) -> None:
-    """Raise `MeshError` if all vertices [m] lie in one point: whatever else is wrong with a mesh follows from that."""
+    """Raise `MeshError` if all vertices [m] coincide: checked first, as other flaws follow from that."""
     if len(positions) > 1 and np.array_equal(positions.min(axis=0), positions.max(axis=0)):
         raise MeshError(
             f"{name}: all {len(positions)} vertices lie in one point. Scale them apart in Edit Mode, or undo what "
@@ -110,7 +110,7 @@ def unique_edges(triangles: IntArray) -> tuple[IntArray, IntArray]:
     sides = np.stack([triangles, np.roll(triangles, -1, axis=1)], axis=2).reshape(-1, 2)
     low, high = np.sort(sides.astype(np.int64), axis=1).T
     base = int(high.max(initial=0)) + 1
-    key, inverse = np.unique(low * base + high, return_inverse=True)  # one number each: rows sort ten times as slowly
+    key, inverse = np.unique(low * base + high, return_inverse=True)  # scalar keys: sorting rows is ten times slower
     return np.stack([key // base, key % base], axis=1).astype(np.int32), inverse.reshape(-1, 3).astype(np.int32)
 
 
@@ -169,7 +169,9 @@ def graph(pairs: IntArray, weight: FloatArray, vertex_count: int) -> tuple[IntAr
     """Weighted pairs of vertices, repeated ones added up, as a symmetric graph in CSR: (start, other, weight)."""
     low, high = np.sort(pairs.astype(np.int64), axis=1).T
     key, entry = np.unique(low * vertex_count + high, return_inverse=True)
-    total = np.bincount(entry, weight, minlength=len(key)).astype(float, copy=False)  # integers where there is nothing
+    total = np.bincount(entry, weight, minlength=len(key)).astype(
+        float, copy=False
+    )  # bincount of nothing gives integers
     # each pair from both ends, with the same weight
     both = np.concatenate([key, key % vertex_count * vertex_count + key // vertex_count])
     order = np.argsort(both)

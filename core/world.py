@@ -1,4 +1,4 @@
-"""`World`: a model, its state, a solver and a clock. What the adapter, scripts and tests talk to."""
+"""`World`: a model, its state, a solver and a clock. The interface for the adapter, scripts and tests."""
 
 import math
 import time
@@ -33,13 +33,13 @@ from .state import State, gas_of
 from .threads import ThreadChoice
 from .volume import EnclosedVolumes
 
-#: What else a frame takes, in iterations of the linear solver; only numbers of threads are compared by it.
+#: Fixed cost of a frame [iterations of the linear solver]: makes the times of frames comparable for `ThreadChoice`.
 FRAME_ITERATIONS = 10
 
 
 @dataclass(frozen=True, slots=True)
 class BodyDiagnostics:
-    """How one membrane is doing; a solid has no pressure."""
+    """Volume, pressure and energy of one membrane; a soft solid has no pressure."""
 
     name: str
     volume: float  # [m^3]
@@ -51,11 +51,11 @@ class BodyDiagnostics:
 
 @dataclass(frozen=True, slots=True)
 class Diagnostics:
-    """How the scene is doing, and what it took."""
+    """Contacts, work and reports of the scene."""
 
     bodies: tuple[BodyDiagnostics, ...]
     contact_count: int  # contacts that exert a force
-    candidate_count: int  # pairs in the contact record
+    candidate_count: int  # pairs in the contact set
     counts: Counts  # work since the world was made
     reports: tuple[StepReport, ...]  # of each island in the last frame, see `World.reports`
 
@@ -63,13 +63,13 @@ class Diagnostics:
 class World:
     """Simulates a model frame by frame.
 
-    Parameters: `frame_rate` [1/s]; `substeps` per frame, of which the implicit solver takes several as one where that
-    changes little (`MethodOptions.step_error`); `threads` (0 = all); `solver`: AUTO, a name of
-    `solvers.choice.SOLVERS`, or what makes one, which then knows its own of the `options`, the choices beside the
-    solver; `choice`: that of an earlier run with AUTO or EXPLICIT which this one repeats or continues, in place of a
-    new one. Steps are deterministic: the same model, input and choice give the same bits with any number of threads.
+    Parameters: `frame_rate` [1/s]; `substeps` per frame, of which the implicit solver joins several where the error is
+    small (`MethodOptions.step_error`); `threads` (0 = all); `solver`: AUTO, a name of `solvers.choice.SOLVERS`, or a
+    factory of a solver, which then has `options` of its own; `options`: choices beside the solver; `choice`: that of an
+    earlier run with AUTO or EXPLICIT to repeat or continue. Steps are deterministic: the same model, input and choice
+    give the same bits with any number of threads.
 
-    `choice` is what the run is made with; None where the solver says it all.
+    Attribute `choice`: the choice of the run; None where the solver has none.
     """
 
     def __init__(
@@ -93,7 +93,7 @@ class World:
         self.frame_rate = float(frame_rate)
         self.substeps = int(substeps)
         self.threads = int(threads)
-        self.solver = solver if isinstance(solver, str) else ""  # its name, if it was chosen by name
+        self.solver = solver if isinstance(solver, str) else ""  # its name; empty for a factory
         self.options = options
         if self.solver:
             check_method(self.solver, options)
@@ -111,7 +111,7 @@ class World:
         self._gas_rules = gas_rules(model, options)
         self._impulses = Impulses(model, 1.0 / self.frame_rate)
         self._state = self._start()
-        self._before: State | None = None  # what the last frame began with
+        self._before: State | None = None  # state at the start of the last frame
         self._known: _Measured | None = None
         self._rest_size = membrane_sizes(model, model.rest_positions)
         self._volume = EnclosedVolumes(model)
@@ -128,7 +128,7 @@ class World:
         return self._state.frame
 
     def reset(self) -> None:
-        """Back to the rest shape and the start velocities."""
+        """Return to the rest shape and the start velocities."""
         self._state, self._before = self._start(), None
         self._segments.use(self._state.keyed)
         self._untangle()
@@ -245,20 +245,20 @@ class World:
             self._thread_choice.report(time.perf_counter() - began, FRAME_ITERATIONS + self._iterations() - before)
         if held is not None:
             held.finish(state)
-        state.positions[motion.points] = motion.end  # a straight line ends there but for rounding
+        state.positions[motion.points] = motion.end  # exactly, without rounding
         state.final_gas, state.goals = gas_end, goals
         state.frame += 1
         state.begins = False
         self._before, self._state = self._state, state
 
     def _iterations(self) -> int:
-        """What was done so far of that which differs between frames."""
+        """Iterations of the linear solver so far: the work that differs between frames."""
         return self._solver.counts.linear_iterations + self._solver.counts.sweeps
 
     def diagnostics(self) -> Diagnostics:
         """Volumes, pressures and counts at the current frame."""
         model, state = self.model, self._state
-        reports = self.reports()  # first, as it measures the frame before, too
+        reports = self.reports()  # first, as it also measures the frame before
         volumes, bodies = self._measured(state).volumes, []
         for body in range(model.membrane_count):
             points = slice(model.body_point_start[body], model.body_point_start[body + 1])
@@ -284,24 +284,24 @@ class World:
         )
 
     def reports(self) -> tuple[StepReport, ...]:
-        """What the last frame took of each island of bodies, and why its steps were shortened.
+        """Work of the last frame for each island of bodies, and the reasons for shortened steps.
 
-        Derived when it is asked for. Empty before a frame was simulated, and after a state was loaded or changed.
+        Computed on demand. Empty before a frame was simulated, and after a state was loaded or changed.
         """
         before, state = self._before, self._state
         if before is None:
             return ()
         change = -self._measured(before).energy  # first, as the other one is kept
         change += self._measured(state).energy
-        change[state.keyed.held] = 0.0  # their motion is given
+        change[state.keyed.held] = 0.0  # their motion is kinematic
         return reports_of(self._segments.model, self._solver.notes(), state.wrong_side, change)
 
     def _measured(self, state: State) -> "_Measured":
-        """Volumes and energies at a state; kept, as the next frame begins with it."""
+        """Volumes and energies at a state; cached, as the next frame begins with it."""
         model, known = self._segments.model, self._known
         if known is None or known.state is not state or known.model is not model:
             volumes = np.array([self._volume(body, state.positions) for body in range(model.membrane_count)])
-            mass = getattr(self._solver, "vertex_mass", model.vertex_mass)  # explicit steps move somewhat other ones
+            mass = getattr(self._solver, "vertex_mass", model.vertex_mass)  # explicit steps add mass
             self._known = known = _Measured(state, model, volumes, mechanical_energy(model, mass, state, volumes))
         return known
 
@@ -334,7 +334,7 @@ class World:
         return self._segments.solver
 
     def _take(self, given: FrameInput) -> State:
-        """A copy of the state with what is animated in the next frame, and the solver for it."""
+        """Copy the state with the animated values of the next frame, and set the solver for them."""
         model, state = self.model, self._state.copy()
         before = state.keyed
         keyed = changed(model, before, given.values, given.attached, given.held, given.held_rigid, given.gravity)
@@ -342,16 +342,16 @@ class World:
         self._segments.use(keyed)
         is_other = not keyed.has_parts_of(before)
         if is_other or not keyed.has_values_of(before):
-            state.keyed, state.still = keyed, 0.0  # what lies still may begin to move
+            state.keyed, state.still = keyed, 0.0  # resting bodies may begin to move
             state.still_time[:] = 0.0
-        if is_other:  # what was glued touches what it was glued to, and what was held may stand on something
+        if is_other:  # detached bodies may touch, and released ones may have contact
             state.begins = True
             with jit.STEP_LOCK:
                 self._solver.untangle(state)
         return state
 
     def _read(self, given: FrameInput, state: State) -> tuple[Motion, FloatArray]:
-        """Motion of the given points and the gas at the end of the frame."""
+        """Motion of kinematic points, and the gas at the end of the frame."""
         model = self.model
         target = state.positions.copy()
         for membrane, positions in given.pinned_positions.items():
@@ -394,7 +394,7 @@ class World:
         return motion, gas
 
     def _read_goals(self, given: FrameInput) -> FloatArray:
-        """Where the goals are at the end of the frame [m]."""
+        """Positions of the goals at the end of the frame [m]."""
         places, start = self._state.goals.copy(), self.model.goals.start
         for membrane, positions in given.goal_positions.items():
             self._points(membrane)
@@ -410,7 +410,7 @@ class World:
             self._check_trembling(state)
 
     def _check_trembling(self, state: State) -> None:
-        """Raise `Diverged` where rules for the gas that have no energy shake a body by its size per substep."""
+        """Raise `Diverged` where gas rules without an energy make a body oscillate by its size per substep."""
         model = self.model
         for body in range(model.membrane_count):
             points = slice(model.body_point_start[body], model.body_point_start[body + 1])
@@ -441,7 +441,7 @@ class World:
 
 
 class _Measured(NamedTuple):
-    """What is measured of a state."""
+    """Volumes and energies at a state."""
 
     state: State
     model: Model

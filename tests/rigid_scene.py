@@ -9,7 +9,7 @@ from softpressure_ext.core.contact.broad_phase.search import ContactSearch
 from softpressure_ext.core.contact.contacts import Contacts
 from softpressure_ext.core.contact.inverse_mass import InverseMass
 from softpressure_ext.core.solvers.implicit.stage_energy import StageEnergy
-from softpressure_ext.core.state import State, StuckContacts
+from softpressure_ext.core.state import FrictionSprings, State
 
 TAU = 1.2e-3
 MODULUS, BEND, MASS, GAUGE = 2e4, 0.03, 0.2, 8e3
@@ -74,9 +74,9 @@ class Pile:
         start = model.rest_positions + rng.normal(0, 2e-5, self.x.shape)
         low = np.flatnonzero(self.x[:, 2] < 2e-3)[::2].astype(np.int32)
         stretch = rng.normal(0, 1e-5, (len(low), 3)) * [1, 1, 0]
-        stuck = StuckContacts(low, np.full(len(low), 4, np.int32), stretch, np.ones(len(low)), 0.0)
+        stuck = FrictionSprings(low, np.full(len(low), 4, np.int32), stretch, np.ones(len(low)), 0.0)
         energy.start(start)
-        energy.contacts_found(self.x, stuck)
+        energy.update_contacts(self.x, stuck)
         energy.set_contact_scale(self.body_scale, np.zeros(5))
         ahead = [part for _ in range(3) for part in (rng.normal(0, 1e-4, 3), rng.normal(0, 1e-2, 3))]
         self.target = self.stepped(self.poses, ahead)

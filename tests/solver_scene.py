@@ -44,7 +44,7 @@ def motions(model, x, v, mass=None):
 class Pairs:
     """Contacts of pairs of bodies in turn; the normals of a pair scatter about one direction.
 
-    Three rows follow that are not in use, as in a contact record.
+    Three rows follow that are not in use, as in a contact set.
     """
 
     def __init__(self, model, rng, count=24, bodies=((0, 1), (1, 0), (1, 2))):

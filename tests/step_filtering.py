@@ -24,7 +24,7 @@ class Filtering:
         contacts = self.candidates.contacts
         evaluate_gaps(x, contacts, self.model.surfaces)
         edges = slice(contacts.edge_start, contacts.first_element)
-        contacts.share[edges] = contacts.wanted[edges]
+        contacts.contact_weight[edges] = contacts.target_weight[edges]
         evaluate_gaps(x, contacts, self.model.surfaces)
         unknowns = move[:n].copy()
 

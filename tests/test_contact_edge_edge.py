@@ -25,7 +25,9 @@ def edge_rows(contacts):
 
 def owned(contacts):
     rows = edge_rows(contacts)
-    return [row for row in rows if contacts.wanted[row] > 0.0 and contacts.distance[row] < contacts.thickness[row]]
+    return [
+        row for row in rows if contacts.target_weight[row] > 0.0 and contacts.distance[row] < contacts.thickness[row]
+    ]
 
 
 def turned(mesh, axis, angle, shift=(0.0, 0.0, 0.0)):
@@ -177,12 +179,12 @@ def test_edges_without_a_share_are_bounded_and_others_measured(size):
     model = crossed_boxes(0.03)
     near, exact = (searched(model, model.rest_positions, np.full(2, 0.5)) for _ in range(2))
     rows = slice(near.edge_start, near.count)
-    wanted = near.wanted[rows].copy()
+    wanted = near.target_weight[rows].copy()
     for contacts in (near, exact):
-        contacts.share[rows] = np.arange(near.count - near.edge_start) % 3 == 0
+        contacts.contact_weight[rows] = np.arange(near.count - near.edge_start) % 3 == 0
     for _ in range(3):
         x = model.rest_positions + size * rng.uniform(-1, 1, model.rest_positions.shape)
-        near.share[rows] = exact.share[rows] = 1.0 - exact.share[rows]
+        near.contact_weight[rows] = exact.contact_weight[rows] = 1.0 - exact.contact_weight[rows]
         evaluate_gaps(x, near, model.surfaces, whole=False)
         evaluate_gaps(x, exact, model.surfaces)
         np.testing.assert_array_equal(near.gap[: near.count], exact.gap[: near.count])
@@ -190,16 +192,16 @@ def test_edges_without_a_share_are_bounded_and_others_measured(size):
         # both sides go no farther than the diagonal of the box of moves
         lost = exact.distance[rows] - near.distance[rows]
         assert lost.max() <= 4.0 * np.sqrt(3.0) * size * (1.0 + 1e-9)
-        held = near.share[rows] > 0.0
+        held = near.contact_weight[rows] > 0.0
         for name in ("distance", "weights", "normal"):
             now, true = getattr(near, name)[rows], getattr(exact, name)[rows]
             np.testing.assert_array_equal(now[held], true[held])
         if 0.0 < size < 0.1:
             assert lost[~held].max() > 0.0  # not measured
-            np.testing.assert_array_equal(near.wanted[rows], wanted)
+            np.testing.assert_array_equal(near.target_weight[rows], wanted)
         else:
             np.testing.assert_array_equal(near.distance[rows], exact.distance[rows])
-            np.testing.assert_array_equal(near.wanted[rows], exact.wanted[rows])
+            np.testing.assert_array_equal(near.target_weight[rows], exact.target_weight[rows])
 
 
 @pytest.mark.parametrize("seed", range(3))

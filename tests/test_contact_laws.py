@@ -9,7 +9,7 @@ from softpressure_ext.core.contact.coulomb import cone_share, cone_share_of_four
 from softpressure_ext.core.contact.mixing import mixed, mixed_kernel
 from softpressure_ext.core.contact.restitution import (
     RESTING_STEPS,
-    braked_speed,
+    damped_parting_speed,
     parting_speed,
     parting_speed_kernel,
     resting_speed,
@@ -91,16 +91,16 @@ def test_stiff_bodies_part_with_a_share_of_their_approach_unless_they_rest(bounc
 def test_a_braked_contact_drives_soft_bodies_towards_its_speed(approach, strength, speed, share):
     limit, added = approach / strength, share * speed
     before, rounding = speed - added, ROUNDING * (limit + speed)
-    found = braked_speed(speed, added, approach, strength)
+    found = damped_parting_speed(speed, added, approach, strength)
     assert min(before, limit) - rounding <= found <= max(before, limit) + rounding
     assert found <= speed + rounding  # a smaller force adds less
-    half = braked_speed(before + 0.5 * added, 0.5 * added, approach, strength)  # the same in two halves
-    in_two = braked_speed(half + 0.5 * added, 0.5 * added, approach, strength)
+    half = damped_parting_speed(before + 0.5 * added, 0.5 * added, approach, strength)  # the same in two halves
+    in_two = damped_parting_speed(half + 0.5 * added, 0.5 * added, approach, strength)
     assert in_two == pytest.approx(found, rel=0.0, abs=4.0 * rounding)
 
 
 def test_a_braked_contact_of_no_approach_stops_soft_bodies():
-    assert braked_speed(0.5, 0.2, 0.0, 3.0) == 0.0
+    assert damped_parting_speed(0.5, 0.2, 0.0, 3.0) == 0.0
 
 
 @given(first=shares, second=shares)

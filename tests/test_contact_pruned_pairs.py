@@ -55,11 +55,11 @@ def pushed(rng, model, x, size):
 @pytest.mark.parametrize("seed", range(6))
 def test_while_valid_nothing_that_touches_is_missing(seed, monkeypatch):
     """Long moves that make a search necessary, and shorter ones within its reach; however few rows are left out."""
-    monkeypatch.setattr(pruned_pairs, "MOST", 1.0)
+    monkeypatch.setattr(pruned_pairs, "MOST_KEPT", 1.0)
     monkeypatch.setattr(pruned_pairs, "SPARE_REACH", 0.02)
     rng = np.random.default_rng(seed)
     model = two_balls(rng.uniform(0.001, 0.02), subdivisions=1)
-    candidates = Candidates(model, 1.6, choosy=True)
+    candidates = Candidates(model, 1.6, prune=True)
     x = model.rest_positions.copy()
     checked = touched = left = chosen = 0
     for turn in range(40):
@@ -68,7 +68,7 @@ def test_while_valid_nothing_that_touches_is_missing(seed, monkeypatch):
         searches = candidates.searches
         chosen += candidates.cover(x, trial) and candidates.searches == searches
         assert candidates.still_valid(x) and candidates.still_valid(trial)
-        left += candidates.leaves_out
+        left += candidates.is_pruned
         for share in (0.0, rng.random(), 1.0, None, None, None):
             y = pushed(rng, model, trial, size) if share is None else x + share * (trial - x)
             if not candidates.still_valid(y):
@@ -133,21 +133,21 @@ def test_motion_in_common_uses_nothing_up():
 
 def test_points_behind_a_surface_are_all_kept():
     model = two_balls(-0.05)
-    candidates = Candidates(model, 1.6, choosy=True)
+    candidates = Candidates(model, 1.6, prune=True)
     candidates._search.untangle(model.rest_positions)
     assert candidates.tangled
     assert candidates.cover(model.rest_positions, model.rest_positions)
-    assert not candidates.leaves_out and (candidates.contacts.side[: candidates.contacts.count] < 0).any()
+    assert not candidates.is_pruned and (candidates.contacts.side[: candidates.contacts.count] < 0).any()
 
 
 def test_what_is_not_finite_is_not_valid():
     model = two_balls()
-    candidates = Candidates(model, 1.6, choosy=True)
+    candidates = Candidates(model, 1.6, prune=True)
     x = model.rest_positions.copy()
     candidates.cover(x, x)
     x[7, 1] = np.nan
     assert not candidates.still_valid(x)
-    assert candidates.cover(model.rest_positions, x) and candidates.contacts.count == 0 and not candidates.leaves_out
+    assert candidates.cover(model.rest_positions, x) and candidates.contacts.count == 0 and not candidates.is_pruned
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -184,7 +184,7 @@ def test_the_same_bits_with_two_threads_and_after_loading():
             if frame == 5:
                 middle = world.save()
             world.advance_frame()
-            left += world._solver._minimiser._candidates.leaves_out
+            left += world._solver._minimiser._candidates.is_pruned
         assert left > 0
         ends.append(world.save().positions.copy())
         world.load(middle)

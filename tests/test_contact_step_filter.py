@@ -7,7 +7,7 @@ from softpressure_ext.core.contact.broad_phase.search import ContactSearch
 from softpressure_ext.core.contact.contacts import Contacts
 from softpressure_ext.core.contact.filter.carry import carry
 from softpressure_ext.core.contact.filter.closing_part import KEPT_SHARE
-from softpressure_ext.core.contact.filter.time_of_impact import KEPT, limit_pairs
+from softpressure_ext.core.contact.filter.time_of_impact import KEPT_DISTANCE, limit_pairs
 from softpressure_ext.core.contact.narrow_phase.vertex_triangle import evaluate_gaps
 from step_filtering import Filtering
 
@@ -172,7 +172,7 @@ def test_sliding_along_a_floor_is_free_and_so_is_leaving_it():
     np.testing.assert_allclose(
         (x + alone)[:n, 2], np.maximum(x[:n, 2] - 0.01, KEPT_SHARE * np.minimum(x[:n, 2], 0.002)), atol=1e-12
     )
-    np.testing.assert_allclose(together[:n, 2], -(1.0 - KEPT) * lowest, atol=1e-12)
+    np.testing.assert_allclose(together[:n, 2], -(1.0 - KEPT_DISTANCE) * lowest, atol=1e-12)
 
 
 def test_two_free_sides_share_the_gap():
@@ -185,7 +185,7 @@ def test_two_free_sides_share_the_gap():
     dx[:, 0] = np.where(model.point_body == 0, 1.0, -1.0)
     after = x + Filtering(model)(x, dx, only_shorten=True)
     front = x[model.point_body == 0, 0].max()
-    assert after[model.point_body == 0, 0].max() == pytest.approx(front + 0.5 * (1.0 - KEPT) * 0.02)
+    assert after[model.point_body == 0, 0].max() == pytest.approx(front + 0.5 * (1.0 - KEPT_DISTANCE) * 0.02)
     assert after[model.point_body == 0, 0].max() < after[model.point_body == 1, 0].min()
 
 
@@ -276,7 +276,7 @@ def test_what_closes_a_gap_is_taken_out_and_the_rest_is_left():
     np.testing.assert_allclose(move[:, :2], step[:, :2], rtol=0, atol=0.0005)  # along the flat surfaces
     changed = np.abs(move - step).max(axis=1) > 1e-12
     assert flat.sum() // 2 < changed.sum() < 4 * flat.sum()
-    assert KEPT * 0.002 < least_distance(model, x + move) < 0.002
+    assert KEPT_DISTANCE * 0.002 < least_distance(model, x + move) < 0.002
 
 
 @pytest.mark.parametrize("seed", range(6))

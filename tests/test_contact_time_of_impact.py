@@ -6,7 +6,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from softpressure_ext.core.contact.contacts import EDGE_EDGE, POINT_TRIANGLE
-from softpressure_ext.core.contact.filter.time_of_impact import KEPT, LEFT, admissible_share, separate
+from softpressure_ext.core.contact.filter.time_of_impact import (
+    KEPT_DISTANCE,
+    SEPARATED_DISTANCE,
+    admissible_share,
+    separate,
+)
 
 POINTS = np.arange(4, dtype=np.int32)[None]
 NO_APEX = np.full((1, 4), -1, np.int32)
@@ -35,7 +40,7 @@ def test_a_share_of_a_step_keeps_the_distance_at_every_time(seed, edges, size, c
     share = share_of(x, move, kind)
     assert 0.0 < share <= 1.0
     along = distances(x, move, kind, share * np.linspace(0.0, 1.0, 200))
-    assert along.min() >= KEPT * along[0] * (1.0 - 1e-9)
+    assert along.min() >= KEPT_DISTANCE * along[0] * (1.0 - 1e-9)
 
 
 @pytest.mark.parametrize("kind", [EDGE, FACE])
@@ -46,8 +51,8 @@ def test_what_approaches_straight_may_use_all_but_the_share_kept(kind):
     else:
         x = np.array([(0.2, 0.2, 0.1), (0.0, 0.0, 0.0), (1.0, 0.0, 0.0), (0.0, 1.0, 0.0)])
         move = np.array([(0.0, 0.0, -0.5)] + [(0.0, 0.0, 0.5)] * 3)
-    assert share_of(x, move, kind) == pytest.approx((1.0 - KEPT) * 0.1, rel=1e-9)
-    assert share_of(x, move + [3.0, -2.0, 5.0], kind) == pytest.approx((1.0 - KEPT) * 0.1, rel=1e-9)
+    assert share_of(x, move, kind) == pytest.approx((1.0 - KEPT_DISTANCE) * 0.1, rel=1e-9)
+    assert share_of(x, move + [3.0, -2.0, 5.0], kind) == pytest.approx((1.0 - KEPT_DISTANCE) * 0.1, rel=1e-9)
 
 
 @pytest.mark.parametrize("kind", [EDGE, FACE])
@@ -93,7 +98,7 @@ def test_separated_sides_keep_a_plane_between_them(kind, held):
         np.testing.assert_array_equal(step, move)
         np.testing.assert_array_equal(move[list(fixed)], 0.0)
         along = distances(x, move, kind, np.linspace(0.0, 1.0, 100))
-        assert along.min() >= LEFT * along[0] * (1.0 - 1e-9)
+        assert along.min() >= SEPARATED_DISTANCE * along[0] * (1.0 - 1e-9)
         assert share_of(x, move, kind) == 1.0
         changed += not np.array_equal(move, before)
     assert changed > 10

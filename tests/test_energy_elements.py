@@ -19,7 +19,7 @@ from softpressure_ext.core.solvers.explicit.layout import lay_out
 from softpressure_ext.core.solvers.explicit.skins import accelerate, skins_of
 from softpressure_ext.core.solvers.explicit.stability import DASHPOT_RATIO, SAFETY, plan_steps
 from softpressure_ext.core.solvers.implicit.stage_energy import StageEnergy
-from softpressure_ext.core.state import State, StuckContacts
+from softpressure_ext.core.state import FrictionSprings, State
 from softpressure_ext.core.team import team_of_one
 
 #: Where each body is pulled to, from where it starts [m], and how hard [1/s^2]: k = mass * PULL.
@@ -158,7 +158,7 @@ def stage():
         candidates.cover(x, x)
         energy = StageEnergy(model, candidates.contacts, STAGE)
         energy.start(x)
-        energy.contacts_found(x, StuckContacts.none())
+        energy.update_contacts(x, FrictionSprings.none())
         energy.set_contact_scale(np.array([1e4]), np.zeros(1))
         energy.begin(model.rest_positions[: model.vertex_count], NO_POSES, State.at_rest(model).gas, STAGE)
         energy.evaluate(x, NO_POSES)

@@ -362,7 +362,7 @@ def test_a_spring_keeps_no_more_stretch_than_its_limit_holds(scene):
     start, limit, spring, held, _, _, pressed, damper = friction_input(scene, record)
     lag = friction.FrictionLag(record.points, record.weights, record.normal, limit, held, pressed, damper)
     kept = np.zeros((record.count, 3))
-    friction.settle_friction(record.count, scene.x, start, lag, spring, kept)
+    friction.update_stretch(record.count, scene.x, start, lag, spring, kept)
     for c in range(record.count):
         across = reference.tangent(record.normal[c])
         slip = across @ (held[c] + record.weights[c] @ (scene.x - start)[record.points[c]])

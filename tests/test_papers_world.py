@@ -146,7 +146,7 @@ def test_golden_of_the_implicit_solver(monkeypatch):
     With its own settings it stops earlier, and by the order in which the mesh is coarsened the pinned ball ends 3 or
     4 mm from there. The box is left out: a nudge moves it by 2 mm, as the ball tips it.
     """
-    monkeypatch.setattr(newton, "SMALL_FALL", 0.0)
+    monkeypatch.setattr(newton, "LEAST_DECREASE", 0.0)
     error = np.abs(balls_of(end_of(small_scene(to_the_minimum, parts=2)) - end_of(small_scene(to_the_minimum))))
     for seed in range(4):
         found = end_of(nudged(small_scene(to_the_minimum), seed))

@@ -16,9 +16,9 @@ from softpressure_ext.core.contact.filter.step_filter import StepFilter
 from softpressure_ext.core.contact.inverse_mass import InverseMass, inverse_mass_along, push_sides, relative_step
 from softpressure_ext.core.contact.narrow_phase.vertex_triangle import evaluate_gaps
 from softpressure_ext.core.solvers.implicit.impact import (
-    AGREED_OF_SOLIDS,
     MOST_PASSES,
-    UNSETTLED,
+    RECHECK_SHARE,
+    RIGID_PASS_TOLERANCE,
     cut_impulses,
     overshoot,
 )
@@ -128,12 +128,21 @@ def test_impulse_cuts_equal_their_twin(contacts):
     slip[rng.random(count) < 0.5] = 0.0  # these stick
     rows = list(zip(contacts.jacobians, contacts.normal, force, friction, drag, slip, strict=True))
     expected = reference.cut_impulses(
-        rows, contacts.inverse_mass, excess.ravel(), 0.03, AGREED_OF_SOLIDS, MOST_PASSES, UNSETTLED, model.vertex_count
+        rows,
+        contacts.inverse_mass,
+        excess.ravel(),
+        0.03,
+        RIGID_PASS_TOLERANCE,
+        MOST_PASSES,
+        RECHECK_SHARE,
+        model.vertex_count,
     )
     after = excess.copy()
     rows = contacts.points, contacts.weights, contacts.normal
     whole = force[:, None] * contacts.normal + drag
-    cut_impulses(count, *rows, force, whole, friction, slip, contacts.mobility, 0.03, AGREED_OF_SOLIDS, after, taken)
+    cut_impulses(
+        count, *rows, force, whole, friction, slip, contacts.mobility, 0.03, RIGID_PASS_TOLERANCE, after, taken
+    )
     change = (after - excess).ravel()
     # each pass repeats the rounding of those before it
     np.testing.assert_allclose(change, expected[0], rtol=0, atol=100 * ROUNDING * np.abs(expected[0]).max())
@@ -154,7 +163,7 @@ def test_a_box_that_is_thrown_back_flat_stays_flat(friction):
     excess, taken = np.array([[0.0, 0.0, 3.0], [0.0, 0.0, 0.0]]), np.zeros((4, 3))
     cut_impulses(
         4, points, weights, normal, np.full(4, 1e6), 1e6 * normal, np.full(4, friction), np.zeros((4, 3)),
-        mobility, 1.0, AGREED_OF_SOLIDS, excess, taken,
+        mobility, 1.0, RIGID_PASS_TOLERANCE, excess, taken,
     )  # fmt: skip
     # passes end when none changes an impulse by more than a thousandth of the first
     np.testing.assert_allclose(excess[0], 0.0, atol=3 * 3e-3)

@@ -11,7 +11,7 @@ from softpressure_ext.core.linear.conjugate_gradient import Scratch, join_island
 from softpressure_ext.core.linear.direction import newton_direction
 from softpressure_ext.core.linear.rigid_blocks import solve_blocks
 from softpressure_ext.core.solvers.implicit.preconditioner import precondition
-from softpressure_ext.core.solvers.implicit.stage_energy import SOLID_CONTACT, SOLID_RELAXATION
+from softpressure_ext.core.solvers.implicit.stage_energy import RIGID_CONTACT, RIGID_RELAXATION
 
 #: Kernel and twin do the same sums in another order.
 ROUNDING = 1e-11
@@ -146,8 +146,8 @@ def dense_hessian(pile):
         first, second = (pile.body_scale[body] for body in contacts.bodies[c])
         # a skin's stiffness where there is one, else a share of the lesser
         solid = 0 not in contacts.bodies[c]
-        kappa = SOLID_CONTACT * min(first, second) if solid else pile.body_scale[0]
-        kappa *= contacts.share[c]
+        kappa = RIGID_CONTACT * min(first, second) if solid else pile.body_scale[0]
+        kappa *= contacts.contact_weight[c]
         _, force, stiffness = reference.contact(contacts.gap[c], contacts.thickness[c], kappa)
         if force == 0.0:
             continue
@@ -157,7 +157,7 @@ def dense_hessian(pile):
         matrix = across @ reference.friction(slip, contacts.friction[c] * force, kappa)[2] @ across
         if solid:
             parting = np.array([normal @ (weights @ (pile.x - energy._start)[points])])
-            stiffness += reference.friction(parting, force, SOLID_RELAXATION / TAU * stiffness)[2][0, 0]
+            stiffness += reference.friction(parting, force, RIGID_RELAXATION / TAU * stiffness)[2][0, 0]
         matrix += stiffness * np.outer(normal, normal)
         j = rigid_reference.jacobian(model, arm, points, weights)
         total += j.T @ matrix @ j

@@ -89,7 +89,7 @@ def test_bounce_strength_grows_as_bounciness_falls():
 def test_what_is_touched_is_left_out(model):
     pairs = Pairs(model, np.random.default_rng(4), 12)
     mass = np.full(model.vertex_count, 9.0)
-    dissipation.leave_out_touched(
+    dissipation.mass_without_contacts(
         pairs.count, pairs.points, pairs.force, model.vertex_mass, model.body_point_start, mass
     )  # fmt: skip
     used = slice(pairs.count)
@@ -109,15 +109,17 @@ def test_a_body_of_which_hardly_anything_is_untouched_counts_as_a_whole(model, l
     touched = np.concatenate([touched, np.full(-len(touched) % 4, n)])  # the rest are points of the floor
     points = touched.reshape(-1, 4).astype(np.int32)
     mass = np.zeros(n)
-    dissipation.leave_out_touched(len(points), points, np.ones(len(points)), vertex_mass, model.body_point_start, mass)
+    dissipation.mass_without_contacts(
+        len(points), points, np.ones(len(points)), vertex_mass, model.body_point_start, mass
+    )
     assert ball.stop == 42 and (mass[ring] == 1.0).all()
     assert mass[ball].sum() == (42 if fallback else left)
 
 
 def brake(model, x, v, mass, pairs, strength, motion, fall, approach):
-    """Run `brake_pairs` for membranes of one bounciness (which only solids ask for)."""
+    """Run `apply_restitution` for membranes of one bounciness (which only solids ask for)."""
     count = len(pairs.load)
-    dissipation.brake_pairs(
+    dissipation.apply_restitution(
         x, v, 2, 2, mass, model.body_mass, model.body_point_start, pairs.low, pairs.high, pairs.impulse, pairs.point,
         pairs.load, np.full(count, np.nan), np.full(count, strength), motion, fall, approach,
     )  # fmt: skip
@@ -194,7 +196,7 @@ class Block:
         rows = np.zeros((1, 15))
         rigid_motions(self.x, self.v, self.mass, self.start, rows)
         low, high = np.zeros(1, np.int32), np.ones(1, np.int32)
-        dissipation.brake_pairs(
+        dissipation.apply_restitution(
             self.x, self.v, 1, 1, self.mass, np.array([3.0, 0.0]), self.start, low, high,
             np.array([[0.0, 0.0, impulse]]), impulse * self.x[8:], np.array([impulse if load is None else load]),
             np.full(1, np.nan), self.strength, rows, np.array([0.0, 0.0, fall]), self.approach,
@@ -292,7 +294,7 @@ def test_a_step_is_braked_and_then_damped(monkeypatch):
     impulses = pairs.impulses(state.positions, time)
     x, v, approach = state.positions.copy(), state.velocities.copy(), np.full(2, -1.5)
     mass = np.zeros(model.vertex_count)
-    dissipation.leave_out_touched(
+    dissipation.mass_without_contacts(
         pairs.count, pairs.points, pairs.force, model.vertex_mass, model.body_point_start, mass
     )  # fmt: skip
     rows = motions(model, x, v, mass)

@@ -1,10 +1,10 @@
-"""Friction springs go on by name from one contact record to the next."""
+"""Friction springs go on by name from one contact set to the next."""
 
 import numpy as np
 import pytest
 from softpressure_ext.core.contact.contacts import Contacts
-from softpressure_ext.core.solvers.implicit.friction_history import friction_names, hand_on_friction
-from softpressure_ext.core.state import StuckContacts
+from softpressure_ext.core.solvers.implicit.friction_history import spring_keys, transfer_friction
+from softpressure_ext.core.state import FrictionSprings
 
 POINTS, EDGES, BODIES = 9, 12, 3
 
@@ -20,7 +20,7 @@ def test_each_row_gets_the_spring_of_its_name(seed, stuck_count):
     contacts.edges[30:70] = rng.integers(0, EDGES, (40, 2))
     contacts.points[0, 0], contacts.bodies[0, 1] = POINTS - 1, BODIES - 1
     contacts.edges[30] = EDGES - 1  # the last name
-    contacts.share[:70] = 0.5
+    contacts.contact_weight[:70] = 0.5
     # names of points and of edges, some more than once: the first of them counts
     edge = rng.random(stuck_count) < 0.5
     point = np.where(edge, POINTS + rng.integers(0, EDGES, stuck_count), rng.integers(0, POINTS, stuck_count))
@@ -28,13 +28,13 @@ def test_each_row_gets_the_spring_of_its_name(seed, stuck_count):
     if stuck_count:
         point[:2], other[:2] = (POINTS + EDGES - 1, POINTS - 1), (EDGES - 1, BODIES - 1)
     stretch, share = rng.standard_normal((stuck_count, 3)), rng.random(stuck_count)
-    stuck = StuckContacts(point.astype(np.int32), other.astype(np.int32), stretch, share, 0.0)
+    stuck = FrictionSprings(point.astype(np.int32), other.astype(np.int32), stretch, share, 0.0)
     now = np.full((80, 3), 7.0)
-    hand_on_friction(contacts, stuck, POINTS + EDGES, POINTS, now)
+    transfer_friction(contacts, stuck, POINTS + EDGES, POINTS, now)
     known = {}
     for k in range(stuck_count):
         known.setdefault((point[k], other[k]), k)
-    first, second = friction_names(contacts, POINTS)
+    first, second = spring_keys(contacts, POINTS)
     found = 0
     for row in range(70):
         name = (contacts.points[row, 0], contacts.bodies[row, 1])
@@ -44,5 +44,5 @@ def test_each_row_gets_the_spring_of_its_name(seed, stuck_count):
         k = known.get(name)
         found += k is not None
         np.testing.assert_array_equal(now[row], 0.0 if k is None else stretch[k])
-        assert contacts.share[row] == (0.5 if k is None else share[k])
+        assert contacts.contact_weight[row] == (0.5 if k is None else share[k])
     assert (now[70:] == 7.0).all() and (found > 5 if stuck_count else found == 0)

@@ -7,7 +7,13 @@ import pytest
 import reference
 import rigid_reference
 from softpressure_ext.core.bodies import assembly
-from softpressure_ext.core.solvers.implicit.impact import AGREED, MOST_PASSES, UNSETTLED, cut_impulses, overshoot
+from softpressure_ext.core.solvers.implicit.impact import (
+    MOST_PASSES,
+    PASS_TOLERANCE,
+    RECHECK_SHARE,
+    cut_impulses,
+    overshoot,
+)
 from solver_scene import ROUNDING, Pairs, mobility_of, random_motion, two_bodies
 
 
@@ -30,7 +36,7 @@ def test_impulse_cuts_equal_their_twin(model, seed):
     pairs = Pairs(model, rng, 60)
     v1, ahead = v1[:n], v1[:n] + rng.standard_normal((n, 3))
     friction = rng.uniform(0, 0.8, len(pairs.force))
-    # a contact record and the forces, as a stage leaves them
+    # a contact set and the forces, as a stage leaves them
     contacts = SimpleNamespace(
         count=60, points=pairs.points, weights=pairs.weights, normal=pairs.normal, friction=friction
     )  # fmt: skip
@@ -42,7 +48,7 @@ def test_impulse_cuts_equal_their_twin(model, seed):
     jacobians = [rigid_reference.jacobian(model, None, *row) for row in zip(pairs.points, pairs.weights, strict=True)]
     rows = list(zip(jacobians, pairs.normal, pairs.force, friction, drag, slip, strict=True))[:60]
     mass = rigid_reference.inverse_masses(model, None)
-    limits = AGREED, MOST_PASSES, UNSETTLED
+    limits = PASS_TOLERANCE, MOST_PASSES, RECHECK_SHARE
     expected, expected_taken = reference.cut_impulses(rows, mass, (ahead - v1).ravel(), 0.003, *limits, n)
     expected, expected_taken = expected.reshape(n, 3), np.sum(expected_taken * pairs.normal[:60], axis=1)
     np.testing.assert_allclose(change, expected, rtol=0, atol=ROUNDING * np.abs(expected).max())
@@ -65,7 +71,7 @@ def test_an_impulse_cut_takes_back_no_more_than_the_overshoot(model):
         before = excess.copy()
         cut_impulses(
             1, points, weights, normal, np.array([force]), force * normal, np.zeros(1), np.zeros((1, 3)),
-            mobility_of(model), 1.0, AGREED, excess, taken,
+            mobility_of(model), 1.0, PASS_TOLERANCE, excess, taken,
         )  # fmt: skip
         change = excess - before
         parting = weights[0] @ excess[points[0]]

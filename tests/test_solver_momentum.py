@@ -63,10 +63,12 @@ def test_rigid_motion_of_a_line_is_finite():
     assert np.isfinite(rows).all()
 
 
-def take_back(balance, x, change):
+def subtract_impulses(balance, x, change):
     """Book velocity changes [m/s] of the vertices, of contacts between bodies 0 and 1 that have no impulse."""
     pairs = Pairs(balance._model, np.random.default_rng(0), 4, ((0, 1),))
-    balance.take_back(SimpleNamespace(contacts=pairs, record=0), x, NO_POSES, change, np.zeros(len(pairs.force)))
+    balance.subtract_impulses(
+        SimpleNamespace(contacts=pairs, record=0), x, NO_POSES, change, np.zeros(len(pairs.force))
+    )
 
 
 def momenta(model, x, v, origin):
@@ -153,14 +155,14 @@ def test_settling_meets_the_account_with_rigid_velocities(model, moving):
     x, v = moving
     rng = np.random.default_rng(3)
     balance, mass = MomentumBalance(model), model.vertex_mass
-    take_back(balance, x, v)  # forgotten by the start
+    subtract_impulses(balance, x, v)  # forgotten by the start
     balance.pairs.load[:] = 1.0
     balance.start(x, v, NO_SOLIDS)
     assert len(balance.pairs.load) and not any(
         sums.any() for sums in (balance.pairs.impulse, balance.pairs.point, balance.pairs.load)
     )
     change = rng.standard_normal(v.shape)
-    take_back(balance, x, change)
+    subtract_impulses(balance, x, change)
     origin = np.array([x[part.start] for part in parts(model)])
     goal = momenta(model, x, v, origin) + momenta(model, x, change, origin)
     # by the end of the step the bodies are elsewhere, turned and bent
@@ -225,7 +227,7 @@ def test_what_rests_on_a_collider_is_let_alone(shares, other, alone):
     balance.pairs.load[row_of(model, balance.pairs, 0, other)] = 1.0
     after = now.copy()
     balance.settle(x, after, NO_SOLIDS)
-    left = now * np.exp(-momentum.STILLING * 0.01)  # what comes to rest
+    left = now * np.exp(-momentum.REST_RATE * 0.01)  # what comes to rest
     np.testing.assert_allclose(after, left if alone else goal, rtol=0, atol=ROUNDING)
 
 
@@ -237,7 +239,7 @@ def test_the_account_is_as_good_a_kilometre_away(model, moving):
     for place in (x, x + away):
         balance = MomentumBalance(model)
         balance.start(place, v, NO_SOLIDS)
-        take_back(balance, place, 0.1 * v[::-1])
+        subtract_impulses(balance, place, 0.1 * v[::-1])
         results.append((balance._momenta.copy(), 0.5 * v))
         balance.settle(place, results[-1][1], NO_SOLIDS)
     assert (results[0][0] == results[1][0]).all()
@@ -338,7 +340,7 @@ def test_without_friction_impulses_of_pairs_are_all_that_contacts_do(pressed):
     change, taken = overshoot(
         energy, mobility_of(model), np.zeros((n, 3)), ahead, np.zeros((energy.contacts.count, 3)), 0.003
     )
-    balance.take_back(energy, x, NO_POSES, change, taken)
+    balance.subtract_impulses(energy, x, NO_POSES, change, taken)
     rest = check()
     assert (rest > 0.0).all() and (rest < 0.99 * whole).all()
     assert rest.sum() == pytest.approx(whole.sum() - taken.sum(), rel=ROUNDING)
@@ -380,7 +382,7 @@ def test_closing_the_account_adds_only_what_newtons_method_leaves(monkeypatch):
         settle(balance, x, v, rigid)
         lacks.extend(np.linalg.norm(mass[part] @ (v - before)[part]) for part in parts(scene.model))
 
-    monkeypatch.setattr(newton, "SMALL_FALL", 0.0)
+    monkeypatch.setattr(newton, "LEAST_DECREASE", 0.0)
     monkeypatch.setattr(solver, "overshoot", cut)
     monkeypatch.setattr(MomentumBalance, "settle", watched)
     for _ in range(24):

@@ -12,7 +12,7 @@ from softpressure_ext.core.linear.conjugate_gradient import Scratch
 from softpressure_ext.core.linear.direction import newton_direction
 from softpressure_ext.core.solvers.implicit.preconditioner import precondition
 from softpressure_ext.core.solvers.implicit.stage_energy import StageEnergy
-from softpressure_ext.core.state import State, StuckContacts
+from softpressure_ext.core.state import FrictionSprings, State
 
 TAU = 1.2e-3
 NO_POSES = np.zeros((0, 7))  # no rigid bodies
@@ -46,9 +46,9 @@ class PressedBalls:
         # half of the lowest points hold a stretched friction spring from before
         low = np.argsort(self.x[:n, 2])[:6].astype(np.int32)
         stretch = rng.normal(0, 1e-5, (6, 3)) * [1, 1, 0]
-        stuck = StuckContacts(low, np.full(6, 2, np.int32), stretch, np.ones(6), 0.0)
+        stuck = FrictionSprings(low, np.full(6, 2, np.int32), stretch, np.ones(6), 0.0)
         self.energy.start(start)
-        self.energy.contacts_found(self.x, stuck)
+        self.energy.update_contacts(self.x, stuck)
         self.energy.set_contact_scale(self.scale, np.zeros(3))
         self.energy.begin(self.x[:n] + rng.normal(0, 1e-4, (n, 3)), NO_POSES, self.state.gas, TAU)
         self.energy.evaluate(self.x, NO_POSES)

@@ -104,7 +104,7 @@ def test_a_halved_step_is_as_good_as_short_steps(monkeypatch, damped):
         # nothing is good enough, or the quarters are
         return math.inf if time < 0.2 * FRAME and not damped else -math.inf
 
-    monkeypatch.setattr(ImplicitSolver, "_given_work", allowed)
+    monkeypatch.setattr(ImplicitSolver, "_external_work", allowed)
     halved, solver, motion = struck(2, FRAME / 2)
     assert solver.counts.halved_steps == 2 * 3
     assert solver.counts.damped_steps == (8 if damped else 0)

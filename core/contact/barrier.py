@@ -1,12 +1,12 @@
-"""Contact as an energy of the gap: nothing beyond the thickness r, a wall before the surfaces touch.
+"""Contact as a barrier energy of the gap: zero beyond the thickness r, growing without bound towards gap = 0.
 
     E = kappa r^2 b(s),  s = (r - gap) / r,  b(s) = -s^2 ln(1 - s) / 2     (after Li et al. 2020, IPC)
 
-The force kappa r b'(s) starts softly (like s^2) and grows without bound towards gap = 0, so no load pushes two
-surfaces through each other. Beyond s = 0.95 the barrier is continued by its parabola: finite for points that are
-already behind a surface (tangled starts, colliders moved into a body), which it pushes back out.
-Hessian: kappa b'' (w n)(w n)' with n the contact normal and w the weights of the four points (the turning of the
-normal is left out: it is negative).
+The force kappa r b'(s) starts like s^2 and grows without bound, so no load pushes two surfaces through each other.
+Beyond s = 0.95 the barrier is continued by its parabola: finite for points that are already behind a surface (tangled
+starts, colliders moved into a body), which it pushes back out.
+Hessian: kappa b'' (w n)(w n)' with n the contact normal and w the weights of the four points. The derivative of the
+normal is neglected: its term is negative.
 """
 
 from math import log
@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 
 from ..jit import kernel
 
-#: Share of the thickness up to which the barrier is exact.
+#: s [1] up to which the barrier is exact: beyond it the curvature would grow without bound as well.
 BARRIER_END = 0.95
-#: Contacts per parallel block.
+#: Contacts per partial sum of the energy.
 BLOCK_SIZE = 128
 
 
@@ -57,7 +57,7 @@ def evaluate_contact(count, gap, thickness, scale, normal_force, stiffness, ener
 
 
 class ContactTerms(NamedTuple):
-    """First and second derivatives of all contacts, as the gathers below read them."""
+    """First and second derivatives of the energies of all contacts, for the per-vertex gathers below."""
 
     points: Any  # the four points of each contact, shape (contact_count, 4)
     weights: Any  # their weights in the gap, shape (contact_count, 4)
@@ -66,14 +66,14 @@ class ContactTerms(NamedTuple):
     active: Any  # whether the contact exerts a force, shape (contact_count,)
     force: Any  # on the side of positive weight [N], shape (contact_count, 3)
     matrix: Any  # stiffness xx, yy, zz, xy, xz, yz [N/m], shape (contact_count, 6)
-    vertex_count: Any  # points below are soft vertices, those from here on belong to rigid bodies or are given
+    vertex_count: Any  # points below are soft vertices; from here on they belong to rigid bodies or colliders
     unknown: Any  # first row of unknowns of each rigid point's body, shape (rigid_point_count,)
     arm: Any  # of each rigid point from its body's centre [m], shape (rigid_point_count, 3)
 
 
 @kernel
-def collect_acting(count, points, weights, active, force, matrix, to_points, to_weights, to_force, to_matrix):
-    """Copy the rows that exert a force to the front of the last four arrays; returns their number."""
+def collect_active(count, points, weights, active, force, matrix, to_points, to_weights, to_force, to_matrix):
+    """Copy the contacts that exert a force to the front of the last four arrays; returns their number."""
     acting = 0
     for c in range(count):
         if not active[c]:
@@ -104,8 +104,8 @@ def contact_force(i, terms):
 
 @kernel
 def rigid_point_step(point, unknown, arm, step):
-    """How far a step of unknowns moves a rigid point (counted from the first one), to first order; 0 if it is given."""
-    if point >= unknown.shape[0]:  # a collider's
+    """First-order displacement of a rigid point (counted from the first one) for a step; 0 for a collider's."""
+    if point >= unknown.shape[0]:  # of a collider
         return 0.0, 0.0, 0.0
     row = unknown[point]
     rx, ry, rz = arm[point, 0], arm[point, 1], arm[point, 2]
@@ -119,7 +119,7 @@ def rigid_point_step(point, unknown, arm, step):
 
 @kernel
 def contact_stretch(c, p, terms):
-    """Force change of contact c when the unknowns change by p, shape (unknown_count, 3); step one of the product."""
+    """Change of contact c's force for a change p of the unknowns, shape (unknown_count, 3): product, step one."""
     if not terms.active[c]:
         return 0.0, 0.0, 0.0
     rx = ry = rz = 0.0
@@ -145,7 +145,7 @@ def contact_stretch(c, p, terms):
 
 @kernel
 def contact_product(i, terms, stretched):
-    """Row i of the Hessian product, step two; `stretched` holds `contact_stretch` of every contact."""
+    """Row i of the Hessian product, step two; `stretched`: `contact_stretch` of every contact."""
     hx = hy = hz = 0.0
     for q in range(terms.vertex_start[i], terms.vertex_start[i + 1]):
         c = terms.vertex_entry[q] >> 2
@@ -159,9 +159,9 @@ def contact_product(i, terms, stretched):
 
 @kernel
 def add_wrenches(terms, point_start, values, out):
-    """Add what contacts do to rigid bodies: `values` [N], shape (contact_count, 3), times weight, and its torque.
+    """Add the force and torque of contacts on each rigid body: `values` [N], shape (contact_count, 3), times weight.
 
-    `out` are the rows of unknowns, two per rigid body, the last of an array of all rows.
+    `out`: rows of unknowns, shape (row_count, 3), of which the last two per rigid body are changed.
     """
     first_row = out.shape[0] - 2 * (point_start.shape[0] - 1)
     for body in range(point_start.shape[0] - 1):

@@ -1,9 +1,8 @@
-"""The one contact record: every solver reads it, every detector writes it.
+"""The contact set: candidate pairs with their gaps, normals and weights, for all searches and implicit steps.
 
-A contact says that a gap between two sides must stay open. Each side is a weighted mean of points, so
-the gap is `normal . sum(weights[s] * x[points[s]])` up to first order, and its gradient with respect to
-the position of point `s` is `weights[s] * normal`. Forces are gathered per vertex through a CSR table,
-always in the same order, so they do not depend on the thread count.
+A contact is a gap between two sides, each a weighted mean of points. To first order the gap is
+`normal . sum(weights[s] * x[points[s]])`; its gradient with respect to point `s` is `weights[s] * normal`. Forces are
+gathered per vertex through a CSR table in a fixed order, so they do not depend on the thread count.
 """
 
 import numpy as np
@@ -15,60 +14,60 @@ from ..model import Attachments, FloatArray, IntArray
 #: Kinds of contacts (`Contacts.kind`).
 POINT_TRIANGLE = 0  # points: the point, then the three corners
 EDGE_EDGE = 1  # points: two ends of one edge, two ends of the other
-ELEMENT = 2  # no contact but an element of an energy (`energy/elements.py`)
-GLUED = 3  # a pair of surfaces that are glued there: never a contact
+ELEMENT = 2  # an element of an energy (`energy/elements.py`), which shares the arrays
+GLUED = 3  # a pair of surfaces that are attached to each other there: never a contact
 
 #: Values of `Contacts.side`.
 RIGHT_SIDE = 1
 WRONG_SIDE = -1
 
 
-#: By how much a row of two edges may change its share in a step while it is within the thickness.
-SHARE_STEP = 0.1
-#: What it may differ from the share wanted, so that what lies still is left alone.
-SHARE_SLACK = 0.05
+#: Largest change of an edge pair's contact weight [1] per step within the thickness: its force grows over ten steps.
+WEIGHT_STEP = 0.1
+#: Difference from the target weight [1] that is left, so that resting contacts do not change.
+WEIGHT_TOLERANCE = 0.05
 
-#: What a search writes.
+#: Fields that a search writes.
 _CONSTANT = (
     "points", "kind", "triangle", "bodies", "thickness", "friction", "side", "facing", "offset", "gap", "edges", "apex",
-    "soft", "share",
+    "soft", "contact_weight",
 )  # fmt: skip
 
 
 class Contacts:
-    """Candidates for contact as a struct of arrays; rows `0 .. count - 1` are valid.
+    """Candidate pairs as a struct of arrays; rows `0 .. count - 1` are valid.
 
-    `ContactSearch.search` fills the constant part, `evaluate_gaps` the geometric part. All arrays may be
-    replaced by larger ones in a search: fetch them again after it, never keep them.
+    `ContactSearch.search` fills the constant part, `evaluate_gaps` the geometric part. A search may replace all arrays
+    by larger ones: do not keep references to them.
 
-    Constant between searches; first all points against triangles, sorted by (point, triangle), then, from row
-    `edge_start` on, all edges against edges, sorted:
+    Constant between searches; first all vertex-triangle pairs, sorted by (point, triangle), then, from row `edge_start`
+    on, all edge-edge pairs, sorted:
         points (capacity, 4) int32; kind int8; bodies (capacity, 2) int32: body of the point or first edge,
         body of the triangle or second edge; thickness [m]: of both bodies together; friction: Coulomb
         coefficient;
-        triangle int32, -1 for edges; side int8: +1 or, for a point that is behind the surface and must
-        come back, -1; facing int8: for side -1, +1 if the right side is the one the triangle's normal
-        points to, else -1; offset [m]: added to the gap of rows with side -1 (`ContactSearch.recover`), so
-        that a point which is deep behind a surface is asked to come back step by step and not at once;
+        triangle int32, -1 for edges; side int8: +1, or -1 for a point on the wrong side of the surface;
+        facing int8: for side -1, +1 if the right side is the one the triangle's normal points to, else -1;
+        offset [m]: added to the gap of rows with side -1 (`ContactSearch.recover`), so that a point deep behind
+        a surface is moved out in small steps;
         for edges only: edges (capacity, 2) int32: their numbers, the lower first; apex (capacity, 4) int32:
         the corners opposite the first and the second edge, -1 for none; soft (capacity, 2) bool: whether
-        each is a membrane's.
+        each belongs to a membrane.
 
-    Changed between steps only: share: how far a row owns its contact, which scales its force; 1 but for edges.
+    Changed between steps only: contact_weight: factor of the contact's energy, 0 to 1; 1 for points against triangles.
 
     Written by `evaluate_gaps` for given positions:
         weights (capacity, 4): +1, then minus the barycentric coordinates of the closest point; for edges
-        1 - s, s, -(1 - t), -t with s and t the places of the closest points. The positive weights are
+        1 - s, s, -(1 - t), -t with s and t the parameters of the closest points. The positive weights are
         those of bodies[0].
         normal (capacity, 3): unit, from the triangle towards the right side, from the second edge to the first;
-        distance [m]: between point and triangle, or edge and edge, of every row; it may be less, never more, for
-        edges without a share, whose weights and normals then mean nothing (`whole` in `evaluate_gaps`);
-        gap [m]: the same where the row owns the contact, +inf where another row owns it; for side -1 the
-        distance, negative behind the surface, plus the offset;
-        wanted: for edges, how far the row should own the contact, 0 to 1 (`edge_gaps`);
+        distance [m]: between point and triangle, or edge and edge, of every row; a lower bound for edges of contact
+        weight 0, whose weights and normals are then undefined (`whole` in `evaluate_gaps`);
+        gap [m]: the same where the row owns the contact, +inf where another row owns it; for side -1 the signed
+        distance plus the offset;
+        target_weight: for edges, the contact weight that the geometry asks for, 0 to 1 (`narrow_phase.edge_edge`);
         feature int8: 0 the face, 1-3 edge (k - 1, k), 4-6 corner k - 4 of the triangle; 0 for edges.
 
-    Over the points that forces move: row entries `4 * contact + slot` of vertex v are
+    CSR over moving points: entries `4 * contact + slot` of vertex v are
     `vertex_entry[vertex_start[v] : vertex_start[v + 1]]`, ascending.
     """
 
@@ -76,6 +75,7 @@ class Contacts:
         "apex",
         "bodies",
         "capacity",
+        "contact_weight",
         "count",
         "distance",
         "edge_start",
@@ -94,14 +94,13 @@ class Contacts:
         "normal",
         "offset",
         "points",
-        "share",
         "side",
         "soft",
+        "target_weight",
         "thickness",
         "triangle",
         "vertex_entry",
         "vertex_start",
-        "wanted",
         "weights",
     )
 
@@ -110,20 +109,20 @@ class Contacts:
         self.first_element = 0  # row of the first element of an energy; they come last
         self.glued: NDArray[np.int64] = np.zeros(0, np.int64)  # rows of kind GLUED
         self.edge_start = 0
-        self.known_x: NDArray[np.float64] = np.zeros((0, 3))  # where all edges were measured, empty if nowhere
+        self.known_x: NDArray[np.float64] = np.zeros((0, 3))  # positions at which all edges were measured, or empty
         self.move: NDArray[np.float64] = np.zeros((0, 3))  # scratch of evaluate_gaps, one per point
         self.vertex_start: NDArray[np.int32] = np.zeros(point_count + 1, np.int32)
         self._allocate(max(capacity, 1))
 
     def _allocate(self, capacity: int) -> None:
         self.capacity = capacity
-        self.forget_edges()
+        self.invalidate_edges()
         self.points: NDArray[np.int32] = np.zeros((capacity, 4), np.int32)
         self.kind: NDArray[np.int8] = np.zeros(capacity, np.int8)
         self.triangle: NDArray[np.int32] = np.zeros(capacity, np.int32)
         self.edges: NDArray[np.int32] = np.zeros((capacity, 2), np.int32)
-        self.share: NDArray[np.float64] = np.ones(capacity)
-        self.wanted: NDArray[np.float64] = np.zeros(capacity)
+        self.contact_weight: NDArray[np.float64] = np.ones(capacity)
+        self.target_weight: NDArray[np.float64] = np.zeros(capacity)
         self.apex: NDArray[np.int32] = np.zeros((capacity, 4), np.int32)
         self.soft: NDArray[np.bool_] = np.zeros((capacity, 2), np.bool_)
         self.bodies: NDArray[np.int32] = np.zeros((capacity, 2), np.int32)
@@ -143,25 +142,25 @@ class Contacts:
 
     @property
     def point_count(self) -> int:
-        """Number of points the CSR table covers: those that forces move."""
+        """Number of moving points, which the CSR table covers."""
         return int(self.vertex_start.shape[0]) - 1
 
     def reserve(self, count: int) -> None:
-        """Make room for `count` rows; when that needs larger arrays, the old rows are forgotten."""
+        """Make room for `count` rows; where that needs larger arrays, the old rows are lost."""
         if count > self.capacity:
             self._allocate(count + count // 2)
 
-    def forget_edges(self) -> None:
-        """The next `evaluate_gaps` measures every pair of edges anew."""
+    def invalidate_edges(self) -> None:
+        """Let the next `evaluate_gaps` measure every pair of edges anew."""
         self.known_x = self.known_x[:0]
 
     def clear(self) -> None:
-        """Forget all contacts."""
+        """Remove all rows."""
         self.count = self.edge_start = self.first_element = 0
         self.vertex_start[:] = 0
 
-    def leave_out_glued(self, attachments: Attachments, point_body: IntArray, body_count: int) -> None:
-        """Let what is glued not touch what it is glued to, in the rows just searched."""
+    def exclude_glued(self, attachments: Attachments, point_body: IntArray, body_count: int) -> None:
+        """Mark pairs of an attached vertex with the body it is attached to as GLUED, in the rows just searched."""
         found = self.count
         key = np.unique(attachments.points[:, 0].astype(np.int64) * body_count + attachments.body)
         points = self.points[:found]
@@ -174,7 +173,7 @@ class Contacts:
         self.kind[self.glued] = GLUED
 
     def append_elements(self, points: IntArray, weights: FloatArray, point_body: IntArray) -> None:
-        """Add rows for the elements of energies behind those just searched: points and weights, shape (n, 4)."""
+        """Append rows for the elements of energies: points and weights, shape (n, 4)."""
         found, count = self.count, self.count + len(points)
         if count > self.capacity:
             kept = [(name, getattr(self, name)[:found].copy()) for name in _CONSTANT]
@@ -191,21 +190,21 @@ class Contacts:
         self.thickness[rows] = 0.0
         self.friction[rows] = 0.0
         self.side[rows] = RIGHT_SIDE
-        self.share[rows] = 1.0
+        self.contact_weight[rows] = 1.0
         self.offset[rows] = 0.0
         self.gap[rows] = np.inf
         self.distance[rows] = np.inf
         self.index_vertices()
 
-    def renew_shares(self) -> bool:
-        """Bring the shares of edges nearer to those wanted where the gaps were last evaluated; True if that matters."""
+    def update_contact_weights(self) -> bool:
+        """Move the contact weights of edges towards their targets; True if one within its thickness has changed."""
         edges = slice(self.edge_start, self.first_element)
-        share, wanted = self.share[edges], self.wanted[edges]
+        weight, target = self.contact_weight[edges], self.target_weight[edges]
         near = self.distance[edges] < self.thickness[edges]
-        change = wanted - share
-        small = np.abs(change) < SHARE_SLACK
-        change = np.where(near, np.where(small, 0.0, np.clip(change, -SHARE_STEP, SHARE_STEP)), change)
-        share += change
+        change = target - weight
+        small = np.abs(change) < WEIGHT_TOLERANCE
+        change = np.where(near, np.where(small, 0.0, np.clip(change, -WEIGHT_STEP, WEIGHT_STEP)), change)
+        weight += change
         return bool(change[near].any())
 
     def index_vertices(self) -> None:
@@ -215,7 +214,7 @@ class Contacts:
 
 @kernel
 def index_vertices(count, points, vertex_start, vertex_entry):
-    """Counting sort of the slots that hold moving points; serial, as it is bound by memory."""
+    """Counting sort of the slots that hold moving points; serial, as it is memory-bound."""
     vertex_count = vertex_start.shape[0] - 1
     vertex_start[:] = 0
     for contact in range(count):

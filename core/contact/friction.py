@@ -1,17 +1,17 @@
-"""Coulomb friction with true sticking: a spring along the surface that yields at the friction limit (`coulomb.py`).
+"""Coulomb friction with true sticking: a tangential spring that yields at the friction limit (`coulomb.py`).
 
     D = k/2 |s|^2            while k |s| <= mu N
         mu N |s| - (mu N)^2 / (2 k)   beyond,        s = s0 + u_t
 
-u_t is the tangential motion of a contact since the start of the substep and s0 the stretch of its spring then, so a
+u_t is the tangential displacement of a contact since the start of the substep, s0 the stretch of its spring then. So a
 body at rest on a slope stays where it is (Cundall and Strack 1979). N, the normal and the weights are those of the
 last accepted iterate ("lagged", as in Li et al. 2020): D is convex.
-Two solids have nothing else that would still their rocking: their normal force gets a damper, proportional to its
-stiffness and bounded by the force itself, of the same kind, on the motion along the normal since the start.
+Rocking of two rigid bodies on each other has no other damping: their normal force gets a damper of the same form, on
+the normal displacement since the start, proportional to the normal stiffness and bounded by the normal force.
 Hessian: k (1 - n n') while it sticks, mu N / |s| (1 - n n' - d d' / 2) with d = s / |s| while it slips. Along d the
-energy of a contact that slips is a straight line, but its slope turns round where s = 0: with no curvature there
-Newton's steps went to and fro between two points with one energy. With all of mu N / |s|, which bounds the energy from
-above, none goes too far, but many stop short; half of it takes the fewest steps.
+tangent stiffness of a slipping contact is 0, but its slope changes sign at s = 0: Newton steps with the tangent
+oscillate between two points of equal energy. The secant stiffness mu N / |s| bounds the energy from above: no step
+overshoots, but many fall short. Half of it takes the fewest steps.
 """
 
 from math import sqrt
@@ -23,7 +23,7 @@ from .coulomb import cone_share, slip_potential
 
 
 class FrictionLag(NamedTuple):
-    """What friction keeps of the last accepted iterate, one row per contact; of what does not press only the limit."""
+    """Lagged quantities of the last accepted iterate, one row per contact; without normal force only limit is set."""
 
     points: Any  # shape (contact_count, 4)
     weights: Any  # shape (contact_count, 4)
@@ -31,12 +31,12 @@ class FrictionLag(NamedTuple):
     limit: Any  # friction coefficient times normal force [N], shape (contact_count,)
     stretch: Any  # s0: stretch of the spring at the start of the substep [m], shape (contact_count, 3)
     pressed: Any  # normal force [N], shape (contact_count,)
-    damper: Any  # damping along the normal over the time since the start [N/m], 0 for skins, shape (contact_count,)
+    damper: Any  # normal damping over the time since the start [N/m], 0 for soft bodies, shape (contact_count,)
 
 
 @kernel
-def hold_friction(count, weights, normal, friction, normal_force, lag):
-    """Keep weights, normals and limits of the contacts that press with `normal_force` [N]; others have the limit 0."""
+def lag_friction(count, weights, normal, friction, normal_force, lag):
+    """Lag weights, normals and limits of contacts with `normal_force` > 0 [N]; others get the limit 0."""
     for c in range(count):
         lag.limit[c] = friction[c] * normal_force[c]
         if normal_force[c] > 0.0:
@@ -48,7 +48,7 @@ def hold_friction(count, weights, normal, friction, normal_force, lag):
 
 @kernel
 def friction_energy(count, x, start, lag, spring, energy):
-    """D [J] per block of contacts at positions x; `start` are those at the start of the substep.
+    """D [J] per block of contacts at positions x; `start`: positions at the start of the substep.
 
     `spring` = k of each contact [N/m], shape (contact_count,).
     """
@@ -60,14 +60,14 @@ def friction_energy(count, x, start, lag, spring, energy):
                 value, _, _ = slip_potential(sqrt(ux * ux + uy * uy + uz * uz), lag.limit[c], spring[c])
                 total += value
             if lag.damper[c] > 0.0:
-                value, _, _ = slip_potential(abs(parting(c, x, start, lag)), lag.pressed[c], lag.damper[c])
+                value, _, _ = slip_potential(abs(normal_displacement(c, x, start, lag)), lag.pressed[c], lag.damper[c])
                 total += value
         energy[block] = total
 
 
 @kernel
-def parting(c, x, start, lag):
-    """How far the sides of contact c have parted along its held normal since the start [m]."""
+def normal_displacement(c, x, start, lag):
+    """Relative displacement of contact c along its lagged normal since the start [m]."""
     u = 0.0
     for slot in range(4):
         i = lag.points[c, slot]
@@ -79,7 +79,7 @@ def parting(c, x, start, lag):
 
 @kernel
 def slip_vector(c, x, start, lag):
-    """s of contact c [m], in the plane of its held normal."""
+    """s of contact c [m], in the plane of its lagged normal."""
     ux, uy, uz = lag.stretch[c, 0], lag.stretch[c, 1], lag.stretch[c, 2]
     for slot in range(4):
         i = lag.points[c, slot]
@@ -94,10 +94,9 @@ def slip_vector(c, x, start, lag):
 
 @kernel
 def evaluate_friction(count, x, start, lag, spring, stiffness, normal_force, active, force, matrix, pressing, energy):
-    """Total force [N] on each contact's point, its stiffness [N/m] (xx, yy, zz, xy, xz, yz), and D [J] per block.
+    """Total force [N] of each contact, its stiffness [N/m] (xx, yy, zz, xy, xz, yz), and D [J] per block.
 
-    `stiffness` and `normal_force` are those of `evaluate_contact` at the same x; `pressing` gets the normal force with
-    its damper [N].
+    `stiffness`, `normal_force`: of `evaluate_contact` at x; `pressing`: output, normal force with damper [N].
     """
     for block in range((count + BLOCK_SIZE - 1) // BLOCK_SIZE):
         total = 0.0
@@ -114,7 +113,7 @@ def evaluate_friction(count, x, start, lag, spring, stiffness, normal_force, act
             total += value
             damped = 0.0
             if lag.damper[c] > 0.0:
-                un = parting(c, x, start, lag)
+                un = normal_displacement(c, x, start, lag)
                 value, share, damped = slip_potential(abs(un), lag.pressed[c], lag.damper[c])
                 total += value
                 n -= share * un
@@ -138,7 +137,7 @@ def evaluate_friction(count, x, start, lag, spring, stiffness, normal_force, act
 
 @kernel
 def slip_velocities(count, x, start, lag, spring, time, velocity):
-    """How fast each contact slips [m/s] at x, a time [s] after the start; zero where its spring holds."""
+    """Slip velocity of each contact [m/s] at x, a time [s] after the start; zero where it sticks."""
     for c in range(count):
         ux, uy, uz = slip_vector(c, x, start, lag)
         velocity[c, 0] = velocity[c, 1] = velocity[c, 2] = 0.0
@@ -149,8 +148,8 @@ def slip_velocities(count, x, start, lag, spring, time, velocity):
 
 
 @kernel
-def settle_friction(count, x, start, lag, spring, stretch):
-    """What is left of each spring's stretch [m] at the end of a substep at x: no more than its limit holds."""
+def update_stretch(count, x, start, lag, spring, stretch):
+    """Stretch of each spring [m] at the end of a substep at x, bounded by its limit."""
     for c in range(count):
         ux, uy, uz = slip_vector(c, x, start, lag)
         share = cone_share(spring[c] * sqrt(ux * ux + uy * uy + uz * uz), lag.limit[c])

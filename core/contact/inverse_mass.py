@@ -1,4 +1,4 @@
-"""How both sides of a contact move with the unknowns, and their inverse mass.
+"""Relative displacement of a contact for a step of the unknowns, and its inverse mass.
 
 Unknowns have one row per soft vertex, then two per rigid body: translation and rotation (or velocity and angular
 velocity). A contact's gap changes by normal . sum w_i u_i; an impulse j along a unit vector n changes it by
@@ -12,7 +12,7 @@ from .barrier import rigid_point_step
 
 
 class InverseMass(NamedTuple):
-    """What moves, and how easily."""
+    """Inverse masses and inertias of vertices and rigid bodies."""
 
     inverse_mass: Any  # of each vertex, 0 if pinned [1/kg], shape (vertex_count,)
     unknown: Any  # first row of unknowns of each rigid point's body, shape (rigid_point_count,)
@@ -39,9 +39,9 @@ def relative_step(c, points, weights, mobility, step):
 
 @kernel
 def rigid_side(c, points, weights, slot, mobility):
-    """Row of unknowns of the rigid body that a slot belongs to, its weight in contact c, and its weighted arm.
+    """Row of unknowns of the rigid body at a slot, its total weight in contact c, and its weighted arm [m].
 
-    Row -1 where the slot is none of a rigid body, or not the first one of it in this contact.
+    Row -1 where the slot is of no rigid body, or is not the first one of its body in this contact.
     """
     vertex_count = mobility.inverse_mass.shape[0]
     last = vertex_count + mobility.unknown.shape[0]
@@ -77,7 +77,7 @@ def turned(inverse, tx, ty, tz):
 
 @kernel
 def inverse_mass_along(c, points, weights, nx, ny, nz, mobility):
-    """Change of contact c's relative motion along the unit vector n for a unit impulse along it [1/kg]."""
+    """Change of contact c's relative velocity along the unit vector n per impulse along n [1/kg]."""
     vertex_count = mobility.inverse_mass.shape[0]
     total = 0.0
     for slot in range(4):
@@ -97,7 +97,7 @@ def inverse_mass_along(c, points, weights, nx, ny, nz, mobility):
 
 @kernel
 def push_sides(c, points, weights, jx, jy, jz, mobility, step):
-    """Add to `step` what an impulse j on contact c (on the side of positive weight; its opposite on the other) does."""
+    """Apply an impulse j to the side of positive weight of contact c and -j to the other: add the changes to `step`."""
     vertex_count = mobility.inverse_mass.shape[0]
     for slot in range(4):
         i = points[c, slot]

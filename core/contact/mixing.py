@@ -1,4 +1,4 @@
-"""Friction and bounciness of a pair of bodies: the geometric mean, so one smooth or dead side is enough."""
+"""Friction and bounciness of a pair of bodies: the geometric mean, so 0 on either side gives 0."""
 
 from typing import Any
 

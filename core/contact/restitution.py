@@ -1,14 +1,14 @@
-"""The law of impact: how fast bodies part that have met, the only place of its formulas.
+"""The laws of restitution, for all solvers.
 
-Stiff bodies (Newton): v_out = e v_in. It is 0 where v_in is no more than gravity adds in some steps, as what lies on
-something meets it anew in every step.
+Stiff bodies (Newton): v_out = e v_in; 0 where v_in is no more than gravity adds in some steps, as a resting body
+approaches its support anew in every step.
 
-Soft bodies (after Hunt and Crossley 1975, but for the way out only): while two bodies part, their contact force N is
-reduced to N (1 - chi v), v the parting speed. With chi = c / v_in a linear contact spring gives back e v_in when
+Soft bodies (after Hunt and Crossley 1975, in the separation phase only): the contact force N is reduced to
+N (1 - chi v), v the separation speed. With chi = c / v_in a linear contact spring returns e v_in when
 
     -e c - ln(1 - e c) = c^2 / 2.
 
-Over a step in which N adds w to v, v tends to v_in / c as exp(-w c / v_in), which holds for any step.
+Over a step in which N adds w to v, v tends to v_in / c as exp(-w c / v_in): exact for any step length.
 """
 
 import math
@@ -16,15 +16,15 @@ from typing import Any
 
 from ..jit import lean_inline_kernel
 
-#: What approaches by less than gravity adds in this many steps lies there and does not bounce; in sequential impulses,
-#: where nothing sinks in and comes back, fewer are enough.
+#: An approach speed below what gravity adds in this many steps [1] is a resting contact and gets no restitution;
+#: sequential impulses have no penetration that is returned, so fewer are enough.
 RESTING_STEPS, SEQUENTIAL_RESTING_STEPS = 4.0, 2.0
-#: Of soft bodies, less than this share of the approach speed is given back only as a slow return.
+#: Least e of soft bodies [1]: for a smaller one c diverges.
 LEAST_BOUNCE = 0.05
 
 
 def resting_speed(gravity: Any, time: float, steps: float = RESTING_STEPS) -> float:
-    """Approach up to which nothing bounces [m/s]: gravity [m/s^2], shape (3,), over some steps of a length [s]."""
+    """Approach speed without restitution [m/s]: gravity [m/s^2], shape (3,), over some steps of a length [s]."""
     return steps * time * math.sqrt(gravity[0] ** 2 + gravity[1] ** 2 + gravity[2] ** 2)
 
 
@@ -56,10 +56,11 @@ def bounce_strength(bounciness: float) -> float:
 
 
 @lean_inline_kernel
-def braked_speed(speed, added, approach, strength):
-    """Parting speed of soft bodies [m/s], where an undiminished N has made it `speed` and added `added` <= speed to it.
+def damped_parting_speed(speed, added, approach, strength):
+    """Separation speed of soft bodies [m/s] with the reduced force.
 
-    `approach` = v_in [m/s]; `strength` = c > 0, see `bounce_strength`. Exact for a steady N, from v = 0 or later.
+    `speed` [m/s]: with the full N, which has added `added` <= speed [m/s]; `approach` = v_in [m/s]; `strength` = c > 0,
+    see `bounce_strength`. Exact for a constant N.
     """
     limit = approach / strength
     return limit + (speed - added - limit) * math.exp(-added / limit) if limit > 0.0 else 0.0

@@ -1,9 +1,9 @@
-"""Glue: a spring without length from a vertex to a point that another body carries.
+"""Attachments: a spring of zero length from a vertex to a point of another body.
 
     E = k/2 |d|^2,  d = sum w_i x_i - o
 
-The weights are 1 for the vertex and minus the shares of the other body's points; o is the distance that was between
-both at the start, turning with the other body (none for a rigid body, which carries the very point).
+The weights are 1 for the vertex and minus the barycentric coordinates in the other body's triangle; o is the offset
+between both at the start, rotating with the other body (0 for a rigid body, which has the point itself).
 """
 
 import numpy as np
@@ -19,8 +19,8 @@ def glued(model: Model) -> Part:
     return Part(held.points, held.weights, np.zeros_like(held.offset), held.stiffness[:, None])
 
 
-def turned_offsets(model: Model, x: FloatArray) -> FloatArray:
-    """o of each attachment [m] in world axes, with the triangles as they lie at x, shape (attachment_count, 3)."""
+def rotated_offsets(model: Model, x: FloatArray) -> FloatArray:
+    """o of each attachment [m] in world axes for the triangles at x, shape (attachment_count, 3)."""
     attachments = model.attachments
     offset = np.zeros_like(attachments.offset)
     away = np.flatnonzero(attachments.offset.any(axis=1))
@@ -41,4 +41,4 @@ def spring(parameters, first, x, y, z):
     return 0.5 * k * (x * x + y * y + z * z), k * x, k * y, k * z, k, k, k, 0.0, 0.0, 0.0
 
 
-ATTACHMENT = Energy("attachment", glued, spring, is_joint=True, offset=turned_offsets)
+ATTACHMENT = Energy("attachment", glued, spring, is_joint=True, offset=rotated_offsets)

@@ -6,13 +6,13 @@ b [m] is the hinge's bend vector: with the rest triangles' cotangents as weights
 two unit vectors across the edge, so |b| = |edge| 2 sin(a / 2) at the dihedral angle a, along the bisector of the
 normals n1, n2; k = 3 B / area as in Grinspun et al. 2003. For flat rest shapes (c = 0) this is Bergou, Wardetzky,
 Harmon, Zorin, Grinspun 2006, "A quadratic bending model for inextensible surfaces"; c and m carry it over to curved
-ones. w, c and k are constants of the rest mesh, which is why this model and not the angle's square: an angle's
-gradient grows as 1 / height of a crumpled triangle and jumps by pi where it turns over, and Newton's method stalls.
+ones. w, c and k are constants of the rest mesh. The square of the angle is not used: its gradient grows as 1 / height
+of a crumpled triangle and jumps by pi where the triangle turns over, and Newton's method stalls.
 
-A skin stretched by the factor s at unchanged angles has the bending energy of its curvature 1 / s, as it should.
-FOLD keeps m smooth where the two triangles fold onto each other (n = 0); c makes up for it at rest.
+A skin stretched by the factor s at unchanged angles has the bending energy of its curvature 1 / s.
+FOLD keeps m smooth where the two triangles fold onto each other (n = 0); c compensates for it at rest.
 Hessian: k J' J with J = d(b - c m)/dx (Gauss-Newton: positive semi-definite, exact where b = c m) for hinges that are
-sharp at rest; for the others m is held, so that theirs is the constant k w w' (`hinges.SHARP`; exact for c = 0).
+sharp at rest; for the others the derivative of m is neglected: the constant k w w' (`hinges.SHARP`; exact for c = 0).
 """
 
 import numpy as np
@@ -20,7 +20,7 @@ import numpy as np
 from ..jit import inline_kernel, kernel
 from ..simd import four, lane, load3, load4, root, spread, store3, sum_spread, transposed
 
-#: Length of the sum of two unit normals below which the rest bend fades: about a fold to within 6 degrees.
+#: Length of the sum of two unit normals below which the rest bend fades out [1]: a fold to within about 6 degrees.
 FOLD = 0.1
 
 
@@ -31,7 +31,7 @@ def bend_terms(ex, ey, ez, ax, ay, az, dx, dy, dz, w1, w2, w3, s1, s2, c, k):
     Numbers or lanes alike. e, a, d: from the first point to the others; w1 .. w3 their weights; s1, s2: 1 / |normal| at
     rest; c, k as above.
     """
-    # the weights sum to zero, so differences do, which are exact far from the origin too
+    # the weights sum to zero, so differences suffice; they are accurate far from the origin
     rx = w1 * ex + w2 * ax + w3 * dx
     ry = w1 * ey + w2 * ay + w3 * dy
     rz = w1 * ez + w2 * az + w3 * dz
@@ -55,7 +55,7 @@ def bend_terms(ex, ey, ez, ax, ay, az, dx, dy, dz, w1, w2, w3, s1, s2, c, k):
 
 @kernel
 def hinge_energy(h, x, hinges, turn, force):
-    """Energy [J] of hinge h, the force [N] on its points into `force[h]`; if it is sharp, how c m turns into `turn`."""
+    """Energy [J] of hinge h; writes the force [N] on its points to `force[h]`, and d(c m) of a sharp one to `turn`."""
     i, j, p, q = hinges.points[h, 0], hinges.points[h, 1], hinges.points[h, 2], hinges.points[h, 3]
     ex, ey, ez = x[j, 0] - x[i, 0], x[j, 1] - x[i, 1], x[j, 2] - x[i, 2]
     ax, ay, az = x[p, 0] - x[i, 0], x[p, 1] - x[i, 1], x[p, 2] - x[i, 2]
@@ -124,7 +124,7 @@ def four_hinges(g, h, k, l, x, hinges, turn, force):
 
 @kernel
 def store_slot(g, h, k, l, slot, on_point, force):
-    """The forces on the points of one slot of four hinges, given as three lanes."""
+    """Store the forces on the points of one slot of four hinges, three lanes."""
     one, two, three, last = transposed(on_point[0], on_point[1], on_point[2], on_point[0])
     store3(force, 12 * g + 3 * slot, one)
     store3(force, 12 * h + 3 * slot, two)

@@ -1,6 +1,6 @@
-"""What deforms bodies, evaluated together: springs, hinges, tetrahedra and the gradient of the gas's volume.
+"""Evaluates springs, hinges, tetrahedra and the gradient of the gas volume together.
 
-One kernel, for taking its arguments apart costs as much as evaluating a small body.
+One kernel: unpacking its arguments costs as much as evaluating a small body.
 """
 
 from ..jit import kernel
@@ -15,8 +15,9 @@ def evaluate_bodies(
     x, body_point_start, edges, hinges, tetrahedra, fans, chunks, tension, edge_block, turn, hinge_force, squeezed,
     tetrahedron_gradient, gradient, sums,
 ):  # fmt: skip
-    """Fill the arrays of the four kernels; `sums`, shape (3, chunk_count): energy [J] of springs and tetrahedra, of
-    hinges, and volume [m^3] per chunk. Returns the sum of the energies.
+    """Fill the arrays of the four kernels; returns the sum of the energies [J].
+
+    `sums`, shape (3, chunk_count), per chunk: energy [J] of springs and tetrahedra, of hinges, and volume [m^3].
     """
     evaluate_stretch(x, edges, chunks, tension, edge_block, sums[0])
     if hinge_force.shape[0] > 0:

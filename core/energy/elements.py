@@ -1,14 +1,14 @@
-"""Energies of elements: of what is deformed by one weighted sum of up to four points.
+"""Energies of elements: functions of one weighted sum of up to four points.
 
     E = phi(d),   d = sum w_i x_i - o,   force on point i: -w_i phi',   Hessian between i and j: w_i w_j phi''
 
-A spring to a place has one point, one between two vertices two, glue four. Such an energy is one file: which elements
-a model has, and phi with its derivatives as a kernel. `energies.py` lists it, and nothing else names it. Implicit steps
-append the elements to the rows of the contact record: what gathers contacts, multiplies by their Hessian and books
-their momentum does so for elements, too. Explicit steps and the papers' integrators add the forces (`pull_elements`,
-`evaluate_elements`); XPBD projects one element after the other (`project_elements`).
+A spring to a fixed position has one point, one between two vertices two, an attachment four. Such an energy is a file
+with the elements of a model, and phi with its derivatives as a kernel. Only `energies.py` names it. Implicit steps
+append the elements to the rows of the contact set, so the kernels that gather contact forces, multiply by their Hessian
+and sum their momentum treat elements alike. Explicit steps and the papers' integrators add the forces
+(`add_element_forces`, `evaluate_elements`); XPBD projects one element after the other (`project_elements`).
 
-Kernels call phi by its address, so that they need not be compiled anew for another list of energies.
+Kernels call phi by its address, so that another list of energies needs no new compilation.
 
 Positions, velocities and stiffness are flat here; a point has `stride` numbers, of which the first three count.
 """
@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from ..jit import kernel, lean_inline_kernel, lean_kernel
 from ..model import FloatArray, IntArray, Model
 
-#: What phi takes and returns, see `Energy.potential`.
+#: Types of phi's arguments and result, see `Energy.potential`.
 ARGUMENTS = (types.float64[::1], types.int64, types.float64, types.float64, types.float64)
 RESULT = UniTuple(types.float64, 10)
 
@@ -50,7 +50,7 @@ class Energy(NamedTuple):
     name: str
     elements: Callable[[Model], Part]
     potential: Callable[..., tuple[float, ...]]
-    #: Whether explicit steps and XPBD hold the elements by impulses of their own (`solvers/explicit/glue.py`).
+    #: Whether explicit steps and XPBD treat the elements as joints, by impulses (`solvers/explicit/glue.py`).
     is_joint: bool = False
     #: Of joints: o [m] where a step starts at x [m], shape (count, 3), if it is not that of the part.
     offset: Callable[[Model, FloatArray], FloatArray] | None = None
@@ -68,7 +68,7 @@ class Elements(NamedTuple):
 
 
 def address_of(potential: Any) -> int:
-    """Where the machine code of phi is."""
+    """Address of phi's machine code."""
     potential.compile(ARGUMENTS)
     overload = potential.overloads[ARGUMENTS]
     return int(overload.library.get_pointer_to_function(overload.fndesc.llvm_func_name))
@@ -132,17 +132,17 @@ def evaluate_elements(elements, x, stride, first, active, force, matrix):
 
 
 @lean_kernel
-def pull_elements(elements, x, velocity, inverse_mass, h):
-    """Add to velocities [m/s] what the elements' forces at positions x [m] do in a time h [s]; stride 4."""
+def add_element_forces(elements, x, velocity, inverse_mass, h):
+    """Add the impulses of the elements' forces at positions x [m] in a time h [s] to velocities [m/s]; stride 4."""
     for e in range(elements.first.shape[0]):
         dx, dy, dz = apart(elements, e, x, 4)
         terms = terms_at(elements, e, dx, dy, dz)
-        push_points(elements, e, -h * terms[1], -h * terms[2], -h * terms[3], velocity, inverse_mass)
+        apply_impulse(elements, e, -h * terms[1], -h * terms[2], -h * terms[3], velocity, inverse_mass)
 
 
 @lean_inline_kernel
-def push_points(elements, e, jx, jy, jz, velocity, inverse_mass):
-    """An impulse [N s] on element e: w_i of it on each point."""
+def apply_impulse(elements, e, jx, jy, jz, velocity, inverse_mass):
+    """Apply an impulse j [N s] to element e: w_i j to each point."""
     for slot in range(4):
         i = elements.points[e, slot]
         share = elements.weights[e, slot] * inverse_mass[i]
@@ -175,7 +175,7 @@ def project_elements(elements, x, velocity, inverse_mass, h):
         xx, yy, zz = b * c - g * g, a * c - f * f, a * b - d * d
         xy, xz, yz = f * g - d * c, d * g - f * b, d * f - g * a
         size = -h / (a * xx + d * xy + f * xz)
-        push_points(
+        apply_impulse(
             elements, e, size * (xx * gx + xy * gy + xz * gz), size * (xy * gx + yy * gy + yz * gz),
             size * (xz * gx + yz * gy + zz * gz), velocity, inverse_mass,
         )  # fmt: skip
@@ -183,7 +183,7 @@ def project_elements(elements, x, velocity, inverse_mass, h):
 
 @kernel
 def bound_elements(elements, x, stride, stiffness):
-    """Add to the stiffness of vertices [N/m] what bounds the elements' share at positions x [m].
+    """Add a bound of the elements' stiffness at positions x [m] to that of the vertices [N/m].
 
     K <= diag(s) as quadratic forms: |w_i| sum |w_j| times the largest row sum of |phi''|.
     """

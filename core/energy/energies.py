@@ -10,15 +10,15 @@ from ..model import FloatArray, IntArray, Model
 from .attachment import ATTACHMENT
 from .elements import Elements, Energy, address_of
 
-#: Adding one is its file and a line here.
+#: All energies of elements: a new one needs its file and an entry here.
 ENERGIES: tuple[Energy, ...] = (ATTACHMENT,)
 
 
 class ModelElements:
-    """The elements of a model; `rows` is what kernels read.
+    """The elements of a model; `rows`: their arrays for kernels.
 
-    `joints`: with those that have impulses of their own (`Energy.is_joint`). `place`: numbers of the model's points as
-    the kernels have them, shape (point_count,); the model's if None.
+    `joints`: whether joints (`Energy.is_joint`) are included. `place`: numbers of the model's points in the kernels'
+    arrays, shape (point_count,); the model's if None.
     """
 
     def __init__(self, model: Model, *, joints: bool = True, place: IntArray | None = None) -> None:
@@ -47,12 +47,12 @@ class ModelElements:
         return len(self.rows.first)
 
     def begin(self, x: FloatArray) -> None:
-        """Set the offsets that change, for a step that starts at x [m], all points of the model."""
+        """Update the offsets of joints for a step that starts at x [m], all points of the model."""
         for energy, last, start in zip(self._energies, self._ends, np.concatenate([[0], self._ends[:-1]]), strict=True):
             if energy.offset is not None and last > start:
                 self.rows.offset[start:last] = energy.offset(self._model, x)
 
     def rigid_bodies(self) -> IntArray:
-        """Rigid bodies whose points elements hold, by their body numbers."""
+        """Body numbers of the rigid bodies with points of elements."""
         body = self._model.point_body[self.rows.points[self.rows.weights != 0.0]]
         return np.unique(body[(body >= self._model.membrane_count) & (body < self._model.moving_count)])

@@ -16,15 +16,15 @@ import numpy as np
 from ..jit import kernel, lean_inline_kernel
 from ..simd import lane, load3, rotated, spread, store3, sum_spread
 
-#: Share of the rest volume below which the gas law is continued as a parabola.
+#: Volume below which the gas law is continued as a parabola [rest volume]: keeps the pressure finite.
 SMALLEST_VOLUME_SHARE = 0.05
 
 
 @kernel
 def volume_gradient(x, body_point_start, fans, chunks, gradient, chunk_volume):
-    """dV/dx [m^2] into `gradient`, shape (vertex_count, 3), and each chunk's share of the volume [m^3].
+    """Write dV/dx [m^2] to `gradient`, shape (vertex_count, 3), and each chunk's part of the volume [m^3].
 
-    Positions are taken about the body's first vertex: accurate far from the origin.
+    Positions are relative to the body's first vertex: accurate far from the origin.
     """
     for c in range(chunks.body.shape[0]):
         origin = load3(x, 3 * body_point_start[chunks.body[c]])
@@ -43,7 +43,7 @@ def volume_gradient(x, body_point_start, fans, chunks, gradient, chunk_volume):
 
 @lean_inline_kernel
 def gauge_pressure(volume, rest_volume, gas, ambient):
-    """Gauge pressure [Pa] of `gas` = nRT [J]; below a share of the rest volume it goes on along its tangent."""
+    """Gauge pressure [Pa] of `gas` = nRT [J]; below SMALLEST_VOLUME_SHARE it is continued along its tangent."""
     smallest = SMALLEST_VOLUME_SHARE * rest_volume
     if volume >= smallest:
         return gas / volume - ambient
@@ -52,7 +52,7 @@ def gauge_pressure(volume, rest_volume, gas, ambient):
 
 @kernel
 def gas_law(volume, rest_volume, gas, ambient):
-    """Gauge pressure [Pa], its fall per volume [Pa/m^3], and the energy [J] of `gas` = nRT [J]."""
+    """Gauge pressure [Pa], stiffness -dp/dV [Pa/m^3], and energy [J] of `gas` = nRT [J]."""
     pressure = gauge_pressure(volume, rest_volume, gas, ambient)
     smallest = SMALLEST_VOLUME_SHARE * rest_volume
     if volume >= smallest:

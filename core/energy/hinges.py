@@ -1,4 +1,4 @@
-"""What bending takes from the rest mesh: the constants of every hinge (see `bend.py`)."""
+"""Constants of every hinge, from the rest mesh (see `bend.py`)."""
 
 from itertools import combinations
 
@@ -8,8 +8,8 @@ from .. import topology
 from ..model import FloatArray, Hinges, IntArray
 from .bend import FOLD
 
-#: A hinge is sharp if its bend vector at rest is longer than this share of its edge (23 degrees). The others' Hessian
-#: may leave out how their rest bend turns: measured, Newton then takes as many steps as with it.
+#: Length of the bend vector at rest above which a hinge is sharp [edge length]: 23 degrees. The Hessian of the others
+#: neglects the rotation of their rest bend: measured, Newton's method takes as many steps as with it.
 SHARP = 0.4
 
 

@@ -1,4 +1,4 @@
-"""Inertia of the membranes' vertices in a time stage: what it costs not to be where they would fly."""
+"""Inertia of the membranes' vertices in a time stage, as an energy of the distance from their free flight."""
 
 from ..jit import kernel
 

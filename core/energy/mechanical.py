@@ -2,7 +2,7 @@
 
     E = motion + height + stretch + bend + volumes of tetrahedra + gas
 
-What contacts, attachments and goals hold is left out: it belongs to pairs, or to what is outside.
+Energies of contacts, attachments and goals are not included: they belong to pairs, or are external.
 """
 
 import numpy as np
@@ -15,7 +15,7 @@ from .gas import gas_law
 
 
 def mechanical_energy(model: Model, mass: FloatArray, state: State, volume: FloatArray) -> FloatArray:
-    """Energy [J] of each moving body, shape (moving_count,); heights count from where bodies are drawn.
+    """Energy [J] of each moving body, shape (moving_count,); heights are relative to the rest positions.
 
     `mass` [kg] of the vertices, shape (vertex_count,); `volume` [m^3] of each membrane, shape (membrane_count,).
     """
@@ -33,7 +33,7 @@ def mechanical_energy(model: Model, mass: FloatArray, state: State, volume: Floa
 def add_soft_energies(
     x, v, mass, rest, gravity, body, edges, hinges, tetrahedra, gas, volume, rest_volume, ambient, energy
 ):  # fmt: skip
-    """Add the energies [J] of the membranes to their bodies' places."""
+    """Add the energies [J] of the membranes to their bodies' entries."""
     for i in range(mass.shape[0]):
         square = along = 0.0
         for axis in range(3):
@@ -69,7 +69,7 @@ def add_soft_energies(
 
 
 def _rigid(model: Model, state: State) -> FloatArray:
-    """Motion and height of each rigid body [J]."""
+    """Kinetic and potential energy of each rigid body [J]."""
     rigid, now = model.rigid, state.rigid
     own = np.einsum("bji,bj->bi", _turns(now.pose), now.angular_momentum)  # in the body's frame
     motion = 0.5 * np.einsum("bi,bij,bj->b", own, rigid.inverse_inertia, own)

@@ -1,10 +1,10 @@
-"""Inertia of a rigid body in a time stage: the energy that its mass points have for not being where they would fly.
+"""Inertia of a rigid body in a time stage, as an energy of its mass points' distance from their free flight.
 
     E = 1/2 M |c - c_y|^2 / tau^2 + sum m |(R - R_y) r|^2 / (2 tau^2)
 
-with the centre c and orientation R, and c_y, R_y where the body goes without contacts. The second sum is
-(tr S - tr B) / tau^2 with S = sum m r r' and B = R S R_y'; its torque is the axial vector of B - B', its Hessian near
-R_y the inertia tensor. It is what the vertices of a membrane have, summed over a solid: exact for large rotations.
+with the centre c and orientation R, and c_y, R_y those of free flight. The second sum is (tr S - tr B) / tau^2 with
+S = sum m r r' and B = R S R_y'; its torque is the axial vector of B - B', its Hessian near R_y the inertia tensor. It
+is the inertia of a membrane's vertices, summed over a rigid body: exact for large rotations.
 """
 
 import numpy as np
@@ -15,7 +15,7 @@ from ..jit import kernel
 
 @kernel
 def evaluate_rigid_inertia(poses, target, mass, second_moment, time, force):
-    """E [J]; force and torque [N, N m] go into rows 2 b and 2 b + 1 of `force`, shape (2 * body_count, 3)."""
+    """E [J]; writes force and torque [N, N m] to rows 2 b and 2 b + 1 of `force`, shape (2 * body_count, 3)."""
     total = 0.0
     here, there = np.empty((3, 3)), np.empty((3, 3))
     turned, b = np.empty((3, 3)), np.empty((3, 3))

@@ -17,8 +17,8 @@ from ..simd import four, lane, larger, load3, load4, root, spread, spread_lane3,
 def evaluate_stretch(x, edges, chunks, tension, block, energy):
     """Tension per length, Hessian block (sqrt(k - t) d, t) of every edge, and the energy [J] per chunk.
 
-    `tension` [N/m], shape (edge_count,); `block`, shape (edge_count, 4). Four edges at a time; where a chunk's edges do
-    not fill the last four, its last edge stands in for those that are missing.
+    `tension` [N/m], shape (edge_count,); `block`, shape (edge_count, 4). Four edges at a time; the last four of a chunk
+    are filled up with its last edge.
     """
     for c in range(chunks.body.shape[0]):
         first, last = chunks.edge_start[c], chunks.edge_start[c + 1]
@@ -45,7 +45,7 @@ def evaluate_stretch(x, edges, chunks, tension, block, energy):
 
 @kernel
 def stretch_four(e, f, g, h, rest_length, k, x, points, block):
-    """Tension per length and energy [J] of four edges, as lanes; their Hessian blocks into `block`."""
+    """Tension per length and energy [J] of four edges, as lanes; writes their Hessian blocks to `block`."""
     dx, dy, dz, _ = transposed(
         load3(x, 3 * points[e, 0]) - load3(x, 3 * points[e, 1]),
         load3(x, 3 * points[f, 0]) - load3(x, 3 * points[f, 1]),

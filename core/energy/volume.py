@@ -1,10 +1,10 @@
-"""Volumes of tetrahedra: what a solid resists besides its springs (Macklin et al. 2016; the XPBD page).
+"""Volumes of tetrahedra: the volume energy of a soft solid, besides its springs (Macklin et al. 2016; the XPBD page).
 
     E = K / 2 (V - V0)^2 / V0,   V = (x1 - x0) . (x2 - x0) cross (x3 - x0) / 6,   C = V - V0 (not 6 V as in its text)
 
-K [Pa] is what the bulk stiffness of the solid has more than its springs (`bodies.lattice.springs`). V keeps its sign,
+K [Pa] is the bulk stiffness of the solid less that of its springs (`bodies.lattice.springs`). V keeps its sign,
 so a tetrahedron that is flat or turned inside out is pushed back with a finite force. Hessian: K / V0 (dV/dx)(dV/dx)',
-positive semi-definite; the term of d2V is left out, as in `gas.py`.
+positive semi-definite; the term of d2V is neglected, as in `gas.py`.
 """
 
 import numpy as np
@@ -12,12 +12,13 @@ import numpy as np
 from ..jit import kernel
 from ..model import FloatArray, IntArray, Tetrahedra
 
+#: Volume of a tetrahedron over its triple product [1].
 SIXTH = 1.0 / 6.0
 
 
 @kernel
 def tetrahedron_gradient(t, points, x, gradient):
-    """V [m^3] of tetrahedron t; dV/dx [m^2] of its four points into `gradient[t]`."""
+    """V [m^3] of tetrahedron t; writes dV/dx [m^2] of its four points to `gradient[t]`."""
     i, j, k, m = points[t, 0], points[t, 1], points[t, 2], points[t, 3]
     ax, ay, az = x[j, 0] - x[i, 0], x[j, 1] - x[i, 1], x[j, 2] - x[i, 2]
     bx, by, bz = x[k, 0] - x[i, 0], x[k, 1] - x[i, 1], x[k, 2] - x[i, 2]
@@ -34,7 +35,7 @@ def tetrahedron_gradient(t, points, x, gradient):
 
 @kernel
 def evaluate_tetrahedra(x, tetrahedra, pressure, gradient, energy):
-    """Adds the energy [J] of the tetrahedra to `energy` per chunk.
+    """Add the energy [J] of the tetrahedra to `energy` per chunk.
 
     `pressure` K (1 - V / V0) [Pa], shape (tetrahedron_count,); `gradient` dV/dx [m^2], shape
     (tetrahedron_count, 4, 3).
@@ -66,7 +67,7 @@ def tetrahedron_force(i, vertex_start, vertex_entry, pressure, gradient):
 
 @kernel
 def squeeze_tetrahedra(first, last, points, stiffness, gradient, p, squeeze):
-    """Change of the pressure [Pa] of the tetrahedra first .. last - 1 when the vertices move by p, step one."""
+    """Change of the pressure [Pa] of the tetrahedra first .. last - 1 for a displacement p: product, step one."""
     for t in range(first, last):
         swept = 0.0
         for slot in range(4):

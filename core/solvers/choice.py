@@ -34,7 +34,7 @@ class Solver(Protocol):
 
     @property
     def candidate_count(self) -> int:
-        """Pairs in the contact record."""
+        """Pairs in the contact set."""
 
     def untangle(self, state: State) -> int:
         """Write the points behind another body's surface into the state; returns how many triangles cross."""

@@ -9,7 +9,7 @@ from ..state import KeyArray, PairSpeeds
 
 
 class PairImpulses:
-    """Sums over the contacts of each pair of bodies that the contact record holds; one row per pair, by `key`.
+    """Sums over the contacts of each pair of bodies that the contact set holds; one row per pair, by `key`.
 
     key: lower body * body_count + higher body, ascending, shape (pair_count,); low, high: the bodies; impulse: net
     normal impulse on the lower body [N s], shape (pair_count, 3); point: where it acts [m], times `load`; load: sum of
@@ -50,7 +50,7 @@ class PairImpulses:
         )  # fmt: skip
 
     def _follow(self, contacts: Contacts) -> None:
-        """List the pairs of the record, besides those that have an impulse already."""
+        """List the pairs of the contact set, besides those that have an impulse already."""
         first, second = contacts.bodies[: contacts.count].astype(np.int64).T
         row_key = np.minimum(first, second) * self._body_count + np.maximum(first, second)
         # rows of a pair follow each other: one of each run is enough to sort

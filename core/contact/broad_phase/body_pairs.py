@@ -8,9 +8,9 @@ from numpy.typing import NDArray
 from ...jit import kernel
 from ...model import BoolArray, FloatArray, IntArray
 
-#: Room for rounding where the sweep stops, relative to the coordinates; the boxes themselves are compared exactly.
+#: Tolerance for rounding where the sweep stops, relative to the coordinates [1]; boxes are compared exactly.
 ROUNDING = 1e-12
-#: Share of the way to another box that a wide reach takes: at all of it a pair would just be found.
+#: Fraction of the distance to another box that a widened reach uses [1]: with all of it the pair would just be found.
 SHORT_OF = 0.999
 
 
@@ -32,8 +32,8 @@ class BodyPairs:
     ) -> "BodyPairs":
         """Pairs of bodies, at least one of them moving, whose boxes overlap when widened by the margins [m] of both.
 
-        among_moving: whether pairs of two moving bodies are wanted.
-        ignores: pairs that do not touch, symmetric, shape (body_count, body_count); None for none.
+        among_moving: whether pairs of two moving bodies are included.
+        ignores: pairs without contact, symmetric, shape (body_count, body_count); None for none.
         body_box: lower corner, upper corner [m], shape (body_count, 6), lower above upper for a body without points.
         The work grows with the bodies and with the pairs that overlap along one axis.
         """
@@ -72,7 +72,7 @@ class BodyPairs:
 
 @kernel
 def may_touch(body, other, moving_count):
-    """Whether two bodies push each other: different ones, not both given."""
+    """Whether two bodies can have contact: different ones, not both colliders."""
     return body != other and (body < moving_count or other < moving_count)
 
 
@@ -129,10 +129,10 @@ def sweep(body_box, margin, moving_count, among_moving, axis, order, pairs):
 
 @kernel
 def widen_reach(body_box, thickness, moving_count, among_moving, reach):
-    """Let bodies that have nothing near move on until they might: `reach` [m] of moving bodies grows, in place.
+    """Increase the `reach` [m] of moving bodies that have no other body near, in place.
 
-    As far as to the boxes of given bodies, less what those may move, and half-way to those of moving ones: no pair
-    comes within reach by it. Where no other body is it stays as it is.
+    Up to the boxes of colliders, less the colliders' own reach, and half-way to those of moving bodies: no further pair
+    comes within reach. Unchanged where there is no other body.
     """
     for body in range(moving_count):
         most = np.inf

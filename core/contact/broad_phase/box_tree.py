@@ -1,8 +1,8 @@
 """Bounding boxes over the triangles of each body: built once, refitted to moved points.
 
 One complete binary tree per body, stored as a heap (children of node i: 2 i + 1 and 2 i + 2). Triangles are
-ordered by median splits of their rest positions, so a tree is balanced by construction whatever the mesh,
-and keeps its shape while the body deforms; only the boxes follow.
+ordered by median splits of their rest positions, so a tree is balanced for any mesh and keeps its structure while the
+body deforms; only the boxes are refitted.
 """
 
 from dataclasses import dataclass

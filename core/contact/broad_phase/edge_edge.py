@@ -1,6 +1,7 @@
 """Broad phase of edges against edges: pairs of edges closer than the margins of both bodies.
 
-Every edge belongs to one of its triangles and so to one leaf of its body's tree; two trees are walked together.
+Every edge is assigned to one of its triangles and so to one leaf of its body's tree; pairs of trees are traversed
+together.
 """
 
 import numpy as np
@@ -15,18 +16,18 @@ from ..untangle.recovery import WrongSide
 from .body_pairs import BodyPairs
 from .box_tree import Trees
 
-#: Cosine between the normals of two planes from which on they are parallel.
+#: Cosine between the normals of two planes above which they are parallel [1].
 PARALLEL = 1.0 - 1e-9
-WALK_SIZE = 128  # pairs of nodes waiting: at most one per level of each tree and one more
-#: Parts in which trees are walked, each with its own room for what it finds.
+WALK_SIZE = 128  # stack of node pairs: at most one per level of each tree and one more
+#: Parts of a traversal, each with its own output region: fixed, so the result does not depend on the threads.
 STRANDS = 16
-#: Level of a tree's nodes that are dealt out to them.
-DEALT_LEVEL = 4
+#: Level of a tree whose nodes are distributed over them: 2^4 nodes for 16 strands.
+SPLIT_LEVEL = 4
 CHUNK = 256  # rows per unit of parallel work
 
 
 def owned_edges(triangles: IntArray, edges: IntArray) -> IntArray:
-    """The edge of each triangle's side (corner k, corner k + 1) that this triangle is the first to have, else -1.
+    """The edge of each triangle's side (corner k, corner k + 1), -1 where an earlier triangle has it.
 
     Shape (triangle_count, 3).
     """
@@ -72,7 +73,7 @@ class EdgePairs:
     ) -> NDArray[np.int32]:
         """Pairs (lower, higher) of edges of different bodies within the margins [m] of both, sorted, shape (n, 2).
 
-        `own` are pairs of one body each, to be sorted in.
+        `own`: self-contact pairs to merge in.
         """
         surfaces = self._model.surfaces
         while True:
@@ -87,7 +88,7 @@ class EdgePairs:
             self._found = np.zeros((STRANDS, most + most // 2, 2), np.int32)
         pairs = np.concatenate([*(self._found[k, :count] for k, count in enumerate(self._found_count)), own])
         if len(self._rim):
-            # in one plane they would cross at no distance; across it the bands' points and other edges tell all
+            # in one plane they would cross at distance 0; the bands' points and other edges have the contacts
             normal = self._rim[pairs]
             pairs = pairs[np.abs(np.einsum("pi,pi->p", normal[:, 0], normal[:, 1])) < PARALLEL]
         ordered = np.empty_like(pairs)
@@ -95,26 +96,26 @@ class EdgePairs:
         return ordered
 
     def take(self, model: Model) -> None:
-        """Another model, that differs in values alone (`segments.py`)."""
+        """Use another model that differs in values only (`animation/segments.py`)."""
         self._model = model
 
     def write(self, x: FloatArray, pairs: IntArray, wrong: WrongSide, contacts: Contacts) -> None:
         """Append a row for each pair of edges to the contacts, which have room for them.
 
-        Its side is -1 where an end of one is behind the other's body or one passes through a triangle at the other:
-        they must come apart again, and bind nothing.
+        Its side is -1 where an end of one is on the wrong side of the other's body, or one passes through a triangle at
+        the other: such a pair limits no step.
         """
         model, first = self._model, contacts.count
         surfaces = model.surfaces
         contacts.edge_start = first
-        contacts.forget_edges()
+        contacts.invalidate_edges()
         contacts.count = first + len(pairs)
         write_rows(
             first, pairs, surfaces.edges, surfaces.edge_apex, surfaces.edge_body, model.membrane_count,
             model.thickness, model.friction, contacts.kind, contacts.points, contacts.triangle, contacts.edges,
             contacts.apex, contacts.bodies, contacts.soft, contacts.thickness, contacts.friction, contacts.facing,
         )  # fmt: skip
-        tell_sides(
+        set_sides(
             x, first, contacts.count, contacts.points, contacts.apex, contacts.bodies, wrong.start, wrong.body,
             contacts.side,
         )  # fmt: skip
@@ -125,7 +126,7 @@ def write_rows(
     first, pairs, edge_points, edge_apex, edge_body, membrane_count, body_thickness, body_friction,
     kind, points, triangle, edges, apex, bodies, soft, thickness, friction, facing,
 ):  # fmt: skip
-    """What is constant of the rows of pairs of edges, from row `first` on."""
+    """Write the constant fields of edge pairs, from row `first` on."""
     for pair in range(pairs.shape[0]):
         row = first + pair
         kind[row], triangle[row], facing[row] = EDGE_EDGE, -1, 0
@@ -143,7 +144,7 @@ def write_rows(
 
 @kernel
 def sort_pairs(pairs, first, ordered):
-    """Pairs sorted by both columns: counted by the first, then each group, which is small, by insertion."""
+    """Pairs sorted by both columns: counting sort by the first, then insertion sort of each group, which is small."""
     first[:] = 0
     for row in range(pairs.shape[0]):
         first[pairs[row, 0] + 1] += 1
@@ -167,10 +168,9 @@ def find_edge_pairs(
     x, edges, owned, margin, partner_start, partner, triangle_order, triangle_start, node_start, depth, box,
     walk, found, found_count,
 ):  # fmt: skip
-    """Walks the trees of every pair of partners; the pairs in no order, `found_count` of each strand, with or without
-    room.
+    """Traverse the trees of every pair of partners; the pairs found are unsorted.
 
-    Nodes of the first tree of a pair are dealt out to the strands in turns.
+    `found_count` of each strand may exceed its room. Nodes of the first tree are distributed over the strands in turns.
     """
     for strand in range(walk.shape[0]):
         found_count[strand] = walk_strand(
@@ -186,11 +186,11 @@ def walk_strand(
 ):  # fmt: skip
     """`find_edge_pairs` for one strand; returns the number of its pairs."""
     count = 0
-    turn = strand  # node that comes next for this strand, from those of the pair of bodies at hand on
+    turn = strand  # next node of this strand, counted from the first node of the current pair of bodies
     for body in range(depth.shape[0]):
         if depth[body] < 0:
             continue
-        nodes = 1 << min(depth[body], DEALT_LEVEL)
+        nodes = 1 << min(depth[body], SPLIT_LEVEL)
         for entry in range(partner_start[body], partner_start[body + 1]):
             other = partner[entry]
             if other < body or depth[other] < 0:
@@ -245,7 +245,7 @@ def walk_trees(
 def leaf_apart(x, edges, owned, box, node, body, leaf_node, radius, triangle_order, triangle_start, depth):
     """Whether all edges of a leaf are farther from a node's box than the radius along an axis.
 
-    The box around a large triangle tells little: the edges of a floor are far from most of what lies on it.
+    Tighter than the box of a large triangle: the edges of a floor are far from most bodies on it.
     """
     leaves, first = 1 << depth[body], triangle_start[body]
     leaf, size = leaf_node - leaves + 1, triangle_start[body + 1] - first
@@ -268,7 +268,7 @@ def edge_outside(x, p, q, box, radius):
 
 @kernel
 def mark_met(x, body_box, margin, partner_start, partner, body_point_start, edges, edge_start, met):
-    """Whether a point or an edge of a partner may come near each body: else nothing of it is looked for."""
+    """Mark bodies that a point or an edge of a partner may come near; the others are skipped."""
     for body in range(met.shape[0]):
         met[body] = 0
         for entry in range(partner_start[body], partner_start[body + 1]):
@@ -294,7 +294,7 @@ def pair_leaves(
 ):  # fmt: skip
     """Add the pairs of edges of two leaves, one of each body; returns the number of pairs so far.
 
-    `other_box` is that of the second leaf: most edges of the first are too far from all of it.
+    `other_box`: box of the second leaf, to reject most edges of the first at once.
     """
     leaves_a, leaves_b = 1 << depth[body], 1 << depth[other]
     first_a, first_b = triangle_start[body], triangle_start[other]
@@ -325,8 +325,8 @@ def pair_leaves(
 
 
 @kernel
-def tell_sides(x, first, last, points, apex, bodies, listed_start, listed_body, side):
-    """Sides of rows first .. last - 1 of edges, see `EdgePairs.write`."""
+def set_sides(x, first, last, points, apex, bodies, listed_start, listed_body, side):
+    """Write the sides of edge pairs first .. last - 1, see `EdgePairs.write`."""
     for chunk in range((last - first + CHUNK - 1) // CHUNK):
         for row in range(first + chunk * CHUNK, min(last, first + (chunk + 1) * CHUNK)):
             p, p_end, q, q_end = points[row, 0], points[row, 1], points[row, 2], points[row, 3]
@@ -347,7 +347,7 @@ def tell_sides(x, first, last, points, apex, bodies, listed_start, listed_body, 
 
 @inline_kernel
 def is_listed(point, body, listed_start, listed_body):
-    """Whether (point, body) is on the list of points behind a surface."""
+    """Whether (point, body) is on the list of points on the wrong side."""
     for k in range(listed_start[point], listed_start[point + 1]):
         if listed_body[k] == body:
             return True

@@ -1,8 +1,8 @@
 """The pruned pair list (Verlet list): the contacts of a search that may touch soon.
 
-A search must reach as far as bodies may move, and finds all that is within the sum of two such distances. Yet what
-touches moves together, and its relative displacement is far smaller. Distance is a Lipschitz function of relative
-displacement: a pair at distance d has, after displacements u of its points since then, a distance of at least
+A search must reach as far as bodies may move, and finds all pairs within the sum of two such distances. But bodies in
+contact move together: their relative displacement is far smaller. After displacements u of its points, a pair that was
+at distance d has a distance of at least
 
     d - L,   L = max |u_i - u_j|,   i over the points of one side, j over those of the other.
 
@@ -20,28 +20,28 @@ from ...model import FloatArray
 from ..contacts import EDGE_EDGE, Contacts
 from ..narrow_phase.closest_points import closest_on_edges_of, closest_on_triangle_of_row, closing
 
-#: A row is left out if it has room for that many times what the move at hand brings its sides nearer,
+#: A pair is left out if its slack exceeds the relative displacement of the current step by this factor [1],
 SPARE_MOVES = 1.4
-#: and for that share of the reach of both its bodies.
+#: and this fraction of the reach of both its bodies [1]: else it would soon be needed again.
 SPARE_REACH = 0.3
-#: Where that many of all rows would be chosen, all are: they need not be chosen again.
-MOST = 0.6
-#: What is left of a room for rounding.
+#: Where this fraction of all pairs would be kept [1], all are: pruning would save too little.
+MOST_KEPT = 0.6
+#: Factor for bounds that must not be exceeded by rounding [1].
 ROUNDED_DOWN = 1.0 - 1e-9
 CHUNK = 256  # rows per unit of parallel work
 
 
 class PrunedPairs:
-    """Chooses rows of a record of a model with so many points, and knows how long none of the others can touch."""
+    """Prunes a contact set of a model with `point_count` points, and tests how long none of the others can touch."""
 
     def __init__(self, point_count: int) -> None:
-        self._x = np.zeros((point_count, 3))  # where rows were chosen
+        self._x = np.zeros((point_count, 3))  # positions at the last pruning [m]
         self._move = np.zeros((point_count, 3))
-        self._seen = np.zeros((point_count, 3))  # where all rows left out were looked at last
-        self._room = np.full(point_count, np.inf)  # how far each point may go from there without another look [m]
+        self._seen = np.zeros((point_count, 3))  # positions at the last check of the rows left out [m]
+        self._room = np.full(point_count, np.inf)  # displacement of each point from there that needs no check [m]
         self._left = 0  # rows left out
         self._points = np.zeros((0, 4), np.int32)  # of these
-        self._spare = np.zeros(0)  # how much nearer their sides may come than where rows were chosen [m]
+        self._spare = np.zeros(0)  # relative displacement since the last pruning that they admit [m]
         self._split = np.zeros(0, np.int8)  # slot at which their second side begins
         self._slack = np.zeros(0)  # `measure_slack` of all rows [m]
         self._chosen = np.zeros(0, np.int64)
@@ -49,10 +49,10 @@ class PrunedPairs:
     def choose(
         self, x: FloatArray, trial: FloatArray, wide: Contacts, near: Contacts, reach: FloatArray, own_reach: FloatArray
     ) -> None:
-        """Copy the rows of `wide` to `near` that may come within their thickness on the way from x to `trial` [m], or
-        on one that is somewhat longer; both all points. Rows with side -1 are all among them.
+        """Copy the rows of `wide` to `near` that may come within their thickness on the path from x to `trial` [m].
 
-        reach, own_reach: those of the search that found `wide` [m], shape (body_count,).
+        Or on a somewhat longer one. x, trial: all points. Rows with side -1 are always copied. reach, own_reach: those
+        of the search that found `wide` [m], shape (body_count,).
         """
         if len(self._spare) < wide.count:
             room = wide.capacity
@@ -68,7 +68,7 @@ class PrunedPairs:
         count, edge_start = choose_rows(
             wide.count, wide.points, wide.kind, self._slack, self._chosen, self._points, self._split, self._spare
         )
-        if count > MOST * wide.count:
+        if count > MOST_KEPT * wide.count:
             count, edge_start = wide.count, wide.edge_start
             self._chosen[:count] = np.arange(count)
         self._left = wide.count - count
@@ -77,7 +77,7 @@ class PrunedPairs:
         near.count = near.first_element = count
         near.edge_start = edge_start
         near.glued = near.glued[:0]
-        near.forget_edges()
+        near.invalidate_edges()
         rows = self._chosen[:count]
         copy_rows(
             rows, wide.points, wide.kind, wide.triangle, wide.bodies, wide.thickness, wide.friction, wide.side,
@@ -93,16 +93,16 @@ class PrunedPairs:
         return self._left
 
     def forget(self) -> None:
-        """No row is left out of the record."""
+        """Note that no row is left out."""
         self._left = 0
 
     def valid(self, x: FloatArray) -> bool:
-        """Whether none of the rows left out can be within its thickness at x [m], all points."""
+        """Whether no row left out can be within its thickness at x [m], all points."""
         if self._left == 0 or within_room(x, self._seen, self._room):
             return True
         np.subtract(x, self._x, out=self._move)
         self._seen[:] = x
-        if look_at_left(self._left, self._points, self._split, self._spare, self._move, self._room):
+        if check_left_out(self._left, self._points, self._split, self._spare, self._move, self._room):
             return True
         self._room[:] = -1.0
         return False
@@ -110,7 +110,7 @@ class PrunedPairs:
 
 @inline_kernel
 def box_distance(x, points, row, split):
-    """Square of the distance of the boxes around both sides of a row [m^2], no more than that of the sides."""
+    """Square of the distance of the boxes around both sides of a row [m^2]: a lower bound for the sides."""
     total = 0.0
     for axis in range(3):
         low = high = x[points[row, 0], axis]
@@ -127,8 +127,9 @@ def box_distance(x, points, row, split):
 
 @kernel
 def measure_slack(x, move, count, points, kind, side, bodies, thickness, least, own_least, slack):
-    """How much nearer the sides of each row may come [m]; -1 where that is not enough to leave the row out: both sides
-    want at least as much as `least`, or `own_least`, of their bodies [m], and some times what the move takes.
+    """Slack of each row: distance less thickness [m]; -1 where it is too small to leave the row out.
+
+    Needed are `least` (self-contact: `own_least`) of both bodies [m], and SPARE_MOVES times the relative displacement.
     """
     for chunk in range((count + CHUNK - 1) // CHUNK):
         for row in range(chunk * CHUNK, min(count, (chunk + 1) * CHUNK)):
@@ -152,9 +153,9 @@ def measure_slack(x, move, count, points, kind, side, bodies, thickness, least, 
 
 @kernel
 def choose_rows(count, points, kind, slack, chosen, left_points, left_split, left_spare):
-    """Numbers of the rows that are near, ascending; points and slack of the others.
+    """Numbers of the rows to keep, ascending; points and slack of the others.
 
-    Returns how many are near, and how many of these are points against triangles.
+    Returns how many are kept, and how many of these are points against triangles.
     """
     near = left = edge_start = 0
     for row in range(count):
@@ -173,10 +174,10 @@ def choose_rows(count, points, kind, slack, chosen, left_points, left_split, lef
 
 
 @kernel
-def look_at_left(count, points, split, spare, move, room):
-    """Whether no row left out has used up what it may come nearer, with these moves since rows were chosen [m].
+def check_left_out(count, points, split, spare, move, room):
+    """Whether no row left out has used up its slack by the displacements since the last pruning [m].
 
-    room: how far each point may go on before that can change [m].
+    room: output, further displacement of each point that needs no new check [m].
     """
     room[:] = np.inf
     for row in range(count):
@@ -192,7 +193,7 @@ def look_at_left(count, points, split, spare, move, room):
 
 @kernel
 def within_room(x, seen, room):
-    """Whether each point is no farther than its room from where it was seen [m]."""
+    """Whether no point has moved farther than its room since the last check [m]."""
     for i in range(room.shape[0]):
         dx, dy, dz = x[i, 0] - seen[i, 0], x[i, 1] - seen[i, 1], x[i, 2] - seen[i, 2]
         if room[i] < 0.0 or not dx * dx + dy * dy + dz * dz <= room[i] * room[i]:
@@ -205,7 +206,7 @@ def copy_rows(
     rows, points, kind, triangle, bodies, thickness, friction, side, facing, offset,
     to_points, to_kind, to_triangle, to_bodies, to_thickness, to_friction, to_side, to_facing, to_offset,
 ):  # fmt: skip
-    """What a search writes of every row."""
+    """Copy the fields that a search writes of every row."""
     for new in range(rows.shape[0]):
         old = rows[new]
         for slot in range(4):
@@ -218,7 +219,7 @@ def copy_rows(
 
 @kernel
 def copy_edges(rows, edge_start, edges, apex, soft, to_edges, to_apex, to_soft):
-    """What a search writes of rows of two edges, from row `edge_start` on."""
+    """Copy the fields that a search writes of edge pairs, from row `edge_start` on."""
     for new in range(edge_start, rows.shape[0]):
         old = rows[new]
         for side in range(2):

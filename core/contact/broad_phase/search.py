@@ -1,8 +1,8 @@
 """Broad phase: all vertex-triangle and edge-edge pairs of different bodies within reach.
 
-Vertices of each body traverse the box trees of the bodies near it, in small groups of neighbours. The result is
-exact (a pair is reported if and only if it is within reach) and sorted, so it depends neither on the trees
-nor on the thread count.
+Vertices of each body traverse the box trees of the bodies near it, in small groups of neighbours. The result is exact
+(a pair is reported if and only if it is within reach) and sorted, so it depends neither on the trees nor on the thread
+count.
 """
 
 import numpy as np
@@ -24,24 +24,24 @@ from .vertex_triangle import add_counts, find_pairs, place_rows, start_rows, wri
 
 FloatArray = NDArray[np.float64]
 
-#: Box of a body that is near no other.
+#: Empty box of a body that is near no other.
 NOWHERE = np.array([np.inf] * 3 + [-np.inf] * 3)
-#: Up to so many bodies every pair of boxes may be compared (`ContactSearch`, `far`).
+#: Bodies up to which all pairs of boxes are compared (`ContactSearch`, `far`): the work is quadratic.
 FEW_BODIES = 64
 FIRST_REGION = 64  # pairs per chunk that have room before the first search
 
 
 class ContactSearch:
-    """Finds candidate contacts of one model and knows how long they stay complete.
+    """Finds candidate pairs of one model and tests how long they stay complete.
 
-    The order of work: `search` when `still_valid` says no (or at the start of a step), then
-    `evaluate_gaps` as often as positions change.
+    Call `search` when `still_valid` is False (or at the start of a step), then `evaluate_gaps` whenever positions
+    change.
     """
 
     def __init__(self, model: Model, *, among_moving: bool = True, far: bool = False) -> None:
-        """`among_moving`: whether contacts of two moving bodies are looked for, or only those with colliders.
+        """`among_moving`: whether contacts of two moving bodies are included, or only those with colliders.
 
-        `far`: whether bodies with nothing near get a longer reach than a search asks for (`partners.widen_reach`).
+        `far`: whether bodies far from all others get a longer reach than requested (`body_pairs.widen_reach`).
         """
         surfaces = model.surfaces
         self._model = model
@@ -72,7 +72,7 @@ class ContactSearch:
         self._suspended = np.zeros(body_count, bool)
 
     def take(self, model: Model) -> None:
-        """Another model, that differs in values alone (`segments.py`): friction is read of it."""
+        """Use another model that differs in values only (`animation/segments.py`), such as friction."""
         self._model = model
         self._edges.take(model)
 
@@ -86,7 +86,7 @@ class ContactSearch:
 
     @property
     def reach(self) -> FloatArray:
-        """How far the points of each body may go before the next search [m], shape (body_count,)."""
+        """Displacement of each body's points that needs no new search [m], shape (body_count,)."""
         return self._reach
 
     @property
@@ -101,12 +101,12 @@ class ContactSearch:
 
     @property
     def crossing_bodies(self) -> NDArray[np.int32]:
-        """Skins of which points are listed as behind their own surface, ascending."""
+        """Skins with listed points on the wrong side of their own surface, ascending."""
         return np.unique(self._wrong.body[self._wrong.own])
 
     @property
     def suspended(self) -> NDArray[np.int32]:
-        """Bodies that began inside out or too near to themselves: no self-contact until they are clear."""
+        """Bodies that started inside out or too near to themselves: no self-contact until they are clear."""
         return np.flatnonzero(self._suspended).astype(np.int32)
 
     def drive_apart(self, parting: bool, wrong_side: NDArray[np.int32]) -> None:
@@ -121,8 +121,8 @@ class ContactSearch:
     def list_wrong_side(self, pairs: NDArray[np.int32], facing: NDArray[np.int8]) -> None:
         """Set the (point, body) pairs, shape (n, 2), whose point lies behind the body's surface, and their facing.
 
-        Each search then gives such a pair one row with side -1, however deep the point is, in place of its
-        ordinary rows with that body, and takes pairs that have come back off the list.
+        Each search then gives such a pair one row with side -1 at any depth, in place of its ordinary rows with that
+        body, and removes pairs that are back on the right side from the list.
         """
         if len(pairs) or len(self._wrong):
             self._wrong.set(pairs, facing)
@@ -130,7 +130,7 @@ class ContactSearch:
     def wrong_side(self) -> NDArray[np.int32]:
         """(point, body, facing) of the points behind a body's surface, shape (wrong_count, 3), as a state keeps them.
 
-        With facing 0, a point of the body itself: it is not yet clear of itself.
+        Facing 0: a point of a body whose self-contact is suspended.
         """
         if not len(self._wrong) and not np.count_nonzero(self._suspended):
             return np.zeros((0, 3), np.int32)
@@ -140,15 +140,15 @@ class ContactSearch:
         return np.concatenate([listed, bodies]).astype(np.int32)
 
     def relist(self, wrong_side: NDArray[np.int32]) -> None:
-        """List the points behind a surface, and what is not clear of itself, as a state has them."""
+        """Set the list of points on the wrong side, and the suspended bodies, from a state."""
         own = wrong_side[:, 2] == 0
         self.list_wrong_side(wrong_side[~own, :2], wrong_side[~own, 2].astype(np.int8))
         self.suspend(wrong_side[own, 1])
 
     def untangle(self, x: FloatArray) -> Overlaps:
-        """Look for bodies that cross each other or themselves at x and list the points on the wrong side; suspend
-        self-contact where a body is inside out, or too near to itself without a point on the wrong side.
+        """Find bodies that cross each other or themselves at x, and list the points on the wrong side.
 
+        Suspends self-contact where a body is inside out, or too near to itself without a point on the wrong side.
         Meant for the start of a run: it costs about as much as a hundred searches. The result is for reports.
         """
         overlaps = find_overlaps(self._model, self._trees, x, self._own.bodies)
@@ -166,11 +166,10 @@ class ContactSearch:
         return overlaps
 
     def recover(self, x: FloatArray, contacts: Contacts) -> None:
-        """Ask points on the wrong side for their next bit of the way back; call it when a time stage begins at x.
+        """Advance the target gaps of points on the wrong side; call it when a time stage begins at x.
 
-        Their gaps are shifted (`Contacts.offset`), so that each is pushed as a light touch would, all the
-        way out: the force never jumps, and no energy is stored in a deep overlap. Between two calls the
-        shift stays, through searches too.
+        Their gaps are offset (`Contacts.offset`), so that the contact force on each is small all the way out: it never
+        jumps, and a deep overlap stores no energy. The offsets stay between two calls, also through searches.
         """
         self._wrong.shift(x, contacts, True)
 
@@ -187,9 +186,9 @@ class ContactSearch:
         x: positions [m], shape (point_count, 3), C-contiguous. reach: how far the points of each body may
         move before the next search [m], shape (body_count,). A pair is a candidate when its distance is at
         most the thickness plus the reach of both bodies. `evaluate_gaps` must follow.
-        own_reach: how far the points of each body may move apart from a rigid motion of the whole, for its
-        contact with itself; `reach` if None.
-        left_out: bodies whose contacts are not looked for, shape (body_count,); none if None.
+        own_reach: how far the points of each body may move relative to its common motion, for self-contact [m];
+        `reach` if None.
+        left_out: bodies without contacts, shape (body_count,); none if None.
         """
         model, groups, trees = self._model, self._groups, self._trees
         surfaces = model.surfaces
@@ -263,14 +262,14 @@ class ContactSearch:
         self._wrong.shift(x, contacts, False)
 
     def forget(self) -> None:
-        """The next `still_valid` says no."""
+        """Let the next `still_valid` return False."""
         self._reach[:] = -1.0
 
     def search_own(self, x: FloatArray, own_reach: FloatArray) -> bool:
-        """Search at x [m] for contact of bodies with themselves only, with a new `own_reach` [m].
+        """Search at x [m] for self-contact only, with a new `own_reach` [m].
 
-        True if the record holds the very pairs that were found; otherwise `search` must follow, at the same x and
-        with the same `own_reach`, and need not look for them again.
+        True if the contact set already holds exactly the pairs found. Otherwise `search` must follow, at the same x and
+        with the same `own_reach`; it uses the pairs found.
         """
         if len(self._wrong) or self._suspended.any():
             return False
@@ -286,26 +285,26 @@ class ContactSearch:
         return True
 
     def still_valid(self, x: FloatArray) -> bool:
-        """Whether no point has moved farther than its body's reach since the last search, nor farther than
-        `own_reach` apart from its body's rigid motion where self-contact is looked for.
+        """Whether every pair closer than its thickness is among the candidates.
 
-        While this holds, every pair closer than its thickness is among the candidates.
+        That is, no point has moved farther than its body's reach since the last search, nor, for self-contact, farther
+        than `own_reach` relative to its body's common motion.
         """
         return self.others_valid(x) and self.own_valid(x)
 
     def others_valid(self, x: FloatArray, beyond: FloatArray | None = None) -> bool:
         """`still_valid` for pairs of different bodies.
 
-        beyond: how far beyond its thickness pairs with each body must be among the candidates [m], shape (body_count,).
+        beyond: distance added to the thickness of pairs with each body [m], shape (body_count,).
         """
         reach = self._reach if beyond is None else self._reach - beyond
         return not any_moved(x, self._searched, reach, self._model.body_point_start)
 
     def own_valid(self, x: FloatArray) -> bool:
-        """`still_valid` for contact of bodies with themselves."""
+        """`still_valid` for self-contact."""
         for body in self._own.bodies.tolist():
             first, last = self._model.body_point_start[body : body + 2]
-            # what has not moved farther at all has not moved farther apart from the rigid motion
+            # the displacement bounds the one relative to the common motion
             move = x[first:last] - self._own_searched[first:last]
             if np.einsum("ij,ij->i", move, move).max() > self._own_reach[body] ** 2:
                 if not relative_distance(self._own_searched, x, first, last) <= self._own_reach[body]:

@@ -1,14 +1,14 @@
 """Broad phase of a body against itself: points against triangles and edges against edges of one skin.
 
-A body's tree is walked against itself, down pairs of nodes of one level. Let c be the middle of a surface that does not
-cross itself. Along every ray from c, triangles that face away from c and such that face towards it alternate. So where
-two that face away come together, one that faces towards c is between them and touches both: only pairs with a triangle
-that may face towards c, before the next search, are looked at. A body that is star-shaped about c has none (Preparata
-and Shamos 1985, 7.2.6), so a ball costs next to nothing. This needs no test of contours (Volino and Magnenat-Thalmann
-1994), without which a skin that is crumpled within a half space of normals could cross itself.
+A body's tree is traversed against itself, down pairs of nodes of one level. Let c be the middle of a surface that does
+not cross itself. Along every ray from c, triangles that face away from c and triangles that face towards it alternate.
+So where two that face away come together, one that faces towards c is between them and touches both: only pairs with a
+triangle that may face towards c before the next search are tested. A body that is star-shaped about c has none
+(Preparata and Shamos 1985, 7.2.6), so a ball costs next to nothing. This needs no test of contours (Volino and
+Magnenat-Thalmann 1994), without which a skin that is crumpled within a half space of normals could cross itself.
 
-What shares a vertex is no pair. What is near at rest keeps at most half of that distance, so no rest shape is pushed,
-but for one that crosses itself: there all but neighbours keep their whole thickness.
+Features that share a vertex are no pair. Features that are near at rest get a thickness of at most half that distance,
+so a rest shape has no contact forces, unless it crosses itself: then all but neighbours keep their whole thickness.
 """
 
 import math
@@ -22,20 +22,20 @@ from ..contacts import Contacts
 from ..narrow_phase.closest_points import closest_on_edges_of, closest_on_triangle_of, edge_meets
 from ..narrow_phase.nearest_triangle import STACK_SIZE
 from ..untangle.overlap import self_crossings
-from ..untangle.self_overlap import RINGS, self_wrong_side, widened
+from ..untangle.self_overlap import RINGS, dilated, self_wrong_side
 from .box_tree import Trees
 from .edge_edge import owned_edges
 
-#: Share of a body's thickness that corners may stray besides: what may come as near is looked at.
+#: Displacement of corners beyond the reach that the test of facing allows for [thickness]: half, for each of two sides.
 STRAY = 0.5
-#: Share of the distance at rest that a pair may keep as its thickness.
+#: Thickness of a pair that is near at rest, at most [distance at rest].
 REST_SHARE = 0.5
-#: A pair whose own thickness would be less than this share of the body's is none: its corners nearly coincide.
+#: Least thickness of a pair [thickness of the body]: below, its corners nearly coincide and it is left out.
 LEAST_SHARE = 0.1
 
 
 def owned_points(triangles: IntArray) -> IntArray:
-    """Each triangle's corners that it is the first to have, else -1, shape (triangle_count, 3)."""
+    """Each triangle's corners, -1 where an earlier triangle has them, shape (triangle_count, 3)."""
     owned = np.full(triangles.size, -1, np.int32)
     found, first = np.unique(triangles.ravel(), return_index=True)
     owned[first] = found
@@ -43,7 +43,7 @@ def owned_points(triangles: IntArray) -> IntArray:
 
 
 class SelfPairs:
-    """Finds the pairs of one model's bodies with themselves; the buffers grow and stay."""
+    """Finds the self-contact pairs of one model's bodies; the buffers grow and stay."""
 
     def __init__(self, model: Model, trees: Trees) -> None:
         self._model = model
@@ -57,16 +57,16 @@ class SelfPairs:
             self._crossed_bodies[model.point_body[self._crossed]] = True
             for body in self.bodies.tolist():
                 self._crossed[self_wrong_side(model, trees, model.rest_positions, body)[0]] = True
-            self._crossed = widened(self._crossed, model.surfaces.edges, RINGS)
+            self._crossed = dilated(self._crossed, model.surfaces.edges, RINGS)
         self._suspect = np.zeros(len(trees.box), np.bool_)  # nodes with a triangle that may face towards the middle
         self._walk = np.zeros((2 * STACK_SIZE, 2), np.int32)
         self._pairs = np.zeros((1024, 3), np.int32)
 
     def find(self, x: FloatArray, reach: FloatArray, bodies: IntArray, crossing: IntArray) -> tuple[IntArray, IntArray]:
-        """(point, triangle) and (edge, edge) pairs of the bodies with themselves, sorted, shape (n, 2) each.
+        """(point, triangle) and (edge, edge) pairs for self-contact of the bodies, sorted, shape (n, 2) each.
 
-        x: positions [m] which the trees fit; reach: how far each body's points may move relative to each
-        other's rigid motion [m], shape (body_count,); crossing: bodies that cross themselves.
+        x: positions [m] which the trees fit; reach: how far each body's points may move relative to its common motion
+        [m], shape (body_count,); crossing: bodies that cross themselves.
         """
         self._find_suspects(x, reach, bodies, np.isin(bodies, crossing) | self._crossed_bodies[bodies])
         while True:
@@ -97,7 +97,7 @@ class SelfPairs:
         return signed_volume(x, own) * signed_volume(self._model.rest_positions, own) < 0.0
 
     def _find_suspects(self, x: FloatArray, reach: FloatArray, bodies: IntArray, all_of: BoolArray) -> None:
-        """Mark the nodes to look at; `all_of`: whether that is all of each body."""
+        """Mark the nodes to traverse; `all_of`: whether that is all of each body."""
         trees, start = self._trees, self._model.body_point_start
         for body, everything in zip(bodies.tolist(), all_of.tolist(), strict=True):
             nodes = slice(trees.node_start[body], trees.node_start[body + 1])
@@ -122,9 +122,9 @@ class SelfPairs:
         return count
 
     def set_own_rows(self, contacts: Contacts, crossing: IntArray) -> None:
-        """Give the rows of a body with itself the thickness of their pair, and no friction where it is `crossing`.
+        """Set the thickness of self-contact rows, and no friction where the body is `crossing`.
 
-        Friction would wedge what is driven apart from itself.
+        Friction would hinder untangling.
         """
         count, surfaces = contacts.count, self._model.surfaces
         rows = np.flatnonzero(contacts.bodies[:count, 0] == contacts.bodies[:count, 1])
@@ -141,7 +141,7 @@ def find_suspects(x, centre, triangles, first, last, stray, order, depth, suspec
     """Mark the nodes of one body's tree with a triangle that may face towards `centre`, by the triangles in `order`,
     and with its neighbours, to which its corners and edges may belong.
 
-    Six times the volume of a triangle's tetrahedron with the centre changes by at most 3 s f l where its corners stray
+    Six times the volume of a triangle's tetrahedron with the centre changes by at most 3 s f l where its corners move
     by s [m]: f is the longest distance of a point from the centre, l the triangle's longest side.
     """
     far = 0.0

@@ -1,10 +1,10 @@
-"""Kernels of the broad phase: which points come close to which triangles."""
+"""Broad phase of vertices against triangles."""
 
 from ...jit import kernel
 from ..contacts import POINT_TRIANGLE, RIGHT_SIDE, WRONG_SIDE
 from ..mixing import mixed_kernel
 from ..narrow_phase.closest_points import closest_on_triangle_of
-from ..narrow_phase.nearest_triangle import way_out
+from ..narrow_phase.nearest_triangle import choose_exit
 
 
 @kernel
@@ -17,8 +17,8 @@ def find_pairs(
     """All pairs of a point and a triangle that are closer than the margins of both bodies.
 
     Chunk c writes to places region_start[c] .. of the found arrays, found_facing 0 for ordinary pairs;
-    found_count[c] counts also what had no room. point_count[p] is the number of pairs of point p. A listed
-    (point, body) has the triangle of its way out instead of its ordinary pairs.
+    found_count[c] may exceed the room. point_count[p] is the number of pairs of point p. A listed (point, body) has its
+    exit triangle instead of its ordinary pairs.
     """
     for index in range(chunk_order.shape[0]):
         chunk = chunk_order[index]
@@ -34,9 +34,9 @@ def find_pairs(
                 point_count[point] = 0
                 for k in range(listed_start[point], listed_start[point + 1]):
                     if listed_body[k] == body:
-                        continue  # `self_way_out`
+                        continue  # `self_exits`
                     listed = True
-                    triangle = way_out(
+                    triangle = choose_exit(
                         x, point, listed_body[k], listed_facing[k], listed_direction[k], triangles, triangle_order,
                         triangle_start, node_start, depth, box, stack,
                     )  # fmt: skip
@@ -104,14 +104,14 @@ def find_pairs(
 
 @kernel
 def add_counts(pairs, point_count):
-    """Count (point, triangle) pairs that were found apart."""
+    """Add (point, triangle) pairs of self-contact to the counts."""
     for k in range(pairs.shape[0]):
         point_count[pairs[k, 0]] += 1
 
 
 @kernel
 def place_rows(pairs, facing, cursor, out_triangle, out_facing):
-    """Put (point, triangle) pairs that were found apart, and their facing, first among the rows of their points."""
+    """Place (point, triangle) pairs of self-contact, and their facing, first among the rows of their points."""
     for k in range(pairs.shape[0]):
         row = cursor[pairs[k, 0]]
         cursor[pairs[k, 0]] += 1
@@ -121,7 +121,7 @@ def place_rows(pairs, facing, cursor, out_triangle, out_facing):
 
 @kernel
 def start_rows(point_count, cursor):
-    """First contact of each point; returns the number of contacts."""
+    """First row of each point; returns the number of rows."""
     total = 0
     for point in range(point_count.shape[0]):
         cursor[point] = total
@@ -135,7 +135,7 @@ def write_contacts(
     chunk_order, region_start, found_count, found_point, found_triangle, found_facing, cursor, point_count,
     out_points, out_kind, out_triangle, out_bodies, out_thickness, out_friction, out_side, out_facing,
 ):  # fmt: skip
-    """Turn pairs into contacts sorted by (point, triangle); a point's rows are written by its chunk alone."""
+    """Write rows sorted by (point, triangle); a point's rows are written by its chunk alone."""
     for index in range(chunk_order.shape[0]):
         chunk = chunk_order[index]
         for k in range(region_start[chunk], region_start[chunk] + found_count[chunk]):
@@ -166,7 +166,7 @@ def write_contacts(
 
 @kernel
 def sort_rows(first, last, triangle, facing):
-    """Shell sort of rows first .. last - 1 by triangle: short runs mostly, but any length works."""
+    """Shell sort of rows first .. last - 1 by triangle: fast for short runs, correct for any length."""
     step = (last - first) // 2
     while step > 0:
         for row in range(first + step, last):

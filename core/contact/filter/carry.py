@@ -1,4 +1,4 @@
-"""Colliders that jump carry what stands in their way: the first guess of a step."""
+"""First guess of a step whose colliders jump: bodies in their way are moved along."""
 
 import numpy as np
 
@@ -7,12 +7,13 @@ from ...model import FloatArray, Model
 from ..contacts import POINT_TRIANGLE, Contacts
 from ..narrow_phase.closest_points import closest_on_triangle, unit_normal
 
+#: Passes at most over the crossed pairs: bodies touch each other as well as the collider.
 CARRY_PASSES = 6
 
 
 @kernel
 def height_of(x, points, row):
-    """Unit normal of a row's triangle on the side of its point, and the point's height over its plane [m]."""
+    """Unit normal of a pair's triangle on the side of its point, and the point's height over its plane [m]."""
     p, a = points[row, 0], points[row, 1]
     nx, ny, nz = unit_normal(x, a, points[row, 2], points[row, 3])
     h = (x[p, 0] - x[a, 0]) * nx + (x[p, 1] - x[a, 1]) * ny + (x[p, 2] - x[a, 2]) * nz
@@ -24,12 +25,11 @@ def height_of(x, points, row):
 def carry(x: FloatArray, poses: FloatArray, given_positions: FloatArray, contacts: Contacts, model: Model) -> int:
     """Move vertices and rigid bodies out of the way of colliders that jump, in place.
 
-    x: positions before [m], shape (point_count, 3), whose moving points are changed, and with them the centres of
-    `poses`; given_positions: of the collider points after the jump. Meant as a first guess for the solver: a vertex
-    that a triangle would pass through (or all corners of a triangle that a collider's point would pass
-    through) is put back on its side, with half of its gap or of the thickness, whichever is less; a rigid body as a
-    whole. Returns the number of rows that stay crossed (bodies squeezed from both sides, jumps larger than the
-    collider).
+    x: positions before [m], shape (point_count, 3); moving points are changed, and the centres of `poses` with them.
+    given_positions: of the collider points after the jump. A vertex that a triangle would pass through (or all corners
+    of a triangle that a collider's point would pass through) returns to its side, with half of its gap or of the
+    thickness, whichever is less; a rigid body as a whole. Returns the number of pairs that stay crossed (bodies
+    squeezed from both sides, jumps larger than the collider).
     """
     count = contacts.count
     if count == 0:
@@ -55,7 +55,7 @@ def carry(x: FloatArray, poses: FloatArray, given_positions: FloatArray, contact
 
 @kernel
 def find_crossed(before, after, count, points, kind, side, thickness, moving, move):
-    """The move [m] each crossed row asks of its point (and, reversed, of its corners); returns their number."""
+    """Displacement [m] that uncrosses each pair, for its point (its corners: reversed); returns the number crossed."""
     crossed = 0
     for row in range(count):
         move[row, 0], move[row, 1], move[row, 2] = 0.0, 0.0, 0.0
@@ -64,7 +64,7 @@ def find_crossed(before, after, count, points, kind, side, thickness, moving, mo
         p, a = points[row, 0], points[row, 1]
         nx, ny, nz, old = height_of(before, points, row)
         mx, my, mz, new = height_of(after, points, row)
-        # The triangle may have turned: its side is told by its winding, not by the direction in space.
+        # The triangle may have turned: its winding gives the side, not the direction in space.
         sx, sy, sz = unit_normal(before, a, points[row, 2], points[row, 3])
         tx, ty, tz = unit_normal(after, a, points[row, 2], points[row, 3])
         if (nx * sx + ny * sy + nz * sz) * (mx * tx + my * ty + mz * tz) < 0.0:
@@ -82,9 +82,9 @@ def find_crossed(before, after, count, points, kind, side, thickness, moving, mo
 
 @kernel
 def meets_face(before, after, points, row, old, new):
-    """Whether the point is over the face when it reaches the plane, or at the end if it only comes close.
+    """Whether the point is over the face when it reaches the plane, or at the end if it does not reach it.
 
-    Heights over the plane before and after, old and new [m], are interpolated in time.
+    old, new: heights over the plane before and after [m], interpolated linearly in time.
     """
     t = min(1.0, old / (old - new)) if old > new else 1.0
     s = 1.0 - t
@@ -100,7 +100,7 @@ def meets_face(before, after, points, row, old, new):
 
 @kernel
 def move_carried(move, points, vertex_start, vertex_entry, vertex_count, rigid_start, poses, after):
-    """Give each vertex and rigid body the smallest move that satisfies its rows one after the other, in their order."""
+    """Add to each vertex and rigid body the smallest displacement that satisfies its pairs in their order."""
     for vertex in range(vertex_count):
         ux, uy, uz = satisfy(move, vertex_start[vertex], vertex_start[vertex + 1], vertex_entry)
         after[vertex, 0] += ux
@@ -120,7 +120,7 @@ def move_carried(move, points, vertex_start, vertex_entry, vertex_count, rigid_s
 
 @kernel
 def satisfy(move, begin, end, vertex_entry):
-    """The move [m] that entries begin .. end - 1 ask for."""
+    """Displacement [m] that satisfies entries begin .. end - 1 one after the other."""
     ux = uy = uz = 0.0
     for k in range(begin, end):
         row = vertex_entry[k] // 4

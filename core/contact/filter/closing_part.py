@@ -1,8 +1,8 @@
 """Removes from a displacement the part that closes a gap, to first order.
 
-A Newton step knows only the contacts that are active where it starts. Vertices that come into contact during the step
-would be sent through the surface, and the line search would shorten the whole step for their sake. Here each of them
-stops just inside the thickness; tangential motion stays.
+A Newton step sees only the contacts that are active where it starts. Vertices that come into contact during the step
+would pass through the surface, and the line search would shorten the whole step because of them. Here their normal
+displacement is limited; the tangential one stays.
 """
 
 from math import sqrt
@@ -14,18 +14,18 @@ from ...model import FloatArray
 from ..contacts import Contacts
 from ..inverse_mass import InverseMass, inverse_mass_along, push_sides, relative_step
 
-#: Share of the gap (or of the thickness, if less) that a single move must leave.
+#: Part of the gap (or of the thickness, if less) that a step must leave [1].
 KEPT_SHARE = 0.75
-#: Gauss-Seidel passes at most, and the lack that is left, as a share of what must be left of the gap.
+#: Gauss-Seidel passes at most [1], and their tolerance as a fraction of the gap to be left [1].
 PASSES, LEFT_OVER = 20, 0.01
-#: By how many times the longest step of a vertex a gap may close at most: both sides, and rounding.
+#: Bound of the change of a gap over the longest displacement of a vertex [1]: both sides, and rounding.
 CLOSING = 2.0 + 1e-9
 
 
 def remove_closing(step: FloatArray, mobility: InverseMass, contacts: Contacts) -> None:
     """Correct a step of the unknowns, shape (unknown_count, 3), in place, for the gaps last evaluated.
 
-    What is given (pinned vertices, colliders) does not move.
+    Pinned vertices and colliders do not move.
     """
     if contacts.count:
         correct_step(
@@ -36,11 +36,11 @@ def remove_closing(step: FloatArray, mobility: InverseMass, contacts: Contacts) 
 
 @kernel
 def correct_step(count, points, weights, normal, gap, thickness, side, mobility, step):
-    """Gauss-Seidel passes over the contacts in their order; serial, so that the result is one."""
-    # no side of a pair closes a gap by more than the longest step of a vertex
+    """Gauss-Seidel passes over the contacts in their order; serial, so that the result is deterministic."""
+    # neither side closes a gap by more than the longest displacement of a vertex
     longest = 0.0 if mobility.unknown.shape[0] == 0 else np.inf
     for i in range(mobility.inverse_mass.shape[0]):
-        longest = max(longest, size_of(step, i))
+        longest = max(longest, row_length(step, i))
     for _ in range(PASSES):
         again = False
         for c in range(count):
@@ -62,12 +62,12 @@ def correct_step(count, points, weights, normal, gap, thickness, side, mobility,
                 push_sides(c, points, weights, push * nx, push * ny, push * nz, mobility, step)
                 for slot in range(4):
                     if points[c, slot] < mobility.inverse_mass.shape[0]:
-                        longest = max(longest, size_of(step, points[c, slot]))
+                        longest = max(longest, row_length(step, points[c, slot]))
         if not again:
             return
 
 
 @kernel
-def size_of(step, i):
-    """Length of a row."""
+def row_length(step, i):
+    """Length of row i."""
     return sqrt(step[i, 0] * step[i, 0] + step[i, 1] * step[i, 1] + step[i, 2] * step[i, 2])

@@ -12,11 +12,11 @@ class Islands:
     """The islands of a model's moving bodies."""
 
     def __init__(self, model: Model) -> None:
-        #: Of each moving body: the island's lowest one.
+        #: Lowest body of each moving body's island.
         self.of_body = np.arange(model.moving_count)
 
     def follow(self, contacts: Contacts) -> None:
-        """Take the islands from a contact record."""
+        """Update the islands from a contact set."""
         self.of_body[:] = np.arange(len(self.of_body))
         join_bodies(contacts.first_element, contacts.bodies, contacts.kind, self.of_body)
 

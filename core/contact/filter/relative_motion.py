@@ -1,6 +1,6 @@
-"""How far the points of a body have moved relative to its common motion: the distance that self-contact has to cover.
+"""Displacement of a body's points relative to its common motion, which a search for self-contact must cover.
 
-Translation, rotation and uniform growth of the body bring no two points nearer, and are subtracted.
+The common motion (translation, rotation, uniform growth) brings no two points nearer and is subtracted.
 """
 
 import math
@@ -12,10 +12,10 @@ from ...model import FloatArray
 
 
 def relative_distance(before: FloatArray, after: FloatArray, first: int, last: int) -> float:
-    """Largest distance [m] of points first .. last - 1 from where the motion of the whole nearest to theirs takes them.
+    """Largest distance [m] of points first .. last - 1 from where their best-fitting common motion takes them.
 
-    Positions [m], shape (point_count, 3). Rotation and growth are those of Umeyama 1991; what is not finite gives NaN
-    or inf.
+    Positions [m], shape (point_count, 3). Least squares fit of rotation and growth by Umeyama 1991. Positions that are
+    not finite give NaN or inf.
     """
     sums = np.zeros((6, 3))
     correlate(before, after, first, last, sums)
@@ -30,7 +30,7 @@ def relative_distance(before: FloatArray, after: FloatArray, first: int, last: i
 
 @kernel
 def correlate(before, after, first, last, sums):
-    """Centres before and after [m], sums of products of the distances from them [m^2], and of squares of the first."""
+    """Centres before and after [m], the correlation matrix of the arms about them [m^2], the variance before [m^2]."""
     sums[:] = 0.0
     for i in range(first, last):
         for k in range(3):
@@ -49,7 +49,7 @@ def correlate(before, after, first, last, sums):
 
 @kernel
 def farthest(before, after, first, last, sums, turn):
-    """Largest distance [m] between the points and the turned ones."""
+    """Largest distance [m] between the points after and the transformed points before."""
     most = 0.0
     for i in range(first, last):
         ax, ay, az = before[i, 0] - sums[0, 0], before[i, 1] - sums[0, 1], before[i, 2] - sums[0, 2]

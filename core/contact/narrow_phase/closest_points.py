@@ -1,4 +1,4 @@
-"""Closest points between a point and a triangle, and which feature of the triangle holds them; between two edges.
+"""Closest points of a point and a triangle, with the triangle's closest feature, and of two edges.
 
 Features: 0 the face, 1 to 3 the edge from corner k - 1 to its successor, 4 to 6 the corner k - 4.
 """
@@ -7,18 +7,19 @@ import math
 
 from ...jit import inline_kernel, kernel
 
+#: First numbers of the three kinds of features.
 FACE = 0
 FIRST_EDGE = 1
 FIRST_CORNER = 4
 
-#: Squared sine of the smallest corner angle at which a triangle still counts as having a face.
+#: Squared sine of a corner angle below which a triangle has no face, only edges [1].
 FLATTEST_FACE = 1e-20
 
-#: Squared sine of the angle of two edges below which they count as parallel: their closest points are then at an end.
+#: Squared sine of the angle of two edges below which they are parallel [1]: their closest points are then at an end.
 PARALLEL = 1e-16
-#: The same below which rounding could spoil the closest points of two lines, so that the ends are tried too.
+#: The same below which rounding spoils the closest points of two lines, so that the ends are tested too [1].
 NEARLY_PARALLEL = 1e-8
-#: Relative to the coordinates: what is pressed together this far comes no nearer.
+#: Least distance of a pair relative to its coordinates [1]: well above rounding.
 LEAST_DISTANCE = 1e-12
 
 
@@ -46,7 +47,7 @@ def closest_on_triangle(px, py, pz, ax, ay, az, bx, by, bz, cx, cy, cz):
         if u >= 0.0 and v >= 0.0 and w >= 0.0:
             h = (rx * nx + ry * ny + rz * nz) / nn
             return u, v, w, h * nx, h * ny, h * nz, h * h * nn, 0
-    # Outside the face the closest point lies on an edge that the projection of p is beyond.
+    # Outside the face the closest point lies on an edge with a negative barycentric coordinate.
     best = math.inf
     best_t = 0.0
     qx = qy = qz = 0.0
@@ -193,9 +194,9 @@ def signed_volume(x, o, a, b, c):
 
 @kernel
 def edge_meets(x, u, w, a, b, c):
-    """Share of the way from u to w at which the edge passes through triangle abc, -1 if it does not.
+    """Parameter from u (0) to w (1) at which the edge passes through triangle abc, -1 if it does not.
 
-    A point in the plane counts as in front, so a path through a shared corner is never lost.
+    A point in the plane counts as in front, so a crossing at a shared corner is never missed.
     """
     start, end = signed_volume(x, u, a, b, c), signed_volume(x, w, a, b, c)
     if (start < 0.0) == (end < 0.0):
@@ -208,15 +209,15 @@ def edge_meets(x, u, w, a, b, c):
 
 @inline_kernel
 def least_distance(x, point):
-    """Distance [m] that no move may use up, well above the rounding of a point's coordinates."""
+    """Least distance [m] that a displacement must leave, well above the rounding of the point's coordinates."""
     return LEAST_DISTANCE * (abs(x[point, 0]) + abs(x[point, 1]) + abs(x[point, 2]))
 
 
 @inline_kernel
 def closing(move, points, row, split):
-    """Square of the most by which moves [m] bring a row's sides nearer [m^2]; the second begins at slot `split`.
+    """Square of the largest relative displacement of a row's sides [m^2]; the second begins at slot `split`.
 
-    Points beyond the rows of `move` stay.
+    move: displacements [m] of the moving points; other points stay.
     """
     most = 0.0
     for i in range(split):
@@ -230,7 +231,7 @@ def closing(move, points, row, split):
 
 @inline_kernel
 def move_of(move, point):
-    """Move of a point [m]."""
+    """Displacement of a point [m]."""
     if point >= move.shape[0]:
         return 0.0, 0.0, 0.0
     return move[point, 0], move[point, 1], move[point, 2]

@@ -1,17 +1,17 @@
-"""Gap, normal and weights of edges against edges, and which of them are contacts of their own.
+"""Narrow phase of edges against edges: gap, normal, weights and contact weight.
 
-Where surfaces are smooth, vertices against triangles keep them apart. What those cannot see is two sharp edges
-that cross, or a sharp edge under a soft skin between its vertices. So a row owns its contact only if
+Smooth surfaces are kept apart by vertices against triangles. These miss two sharp edges that cross, and a sharp edge
+under a soft skin between its vertices. So an edge pair is a contact only if
 
-* the closest points lie inside both edges, which are not parallel: otherwise it is a vertex that touches;
-* the way to the other edge leaves both surfaces: it leads into neither of the two triangles at each edge (the
+* the closest points lie inside both edges, which are not parallel: otherwise a vertex touches;
+* the direction to the other edge leaves both surfaces: it points into neither of the two triangles at each edge (the
   feature blocks of Offset Geometric Contact, Chen et al. 2025);
-* each edge stands out from its surface, or one does and the other lies in a membrane, which may bend around it.
-  Flat edges, which only divide a surface into triangles, own nothing against each other, and nothing in a hard
-  surface: a floor acts as one plane.
+* each edge protrudes from its surface, or one does and the other belongs to a membrane, which may bend around it. Flat
+  edges, which only divide a surface into triangles, are no contacts with each other or with a hard surface: a floor
+  acts as one plane.
 
-The answer is a share between 0 and 1, and a row that comes to own its contact within the thickness, or no longer
-does, changes its share step by step (`Contacts.renew_shares`): the energy of a step has no jumps.
+The result is a target for the contact weight, 0 to 1. Within the thickness the weight follows in small steps
+(`Contacts.update_contact_weights`), so that the energy within a step does not jump.
 """
 
 import math
@@ -23,55 +23,64 @@ from .closest_points import closest_on_edges_of, closing
 
 CHUNK = 128  # rows per unit of parallel work
 
-#: Share of the thickness by which an edge must stand out over its triangles. Where it does less, the ends of the
-#: other edge are as near to them as the edge itself.
-FLAT = 0.15
-#: The way to the other edge may lean this much (sine, 6 degrees) into a triangle: two boxes whose faces lie on each
-#: other cross with their edges as well.
+#: Protrusion of an edge from its triangles for a contact weight of 0.5 [thickness]. Below, the ends of the other edge
+#: are as near to them as the edge itself.
+LEAST_PROTRUSION = 0.15
+#: Sine of the angle (6 degrees) by which the direction to the other edge may point into a triangle [1]: edges of boxes
+#: whose faces lie on each other cross as well.
 LEAN = 0.1
-#: Share of an edge next to its ends over which an edge's contact passes to the end.
+#: Part of an edge at its ends over which the contact weight falls to 0 [1]: there the vertex takes over.
 NEAR_END = 0.02
-#: Squared sine below which two edges are parallel.
+#: Squared sine below which two edges are parallel [1].
 PARALLEL = 1e-6
-#: Share of a distance that may be lost in what is known of it before it is measured anew.
-AMPLE = 0.2
+#: Loss of the lower bound of a distance at which it is measured anew [distance].
+REMEASURE_SHARE = 0.2
+#: Factor against rounding of bounds [1].
 ROUNDED_UP = 1.0 + 1e-12
 
 
 @kernel
-def evaluate_edges(x, first, count, points, apex, soft, thickness, side, share, weights, normal, distance, gap, wanted):
-    """Rows first .. count - 1; `wanted` is the share that a row should have."""
+def evaluate_edges(
+    x, first, count, points, apex, soft, thickness, side, contact_weight, weights, normal, distance, gap, target_weight
+):  # fmt: skip
+    """Write weights, normals, distances, gaps and target weights of rows first .. count - 1."""
     for chunk in range((count - first + CHUNK - 1) // CHUNK):
         for row in range(first + chunk * CHUNK, min(count, first + (chunk + 1) * CHUNK)):
-            evaluate_edge(row, x, points, apex, soft, thickness, side, share, weights, normal, distance, gap, wanted)
+            evaluate_edge(
+                row, x, points, apex, soft, thickness, side, contact_weight, weights, normal, distance, gap,
+                target_weight,
+            )  # fmt: skip
 
 
 @kernel
-def evaluate_edge(row, x, points, apex, soft, thickness, side, share, weights, normal, distance, gap, wanted):
+def evaluate_edge(
+    row, x, points, apex, soft, thickness, side, contact_weight, weights, normal, distance, gap, target_weight
+):  # fmt: skip
     """One row of `evaluate_edges`."""
     s, t, nx, ny, nz = measure_edges(x, points, apex, row, weights, normal, distance)
-    wanted[row] = 0.0
+    target_weight[row] = 0.0
     if side[row] > 0 and s > 0.0 and s < 1.0 and t > 0.0 and t < 1.0:
-        wanted[row] = owned_share(x, points, apex, soft, row, nx, ny, nz, thickness[row])
-        wanted[row] *= min(1.0, min(min(s, 1.0 - s), min(t, 1.0 - t)) / NEAR_END)
-    gap[row] = distance[row] if share[row] > 0.0 else np.inf
+        target_weight[row] = wanted_weight(x, points, apex, soft, row, nx, ny, nz, thickness[row])
+        target_weight[row] *= min(1.0, min(min(s, 1.0 - s), min(t, 1.0 - t)) / NEAR_END)
+    gap[row] = distance[row] if contact_weight[row] > 0.0 else np.inf
 
 
 @kernel
-def follow_edges(x, first, count, points, apex, share, known, move, weights, normal, distance, gap):
-    """`evaluate_edges` for rows with a share; of others the distance only, which may come out too small.
+def follow_edges(x, first, count, points, apex, contact_weight, known, move, weights, normal, distance, gap):
+    """`evaluate_edges` for rows with a contact weight; for the others a lower bound of the distance only.
 
-    known: distances [m] where all rows were measured last; move: of each point since [m], shape (point_count, 3).
+    known: distances [m] where all rows were measured last; move: displacement of each point since [m], shape
+    (point_count, 3).
     """
     for chunk in range((count - first + CHUNK - 1) // CHUNK):
         for row in range(first + chunk * CHUNK, min(count, first + (chunk + 1) * CHUNK)):
-            if share[row] > 0.0:
+            if contact_weight[row] > 0.0:
                 measure_edges(x, points, apex, row, weights, normal, distance)
                 gap[row] = distance[row]
                 continue
             gap[row] = np.inf
             nearer = ROUNDED_UP * math.sqrt(closing(move, points, row, 2))
-            if nearer > AMPLE * known[row]:
+            if nearer > REMEASURE_SHARE * known[row]:
                 square = closest_on_edges_of(x, points[row, 0], points[row, 1], points[row, 2], points[row, 3])[5]
                 distance[row] = math.sqrt(square)
             else:
@@ -80,16 +89,16 @@ def follow_edges(x, first, count, points, apex, share, known, move, weights, nor
 
 @inline_kernel
 def measure_edges(x, points, apex, row, weights, normal, distance):
-    """Write weights, normal and distance of a row; returns the places of the closest points and the normal."""
+    """Write weights, normal and distance of a row; returns the parameters of the closest points and the normal."""
     p, p_end, q, q_end = points[row, 0], points[row, 1], points[row, 2], points[row, 3]
     s, t, vx, vy, vz, dd = closest_on_edges_of(x, p, p_end, q, q_end)
     d = math.sqrt(dd)
-    # Shorter vectors than this are rounding of the coordinates: their direction means nothing.
+    # The direction of a vector shorter than this is rounding.
     if d > 1e-14 * (abs(x[p, 0]) + abs(x[p, 1]) + abs(x[p, 2])):
         nx, ny, nz = vx / d, vy / d, vz / d
     else:
         nx, ny, nz, _ = across(x, p, p_end, q, q_end)
-        if bulge_of(x, points, apex, row, 0, nx, ny, nz)[1] > LEAN:
+        if protrusion(x, points, apex, row, 0, nx, ny, nz)[1] > LEAN:
             nx, ny, nz = -nx, -ny, -nz
     weights[row, 0], weights[row, 1], weights[row, 2], weights[row, 3] = 1.0 - s, s, t - 1.0, -t
     normal[row, 0], normal[row, 1], normal[row, 2] = nx, ny, nz
@@ -99,7 +108,7 @@ def measure_edges(x, points, apex, row, weights, normal, distance):
 
 @inline_kernel
 def across(x, p, p_end, q, q_end):
-    """Unit vector across two edges and the squared sine of their angle; +z and 0 where they are parallel."""
+    """Unit normal of two edges and the squared sine of their angle; +z and 0 where they are parallel."""
     ex, ey, ez = x[p_end, 0] - x[p, 0], x[p_end, 1] - x[p, 1], x[p_end, 2] - x[p, 2]
     fx, fy, fz = x[q_end, 0] - x[q, 0], x[q_end, 1] - x[q, 1], x[q_end, 2] - x[q, 2]
     nx, ny, nz = ey * fz - ez * fy, ez * fx - ex * fz, ex * fy - ey * fx
@@ -112,18 +121,18 @@ def across(x, p, p_end, q, q_end):
 
 
 @inline_kernel
-def owned_share(x, points, apex, soft, row, nx, ny, nz, thickness):
-    """How far a row with interior closest points owns its contact, 0 to 1; n is its normal."""
+def wanted_weight(x, points, apex, soft, row, nx, ny, nz, thickness):
+    """Target contact weight of a row with interior closest points, 0 to 1; n is its normal."""
     if across(x, points[row, 0], points[row, 1], points[row, 2], points[row, 3])[3] < PARALLEL:
         return 0.0
-    bulge, lean = bulge_of(x, points, apex, row, 0, nx, ny, nz)
-    other, other_lean = bulge_of(x, points, apex, row, 1, -nx, -ny, -nz)
+    bulge, lean = protrusion(x, points, apex, row, 0, nx, ny, nz)
+    other, other_lean = protrusion(x, points, apex, row, 1, -nx, -ny, -nz)
     clear = min(2.0 - 2.0 * max(lean, other_lean) / LEAN, 1.0)  # less from half of LEAN on
     if clear <= 0.0:
         return 0.0
-    # from half of FLAT to one and a half
-    first = min(max(bulge / (FLAT * thickness) - 0.5, 0.0), 1.0)
-    second = min(max(other / (FLAT * thickness) - 0.5, 0.0), 1.0)
+    # from half of LEAST_PROTRUSION to one and a half
+    first = min(max(bulge / (LEAST_PROTRUSION * thickness) - 0.5, 0.0), 1.0)
+    second = min(max(other / (LEAST_PROTRUSION * thickness) - 0.5, 0.0), 1.0)
     stands = max(first, second) if soft[row, 0] and soft[row, 1] else min(first, second)
     if soft[row, 1]:
         stands = max(stands, first)
@@ -133,9 +142,10 @@ def owned_share(x, points, apex, soft, row, nx, ny, nz, thickness):
 
 
 @inline_kernel
-def bulge_of(x, points, apex, row, edge, nx, ny, nz):
-    """How far [m] the row's first (0) or second (1) edge stands out along -n over its two triangles, and the sine of
-    the angle by which the way -n leads into one of them. Infinite at a border.
+def protrusion(x, points, apex, row, edge, nx, ny, nz):
+    """Protrusion [m] of the row's first (0) or second (1) edge along -n from its two triangles; infinite at a border.
+
+    And the sine of the angle by which -n points into one of them.
     """
     p, p_end = points[row, 2 * edge], points[row, 2 * edge + 1]
     ex, ey, ez = x[p_end, 0] - x[p, 0], x[p_end, 1] - x[p, 1], x[p_end, 2] - x[p, 2]

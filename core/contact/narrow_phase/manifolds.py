@@ -1,9 +1,8 @@
-"""Contacts among simple convex bodies, kept while they hold.
+"""Contact manifolds of simple convex bodies, cached between steps.
 
-The contact points of a pair ("manifold") are stuck to the two bodies: each has an anchor on both, and the normal turns
-with the body whose face it belongs to, so the gap of a body that slides over a face stays right. They are found anew
-when the two bodies have moved against each other by a share of their size. What a pair's points carry of impulses goes
-over to the new points next to them.
+Each contact point of a pair has an anchor on both bodies, and the normal turns with the body whose face it belongs to,
+so the gap of a body that slides over a face stays exact. The points are computed anew when the two bodies have moved
+relative to each other by a fraction of their size. New points inherit the impulses of the old points next to them.
 """
 
 import math
@@ -17,12 +16,12 @@ from ...model import BoolArray, FloatArray, IntArray, Model
 from ...state import HeldImpulses
 from .separating_axes import MOST_CORNERS, MOST_POINTS, meet, place_shape, place_shapes
 
-#: Contact points are found anew when a pair has moved by this share of the distance from centre to nearest face.
+#: Relative displacement of a pair at which its contact points are computed anew [distance from centre to nearest face].
 TOLERANCE = 0.04
-#: What a body may move before the pairs are looked for anew: share of its radius, plus what it does in some steps.
-ROAM = 0.03
-ROAM_STEPS = 12.0
-#: Contact points this near to old ones, as a share of TOLERANCE, take over their impulses.
+#: Displacement of a body that needs no new sweep [radius], plus its displacement in so many steps [1].
+SWEEP_MARGIN = 0.03
+SWEEP_STEPS = 12.0
+#: Distance up to which a new contact point inherits the impulse of an old one [TOLERANCE].
 SAME_POINT = 4.0
 #: Pairs per unit of parallel work.
 CHUNK = 32
@@ -51,7 +50,7 @@ class Manifolds:
         )  # fmt: skip
 
     def take_over(self, old: "Manifolds", body_count: int) -> None:
-        """Copy the rows of the pairs that the old ones have too."""
+        """Copy the points of pairs that the old manifolds have as well."""
         if len(old.pair) == 0 or len(self.pair) == 0:
             return
         key = old.pair[:, 0].astype(np.int64) * body_count + old.pair[:, 1]
@@ -86,7 +85,7 @@ class ManifoldSearch:
         self.manifolds = Manifolds.of(np.zeros((0, 2), np.int32))
 
     def start(self, held: HeldImpulses) -> None:
-        """Find everything anew in the next step, from what the contacts of a state carried."""
+        """Compute everything anew in the next step, with the impulses of a state."""
         self._roam[:] = -np.inf
         self._were_resting[:] = False
         self.manifolds = old = Manifolds.of(held.pair)
@@ -114,11 +113,11 @@ class ManifoldSearch:
         """Manifolds of every pair that may come within its thickness in a time [s] from these poses.
 
         velocity [m/s] and spin [1/s]: of each body, shape (rigid_count, 3); speed: of its fastest point [m/s]; resting:
-        whether it sleeps since the last step. Two that rest keep the points that they had, and no others are sought.
+        whether it sleeps since the last step. Pairs of sleeping bodies keep their points; no new ones are computed.
         """
         radius = self._model.rigid.radius
         woken = bool((self._were_resting & ~resting).any())
-        if woken or not stayed(poses, self._swept, radius, self._roam, speed, time):
+        if woken or not stays_within(poses, self._swept, radius, self._roam, speed, time):
             self._sweep(poses, matrices, time * speed, resting)
         m = self.manifolds
         if len(self._stale) < len(m.pair):
@@ -140,7 +139,7 @@ class ManifoldSearch:
     def _sweep(self, poses: FloatArray, matrices: FloatArray, move: FloatArray, resting: BoolArray) -> None:
         count = len(poses)
         self._swept[:] = poses
-        self._roam[:] = ROAM * self._model.rigid.radius + ROAM_STEPS * move
+        self._roam[:] = SWEEP_MARGIN * self._model.rigid.radius + SWEEP_STEPS * move
         self._were_resting[:] = resting
         box = np.zeros((count, 6))
         place_shapes(self.shapes, poses, matrices, self._corners, self._normals)
@@ -205,7 +204,7 @@ def near_pairs(box, resting, axis, order, keys):
 
 @kernel
 def place_some(shapes, wanted, poses, matrices, corners, normals):
-    """Corners [m] and face normals in the world of the bodies that are wanted."""
+    """Corners [m] and face normals of the `wanted` bodies in world axes."""
     for body in range(poses.shape[0]):
         if wanted[body]:
             place_shape(shapes, body, poses, matrices, corners, normals)
@@ -218,32 +217,32 @@ def angle_between(p, q):
     y = p[3] * q[5] - p[5] * q[3] - p[6] * q[4] + p[4] * q[6]
     z = p[3] * q[6] - p[6] * q[3] - p[4] * q[5] + p[5] * q[4]
     square = x * x + y * y + z * z
-    if square < 1e-4:  # the arcsine costs as much as all the rest; its series errs by less than 1e-9 of the angle
+    if square < 1e-4:  # the arcsine is expensive; its series has a relative error below 1e-9
         return math.sqrt(square) * (2.0 + square / 3.0)
     return 2.0 * math.asin(min(1.0, math.sqrt(square)))
 
 
 @kernel
 def distance_between(p, q, radius):
-    """How far the points of a body of a radius [m] are apart in two poses, at most."""
+    """Bound of the displacement [m] of a body's points between two poses; radius [m]."""
     move = math.sqrt((p[0] - q[0]) ** 2 + (p[1] - q[1]) ** 2 + (p[2] - q[2]) ** 2)
     return move + radius * angle_between(p, q)
 
 
 @kernel
-def stayed(poses, before, radius, roam, speed, time):
-    """Whether no point of any body has left its room: `roam` [m], less what it does in a time [s] at its speed."""
+def stays_within(poses, before, radius, sweep_margin, speed, time):
+    """Whether no point of a body has moved farther than `sweep_margin` [m] less its displacement in a time [s]."""
     for body in range(poses.shape[0]):
-        if not distance_between(poses[body], before[body], radius[body]) <= roam[body] - time * speed[body]:
+        if not distance_between(poses[body], before[body], radius[body]) <= sweep_margin[body] - time * speed[body]:
             return False
     return True
 
 
 @kernel
 def find_stale(poses, radius, size, velocity, spin, resting, time, pair, seen, reach, stale):
-    """Pairs that have moved too far since their points were found, or get too fast for them; returns their number.
+    """Pairs that have moved too far since their points were computed, or are now too fast; returns their number.
 
-    Sets their reach [m]. Of two that rest nothing changes.
+    Sets their reach [m]. Pairs of sleeping bodies do not change.
     """
     found = 0
     for row in range(pair.shape[0]):
@@ -269,7 +268,7 @@ def update_manifolds(
     stale, shapes, poses, matrices, corners, normals, radius, size, thickness,
     pair, count, owner, anchor, normal, impulse, seen, reach,
 ):  # fmt: skip
-    """Find the points of some pairs."""
+    """Compute the points of some pairs."""
     for chunk in range((stale.shape[0] + CHUNK - 1) // CHUNK):
         polygon, scratch = np.empty((MOST_CORNERS, 3)), np.empty((MOST_CORNERS, 3))
         old_anchor, old_impulse = np.empty((MOST_POINTS, 3)), np.empty((MOST_POINTS, 3))
@@ -290,12 +289,14 @@ def update_manifolds(
             for i in range(before):
                 for axis in range(3):
                     old_anchor[i, axis], old_impulse[i, axis] = anchor[row, i, 0, axis], impulse[row, i, axis]
-            # a slack that prefers faces, and hardly changes its mind
+            # a slack that prefers faces, with hysteresis
             count[row], owner[row] = meet(
                 shapes, a, b, poses, matrices, corners, normals, margin, 0.25 * tolerance, polygon, scratch,
                 anchor[row], normal[row],
             )  # fmt: skip
-            hand_over(before, old_anchor, old_impulse, count[row], anchor[row], impulse[row], SAME_POINT * tolerance)
+            match_impulses(
+                before, old_anchor, old_impulse, count[row], anchor[row], impulse[row], SAME_POINT * tolerance
+            )
 
 
 @kernel
@@ -306,7 +307,7 @@ def norm(v):
 
 @kernel
 def moved(poses, a, b, seen, radius):
-    """How far two bodies have moved against each other since `seen` [m], at most."""
+    """Bound of the relative displacement of two bodies since `seen` [m]."""
     square = 0.0
     for axis in range(3):
         square += (poses[a, axis] - seen[0, axis] - poses[b, axis] + seen[1, axis]) ** 2
@@ -316,7 +317,7 @@ def moved(poses, a, b, seen, radius):
 
 
 @kernel
-def hand_over(before, old_anchor, old_impulse, count, anchor, impulse, near):
+def match_impulses(before, old_anchor, old_impulse, count, anchor, impulse, near):
     """Give each new point the impulse of the old one nearest to it on the first body, if that is near enough [m]."""
     for i in range(count):
         best, square = -1, near * near

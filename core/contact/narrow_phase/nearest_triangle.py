@@ -1,4 +1,4 @@
-"""Nearest triangle of a body to a point, and the way out for a point that is behind the body's surface."""
+"""Nearest triangle of a body to a point, and the exit triangle of a point behind the body's surface."""
 
 import math
 
@@ -7,18 +7,21 @@ import numpy as np
 from ...jit import kernel
 from .closest_points import closest_on_triangle_of, unit_normal
 
-NOTHING_BARRED = np.zeros(0, np.bool_)
-STACK_SIZE = 64  # nodes waiting in a walk: at most one per level and one more; trees have < 31 levels
+NONE_EXCLUDED = np.zeros(0, np.bool_)
+STACK_SIZE = 64  # stack of nodes in a traversal: at most one per level and one more; trees have < 31 levels
 
-#: Cosine between the way to the nearest triangle and the way two bodies come apart, from which on the nearest will do.
-GOOD_WAY = 0.5
+#: Cosine between the direction to the nearest triangle and the one in which two bodies separate, above which the
+#: nearest triangle is the exit [1]: 60 degrees.
+ALIGNED = 0.5
 
 
 @kernel
-def nearest_triangle(x, point, body, barred, triangles, triangle_order, triangle_start, node_start, depth, box, stack):
+def nearest_triangle(
+    x, point, body, excluded, triangles, triangle_order, triangle_start, node_start, depth, box, stack
+):
     """Triangle of `body` nearest to the point (the lowest-numbered of equals), -1 if it has none.
 
-    barred: which of the body's triangles are left out, shape (triangles of body,), or NOTHING_BARRED.
+    excluded: which of the body's triangles are left out, shape (triangles of body,), or NONE_EXCLUDED.
     """
     best = math.inf
     nearest = -1
@@ -40,7 +43,7 @@ def nearest_triangle(x, point, body, barred, triangles, triangle_order, triangle
             leaf = node - leaves + 1
             for place in range(first + leaf * size // leaves, first + (leaf + 1) * size // leaves):
                 triangle = triangle_order[place]
-                if barred.shape[0] > 0 and barred[triangle - first]:
+                if excluded.shape[0] > 0 and excluded[triangle - first]:
                     continue
                 d = closest_on_triangle_of(x, point, triangles, triangle)[6]
                 if d < best or (d == best and triangle < nearest):
@@ -137,14 +140,14 @@ def ray_to_triangle(x, p, d, triangles, triangle, facing):
 
 
 @kernel
-def way_out(x, point, body, facing, d, triangles, triangle_order, triangle_start, node_start, depth, box, stack):
-    """Triangle of `body` through which a point behind its surface should come back.
+def choose_exit(x, point, body, facing, d, triangles, triangle_order, triangle_start, node_start, depth, box, stack):
+    """Triangle of `body` through which a point behind its surface should leave.
 
-    The nearest one, if that lies roughly along d, the direction in which the bodies come apart (zero:
-    unknown). A point deep inside may be nearer to the far side of the body; then the first triangle along d.
+    The nearest one, if it lies roughly along d, the direction in which the bodies separate (zero: unknown). A point
+    deep inside may be nearer to the far side of the body; then the first triangle along d.
     """
     nearest = nearest_triangle(
-        x, point, body, NOTHING_BARRED, triangles, triangle_order, triangle_start, node_start, depth, box, stack
+        x, point, body, NONE_EXCLUDED, triangles, triangle_order, triangle_start, node_start, depth, box, stack
     )
     if nearest < 0 or (d[0] == 0.0 and d[1] == 0.0 and d[2] == 0.0):
         return nearest
@@ -152,7 +155,7 @@ def way_out(x, point, body, facing, d, triangles, triangle_order, triangle_start
     nx, ny, nz = unit_normal(x, triangles[nearest, 0], triangles[nearest, 1], triangles[nearest, 2])
     if facing * (qx * nx + qy * ny + qz * nz) >= 0.0:
         return nearest  # it is out already
-    if -(qx * d[0] + qy * d[1] + qz * d[2]) >= GOOD_WAY * math.sqrt(dd):
+    if -(qx * d[0] + qy * d[1] + qz * d[2]) >= ALIGNED * math.sqrt(dd):
         return nearest
     found = exit_triangle(
         x, point, body, facing, d, triangles, triangle_order, triangle_start, node_start, depth, box, stack

@@ -1,20 +1,21 @@
-"""Contact of two simple convex bodies: the axis that separates them best, and the points where they meet.
+"""Contact of two simple convex bodies: the axis of greatest separation, and the contact points.
 
 The axes that can separate two polyhedra are the normals of their faces and the cross products of their edges
 (Gottschalk 1996; Martin 2009, 5.2.3); of the edges only those pairs matter that build a face of the Minkowski sum
-(Gregorius, "The separating axis test between convex polyhedra", GDC 2013). Where a face separates best, the face of the
-other body that looks at it most is cut to its outline; its corners are the contact points. Else two edges meet in one.
+(Gregorius, "The separating axis test between convex polyhedra", GDC 2013). Where a face separates best, the most
+opposite face of the other body is clipped to its outline; the corners are the contact points. Else the closest points
+of two edges are the contact point.
 """
 
 import math
 
 from ...jit import kernel
 
-#: Most contact points of a pair.
+#: Contact points of a pair at most: as many as two clipped quadrilaterals have.
 MOST_POINTS = 8
-#: Room for the corners of a face that is cut.
+#: Room for the corners of a clipped face.
 MOST_CORNERS = 64
-#: Squared sine below which two edges are parallel.
+#: Squared sine below which two edges are parallel [1].
 PARALLEL = 1e-8
 
 
@@ -47,7 +48,7 @@ def dot(a, b):
 
 @kernel
 def lowest_over_face(shapes, face, body, other, poses, corners, normals):
-    """How far the other body's lowest corner lies over a face [m]; negative where it reaches in."""
+    """Height of the other body's lowest corner over a face [m]; negative where it penetrates."""
     n = normals[face]
     level = dot(n, poses[body]) + shapes.offsets[face]
     lowest = math.inf
@@ -133,7 +134,7 @@ def cut(polygon, count, px, py, pz, nx, ny, nz, out):
 
 @kernel
 def facing(shapes, other, normals, n):
-    """The face of the other body that looks most against the direction n."""
+    """The face of the other body whose normal is most opposite to n."""
     best, least = -1, math.inf
     for face in range(shapes.face_start[other], shapes.face_start[other + 1]):
         along = dot(n, normals[face])
@@ -154,7 +155,7 @@ def is_near(points, count, i, distance):
 
 @kernel
 def face_points(shapes, face, body, other, poses, corners, normals, margin, slack, polygon, scratch):
-    """Points of the other body that lie over a face and nearer than `margin`, into `polygon`; returns their number.
+    """Write points of the other body over a face and nearer than `margin` to `polygon`; returns their number.
 
     Of points nearer than `slack` to each other one is kept.
     """
@@ -258,7 +259,7 @@ def meet(shapes, a, b, poses, matrices, corners, normals, margin, slack, polygon
 
 @kernel
 def closest_on_lines(p, p_end, q, q_end):
-    """Places (0 to 1) of the closest points of two edges that are not parallel."""
+    """Parameters (0 to 1) of the closest points of two edges that are not parallel."""
     dx, dy, dz = p_end[0] - p[0], p_end[1] - p[1], p_end[2] - p[2]
     ex, ey, ez = q_end[0] - q[0], q_end[1] - q[1], q_end[2] - q[2]
     rx, ry, rz = p[0] - q[0], p[1] - q[1], p[2] - q[2]

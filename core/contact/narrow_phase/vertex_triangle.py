@@ -1,13 +1,12 @@
-"""Narrow phase: gap, normal and weights of every candidate, and who owns a contact.
+"""Narrow phase of vertices against triangles: gap, normal and weights of every candidate, and its ownership.
 
-A point may be near many triangles of one surface, but touch it once. A row owns its contact when its
-closest point is a local minimum of the distance over the whole surface (the feature blocks of Offset
-Geometric Contact, Chen et al. 2025: the point lies in the block of the closest face, edge or corner), and
-when no nearer row of the same point and body points the same way. So a flat floor acts as one plane,
-however it is triangulated; a corner of two walls pushes with both.
+A point may be near many triangles of one surface, but has one contact with it. A row owns its contact if its closest
+point is a local minimum of the distance over the whole surface (the feature blocks of Offset Geometric Contact, Chen et
+al. 2025: the point lies in the block of the closest face, edge or corner), and no nearer row of the same point and body
+has a similar normal. So a flat floor acts as one plane for any triangulation; both walls of a corner exert a force.
 
-Neighbouring triangles need not be looked up: those that hold the closest feature are candidates of the same
-point, being at the same distance.
+Neighbouring triangles need no look-up: those with the closest feature are candidates of the same point, as they are at
+the same distance.
 """
 
 import math
@@ -22,12 +21,12 @@ from .edge_edge import evaluate_edges, follow_edges
 
 CHUNK = 256  # contacts per unit of parallel work
 
-#: Two minima of one surface whose normals enclose less than 30 degrees are one contact (the nearer). Without
-#: it a point in a shallow dent would be pushed twice as hard near the crease; with a much wider angle a point
-#: in a valley would hop from wall to wall.
+#: Cosine of 30 degrees [1]: two minima of one surface with a smaller angle between their normals are one contact, the
+#: nearer. Without it the force on a point in a shallow dent would double near the crease; with a much wider angle a
+#: point in a valley would alternate between the walls.
 SAME_DIRECTION = math.cos(math.radians(30.0))
 
-#: Relative difference of distances that is rounding, not a nearer feature.
+#: Relative difference of distances up to which they are equal [1]: rounding.
 ROUNDING = 1e-9
 
 MOST_AROUND_CORNER = 4096  # ends the walk in a mesh whose neighbours are inconsistent
@@ -36,10 +35,9 @@ MOST_AROUND_CORNER = 4096  # ends the walk in a mesh whose neighbours are incons
 def evaluate_gaps(x: FloatArray, contacts: Contacts, surfaces: Surfaces, *, whole: bool = True) -> None:
     """Write weights, normal, distance, gap and feature of all candidates for positions x (point_count, 3) [m].
 
-    Ownership is settled where the distance is below the thickness; farther off the gap is the distance.
-    Rows with side -1 always own their contact. Edges that own no contact have the gap +inf at any distance.
-    Not `whole`: of such edges the distances alone are kept up, no larger than the true ones; what they want is left as
-    it was.
+    Ownership is tested where the distance is below the thickness; beyond, the gap is the distance. Rows with side -1
+    always own their contact. Edges of contact weight 0 have the gap +inf at any distance.
+    Not `whole`: of such edges only lower bounds of the distances are updated; their target weights stay.
     """
     evaluate_rows(
         x, surfaces.triangles, surfaces.triangle_neighbour,
@@ -53,12 +51,12 @@ def evaluate_gaps(x: FloatArray, contacts: Contacts, surfaces: Surfaces, *, whol
 
 
 def measure_all_edges(x: FloatArray, contacts: Contacts) -> None:
-    """What `evaluate_gaps` does for edges."""
+    """Evaluate all edge pairs at x."""
     edges = slice(contacts.edge_start, contacts.first_element)
     evaluate_edges(
         x, edges.start, edges.stop, contacts.points, contacts.apex, contacts.soft,
-        contacts.thickness, contacts.side, contacts.share, contacts.weights, contacts.normal, contacts.distance,
-        contacts.gap, contacts.wanted,
+        contacts.thickness, contacts.side, contacts.contact_weight, contacts.weights, contacts.normal,
+        contacts.distance, contacts.gap, contacts.target_weight,
     )  # fmt: skip
     contacts.known_x = x.copy()
     contacts.known_distance[edges] = contacts.distance[edges]
@@ -66,14 +64,14 @@ def measure_all_edges(x: FloatArray, contacts: Contacts) -> None:
 
 
 def _follow_edges(x: FloatArray, contacts: Contacts) -> bool:
-    """Measure edges that own a contact, bound the distances of the others; False if none was measured yet."""
+    """Measure edges with a contact weight and bound the distances of the others; False if none was measured yet."""
     if len(contacts.known_x) != len(x):
         return False
     if len(contacts.move) != len(x):
         contacts.move = np.zeros((len(x), 3))
     np.subtract(x, contacts.known_x, out=contacts.move)
     follow_edges(
-        x, contacts.edge_start, contacts.first_element, contacts.points, contacts.apex, contacts.share,
+        x, contacts.edge_start, contacts.first_element, contacts.points, contacts.apex, contacts.contact_weight,
         contacts.known_distance, contacts.move, contacts.weights, contacts.normal, contacts.distance, contacts.gap,
     )  # fmt: skip
     return True
@@ -84,7 +82,7 @@ def evaluate_rows(
     x, triangles, triangle_neighbour, count, points, triangle, bodies, thickness, side, facing, offset, local,
     weights, normal, distance, gap, feature,
 ):  # fmt: skip
-    """Points against triangles. Rows of one point are worked on together, by the chunk in which they begin."""
+    """Evaluate points against triangles; the rows of one point belong to the chunk in which they begin."""
     for chunk in range((count + CHUNK - 1) // CHUNK):
         begin, stop = chunk * CHUNK, min(count, (chunk + 1) * CHUNK)
         while begin > 0 and begin < stop and points[begin, 0] == points[begin - 1, 0]:
@@ -100,7 +98,7 @@ def evaluate_rows(
                     gap[end] += offset[end]
                 end += 1
             if end > begin + 1:
-                settle(begin, end, points, bodies, thickness, side, normal, distance, feature, local, gap)
+                assign_owners(begin, end, points, bodies, thickness, side, normal, distance, feature, local, gap)
             begin = end
 
 
@@ -108,10 +106,10 @@ def evaluate_rows(
 def measure(
     x, triangles, triangle_neighbour, point, triangle, side, facing, own, row, weights, normal, distance, gap, feature
 ):
-    """Closest point, unit normal and gap of one row, not yet asking who owns it.
+    """Write closest point, unit normal and gap of one row, before ownership.
 
-    A point behind its own body's surface (`own`) has its height over the triangle's plane as gap, along the normal and
-    with the weights that `aim` has left: so its energy is what the Newton step takes it for, however deep it is.
+    The gap of a point behind its own body's surface (`own`) is its height over the triangle's plane, with the normal
+    and weights of `set_plane_weights`: linear in the positions at any depth.
     """
     a, b, c = triangles[triangle, 0], triangles[triangle, 1], triangles[triangle, 2]
     if own and side < 0:
@@ -123,7 +121,7 @@ def measure(
         return
     u, v, w, qx, qy, qz, d, where = closest_on_triangle_of(x, point, triangles, triangle)
     d = math.sqrt(d)
-    # Shorter vectors than this are rounding of the coordinates: their direction means nothing.
+    # The direction of a vector shorter than this is rounding.
     vague = 1e-14 * (abs(x[point, 0]) + abs(x[point, 1]) + abs(x[point, 2]))
     nx, ny, nz = 0.0, 0.0, 0.0
     signed = d
@@ -149,10 +147,10 @@ def measure(
 
 
 @kernel
-def aim(x, rows, points, facing, weights, normal):
-    """Weights and normal of rows whose points are behind their own body's surface, kept until the next call.
+def set_plane_weights(x, rows, points, facing, weights, normal):
+    """Write weights and normals of rows whose points are behind their own body's surface, constant until the next call.
 
-    The weights are the barycentric coordinates of a point's foot on the triangle's plane, also beside the triangle.
+    The weights are the barycentric coordinates of the point's projection on the triangle's plane, also outside it.
     """
     for row in rows:
         p, a, b, c = points[row, 0], points[row, 1], points[row, 2], points[row, 3]
@@ -228,7 +226,7 @@ def has_corner(points, row, point):
 
 
 @inline_kernel
-def settle(begin, end, points, bodies, thickness, side, normal, distance, feature, local, gap):
+def assign_owners(begin, end, points, bodies, thickness, side, normal, distance, feature, local, gap):
     """Set the gap of rows begin .. end - 1 (of one point) to +inf where they do not own their contact."""
     for row in range(begin, end):
         local[row] = 0

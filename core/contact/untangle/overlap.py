@@ -1,11 +1,11 @@
-"""Bodies that intersect at the start: which vertices are on the wrong side.
+"""Finds the vertices on the wrong side where bodies intersect at the start.
 
 Two surfaces intersect if and only if an edge of one passes through a triangle of the other. Cutting those edges
-divides a body's edge graph into parts; the triangles' normals at the cuts tell on which side each part lies.
+divides a body's edge graph into parts; the triangles' normals at the cuts give the side of each part.
 
-* Nothing may be inside a membrane: the part inside is wrong.
-* In a closed collider likewise, unless it holds nearly the whole body: then it is a container.
-* At an open collider (a floor, a wall) the smaller part is wrong.
+* Membrane: the part inside it is on the wrong side.
+* Closed collider: likewise, unless nearly the whole body is inside: then the collider is a container.
+* Open collider (a floor, a wall): the smaller part is on the wrong side.
 
 A body wholly inside another intersects nothing, so a ball in a balloon or in a room stays there.
 """
@@ -22,20 +22,21 @@ from ..broad_phase.box_tree import Trees
 from ..narrow_phase.closest_points import edge_meets
 from ..narrow_phase.nearest_triangle import STACK_SIZE
 
-#: Share of a body's vertices inside a closed collider from which on that is taken for a container.
+#: Fraction of a body's vertices inside a closed collider above which it is a container [1].
 CONTAINER_SHARE = 0.75
-#: How far from its plane a flat body's edges are taken to lie, as a share of half its depth.
+#: Distance from its plane at which a flat body's edges are tested, as a fraction of half its depth [1]: more than
+#: rounding.
 NEAR_PLANE = 1e-3
 NO_BODIES: IntArray = np.zeros(0, np.int32)
 
 
 @dataclass(frozen=True, slots=True)
 class Overlaps:
-    """What crosses what."""
+    """Points on the wrong side, and triangles that cross."""
 
-    pairs: IntArray  # point on the wrong side, body behind whose surface it is, shape (pair_count, 2)
+    pairs: IntArray  # (point, body behind whose surface it is), shape (pair_count, 2)
     facing: NDArray[np.int8]  # +1: the right side is where the body's normals point to, else -1, (pair_count,)
-    crossing_triangles: IntArray  # triangles that cross a surface, ascending
+    crossing_triangles: IntArray  # ascending, shape (crossing_triangle_count,)
 
     @property
     def crossing_triangle_count(self) -> int:
@@ -63,7 +64,7 @@ class BodyEdges:
 def find_overlaps(model: Model, trees: Trees, x: FloatArray, own: IntArray = NO_BODIES) -> Overlaps:
     """Find the points on the wrong side of another body's surface at positions x [m], shape (point_count, 3).
 
-    own: bodies whose crossings with themselves are counted, too. What is glued together is left out.
+    own: bodies whose self-crossings are counted as well. Crossings of attached bodies at their attachments are ignored.
     """
     surfaces = model.surfaces
     trees.refit(x, surfaces.triangles, np.ones(model.body_count, np.uint8))
@@ -76,7 +77,7 @@ def find_overlaps(model: Model, trees: Trees, x: FloatArray, own: IntArray = NO_
     body, other = edges.body[edge], surfaces.triangle_body[triangle]
     for a, b in sorted(set(zip(body.tolist(), other.tolist(), strict=True))):
         if a == b:
-            continue  # `self_way_out`
+            continue  # `self_exits`
         rows = np.flatnonzero((body == a) & (other == b))
         points, facing = _wrong_side(model, edges, x, a, b, edge[rows], triangle[rows], share[rows])
         pairs.append(np.stack([points, np.full_like(points, b)], axis=1))
@@ -89,9 +90,9 @@ def find_overlaps(model: Model, trees: Trees, x: FloatArray, own: IntArray = NO_
 
 
 def _glued_together(model: Model, edge_points: IntArray, corners: IntArray) -> BoolArray:
-    """Whether a point of each edge is glued to the body of the triangle beside it, or the other way round.
+    """Whether a point of each edge is attached to the body of the triangle beside it, or the other way round.
 
-    What is glued together may cross there: no contact keeps it apart.
+    Attached surfaces may cross there: they have no contact.
     """
     glued = np.full(model.point_count, -1, np.int32)
     glued[model.attachments.points[:, 0]] = model.attachments.body
@@ -115,7 +116,7 @@ def self_crossings(model: Model, trees: Trees, x: FloatArray, own: IntArray) -> 
 def _crossings(
     model: Model, trees: Trees, edges: BodyEdges, x: FloatArray, own: IntArray
 ) -> tuple[IntArray, IntArray, FloatArray]:
-    """(edge, triangle, share of the edge at which it passes through) of every crossing."""
+    """(edge, triangle, parameter of the intersection on the edge, 0 to 1) of every crossing."""
     margin = np.zeros(model.body_count)
     partners = BodyPairs.of(_body_boxes(trees), margin, model.moving_count, ignores=model.ignores).with_own(own)
     places, x = _edges_near_planes(model, edges.points, x)
@@ -133,9 +134,9 @@ def _crossings(
 
 
 def _edges_near_planes(model: Model, edge_points: IntArray, x: FloatArray) -> tuple[IntArray, FloatArray]:
-    """Where the ends of edges are taken to lie, as rows of x: of flat bodies other ones near the plane; x with these.
+    """Rows of x at which edges are tested, and x with rows added: flat bodies are tested near their plane.
 
-    The outlines of two flat bodies of one depth would cross where their surfaces end, and rounding would decide.
+    The outlines of two flat bodies of equal depth would cross where their surfaces end: rounding would decide.
     """
     pairs = model.flat.pairs
     if not len(pairs):
@@ -156,7 +157,7 @@ def _body_boxes(trees: Trees) -> FloatArray:
 
 
 def _triangles_at(model: Model, edges: BodyEdges, edge: IntArray, triangle: IntArray) -> IntArray:
-    """Triangles that are passed through, and those that hold an edge which passes through another."""
+    """Triangles that an edge passes through, and triangles of such edges."""
     triangles = model.surfaces.triangles
     keys = edges.points[np.unique(edge)].astype(np.int64) @ np.array([model.point_count, 1])
     found = np.zeros(len(triangles), bool)
@@ -179,7 +180,7 @@ def _wrong_side(
     part = np.arange(last - first, dtype=np.int32)
     join_parts(edges.points[own] - first, ~np.isin(own, edge), part)
 
-    # Each end of a cut edge is told its side by the crossing nearest to it.
+    # The crossing nearest to each end of a cut edge gives its side.
     corners = model.surfaces.triangles[triangle]
     normal = np.cross(x[corners[:, 1]] - x[corners[:, 0]], x[corners[:, 2]] - x[corners[:, 0]])
     along = x[edges.points[edge, 1]] - x[edges.points[edge, 0]]
@@ -228,9 +229,9 @@ def find_crossings(
     x, triangles, edge_points, edge_place, edge_body, partner_start, partner, triangle_order, triangle_start,
     node_start, depth, box, stack, out_edge, out_triangle, out_share,
 ):  # fmt: skip
-    """Every edge of a body that passes through a triangle of a partner; returns how many, also beyond the room.
+    """Every edge of a body that passes through a triangle of a partner; returns their number, maybe beyond the room.
 
-    `edge_place`: rows of x where its ends are.
+    `edge_place`: rows of x with the ends of each edge.
     """
     count = 0
     for edge in range(edge_points.shape[0]):

@@ -1,4 +1,4 @@
-"""Vertices on the wrong side of a surface: the direction and speed of their way back, and when they are released."""
+"""Moves vertices on the wrong side of a surface back out: direction, target gap of each stage, and release."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,21 +9,21 @@ from ..broad_phase.box_tree import Trees
 from ..contacts import WRONG_SIDE, Contacts
 from ..kept_distance import RECOVERY_SHARE
 from ..narrow_phase.closest_points import unit_normal
-from ..narrow_phase.nearest_triangle import NOTHING_BARRED, STACK_SIZE, nearest_triangle
-from ..narrow_phase.vertex_triangle import aim, evaluate_gaps, measure
-from .self_overlap import self_way_out, self_wrong_side
+from ..narrow_phase.nearest_triangle import NONE_EXCLUDED, STACK_SIZE, nearest_triangle
+from ..narrow_phase.vertex_triangle import evaluate_gaps, measure, set_plane_weights
+from .self_overlap import self_exits, self_wrong_side
 
-#: By how much more than it has reached a point of a skin that crosses itself is asked for in each stage, as a share of
-#: the gap at which it is let go: what the skin's own springs hold back is pushed harder and harder.
-INSISTENCE = 0.3
-#: Gap that is left of that one where a point does not give way.
+#: Growth of the target gap of a self-crossing skin's points per stage [release gap]: the force rises until it overcomes
+#: the skin's own springs.
+PUSH_GROWTH = 0.3
+#: Least gap of a point that does not move [release gap]: bounds that force.
 LEAST_GAP = 0.1
 
-#: A skin that crosses itself is left as it is when this many points more than at the frame's start are on the wrong
-#: side: an impact presses it into itself faster than it comes apart, and pushing would only make it fly.
-SLIGHTLY_WORSE = 2
+#: Untangling of a skin from itself stops when this many more points than at the frame's start are on the wrong side:
+#: an impact presses the skin into itself faster than it is untangled, and the force would only add energy.
+WORSENING_LIMIT = 2
 
-#: Length of the mean normal of what lies on the wrong side (1: flat) from which on it tells how to come apart.
+#: Least length of the mean unit normal of the surface on the wrong side (1: flat) that gives a direction [1].
 CLEAR_DIRECTION = 0.05
 
 
@@ -32,32 +32,32 @@ class WrongSide:
 
     pairs: shape (n, 2); facing: +1 where the right side is the one the triangles' normals point to, else -1,
     shape (n,); start: CSR of pairs over points, shape (point_count + 1,); body: second column of pairs;
-    direction: unit vectors along which the points come back, zero where unknown, shape (n, 3);
-    progress: gap [m] that counts as reached, shape (n,); own: whether body is the point's own, shape (n,);
-    exit: the triangle by which a point leaves its own body, of the other pairs -1, shape (n,).
+    direction: unit vectors along which the points move out, zero where unknown, shape (n, 3);
+    progress: gap [m] reached so far, shape (n,); own: whether body is the point's own, shape (n,);
+    exit: the triangle through which a point leaves its own body, -1 for other pairs, shape (n,).
     """
 
     def __init__(self, model: Model) -> None:
         self._model = model
-        self._parting = True
-        self._most = np.full(model.body_count, np.inf)  # points of each skin on its own wrong side
+        self._untangling = True
+        self._most = np.full(model.body_count, np.inf)  # most points of each skin on its own wrong side
         self.set(np.zeros((0, 2), np.int32), np.zeros(0, np.int8))
 
     def __len__(self) -> int:
         return len(self.pairs)
 
     def drive_apart(self, parting: bool, wrong_side: IntArray) -> None:
-        """Begin a frame with a state's `wrong_side`: what crosses itself is driven apart, unless that gets worse.
+        """Begin a frame with a state's `wrong_side`.
 
-        Where not `parting` it stays as it is.
+        `parting`: whether self-crossing skins are untangled; one that gets worse within the frame is not.
         """
-        self._parting = parting
+        self._untangling = parting
         body, facing = wrong_side[:, 1], wrong_side[:, 2]
         own = (facing != 0) & (self._model.point_body[wrong_side[:, 0]] == body)
-        self._most[:] = np.bincount(body[own], minlength=len(self._most)) + SLIGHTLY_WORSE
+        self._most[:] = np.bincount(body[own], minlength=len(self._most)) + WORSENING_LIMIT
 
     def set(self, pairs: IntArray, facing: NDArray[np.int8]) -> None:
-        """Replace the list; every point starts from where it is at the next search."""
+        """Replace the list; progress starts anew at the next search."""
         order = np.lexsort((pairs[:, 1], pairs[:, 0]))
         self.pairs: IntArray = np.ascontiguousarray(pairs[order], np.int32)
         self.facing: NDArray[np.int8] = np.ascontiguousarray(facing[order], np.int8)
@@ -71,29 +71,29 @@ class WrongSide:
         )
 
     def release(self, x: FloatArray, trees: Trees) -> None:
-        """Take points that have come back to the right side off the list, and aim the others.
+        """Remove points that are back on the right side from the list, and set the directions of the others.
 
-        What crosses itself is looked at anew: its points may go through others on the way out.
+        Self-crossing skins are searched anew, as their points may pass through other parts on the way out.
         x: positions [m], shape (point_count, 3), which the trees must fit.
         """
         model = self._model
-        inside = self._renew_own(x, trees)
+        inside = self._update_self_crossings(x, trees)
         body = model.point_body[self.pairs[:, 0]]
         way = np.full(len(self), -1, np.int32)
-        way[self.own] = self_way_out(model, trees, x, self.pairs[self.own])
+        way[self.own] = self_exits(model, trees, x, self.pairs[self.own])
         gap = signed_gaps(model, trees, x, self.pairs, self.facing, way)
         enough = RECOVERY_SHARE * (model.thickness[body] + model.thickness[self.body])
         behind = ~((gap > 0.0) & (gap >= enough)) | inside
         count = np.bincount(self.body[behind & self.own], minlength=len(self._most))
-        behind &= ~(self.own & ((way < 0) | (not self._parting) | (count > self._most)[self.body]))
+        behind &= ~(self.own & ((way < 0) | (not self._untangling) | (count > self._most)[self.body]))
         progress = self.progress[behind]
         self.set(self.pairs[behind], self.facing[behind])
         self.progress, self.exit = progress, way[behind]
-        self._aim(x)
+        self._set_directions(x)
 
-    def _renew_own(self, x: FloatArray, trees: Trees) -> BoolArray:
-        """Add to the list what else is on the wrong side of bodies that cross themselves; returns which pairs are."""
-        if not self._parting:
+    def _update_self_crossings(self, x: FloatArray, trees: Trees) -> BoolArray:
+        """Add other points on the wrong side of self-crossing bodies to the list; returns which pairs are on it now."""
+        if not self._untangling:
             return np.zeros(len(self), bool)
         kept = ~self.own
         pairs, facing, progress = [self.pairs[kept]], [self.facing[kept]], [self.progress[kept]]
@@ -117,18 +117,18 @@ class WrongSide:
         self.progress = np.concatenate(progress)[order]
         return np.asarray(np.concatenate(inside)[order])
 
-    def _aim(self, x: FloatArray) -> None:
-        """Directions in which bodies come apart: against the mean normal of the skin that is on the wrong side.
+    def _set_directions(self, x: FloatArray) -> None:
+        """Set the directions in which bodies separate: against the mean normal of the surface on the wrong side.
 
-        The area vector of a piece of surface depends on its rim only, which is where the bodies cross; so it
-        tells the way out however deep the piece is. Both bodies of a pair get opposite directions.
+        The area vector of a piece of surface depends on its rim only, where the bodies cross, and not on how deep the
+        piece is. Both bodies of a pair get opposite directions.
         """
         model, surfaces = self._model, self._model.surfaces
         body = model.point_body[self.pairs[:, 0]]
         keys = set(zip(np.minimum(body, self.body).tolist(), np.maximum(body, self.body).tolist(), strict=True))
         for low, high in sorted(keys):
             if low == high:
-                continue  # the pieces of a skin that crosses itself have ways of their own
+                continue  # pieces of a self-crossing skin leave through `exit`
             vector, area = np.zeros(3), 0.0
             for a, b, sign in ((low, high, -1.0), (high, low, 1.0)):
                 listed = (body == a) & (self.body == b)
@@ -149,7 +149,7 @@ class WrongSide:
                 self.direction[(body == high) & (self.body == low)] = -vector / length
 
     def replace_own(self, found: IntArray) -> tuple[IntArray, NDArray[np.int8]]:
-        """(point, triangle) pairs of bodies with themselves, of listed points their way out, and the facing of each.
+        """(point, triangle) pairs of bodies with themselves, with `exit` for listed points, and the facing of each.
 
         `found` and the result are sorted, shape (n, 2); facing is 0 for ordinary pairs, shape (n,).
         """
@@ -163,37 +163,37 @@ class WrongSide:
         return np.ascontiguousarray(pairs[order]), facing[order]
 
     def shift(self, x: FloatArray, contacts: Contacts, new_stage: bool) -> None:
-        """Set the offsets of the rows with side -1 from what each point has reached.
+        """Set the offsets of the rows with side -1 from the progress of each point.
 
-        The gap then reads RECOVERY_SHARE of the thickness where the point has been nearest to the right
-        side by the begin of the stage. Progress is given up only where a point is so far behind it (pushed
-        deeper, or sent another way) that the gap would read less than none.
+        The offset gap is RECOVERY_SHARE of the thickness where the point was nearest to the right side by the start of
+        the stage. Progress is reduced only where the offset gap would be negative (the point was pushed deeper, or its
+        exit has changed).
         """
         if len(self.pairs) == 0 or contacts.count == 0:
             return
         # Rows and pairs are in the same order: triangles are numbered body by body.
         rows = np.flatnonzero(contacts.side[: contacts.edge_start] == WRONG_SIDE)
         if self.own.any():
-            aim(x, rows[self.own], contacts.points, contacts.facing, contacts.weights, contacts.normal)
+            set_plane_weights(x, rows[self.own], contacts.points, contacts.facing, contacts.weights, contacts.normal)
         evaluate_gaps(x, contacts, self._model.surfaces)
         gap = contacts.gap[rows] - contacts.offset[rows]
         step = RECOVERY_SHARE * contacts.thickness[rows]
         if new_stage:
             np.maximum(self.progress, gap, out=self.progress)
             own = self.own
-            asked = np.minimum(self.progress + INSISTENCE * step, gap + (1.0 - LEAST_GAP) * step)
+            asked = np.minimum(self.progress + PUSH_GROWTH * step, gap + (1.0 - LEAST_GAP) * step)
             self.progress[own] = np.maximum(self.progress, asked)[own]
         self.progress[:] = np.where(np.isneginf(self.progress), gap, np.minimum(self.progress, gap + step))
-        # a point of the same skin may have to go farther than it would rest, where the skin presses on it
+        # a point of the same skin may have a negative offset: the skin presses on it
         contacts.offset[rows] = np.maximum(np.where(self.own, -np.inf, 0.0), step - self.progress)
 
 
 def signed_gaps(
     model: Model, trees: Trees, x: FloatArray, pairs: IntArray, facing: NDArray[np.int8], way: IntArray
 ) -> FloatArray:
-    """Gap [m] of each (point, body) pair to the nearest triangle of the body: below zero while behind it.
+    """Signed gap [m] of each (point, body) pair to the nearest triangle of the body: negative behind it.
 
-    way: the triangle to be taken instead, or -1. The trees must fit x; shape of the result: (pair_count,).
+    way: the triangle to use instead, or -1. The trees must fit x; shape of the result: (pair_count,).
     """
     count = pairs.shape[0]
     gap = np.zeros(count)
@@ -215,7 +215,7 @@ def listed_gaps(
         triangle = way[row]
         if triangle < 0:
             triangle = nearest_triangle(
-                x, pairs[row, 0], pairs[row, 1], NOTHING_BARRED, triangles, triangle_order, triangle_start, node_start,
+                x, pairs[row, 0], pairs[row, 1], NONE_EXCLUDED, triangles, triangle_order, triangle_start, node_start,
                 depth, box, stack,
             )  # fmt: skip
         measure(
@@ -226,10 +226,10 @@ def listed_gaps(
 
 @kernel
 def find_through(x, edge_start, points, triangle, triangles, side, feature, above):
-    """Rows whose point now lies over the other side of the triangle's face than `above` says; marks them in it by 2.
+    """Mark pairs whose point has passed through the triangle's face by +-2 in `above`; returns their number.
 
-    above: +1 or -1 for the side of the triangle's plane on which each row's point was, 0 where that is not known.
-    Beside the face the side may change: there it goes around a corner. Returns the number of rows found.
+    above: +1 or -1 for the side of the triangle's plane on which the point was, 0 for unknown; updated. Beside the face
+    the side may change: the point passes around an edge.
     """
     found = 0
     for row in range(edge_start):

@@ -1,9 +1,9 @@
 """Vertices of a skin on the wrong side of its own surface, and the triangle through which each leaves.
 
-Just outside a vertex of a skin that does not intersect itself the winding number is 0. A winding number of 1 means that
+The winding number just outside a vertex of a skin that does not intersect itself is 0. A winding number of 1 means that
 the vertex has been pushed into the body; -1, that it belongs to a part turned inside out through another.
-Listed vertices form connected pieces, each of which has been pushed through some other part of the skin. A piece leaves
-through the nearest triangle that neither belongs to it nor lies next to it.
+Such vertices form connected pieces, each of which has passed through another part of the skin. A piece leaves through
+the nearest triangle that neither belongs to it nor is adjacent to it.
 """
 
 import math
@@ -17,12 +17,12 @@ from ..broad_phase.box_tree import Trees
 from ..narrow_phase.nearest_triangle import STACK_SIZE, nearest_triangle, ray_meets_box, ray_to_triangle
 from .overlap import NEAR_PLANE, join_parts
 
-#: Rings of edges around a piece whose triangles are next to it.
+#: Rings of edges around a piece whose triangles count as adjacent [1].
 RINGS = 2
-#: Distance from a vertex at which the skin is asked how often it winds around, in thicknesses.
-OUTSIDE = 0.01
-#: By how much the three rays that are asked lean away from the vertex's normal.
-LEANINGS = np.array([[0.171, 0.043, -0.113], [-0.097, 0.151, 0.059], [0.037, -0.139, 0.127]])
+#: Distance from a vertex at which the winding number is computed [thickness]: outside its own triangles.
+RAY_START = 0.01
+#: Added to the vertex's normal for the direction of each of three rays [1]: no ray then hits an edge of a regular mesh.
+RAY_TILTS = np.array([[0.171, 0.043, -0.113], [-0.097, 0.151, 0.059], [0.037, -0.139, 0.127]])
 
 
 def self_wrong_side(model: Model, trees: Trees, x: FloatArray, body: int) -> tuple[IntArray, NDArray[np.int8]]:
@@ -41,23 +41,23 @@ def self_wrong_side(model: Model, trees: Trees, x: FloatArray, body: int) -> tup
     normal = normal[points - first]
     normal /= np.maximum(np.linalg.norm(normal, axis=1, keepdims=True), 1e-300)
     turns = np.zeros(len(points), np.int32)
-    places, leanings = x[points] + OUTSIDE * model.thickness[body] * normal, LEANINGS
+    places, tilts = x[points] + RAY_START * model.thickness[body] * normal, RAY_TILTS
     if body < model.membrane_count and model.flat.depth[body] > 0.0:  # a strip without caps: within its plane
         plane = model.flat.normal[body]
-        leanings = LEANINGS - np.einsum("ri,i,j->rj", LEANINGS, plane, plane)
+        tilts = RAY_TILTS - np.einsum("ri,i,j->rj", RAY_TILTS, plane, plane)
         normal -= np.einsum("vi,i,j->vj", normal, plane, plane)
         copy = 2 * ((points - first) % 2) - 1  # the second copy lies behind
         places += (0.5 - NEAR_PLANE) * model.flat.depth[body] * copy[:, None] * plane
-    count_turns(
-        x, places, normal, leanings, body, surfaces.triangles,
+    winding_numbers(
+        x, places, normal, tilts, body, surfaces.triangles,
         trees.triangle_order, trees.triangle_start, trees.node_start, trees.depth, trees.box, turns,
     )  # fmt: skip
     wrong = turns != 0
     return points[wrong].astype(np.int32), np.sign(turns[wrong]).astype(np.int8)
 
 
-def self_way_out(model: Model, trees: Trees, x: FloatArray, pairs: IntArray) -> IntArray:
-    """Triangle by which each pair (point, its own body) comes out, -1 for none.
+def self_exits(model: Model, trees: Trees, x: FloatArray, pairs: IntArray) -> IntArray:
+    """Triangle through which the point of each pair (point, its own body) leaves, -1 for none.
 
     x: positions [m], shape (point_count, 3), which the trees must fit. pairs: sorted, shape (n, 2).
     """
@@ -74,9 +74,9 @@ def self_way_out(model: Model, trees: Trees, x: FloatArray, pairs: IntArray) -> 
         part = np.arange(last - first, dtype=np.int32)
         join_parts(edges, listed[edges].all(axis=1), part)
         for piece in np.unique(part[points]).tolist():
-            near = widened(listed & (part == piece), edges, RINGS)
+            near = dilated(listed & (part == piece), edges, RINGS)
             own = rows[part[points] == piece]
-            nearest_of_others(
+            nearest_exits(
                 x, pairs[own, 0], own, body, near[triangles - first].any(axis=1), surfaces.triangles,
                 trees.triangle_order, trees.triangle_start, trees.node_start, trees.depth, trees.box,
                 np.zeros(STACK_SIZE, np.int32), found,
@@ -85,10 +85,10 @@ def self_way_out(model: Model, trees: Trees, x: FloatArray, pairs: IntArray) -> 
 
 
 @kernel
-def count_turns(
-    x, places, normal, leanings, body, triangles, triangle_order, triangle_start, node_start, depth, box, turns
+def winding_numbers(
+    x, places, normal, tilts, body, triangles, triangle_order, triangle_start, node_start, depth, box, turns
 ):
-    """How often the body's skin winds around each place: what most of three rays near the normal say."""
+    """Winding number of the body's skin at each place: the median of three rays near the normal."""
     for k in range(places.shape[0]):
         stack = np.zeros(STACK_SIZE, np.int32)
         d = np.zeros(3)
@@ -96,18 +96,18 @@ def count_turns(
         for ray in range(3):
             length = 0.0
             for axis in range(3):
-                d[axis] = normal[k, axis] + leanings[ray, axis]
+                d[axis] = normal[k, axis] + tilts[ray, axis]
                 length += d[axis] * d[axis]
             d /= math.sqrt(length)
-            found[ray] = turns_along(
+            found[ray] = winding_along_ray(
                 x, places[k], d, body, triangles, triangle_order, triangle_start, node_start, depth, box, stack
             )
         turns[k] = max(min(found[0], found[1]), min(max(found[0], found[1]), found[2]))  # the middle one
 
 
 @kernel
-def turns_along(x, p, d, body, triangles, triangle_order, triangle_start, node_start, depth, box, stack):
-    """How often a ray from p (3,) along unit vector d (3,) leaves the body, less how often it enters."""
+def winding_along_ray(x, p, d, body, triangles, triangle_order, triangle_start, node_start, depth, box, stack):
+    """Exits minus entries of a ray from p (3,) along unit vector d (3,): the winding number at p."""
     base, first = node_start[body], triangle_start[body]
     size = triangle_start[body + 1] - first
     leaves = 1 << depth[body]
@@ -133,7 +133,7 @@ def turns_along(x, p, d, body, triangles, triangle_order, triangle_start, node_s
     return total
 
 
-def widened(mask: BoolArray, edges: IntArray, rings: int) -> BoolArray:
+def dilated(mask: BoolArray, edges: IntArray, rings: int) -> BoolArray:
     """The vertices of a mask and those up to `rings` edges away, shape (vertex_count,)."""
     for _ in range(rings):
         wider = mask.copy()
@@ -143,11 +143,11 @@ def widened(mask: BoolArray, edges: IntArray, rings: int) -> BoolArray:
 
 
 @kernel
-def nearest_of_others(
-    x, points, rows, body, barred, triangles, triangle_order, triangle_start, node_start, depth, box, stack, out
+def nearest_exits(
+    x, points, rows, body, excluded, triangles, triangle_order, triangle_start, node_start, depth, box, stack, out
 ):
-    """Into out[rows] the triangle of `body` nearest to each point that is not barred, -1 for none."""
+    """Write the nearest triangle of `body` that is not excluded to out[rows] for each point, -1 for none."""
     for k in range(points.shape[0]):
         out[rows[k]] = nearest_triangle(
-            x, points[k], body, barred, triangles, triangle_order, triangle_start, node_start, depth, box, stack
+            x, points[k], body, excluded, triangles, triangle_order, triangle_start, node_start, depth, box, stack
         )

@@ -15,7 +15,7 @@ from ...contact.mixing import mixed
 from ...contact.restitution import bounce_strength
 from ...jit import lean_kernel
 from ...model import BoolArray, FloatArray, Model
-from ..implicit.dissipation import LEAST_UNTOUCHED, brake_pairs, relax_points
+from ..implicit.dissipation import LEAST_UNTOUCHED, apply_restitution, relax_points
 from ..implicit.rigid_motion import rigid_motions
 from .arrays import Rigid
 from .carried import respin
@@ -38,7 +38,7 @@ class Pairs(NamedTuple):
     impulse: FloatArray  # along the normals on the lower body [N s], shape (pair_count, 3); changes
     point: FloatArray  # where it acts [m], times the load; changes
     load: FloatArray  # sum of the sizes [N s]; changes
-    approach: FloatArray  # see `brake_pairs` [m/s]; changes
+    approach: FloatArray  # see `apply_restitution` [m/s]; changes
     bounciness: FloatArray
     strength: FloatArray
     counts: BoolArray  # whether one of them moves, and contacts do not give back as much by themselves
@@ -127,7 +127,7 @@ def brake(x, velocity, losses, rigid: Rigid, point_start, gravity, time):
         leave_some(losses.untouched, losses.mass, point_start, membranes)
         rigid_motions(x, velocity, losses.untouched, point_start, motion[:membranes])
         note_solids(rigid, motion, membranes)
-        brake_pairs(
+        apply_restitution(
             x, velocity, membranes, motion.shape[0], losses.untouched, losses.body_mass, point_start, pairs.low,
             pairs.high, pairs.impulse, pairs.point, pairs.load, pairs.bounciness, pairs.strength, motion,
             losses.fall, pairs.approach,

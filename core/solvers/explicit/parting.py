@@ -10,7 +10,7 @@ grows until they do not.
 
 import numpy as np
 
-from ...contact.broad_phase.candidates import PARTING_FRAMES
+from ...contact.broad_phase.candidates import UNTANGLING_FRAMES
 from ...contact.broad_phase.search import ContactSearch
 from ...contact.contacts import WRONG_SIDE
 from ...contact.contacts import Contacts as Record
@@ -59,7 +59,7 @@ class Parting:
     def start_frame(self, state: State) -> None:
         """Read the crossing points from a state."""
         listed, self._further = state.wrong_side, 0.0
-        self._unhooks = state.frame < PARTING_FRAMES
+        self._unhooks = state.frame < UNTANGLING_FRAMES
         behind, hooked = listed[listed[:, 2] != 0], listed[listed[:, 2] == 0]
         self._search.drive_apart(self._unhooks, behind)
         self._search.relist(behind)

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ... import topology
-from ...energy.elements import Elements, pull_elements
+from ...energy.elements import Elements, add_element_forces
 from ...energy.energies import ModelElements
 from ...energy.gas import gauge_pressure
 from ...jit import lean_inline_kernel, lean_kernel
@@ -417,7 +417,7 @@ def accelerate(x, skins, damping, velocity, inverse_mass, h, gx, gy, gz, force, 
         claimed = claim(team, 0)
     finish(team)
     if skins.elements.first.shape[0] > 0:
-        pull_elements(skins.elements, x, velocity, inverse_mass, h)
+        add_element_forces(skins.elements, x, velocity, inverse_mass, h)
 
 
 @lean_kernel

@@ -1,16 +1,15 @@
-"""What a body loses on top of its elastic motion: vibrations that die away, and a bounce that gives less back.
+"""Dissipation beside that of the energies: damping of vibrations, and restitution.
 
-Both change velocities at the end of a substep by rigid or relative motions only, so linear and angular momentum stay.
+Both change velocities at the end of a substep and conserve linear and angular momentum.
 
-Damping: v - v_rigid shrinks by exp(-damping h), with v_rigid the rigid motion of the same momentum and angular
-momentum. Falling, flying and rolling are not braked.
+Damping: v - v_rigid is scaled by exp(-damping h), with v_rigid the rigid motion of the same momentum and angular
+momentum. Falling, flying and rolling are not damped.
 
-Bounciness (`contact/restitution.py`): while two bodies in contact part again, their contact force is reduced; a body
-still squashes fully.
-A soft body acts as a whole, for its light skin alone has no momentum worth damping. What touches is left out: it is
-held by the contact, and a velocity into the surface would only be thrown back.
-Two solids stop each other within a step, so there is no way out to brake: once they have stopped, their contact (the
-resultant of all its points) parts by Newton's law of impact.
+Restitution (`contact/restitution.py`): while two bodies in contact separate, their contact force is reduced;
+compression is not affected. The impulse acts on the whole body, as the vertices near the contact have little momentum.
+Vertices in contact are excluded: the contact would only reflect a velocity into the surface.
+Two rigid bodies stop each other within a step and have no separation phase: once they have stopped, the resultant of
+all their contact points gives them the separation speed of Newton's law of restitution.
 """
 
 import math
@@ -23,7 +22,7 @@ from ...contact.mixing import mixed
 from ...contact.restitution import (
     RESTING_STEPS,
     bounce_strength,
-    braked_speed,
+    damped_parting_speed,
     parting_speed_kernel,
     resting_speed_kernel,
 )
@@ -33,22 +32,23 @@ from ...model import FloatArray, Model
 from ...options import DEFAULTS, MethodOptions
 from ...state import PairSpeeds, State
 from ..pair_impulses import PairImpulses
-from .rigid_motion import rigid_motions, set_solid_motions, solid_motions
+from .rigid_motion import rigid_body_motions, rigid_motions, set_rigid_body_motions
 
-#: Two bodies that part and approach again by less than this share of their first approach are still parting.
+#: Approach speed below which separating bodies stay in the separation phase [first approach speed]: vibrations.
 SLIGHT_APPROACH = 0.05
-#: A body of which less than this share of the mass is untouched is braked as a whole.
+#: Fraction of a body's mass without contacts below which contacts are not excluded [1]: the impulse would act on too
+#: little mass.
 LEAST_UNTOUCHED = 0.2
-#: Two solids have stopped when less than this share of their approach speed is left.
-STOPPED = 0.1
+#: Approach speed below which two rigid bodies have stopped [first approach speed].
+STOPPED_SHARE = 0.1
 
 
 class PressedContacts(Protocol):
-    """Contacts and how they press."""
+    """Contacts with their normal forces."""
 
     @property
     def contacts(self) -> Contacts:
-        """The contact record."""
+        """The contact set."""
 
     @property
     def normal_force(self) -> FloatArray:
@@ -80,9 +80,9 @@ class Dissipation:
     def bounce(
         self, contacts: Contacts, normal_force: FloatArray, pairs: PairImpulses, state: State, time: float
     ) -> None:
-        """Bounciness alone, after a step of a length [s]: change the velocities of `state` in place.
+        """Restitution only, after a step of a length [s]: change the velocities of `state` in place.
 
-        `normal_force` of each contact at its end [N].
+        `normal_force`: of each contact at its end [N].
         """
         model, x, v, membranes = self._model, state.positions, state.velocities, slice(0, self._model.membrane_count)
         if not self._inelastic:
@@ -91,25 +91,25 @@ class Dissipation:
             state.approach = PairSpeeds.none()
             return
         mass = self._untouched_mass
-        leave_out_touched(
+        mass_without_contacts(
             contacts.count, contacts.points, normal_force, model.vertex_mass, model.body_point_start, mass,
         )  # fmt: skip
         rigid_motions(x, v, mass, model.body_point_start, self._motion[membranes])
         solids = self._motion[model.membrane_count :]
-        solid_motions(state.rigid, model.rigid, solids)
+        rigid_body_motions(state.rigid, model.rigid, solids)
         bounciness = mixed(model.bounciness[pairs.low], model.bounciness[pairs.high])
         speeds = pairs.speeds(state.approach)
-        brake_pairs(
+        apply_restitution(
             x, v, model.membrane_count, model.moving_count, mass, model.body_mass, model.body_point_start,
             pairs.low, pairs.high, pairs.impulse, pairs.point, pairs.load, bounciness,
             self._strengths_of(bounciness), self._motion, time * model.gravity, speeds,
         )  # fmt: skip
-        set_solid_motions(solids, model.rigid, state.rigid)
+        set_rigid_body_motions(solids, model.rigid, state.rigid)
         known = speeds != 0.0
         state.approach = PairSpeeds(pairs.key[known], speeds[known])
 
     def damp(self, state: State, time: float) -> None:
-        """Damping alone, after a step of a length [s]: change the velocities of `state` in place."""
+        """Damping only, after a step of a length [s]: change the velocities of `state` in place."""
         model, x, v = self._model, state.positions, state.velocities
         if self._damped:
             rigid_motions(x, v, model.vertex_mass, model.body_point_start, self._motion[: model.membrane_count])
@@ -121,7 +121,7 @@ class Dissipation:
             self._step_damping.apply(state, time)
 
     def _strengths_of(self, bounciness: FloatArray) -> FloatArray:
-        """`bounce_strength` of each; there are few different ones."""
+        """`bounce_strength` of each, computed once per distinct value."""
         for e in set(bounciness.tolist()) - self._strengths.keys():
             self._strengths[e] = bounce_strength(e)
         return np.array([self._strengths[e] for e in bounciness.tolist()])
@@ -129,7 +129,7 @@ class Dissipation:
 
 @kernel
 def relax(x, v, chunks, motion, kept, pinned):
-    """Shrink velocities relative to the body's rigid motion to the share `kept`."""
+    """Scale velocities relative to the body's rigid motion by `kept` [1]."""
     for chunk in range(chunks.body.shape[0]):
         body = chunks.body[chunk]
         relax_points(x, v, chunks.start[chunk], chunks.start[chunk + 1], motion[body], kept[body], pinned)
@@ -137,7 +137,7 @@ def relax(x, v, chunks, motion, kept, pinned):
 
 @kernel
 def relax_points(x, v, first, last, row, share, pinned):
-    """Shrink velocities of the points first .. last - 1 relative to a rigid motion to a share."""
+    """Scale velocities of the points first .. last - 1 relative to a rigid motion by `share` [1]."""
     for i in range(first, last):
         if pinned[i]:
             continue
@@ -151,8 +151,8 @@ def relax_points(x, v, first, last, row, share, pinned):
 
 
 @kernel
-def leave_out_touched(count, points, normal_force, vertex_mass, body_point_start, mass):
-    """Vertex masses without those that a contact pushes; all of a body's where hardly any would be left."""
+def mass_without_contacts(count, points, normal_force, vertex_mass, body_point_start, mass):
+    """Vertex masses, 0 for vertices in contact; all of a body's where too little would be left."""
     vertex_count = mass.shape[0]
     mass[:] = vertex_mass
     for c in range(count):
@@ -185,8 +185,8 @@ def point_velocity(motion, body, px, py, pz):
 
 
 @kernel
-def turn_by(motion, body, px, py, pz, nx, ny, nz):
-    """Change of angular velocity by a unit impulse n at p, and the change of speed along n that it brings."""
+def angular_response(motion, body, px, py, pz, nx, ny, nz):
+    """Change of angular velocity by a unit impulse n at p, and the resulting change of velocity along n at p."""
     row = motion[body]
     rx, ry, rz = px - row[0], py - row[1], pz - row[2]
     tx, ty, tz = ry * nz - rz * ny, rz * nx - rx * nz, rx * ny - ry * nx
@@ -213,19 +213,19 @@ def push_body(x, v, first, last, motion, body, mass, body_mass, wx, wy, wz, nx, 
 
 
 @kernel
-def brake_pairs(
+def apply_restitution(
     x, v, membrane_count, moving_count, mass, body_mass, body_point_start, low, high, impulse, point, load,
     bounciness, strength, motion, fall, approach_speed,
 ):  # fmt: skip
-    """Correct the parting of every pair in contact; pairs in their order, so that the result is one.
+    """Correct the separation speed of every pair in contact; serial, in the order of pairs, so deterministic.
 
-    `mass` [kg] and `motion` are of the vertices that no contact pushes, and of rigid bodies. `approach_speed` [m/s]
-    per pair: positive while the two approach, negative (same size) once they part.
+    `mass` [kg], `motion`: of the vertices without contact, and of rigid bodies. `approach_speed` [m/s] per pair:
+    positive while the two approach, negative (same size) once they separate.
     """
     vertex_count = mass.shape[0]
     for pair in range(load.shape[0]):
         a, b = low[pair], high[pair]
-        if a == b or load[pair] <= 0.0:  # forces that cancel leave a rounding of either sign
+        if a == b or load[pair] <= 0.0:  # cancelling forces leave rounding of either sign
             approach_speed[pair] = 0.0
             continue
         jx, jy, jz = impulse[pair, 0], impulse[pair, 1], impulse[pair, 2]
@@ -238,7 +238,7 @@ def brake_pairs(
         first_a, last_a = body_point_start[a], min(body_point_start[a + 1], vertex_count)
         mass_a = body_mass[a] if a >= membrane_count else mass[first_a:last_a].sum()
         ax, ay, az = point_velocity(motion, a, px, py, pz)
-        wax, way, waz, turned_a = turn_by(motion, a, px, py, pz, nx, ny, nz)
+        wax, way, waz, turned_a = angular_response(motion, a, px, py, pz, nx, ny, nz)
         mobility = 1.0 / mass_a + turned_a
         first_b, last_b = body_point_start[b], min(body_point_start[b + 1], vertex_count)
         mass_b = 0.0
@@ -246,9 +246,9 @@ def brake_pairs(
         if b < moving_count:
             mass_b = body_mass[b] if b >= membrane_count else mass[first_b:last_b].sum()
             bx, by, bz = point_velocity(motion, b, px, py, pz)
-            wbx, wby, wbz, turned_b = turn_by(motion, b, px, py, pz, nx, ny, nz)
+            wbx, wby, wbz, turned_b = angular_response(motion, b, px, py, pz, nx, ny, nz)
             mobility += 1.0 / mass_b + turned_b
-        else:  # a collider moves as its point nearest to the contact does
+        else:  # a collider: velocity of its point nearest to the contact
             nearest, best = first_b, 1e300
             for i in range(first_b, body_point_start[b + 1]):
                 away = (x[i, 0] - px) ** 2 + (x[i, 1] - py) ** 2 + (x[i, 2] - pz) ** 2
@@ -256,25 +256,25 @@ def brake_pairs(
                     nearest, best = i, away
             bx, by, bz = v[nearest, 0], v[nearest, 1], v[nearest, 2]
         speed = (ax - bx) * nx + (ay - by) * ny + (az - bz) * nz
-        # before the step, which has added the contact's impulse and, against a collider, gravity's
+        # before the step, which has added the impulse of the contact and, against a collider, of gravity
         earlier = speed - size * mobility
         if b >= moving_count:
             earlier -= nx * fall[0] + ny * fall[1] + nz * fall[2]
         known = approach_speed[pair]
         if -earlier > SLIGHT_APPROACH * abs(known):
-            known = max(known, -earlier)  # a new approach (known < 0) starts afresh
+            known = max(known, -earlier)  # a new approach (known < 0) replaces the old one
         if a >= membrane_count:
-            # two solids: they stop within a step or two, and part as Newton's law of impact says
+            # two rigid bodies: they stop within a step or two, and separate by Newton's law of restitution
             resting = resting_speed_kernel(fall, 1.0, RESTING_STEPS)
             wanted = parting_speed_kernel(bounciness[pair], abs(known), resting)
             if abs(known) <= resting:
-                approach_speed[pair] = 0.0  # lies there
+                approach_speed[pair] = 0.0  # a resting contact
                 continue
-            if known > 0.0 and speed < -STOPPED * known:
+            if known > 0.0 and speed < -STOPPED_SHARE * known:
                 approach_speed[pair] = known  # not stopped yet
                 continue
             approach_speed[pair] = -abs(known)
-            # no more than the contact's own impulse is taken back, so it never pulls; and it pushes only once
+            # at most the contact's own impulse is removed, so that it never pulls; and it is added to only once
             taken = min((speed - wanted) / mobility, size)
             if known < 0.0:
                 taken = max(taken, 0.0)
@@ -286,7 +286,9 @@ def brake_pairs(
             if strength[pair] == 0.0:
                 continue
             # the step has added all of N dt
-            taken = (speed - braked_speed(speed, min(size * mobility, speed), abs(known), strength[pair])) / mobility
+            taken = (
+                speed - damped_parting_speed(speed, min(size * mobility, speed), abs(known), strength[pair])
+            ) / mobility
         push_body(x, v, first_a, last_a, motion, a, mass, mass_a, wax, way, waz, nx, ny, nz, -taken)
         if b < moving_count:
             push_body(x, v, first_b, last_b, motion, b, mass, mass_b, wbx, wby, wbz, nx, ny, nz, taken)

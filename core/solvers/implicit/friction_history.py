@@ -1,7 +1,7 @@
-"""Friction history: carries friction springs from one contact record to the next.
+"""Friction history: transfers friction springs from one contact set to the next.
 
 A vertex-triangle spring is identified by the vertex and the other body, an edge-edge spring by both edges
-(`state.StuckContacts`).
+(`state.FrictionSprings`).
 """
 
 import numpy as np
@@ -9,11 +9,11 @@ import numpy as np
 from ...contact.contacts import Contacts
 from ...jit import kernel
 from ...model import FloatArray, IntArray
-from ...state import StuckContacts
+from ...state import FrictionSprings
 
 
-def friction_names(contacts: Contacts, point_count: int) -> tuple[IntArray, IntArray]:
-    """What a spring is known by, for each contact."""
+def spring_keys(contacts: Contacts, point_count: int) -> tuple[IntArray, IntArray]:
+    """Two keys of the spring of each contact."""
     count, edge_start = contacts.count, contacts.edge_start
     first, other = contacts.points[:count, 0].copy(), contacts.bodies[:count, 1].copy()
     first[edge_start:] = point_count + contacts.edges[edge_start:count, 0]
@@ -21,27 +21,27 @@ def friction_names(contacts: Contacts, point_count: int) -> tuple[IntArray, IntA
     return first, other
 
 
-def hand_on_friction(
-    contacts: Contacts, stuck: StuckContacts, name_count: int, point_count: int, stretch: FloatArray
+def transfer_friction(
+    contacts: Contacts, stuck: FrictionSprings, name_count: int, point_count: int, stretch: FloatArray
 ) -> None:
-    """Give each row its stretch [m] and share of `stuck`, by its name; unstretched where it has none.
+    """Copy stretch [m] and contact weight of `stuck` to the contacts with the same keys; others are unstretched.
 
-    `name_count`: first names are lower, those of points and of edges, which follow the `point_count` points.
+    `name_count`: bound of the first keys, which number the `point_count` points and then the edges.
     """
     start = np.zeros(name_count + 1, np.int32)
     order = np.empty(len(stuck.point), np.int32)
-    hand_rows(
+    transfer_rows(
         contacts.count, contacts.edge_start, point_count, contacts.points, contacts.bodies, contacts.edges, stuck.point,
-        stuck.other, stuck.stretch, stuck.share, start, order, stretch, contacts.share,
+        stuck.other, stuck.stretch, stuck.share, start, order, stretch, contacts.contact_weight,
     )  # fmt: skip
 
 
 @kernel
-def hand_rows(
-    count, edge_start, point_count, points, bodies, edges, first, other, old_stretch, old_share, start, order, stretch,
-    share,
+def transfer_rows(
+    count, edge_start, point_count, points, bodies, edges, first, other, old_stretch, old_weight, start, order, stretch,
+    contact_weight,
 ):  # fmt: skip
-    """`hand_on_friction`; the old rows are listed by their first names: those of one, few, in their order."""
+    """Kernel of `transfer_friction`; the old rows are grouped by their first keys, in their order."""
     for k in range(first.shape[0]):
         start[first[k] + 1] += 1
     for name in range(1, start.shape[0]):
@@ -49,7 +49,7 @@ def hand_rows(
     for k in range(first.shape[0] - 1, -1, -1):
         start[first[k] + 1] -= 1
         order[start[first[k] + 1]] = k
-    # now start[name + 1] is where the name's rows begin
+    # now start[name + 1] is where the key's rows begin
     last = start.shape[0] - 1
     for row in range(count):
         stretch[row, 0] = stretch[row, 1] = stretch[row, 2] = 0.0
@@ -62,5 +62,5 @@ def hand_rows(
             if other[old] == second:
                 for axis in range(3):
                     stretch[row, axis] = old_stretch[old, axis]
-                share[row] = old_share[old]
+                contact_weight[row] = old_weight[old]
                 break

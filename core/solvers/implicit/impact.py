@@ -1,9 +1,9 @@
 """Limits contact impulses in the explicit half of a step.
 
-The second stage of a substep starts from the velocity v0 + (h - tau) A1. Where a vertex has just hit something,
-A1 has stopped it within tau, and going on with it for h - tau would throw it back at up to 1.4 times its speed,
-out of nothing. So each contact's impulse in that half step is cut to what does not overshoot the velocity that the
-first, fully implicit stage has found. Both sides of the contact change by opposite impulses: momentum is conserved.
+The second stage of a substep starts from the velocity v0 + (h - tau) A1. At an impact A1 stops a vertex within tau;
+applied for h - tau it would reflect the vertex with up to 1.4 times its speed and gain energy. So each contact's
+impulse in that half step is cut such that the velocity does not overshoot that of the first, fully implicit stage. Both
+sides of the contact change by opposite impulses: momentum is conserved.
 """
 
 from math import sqrt
@@ -16,36 +16,37 @@ from ...jit import kernel
 from ...model import FloatArray
 from .stage_energy import StageEnergy
 
-#: Contacts agree on their impulses when a pass changes none by more than this share of the largest change. Vertices of
-#: skins hardly feel each other's; a rigid body's corners must share theirs evenly, or they turn it.
-AGREED = 0.05
-AGREED_OF_SOLIDS = 1e-3
+#: Passes end when none changes an impulse by more than this fraction of the largest change [1]. Vertices of soft bodies
+#: are hardly coupled; uneven impulses at the corners of a rigid body would turn it.
+PASS_TOLERANCE = 0.05
+RIGID_PASS_TOLERANCE = 1e-3
+#: Passes at most.
 MOST_PASSES = 50
-#: Share of that limit by which a contact's impulse may be wrong before it is asked again.
-UNSETTLED = 0.25
+#: Estimated error of a contact's impulse above which it is computed again [tolerance of the passes].
+RECHECK_SHARE = 0.25
 
-# Places in a row of what `cut` knows of a contact; the weights come first, as the functions of `mobility` read them.
+# Columns of the data of a contact; the weights come first, as the functions of `inverse_mass.py` read them.
 WEIGHT, SHARE, NORMAL, TAKEN, SLIP, DRAG = 0, 4, 8, 11, 14, 17
-SLIPS, MOST, FRICTION, STIFF, SOFT, WAY, KNOWN = 20, 21, 22, 23, 24, 25, 26
+SLIPS, MOST, FRICTION, STIFF, SOFT, PATH, ROW_SIZE = 20, 21, 22, 23, 24, 25, 26
 
 
 def overshoot(
     energy: StageEnergy, mobility: InverseMass, v1: FloatArray, v_ahead: FloatArray, slip: FloatArray, time: float
 ) -> tuple[FloatArray, FloatArray]:
-    """What `v_ahead` [m/s, 1/s] has to change by, shape (unknown_count, 3), and what that takes from each contact's
-    normal impulse [N s], shape (contact_count,).
+    """Correction of `v_ahead` [m/s, 1/s], shape (unknown_count, 3), and the normal impulses that it removes [N s].
 
-    `v1` are the velocities of the first stage, and `slip` those of its contacts along the surface, zero where they
-    stick, shape (contact_count, 3); `time` = h - tau [s] is what `v_ahead` looks ahead.
+    `v_ahead`: start velocities of the second stage; `v1`: velocities of the first stage; `slip`: slip velocities of its
+    contacts [m/s], zero where they stick, shape (contact_count, 3); `time` = h - tau [s]. The impulses have shape
+    (contact_count,).
     """
     contacts = energy.contacts
     ahead = v_ahead - v1
-    ahead[: len(mobility.inverse_mass)][mobility.inverse_mass == 0.0] = 0.0  # pinned vertices go where they are given
+    ahead[: len(mobility.inverse_mass)][mobility.inverse_mass == 0.0] = 0.0  # pinned vertices are kinematic
     excess, taken = ahead.copy(), np.zeros((contacts.count, 3))
     cut_impulses(
         contacts.count, contacts.points, contacts.weights, contacts.normal, energy.pressing,
         energy.terms.force, contacts.friction, slip, mobility, time,
-        AGREED_OF_SOLIDS if len(mobility.unknown) else AGREED, excess, taken,
+        RIGID_PASS_TOLERANCE if len(mobility.unknown) else PASS_TOLERANCE, excess, taken,
     )  # fmt: skip
     return excess - ahead, np.einsum("ci,ci->c", taken, contacts.normal[: contacts.count])
 
@@ -54,35 +55,34 @@ def overshoot(
 def cut_impulses(
     count, points, weights, normal, normal_force, force, friction, slip, mobility, time, agreed, excess, taken
 ):  # fmt: skip
-    """Take each contact's overshoot out of `excess`, the velocities beyond the first stage's; `taken` are the impulses
-    [N s] that this takes back, shape (count, 3), zero at first.
+    """Remove each contact's overshoot from `excess`, the velocities relative to the first stage's [m/s, 1/s].
 
-    Of the normal impulse at most all. Of friction all excess of a contact that sticks, but of one that slips only what
-    would turn its slip round; and what the normal impulse that is left cannot hold.
-    `force` are the contacts' whole forces [N]. Gauss-Seidel passes to and fro, until the contacts agree (a rigid
-    body's four corners share what one pass takes from the first). A contact of vertices is asked again only when what
-    it sees has changed by so much that its impulse might change by UNSETTLED of the limit. Serial, so that the result
-    is one.
+    `taken`: output, impulses removed [N s], shape (count, 3), zero at first. `force`: total forces of contacts [N].
+    The normal impulse is reduced to 0 at most. Friction stops all excess of a contact that sticks; of one that slips
+    only the part that would reverse the slip, and the part that the remaining normal impulse does not admit.
+    Gauss-Seidel passes in alternating order until the impulses converge (one pass alone would load the four corners of
+    a rigid body unevenly). A contact of vertices is computed again only where its excess has changed by so much that
+    its impulse may change by RECHECK_SHARE of the tolerance. Serial, so that the result is deterministic.
     """
-    # what presses, row by row: one place in memory per contact
+    # contacts with a normal force, one contiguous row of data each
     pressing = np.flatnonzero(normal_force[:count] > 0.0)
     row_of, ends = np.empty(len(pressing), np.int32), np.empty((len(pressing), 4), np.int32)
-    known = np.empty((len(pressing), KNOWN))
+    known = np.empty((len(pressing), ROW_SIZE))
     size = 0
     for c in pressing:
-        size += note(
+        size += record_contact(
             c, size, points, weights, normal, normal_force, force, friction, slip, mobility, time, row_of, ends, known
         )
-    way = np.zeros(excess.shape[0])  # no less than how far each vertex's excess has gone so far
+    way = np.zeros(excess.shape[0])  # upper bound of the path length of each vertex's excess so far [m/s]
     largest = 0.0
     for turn in range(MOST_PASSES):
         change = 0.0
-        slight = UNSETTLED * agreed * largest
+        slight = RECHECK_SHARE * agreed * largest
         for k in range(size):
             row = k if turn % 2 == 0 else size - 1 - k
             if known[row, SOFT] == 0.0:
-                change = max(change, cut_solid(row, ends, known, mobility, excess))
-            elif turn == 0 or known[row, STIFF] * (seen_way(row, ends, known, way) - known[row, WAY]) > slight:
+                change = max(change, cut_rigid(row, ends, known, mobility, excess))
+            elif turn == 0 or known[row, STIFF] * (excess_path(row, ends, known, way) - known[row, PATH]) > slight:
                 change = max(change, cut(row, ends, known, excess, way))
         largest = max(largest, change)
         if change <= agreed * largest:
@@ -93,8 +93,8 @@ def cut_impulses(
 
 
 @kernel
-def seen_way(row, ends, known, way):
-    """No less than how far what a contact of vertices sees has gone so far."""
+def excess_path(row, ends, known, way):
+    """Upper bound of the path length of the excess that a contact of vertices sees [m/s]."""
     seen = 0.0
     for slot in range(4):
         seen += abs(known[row, WEIGHT + slot]) * way[ends[row, slot]]
@@ -102,8 +102,10 @@ def seen_way(row, ends, known, way):
 
 
 @kernel
-def note(c, row, points, weights, normal, normal_force, force, friction, slip, mobility, time, row_of, ends, known):
-    """Write what `cut` must know of contact c to a row; returns whether the contact can give way at all."""
+def record_contact(
+    c, row, points, weights, normal, normal_force, force, friction, slip, mobility, time, row_of, ends, known
+):
+    """Write the data of contact c to a row; returns whether one of its sides can move."""
     yielding = inverse_mass_along(c, points, weights, normal[c, 0], normal[c, 1], normal[c, 2], mobility)
     if yielding == 0.0:
         return False
@@ -116,7 +118,7 @@ def note(c, row, points, weights, normal, normal_force, force, friction, slip, m
         ends[row, slot], known[row, WEIGHT + slot], known[row, SHARE + slot] = i, w, 0.0
         if i < vertex_count:
             known[row, SHARE + slot] = w * mobility.inverse_mass[i]
-    if soft:  # what is given does not move
+    if soft:  # kinematic points do not move
         for slot in range(4):
             if points[c, slot] >= vertex_count:
                 ends[row, slot], known[row, WEIGHT + slot] = 0, 0.0
@@ -136,13 +138,13 @@ def note(c, row, points, weights, normal, normal_force, force, friction, slip, m
 
 @kernel
 def cut(row, ends, known, excess, way):
-    """Bring a contact of vertices to the impulse that its own excess asks for; returns the size of the change [N s]."""
+    """Set a contact of vertices to the impulse for its present excess; returns the size of the change [N s]."""
     dx = dy = dz = 0.0
     for slot in range(4):
         i, w = ends[row, slot], known[row, WEIGHT + slot]
         dx, dy, dz = dx + w * excess[i, 0], dy + w * excess[i, 1], dz + w * excess[i, 2]
     along, tx, ty, tz = split(row, known, dx, dy, dz)
-    # vertices give way alike along any direction
+    # the inverse mass of vertices is isotropic
     cx, cy, cz = change_impulse(row, known, along, tx, ty, tz, known[row, STIFF])
     size = sqrt(cx * cx + cy * cy + cz * cz)
     for slot in range(4):
@@ -151,12 +153,12 @@ def cut(row, ends, known, excess, way):
         excess[i, 1] -= share * cy
         excess[i, 2] -= share * cz
         way[i] += abs(share) * size
-    known[row, WAY] = seen_way(row, ends, known, way)
+    known[row, PATH] = excess_path(row, ends, known, way)
     return size
 
 
 @kernel
-def cut_solid(row, ends, known, mobility, excess):
+def cut_rigid(row, ends, known, mobility, excess):
     """`cut` for a contact with a rigid body."""
     dx, dy, dz = relative_step(row, ends, known, mobility, excess)
     along, tx, ty, tz = split(row, known, dx, dy, dz)
@@ -170,7 +172,7 @@ def cut_solid(row, ends, known, mobility, excess):
 
 @kernel
 def split(row, known, dx, dy, dz):
-    """Of the excess of a contact's sides the part along its normal, and what friction is to stop of the rest [m/s]."""
+    """Normal part of a contact's excess, and the tangential part that friction must stop [m/s]."""
     nx, ny, nz = known[row, NORMAL], known[row, NORMAL + 1], known[row, NORMAL + 2]
     along = dx * nx + dy * ny + dz * nz
     tx, ty, tz = dx - along * nx, dy - along * ny, dz - along * nz
@@ -184,13 +186,13 @@ def split(row, known, dx, dy, dz):
 
 @kernel
 def change_impulse(row, known, along, tx, ty, tz, stiff):
-    """Take an excess back, as far as the contact can; `stiff` [kg] along t. Returns the change of its impulse [N s]."""
+    """Remove an excess within the contact's limits; `stiff`: effective mass along t [kg]. Returns the impulse [N s]."""
     nx, ny, nz = known[row, NORMAL], known[row, NORMAL + 1], known[row, NORMAL + 2]
     bx, by, bz = known[row, TAKEN], known[row, TAKEN + 1], known[row, TAKEN + 2]
     held = bx * nx + by * ny + bz * nz
     most = known[row, MOST]
     push = min(max(held + known[row, STIFF] * along, 0.0), most)
-    # what is left of friction [N s] is at most what is left of the normal impulse can hold
+    # the remaining friction [N s] is bounded by the remaining normal impulse
     wx, wy, wz = known[row, DRAG], known[row, DRAG + 1], known[row, DRAG + 2]
     rx, ry, rz = wx - bx + held * nx - stiff * tx, wy - by + held * ny - stiff * ty, wz - bz + held * nz - stiff * tz
     share = cone_share(sqrt(rx * rx + ry * ry + rz * rz), known[row, FRICTION] * (most - push))

@@ -1,9 +1,9 @@
-"""Conservation of each moving body's momentum and angular momentum: they change by contact impulses and gravity alone.
+"""Conservation of each moving body's momentum and angular momentum: they change by contact impulses and gravity only.
 
 Two errors would accumulate: Newton's method stops with a residual, and a Runge-Kutta stage moves a vertex along its
-velocity, so inner forces, which have no torque where they act, have one about where the step ends. So the impulses from
-outside are summed while a step is taken, and at its end each membrane gets the rigid velocity that its momenta lack.
-Opposite contact forces then change opposite momenta to rounding.
+velocity, so internal forces, which have no torque where they act, have one about the end of the step. So the external
+impulses are summed during a step, and at its end each membrane gets the rigid velocity that its momenta lack. Opposite
+contact forces then change opposite momenta to rounding.
 """
 
 import math
@@ -16,21 +16,21 @@ from ...jit import kernel
 from ...model import BoolArray, FloatArray, IntArray, Model
 from ...state import RigidMotion
 from ..pair_impulses import PairImpulses
-from .rigid_motion import rigid_motions, set_solid_motions, solid_motions
+from .rigid_motion import rigid_body_motions, rigid_motions, set_rigid_body_motions
 from .stage_energy import StageEnergy
 
-#: A body slower than this may be at rest [m/s].
-RESTING = 5e-3
-#: Rate at which what is left of the rigid motion of a body at rest dies away [1/s].
-STILLING = 10.0
+#: Speed below which a supported body may be at rest [m/s].
+REST_SPEED = 5e-3
+#: Decay rate of the rigid motion of a body at rest [1/s].
+REST_RATE = 10.0
 
 
 class MomentumBalance:
-    """The account of one step; membranes with pinned vertices have none, as pins take what they like.
+    """Momentum balance of one step; membranes with pinned vertices are excluded, as the pins' impulses are unknown.
 
-    A body that rests on a collider, or on bodies that do, gets nothing while it lacks less than forces of
-    `rest_acceleration` [m/s^2] give: those count as none for Newton's method, and it would never come to rest. What is
-    left of its motion is taken away.
+    A body supported by a collider, or by such bodies, is not corrected by less than forces of `rest_acceleration`
+    [m/s^2] give: Newton's method does not resolve those, and the body would never come to rest. Its remaining motion is
+    damped.
     """
 
     def __init__(self, model: Model, rest_acceleration: float = 0.0) -> None:
@@ -47,12 +47,12 @@ class MomentumBalance:
         self._free = np.ones(model.moving_count, dtype=bool)
         if model.membrane_count:
             self._free[: model.membrane_count] = ~np.logical_or.reduceat(model.pinned, self._first)
-        self._doubted = np.zeros(model.moving_count, dtype=bool)  # bodies whose forces are not to be trusted
+        self._unreliable = np.zeros(model.moving_count, dtype=bool)  # bodies whose contact forces are unreliable
         self._glued = np.isin(np.arange(model.moving_count), model.point_body[model.attachments.points])
         self._time = 0.0
 
     def start(self, x: FloatArray, v: FloatArray, rigid: RigidMotion) -> None:
-        """Open the account with a state: positions [m] and velocities [m/s] of at least the vertices."""
+        """Start the balance with a state: positions [m] and velocities [m/s] of at least the vertices."""
         first_rigid = self._model.membrane_count
         self._origin[:first_rigid] = x[self._first]
         self._planes.centre(x, self._origin)
@@ -61,7 +61,7 @@ class MomentumBalance:
         self._momenta[first_rigid:, :3] = self._model.rigid.mass[:, None] * rigid.velocity
         self._momenta[first_rigid:, 3:] = rigid.angular_momentum
         self._time = 0.0
-        self._doubted[:] = False
+        self._unreliable[:] = False
         self.pairs.clear()
         add_momenta(x, v, self._model.vertex_mass, self._model.body_point_start, self._origin, self._soft())
         self._before[:] = self._momenta
@@ -70,7 +70,7 @@ class MomentumBalance:
         return self._momenta[: self._model.membrane_count]
 
     def add_forces(self, energy: StageEnergy, x: FloatArray, poses: FloatArray, time: float) -> None:
-        """Book the contacts of `energy`, linearised at x [m], and gravity, over a time [s]."""
+        """Add the impulses of the contacts of `energy`, linearised at x [m], and of gravity, over a time [s]."""
         model, terms, contacts = self._model, energy.terms, energy.contacts
         self._time += time
         fall = time * model.gravity
@@ -85,14 +85,14 @@ class MomentumBalance:
         )  # fmt: skip
         self.pairs.add(contacts, energy.record, x, energy.pressing, time)
 
-    def leave_out(self, bodies: BoolArray) -> None:
-        """The forces on these moving bodies are not to be trusted: if others push them, they keep what they got."""
-        self._doubted |= bodies
+    def mark_unreliable(self, bodies: BoolArray) -> None:
+        """Mark moving bodies with unreliable contact forces: if they have contacts, their momenta are not corrected."""
+        self._unreliable |= bodies
 
-    def take_back(
+    def subtract_impulses(
         self, energy: StageEnergy, x: FloatArray, poses: FloatArray, change: FloatArray, taken: FloatArray
     ) -> None:
-        """Book what `impact.overshoot` found at x [m]: velocity changes, rows of unknowns, and normal impulses."""
+        """Subtract the result of `impact.overshoot` at x [m]: velocity changes (rows of unknowns), normal impulses."""
         model = self._model
         n = model.vertex_count
         add_momenta(x, change, model.vertex_mass, model.body_point_start, self._origin, self._soft())
@@ -106,51 +106,52 @@ class MomentumBalance:
         self.pairs.add(energy.contacts, energy.record, x, taken, -1.0)
 
     def settle(self, x: FloatArray, v: FloatArray, rigid: RigidMotion) -> None:
-        """Give each body at x [m] the rigid velocity that it lacks; `v` [m/s] and `rigid` are changed in place."""
-        self._give(x, v, rigid, self._momenta, self._rest_acceleration * self._time)
+        """Add to each body at x [m] the rigid velocity that its momenta lack; `v` [m/s], `rigid`: changed in place."""
+        self._correct(x, v, rigid, self._momenta, self._rest_acceleration * self._time)
 
     def balance(self, x: FloatArray, change: FloatArray, rigid_change: RigidMotion) -> None:
-        """Give the velocity changes [m/s] that a stage has found at x [m] the momenta booked so far, in place.
+        """Correct the velocity changes [m/s] of a stage at x [m] to the momenta summed so far, in place.
 
-        Newton's method stops with a residual, and its resultant moves a body otherwise than the forces that are booked.
-        That feeds oscillations on contacts: one of w radians per step gains up to w^2 / 4 of its amplitude in a step,
-        and w^2 / 10 if the second stage starts with balanced velocities.
+        The resultant of the residual that Newton's method leaves would move a body. That amplifies oscillations on
+        contacts: one of w radians per step gains up to w^2 / 4 of its amplitude in a step, and w^2 / 10 if the second
+        stage starts with balanced velocities.
         """
-        self._give(x, change, rigid_change, self._momenta - self._before, 0.0)
+        self._correct(x, change, rigid_change, self._momenta - self._before, 0.0)
 
-    def _give(self, x: FloatArray, v: FloatArray, rigid: RigidMotion, momenta: FloatArray, slight: float) -> None:
-        """Give each body at x [m] the rigid velocity that it lacks of its momenta; `slight` [m/s]: `add_missing`."""
+    def _correct(self, x: FloatArray, v: FloatArray, rigid: RigidMotion, momenta: FloatArray, slight: float) -> None:
+        """Add to each body at x [m] the rigid velocity that it lacks of `momenta`; `slight`: see `correct_momenta`."""
         model, count = self._model, self._model.membrane_count
         self._planes.hold_momenta(momenta)
         rigid_motions(x, v, model.vertex_mass, model.body_point_start, self._motion[:count])
-        solid_motions(rigid, model.rigid, self._motion[count:])
-        add_missing(
-            x, v, model.body_mass, model.body_point_start, count, model.rigid.radius, self._good(), self._supported(),
-            slight, math.exp(-STILLING * self._time), self._origin, self._before, momenta, self._motion,
+        rigid_body_motions(rigid, model.rigid, self._motion[count:])
+        correct_momenta(
+            x, v, model.body_mass, model.body_point_start, count, model.rigid.radius, self._is_conserved(),
+            self._supported(), slight, math.exp(-REST_RATE * self._time), self._origin, self._before, momenta,
+            self._motion,
         )  # fmt: skip
-        set_solid_motions(self._motion[count:], model.rigid, rigid)
+        set_rigid_body_motions(self._motion[count:], model.rigid, rigid)
         self._planes.hold(v)
 
-    def _good(self) -> BoolArray:
-        """Moving bodies whose account tells what they have: what a body does to itself changes neither momentum."""
+    def _is_conserved(self) -> BoolArray:
+        """Moving bodies whose momenta follow from external impulses: internal forces change neither momentum."""
         good = self._free.copy()
-        if self._doubted.any():
+        if self._unreliable.any():
             pressed = self.pairs.load > 0.0
             pushed = self._glued.copy()
             for side in (self.pairs.low, self.pairs.high):
                 pushed |= np.isin(np.arange(len(pushed)), side[pressed])
-            good &= ~(self._doubted & pushed)
+            good &= ~(self._unreliable & pushed)
         return good
 
-    def keep_rigid(self, bodies: IntArray, x: FloatArray, v: FloatArray) -> None:
-        """Leave of membranes' velocities [m/s] at x [m] the rigid motion that `settle` gave them, in place."""
+    def keep_rigid_motion(self, bodies: IntArray, x: FloatArray, v: FloatArray) -> None:
+        """Replace membranes' velocities [m/s] at x [m] by the rigid motion that `settle` gave them, in place."""
         for body in bodies.tolist():
             first, last = self._model.body_point_start[body : body + 2]
             centre, velocity, spin = self._motion[body, :9].reshape(3, 3)
             v[first:last] = velocity + np.cross(spin, x[first:last] - centre)
 
     def _supported(self) -> BoolArray:
-        """Moving bodies that stand on a collider, or on others that do."""
+        """Moving bodies supported by a collider, or by other supported bodies."""
         model, pairs = self._model, self.pairs
         held = np.zeros(model.body_count, dtype=bool)
         held[model.moving_count :] = True
@@ -199,9 +200,9 @@ def add_weight(x, v, mass, body_point_start, origin, momenta):
 def add_contacts(count, first_free, x, points, weights, active, force, point_body, time, origin, momenta):
     """Add the impulse of every contact to the momenta of its two sides.
 
-    Two bodies count it where the contact is, halfway between them: friction acts on two surfaces a thickness apart and
-    glue may have a length, but no angular momentum comes from that. Against a collider it counts on the body's own
-    side, where the stage had it. Rows from `first_free` on are elements of energies: each point counts where it is.
+    Between two bodies it acts at the middle of the contact: friction acts on two surfaces a thickness apart and an
+    attachment may have a length, but neither creates angular momentum. Against a collider it acts on the body's own
+    side, as in the stage. Rows from `first_free` on are elements of energies: their forces act at their points.
     """
     for c in range(count):
         if not active[c]:
@@ -242,14 +243,14 @@ def add_row(momenta, body, px, py, pz, lx, ly, lz):
 
 
 @kernel
-def add_missing(
+def correct_momenta(
     x, v, body_mass, body_point_start, membrane_count, rigid_radius, free, supported, slight, kept, origin, before,
     momenta, motion,
 ):  # fmt: skip
-    """Bring each free body's rigid motion (`bodies.rigid.motion`) to its momenta, and the vertices of a skin with it.
+    """Set each free body's rigid motion (`bodies.rigid.motion`) to its momenta, and the vertices of a skin with it.
 
-    One that is `supported` has come to rest while it moves by less than RESTING and lacks less than `slight` [m/s]: it
-    gets nothing, and if the step has not changed its speed by more than that, only a share `kept` of its motion stays.
+    A `supported` body is at rest while it moves by less than REST_SPEED and lacks less than `slight` [m/s]: it gets no
+    correction, and if the step has not changed its velocity by more than that, its motion is scaled by `kept`.
     """
     for body in range(momenta.shape[0]):
         if not free[body]:
@@ -280,13 +281,13 @@ def add_missing(
                 for i in range(first, last):
                     rx, ry, rz = x[i, 0] - cx, x[i, 1] - cy, x[i, 2] - cz
                     radius2 = max(radius2, rx * rx + ry * ry + rz * rz)
-            still = moves < RESTING * RESTING and spins * radius2 < RESTING * RESTING
+            still = moves < REST_SPEED * REST_SPEED and spins * radius2 < REST_SPEED * REST_SPEED
             if still and lacks < slight * slight and turns * radius2 < slight * slight:
                 gained = 0.0
                 for axis in range(3):
                     gained += (goal[axis] - before[body, axis]) ** 2
                 if gained > (slight * body_mass[body]) ** 2:
-                    continue  # it begins to slide
+                    continue  # sliding starts
                 lost = 1.0 - kept
                 ux, uy, uz = -lost * row[3], -lost * row[4], -lost * row[5]
                 wx, wy, wz = -lost * row[6], -lost * row[7], -lost * row[8]

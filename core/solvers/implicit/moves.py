@@ -1,11 +1,11 @@
-"""Where vertices go in a stage, each in one pass over all of them."""
+"""Displacements of all vertices in a stage, each in one pass."""
 
 from ...jit import kernel
 
 
 @kernel
-def go_along(x, step, scale, chunks, trial):
-    """Positions [m] after a share `scale` of a step of the vertices; other points stay."""
+def advance_along(x, step, scale, chunks, trial):
+    """Positions [m] after `scale` times a step of the vertices; other points stay."""
     for chunk in range(chunks.body.shape[0]):
         for i in range(chunks.start[chunk], chunks.start[chunk + 1]):
             for k in range(3):
@@ -16,8 +16,8 @@ def go_along(x, step, scale, chunks, trial):
 
 
 @kernel
-def step_to(x, goal, pinned, chunks, step):
-    """Step of the vertices from x to their goal [m]; none of pinned ones."""
+def step_towards(x, goal, pinned, chunks, step):
+    """Step of the vertices from x to their goal [m]; 0 for pinned ones."""
     for chunk in range(chunks.body.shape[0]):
         for i in range(chunks.start[chunk], chunks.start[chunk + 1]):
             for k in range(3):
@@ -25,9 +25,10 @@ def step_to(x, goal, pinned, chunks, step):
 
 
 @kernel
-def aim(base, drawn, drift, time, fall, guessed_fall, share, chunks, target, guess):
-    """Where a stage of a length [s] draws the vertices, base + time * drawn + fall, and its first guess, with the
-    velocity `drift` [m/s] and a share of the fall [m] that is guessed for each body, shape (membrane_count, 3).
+def set_targets(base, drawn, drift, time, fall, guessed_fall, share, chunks, target, guess):
+    """Targets of the vertices in a stage of a length [s], base + time * drawn + fall, and its first guess [m].
+
+    The guess uses the velocity `drift` [m/s] and `share` of `guessed_fall` of each body [m], shape (membrane_count, 3).
     """
     for chunk in range(chunks.body.shape[0]):
         body = chunks.body[chunk]
@@ -39,8 +40,9 @@ def aim(base, drawn, drift, time, fall, guessed_fall, share, chunks, target, gue
 
 @kernel
 def velocity_change(x, base, before, time, rest, chunks, change):
-    """Change of the velocities `before` [m/s] in a time `rest` [s], with the acceleration of a stage of a length [s]
-    that went from its base to x.
+    """Velocity change [m/s] in a time `rest` [s] with the acceleration of a stage of a length [s] from its base to x.
+
+    before: velocities at the start of the stage [m/s].
     """
     for chunk in range(chunks.body.shape[0]):
         for i in range(chunks.start[chunk], chunks.start[chunk + 1]):

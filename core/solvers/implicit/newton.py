@@ -1,8 +1,9 @@
 """Newton's method on the energy of one time stage, along a path without intersections.
 
 Each step solves for a direction with conjugate gradients, filters it where surfaces are near
-(`contact.filter.step_filter`), and shortens it until the energy falls (Armijo). Contacts are searched anew when a
-vertex is about to leave the reach of the last search, so the energy always sees every pair within its thickness.
+(`contact.filter.step_filter`), and halves it until the energy decreases sufficiently (Armijo). Contacts are searched
+anew when a vertex is about to leave the reach of the last search, so the energy contains every pair within its
+thickness.
 """
 
 import math
@@ -20,32 +21,32 @@ from ...linear.conjugate_gradient import Scratch
 from ...linear.direction import newton_direction
 from ...model import FloatArray, IntArray, Model
 from ...options import DEFAULTS, MethodOptions
-from ...state import State, StuckContacts
+from ...state import FrictionSprings, State
 from ...topology import triangle_areas
 from ..counts import Counts
 from ..notes import LeastShare
-from .moves import go_along, step_to
+from .moves import advance_along, step_towards
 from .preconditioner import Preconditioners
 from .stage_energy import StageEnergy
 from .sums import inner
 
-#: Contact stiffness in units of (pressure x vertex area / thickness): a patch rests at about a third of the thickness.
+#: Contact stiffness [pressure x vertex area / thickness]: a patch rests at about a third of the thickness.
 PRESSURE_CONTACT = 10.0
-#: A Newton step that lowers the energy by less than this share of the best one is the last. (With a hundredth there is
-#: an eighth less to do, and a ball of 10 242 vertices sags by a tenth more than one of 642.)
-SMALL_FALL = 5e-4
-#: Where nothing may touch, tolerances are this many times as large: momentum is kept anyway.
+#: Decrease of the energy below which a Newton step is the last [largest decrease of the stage]. 0.01 saves an eighth of
+#: the work, but a ball of 10 242 vertices then sags by a tenth more than one of 642.
+LEAST_DECREASE = 5e-4
+#: Factor of the tolerances without candidate pairs [1]: momentum is conserved in any case (`momentum.py`).
 FREE_TOLERANCE = 2.0
-#: Newton steps per stage while a skin is driven apart from itself: what is wedged there creeps for several stages.
-PARTING_LIMIT = 8
-#: A body is stalled if its last direction was for more than this share of the largest residual r'Br of the stage.
-STALLED = 0.05
-#: Reach of a search in units of the move that made it necessary.
+#: Newton steps per stage during untangling of a skin from itself: wedged parts creep for several stages.
+UNTANGLING_LIMIT = 8
+#: Residual r'Br above which a body has not converged [largest residual of the stage].
+STALLED_SHARE = 0.05
+#: Reach of a search [displacement that made it necessary]: larger means fewer searches and more candidates.
 REACH_FACTOR = 1.6
-#: A filter is noted where it leaves less than this share of a vertex's move, taken along the move.
+#: A filtered step is reported where less than this fraction of a vertex's displacement is left, projected on it [1].
 NOTED_SHARE = 0.98
-#: Vertices whose move is less than this share of the longest one do not tell how far a step could go.
-TOLD_MOVE = 0.1
+#: Displacement below which a vertex is ignored for that fraction [longest displacement]: it is mostly rounding.
+LEAST_MOVE = 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,18 +56,18 @@ class NewtonSettings:
     newton_limit: int = 40  # Newton steps per stage
     linear_limit: int = 60  # conjugate gradient iterations per Newton step
     linear_tolerance: float = 0.1  # reduction of the residual per Newton step
-    newton_tolerance: float = 0.003  # reduction of the residual per stage that is enough
-    rest_acceleration: float = 0.05  # unbalanced force per mass that counts as none [m/s^2]
+    newton_tolerance: float = 0.003  # reduction of the residual per stage
+    rest_acceleration: float = 0.05  # residual force per mass that is accepted [m/s^2]
 
 
 class StageNotes:
-    """What the stages of a frame left, for reports."""
+    """Statistics of the stages of a frame, for reports."""
 
     def __init__(self, moving_count: int) -> None:
-        self.filtered = 0  # Newton steps of which something was taken out, lest surfaces meet
-        self.least = LeastShare(1.0, ())  # of a body's move, in such a step
+        self.filtered = 0  # Newton steps that the step filter changed
+        self.least = LeastShare(1.0, ())  # least fraction of a body's displacement, in such a step
         self.unconverged = np.zeros(moving_count, np.int64)  # stages that ended at the limit of steps, of each body
-        self.residual = np.zeros(moving_count)  # root of what a stage left of its largest residual, at most
+        self.residual = np.zeros(moving_count)  # largest relative residual that a stage left, as a root
 
 
 class StageMinimiser:
@@ -80,12 +81,12 @@ class StageMinimiser:
         options: MethodOptions = DEFAULTS,
         like: "StageMinimiser | None" = None,
     ) -> None:
-        """`like`: that of a model with other values, whose contacts and preconditioners are taken over."""
+        """`like`: minimiser of a model with other values; its contacts and preconditioners are reused."""
         unknown_count = model.unknown_count
         self.model = model
         self.settings = settings
         self.counts: Counts = like.counts if like else Counts()
-        candidates = like._candidates if like else Candidates(model, REACH_FACTOR, far=True, choosy=True)
+        candidates = like._candidates if like else Candidates(model, REACH_FACTOR, far=True, prune=True)
         self._candidates: Candidates = candidates
         self._candidates.take(model)
         self.contacts = self._candidates.contacts
@@ -106,7 +107,7 @@ class StageMinimiser:
         self._stage_time = stage_time
         self._gas = np.zeros(model.membrane_count)
         self._speed = np.zeros(model.body_count)
-        self._stuck = StuckContacts.none()
+        self._stuck = FrictionSprings.none()
         self._trial = np.zeros((model.point_count, 3))
         self._trial_poses = np.zeros((model.rigid_count, 7))
         self._step, self._unfiltered = np.zeros((2, unknown_count, 3))
@@ -115,10 +116,10 @@ class StageMinimiser:
         self._direction = np.zeros((unknown_count, 3))
         self._diagonal = np.zeros((model.vertex_count, 3))
         self._scratch = Scratch.of(model)
-        #: Moving bodies that the last stage has left far from any balance.
+        #: Moving bodies that had not converged in the last stage.
         self.stalled = np.zeros(model.moving_count, dtype=bool)
         self.notes = StageNotes(model.moving_count)
-        self._enough = np.zeros(model.moving_count)  # residual r'Br that needs no further step [J]
+        self._enough = np.zeros(model.moving_count)  # accepted residual r'Br [J]
         skin = slice(0, model.membrane_count)
         edge_body = model.point_body[model.edges.points[:, 0]]
         edge_count = np.bincount(edge_body, minlength=model.membrane_count)
@@ -134,24 +135,24 @@ class StageMinimiser:
         self._multigrid = self._preconditioners.of(self.model, count)
 
     def untangle(self, state: State) -> int:
-        """Note in the state which points are behind another body's surface; returns how many triangles cross."""
+        """Write the points on the wrong side of a surface to the state; returns the number of crossing triangles."""
         return self._candidates.untangle(state)
 
     def wrong_side(self) -> IntArray:
-        """(point, body, facing) of the points behind a body's surface, as a state keeps them."""
+        """(point, body, facing) of the points on the wrong side of a surface, as a state keeps them."""
         return self._candidates.wrong_side()
 
     @property
     def crossing_bodies(self) -> IntArray:
-        """Skins of which points are behind their own surface, ascending."""
+        """Skins with points on the wrong side of their own surface, ascending."""
         return self._candidates.crossing_bodies
 
     def relist(self, wrong_side: IntArray) -> None:
-        """List the points behind a surface as a state has them, and search anew."""
+        """Set the list of points on the wrong side from a state, and search anew."""
         self._candidates.relist(wrong_side)
 
     def start_frame(self, state: State) -> None:
-        """Evaluate a state afresh: contacts and energies then depend on the state alone."""
+        """Evaluate a state anew: contacts and energies then depend on the state only."""
         self._candidates.start_frame(state)
         self.notes = StageNotes(self.model.moving_count)
         self.energy.shares.forget()
@@ -162,9 +163,9 @@ class StageMinimiser:
         self.energy.evaluate(self.x, self.poses)
 
     def start(self, state: State, gas: FloatArray, speed: FloatArray) -> None:
-        """Begin a substep from a state, with the given nRT [J] of each membrane at its end.
+        """Begin a substep from a state, with nRT [J] of each membrane at its end.
 
-        `speed` [m/s] is the largest of each body; solids that hit fast have a stiffer contact.
+        `speed`: largest speed of each body [m/s]; fast rigid bodies get a stiffer contact.
         """
         self.x[:] = state.positions
         self.poses[:] = state.rigid.pose
@@ -174,22 +175,24 @@ class StageMinimiser:
             self.energy.set_contact_scale(self._contact_scale(), self._stage_time * speed)
         self._stuck = state.stuck
         self.energy.start(self.x)
-        self.energy.hold_stuck(self._stuck)
+        self.energy.restore_friction(self._stuck)
 
     def renew_contacts(self) -> float:
-        """Let edges come into contact, or leave it, where a step starts; returns what that adds to the energy [J]."""
+        """Update the contact weights of edges at the start of a step; returns the change of the energy [J]."""
         if not self._candidates.searched or self.contacts.first_element == self.contacts.edge_start:
             self.energy.shares.forget()
             return 0.0
         if self._candidates.choose(self.x, self.x):
-            self._follow_record()
+            self._update_record()
         self.energy.evaluate(self.x, self.poses)
-        added = self.energy.renew_shares(self.x, self.poses, self._contact_scale(), self._stage_time * self._speed)
+        added = self.energy.update_contact_weights(
+            self.x, self.poses, self._contact_scale(), self._stage_time * self._speed
+        )
         self.energy.shares.hold(self.contacts)
         return added
 
-    def move_given(self, points: IntArray, target: FloatArray) -> None:
-        """Move pinned vertices and colliders [m]; what stands in a collider's way is carried along."""
+    def move_kinematic_points(self, points: IntArray, target: FloatArray) -> None:
+        """Move pinned vertices and colliders to `target` [m]; bodies in a collider's way are moved along."""
         if not (target != self.x[points]).any():
             return
         self._trial[:] = self.x
@@ -213,32 +216,31 @@ class StageMinimiser:
         rigid_target: FloatArray,
         rigid_guess: FloatArray,
     ) -> None:
-        """Move `x` and `poses` to the least energy of a stage towards the targets, starting at the guesses.
+        """Minimise the energy of a stage: sets `x` and `poses`, starting at the guesses.
 
-        The stage ends `elapsed` [s] after the start of the substep.
-
-        `target` and `guess` are positions of the vertices [m], the others poses. Leaves the energy linearised at `x`.
+        `elapsed`: end of the stage [s] after the start of the substep. `target`, `guess`: positions of vertices [m];
+        the others: poses. Leaves the energy linearised at `x`.
         """
         model, energy, settings, counts = self.model, self.energy, self.settings, self.counts
         n = model.vertex_count
         counts.stages += 1
         energy.begin(target, rigid_target, self._gas, elapsed)
-        step_to(self.x, guess, model.pinned, model.chunks, self._step)
+        step_towards(self.x, guess, model.pinned, model.chunks, self._step)
         self._planes.hold(self._step)
         steps_between(self.poses, rigid_guess, self._step[n:])
         self._cover()
         if self._candidates.tangled:
             self._candidates.recover(self.x)
             energy.forget()
-        energy.hold_gas(self.x, self.poses)
+        energy.lag_gas(self.x, self.poses)
         self._guess()
 
         enough, island, start = self._enough, self._scratch.island, self._scratch.islands[0]
         enough[:] = self._rest_energy
         self.stalled[:] = False
         largest = np.zeros(model.moving_count)  # residual of each island so far [J]
-        most = 0.0  # largest fall of the energy in one step
-        limit = PARTING_LIMIT if len(self._candidates.crossing_bodies) else settings.newton_limit
+        most = 0.0  # largest decrease of the energy in one step [J]
+        limit = UNTANGLING_LIMIT if len(self._candidates.crossing_bodies) else settings.newton_limit
         for newton_step in range(limit):
             total = energy.linearise(self.x)
             energy.residual(self.x, self._force)
@@ -263,7 +265,7 @@ class StageMinimiser:
                 self._balance()
             fall = self._descend(total)
             most = max(most, fall)
-            if fall <= SMALL_FALL * most:
+            if fall <= LEAST_DECREASE * most:
                 break
             counts.newton_steps += 1
             if newton_step == 0:
@@ -271,11 +273,11 @@ class StageMinimiser:
         else:
             self.notes.unconverged[left > enough[island]] += 1
         np.maximum(self.notes.residual, np.sqrt(left / np.maximum(largest, 1e-300)), out=self.notes.residual)
-        self.stalled[:] = (left > STALLED * largest) & (left > enough[island])
-        energy.linearise(self.x)  # contact forces where it ended
+        self.stalled[:] = (left > STALLED_SHARE * largest) & (left > enough[island])
+        energy.linearise(self.x)  # contact forces at the result
 
     def _balance(self) -> None:
-        """Take out of the direction what it leaves of each free body's resultant force: only inertia resists that."""
+        """Correct the direction so that no free body has a resultant of the residual left: only inertia resists it."""
         model, start = self.model, self.model.body_point_start[: self.model.membrane_count]
         if len(start):
             left = np.add.reduceat(self._residual[: model.vertex_count], start)
@@ -284,10 +286,10 @@ class StageMinimiser:
             self._direction[: model.vertex_count] += shift[model.point_body[: model.vertex_count]]
 
     def _guess(self) -> None:
-        """Go along the step as far as contacts let it, unless staying costs less energy, as it does at rest."""
+        """Take the filtered step to the first guess, unless the start has less energy, as it has at rest."""
         energy = self.energy
         held = energy.evaluate(self.x, self.poses)
-        if self.contacts.count or self._candidates.hasty.any():
+        if self.contacts.count or self._candidates.exceeds_reach.any():
             self._filter()
         self._place(1.0)
         if energy.evaluate(self._trial, self._trial_poses) < held or not self.contacts.count:
@@ -296,7 +298,7 @@ class StageMinimiser:
             energy.evaluate(self.x, self.poses)
 
     def _descend(self, total: float) -> float:
-        """Go along the direction as far as the energy falls; returns its fall [J], 0 (and `x` as it was) where none."""
+        """Line search along the direction; returns the decrease of the energy [J], 0 with `x` unchanged if none."""
         self._step[:] = self._direction
         if self._cover():
             self.energy.evaluate(self.x, self.poses)
@@ -305,24 +307,24 @@ class StageMinimiser:
         fall = self._search_line(total, 5)
         if fall > 0.0:
             return fall
-        # the filtered direction does not always lead down; the plain one does, shortened as a whole
+        # the filtered direction is not always one of descent; the unfiltered one, shortened as a whole, is
         self._step[:] = self._direction
         renewed = self._cover()
         self.energy.evaluate(self.x, self.poses)
         if renewed:
             total = self.energy.linearise(self.x)
-        self._step_filter.shorten(self.x, self._step, self.current_mobility(), self._placed)
+        self._step_filter.shorten(self.x, self._step, self.current_mobility(), self._trial_points)
         fall = self._search_line(total, 12)
-        if not fall > 0.0 and self._leave_tangled():
+        if not fall > 0.0 and self._exclude_tangled():
             fall = self._search_line(total, 12)
         if not fall > 0.0:
             self.energy.evaluate(self.x, self.poses)
         return fall
 
-    def _leave_tangled(self) -> bool:
-        """Take what pushes a skin that crosses itself, and it, out of the step: it may lead nowhere for all others.
+    def _exclude_tangled(self) -> bool:
+        """Exclude the islands of self-crossing skins from the step, which they may prevent.
 
-        Whether there is such a skin, and something else.
+        Returns whether there is such a skin, and another body.
         """
         model, crossing = self.model, self._candidates.crossing_bodies
         if not len(crossing):
@@ -335,7 +337,7 @@ class StageMinimiser:
         return not tangled.all()
 
     def _search_line(self, total: float, halvings: int) -> float:
-        """Go along the step, halved until the energy is sufficiently below `total`; returns by how much [J], or 0."""
+        """Halve the step until the energy is sufficiently below `total`; returns the decrease [J], or 0."""
         slope = inner(self._force, self._step)
         if not slope > 0.0:
             return 0.0
@@ -352,44 +354,44 @@ class StageMinimiser:
         return 0.0
 
     def _place(self, scale: float) -> None:
-        """Where a share `scale` of the step leads: into `_trial`, `_trial_poses`."""
+        """Write positions and poses after `scale` times the step to `_trial`, `_trial_poses`."""
         model, n = self.model, self.model.vertex_count
-        go_along(self.x, self._step, scale, model.chunks, self._trial)
+        advance_along(self.x, self._step, scale, model.chunks, self._trial)
         if model.rigid_count:
             move_poses(self.poses, self._step[n:], scale, self._trial_poses)
             place_points(self._trial_poses, model.rigid.arm, model.rigid.point_start, self._trial)
 
     def _accept(self) -> None:
-        """Go where `_place` leads."""
+        """Accept the trial positions and poses of `_place`."""
         self.x[:] = self._trial
         self.poses[:] = self._trial_poses
 
-    def _placed(self) -> FloatArray:
-        """Where all points are after the step."""
+    def _trial_points(self) -> FloatArray:
+        """Positions of all points after the step [m]."""
         self._place(1.0)
         return self._trial
 
     def _filter(self) -> None:
-        """Take out of the step what would close a gap, and shorten it so that nothing is crossed."""
+        """Apply the step filter to the step."""
         self._unfiltered[:] = self._step
-        self._step_filter.filter(self.x, self._step, self.current_mobility(), self._placed)
+        self._step_filter.filter(self.x, self._step, self.current_mobility(), self._trial_points)
         self._note_filter()
 
     def _note_filter(self) -> None:
-        """Count a step that was filtered, and keep the least share that was left and whose it is."""
+        """Record a filtered step: its number, and the least fraction left with its bodies."""
         wanted, left = self._unfiltered, self._step
         square = np.einsum("ij,ij->i", wanted, wanted)
         share = np.einsum("ij,ij->i", wanted, left) / np.maximum(square, 1e-300)
-        share[square < TOLD_MOVE**2 * square.max(initial=0.0)] = 1.0
+        share[square < LEAST_MOVE**2 * square.max(initial=0.0)] = 1.0
         row = int(np.argmin(share))
         if share[row] >= NOTED_SHARE:
             return
         self.notes.filtered += 1
         if share[row] < self.notes.least.share:
-            self.notes.least = LeastShare(max(float(share[row]), 0.0), self._whose(row))
+            self.notes.least = LeastShare(max(float(share[row]), 0.0), self._bodies_at(row))
 
-    def _whose(self, row: int) -> tuple[int, ...]:
-        """The body of an unknown, and the one that is nearest to it there."""
+    def _bodies_at(self, row: int) -> tuple[int, ...]:
+        """The body of an unknown, and the other body of its closest pair."""
         model, contacts, n = self.model, self.contacts, self.model.vertex_count
         rows = slice(0, contacts.first_element)
         bodies, distance = contacts.bodies[rows], contacts.distance[rows]
@@ -404,32 +406,32 @@ class StageMinimiser:
         return tuple(sorted({body, other if one == body else one}))
 
     def current_mobility(self) -> InverseMass:
-        """How bodies give way at `x`, where the energy was evaluated last."""
+        """Inverse masses and inertias at `x`, where the energy was evaluated last."""
         if self.model.rigid_count:
             turned_tensors(self.poses, self.model.rigid.inverse_inertia, self._mobility.rigid_inverse_inertia)
         return self._mobility
 
     def _cover(self) -> bool:
-        """Make sure that every pair that can touch during the step is in the contact record; True if it was renewed."""
+        """Ensure that every pair that can touch during the step is in the contact set; True if the set has changed."""
         self._place(1.0)
         return self._cover_trial()
 
     def _cover_trial(self) -> bool:
-        """`_cover` for the way from `x` to `_trial`."""
+        """`_cover` for the path from `x` to `_trial`."""
         before = self._candidates.searches
         if not self._candidates.cover(self.x, self._trial):
             return False
         self.counts.contact_searches += self._candidates.searches - before
-        self._follow_record()
+        self._update_record()
         return True
 
-    def _follow_record(self) -> None:
-        """Let the energy see a record that is another one now."""
-        self.energy.contacts_found(self.x, self._stuck)
+    def _update_record(self) -> None:
+        """Update the energy after a change of the contact set."""
+        self.energy.update_contacts(self.x, self._stuck)
         self.energy.set_contact_scale(self._contact_scale(), self._stage_time * self._speed)
 
     def _contact_scale(self) -> FloatArray:
-        """kappa of each body [N/m]: of a skin what holds its pressure or its springs, of a solid what stops it."""
+        """kappa of each body [N/m]: of a soft body by its pressure or its springs, of a rigid body by its mass."""
         model = self.model
         pressure = np.zeros(model.membrane_count)
         np.divide(self._gas, model.rest_volume, out=pressure, where=model.rest_volume > 0.0)
@@ -441,12 +443,12 @@ class StageMinimiser:
 
 
 def _rest_energy(model: Model, speed: float) -> float:
-    """Residual r'Br [J] of forces that change the lightest body's speed by `speed` [m/s] in a stage: taken as none."""
+    """Accepted residual r'Br [J]: of forces that change the lightest body's speed by `speed` [m/s] in a stage."""
     return float(model.body_mass[: model.moving_count].min()) * speed**2
 
 
 def _vertex_areas(model: Model) -> FloatArray:
-    """Area of each vertex of the membranes at rest [m^2]: its share of the body's area, as of its mass."""
+    """Area of each vertex of the membranes at rest [m^2], in proportion to its mass."""
     skin = model.surfaces.triangles[: model.surfaces.body_triangle_start[model.membrane_count]]
     area = triangle_areas(model.rest_positions, skin)
     share = np.bincount(skin.ravel(), np.repeat(area / 3.0, 3), minlength=model.vertex_count)

@@ -13,7 +13,7 @@ from ...energy.volume import tetrahedron_couplings
 from ...linear.multigrid import Multigrid
 from ...model import FloatArray, IntArray, Model
 
-#: Hierarchies that are kept.
+#: Multigrid hierarchies that are cached at most; then the oldest is dropped.
 KEPT = 16
 
 
@@ -24,10 +24,10 @@ def precondition(model: Model, inertia: FloatArray) -> Multigrid:
 
 
 class Preconditioners:
-    """Hierarchies of a model, and of those with other values, for stages of a length [s] and of multiples of it.
+    """Multigrid hierarchies of a model, and of models with other values, for stages of a length [s] and its multiples.
 
-    Others share one where the stiffness of each body is the same but for a factor of about 1.4: that hardly changes how
-    many iterations a solution takes, and one that is animated seldom needs another.
+    Models share a hierarchy where the stiffness of each body agrees within a factor of about 1.4: that hardly changes
+    the number of iterations, so animated stiffness seldom needs a new one.
     """
 
     def __init__(self, model: Model, stage_time: float) -> None:
@@ -63,7 +63,7 @@ class Preconditioners:
 
 
 def _powers(model: Model, other: Model, name: str) -> FloatArray:
-    """How many times as stiff the springs, hinges or tetrahedra of each membrane are, as a whole power of 2."""
+    """Ratio of the stiffness of the springs, hinges or tetrahedra of each membrane, as a whole power of 2."""
     before, after, powers = getattr(model, name), getattr(other, name), np.zeros(model.membrane_count)
     if len(before.points):
         powers[model.point_body[before.points[:, 0]]] = np.round(np.log2(after.stiffness / before.stiffness))

@@ -1,4 +1,4 @@
-"""The residual of a stage: all forces on every vertex, gathered."""
+"""The residual of a stage: the sum of all forces on every vertex."""
 
 from ...contact.barrier import contact_force
 from ...energy.bend import bend_force
@@ -12,7 +12,7 @@ from ...simd import load3, store3, triple
 def gather_residual(
     x, target, edges, hinges, chunks, hessian, tension, hinge_force, pressure, squeezed, terms, contact_count, r
 ):  # fmt: skip
-    """All forces on every vertex, inertia included [N]; zero for pinned vertices."""
+    """Sum of the forces on every vertex, inertia included [N]; zero for pinned vertices."""
     for chunk in range(chunks.body.shape[0]):
         p = pressure[chunks.body[chunk]]
         for i in range(chunks.start[chunk], chunks.start[chunk + 1]):

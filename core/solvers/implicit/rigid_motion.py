@@ -1,4 +1,4 @@
-"""The rigid motion of a body as a row of 15 numbers: of a membrane, what carries its momentum and angular momentum.
+"""The rigid motion of a body as a row of 15 numbers; of a membrane, the one with its momentum and angular momentum.
 
 Centre [m], velocity [m/s], angular velocity [1/s], inverse inertia [1/(kg m^2)] as xx, yy, zz, xy, xz, yz.
 """
@@ -11,7 +11,7 @@ from ...model import FloatArray, RigidBodies
 from ...state import RigidMotion
 
 
-def solid_motions(rigid: RigidMotion, bodies: RigidBodies, motion: FloatArray) -> None:
+def rigid_body_motions(rigid: RigidMotion, bodies: RigidBodies, motion: FloatArray) -> None:
     """Rows of the rigid bodies, shape (rigid_count, 15)."""
     if len(motion) == 0:
         return
@@ -24,7 +24,7 @@ def solid_motions(rigid: RigidMotion, bodies: RigidBodies, motion: FloatArray) -
         motion[:, column] = inverse[:, i, j]
 
 
-def set_solid_motions(motion: FloatArray, bodies: RigidBodies, rigid: RigidMotion) -> None:
+def set_rigid_body_motions(motion: FloatArray, bodies: RigidBodies, rigid: RigidMotion) -> None:
     """Give rigid bodies the velocities and angular velocities of their rows."""
     if len(motion) == 0:
         return
@@ -68,7 +68,7 @@ def rigid_motions(x, v, mass, body_point_start, motion):
             xy -= w * rx * ry
             xz -= w * rx * rz
             yz -= w * ry * rz
-        # a body squashed to a line has no inertia about it: a little is added
+        # a body compressed to a line has no inertia about it: a little is added
         extra = 1e-13 * (xx + yy + zz)
         xx, yy, zz = xx + extra, yy + extra, zz + extra
         ixx, iyy, izz = yy * zz - yz * yz, xx * zz - xz * xz, xx * yy - xy * xy

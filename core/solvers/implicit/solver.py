@@ -1,4 +1,4 @@
-"""The implicit solver: steps of second order that lose little of a bounce and never blow up.
+"""The implicit solver: unconditionally stable steps of second order with little numerical dissipation.
 
 A substep h has two stages of length tau = gamma h, gamma = 1 - 1/sqrt(2) (Alexander 1977, SDIRK2, L-stable):
 
@@ -7,9 +7,9 @@ A substep h has two stages of length tau = gamma h, gamma = 1 - 1/sqrt(2) (Alexa
     result    x = X2, v = V2
 
 Each stage is an implicit Euler step from a base b (x0; x0 + (h - tau) V1) and minimises the energy of
-`energy.StageEnergy` by Newton's method: conjugate gradients, then a line search, so that the energy never rises.
-Compared with BDF2 at the same number of solves per second it takes an eighth of the energy out of a bounce, and it
-has no history that an impact, a pin or an edited pressure could spoil.
+`stage_energy.StageEnergy` by Newton's method: conjugate gradients, then a line search, so that the energy never rises.
+Compared with BDF2 at the same number of solves per second it dissipates an eighth of the energy in a bounce, and it has
+no history that an impact, a pin or an edited pressure could invalidate.
 """
 
 import math
@@ -30,7 +30,7 @@ from ..notes import Finding, FrameNotes, PairContacts, Reason
 from .dissipation import Dissipation
 from .impact import overshoot
 from .momentum import MomentumBalance
-from .moves import aim, velocity_change
+from .moves import set_targets, velocity_change
 from .newton import NewtonSettings, StageMinimiser
 from .step_control import LONGER_BELOW, StepControl
 from .step_parts import StepParts
@@ -39,12 +39,12 @@ from .sums import sum_moments, weighted_squares
 GAMMA = 1.0 - 1.0 / math.sqrt(2.0)
 
 
-#: Share of the kinetic energy by which a step may end higher than it began before it is taken again.
+#: Growth of the energy in a step above which the step is repeated in halves [kinetic energy].
 ENERGY_SLACK = 0.05
-#: Soft bodies that press each other take every substep by itself while the fastest point has a speed between these
-#: [m/s]: in longer steps the last of their motion would not die away.
+#: Speed of the fastest point [m/s] between which soft bodies in contact take every substep by itself: in longer steps
+#: their last motion would not decay.
 AT_REST, SETTLING = 1e-3, 0.2
-#: How often such a step is halved before it is taken damped.
+#: Halvings at most of a step whose energy grows; then it is taken with implicit Euler.
 HALVINGS = 2
 
 
@@ -59,7 +59,7 @@ class ImplicitSolver:
         options: MethodOptions = DEFAULTS,
         like: "ImplicitSolver | None" = None,
     ) -> None:
-        """`like`: that of a model with other values, see `revised`."""
+        """`like`: solver of a model with other values, see `revised`."""
         if not (math.isfinite(substep_time) and substep_time > 0.0):
             raise ParameterError(f"substep: {substep_time} s; give a positive time.")
         self.model = model
@@ -73,11 +73,11 @@ class ImplicitSolver:
         self._momentum = MomentumBalance(model, settings.rest_acceleration)
         self._losses = Dissipation(model, options)
         self._fast = StepParts(model)
-        # rules for the gas other than the energy's, and contacts of solids, are made for steps of one length
+        # other gas rules, and contacts of rigid bodies, need steps of constant length
         joins = options.step_error > 0.0 and model.rigid_count == 0 and not options.changes_gas
         self._step_error = StepControl(model, GAMMA, options.step_error) if joins else None
-        self._error = math.inf  # of the last step, in units of what is allowed
-        self._begun = replace(self.counts)  # when the frame began
+        self._error = math.inf  # of the last step [tolerance]
+        self._counts_at_start = replace(self.counts)  # at the start of the frame
         self._steps = 0  # of the frame
         self._planes = Planes(model)
         self._moment = np.zeros(3)
@@ -89,7 +89,7 @@ class ImplicitSolver:
 
     @property
     def counts(self) -> Counts:
-        """How much work was done since the start."""
+        """Work done since the start."""
         return self._minimiser.counts
 
     @property
@@ -99,21 +99,21 @@ class ImplicitSolver:
 
     @property
     def candidate_count(self) -> int:
-        """Pairs in the contact record."""
+        """Pairs in the contact set."""
         return self._minimiser.contacts.count
 
     def untangle(self, state: State) -> int:
-        """Note in the state which points are behind another body's surface; returns how many triangles cross."""
+        """Write the points on the wrong side of a surface to the state; returns the number of crossing triangles."""
         return self._minimiser.untangle(state)
 
     def start_frame(self, state: State) -> None:
-        """Forget what was found on the way to a state, so that a run continued from it has the same bits."""
+        """Discard all history except the state, so that a run continued from it has the same bits."""
         self._minimiser.start_frame(state)
-        self._begun, self._steps = replace(self.counts), 0
+        self._counts_at_start, self._steps = replace(self.counts), 0
 
     def notes(self) -> FrameNotes:
-        """What the steps since `start_frame` took, see `choice.Solver`."""
-        now, begun, stage = self.counts, self._begun, self._minimiser.notes
+        """Statistics of the steps since `start_frame`, see `choice.Solver`."""
+        now, begun, stage = self.counts, self._counts_at_start, self._minimiser.notes
         contacts, force = self._minimiser.contacts, self._minimiser.energy.normal_force
         rows = np.flatnonzero(force[: contacts.first_element])
         bodies = contacts.bodies[rows]
@@ -137,7 +137,7 @@ class ImplicitSolver:
         )
 
     def join(self, state: State, left: int) -> int:
-        """How many of the `left` substeps of a frame to take as one: all, or half as many as often as need be."""
+        """Number of the `left` substeps of a frame to take as one: all of them, or halved repeatedly."""
         if self._step_error is None or len(state.wrong_side):
             return 1
         speed, count = self._fast.speeds(state), left
@@ -146,9 +146,9 @@ class ImplicitSolver:
         return count
 
     def step(self, before: State, after: State, motion: Motion, share: float, gas: FloatArray, count: int = 1) -> None:
-        """`count` substeps as one, in parts if that is too wrong, from `before` to `after`, which may be the same.
+        """Take `count` substeps as one, in parts if its error is too large, from `before` to `after`, maybe the same.
 
-        `share` is the part of the frame (0 to 1) that lies behind at its start; `gas` nRT [J] at its end.
+        `share`: time at its start as a fraction of the frame, 0 to 1; `gas`: nRT [J] at its end.
         """
         speed = self._fast.speeds(before)
         stage = self._minimiser
@@ -169,7 +169,7 @@ class ImplicitSolver:
         self, before: State, after: State, motion: Motion, share: float, gas: FloatArray, time: float, energy: float,
         halvings: int,
     ) -> float:  # fmt: skip
-        """Go on by `time` [s]; in two parts where that is too wrong, or would gain energy; damped where it still would.
+        """Advance by `time` [s]: in two parts if the error or the energy grows too much, at last with implicit Euler.
 
         Takes the mechanical energy [J] before and returns the one after.
         """
@@ -177,12 +177,12 @@ class ImplicitSolver:
         speed = self._fast.speeds(before)
         stage.start(before, gas, speed)
         energy += stage.renew_contacts()
-        # what drives a skin apart from itself gives energy: no check, but a damped step that leaves no trembling behind
+        # untangling adds energy: implicit Euler without the energy check
         crossing = stage.crossing_bodies
         parting = len(crossing) > 0
         take = self._one_stage if parting else self._two_stages
         velocities, rigid = take(before, motion, share, time)
-        self._momentum.keep_rigid(crossing, stage.x, velocities)
+        self._momentum.keep_rigid_motion(crossing, stage.x, velocities)
         count = max(round(time / self.substep_time), 1)
         if count > 1 and not self._error <= 1.0:
             stage.counts.split_steps += 1
@@ -195,7 +195,9 @@ class ImplicitSolver:
         stuck = stage.energy.stuck(stage.x)
         reached = reached_kinetic + self._potential_energy(stage.x, stage.poses, gas) + stuck.energy
         slack = (
-            ENERGY_SLACK * max(kinetic, reached_kinetic) + self._unnoticed_energy(time) + self._given_work(motion, time)
+            ENERGY_SLACK * max(kinetic, reached_kinetic)
+            + self._tolerated_energy(time)
+            + self._external_work(motion, time)
         )
         slack += stage.energy.unstored_work(before.positions, stage.x)
         if not parting and not reached - energy <= slack:
@@ -231,20 +233,20 @@ class ImplicitSolver:
         return kinetic + self._potential_energy(stage.x, stage.poses, gas) + stuck.energy
 
     def _two_stages(self, before: State, motion: Motion, share: float, h: float) -> tuple[FloatArray, RigidMotion]:
-        """The step of second order; positions in the minimiser's `x`, returns velocities of all points and solids."""
+        """Step of second order; positions in the minimiser's `x`, returns velocities of points and rigid bodies."""
         n, stage, solids = self.model.vertex_count, self._minimiser, self.model.rigid
         chunks, target, guess = self.model.chunks, self._target, self._guess
         tau, rest = GAMMA * h, (1.0 - GAMMA) * h
         step_share = h / motion.frame_time
         x0, v0 = before.positions, before.velocities[:n]
         fall = tau * tau * self.model.gravity
-        guessed_fall, guessed_rigid_fall = self._guessed_fall(before, fall)
+        guessed_fall, guessed_rigid_fall = self._predicted_fall(before, fall)
         stage.set_stage_time(tau)
         self._momentum.start(x0, v0, before.rigid)
 
         base = x0.copy()
-        self._move_given(motion, share + GAMMA * step_share, base)
-        aim(x0, v0, v0, tau, fall, guessed_fall, 1.0, chunks, target, guess)
+        self._move_kinematic_points(motion, share + GAMMA * step_share, base)
+        set_targets(x0, v0, v0, tau, fall, guessed_fall, 1.0, chunks, target, guess)
         flight = fly(before.rigid.pose, before.rigid.velocity, before.rigid.angular_momentum, solids, tau)
         stage.minimise(
             tau,
@@ -272,10 +274,10 @@ class ImplicitSolver:
             self._planes.hold(change)
             v_ahead += change[:n]
             rigid_ahead = self._changed(rigid_ahead, change[n:])
-            self._momentum.take_back(stage.energy, stage.x, stage.poses, change, taken)
+            self._momentum.subtract_impulses(stage.energy, stage.x, stage.poses, change, taken)
         base[:n] = x0[:n] + rest * v1
-        self._move_given(motion, share + step_share, base)
-        aim(base, v_ahead, v1, tau, fall, guessed_fall, rest / tau, chunks, target, guess)
+        self._move_kinematic_points(motion, share + step_share, base)
+        set_targets(base, v_ahead, v1, tau, fall, guessed_fall, rest / tau, chunks, target, guess)
         rigid_base = fly(before.rigid.pose, rigid1.velocity, rigid1.angular_momentum, solids, rest)
         rigid_target = shifted(fly(rigid_base, rigid_ahead.velocity, rigid_ahead.angular_momentum, solids, tau), fall)
         rigid_guess = fly(rigid_base, rigid1.velocity, rigid1.angular_momentum, solids, tau)
@@ -297,19 +299,19 @@ class ImplicitSolver:
         return velocities, rigid
 
     def _one_stage(self, before: State, motion: Motion, share: float, h: float) -> tuple[FloatArray, RigidMotion]:
-        """A step of implicit Euler: loses what the step of second order would have gained from nothing."""
+        """Step of implicit Euler: dissipates energy where the step of second order would gain it."""
         n, stage, solids = self.model.vertex_count, self._minimiser, self.model.rigid
         target, guess = self._target, self._guess
-        self._error = math.inf  # not known
+        self._error = math.inf  # unknown
         x0 = before.positions
         fall = h * h * self.model.gravity
-        guessed_fall, guessed_rigid_fall = self._guessed_fall(before, fall)
+        guessed_fall, guessed_rigid_fall = self._predicted_fall(before, fall)
         stage.set_stage_time(h)
         self._momentum.start(x0, before.velocities, before.rigid)
         base = x0.copy()
-        self._move_given(motion, share + h / motion.frame_time, base)
+        self._move_kinematic_points(motion, share + h / motion.frame_time, base)
         v0 = before.velocities[:n]
-        aim(x0, v0, v0, h, fall, guessed_fall, 1.0, self.model.chunks, target, guess)
+        set_targets(x0, v0, v0, h, fall, guessed_fall, 1.0, self.model.chunks, target, guess)
         flight = fly(before.rigid.pose, before.rigid.velocity, before.rigid.angular_momentum, solids, h)
         rigid_target = shifted(flight, fall)
         stage.minimise(
@@ -317,8 +319,8 @@ class ImplicitSolver:
             target=target, guess=guess,
             rigid_target=rigid_target, rigid_guess=shifted(flight, guessed_rigid_fall),
         )  # fmt: skip
-        if len(stage.crossing_bodies):  # wedged: its contact forces mean nothing
-            self._momentum.leave_out(stage.stalled)
+        if len(stage.crossing_bodies):  # wedged: contact forces are unreliable
+            self._momentum.mark_unreliable(stage.stalled)
         self._momentum.add_forces(stage.energy, stage.x, stage.poses, h)
         velocities: FloatArray = (stage.x - base) / h
         rigid = RigidMotion(
@@ -329,8 +331,8 @@ class ImplicitSolver:
         self._momentum.settle(stage.x, velocities, rigid)
         return velocities, rigid
 
-    def _guessed_fall(self, before: State, fall: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """First guess of what gravity does in a stage: what touches nothing falls, what is held does not.
+    def _predicted_fall(self, before: State, fall: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """First guess of the displacement by gravity in a stage: 0 for bodies in contact.
 
         Of the membranes and of the rigid bodies.
         """
@@ -338,7 +340,7 @@ class ImplicitSolver:
         return guessed[: self.model.membrane_count], guessed[self.model.membrane_count :]
 
     def _changed(self, rigid: RigidMotion, change: FloatArray) -> RigidMotion:
-        """Rigid bodies whose velocities and angular velocities have changed by the rows of `change`."""
+        """Rigid motion after a change of velocities and angular velocities by the rows of `change`."""
         count = self.model.rigid_count
         if count == 0:
             return rigid
@@ -348,7 +350,7 @@ class ImplicitSolver:
         return RigidMotion(rigid.pose, rigid.velocity + change[::2], rigid.angular_momentum + turn)
 
     def _set_point_velocities(self, state: State) -> None:
-        """Velocities of the rigid bodies' points from their motion."""
+        """Set the velocities of the rigid bodies' points from their motion."""
         model = self.model
         if model.rigid_count:
             points = slice(model.vertex_count, model.moving_point_count)
@@ -359,12 +361,12 @@ class ImplicitSolver:
             arm = state.positions[points] - state.rigid.pose[owner, :3]
             state.velocities[points] = state.rigid.velocity[owner] + np.cross(spin[owner], arm)
 
-    def _move_given(self, motion: Motion, share: float, base: FloatArray) -> None:
-        """Put pinned vertices and colliders where they are at the end of a stage, and `base` to match their speed."""
+    def _move_kinematic_points(self, motion: Motion, share: float, base: FloatArray) -> None:
+        """Move pinned vertices and colliders to the end of a stage, and set `base` to match their velocity."""
         if len(motion.points):
             target = motion.positions(share)
             base[motion.points] = target - self._minimiser.energy.stage_time * motion.velocities
-            self._minimiser.move_given(motion.points, target)
+            self._minimiser.move_kinematic_points(motion.points, target)
 
     def _kinetic_energy(self, velocities: FloatArray, rigid: RigidMotion) -> float:
         model = self.model
@@ -378,7 +380,7 @@ class ImplicitSolver:
         return energy
 
     def _potential_energy(self, x: FloatArray, poses: FloatArray, gas: FloatArray) -> float:
-        """Elastic energy, contact, gas and height [J] at x, which the minimiser has evaluated last."""
+        """Energy of elasticity, contact, gas and gravity [J] at x, which the minimiser has evaluated last."""
         model = self.model
         sum_moments(model.vertex_mass, x, model.rest_positions, self._moment)
         weight = float((self._moment * model.gravity).sum())
@@ -387,13 +389,13 @@ class ImplicitSolver:
             weight += float(np.einsum("i,ij,j->", model.rigid.mass, height, model.gravity))
         return self._minimiser.energy.stored_energy(gas) - weight
 
-    def _unnoticed_energy(self, time: float) -> float:
-        """What forces that count as none may do to all bodies in a step of a length [s] and the one before [J]."""
+    def _tolerated_energy(self, time: float) -> float:
+        """Bound of the work [J] of residual forces that are accepted, in a step of a length [s] and the one before."""
         speed = 2.0 * self._rest_acceleration * max(time, self.substep_time)
         return float(self.model.body_mass.sum()) * speed**2
 
-    def _given_work(self, motion: Motion, time: float) -> float:
-        """Bound of the work that moving colliders and pins do in a time [s] [J]; infinite when pins move."""
+    def _external_work(self, motion: Motion, time: float) -> float:
+        """Bound of the work of moving colliders and pins in a time [s] [J]; infinite if pins move."""
         moving = motion.velocities
         speed = float(np.sqrt((moving * moving).sum(axis=1).max(initial=0.0)))
         if speed == 0.0:

@@ -3,23 +3,22 @@
     E(x) = 1/2 |x - y|^2_M / tau^2 + stretch(x) + bend(x) + volumes of tetrahedra(x) + gas(x) + contact(x) + friction(x)
            + elements of energies(x)
 
-tau is the length of the stage and y where the vertices would go without inner forces and contacts; rigid bodies have
-an inertia of their own (`energy/rigid_inertia.py`). The class holds the arrays that the kernels of `core/energy` fill;
-it adds no physics of its own.
+tau is the length of the stage; y are the positions of the vertices without internal forces and contacts. The inertia of
+rigid bodies is in `energy/rigid_inertia.py`. The class holds the arrays that the kernels of `core/energy` fill.
 """
 
 import numpy as np
 
 from ...bodies.rigid.motion import turned_tensors
-from ...contact.barrier import BLOCK_SIZE, ContactTerms, add_wrenches, collect_acting, evaluate_contact
+from ...contact.barrier import BLOCK_SIZE, ContactTerms, add_wrenches, collect_active, evaluate_contact
 from ...contact.contacts import Contacts, index_vertices
 from ...contact.friction import (
     FrictionLag,
     evaluate_friction,
     friction_energy,
-    hold_friction,
-    settle_friction,
+    lag_friction,
     slip_velocities,
+    update_stretch,
 )
 from ...contact.narrow_phase.vertex_triangle import evaluate_gaps, measure_all_edges
 from ...energy.bodies import evaluate_bodies
@@ -33,22 +32,22 @@ from ...linear.conjugate_gradient import Hessian
 from ...linear.rigid_blocks import factor_blocks
 from ...model import BoolArray, FloatArray, Model
 from ...options import DEFAULTS, MethodOptions
-from ...state import StuckContacts
+from ...state import FrictionSprings
 from .contact_weights import ContactWeights
-from .friction_history import friction_names, hand_on_friction
+from .friction_history import spring_keys, transfer_friction
 from .residual import gather_residual
 from .sums import equal
 
-#: Contact stiffness of two solids in units of the lighter mass / stage time^2, at rest; and, as they close in, for each
-#: thickness that they would move by in a stage.
-SOLID_CONTACT = 0.2
-FAST_SOLID_CONTACT = 0.25
-#: Damping over stiffness of the contact of two solids [s]; more would slow what slides and rolls.
-SOLID_RELAXATION = 0.001
+#: Contact stiffness of two rigid bodies at rest [lighter mass / stage time^2], and its growth per thickness that they
+#: would move by in a stage.
+RIGID_CONTACT = 0.2
+FAST_RIGID_CONTACT = 0.25
+#: Damping over stiffness of the contact of two rigid bodies [s]; more would slow sliding and rolling.
+RIGID_RELAXATION = 0.001
 
 
 class StageEnergy:
-    """Energy, residual and Hessian of one time stage of length `stage_time` [s]."""
+    """Energy, residual and Hessian of a time stage of length `stage_time` [s]."""
 
     terms: ContactTerms  # derivatives of the contacts, row by row
     acting: ContactTerms  # of the first `acting_count` rows: the same of those that exert a force
@@ -73,7 +72,7 @@ class StageEnergy:
         self._hinge_force = np.zeros((hinge_count, 4, 3))
         self._sharp_turn = np.zeros((len(model.hinges.sharp), 18))
         tetrahedra = model.tetrahedra
-        self._squeezed = np.zeros(len(tetrahedra.points))  # pressure of each tetrahedron [Pa]
+        self._tetrahedron_pressure = np.zeros(len(tetrahedra.points))  # pressure of each tetrahedron [Pa]
         self._tetrahedron_gradient = np.zeros((len(tetrahedra.points), 4, 3))
         self._volume_gradient = np.zeros((vertex_count, 3))
         self._chunk_sums = np.zeros((4, chunk_count))
@@ -102,7 +101,7 @@ class StageEnergy:
             flat_pairs=model.flat.pairs,
             flat_normal=model.flat.pair_normal,
         )
-        # where stretch, bend, gas and contact were last evaluated, and with how much gas
+        # positions and gas of the last evaluation of stretch, bend, gas and contact
         self._known_x = np.full((model.point_count, 3), np.nan)
         self._known_gas = np.zeros(model.membrane_count)
         self._contacts_known = False
@@ -112,21 +111,21 @@ class StageEnergy:
         self._elements = ModelElements(model)
         self.shares = ContactWeights(len(model.surfaces.edges))
         self._gas_rules = lagged_gas(model, options)
-        self.record = 0  # number of the contact record: of searches so far
+        self.record = 0  # number of the contact set: changes so far
         self.elastic_energy = 0.0  # stretch, bend, tetrahedra and contact where E was last evaluated [J]
         self._allocate(len(contacts.gap))
 
     def start(self, x: FloatArray) -> None:
-        """Start a substep at x, all points: friction counts slip from here."""
+        """Start a substep at x, all points: origin of the slip."""
         self._start[:] = x
         if len(self._elements):
             self._elements.begin(x)
             self.forget()
 
     def begin(self, target: FloatArray, rigid_target: FloatArray, gas: FloatArray, elapsed: float) -> None:
-        """Start a stage towards `target` = y, shape (vertex_count, 3), and poses, with the given nRT [J].
+        """Start a stage with `target` = y, shape (vertex_count, 3), target poses, and nRT [J] of each membrane.
 
-        It ends `elapsed` [s] after the start of the substep.
+        `elapsed`: end of the stage [s] after the start of the substep.
         """
         self._elapsed = elapsed
         self._target[:] = target
@@ -142,10 +141,9 @@ class StageEnergy:
         np.divide(self.model.rigid.mass, stage_time**2, out=self.hessian.rigid_mass)
 
     def evaluate(self, x: FloatArray, poses: FloatArray) -> float:
-        """E at x and the poses that place its rigid points [J], with the friction last held.
+        """E [J] at x and the poses of its rigid points, with the friction last lagged.
 
-        Keeps the derivatives that `linearise` and `residual` need. What depends on positions alone is not computed
-        again where it was computed last.
+        Keeps the derivatives for `linearise` and `residual`. Terms of positions only are cached at the last x.
         """
         model = self.model
         if not (equal(x, self._known_x) and np.array_equal(self._gas, self._known_gas)):
@@ -168,32 +166,32 @@ class StageEnergy:
             self._smooth_energy += self._gas_rules.energy(x)
         return self._smooth_energy + self._friction_energy(x)
 
-    def hold_gas(self, x: FloatArray, poses: FloatArray) -> None:
-        """Hold what other rules for the gas add to its force at x from now on; after `begin`."""
+    def lag_gas(self, x: FloatArray, poses: FloatArray) -> None:
+        """Lag the force at x that other gas rules add, until the next call; after `begin`."""
         if self._gas_rules is not None:
             self.evaluate(x, poses)
             self._gas_rules.hold(x, self._gas, self.pressure, self._volume_gradient)
 
     def unstored_work(self, start: FloatArray, x: FloatArray) -> float:
-        """Bound of the work [J] of what was held by `hold_gas`, on the way from `start` to x; 0 without it."""
+        """Bound of the work [J] of the force lagged by `lag_gas`, on the path from `start` to x; 0 without it."""
         return 0.0 if self._gas_rules is None else self._gas_rules.work(start, x)
 
     def forget(self) -> None:
-        """Compute contact anew at the next `evaluate`: the record has changed."""
+        """Evaluate contact anew at the next `evaluate`: the contact set has changed."""
         self._contacts_known = False
 
     def linearise(self, x: FloatArray) -> float:
-        """Hold the normal forces at x for friction from now on; returns E at x [J] with them. After `evaluate(x)`."""
+        """Lag the normal forces at x for friction; returns E at x [J] with them. After `evaluate(x)`."""
         count, contacts, lag = self.contacts.count, self.contacts, self._lag
         if count == 0:
             self.acting_count = 0
             self.acting.vertex_start[:] = 0
             return self._smooth_energy
-        hold_friction(count, contacts.weights, contacts.normal, contacts.friction, self.normal_force, lag)
+        lag_friction(count, contacts.weights, contacts.normal, contacts.friction, self.normal_force, lag)
         if self.model.rigid_count:
             lag.pressed[:count] = self.normal_force[:count]
             lag.damper[:count] = (
-                SOLID_RELAXATION / self._elapsed * self._contact_stiffness[:count] * self._solid[:count]
+                RIGID_RELAXATION / self._elapsed * self._contact_stiffness[:count] * self._both_rigid[:count]
             )
         evaluate_friction(
             count, x, self._start, lag, self._contact_scale, self._contact_stiffness, self.normal_force,
@@ -204,9 +202,9 @@ class StageEnergy:
                 self._elements.rows, x.reshape(-1), 3, contacts.first_element, self.terms.active, self.terms.force,
                 self.terms.matrix,
             )  # fmt: skip
-        # few of many candidates press: the products of the Hessian see only those
+        # Hessian products use only active contacts: few of many candidates
         terms, acting = self.terms, self.acting
-        self.acting_count = collect_acting(
+        self.acting_count = collect_active(
             count, terms.points, terms.weights, terms.active, terms.force, terms.matrix,
             acting.points, acting.weights, acting.force, acting.matrix,
         )  # fmt: skip
@@ -214,12 +212,12 @@ class StageEnergy:
         return self._smooth_energy + float(self._block_energy[: _block_count(count)].sum())
 
     def _evaluate_bodies(self, x: FloatArray) -> None:
-        """Springs, hinges, tetrahedra and gas at x."""
+        """Evaluate springs, hinges, tetrahedra and gas at x."""
         model, chunks, sums = self.model, self.model.chunks, self._chunk_sums
         self._deformation = evaluate_bodies(
             x, model.body_point_start, model.edges, model.hinges, model.tetrahedra, model.fans, chunks, self._tension,
-            self._edge_block, self._sharp_turn, self._hinge_force, self._squeezed, self._tetrahedron_gradient,
-            self._volume_gradient, sums[1:],
+            self._edge_block, self._sharp_turn, self._hinge_force, self._tetrahedron_pressure,
+            self._tetrahedron_gradient, self._volume_gradient, sums[1:],
         )  # fmt: skip
         self._gas_sum = evaluate_gas(
             sums[3], chunks, model.rest_volume, self._gas, model.ambient_pressure,
@@ -227,7 +225,7 @@ class StageEnergy:
         )  # fmt: skip
 
     def _contact_energy(self, x: FloatArray) -> float:
-        """Normal contact and elements of energies at x [J]."""
+        """Energy of normal contact and of elements at x [J]."""
         contacts, count = self.contacts, self.contacts.count
         if count == 0:
             return 0.0
@@ -242,7 +240,7 @@ class StageEnergy:
         return energy
 
     def _friction_energy(self, x: FloatArray) -> float:
-        """Friction [J] with the normal forces last held."""
+        """Friction energy [J] with the normal forces last lagged."""
         count = self.contacts.count
         if count == 0:
             return 0.0
@@ -253,7 +251,7 @@ class StageEnergy:
         """Minus the gradient of E at x [N, N m] into r, shape (unknown_count, 3); after `evaluate` and `linearise`."""
         gather_residual(
             x, self._target, self.model.edges, self.model.hinges, self.model.chunks, self.hessian, self._tension,
-            self._hinge_force, self.pressure, self._squeezed, self.acting, self.acting_count, r,
+            self._hinge_force, self.pressure, self._tetrahedron_pressure, self.acting, self.acting_count, r,
         )  # fmt: skip
         if self._gas_rules is not None:
             self._gas_rules.add_force(r)
@@ -263,7 +261,7 @@ class StageEnergy:
                 add_wrenches(self.acting, self.model.rigid.point_start, self.acting.force, r)
 
     def rigid_blocks(self, blocks: FloatArray) -> None:
-        """Turn the Hessian's inertia with the bodies, and factor their blocks, shape (rigid_count, 6, 6)."""
+        """Rotate the inertia in the Hessian with the bodies, and factor their blocks, shape (rigid_count, 6, 6)."""
         if self.model.rigid_count:
             hessian = self.hessian
             turned_tensors(self._poses, self.model.rigid.inertia, hessian.rigid_inertia)
@@ -271,7 +269,7 @@ class StageEnergy:
             factor_blocks(hessian.rigid_mass, hessian.rigid_inertia, self.acting, hessian.rigid_point_start, blocks)
 
     def stored_energy(self, gas: FloatArray) -> float:
-        """All that is stored [J] where E was last evaluated, if the membranes held nRT = `gas` [J]."""
+        """Stored energy [J] where E was last evaluated, with nRT = `gas` [J] in the membranes."""
         model, volume = self.model, self.volume
         stored = self.elastic_energy
         for body in np.flatnonzero(model.rest_volume).tolist():
@@ -284,40 +282,39 @@ class StageEnergy:
         return self.contacts.first_element + self._elements.joint_count
 
     def touching(self) -> BoolArray:
-        """Whether a contact with another body pushes each moving body, shape (moving_count,)."""
+        """Whether each moving body has an active contact with another body, shape (moving_count,)."""
         bodies = self.contacts.bodies[: self.contacts.count]
         pushed = self.normal_force[: self.contacts.count] > 0.0
         bodies = bodies[pushed & (bodies[:, 0] != bodies[:, 1])]
         return np.bincount(bodies.ravel(), minlength=self.model.body_count)[: self.model.moving_count] > 0
 
     def pressed_together(self) -> bool:
-        """Whether two moving bodies press each other."""
+        """Whether two moving bodies have an active contact."""
         bodies = self.contacts.bodies[: self.contacts.count]
         low, high = bodies[self.normal_force[: self.contacts.count] > 0.0].T
         return bool(((low != high) & (np.maximum(low, high) < self.model.moving_count)).any())
 
-    def stuck(self, x: FloatArray) -> StuckContacts:
-        """The stretched friction springs at the end of a substep at x, to be handed to `contacts_found` again."""
+    def stuck(self, x: FloatArray) -> FrictionSprings:
+        """The stretched friction springs at the end of a substep at x, to be handed to `update_contacts` again."""
         count = self.contacts.count
         stretch = np.zeros((count, 3))
-        settle_friction(count, x, self._start, self._lag, self._contact_scale, stretch)
+        update_stretch(count, x, self._start, self._lag, self._contact_scale, stretch)
         held = np.flatnonzero(self.normal_force[:count] > 0.0)
-        first, other = friction_names(self.contacts, self.model.point_count)
+        first, other = spring_keys(self.contacts, self.model.point_count)
         stretch = stretch[held]
         stored = 0.5 * float(np.einsum("i,ij,ij->", self._contact_scale[held], stretch, stretch))
-        return StuckContacts(first[held], other[held], stretch, self.contacts.share[held], stored)
+        return FrictionSprings(first[held], other[held], stretch, self.contacts.contact_weight[held], stored)
 
     def slip_velocities(self, x: FloatArray, time: float) -> FloatArray:
-        """How fast contacts slip [m/s] at x, a time [s] after the substep's start; zero where friction holds them."""
+        """Slip velocities of contacts [m/s] at x, a time [s] after the substep's start; zero where they stick."""
         velocity = np.zeros((self.contacts.count, 3))
         slip_velocities(self.contacts.count, x, self._start, self._lag, self._contact_scale, time, velocity)
         return velocity
 
-    def contacts_found(self, x: FloatArray, stuck: StuckContacts) -> None:
-        """Follow the contact record after a search at x; `set_contact_scale` must follow.
+    def update_contacts(self, x: FloatArray, stuck: FrictionSprings) -> None:
+        """Update after a search at x; `set_contact_scale` must follow.
 
-        `stuck` are the contacts that pressed at the start of the substep. No normal force is held until the next
-        `linearise`.
+        `stuck`: friction springs at the start of the substep. Normal forces are 0 until the next `linearise`.
         """
         contacts = self.contacts
         self.record += 1
@@ -331,7 +328,7 @@ class StageEnergy:
         if contacts.first_element > contacts.edge_start:
             evaluate_gaps(x, contacts, self.model.surfaces)
         self.shares.begin(contacts)
-        self.hold_stuck(stuck)
+        self.restore_friction(stuck)
         self.terms = self.terms._replace(
             points=contacts.points,
             weights=contacts.weights,
@@ -339,11 +336,13 @@ class StageEnergy:
             vertex_entry=contacts.vertex_entry,
         )
 
-    def renew_shares(self, x: FloatArray, poses: FloatArray, body_scale: FloatArray, move: FloatArray) -> float:
-        """Let edges come and go at the start of a substep at x; returns by how much the energy changes [J]."""
+    def update_contact_weights(
+        self, x: FloatArray, poses: FloatArray, body_scale: FloatArray, move: FloatArray
+    ) -> float:
+        """Update the contact weights of edges at the start of a substep at x; returns the change of the energy [J]."""
         if not equal(x, self.contacts.known_x):
             measure_all_edges(x, self.contacts)
-        if not self.contacts.renew_shares():
+        if not self.contacts.update_contact_weights():
             return 0.0
         before = self.elastic_energy
         self.set_contact_scale(body_scale, move)
@@ -352,11 +351,11 @@ class StageEnergy:
         return self.elastic_energy - before
 
     def set_contact_scale(self, body_scale: FloatArray, move: FloatArray) -> None:
-        """kappa of every contact [N/m]; `body_scale` per body, inf for colliders; `move` per body in a stage [m].
+        """Set kappa of every contact [N/m].
 
-        A skin must hold its own pressure: a pair with a skin takes the larger of its skins' scales. Two solids have
-        nothing to stop but the lighter one: they take the less of their mass / tau^2, times what lets the force at
-        about 0.9 of the thickness stop in one stage what moves as fast as they do.
+        `body_scale`: per body [N/m], inf for colliders; `move`: displacement per body in a stage [m]. A soft body must
+        carry its own pressure: a pair takes the larger scale of its soft bodies. Two rigid bodies take the lesser
+        mass / tau^2, times a factor such that the force at about 0.9 of the thickness stops their motion in one stage.
         """
         count, thickness = self.contacts.count, self.contacts.thickness
         bodies = self.contacts.bodies[:count]
@@ -364,30 +363,30 @@ class StageEnergy:
         first, second = bodies.T  # column by column: numpy reduces short rows slowly
         skin = np.maximum(skin_scale[first], skin_scale[second])
         scale = skin
-        self._solid[:count] = skin == 0.0
+        self._both_rigid[:count] = skin == 0.0
         if self.model.rigid_count:
             hard = np.minimum(body_scale[first], body_scale[second])
             closing = (move[first] + move[second]) / np.maximum(thickness[:count], 1e-300)
-            scale = np.where(skin > 0.0, skin, hard * np.maximum(SOLID_CONTACT, FAST_SOLID_CONTACT * closing))
-        scale = scale * self.contacts.share[:count]
+            scale = np.where(skin > 0.0, skin, hard * np.maximum(RIGID_CONTACT, FAST_RIGID_CONTACT * closing))
+        scale = scale * self.contacts.contact_weight[:count]
         if not np.array_equal(self._contact_scale[:count], scale):
             self._contact_scale[:count] = scale
             self.forget()
 
-    def hold_stuck(self, stuck: StuckContacts) -> None:
-        """Give each contact its spring and share of `stuck`, by the names it goes by; unstretched where it has none."""
+    def restore_friction(self, stuck: FrictionSprings) -> None:
+        """Copy friction springs and contact weights from `stuck` by their keys; other springs are unstretched."""
         model = self.model
         name_count = model.point_count + len(model.surfaces.edges)
-        hand_on_friction(self.contacts, stuck, name_count, model.point_count, self._lag.stretch)
+        transfer_friction(self.contacts, stuck, name_count, model.point_count, self._lag.stretch)
 
     def _allocate(self, capacity: int) -> None:
-        """Arrays of one row per contact."""
+        """Allocate arrays of one row per contact."""
         contacts = self.contacts
         self.normal_force = np.zeros(capacity)
-        self.pressing = np.zeros(capacity)  # the same with the damper of solids, as last linearised [N]
+        self.pressing = np.zeros(capacity)  # the same with the damper of rigid bodies, as last linearised [N]
         self._contact_stiffness = np.zeros(capacity)
         self._contact_scale = np.zeros(capacity)
-        self._solid = np.zeros(capacity, dtype=bool)  # whether a contact is between two solids
+        self._both_rigid = np.zeros(capacity, dtype=bool)  # whether a contact is between two rigid bodies
         self._block_energy = np.zeros(_block_count(capacity))
         self._lag = FrictionLag(
             contacts.points,

@@ -1,9 +1,9 @@
 """Step control: the local error of a second-order step, and how many substeps may be taken as one.
 
 The method's local error in position is C h^3 x''' with C = 3 g^2 - 2 g^3 - 1/6 = 0.0404, g = gamma (the third-order
-term of its stability function less that of the exponential), and its two stages tell x''' = (A2 - A1) / ((1 - g) h).
-At rest and in calm flight that is small, and a step may be as long as a frame; in an impact it is large, and the
-substeps that were asked for are taken one by one.
+term of its stability function less that of the exponential); its two stages give x''' = (A2 - A1) / ((1 - g) h). The
+error is small at rest and in calm flight, where a step may be as long as a frame; in an impact it is large, and the
+substeps are taken one by one.
 """
 
 import numpy as np
@@ -11,15 +11,14 @@ import numpy as np
 from ...jit import kernel
 from ...model import FloatArray, Model
 
-#: Share of the tolerance up to which the next step may be longer: twice the length has eight times the error.
+#: Error below which the next step may be twice as long [tolerance]: twice the length has eight times the error.
 LONGER_BELOW = 0.1
 
 
 class StepControl:
-    """Errors of the steps of a model whose stages have the share `gamma` of a step.
+    """Local errors of the steps of a model with stages of length `gamma` times that of the step.
 
-    `tolerance`: error of a step, as the root mean square over a body's vertices, that is allowed, above 0, in units of
-    the body's radius.
+    `tolerance`: accepted error of a step, root mean square over a body's vertices [body's radius], above 0.
     """
 
     def __init__(self, model: Model, gamma: float, tolerance: float) -> None:
@@ -32,10 +31,10 @@ class StepControl:
         self._sums = np.zeros(len(model.chunks.body))
 
     def of(self, v0: FloatArray, v1: FloatArray, ahead: FloatArray, v: FloatArray, time: float) -> float:
-        """Largest error of a body, in units of what is allowed, of a step of a length [s].
+        """Largest error of a body in a step of a length [s], in units of the tolerance.
 
-        v0, v1, v: velocities of the vertices at its start, its first stage and its end [m/s]; `ahead`: with which the
-        second stage began.
+        v0, v1, v: velocities of the vertices at its start, its first stage and its end [m/s]; `ahead`: at the start of
+        the second stage.
         """
         model = self._model
         # A2 - A1 times the length of a stage

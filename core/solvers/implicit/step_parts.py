@@ -1,8 +1,8 @@
-"""Splits a step in which something fast may hit something.
+"""Splits a step in which a fast body may hit another.
 
-A search for contacts must cover the displacements of a stage. Where bodies move by about their own size, that is every
-vertex against every triangle, and the impact is not resolved. So the step is taken in equal parts, in which no body
-that may touch another moves by more than a share of its radius. Free flight is not split.
+A search for contacts must cover the displacements of a stage. For displacements of about the size of a body that would
+be every vertex against every triangle, and the impact would not be resolved. So the step is taken in equal parts, in
+which no body that may touch another moves by more than a fraction of its radius. Free flight is not split.
 """
 
 import numpy as np
@@ -11,14 +11,14 @@ from ...contact.broad_phase.body_pairs import BodyPairs
 from ...model import FloatArray, Model
 from ...state import State
 
-#: Share of its radius that a body may move by in a part.
+#: Largest displacement of a body in a part [radius].
 LONGEST_MOVE = 0.4
-#: Most parts of a step.
+#: Parts of a step at most, a power of 2: bounds the cost of very fast bodies.
 MOST_PARTS = 8
 
 
 class StepParts:
-    """Looks for them in the states of a model."""
+    """Computes the number of parts for states of a model."""
 
     def __init__(self, model: Model) -> None:
         self._model = model
@@ -34,7 +34,7 @@ class StepParts:
         return np.sqrt(np.maximum.reduceat(np.einsum("ij,ij->i", v, v), self._start))
 
     def parts(self, state: State, speed: FloatArray, time: float) -> int:
-        """Equal parts in which a step of a length [s] should be taken: 1, 2, 4 or 8."""
+        """Number of equal parts of a step of a length [s]: 1, 2, 4 or 8."""
         moving = self._model.moving_count
         move = time * speed
         needed = move[:moving] / (LONGEST_MOVE * self._radius[:moving])
@@ -43,7 +43,7 @@ class StepParts:
         box = np.concatenate(self._bounds(state.positions), axis=1)
         partners = BodyPairs.of(box, move + self._model.thickness, moving, ignores=self._model.ignores)
         needed[~partners.bodies[:moving]] = 1.0
-        # what is hit by something fast is passed in the same time
+        # a fast body passes the bodies it may hit: compare with their radius, too
         for body in np.flatnonzero(partners.bodies[:moving]):
             others = partners.other[partners.start[body] : partners.start[body + 1]]
             needed[body] = max(needed[body], move[others].max() / (LONGEST_MOVE * self._radius[body]))

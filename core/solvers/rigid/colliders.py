@@ -1,4 +1,4 @@
-"""Contacts of rigid bodies with colliders: the contact record, and points that have passed a face."""
+"""Contacts of rigid bodies with colliders: the contact set, and points that have passed a face."""
 
 import numpy as np
 
@@ -18,7 +18,7 @@ SPECULATION = 1.5
 
 
 class ColliderContacts:
-    """The contact record of a model's rigid bodies with its colliders, for steps of one length [s]."""
+    """The contact set of a model's rigid bodies with its colliders, for steps of one length [s]."""
 
     def __init__(self, model: Model, step_time: float, counts: Counts) -> None:
         self._model, self._time, self._counts = model, step_time, counts
@@ -62,7 +62,7 @@ class ColliderContacts:
     def meet(
         self, x: FloatArray, v: FloatArray, speed: FloatArray, resting: BoolArray, given: float
     ) -> tuple[BoolArray, BoolArray]:
-        """Update the record; returns which bodies have contact with a collider, and which with one that moves.
+        """Update the contact set; returns which bodies have contact with a collider, and which with one that moves.
 
         x, v: of all points [m, m/s], shape (point_count, 3); speed: largest speed of each body's points [m/s]; resting:
         whether a body has slept since the last step; given: speed of the colliders' fastest point [m/s]. While no
@@ -133,15 +133,15 @@ class ColliderContacts:
         return bodies
 
     def _evaluate(self, x: FloatArray) -> None:
-        """Gaps of the contact record at x."""
+        """Gaps of the contact set at x."""
         contacts = self.contacts
         points, edges = slice(0, contacts.edge_start), slice(contacts.edge_start, contacts.count)
         # contacts need their owners within the whole speculative distance
         contacts.thickness[points] = self._thickness[points] + self.speculation[self._bodies()[points]]
-        contacts.share[: contacts.count] = 1.0
+        contacts.contact_weight[: contacts.count] = 1.0
         evaluate_gaps(x, contacts, self._model.surfaces)
         contacts.thickness[points] = self._thickness[points]
-        contacts.gap[edges][contacts.wanted[edges] < 0.5] = np.inf
+        contacts.gap[edges][contacts.target_weight[edges] < 0.5] = np.inf
 
     def _list_through(self, x: FloatArray) -> bool:
         """List points that have passed a face since the last step; True if there are any."""

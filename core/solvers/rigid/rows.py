@@ -28,7 +28,7 @@ class Rows(NamedTuple):
     impulse: FloatArray  # along each axis, on the second body [N s], shape (capacity, 3)
     load: FloatArray  # normal impulse that a row started from [N s], shape (capacity,)
     closing: FloatArray  # speed of approach before the step [m/s], shape (capacity,)
-    source: IntArray  # pair and point it comes from; -1 and row of the contact record, shape (capacity, 2)
+    source: IntArray  # pair and point it comes from; -1 and row of the contact set, shape (capacity, 2)
     speed_limit: FloatArray  # largest speed at which a penetration is pushed apart [m/s], shape (capacity,)
 
 
@@ -232,7 +232,7 @@ def given_rows(
     moving_count, poses, matrices, friction, bounciness, held_start, held_anchor, held_impulse, near, solids,
     push_share, rows, local,
 ):  # fmt: skip
-    """Rows of the contact record between bodies and colliders, from `first_row` on; returns the number of all rows.
+    """Rows of the contact set between bodies and colliders, from `first_row` on; returns the number of all rows.
 
     `speculation` [m], per body: distance beyond the thickness within which contacts become rows. held_*: impulses of
     each body's contacts in the last step, in CSR; a row takes over one that is nearer than `near` [m]. `local`: output,
