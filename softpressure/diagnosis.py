@@ -1,5 +1,6 @@
 """What the steps of a frame tell of each island of bodies, in words and with the names of the objects."""
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -8,7 +9,7 @@ import bpy
 from . import session, units
 
 if TYPE_CHECKING:
-    from ..core import StepReport
+    from ..core import Finding, Reason, StepReport
 
 #: Said of the first frame.
 FIRST = "No steps lead to the first frame. Go to a later one."
@@ -27,7 +28,7 @@ class Told:
     """One island."""
 
     title: str  # names of its objects
-    reasons: tuple[str, ...]  # why steps were shortened, in sentences
+    reasons: tuple[str, ...]  # why steps were shortened, in sentences; each kind once before any again
     figures: tuple[str, ...]  # steps and energy; whose surfaces would have met first
     pairs: tuple[str, ...]  # contacts of two bodies, those that press most first
 
@@ -38,7 +39,9 @@ def islands(scene: bpy.types.Scene) -> list[Told]:
     names = object_names(scene)
     ordered = sorted(reports, key=lambda report: (not report.reasons, not report.contacts))
     return [
-        Told(joined(report.bodies, names), report.texts(names), _figures(report, names), _pairs(scene, report, names))
+        Told(
+            joined(report.bodies, names), _reasons(report, names), _figures(report, names), _pairs(scene, report, names)
+        )
         for report in ordered
     ]
 
@@ -58,6 +61,16 @@ def joined(bodies: tuple[int, ...], names: list[str], most: int = 3) -> str:
     """Names of bodies: `A, B, C and 4 more`."""
     shown = ", ".join(names[body] for body in bodies[:most])
     return shown if len(bodies) <= most else f"{shown} and {len(bodies) - most} more"
+
+
+def _reasons(report: "StepReport", names: list[str]) -> tuple[str, ...]:
+    """The finding of each reason with the largest count, then the second of each, and so on, in sentences."""
+    seen: Counter[Reason] = Counter()
+    ranked: list[tuple[int, Finding]] = []
+    for finding in sorted(report.reasons, key=lambda finding: -finding.count):
+        ranked.append((seen[finding.reason], finding))
+        seen[finding.reason] += 1
+    return tuple(finding.text(names) for _, finding in sorted(ranked, key=lambda pair: pair[0]))
 
 
 def _figures(report: "StepReport", names: list[str]) -> tuple[str, ...]:

@@ -83,14 +83,17 @@ def test_the_panel_shows_the_first_reasons_and_the_hardest_pairs(monkeypatch: py
         add_ball(f"Ball {number}", (2 * number, 0, 5))
     assert bpy.ops.softpressure.simulate() == {"FINISHED"}
     frame(2)
-    reasons = tuple(Finding(Reason.CROSSING, 3, (0, number)) for number in range(1, 9))
+    crossing = [Finding(Reason.CROSSING, number, (0, number)) for number in range(1, 9)]
+    reasons = (*crossing, Finding(Reason.NEWTON_SHORTENED, 2), Finding(Reason.ENERGY_GAIN, 3))
     pairs = tuple(PairReport((0, number), 1, float(number), 0.25) for number in range(1, 9))
     report = replace(this_session().reports[2][0], bodies=tuple(range(9)), reasons=reasons, pairs=pairs, contacts=8)
     this_session().reports[2] = (report,)
     found = shown()
     assert found[0] == "Ball 0, Ball 1, Ball 2 and 6 more"
-    assert [text.partition(":")[0] for text in found[1:7]] == [f"Ball 0 and Ball {number}" for number in range(1, 7)]
-    assert found[7] == "2 more reasons." and found[-1] == "2 more pairs in contact."
+    first, *others = (f"Ball 0 and Ball {number}" for number in (8, 7, 6, 5))  # each kind of reason before any again
+    assert [text.partition(":")[0] for text in found[1:7]] == [first, "All bodies", "All bodies", *others]
+    assert "(3 steps)" in found[2] and "(2 halvings)" in found[3]
+    assert found[7] == "4 more reasons." and found[-1] == "2 more pairs in contact."
     assert found[9] == "Ball 0 and Ball 8: 1 contact, 8 N, gap 25 cm"
 
 
