@@ -92,16 +92,19 @@ class Diagnostics:
     bl_options = {"DEFAULT_CLOSED"}
 
     def draw(self, context: Context) -> None:
-        """Objects, figures and reasons of each island."""
+        """Objects, reasons, figures and pairs in contact of each island."""
         layout = self.layout
         found = diagnosis.islands(context.scene)
         if not found:
-            draw_text(layout, context, diagnosis.UNKNOWN, "INFO")
+            draw_text(layout, context, diagnosis.why_empty(context.scene), "INFO")
         for island in found[:_MOST_ISLANDS]:
             box = layout.box()
             draw_text(box, context, island.title, "INFO" if island.reasons else "CHECKMARK")
-            draw_text(box, context, island.figures, "BLANK1")
-            for sentences, what in ((island.reasons, "reasons"), (island.pairs, "pairs in contact")):
+            for sentences, what in (
+                (island.reasons, "reasons"),
+                (island.figures, "figures"),
+                (island.pairs, "pairs in contact"),
+            ):
                 for sentence in sentences[:_MOST_LINES]:
                     draw_text(box, context, sentence, "BLANK1")
                 if len(sentences) > _MOST_LINES:

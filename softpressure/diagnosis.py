@@ -1,19 +1,26 @@
 """What the steps of a frame tell of each island of bodies, in words and with the names of the objects."""
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import bpy
 
-from . import session
+from . import session, units
 
 if TYPE_CHECKING:
-    from ..core import StepReport
+    from ..core import Finding, Reason, StepReport
 
-#: Said where nothing is known.
-UNKNOWN = "Not known for this frame. It is told of all but the first that were simulated since the file was opened."
+#: Said of the first frame.
+FIRST = "No steps lead to the first frame. Go to a later one."
+#: Said of others where nothing is known.
+UNKNOWN = "Not known: this frame was not simulated since the file was opened. Press Reset, then Simulate."
 #: What a name says whose object is gone.
 _GONE = "(removed)"
+#: Prefixes of units, and what they stand for.
+_PREFIXES = (("M", 1e6), ("k", 1e3), ("", 1.0), ("m", 1e-3), ("µ", 1e-6))
+#: A value from this share of a prefix on is rounded to at least 1.
+_ROUNDED_UP = 0.9995
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,8 +28,8 @@ class Told:
     """One island."""
 
     title: str  # names of its objects
-    figures: str  # steps, contacts and energy
-    reasons: tuple[str, ...]  # why steps were shortened, in sentences
+    reasons: tuple[str, ...]  # why steps were shortened, in sentences; each kind once before any again
+    figures: tuple[str, ...]  # steps and energy; whose surfaces would have met first
     pairs: tuple[str, ...]  # contacts of two bodies, those that press most first
 
 
@@ -32,9 +39,16 @@ def islands(scene: bpy.types.Scene) -> list[Told]:
     names = object_names(scene)
     ordered = sorted(reports, key=lambda report: (not report.reasons, not report.contacts))
     return [
-        Told(joined(report.bodies, names), _figures(report, names), report.texts(names), _pairs(report, names))
+        Told(
+            joined(report.bodies, names), _reasons(report, names), _figures(report, names), _pairs(scene, report, names)
+        )
         for report in ordered
     ]
+
+
+def why_empty(scene: bpy.types.Scene) -> str:
+    """Why `islands` finds none, and what to do about it."""
+    return FIRST if scene.frame_current <= scene.softpressure.frame_start else UNKNOWN
 
 
 def object_names(scene: bpy.types.Scene) -> list[str]:
@@ -49,24 +63,51 @@ def joined(bodies: tuple[int, ...], names: list[str], most: int = 3) -> str:
     return shown if len(bodies) <= most else f"{shown} and {len(bodies) - most} more"
 
 
-def _figures(report: "StepReport", names: list[str]) -> str:
-    """`74 steps, 12 contacts, energy -0.0312 J, earliest meeting after 43 % of a step: A and B`."""
+def _reasons(report: "StepReport", names: list[str]) -> tuple[str, ...]:
+    """The finding of each reason with the largest count, then the second of each, and so on, in sentences."""
+    seen: Counter[Reason] = Counter()
+    ranked: list[tuple[int, Finding]] = []
+    for finding in sorted(report.reasons, key=lambda finding: -finding.count):
+        ranked.append((seen[finding.reason], finding))
+        seen[finding.reason] += 1
+    return tuple(finding.text(names) for _, finding in sorted(ranked, key=lambda pair: pair[0]))
+
+
+def _figures(report: "StepReport", names: list[str]) -> tuple[str, ...]:
+    """`74 steps, energy -31.2 mJ`; `A and B: surfaces would have met after 43 % of a step`, if so."""
     if report.steps == 0:
-        return "At rest, no steps"
-    found = [_count(report.steps, "step"), _count(report.contacts, "contact"), f"energy {report.energy_change:+.3g} J"]
-    if report.least_pair:
-        share = f"{100.0 * report.least_share:.0f} %"
-        found.append(f"earliest meeting after {share} of a step: {_both(report.least_pair, names)}")
-    return ", ".join(found)
+        return ("At rest, no steps",)
+    figures = _listed(_count(report.steps, "step"), f"energy {_quantity(report.energy_change, 'J', '+')}")
+    if not report.least_pair:
+        return (figures,)
+    share = _listed(f"{100.0 * report.least_share:.0f} %")
+    return figures, f"{_both(report.least_pair, names)}: surfaces would have met after {share} of a step"
 
 
-def _pairs(report: "StepReport", names: list[str]) -> tuple[str, ...]:
-    """`A and B: 12 contacts, 3.41 N, gap 0.0021 m` for each pair."""
-    pairs = sorted(report.pairs, key=lambda pair: -pair.force)
+def _pairs(scene: bpy.types.Scene, report: "StepReport", names: list[str]) -> tuple[str, ...]:
+    """`A and B: 12 contacts, 3.41 N, gap 2.1 mm` for each pair, those with the largest forces first."""
     return tuple(
-        f"{_both(pair.bodies, names)}: {_count(pair.contacts, 'contact')}, {pair.force:.3g} N, gap {pair.gap:.2g} m"
-        for pair in pairs
+        f"{_both(pair.bodies, names)}: "
+        + _listed(
+            _count(pair.contacts, "contact"),
+            _quantity(pair.force, "N"),
+            f"{'gap' if pair.gap >= 0.0 else 'overlap'} {units.length_text(scene, abs(pair.gap))}",
+        )
+        for pair in sorted(report.pairs, key=lambda pair: -pair.force)
     )
+
+
+def _listed(*figures: str) -> str:
+    """Figures with commas between them, of which none is wrapped inside."""
+    return ", ".join(figure.replace(" ", "\N{NO-BREAK SPACE}") for figure in figures)
+
+
+def _quantity(value: float, unit: str, sign: str = "-") -> str:
+    """Three digits with the prefix that fits: `9.81 kN`; 0 below a millionth. `sign`: "+" writes that, too."""
+    for prefix, size in _PREFIXES:
+        if abs(value) >= _ROUNDED_UP * size:
+            return f"{value / size:{sign}.3g} {prefix}{unit}"
+    return f"0 {unit}"
 
 
 def _both(bodies: tuple[int, ...], names: list[str]) -> str:

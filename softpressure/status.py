@@ -201,9 +201,7 @@ def puff_text(scene: bpy.types.Scene, obj: bpy.types.Object) -> str:
     if move < _UNSEEN * units.metres_per_unit(scene) * max(obj.dimensions[:]) and abs(growth) < _UNSEEN:
         return "Keeps its drawn shape"
     what = "area" if settings.body_type == "LOOP" else "volume"
-    system = scene.unit_settings.system
-    length = bpy.utils.units.to_string("METRIC" if system == "NONE" else system, "LENGTH", move, precision=2)
-    return f"Puffs out {length}, {what} {100.0 * growth:+.1f} %"
+    return f"Puffs out {units.length_text(scene, move)}, {what} {100.0 * growth:+.1f} %"
 
 
 def gauge_text(scene: bpy.types.Scene, obj: bpy.types.Object) -> str:

@@ -4,6 +4,8 @@ show it. The core and `capture.Start` know metres only; the cache and all that i
 
 from typing import Any
 
+import bpy
+
 from .mesh_io import FloatArray
 from .parameters import PARAMETERS
 
@@ -15,6 +17,12 @@ def metres_per_unit(scene: Any) -> float:
     """Length of a Blender unit of a scene [m]; 1 without a unit system, as fields then show plain numbers."""
     settings = scene.unit_settings
     return 1.0 if settings.system == "NONE" else float(settings.scale_length)
+
+
+def length_text(scene: Any, length: float) -> str:
+    """A length [m] with two digits, in the scene's unit system: `2.5 cm`, `0.98"`; metric where it has none."""
+    system = scene.unit_settings.system
+    return bpy.utils.units.to_string("METRIC" if system == "NONE" else system, "LENGTH", length, precision=2)
 
 
 def gravity(scene: Any) -> tuple[float, ...]:

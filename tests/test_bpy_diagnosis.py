@@ -25,6 +25,11 @@ def add_sticking_balls() -> tuple[Any, Any]:
     return one, other
 
 
+def shown(width: int = 2000) -> list[str]:
+    """Lines of the panel in a sidebar of this width [pixels]; its no-break spaces as common ones."""
+    return [line.replace("\N{NO-BREAK SPACE}", " ") for line in drawn(SOFTPRESSURE_PT_diagnostics, width)]
+
+
 def table(path: Path) -> list[dict[str, str]]:
     """The rows of a trace."""
     with path.open(newline="", encoding="utf-8") as file:
@@ -34,26 +39,32 @@ def table(path: Path) -> list[dict[str, str]]:
 @pytest.mark.smoke
 def test_the_panel_names_two_balls_that_stick_and_the_reason() -> None:
     one, other = add_sticking_balls()
-    assert drawn(SOFTPRESSURE_PT_diagnostics, 2000) == [diagnosis.UNKNOWN]
+    assert shown() == [diagnosis.FIRST]
+    frame(3)  # it is not simulated: frame 2 would be the next
+    assert shown() == [diagnosis.UNKNOWN]
+    frame(1)
     assert bpy.ops.softpressure.simulate() == {"FINISHED"}
-    assert drawn(SOFTPRESSURE_PT_diagnostics, 2000) == [diagnosis.UNKNOWN]  # no step leads to the first frame
+    assert shown() == [diagnosis.FIRST]
     frame(2)
     (alone, report) = this_session().reports[2]
     behind = report.reasons[0].count
     assert behind > 1
-    found = drawn(SOFTPRESSURE_PT_diagnostics, 2000)
+    found = shown()
     assert found[0] == "Ball A, Ball B" and "Apart" in found
-    assert found[1].startswith(f"{report.steps} steps, {report.contacts} contact") and " J" in found[1]
+    figures = found[1 + len(report.reasons)]
+    assert figures.startswith(f"{report.steps} steps, energy ") and figures.endswith("J")
     crossing = f"their surfaces cross; what is behind comes back slowly ({behind} vertices)."
-    assert f"Ball A and Ball B: {crossing}" in found
+    assert found[1] == f"Ball A and Ball B: {crossing}"
     (pair,) = report.pairs
-    assert f"Ball A and Ball B: {pair.contacts} contacts, {pair.force:.3g} N, gap {pair.gap:.2g} m" in found
+    assert pair.gap < 0.0
+    overlap = f"overlap {-100.0 * pair.gap:.2g} cm"
+    assert f"Ball A and Ball B: {pair.contacts} contacts, {pair.force:.3g} N, {overlap}" in found
     assert alone.reasons == alone.pairs == () and len(found) == 5 + len(report.reasons)
     other.name = "Renamed"
-    assert f"Ball A and Renamed: {crossing}" in drawn(SOFTPRESSURE_PT_diagnostics, 2000)
+    assert f"Ball A and Renamed: {crossing}" in shown()
     one.softpressure.mass = 7.0  # a new start forgets
     frame(1)
-    assert this_session().reports == {} and drawn(SOFTPRESSURE_PT_diagnostics, 2000) == [diagnosis.UNKNOWN]
+    assert this_session().reports == {} and shown() == [diagnosis.FIRST]
 
 
 def test_the_panel_shows_the_first_islands_of_many() -> None:
@@ -62,7 +73,7 @@ def test_the_panel_shows_the_first_islands_of_many() -> None:
         add_ball(f"Ball {number}", (2 * number, 0, 5))
     assert bpy.ops.softpressure.simulate() == {"FINISHED"}
     frame(2)
-    found = drawn(SOFTPRESSURE_PT_diagnostics, 2000)
+    found = shown()
     assert found[-1] == "2 more islands." and found[::2][:-1] == [f"Ball {number}" for number in range(8)]
 
 
@@ -72,15 +83,42 @@ def test_the_panel_shows_the_first_reasons_and_the_hardest_pairs(monkeypatch: py
         add_ball(f"Ball {number}", (2 * number, 0, 5))
     assert bpy.ops.softpressure.simulate() == {"FINISHED"}
     frame(2)
-    reasons = tuple(Finding(Reason.CROSSING, 3, (0, number)) for number in range(1, 9))
+    crossing = [Finding(Reason.CROSSING, number, (0, number)) for number in range(1, 9)]
+    reasons = (*crossing, Finding(Reason.NEWTON_SHORTENED, 2), Finding(Reason.ENERGY_GAIN, 3))
     pairs = tuple(PairReport((0, number), 1, float(number), 0.25) for number in range(1, 9))
     report = replace(this_session().reports[2][0], bodies=tuple(range(9)), reasons=reasons, pairs=pairs, contacts=8)
     this_session().reports[2] = (report,)
-    found = drawn(SOFTPRESSURE_PT_diagnostics, 2000)
+    found = shown()
     assert found[0] == "Ball 0, Ball 1, Ball 2 and 6 more"
-    assert [text.partition(":")[0] for text in found[2:8]] == [f"Ball 0 and Ball {number}" for number in range(1, 7)]
-    assert found[8] == "2 more reasons." and found[-1] == "2 more pairs in contact."
-    assert found[9] == "Ball 0 and Ball 8: 1 contact, 8 N, gap 0.25 m"
+    first, *others = (f"Ball 0 and Ball {number}" for number in (8, 7, 6, 5))  # each kind of reason before any again
+    assert [text.partition(":")[0] for text in found[1:7]] == [first, "All bodies", "All bodies", *others]
+    assert "(3 steps)" in found[2] and "(2 halvings)" in found[3]
+    assert found[7] == "4 more reasons." and found[-1] == "2 more pairs in contact."
+    assert found[9] == "Ball 0 and Ball 8: 1 contact, 8 N, gap 25 cm"
+
+
+def test_the_panel_wraps_no_figure_and_gives_it_the_prefix_that_fits() -> None:
+    scene = bpy.context.scene
+    scene.frame_end = 2
+    for number in range(2):
+        add_ball(f"Ball {number}", (2 * number, 0, 5))
+    assert bpy.ops.softpressure.simulate() == {"FINISHED"}
+    frame(2)
+    base = replace(this_session().reports[2][0], bodies=(0, 1), steps=233, least_share=0.43, least_pair=(0, 1))
+    pair = PairReport((0, 1), 17, 9810.0, 0.0075)
+    this_session().reports[2] = (replace(base, energy_change=-2.36e-5, pairs=(pair,), contacts=17),)
+    assert shown(292) == [
+        "Ball 0, Ball 1", "233 steps, energy -23.6 µJ",
+        "Ball 0 and Ball 1: surfaces would", "have met after 43 % of a step",
+        "Ball 0 and Ball 1: 17 contacts,", "9.81 kN, gap 7.5 mm",
+    ]  # fmt: skip
+    scene.unit_settings.system = "IMPERIAL"
+    for energy, text in ((0.99999, "+1 J"), (999.4, "+999 J"), (999.6, "+1 kJ"), (-4e-7, "0 J"), (0.0, "0 J")):
+        this_session().reports[2] = (replace(base, energy_change=energy, pairs=(pair,), contacts=17),)
+        assert shown()[1] == f"233 steps, energy {text}"
+    assert shown()[-1].endswith(", gap 295 thou")
+    this_session().reports[2] = (replace(base, steps=0),)
+    assert shown() == ["Ball 0, Ball 1", "At rest, no steps"]
 
 
 @pytest.mark.parametrize("solver", ["EXPLICIT", "IMPLICIT"])
