@@ -47,7 +47,7 @@ def test_two_balls_that_stick_are_named_with_the_reason(solver):
     assert behind > 1
     report = of(world.reports(), 0)
     assert report.bodies == (0, 1) and Finding(Reason.CROSSING, behind, (0, 1)) in report.reasons
-    sentence = f"Ball A and Ball B: their surfaces cross; what is behind comes back slowly ({behind} vertices)."
+    sentence = f"Ball A and Ball B: their surfaces cross; vertices behind are pushed back slowly ({behind} vertices)."
     assert sentence in report.texts(world.model.body_names)
     alone = of(world.reports(), 2)
     assert alone.bodies == (2,) and Reason.CROSSING not in reasons(alone)

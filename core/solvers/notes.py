@@ -19,8 +19,8 @@ class Reason(Enum):
     The value is a sentence, and what its count is of: one, and several.
     """
 
-    CROSSING = "their surfaces cross; what is behind comes back slowly", ("vertex", "vertices")
-    SELF_CROSSING = "its surface crosses itself; what is behind comes back slowly", ("vertex", "vertices")
+    CROSSING = "their surfaces cross; vertices behind are pushed back slowly", ("vertex", "vertices")
+    SELF_CROSSING = "its surface crosses itself; vertices behind are pushed back slowly", ("vertex", "vertices")
     TANGLED = "its surface started crossed with itself; the parts that cross do not collide", ("vertex", "vertices")
     ATTACHED = "they are attached to each other", ("vertex", "vertices")
     KEPT_APART = "impulses kept surfaces that would have met apart", ("contact", "contacts")
