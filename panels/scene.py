@@ -12,7 +12,7 @@ _BAKE_BUTTONS = {
     "BOTH": ("Bake Shapes and Motion", "SHAPEKEY_DATA"),
 }
 #: Islands that *Diagnostics* shows, and reasons and pairs of each, at most.
-_MOST_ISLANDS, _MOST_LINES = 8, 6
+_MOST_ISLANDS, _MOST_LINES = 8, 4
 
 
 class Simulation:
