@@ -134,7 +134,7 @@ def test_a_second_thread_does_its_part() -> None:
     words: np.ndarray = world._solver._scene.contact.run.team
     for _ in range(200):
         world.advance_frame()
-        if words[2 * team._LINE + team._DONE] > 0:
+        if words[2 * team._LINE_WORDS + team._DONE] > 0:
             return
     raise AssertionError
 

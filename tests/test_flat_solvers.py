@@ -66,10 +66,6 @@ def test_moves_are_projected_as_defined(bent):
     planes.hold_moves(start, shifted)
     np.testing.assert_allclose(rows.ravel(), expected, atol=1e-15)
     np.testing.assert_allclose((shifted - start).ravel(), expected, atol=1e-15)
-    shares = np.random.default_rng(2).random(model.vertex_count)
-    least = np.minimum(shares[::2], shares[1::2])
-    planes.share_alike(shares)
-    np.testing.assert_array_equal(shares, np.repeat(least, 2))
 
 
 def test_forces_are_minus_the_gradient_within_the_plane(bent):

@@ -81,7 +81,7 @@ def test_a_helper_does_what_the_calling_thread_leaves() -> None:
     with helped(words, 2, lambda number: help_with(words, counts, sums, number)):
         leave_all(words, 40)
     np.testing.assert_array_equal(counts[0], 1)
-    assert words[2 * team._LINE + team._DONE] == 40
+    assert words[2 * team._LINE_WORDS + team._DONE] == 40
 
 
 class Slow(ThreadPoolExecutor):

@@ -34,8 +34,6 @@ from ..lattice.cells import (
     join_at_edges,
 )
 
-#: Poisson's ratio of flat springs alone, in plane stress.
-FLAT_POISSON_RATIO = 1.0 / 3.0
 #: mu of the springs over Young's modulus.
 MU_SHARE = 3.0 / 8.0
 #: Least constant of an edge in units of mu D: cells may be too long for any.

@@ -64,11 +64,6 @@ class Planes:
         if self.any:
             hold_moves_in_plane(self._pairs, self._normal, start, x)
 
-    def share_alike(self, share: FloatArray) -> None:
-        """Give both copies of each vertex the lesser of their shares, in place."""
-        if self.any:
-            share[self._pairs] = share[self._pairs].min(axis=1, keepdims=True)
-
     def centre(self, x: FloatArray, origin: FloatArray) -> None:
         """Put the origins of the flat bodies, of one row per body [m], into their planes; x of all points."""
         if self.any:
