@@ -1,14 +1,12 @@
 """`World`: a model, its state, a solver and a clock. The interface for the adapter, scripts and tests."""
 
 import math
-import time
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from . import jit
 from .animation.held import HeldMotion
 from .animation.keyed import changed, reattached
 from .animation.segments import Segments
@@ -30,11 +28,8 @@ from .solvers.choice import SOLVERS, Solver, SolverMaker, check_method, solver_m
 from .solvers.counts import Counts
 from .solvers.kinematics import Motion
 from .state import State, gas_of
-from .threads import ThreadChoice
+from .threads import thread_count, use_threads
 from .volume import EnclosedVolumes
-
-#: Fixed cost of a frame [iterations of the linear solver]: makes the times of frames comparable for `ThreadChoice`.
-FRAME_ITERATIONS = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,10 +59,10 @@ class World:
     """Simulates a model frame by frame.
 
     Parameters: `frame_rate` [1/s]; `substeps` per frame, of which the implicit solver joins several where the error is
-    small (`MethodOptions.step_error`); `threads` (0 = all); `solver`: AUTO, a name of `solvers.choice.SOLVERS`, or a
-    factory of a solver, which then has `options` of its own; `options`: choices beside the solver; `choice`: that of an
-    earlier run with AUTO or EXPLICIT to repeat or continue. Steps are deterministic: the same model, input and choice
-    give the same bits with any number of threads.
+    small (`MethodOptions.step_error`); `threads` (0: by the size of the scene, `threads.py`); `solver`: AUTO, a name of
+    `solvers.choice.SOLVERS`, or a factory of a solver, which then has `options` of its own; `options`: choices
+    beside the solver; `choice`: that of an earlier run with AUTO or EXPLICIT to repeat or continue. Steps are
+    deterministic: the same model, input and choice give the same bits with any number of threads.
 
     Attribute `choice`: the choice of the run; None where the solver has none.
     """
@@ -88,7 +83,7 @@ class World:
         if int(substeps) != substeps or substeps < 1:
             raise ParameterError(f"substeps: {substeps}; give a whole number from 1.")
         if int(threads) != threads or threads < 0:
-            raise ParameterError(f"threads: {threads}; give a whole number, 0 for all.")
+            raise ParameterError(f"threads: {threads}; give a whole number, 0 to choose by size.")
         self.model = model
         self.frame_rate = float(frame_rate)
         self.substeps = int(substeps)
@@ -101,8 +96,7 @@ class World:
             raise ParameterError(f"choice: {choice.solver} with the method {self.solver}. Leave it out, or give AUTO.")
         self.choice = choice or choice_of(self.solver, model, 1.0 / self.frame_rate, self.substeps, options)
         self._method = self.choice.method if self.choice else self.solver
-        has_team = self._method == "EXPLICIT"
-        self._thread_choice = ThreadChoice(model.vertex_count, jit.thread_count(self.threads), has_team)
+        self._thread_count = thread_count(self._method, model.vertex_count, self.threads)
         self._step_count = self.choice.steps_per_frame if self.choice else self.substeps
         make = solver if callable(solver) else solver_maker(self._method, options)
         self._supply = gas_supply(model, options)
@@ -211,38 +205,35 @@ class World:
         impulses = self._impulses.frame(given.fields, given.gravity_shares, state.goals, goals, fixed)
         gravity, substep_time = acting.gravity, 1.0 / (self.frame_rate * self._step_count)
         gas_start = state.final_gas.copy()
-        with jit.STEP_LOCK:
-            jit.use_threads(self._thread_choice.count)
-            before, began = self._iterations(), time.perf_counter()
+        use_threads(self._thread_count)
+        if impulses is not None:
+            self._supply.hold_gravity(acting, state.keyed.gravity, self._time(0))
+            impulses.wake(state, gravity)
+        if held is not None:
+            held.wake(state)
+        self._solver.start_frame(state)
+        substep = 0
+        while substep < self._step_count:
+            begin = substep
+            left = self._step_count - begin
+            if impulses is not None or held is not None:
+                left = min(left, longest_tick(substep_time))
+            substep += self._solver.join(state, 1 if self._supply.runs(self._time(begin)) else left)
+            gas = gas_start + substep / self._step_count * (gas_end - gas_start)
+            gas = self._supply.gas(gas, self._time(substep))
+            self._supply.hold_gravity(self._segments.model, state.keyed.gravity, self._time(begin))
+            tick = (substep - begin) * substep_time
             if impulses is not None:
-                self._supply.hold_gravity(acting, state.keyed.gravity, self._time(0))
-                impulses.wake(state, gravity)
+                impulses.before(state, begin / self._step_count, gravity, tick)
             if held is not None:
-                held.wake(state)
-            self._solver.start_frame(state)
-            substep = 0
-            while substep < self._step_count:
-                begin = substep
-                left = self._step_count - begin
-                if impulses is not None or held is not None:
-                    left = min(left, longest_tick(substep_time))
-                substep += self._solver.join(state, 1 if self._supply.runs(self._time(begin)) else left)
-                gas = gas_start + substep / self._step_count * (gas_end - gas_start)
-                gas = self._supply.gas(gas, self._time(substep))
-                self._supply.hold_gravity(self._segments.model, state.keyed.gravity, self._time(begin))
-                tick = (substep - begin) * substep_time
+                held.before(state, begin / self._step_count, gravity, tick)
+            try:
+                self._solver.step(state, state, motion, begin / self._step_count, gas, substep - begin)
                 if impulses is not None:
-                    impulses.before(state, begin / self._step_count, gravity, tick)
-                if held is not None:
-                    held.before(state, begin / self._step_count, gravity, tick)
-                try:
-                    self._solver.step(state, state, motion, begin / self._step_count, gas, substep - begin)
-                    if impulses is not None:
-                        impulses.after(state, substep / self._step_count, gravity, tick)
-                    self._check(state)
-                except Diverged as diverged:
-                    raise self._divergence(diverged, begin + diverged.substep) from diverged
-            self._thread_choice.report(time.perf_counter() - began, FRAME_ITERATIONS + self._iterations() - before)
+                    impulses.after(state, substep / self._step_count, gravity, tick)
+                self._check(state)
+            except Diverged as diverged:
+                raise self._divergence(diverged, begin + diverged.substep) from diverged
         if held is not None:
             held.finish(state)
         state.positions[motion.points] = motion.end  # exactly, without rounding
@@ -250,10 +241,6 @@ class World:
         state.frame += 1
         state.begins = False
         self._before, self._state = self._state, state
-
-    def _iterations(self) -> int:
-        """Iterations of the linear solver so far: the work that differs between frames."""
-        return self._solver.counts.linear_iterations + self._solver.counts.sweeps
 
     def diagnostics(self) -> Diagnostics:
         """Volumes, pressures and counts at the current frame."""
@@ -315,8 +302,7 @@ class World:
         return (self._state.frame + substep / self._step_count) / self.frame_rate
 
     def _untangle(self) -> None:
-        with jit.STEP_LOCK:
-            self.crossing_triangle_count = self._solver.untangle(self._state)
+        self.crossing_triangle_count = self._solver.untangle(self._state)
 
     def _points(self, membrane: int) -> "np.ndarray[tuple[int], np.dtype[np.int32]]":
         if not 0 <= membrane < self.model.membrane_count:
@@ -346,8 +332,7 @@ class World:
             state.still_time[:] = 0.0
         if is_other:  # detached bodies may touch, and released ones may have contact
             state.begins = True
-            with jit.STEP_LOCK:
-                self._solver.untangle(state)
+            self._solver.untangle(state)
         return state
 
     def _read(self, given: FrameInput, state: State) -> tuple[Motion, FloatArray]:
