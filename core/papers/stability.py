@@ -3,8 +3,10 @@
 import numpy as np
 
 from ..model import FloatArray, Model
+from ..solvers.explicit.stability import damping_rate, largest_square
 from .forces import SoftForces
 from .schemes import SCHEMES, stable_angle
+from .simplified import add_spring_damping
 
 #: h w up to which the simplified implicit steps stayed bounded in tests (`tests/test_papers_schemes.py`).
 SIMPLIFIED_ANGLE = 0.5
@@ -41,11 +43,34 @@ def stiffest_frequency(model: Model, forces: SoftForces, gas: FloatArray) -> flo
     return float(np.sqrt(largest))
 
 
-def stable_time(model: Model, forces: SoftForces, method: str, gas: FloatArray) -> float:
-    """Longest substep [s] with which a method should be stable; 0 where nothing oscillates."""
+def stable_time(
+    model: Model, forces: SoftForces, method: str, gas: FloatArray, damps_neighbours: bool = False
+) -> float:
+    """Longest substep [s] with which a method should be stable; 0 where nothing oscillates.
+
+    The stiffest oscillation is taken to be the most damped one, as it is where springs and dampers are alike.
+    `damps_neighbours`: whether an explicit method has the damping of eq. 12 of Mesit 2007, too.
+    """
     if model.vertex_count == 0:
         return 0.0
-    scheme = SCHEMES.get(method)
-    angle = SIMPLIFIED_ANGLE if scheme is None else stable_angle(scheme)
     frequency = stiffest_frequency(model, forces, gas)
-    return MARGIN * angle / frequency if frequency > 0.0 else 0.0
+    if not frequency > 0.0:
+        return 0.0
+    ratio = 0.5 * damping_rate(model, model.vertex_mass) / frequency
+    scheme = SCHEMES.get(method)
+    if scheme is not None:
+        ratio_per_angle = 0.5 * _neighbour_stiffness(model) / frequency**2 if damps_neighbours else 0.0
+        return MARGIN * stable_angle(scheme, ratio, ratio_per_angle) / frequency
+    euler = SCHEMES["EXPLICIT_EULER"]
+    return MARGIN * SIMPLIFIED_ANGLE * stable_angle(euler, ratio) / stable_angle(euler) / frequency
+
+
+def _neighbour_stiffness(model: Model) -> float:
+    """Largest damping rate that eq. 12 of Mesit 2007 has per length of the step [1/s^2]."""
+
+    def product(v: FloatArray) -> FloatArray:
+        force = np.zeros_like(v)
+        add_spring_damping(v, model.edges, model.chunks, 1.0, force)
+        return -force
+
+    return largest_square(product, np.where(model.pinned, np.inf, model.vertex_mass))
