@@ -81,7 +81,7 @@ def with_values(parts: Model, start: Model, keyed: Keyed) -> Model:
     soft, rigid = slice(0, parts.membrane_count), slice(parts.membrane_count, parts.moving_count)
     ratios = np.divide(now, before, out=np.ones_like(now), where=~np.isnan(before) & (before != 0.0))
     ratio = dict(zip(NAMES, ratios[soft].T, strict=True))
-    stretch = ratio["stretch_modulus"] * ratio["modulus"]  # a body has one of them
+    stretch = ratio["stretch_modulus"] * ratio["modulus"] * ratio["spring_constant"]  # a body has one of them
     springs, cells, glue = parts.edges, parts.tetrahedra, parts.attachments
     is_free = ~keyed.held[rigid]
     model = replace(

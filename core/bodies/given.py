@@ -26,8 +26,8 @@ class GivenMembrane:
     triangles: IntArray  # internal order
     order: IntArray  # caller's vertex of each internal vertex
     mass: float
-    gauge_pressure: float
-    stretch_modulus: float
+    gauge_pressure: float  # also where the amount of gas is given: that at the drawn volume
+    stretch_modulus: float  # also where the spring constant is given (`parts.py`)
     bend_modulus: float
     damping: float
     friction: float
@@ -43,6 +43,9 @@ class GivenMembrane:
     pressure_at: str = "DRAWN"  # one of `PRESSURES_AT`
     drawn_shape: str = "SLACK"  # one of `DRAWN_SHAPES`
     start_at_rest: bool = False  # with the pressure at rest
+    gas: float | None = None  # nRT [J] where the amount is given
+    spring_constant: float = 0.0  # of every edge [N/m]; 0: by the modulus
+    point_mass: float = 0.0  # of every vertex [kg]; 0: by the mass
 
     @property
     def starts_at_rest(self) -> bool:

@@ -123,10 +123,14 @@ def _modulus(model: Model, body: int) -> tuple[str, str]:
     """
     edges, hinges, surfaces = model.edges, model.hinges, model.surfaces
     own = model.point_body[edges.points[:, 0]] == body
+    constant = float(model.spring_constant[body])
+    spring = ("spring constant", f"{constant:.4g} N/m") if constant > 0.0 else None
     held = float((edges.stiffness[own] * edges.rest_length[own] ** 2).sum())
     triangles = surfaces.triangles[slice(*surfaces.body_triangle_start[body : body + 2])]
     cells = model.tetrahedra
     if not model.has_gas(body):
+        if spring is not None:
+            return spring
         mine = model.point_body[cells.points[:, 0]] == body
         volume = max(topology.signed_volume(model.rest_positions, triangles), 1e-300)
         mu = held / (15.0 * volume)
@@ -139,5 +143,7 @@ def _modulus(model: Model, body: int) -> tuple[str, str]:
         if np.median(bounds.rows[inside]) > 0.5 * np.median(bounds.stiffness[inside]):
             size = (1.0 / hinges.normal_scale[folds]).sum(axis=1)
             return "bend modulus", f"{float(np.median(hinges.stiffness[folds] * size)) / 6.0:.4g} N m"
+    if spring is not None:
+        return spring
     area = float(topology.triangle_areas(model.rest_positions, triangles).sum())
     return "stretch modulus", f"{held / (3.0 * area):.4g} N/m"
