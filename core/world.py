@@ -8,12 +8,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .animation.held import HeldMotion
-from .animation.keyed import changed, reattached
+from .animation.keyed import changed, of_version, reattached
 from .animation.segments import Segments
 from .bodies.flat.plane import loop_points, moved_within
 from .bodies.lattice.carried import carried_points
 from .bodies.lattice.follow import followed, held_points
 from .bodies.rigid.motion import set_matrix
+from .checks import check
 from .divergence import check_divergence, membrane_sizes
 from .energy.mechanical import mechanical_energy
 from .errors import Diverged, DivergenceError, ParameterError
@@ -139,8 +140,10 @@ class World:
                 f"state: {len(state.positions)} points, the model has {self.model.point_count}. "
                 "Load a state that was saved from the same model."
             )
+        state = state.copy()
+        state.keyed = of_version(self.model, state.keyed)
         self._segments.use(state.keyed)
-        self._state, self._before = state.copy(), None
+        self._state, self._before = state, None
 
     def positions(self, membrane: int) -> FloatArray:
         """Positions [m] of a membrane, world frame, in the caller's vertex order, shape (vertex_count, 3)."""
@@ -375,6 +378,14 @@ class World:
                     f"give a number of at least {-model.ambient_pressure:g}."
                 )
             gas[membrane] = gas_of(model, membrane, pressure)
+        for membrane, amount in given.gas.items():
+            self._points(membrane)
+            name = model.body_names[membrane]
+            if not model.has_gas(membrane):
+                raise ParameterError(f"{name}: amount of gas; a solid has none. Leave it out.")
+            if membrane in given.gauge_pressure:
+                raise ParameterError(f"{name}: amount of gas and gauge pressure; give one of them.")
+            gas[membrane] = check(name, "amount of gas, nRT,", amount, "J", low=0.0)
         points = self._segments.given
         motion = Motion(points, state.positions[points], target[points], 1.0 / self.frame_rate)
         return motion, gas

@@ -58,6 +58,16 @@ SECTIONS: tuple[tuple[str, str, str, type[bpy.types.ID], str], ...] = (
         "",
     ),
     (
+        "given",
+        "Quantities",
+        "What of a soft body is given: its pressure, or the amount of its gas; a modulus, or one spring constant for "
+        "all edges; its mass, or one mass for all points. The second of each is how the papers number their bodies, "
+        "and depends on how fine the mesh is. The fields are in the panel <b>Body</b>; here the other quantities are "
+        "shown, those of the start of the run.",
+        bpy.types.Object,
+        "gas_by stiffness_by mass_by",
+    ),
+    (
         "motion",
         "Start Motion",
         "How a body moves when the simulation starts.",

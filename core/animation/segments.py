@@ -81,7 +81,7 @@ def with_values(parts: Model, start: Model, keyed: Keyed) -> Model:
     soft, rigid = slice(0, parts.membrane_count), slice(parts.membrane_count, parts.moving_count)
     ratios = np.divide(now, before, out=np.ones_like(now), where=~np.isnan(before) & (before != 0.0))
     ratio = dict(zip(NAMES, ratios[soft].T, strict=True))
-    stretch = ratio["stretch_modulus"] * ratio["modulus"]  # a body has one of them
+    stretch = ratio["stretch_modulus"] * ratio["modulus"] * ratio["spring_constant"]  # a body has one of them
     springs, cells, glue = parts.edges, parts.tetrahedra, parts.attachments
     is_free = ~keyed.held[rigid]
     model = replace(
@@ -110,7 +110,9 @@ def _edge_damping(parts: Model, start: Model, spring_damping: FloatArray) -> Flo
     """Constants of the dampers [N s/m] for other moduli [N s/m, Pa s]; those of bodies without a change stay."""
     edge_body = parts.point_body[parts.edges.points[:, 0]]
     changed = (spring_damping != start.spring_damping)[edge_body]
-    modulus = start.stretch_modulus + start.young_modulus  # a body has one of them
+    modulus = np.where(
+        start.spring_constant > 0.0, start.spring_constant, start.stretch_modulus + start.young_modulus
+    )  # a body has one of them
     dampers = edge_dampers(parts.edges.stiffness, edge_body, spring_damping, modulus)
     return np.where(changed, dampers, parts.edge_damping)
 

@@ -40,8 +40,8 @@ def thicknesses(
 def spring_edges(membranes: list[GivenMembrane], positions: FloatArray, starts: IntArray, vertex_count: int) -> Edges:
     """Springs of all bodies; `starts`: first point of each body.
 
-    Of a skin k = Y * (area of the triangles at the edge) / length^2 (Van Gelder 1998, eq. 20); of a lattice those of
-    `bodies.lattice.springs`.
+    Of a skin k = Y * (area of the triangles at the edge) / length^2 (Van Gelder 1998, eq. 20), or one for all (Mesit
+    2007, eq. 5); of a lattice those of `bodies.lattice.springs`, or one for all.
     """
     ends, constants = [np.zeros((0, 2), np.int32)], [np.zeros(0)]
     for body, start in zip(membranes, starts, strict=False):
@@ -111,6 +111,8 @@ def rest_volumes(
 def _skin_springs(body: GivenMembrane) -> tuple[IntArray, FloatArray]:
     """Edges of one skin, and their constants [N/m]."""
     points, side_edge = topology.unique_edges(body.triangles)
+    if body.spring_constant:
+        return points, np.full(len(points), body.spring_constant)
     length = np.linalg.norm(body.positions[points[:, 0]] - body.positions[points[:, 1]], axis=1)
     area = np.repeat(topology.triangle_areas(body.positions, body.triangles), 3)
     at_edge = np.bincount(side_edge.ravel(), area, minlength=len(points))
@@ -118,11 +120,14 @@ def _skin_springs(body: GivenMembrane) -> tuple[IntArray, FloatArray]:
 
 
 def vertex_masses(membranes: list[GivenMembrane]) -> FloatArray:
-    """Masses of all vertices [kg]: of skins by the area around them, of lattices by the cells."""
+    """Masses of all vertices [kg]: of skins by the area around them, of lattices by the cells, or all the same."""
     masses = []
     for body in membranes:
         if body.lattice is not None:
             masses.append(body.lattice.vertex_mass)
+            continue
+        if body.point_mass:
+            masses.append(np.full(len(body.positions), body.point_mass))
             continue
         area = topology.triangle_areas(body.positions, body.triangles)
         share = np.bincount(body.triangles.ravel(), np.repeat(area / 3.0, 3), minlength=len(body.positions))

@@ -26,8 +26,8 @@ class GivenMembrane:
     triangles: IntArray  # internal order
     order: IntArray  # caller's vertex of each internal vertex
     mass: float
-    gauge_pressure: float
-    stretch_modulus: float
+    gauge_pressure: float  # also where the amount of gas is given: that at the drawn volume
+    stretch_modulus: float  # also where the spring constant is given (`parts.py`)
     bend_modulus: float
     damping: float
     friction: float
@@ -45,11 +45,17 @@ class GivenMembrane:
     pressure_at: str = "DRAWN"  # one of `PRESSURES_AT`
     drawn_shape: str = "SLACK"  # one of `DRAWN_SHAPES`
     start_at_rest: bool = False  # with the pressure at rest
+    gas: float | None = None  # nRT [J] where the amount is given
+    spring_constant: float = 0.0  # of every edge [N/m]; 0: by the modulus
+    point_mass: float = 0.0  # of every vertex [kg]; 0: by the mass
 
     @property
     def elastic_modulus(self) -> float:
-        """What the constants of its springs are proportional to: stretch modulus [N/m], or Young's modulus [Pa]."""
-        return self.young_modulus or self.stretch_modulus
+        """What the constants of its springs are proportional to.
+
+        Stretch modulus [N/m], or Young's modulus [Pa], or the one constant of all springs [N/m].
+        """
+        return self.spring_constant or self.young_modulus or self.stretch_modulus
 
     @property
     def starts_at_rest(self) -> bool:
