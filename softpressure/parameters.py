@@ -383,6 +383,30 @@ PARAMETERS = (
         short="Damping (1/s)",
     ),
     Parameter(
+        name="spring_damping",
+        label="Spring Damping",
+        tooltip="Dampers along the springs, in newton seconds per metre of a skin, in pascal seconds of a lattice: how "
+        "much they resist a rate of strain. With a spring constant it is that of each damper. Higher damps fine "
+        "ripples first; turning and flying are not slowed down. 0 is none",
+        bodies=SOFT,
+        default=0.0,
+        unit="N s/m",
+        low=0.0,
+        soft_high=1_000.0,
+        step=100,
+        is_animated=True,
+        is_material=True,
+        group="ELASTIC",
+    ),
+    Parameter(
+        name="rigid_springs",
+        label="Rigid Springs",
+        tooltip="Whether springs keep their length, whatever their stiffness: constraints without compliance. Only "
+        "with the method XPBD; the others refuse it",
+        bodies=SOFT,
+        default=False,
+    ),
+    Parameter(
         name="linear_damping",
         label="Linear Damping",
         tooltip="How fast the speed of a rigid body dies away, per second. Higher is like a thicker fluid",
