@@ -60,7 +60,7 @@ def test_the_panel_shows_what_counts_and_what_it_amounts_to() -> None:
     assert found[:5] == ["gas_by", "stiffness_by", "mass_by", "temperature", "rigid_springs"]
     assert found[5:] == ["Gas: – mol at 250 K", "Springs: – N/m", "Points: – kg"]
     play(1, 2)
-    gas, springs, points = drawn(SOFTPRESSURE_PT_given)[4:]
+    gas, springs, points = drawn(SOFTPRESSURE_PT_given)[5:]
     amount = known(ball).gas / nrt(1.0, 250.0)
     assert amount == pytest.approx(103_325.0 * volume(ball) / nrt(1.0, 250.0), rel=0.02)  # it puffs out a little
     assert gas == f"Gas: {amount:.4g} mol at 250 K"
@@ -77,7 +77,7 @@ def test_the_panel_shows_what_counts_and_what_it_amounts_to() -> None:
     assert found == [*PAPERS, f"Pressure: {pressure:,.4g} Pa as drawn", "Stretch modulus: – N/m", "Mass: – kg"]
     play(1, 2)
     now = known(ball)
-    assert drawn(SOFTPRESSURE_PT_given)[4:] == [f"Stretch modulus: {now.modulus:,.4g} N/m", f"Mass: {now.mass:.4g} kg"]
+    assert drawn(SOFTPRESSURE_PT_given)[5:] == [f"Stretch modulus: {now.modulus:,.4g} N/m", f"Mass: {now.mass:.4g} kg"]
     assert now.springs == pytest.approx((400.0, 400.0)) and now.points == pytest.approx((0.02, 0.02))
 
 
@@ -89,7 +89,8 @@ def test_a_jelly_has_springs_and_points_and_no_gas() -> None:
     assert not this_session().error
     now, model = known(ball), this_session().world.model
     assert drawn(SOFTPRESSURE_PT_given) == [
-        "stiffness_by", "mass_by", "rigid_springs", f"Young's modulus: {now.modulus:,.4g} Pa", f"Mass: {now.mass:.4g} kg",
+        "stiffness_by", "mass_by", "rigid_springs", f"Young's modulus: {now.modulus:,.4g} Pa",
+        f"Mass: {now.mass:.4g} kg",
     ]  # fmt: skip
     assert now.mass == pytest.approx(0.02 * model.vertex_count, rel=1e-6)
 

@@ -65,7 +65,7 @@ SECTIONS: tuple[tuple[str, str, str, type[bpy.types.ID], str], ...] = (
         "and depends on how fine the mesh is. The fields are in the panel <b>Body</b>; here the other quantities are "
         "shown, those of the start of the run.",
         bpy.types.Object,
-        "gas_by stiffness_by mass_by",
+        "gas_by stiffness_by mass_by rigid_springs",
     ),
     (
         "motion",
