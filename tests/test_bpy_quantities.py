@@ -74,7 +74,13 @@ def test_the_panel_shows_what_counts_and_what_it_amounts_to() -> None:
     assert not {"gauge_pressure", "pressure_at", "stretch_modulus", "mass"} & set(rows)
     pressure = nrt(30.0, 250.0) / volume(ball) - 101_325.0
     found = drawn(SOFTPRESSURE_PT_given)  # the pressure is there at once
-    assert found == [*PAPERS, f"Pressure: {pressure:,.4g} Pa as drawn", "Stretch modulus: – N/m", "Mass: – kg"]
+    assert found == [
+        *PAPERS,
+        "rigid_springs",
+        f"Pressure: {pressure:,.4g} Pa as drawn",
+        "Stretch modulus: – N/m",
+        "Mass: – kg",
+    ]
     play(1, 2)
     now = known(ball)
     assert drawn(SOFTPRESSURE_PT_given)[5:] == [f"Stretch modulus: {now.modulus:,.4g} N/m", f"Mass: {now.mass:.4g} kg"]
