@@ -22,12 +22,12 @@ KEYED = {
     "bend_modulus": ("N m", np.inf, False),
     "modulus": ("Pa", np.inf, True),
     "damping": ("1/s", np.inf, False),
-    "spring_damping": ("", np.inf, False),
     "linear_damping": ("1/s", np.inf, False),
     "angular_damping": ("1/s", np.inf, False),
     "friction": ("", np.inf, False),
     "bounciness": ("", 1.0, False),
     "spring_constant": ("N/m", np.inf, True),
+    "spring_damping": ("", np.inf, False),
 }
 NAMES = tuple(KEYED)
 #: Largest distance of a vertex from a triangle that it is attached to anew, as a share of its longest edge: a force
@@ -85,12 +85,12 @@ def start_values(model: Model) -> FloatArray:
         ("bend_modulus", soft, np.where(has_gas, model.bend_modulus, np.nan)),
         ("modulus", soft, np.where(has_modulus & ~has_gas, model.young_modulus, np.nan)),
         ("damping", soft, model.damping),
-        ("spring_damping", soft, model.spring_damping),
         ("linear_damping", rigid, model.rigid.linear_damping),
         ("angular_damping", rigid, model.rigid.angular_damping),
         ("friction", slice(None), model.friction),
         ("bounciness", slice(None), model.bounciness),
         ("spring_constant", soft, np.where(has_modulus, np.nan, model.spring_constant)),
+        ("spring_damping", soft, model.spring_damping),
     ):
         values[bodies, NAMES.index(name)] = found
     return values
