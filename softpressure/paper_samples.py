@@ -94,7 +94,7 @@ def mesit_heap(scene: bpy.types.Scene) -> None:
             gas_amount=700.0, temperature=COLD, drawn_shape="SLACK", stiffness_by="SPRING", spring_constant=1_000.0,
             bend_modulus=0.0, mass_by="POINTS", point_mass=0.1, damping=2.0, bounciness=0.5,
         )  # fmt: skip
-    parts.set_stage(scene, (7.5, -17.0, 10.5), (0.0, 0.0, 2.6), 44.0)
+    parts.set_stage(scene, (8.4, -18.5, 11.2), (0.0, 0.0, 2.25), 42.0)
 
 
 def xpbd_unbreakable(scene: bpy.types.Scene) -> None:
