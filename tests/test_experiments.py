@@ -6,14 +6,15 @@ import re
 import numpy as np
 import pytest
 
-NAMES = ("convergence", "hold", "mesit", "martin", "matyka", "kurmaly", "flattened")
+report = importlib.import_module("softpressure_ext.experiments.report")
+sections = importlib.import_module("softpressure_ext.experiments.sections")
 _found = {}
 
 
 def quick(name):
     """Data of an experiment; each runs once."""
     if name not in _found:
-        _found[name] = importlib.import_module(f"softpressure_ext.experiments.{name}").run(quick=True)
+        _found[name] = sections.run(name, quick=True) | sections.clock(name, quick=True)
     return _found[name]
 
 
@@ -142,16 +143,18 @@ def test_bodies_pressed_into_a_plane_or_scrambled_recover():
 
 
 def test_the_page(tmp_path):
-    report = importlib.import_module("softpressure_ext.experiments.report")
-    page = report.Page(tmp_path / "papers.md")
-    for name in NAMES:
-        importlib.import_module(f"softpressure_ext.experiments.pages.{name}").add(page, quick(name))
-    page.save()
-    text = page.path.read_text(encoding="utf-8")
+    path = tmp_path / "papers.md"
+    run = importlib.import_module("softpressure_ext.experiments.run")
+    for name in sections.SECTIONS:
+        run.write_section(path, name, quick(name), 1.0, quick=True)
+    importlib.import_module("softpressure_ext.experiments.pages.whole").write(path)
+    text = path.read_text(encoding="utf-8")
     figures = re.findall(r"\]\((papers/\w+\.png)\)", text)
     assert len(figures) == len(set(figures)) > 4
     assert {path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*.png")} == set(figures)
     assert not re.search(r"\b(nan|inf|None)\b", text)
+    headings = {report.anchor(heading) for heading in re.findall(r"^#+ (.*)$", text, re.MULTILINE)}
+    assert set(re.findall(r"\]\(#([^)]*)\)", text)) <= headings
     tables = [block.splitlines() for block in text.split("\n\n") if block.startswith("|")]
     assert len(tables) > 8
     for lines in tables:
@@ -163,5 +166,4 @@ def test_the_page(tmp_path):
     [(None, "–"), (0.0, "0"), (1234.6, "1235"), (0.12345, "0.123"), (123456.0, "1.23·10⁵"), (99.96, "100")],
 )
 def test_numbers_are_short(value, text):
-    report = importlib.import_module("softpressure_ext.experiments.report")
     assert report.number(value) == text

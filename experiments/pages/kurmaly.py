@@ -9,9 +9,15 @@ from ..parts import FRAME_RATE
 from ..pictures import BLUE, GREEN, GREY, ORANGE
 from ..report import COLOURS, number
 
+HEADING = "Kurmaly and Wu 2021: trusses and pressure bodies"
+DEPENDS = ("core/papers/*.py", "core/solvers/sequential/*.py", "core/bodies/flat/*.py", "experiments/parts.py")
+
+
+def claims(data):
+    return []
+
 
 def add(page, data):
-    page.heading("Kurmaly and Wu 2021: trusses, pressure bodies, areas")
     page.text(
         f"""A flat truss of {CELLS} x {CELLS} cells with both diagonals ({SIZE:g} m, {DEPTH:g} m deep, {MASS:g} kg, E =
         {MODULUS:g} Pa), and a loop of {POINTS} points filled with gas ({SIZE:g} m, {MASS:g} kg, {PRESSURE:g} Pa at

@@ -3,9 +3,15 @@
 from ..martin import CUBE, CUBE_MASS, MAJOR, MINOR, SETTINGS, damping_rate
 from ..report import number
 
+HEADING = "Martin 2009: soft and rigid bodies in real time"
+DEPENDS = ("core/papers/*.py", "core/papers/particles/*.py", "core/solvers/sequential/*.py", "experiments/parts.py")
+
+
+def claims(data):
+    return []
+
 
 def add(page, data):
-    page.heading("Martin 2009, sections 6.3 and 6.4")
     moles, spring = SETTINGS[0]
     page.text(
         f"""His meshes: spheres of 8 stacks and 8 slices, a torus of 16 and 16, cubes of 12 triangles; n = {moles:g}, k
