@@ -122,6 +122,11 @@ def check_method(name: str, options: MethodOptions = DEFAULTS) -> None:
             f"detection: {options.detection} with the method {name}, whose contacts must be complete. "
             f"Choose SURFACE, or one of {', '.join(FORCE_BASED)}."
         )
+    if options.collider_rule != "CONTACT" and name not in FORCE_BASED:
+        raise ParameterError(
+            f"collider rule: {options.collider_rule} with the method {name}, which has contacts only. "
+            f"Choose CONTACT, or one of {', '.join(FORCE_BASED)}."
+        )
 
 
 def solver_maker(name: str, options: MethodOptions = DEFAULTS) -> SolverMaker:
