@@ -5,7 +5,7 @@
 for each vertex whose step ends behind a triangle of a collider, of normal n and a corner q, that it was in front of
 when the step began; w is the velocity of the collider there. Position and velocity are mirrored where the step ends. So
 a bounce keeps the speed to rounding, but comes out too high: a vertex that hits at a speed u, and is behind for a time
-s of the step, gains 2 u s + g s² of height, u h on average. There is no friction and no bounciness. A vertex is a point:
+s of the step, gains 2 u s + g s² of height, u h on average. There is no friction, no bounciness. A vertex is a point:
 edges of a collider may stick through the faces of a body. What begins behind a triangle is not seen by it.
 """
 
