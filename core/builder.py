@@ -9,7 +9,16 @@ from . import topology
 from .bodies.attachments import Attached
 from .bodies.flat.builder import FlatBuilder
 from .bodies.freeze import freeze
-from .bodies.given import DRAWN_SHAPES, MOST_PARTICLE_RADIUS, PRESSURES_AT, GivenCollider, GivenMembrane, GivenRigid
+from .bodies.given import (
+    DRAWN_SHAPES,
+    MOST_PARTICLE_RADIUS,
+    PRESSURES_AT,
+    GivenCollider,
+    GivenMembrane,
+    GivenRigid,
+    given_plasticity,
+    given_stiffening,
+)
 from .bodies.lattice.solids import lattice_of
 from .bodies.rigid.inertia import mass_properties
 from .checks import check, check_choice, check_surface_numbers, ignored_pairs, positions_of, triangles_of, vector
@@ -56,6 +65,11 @@ class ModelBuilder(FlatBuilder):
         pressure_at: str = "DRAWN",
         drawn_shape: str = "SLACK",
         start_at_rest: bool = False,
+        creep_time: float = 0.0,
+        yield_strain: float = 0.0,
+        plastic_limit: float = 0.0,
+        tear_strain: float = 0.0,
+        sticks: bool = False,
     ) -> int:
         """Add a closed skin filled with gas; returns its number among the membranes.
 
@@ -92,6 +106,13 @@ class ModelBuilder(FlatBuilder):
             equilibrium at the gauge pressure, or near it where springs cannot hold it.
         start_at_rest
             Whether the body starts in equilibrium instead of moving there; with the pressure at REST.
+        creep_time, yield_strain, plastic_limit
+            Plastic flow (`core/plasticity/`): above the yield strain stress relaxes within the creep time [s], 0 =
+            never; rest lengths change by at most the plastic limit, as a share of the drawn ones, 0 = without limit.
+        tear_strain
+            Strain at which edges tear, 0 = never: the gas leaves through the hole.
+        sticks
+            Whether the skin is glued to other soft bodies where it touches them.
 
         Raises `MeshError` or `ParameterError` with a sentence that names the body, the value and the remedy.
         """
@@ -129,6 +150,7 @@ class ModelBuilder(FlatBuilder):
                 pressure_at=check_choice(name, "pressure at", pressure_at, PRESSURES_AT),
                 drawn_shape=check_choice(name, "drawn shape", drawn_shape, DRAWN_SHAPES),
                 start_at_rest=bool(start_at_rest),
+                plasticity=given_plasticity(name, creep_time, yield_strain, plastic_limit, tear_strain, sticks),
             )
         )
         return len(self._membranes) - 1
@@ -152,6 +174,11 @@ class ModelBuilder(FlatBuilder):
         thickness: float = 0.0,
         pinned: ArrayLike | None = None,
         velocity: Sequence[float] = (0.0, 0.0, 0.0),
+        creep_time: float = 0.0,
+        yield_strain: float = 0.0,
+        plastic_limit: float = 0.0,
+        sticks: bool = False,
+        stiffening: float = 0.0,
     ) -> int:
         """Add a soft solid that fills a closed mesh; returns its number among the membranes.
 
@@ -175,6 +202,12 @@ class ModelBuilder(FlatBuilder):
         damping, friction, bounciness, thickness, pinned, velocity
             As in `add_membrane`. Pinned vertices pin the lattice's vertices on the faces between them and at least the
             nearest one each. No self-contact.
+        creep_time, yield_strain, plastic_limit, sticks
+            As in `add_membrane`; the volumes of the tetrahedra stay elastic, so that a SOLID flows without a change of
+            volume, the better the higher its Poisson's ratio.
+        stiffening
+            a: springs are stiffer by the factor 1 + a strain^2, as tissue is (`energy/stiffening.py`). Not with a creep
+            time.
 
         Raises `MeshError` or `ParameterError` with a sentence that names the body, the value and the remedy.
         """
@@ -210,6 +243,8 @@ class ModelBuilder(FlatBuilder):
                 lattice=lattice,
                 young_modulus=float(modulus),
                 particle_diameter=2.0 * float(particle_radius) * float(cells.size.mean()),
+                plasticity=given_plasticity(name, creep_time, yield_strain, plastic_limit, 0.0, sticks),
+                stiffening=given_stiffening(name, stiffening, creep_time),
             )
         )
         return len(self._membranes) - 1

@@ -9,7 +9,7 @@ from ... import topology
 from ...checks import check, check_choice, check_surface_numbers, positions_of, vector
 from ...errors import MeshError
 from ...model import FloatArray
-from ..given import DRAWN_SHAPES, MOST_PARTICLE_RADIUS, PRESSURES_AT, GivenMembrane
+from ..given import DRAWN_SHAPES, MOST_PARTICLE_RADIUS, PRESSURES_AT, GivenMembrane, GivenPlasticity
 from ..lattice.solids import AUTOMATIC_CELLS
 from .band import GivenFlat, band_of, caps_of, loop_lattice
 from .cells import cell_areas, fill_flat
@@ -21,7 +21,7 @@ def given_loop(
     name: str, positions: ArrayLike, outline: ArrayLike | None, *, depth: float, mass: float, gauge_pressure: float,
     ambient_pressure: float, stretch_modulus: float, bend_modulus: float, damping: float, friction: float,
     bounciness: float, thickness: float, self_collision: bool, pinned: ArrayLike | None, velocity: Sequence[float],
-    pressure_at: str, drawn_shape: str, start_at_rest: bool,
+    pressure_at: str, drawn_shape: str, start_at_rest: bool, plasticity: GivenPlasticity,
 ) -> GivenMembrane:  # fmt: skip
     """Arguments of `ModelBuilder.add_loop`, as a band; raises `MeshError` or `ParameterError`."""
     given = positions_of(name, positions)
@@ -61,6 +61,7 @@ def given_loop(
         pressure_at=check_choice(name, "pressure at", pressure_at, PRESSURES_AT),
         drawn_shape=check_choice(name, "drawn shape", drawn_shape, DRAWN_SHAPES),
         start_at_rest=bool(start_at_rest),
+        plasticity=plasticity,
     )
 
 
@@ -68,6 +69,7 @@ def given_flat_truss(
     name: str, positions: ArrayLike, outline: ArrayLike | None, *, depth: float, cell_size: float, mass: float,
     density: float | None, modulus: float, ambient_pressure: float, damping: float, friction: float, bounciness: float,
     thickness: float, pinned: ArrayLike | None, velocity: Sequence[float], particle_radius: float,
+    plasticity: GivenPlasticity, stiffening: float,
 ) -> GivenMembrane:  # fmt: skip
     """Arguments of `ModelBuilder.add_flat_truss`, as a band; raises `MeshError` or `ParameterError`."""
     given = positions_of(name, positions)
@@ -112,6 +114,8 @@ def given_flat_truss(
         flat=GivenFlat(found.normal, depth, np.zeros((0, 3), np.int32)),
         young_modulus=float(modulus),
         particle_diameter=2.0 * float(particle_radius) * float(cells.size.mean()),
+        plasticity=plasticity,
+        stiffening=stiffening,
     )
 
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from numpy.typing import ArrayLike
 
-from ..given import GivenMembrane
+from ..given import GivenMembrane, given_plasticity, given_stiffening
 from .bodies import given_flat_truss, given_loop
 
 
@@ -35,6 +35,11 @@ class FlatBuilder:
         pressure_at: str = "DRAWN",
         drawn_shape: str = "SLACK",
         start_at_rest: bool = False,
+        creep_time: float = 0.0,
+        yield_strain: float = 0.0,
+        plastic_limit: float = 0.0,
+        tear_strain: float = 0.0,
+        sticks: bool = False,
     ) -> int:
         """Add a closed outline in a plane, filled with gas; returns its number among the membranes.
 
@@ -52,6 +57,8 @@ class FlatBuilder:
             As in `add_membrane`; mass is spread by length.
         self_collision, pinned, velocity, pressure_at, drawn_shape, start_at_rest
             As in `add_membrane`; pins and velocity count within the plane.
+        creep_time, yield_strain, plastic_limit, tear_strain, sticks
+            As in `add_membrane`.
 
         Raises `MeshError` or `ParameterError` with a sentence that names the body, the value and the remedy.
         """
@@ -62,6 +69,7 @@ class FlatBuilder:
                 damping=damping, friction=friction, bounciness=bounciness, thickness=thickness,
                 self_collision=self_collision, pinned=pinned, velocity=velocity, pressure_at=pressure_at,
                 drawn_shape=drawn_shape, start_at_rest=start_at_rest,
+                plasticity=given_plasticity(name, creep_time, yield_strain, plastic_limit, tear_strain, sticks),
             )
         )  # fmt: skip
         return len(self._membranes) - 1
@@ -84,6 +92,11 @@ class FlatBuilder:
         thickness: float = 0.0,
         pinned: ArrayLike | None = None,
         velocity: Sequence[float] = (0.0, 0.0, 0.0),
+        creep_time: float = 0.0,
+        yield_strain: float = 0.0,
+        plastic_limit: float = 0.0,
+        sticks: bool = False,
+        stiffening: float = 0.0,
     ) -> int:
         """Add a sheet of springs that fills an outline in a plane; returns its number among the membranes.
 
@@ -109,6 +122,8 @@ class FlatBuilder:
         damping, friction, bounciness, thickness, pinned, velocity
             As in `add_membrane`, within the plane. Pinned vertices hold the cells' vertices on the sides of the outline
             between them and at least the nearest one each. Does not touch itself.
+        creep_time, yield_strain, plastic_limit, sticks, stiffening
+            As in `add_solid`.
 
         Raises `MeshError` or `ParameterError` with a sentence that names the body, the value and the remedy.
         """
@@ -118,6 +133,8 @@ class FlatBuilder:
                 modulus=modulus, ambient_pressure=self._ambient_pressure, damping=damping, friction=friction,
                 bounciness=bounciness, thickness=thickness, pinned=pinned, velocity=velocity,
                 particle_radius=particle_radius,
+                plasticity=given_plasticity(name, creep_time, yield_strain, plastic_limit, 0.0, sticks),
+                stiffening=given_stiffening(name, stiffening, creep_time),
             )
         )  # fmt: skip
         return len(self._membranes) - 1
