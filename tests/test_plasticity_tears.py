@@ -1,6 +1,7 @@
 """Springs that tear, and the gas that streams out of the hole: tanks that empty through an orifice, in closed form."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -62,12 +63,10 @@ def balloon_world(solver, **options):
 
 
 def with_torn(world, count):
-    """The world with the first springs torn, by hand, and the area of the hole."""
+    """The world with the first springs torn by hand."""
     state = world.save()
     torn = state.keyed.torn.copy()
     torn[:count] = True
-    from dataclasses import replace
-
     state.keyed = replace(state.keyed, torn=torn)
     world.load(state)
     return world

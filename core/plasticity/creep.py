@@ -3,7 +3,7 @@
     dL/dt = sign(l - L) max(|l - L| - y L0, 0) / T
 
 with the yield strain y, the creep time T and the drawn length L0. It is the plastic spring of Clavet, Beaudoin and
-Poulin (2005, 5.2) with the yield stress of the drawn length: a Bingham body, and a Maxwell body for y = 0. At a constant
+Poulin (2005, 5.2) with the yield stress of the drawn length: a Bingham body, and a Maxwell body for y = 0. At constant
 length the excess decays by exp(-t / T), which is taken exactly. The plastic limit bounds |L / L0 - 1| (Müller and Gross
 2004).
 """

@@ -2,7 +2,7 @@
 
 The strain is relative to the present rest length, so that a body that flows tears only when it is pulled faster than it
 creeps. In one tick a spring tears only if none in its triangles is strained more: the others are relieved first, so a
-crack grows from its ends and the skin does not turn to dust (as O'Brien and Hodgins 1999 choose the crack by the largest
+crack grows from its ends and the skin does not turn to dust (O'Brien and Hodgins 1999 choose the crack by the largest
 tension). A torn spring and its hinge keep a billionth of their stiffness, so that no solver needs a case for 0.
 """
 
