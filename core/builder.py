@@ -10,7 +10,16 @@ from .amount import ROOM_TEMPERATURE, start_gas
 from .bodies.attachments import Attached
 from .bodies.flat.builder import FlatBuilder
 from .bodies.freeze import freeze
-from .bodies.given import DRAWN_SHAPES, MOST_PARTICLE_RADIUS, PRESSURES_AT, GivenCollider, GivenMembrane, GivenRigid
+from .bodies.given import (
+    DRAWN_SHAPES,
+    MOST_PARTICLE_RADIUS,
+    PRESSURES_AT,
+    GivenCollider,
+    GivenMembrane,
+    GivenRigid,
+    given_plasticity,
+    given_stiffening,
+)
 from .bodies.lattice.solids import lattice_of
 from .bodies.parts import check_parts, skin_modulus, with_masses, with_springs
 from .bodies.rigid.inertia import mass_properties
@@ -64,6 +73,11 @@ class ModelBuilder(FlatBuilder):
         temperature: float = ROOM_TEMPERATURE,
         spring_constant: float | None = None,
         point_mass: float | None = None,
+        creep_time: float = 0.0,
+        yield_strain: float = 0.0,
+        plastic_limit: float = 0.0,
+        tear_strain: float = 0.0,
+        sticks: bool = False,
     ) -> int:
         """Add a closed skin filled with gas; returns its number among the membranes.
 
@@ -112,6 +126,13 @@ class ModelBuilder(FlatBuilder):
             Spring damping then is the constant c of every damper [N s/m].
         point_mass
             [kg] of every vertex; replaces the mass.
+        creep_time, yield_strain, plastic_limit
+            Plastic flow (`core/plasticity/`): above the yield strain stress relaxes within the creep time [s], 0 =
+            never; rest lengths change by at most the plastic limit, as a share of the drawn ones, 0 = without limit.
+        tear_strain
+            Strain at which edges tear, 0 = never: the gas leaves through the hole.
+        sticks
+            Whether the skin is glued to other soft bodies where it touches them.
 
         Raises `MeshError` or `ParameterError` with a sentence that names the body, the value and the remedy.
         """
@@ -159,6 +180,7 @@ class ModelBuilder(FlatBuilder):
                 gas=gas,
                 spring_constant=float(spring_constant or 0.0),
                 point_mass=float(point_mass or 0.0),
+                plasticity=given_plasticity(name, creep_time, yield_strain, plastic_limit, tear_strain, sticks),
             )
         )
         return len(self._membranes) - 1
@@ -186,6 +208,11 @@ class ModelBuilder(FlatBuilder):
         velocity: Sequence[float] = (0.0, 0.0, 0.0),
         spring_constant: float | None = None,
         point_mass: float | None = None,
+        creep_time: float = 0.0,
+        yield_strain: float = 0.0,
+        plastic_limit: float = 0.0,
+        sticks: bool = False,
+        stiffening: float = 0.0,
     ) -> int:
         """Add a soft solid that fills a closed mesh; returns its number among the membranes.
 
@@ -215,6 +242,12 @@ class ModelBuilder(FlatBuilder):
         spring_constant, point_mass
             k [N/m] of every spring of the lattice, and [kg] of every of its points; they replace modulus, and mass and
             density. What keeps the volume follows k, so that Poisson's ratio stays.
+        creep_time, yield_strain, plastic_limit, sticks
+            As in `add_membrane`; the volumes of the tetrahedra stay elastic, so that a SOLID flows without a change of
+            volume, the better the higher its Poisson's ratio.
+        stiffening
+            a: springs are stiffer by the factor 1 + a strain^2, as tissue is (`energy/stiffening.py`). Not with a creep
+            time.
 
         Raises `MeshError` or `ParameterError` with a sentence that names the body, the value and the remedy.
         """
@@ -261,6 +294,8 @@ class ModelBuilder(FlatBuilder):
                 particle_diameter=2.0 * float(particle_radius) * float(cells.size.mean()),
                 spring_constant=float(spring_constant or 0.0),
                 point_mass=float(point_mass or 0.0),
+                plasticity=given_plasticity(name, creep_time, yield_strain, plastic_limit, 0.0, sticks),
+                stiffening=given_stiffening(name, stiffening, creep_time),
             )
         )
         return len(self._membranes) - 1

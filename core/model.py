@@ -182,6 +182,16 @@ class RigidBodies(NamedTuple):
     angular_damping: FloatArray
 
 
+class Plasticity(NamedTuple):
+    """How the springs of each membrane flow and tear (`core/plasticity/`), shape (membrane_count,) each."""
+
+    creep_time: FloatArray  # time in which a stress above the yield stress relaxes [s]; 0: never
+    yield_strain: FloatArray  # elongation over the drawn length up to which springs do not flow
+    plastic_limit: FloatArray  # largest change of a rest length over the drawn length; 0: none
+    tear_strain: FloatArray  # elongation over rest length at which a spring tears; 0: never
+    sticks: BoolArray  # whether the body is glued to other soft bodies where it touches them
+
+
 class Goals(NamedTuple):
     """Springs to goal positions (`impulses/goals.py`), each on up to four points."""
 
@@ -242,6 +252,7 @@ class Model:
     rigid: RigidBodies
     attachments: Attachments
     goals: Goals
+    plasticity: Plasticity
     # Per membrane, shape (membrane_count,)
     drawn_volume: FloatArray  # of the gas at the rest positions [m^3], 0 where there is none
     start_volume: FloatArray  # of the gas at the start positions [m^3], 0 where there is none
@@ -254,6 +265,7 @@ class Model:
     hinge_share: FloatArray  # part of the bend modulus that hinges have
     young_modulus: FloatArray  # of lattices [Pa], 0 for skins and loops
     spring_constant: FloatArray  # where all springs have one [N/m], 0 where they follow from a modulus
+    stiffening: FloatArray  # a of lattices: springs are stiffer by 1 + a strain^2 (`energy/stiffening.py`)
     damping: FloatArray  # decay rate of motion relative to the rigid one [1/s]
     spring_damping: (
         FloatArray  # of the dampers along springs: modulus of skins, loops [N s/m], of lattices [Pa s]; or c [N s/m]
@@ -278,6 +290,16 @@ class Model:
     def is_lattice(self, membrane: int) -> bool:
         """Whether a membrane has followers, which are the caller's vertices: solids and flat bodies."""
         return bool(self.followers.vertex_start[membrane + 1] > self.followers.vertex_start[membrane])
+
+    @property
+    def creeps(self) -> bool:
+        """Whether rest lengths of springs change during a run."""
+        return bool(self.plasticity.creep_time.any())
+
+    @property
+    def tears(self) -> bool:
+        """Whether springs may tear."""
+        return bool(self.plasticity.tear_strain.any())
 
     def has_gas(self, membrane: int) -> bool:
         """Whether a membrane is filled with gas: skins and loops."""

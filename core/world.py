@@ -1,7 +1,7 @@
 """`World`: a model, its state, a solver and a clock. The interface for the adapter, scripts and tests."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -21,8 +21,9 @@ from .errors import Diverged, DivergenceError, ParameterError
 from .extras import gas_rules, gas_supply
 from .frame_input import FrameInput
 from .impulses.ticks import Impulses, longest_tick
-from .model import FloatArray, Model
+from .model import BoolArray, FloatArray, Model
 from .options import DEFAULTS, MethodOptions
+from .plasticity.ticks import plastic_ticks
 from .reports import StepReport, reports_of
 from .solvers.automatic import AUTO, Choice, choice_of
 from .solvers.choice import SOLVERS, Solver, SolverMaker, check_method, check_springs, solver_maker
@@ -106,6 +107,7 @@ class World:
         self._segments = Segments(model, make, step_time, holds_gravity=self._supply.holds_gravity)
         self._gas_rules = gas_rules(model, options)
         self._impulses = Impulses(model, 1.0 / self.frame_rate)
+        self._plastic = plastic_ticks(model)
         self._state = self._start()
         self._before: State | None = None  # state at the start of the last frame
         self._known: _Measured | None = None
@@ -126,7 +128,7 @@ class World:
     def reset(self) -> None:
         """Return to the rest shape and the start velocities."""
         self._state, self._before = self._start(), None
-        self._segments.use(self._state.keyed)
+        self._segments.use(self._state.keyed, self._state.rest_lengths)
         self._untangle()
 
     def save(self) -> State:
@@ -142,7 +144,7 @@ class World:
             )
         state = state.copy()
         state.keyed = of_version(self.model, state.keyed)
-        self._segments.use(state.keyed)
+        self._segments.use(state.keyed, state.rest_lengths)
         self._state, self._before = state, None
 
     def positions(self, membrane: int) -> FloatArray:
@@ -176,6 +178,13 @@ class World:
         state, inverse = self._state.rigid, self.model.rigid.inverse_inertia[number]
         return state.velocity[number].copy(), turn @ inverse @ turn.T @ state.angular_momentum[number]
 
+    def torn_triangles(self, membrane: int) -> BoolArray:
+        """Triangles of a membrane with a torn side, which gas flows through, as given to the builder."""
+        self._points(membrane)
+        if self._plastic is None:
+            return np.zeros(np.diff(self.model.surfaces.body_triangle_start)[membrane], bool)
+        return self._plastic.torn_triangles(self._state, membrane)
+
     def set_positions(self, membrane: int, positions: ArrayLike) -> None:
         """Move the vertices of a skin, or of a loop within its plane, by hand [m], caller's order; velocities stay."""
         points, model = self._points(membrane), self.model
@@ -207,12 +216,12 @@ class World:
         held = HeldMotion(self.model, acting, state, rigid, motion.frame_time) if rigid else None
         fixed = np.concatenate([acting.pinned, state.keyed.held[self.model.membrane_count :]])
         impulses = self._impulses.frame(given.fields, given.gravity_shares, state.goals, goals, fixed)
-        gravity, substep_time = acting.gravity, 1.0 / (self.frame_rate * self._step_count)
+        substep_time = 1.0 / (self.frame_rate * self._step_count)
         gas_start = state.final_gas.copy()
         use_threads(self._thread_count)
         if impulses is not None:
             self._supply.hold_gravity(acting, state.keyed.gravity, self._time(0))
-            impulses.wake(state, gravity)
+            impulses.wake(state, acting.gravity)
         if held is not None:
             held.wake(state)
         self._solver.start_frame(state)
@@ -220,13 +229,15 @@ class World:
         while substep < self._step_count:
             begin = substep
             left = self._step_count - begin
-            if impulses is not None or held is not None:
+            if impulses is not None or held is not None or self._plastic is not None:
                 left = min(left, longest_tick(substep_time))
             substep += self._solver.join(state, 1 if self._supply.runs(self._time(begin)) else left)
             gas = gas_start + substep / self._step_count * (gas_end - gas_start)
             gas = self._supply.gas(gas, self._time(substep))
+            gravity, tick = self._segments.model.gravity, (substep - begin) * substep_time
             self._supply.hold_gravity(self._segments.model, state.keyed.gravity, self._time(begin))
-            tick = (substep - begin) * substep_time
+            if self._plastic is not None:
+                gas = self._plastic.before(state, gas, tick)
             if impulses is not None:
                 impulses.before(state, begin / self._step_count, gravity, tick)
             if held is not None:
@@ -236,6 +247,8 @@ class World:
                 if impulses is not None:
                     impulses.after(state, substep / self._step_count, gravity, tick)
                 self._check(state)
+                if self._plastic is not None:
+                    self._yield(state, tick)
             except Diverged as diverged:
                 raise self._divergence(diverged, begin + diverged.substep) from diverged
         if held is not None:
@@ -245,6 +258,14 @@ class World:
         state.frame += 1
         state.begins = False
         self._before, self._state = self._state, state
+
+    def _yield(self, state: State, tick: float) -> None:
+        """Plastic changes after a tick [s], and the solver for them."""
+        assert self._plastic is not None
+        is_other = self._plastic.after(state, tick)
+        self._segments.use(state.keyed, state.rest_lengths)
+        if is_other:
+            self._solver.start_frame(state)
 
     def diagnostics(self) -> Diagnostics:
         """Volumes, pressures and counts at the current frame."""
@@ -293,7 +314,10 @@ class World:
         if known is None or known.state is not state or known.model is not model:
             volumes = np.array([self._volume(body, state.positions) for body in range(model.membrane_count)])
             mass = getattr(self._solver, "vertex_mass", model.vertex_mass)  # explicit steps add mass
-            self._known = known = _Measured(state, model, volumes, mechanical_energy(model, mass, state, volumes))
+            at = model
+            if len(state.rest_lengths):
+                at = replace(model, edges=model.edges._replace(rest_length=state.rest_lengths))
+            self._known = known = _Measured(state, model, volumes, mechanical_energy(at, mass, state, volumes))
         return known
 
     def _start(self) -> State:
@@ -329,7 +353,7 @@ class World:
         before = state.keyed
         keyed = changed(model, before, given.values, given.attached, given.held, given.held_rigid, given.gravity)
         keyed = reattached(model, before, keyed, state.positions, state.rigid.pose)
-        self._segments.use(keyed)
+        self._segments.use(keyed, state.rest_lengths)
         is_other = not keyed.has_parts_of(before)
         if is_other or not keyed.has_values_of(before):
             state.keyed, state.still = keyed, 0.0  # resting bodies may begin to move

@@ -68,6 +68,8 @@ class Body:
         if settings.kind == "SOFT":
             layout.prop(settings, "body_type")
         for group in parameters.groups(rows):
+            if group[0].group == "FLOW":
+                continue  # has a panel of its own
             column = layout.column(align=True)
             for parameter in group:
                 if parameters.counts(parameter, rows, settings):
@@ -130,6 +132,18 @@ class Given(PartOfBody):
             layout.label(text=text, icon="INFO")
 
 
+class Flow(PartOfBody):
+    """Creep, stiffening, tears and bonds of a soft body."""
+
+    bl_label = "Flow and Tear"
+
+    def draw_settings(self, layout: Layout, obj: bpy.types.Object) -> None:
+        """The settings that the body's type has."""
+        for parameter in parameters.of_body(obj.softpressure.body_type):
+            if parameter.group == "FLOW":
+                _draw(layout, obj.softpressure, parameter)
+
+
 class Motion(PartOfBody):
     """Start velocities of a body."""
 
@@ -160,16 +174,19 @@ class Attach(PartOfBody):
 
 SOFTPRESSURE_PT_body, SOFTPRESSURE_PT_physics_body = in_both_places(Body, "body")
 SOFTPRESSURE_PT_given, SOFTPRESSURE_PT_physics_given = in_both_places(Given, "given")
+SOFTPRESSURE_PT_flow, SOFTPRESSURE_PT_physics_flow = in_both_places(Flow, "flow")
 SOFTPRESSURE_PT_motion, SOFTPRESSURE_PT_physics_motion = in_both_places(Motion, "motion")
 SOFTPRESSURE_PT_attach, SOFTPRESSURE_PT_physics_attach = in_both_places(Attach, "attach")
 
 CLASSES = (
     SOFTPRESSURE_PT_body,
     SOFTPRESSURE_PT_given,
+    SOFTPRESSURE_PT_flow,
     SOFTPRESSURE_PT_motion,
     SOFTPRESSURE_PT_attach,
     SOFTPRESSURE_PT_physics_body,
     SOFTPRESSURE_PT_physics_given,
+    SOFTPRESSURE_PT_physics_flow,
     SOFTPRESSURE_PT_physics_motion,
     SOFTPRESSURE_PT_physics_attach,
 )

@@ -67,7 +67,7 @@ def test_the_bar_would_stretch_without_rigid_springs():
 
 @pytest.mark.parametrize("scene", [hanging, inflated])
 def test_a_small_compliance_comes_to_compliance_0(scene):
-    """The moduli 1e8 and 1e10 give by a share w k h^2 less: differences fall with the compliance, to rounding of few."""
+    """The moduli 1e8 and 1e10 give by a share w k h^2 less: differences fall with the compliance, to rounding."""
     rigid = scene(40).save().positions
     away = [np.abs(scene(40, False, modulus).save().positions - rigid).max() for modulus in (1e8, 1e9, 1e10)]
     for coarse, fine in zip(away[:-1], away[1:], strict=True):

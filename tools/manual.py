@@ -36,7 +36,7 @@ SECTIONS: tuple[tuple[str, str, str, type[bpy.types.ID], str], ...] = (
         " ".join(
             [
                 "body_type",
-                *(parameter.name for parameter in PARAMETERS if parameter.group),
+                *(parameter.name for parameter in PARAMETERS if parameter.group not in ("", "FLOW")),
                 "collision_collection self_collision pin_group is_active",
             ]
         ),
@@ -66,6 +66,14 @@ SECTIONS: tuple[tuple[str, str, str, type[bpy.types.ID], str], ...] = (
         "shown, those of the start of the run.",
         bpy.types.Object,
         "gas_by stiffness_by mass_by rigid_springs",
+    ),
+    (
+        "flow",
+        "Flow and Tear",
+        "What a soft body does under large loads: creep, so that it keeps a new shape; grow stiffer; tear and lose its "
+        "gas; be glued to other soft bodies where they touch.",
+        bpy.types.Object,
+        " ".join(parameter.name for parameter in PARAMETERS if parameter.group == "FLOW"),
     ),
     (
         "motion",

@@ -6,7 +6,20 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .. import topology
-from ..model import Chunks, Circles, Edges, Fans, Flat, FloatArray, Followers, Hinges, IntArray, Surfaces, Tetrahedra
+from ..model import (
+    Chunks,
+    Circles,
+    Edges,
+    Fans,
+    Flat,
+    FloatArray,
+    Followers,
+    Hinges,
+    IntArray,
+    Plasticity,
+    Surfaces,
+    Tetrahedra,
+)
 from .given import GivenCollider, GivenMembrane, GivenRigid
 from .lattice.cells import tetrahedron_volumes
 
@@ -184,6 +197,18 @@ def flat_bodies(membranes: list[GivenMembrane], first: IntArray) -> Flat:
         pair_normal=np.concatenate([np.zeros((0, 3)), *(np.tile(own.normal, (count, 1)) for own, _, count in held)]),
         normal=np.array([np.zeros(3) if own is None else own.normal for own in flats]).reshape(-1, 3),
         depth=np.array([0.0 if own is None else own.depth for own in flats]),
+    )
+
+
+def plasticity_of(membranes: list[GivenMembrane]) -> Plasticity:
+    """Flow, tearing and sticking of all membranes."""
+    given = [body.plasticity for body in membranes]
+    return Plasticity(
+        creep_time=np.array([own.creep_time for own in given]),
+        yield_strain=np.array([own.yield_strain for own in given]),
+        plastic_limit=np.array([own.plastic_limit for own in given]),
+        tear_strain=np.array([own.tear_strain for own in given]),
+        sticks=np.array([own.sticks for own in given]),
     )
 
 

@@ -4,6 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..checks import check
+from ..errors import ParameterError
 from ..model import BoolArray, FloatArray, IntArray
 from .flat.band import BEND_SHARE, GivenFlat
 from .lattice.solids import GivenLattice
@@ -15,6 +17,43 @@ PRESSURES_AT = ("DRAWN", "REST")
 DRAWN_SHAPES = ("SLACK", "INFLATED")
 #: Particles of this share of a cell's edge touch their neighbours at rest.
 MOST_PARTICLE_RADIUS = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class GivenPlasticity:
+    """Flow, tearing and sticking of a soft body, as in `model.Plasticity`; the default is elastic."""
+
+    creep_time: float = 0.0
+    yield_strain: float = 0.0
+    plastic_limit: float = 0.0
+    tear_strain: float = 0.0
+    sticks: bool = False
+
+
+ELASTIC = GivenPlasticity()
+
+
+def given_plasticity(
+    name: str, creep_time: float, yield_strain: float, plastic_limit: float, tear_strain: float, sticks: bool
+) -> GivenPlasticity:
+    """Flow, tearing and sticking of a body of a name, or `ParameterError`."""
+    return GivenPlasticity(
+        check(name, "creep time", creep_time, "s", low=0.0),
+        check(name, "yield strain", yield_strain, "", low=0.0),
+        check(name, "plastic limit", plastic_limit, "", low=0.0),
+        check(name, "tear strain", tear_strain, "", low=0.0),
+        bool(sticks),
+    )
+
+
+def given_stiffening(name: str, stiffening: float, creep_time: float) -> float:
+    """The stiffening of a lattice, or `ParameterError`: its terms keep the drawn lengths, so it does not flow."""
+    if check(name, "stiffening", stiffening, "", low=0.0) > 0.0 and creep_time > 0.0:
+        raise ParameterError(
+            f"{name}: stiffening {stiffening:g} with a creep time of {creep_time:g} s; "
+            "springs that stiffen do not flow. Give 0 for one of them."
+        )
+    return float(stiffening)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +87,8 @@ class GivenMembrane:
     gas: float | None = None  # nRT [J] where the amount is given
     spring_constant: float = 0.0  # of every edge [N/m]; 0: by the modulus
     point_mass: float = 0.0  # of every vertex [kg]; 0: by the mass
+    plasticity: GivenPlasticity = ELASTIC
+    stiffening: float = 0.0  # of a lattice
 
     @property
     def elastic_modulus(self) -> float:

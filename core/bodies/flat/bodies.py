@@ -10,7 +10,7 @@ from ...amount import start_gas
 from ...checks import check, check_choice, check_surface_numbers, positions_of, vector
 from ...errors import MeshError
 from ...model import FloatArray
-from ..given import DRAWN_SHAPES, MOST_PARTICLE_RADIUS, PRESSURES_AT, GivenMembrane
+from ..given import DRAWN_SHAPES, MOST_PARTICLE_RADIUS, PRESSURES_AT, GivenMembrane, GivenPlasticity
 from ..lattice.solids import AUTOMATIC_CELLS
 from ..parts import check_parts, loop_modulus, with_masses, with_springs
 from .band import GivenFlat, band_of, caps_of, loop_lattice
@@ -25,6 +25,7 @@ def given_loop(
     rigid_springs: bool, friction: float, bounciness: float, thickness: float, self_collision: bool,
     pinned: ArrayLike | None, velocity: Sequence[float], pressure_at: str, drawn_shape: str, start_at_rest: bool,
     gas_amount: float | None, temperature: float, spring_constant: float | None, point_mass: float | None,
+    plasticity: GivenPlasticity,
 ) -> GivenMembrane:  # fmt: skip
     """Arguments of `ModelBuilder.add_loop`, as a band; raises `MeshError` or `ParameterError`."""
     given = positions_of(name, positions)
@@ -78,6 +79,7 @@ def given_loop(
         gas=gas,
         spring_constant=float(spring_constant or 0.0),
         point_mass=float(point_mass or 0.0),
+        plasticity=plasticity,
     )
 
 
@@ -86,6 +88,7 @@ def given_flat_truss(
     density: float | None, modulus: float, ambient_pressure: float, damping: float, spring_damping: float,
     rigid_springs: bool, friction: float, bounciness: float, thickness: float, pinned: ArrayLike | None,
     velocity: Sequence[float], particle_radius: float, spring_constant: float | None, point_mass: float | None,
+    plasticity: GivenPlasticity, stiffening: float,
 ) -> GivenMembrane:  # fmt: skip
     """Arguments of `ModelBuilder.add_flat_truss`, as a band; raises `MeshError` or `ParameterError`."""
     given = positions_of(name, positions)
@@ -141,6 +144,8 @@ def given_flat_truss(
         particle_diameter=2.0 * float(particle_radius) * float(cells.size.mean()),
         spring_constant=float(spring_constant or 0.0),
         point_mass=float(point_mass or 0.0),
+        plasticity=plasticity,
+        stiffening=stiffening,
     )
 
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from numpy.typing import ArrayLike
 
 from ...amount import ROOM_TEMPERATURE
-from ..given import GivenMembrane
+from ..given import GivenMembrane, given_plasticity, given_stiffening
 from .bodies import given_flat_truss, given_loop
 
 
@@ -42,6 +42,11 @@ class FlatBuilder:
         temperature: float = ROOM_TEMPERATURE,
         spring_constant: float | None = None,
         point_mass: float | None = None,
+        creep_time: float = 0.0,
+        yield_strain: float = 0.0,
+        plastic_limit: float = 0.0,
+        tear_strain: float = 0.0,
+        sticks: bool = False,
     ) -> int:
         """Add a closed outline in a plane, filled with gas; returns its number among the membranes.
 
@@ -64,6 +69,8 @@ class FlatBuilder:
         gas_amount, temperature, spring_constant, point_mass
             As in `add_membrane`; of the edges and vertices of the outline, whatever the depth. The gas fills area times
             depth.
+        creep_time, yield_strain, plastic_limit, tear_strain, sticks
+            As in `add_membrane`.
 
         Raises `MeshError` or `ParameterError` with a sentence that names the body, the value and the remedy.
         """
@@ -76,6 +83,7 @@ class FlatBuilder:
                 self_collision=self_collision, pinned=pinned, velocity=velocity, pressure_at=pressure_at,
                 drawn_shape=drawn_shape, start_at_rest=start_at_rest, gas_amount=gas_amount, temperature=temperature,
                 spring_constant=spring_constant, point_mass=point_mass,
+                plasticity=given_plasticity(name, creep_time, yield_strain, plastic_limit, tear_strain, sticks),
             )
         )  # fmt: skip
         return len(self._membranes) - 1
@@ -102,6 +110,11 @@ class FlatBuilder:
         velocity: Sequence[float] = (0.0, 0.0, 0.0),
         spring_constant: float | None = None,
         point_mass: float | None = None,
+        creep_time: float = 0.0,
+        yield_strain: float = 0.0,
+        plastic_limit: float = 0.0,
+        sticks: bool = False,
+        stiffening: float = 0.0,
     ) -> int:
         """Add a sheet of springs that fills an outline in a plane; returns its number among the membranes.
 
@@ -132,6 +145,8 @@ class FlatBuilder:
         spring_constant, point_mass
             k [N/m] of every edge and diagonal of the cells, and [kg] of every of their vertices; they replace modulus,
             and mass and density.
+        creep_time, yield_strain, plastic_limit, sticks, stiffening
+            As in `add_solid`.
 
         Raises `MeshError` or `ParameterError` with a sentence that names the body, the value and the remedy.
         """
@@ -142,6 +157,8 @@ class FlatBuilder:
                 spring_damping=spring_damping, rigid_springs=rigid_springs, friction=friction,
                 bounciness=bounciness, thickness=thickness, pinned=pinned, velocity=velocity,
                 particle_radius=particle_radius, spring_constant=spring_constant, point_mass=point_mass,
+                plasticity=given_plasticity(name, creep_time, yield_strain, plastic_limit, 0.0, sticks),
+                stiffening=given_stiffening(name, stiffening, creep_time),
             )
         )  # fmt: skip
         return len(self._membranes) - 1

@@ -195,6 +195,10 @@ class StageEnergy:
         """Evaluate contact anew at the next `evaluate`: the contact set has changed."""
         self._contacts_known = False
 
+    def forget_bodies(self) -> None:
+        """Evaluate springs, hinges, tetrahedra and gas anew at the next `evaluate`: rest lengths have changed."""
+        self._known_x[:] = np.nan
+
     def linearise(self, x: FloatArray) -> float:
         """Lag the normal forces at x for friction; returns E at x [J] with them. After `evaluate(x)`."""
         count, contacts, lag = self.contacts.count, self.contacts, self._lag
