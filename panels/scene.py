@@ -161,6 +161,8 @@ class Method:
         is_paper_s = settings.detection != "SURFACE" or settings.collider_rule != "CONTACT"
         if is_paper_s and settings.solver not in FORCE_BASED:
             draw_text(layout, context, "Only with a method that integrates forces: Explicit Euler to Simplified.")
+        if settings.solver in FORCE_BASED or settings.neighbour_damping == "ALL":
+            layout.prop(settings, "neighbour_damping", text="Neighbours")
         layout.prop(settings, "ramp_time", text="Ramp (s)")
         layout.prop(settings, "use_step_damping")
         if settings.use_step_damping:

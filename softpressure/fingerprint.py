@@ -46,6 +46,8 @@ def of_inputs(scene: bpy.types.Scene) -> str:
     digest = _Digest()
     settings, render = scene.softpressure, scene.render
     chosen = [settings.added_mass] if settings.solver in CHOOSING else []  # caches of others stay valid
+    if settings.neighbour_damping != "SIMPLIFIED":  # caches of earlier versions stay valid
+        chosen.append(settings.neighbour_damping)
     gravity = scene.gravity[:] if scene.use_gravity else (0.0, 0.0, 0.0)
     keyed = actions.animated_paths(scene) & _GRAVITY
     digest.add(*(getattr(settings, name) for name in (*_SCENE, *_METHOD)), *chosen, None if keyed else gravity)

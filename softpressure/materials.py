@@ -36,8 +36,9 @@ def apply(obj: bpy.types.Object, path: str, menu: str) -> str:
     error.
     """
     settings, before = obj.softpressure, obj.softpressure.body_type
-    for choice in GIVEN.values():  # a preset that does not say gives pressure, modulus and mass
-        setattr(settings, choice.name, choice.default)
+    # a preset that does not say gives pressure, modulus and mass, and has no dampers
+    for parameter in (*GIVEN.values(), *(each for each in PARAMETERS if each.name == "spring_damping")):
+        setattr(settings, parameter.name, parameter.default)
     bpy.ops.script.execute_preset(filepath=path, menu_idname=menu)
     if settings.body_type == before or _can_be(obj, settings.body_type) or not _can_be(obj, before):
         return ""

@@ -15,6 +15,7 @@ def of(settings: Any) -> MethodOptions:
         ramp_time=settings.ramp_time,
         detection=settings.detection,
         collider_rule=settings.collider_rule,
+        neighbour_damping=settings.neighbour_damping,
         step_error=round(settings.step_error, 9),  # Blender keeps 0.001 in single precision
         added_mass=round(0.01 * settings.added_mass, 9),
     )

@@ -121,3 +121,17 @@ COLLIDER_RULES = (
         "and no bounciness; bodies bounce a little too high. Only with the methods of the papers",
     ),
 )
+NEIGHBOUR_DAMPINGS = (
+    (
+        "SIMPLIFIED",
+        "Simplified Methods",
+        "Mesit 2007, equation 12, whose constant is the spring constant times the step, in his two methods",
+    ),
+    ("ALL", "All", "Mesit 2007, equation 12, in every method that integrates forces: Explicit Euler to Simplified"),
+    (
+        "NONE",
+        "None",
+        "Without equation 12 of Mesit 2007. A damper whose constant does not change with the step is Spring Damping of "
+        "the bodies",
+    ),
+)

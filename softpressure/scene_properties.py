@@ -6,7 +6,7 @@ import bpy
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, StringProperty
 
 from . import session
-from .methods import COLLIDER_RULES, DETECTIONS, METHODS, SPREADS, VOLUMES
+from .methods import COLLIDER_RULES, DETECTIONS, METHODS, NEIGHBOUR_DAMPINGS, SPREADS, VOLUMES
 from .versions import BLEND_RELATIVE
 
 Group = Any  # a property group: its members are known to Blender only
@@ -116,6 +116,13 @@ class SOFTPRESSURE_PG_scene(bpy.types.PropertyGroup):
         description="What happens where a soft body meets a collider",
         items=COLLIDER_RULES,
         default="CONTACT",
+        **SETTING,
+    )
+    neighbour_damping: EnumProperty(
+        name="Damping of Neighbours",
+        description="Which of the methods of the papers damp each vertex relative to its neighbours",
+        items=NEIGHBOUR_DAMPINGS,
+        default="SIMPLIFIED",
         **SETTING,
     )
     ramp_time: FloatProperty(
