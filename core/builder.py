@@ -47,6 +47,8 @@ class ModelBuilder(FlatBuilder):
         stretch_modulus: float = 1e4,
         bend_modulus: float = 0.0,
         damping: float = 0.0,
+        spring_damping: float = 0.0,
+        rigid_springs: bool = False,
         friction: float = 0.5,
         bounciness: float = 1.0,
         thickness: float = 0.0,
@@ -73,6 +75,11 @@ class ModelBuilder(FlatBuilder):
             k1 and k2, other patterns up to three times as much along their diagonals.
         damping
             Decay rate of vibrations [1/s]; falling and rolling are not damped.
+        spring_damping
+            Modulus of the dampers along the springs [N s/m]: they resist a rate of strain as the springs, by the
+            stretch modulus, resist strain (Kelvin-Voigt), independent of how fine the mesh is.
+        rigid_springs
+            Whether the springs keep their length, as of infinite stiffness; only with the solver XPBD.
         friction, bounciness
             Coulomb coefficient; separation speed over approach speed, 0 to 1, besides losses to vibrations. A pair of
             bodies uses the geometric means.
@@ -103,6 +110,7 @@ class ModelBuilder(FlatBuilder):
         check(name, "stretch modulus", stretch_modulus, "N/m", low=0.0, open_low=True)
         check(name, "bend modulus", bend_modulus, "N m", low=0.0)
         check(name, "damping", damping, "1/s", low=0.0)
+        check(name, "spring damping", spring_damping, "N s/m", low=0.0)
         check_surface_numbers(name, friction, bounciness, thickness)
         start_velocity = vector(name, "velocity", velocity, "m/s")
         order = topology.space_filling_order(given)
@@ -126,6 +134,8 @@ class ModelBuilder(FlatBuilder):
                 self_collision=bool(self_collision),
                 pinned=topology.pin_mask(name, len(given), pin_numbers)[order],
                 velocity=start_velocity,
+                spring_damping=float(spring_damping),
+                rigid_springs=bool(rigid_springs),
                 pressure_at=check_choice(name, "pressure at", pressure_at, PRESSURES_AT),
                 drawn_shape=check_choice(name, "drawn shape", drawn_shape, DRAWN_SHAPES),
                 start_at_rest=bool(start_at_rest),
@@ -147,6 +157,8 @@ class ModelBuilder(FlatBuilder):
         poisson_ratio: float = 0.3,
         particle_radius: float = 0.0,
         damping: float = 0.0,
+        spring_damping: float = 0.0,
+        rigid_springs: bool = False,
         friction: float = 0.5,
         bounciness: float = 1.0,
         thickness: float = 0.0,
@@ -172,7 +184,10 @@ class ModelBuilder(FlatBuilder):
             Of the spheres around the vertices of a TRUSS, whose contact prevents its collapse at high speed (Kurmaly &
             Wu 2021, 4) [cell's edge]: 0 = none, at most 0.5; 0.4 stops a vertex between two others. Not with the
             solvers AUTO and IMPLICIT.
-        damping, friction, bounciness, thickness, pinned, velocity
+        spring_damping
+            Modulus of the dampers along the springs [Pa s]: they resist a rate of strain as the springs, by Young's
+            modulus, resist strain.
+        damping, rigid_springs, friction, bounciness, thickness, pinned, velocity
             As in `add_membrane`. Pinned vertices pin the lattice's vertices on the faces between them and at least the
             nearest one each. No self-contact.
 
@@ -182,6 +197,7 @@ class ModelBuilder(FlatBuilder):
         faces = triangles_of(name, triangles)
         topology.check_closed_surface(name, given, faces)
         check(name, "damping", damping, "1/s", low=0.0)
+        check(name, "spring damping", spring_damping, "Pa s", low=0.0)
         check_surface_numbers(name, friction, bounciness, thickness)
         check(name, "particle radius", particle_radius, "of a cell", low=0.0, high=MOST_PARTICLE_RADIUS)
         if particle_radius > 0.0 and kind != "TRUSS":
@@ -207,6 +223,8 @@ class ModelBuilder(FlatBuilder):
                 self_collision=False,
                 pinned=lattice.holds.pinned,
                 velocity=vector(name, "velocity", velocity, "m/s"),
+                spring_damping=float(spring_damping),
+                rigid_springs=bool(rigid_springs),
                 lattice=lattice,
                 young_modulus=float(modulus),
                 particle_diameter=2.0 * float(particle_radius) * float(cells.size.mean()),

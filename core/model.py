@@ -231,6 +231,7 @@ class Model:
     pinned: BoolArray  # kinematic vertices, shape (vertex_count,)
     surfaces: Surfaces
     edges: Edges
+    edge_damping: FloatArray  # constant c of the damper along each spring [N s/m], shape (edge_count,)
     hinges: Hinges
     tetrahedra: Tetrahedra
     followers: Followers
@@ -252,6 +253,8 @@ class Model:
     hinge_share: FloatArray  # part of the bend modulus that hinges have
     young_modulus: FloatArray  # of lattices [Pa], 0 for skins and loops
     damping: FloatArray  # decay rate of motion relative to the rigid one [1/s]
+    spring_damping: FloatArray  # modulus of the dampers along springs: of skins and loops [N s/m], of lattices [Pa s]
+    rigid_springs: BoolArray  # whether springs keep their length whatever their stiffness; XPBD alone
     # Per body, shape (body_count,)
     body_mass: FloatArray  # [kg], 0 for colliders
     thickness: FloatArray  # distance the body's surface keeps from another surface [m]

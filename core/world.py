@@ -26,7 +26,7 @@ from .model import FloatArray, Model
 from .options import DEFAULTS, MethodOptions
 from .reports import StepReport, reports_of
 from .solvers.automatic import AUTO, Choice, choice_of
-from .solvers.choice import SOLVERS, Solver, SolverMaker, check_method, solver_maker
+from .solvers.choice import SOLVERS, Solver, SolverMaker, check_method, check_springs, solver_maker
 from .solvers.counts import Counts
 from .solvers.kinematics import Motion
 from .state import State, gas_of
@@ -97,6 +97,7 @@ class World:
         self.options = options
         if self.solver:
             check_method(self.solver, options)
+            check_springs(self.solver, model)
         if choice and not choice.fits(self.solver):
             raise ParameterError(f"choice: {choice.solver} with the method {self.solver}. Leave it out, or give AUTO.")
         self.choice = choice or choice_of(self.solver, model, 1.0 / self.frame_rate, self.substeps, options)

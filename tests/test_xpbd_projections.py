@@ -168,7 +168,8 @@ def test_edges_keep_momentum_and_angular_momentum(scene):
     model = scene.model
     weight = 1.0 / model.vertex_mass[scene.order]
     points = model.edges._replace(points=scene.place[model.edges.points])
-    edges = edge_rows(points, schedule(points.points, scene.skins.block_start, len(scene.x)), weight, TIME)
+    order = schedule(points.points, scene.skins.block_start, len(scene.x))
+    edges = edge_rows(points, model.edge_damping, np.zeros(len(points.points), bool), order, weight, TIME)
 
     def project_four(x, four):
         rows = scene.rows(x)

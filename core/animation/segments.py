@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..bodies.assembly import vertex_chunks
+from ..bodies.assembly import edge_dampers, vertex_chunks
 from ..energy.hinges import rest_hinges
 from ..model import Attachments, BoolArray, FloatArray, IntArray, Model, RigidBodies
 from ..solvers.choice import SolverMaker
@@ -87,6 +87,7 @@ def with_values(parts: Model, start: Model, keyed: Keyed) -> Model:
     model = replace(
         parts,
         edges=springs._replace(stiffness=springs.stiffness * stretch[parts.point_body[springs.points[:, 0]]]),
+        edge_damping=_edge_damping(parts, start, values["spring_damping"][soft]),
         tetrahedra=cells._replace(stiffness=cells.stiffness * stretch[parts.point_body[cells.points[:, 0]]]),
         attachments=glue._replace(stiffness=glue.stiffness * stretch[parts.point_body[glue.points[:, 0]]]),
         rigid=parts.rigid._replace(
@@ -94,6 +95,7 @@ def with_values(parts: Model, start: Model, keyed: Keyed) -> Model:
             angular_damping=values["angular_damping"][rigid] * is_free,
         ),
         damping=values["damping"][soft],
+        spring_damping=values["spring_damping"][soft],
         friction=values["friction"],
         bounciness=values["bounciness"],
         gravity=keyed.gravity,
@@ -102,6 +104,15 @@ def with_values(parts: Model, start: Model, keyed: Keyed) -> Model:
     if np.array_equal(bend_modulus > 0.0, start.bend_modulus > 0.0):
         return _with_bends(model, ratio["bend_modulus"])
     return _with_hinges(model, bend_modulus)
+
+
+def _edge_damping(parts: Model, start: Model, spring_damping: FloatArray) -> FloatArray:
+    """Constants of the dampers [N s/m] for other moduli [N s/m, Pa s]; those of bodies without a change stay."""
+    edge_body = parts.point_body[parts.edges.points[:, 0]]
+    changed = (spring_damping != start.spring_damping)[edge_body]
+    modulus = start.stretch_modulus + start.young_modulus  # a body has one of them
+    dampers = edge_dampers(parts.edges.stiffness, edge_body, spring_damping, modulus)
+    return np.where(changed, dampers, parts.edge_damping)
 
 
 def _with_bends(model: Model, ratio: FloatArray) -> Model:

@@ -61,6 +61,20 @@ def spring_edges(membranes: list[GivenMembrane], positions: FloatArray, starts: 
     )
 
 
+def edge_dampers(
+    stiffness: FloatArray, edge_body: IntArray, spring_damping: FloatArray, elastic_modulus: FloatArray
+) -> FloatArray:
+    """Constant c of the damper along each spring [N s/m]: c = (eta / Y) k, so independent of the mesh like k.
+
+    `stiffness` k [N/m] and body of each spring; per membrane, the dampers' modulus eta and that of the springs, Y:
+    [N s/m] and [N/m], or [Pa s] and [Pa].
+    """
+    relaxation = np.divide(
+        spring_damping, elastic_modulus, out=np.zeros_like(elastic_modulus), where=elastic_modulus > 0.0
+    )
+    return np.asarray(stiffness * relaxation[edge_body])
+
+
 def rest_lengths(fillings: "Sequence[Filling | None]", edges: Edges, body_of_point: IntArray) -> FloatArray:
     """Rest lengths of the springs [m], shape (edge_count,): as drawn, or those that keep the drawn shape under
     pressure.

@@ -36,6 +36,8 @@ class GivenMembrane:
     self_collision: bool
     pinned: BoolArray
     velocity: FloatArray
+    spring_damping: float = 0.0
+    rigid_springs: bool = False
     lattice: GivenLattice | None = None  # of a solid or flat body: springs, masses, followers
     flat: GivenFlat | None = None  # of a flat body
     young_modulus: float = 0.0  # of a lattice [Pa]
@@ -43,6 +45,11 @@ class GivenMembrane:
     pressure_at: str = "DRAWN"  # one of `PRESSURES_AT`
     drawn_shape: str = "SLACK"  # one of `DRAWN_SHAPES`
     start_at_rest: bool = False  # with the pressure at rest
+
+    @property
+    def elastic_modulus(self) -> float:
+        """What the constants of its springs are proportional to: stretch modulus [N/m], or Young's modulus [Pa]."""
+        return self.young_modulus or self.stretch_modulus
 
     @property
     def starts_at_rest(self) -> bool:

@@ -19,9 +19,9 @@ from .truss import truss_lattice
 
 def given_loop(
     name: str, positions: ArrayLike, outline: ArrayLike | None, *, depth: float, mass: float, gauge_pressure: float,
-    ambient_pressure: float, stretch_modulus: float, bend_modulus: float, damping: float, friction: float,
-    bounciness: float, thickness: float, self_collision: bool, pinned: ArrayLike | None, velocity: Sequence[float],
-    pressure_at: str, drawn_shape: str, start_at_rest: bool,
+    ambient_pressure: float, stretch_modulus: float, bend_modulus: float, damping: float, spring_damping: float,
+    rigid_springs: bool, friction: float, bounciness: float, thickness: float, self_collision: bool,
+    pinned: ArrayLike | None, velocity: Sequence[float], pressure_at: str, drawn_shape: str, start_at_rest: bool,
 ) -> GivenMembrane:  # fmt: skip
     """Arguments of `ModelBuilder.add_loop`, as a band; raises `MeshError` or `ParameterError`."""
     given = positions_of(name, positions)
@@ -31,6 +31,7 @@ def given_loop(
     check(name, "stretch modulus", stretch_modulus, "N/m", low=0.0, open_low=True)
     check(name, "bend modulus", bend_modulus, "N m", low=0.0)
     check(name, "damping", damping, "1/s", low=0.0)
+    check(name, "spring damping", spring_damping, "N s/m", low=0.0)
     check_surface_numbers(name, friction, bounciness, thickness)
     depth = depth_of(name, depth, found)
     side = np.linalg.norm(np.roll(found.corners, -1, axis=0) - found.corners, axis=1)
@@ -56,6 +57,8 @@ def given_loop(
         self_collision=bool(self_collision),
         pinned=lattice.holds.pinned,
         velocity=within(found, vector(name, "velocity", velocity, "m/s")),
+        spring_damping=float(spring_damping),
+        rigid_springs=bool(rigid_springs),
         lattice=lattice,
         flat=GivenFlat(found.normal, depth, caps_of(count)),
         pressure_at=check_choice(name, "pressure at", pressure_at, PRESSURES_AT),
@@ -66,8 +69,9 @@ def given_loop(
 
 def given_flat_truss(
     name: str, positions: ArrayLike, outline: ArrayLike | None, *, depth: float, cell_size: float, mass: float,
-    density: float | None, modulus: float, ambient_pressure: float, damping: float, friction: float, bounciness: float,
-    thickness: float, pinned: ArrayLike | None, velocity: Sequence[float], particle_radius: float,
+    density: float | None, modulus: float, ambient_pressure: float, damping: float, spring_damping: float,
+    rigid_springs: bool, friction: float, bounciness: float, thickness: float, pinned: ArrayLike | None,
+    velocity: Sequence[float], particle_radius: float,
 ) -> GivenMembrane:  # fmt: skip
     """Arguments of `ModelBuilder.add_flat_truss`, as a band; raises `MeshError` or `ParameterError`."""
     given = positions_of(name, positions)
@@ -80,6 +84,7 @@ def given_flat_truss(
     check(name, "modulus", modulus, "Pa", low=0.0, open_low=True)
     check(name, "particle radius", particle_radius, "of a cell", low=0.0, high=MOST_PARTICLE_RADIUS)
     check(name, "damping", damping, "1/s", low=0.0)
+    check(name, "spring damping", spring_damping, "Pa s", low=0.0)
     check_surface_numbers(name, friction, bounciness, thickness)
     corners, spots = found.in_plane(found.corners), found.in_plane(given)
     cells = fill_flat(name, corners, float(cell_size) or float(np.ptp(corners, axis=0).min()) / AUTOMATIC_CELLS)
@@ -108,6 +113,8 @@ def given_flat_truss(
         self_collision=False,
         pinned=lattice.holds.pinned,
         velocity=within(found, vector(name, "velocity", velocity, "m/s")),
+        spring_damping=float(spring_damping),
+        rigid_springs=bool(rigid_springs),
         lattice=lattice,
         flat=GivenFlat(found.normal, depth, np.zeros((0, 3), np.int32)),
         young_modulus=float(modulus),

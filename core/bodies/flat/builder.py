@@ -26,6 +26,8 @@ class FlatBuilder:
         stretch_modulus: float = 1e4,
         bend_modulus: float = 0.0,
         damping: float = 0.0,
+        spring_damping: float = 0.0,
+        rigid_springs: bool = False,
         friction: float = 0.5,
         bounciness: float = 1.0,
         thickness: float = 0.0,
@@ -48,8 +50,10 @@ class FlatBuilder:
         depth
             Along the plane's normal [m]; 0 = mean edge length. The gas fills area times depth, an edge resists with
             stretch modulus times depth, a bend with bend modulus times depth; contact is as wide as the depth.
-        mass, gauge_pressure, stretch_modulus, bend_modulus, damping, friction, bounciness, thickness
+        mass, gauge_pressure, stretch_modulus, bend_modulus, damping, spring_damping, rigid_springs
             As in `add_membrane`; mass is spread by length.
+        friction, bounciness, thickness
+            As in `add_membrane`.
         self_collision, pinned, velocity, pressure_at, drawn_shape, start_at_rest
             As in `add_membrane`; pins and velocity count within the plane.
 
@@ -59,7 +63,8 @@ class FlatBuilder:
             given_loop(
                 name, positions, outline, depth=depth, mass=mass, gauge_pressure=gauge_pressure,
                 ambient_pressure=self._ambient_pressure, stretch_modulus=stretch_modulus, bend_modulus=bend_modulus,
-                damping=damping, friction=friction, bounciness=bounciness, thickness=thickness,
+                damping=damping, spring_damping=spring_damping, rigid_springs=rigid_springs, friction=friction,
+                bounciness=bounciness, thickness=thickness,
                 self_collision=self_collision, pinned=pinned, velocity=velocity, pressure_at=pressure_at,
                 drawn_shape=drawn_shape, start_at_rest=start_at_rest,
             )
@@ -79,6 +84,8 @@ class FlatBuilder:
         modulus: float = 1e5,
         particle_radius: float = 0.0,
         damping: float = 0.0,
+        spring_damping: float = 0.0,
+        rigid_springs: bool = False,
         friction: float = 0.5,
         bounciness: float = 1.0,
         thickness: float = 0.0,
@@ -106,7 +113,9 @@ class FlatBuilder:
             Of the circles around the vertices of the cells, which keep apart so that it does not collapse at high speed
             (Kurmaly & Wu 2021, 4), as a share of a cell's edge: 0 = none, at most 0.5; 0.4 stops a vertex
             between two others. Not with the solvers AUTO and IMPLICIT.
-        damping, friction, bounciness, thickness, pinned, velocity
+        spring_damping
+            Of the springs [Pa s], as in `ModelBuilder.add_solid`.
+        damping, rigid_springs, friction, bounciness, thickness, pinned, velocity
             As in `add_membrane`, within the plane. Pinned vertices hold the cells' vertices on the sides of the outline
             between them and at least the nearest one each. Does not touch itself.
 
@@ -115,7 +124,8 @@ class FlatBuilder:
         self._membranes.append(
             given_flat_truss(
                 name, positions, outline, depth=depth, cell_size=cell_size, mass=mass, density=density,
-                modulus=modulus, ambient_pressure=self._ambient_pressure, damping=damping, friction=friction,
+                modulus=modulus, ambient_pressure=self._ambient_pressure, damping=damping,
+                spring_damping=spring_damping, rigid_springs=rigid_springs, friction=friction,
                 bounciness=bounciness, thickness=thickness, pinned=pinned, velocity=velocity,
                 particle_radius=particle_radius,
             )

@@ -48,12 +48,13 @@ class StepLimit:
         if (gas > self._start_gas).any():
             rates = np.maximum(rates, inflation_rate(model, gas, volume))
         added, rate = max(0.0, float(risen.max(initial=0.0))), float(rates.max(initial=0.0))
-        step = step_length(square + added, rate)
+        decay = plan.decay * max(1.0, bound / max(plan.bound, 1e-300))
+        step = step_length(square + added, decay, rate)
         if time / step > MOST_STEPS * time / frame_time * ROUNDING:
             needed = math.ceil(frame_time / step)
-            if frame_time / step_length(square, float(plan.rate.max(initial=0.0))) > MOST_STEPS:
+            if frame_time / step_length(square, decay, float(plan.rate.max(initial=0.0))) > MOST_STEPS:
                 raise Diverged(body, f"would need {needed} explicit steps per frame")
-            explodes = step < stable_step(square + added)
+            explodes = step < stable_step(square + added, decay)
             raise _gas_refusal(model, int(np.argmax(rates if explodes else risen)), gas, needed)
         self.excess, self.stiffest = plan.step / step, int(np.argmax(risen)) if added > square - plan.square else body
         return max(1, math.ceil(time / step)), square + added
@@ -64,7 +65,9 @@ def check_plan(model: Model, plan: Plan, frame_time: float) -> None:
     if frame_time / plan.step <= MOST_STEPS:
         return
     needed, amount = math.ceil(frame_time / plan.step), start_gas(model)
-    if plan.step < stable_step(plan.square):
+    if frame_time / step_length(plan.square, 0.0, float(plan.rate.max(initial=0.0))) <= MOST_STEPS:
+        raise _damper_refusal(model, needed)
+    if plan.step < stable_step(plan.square, plan.decay):
         raise _gas_refusal(model, int(np.argmax(plan.rate)), amount, needed)
     if amount.any() and rest_square(model, plan.masses, np.zeros_like(amount)) < WITHOUT_GAS * plan.square:
         raise _gas_refusal(model, int(np.argmax(plan.gas)), amount, needed)
@@ -94,6 +97,17 @@ def _gas_refusal(model: Model, body: int, amount: FloatArray, needed: int) -> Pa
     pressure = float(amount[body] / model.rest_volume[body] - model.ambient_pressure)
     remedy = "Lower the pressure, raise the mass, or choose the method IMPLICIT"
     return _refusal(model, body, f"gauge pressure {pressure:g} Pa", needed, remedy)
+
+
+def _damper_refusal(model: Model, needed: int) -> ParameterError:
+    edges = model.edges
+    rate = model.edge_damping / model.vertex_mass[edges.points].min(axis=1)
+    body = int(model.point_body[edges.points[int(np.argmax(rate)), 0]])
+    unit = "N s/m" if model.has_gas(body) else "Pa s"
+    return _refusal(
+        model, body, f"spring damping {model.spring_damping[body]:g} {unit}", needed,
+        "Lower the spring damping, raise the mass, or choose the method IMPLICIT",
+    )  # fmt: skip
 
 
 def _refusal(model: Model, body: int, cause: str, needed: int, remedy: str) -> ParameterError:

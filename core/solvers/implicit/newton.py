@@ -156,6 +156,7 @@ class StageMinimiser:
         self._candidates.start_frame(state)
         self.notes = StageNotes(self.model.moving_count)
         self.energy.shares.forget()
+        self.energy.damp(None)
         self.start(state, state.gas, np.zeros(self.model.body_count))
         self._step[:] = 0.0
         self._cover()
