@@ -13,6 +13,8 @@ SPREADS = ("EXACT_GRADIENT", "VALENCE")
 DETECTIONS = ("SURFACE", "FEATURE_PARTICLES")
 #: Which force-based methods have the damping between neighbours of Mesit 2007, eq. 12.
 NEIGHBOUR_DAMPINGS = ("SIMPLIFIED", "ALL", "NONE")
+#: Rules for soft bodies that meet a collider.
+COLLIDER_RULES = ("CONTACT", "REFLECTION")
 #: More would change how a body moves.
 LARGEST_ADDED_MASS = 0.1
 
@@ -25,7 +27,8 @@ class MethodOptions:
     Wu 2021), see `papers/gas_rules.py`. `spread`: `EXACT_GRADIENT` or `VALENCE` (Martin 2009, 3.1.2). `step_damping`:
     whether velocities shrink as in Martin 2009, 3.1.3; `stiffest_spring`: its k_max [N/m]. `ramp_time`: how long the
     pressure rises to its value, without gravity meanwhile [s] (Matyka 2004, 5.1). `detection`:
-    `SURFACE` or `FEATURE_PARTICLES` (Martin 2009, 5.2), which only the force-based solvers offer.
+    `SURFACE` or `FEATURE_PARTICLES` (Martin 2009, 5.2), and `collider_rule`: `CONTACT` or `REFLECTION` (Kurmaly and Wu
+    2021, 4), which only the force-based solvers offer, see `papers/reflection.py`.
     `neighbour_damping`: which of the force-based solvers add h sum k (v_j - v_i) to the forces (Mesit 2007, eq. 12):
     `SIMPLIFIED`, those of his paper, which need it; `ALL`; or `NONE`. A damper whose constant does not grow with the
     step h is a body's `spring_damping`.
@@ -42,6 +45,7 @@ class MethodOptions:
     ramp_time: float = 0.0
     detection: str = "SURFACE"
     neighbour_damping: str = "SIMPLIFIED"
+    collider_rule: str = "CONTACT"
     step_error: float = 0.001
     added_mass: float = 0.01
 
@@ -51,6 +55,7 @@ class MethodOptions:
             ("pressure spread", self.spread, SPREADS),
             ("detection", self.detection, DETECTIONS),
             ("neighbour damping", self.neighbour_damping, NEIGHBOUR_DAMPINGS),
+            ("collider rule", self.collider_rule, COLLIDER_RULES),
         ):
             if value not in known:
                 raise ParameterError(f"{what}: {value!r}; give one of {', '.join(known)}.")

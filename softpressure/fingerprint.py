@@ -25,7 +25,9 @@ _ALSO = {
     "COLLIDER": (),
 }
 _SCENE = ("substeps", "step_error", "solver", "ambient_pressure", "frame_start")
-_METHOD = ("volume_rule", "pressure_spread", "detection", "ramp_time", "use_step_damping", "stiffest_spring")
+_METHOD = (
+    "volume_rule", "pressure_spread", "detection", "collider_rule", "ramp_time", "use_step_damping", "stiffest_spring",
+)  # fmt: skip
 _GRAVITY = {"gravity", "use_gravity"}
 _TRANSFORMS = ("location", "rotation", "scale", "delta")
 _SKIPPED_VALUES = {"rna_type", "name", "is_active", "execution_time", "persistent_uid", "show_expanded", "show_on_cage"}

@@ -6,7 +6,7 @@ import bpy
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, StringProperty
 
 from . import session
-from .methods import DETECTIONS, METHODS, SPREADS, VOLUMES
+from .methods import COLLIDER_RULES, DETECTIONS, METHODS, SPREADS, VOLUMES
 from .versions import BLEND_RELATIVE
 
 Group = Any  # a property group: its members are known to Blender only
@@ -109,6 +109,13 @@ class SOFTPRESSURE_PG_scene(bpy.types.PropertyGroup):
         description="How contacts are found",
         items=DETECTIONS,
         default="SURFACE",
+        **SETTING,
+    )
+    collider_rule: EnumProperty(
+        name="Colliders",
+        description="What happens where a soft body meets a collider",
+        items=COLLIDER_RULES,
+        default="CONTACT",
         **SETTING,
     )
     ramp_time: FloatProperty(

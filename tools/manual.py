@@ -125,7 +125,8 @@ SECTIONS: tuple[tuple[str, str, str, type[bpy.types.ID], str], ...] = (
         "Which solver makes the steps. Automatic is best nearly always; the others are there for comparison, among "
         "them those of the papers.",
         bpy.types.Scene,
-        "solver added_mass volume_rule pressure_spread detection ramp_time use_step_damping stiffest_spring",
+        "solver added_mass volume_rule pressure_spread detection collider_rule ramp_time use_step_damping "
+        "stiffest_spring",
     ),
     (
         "bake",

@@ -31,6 +31,7 @@ from .stability import stable_time
 
 if TYPE_CHECKING:
     from .particle_contacts import ParticleContacts
+    from .reflection import Reflection
 
 #: A vertex that moves in one step by more than this share of its body's mean edge, apart from the body, has run away:
 #: no wave in a stable step does, and soon everything may touch everything, which takes a search minutes.
@@ -50,8 +51,13 @@ class ForceBasedSolver(SequentialSolver):
         self._forces = SoftForces(model, options)
         self._planes, self._circles = Planes(model), circles(model)
         self._particles = _particle_contacts(model) if options.detection == "FEATURE_PARTICLES" else None
+        self._reflection = _reflection(model) if options.collider_rule == "REFLECTION" else None
+        self._answered = np.zeros_like(model.ignores)  # pairs of bodies that particles or reflection keep apart
         if self._particles is not None:
-            self._untouching = model.ignores | _pairs_of_moving(model)
+            self._answered |= _pairs_of_moving(model)
+        if self._reflection is not None:
+            self._answered |= self._reflection.pairs
+        self._untouching = model.ignores | self._answered
         self._owner = model.point_body[n : model.moving_point_count] - model.membrane_count
         self._vertex_body = model.point_body[:n]
         self._stiffness = np.zeros(n)
@@ -64,7 +70,12 @@ class ForceBasedSolver(SequentialSolver):
     @property
     def contact_count(self) -> int:
         """Contacts that exert a force at the end of the last substep."""
-        return super().contact_count + (0 if self._particles is None else self._particles.pressed)
+        count = super().contact_count
+        if self._particles is not None:
+            count += self._particles.pressed
+        if self._reflection is not None:
+            count += self._reflection.count
+        return count
 
     @property
     def candidate_count(self) -> int:
@@ -72,11 +83,12 @@ class ForceBasedSolver(SequentialSolver):
         return super().candidate_count + (0 if self._particles is None else self._particles.count)
 
     def untangle(self, state: State) -> int:
-        """Note which points are behind a surface, but for what is left to particles; how many triangles cross."""
+        """Note which points are behind a surface, but for what particles and reflection answer; how many triangles
+        cross.
+        """
         count = super().untangle(state)
-        if self._particles is not None:
-            listed = state.wrong_side
-            state.wrong_side = listed[~_pairs_of_moving(self.model)[self.model.point_body[listed[:, 0]], listed[:, 1]]]
+        listed = state.wrong_side
+        state.wrong_side = listed[~self._answered[self.model.point_body[listed[:, 0]], listed[:, 1]]]
         return count
 
     def start_frame(self, state: State) -> None:
@@ -135,6 +147,12 @@ class ForceBasedSolver(SequentialSolver):
         self._check(moves, v, gas + self._gas_step, number)
         if self._circles is not None:
             self._circles.keep_apart(x, self._inverse_mass, moves, v, v0, h)
+        if self._reflection is not None:
+            end = x.copy()
+            end[self._motion.points] = self._motion.positions(share + h / self._motion.frame_time)
+            self._reflection.reflect(x, end, moves[:n], v[:n], h)
+            self._planes.hold(moves)
+            self._planes.hold(v)
         moving, late = phase.contact.rigid, phase.late
         mass = model.rigid.mass[:, None]
         moving.velocity[:] += moves[n::2] / mass
@@ -289,6 +307,12 @@ def _particle_contacts(model: Model) -> "ParticleContacts":
     from .particle_contacts import ParticleContacts  # on first use: few look for contacts so
 
     return ParticleContacts(model)
+
+
+def _reflection(model: Model) -> "Reflection":
+    from .reflection import Reflection  # on first use: few bounce so
+
+    return Reflection(model)
 
 
 def _pairs_of_moving(model: Model) -> BoolArray:

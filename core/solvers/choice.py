@@ -129,6 +129,11 @@ def check_method(name: str, options: MethodOptions = DEFAULTS) -> None:
             f"neighbour damping: ALL with the method {name}, which has none. "
             f"Choose SIMPLIFIED or NONE, or one of {', '.join(FORCE_BASED)}."
         )
+    if options.collider_rule != "CONTACT" and name not in FORCE_BASED:
+        raise ParameterError(
+            f"collider rule: {options.collider_rule} with the method {name}, which has contacts only. "
+            f"Choose CONTACT, or one of {', '.join(FORCE_BASED)}."
+        )
 
 
 def check_springs(name: str, model: Model) -> None:
