@@ -56,6 +56,9 @@ class Solver(Protocol):
         that the motion grows beyond all bounds.
         """
 
+    def take_rest_lengths(self) -> None:
+        """Use the rest lengths of the model's springs, which have changed in place since the last step."""
+
     def notes(self) -> FrameNotes:
         """What the steps since `start_frame` took; derived when it is asked for."""
 

@@ -145,8 +145,8 @@ def add_limits(page, limits):
 
     page.figure(
         "kurmaly_limits",
-        """Longest step of RK4 with which the loop falls 0.1 m and bounces for a quarter of a second without gaining energy;
-        theory: 2.83 / ω of the stiffest oscillation at rest.""",
+        """Longest step of RK4 with which the loop falls 0.1 m and bounces for a quarter of a second without gaining
+        energy; theory: 2.83 / ω of the stiffest oscillation at rest.""",
         draw,
     )
 

@@ -79,7 +79,7 @@ def add_frames(page, scenes):
         names = list(scenes)
         rows = np.arange(len(names))
         axes.plot([HIS[name] for name in names], rows, "k|", markersize=14, markeredgewidth=2, label="Martin's machine")
-        for run, mark, colour in zip(RUNS, "osD^", COLOURS, strict=True):
+        for run, mark, colour in zip(RUNS, "osD^", COLOURS[: len(RUNS)], strict=True):
             rates = [scenes[name]["runs"][run].get("frames_per_second", np.nan) for name in names]
             axes.plot(rates, rows, mark, color=colour, label=run)
         axes.axvline(FRAME_RATE, color="grey", linewidth=0.8)

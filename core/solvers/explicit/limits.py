@@ -103,7 +103,7 @@ def _damper_refusal(model: Model, needed: int) -> ParameterError:
     edges = model.edges
     rate = model.edge_damping / model.vertex_mass[edges.points].min(axis=1)
     body = int(model.point_body[edges.points[int(np.argmax(rate)), 0]])
-    unit = "N s/m" if model.has_gas(body) else "Pa s"
+    unit = "N s/m" if model.has_gas(body) or model.spring_constant[body] > 0.0 else "Pa s"
     return _refusal(
         model, body, f"spring damping {model.spring_damping[body]:g} {unit}", needed,
         "Lower the spring damping, raise the mass, or choose the method IMPLICIT",
@@ -137,10 +137,14 @@ def _modulus(model: Model, body: int) -> tuple[str, str]:
     """
     edges, hinges, surfaces = model.edges, model.hinges, model.surfaces
     own = model.point_body[edges.points[:, 0]] == body
+    constant = float(model.spring_constant[body])
+    spring = ("spring constant", f"{constant:.4g} N/m") if constant > 0.0 else None
     held = float((edges.stiffness[own] * edges.rest_length[own] ** 2).sum())
     triangles = surfaces.triangles[slice(*surfaces.body_triangle_start[body : body + 2])]
     cells = model.tetrahedra
     if not model.has_gas(body):
+        if spring is not None:
+            return spring
         mine = model.point_body[cells.points[:, 0]] == body
         volume = max(topology.signed_volume(model.rest_positions, triangles), 1e-300)
         mu = held / (15.0 * volume)
@@ -153,5 +157,7 @@ def _modulus(model: Model, body: int) -> tuple[str, str]:
         if np.median(bounds.rows[inside]) > 0.5 * np.median(bounds.stiffness[inside]):
             size = (1.0 / hinges.normal_scale[folds]).sum(axis=1)
             return "bend modulus", f"{float(np.median(hinges.stiffness[folds] * size)) / 6.0:.4g} N m"
+    if spring is not None:
+        return spring
     area = float(topology.triangle_areas(model.rest_positions, triangles).sum())
     return "stretch modulus", f"{held / (3.0 * area):.4g} N/m"

@@ -131,11 +131,16 @@ def skins_of(model: Model, numbering: Numbering) -> Skins:
     )
 
 
+def spring_order(model: Model, numbering: Numbering) -> IntArray:
+    """Springs of a model in the order of `Springs`: by their first vertex in the solver's numbers."""
+    ends = np.sort(numbering.place[model.edges.points], axis=1)
+    return np.lexsort((ends[:, 1], ends[:, 0])).astype(np.int32)
+
+
 def _springs(model: Model, numbering: Numbering) -> Springs:
     edges, vertex_count = model.edges, model.vertex_count
-    ends = np.sort(numbering.place[edges.points], axis=1)
-    order = np.lexsort((ends[:, 1], ends[:, 0]))
-    ends = np.ascontiguousarray(ends[order])
+    order = spring_order(model, numbering)
+    ends = np.ascontiguousarray(np.sort(numbering.place[edges.points], axis=1)[order])
     count = len(ends)
     balance(ends, np.zeros(vertex_count, np.int32))
     padding = np.full(-count % 4, count - 1)

@@ -6,6 +6,7 @@ anew when a vertex is about to leave the reach of the last search, so the energy
 thickness.
 """
 
+import functools
 import math
 from dataclasses import dataclass
 
@@ -22,6 +23,8 @@ from ...linear.direction import newton_direction
 from ...model import FloatArray, IntArray, Model
 from ...options import DEFAULTS, MethodOptions
 from ...state import FrictionSprings, State
+from ...team import helped
+from ...threads import threads_in_use
 from ...topology import triangle_areas
 from ..counts import Counts
 from ..notes import LeastShare
@@ -252,11 +255,13 @@ class StageMinimiser:
             loose, reduction = 1.0, settings.linear_tolerance
             if not self.contacts.count:
                 loose, reduction = FREE_TOLERANCE, FREE_TOLERANCE * settings.newton_tolerance
-            iterations = newton_direction(
+            given = (
                 model.edges, model.hinges, model.chunks, energy.hessian, energy.acting, energy.acting_count,
                 energy.contact_stretched, model.point_body, self._multigrid.levels, self._diagonal, self._residual,
                 self._scratch, reduction, enough, settings.linear_limit, self._direction,
             )  # fmt: skip
+            with helped(self._scratch.team, threads_in_use(), functools.partial(newton_direction, *given)):
+                iterations = newton_direction(*given, 0)
             counts.linear_iterations += iterations
             if iterations == 0:
                 return

@@ -102,6 +102,10 @@ class ImplicitSolver:
         """Pairs in the contact set."""
         return self._minimiser.contacts.count
 
+    def take_rest_lengths(self) -> None:
+        """See `choice.Solver`: springs are evaluated with the model's arrays, anew at the next step."""
+        self._minimiser.energy.forget_bodies()
+
     def untangle(self, state: State) -> int:
         """Write the points on the wrong side of a surface to the state; returns the number of crossing triangles."""
         return self._minimiser.untangle(state)

@@ -31,7 +31,7 @@ from ...energy.rigid_inertia import evaluate_rigid_inertia
 from ...extras import lagged_gas
 from ...linear.conjugate_gradient import Hessian
 from ...linear.rigid_blocks import factor_blocks
-from ...model import BoolArray, FloatArray, Model
+from ...model import BoolArray, Edges, FloatArray, Model
 from ...options import DEFAULTS, MethodOptions
 from ...state import FrictionSprings
 from .contact_weights import ContactWeights
@@ -69,7 +69,7 @@ class StageEnergy:
         self._target = np.zeros((vertex_count, 3))
         self._gas = np.zeros(model.membrane_count)
         self._has_dampers = bool(model.edge_damping.any())
-        self._springs = model.edges  # of the stage, with their dampers
+        self._damped: Edges | None = None  # springs of the stage with their dampers; None: the model's
         self._viscous_energy = 0.0  # of the dampers where E was last evaluated [J]: not stored, but lost
         self._tension = np.zeros(edge_count)
         self._edge_block = np.zeros((edge_count, 4))
@@ -132,10 +132,9 @@ class StageEnergy:
         None: no dampers, until the next call.
         """
         if self._has_dampers:
-            model, springs = self.model, self.model.edges
+            model, self._damped = self.model, None
             if base is not None:
-                springs = with_dampers(springs, model.edge_damping, base, self.stage_time)
-            self._springs = springs
+                self._damped = with_dampers(model.edges, model.edge_damping, base, self.stage_time)
             self._known_x[:] = np.nan
 
     def begin(self, target: FloatArray, rigid_target: FloatArray, gas: FloatArray, elapsed: float) -> None:
@@ -196,6 +195,10 @@ class StageEnergy:
         """Evaluate contact anew at the next `evaluate`: the contact set has changed."""
         self._contacts_known = False
 
+    def forget_bodies(self) -> None:
+        """Evaluate springs, hinges, tetrahedra and gas anew at the next `evaluate`: rest lengths have changed."""
+        self._known_x[:] = np.nan
+
     def linearise(self, x: FloatArray) -> float:
         """Lag the normal forces at x for friction; returns E at x [J] with them. After `evaluate(x)`."""
         count, contacts, lag = self.contacts.count, self.contacts, self._lag
@@ -230,14 +233,15 @@ class StageEnergy:
     def _evaluate_bodies(self, x: FloatArray) -> None:
         """Evaluate springs, hinges, tetrahedra and gas at x."""
         model, chunks, sums = self.model, self.model.chunks, self._chunk_sums
+        springs = model.edges if self._damped is None else self._damped
         self._deformation = evaluate_bodies(
-            x, model.body_point_start, self._springs, model.hinges, model.tetrahedra, model.fans, chunks, self._tension,
+            x, model.body_point_start, springs, model.hinges, model.tetrahedra, model.fans, chunks, self._tension,
             self._edge_block, self._sharp_turn, self._hinge_force, self._tetrahedron_pressure,
             self._tetrahedron_gradient, self._volume_gradient, sums[1:],
         )  # fmt: skip
         if self._has_dampers:
             length = lengths(x, model.edges.points)
-            self._viscous_energy = stretch_energy(self._springs, length) - stretch_energy(model.edges, length)
+            self._viscous_energy = stretch_energy(springs, length) - stretch_energy(model.edges, length)
         self._gas_sum = evaluate_gas(
             sums[3], chunks, model.rest_volume, self._gas, model.ambient_pressure,
             self.volume, self.pressure, self._gas_stiffness, self._gas_energy,

@@ -31,7 +31,7 @@ from ...simd import fused, lane, load4, rotated, spread, store4, triple
 from ..explicit.layout import Numbering
 from ..explicit.skins import Planes
 from .bend import project_bend
-from .colours import schedule, vertex_blocks
+from .colours import fours, schedule, vertex_blocks
 from .gas import Gas, add_triangles, apply_gas, measure_gas
 from .stretch import EdgeRows, damp_edges, edge_rows, project_edges
 from .volumes import project_volumes
@@ -108,6 +108,12 @@ def skins_of(model: Model, numbering: Numbering, inverse_mass: FloatArray, time:
         planes=Planes(place[model.flat.pairs], model.flat.pair_normal),
         elements=ModelElements(model, joints=False, place=place).rows,
     )
+
+
+def edge_order(model: Model, numbering: Numbering) -> IntArray:
+    """Edges of a model in the order of `EdgeRows`, shape (four_count, 4)."""
+    starts = vertex_blocks(model.body_point_start[: model.membrane_count + 1])
+    return fours(schedule(numbering.place[model.edges.points], starts, model.vertex_count))[0]
 
 
 @lean_kernel
