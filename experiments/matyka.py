@@ -42,7 +42,7 @@ FORWARD_EULER = Scheme("x' = x + h v, v' = v + h a", (0.0,), ((),), ((),), (0.0,
 MAPPED = {"EXPLICIT_EULER": SCHEMES["EXPLICIT_EULER"], "FORWARD_EULER": FORWARD_EULER, "HEUN": SCHEMES["HEUN"],
           "RK4": SCHEMES["RK4"]}  # fmt: skip
 #: Damping ratios of the map's curves, of its measured points, and of the balls.
-RATIOS, MEASURED, BALL_RATIOS = np.linspace(0.0, 1.0, 101), (0.1, 0.2, 0.3, 0.5, 0.75, 1.0), (0.0, 0.1, 0.2, 0.3, 0.5)
+RATIOS, MEASURED, BALL_RATIOS = np.linspace(0.0, 1.0, 101), (0.1, 0.2, 0.3, 0.5, 0.7, 0.9), (0.0, 0.1, 0.2, 0.3, 0.5)
 #: The ring: spring constant [N/m], mass of a point [kg], speed of its points at the start [m/s].
 SPRING, POINT_MASS, NUDGE = 1e3, 0.01, 1e-4
 #: A step is too long if the ring moves more than GROWN times as fast at any time within so many steps.
