@@ -15,8 +15,8 @@ FRAME_RATE = 60.0
 MOST_SUBSTEPS = 4096
 #: Damping [1/s] and frames with which bodies are brought to rest.
 CALMING, CALM_FRAMES = 100.0, 120
-#: To which share longest steps are found.
-STEP_ACCURACY = 0.01
+#: To which share longest steps are found, and by which factor they are raised before.
+STEP_ACCURACY, CLIMB = 0.01, 1.25
 
 
 def equal_parts(model, spring, point_mass, damper=0.0):
@@ -82,17 +82,25 @@ def frequency_at(model, positions):
 
 
 def longest_step(holds, low, high):
-    """Longest step [s] between two that `holds`, to `STEP_ACCURACY`; None where not even the shorter one does."""
+    """Longest step [s] up to which all tried ones `hold`, to `STEP_ACCURACY`; None where the shortest does not.
+
+    Steps are tried from `low` to `high`, each `CLIMB` times as long as the one before; `high` where all of them hold.
+    """
     if not holds(low):
         return None
-    if holds(high):
-        return high
-    while high / low > 1.0 + STEP_ACCURACY:
-        middle = (low * high) ** 0.5
+    while True:
+        longer = min(CLIMB * low, high)
+        if not holds(longer):
+            break
+        if longer == high:
+            return high
+        low = longer
+    while longer / low > 1.0 + STEP_ACCURACY:
+        middle = (low * longer) ** 0.5
         if holds(middle):
             low = middle
         else:
-            high = middle
+            longer = middle
     return low
 
 
