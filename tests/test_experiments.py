@@ -57,15 +57,18 @@ def test_what_simplified_methods_leave_of_a_ringing_is_rotation(method, monkeypa
     assert run["share"][-1] == pytest.approx(run["rotation"], rel=0.01)
 
 
-def test_the_implicit_solver_holds_the_pressure_and_xpbd_does_not():
+def test_all_solvers_but_xpbd_hold_the_pressure():
     data = quick("hold")
-    rows = {(row["method"], row["substeps"]): row for row in data["rows"]}
-    # the closed form knows neither the facets nor the weight: 0.001 each
-    assert rows["IMPLICIT", 4]["volume_ratio"] == pytest.approx(data["truth"]["volume_ratio"], abs=0.005)
-    left = [rows["XPBD", substeps]["gauge_pressure"] for substeps in (10, 20, 100)]
-    assert left == sorted(left)
-    assert left[0] < 0.5 * data["truth"]["gauge_pressure"]
-    assert all(row["lowest"] > 0.0 for row in data["rows"])
+    truth = data["truth"]
+    for row in data["rows"]:
+        assert "error" not in row and row["lowest"] > 0.0, row["method"]
+        if row["method"] == "XPBD":
+            continue
+        # the closed form knows neither the facets nor the weight, 0.001 each; Cloth's springs are equal, 0.002
+        assert row["volume_ratio"] == pytest.approx(truth["volume_ratio"], abs=0.004), row["method"]
+    left = [row["gauge_pressure"] for row in data["rows"] if row["method"] == "XPBD"]
+    assert left == sorted(left)  # with the number of substeps
+    assert left[0] < 0.5 * truth["gauge_pressure"]
 
 
 def test_mesit_allows_the_step_of_euler_where_eq_12_damps():
@@ -228,13 +231,20 @@ def test_kurmaly_reflection_adds_less_energy_at_shorter_steps():
     assert 0.0 <= gain[many] < gain[few]
 
 
-def test_bodies_pressed_into_a_plane_or_scrambled_recover():
-    for (start, method), run in quick("flattened")["runs"].items():
+def test_bodies_that_are_pressed_folded_or_scrambled_recover():
+    """All but the mirror image, whose springs have their lengths; that recovers if springs and volumes are rigid."""
+    runs = quick("flattened")["runs"]
+    for (start, case), run in runs.items():
         assert "error" not in run and run["inverted"][0] > 100
-        if start == "pressed into a plane":
+        if start == "pressed":
             assert run["volume"][0] == pytest.approx(0.0, abs=1e-12)
-        assert run["inverted"][-1] == 0, (start, method)
-        assert run["shape"][-1] < 0.1 * run["shape"][0]
+        if case == "XPBD, all rigid":
+            assert run["shape"][-1] < 1e-12, start  # rounding: each sweep takes the same share of the error
+        if case in ("XPBD", "implicit") and start != "mirrored":
+            assert run["inverted"][-1] == 0, (start, case)
+            assert run["shape"][-1] < 0.1 * run["shape"][0]
+    for case in ("XPBD", "implicit"):
+        assert runs["mirrored", case]["inverted"][-1] > 100
 
 
 def test_the_page(tmp_path):
