@@ -120,6 +120,8 @@ def run(quick=False):
         "triangles": scene.surfaces.triangles,
         "rest": scene.rest_positions,
         "runs": {
-            (name, told): release(case, change, frames) for name, change in STARTS.items() for told, case in CASES.items()
+            (name, told): release(case, change, frames)
+            for name, change in STARTS.items()
+            for told, case in CASES.items()
         },
     }

@@ -303,7 +303,12 @@ def heap(quick=False):
         world = World(
             model, frame_rate=FRAME_RATE, substeps=SUBSTEPS, solver=method, threads=1, options=options_for(method)
         )
-        row = {"substeps": SUBSTEPS if method in PAPER else world.choice.steps_per_frame, "height": [], "speed": [], "shown": {}}
+        row = {
+            "substeps": SUBSTEPS if method in PAPER else world.choice.steps_per_frame,
+            "height": [],
+            "speed": [],
+            "shown": {},
+        }
         contacts = []
         try:
             for frame in range(1, frames + 1):
@@ -312,7 +317,7 @@ def heap(quick=False):
                 row["height"].append(float(mass @ state.positions[:n, 2] / mass.sum()))
                 row["speed"].append(float(np.sqrt(mass @ (state.velocities[:n] ** 2).sum(axis=1) / mass.sum())))
                 contacts.append(world.diagnostics().contact_count)
-                if frame in (frames // 50, frames // 3, 2 * frames // 3, frames):
+                if frame in (1, frames // 50, frames // 3, 2 * frames // 3, frames):
                     row["shown"][frame] = state.positions[:n].copy()
         except DivergenceError as error:
             found["runs"][method] = row | {"error": str(error)}

@@ -67,9 +67,7 @@ def add_orders(page, data):
         for axes, part, scale in ((positions, 0, data["moved"]), (velocities, 1, data["speed"])):
             for method, found in data["methods"].items():
                 points = [(h, e[part] / scale) for h, e in zip(steps, found["errors"], strict=True) if e is not None]
-                axes.loglog(
-                    *zip(*points, strict=True), marker=MARKS[method], markersize=5, label=SOLVERS[method].name
-                )
+                axes.loglog(*zip(*points, strict=True), marker=MARKS[method], markersize=5, label=SOLVERS[method].name)
             axes.invert_xaxis()  # labels stand at the small steps, where the lines have spread
             axes.set_xlabel("step h [s], finer to the right")
             label_lines(axes)

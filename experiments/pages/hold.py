@@ -72,7 +72,9 @@ def add(page, data):
     for name, found in solvers.items():
         cells = {row["vertices"]: told(row, data) for row in found}
         rows.append([name, *(cells[vertices] for vertices in meshes)])
-    rows.append(["closed form", *([f"{truth['volume_ratio']:.4f}, {truth['gauge_pressure'] / 1e3:.1f} kPa"] * len(meshes))])
+    rows.append(
+        ["closed form", *([f"{truth['volume_ratio']:.4f}, {truth['gauge_pressure'] / 1e3:.1f} kPa"] * len(meshes))]
+    )
     page.table(["V/V0, gauge pressure, time per 1/60 s", *(f"{vertices} vertices" for vertices in meshes)], rows)
 
     def draw(pressure, time):

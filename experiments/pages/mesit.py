@@ -208,8 +208,9 @@ def add_stiffer(page, found):
     gone = broken(found)
     running = [NAMES[method] for method in found["runs"] if NAMES[method] not in gone]
     page.text(
-        f"""At k = {SPRINGS[-1]:g} {" and ".join(gone) if gone else "none of the methods"} {"break" if len(gone) != 1
-        else "breaks"}, as figure 4 shows it of the explicit method; {" and ".join(name for name in running)} go on."""
+        f"""At k = {SPRINGS[-1]:g} {" and ".join(gone) if gone else "none of the methods"} {
+            "break" if len(gone) != 1 else "breaks"
+        }, as figure 4 shows it of the explicit method; {" and ".join(name for name in running)} go on."""
     )
 
 
@@ -309,9 +310,7 @@ def add_heap(page, data):
             rows.append([*start, "diverged", "", ""])
             continue
         low, high = run["volume_ratio"]
-        rows.append(
-            [*start, run["contacts"], run["crossing"], f"{low:.2f} to {high:.2f}"]
-        )
+        rows.append([*start, run["contacts"], run["crossing"], f"{low:.2f} to {high:.2f}"])
     page.table(["solver", "substeps", "most contacts", "crossing", "V/V0 at the end"], rows)
 
     def draw(height, speed):
