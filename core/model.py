@@ -23,7 +23,7 @@ FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int32]
 BoolArray = NDArray[np.bool_]
 
-#: Molar gas constant [J/(mol K)]; amounts of gas are kept as nRT [J], so it appears only in documentation.
+#: Molar gas constant [J/(mol K)]; amounts of gas are kept as nRT [J] (`amount.py`).
 GAS_CONSTANT = 8.314462618
 
 
@@ -182,6 +182,16 @@ class RigidBodies(NamedTuple):
     angular_damping: FloatArray
 
 
+class Plasticity(NamedTuple):
+    """How the springs of each membrane flow and tear (`core/plasticity/`), shape (membrane_count,) each."""
+
+    creep_time: FloatArray  # time in which a stress above the yield stress relaxes [s]; 0: never
+    yield_strain: FloatArray  # elongation over the drawn length up to which springs do not flow
+    plastic_limit: FloatArray  # largest change of a rest length over the drawn length; 0: none
+    tear_strain: FloatArray  # elongation over rest length at which a spring tears; 0: never
+    sticks: BoolArray  # whether the body is glued to other soft bodies where it touches them
+
+
 class Goals(NamedTuple):
     """Springs to goal positions (`impulses/goals.py`), each on up to four points."""
 
@@ -231,6 +241,7 @@ class Model:
     pinned: BoolArray  # kinematic vertices, shape (vertex_count,)
     surfaces: Surfaces
     edges: Edges
+    edge_damping: FloatArray  # constant c of the damper along each spring [N s/m], shape (edge_count,)
     hinges: Hinges
     tetrahedra: Tetrahedra
     followers: Followers
@@ -241,17 +252,25 @@ class Model:
     rigid: RigidBodies
     attachments: Attachments
     goals: Goals
+    plasticity: Plasticity
     # Per membrane, shape (membrane_count,)
     drawn_volume: FloatArray  # of the gas at the rest positions [m^3], 0 where there is none
     start_volume: FloatArray  # of the gas at the start positions [m^3], 0 where there is none
     rest_volume: FloatArray  # at which the gas has the gauge pressure [m^3]: drawn, or in equilibrium; 0 without gas
     gauge_pressure: FloatArray  # at rest volume, when the simulation starts [Pa]
+    has_amount: BoolArray  # whether the amount of gas is given, not its pressure
     fillings: "tuple[Gas | None, ...]"  # None where springs are slack and gas has its pressure as drawn
     stretch_modulus: FloatArray  # of skins and loops [N/m], 0 for lattices
     bend_modulus: FloatArray  # of skins and loops [N m], 0 for lattices
     hinge_share: FloatArray  # part of the bend modulus that hinges have
     young_modulus: FloatArray  # of lattices [Pa], 0 for skins and loops
+    spring_constant: FloatArray  # where all springs have one [N/m], 0 where they follow from a modulus
+    stiffening: FloatArray  # a of lattices: springs are stiffer by 1 + a strain^2 (`energy/stiffening.py`)
     damping: FloatArray  # decay rate of motion relative to the rigid one [1/s]
+    spring_damping: (
+        FloatArray  # of the dampers along springs: modulus of skins, loops [N s/m], of lattices [Pa s]; or c [N s/m]
+    )
+    rigid_springs: BoolArray  # whether springs keep their length whatever their stiffness; XPBD alone
     # Per body, shape (body_count,)
     body_mass: FloatArray  # [kg], 0 for colliders
     thickness: FloatArray  # distance the body's surface keeps from another surface [m]
@@ -271,6 +290,16 @@ class Model:
     def is_lattice(self, membrane: int) -> bool:
         """Whether a membrane has followers, which are the caller's vertices: solids and flat bodies."""
         return bool(self.followers.vertex_start[membrane + 1] > self.followers.vertex_start[membrane])
+
+    @property
+    def creeps(self) -> bool:
+        """Whether rest lengths of springs change during a run."""
+        return bool(self.plasticity.creep_time.any())
+
+    @property
+    def tears(self) -> bool:
+        """Whether springs may tear."""
+        return bool(self.plasticity.tear_strain.any())
 
     def has_gas(self, membrane: int) -> bool:
         """Whether a membrane is filled with gas: skins and loops."""

@@ -119,6 +119,10 @@ class State:
     frame: int = 0  # whole frames since the start
     still: float = 0.0  # time for which all bodies have been at rest [s], with solvers that let them sleep
     goals: FloatArray = field(default_factory=lambda: np.zeros((0, 3)))  # positions [m], shape (goal_count, 3)
+    # Rest lengths of all springs [m], shape (edge_count,); empty where none changes (`plasticity/`)
+    rest_lengths: FloatArray = field(default_factory=lambda: np.zeros(0))
+    # nRT that left each membrane through holes [J], shape (membrane_count,); empty where none tears
+    lost_gas: FloatArray = field(default_factory=lambda: np.zeros(0))
     begins: bool = True  # whether contacts may start without a gap: at the start, and where held bodies are released
 
     @staticmethod
@@ -148,6 +152,8 @@ class State:
             particles=np.zeros(0, dtype=np.int32),
             keyed=Keyed.at_start(model),
             goals=model.goals.rest.copy(),
+            rest_lengths=model.edges.rest_length[: None if model.creeps else 0].copy(),
+            lost_gas=np.zeros(model.membrane_count if model.tears else 0),
         )
 
     def copy(self) -> "State":
@@ -173,6 +179,8 @@ class State:
             frame=self.frame,
             still=self.still,
             goals=self.goals,
+            rest_lengths=self.rest_lengths,
+            lost_gas=self.lost_gas,
             begins=self.begins,
         )
 

@@ -198,7 +198,8 @@ class SOFTPRESSURE_PG_scene(bpy.types.PropertyGroup):
     own_frame_end: IntProperty(default=250, options={"HIDDEN"})
     threads: IntProperty(
         name="Threads",
-        description="Processor threads the simulation may use; 0 uses all. The result does not depend on it",
+        description="Processor threads of the simulation. 0 is automatic: one for small scenes, all for larger ones. "
+        "The result does not depend on it",
         default=0,
         min=0,
         soft_max=64,

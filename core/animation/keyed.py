@@ -1,11 +1,12 @@
 """Animated values: material values of bodies, gravity, held bodies, attachments. Constant within a frame.
 
 If they differ from those of the start a frame has a model of its own (`segments.py`). Rest lengths, masses and the
-amount of gas stay those of the start: a skin that becomes softer bulges further.
+amount of gas stay those of the start: a skin that becomes softer bulges further. What `plasticity/` changes beside rest
+lengths is kept here, too: torn springs, and bonds of bodies that stick.
 """
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -26,8 +27,15 @@ KEYED = {
     "angular_damping": ("1/s", np.inf, False),
     "friction": ("", np.inf, False),
     "bounciness": ("", 1.0, False),
+    "spring_constant": ("N/m", np.inf, True),
+    "spring_damping": ("", np.inf, False),
 }
 NAMES = tuple(KEYED)
+#: Fields of `Keyed` that a solver is made for.
+PARTS = (
+    "held", "attached", "glue_points", "glue_weights", "glue_offset", "arm", "torn", "bond_points", "bond_weights",
+    "bond_offset", "bond_body",
+)  # fmt: skip
 #: Largest distance of a vertex from a triangle that it is attached to anew, as a share of its longest edge: a force
 #: from farther away would mainly turn the triangle.
 FARTHEST = 0.5
@@ -46,6 +54,13 @@ class Keyed:
     glue_weights: FloatArray
     glue_offset: FloatArray
     arm: FloatArray  # of all points of rigid bodies, attached ones too, as in `RigidBodies`
+    # Springs that tore (`plasticity/`), shape (edge_count,); empty where none can
+    torn: BoolArray = field(default_factory=lambda: np.zeros(0, bool))
+    # Vertices that stick to other bodies, as rows of `Attachments`, in the order in which they touched them
+    bond_points: IntArray = field(default_factory=lambda: np.zeros((0, 4), np.int32))
+    bond_weights: FloatArray = field(default_factory=lambda: np.zeros((0, 4)))
+    bond_offset: FloatArray = field(default_factory=lambda: np.zeros((0, 3)))
+    bond_body: IntArray = field(default_factory=lambda: np.zeros(0, np.int32))
 
     @staticmethod
     def at_start(model: Model) -> "Keyed":
@@ -60,6 +75,7 @@ class Keyed:
             glue_weights=glue.weights,
             glue_offset=glue.offset,
             arm=model.rigid.arm,
+            torn=np.zeros(len(model.edges.points) if model.tears else 0, bool),
         )
 
     def has_values_of(self, other: "Keyed") -> bool:
@@ -67,28 +83,43 @@ class Keyed:
         return np.array_equal(self.values, other.values, equal_nan=True) and np.array_equal(self.gravity, other.gravity)
 
     def has_parts_of(self, other: "Keyed") -> bool:
-        """Whether held bodies and attachments are the same."""
-        names = ("held", "attached", "glue_points", "glue_weights", "glue_offset", "arm")
-        return all(np.array_equal(getattr(self, name), getattr(other, name)) for name in names)
+        """Whether held bodies, attachments, torn springs and bonds are the same."""
+        return all(np.array_equal(getattr(self, name), getattr(other, name)) for name in PARTS)
 
 
 def start_values(model: Model) -> FloatArray:
     """The values of a model, see `Keyed.values`."""
     soft, rigid = slice(0, model.membrane_count), slice(model.membrane_count, model.moving_count)
     has_gas = np.array([model.has_gas(body) for body in range(model.membrane_count)], bool)
+    has_modulus = model.spring_constant == 0.0
     values = np.full((model.body_count, len(NAMES)), np.nan)
     for name, bodies, found in (
-        ("stretch_modulus", soft, np.where(has_gas, model.stretch_modulus, np.nan)),
+        ("stretch_modulus", soft, np.where(has_gas & has_modulus, model.stretch_modulus, np.nan)),
         ("bend_modulus", soft, np.where(has_gas, model.bend_modulus, np.nan)),
-        ("modulus", soft, np.where(has_gas, np.nan, model.young_modulus)),
+        ("modulus", soft, np.where(has_modulus & ~has_gas, model.young_modulus, np.nan)),
         ("damping", soft, model.damping),
         ("linear_damping", rigid, model.rigid.linear_damping),
         ("angular_damping", rigid, model.rigid.angular_damping),
         ("friction", slice(None), model.friction),
         ("bounciness", slice(None), model.bounciness),
+        ("spring_constant", soft, np.where(has_modulus, np.nan, model.spring_constant)),
+        ("spring_damping", soft, model.spring_damping),
     ):
         values[bodies, NAMES.index(name)] = found
     return values
+
+
+def of_version(model: Model, keyed: Keyed) -> Keyed:
+    """Animated values of a state that an earlier version saved: names that it did not have are those of the model.
+
+    New names are the last of `NAMES`.
+    """
+    known = keyed.values.shape[1]
+    if known == len(NAMES):
+        return keyed
+    values = start_values(model)
+    values[:, :known] = keyed.values
+    return replace(keyed, values=values)
 
 
 def changed_values(model: Model, before: FloatArray, given: Mapping[int, Mapping[str, float]]) -> FloatArray:

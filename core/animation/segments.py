@@ -1,18 +1,21 @@
 """The model of a frame with animated values (`keyed.py`): the start's with a few arrays of its own.
 
 First its *parts*: held membranes have all their points pinned, held rigid bodies a mass that no contact moves
-(`held.py`), attachments that are off are left out. Then its *values*, to which stiffness is proportional. A solver is
+(`held.py`), attachments that are off are left out, torn springs have next to no stiffness, bodies that stick have more
+attachments. Then its *values*, to which stiffness is proportional. A solver is
 made for the parts, and takes a model with other values by `revised`, so that a modulus that changes in every frame
-costs little.
+costs little. Rest lengths that flow are changed in place, in a model that is the solver's own.
 """
 
 from dataclasses import replace
 
 import numpy as np
 
-from ..bodies.assembly import vertex_chunks
+from ..bodies.assembly import edge_dampers, vertex_chunks
+from ..bodies.attachments import attachment_stiffness
 from ..energy.hinges import rest_hinges
 from ..model import Attachments, BoolArray, FloatArray, IntArray, Model, RigidBodies
+from ..plasticity.tear import torn_edges, torn_hinges
 from ..solvers.choice import SolverMaker
 from ..solvers.counts import Counts
 from .keyed import NAMES, Keyed, start_values
@@ -30,9 +33,12 @@ def with_parts(model: Model, keyed: Keyed) -> Model:
     is_on = keyed.attached[model.point_body[keyed.glue_points[:, 0]]] & keyed.glue_weights.any(axis=1)
     rows = np.flatnonzero(is_on)
     attachments = Attachments(
-        keyed.glue_points[rows], keyed.glue_weights[rows], keyed.glue_offset[rows], glue.body[rows],
-        glue.stiffness[rows],
-    )  # fmt: skip
+        np.concatenate([keyed.glue_points[rows], keyed.bond_points]),
+        np.concatenate([keyed.glue_weights[rows], keyed.bond_weights]),
+        np.concatenate([keyed.glue_offset[rows], keyed.bond_offset]),
+        np.concatenate([glue.body[rows], keyed.bond_body]),
+        np.concatenate([glue.stiffness[rows], attachment_stiffness(model.edges, keyed.bond_points[:, 0])]),
+    )
     rigid = model.rigid
     if model.rigid_count:
         reach = np.sqrt((keyed.arm**2).sum(axis=1))
@@ -46,6 +52,8 @@ def with_parts(model: Model, keyed: Keyed) -> Model:
     return replace(
         model,
         pinned=model.pinned | is_held,
+        edges=torn_edges(model.edges, keyed.torn),
+        hinges=torn_hinges(model.hinges, model.edges, keyed.torn, model.vertex_count),
         self_collision=model.self_collision & ~held_bodies,
         attachments=attachments,
         rigid=rigid,
@@ -81,12 +89,13 @@ def with_values(parts: Model, start: Model, keyed: Keyed) -> Model:
     soft, rigid = slice(0, parts.membrane_count), slice(parts.membrane_count, parts.moving_count)
     ratios = np.divide(now, before, out=np.ones_like(now), where=~np.isnan(before) & (before != 0.0))
     ratio = dict(zip(NAMES, ratios[soft].T, strict=True))
-    stretch = ratio["stretch_modulus"] * ratio["modulus"]  # a body has one of them
+    stretch = ratio["stretch_modulus"] * ratio["modulus"] * ratio["spring_constant"]  # a body has one of them
     springs, cells, glue = parts.edges, parts.tetrahedra, parts.attachments
     is_free = ~keyed.held[rigid]
     model = replace(
         parts,
         edges=springs._replace(stiffness=springs.stiffness * stretch[parts.point_body[springs.points[:, 0]]]),
+        edge_damping=_edge_damping(parts, start, values["spring_damping"][soft]),
         tetrahedra=cells._replace(stiffness=cells.stiffness * stretch[parts.point_body[cells.points[:, 0]]]),
         attachments=glue._replace(stiffness=glue.stiffness * stretch[parts.point_body[glue.points[:, 0]]]),
         rigid=parts.rigid._replace(
@@ -94,6 +103,7 @@ def with_values(parts: Model, start: Model, keyed: Keyed) -> Model:
             angular_damping=values["angular_damping"][rigid] * is_free,
         ),
         damping=values["damping"][soft],
+        spring_damping=values["spring_damping"][soft],
         friction=values["friction"],
         bounciness=values["bounciness"],
         gravity=keyed.gravity,
@@ -101,7 +111,18 @@ def with_values(parts: Model, start: Model, keyed: Keyed) -> Model:
     bend_modulus = np.nan_to_num(values["bend_modulus"][soft])
     if np.array_equal(bend_modulus > 0.0, start.bend_modulus > 0.0):
         return _with_bends(model, ratio["bend_modulus"])
-    return _with_hinges(model, bend_modulus)
+    return _with_hinges(model, bend_modulus, keyed.torn)
+
+
+def _edge_damping(parts: Model, start: Model, spring_damping: FloatArray) -> FloatArray:
+    """Constants of the dampers [N s/m] for other moduli [N s/m, Pa s]; those of bodies without a change stay."""
+    edge_body = parts.point_body[parts.edges.points[:, 0]]
+    changed = (spring_damping != start.spring_damping)[edge_body]
+    modulus = np.where(
+        start.spring_constant > 0.0, start.spring_constant, start.stretch_modulus + start.young_modulus
+    )  # a body has one of them
+    dampers = edge_dampers(parts.edges.stiffness, edge_body, spring_damping, modulus)
+    return np.where(changed, dampers, parts.edge_damping)
 
 
 def _with_bends(model: Model, ratio: FloatArray) -> Model:
@@ -118,11 +139,11 @@ def _with_bends(model: Model, ratio: FloatArray) -> Model:
     )
 
 
-def _with_hinges(model: Model, bend_modulus: FloatArray) -> Model:
-    """The model with the hinges of other bend moduli [N m], where one becomes 0 or was 0."""
+def _with_hinges(model: Model, bend_modulus: FloatArray, torn: BoolArray) -> Model:
+    """The model with the hinges of other bend moduli [N m], where one becomes 0 or was 0; `torn` as in `Keyed`."""
     skin = model.surfaces.triangles[: model.surfaces.body_triangle_start[model.membrane_count]]
     modulus = (model.hinge_share * bend_modulus)[model.point_body[: model.vertex_count]]
-    hinges = rest_hinges(model.rest_positions, skin, modulus)
+    hinges = torn_hinges(rest_hinges(model.rest_positions, skin, modulus), model.edges, torn, model.vertex_count)
     return replace(
         model,
         hinges=hinges,
@@ -158,10 +179,19 @@ class Segments:
         """How much work was done since the start."""
         return self._earlier.plus(self.solver.counts)
 
-    def use(self, keyed: Keyed) -> None:
-        """Set `model` and `solver` for these animated values; raises `ParameterError` if the solver does not support
-        them.
+    def use(self, keyed: Keyed, rest_lengths: FloatArray) -> None:
+        """Set `model` and `solver` for these animated values and rest lengths [m], which are empty if none changes.
+
+        Raises `ParameterError` if the solver does not support them.
         """
+        before = self.solver
+        self._use(keyed)
+        own = self.model.edges.rest_length
+        if len(rest_lengths) and not (self.solver is before and np.array_equal(own, rest_lengths)):
+            own[:] = rest_lengths
+            self.solver.take_rest_lengths()
+
+    def _use(self, keyed: Keyed) -> None:
         if keyed is self._keyed:
             return
         is_new = not keyed.has_parts_of(self._keyed)
@@ -184,4 +214,7 @@ class Segments:
         self._keyed, self._parts, self._base, self.model, self.solver = keyed, parts, base, solver.model, solver
 
     def _own(self, model: Model) -> Model:
+        """A model with arrays of its own where they change in place."""
+        if model.creeps:
+            model = replace(model, edges=model.edges._replace(rest_length=model.edges.rest_length.copy()))
         return replace(model, gravity=model.gravity.copy()) if self._holds_gravity else model

@@ -66,16 +66,21 @@ def rest_attachments(
             offsets.append(np.array([row[2] for row in rows]))
         bodies.append(np.full(len(vertices), body))
     table = np.concatenate([np.zeros((0, 4), np.int32), *points]).astype(np.int32)
-    springs = np.add.reduceat(
-        np.append(edges.stiffness[edges.vertex_edge], 0.0), np.minimum(edges.vertex_start[:-1], len(edges.vertex_edge))
-    )
     return Attachments(
         points=table,
         weights=np.concatenate([np.zeros((0, 4)), *weights]),
         offset=np.concatenate([np.zeros((0, 3)), *offsets]),
         body=np.concatenate([np.zeros(0, np.int32), *bodies]).astype(np.int32),
-        stiffness=ATTACHMENT_STIFFNESS * springs[table[:, 0]],
+        stiffness=attachment_stiffness(edges, table[:, 0]),
     )
+
+
+def attachment_stiffness(edges: Edges, vertices: IntArray) -> FloatArray:
+    """Stiffness of attachments at vertices [N/m]."""
+    springs = np.add.reduceat(
+        np.append(edges.stiffness[edges.vertex_edge], 0.0), np.minimum(edges.vertex_start[:-1], len(edges.vertex_edge))
+    )
+    return np.asarray(ATTACHMENT_STIFFNESS * springs[vertices])
 
 
 def nearest_row(positions: FloatArray, vertex: int, triangles: IntArray) -> tuple[IntArray, FloatArray, FloatArray]:

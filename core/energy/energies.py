@@ -9,9 +9,10 @@ import numpy as np
 from ..model import FloatArray, IntArray, Model
 from .attachment import ATTACHMENT
 from .elements import Elements, Energy, address_of
+from .stiffening import STIFFENING
 
 #: All energies of elements: a new one needs its file and an entry here.
-ENERGIES: tuple[Energy, ...] = (ATTACHMENT,)
+ENERGIES: tuple[Energy, ...] = (ATTACHMENT, STIFFENING)
 
 
 class ModelElements:

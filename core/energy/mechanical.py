@@ -1,6 +1,6 @@
 """Mechanical energy of each moving body at a state, for reports: the sums of the other files, body by body.
 
-    E = motion + height + stretch + bend + volumes of tetrahedra + gas
+    E = motion + height + stretch + stiffening + bend + volumes of tetrahedra + gas
 
 Energies of contacts, attachments and goals are not included: they belong to pairs, or are external.
 """
@@ -12,6 +12,7 @@ from ..model import FloatArray, Model
 from ..state import State
 from .bend import bend_terms
 from .gas import gas_law
+from .stiffening import stiffening_energy
 
 
 def mechanical_energy(model: Model, mass: FloatArray, state: State, volume: FloatArray) -> FloatArray:
@@ -24,6 +25,8 @@ def mechanical_energy(model: Model, mass: FloatArray, state: State, volume: Floa
         state.positions, state.velocities, mass, model.rest_positions, model.gravity, model.point_body, model.edges,
         model.hinges, model.tetrahedra, state.gas, volume, model.rest_volume, model.ambient_pressure, energy,
     )  # fmt: skip
+    if model.stiffening.any():
+        energy[:count] += stiffening_energy(model, state.positions)
     if model.rigid_count:
         energy[count:] = _rigid(model, state)
     return energy

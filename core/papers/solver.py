@@ -46,6 +46,8 @@ class ForceBasedSolver(SequentialSolver):
         n = model.vertex_count
         self.method = method
         self._scheme = SCHEMES.get(method)
+        damped = {"SIMPLIFIED": self._scheme is None, "ALL": True, "NONE": False}
+        self._damps_neighbours = damped[options.neighbour_damping]
         self._forces = SoftForces(model, options)
         self._planes, self._circles = Planes(model), circles(model)
         self._particles = _particle_contacts(model) if options.detection == "FEATURE_PARTICLES" else None
@@ -196,7 +198,7 @@ class ForceBasedSolver(SequentialSolver):
         moves, v = np.zeros((model.unknown_count, 3)), np.zeros((model.unknown_count, 3))
         v[:n] = v0
         if self._scheme is None:
-            force = self._force_at(x, rigid, share, gas, 0.0, np.zeros_like(moves))
+            force = self._force_at(x, rigid, share, gas, 0.0, np.zeros_like(moves), v0)
             change = self._simplified_change(x, v0, force)
             v[:n] += change
             v[n:] = h * force[n:]
@@ -207,12 +209,18 @@ class ForceBasedSolver(SequentialSolver):
         scheme, forces = self._scheme, list[FloatArray]()
         per_mass = np.ones((model.unknown_count, 1))
         per_mass[:n, 0] = h / model.vertex_mass
-        for node, weights in zip(scheme.nodes, scheme.stages, strict=True):
-            stage = np.zeros_like(moves)
+        has_dampers = self._forces.has_dampers or self._damps_neighbours
+        for node, weights, speed_weights in zip(scheme.nodes, scheme.stages, scheme.speeds, strict=True):
+            stage, speed = np.zeros_like(moves), v0.copy()
             stage[:n] = node * h * v0
-            for weight, force in zip(weights, forces, strict=True):
+            for weight, speed_weight, force in zip(weights, speed_weights, forces, strict=True):
                 stage += (weight * h) * per_mass * force
-            forces.append(self._force_at(x, rigid, share, gas, node, stage))
+                if has_dampers:
+                    speed += speed_weight * per_mass[:n] * force[:n]
+            force = self._force_at(x, rigid, share, gas, node, stage, speed)
+            if self._damps_neighbours:
+                self._damp_neighbours(speed, force)
+            forces.append(force)
         moves[:n] = h * v0
         for weight, speed_weight, force in zip(scheme.position, scheme.velocity, forces, strict=True):
             moves += (weight * h) * per_mass * force
@@ -221,12 +229,14 @@ class ForceBasedSolver(SequentialSolver):
         return moves, v
 
     def _force_at(
-        self, x: FloatArray, rigid: RigidMotion, share: float, gas: FloatArray, node: float, stage: FloatArray
-    ) -> FloatArray:
+        self, x: FloatArray, rigid: RigidMotion, share: float, gas: FloatArray, node: float, stage: FloatArray,
+        speed: FloatArray,
+    ) -> FloatArray:  # fmt: skip
         """Forces [N], torques [N m] in a stage, shape (unknown_count, 3).
 
-        `node` of the step is over, the vertices have gone the moves [m] of `stage`, and the impulses below them, over
-        `node`, have acted on the rigid bodies. Given points are where they are given.
+        `node` of the step is over, the vertices have gone the moves [m] of `stage` and have the velocities `speed`
+        [m/s], and the impulses below them, over `node`, have acted on the rigid bodies. Given points are where they are
+        given.
         """
         model, n, h = self.model, self.model.vertex_count, self.substep_time
         x = x.copy()
@@ -239,8 +249,13 @@ class ForceBasedSolver(SequentialSolver):
                 place_points(poses, model.rigid.arm, model.rigid.point_start, x)
         force = np.zeros((model.unknown_count, 3))
         arm = x[n : model.moving_point_count] - poses[self._owner, :3]
-        self._forces.evaluate(x, gas + node * self._gas_step, arm, force)
+        self._forces.evaluate(x, gas + node * self._gas_step, arm, force, speed)
         return force
+
+    def _damp_neighbours(self, v: FloatArray, force: FloatArray) -> None:
+        """Add eq. 12 of Mesit 2007 to the forces [N] on the vertices, of velocities v [m/s]."""
+        add_spring_damping(v, self.model.edges, self.model.chunks, self.substep_time, force)
+        force[: self.model.vertex_count][self.model.pinned] = 0.0
 
     def _flown(self, rigid: RigidMotion, impulses: FloatArray, time: float) -> FloatArray:
         """Poses after a time [s] of free flight and gravity with impulses [N s, N m s] that act from the start."""
@@ -256,8 +271,8 @@ class ForceBasedSolver(SequentialSolver):
         """
         model, h, n = self.model, self.substep_time, self.model.vertex_count
         change, damped, earlier = np.zeros((n, 3)), force[:n].copy(), self._change
-        add_spring_damping(v0, model.edges, model.chunks, h, damped)
-        damped[model.pinned] = 0.0
+        if self._damps_neighbours:
+            self._damp_neighbours(v0, damped)
         if self.method == "IMPLICIT_KANG":
             kang_change(
                 damped, earlier, model.vertex_mass, self._stiffness, model.edges, model.chunks, h, change
@@ -284,7 +299,7 @@ class ForceBasedSolver(SequentialSolver):
                 apart = part - part[0]
                 if np.abs(apart).max() <= RUNAWAY * self._edge[body]:
                     continue
-            stable = stable_time(model, self._forces, self.method, gas)
+            stable = stable_time(model, self._forces, self.method, gas, self._damps_neighbours)
             raise Diverged(body, "grows beyond all bounds", stable, number)
 
 

@@ -3,6 +3,8 @@
 from collections.abc import Callable
 from typing import Protocol
 
+import numpy as np
+
 from ..errors import ParameterError
 from ..model import FloatArray, Model
 from ..options import DEFAULTS, MethodOptions
@@ -53,6 +55,9 @@ class Solver(Protocol):
         `share`: part of the frame (0 to 1) before its start; `gas`: nRT [J] at its end. Raises `Diverged` if it detects
         that the motion grows beyond all bounds.
         """
+
+    def take_rest_lengths(self) -> None:
+        """Use the rest lengths of the model's springs, which have changed in place since the last step."""
 
     def notes(self) -> FrameNotes:
         """What the steps since `start_frame` took; derived when it is asked for."""
@@ -122,10 +127,24 @@ def check_method(name: str, options: MethodOptions = DEFAULTS) -> None:
             f"detection: {options.detection} with the method {name}, whose contacts must be complete. "
             f"Choose SURFACE, or one of {', '.join(FORCE_BASED)}."
         )
+    if options.neighbour_damping == "ALL" and name not in FORCE_BASED:
+        raise ParameterError(
+            f"neighbour damping: ALL with the method {name}, which has none. "
+            f"Choose SIMPLIFIED or NONE, or one of {', '.join(FORCE_BASED)}."
+        )
     if options.collider_rule != "CONTACT" and name not in FORCE_BASED:
         raise ParameterError(
             f"collider rule: {options.collider_rule} with the method {name}, which has contacts only. "
             f"Choose CONTACT, or one of {', '.join(FORCE_BASED)}."
+        )
+
+
+def check_springs(name: str, model: Model) -> None:
+    """Raise `ParameterError` where a method does not know rigid springs."""
+    if name != "XPBD" and model.rigid_springs.any():
+        body = model.body_names[int(np.argmax(model.rigid_springs))]
+        raise ParameterError(
+            f"{body}: rigid springs; the springs of the method {name} all give. Choose XPBD, or turn them off."
         )
 
 

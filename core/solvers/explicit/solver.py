@@ -14,11 +14,12 @@ from ...bodies.flat.plane import hold_in_plane
 from ...contact.untangle.overlap import NO_BODIES
 from ...energy.energies import ModelElements
 from ...errors import ParameterError
-from ...jit import Repeated, threads_in_use
+from ...jit import Repeated
 from ...model import BoolArray, FloatArray, IntArray, Model
 from ...options import DEFAULTS, MethodOptions
 from ...state import PairSpeeds, State
 from ...team import helped
+from ...threads import threads_in_use
 from ..counts import Counts
 from ..kinematics import Motion
 from ..notes import Finding, FrameNotes, LeastShare, PairContacts, Reason
@@ -45,7 +46,7 @@ from .layout import lay_out
 from .limits import StepLimit, check_plan, check_speed
 from .parting import Parting
 from .revision import has_same_stiffness, revised_plan
-from .skins import Skins, skins_of, start_lengths
+from .skins import Skins, skins_of, spring_order, start_lengths
 from .sleep import STILL_TIME, are_still, hold, is_driven, still_speeds
 from .stability import DASHPOT_RATIO, EDGE_SHARE, plan_steps
 from .steps import Scene, advance, take_loose
@@ -53,7 +54,7 @@ from .unsupported import crossing_triangles, self_colliding, tangled_points, uns
 
 #: Least blocks of soft bodies per thread: fewer are finished before another thread sees them.
 BLOCKS_EACH = 4
-#: Time between two searches for contacts of crossing bodies [s].
+#: Time between two searches for contacts of crossing bodies, and between two measurements of springs that stiffen [s].
 LOOSE_TIME = 1.0 / 240.0
 #: Steps of the first epoch of a frame, and its slack as a share of the distance to keep, without measured deviations.
 FIRST_SPAN, FIRST_SLACK = 4, 0.25
@@ -102,6 +103,8 @@ class ExplicitSolver:
         self._still_speeds = still_speeds(model)
         self._least_edge = float(self._scene.contact.run.scale[: model.membrane_count, 1].min(initial=np.inf))
         self._frame = FrameCounts()
+        self._stiffens = bool(model.stiffening.any())
+        self._spring_order = spring_order(model, self._numbering) if model.creeps else np.zeros(0, np.int32)
         self._tangled = np.bincount(model.point_body[tangled_points(model)]).tolist()
 
     def revised(self, model: Model) -> "ExplicitSolver | None":
@@ -116,6 +119,11 @@ class ExplicitSolver:
             losses=losses_of(model, self._masses[order], model.pinned[order]),
         )
         return other
+
+    def take_rest_lengths(self) -> None:
+        """See `choice.Solver`."""
+        springs, order, edges = self._scene.skins.springs, self._spring_order, self.model.edges
+        springs.rest_force[: len(order)] = edges.stiffness[order] * edges.rest_length[order]
 
     def _skins_like(self, model: Model, skins: Skins) -> Skins:
         """The skins of a model with other values; `skins` are those of this one."""
@@ -245,8 +253,10 @@ class ExplicitSolver:
         self._leave_out()
 
     def join(self, state: State, left: int) -> int:
-        """How many of the `left` substeps of a frame to take as one: all, but where bodies cross."""
-        return min(left, max(1, round(LOOSE_TIME / self.substep_time))) if len(state.wrong_side) else left
+        """How many of the `left` substeps of a frame to take as one: all, but where bodies cross or springs stiffen."""
+        if len(state.wrong_side) or self._stiffens:
+            return min(left, max(1, round(LOOSE_TIME / self.substep_time)))
+        return left
 
     def step(self, before: State, after: State, motion: Motion, share: float, gas: FloatArray, count: int = 1) -> None:
         """`count` substeps as one run of steps, see `choice.Solver`."""

@@ -86,6 +86,9 @@ class RigidSolver(FixedSteps):
         """Contact rows of the last substep."""
         return self._count
 
+    def take_rest_lengths(self) -> None:
+        """See `choice.Solver`; there are no springs."""
+
     def untangle(self, state: State) -> int:
         """Write the points behind a collider's surface into the state; returns how many triangles cross."""
         crossing = self._colliders.untangle(state.positions)

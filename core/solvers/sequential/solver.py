@@ -62,6 +62,9 @@ class SequentialSolver(ExplicitSolver):
     def revised(self, _model: Model) -> None:
         """None: a new solver is made for other values, which is fast."""
 
+    def take_rest_lengths(self) -> None:
+        """See `choice.Solver`: forces are evaluated with the model's arrays; XPBD has its own."""
+
     def untangle(self, state: State) -> int:
         """Write the points behind a surface, also their own body's, into the state; returns how many triangles
         cross.

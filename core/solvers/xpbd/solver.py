@@ -25,7 +25,7 @@ from ..kinematics import Motion
 from ..sequential.contact_phase import AT_SEARCH, finish
 from ..sequential.solver import SequentialSolver
 from .gas import gas_impulse
-from .skins import project, skins_of
+from .skins import edge_order, project, skins_of
 from .substep import Scene, advance, begin, leave
 
 if TYPE_CHECKING:
@@ -46,9 +46,15 @@ class XpbdSolver(SequentialSolver):
             )
         inverse = self._scene.contact.points.inverse_mass[: model.vertex_count]
         self._whole = Scene(self._scene, skins_of(model, self._numbering, inverse, substep_time))
+        self._edge_order = edge_order(model, self._numbering) if model.creeps else np.zeros((0, 4), np.int32)
         self._advance = Repeated(advance)
         self._rules = gas_rules(model, options)
         self._circles, self._planes = circles(model), Planes(model)
+
+    def take_rest_lengths(self) -> None:
+        """See `choice.Solver`."""
+        rows = self._whole.skins.edges.constant.reshape(-1, 8)
+        rows[:, 4:] = rows[:, :4] * self.model.edges.rest_length[self._edge_order]
 
     def join(self, state: State, left: int) -> int:
         """How many of the `left` substeps of a frame to take as one run: all, unless papers' options act in each."""

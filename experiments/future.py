@@ -1,0 +1,107 @@
+"""What the texts leave to future work: bodies that flow, tear and stick, and tissue that is stiffer with strain."""
+
+import numpy as np
+import shapes
+from softpressure_ext.core import FrameInput, ModelBuilder, World
+
+FRAME_RATE = 24.0
+#: A block of dough on a floor [m, kg, Pa], and its creep times [s]; 0 is elastic.
+SIDE, MASS, MODULUS, POISSON_RATIO = 0.4, 10.0, 2e4, 0.45
+CREEP_TIMES = (0.0, 2.0, 0.5)
+#: A balloon [m, kg, Pa, N/m] that is pumped up until it tears.
+RADIUS, SKIN, GAUGE, STRETCH, TEAR_STRAIN = 0.2, 0.02, 500.0, 800.0, 0.35
+#: Cubes of one cell whose corners are all given: their strains, and what they stiffen by.
+STRAINS, STIFFENINGS = np.linspace(0.0, 0.4, 9), (0.0, 10.0, 50.0)
+STRIP_CREEP, STRIP_YIELD, STRIP_STRAIN = 0.5, 0.02, 0.1
+
+
+def dough(creep_time, frames, cells):
+    """Height over time [m], and where the points are at the end."""
+    builder = ModelBuilder()
+    x, triangles = shapes.box(SIDE, cells, (0.0, 0.0, 0.5 * SIDE + 0.01))
+    builder.add_solid(
+        "dough", x, triangles, cell_size=SIDE / cells, mass=MASS, modulus=MODULUS, poisson_ratio=POISSON_RATIO,
+        damping=5.0, creep_time=creep_time,
+    )  # fmt: skip
+    builder.add_collider("floor", *shapes.grid(8.0))
+    world = World(builder.build(), frame_rate=FRAME_RATE, substeps=10, threads=1)
+    height = []
+    for _ in range(frames):
+        world.advance_frame()
+        height.append(float(np.ptp(world.positions(0)[:, 2])))
+    return {
+        "height": height, "volume": world.diagnostics().bodies[0].volume_ratio, "positions": world.positions(0),
+        "triangles": triangles,
+    }  # fmt: skip
+
+
+def balloon(frames, subdivisions):
+    """Gauge pressure [Pa] and volume [m^3] over time while gas is pumped in, and the torn skin."""
+    builder = ModelBuilder(gravity=(0.0, 0.0, 0.0))
+    x, triangles = shapes.icosphere(subdivisions, RADIUS)
+    builder.add_membrane(
+        "balloon", x, triangles, mass=SKIN, gauge_pressure=GAUGE, stretch_modulus=STRETCH, bend_modulus=1e-4,
+        damping=5.0, tear_strain=TEAR_STRAIN,
+    )  # fmt: skip
+    world = World(builder.build(), frame_rate=FRAME_RATE, substeps=10, threads=1)
+    row = {"pressure": [], "volume": [], "torn": [], "triangles": triangles, "burst": None}
+    for frame in range(frames):
+        world.advance_frame(FrameInput(gauge_pressure={0: GAUGE * (1.0 + 10.0 * frame)}))
+        now, torn = world.diagnostics().bodies[0], world.torn_triangles(0)
+        row["pressure"].append(now.gauge_pressure)
+        row["volume"].append(now.volume)
+        row["torn"].append(int(torn.sum()))
+        if row["burst"] is None and torn.any():
+            row |= {"burst": frame, "positions": world.positions(0), "holes": torn}
+        if row["burst"] is not None and frame > row["burst"] + 6:
+            break
+    return row
+
+
+def cube(stretch, **options):
+    """A world of a cube of one cell, all its corners given, after a frame in which it was stretched along x."""
+    builder = ModelBuilder(gravity=(0.0, 0.0, 0.0))
+    x, triangles = shapes.box(0.5, 1)
+    builder.add_solid(
+        "cube", x, triangles, kind="TRUSS", cell_size=0.5, modulus=1e3, pinned=np.arange(8), **options
+    )  # fmt: skip
+    world = World(builder.build(), frame_rate=FRAME_RATE, substeps=20, threads=1)
+    world.advance_frame(FrameInput(pinned_positions={0: x * (stretch, 1.0, 1.0)}))
+    return world
+
+
+def relaxation(frames):
+    """Stress of the most strained spring over that of the first frame, over time, and by the closed form."""
+    world = cube(1.0 + STRIP_STRAIN, creep_time=STRIP_CREEP, yield_strain=STRIP_YIELD)
+    edges, stress = world.model.edges, []
+    i, j = edges.points.T
+    for frame in range(frames):
+        if frame:
+            world.advance_frame()
+        state = world.save()
+        length = np.linalg.norm(state.positions[i] - state.positions[j], axis=1)
+        stress.append(float(((length - state.rest_lengths) / edges.rest_length).max()))
+    times = np.arange(frames) / FRAME_RATE
+    law = STRIP_YIELD + (stress[0] - STRIP_YIELD) * np.exp(-times / STRIP_CREEP)
+    return {"times": times, "measured": np.array(stress), "law": law}
+
+
+def pulled(stiffening):
+    """Energy [J] of a cube that was pulled along x, over its strain."""
+    energy = []
+    for strain in STRAINS:
+        world = cube(1.0 + strain, stiffening=stiffening)
+        stored = world.reports()[0].energy_change
+        world.advance_frame()  # the motion of the first frame is over
+        energy.append(stored + world.reports()[0].energy_change)
+    return np.array(energy)
+
+
+def run(quick):
+    frames = 8 if quick else 72
+    return {
+        "dough": {time: dough(time, frames, 2 if quick else 4) for time in CREEP_TIMES},
+        "balloon": balloon(8 if quick else 40, 1 if quick else 3),
+        "relaxation": relaxation(6 if quick else 48),
+        "stored": {a: pulled(a) for a in STIFFENINGS},
+    }

@@ -1,0 +1,98 @@
+"""Text, figures and picture of `future`."""
+
+import numpy as np
+
+from ..future import (
+    CREEP_TIMES,
+    FRAME_RATE,
+    GAUGE,
+    MASS,
+    MODULUS,
+    POISSON_RATIO,
+    RADIUS,
+    SIDE,
+    SKIN,
+    STRAINS,
+    STRETCH,
+    STRIP_CREEP,
+    STRIP_STRAIN,
+    STRIP_YIELD,
+    TEAR_STRAIN,
+)
+from ..pictures import BLUE
+from ..report import COLOURS, number
+
+HEADING = "Future work of the texts: flow, tears, tissue"
+DEPENDS = (
+    "core/plasticity/*.py", "core/energy/stiffening.py", "core/solvers/explicit/*.py", "core/bodies/lattice/*.py",
+)  # fmt: skip
+
+
+def claims(data):
+    return []
+
+
+def add(page, data):
+    worst = np.abs(data["relaxation"]["measured"] / data["relaxation"]["law"] - 1.0).max()
+    page.text(
+        f"""Martin asks for bodies that flow; the texts also name splitting and joining, and tissue. Springs whose rest
+        lengths follow their lengths beyond a yield strain flow (Bingham; Maxwell without one): a spring held at a
+        strain of {STRIP_STRAIN:g}, with a yield strain of {STRIP_YIELD:g} and a creep time of {STRIP_CREEP:g} s,
+        loses its stress as the closed form says, to {number(float(worst), 1)}. A block of dough ({SIDE:g} m, {MASS:g}
+        kg, E = {MODULUS:g} Pa, Poisson's ratio {POISSON_RATIO:g}) flows on a floor. Springs with 1 + a s² times
+        their stiffness at the strain s are tissue."""
+    )
+
+    def draw(relaxation, stiffening):
+        found = data["relaxation"]
+        relaxation.plot(found["times"], found["law"], color="black", linewidth=1, label="closed form")
+        relaxation.plot(found["times"][::3], found["measured"][::3], "o", markersize=4, label="measured")
+        relaxation.axhline(STRIP_YIELD, color="grey", linewidth=1, linestyle=":")
+        relaxation.set_xlabel("time [s]")
+        relaxation.set_ylabel("stress over stiffness")
+        relaxation.legend()
+        for k, (a, energy) in enumerate(data["stored"].items()):
+            stiffening.plot(STRAINS, energy, color=COLOURS[k], label=f"a = {a:g}")
+        stiffening.set_xlabel("strain")
+        stiffening.set_ylabel("stored energy [J]")
+        stiffening.legend()
+
+    page.figure("future_laws", "Left: relaxation of a spring. Right: a cube that stiffens.", draw, panels=2)
+    found = data["balloon"]
+
+    def draw_flow(heights, pressure):
+        for k, time in enumerate(CREEP_TIMES):
+            height = data["dough"][time]["height"]
+            label = f"{time:g} s" if time else "elastic"
+            heights.plot(np.arange(1, len(height) + 1) / FRAME_RATE, height, color=COLOURS[k], label=label)
+        heights.set_xlabel("time [s]")
+        heights.set_ylabel("height [m]")
+        heights.set_ylim(bottom=0.0)
+        heights.legend(title="creep time")
+        pressure.plot(np.arange(1, len(found["pressure"]) + 1) / FRAME_RATE, found["pressure"], color=COLOURS[3])
+        pressure.set_xlabel("time [s]")
+        pressure.set_ylabel("gauge pressure [Pa]")
+
+    page.figure(
+        "future_flow", "Left: height of a block of dough. Right: a balloon that is pumped up and tears.", draw_flow,
+        panels=2,
+    )  # fmt: skip
+    if found["burst"] is not None:
+        page.text(
+            f"""The balloon ({RADIUS:g} m, {1e3 * SKIN:g} g, {STRETCH:g} N/m) starts with {GAUGE:g} Pa and is pumped up;
+            edges tear at a strain of {TEAR_STRAIN:g}, at {number(max(found["pressure"]), 3)} Pa. The gas leaves through
+            the torn faces as through an orifice."""
+        )
+
+    def build(picture):
+        for place, time in enumerate(CREEP_TIMES):
+            body = data["dough"][time]
+            picture.mesh(body["positions"] + (1.1 * place, 0.0, 0.0), body["triangles"], BLUE)
+        if found["burst"] is not None:
+            whole = found["triangles"][~found["holes"]]
+            picture.mesh(found["positions"] + (3.4, 0.0, 0.35), whole, BLUE)
+
+    page.picture(
+        "future_bodies", "Dough after the same time: elastic, slow, fast. A balloon as it tears, without torn faces.",
+        build, turn=(75.0, 0.0),
+    )  # fmt: skip

@@ -1,0 +1,255 @@
+"""Yield and creep of rest lengths: closed forms of the Maxwell and the Bingham body, in every solver."""
+
+import numpy as np
+import pytest
+import scenes
+import shapes
+from softpressure_ext.core import FrameInput, ModelBuilder, ParameterError, World
+from validation import validated
+
+RATE = 24.0
+CREEP_TIME = 0.5
+TICK = 1.0 / 480.0
+#: Those with which a lattice of these tests is stable at 20 substeps per frame, one of each kind of arrays.
+SOLVERS = ["EXPLICIT", "IMPLICIT", "XPBD", "RK4"]
+each_solver = pytest.mark.parametrize("solver", SOLVERS)
+
+
+def cube_world(solver="EXPLICIT", frame_rate=RATE, substeps=20, **options):
+    """A cube of one cell whose points are all pinned: its springs have the lengths that they are given."""
+    builder = ModelBuilder(gravity=(0.0, 0.0, 0.0))
+    x, triangles = shapes.box(0.5, 1)
+    builder.add_solid("cube", x, triangles, kind="TRUSS", cell_size=0.5, modulus=1e4, pinned=np.arange(8), **options)
+    return World(builder.build(), frame_rate=frame_rate, substeps=substeps, threads=1, solver=solver), x
+
+
+def spring_state(world):
+    """Lengths, rest lengths and drawn lengths of all springs [m]."""
+    state, edges = world.save(), world.model.edges
+    i, j = edges.points.T
+    return np.linalg.norm(state.positions[i] - state.positions[j], axis=1), state.rest_lengths, edges.rest_length
+
+
+def run(world, frames, **given):
+    for _ in range(frames):
+        world.advance_frame(FrameInput(**given))
+
+
+@each_solver
+def test_at_a_constant_strain_the_stress_above_the_yield_stress_decays_exponentially(solver):
+    world, x = cube_world(solver, creep_time=CREEP_TIME, yield_strain=0.02)
+    run(world, 1, pinned_positions={0: x * (1.1, 0.95, 1.0)})
+    length, rest, drawn = spring_state(world)
+    before = np.abs(length - rest) - 0.02 * drawn
+    run(world, 6)
+    length, rest, _ = spring_state(world)
+    after = np.abs(length - rest) - 0.02 * drawn
+    flows = before > 0.0
+    assert 0 < flows.sum() < len(drawn)
+    # the exponential is exact in each tick: only rounding of up to 120 of them is left
+    np.testing.assert_allclose(after[flows], before[flows] * np.exp(-6.0 / RATE / CREEP_TIME), rtol=1e-10)
+    np.testing.assert_array_equal(rest[~flows], drawn[~flows])
+    validated(
+        "excess stress after a relaxation", room="plasticity", measured=after[flows][0] / before[flows][0],
+        expected=np.exp(-6.0 / RATE / CREEP_TIME), rel=1e-10, source="exp(-t / T)", reason="exact in each tick",
+    )  # fmt: skip
+
+
+def test_the_relaxation_does_not_depend_on_frames_and_substeps():
+    found = []
+    for frame_rate, substeps, frames in ((24.0, 20, 12), (60.0, 7, 30), (12.0, 1, 6)):
+        world = cube_world("IMPLICIT", frame_rate, substeps, creep_time=CREEP_TIME)[0]
+        state = world.save()
+        state.positions[:8] *= (1.1, 0.9, 1.0)  # from the start, as motion within frames would differ
+        world.load(state)
+        run(world, frames)
+        found.append(spring_state(world)[1])
+    for other in found[1:]:
+        np.testing.assert_allclose(other, found[0], rtol=1e-12)
+
+
+@each_solver
+def test_below_the_yield_strain_no_bit_of_the_rest_lengths_changes(solver):
+    world, x = cube_world(solver, creep_time=0.01, yield_strain=0.11)
+    run(world, 2, pinned_positions={0: x * (1.1, 0.95, 1.0)})
+    _, rest, drawn = spring_state(world)
+    np.testing.assert_array_equal(rest, drawn)
+
+
+def test_a_body_that_does_not_yield_moves_as_an_elastic_one():
+    """In steps of constant length that are the same bits."""
+    found = []
+    for options in ({}, {"creep_time": 0.1, "yield_strain": 0.5}):
+        world = hanging_world("RK4", 1e4, **options)
+        run(world, 4)
+        found.append(world.save())
+    np.testing.assert_array_equal(found[0].positions, found[1].positions)
+    np.testing.assert_array_equal(found[0].velocities, found[1].velocities)
+
+
+def test_the_plastic_limit_bounds_the_rest_lengths():
+    world, x = cube_world(creep_time=1e-3, plastic_limit=0.03)
+    run(world, 4, pinned_positions={0: x * (1.1, 0.9, 1.0)})
+    _, rest, drawn = spring_state(world)
+    ratio = rest / drawn
+    assert ratio.max() == pytest.approx(1.03, rel=1e-12)
+    assert ratio.min() == pytest.approx(0.97, rel=1e-12)
+
+
+def hanging_world(solver, modulus, frame_rate=RATE, substeps=20, **options):
+    """A cube that hangs by its top under little gravity: strains of a twentieth of a percent."""
+    builder = ModelBuilder(gravity=(0.0, 0.0, -1.0))
+    x, triangles = shapes.box(0.5, 2)
+    top = np.flatnonzero(x[:, 2] > 0.249)
+    builder.add_solid(
+        "cube", x, triangles, kind="TRUSS", cell_size=0.25, mass=5.0, modulus=modulus, damping=20.0, pinned=top,
+        **options,
+    )  # fmt: skip
+    return World(builder.build(), frame_rate=frame_rate, substeps=substeps, threads=1, solver=solver)
+
+
+def sag(world):
+    return -(world.positions(0)[:, 2].min() + 0.25)
+
+
+@each_solver
+def test_under_a_constant_load_a_maxwell_body_creeps_at_the_rate_of_the_closed_form(solver):
+    """All springs relax alike, so the strain is that of statics times 1 + t / T."""
+    elastic, world = hanging_world(solver, 2e4), hanging_world(solver, 2e4, creep_time=CREEP_TIME)
+    run(elastic, 24)
+    run(world, 16)
+    begin = sag(world)
+    run(world, 8)
+    rate = (sag(world) - begin) * RATE / 8.0
+    assert sag(elastic) > 2e-4
+    # the splitting takes 1 - exp(-tick / T) for tick / T: 0.2 %; the damping brakes the creep by 20 rate / g: 1 %
+    validated(
+        f"creep rate of a hanging cube, {solver}", room="plasticity", measured=rate,
+        expected=sag(elastic) / CREEP_TIME, unit="m/s", rel=0.02, source="strain_elastic / T (Maxwell)",
+        reason="first order in the tick 0.2 %, damping 1 %",
+    )  # fmt: skip
+
+
+def test_creep_is_of_first_order_in_the_tick():
+    """Implicit substeps longer than a tick are the ticks then; at rest the error of the rate is tick / 2 T."""
+    rates = []
+    for substeps in (1, 2, 4):
+        world = hanging_world("IMPLICIT", 2e4, substeps=substeps, creep_time=CREEP_TIME)
+        run(world, 24)
+        begin = sag(world)
+        run(world, 12)
+        rates.append((sag(world) - begin) * RATE / 12.0)
+    steps = np.array([1.0, 0.5, 0.25]) / RATE
+    expected = -np.expm1(-steps / CREEP_TIME) / steps
+    np.testing.assert_allclose(np.array(rates) / rates[-1], expected / expected[-1], rtol=2e-3)
+    assert 1.8 < (rates[2] - rates[0]) / (rates[2] - rates[1]) < 4.0
+
+
+def test_a_solid_flows_without_a_change_of_volume():
+    """A block that lies on a floor spreads; its tetrahedra stay elastic."""
+    builder = ModelBuilder()
+    x, triangles = shapes.box(0.4, 3, (0.0, 0.0, 0.21))
+    builder.add_solid(
+        "dough", x, triangles, cell_size=0.4 / 3.0, mass=10.0, modulus=2e4, poisson_ratio=0.45, damping=5.0,
+        friction=0.0, creep_time=0.3,
+    )  # fmt: skip
+    builder.add_collider("floor", *shapes.grid(8.0), friction=0.0)
+    world = World(builder.build(), frame_rate=RATE, substeps=10, threads=1)
+    run(world, 36)
+    height = np.ptp(world.positions(0)[:, 2])
+    assert height < 0.8 * 0.4
+    # what springs would hold is held by the tetrahedra: a mean pressure of 300 Pa over a bulk modulus of 55 kPa
+    assert world.diagnostics().bodies[0].volume_ratio == pytest.approx(1.0, abs=0.02)
+
+
+def test_flow_conserves_momentum():
+    """Springs act along their lengths whatever their rest lengths are."""
+    builder = ModelBuilder(gravity=(0.0, 0.0, 0.0))
+    x, triangles = shapes.box(0.4, 2)
+    builder.add_solid("lump", x, triangles, cell_size=0.2, mass=1.0, modulus=1e4, creep_time=0.05)
+    world = World(builder.build(), frame_rate=RATE, substeps=20, threads=1, solver="RK4")
+    state = world.save()
+    state.velocities[:] = state.positions @ np.array([[2.0, 1.0, 0.0], [-1.0, 0.0, 0.5], [0.0, 0.0, -1.0]]) + (1, 0, 0)
+    world.load(state)
+    mass = world.model.vertex_mass[:, None]
+    momentum, spin = (
+        (mass * state.velocities).sum(axis=0),
+        np.cross(state.positions, mass * state.velocities).sum(axis=0),
+    )
+    run(world, 12)
+    after = world.save()
+    np.testing.assert_allclose((mass * after.velocities).sum(axis=0), momentum, atol=1e-9)
+    # of fourth order in the substep of 2 ms
+    np.testing.assert_allclose(np.cross(after.positions, mass * after.velocities).sum(axis=0), spin, atol=1e-5)
+    assert np.abs(after.rest_lengths / world.model.edges.rest_length - 1.0).max() > 0.05
+
+
+@each_solver
+def test_a_continued_run_has_the_bits_of_one_that_was_not_interrupted(solver):
+    worlds = [scene_world(solver) for _ in range(2)]
+    run(worlds[0], 3)
+    state = worlds[0].save()
+    run(worlds[0], 3)
+    run(worlds[1], 5)  # has rest lengths of its own by then
+    worlds[1].load(state)
+    run(worlds[1], 3)
+    for name in ("positions", "velocities", "rest_lengths"):
+        np.testing.assert_array_equal(getattr(worlds[0].save(), name), getattr(worlds[1].save(), name))
+    worlds[0].reset()
+    np.testing.assert_array_equal(worlds[0].save().rest_lengths, worlds[0].model.edges.rest_length)
+
+
+def scene_world(solver):
+    """An inflated skin that creeps, on a floor."""
+    builder = ModelBuilder()
+    scenes.add_ball(
+        builder, scenes.Ball(0.2, 0.3, 2e3, 5e3), 1, (0.0, 0.0, 0.21), bend_modulus=0.01, creep_time=0.1,
+        yield_strain=0.01,
+    )  # fmt: skip
+    builder.add_collider("floor", *shapes.grid(4.0))
+    return World(builder.build(), frame_rate=RATE, substeps=20, threads=1, solver=solver)
+
+
+@pytest.mark.parametrize("solver", ["EXPLICIT", "IMPLICIT"])
+def test_an_animated_modulus_keeps_what_has_flowed(solver):
+    """Solvers that are revised share arrays with the one they come from."""
+    world = scene_world(solver)
+    run(world, 3)
+    rest = world.save().rest_lengths.copy()
+    assert (rest != world.model.edges.rest_length).any()
+    values = {0: {"stretch_modulus": 1e4}}
+    run(world, 1, values=values)
+    state = world.save()
+    other = scene_world(solver)
+    other.load(state)
+    run(world, 2)
+    run(other, 2)
+    np.testing.assert_array_equal(world.save().positions, other.save().positions)
+    run(world, 1, values={0: {"stretch_modulus": 5e3}})
+    assert not np.array_equal(world.save().rest_lengths, rest)
+
+
+def test_a_refused_frame_leaves_rest_lengths_as_they_were():
+    world = scene_world("EXPLICIT")
+    run(world, 2)
+    other = scene_world("EXPLICIT")
+    other.load(world.save())
+    with pytest.raises(ParameterError):
+        world.advance_frame(FrameInput(gauge_pressure={0: 1e12}))
+    run(world, 2)
+    run(other, 2)
+    np.testing.assert_array_equal(world.save().positions, other.save().positions)
+
+
+@pytest.mark.parametrize(
+    "options, words",
+    [
+        ({"creep_time": -1.0}, "creep time -1 s; give a number at least 0"),
+        ({"yield_strain": np.nan}, "yield strain nan"),
+        ({"plastic_limit": -0.1}, "plastic limit -0.1"),
+        ({"stiffening": 10.0, "creep_time": 1.0}, "springs that stiffen do not flow"),
+    ],
+)
+def test_wrong_numbers_are_refused(options, words):
+    with pytest.raises(ParameterError, match=words):
+        cube_world(**options)
