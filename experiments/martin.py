@@ -49,7 +49,7 @@ def loss_per_step(spring):
 
 def animal():
     """A closed animal, 1 m long: a ball that is drawn out to a head, two ears, four legs and a tail."""
-    x, triangles = shapes.icosphere(3, 1.0)
+    x, triangles = shapes.icosphere(2, 1.0)
     parts = [((0.9, 0.0, 0.45), 0.55, 14.0), ((-0.95, 0.0, 0.35), 0.75, 45.0)]
     parts += [((0.75, side * 0.28, 0.75), 0.3, 90.0) for side in (-1, 1)]
     parts += [((along * 0.5, side * 0.4, -0.8), 0.75, 35.0) for along in (-1, 1) for side in (-1, 1)]
@@ -111,12 +111,12 @@ def benchmark(name):
 
 def gallery_model(name):
     """The model of a picture of section 6.5."""
-    scene = Scene() if "animal" not in name else Scene(20.0, 100.0)
+    scene = Scene() if "animal" not in name else Scene(30.0)
     if name == "two spheres":
         scene.row(2, CLOSE)
     elif "animal" in name:
-        scene.skin("animal", *animal(), (0.0, 0.0, 1.6))
-        scene.sphere(0.3, 3.4)
+        scene.skin("animal", *animal(), (0.0, 0.0, 1.5))
+        scene.sphere(2.3, 1.1)
     else:
         scene.torus()
         if "cubes" in name:
@@ -129,7 +129,7 @@ def gallery_model(name):
 #: Frames after which they are drawn: damped as they are, bodies fall at no more than some decimetres per second.
 GALLERY = {
     "two spheres": 30, "three spheres and a torus": 240, "three spheres, a torus and four cubes": 240,
-    "an animal and a sphere": 240,
+    "an animal and a sphere": 60,
 }  # fmt: skip
 
 
