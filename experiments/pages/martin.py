@@ -154,7 +154,7 @@ def add_gallery(page, scenes):
 
         page.picture(
             f"martin_bodies_{place + 1}",
-            f"{name[0].upper()}{name[1:]} after {found['seconds']:g} s: {found['touching']} vertices touch.", build,
+            f"{name[0].upper()}{name[1:]} after {found['seconds']:g} s; touching vertices: {found['touching']}.", build,
             turn=(62.0, 25.0),
         )  # fmt: skip
 
