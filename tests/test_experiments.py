@@ -220,15 +220,15 @@ def test_kurmaly_areas():
 
 def test_kurmaly_the_step_limit_falls_with_the_root_of_the_stiffness():
     for row in quick("kurmaly")["limits"].values():
-        # substeps are found to a tenth; the loop stretches and bends away from rest, where theory holds
-        assert row["measured"] == pytest.approx(row["theory"], rel=0.25)
+        needed, found = (1.0 / (60.0 * row[what]) for what in ("theory", "measured"))
+        # substeps are whole and found to a tenth; a loop that hits the floor is a little stiffer than one at rest
+        assert needed - 0.1 * needed < found < needed + 0.15 * needed + 1.0
 
 
 def test_kurmaly_reflection_adds_less_energy_at_shorter_steps():
-    runs = quick("kurmaly")["bounces"]
-    gain = {substeps: max(run["energy"]) / run["energy"][0] - 1.0 for substeps, run in runs.items()}
-    few, *_, many = sorted(gain)
-    assert 0.0 <= gain[many] < gain[few]
+    """The gain of a mirror image is of the first order in the step: a quarter of it leaves about a quarter."""
+    gain = {substeps: run["gain"][-1] for substeps, run in quick("kurmaly")["bounces"].items()}
+    assert 0.0 < gain[80] < 0.5 * gain[20]
 
 
 def test_bodies_that_are_pressed_folded_or_scrambled_recover():
