@@ -29,6 +29,7 @@ EXPECTED = {
 #: Substeps per frame of the comparison of energies: enough for all, and the usual ones of the two solvers that are not
 #: bound by stability.
 EQUAL_SUBSTEPS, USUAL = 100, {"IMPLICIT": 4, "XPBD": 20}
+RUNS = (*((method, EQUAL_SUBSTEPS) for method in EXPECTED), *USUAL.items())
 
 
 def ringing(method, frame_rate, substeps, subdivisions=1):
@@ -91,7 +92,7 @@ def orders(quick=False):
     }
 
 
-def energies(quick=False, runs=(*((method, EQUAL_SUBSTEPS) for method in EXPECTED), *USUAL.items())):
+def energies(quick=False, runs=RUNS):
     """Energy of the ringing over time as a share of what was put in, by method and substeps per frame."""
     frames = 12 if quick else 60
     damped = ball_world(BALL, 1, floor=False, gravity=(0.0, 0.0, 0.0), frame_rate=FRAME_RATE, substeps=4, damping=100.0)

@@ -58,7 +58,7 @@ class ForwardEuler(ForceBasedSolver):
 
 
 def loop_model(height, damping=0.0, ratio=0.0, speed=0.0):
-    """His ball in its box, its middle at a height [m]; `ratio`: damping ratio of its stiffest oscillation by dampers."""
+    """His ball in its box, its middle at a height [m]; `ratio`: damping ratio that dampers give, see `damped`."""
     builder = ModelBuilder(ambient_pressure=0.0)
     builder.add_loop(
         "ball", shapes.upright(shapes.ring(POINTS, BALL.radius), height), depth=DEPTH, mass=BALL.mass,

@@ -47,7 +47,7 @@ def test_energy_of_a_ringing_skin():
 
 @pytest.mark.parametrize("method", ["IMPLICIT_KANG", "IMPLICIT_MESIT"])
 def test_what_simplified_methods_leave_of_a_ringing_is_rotation(method, monkeypatch):
-    """They keep angular momentum: a shear that has some ends in the energy of a rotation, which is no flaw of theirs."""
+    """They keep angular momentum: a shear that has some ends in the energy of a rotation."""
     convergence = importlib.import_module("softpressure_ext.experiments.convergence")
     monkeypatch.setattr(convergence, "SQUASH", (1.0, 1.02, 0.98))
     key = (method, convergence.EQUAL_SUBSTEPS)

@@ -111,8 +111,8 @@ def add_energies(page, data):
     kept = {method: found["share"][-1] for (method, count), found in data["runs"].items() if count == EQUAL_SUBSTEPS}
     page.text(
         f"""Euler's energy wavers and stays ({number(kept["EXPLICIT_EULER"])}); Heun's grows to {number(kept["HEUN"])}
-        times; the implicit solver keeps {number(kept["IMPLICIT"])}. Kang and Mesit take all of it, by the damping of eq. 12. They
-        keep angular momentum, so the shear has none: else the energy of a rotation would be left.
-        XPBD at its usual step rests at another shape, as its skin gives way (see [the next
+        times; the implicit solver keeps {number(kept["IMPLICIT"])}. Kang and Mesit take all of it, by the
+        damping of eq. 12. They keep angular momentum, so the shear has none: else the energy of a rotation would be
+        left. XPBD at its usual step rests at another shape, as its skin gives way (see [the next
         section](#does-the-ball-keep-its-pressure))."""
     )

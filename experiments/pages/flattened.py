@@ -30,7 +30,7 @@ def claims(data):
             "simulates soft bodies in an unbreakable way",
             f"yes: {', '.join(soft)}, the ball recovers"
             + (f"; not where it is {', '.join(lost)}, unless it is infinitely stiff" if lost else ""),
-            "each constraint is solved by itself, whatever the others; in a mirror image the springs have their lengths",
+            "each constraint is solved by itself; in a mirror image the springs have their lengths",
             HEADING,
         ),
         Claim(
@@ -46,16 +46,16 @@ def claims(data):
 
 def add(page, data):
     page.text(
-        """Each spring and each tetrahedron's volume is a constraint C of compliance α; in each small step, each of them is
-        satisfied once, one after another."""
+        """Each spring and each tetrahedron's volume is a constraint C of compliance α; in each small step each of them
+        is satisfied once, one after another."""
     )
     page.equation(r"\lambda = \frac{-C}{\sum_i w_i |\nabla C_i|^2 + \alpha / \Delta t^2}, \qquad "
                   r"\Delta x_i = \lambda w_i \nabla C_i")  # fmt: skip
     last = data["frames"]
     page.text(
         f"""A solid ball ({RADIUS:g} m, {MASS:g} kg, E = {MODULUS:g} Pa, Poisson's ratio {POISSON_RATIO:g}, damping
-        {DAMPING:g} /s), cells of {CELL:g} m: {data["vertices"]} vertices, {data["tetrahedra"]} tetrahedra. It is pressed
-        into the plane through its middle, as by the page's squash button; folded, with its upper half through the lower
+        {DAMPING:g} /s), cells of {CELL:g} m: {data["vertices"]} vertices, {data["tetrahedra"]} tetrahedra. It is
+        pressed into the plane through its middle, as by the page's squash button; folded, with its upper half through the lower
         one; mirrored, so that all tetrahedra are inverted; or scrambled, each vertex at a random spot of its box. Then
         it is released without gravity. Shape error: how far the points are from the rest shape, turned and moved as
         fits best, as a share of the radius (root mean square); inverted: tetrahedra whose volume is not positive.
@@ -92,13 +92,13 @@ def add(page, data):
     times = ", ".join(number(k / FRAME_RATE, 2) for k in frames)
     page.picture(
         "flattened_ball",
-        f"Before; then pressed (above) and scrambled (below), released with XPBD, after {times} s. The outer faces of the "
-        "lattice.",
+        f"Before; then pressed (above) and scrambled (below), released with XPBD, after {times} s. The outer faces of "
+        "the lattice.",
         build, turn=(80.0, 0.0),
     )  # fmt: skip
     page.text(
-        """In a mirror image all springs have their lengths and only the volumes are wrong: with compliance, both solvers
-        stop between the two shapes, a part of the ball turned inside out. Where only the springs are rigid they win
+        """In a mirror image all springs have their lengths and only the volumes are wrong: with compliance, both
+        solvers stop between the two shapes, a part of the ball turned inside out. Where only the springs are rigid they win
         against the volumes, and the ball jams in any shape that has the lengths; where both are, it recovers from
         all four."""
     )

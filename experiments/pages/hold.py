@@ -62,8 +62,8 @@ def add(page, data):
         {ball.stretch_modulus:g} N/m) is set down, inflated, on a floor. Closed form without weight: V/V0 =
         {truth["volume_ratio"]:.4f}, gauge pressure {truth["gauge_pressure"] / 1e3:.1f} kPa. Volume and pressure are
         means over the last {COUNTED} of {data["frames"]} frames of 1/60 s; times are medians over the first
-        {COUNTED}, before a body falls asleep. The methods of the papers have the substeps that `core/papers/stability.py`
-        asks for; a run is cut off after {data["limit"]:g} s of work (marked *), within which the pressure was held for
+        {COUNTED}, before a body falls asleep. The methods of the papers have the substeps that
+        `core/papers/stability.py` asks for; a run is cut off after {data["limit"]:g} s of work (marked *), within which the pressure was held for
         the time in brackets."""
     )
     solvers = by_solver(data)

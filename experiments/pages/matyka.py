@@ -52,8 +52,8 @@ def claims(data):
         Claim(
             "Matyka, appendix B",
             "Heun's method allows larger steps than Euler's, or stiffer springs",
-            f"yes, from a damping ratio of {crossing(data):.2f} on: {number(gain[most], 2)} times the step at {most:g}; "
-            f"without dampers only {number(gain[0.0], 2)} times",
+            f"yes, from a damping ratio of {crossing(data):.2f} on: {number(gain[most], 2)} times the step at {most:g}, "
+            f"without dampers {number(gain[0.0], 2)} times",
             "his listing moves points with the new velocity: it keeps what rings, where Heun's method lets it grow; "
             "against the textbook's Euler he is right at any damping",
             STEPS,
@@ -93,7 +93,7 @@ def add_filling(page, filling):
     last = min(len(found["area"]) for found in filling.values()) - 1
 
     def draw(axes):
-        for k, (name, run) in enumerate(filling.items()):
+        for k, run in enumerate(filling.values()):
             times = np.arange(len(run["area"])) / FRAME_RATE
             told = "" if k == 0 else "_"  # the two methods' lines coincide: one label for both
             for c, (values, label) in enumerate(
@@ -147,7 +147,8 @@ def add_in_space(page, found):
         picture.mesh(np.array(floor), [(0, 1, 2, 3)], GREY)
 
     page.picture(
-        "ball_in_space", f"His figure 4, the model in space: filled and dropped in the same way, after {drawn(last)} s.",
+        "ball_in_space",
+        f"His figure 4, the model in space: filled and dropped in the same way, after {drawn(last)} s.",
         build, turn=(80.0, 0.0),
     )  # fmt: skip
 

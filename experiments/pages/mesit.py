@@ -52,7 +52,7 @@ def claims(data):
         Claim(
             "Mesit, figure 4",
             "at k = 1000 the explicit method breaks and the simplified implicit one does not",
-            f"no: with the same forces Mesit's method allows {share(ratio(readings, 'IMPLICIT_MESIT'))}, and with other "
+            f"no: with the same forces Mesit's method allows {share(ratio(readings, 'IMPLICIT_MESIT'))}, with other "
             f"readings of eq. 12 down to {number(apart, 2)} of it; Kang's never breaks with the damping of the text",
             "where Euler's method breaks, velocities alternate, and eq. 24 is then the same as eq. 6",
             STIFFNESS,
@@ -133,8 +133,9 @@ def add_readings(page, data):
         axes.set_ylabel("constant of eq. 12")
 
     page.figure(
-        "readings", "Longest steps by reading of eq. 12. Black: theory for Euler's method, as in the section on Matyka.", draw,
-        height=4.6,
+        "readings",
+        "Longest steps by reading of eq. 12. Black: theory for Euler's method, as in the section on Matyka.",
+        draw, height=4.6,
     )  # fmt: skip
     page.table(
         ["constant of eq. 12", *(f"{NAMES[method]}: step [ms]" for method in PAPER), "Mesit's step over Euler's"],
@@ -283,7 +284,7 @@ def add_speed(page, found):
 
     kang, mesit = (rates[name][-1] / rates["EXPLICIT_EULER"][-1] for name in ("IMPLICIT_KANG", "IMPLICIT_MESIT"))
     page.text(
-        f"""k = 200, a free ball at rest, one step per frame as in the paper; the fastest of some steps. A step of
+        """k = 200, a free ball at rest, one step per frame as in the paper; the fastest of some steps. A step of
         implicit is 1/60 s long, of the others 1/600 s (what it costs does not depend on that)."""
     )
     page.figure("speed", "Steps per second against surface points.", draw)
