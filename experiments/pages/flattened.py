@@ -55,11 +55,12 @@ def add(page, data):
     page.text(
         f"""A solid ball ({RADIUS:g} m, {MASS:g} kg, E = {MODULUS:g} Pa, Poisson's ratio {POISSON_RATIO:g}, damping
         {DAMPING:g} /s), cells of {CELL:g} m: {data["vertices"]} vertices, {data["tetrahedra"]} tetrahedra. It is
-        pressed into the plane through its middle, as by the page's squash button; folded, with its upper half through the lower
-        one; mirrored, so that all tetrahedra are inverted; or scrambled, each vertex at a random spot of its box. Then
-        it is released without gravity. Shape error: how far the points are from the rest shape, turned and moved as
-        fits best, as a share of the radius (root mean square); inverted: tetrahedra whose volume is not positive.
-        {SUBSTEPS["XPBD"]} substeps per 1/24 s, {SUBSTEPS["IMPLICIT"]} of implicit."""
+        pressed into the plane through its middle, as by the page's squash button; folded, with its upper half
+        through the lower one; mirrored, so that all tetrahedra are inverted; or scrambled, each vertex at a
+        random spot of its box. Then it is released without gravity. Shape error: how far the points are from the
+        rest shape, turned and moved as fits best, as a share of the radius (root mean square); inverted:
+        tetrahedra whose volume is not positive. {SUBSTEPS["XPBD"]} substeps per 1/24 s, {SUBSTEPS["IMPLICIT"]} of
+        implicit."""
     )
     rows = []
     for start in STARTS:
@@ -98,9 +99,8 @@ def add(page, data):
     )  # fmt: skip
     page.text(
         """In a mirror image all springs have their lengths and only the volumes are wrong: with compliance, both
-        solvers stop between the two shapes, a part of the ball turned inside out. Where only the springs are rigid they win
-        against the volumes, and the ball jams in any shape that has the lengths; where both are, it recovers from
-        all four."""
+        solvers stop between the two shapes, a part of the ball turned inside out. Where only the springs are rigid
+        they win against the volumes, and the ball jams in another shape; where both are, it recovers from all four."""
     )
 
 

@@ -63,8 +63,8 @@ def add(page, data):
         {truth["volume_ratio"]:.4f}, gauge pressure {truth["gauge_pressure"] / 1e3:.1f} kPa. Volume and pressure are
         means over the last {COUNTED} of {data["frames"]} frames of 1/60 s; times are medians over the first
         {COUNTED}, before a body falls asleep. The methods of the papers have the substeps that
-        `core/papers/stability.py` asks for; a run is cut off after {data["limit"]:g} s of work (marked *), within which the pressure was held for
-        the time in brackets."""
+        `core/papers/stability.py` asks for; a run is cut off after {data["limit"]:g} s of
+        work (marked *), and has then simulated the time in brackets only."""
     )
     solvers = by_solver(data)
     meshes = sorted({row["vertices"] for row in data["rows"]})

@@ -52,8 +52,8 @@ def claims(data):
         Claim(
             "Matyka, appendix B",
             "Heun's method allows larger steps than Euler's, or stiffer springs",
-            f"yes, from a damping ratio of {crossing(data):.2f} on: {number(gain[most], 2)} times the step at {most:g}, "
-            f"without dampers {number(gain[0.0], 2)} times",
+            f"from a damping ratio of {crossing(data):.2f} on: {number(gain[most], 2)} times the step at {most:g}; "
+            f"{number(gain[0.0], 2)} times without",
             "his listing moves points with the new velocity: it keeps what rings, where Heun's method lets it grow; "
             "against the textbook's Euler he is right at any damping",
             STEPS,
