@@ -25,17 +25,17 @@ def claims(data):
     return [
         Claim(
             "Matyka, appendix B",
-            "Heun's method is of second order.",
-            f"Yes: {heun['position_order']:.2f} of positions, {heun['velocity_order']:.2f} of velocities.",
-            "The mean of the slopes at both ends of the step is the trapezoid rule.",
+            "Heun's method is of second order",
+            f"yes: {heun['position_order']:.2f} of positions, {heun['velocity_order']:.2f} of velocities",
+            "the mean of the slopes at both ends of the step is the trapezoid rule",
             HEADING,
         ),
         Claim(
             "Martin, 3.2",
-            "Runge and Kutta's fourth-order method for the velocity, implicit Euler for the position.",
-            f"Both are of first order: {martin['position_order']:.2f} of positions, {martin['velocity_order']:.2f} of "
-            "velocities.",
-            "Forces follow the positions, which move with the velocity at the end of the step.",
+            "Runge and Kutta's fourth-order method for the velocity, implicit Euler for the position",
+            f"both are of first order: {martin['position_order']:.2f} of positions, {martin['velocity_order']:.2f} of "
+            "velocities",
+            "forces follow the positions, which move with the velocity at the end of the step",
             HEADING,
         ),
     ]
