@@ -1,8 +1,12 @@
-"""The XPBD page: a body of tetrahedra is "unbreakable". Flattened into a plane, or scrambled, it recovers its shape.
+"""The XPBD page: a body of tetrahedra is "unbreakable", and "stable for infinite stiffness". It recovers its shape.
 
-Its squash button puts all points into a plane. Here: a solid ball, its lattice flattened into the plane through its
-middle, at rest, without gravity. Then the same with each vertex of the lattice at a random place in the ball's box.
+Its squash button puts all points into a plane. Here: a solid ball, its lattice pressed into the plane through its
+middle, at rest, without gravity; folded, with its upper half through the lower one; mirrored, so that all tetrahedra
+are inverted; and each vertex of the lattice at a random place in the ball's box. With springs and volumes that give,
+and with both of infinite stiffness.
 """
+
+from typing import NamedTuple
 
 import numpy as np
 import shapes
@@ -16,12 +20,29 @@ SUBSTEPS = {"IMPLICIT": 10, "XPBD": 20}
 SEED = 5
 
 
-def model(kind="SOLID"):
+class Case(NamedTuple):
+    """How stiff the ball is, and its solver."""
+
+    solver: str
+    modulus: float  # [Pa]
+    rigid: bool  # springs of compliance 0
+
+
+#: No finite compliance counts beside m / h^2 with 2e12 Pa: then the volumes are rigid, too.
+CASES = {
+    "XPBD": Case("XPBD", MODULUS, rigid=False),
+    "XPBD, all rigid": Case("XPBD", 1e8 * MODULUS, rigid=True),
+    "XPBD, springs rigid": Case("XPBD", MODULUS, rigid=True),
+    "implicit": Case("IMPLICIT", MODULUS, rigid=False),
+}
+
+
+def model(modulus=MODULUS, rigid=False):
     """The ball, subdivided so that its surface is rounder than its cells."""
     builder = ModelBuilder(gravity=(0.0, 0.0, 0.0))
     builder.add_solid(
-        "ball", *shapes.icosphere(2, RADIUS), kind=kind, cell_size=CELL, mass=MASS, modulus=MODULUS,
-        poisson_ratio=POISSON_RATIO, damping=DAMPING,
+        "ball", *shapes.icosphere(2, RADIUS), cell_size=CELL, mass=MASS, modulus=modulus,
+        poisson_ratio=POISSON_RATIO, damping=DAMPING, rigid_springs=rigid,
     )  # fmt: skip
     return builder.build()
 
@@ -36,7 +57,18 @@ def scrambled(x):
     return np.random.default_rng(SEED).uniform(x.min(axis=0), x.max(axis=0), x.shape)
 
 
-STARTS = {"pressed into a plane": pressed, "scrambled": scrambled}
+def folded(x):
+    """The upper half mirrored through the lower one."""
+    middle = 0.5 * (x[:, 2].min() + x[:, 2].max())
+    return np.column_stack([x[:, :2], np.where(x[:, 2] > middle, 2.0 * middle - x[:, 2], x[:, 2])])
+
+
+def mirrored(x):
+    """The mirror image: each spring has its length, each tetrahedron is inverted."""
+    return x * (1.0, 1.0, -1.0)
+
+
+STARTS = {"pressed": pressed, "folded": folded, "mirrored": mirrored, "scrambled": scrambled}
 
 
 def shape_error(x, rest, mass):
@@ -48,9 +80,12 @@ def shape_error(x, rest, mass):
     return float(np.sqrt(mass @ (away**2).sum(axis=1) / mass.sum()))
 
 
-def release(method, change, frames, kind="SOLID"):
+def release(case, change, frames):
     """Volume ratio, shape error over the radius and inverted tetrahedra by frame, and the surface at some of them."""
-    world = World(model(kind), frame_rate=FRAME_RATE, substeps=SUBSTEPS[method], solver=method, threads=1)
+    world = World(
+        model(case.modulus, case.rigid), frame_rate=FRAME_RATE, substeps=SUBSTEPS[case.solver], solver=case.solver,
+        threads=1,
+    )  # fmt: skip
     n, scene = world.model.vertex_count, world.model
     state, rest = world.save(), scene.rest_positions[:n]
     state.positions[:n] = change(rest)
@@ -75,7 +110,7 @@ def release(method, change, frames, kind="SOLID"):
 
 
 def run(quick=False):
-    """Runs by start and solver."""
+    """Runs by start and case."""
     frames = 24 if quick else 48
     scene = model()
     return {
@@ -85,6 +120,8 @@ def run(quick=False):
         "triangles": scene.surfaces.triangles,
         "rest": scene.rest_positions,
         "runs": {
-            (name, method): release(method, change, frames) for name, change in STARTS.items() for method in SUBSTEPS
+            (name, told): release(case, change, frames)
+            for name, change in STARTS.items()
+            for told, case in CASES.items()
         },
     }

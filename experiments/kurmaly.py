@@ -13,7 +13,8 @@ from softpressure_ext.core.bodies.flat.band import STRIP_TO_VOLUME
 from softpressure_ext.core.options import DEFAULTS, VOLUMES
 from softpressure_ext.core.papers.forces import SoftForces
 from softpressure_ext.core.papers.gas_rules import GasRules
-from softpressure_ext.core.papers.stability import stable_time
+from softpressure_ext.core.papers.schemes import SCHEMES, stable_angle
+from softpressure_ext.core.papers.stability import stiffest_frequency
 
 from .parts import FRAME_RATE, Energy, fewest_substeps, survives
 
@@ -29,8 +30,8 @@ POINTS, PRESSURE, STRETCH, LOOP_SUBSTEPS = 40, 2e3, 1e4, 40
 AREA_SPEED, FINE_RATE, FINE_SUBSTEPS = 10.0, 960.0, 4
 #: Moduli of the skin [N/m] in the sweep of RK4's longest step, and how far it falls [m].
 MODULI, SWEEP_DROP = (1e3, 1e4, 1e5), 0.1
-#: Reflection at the ground: bounces without damping, substeps per frame.
-BOUNCE_SUBSTEPS = (10, 20, 40)
+#: Reflection at the ground: drop of a truss without damping [m], substeps per frame.
+BOUNCE_DROP, BOUNCE_SUBSTEPS = 0.5, (10, 20, 40, 80)
 SQUARE = SIZE * np.array([(-0.5, -0.5), (0.5, -0.5), (0.5, 0.5), (-0.5, 0.5)])
 
 
@@ -40,12 +41,12 @@ def with_floor(builder):
     return builder.build()
 
 
-def truss_model(speed, radius):
+def truss_model(speed, radius, damping=DAMPING, gap=GAP):
     """A truss that is about to hit a floor."""
     builder = ModelBuilder(gravity=(0.0, 0.0, -GRAVITY))
     builder.add_flat_truss(
-        "truss", shapes.upright(SQUARE, 0.5 * SIZE + GAP), depth=DEPTH, cell_size=SIZE / CELLS, mass=MASS,
-        modulus=MODULUS, damping=DAMPING, bounciness=BOUNCINESS, velocity=(0.0, 0.0, -speed), particle_radius=radius,
+        "truss", shapes.upright(SQUARE, 0.5 * SIZE + gap), depth=DEPTH, cell_size=SIZE / CELLS, mass=MASS,
+        modulus=MODULUS, damping=damping, bounciness=BOUNCINESS, velocity=(0.0, 0.0, -speed), particle_radius=radius,
     )  # fmt: skip
     return with_floor(builder)
 
@@ -143,7 +144,7 @@ def concave_fall(rule, seconds):
 
 def step_limits(quick=False):
     """Longest step [s] of RK4 by modulus of the skin, measured and by theory: sqrt 8 over the stiffest frequency."""
-    found, frames = {}, 15
+    found, frames = {}, 30
     for stretch in MODULI[::2] if quick else MODULI:
         model = loop_model(0.0, stretch=stretch, damping=0.0, gap=SWEEP_DROP)
         slack = MASS * GRAVITY * SWEEP_DROP
@@ -152,18 +153,26 @@ def step_limits(quick=False):
             world = World(model, frame_rate=FRAME_RATE, substeps=substeps, solver="RK4", threads=1)
             return survives(world, frames, slack)
 
-        theory = stable_time(model, SoftForces(model), "RK4", model.gauge_pressure * model.rest_volume)
+        frequency = stiffest_frequency(model, SoftForces(model), model.gauge_pressure * model.rest_volume)
+        theory = stable_angle(SCHEMES["RK4"]) / frequency
         fewest = fewest_substeps(holds)
         found[stretch] = {"theory": theory, "measured": None if fewest is None else 1.0 / (FRAME_RATE * fewest)}
     return found
 
 
 def bounces(quick=False):
-    """Energy of the loop over that at the start while it bounces without damping, by reflection, by substeps."""
-    model = loop_model(0.0, damping=0.0, gap=0.5)
+    """A truss that bounces without damping by reflection, by substeps: `gain` is the energy it has gained by frame.
+
+    As a share of what the fall has.
+    """
+    model = truss_model(0.0, 0.0, damping=0.0, gap=BOUNCE_DROP)
     options = MethodOptions(collider_rule="REFLECTION")
-    frames = 30 if quick else 60
-    return {substeps: fall(model, frames, FRAME_RATE, substeps, options) for substeps in BOUNCE_SUBSTEPS}
+    found = {}
+    for substeps in BOUNCE_SUBSTEPS[1::2] if quick else BOUNCE_SUBSTEPS:
+        run = fall(model, 30 if quick else 60, FRAME_RATE, substeps, options)
+        gain = (np.array(run["energy"]) - run["energy"][0]) / (MASS * GRAVITY * BOUNCE_DROP)
+        found[substeps] = run | {"gain": gain}
+    return found
 
 
 def outlines():

@@ -5,18 +5,22 @@ import time
 from dataclasses import replace
 
 import numpy as np
-from softpressure_ext.core import DivergenceError
+from softpressure_ext.core import DivergenceError, World
 from softpressure_ext.core.papers.forces import SoftForces
-from softpressure_ext.core.papers.stability import stable_time
+from softpressure_ext.core.papers.stability import stable_time, stiffest_frequency
 
 #: Frames per second of all experiments; the papers animate at this rate.
 FRAME_RATE = 60.0
 #: Largest number of substeps per frame that is tried.
 MOST_SUBSTEPS = 4096
+#: Damping [1/s] and frames with which bodies are brought to rest.
+CALMING, CALM_FRAMES = 100.0, 120
+#: To which share longest steps are found, and by which factor they are raised before.
+STEP_ACCURACY, CLIMB = 0.01, 1.25
 
 
-def equal_parts(model, spring, point_mass):
-    """The model with one spring constant [N/m] for all edges and one mass [kg] for all vertices.
+def equal_parts(model, spring, point_mass, damper=0.0):
+    """The model with one spring constant [N/m] and damper [N s/m] for all edges and one mass [kg] for all vertices.
 
     The papers number their springs and points alike; the builder spreads a modulus and a mass over the surface.
     """
@@ -24,6 +28,7 @@ def equal_parts(model, spring, point_mass):
     return replace(
         model,
         edges=edges,
+        edge_damping=np.full_like(model.edge_damping, damper),
         vertex_mass=np.full_like(model.vertex_mass, point_mass),
         body_mass=_masses(model, point_mass),
     )
@@ -50,6 +55,53 @@ class Energy:
         motion = 0.5 * model.vertex_mass @ speed2
         height = -model.vertex_mass @ (state.positions[:n] @ model.gravity)
         return float(motion + self._forces.elastic_energy + self._forces.gas_energy + height)
+
+
+def equilibrium(model):
+    """Positions [m] of all points of a model of bodies of gas at rest, without weight, where the builder has them."""
+    calm = replace(model, gravity=np.zeros(3), damping=np.full_like(model.damping, CALMING))
+    world = World(calm, frame_rate=FRAME_RATE, substeps=4, solver="IMPLICIT", threads=1)
+    for _ in range(CALM_FRAMES):
+        world.advance_frame()
+    return world.save().positions
+
+
+def put(world, positions):
+    """Move all vertices of a world to positions of its model's points [m]."""
+    state, n = world.save(), world.model.vertex_count
+    state.positions[:n] = positions[:n]
+    world.load(state)
+    return world
+
+
+def frequency_at(model, positions):
+    """Angular frequency [1/s] of the stiffest oscillation about an equilibrium."""
+    model = replace(model, rest_positions=positions)
+    gas = (model.gauge_pressure + model.ambient_pressure) * model.rest_volume
+    return stiffest_frequency(model, SoftForces(model), gas)
+
+
+def longest_step(holds, low, high):
+    """Longest step [s] up to which all tried ones `hold`, to `STEP_ACCURACY`; None where the shortest does not.
+
+    Steps are tried from `low` to `high`, each `CLIMB` times as long as the one before; `high` where all of them hold.
+    """
+    if not holds(low):
+        return None
+    while True:
+        longer = min(CLIMB * low, high)
+        if not holds(longer):
+            break
+        if longer == high:
+            return high
+        low = longer
+    while longer / low > 1.0 + STEP_ACCURACY:
+        middle = (low * longer) ** 0.5
+        if holds(middle):
+            low = middle
+        else:
+            longer = middle
+    return low
 
 
 def needed_substeps(model, method):

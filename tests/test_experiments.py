@@ -37,48 +37,82 @@ def test_energy_of_a_ringing_skin():
     assert equal["RK4"][-1] == pytest.approx(1.0, abs=1e-3)  # its loss per step is of the sixth power of h w
     assert equal["HEUN"][-1] > 1.001
     assert abs(equal["IMPLICIT"][-1] - 1.0) < abs(equal["XPBD"][-1] - 1.0)
-    for method in ("IMPLICIT_KANG", "IMPLICIT_MESIT", "RK4_MARTIN", "XPBD"):
+    for method in ("RK4_MARTIN", "XPBD"):
         assert equal[method][-1] < 0.5, method
+    for method in ("IMPLICIT_KANG", "IMPLICIT_MESIT"):
+        assert abs(equal[method][-1]) < 1e-4, method  # a tenth of it is left in 0.025 s
+    assert all(run["rotation"] < 1e-6 for run in runs.values())  # none at the start; Martin's method makes some
     assert all(after <= before + 0.01 for before, after in zip(equal["IMPLICIT"], equal["IMPLICIT"][1:], strict=False))
 
 
-def test_the_implicit_solver_holds_the_pressure_and_xpbd_does_not():
+@pytest.mark.parametrize("method", ["IMPLICIT_KANG", "IMPLICIT_MESIT"])
+def test_what_simplified_methods_leave_of_a_ringing_is_rotation(method, monkeypatch):
+    """They keep angular momentum: a shear that has some ends in the energy of a rotation."""
+    convergence = importlib.import_module("softpressure_ext.experiments.convergence")
+    monkeypatch.setattr(convergence, "SQUASH", (1.0, 1.02, 0.98))
+    key = (method, convergence.EQUAL_SUBSTEPS)
+    run = convergence.energies(quick=True, runs=[key])["runs"][key]
+    assert run["rotation"] > 1e-4
+    # what rings has a decade less every 0.025 s, so 1e-8 of it is left after 0.2 s, a ten-thousandth of the rotation
+    assert run["share"][-1] == pytest.approx(run["rotation"], rel=0.01)
+
+
+def test_all_solvers_but_xpbd_hold_the_pressure():
     data = quick("hold")
-    rows = {(row["method"], row["substeps"]): row for row in data["rows"]}
-    # the closed form knows neither the facets nor the weight: 0.001 each
-    assert rows["IMPLICIT", 4]["volume_ratio"] == pytest.approx(data["truth"]["volume_ratio"], abs=0.005)
-    left = [rows["XPBD", substeps]["gauge_pressure"] for substeps in (10, 20, 100)]
-    assert left == sorted(left)
-    assert left[0] < 0.5 * data["truth"]["gauge_pressure"]
-    assert all(row["lowest"] > 0.0 for row in data["rows"])
+    truth = data["truth"]
+    for row in data["rows"]:
+        assert "error" not in row and row["lowest"] > 0.0, row["method"]
+        if row["method"] == "XPBD":
+            continue
+        # the closed form knows neither the facets nor the weight, 0.001 each; Cloth's springs are equal, 0.002
+        assert row["volume_ratio"] == pytest.approx(truth["volume_ratio"], abs=0.004), row["method"]
+    left = [row["gauge_pressure"] for row in data["rows"] if row["method"] == "XPBD"]
+    assert left == sorted(left)  # with the number of substeps
+    assert left[0] < 0.5 * truth["gauge_pressure"]
 
 
-def test_mesit_stiffer_springs_ask_for_shorter_steps_except_of_the_implicit_solver():
-    data = quick("mesit")
-    found = data["survival"]
-    for method in ("EXPLICIT_EULER", "IMPLICIT_MESIT"):
-        soft, _, stiff = (found["longest"][method, k] for k in data["springs"])
-        assert stiff < soft < found["longest_tried"], method
-    assert {found["longest"]["IMPLICIT", k] for k in data["springs"]} == {found["longest_tried"]}
+def test_mesit_allows_the_step_of_euler_where_eq_12_damps():
+    """At the limit velocities alternate, |dv| is that of the step before, and eq. 24 is eq. 6 (k h, 2.0)."""
+    found = quick("mesit")["readings"]
+    angle = {key: step * found["frequency"] for key, step in found["longest"].items()}
+    for reading in ("k h", "2.0"):
+        # steps are found to a hundredth; growth that the run is too short to show adds as much again
+        assert angle[reading, "IMPLICIT_MESIT"] == pytest.approx(angle[reading, "EXPLICIT_EULER"], rel=0.05)
+        assert angle[reading, "IMPLICIT_KANG"] > 2.0 * angle[reading, "EXPLICIT_EULER"]
+    for reading in ("2.0 h", "no damper"):
+        assert angle[reading, "IMPLICIT_MESIT"] < 0.5 * angle[reading, "EXPLICIT_EULER"]
+    for reading, limit in found["theory"].items():
+        # theory takes the stiffest oscillation for the most damped one, so it may be short by some per cent
+        assert 0.95 * limit < angle[reading, "EXPLICIT_EULER"] < 1.12 * limit, reading
+
+
+def test_mesit_euler_and_mesit_break_at_the_stiffest_springs():
+    runs = quick("mesit")["stiffer"]["runs"]
+    broken = {method for method, run in runs.items() if "error" in run}
+    assert broken == {"EXPLICIT_EULER", "IMPLICIT_MESIT"}
+    assert all(runs[method]["error"] == 1000.0 for method in broken)
 
 
 def test_mesit_less_gas():
     found = quick("mesit")["less_gas"]
     switch = found["switch"]
-    for run in found["runs"].values():
-        product = [p * v for p, v in zip(run["pressure"], run["volume_ratio"], strict=True)]
-        assert product[switch - 2] / product[-1] == pytest.approx(7.0, rel=1e-9)  # p V = n R T
+    for (method, rule), run in found["runs"].items():
+        assert "error" not in run, method
+        if rule == "EXACT":
+            product = [p * v for p, v in zip(run["pressure"], run["volume_ratio"], strict=True)]
+            assert product[switch - 2] / product[-1] == pytest.approx(7.0, rel=1e-9)  # p V = n R T
         assert run["volume_ratio"][-1] < run["volume_ratio"][switch - 2]
-    ends = [run["volume_ratio"][-1] for run in found["runs"].values()]
-    assert max(ends) - min(ends) < 0.02  # at rest both have the same equilibrium but for the gap to the floor
+    ends = [run["volume_ratio"][-1] for (_, rule), run in found["runs"].items() if rule == "EXACT"]
+    assert max(ends) - min(ends) < 0.02  # at rest all have the same equilibrium but for the gap to the floor
+    pressure = {rule: found["runs"]["IMPLICIT_MESIT", rule]["pressure"][-1] for rule in ("EXACT", "BOUNDING_BOX")}
+    assert pressure["BOUNDING_BOX"] > 1.03 * pressure["EXACT"]  # the box of a flattened ball loses more than the ball
 
 
 def test_mesit_nothing_crosses_in_a_heap():
     heap = quick("mesit")["heap"]
     for method, run in heap["runs"].items():
         assert "error" not in run, method
-        assert run["contacts"] > 0
-    assert heap["runs"]["IMPLICIT"]["crossing"] == 0
+        assert run["contacts"] > 0 and run["crossing"] == 0, method
 
 
 def test_martin_as_published_is_stable_with_one_step_per_frame():
@@ -123,12 +157,33 @@ def test_martin_euler_cromer_drifts_and_the_closed_form_does_not():
     assert np.abs(energy).max() < 1e-6  # the closed form integrates elliptic functions in substeps of its own
 
 
-def test_matyka_euler_allows_the_longer_step():
-    steps = quick("matyka")["steps"]
-    assert {place for place, _, _ in steps} == {"plane", "space"}
-    for (place, method, damping), step in steps.items():
-        if method == "HEUN":
-            assert step < steps[place, "EXPLICIT_EULER", damping]
+def test_matyka_the_ring_breaks_where_theory_says():
+    """Heun's step is the longer one from a damping ratio between 0.2 and 0.3 on, and always than forward Euler's."""
+    found = quick("matyka")["map"]
+    ratios = importlib.import_module("softpressure_ext.experiments.matyka").RATIOS
+    for method, limits in found.items():
+        theory = dict(zip(np.round(ratios, 2), limits["theory"], strict=True))
+        for ratio, measured in limits["measured"].items():
+            # the step is found to a hundredth; growth that a run of 2000 steps does not show takes up to two more
+            assert measured == pytest.approx(theory[ratio], rel=0.04), (method, ratio)
+    euler, forward, heun = (
+        np.array(found[name]["theory"]) for name in ("EXPLICIT_EULER", "FORWARD_EULER", "HEUN")
+    )  # fmt: skip
+    assert (heun < euler)[ratios < 0.25].all() and (heun > euler)[ratios > 0.27].all()
+    assert (heun >= forward)[ratios < 0.99].all()
+
+
+def test_matyka_the_ball_takes_the_steps_that_theory_allows():
+    """Euler's longest steps, from equilibrium on, are those of its stiffest oscillation: 2 / w without dampers."""
+    matyka = importlib.import_module("softpressure_ext.experiments.matyka")
+    balls = quick("matyka")["balls"]
+    for place, frequency in balls["frequency"].items():
+        for ratio in (0.0, 0.5):
+            theory = matyka.stable_angle(matyka.MAPPED["EXPLICIT_EULER"], ratio)
+            # steps are found to a tenth, from below
+            assert 0.88 * theory < frequency * balls["steps"][place, "EXPLICIT_EULER", ratio] < 1.01 * theory
+        assert balls["steps"][place, "HEUN", 0.0] < 0.5 * balls["steps"][place, "EXPLICIT_EULER", 0.0]
+        assert balls["steps"][place, "HEUN", 0.5] > balls["steps"][place, "EXPLICIT_EULER", 0.5]
 
 
 def test_matyka_the_ball_blows_up_first_and_falls_afterwards():
@@ -165,24 +220,31 @@ def test_kurmaly_areas():
 
 def test_kurmaly_the_step_limit_falls_with_the_root_of_the_stiffness():
     for row in quick("kurmaly")["limits"].values():
-        # substeps are found to a tenth; the loop stretches and bends away from rest, where theory holds
-        assert row["measured"] == pytest.approx(row["theory"], rel=0.25)
+        needed, found = (1.0 / (60.0 * row[what]) for what in ("theory", "measured"))
+        # substeps are whole and found to a tenth; a loop that hits the floor is a little stiffer than one at rest
+        assert needed - 0.1 * needed < found < needed + 0.15 * needed + 1.0
 
 
 def test_kurmaly_reflection_adds_less_energy_at_shorter_steps():
-    runs = quick("kurmaly")["bounces"]
-    gain = {substeps: max(run["energy"]) / run["energy"][0] - 1.0 for substeps, run in runs.items()}
-    few, *_, many = sorted(gain)
-    assert 0.0 <= gain[many] < gain[few]
+    """The gain of a mirror image is of the first order in the step: a quarter of it leaves about a quarter."""
+    gain = {substeps: run["gain"][-1] for substeps, run in quick("kurmaly")["bounces"].items()}
+    assert 0.0 < gain[80] < 0.5 * gain[20]
 
 
-def test_bodies_pressed_into_a_plane_or_scrambled_recover():
-    for (start, method), run in quick("flattened")["runs"].items():
+def test_bodies_that_are_pressed_folded_or_scrambled_recover():
+    """All but the mirror image, whose springs have their lengths; that recovers if springs and volumes are rigid."""
+    runs = quick("flattened")["runs"]
+    for (start, case), run in runs.items():
         assert "error" not in run and run["inverted"][0] > 100
-        if start == "pressed into a plane":
+        if start == "pressed":
             assert run["volume"][0] == pytest.approx(0.0, abs=1e-12)
-        assert run["inverted"][-1] == 0, (start, method)
-        assert run["shape"][-1] < 0.1 * run["shape"][0]
+        if case == "XPBD, all rigid":
+            assert run["shape"][-1] < 1e-12, start  # rounding: each sweep takes the same share of the error
+        if case in ("XPBD", "implicit") and start != "mirrored":
+            assert run["inverted"][-1] == 0, (start, case)
+            assert run["shape"][-1] < 0.1 * run["shape"][0]
+    for case in ("XPBD", "implicit"):
+        assert runs["mirrored", case]["inverted"][-1] > 100
 
 
 def test_the_page(tmp_path):

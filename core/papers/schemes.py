@@ -87,7 +87,7 @@ def stable_angle(scheme: Scheme, ratio: float = 0.0, ratio_per_angle: float = 0.
     Its damping ratio is `ratio` + `ratio_per_angle` h w: of dampers, and of those that grow with the step (eq. 12 of
     Mesit 2007).
     """
-    angles = np.linspace(0.005, 4.0, 800) / max(1.0, 2.0 * ratio)  # much damped, the limit is some 1 / ratio
+    angles = np.linspace(0.005, 4.0, 800) / max(1.0, ratio)  # much damped, the limit is at most 1.4 / ratio
     for number, angle in enumerate(angles.tolist()):
         matrix = step_matrix(scheme, angle, ratio + ratio_per_angle * angle)
         if np.abs(np.linalg.eigvals(matrix)).max() > 1.0 + GROWTH:

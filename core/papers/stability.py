@@ -9,7 +9,7 @@ from .forces import SoftForces
 from .schemes import SCHEMES, stable_angle
 from .simplified import add_spring_damping
 
-#: h w up to which the simplified implicit steps stayed bounded in tests (`tests/test_papers_schemes.py`).
+#: h w that the simplified implicit steps should have: half of that at which Mesit's diverges, see the README.
 SIMPLIFIED_ANGLE = 0.5
 #: A skin that is stretched or bent is stiffer than at rest.
 MARGIN = 0.7

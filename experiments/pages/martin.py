@@ -137,7 +137,7 @@ def add_settings(page, data):
 def add_gallery(page, scenes):
     page.heading(BODIES, 3)
     page.text(
-        f"""The four scenes of his figure, as published, after {martin.GALLERY_FRAMES / FRAME_RATE:g} s; particles are
+        """The four scenes of his figure, as published; particles are
         drawn as small white balls. His cat is not published, so another animal was made."""
     )
     for place, (name, found) in enumerate(scenes.items()):
@@ -153,7 +153,8 @@ def add_gallery(page, scenes):
             picture.balls(found["particles"], 0.07 * RADIUS, (0.98, 0.98, 0.98))
 
         page.picture(
-            f"martin_bodies_{place + 1}", f"{name[0].upper()}{name[1:]}: {found['touching']} vertices touch.", build,
+            f"martin_bodies_{place + 1}",
+            f"{name[0].upper()}{name[1:]} after {found['seconds']:g} s; touching vertices: {found['touching']}.", build,
             turn=(62.0, 25.0),
         )  # fmt: skip
 

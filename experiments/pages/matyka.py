@@ -1,23 +1,83 @@
-"""Text, tables, figures and picture of `matyka`."""
+"""Text, table, figures and pictures of `matyka`."""
 
 import numpy as np
 
-from ..matyka import BALL, BOUNCINESS, BOX, DEPTH, DROP, FALL_DAMPING, HEIGHT, POINTS, RAMP, SPEED
+from ..matyka import (
+    BALL,
+    BOUNCINESS,
+    BOX,
+    DEPTH,
+    DROP,
+    FALL_DAMPING,
+    HEIGHT,
+    MAPPED,
+    POINTS,
+    RAMP,
+    RATIOS,
+    SPEED,
+)
 from ..parts import FRAME_RATE
 from ..pictures import BLUE, GREY
-from ..report import COLOURS, number
+from ..report import COLOURS, SOLVERS, Claim, label_lines, number
 
 HEADING = "Matyka 2004: a ball in the plane"
-DEPENDS = ("core/papers/*.py", "core/solvers/sequential/*.py", "core/bodies/flat/*.py", "experiments/parts.py")
+FALL, STEPS = "5.1 and figure 4: it blows up, then falls", "Section 6 and appendix B: Euler or Heun?"
+DEPENDS = (
+    "core/papers/*.py",
+    "core/energy/dampers.py",
+    "core/solvers/sequential/*.py",
+    "core/bodies/flat/*.py",
+    "experiments/parts.py",
+)
 #: Seconds at which the ball is drawn.
 DRAWN = (0.0, 0.3, 0.5, 0.7, 0.8, 1.0, 1.5)
+NAMES = {name: SOLVERS[name].name for name in MAPPED if name in SOLVERS} | {"FORWARD_EULER": "forward Euler"}
+NAMES["EXPLICIT_EULER"] = "Euler (his listing)"
+#: The largest damping ratio in the figure of the balls.
+SHOWN = 0.6
+STYLES = dict(zip(MAPPED, "os^D", strict=True))
+
+
+def crossing(data):
+    """Damping ratio from which on Heun's step is the longer one, by theory."""
+    euler, heun = (np.array(data["map"][name]["theory"]) for name in ("EXPLICIT_EULER", "HEUN"))
+    return float(RATIOS[np.flatnonzero(heun > euler)[0]])
 
 
 def claims(data):
-    return []
+    steps, most = data["balls"]["steps"], max(ratio for _, _, ratio in data["balls"]["steps"])
+    gain = {ratio: steps["plane", "HEUN", ratio] / steps["plane", "EXPLICIT_EULER", ratio] for ratio in (0.0, most)}
+    last = data["filling"]["EXPLICIT_EULER"]
+    return [
+        Claim(
+            "Matyka, appendix B",
+            "Heun's method allows larger steps than Euler's, or stiffer springs",
+            f"from a damping ratio of {crossing(data):.2f} on: {number(gain[most], 2)} times the step at {most:g}; "
+            f"{number(gain[0.0], 2)} times without",
+            "his listing moves points with the new velocity: it keeps what rings, where Heun's method lets it grow; "
+            "against the textbook's Euler he is right at any damping",
+            STEPS,
+        ),
+        Claim(
+            "Matyka, 1 and 3",
+            "a loop of springs keeps its shape by pressure alone, with Euler's method",
+            f"yes: it swells to {number(last['area'][-1])} times its area, falls and rests",
+            "the pressure falls as the area grows, so there is an equilibrium",
+            FALL,
+        ),
+    ]
 
 
 def add(page, data):
+    page.text(
+        """He gives a loop of springs and dampers a pressure that falls as the area A grows, and moves the points by
+        Euler's method; Heun's is his advice for larger steps."""
+    )
+    page.equation(
+        r"F_{12} = \left( k_s (|r_{12}| - L) + k_d\, v_{12} \cdot \frac{r_{12}}{|r_{12}|} \right) "
+        r"\frac{r_{12}}{|r_{12}|}, \qquad P = \frac{p\, l}{A}\, \hat n"
+    )
+    page.heading(FALL, 3)
     page.text(
         f"""A loop of {POINTS} points ({BALL.radius:g} m, {DEPTH:g} m deep, {BALL.mass:g} kg, {BALL.gauge_pressure:g}
         Pa at rest, {BALL.stretch_modulus:g} N/m), empty at the start, {HEIGHT:g} m up in an open box of {BOX:g} m,
@@ -25,44 +85,37 @@ def add(page, data):
         gravity waits until it is there (5.1); walls give back {BOUNCINESS:g} of the speed (6)."""
     )
     add_filling(page, data["filling"])
+    add_in_space(page, data["in_space"])
     add_steps(page, data)
 
 
 def add_filling(page, filling):
     last = min(len(found["area"]) for found in filling.values()) - 1
-    shown = [k for k in (0, round(RAMP * FRAME_RATE), last) if k <= last]
-    rows = []
-    for method, found in filling.items():
-        for what, key in (("A/A0", "area"), ("pressure [Pa]", "pressure"), ("height of its middle [m]", "height")):
-            rows.append([f"`{method}`", found["substeps"], what, *(number(found[key][k]) for k in shown)])
-    page.table(["solver", "substeps", "what", *(f"after {number(k / FRAME_RATE, 2)} s" for k in shown)], rows)
 
-    def draw(ball, curves):
-        method, found = next(iter(filling.items()))
-        for k, time in enumerate(DRAWN):
-            if round(time * FRAME_RATE) <= last:
-                x = found["outline"][round(time * FRAME_RATE)]
-                ball.plot(*np.concatenate([x, x[:1]]).T, linewidth=1, color=COLOURS[k], label=f"{time:g} s")
-        half = 0.5 * BOX
-        ball.plot([-half, -half, half, half], [BOX, 0.0, 0.0, BOX], color="black", linewidth=1.5)
-        ball.set_aspect("equal")
-        ball.legend(fontsize=6, title=method, title_fontsize=6, loc="center left", bbox_to_anchor=(1.0, 0.5))
-        for k, (name, run) in enumerate(filling.items()):
+    def draw(axes):
+        for k, run in enumerate(filling.values()):
             times = np.arange(len(run["area"])) / FRAME_RATE
-            style = "-" if k == 0 else "--"
-            for c, (key, label) in enumerate((("area", "A / A0"), ("height", "height [m]"))):
-                curves.plot(times, run[key], style, color=COLOURS[c], linewidth=1, label=f"{label}, {name}")
-            curves.plot(
-                times, np.array(run["pressure"]) / BALL.gauge_pressure, style, color=COLOURS[2], linewidth=1,
-                label=f"p / p0, {name}",
-            )  # fmt: skip
-        curves.axvline(RAMP, color="black", linewidth=0.5)
-        curves.set_xlabel("time [s]")
-        curves.set_ylim(-0.05, 2.2)
-        curves.legend(fontsize=6, ncols=2, loc="upper left")
-        curves.grid(True, alpha=0.3)
+            told = "" if k == 0 else "_"  # the two methods' lines coincide: one label for both
+            for c, (values, label) in enumerate(
+                (
+                    (run["area"], "A / A0"),
+                    (np.array(run["pressure"]) / BALL.gauge_pressure, "p / p0"),
+                    (run["height"], "height [m]"),
+                )
+            ):
+                axes.plot(
+                    times, values, "-" if k == 0 else ":", color=COLOURS[c], linewidth=1.5 + k, label=told + label
+                )
+        axes.axvline(RAMP, color="black", linewidth=0.5)
+        axes.annotate(" full: gravity acts", (RAMP, 0.02), fontsize=9)
+        axes.set_xlabel("time [s]")
+        axes.set_ylim(bottom=0.0)
+        label_lines(axes)
 
-    page.figure("ball_in_the_plane", "The ball blows up, then falls in its box.", draw, panels=2)
+    lines, dots = (SOLVERS[name].name for name in filling)
+    page.figure(
+        "ball_in_the_plane", f"Area, pressure and height of the middle; lines {lines}, dots {dots}: they agree.", draw
+    )
 
     def build(picture):
         outline = next(iter(filling.values()))["outline"]
@@ -77,32 +130,100 @@ def add_filling(page, filling):
             box = np.array([(u, 0.0, w) for u, w in inner + outer])
             picture.outline(box + shift, DEPTH, GREY)
 
-    times = ", ".join(f"{time:g}" for time in DRAWN if round(time * FRAME_RATE) <= last)
-    page.picture("ball_in_its_box", f"The same with Blender's renderer: after {times} s.", build)
+    page.picture("ball_in_its_box", f"The loop in its box after {drawn(last)} s.", build)
+
+
+def add_in_space(page, found):
+    last = len(found["positions"]) - 1
+
+    def build(picture):
+        for place, time in enumerate(DRAWN):
+            shift = np.array([2.6 * BALL.radius * place, 0.0, 0.0])
+            x = found["positions"][min(round(time * FRAME_RATE), last)]
+            picture.mesh(x + shift, found["triangles"], BLUE, smooth=False)
+        wide = 2.6 * BALL.radius * (len(DRAWN) - 1)
+        low, high, deep = -1.4 * BALL.radius, wide + 1.4 * BALL.radius, 1.4 * BALL.radius
+        floor = [(low, -deep, -0.002), (high, -deep, -0.002), (high, deep, -0.002), (low, deep, -0.002)]
+        picture.mesh(np.array(floor), [(0, 1, 2, 3)], GREY)
+
+    page.picture(
+        "ball_in_space",
+        f"His figure 4, the model in space: filled and dropped in the same way, after {drawn(last)} s.",
+        build, turn=(80.0, 0.0),
+    )  # fmt: skip
+
+
+def drawn(last):
+    """The times that a picture shows."""
+    return ", ".join(f"{time:g}" for time in DRAWN if round(time * FRAME_RATE) <= last)
 
 
 def add_steps(page, data):
-    page.heading("Section 6 and appendix B: Euler or Heun?", 3)
-    limits = "; ".join(
-        f"in {place} ω = {number(frequency)} /s, so {number(1e6 * data['angles']['EXPLICIT_EULER'] / frequency)} µs "
-        f"for Euler and {number(1e6 * data['angles']['HEUN'] / frequency)} µs for Heun"
-        for place, frequency in (("the plane", data["frequency"]["plane"]), ("space", data["frequency"]["space"]))
-    )
+    page.heading(STEPS, 3)
+    balls = data["balls"]
+    places = {"plane": "in the plane", "space": "in space"}
     page.text(
-        f"""The same ball, full from the start, falls {DROP:g} m; beside it a skin in space of
-        {data["points"]["space"]} points of the same kind. Longest step [µs] with which {number(data["seconds"], 2)} s
-        pass without divergence and without gaining more energy than the fall has. What theory allows follows from the
-        stiffest oscillation at rest (for Heun: growth by less than a ten-thousandth per step): {limits}."""
+        f"""How long a step h may be depends on the stiffest oscillation ω and its damping ratio, which the dampers k_d
+        of eq. 1 give. Lines: theory, from the eigenvalues of a step of the damped oscillator, which may grow by a
+        ten-thousandth. Marks, left: a ring of {POINTS} springs and dampers without gas, whose stiffest oscillation is
+        disturbed. Marks, right: the ball with its gas, full and in equilibrium at the start, falls {DROP:g} m and must
+        get through {number(balls["seconds"], 2)} s without gaining more energy than the fall has (ω =
+        {" and ".join(f"{number(balls['frequency'][place])} /s {name}" for place, name in places.items())}; steps found
+        to a tenth)."""
     )
-    rows = []
-    for place, name in (("plane", "in the plane"), ("space", "in space")):
-        for damping in sorted({damping for where, _, damping in data["steps"] if where == place}):
-            euler, heun = (data["steps"][place, method, damping] for method in ("EXPLICIT_EULER", "HEUN"))
-            cells = ["none found" if step is None else number(1e6 * step) for step in (euler, heun)]
-            rows.append([name, f"{damping:g}", *cells, f"{heun / euler:.2f}" if euler and heun else "–"])
-    page.table(["ball", "damping [1/s]", "Euler", "Heun", "Heun / Euler"], rows)
+
+    def draw(ring, fall):
+        for colour, (method, found) in zip(COLOURS, data["map"].items(), strict=False):
+            ring.plot(RATIOS, found["theory"], color=colour, label=NAMES[method])
+            points = [(ratio, limit) for ratio, limit in found["measured"].items() if limit is not None]
+            ring.plot(*zip(*points, strict=True), STYLES[method], color=colour, markersize=6)
+            if method not in ("EXPLICIT_EULER", "HEUN"):
+                continue
+            near = RATIOS <= SHOWN
+            fall.plot(RATIOS[near], np.array(found["theory"])[near], color=colour, label=NAMES[method])
+            for place, filled in (("plane", "full"), ("space", "none")):
+                steps = {
+                    ratio: step
+                    for (where, name, ratio), step in balls["steps"].items()
+                    if (where, name) == (place, method) and step is not None
+                }
+                fall.plot(
+                    list(steps), balls["frequency"][place] * np.array(list(steps.values())), STYLES[method],
+                    color=colour, fillstyle=filled, markersize=7,
+                )  # fmt: skip
+        for axes in (ring, fall):
+            axes.set_xlabel("damping ratio")
+            axes.set_ylim(bottom=0.0)
+            label_lines(axes)
+        ring.set_ylabel("longest step, h ω")
+
+    page.figure(
+        "step_map", "Step limits over the damping ratio. Right: full marks in the plane, open ones in space.", draw,
+        panels=2,
+    )  # fmt: skip
+    euler, forward, heun = (data["map"][name]["theory"] for name in ("EXPLICIT_EULER", "FORWARD_EULER", "HEUN"))
+    at = [int(np.argmin(np.abs(RATIOS - ratio))) for ratio in (0.1, 0.3, 0.5)]
+    page.table(
+        ["longest h ω at a damping ratio of", *(f"{RATIOS[k]:g}" for k in at)],
+        [
+            ["Heun", *(f"{heun[k]:.2f}" for k in at)],
+            ["Euler, his listing", *(f"{euler[k]:.2f}" for k in at)],
+            ["forward Euler", *(f"{forward[k]:.2f}" for k in at)],
+        ],
+    )
+    steps = balls["steps"]
     page.text(
-        """Appendix B hopes that Heun's method allows larger steps. Euler's, as he writes it, moves the points with the
-        new velocity: that makes it symplectic, and it keeps what rings. Heun's lets it grow with the fourth power of
-        the step, needs two evaluations of the forces per step, and is of the second order."""
+        f"""So the advice is right from a damping ratio of about {crossing(data):.2f} on, and of less for who takes the
+        textbook's Euler method, with the old velocity, in place of the listing's. The ball without dampers takes Euler
+        steps of {told(steps["plane", "EXPLICIT_EULER", 0.0])} in the plane and
+        {told(steps["space", "EXPLICIT_EULER", 0.0])} in space; theory allows
+        {told(2.0 / balls["frequency"]["plane"])} and {told(2.0 / balls["frequency"]["space"])}. Heun's method takes two
+        evaluations of the forces per step, and gives second order for it. Without
+        damping its marks lie above the line, as what grows needs longer than the run to show. From 0.3 on they lie
+        below it in the plane: there the springs are stretched by a sixth and resist across, too, which the dampers
+        along them do not brake, so that Heun's method lets it grow."""
     )
+
+
+def told(step):
+    return "none found" if step is None else f"{number(1e6 * step)} µs"
