@@ -58,8 +58,10 @@ def test_air_streams_into_a_tank_of_lower_pressure_and_never_beyond_it():
 
 def balloon_world(solver, **options):
     builder = ModelBuilder(gravity=(0.0, 0.0, 0.0))
-    scenes.add_ball(builder, BALLOON, 2, damping=5.0, bend_modulus=1e-4, **options)
-    return World(builder.build(), frame_rate=RATE, substeps=20, threads=1, solver=solver)
+    at_rest = {"pressure_at": "REST", "drawn_shape": "INFLATED"}
+    scenes.add_ball(builder, BALLOON, 2, damping=5.0, bend_modulus=1e-4, **at_rest, **options)
+    substeps = 120 if solver == "RK4" else 20  # its limit of stability is 83
+    return World(builder.build(), frame_rate=RATE, substeps=substeps, threads=1, solver=solver)
 
 
 def with_torn(world, count):
@@ -146,6 +148,9 @@ def test_two_sticky_bodies_stay_together():
         world = World(builder.build(), frame_rate=RATE, substeps=20, threads=1)
         run(world, 24)
         assert (len(world.save().keyed.bond_points) > 0) == sticks
-        found[sticks] = [world.velocities(body)[:, 0].mean() for body in range(2)]
+        places = [world.positions(body)[:, 0].mean() for body in range(2)]
+        run(world, 24)
+        found[sticks] = [world.positions(body)[:, 0].mean() - place for body, place in enumerate(places)]
     assert found[False][1] - found[False][0] > 0.2
+    # over a second; what swings on the glue moves by less than a tenth of their size
     np.testing.assert_allclose(found[True], 0.5, atol=0.02)
