@@ -235,7 +235,8 @@ def papers(session: nox.Session) -> None:
     """The papers' experiments: docs/papers.md and its figures, written anew."""
     install_blender(session, DEMO_BLENDER)  # for the pictures of bodies
     session.install(*group("papers"))
-    session.run("python", "experiments/run.py", *session.posargs)
+    warm_up(session)  # so that two processes do not compile the same side by side
+    session.run("python", "experiments/run.py", *session.posargs, env=KERNELS)
 
 
 @nox.session(python="3.11")

@@ -37,8 +37,6 @@ class Costs(event.Listener):
             self._running[-1][3] += memory
         dispatcher = found.data["dispatcher"]
         name = f"{dispatcher.py_func.__module__.partition('.core.')[2] or 'numba'}.{dispatcher.py_func.__name__}"
-        if dispatcher.targetoptions.get("parallel"):
-            name += " (parallel)"
         row = self.rows[name]
         row[0] += seconds - inner_seconds
         row[1] += memory - inner_memory

@@ -1,6 +1,6 @@
 """Cost of contact as the number of vertices grows, phase by phase.
 
-    python benchmarks/contact.py [--pairs 1 2 4 ...] [--threads 1] [--json FILE]
+    python benchmarks/contact.py [--pairs 1 2 4 ...] [--json FILE]
 
 Pairs of flattened balls of 2 562 vertices lie in a lattice, each ball pressed against its partner over a tenth of its
 skin, so the share of vertices in contact stays the same while their number grows from 5 000 to 160 000. Each phase is
@@ -25,7 +25,6 @@ from softpressure_ext.core.contact.filter.closing_part import remove_closing
 from softpressure_ext.core.contact.filter.time_of_impact import limit_pairs
 from softpressure_ext.core.contact.inverse_mass import InverseMass
 from softpressure_ext.core.contact.narrow_phase.vertex_triangle import evaluate_gaps
-from softpressure_ext.core.jit import use_threads
 
 SUBDIVISIONS = 4
 RADIUS = 0.1
@@ -109,18 +108,16 @@ def exponent(sizes, values):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--pairs", type=int, nargs="+", default=list(PAIRS))
-    parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--repeats", type=int, default=7)
     parser.add_argument("--json", type=Path, help="write the result here too")
     options = parser.parse_args()
-    use_threads(options.threads)
     rows = []
     for count in options.pairs:
         rows.append(time_phases(count, options.repeats))
         row = rows[-1]
         found = f"{row['vertices']} vertices, {row['candidates']} candidates, {row['contacts']} contacts"
         print(f"{found}, ms: {row['ms']}", file=sys.stderr, flush=True)
-    report = {"machine": measure.machine(), "threads": options.threads, "repeats": options.repeats, "results": rows}
+    report = {"machine": measure.machine(), "repeats": options.repeats, "results": rows}
     if len(rows) > 1:
         sizes = [row["vertices"] for row in rows]
         report["exponents"] = {phase: exponent(sizes, [row["ms"][phase] for row in rows]) for phase in rows[0]["ms"]}

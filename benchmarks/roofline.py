@@ -25,7 +25,6 @@ from numba import njit
 from softpressure_ext.core.energy.bend import evaluate_bend
 from softpressure_ext.core.energy.gas import volume_gradient
 from softpressure_ext.core.energy.stretch import evaluate_stretch
-from softpressure_ext.core.jit import use_threads
 from softpressure_ext.core.linear.conjugate_gradient import multiply
 from softpressure_ext.core.linear.multigrid import apply_multigrid
 
@@ -227,7 +226,6 @@ def main():
     parser.add_argument("--quick", action="store_true", help="small arrays only")
     parser.add_argument("--json", type=Path, help="write the result here too")
     options = parser.parse_args()
-    use_threads(1)
     memory = bandwidths(TRIAD[:3] if options.quick else TRIAD)
     rates = arithmetic()
     rows = [row for size in options.sizes for row in rows_of(size, rates, memory)]

@@ -118,7 +118,7 @@ def main():
         "repeats": options.repeats,
         "results": [],
     }
-    warm_up = make_world(2562, max(options.threads), 0.001)  # compiles; large enough for the parallel kernels
+    warm_up = make_world(2562, max(options.threads), 0.001)  # compiles
     for _ in range(10):
         warm_up.advance_frame()
     for scene in options.scenes:

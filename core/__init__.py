@@ -1,5 +1,6 @@
 """The simulation, without Blender. See docs/method.md for the method, README.md for the rooms."""
 
+from .amount import moles, nrt
 from .builder import ModelBuilder
 from .errors import CacheError, DivergenceError, MeshError, ParameterError, SoftPressureError
 from .frame_input import FrameInput
@@ -36,4 +37,6 @@ __all__ = [
     "StepReport",
     "World",
     "check_closed_surface",
+    "moles",
+    "nrt",
 ]

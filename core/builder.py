@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from . import topology
+from .amount import ROOM_TEMPERATURE, start_gas
 from .bodies.attachments import Attached
 from .bodies.flat.builder import FlatBuilder
 from .bodies.freeze import freeze
@@ -20,6 +21,7 @@ from .bodies.given import (
     given_stiffening,
 )
 from .bodies.lattice.solids import lattice_of
+from .bodies.parts import check_parts, skin_modulus, with_masses, with_springs
 from .bodies.rigid.inertia import mass_properties
 from .checks import check, check_choice, check_surface_numbers, ignored_pairs, positions_of, triangles_of, vector
 from .errors import ParameterError
@@ -56,6 +58,8 @@ class ModelBuilder(FlatBuilder):
         stretch_modulus: float = 1e4,
         bend_modulus: float = 0.0,
         damping: float = 0.0,
+        spring_damping: float = 0.0,
+        rigid_springs: bool = False,
         friction: float = 0.5,
         bounciness: float = 1.0,
         thickness: float = 0.0,
@@ -65,6 +69,10 @@ class ModelBuilder(FlatBuilder):
         pressure_at: str = "DRAWN",
         drawn_shape: str = "SLACK",
         start_at_rest: bool = False,
+        gas_amount: float | None = None,
+        temperature: float = ROOM_TEMPERATURE,
+        spring_constant: float | None = None,
+        point_mass: float | None = None,
         creep_time: float = 0.0,
         yield_strain: float = 0.0,
         plastic_limit: float = 0.0,
@@ -87,6 +95,11 @@ class ModelBuilder(FlatBuilder):
             k1 and k2, other patterns up to three times as much along their diagonals.
         damping
             Decay rate of vibrations [1/s]; falling and rolling are not damped.
+        spring_damping
+            Modulus of the dampers along the springs [N s/m]: they resist a rate of strain as the springs, by the
+            stretch modulus, resist strain (Kelvin-Voigt), independent of how fine the mesh is.
+        rigid_springs
+            Whether the springs keep their length, as of infinite stiffness; only with the solver XPBD.
         friction, bounciness
             Coulomb coefficient; separation speed over approach speed, 0 to 1, besides losses to vibrations. A pair of
             bodies uses the geometric means.
@@ -106,6 +119,13 @@ class ModelBuilder(FlatBuilder):
             equilibrium at the gauge pressure, or near it where springs cannot hold it.
         start_at_rest
             Whether the body starts in equilibrium instead of moving there; with the pressure at REST.
+        gas_amount, temperature
+            n [mol] and T [K] of the gas; an amount replaces `gauge_pressure` and `pressure_at`: p = nRT / V - ambient.
+        spring_constant
+            k [N/m] of every edge; replaces the stretch modulus, and stiffens with the number of edges (Mesit 2007).
+            Spring damping then is the constant c of every damper [N s/m].
+        point_mass
+            [kg] of every vertex; replaces the mass.
         creep_time, yield_strain, plastic_limit
             Plastic flow (`core/plasticity/`): above the yield strain stress relaxes within the creep time [s], 0 =
             never; rest lengths change by at most the plastic limit, as a share of the drawn ones, 0 = without limit.
@@ -120,10 +140,13 @@ class ModelBuilder(FlatBuilder):
         faces = triangles_of(name, triangles)
         topology.check_closed_surface(name, given, faces)
         check(name, "mass", mass, "kg", low=0.0, open_low=True)
-        check(name, "gauge pressure", gauge_pressure, "Pa", low=-self._ambient_pressure)
+        check_parts(name, spring_constant, point_mass)
+        volume = topology.signed_volume(given, faces)
+        pressure, gas = start_gas(name, gauge_pressure, gas_amount, temperature, volume, self._ambient_pressure)
         check(name, "stretch modulus", stretch_modulus, "N/m", low=0.0, open_low=True)
         check(name, "bend modulus", bend_modulus, "N m", low=0.0)
         check(name, "damping", damping, "1/s", low=0.0)
+        check(name, "spring damping", spring_damping, "N s/m", low=0.0)
         check_surface_numbers(name, friction, bounciness, thickness)
         start_velocity = vector(name, "velocity", velocity, "m/s")
         order = topology.space_filling_order(given)
@@ -136,9 +159,11 @@ class ModelBuilder(FlatBuilder):
                 positions=np.ascontiguousarray(given[order]),
                 triangles=rank[faces],
                 order=order,
-                mass=float(mass),
-                gauge_pressure=float(gauge_pressure),
-                stretch_modulus=float(stretch_modulus),
+                mass=len(given) * point_mass if point_mass else float(mass),
+                gauge_pressure=pressure,
+                stretch_modulus=skin_modulus(given, faces, spring_constant)
+                if spring_constant
+                else float(stretch_modulus),
                 bend_modulus=float(bend_modulus),
                 damping=float(damping),
                 friction=float(friction),
@@ -147,9 +172,14 @@ class ModelBuilder(FlatBuilder):
                 self_collision=bool(self_collision),
                 pinned=topology.pin_mask(name, len(given), pin_numbers)[order],
                 velocity=start_velocity,
-                pressure_at=check_choice(name, "pressure at", pressure_at, PRESSURES_AT),
+                spring_damping=float(spring_damping),
+                rigid_springs=bool(rigid_springs),
+                pressure_at=check_choice(name, "pressure at", pressure_at, PRESSURES_AT) if gas is None else "DRAWN",
                 drawn_shape=check_choice(name, "drawn shape", drawn_shape, DRAWN_SHAPES),
                 start_at_rest=bool(start_at_rest),
+                gas=gas,
+                spring_constant=float(spring_constant or 0.0),
+                point_mass=float(point_mass or 0.0),
                 plasticity=given_plasticity(name, creep_time, yield_strain, plastic_limit, tear_strain, sticks),
             )
         )
@@ -169,11 +199,15 @@ class ModelBuilder(FlatBuilder):
         poisson_ratio: float = 0.3,
         particle_radius: float = 0.0,
         damping: float = 0.0,
+        spring_damping: float = 0.0,
+        rigid_springs: bool = False,
         friction: float = 0.5,
         bounciness: float = 1.0,
         thickness: float = 0.0,
         pinned: ArrayLike | None = None,
         velocity: Sequence[float] = (0.0, 0.0, 0.0),
+        spring_constant: float | None = None,
+        point_mass: float | None = None,
         creep_time: float = 0.0,
         yield_strain: float = 0.0,
         plastic_limit: float = 0.0,
@@ -199,9 +233,15 @@ class ModelBuilder(FlatBuilder):
             Of the spheres around the vertices of a TRUSS, whose contact prevents its collapse at high speed (Kurmaly &
             Wu 2021, 4) [cell's edge]: 0 = none, at most 0.5; 0.4 stops a vertex between two others. Not with the
             solvers AUTO and IMPLICIT.
-        damping, friction, bounciness, thickness, pinned, velocity
+        spring_damping
+            Modulus of the dampers along the springs [Pa s]: they resist a rate of strain as the springs, by Young's
+            modulus, resist strain.
+        damping, rigid_springs, friction, bounciness, thickness, pinned, velocity
             As in `add_membrane`. Pinned vertices pin the lattice's vertices on the faces between them and at least the
             nearest one each. No self-contact.
+        spring_constant, point_mass
+            k [N/m] of every spring of the lattice, and [kg] of every of its points; they replace modulus, and mass and
+            density. What keeps the volume follows k, so that Poisson's ratio stays.
         creep_time, yield_strain, plastic_limit, sticks
             As in `add_membrane`; the volumes of the tetrahedra stay elastic, so that a SOLID flows without a change of
             volume, the better the higher its Poisson's ratio.
@@ -215,6 +255,7 @@ class ModelBuilder(FlatBuilder):
         faces = triangles_of(name, triangles)
         topology.check_closed_surface(name, given, faces)
         check(name, "damping", damping, "1/s", low=0.0)
+        check(name, "spring damping", spring_damping, "Pa s", low=0.0)
         check_surface_numbers(name, friction, bounciness, thickness)
         check(name, "particle radius", particle_radius, "of a cell", low=0.0, high=MOST_PARTICLE_RADIUS)
         if particle_radius > 0.0 and kind != "TRUSS":
@@ -223,6 +264,12 @@ class ModelBuilder(FlatBuilder):
             name, given, faces, kind=kind, cell_size=cell_size, mass=mass, density=density, modulus=modulus,
             poisson_ratio=poisson_ratio, pinned=pinned,
         )  # fmt: skip
+        check_parts(name, spring_constant, point_mass)
+        if spring_constant is not None:
+            lattice, share = with_springs(lattice, cells.positions, spring_constant, 1)
+            modulus = share * modulus
+        if point_mass is not None:
+            lattice, total = with_masses(lattice, point_mass, 1)
         self._membranes.append(
             GivenMembrane(
                 name=name,
@@ -240,9 +287,13 @@ class ModelBuilder(FlatBuilder):
                 self_collision=False,
                 pinned=lattice.holds.pinned,
                 velocity=vector(name, "velocity", velocity, "m/s"),
+                spring_damping=float(spring_damping),
+                rigid_springs=bool(rigid_springs),
                 lattice=lattice,
                 young_modulus=float(modulus),
                 particle_diameter=2.0 * float(particle_radius) * float(cells.size.mean()),
+                spring_constant=float(spring_constant or 0.0),
+                point_mass=float(point_mass or 0.0),
                 plasticity=given_plasticity(name, creep_time, yield_strain, plastic_limit, 0.0, sticks),
                 stiffening=given_stiffening(name, stiffening, creep_time),
             )

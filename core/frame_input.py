@@ -12,8 +12,9 @@ from .impulses.field import Field
 class FrameInput:
     """What is given from outside, at the end of a frame; what is left out stays as it was.
 
-    `gauge_pressure`: membrane -> pressure at rest volume [Pa]; `pinned_positions`: membrane -> positions [m] of its
-    pinned vertices in ascending vertex order, shape (pinned_count, 3); `collider_positions`: collider -> positions
+    `gauge_pressure`: membrane -> pressure at rest volume [Pa]; `gas`: membrane -> nRT [J] of its gas (`amount.nrt`),
+    the other way to say how much there is; `pinned_positions`: membrane -> positions [m] of its pinned vertices in
+    ascending vertex order, shape (pinned_count, 3); `collider_positions`: collider -> positions
     [m], shape (vertex_count, 3); `goal_positions`: membrane -> positions [m] of its vertices with goals in ascending
     vertex order, shape (goal_count, 3). Positions go from the last frame's to these in a straight line.
     Constant within the frame: `values`: body -> name of `keyed.NAMES` -> value; `attached`: membrane -> whether its
@@ -36,3 +37,4 @@ class FrameInput:
     fields: tuple[Field, ...] = ()
     gravity_shares: tuple[float, ...] = ()
     held_rigid: Mapping[int, ArrayLike] = field(default_factory=dict)
+    gas: Mapping[int, float] = field(default_factory=dict)

@@ -1,8 +1,7 @@
 """The only place with numba options.
 
-`kernel` compiles one serial function; `parallel_kernel` compiles a function whose `prange` loops run
-over the model's chunks. Chunks are fixed by the mesh, never by the thread count, and each chunk's sums
-are added in chunk order, so one thread and two give the same bits (no atomics, no parallel sums).
+Kernels are serial functions; threads share the chunks of a long call (`team.py`). Chunks are fixed by the mesh, never
+by the thread count, and each chunk's sums are added in chunk order, so one thread and two give the same bits.
 
 * `error_model="numpy"`: no zero-division branches inside loops; callers guard where it matters.
 * machine code is stored in files (`kernel_store.py`).
@@ -10,8 +9,6 @@ are added in chunk order, so one thread and two give the same bits (no atomics, 
 * no `fastmath`: reassociation would make results depend on the vector width the compiler picks.
 """
 
-import os
-import threading
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -20,19 +17,7 @@ import numba
 from .callees import Flags, callee
 from .kernel_store import KernelStore
 
-# Waiting threads spin for a moment, then sleep: waking them for a loop takes 50 us instead of 1, but long spinning
-# takes ten times as long as one thread where another program keeps a core busy. OpenMP reads these when it is loaded,
-# with the first parallel kernel: GNU's counts turns (some 0.1 ms), LLVM's and Intel's milliseconds. Blender from 4.5 on
-# brings TBB, which numba prefers.
-os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
-os.environ.setdefault("GOMP_SPINCOUNT", "10000")
-os.environ.setdefault("KMP_BLOCKTIME", "1")
-
 F = TypeVar("F", bound=Callable[..., Any])
-
-#: Held around every step: numba's `workqueue` layer aborts the process when two threads enter it,
-#: and Blender runs frame handlers in its render thread.
-STEP_LOCK = threading.RLock()
 
 
 def kernel(function: F) -> F:
@@ -61,11 +46,6 @@ def lean_inline_kernel(function: F) -> F:
     return _compiled(function, forceinline=True, _nrt=False)
 
 
-def parallel_kernel(function: F) -> F:
-    """Compile a kernel with `prange` loops over chunks."""
-    return _compiled(function, nogil=True, parallel=True)
-
-
 def _compiled(function: F, **options: Any) -> F:
     options |= {"error_model": "numpy", "no_cfunc_wrapper": True}
     compiled: Any = numba.njit(**options)(function)
@@ -73,9 +53,8 @@ def _compiled(function: F, **options: Any) -> F:
         return compiled  # type: ignore[no-any-return]
     compiled._cache = KernelStore(function)
     compiled._compiler._customize_flags = Flags
-    if not options.get("parallel"):
-        inner = callee(function, **options)
-        compiled.get_call_template, compiled.get_overload = inner.get_call_template, inner.get_overload
+    inner = callee(function, **options)
+    compiled.get_call_template, compiled.get_overload = inner.get_call_template, inner.get_overload
     return compiled  # type: ignore[no-any-return]
 
 
@@ -96,22 +75,3 @@ class Repeated:
             self._entry = function.compile(tuple(map(function.typeof_pyval, (group, *more))))
             self._group = group
         return self._entry(group, *more)
-
-
-def thread_count(wanted: int) -> int:
-    """Number of available threads, at most `wanted` (0 = all)."""
-    available: int = numba.config.NUMBA_NUM_THREADS
-    return available if wanted <= 0 else min(wanted, available)
-
-
-def use_threads(wanted: int) -> int:
-    """Let the calling thread's kernels use `wanted` threads (0 = all); returns the number in use."""
-    count = thread_count(wanted)
-    numba.set_num_threads(count)
-    return count
-
-
-def threads_in_use() -> int:
-    """Number of threads set by `use_threads` for the calling thread."""
-    count: int = numba.get_num_threads()
-    return count

@@ -23,7 +23,7 @@ FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int32]
 BoolArray = NDArray[np.bool_]
 
-#: Molar gas constant [J/(mol K)]; amounts of gas are kept as nRT [J], so it appears only in documentation.
+#: Molar gas constant [J/(mol K)]; amounts of gas are kept as nRT [J] (`amount.py`).
 GAS_CONSTANT = 8.314462618
 
 
@@ -241,6 +241,7 @@ class Model:
     pinned: BoolArray  # kinematic vertices, shape (vertex_count,)
     surfaces: Surfaces
     edges: Edges
+    edge_damping: FloatArray  # constant c of the damper along each spring [N s/m], shape (edge_count,)
     hinges: Hinges
     tetrahedra: Tetrahedra
     followers: Followers
@@ -257,13 +258,19 @@ class Model:
     start_volume: FloatArray  # of the gas at the start positions [m^3], 0 where there is none
     rest_volume: FloatArray  # at which the gas has the gauge pressure [m^3]: drawn, or in equilibrium; 0 without gas
     gauge_pressure: FloatArray  # at rest volume, when the simulation starts [Pa]
+    has_amount: BoolArray  # whether the amount of gas is given, not its pressure
     fillings: "tuple[Gas | None, ...]"  # None where springs are slack and gas has its pressure as drawn
     stretch_modulus: FloatArray  # of skins and loops [N/m], 0 for lattices
     bend_modulus: FloatArray  # of skins and loops [N m], 0 for lattices
     hinge_share: FloatArray  # part of the bend modulus that hinges have
     young_modulus: FloatArray  # of lattices [Pa], 0 for skins and loops
+    spring_constant: FloatArray  # where all springs have one [N/m], 0 where they follow from a modulus
     stiffening: FloatArray  # a of lattices: springs are stiffer by 1 + a strain^2 (`energy/stiffening.py`)
     damping: FloatArray  # decay rate of motion relative to the rigid one [1/s]
+    spring_damping: (
+        FloatArray  # of the dampers along springs: modulus of skins, loops [N s/m], of lattices [Pa s]; or c [N s/m]
+    )
+    rigid_springs: BoolArray  # whether springs keep their length whatever their stiffness; XPBD alone
     # Per body, shape (body_count,)
     body_mass: FloatArray  # [kg], 0 for colliders
     thickness: FloatArray  # distance the body's surface keeps from another surface [m]

@@ -11,6 +11,10 @@ VOLUMES = ("EXACT", "BOUNDING_BOX", "CENTRE_FAN")
 SPREADS = ("EXACT_GRADIENT", "VALENCE")
 #: Methods of contact detection.
 DETECTIONS = ("SURFACE", "FEATURE_PARTICLES")
+#: Which force-based methods have the damping between neighbours of Mesit 2007, eq. 12.
+NEIGHBOUR_DAMPINGS = ("SIMPLIFIED", "ALL", "NONE")
+#: Rules for soft bodies that meet a collider.
+COLLIDER_RULES = ("CONTACT", "REFLECTION")
 #: More would change how a body moves.
 LARGEST_ADDED_MASS = 0.1
 
@@ -23,7 +27,11 @@ class MethodOptions:
     Wu 2021), see `papers/gas_rules.py`. `spread`: `EXACT_GRADIENT` or `VALENCE` (Martin 2009, 3.1.2). `step_damping`:
     whether velocities shrink as in Martin 2009, 3.1.3; `stiffest_spring`: its k_max [N/m]. `ramp_time`: how long the
     pressure rises to its value, without gravity meanwhile [s] (Matyka 2004, 5.1). `detection`:
-    `SURFACE` or `FEATURE_PARTICLES` (Martin 2009, 5.2), which only the force-based solvers offer.
+    `SURFACE` or `FEATURE_PARTICLES` (Martin 2009, 5.2), and `collider_rule`: `CONTACT` or `REFLECTION` (Kurmaly and Wu
+    2021, 4), which only the force-based solvers offer, see `papers/reflection.py`.
+    `neighbour_damping`: which of the force-based solvers add h sum k (v_j - v_i) to the forces (Mesit 2007, eq. 12):
+    `SIMPLIFIED`, those of his paper, which need it; `ALL`; or `NONE`. A damper whose constant does not grow with the
+    step h is a body's `spring_damping`.
     `step_error`: how wrong a step of the implicit solver may be, in units of a body's radius, for several substeps to
     be taken as one; 0 takes every substep by itself. `added_mass`: share of a body's mass (0 to 0.1) that the explicit
     solver may add where the body is stiffest, so that its steps can be longer.
@@ -36,6 +44,8 @@ class MethodOptions:
     stiffest_spring: float = 400.0
     ramp_time: float = 0.0
     detection: str = "SURFACE"
+    neighbour_damping: str = "SIMPLIFIED"
+    collider_rule: str = "CONTACT"
     step_error: float = 0.001
     added_mass: float = 0.01
 
@@ -44,6 +54,8 @@ class MethodOptions:
             ("volume", self.volume, VOLUMES),
             ("pressure spread", self.spread, SPREADS),
             ("detection", self.detection, DETECTIONS),
+            ("neighbour damping", self.neighbour_damping, NEIGHBOUR_DAMPINGS),
+            ("collider rule", self.collider_rule, COLLIDER_RULES),
         ):
             if value not in known:
                 raise ParameterError(f"{what}: {value!r}; give one of {', '.join(known)}.")

@@ -1,21 +1,20 @@
 """`World`: a model, its state, a solver and a clock. The interface for the adapter, scripts and tests."""
 
 import math
-import time
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from . import jit
 from .animation.held import HeldMotion
-from .animation.keyed import changed, reattached
+from .animation.keyed import changed, of_version, reattached
 from .animation.segments import Segments
 from .bodies.flat.plane import loop_points, moved_within
 from .bodies.lattice.carried import carried_points
 from .bodies.lattice.follow import followed, held_points
 from .bodies.rigid.motion import set_matrix
+from .checks import check
 from .divergence import check_divergence, membrane_sizes
 from .energy.mechanical import mechanical_energy
 from .errors import Diverged, DivergenceError, ParameterError
@@ -27,15 +26,12 @@ from .options import DEFAULTS, MethodOptions
 from .plasticity.ticks import plastic_ticks
 from .reports import StepReport, reports_of
 from .solvers.automatic import AUTO, Choice, choice_of
-from .solvers.choice import SOLVERS, Solver, SolverMaker, check_method, solver_maker
+from .solvers.choice import SOLVERS, Solver, SolverMaker, check_method, check_springs, solver_maker
 from .solvers.counts import Counts
 from .solvers.kinematics import Motion
 from .state import State, gas_of
-from .threads import ThreadChoice
+from .threads import thread_count, use_threads
 from .volume import EnclosedVolumes
-
-#: Fixed cost of a frame [iterations of the linear solver]: makes the times of frames comparable for `ThreadChoice`.
-FRAME_ITERATIONS = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,10 +61,10 @@ class World:
     """Simulates a model frame by frame.
 
     Parameters: `frame_rate` [1/s]; `substeps` per frame, of which the implicit solver joins several where the error is
-    small (`MethodOptions.step_error`); `threads` (0 = all); `solver`: AUTO, a name of `solvers.choice.SOLVERS`, or a
-    factory of a solver, which then has `options` of its own; `options`: choices beside the solver; `choice`: that of an
-    earlier run with AUTO or EXPLICIT to repeat or continue. Steps are deterministic: the same model, input and choice
-    give the same bits with any number of threads.
+    small (`MethodOptions.step_error`); `threads` (0: by the size of the scene, `threads.py`); `solver`: AUTO, a name of
+    `solvers.choice.SOLVERS`, or a factory of a solver, which then has `options` of its own; `options`: choices
+    beside the solver; `choice`: that of an earlier run with AUTO or EXPLICIT to repeat or continue. Steps are
+    deterministic: the same model, input and choice give the same bits with any number of threads.
 
     Attribute `choice`: the choice of the run; None where the solver has none.
     """
@@ -89,7 +85,7 @@ class World:
         if int(substeps) != substeps or substeps < 1:
             raise ParameterError(f"substeps: {substeps}; give a whole number from 1.")
         if int(threads) != threads or threads < 0:
-            raise ParameterError(f"threads: {threads}; give a whole number, 0 for all.")
+            raise ParameterError(f"threads: {threads}; give a whole number, 0 to choose by size.")
         self.model = model
         self.frame_rate = float(frame_rate)
         self.substeps = int(substeps)
@@ -98,12 +94,12 @@ class World:
         self.options = options
         if self.solver:
             check_method(self.solver, options)
+            check_springs(self.solver, model)
         if choice and not choice.fits(self.solver):
             raise ParameterError(f"choice: {choice.solver} with the method {self.solver}. Leave it out, or give AUTO.")
         self.choice = choice or choice_of(self.solver, model, 1.0 / self.frame_rate, self.substeps, options)
         self._method = self.choice.method if self.choice else self.solver
-        has_team = self._method == "EXPLICIT"
-        self._thread_choice = ThreadChoice(model.vertex_count, jit.thread_count(self.threads), has_team)
+        self._thread_count = thread_count(self._method, model.vertex_count, self.threads)
         self._step_count = self.choice.steps_per_frame if self.choice else self.substeps
         make = solver if callable(solver) else solver_maker(self._method, options)
         self._supply = gas_supply(model, options)
@@ -146,8 +142,10 @@ class World:
                 f"state: {len(state.positions)} points, the model has {self.model.point_count}. "
                 "Load a state that was saved from the same model."
             )
+        state = state.copy()
+        state.keyed = of_version(self.model, state.keyed)
         self._segments.use(state.keyed, state.rest_lengths)
-        self._state, self._before = state.copy(), None
+        self._state, self._before = state, None
 
     def positions(self, membrane: int) -> FloatArray:
         """Positions [m] of a membrane, world frame, in the caller's vertex order, shape (vertex_count, 3)."""
@@ -220,42 +218,39 @@ class World:
         impulses = self._impulses.frame(given.fields, given.gravity_shares, state.goals, goals, fixed)
         substep_time = 1.0 / (self.frame_rate * self._step_count)
         gas_start = state.final_gas.copy()
-        with jit.STEP_LOCK:
-            jit.use_threads(self._thread_choice.count)
-            before, began = self._iterations(), time.perf_counter()
+        use_threads(self._thread_count)
+        if impulses is not None:
+            self._supply.hold_gravity(acting, state.keyed.gravity, self._time(0))
+            impulses.wake(state, acting.gravity)
+        if held is not None:
+            held.wake(state)
+        self._solver.start_frame(state)
+        substep = 0
+        while substep < self._step_count:
+            begin = substep
+            left = self._step_count - begin
+            if impulses is not None or held is not None or self._plastic is not None:
+                left = min(left, longest_tick(substep_time))
+            substep += self._solver.join(state, 1 if self._supply.runs(self._time(begin)) else left)
+            gas = gas_start + substep / self._step_count * (gas_end - gas_start)
+            gas = self._supply.gas(gas, self._time(substep))
+            gravity, tick = self._segments.model.gravity, (substep - begin) * substep_time
+            self._supply.hold_gravity(self._segments.model, state.keyed.gravity, self._time(begin))
+            if self._plastic is not None:
+                gas = self._plastic.before(state, gas, tick)
             if impulses is not None:
-                self._supply.hold_gravity(acting, state.keyed.gravity, self._time(0))
-                impulses.wake(state, acting.gravity)
+                impulses.before(state, begin / self._step_count, gravity, tick)
             if held is not None:
-                held.wake(state)
-            self._solver.start_frame(state)
-            substep = 0
-            while substep < self._step_count:
-                begin = substep
-                left = self._step_count - begin
-                if impulses is not None or held is not None or self._plastic is not None:
-                    left = min(left, longest_tick(substep_time))
-                substep += self._solver.join(state, 1 if self._supply.runs(self._time(begin)) else left)
-                gas = gas_start + substep / self._step_count * (gas_end - gas_start)
-                gas = self._supply.gas(gas, self._time(substep))
-                gravity, tick = self._segments.model.gravity, (substep - begin) * substep_time
-                self._supply.hold_gravity(self._segments.model, state.keyed.gravity, self._time(begin))
-                if self._plastic is not None:
-                    gas = self._plastic.before(state, gas, tick)
+                held.before(state, begin / self._step_count, gravity, tick)
+            try:
+                self._solver.step(state, state, motion, begin / self._step_count, gas, substep - begin)
                 if impulses is not None:
-                    impulses.before(state, begin / self._step_count, gravity, tick)
-                if held is not None:
-                    held.before(state, begin / self._step_count, gravity, tick)
-                try:
-                    self._solver.step(state, state, motion, begin / self._step_count, gas, substep - begin)
-                    if impulses is not None:
-                        impulses.after(state, substep / self._step_count, gravity, tick)
-                    self._check(state)
-                    if self._plastic is not None:
-                        self._yield(state, tick)
-                except Diverged as diverged:
-                    raise self._divergence(diverged, begin + diverged.substep) from diverged
-            self._thread_choice.report(time.perf_counter() - began, FRAME_ITERATIONS + self._iterations() - before)
+                    impulses.after(state, substep / self._step_count, gravity, tick)
+                self._check(state)
+                if self._plastic is not None:
+                    self._yield(state, tick)
+            except Diverged as diverged:
+                raise self._divergence(diverged, begin + diverged.substep) from diverged
         if held is not None:
             held.finish(state)
         state.positions[motion.points] = motion.end  # exactly, without rounding
@@ -271,11 +266,6 @@ class World:
         self._segments.use(state.keyed, state.rest_lengths)
         if is_other:
             self._solver.start_frame(state)
-
-    def _iterations(self) -> int:
-        """Iterations of the linear solver so far: the work that differs between frames."""
-        counts = self._segments.counts
-        return counts.linear_iterations + counts.sweeps
 
     def diagnostics(self) -> Diagnostics:
         """Volumes, pressures and counts at the current frame."""
@@ -340,8 +330,7 @@ class World:
         return (self._state.frame + substep / self._step_count) / self.frame_rate
 
     def _untangle(self) -> None:
-        with jit.STEP_LOCK:
-            self.crossing_triangle_count = self._solver.untangle(self._state)
+        self.crossing_triangle_count = self._solver.untangle(self._state)
 
     def _points(self, membrane: int) -> "np.ndarray[tuple[int], np.dtype[np.int32]]":
         if not 0 <= membrane < self.model.membrane_count:
@@ -371,8 +360,7 @@ class World:
             state.still_time[:] = 0.0
         if is_other:  # detached bodies may touch, and released ones may have contact
             state.begins = True
-            with jit.STEP_LOCK:
-                self._solver.untangle(state)
+            self._solver.untangle(state)
         return state
 
     def _read(self, given: FrameInput, state: State) -> tuple[Motion, FloatArray]:
@@ -414,6 +402,14 @@ class World:
                     f"give a number of at least {-model.ambient_pressure:g}."
                 )
             gas[membrane] = gas_of(model, membrane, pressure)
+        for membrane, amount in given.gas.items():
+            self._points(membrane)
+            name = model.body_names[membrane]
+            if not model.has_gas(membrane):
+                raise ParameterError(f"{name}: amount of gas; a solid has none. Leave it out.")
+            if membrane in given.gauge_pressure:
+                raise ParameterError(f"{name}: amount of gas and gauge pressure; give one of them.")
+            gas[membrane] = check(name, "amount of gas, nRT,", amount, "J", low=0.0)
         points = self._segments.given
         motion = Motion(points, state.positions[points], target[points], 1.0 / self.frame_rate)
         return motion, gas

@@ -10,10 +10,12 @@ import shapes
 from scenes import GRAVITY
 from softpressure_ext.core import DivergenceError, MethodOptions, ModelBuilder, World
 from softpressure_ext.core.bodies.flat.band import STRIP_TO_VOLUME
-from softpressure_ext.core.options import VOLUMES
+from softpressure_ext.core.options import DEFAULTS, VOLUMES
+from softpressure_ext.core.papers.forces import SoftForces
 from softpressure_ext.core.papers.gas_rules import GasRules
+from softpressure_ext.core.papers.stability import stable_time
 
-from .parts import FRAME_RATE
+from .parts import FRAME_RATE, Energy, fewest_substeps, survives
 
 CELLS, SIZE, MASS, MODULUS, DEPTH = 4, 1.0, 1.0, 1e4, 0.25
 DAMPING, BOUNCINESS, GAP = 5.0, 0.5, 0.05
@@ -23,8 +25,12 @@ SPEEDS = (10.0, 20.0, 30.0, 40.0)
 SUBSTEPS = {"RK4": 40, "XPBD": 20}
 #: The pressure body: points, pressure at rest [Pa] and modulus [N/m] of its skin.
 POINTS, PRESSURE, STRETCH, LOOP_SUBSTEPS = 40, 2e3, 1e4, 40
-#: The fall in which the three areas are compared [m/s].
-AREA_SPEED = 20.0
+#: The fall in which the three areas are compared: an L [m/s], and frames per second fine enough for what rings.
+AREA_SPEED, FINE_RATE, FINE_SUBSTEPS = 10.0, 960.0, 4
+#: Moduli of the skin [N/m] in the sweep of RK4's longest step, and how far it falls [m].
+MODULI, SWEEP_DROP = (1e3, 1e4, 1e5), 0.1
+#: Reflection at the ground: bounces without damping, substeps per frame.
+BOUNCE_SUBSTEPS = (10, 20, 40)
 SQUARE = SIZE * np.array([(-0.5, -0.5), (0.5, -0.5), (0.5, 0.5), (-0.5, 0.5)])
 
 
@@ -44,14 +50,14 @@ def truss_model(speed, radius):
     return with_floor(builder)
 
 
-def loop_model(speed, outline=None):
+def loop_model(speed, outline=None, stretch=STRETCH, damping=DAMPING, gap=GAP):
     """A pressure body that is about to hit a floor, nothing outside."""
     outline = shapes.ring(POINTS, 0.5 * SIZE) if outline is None else outline
-    height = GAP - float(outline[:, 1].min())
+    height = gap - float(outline[:, 1].min())
     builder = ModelBuilder(gravity=(0.0, 0.0, -GRAVITY), ambient_pressure=0.0)
     builder.add_loop(
         "loop", shapes.upright(outline, height), depth=DEPTH, mass=MASS, gauge_pressure=PRESSURE,
-        stretch_modulus=STRETCH, damping=DAMPING, bounciness=BOUNCINESS, velocity=(0.0, 0.0, -speed),
+        stretch_modulus=stretch, damping=damping, bounciness=BOUNCINESS, velocity=(0.0, 0.0, -speed),
     )  # fmt: skip
     return with_floor(builder)
 
@@ -91,26 +97,73 @@ def drop_truss(method, speed, radius, frames):
     return row
 
 
-def drop_loop(speed, frames, volume="EXACT"):
-    """Least area on the way and area at the end over that at rest, by Gauss; heights and shapes by frame."""
-    model = loop_model(speed)
-    world = World(
-        model, frame_rate=FRAME_RATE, substeps=LOOP_SUBSTEPS, solver="RK4", threads=1,
-        options=MethodOptions(volume=volume),
-    )  # fmt: skip
-    rest = shapes.shoelace(world.positions(0)[:, [0, 2]])
-    row = {"least": 1.0, "area": [1.0], "height": [], "shapes": [world.positions(0)[:, [0, 2]]]}
+def drop_loop(speed, frames):
+    """Least area on the way and area at the end over that at rest, by Gauss; shapes by frame."""
+    return fall(loop_model(speed), frames, FRAME_RATE, LOOP_SUBSTEPS)
+
+
+def fall(model, frames, rate, substeps, options=DEFAULTS):
+    """The same of any loop with RK4, at a frame rate [1/s]; `height` of its middle [m] and `energy` [J] by frame."""
+    world = World(model, frame_rate=rate, substeps=substeps, solver="RK4", threads=1, options=options)
+    rest = abs(shapes.shoelace(world.positions(0)[:, [0, 2]]))
+    energy = Energy(model)
+    row = {"area": [], "height": [], "energy": [], "shapes": []}
+
+    def note():
+        x = world.positions(0)[:, [0, 2]]
+        row["shapes"].append(x)
+        row["area"].append(abs(shapes.shoelace(x)) / rest)
+        row["height"].append(float(x[:, 1].mean()))
+        row["energy"].append(energy(world))
+
+    note()
     try:
         for _ in range(frames):
             world.advance_frame()
-            x = world.positions(0)[:, [0, 2]]
-            row["shapes"].append(x)
-            row["area"].append(shapes.shoelace(x) / rest)
-            row["height"].append(float(x[:, 1].mean()))
+            note()
         row["least"], row["end"] = min(row["area"]), row["area"][-1]
     except DivergenceError as error:
         row["error"] = str(error)
     return row
+
+
+def fine_outline(outline, count):
+    """Points of an outline at equal distances along it, corners rounded off by it, shape (count, 2)."""
+    closed = np.concatenate([outline, outline[:1]])
+    along = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(closed, axis=0), axis=1))])
+    places = np.linspace(0.0, along[-1], count, endpoint=False)
+    return np.stack([np.interp(places, along, closed[:, axis]) for axis in range(2)], axis=1)
+
+
+def concave_fall(rule, seconds):
+    """An L of gas hits the floor, its V by a rule."""
+    model = loop_model(AREA_SPEED, fine_outline(outlines()["letter L"], 60))
+    return fall(model, round(seconds * FINE_RATE), FINE_RATE, FINE_SUBSTEPS, MethodOptions(volume=rule))
+
+
+def step_limits(quick=False):
+    """Longest step [s] of RK4 by modulus of the skin, measured and by theory: sqrt 8 over the stiffest frequency."""
+    found, frames = {}, 15
+    for stretch in MODULI[::2] if quick else MODULI:
+        model = loop_model(0.0, stretch=stretch, damping=0.0, gap=SWEEP_DROP)
+        slack = MASS * GRAVITY * SWEEP_DROP
+
+        def holds(substeps, model=model, slack=slack):
+            world = World(model, frame_rate=FRAME_RATE, substeps=substeps, solver="RK4", threads=1)
+            return survives(world, frames, slack)
+
+        theory = stable_time(model, SoftForces(model), "RK4", model.gauge_pressure * model.rest_volume)
+        fewest = fewest_substeps(holds)
+        found[stretch] = {"theory": theory, "measured": None if fewest is None else 1.0 / (FRAME_RATE * fewest)}
+    return found
+
+
+def bounces(quick=False):
+    """Energy of the loop over that at the start while it bounces without damping, by reflection, by substeps."""
+    model = loop_model(0.0, damping=0.0, gap=0.5)
+    options = MethodOptions(collider_rule="REFLECTION")
+    frames = 30 if quick else 60
+    return {substeps: fall(model, frames, FRAME_RATE, substeps, options) for substeps in BOUNCE_SUBSTEPS}
 
 
 def outlines():
@@ -158,5 +211,7 @@ def run(quick=False):
         "trusses": trusses,
         "loops": loops,
         "areas": areas(),
-        "fall": {rule: drop_loop(AREA_SPEED, 15 if quick else 40, rule) for rule in VOLUMES},
+        "fall": {rule: concave_fall(rule, 0.1 if quick else 0.3) for rule in VOLUMES},
+        "limits": step_limits(quick),
+        "bounces": bounces(quick),
     }

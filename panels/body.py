@@ -68,9 +68,12 @@ class Body:
         if settings.kind == "SOFT":
             layout.prop(settings, "body_type")
         for group in parameters.groups(rows):
+            if group[0].group == "FLOW":
+                continue  # has a panel of its own
             column = layout.column(align=True)
             for parameter in group:
-                _draw(column, settings, parameter)
+                if parameters.counts(parameter, rows, settings):
+                    _draw(column, settings, parameter)
         if settings.kind != "NONE":
             column.prop(settings, "collision_collection", text="Collides With")
         if settings.kind == "SOFT":
@@ -100,12 +103,45 @@ def _draw(column: Layout, settings: Any, parameter: parameters.Parameter) -> Non
     row = column
     if parameter.name == "start_at_rest":
         row = column.row()
-        row.active = settings.pressure_at == "REST"
+        row.active = settings.pressure_at == "REST" and settings.gas_by == "PRESSURE"
     # Blender knows no pressure and no stiffness, and shows a mass times the cube of the unit scale: the label names it
     if parameter.short:
         row.prop(settings, parameter.name, text=parameter.short)
     else:
         row.prop(settings, parameter.name)
+
+
+class Given(PartOfBody):
+    """What of a soft body is given: pressure or amount of gas, modulus or spring constant, mass or point mass."""
+
+    bl_label = "Quantities"
+
+    def draw_settings(self, layout: Layout, obj: bpy.types.Object) -> None:
+        """The choices that the body's type has, and what the other quantities are."""
+        from ..softpressure import quantities
+
+        settings, scene = obj.softpressure, bpy.context.scene
+        assert scene is not None
+        for choice in parameters.GIVEN.values():
+            if settings.body_type in choice.bodies:
+                layout.row().prop(settings, choice.name, expand=True)
+        if settings.body_type in parameters.SKINS and settings.gas_by == "PRESSURE":
+            layout.prop(settings, "temperature", text="Temperature (K)")  # of the amount that is shown
+        layout.prop(settings, "rigid_springs")
+        for text in quantities.texts(scene, obj):
+            layout.label(text=text, icon="INFO")
+
+
+class Flow(PartOfBody):
+    """Creep, stiffening, tears and bonds of a soft body."""
+
+    bl_label = "Flow and Tear"
+
+    def draw_settings(self, layout: Layout, obj: bpy.types.Object) -> None:
+        """The settings that the body's type has."""
+        for parameter in parameters.of_body(obj.softpressure.body_type):
+            if parameter.group == "FLOW":
+                _draw(layout, obj.softpressure, parameter)
 
 
 class Motion(PartOfBody):
@@ -137,14 +173,20 @@ class Attach(PartOfBody):
 
 
 SOFTPRESSURE_PT_body, SOFTPRESSURE_PT_physics_body = in_both_places(Body, "body")
+SOFTPRESSURE_PT_given, SOFTPRESSURE_PT_physics_given = in_both_places(Given, "given")
+SOFTPRESSURE_PT_flow, SOFTPRESSURE_PT_physics_flow = in_both_places(Flow, "flow")
 SOFTPRESSURE_PT_motion, SOFTPRESSURE_PT_physics_motion = in_both_places(Motion, "motion")
 SOFTPRESSURE_PT_attach, SOFTPRESSURE_PT_physics_attach = in_both_places(Attach, "attach")
 
 CLASSES = (
     SOFTPRESSURE_PT_body,
+    SOFTPRESSURE_PT_given,
+    SOFTPRESSURE_PT_flow,
     SOFTPRESSURE_PT_motion,
     SOFTPRESSURE_PT_attach,
     SOFTPRESSURE_PT_physics_body,
+    SOFTPRESSURE_PT_physics_given,
+    SOFTPRESSURE_PT_physics_flow,
     SOFTPRESSURE_PT_physics_motion,
     SOFTPRESSURE_PT_physics_attach,
 )

@@ -157,7 +157,9 @@ class Method:
             draw_text(layout, context, "Made for a vacuum: set Advanced > Air to 0, else bodies tremble.", "INFO")
         layout.prop(settings, "pressure_spread")
         layout.prop(settings, "detection")
-        if settings.detection != "SURFACE" and settings.solver not in FORCE_BASED:
+        layout.prop(settings, "collider_rule")
+        is_paper_s = settings.detection != "SURFACE" or settings.collider_rule != "CONTACT"
+        if is_paper_s and settings.solver not in FORCE_BASED:
             draw_text(layout, context, "Only with a method that integrates forces: Explicit Euler to Simplified.")
         layout.prop(settings, "ramp_time", text="Ramp (s)")
         layout.prop(settings, "use_step_damping")

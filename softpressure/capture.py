@@ -335,7 +335,7 @@ def _body(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph, metres: float) 
     kind = settings.body_type
     outline = mesh_io.read_outline(mesh) if flat_shape.is_flat_body(kind, positions) else None
     declared = "FLAT_TRUSS" if kind == "TRUSS" and outline is not None else kind
-    values = values_of(evaluated.softpressure, parameters.captured(declared), metres)
+    values = values_of(evaluated.softpressure, parameters.captured(declared, settings), metres)
     uid, name = (0, "") if target is None else (target.session_uid, target.name)
     return Body(
         obj.session_uid, obj.name, positions, triangles, pinned, attached, uid, name, kind, values, outline, pulled
@@ -348,7 +348,7 @@ def _solid(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph, metres: float)
     matrix = mesh_io.world_matrix(evaluated)
     in_metres = units.to_metres(matrix, metres)
     positions, triangles = rigid_shape.read(obj.name, evaluated.data, in_metres, settings.rigid_shape)
-    values = values_of(evaluated.softpressure, parameters.captured("RIGID"), metres)
+    values = values_of(evaluated.softpressure, parameters.captured("RIGID", settings), metres)
     return Solid(obj.session_uid, obj.name, positions, triangles, matrix, values)
 
 
@@ -377,5 +377,5 @@ def _obstacle(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph, metres: flo
         positions=positions[used],
         local=local[used] if bodies.is_as_drawn(obj) else None,
         matrix=matrix,
-        settings=values_of(evaluated.softpressure, parameters.captured("COLLIDER"), metres),
+        settings=values_of(evaluated.softpressure, parameters.captured("COLLIDER", obj.softpressure), metres),
     )

@@ -3,7 +3,7 @@
 import bpy
 import numpy as np
 
-from ..core import FrameInput, SoftPressureError
+from ..core import FrameInput, SoftPressureError, nrt
 from . import fields, mesh_io, parameters, rotations, units
 from .capture import Obstacle, Start, evaluated_of, values_of
 from .mesh_io import FloatArray
@@ -16,17 +16,24 @@ def frame_input(start: Start, objects: dict[int, bpy.types.Object], depsgraph: b
     held: dict[int, FloatArray] = {}
     held_rigid: dict[int, FloatArray] = {}
     pressures: dict[int, float] = {}
+    gas: dict[int, float] = {}
     pins: dict[int, FloatArray] = {}
     pulled: dict[int, FloatArray] = {}
     moved: dict[int, FloatArray] = {}
     for number, body in enumerate(start.bodies):
         evaluated = evaluated_of(objects[body.object_uid], depsgraph)
-        if body.kind in {"MEMBRANE", "LOOP"}:
-            pressures[number] = evaluated.softpressure.gauge_pressure
-        values[number] = values_of(evaluated.softpressure, parameters.animated(body.kind), start.metres)
+        settings = evaluated.softpressure
+        if "gas_amount" in body.settings:
+            gas[number] = nrt(settings.gas_amount, settings.temperature)
+        elif "gauge_pressure" in body.settings:
+            pressures[number] = settings.gauge_pressure
+        names = tuple(
+            name for name in parameters.animated(body.kind) if name in body.settings
+        )  # that count in this run
+        values[number] = values_of(settings, names, start.metres)
         if body.attached_uid:
-            attached[number] = evaluated.softpressure.is_attached
-        is_held = not evaluated.softpressure.is_active
+            attached[number] = settings.is_attached
+        is_held = not settings.is_active
         if is_held or len(body.pinned) or body.pulled is not None:
             matrix = units.to_metres(mesh_io.world_matrix(evaluated), start.metres)
             positions = mesh_io.to_world(matrix, mesh_io.read_local(evaluated.data))
@@ -60,6 +67,7 @@ def frame_input(start: Start, objects: dict[int, bpy.types.Object], depsgraph: b
         gravity=units.gravity(depsgraph.scene_eval),
         fields=acting,
         gravity_shares=falls,
+        gas=gas,
     )
 
 

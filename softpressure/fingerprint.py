@@ -25,7 +25,9 @@ _ALSO = {
     "COLLIDER": (),
 }
 _SCENE = ("substeps", "step_error", "solver", "ambient_pressure", "frame_start")
-_METHOD = ("volume_rule", "pressure_spread", "detection", "ramp_time", "use_step_damping", "stiffest_spring")
+_METHOD = (
+    "volume_rule", "pressure_spread", "detection", "collider_rule", "ramp_time", "use_step_damping", "stiffest_spring",
+)  # fmt: skip
 _GRAVITY = {"gravity", "use_gravity"}
 _TRANSFORMS = ("location", "rotation", "scale", "delta")
 _SKIPPED_VALUES = {"rna_type", "name", "is_active", "execution_time", "persistent_uid", "show_expanded", "show_on_cage"}
@@ -85,15 +87,29 @@ def _of_body(obj: bpy.types.Object, fields: dict[int, str]) -> str:
     digest, kind = _Digest(), obj.softpressure.kind
     animated = actions.animated_paths(obj)
     digest.add(kind)
-    bodies = set(parameters.SOFT) if kind == "SOFT" else {kind}
-    declared = [parameter.name for parameter in parameters.PARAMETERS if bodies & set(parameter.bodies)]
-    for name in (*declared, *_ALSO[kind]):
+    for name in (*_counting(obj), *_ALSO[kind]):
         digest.add(None if f"softpressure.{name}" in animated else _plain(getattr(obj.softpressure, name)))
+    # what leads in place of a default; without any nothing is added: caches of earlier versions stay valid
+    others = [parameter.name for parameter in parameters.PARAMETERS if parameters.is_other(parameter)]
+    if leading := sorted(set(others) & set(_counting(obj))):
+        digest.add(*leading)
     if kind != "COLLIDER":
         _add_forces(digest, obj, animated, fields)
     _add_mesh(digest, obj)
     _add_object(digest, obj)
     return digest.name()
+
+
+def _counting(obj: bpy.types.Object) -> list[str]:
+    """The declared settings that count for a body; of a soft one for any type, as its type dates a cache as well."""
+    kinds = set(parameters.SOFT) if obj.softpressure.kind == "SOFT" else {obj.softpressure.kind}
+    return [
+        parameter.name
+        for parameter in parameters.PARAMETERS
+        if parameter.name not in parameters.GIVEN
+        and (bodies := kinds & set(parameter.bodies))
+        and all(parameters.counts(parameter, body, obj.softpressure) for body in bodies)
+    ]
 
 
 def _add_forces(digest: "_Digest", obj: bpy.types.Object, animated: set[str], fields: dict[int, str]) -> None:

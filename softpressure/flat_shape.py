@@ -27,7 +27,7 @@ def is_flat_object(obj: bpy.types.Object) -> bool:
     body_type = obj.softpressure.body_type
     if obj.softpressure.kind != "SOFT" or body_type not in {"LOOP", "TRUSS"} or obj.mode == "EDIT":
         return False
-    return is_flat_body(body_type, _positions(obj))
+    return is_flat_body(body_type, rest_positions(obj))
 
 
 def is_out_of_gravity(scene: bpy.types.Scene, obj: bpy.types.Object) -> bool:
@@ -36,7 +36,7 @@ def is_out_of_gravity(scene: bpy.types.Scene, obj: bpy.types.Object) -> bool:
     strength = float(np.linalg.norm(gravity))
     if not strength:
         return False
-    in_plane = _axes(_positions(obj))[:2] @ gravity
+    in_plane = _axes(rest_positions(obj))[:2] @ gravity
     return float(np.linalg.norm(in_plane)) < _UPRIGHT * strength
 
 
@@ -67,7 +67,7 @@ def give_back(obj: bpy.types.Object) -> None:
     mesh.update()
 
 
-def _positions(obj: bpy.types.Object) -> FloatArray:
+def rest_positions(obj: bpy.types.Object) -> FloatArray:
     """World positions [m] of the rest shape, shape (vertex_count, 3)."""
     key = mesh_io.live_key(obj)
     local = mesh_io.read_local(obj.data) if key is None else mesh_io.read_key(obj.data.shape_keys.reference_key)

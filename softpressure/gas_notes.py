@@ -1,14 +1,17 @@
-"""Notes on bodies of gas at rest for the panel; made while frames are simulated, not while panels draw."""
+"""Notes on bodies for the panel: of gas at rest, and what settings amount to; made as frames are simulated."""
 
 from ..core import FrameInput
+from . import quantities
 from .capture import Start
 from .session import Session
 
 
 def note_start(here: Session, start: Start) -> None:
-    """Growth of each body until it is at rest, and bodies that cannot hold their start pressure."""
+    """Growth of each body until it is at rest, bodies that cannot hold their start pressure, and quantities of all."""
     assert here.world is not None
     model = here.world.model
+    uids = (body.object_uid for body in start.bodies)
+    here.quantities = dict(zip(uids, quantities.of_model(model), strict=True))
     for number, (body, filling) in enumerate(zip(start.bodies, model.fillings, strict=True)):
         if filling is not None:
             here.puffs[body.object_uid] = filling.growth, filling.move
@@ -19,6 +22,11 @@ def note_pressures(here: Session, given: FrameInput) -> None:
     """Bodies that cannot hold the pressure of a frame."""
     for number, pressure in given.gauge_pressure.items():
         _note(here, number, pressure)
+    for number, gas in given.gas.items():
+        assert here.world is not None
+        filling = here.world.model.fillings[number]
+        if filling is not None:
+            _note(here, number, filling.pressure_of(gas))
 
 
 def _note(here: Session, number: int, pressure: float) -> None:

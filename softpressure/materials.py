@@ -6,7 +6,7 @@ from pathlib import Path
 
 import bpy
 
-from .parameters import PARAMETERS
+from .parameters import GIVEN, PARAMETERS
 
 #: Of the folders `presets`: where Blender looks for them, and writes those of the user.
 SUBFOLDER = "softpressure"
@@ -36,6 +36,8 @@ def apply(obj: bpy.types.Object, path: str, menu: str) -> str:
     error.
     """
     settings, before = obj.softpressure, obj.softpressure.body_type
+    for choice in GIVEN.values():  # a preset that does not say gives pressure, modulus and mass
+        setattr(settings, choice.name, choice.default)
     bpy.ops.script.execute_preset(filepath=path, menu_idname=menu)
     if settings.body_type == before or _can_be(obj, settings.body_type) or not _can_be(obj, before):
         return ""

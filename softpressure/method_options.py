@@ -14,6 +14,7 @@ def of(settings: Any) -> MethodOptions:
         stiffest_spring=settings.stiffest_spring,
         ramp_time=settings.ramp_time,
         detection=settings.detection,
+        collider_rule=settings.collider_rule,
         step_error=round(settings.step_error, 9),  # Blender keeps 0.001 in single precision
         added_mass=round(0.01 * settings.added_mass, 9),
     )

@@ -112,3 +112,12 @@ DETECTIONS = (
         "Misses contacts, so bodies sink into each other. Only with the methods of the papers",
     ),
 )
+COLLIDER_RULES = (
+    ("CONTACT", "Contact", "Impulses with friction keep a thickness between bodies and colliders"),
+    (
+        "REFLECTION",
+        "Reflection",
+        "Kurmaly and Wu 2021, section 4: position and velocity of a vertex behind a collider are mirrored. No friction "
+        "and no bounciness; bodies bounce a little too high. Only with the methods of the papers",
+    ),
+)

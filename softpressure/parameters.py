@@ -11,6 +11,8 @@ from typing import Any
 SOFT = ("MEMBRANE", "LOOP", "TRUSS", "FLAT_TRUSS", "SOLID")
 SKINS = ("MEMBRANE", "LOOP")
 LATTICES = ("TRUSS", "FLAT_TRUSS", "SOLID")
+#: How much gas there is.
+GAS = ("gauge_pressure", "gas_amount", "temperature")
 #: What has a mass.
 MOVING = (*SOFT, "RIGID")
 BODIES = (*MOVING, "COLLIDER")
@@ -31,6 +33,37 @@ PRESSURES_AT: tuple[Choice, ...] = (
 DRAWN_SHAPES: tuple[Choice, ...] = (
     ("INFLATED", "Inflated", "The skin is under tension as drawn, so that it keeps its shape or nearly so", "NONE", 1),
     ("SLACK", "Slack", "The skin is without tension as drawn: it grows when it is filled", "NONE", 0),
+)
+GIVEN_GAS: tuple[Choice, ...] = (
+    ("PRESSURE", "Pressure", "The body has the gas that its pressure needs", "NONE", 0),
+    (
+        "AMOUNT",
+        "Amount",
+        "The amount of gas in moles and its temperature are given, as in the papers; the pressure follows from the "
+        "volume",
+        "NONE",
+        1,
+    ),
+)
+GIVEN_STIFFNESS: tuple[Choice, ...] = (
+    (
+        "MODULUS",
+        "Modulus",
+        "A modulus of the material: the body is as stiff on a coarse mesh as on a fine one",
+        "NONE",
+        0,
+    ),
+    (
+        "SPRING",
+        "Spring Constant",
+        "All edges have one spring constant, as in the papers: a finer mesh is stiffer",
+        "NONE",
+        1,
+    ),
+)
+GIVEN_MASS: tuple[Choice, ...] = (
+    ("TOTAL", "Total", "The mass of the body, spread evenly over its skin or volume", "NONE", 0),
+    ("POINTS", "Points", "All points have one mass, as in the papers: a finer mesh is heavier", "NONE", 1),
 )
 RIGID_SHAPES: tuple[Choice, ...] = (
     (
@@ -64,6 +97,10 @@ class Parameter:
     is_animated: bool = False  # read in each frame
     is_material: bool = False  # what presets hold
     is_captured: bool = True  # given to the builder; others say how a mesh is read
+    where: tuple[str, str] = (
+        "",
+        "",
+    )  # the choice and its value with which it counts; else it is not read and not shown
     group: str = ""  # rows of the panel that stand together; empty where a panel has a place of its own for it
     short: str = ""  # label in the panel, where the unit has to be named
 
@@ -91,8 +128,27 @@ PARAMETERS = (
         soft_low=0.01,
         soft_high=100.0,
         is_material=True,
+        where=("mass_by", "TOTAL"),
         group="BODY",
         short="Mass (kg)",
+    ),
+    Parameter(
+        name="point_mass",
+        label="Point Mass",
+        tooltip="Mass in kilograms of every vertex of the mesh, or of every point of a lattice. Higher makes the body "
+        "heavier and slower; so does a finer mesh",
+        bodies=SOFT,
+        default=0.01,
+        unit="kg",
+        low=1e-9,
+        soft_low=1e-4,
+        soft_high=1.0,
+        step=1,
+        precision=4,
+        is_material=True,
+        where=("mass_by", "POINTS"),
+        group="BODY",
+        short="Point Mass (kg)",
     ),
     Parameter(
         name="cell_size",
@@ -137,8 +193,46 @@ PARAMETERS = (
         precision=0,
         is_animated=True,
         is_material=True,
+        where=("gas_by", "PRESSURE"),
         group="BODY",
         short="Pressure (Pa)",
+    ),
+    Parameter(
+        name="gas_amount",
+        label="Amount of Gas",
+        tooltip="How much gas is in the body, in moles. Its pressure is n R T / V less that of the air. Higher makes "
+        "the body firmer and rounder; a litre of air in the room is 0.042 mol",
+        bodies=SKINS,
+        default=0.042,
+        unit="mol",
+        low=0.0,
+        soft_high=1_000.0,
+        step=10,
+        precision=4,
+        is_animated=True,
+        is_material=True,
+        where=("gas_by", "AMOUNT"),
+        group="BODY",
+        short="Gas (mol)",
+    ),
+    Parameter(
+        name="temperature",
+        label="Temperature",
+        tooltip="Temperature of the gas in kelvins; 293.15 is that of a room. Higher raises the pressure in "
+        "proportion. With 0.1203 a mole has n R T = 1 J, as where a text gives moles and no temperature",
+        bodies=SKINS,
+        default=293.15,
+        unit="K",
+        low=1e-6,
+        soft_low=0.1,
+        soft_high=1_000.0,
+        step=100,
+        precision=2,
+        is_animated=True,
+        is_material=True,
+        where=("gas_by", "AMOUNT"),
+        group="BODY",
+        short="Temperature (K)",
     ),
     Parameter(
         name="pressure_at",
@@ -148,6 +242,7 @@ PARAMETERS = (
         default="REST",
         choices=PRESSURES_AT,
         is_material=True,
+        where=("gas_by", "PRESSURE"),
         group="BODY",
         short=" ",  # of the pressure above
     ),
@@ -185,6 +280,7 @@ PARAMETERS = (
         precision=0,
         is_animated=True,
         is_material=True,
+        where=("stiffness_by", "MODULUS"),
         group="ELASTIC",
         short="Stretch (N/m)",
     ),
@@ -220,8 +316,28 @@ PARAMETERS = (
         precision=0,
         is_animated=True,
         is_material=True,
+        where=("stiffness_by", "MODULUS"),
         group="ELASTIC",
         short="Young's (Pa)",
+    ),
+    Parameter(
+        name="spring_constant",
+        label="Spring Constant",
+        tooltip="Spring constant in newtons per metre of every edge of the mesh, or of every spring of a lattice. "
+        "Higher is stiffer; so is a finer mesh. 200 to 1,000 in Mesit 2007",
+        bodies=SOFT,
+        default=1_000.0,
+        unit="N/m",
+        low=1e-6,
+        soft_low=1.0,
+        soft_high=100_000.0,
+        step=1_000,
+        precision=2,
+        is_animated=True,
+        is_material=True,
+        where=("stiffness_by", "SPRING"),
+        group="ELASTIC",
+        short="Springs (N/m)",
     ),
     Parameter(
         name="poisson_ratio",
@@ -265,6 +381,30 @@ PARAMETERS = (
         is_material=True,
         group="ELASTIC",
         short="Damping (1/s)",
+    ),
+    Parameter(
+        name="spring_damping",
+        label="Spring Damping",
+        tooltip="Dampers along the springs, in newton seconds per metre of a skin, in pascal seconds of a lattice: how "
+        "much they resist a rate of strain. With a spring constant it is that of each damper. Higher damps fine "
+        "ripples first; turning and flying are not slowed down. 0 is none",
+        bodies=SOFT,
+        default=0.0,
+        unit="N s/m",
+        low=0.0,
+        soft_high=1_000.0,
+        step=100,
+        is_animated=True,
+        is_material=True,
+        group="ELASTIC",
+    ),
+    Parameter(
+        name="rigid_springs",
+        label="Rigid Springs",
+        tooltip="Whether springs keep their length, whatever their stiffness: constraints without compliance. Only "
+        "with the method XPBD; the others refuse it",
+        bodies=SOFT,
+        default=False,
     ),
     Parameter(
         name="creep_time",
@@ -411,6 +551,36 @@ PARAMETERS = (
         group="CONTACT",
     ),
     Parameter(
+        name="gas_by",
+        label="Gas",
+        tooltip="What is given of the gas; the panel shows the other",
+        bodies=SKINS,
+        default="PRESSURE",
+        choices=GIVEN_GAS,
+        is_material=True,
+        is_captured=False,
+    ),
+    Parameter(
+        name="stiffness_by",
+        label="Stiffness",
+        tooltip="What is given of the stiffness; the panel shows the other",
+        bodies=SOFT,
+        default="MODULUS",
+        choices=GIVEN_STIFFNESS,
+        is_material=True,
+        is_captured=False,
+    ),
+    Parameter(
+        name="mass_by",
+        label="Mass",
+        tooltip="What is given of the mass; the panel shows the other",
+        bodies=SOFT,
+        default="TOTAL",
+        choices=GIVEN_MASS,
+        is_material=True,
+        is_captured=False,
+    ),
+    Parameter(
         name="self_collision",
         label="Self Collision",
         tooltip="Whether parts of the skin push each other away where they meet. Off is faster",
@@ -442,15 +612,33 @@ def of_body(body: str) -> tuple[Parameter, ...]:
     return tuple(parameter for parameter in PARAMETERS if body in parameter.bodies)
 
 
-def captured(body: str) -> tuple[str, ...]:
+#: What is given of gas, stiffness and mass: choices with which other settings count or not.
+GIVEN = {
+    parameter.name: parameter for parameter in PARAMETERS if parameter.name in {each.where[0] for each in PARAMETERS}
+}
+
+
+def counts(parameter: Parameter, body: str, settings: Any) -> bool:
+    """Whether a setting counts for a body of `BODIES` with these settings; one that does not is not read."""
+    choice, value = parameter.where
+    return choice not in GIVEN or body not in GIVEN[choice].bodies or getattr(settings, choice) == value
+
+
+def is_other(parameter: Parameter) -> bool:
+    """Whether a setting counts in place of another one that is the default."""
+    choice, value = parameter.where
+    return choice in GIVEN and GIVEN[choice].default != value
+
+
+def captured(body: str, settings: Any) -> tuple[str, ...]:
     """Names of the settings of a body that the builder gets."""
-    return tuple(parameter.name for parameter in of_body(body) if parameter.is_captured)
+    return tuple(each.name for each in of_body(body) if each.is_captured and counts(each, body, settings))
 
 
 def animated(body: str) -> tuple[str, ...]:
-    """Names of the numbers of a body that are read in each frame; without the pressure of a gas."""
+    """Names of the numbers of a body that are read in each frame; without those of its gas."""
     names = (parameter.name for parameter in of_body(body) if parameter.is_animated)
-    return tuple(name for name in names if name != "gauge_pressure")
+    return tuple(name for name in names if name not in GAS)
 
 
 def groups(body: str) -> tuple[tuple[Parameter, ...], ...]:

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import bmesh
 import bpy
@@ -27,6 +28,16 @@ STONE: Colour = (0.70, 0.68, 0.65)
 SLATE: Colour = (0.35, 0.40, 0.48)
 WICKER: Colour = (0.55, 0.33, 0.14)
 GLASS: Colour = (0.80, 0.90, 1.00)
+#: Settings of a scene that samples change.
+_CHOSEN = {
+    "solver",
+    "substeps",
+    "ambient_pressure",
+    "ramp_time",
+    "pressure_spread",
+    "use_step_damping",
+    "stiffest_spring",
+}
 #: Eight that can be told apart.
 COLOURS = (CORAL, TEAL, AMBER, NAVY, ROSE, LIME, SKY, PLUM)
 
@@ -38,6 +49,9 @@ def start(scene: bpy.types.Scene, frame_count: int) -> None:
     bpy.data.orphans_purge(do_recursive=True)
     scene.render.fps, scene.render.fps_base = 24, 1.0
     scene.frame_start, scene.frame_end = 1, frame_count
+    for prop in scene.softpressure.bl_rna.properties:  # of what another sample chose
+        if prop.identifier in _CHOSEN:
+            scene.softpressure.property_unset(prop.identifier)
     scene.frame_set(1)
 
 
@@ -58,7 +72,7 @@ def add_object(name: str, mesh: Mesh, colour: Colour, roughness: float = 0.5, al
     return obj
 
 
-def add_body(obj: bpy.types.Object, kind: str, **settings: float | str) -> None:
+def add_body(obj: bpy.types.Object, kind: str, **settings: Any) -> None:
     """Make an object a body, as a person would: select it, press the button, then change its settings."""
     for other in bpy.context.selected_objects:
         other.select_set(False)
@@ -70,9 +84,21 @@ def add_body(obj: bpy.types.Object, kind: str, **settings: float | str) -> None:
     obj.select_set(False)
 
 
-def add_ball(name: str, colour: Colour, radius: float, location: Point, **settings: float) -> bpy.types.Object:
-    """A soft ball of 642 vertices, drawn smoothly. Radius and location in metres."""
-    ball = add_object(name, ball_mesh(name, radius), colour, roughness=0.35)
+def add_flat(name: str, mesh: Mesh, colour: Colour, location: Point, depth: float) -> bpy.types.Object:
+    """A flat mesh in the x-z plane, drawn as thick as it is deep [m]."""
+    obj = add_object(name, mesh, colour, roughness=0.5)
+    obj.location = location
+    modifier = obj.modifiers.new("Depth", "SOLIDIFY")
+    modifier.thickness, modifier.offset = depth, 0.0
+    bpy.context.view_layer.update()
+    return obj
+
+
+def add_ball(
+    name: str, colour: Colour, radius: float, location: Point, subdivisions: int = 4, **settings: Any
+) -> bpy.types.Object:
+    """A soft ball, of 642 vertices unless it is told otherwise, drawn smoothly. Radius and location in metres."""
+    ball = add_object(name, ball_mesh(name, radius, subdivisions), colour, roughness=0.35)
     ball.location = location
     add_body(ball, "SOFT", **settings)
     smooth(ball)
@@ -112,10 +138,27 @@ def smooth(obj: bpy.types.Object) -> None:
     modifier.levels, modifier.render_levels = 1, 2
 
 
-def ball_mesh(name: str, radius: float) -> Mesh:
-    """An icosphere of 642 vertices."""
+def circle_mesh(name: str, count: int, radius: float) -> Mesh:
+    """A face in the x-z plane with so many corners on a circle."""
+    turns = 2.0 * np.pi * np.arange(count) / count
+    points = np.stack([radius * np.cos(turns), np.zeros(count), radius * np.sin(turns)], axis=1)
+    return make_mesh(name, points, [range(count)])
+
+
+def sheet_mesh(name: str, count: int, size: float) -> Mesh:
+    """A square of count x count faces in the x-z plane."""
+    along = size * (np.arange(count + 1) / count - 0.5)
+    x, z = np.meshgrid(along, along, indexing="ij")
+    i, k = (part.ravel() for part in np.meshgrid(np.arange(count), np.arange(count), indexing="ij"))
+    low, row = i * (count + 1) + k, count + 1
+    faces = np.stack([low, low + row, low + row + 1, low + 1], axis=1)
+    return make_mesh(name, np.stack([x, 0.0 * x, z], axis=-1).reshape(-1, 3), faces.tolist())
+
+
+def ball_mesh(name: str, radius: float, subdivisions: int = 4) -> Mesh:
+    """An icosphere, of 642 vertices unless it is told otherwise."""
     shape = bmesh.new()
-    bmesh.ops.create_icosphere(shape, subdivisions=4, radius=radius)
+    bmesh.ops.create_icosphere(shape, subdivisions=subdivisions, radius=radius)
     mesh = bpy.data.meshes.new(name)
     shape.to_mesh(mesh)
     shape.free()

@@ -10,12 +10,13 @@ from collections.abc import Callable
 
 import bpy
 
+from . import paper_samples
 from . import sample_parts as parts
 from .blender_types import Context
 
 
 def build(name: str) -> bpy.types.Scene:
-    """Replace the contents of the current scene by a sample: `bounce`, `squeeze`, `pile`, `newton` or `basket`."""
+    """Replace the contents of the current scene by one of `SAMPLES`."""
     context: Context = bpy.context
     scene: bpy.types.Scene = context.scene
     SAMPLES[name](scene)
@@ -163,4 +164,5 @@ SAMPLES: dict[str, Callable[[bpy.types.Scene], None]] = {
     "pile": pile,
     "newton": newton,
     "basket": basket,
+    **paper_samples.SAMPLES,
 }

@@ -6,7 +6,7 @@ import bpy
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, StringProperty
 
 from . import session
-from .methods import DETECTIONS, METHODS, SPREADS, VOLUMES
+from .methods import COLLIDER_RULES, DETECTIONS, METHODS, SPREADS, VOLUMES
 from .versions import BLEND_RELATIVE
 
 Group = Any  # a property group: its members are known to Blender only
@@ -111,6 +111,13 @@ class SOFTPRESSURE_PG_scene(bpy.types.PropertyGroup):
         default="SURFACE",
         **SETTING,
     )
+    collider_rule: EnumProperty(
+        name="Colliders",
+        description="What happens where a soft body meets a collider",
+        items=COLLIDER_RULES,
+        default="CONTACT",
+        **SETTING,
+    )
     ramp_time: FloatProperty(
         name="Ramp",
         description="For how many seconds the pressure rises to its value; gravity acts when it is reached (Matyka "
@@ -191,7 +198,8 @@ class SOFTPRESSURE_PG_scene(bpy.types.PropertyGroup):
     own_frame_end: IntProperty(default=250, options={"HIDDEN"})
     threads: IntProperty(
         name="Threads",
-        description="Processor threads the simulation may use; 0 uses all. The result does not depend on it",
+        description="Processor threads of the simulation. 0 is automatic: one for small scenes, all for larger ones. "
+        "The result does not depend on it",
         default=0,
         min=0,
         soft_max=64,

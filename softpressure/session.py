@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from ..core.solvers.xpbd.pressure_retention import PressureRetention
     from .capture import Start
     from .flaws import Flaw
+    from .quantities import Quantities
     from .stepping import Stepper
 
 _log = logging.getLogger("softpressure")
@@ -78,6 +79,8 @@ class Session:
     #: Growth of volume until rest and largest displacement [m] of bodies of gas that are not filled as drawn, by the
     #: `session_uid` of their objects.
     puffs: dict[int, tuple[float, float]] = field(default_factory=dict)
+    #: What the settings of each soft body amount to, by the `session_uid` of its object.
+    quantities: "dict[int, Quantities]" = field(default_factory=dict)
     #: Why a skin does not hold its pressure, by the body's number; the last sentence of each.
     overstretched: dict[int, str] = field(default_factory=dict)
     #: Result of Check, and its inputs; None before.
@@ -106,6 +109,7 @@ class Session:
         self.pressure_retention = None
         self.soft_solids, self.slack_skins = [], []
         self.puffs.clear()
+        self.quantities.clear()
         self.overstretched.clear()
 
     def fail(self, sentence: str, inputs: str = "") -> None:

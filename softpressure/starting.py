@@ -115,7 +115,7 @@ def begin(
     run_choice.keep(scene, here.choice, captured.name, captured.inputs)
     _keep_start(here, start, captured.inputs)
     gas_notes.note_start(here, start)
-    here.soft_solids = xpbd_limits.solids_that_give_way(scene, start)
+    here.soft_solids = xpbd_limits.solids_that_give_way(scene, here, start)
     here.crossing_count = world.crossing_triangle_count
     here.object_uids = start.uids()
     cache = FrameCache(

@@ -18,7 +18,7 @@ TOO_SOFT = 1.5
 _REMEDY = "Use the method Implicit, or more substeps."
 
 
-def solids_that_give_way(scene: SceneValues, start: Start) -> list[str]:
+def solids_that_give_way(scene: SceneValues, here: Session, start: Start) -> list[str]:
     """A sentence for each solid whose compliance under XPBD is far above the one asked for; none with another
     method.
     """
@@ -29,10 +29,10 @@ def solids_that_give_way(scene: SceneValues, start: Start) -> list[str]:
     for body in start.bodies:
         if body.kind == "MEMBRANE":
             continue
-        given, size = body.settings, np.ptp(body.positions, axis=0)
-        cell = given["cell_size"] or 0.25 * float(size.min())
-        density = given["mass"] / max(signed_volume(body.positions, body.triangles), 1e-300)
-        times = compliance_ratio(given["modulus"], cell, density, time)
+        known, size = here.quantities[body.object_uid], np.ptp(body.positions, axis=0)
+        cell = body.settings["cell_size"] or 0.25 * float(size.min())
+        density = known.mass / max(signed_volume(body.positions, body.triangles), 1e-300)
+        times = compliance_ratio(known.modulus, cell, density, time)
         if times > TOO_SOFT:
             found.append(f"{body.name} is about {times:.2g} times as soft as asked for. {_REMEDY}")
     return found

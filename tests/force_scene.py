@@ -10,6 +10,7 @@ from softpressure_ext.core.energy.bend import bend_force
 from softpressure_ext.core.energy.stretch import stretch_force
 from softpressure_ext.core.linear.conjugate_gradient import Hessian, multiply
 from softpressure_ext.core.simd import load3, store3
+from softpressure_ext.core.team import team_of_one
 
 AMBIENT = 101_325.0
 MODULUS = (2e4, 5e4)
@@ -124,7 +125,7 @@ def hessian_times(model, p, **parts):
     multiply(
         model.edges, hinges, model.chunks, Hessian(**(nothing | parts)), no_contact(model), 0, p,
         np.zeros((1, 3)), pulled, product, np.zeros((len(model.chunks.body), 2)), factor,
-        np.arange(model.moving_count), curvature,
+        np.arange(model.moving_count), curvature, team_of_one(),
     )  # fmt: skip
     return product, float(curvature.sum()), factor
 

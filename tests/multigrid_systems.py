@@ -5,6 +5,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 from softpressure_ext.core.linear.multigrid import Multigrid, apply_multigrid
+from softpressure_ext.core.team import team_of_one
 
 sparse = pytest.importorskip("scipy.sparse")
 
@@ -77,7 +78,7 @@ class Problem:
 
 def apply(levels, residual):
     z = np.full(residual.shape, np.nan)
-    apply_multigrid(levels, residual, z)
+    apply_multigrid(levels, residual, z, team_of_one())
     return z
 
 

@@ -16,7 +16,8 @@ from bpy_scene import (
     shown,
     this_session,
 )
-from softpressure_ext.softpressure import actions, preparation
+from softpressure_ext.core.model import GAS_CONSTANT
+from softpressure_ext.softpressure import actions, parameters, preparation
 
 #: Settings that can be animated, of which kind of body, with two values.
 KEYED = {
@@ -29,6 +30,9 @@ KEYED = {
     "bounciness": ("SOLID", 0.25, 0.75),
     "linear_damping": ("RIGID", 0.0, 4.0),
     "angular_damping": ("RIGID", 0.0, 4.0),
+    "spring_constant": ("MEMBRANE", 200.0, 1_000.0),
+    "gas_amount": ("MEMBRANE", 100.0, 700.0),
+    "temperature": ("LOOP", 200.0, 400.0),
 }
 
 
@@ -39,10 +43,22 @@ def key(obj: Any, name: str, *values: tuple[int, Any]) -> None:
         assert obj.softpressure.keyframe_insert(name, frame=number)
 
 
-def body_of(kind: str, name: str = "Body") -> Any:
+def body_of(kind: str, name: str = "Body", setting: str = "") -> Any:
+    """A body for which a setting counts."""
     if kind in {"RIGID", "COLLIDER"}:
         return add_ball(name, kind=kind)
-    return add_ball(name, body_type=kind)
+    obj = add_ball(name) if kind != "LOOP" else add_ring()
+    obj.softpressure.body_type = kind
+    [choice] = [each.where for each in parameters.PARAMETERS if each.name == setting] or [("", "")]
+    if choice[0]:
+        setattr(obj.softpressure, *choice)
+    return obj
+
+
+def add_ring() -> Any:
+    bpy.ops.mesh.primitive_circle_add(vertices=12, radius=0.5)
+    bpy.ops.softpressure.add_body(kind="SOFT")
+    return bpy.context.object
 
 
 def given_values(name: str) -> list[float]:
@@ -50,6 +66,10 @@ def given_values(name: str) -> list[float]:
     given = FallingWorld.made[-1].given
     if name == "gauge_pressure":
         return [each.gauge_pressure[0] for each in given]
+    if name in {"gas_amount", "temperature"}:
+        settings = bpy.context.object.softpressure
+        other = settings.temperature if name == "gas_amount" else settings.gas_amount
+        return [each.gas[0] / (GAS_CONSTANT * other) for each in given]
     return [each.values[0][name] for each in given]
 
 
@@ -58,7 +78,7 @@ def given_values(name: str) -> list[float]:
 @pytest.mark.parametrize("name", KEYED)
 def test_a_keyed_setting_is_read_in_each_frame(name: str) -> None:
     kind, low, high = KEYED[name]
-    obj = body_of(kind)
+    obj = body_of(kind, setting=name)
     key(obj, name, (1, low), (5, high))
     play(1, 6)
     np.testing.assert_allclose(given_values(name)[-2:], high, rtol=1e-6)
@@ -69,7 +89,7 @@ def test_a_keyed_setting_is_read_in_each_frame(name: str) -> None:
 @pytest.mark.parametrize("name", KEYED)
 def test_a_driver_is_followed(name: str) -> None:
     kind, low, high = KEYED[name]
-    obj = body_of(kind)
+    obj = body_of(kind, setting=name)
     driver = obj.softpressure.driver_add(name).driver
     driver.expression = f"{low} if frame < 3 else {high}"
     play(1, 4)
@@ -106,7 +126,7 @@ def test_settings_that_have_no_dot_cannot_be_keyed() -> None:
 @pytest.mark.parametrize("name", [*KEYED, "is_active"])
 def test_a_changed_keyframe_makes_the_cache_stale(name: str) -> None:
     kind, low, high = KEYED.get(name, ("MEMBRANE", False, True))
-    obj = body_of(kind)
+    obj = body_of(kind, setting=name)
     key(obj, name, (1, low), (5, high))
     play(1, 6)
     here, scene = this_session(), bpy.context.scene

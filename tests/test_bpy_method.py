@@ -9,7 +9,7 @@ from bpy_scene import FallingWorld, add_mesh, empty_file, falling, frame, play, 
 from softpressure_ext.core import MethodOptions, options
 from softpressure_ext.core.solvers.choice import FORCE_BASED, SOLVERS
 from softpressure_ext.softpressure import methods, status
-from softpressure_ext.softpressure.methods import DETECTIONS, METHODS, SPREADS, VOLUMES
+from softpressure_ext.softpressure.methods import COLLIDER_RULES, DETECTIONS, METHODS, SPREADS, VOLUMES
 from softpressure_ext.softpressure.versions import AS_DRAWN
 
 
@@ -104,6 +104,7 @@ def test_options_of_the_papers_are_offered_and_name_them() -> None:
         (VOLUMES, options.VOLUMES, settings.volume_rule),
         (SPREADS, options.SPREADS, settings.pressure_spread),
         (DETECTIONS, options.DETECTIONS, settings.detection),
+        (COLLIDER_RULES, options.COLLIDER_RULES, settings.collider_rule),
     ):
         assert tuple(name for name, _, _ in items) == known
         assert value == known[0]
@@ -121,6 +122,7 @@ def test_the_options_reach_the_world_and_make_the_cache_out_of_date(falling: Any
         ("volume_rule", "BOUNDING_BOX"),
         ("pressure_spread", "VALENCE"),
         ("detection", "FEATURE_PARTICLES"),
+        ("collider_rule", "REFLECTION"),
         ("ramp_time", 0.5),
         ("use_step_damping", True),
         ("stiffest_spring", 1e6),
@@ -135,6 +137,7 @@ def test_the_options_reach_the_world_and_make_the_cache_out_of_date(falling: Any
         volume="BOUNDING_BOX",
         spread="VALENCE",
         detection="FEATURE_PARTICLES",
+        collider_rule="REFLECTION",
         ramp_time=0.5,
         step_damping=True,
         stiffest_spring=1e6,

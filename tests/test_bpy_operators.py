@@ -116,7 +116,8 @@ def test_panels_show_the_settings_of_the_kind_and_the_state_of_the_cache() -> No
     assert drawn(scene_panels.SOFTPRESSURE_PT_advanced) == ["ambient_pressure", "step_error", "threads"]
     settings = bpy.context.scene.softpressure
     settings.solver = "IMPLICIT"
-    rows = ["solver", "volume_rule", "pressure_spread", "detection", "ramp_time", "use_step_damping"]
+    rows = ["solver", "volume_rule", "pressure_spread", "detection", "collider_rule", "ramp_time"]
+    rows += ["use_step_damping"]
     assert drawn(scene_panels.SOFTPRESSURE_PT_method) == rows
     settings.detection, settings.volume_rule, settings.use_step_damping = "FEATURE_PARTICLES", "BOUNDING_BOX", True
     found = " ".join(drawn(scene_panels.SOFTPRESSURE_PT_method))

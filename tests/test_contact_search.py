@@ -5,7 +5,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from softpressure_ext.core import jit
 from softpressure_ext.core.contact.broad_phase import box_tree
 from softpressure_ext.core.contact.broad_phase.search import ContactSearch
 from softpressure_ext.core.contact.contacts import EDGE_EDGE, POINT_TRIANGLE, Contacts
@@ -186,33 +185,6 @@ def test_same_gaps_when_points_and_triangles_are_numbered_anew():
     gaps = owned(model, np.arange(model.point_count))
     assert len(gaps) > 5
     assert gaps == owned(other, old_point)
-
-
-def test_one_and_two_threads_give_the_same_bits():
-    if jit.use_threads(0) < 2:
-        pytest.skip("this machine has one thread")
-    rng = np.random.default_rng(7)
-    model = reference.model_of(
-        [reference.icosphere(4), reference.icosphere(4, 1.0, (2.02, 0, 0))],
-        [reference.plane(3.0, -1.0), reference.triangle_soup(rng, 100)], thickness=0.02,
-    )  # fmt: skip
-    x = model.rest_positions + 1e-3 * rng.normal(size=model.rest_positions.shape)
-    results = []
-    try:
-        for threads in (1, 2, 2):
-            jit.use_threads(threads)
-            results.append(searched(model, x, [0.02] * 4))
-    finally:
-        jit.use_threads(0)
-    first = results[0]
-    assert first.count > 500
-    for other in results[1:]:
-        assert other.count == first.count
-        for name in CONTACT_FIELDS + GAP_FIELDS:
-            assert getattr(first, name)[: first.count].tobytes() == getattr(other, name)[: first.count].tobytes(), name
-        assert first.vertex_start.tobytes() == other.vertex_start.tobytes()
-        used = first.vertex_start[-1]
-        assert first.vertex_entry[:used].tobytes() == other.vertex_entry[:used].tobytes()
 
 
 @settings(max_examples=30, deadline=None)

@@ -176,6 +176,7 @@ def product(energy, p):
     multiply(
         model.edges, model.hinges, model.chunks, energy.hessian, energy.acting, energy.acting_count, p,
         energy.contact_stretched, scratch.pulled, result, scratch.sums, scratch.gas, scratch.island, scratch.islands[3],
+        scratch.team,
     )  # fmt: skip
     return result
 

@@ -8,7 +8,8 @@ import shapes
 from explicit_scene import SOLVER, bench_world, world_of
 from rigid_scene import block
 from scenes import BEACH_BALL, Ball, add_ball
-from softpressure_ext.core import FrameInput, Model, ModelBuilder, World, jit, team, threads
+from softpressure_ext.core import FrameInput, Model, ModelBuilder, World, team
+from softpressure_ext.core.threads import available_threads
 
 FRAMES = 16
 LIMP = Ball(0.2, 0.5, 100.0, 1e3)
@@ -71,19 +72,11 @@ def test_a_run_that_is_repeated_gives_the_same_bits(expected: list) -> None:
     assert_same(frames_of(world, FRAMES), expected)
 
 
-@pytest.fixture
-def from_the_start(monkeypatch: pytest.MonkeyPatch) -> None:
-    """All threads from the first frame on, also where they would not pay."""
-    monkeypatch.setattr(threads, "TEAM_ALL_FROM", 0)
-
-
-@pytest.mark.usefixtures("from_the_start")
 def test_one_thread_and_two_give_the_same_bits(expected: list) -> None:
     assert_same(frames_of(pile(threads=2), FRAMES), expected)
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("from_the_start")
 def test_one_thread_and_two_give_the_same_bits_in_a_fine_mesh() -> None:
     assert_same(frames_of(pile(2, 4), FRAMES // 2), frames_of(pile(1, 4), FRAMES // 2))
 
@@ -115,7 +108,6 @@ def bits_of(model: Model, count: int, frames: int) -> tuple[list[tuple[np.ndarra
     return found, world
 
 
-@pytest.mark.usefixtures("from_the_start")
 @pytest.mark.parametrize("name", ["drop", "pair", "box8", "crate", "torus", "jelly"])
 def test_scenes_have_the_same_bits_with_any_number_of_threads(name: str) -> None:
     model = scene(name)
@@ -125,10 +117,9 @@ def test_scenes_have_the_same_bits_with_any_number_of_threads(name: str) -> None
     assert_same(bits_of(model, 2, frames)[0], expected)
 
 
-@pytest.mark.usefixtures("from_the_start")
 def test_a_second_thread_does_its_part() -> None:
     """Within some frames, however busy the machine is."""
-    if jit.thread_count(0) < 2:
+    if available_threads() < 2:
         pytest.skip("one core")
     world = World(scene("drop"), threads=2, solver=SOLVER)
     words: np.ndarray = world._solver._scene.contact.run.team
@@ -147,13 +138,11 @@ class Never:
         return Future()
 
 
-@pytest.mark.usefixtures("from_the_start")
 def test_a_helper_that_never_comes_changes_no_bit(expected: list, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(team, "_threads", Never)
     assert_same(frames_of(pile(threads=2), FRAMES), expected)
 
 
-@pytest.mark.usefixtures("from_the_start")
 def test_worlds_in_two_threads_have_the_same_bits(expected: list) -> None:
     with ThreadPoolExecutor(2) as callers:
         both = [callers.submit(lambda: frames_of(pile(threads=2), FRAMES)) for _ in range(2)]

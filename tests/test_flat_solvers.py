@@ -114,7 +114,7 @@ def test_conjugate_gradients_solve_the_projected_system(bent):
         iterations = newton_direction(
             model.edges, model.hinges, model.chunks, energy.hessian, energy.acting, energy.acting_count,
             energy.contact_stretched, model.point_body, minimiser._multigrid.levels, diagonal, r.copy(), scratch,
-            1e-10, np.zeros(model.moving_count), 400, found,
+            1e-10, np.zeros(model.moving_count), 400, found, 0,
         )  # fmt: skip
         assert iterations < 400
         return found

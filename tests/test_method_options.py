@@ -48,6 +48,7 @@ def bean(seed=3):
         ({"volume": "SPHERE"}, r"volume: 'SPHERE'; give one of EXACT, BOUNDING_BOX, CENTRE_FAN\."),
         ({"spread": "EVEN"}, r"pressure spread: 'EVEN'; give one of EXACT_GRADIENT, VALENCE\."),
         ({"detection": "NONE"}, r"detection: 'NONE'; give one of SURFACE, FEATURE_PARTICLES\."),
+        ({"collider_rule": "BOUNCE"}, r"collider rule: 'BOUNCE'; give one of CONTACT, REFLECTION\."),
         ({"ramp_time": -1.0}, r"pressure ramp: -1\.0 s; give a time of at least 0\."),
         ({"ramp_time": np.inf}, "pressure ramp: inf s"),
         ({"stiffest_spring": 0.0}, r"stiffest spring: 0\.0 N/m; give a positive number\."),
@@ -65,6 +66,12 @@ def test_unknown_options_are_refused(wrong, sentence):
 def test_solvers_that_need_all_contacts_refuse_particles(solver):
     with pytest.raises(ParameterError, match=f"FEATURE_PARTICLES with the method {solver}.* Choose SURFACE, or one of"):
         ball_world(solver=solver, detection="FEATURE_PARTICLES")
+
+
+@pytest.mark.parametrize("solver", ["AUTO", "IMPLICIT", "XPBD"])
+def test_solvers_with_contacts_refuse_reflection(solver):
+    with pytest.raises(ParameterError, match=f"REFLECTION with the method {solver}.* Choose CONTACT, or one of"):
+        ball_world(solver=solver, collider_rule="REFLECTION")
 
 
 # --- volumes -------------------------------------------------------------------------------------------------------

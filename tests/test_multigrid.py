@@ -14,7 +14,7 @@ from multigrid_systems import (
     random_hinges,
     uneven_problem,
 )
-from numba import njit, set_num_threads
+from numba import njit
 from softpressure_ext.core.linear import coarsening, multigrid
 from softpressure_ext.core.linear.four_rows import four_sums
 from softpressure_ext.core.linear.multigrid import set_extra_diagonal
@@ -215,19 +215,6 @@ def test_vertices_without_springs_are_nearly_divided_by_their_diagonal():
     problem = Problem(len(points), edges, np.zeros(len(edges)), 4.0)
     # two Jacobi steps damped by 0.9 leave 0.1^2
     np.testing.assert_allclose(apply(problem.build(), np.ones((len(points), 3))), 0.25 * 0.99, rtol=1e-6)
-
-
-def test_one_thread_and_two_give_the_same_bits():
-    points, triangles = icosphere(6)
-    edges = mesh_edges(triangles)
-    problem = Problem(len(points), edges, np.full(len(edges), 2.8e4), 3.0)
-    levels = problem.build()
-    assert (np.diff(levels.level_chunk)[:2] > 1).all()  # two levels run in parallel
-    residual = np.random.default_rng(2).standard_normal((len(points), 3))
-    set_num_threads(1)
-    one = apply(levels, residual)
-    set_num_threads(2)
-    assert (apply(levels, residual) == one).all()
 
 
 def test_set_up_is_deterministic():

@@ -189,7 +189,7 @@ def test_hessian_products_equal_the_assembled_matrix(pile):
         multiply(
             model.edges, model.hinges, model.chunks, energy.hessian, energy.acting, energy.acting_count, p,
             energy.contact_stretched, scratch.pulled, scratch.product, scratch.sums, scratch.gas,
-            scratch.island, curvature,
+            scratch.island, curvature, scratch.team,
         )  # fmt: skip
         found = scratch.product.copy()
         found[:n] += np.where(model.pinned[:, None], 0.0, scratch.gas[0] * energy.hessian.volume_gradient)
@@ -230,7 +230,7 @@ def test_conjugate_gradients_solve_the_assembled_system(pile):
     iterations = newton_direction(
         model.edges, model.hinges, model.chunks, energy.hessian, energy.acting, energy.acting_count,
         energy.contact_stretched, model.point_body, multigrid.levels, diagonal, right.copy(), scratch,
-        1e-10, np.zeros(model.moving_count), 400, solution,
+        1e-10, np.zeros(model.moving_count), 400, solution, 0,
     )  # fmt: skip
     assert iterations < 100
     assert diagonal.max() > energy.inertia.max()  # contact matters in this system

@@ -147,7 +147,7 @@ def test_conjugate_gradients_solve_the_assembled_system(balls):
     iterations = newton_direction(
         model.edges, model.hinges, model.chunks, energy.hessian, energy.acting, energy.acting_count,
         energy.contact_stretched, model.point_body, multigrid.levels, diagonal, right.copy(), Scratch.of(model),
-        1e-10, np.zeros(model.moving_count), 400, solution,
+        1e-10, np.zeros(model.moving_count), 400, solution, 0,
     )  # fmt: skip
     assert iterations < 400
     assert diagonal.max() > energy.inertia.max()  # contact matters in this system
@@ -164,6 +164,6 @@ def test_conjugate_gradients_do_nothing_where_the_residual_is_small_enough(balls
     iterations = newton_direction(
         model.edges, model.hinges, model.chunks, energy.hessian, energy.acting, energy.acting_count,
         energy.contact_stretched, model.point_body, multigrid.levels, np.zeros((n, 3)), balls.residual(balls.x),
-        scratch, 0.1, np.full(model.moving_count, 1e300), 400, solution,
+        scratch, 0.1, np.full(model.moving_count, 1e300), 400, solution, 0,
     )  # fmt: skip
     assert iterations == 0 and (scratch.islands[0, 0] > 0.0) and (solution == 0.0).all()

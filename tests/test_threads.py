@@ -1,76 +1,64 @@
-"""Which number of threads a scene gets."""
+"""How many threads a run takes, and that those of implicit steps share the work and change no bit."""
 
+import numpy as np
 import pytest
-from softpressure_ext.core.threads import (
-    ALL_FROM,
-    LONGEST_PAUSE,
-    TEAM_ALL_FROM,
-    TEAM_TRIED_FROM,
-    TRIED_FROM,
-    ThreadChoice,
-)
+from explicit_scene import bench_world
+from rigid_scene import block
+from softpressure_ext.core import ModelBuilder, World, team
+from softpressure_ext.core.threads import ALL_FROM, available_threads, thread_count
+
+HAS_TWO = pytest.mark.skipif(available_threads() < 2, reason="one core")
 
 
-def taken(choice, seconds_with, frames=200):
-    """Numbers of threads of all frames, when a frame with n threads takes `seconds_with(n)` times its work."""
-    found = []
-    for frame in range(frames):
-        count = choice.count
-        found.append(count)
-        work = 1.0 + frame % 7  # frames differ
-        choice.report(seconds_with(count) * work, work)
-    return found
+@pytest.mark.parametrize("method", sorted(ALL_FROM))
+def test_large_scenes_take_all_threads_and_small_ones_one(method: str) -> None:
+    assert thread_count(method, ALL_FROM[method]) == available_threads()
+    assert thread_count(method, ALL_FROM[method] - 1) == 1
 
 
-@pytest.mark.parametrize("vertices", [TRIED_FROM, ALL_FROM])
-@pytest.mark.parametrize("best", [1, 2, 4, 6])
-def test_the_fastest_number_is_found_and_kept(vertices, best):
-    counts = taken(ThreadChoice(vertices, 6), lambda n: 1.0 + abs(n - best))
-    assert counts[:3] == [1 if vertices < ALL_FROM else 6] * 2 + [counts[2]]
-    late = counts[100:]
-    assert late.count(best) >= 0.95 * len(late)
-    assert set(counts) <= {1, 2, 4, 6}
+def test_methods_whose_steps_are_not_shared_take_one() -> None:
+    assert thread_count("XPBD", 10**6) == thread_count("RK4", 10**6) == 1
 
 
-def test_small_scenes_have_one_thread():
-    assert set(taken(ThreadChoice(TRIED_FROM - 1, 8), lambda n: 1.0 / n)) == {1}
+def test_a_number_that_is_given_is_taken_as_far_as_there_are_threads() -> None:
+    assert thread_count("IMPLICIT", 10, 1) == 1
+    assert thread_count("EXPLICIT", 10**6, 1) == 1
+    assert thread_count("IMPLICIT", 10, 10**6) == available_threads()
 
 
-def test_a_team_begins_with_smaller_scenes():
-    assert ThreadChoice(TEAM_ALL_FROM, 2, has_team=True).count == 2 > ThreadChoice(TEAM_ALL_FROM, 2).count
-    assert set(taken(ThreadChoice(TEAM_TRIED_FROM, 2, has_team=True), lambda n: 1.0 / n)) == {1, 2}
-    assert set(taken(ThreadChoice(TEAM_TRIED_FROM - 1, 2, has_team=True), lambda n: 1.0 / n)) == {1}
+def pair() -> World:
+    return bench_world("pair", 2562, 1)[0]
 
 
-def test_one_thread_where_there_is_no_more():
-    assert set(taken(ThreadChoice(10 * ALL_FROM, 1), lambda n: 1.0)) == {1}
+def jelly() -> World:
+    builder = ModelBuilder(gravity=(0, 0, -9.81))
+    builder.add_solid("jelly", *block((0.4, 0.4, 0.4), (0, 0, 0.25)), cell_size=0.05, mass=5.0, modulus=2e4)
+    builder.add_collider("floor", *block((2.0, 2.0, 0.1), (0, 0, -0.05)))
+    return World(builder.build(), frame_rate=24.0, substeps=4, solver="IMPLICIT")
 
 
-def test_a_small_gain_changes_nothing():
-    late = taken(ThreadChoice(ALL_FROM, 2), lambda n: 1.0 - 0.02 * (n == 1))[20:]
-    assert late.count(2) >= 0.9 * len(late)
+@HAS_TWO
+@pytest.mark.parametrize("scene", [pair, jelly])
+def test_implicit_steps_have_the_same_bits_with_two_threads(scene) -> None:
+    model, found = scene().model, []
+    for threads in (1, 2):
+        world = World(model, frame_rate=24.0, substeps=4, threads=threads, solver="IMPLICIT")
+        frames = []
+        for _ in range(8):
+            world.advance_frame()
+            frames.append(world.save().positions)
+        found.append(np.array(frames))
+        assert world.diagnostics().counts.linear_iterations > 100
+    np.testing.assert_array_equal(*found)
 
 
-def test_where_two_threads_are_far_slower_they_are_hardly_tried_again():
-    counts = taken(ThreadChoice(TRIED_FROM, 2), lambda n: 1.0 if n == 1 else 5.0, frames=100)
-    assert counts.count(2) == 1
-
-
-def test_frames_that_get_cheaper_decide_nothing():
-    """A scene that calms down: each frame takes a tenth less than the one before, with any number."""
-    choice = ThreadChoice(ALL_FROM, 2)
-    counts = []
-    for frame in range(60):
-        counts.append(choice.count)
-        choice.report(0.9**frame, 1.0)
-    assert counts.count(2) > 50
-
-
-def test_a_machine_that_gets_busy_and_free_again_is_followed():
-    choice = ThreadChoice(ALL_FROM, 2)
-    taken(choice, lambda n: 1.0 / n)
-    assert choice.count == 2
-    busy = taken(choice, lambda n: float(n))
-    assert busy[-20:].count(1) >= 19
-    free = taken(choice, lambda n: 1.0 / n, frames=3 * LONGEST_PAUSE)
-    assert free[-20:].count(2) >= 19
+@HAS_TWO
+def test_a_second_thread_does_its_part_of_implicit_steps() -> None:
+    """Within some frames, however busy the machine is."""
+    world = World(pair().model, frame_rate=24.0, threads=2, solver="IMPLICIT")
+    words = world._solver._minimiser._scratch.team
+    for _ in range(50):
+        world.advance_frame()
+        if words[2 * team._LINE_WORDS + team._DONE] > 0:
+            return
+    raise AssertionError

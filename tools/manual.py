@@ -36,7 +36,7 @@ SECTIONS: tuple[tuple[str, str, str, type[bpy.types.ID], str], ...] = (
         " ".join(
             [
                 "body_type",
-                *(parameter.name for parameter in PARAMETERS if parameter.group),
+                *(parameter.name for parameter in PARAMETERS if parameter.group not in ("", "FLOW")),
                 "collision_collection self_collision pin_group is_active",
             ]
         ),
@@ -56,6 +56,24 @@ SECTIONS: tuple[tuple[str, str, str, type[bpy.types.ID], str], ...] = (
         "a thickness above the length of the edges. Where Blender has a cure there is a button for it.",
         bpy.types.Scene,
         "",
+    ),
+    (
+        "given",
+        "Quantities",
+        "What of a soft body is given: its pressure, or the amount of its gas; a modulus, or one spring constant for "
+        "all edges; its mass, or one mass for all points. The second of each is how the papers number their bodies, "
+        "and depends on how fine the mesh is. The fields are in the panel <b>Body</b>; here the other quantities are "
+        "shown, those of the start of the run.",
+        bpy.types.Object,
+        "gas_by stiffness_by mass_by rigid_springs",
+    ),
+    (
+        "flow",
+        "Flow and Tear",
+        "What a soft body does under large loads: creep, so that it keeps a new shape; grow stiffer; tear and lose its "
+        "gas; be glued to other soft bodies where they touch.",
+        bpy.types.Object,
+        " ".join(parameter.name for parameter in PARAMETERS if parameter.group == "FLOW"),
     ),
     (
         "motion",
@@ -125,7 +143,8 @@ SECTIONS: tuple[tuple[str, str, str, type[bpy.types.ID], str], ...] = (
         "Which solver makes the steps. Automatic is best nearly always; the others are there for comparison, among "
         "them those of the papers.",
         bpy.types.Scene,
-        "solver added_mass volume_rule pressure_spread detection ramp_time use_step_damping stiffest_spring",
+        "solver added_mass volume_rule pressure_spread detection collider_rule ramp_time use_step_damping "
+        "stiffest_spring",
     ),
     (
         "bake",

@@ -27,6 +27,8 @@ KEYED = {
     "angular_damping": ("1/s", np.inf, False),
     "friction": ("", np.inf, False),
     "bounciness": ("", 1.0, False),
+    "spring_constant": ("N/m", np.inf, True),
+    "spring_damping": ("", np.inf, False),
 }
 NAMES = tuple(KEYED)
 #: Fields of `Keyed` that a solver is made for.
@@ -89,19 +91,35 @@ def start_values(model: Model) -> FloatArray:
     """The values of a model, see `Keyed.values`."""
     soft, rigid = slice(0, model.membrane_count), slice(model.membrane_count, model.moving_count)
     has_gas = np.array([model.has_gas(body) for body in range(model.membrane_count)], bool)
+    has_modulus = model.spring_constant == 0.0
     values = np.full((model.body_count, len(NAMES)), np.nan)
     for name, bodies, found in (
-        ("stretch_modulus", soft, np.where(has_gas, model.stretch_modulus, np.nan)),
+        ("stretch_modulus", soft, np.where(has_gas & has_modulus, model.stretch_modulus, np.nan)),
         ("bend_modulus", soft, np.where(has_gas, model.bend_modulus, np.nan)),
-        ("modulus", soft, np.where(has_gas, np.nan, model.young_modulus)),
+        ("modulus", soft, np.where(has_modulus & ~has_gas, model.young_modulus, np.nan)),
         ("damping", soft, model.damping),
         ("linear_damping", rigid, model.rigid.linear_damping),
         ("angular_damping", rigid, model.rigid.angular_damping),
         ("friction", slice(None), model.friction),
         ("bounciness", slice(None), model.bounciness),
+        ("spring_constant", soft, np.where(has_modulus, np.nan, model.spring_constant)),
+        ("spring_damping", soft, model.spring_damping),
     ):
         values[bodies, NAMES.index(name)] = found
     return values
+
+
+def of_version(model: Model, keyed: Keyed) -> Keyed:
+    """Animated values of a state that an earlier version saved: names that it did not have are those of the model.
+
+    New names are the last of `NAMES`.
+    """
+    known = keyed.values.shape[1]
+    if known == len(NAMES):
+        return keyed
+    values = start_values(model)
+    values[:, :known] = keyed.values
+    return replace(keyed, values=values)
 
 
 def changed_values(model: Model, before: FloatArray, given: Mapping[int, Mapping[str, float]]) -> FloatArray:

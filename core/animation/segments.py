@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..bodies.assembly import vertex_chunks
+from ..bodies.assembly import edge_dampers, vertex_chunks
 from ..bodies.attachments import attachment_stiffness
 from ..energy.hinges import rest_hinges
 from ..model import Attachments, BoolArray, FloatArray, IntArray, Model, RigidBodies
@@ -89,12 +89,13 @@ def with_values(parts: Model, start: Model, keyed: Keyed) -> Model:
     soft, rigid = slice(0, parts.membrane_count), slice(parts.membrane_count, parts.moving_count)
     ratios = np.divide(now, before, out=np.ones_like(now), where=~np.isnan(before) & (before != 0.0))
     ratio = dict(zip(NAMES, ratios[soft].T, strict=True))
-    stretch = ratio["stretch_modulus"] * ratio["modulus"]  # a body has one of them
+    stretch = ratio["stretch_modulus"] * ratio["modulus"] * ratio["spring_constant"]  # a body has one of them
     springs, cells, glue = parts.edges, parts.tetrahedra, parts.attachments
     is_free = ~keyed.held[rigid]
     model = replace(
         parts,
         edges=springs._replace(stiffness=springs.stiffness * stretch[parts.point_body[springs.points[:, 0]]]),
+        edge_damping=_edge_damping(parts, start, values["spring_damping"][soft]),
         tetrahedra=cells._replace(stiffness=cells.stiffness * stretch[parts.point_body[cells.points[:, 0]]]),
         attachments=glue._replace(stiffness=glue.stiffness * stretch[parts.point_body[glue.points[:, 0]]]),
         rigid=parts.rigid._replace(
@@ -102,6 +103,7 @@ def with_values(parts: Model, start: Model, keyed: Keyed) -> Model:
             angular_damping=values["angular_damping"][rigid] * is_free,
         ),
         damping=values["damping"][soft],
+        spring_damping=values["spring_damping"][soft],
         friction=values["friction"],
         bounciness=values["bounciness"],
         gravity=keyed.gravity,
@@ -110,6 +112,17 @@ def with_values(parts: Model, start: Model, keyed: Keyed) -> Model:
     if np.array_equal(bend_modulus > 0.0, start.bend_modulus > 0.0):
         return _with_bends(model, ratio["bend_modulus"])
     return _with_hinges(model, bend_modulus, keyed.torn)
+
+
+def _edge_damping(parts: Model, start: Model, spring_damping: FloatArray) -> FloatArray:
+    """Constants of the dampers [N s/m] for other moduli [N s/m, Pa s]; those of bodies without a change stay."""
+    edge_body = parts.point_body[parts.edges.points[:, 0]]
+    changed = (spring_damping != start.spring_damping)[edge_body]
+    modulus = np.where(
+        start.spring_constant > 0.0, start.spring_constant, start.stretch_modulus + start.young_modulus
+    )  # a body has one of them
+    dampers = edge_dampers(parts.edges.stiffness, edge_body, spring_damping, modulus)
+    return np.where(changed, dampers, parts.edge_damping)
 
 
 def _with_bends(model: Model, ratio: FloatArray) -> Model:

@@ -53,8 +53,8 @@ def thicknesses(
 def spring_edges(membranes: list[GivenMembrane], positions: FloatArray, starts: IntArray, vertex_count: int) -> Edges:
     """Springs of all bodies; `starts`: first point of each body.
 
-    Of a skin k = Y * (area of the triangles at the edge) / length^2 (Van Gelder 1998, eq. 20); of a lattice those of
-    `bodies.lattice.springs`.
+    Of a skin k = Y * (area of the triangles at the edge) / length^2 (Van Gelder 1998, eq. 20), or one for all (Mesit
+    2007, eq. 5); of a lattice those of `bodies.lattice.springs`, or one for all.
     """
     ends, constants = [np.zeros((0, 2), np.int32)], [np.zeros(0)]
     for body, start in zip(membranes, starts, strict=False):
@@ -72,6 +72,20 @@ def spring_edges(membranes: list[GivenMembrane], positions: FloatArray, starts: 
         vertex_other=np.concatenate([points[:, 1], points[:, 0]])[entry],
         vertex_edge=(entry % max(len(points), 1)).astype(np.int32),
     )
+
+
+def edge_dampers(
+    stiffness: FloatArray, edge_body: IntArray, spring_damping: FloatArray, elastic_modulus: FloatArray
+) -> FloatArray:
+    """Constant c of the damper along each spring [N s/m]: c = (eta / Y) k, so independent of the mesh like k.
+
+    `stiffness` k [N/m] and body of each spring; per membrane, the dampers' modulus eta and that of the springs, Y:
+    [N s/m] and [N/m], or [Pa s] and [Pa].
+    """
+    relaxation = np.divide(
+        spring_damping, elastic_modulus, out=np.zeros_like(elastic_modulus), where=elastic_modulus > 0.0
+    )
+    return np.asarray(stiffness * relaxation[edge_body])
 
 
 def rest_lengths(fillings: "Sequence[Filling | None]", edges: Edges, body_of_point: IntArray) -> FloatArray:
@@ -110,6 +124,8 @@ def rest_volumes(
 def _skin_springs(body: GivenMembrane) -> tuple[IntArray, FloatArray]:
     """Edges of one skin, and their constants [N/m]."""
     points, side_edge = topology.unique_edges(body.triangles)
+    if body.spring_constant:
+        return points, np.full(len(points), body.spring_constant)
     length = np.linalg.norm(body.positions[points[:, 0]] - body.positions[points[:, 1]], axis=1)
     area = np.repeat(topology.triangle_areas(body.positions, body.triangles), 3)
     at_edge = np.bincount(side_edge.ravel(), area, minlength=len(points))
@@ -117,11 +133,14 @@ def _skin_springs(body: GivenMembrane) -> tuple[IntArray, FloatArray]:
 
 
 def vertex_masses(membranes: list[GivenMembrane]) -> FloatArray:
-    """Masses of all vertices [kg]: of skins by the area around them, of lattices by the cells."""
+    """Masses of all vertices [kg]: of skins by the area around them, of lattices by the cells, or all the same."""
     masses = []
     for body in membranes:
         if body.lattice is not None:
             masses.append(body.lattice.vertex_mass)
+            continue
+        if body.point_mass:
+            masses.append(np.full(len(body.positions), body.point_mass))
             continue
         area = topology.triangle_areas(body.positions, body.triangles)
         share = np.bincount(body.triangles.ravel(), np.repeat(area / 3.0, 3), minlength=len(body.positions))

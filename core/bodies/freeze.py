@@ -11,6 +11,7 @@ from ..impulses.goals import GivenGoals, rest_goals
 from ..model import BoolArray, FloatArray, Model
 from .assembly import (
     contact_surfaces,
+    edge_dampers,
     flat_bodies,
     lattice_followers,
     plasticity_of,
@@ -69,6 +70,7 @@ def freeze(
         + [body.gas_triangles + start for body, start in zip(membranes, point_start, strict=False)]
     ).astype(np.int32)
     bend_modulus = np.array([body.bend_modulus for body in membranes])
+    spring_damping = np.array([body.spring_damping for body in membranes])
     hinge_share = np.array([body.hinge_share for body in membranes])
     hinges = rest_hinges(positions, skin, (hinge_share * bend_modulus)[body_of_point[:vertex_count]])
     point_of_vertex = np.concatenate(
@@ -100,6 +102,12 @@ def freeze(
         pinned=np.concatenate([np.zeros(0, dtype=bool), *(body.pinned for body in membranes)]),
         surfaces=contact_surfaces(triangles, triangle_start, len(positions)),
         edges=edges._replace(rest_length=rest_lengths(fillings, edges, body_of_point)),
+        edge_damping=edge_dampers(
+            edges.stiffness,
+            body_of_point[edges.points[:, 0]],
+            spring_damping,
+            np.array([body.elastic_modulus for body in membranes]),
+        ),
         hinges=hinges,
         tetrahedra=solid_tetrahedra(membranes, positions, point_start, vertex_count, chunks.start),
         followers=followers,
@@ -126,11 +134,15 @@ def freeze(
         rest_volume=rest_volume,
         fillings=tuple(fillings) or (None,) * len(membranes),
         gauge_pressure=np.array([body.gauge_pressure for body in membranes]),
+        has_amount=np.array([body.gas is not None for body in membranes], bool),
         damping=np.array([body.damping for body in membranes]),
+        spring_damping=spring_damping,
+        rigid_springs=np.array([body.rigid_springs for body in membranes], bool),
         stretch_modulus=np.array([body.stretch_modulus for body in membranes]),
         bend_modulus=bend_modulus,
         hinge_share=hinge_share,
         young_modulus=np.array([body.young_modulus for body in membranes]),
+        spring_constant=np.array([body.spring_constant for body in membranes]),
         stiffening=np.array([body.stiffening for body in membranes]),
         body_mass=body_mass,
         thickness=thicknesses(bodies, edges, body_of_point),

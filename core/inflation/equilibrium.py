@@ -14,7 +14,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .. import jit
 from ..bodies.flat.plane import Planes
 from ..contact.contacts import Contacts
 from ..linear.conjugate_gradient import Scratch
@@ -93,15 +92,12 @@ class Equilibrium:
         Pins stay where they are. A pressure below 0 counts as 0: it would turn a skin inside out. Where the skin holds
         no equilibrium within LARGEST_STRAIN, the shape with about that strain.
         """
-        with jit.STEP_LOCK:
-            jit.use_threads(1)
-            return self._find(max(gauge_pressure, 0.0), start.copy())
+        return self._find(max(gauge_pressure, 0.0), start.copy())
 
     def push(self, gauge_pressure: float) -> FloatArray:
         """Force of the gas on each vertex of the drawn shape [N], shape (vertex_count, 3)."""
-        with jit.STEP_LOCK:
-            self._energy.hold(gauge_pressure)
-            self._evaluate(self.model.rest_positions)
+        self._energy.hold(gauge_pressure)
+        self._evaluate(self.model.rest_positions)
         force: FloatArray = gauge_pressure * self._energy.hessian.volume_gradient
         self._planes.hold(force)
         return force
@@ -175,7 +171,7 @@ class Equilibrium:
         newton_direction(
             model.edges, model.hinges, model.chunks, energy.hessian, energy.acting, energy.acting_count,
             energy.contact_stretched, model.point_body, self._levels, self._diagonal, self._residual, self._scratch,
-            LINEAR_TOLERANCE, self._enough, LINEAR_LIMIT, self._direction,
+            LINEAR_TOLERANCE, self._enough, LINEAR_LIMIT, self._direction, 0,
         )  # fmt: skip
         if along:
             self._direction += (along - inner(change, self._direction) / curvature) * step

@@ -96,11 +96,20 @@ class Filling:
             strain = self._strain_at_start if is_start else lambda pressure: self._volume_and_strain(pressure)[1]
             self._largest[is_start] = largest_pressure(strain, self._estimate())
         largest = self._largest[is_start]
-        modulus = two_digits(body.stretch_modulus * gauge_pressure / largest)
+        stiffer = gauge_pressure / largest
+        lower, higher = (
+            f"pressure to {largest:g} Pa",
+            f"stretch modulus to {two_digits(body.stretch_modulus * stiffer):g}",
+        )
+        if body.gas is not None:
+            left = (largest + self._ambient_pressure) / (gauge_pressure + self._ambient_pressure)
+            lower = f"amount of gas to {100.0 * left:.2g} % of that"
+        if body.spring_constant:
+            higher = f"spring constant to {two_digits(body.spring_constant * stiffer):g}"
         much = f"{100.0 * found:.0f} %" if found < LARGEST_STRAIN else f"more than {100.0 * LARGEST_STRAIN:.0f} %"
         return (
             f"{body.name}: a pressure of {gauge_pressure:g} Pa stretches its skin by {much}. "
-            f"Lower the pressure to {largest:g} Pa, or raise the stretch modulus to {modulus:g} N/m."
+            f"Lower the {lower}, or raise the {higher} N/m."
         )
 
     def _strain_at_start(self, pressure: float) -> float:
@@ -137,5 +146,6 @@ def _name_of(body: GivenMembrane, ambient_pressure: float) -> bytes:
         digest.update(np.ascontiguousarray(array).data)
     depth = 0.0 if body.flat is None else body.flat.depth
     numbers = (body.mass, body.gauge_pressure, body.stretch_modulus, body.bend_modulus, depth, ambient_pressure)
-    digest.update(repr((numbers, body.pressure_at, body.drawn_shape)).encode())
+    parts = (body.spring_constant, body.point_mass)
+    digest.update(repr((numbers, parts, body.pressure_at, body.drawn_shape, body.gas is None)).encode())
     return digest.digest()

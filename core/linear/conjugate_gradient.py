@@ -14,27 +14,30 @@ in this order.
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import prange
 
 from ..bodies.flat.plane import hold_in_plane
 from ..contact.barrier import add_wrenches, contact_product, contact_stretch
 from ..energy.bend import bend_product, sharp_product
 from ..energy.stretch import stretch_product
 from ..energy.volume import squeeze_tetrahedra, tetrahedron_force
-from ..jit import kernel, parallel_kernel
+from ..jit import kernel, lean_inline_kernel
 from ..model import Model
 from ..simd import lane, load3, load4, spread, store3, sum_spread, triple
+from ..team import Words, block_of, claim, done, finish, hand_out, has_part, kind_of, team_of_one
 from ..union_find import name_islands, unite
+from .cycle import FINISH, work_on_level
 from .multigrid import apply_multigrid
 from .rigid_blocks import solve_blocks
 from .vertex_blocks import add_vertex_blocks
 
+#: Jobs of a product, beside those of the cycle: passes over the model's chunks.
+SQUEEZE, PRODUCT = FINISH + 1, FINISH + 2
 #: If r'Br would end below this many times `enough`, iterations go on until it is below `enough`.
 NEARLY_ENOUGH = 20.0
 
 
 class Hessian(NamedTuple):
-    """Data of a Hessian product besides the topology (flat: numba's parallel loops take no nested tuples)."""
+    """Data of a Hessian product besides the topology."""
 
     inertia: Any  # mass / tau^2 [N/m], shape (vertex_count,)
     pinned: Any  # shape (vertex_count,)
@@ -69,6 +72,7 @@ class Scratch(NamedTuple):
     gas: Any  # gas_stiffness * (dV/dx . direction) per membrane
     inverse: Any  # `invert_vertex_blocks`, shape (vertex_count, 6)
     blocks: Any  # factors of `rigid_blocks`, shape (rigid_count, 6, 6)
+    team: Words  # threads that share the work, see `team.py`
 
     @staticmethod
     def of(model: Model) -> "Scratch":
@@ -85,53 +89,111 @@ class Scratch(NamedTuple):
             gas=np.zeros(model.membrane_count),
             inverse=np.zeros((model.vertex_count, 6)),
             blocks=np.zeros((model.rigid_count, 6, 6)),
+            team=team_of_one(),
         )
 
 
-@parallel_kernel
+@lean_inline_kernel
+def squeeze_chunk(chunk, hessian, p):
+    """Pressures of the tetrahedra of a chunk by displacements p."""
+    squeeze_tetrahedra(
+        hessian.tetrahedron_chunk[chunk], hessian.tetrahedron_chunk[chunk + 1], hessian.tetrahedra,
+        hessian.tetrahedron_stiffness, hessian.tetrahedron_gradient, p, hessian.tetrahedron_squeeze,
+    )  # fmt: skip
+
+
+@lean_inline_kernel
+def multiply_chunk(
+    chunk, edges, hinges, chunks, hessian, terms, contact_count, p, stretched, pulled, product, sums
+):  # fmt: skip
+    """The rows of a chunk of `product` = H p without the gas, and the sums of p * product and p * dV/dx."""
+    hinge_count, tetrahedron_count = hinges.points.shape[0], hessian.tetrahedra.shape[0]
+    along = spread(0.0)
+    swept = spread(0.0)
+    for i in range(chunks.start[chunk], chunks.start[chunk + 1]):
+        if hessian.pinned[i]:
+            store3(product, 3 * i, spread(0.0))
+            continue
+        here = load3(p, 3 * i)
+        row = hessian.inertia[i] * here + stretch_product(i, here, p, edges, hessian.edge_block)
+        if hinge_count > 0:
+            row = row + bend_product(i, here, p, hinges, pulled)
+        if tetrahedron_count > 0:
+            sx, sy, sz = tetrahedron_force(
+                i, hessian.tetrahedron_start, hessian.tetrahedron_entry, hessian.tetrahedron_squeeze,
+                hessian.tetrahedron_gradient,
+            )  # fmt: skip
+            row = row - triple(sx, sy, sz)
+        if contact_count > 0:
+            cx, cy, cz = contact_product(i, terms, stretched)
+            row = row + triple(cx, cy, cz)
+        store3(product, 3 * i, row)
+        along = along + here * row
+        swept = swept + here * load3(hessian.volume_gradient, 3 * i)
+    sums[chunk, 0] = lane(sum_spread(along), 0)
+    sums[chunk, 1] = lane(sum_spread(swept), 0)
+
+
+@lean_inline_kernel
+def work_on_product(
+    kind, chunk, edges, hinges, chunks, hessian, terms, contact_count, p, stretched, pulled, product, sums
+):
+    """A chunk of a job of a product."""
+    if kind == SQUEEZE:
+        squeeze_chunk(chunk, hessian, p)
+    else:
+        multiply_chunk(chunk, edges, hinges, chunks, hessian, terms, contact_count, p, stretched, pulled, product, sums)
+
+
+@kernel
+def _run(
+    kind, team, edges, hinges, chunks, hessian, terms, contact_count, p, stretched, pulled, product, sums
+):  # fmt: skip
+    """A job of a product on all chunks of the model."""
+    hand_out(team, kind, 0, chunks.body.shape[0])
+    claimed = claim(team, 0)
+    while claimed >= 0:
+        work_on_product(
+            kind_of(claimed), block_of(claimed), edges, hinges, chunks, hessian, terms, contact_count, p, stretched,
+            pulled, product, sums,
+        )  # fmt: skip
+        done(team, 0)
+        claimed = claim(team, 0)
+    finish(team)
+
+
+@kernel
+def assist(edges, hinges, chunks, hessian, terms, contact_count, stretched, levels, residual, scratch, number):
+    """Work of a helper thread: chunks of every job of `conjugate_gradient`, which another thread calls."""
+    team = scratch.team
+    while has_part(team, number):
+        claimed = claim(team, number)
+        while claimed >= 0:
+            kind, chunk = kind_of(claimed), block_of(claimed)
+            if kind <= FINISH:
+                work_on_level(kind, chunk, levels, residual, scratch.preconditioned)
+            else:
+                work_on_product(
+                    kind, chunk, edges, hinges, chunks, hessian, terms, contact_count, scratch.direction, stretched,
+                    scratch.pulled, scratch.product, scratch.sums,
+                )  # fmt: skip
+            done(team, number)
+            claimed = claim(team, number)
+
+
+@kernel
 def multiply(
-    edges, hinges, chunks, hessian, terms, contact_count, p, stretched, pulled, product, sums, gas, island, curvature
+    edges, hinges, chunks, hessian, terms, contact_count, p, stretched, pulled, product, sums, gas, island, curvature,
+    team,
 ):  # fmt: skip
     """`product` = H p without the gas, whose factor per body goes into `gas`; `curvature` p'Hp with it, per island."""
     if contact_count > 0:
         for c in range(contact_count):
             stretched[c, 0], stretched[c, 1], stretched[c, 2] = contact_stretch(c, p, terms)
-    hinge_count = hinges.points.shape[0]
-    if pulled.shape[0] > 0:
-        for place in range(pulled.shape[0]):
-            sharp_product(place, p, hinges, hessian.sharp_turn, pulled)
-    tetrahedron_count = hessian.tetrahedra.shape[0]
-    if tetrahedron_count > 0:
-        for chunk in prange(chunks.body.shape[0]):
-            squeeze_tetrahedra(
-                hessian.tetrahedron_chunk[chunk], hessian.tetrahedron_chunk[chunk + 1], hessian.tetrahedra,
-                hessian.tetrahedron_stiffness, hessian.tetrahedron_gradient, p, hessian.tetrahedron_squeeze,
-            )  # fmt: skip
-    for chunk in prange(chunks.body.shape[0]):
-        along = spread(0.0)
-        swept = spread(0.0)
-        for i in range(chunks.start[chunk], chunks.start[chunk + 1]):
-            if hessian.pinned[i]:
-                store3(product, 3 * i, spread(0.0))
-                continue
-            here = load3(p, 3 * i)
-            row = hessian.inertia[i] * here + stretch_product(i, here, p, edges, hessian.edge_block)
-            if hinge_count > 0:
-                row = row + bend_product(i, here, p, hinges, pulled)
-            if tetrahedron_count > 0:
-                sx, sy, sz = tetrahedron_force(
-                    i, hessian.tetrahedron_start, hessian.tetrahedron_entry, hessian.tetrahedron_squeeze,
-                    hessian.tetrahedron_gradient,
-                )  # fmt: skip
-                row = row - triple(sx, sy, sz)
-            if contact_count > 0:
-                cx, cy, cz = contact_product(i, terms, stretched)
-                row = row + triple(cx, cy, cz)
-            store3(product, 3 * i, row)
-            along = along + here * row
-            swept = swept + here * load3(hessian.volume_gradient, 3 * i)
-        sums[chunk, 0] = lane(sum_spread(along), 0)
-        sums[chunk, 1] = lane(sum_spread(swept), 0)
+    for place in range(pulled.shape[0]):
+        sharp_product(place, p, hinges, hessian.sharp_turn, pulled)
+    for kind in range(PRODUCT if hessian.tetrahedra.shape[0] == 0 else SQUEEZE, PRODUCT + 1):
+        _run(kind, team, edges, hinges, chunks, hessian, terms, contact_count, p, stretched, pulled, product, sums)
     gas[:] = 0.0
     curvature[:] = 0.0
     for chunk in range(chunks.body.shape[0]):
@@ -232,7 +294,7 @@ def _turn(first, last, ratio, z, p):
 
 
 @kernel
-def precondition(levels, chunks, inverse, blocks, pairs, normal, residual, z):
+def precondition(levels, chunks, inverse, blocks, pairs, normal, residual, z, team):
     """z = P B P residual: a multigrid cycle and `inverse` blocks for the vertices, exact `blocks` for the rigid
     bodies.
 
@@ -240,7 +302,7 @@ def precondition(levels, chunks, inverse, blocks, pairs, normal, residual, z):
     """
     hold_in_plane(pairs, normal, residual)
     if residual.shape[0] > 2 * blocks.shape[0]:
-        apply_multigrid(levels, residual, z)
+        apply_multigrid(levels, residual, z, team)
         add_vertex_blocks(chunks, inverse, residual, z)
     if blocks.shape[0] > 0:
         solve_blocks(blocks, residual, z)
@@ -259,14 +321,16 @@ def conjugate_gradient(
     where nothing is to be done; `residual` is overwritten, `scratch.islands[0]` holds r'Br at the start.
     """
     p, product, z = scratch.direction, scratch.product, scratch.preconditioned
-    sums, pulled, gas, island = scratch.sums, scratch.pulled, scratch.gas, scratch.island
+    sums, pulled, gas, island, team = scratch.sums, scratch.pulled, scratch.gas, scratch.island, scratch.team
     start, size, following, curvature = scratch.islands[0], scratch.islands[1], scratch.islands[2], scratch.islands[3]
     target, step, ratio = scratch.islands[4], scratch.islands[5], scratch.islands[6]
     vertex_count, membrane_count = hessian.inertia.shape[0], gas.shape[0]
     u[:] = 0.0
     p[:] = 0.0
     ratio[:] = 0.0
-    precondition(levels, chunks, scratch.inverse, scratch.blocks, hessian.flat_pairs, hessian.flat_normal, residual, z)
+    precondition(
+        levels, chunks, scratch.inverse, scratch.blocks, hessian.flat_pairs, hessian.flat_normal, residual, z, team
+    )  # fmt: skip
     dot(residual, z, chunks, vertex_count, sums, island, start)
     left = 0  # islands that have not converged; a converged one has the target inf
     for body in range(island.shape[0]):
@@ -288,7 +352,7 @@ def conjugate_gradient(
                 p[row, axis] = z[row, axis] + ratio[own] * p[row, axis]
         multiply(
             edges, hinges, chunks, hessian, terms, contact_count, p, stretched, pulled, product, sums, gas, island,
-            curvature,
+            curvature, team,
         )  # fmt: skip
         for body in range(island.shape[0]):
             if target[body] < np.inf and not curvature[body] > 0.0:
@@ -311,8 +375,8 @@ def conjugate_gradient(
         if left == 0:
             break
         precondition(
-            levels, chunks, scratch.inverse, scratch.blocks, hessian.flat_pairs, hessian.flat_normal, residual, z
-        )
+            levels, chunks, scratch.inverse, scratch.blocks, hessian.flat_pairs, hessian.flat_normal, residual, z, team
+        )  # fmt: skip
         dot(residual, z, chunks, vertex_count, sums, island, following)
         for body in range(island.shape[0]):
             if not target[body] < np.inf:

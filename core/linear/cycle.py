@@ -4,7 +4,8 @@ All levels lie in one set of flat arrays. Level l owns the rows `level_start[l] 
 columns are global rows, so one function serves every level. Smoothing is one damped Jacobi step before and one
 after the coarse correction, which makes the cycle a symmetric operator; it is positive definite because the step
 divides by at least half the sum of its row's absolute entries (`slack`), so it contracts in the energy norm. Each row
-is a gather, so the result does not depend on threads or chunks.
+is a gather, so the result does not depend on threads or chunks. A pass over the rows of a level is a job of a team
+(`team.py`), a block a chunk.
 
 Rows of a chunk are stored in order of their length and summed up four at a time (`four_rows.py`), the shorter ones
 padded with zeros: loops of equal length keep the branch predictor right, too. Where a chunk's rows do not fill the last
@@ -15,12 +16,12 @@ residual 0; indices are multiplied by 4 and unsigned (numba then omits the test 
 
 from typing import NamedTuple
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from ..jit import kernel, parallel_kernel
+from ..jit import kernel, lean_inline_kernel
 from ..simd import load3, load4, spread, store3, store4, to_double, to_single
+from ..team import block_of, claim, done, finish, hand_out, kind_of
 from .four_rows import four_sums
 
 FloatArray = NDArray[np.float64]
@@ -32,6 +33,8 @@ IndexArray = NDArray[np.uint32]
 DAMPING = np.float32(0.9)
 #: Factor of a Jacobi step on its own row of the residual, without the slack.
 KEEP = np.float32(1.0) - DAMPING
+#: Jobs of the cycle: passes over the chunks of a level.
+LOAD, REMAINDER, RESTRICT, CORRECT, SMOOTH, FINISH = range(6)
 ONE, TWO, THREE, FOUR = np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(4)
 
 
@@ -184,60 +187,60 @@ def _solve_blocks(block_start, block_offset, block_inverse, residual, solution):
             store4(solution, 4 * (first + i), total)
 
 
-@parallel_kernel
-def apply_multigrid(levels, residual, z):
+@lean_inline_kernel
+def work_on_level(kind, chunk, levels, residual, z):
+    """A chunk of a job of the cycle; the chunks of all levels are counted together."""
+    a_row, a_start, a_other, a_weight = levels.coupling
+    p_row, p_start, p_other, p_weight = levels.interpolation
+    r_row, r_start, r_other, r_weight = levels.restriction
+    left, step, r, s, t = levels.left, levels.step, levels.residual, levels.solution, levels.corrected
+    first, last = levels.chunk_group[chunk], levels.chunk_group[chunk + 1]
+    if kind == LOAD:
+        _load(levels.chunk_start[chunk], levels.chunk_start[chunk + 1], residual, r, step, s)
+    elif kind == REMAINDER:
+        _remainder(first, last, a_row, a_start, a_other, a_weight, left, r, s, t)
+    elif kind == RESTRICT:
+        _restrict(first, last, r_row, r_start, r_other, r_weight, t, r, step, s)
+    elif kind == CORRECT:
+        _correct(first, last, p_row, p_start, p_other, p_weight, s, t)
+    elif kind == SMOOTH:
+        _smooth(first, last, a_row, a_start, a_other, a_weight, left, r, step, t, s)
+    else:
+        _finish(first, last, a_row, a_start, a_other, a_weight, left, r, step, t, z)
+
+
+@kernel
+def _run(kind, first, end, levels, residual, z, team):
+    """A job of the cycle on the chunks first .. end - 1."""
+    if end - first == 1:
+        work_on_level(kind, first, levels, residual, z)
+        return
+    hand_out(team, kind, first, end)
+    claimed = claim(team, 0)
+    while claimed >= 0:
+        work_on_level(kind_of(claimed), block_of(claimed), levels, residual, z)
+        done(team, 0)
+        claimed = claim(team, 0)
+    finish(team)
+
+
+@kernel
+def apply_multigrid(levels, residual, z, team):
     """Apply one V-cycle, z = B residual, with a fixed symmetric positive definite B close to the inverse.
 
     residual [N] and z [m] are float64, shape (n, 3); pinned rows of z become 0.
     """
-    level_start, level_chunk, group = levels.level_start, levels.level_chunk, levels.chunk_group
-    chunk_start = levels.chunk_start
-    a_row, a_start, a_other, a_weight = levels.coupling
-    p_row, p_start, p_other, p_weight = levels.interpolation
-    r_row, r_start, r_other, r_weight = levels.restriction
-    left, step = levels.left, levels.step
-    r, s, t = levels.residual, levels.solution, levels.corrected
-    coarsest = level_start.shape[0] - 2
-
-    if level_chunk[1] > 1:
-        for c in numba.prange(level_chunk[1]):
-            _load(chunk_start[c], chunk_start[c + 1], residual, r, step, s)
-    else:
-        _load(0, level_start[1], residual, r, step, s)
+    chunk = levels.level_chunk
+    coarsest = levels.level_start.shape[0] - 2
+    _run(LOAD, 0, chunk[1], levels, residual, z, team)
     for level in range(coarsest):
-        head, tail, end = level_chunk[level], level_chunk[level + 1], level_chunk[level + 2]
-        if tail - head > 1:
-            for c in numba.prange(head, tail):
-                _remainder(group[c], group[c + 1], a_row, a_start, a_other, a_weight, left, r, s, t)
-        else:
-            _remainder(group[head], group[tail], a_row, a_start, a_other, a_weight, left, r, s, t)
-        if end - tail > 1:
-            for c in numba.prange(tail, end):
-                _restrict(group[c], group[c + 1], r_row, r_start, r_other, r_weight, t, r, step, s)
-        else:
-            _restrict(group[tail], group[end], r_row, r_start, r_other, r_weight, t, r, step, s)
-
-    _solve_blocks(levels.block_start, levels.block_offset, levels.block_inverse, r, s)
-
+        _run(REMAINDER, chunk[level], chunk[level + 1], levels, residual, z, team)
+        _run(RESTRICT, chunk[level + 1], chunk[level + 2], levels, residual, z, team)
+    _solve_blocks(levels.block_start, levels.block_offset, levels.block_inverse, levels.residual, levels.solution)
     for back in range(coarsest):
         level = coarsest - 1 - back
-        head, tail = level_chunk[level], level_chunk[level + 1]
-        if tail - head > 1:
-            for c in numba.prange(head, tail):
-                _correct(group[c], group[c + 1], p_row, p_start, p_other, p_weight, s, t)
-            for c in numba.prange(head, tail):
-                begin, end = group[c], group[c + 1]
-                if level > 0:
-                    _smooth(begin, end, a_row, a_start, a_other, a_weight, left, r, step, t, s)
-                else:
-                    _finish(begin, end, a_row, a_start, a_other, a_weight, left, r, step, t, z)
-        else:
-            begin, end = group[head], group[tail]
-            _correct(begin, end, p_row, p_start, p_other, p_weight, s, t)
-            if level > 0:
-                _smooth(begin, end, a_row, a_start, a_other, a_weight, left, r, step, t, s)
-            else:
-                _finish(begin, end, a_row, a_start, a_other, a_weight, left, r, step, t, z)
+        _run(CORRECT, chunk[level], chunk[level + 1], levels, residual, z, team)
+        _run(SMOOTH if level > 0 else FINISH, chunk[level], chunk[level + 1], levels, residual, z, team)
 
 
 @kernel

@@ -1,10 +1,10 @@
 """All forces on the vertices of the membranes at given positions: springs, bending, gas, gravity, elements.
 
-    F_i = m_i g + sum k (l - L) d + bending + volumes of tetrahedra + (p - p_ambient) dV/dx_i + elements
-                                                (Mesit 2007, eq. 14; Matyka 2004, 5; Martin 2009, 3.1)
+    F_i = m_i g + sum (k (l - L) + c v_rel . d) d + bending + volumes of tetrahedra + (p - p_ambient) dV/dx_i + elements
+                                                (Mesit 2007, eq. 14; Matyka 2004, eq. 1, 5; Martin 2009, 3.1)
 
-None of them depends on velocities: what damps a body acts between the steps (`dissipation.py`). The energies are
-those of `core/energy`; nothing is added to them here.
+The dampers c along springs are the only ones that depend on velocities: what else damps a body acts between the steps
+(`dissipation.py`). The energies are those of `core/energy`; nothing is added to them here.
 """
 
 import numpy as np
@@ -12,6 +12,7 @@ import numpy as np
 from ..bodies.flat.plane import Planes
 from ..energy.bend import bend_force
 from ..energy.bodies import evaluate_bodies
+from ..energy.dampers import damper_tension
 from ..energy.elements import evaluate_elements
 from ..energy.energies import ModelElements
 from ..energy.gas import evaluate_gas
@@ -47,12 +48,17 @@ class SoftForces:
         self._pull = np.zeros((len(self._elements), 3))
         self._pull_matrix = np.zeros((len(self._elements), 6))
         self._pulls = np.zeros(len(self._elements), dtype=bool)
+        self.has_dampers = bool(model.edge_damping.any())  # whether forces depend on velocities
         self.elastic_energy = 0.0  # stretch, bend and tetrahedra where they were last evaluated [J]
         self.gas_energy = 0.0  # [J]
         self.evaluations = 0
 
-    def evaluate(self, x: FloatArray, gas: FloatArray, arm: FloatArray, force: FloatArray) -> None:
+    def evaluate(
+        self, x: FloatArray, gas: FloatArray, arm: FloatArray, force: FloatArray, v: FloatArray | None = None
+    ) -> None:
         """Forces at x [m], all points, with nRT = `gas` [J] of each membrane.
+
+        v: velocities of the vertices [m/s], shape (vertex_count, 3); None where all rests.
 
         `force`: on every vertex [N], zero on pinned ones, then force and torque [N m] of attachments on each rigid
         body, shape (unknown_count, 3). `arm`: of each rigid point from its body's centre [m].
@@ -64,6 +70,8 @@ class SoftForces:
             self._edge_block, self._sharp_turn, self._hinge_force, self._squeezed, self._tetrahedron_gradient,
             self._volume_gradient, sums,
         )  # fmt: skip
+        if v is not None and self.has_dampers:
+            self._tension += damper_tension(x, v, model.edges.points, model.edge_damping)
         if self._gas_rules is not None:
             self._gas_rules.spread(x, self._volume_gradient)
             sums[2] = 0.0

@@ -9,7 +9,8 @@ Volume V of the gas law p V = nRT:
                    the outline as in the paper
 
 The gas is the amount that has the pressure asked for at rest by the same rule, nRT = (p + p_ambient) V_rule(rest), so
-rules are compared at the same pressure. It is kept in units of the exact volume at rest: V = V_rule(x) V_rest /
+rules are compared at the same pressure; where the amount itself is given, it is that amount, whatever the pressure
+that the rule makes of it. It is kept in units of the exact volume at rest: V = V_rule(x) V_rest /
 V_rule(rest), with nRT = (p + p_ambient) V_rest as ever.
 Forces stay the pressure times dV/dx of the exact volume, the area vectors of the surface, as in the papers. They are
 then no gradient of an energy: a body that deforms and comes back may have gained or lost some. Without air outside, as
@@ -23,6 +24,7 @@ out of it (`rigid_motion.py`).
 
 import numpy as np
 
+from ..bodies.flat.band import STRIP_TO_VOLUME
 from ..energy.gas import gas_law
 from ..jit import kernel
 from ..model import FloatArray, Model
@@ -40,6 +42,8 @@ class GasRules:
         self._scale = np.zeros(model.membrane_count)
         rest = self.rule_volumes(model.rest_positions)
         np.divide(model.drawn_volume, rest, out=self._scale, where=self._has_gas)
+        is_strip = (model.flat.depth > 0.0) & (self._volume_rule == "CENTRE_FAN")
+        self._scale[model.has_amount] = np.where(is_strip, STRIP_TO_VOLUME, 1.0)[model.has_amount]
         self._share: FloatArray | None = None  # springs at each vertex over the body's average
         self._owner = model.point_body[: model.vertex_count]
         self._motion = np.zeros((model.membrane_count, 15))
@@ -61,7 +65,10 @@ class GasRules:
         return volumes
 
     def volumes(self, x: FloatArray) -> FloatArray:
-        """V of the gas law [m^3] at x [m]: what the rule tells, in units of the exact volume as drawn."""
+        """V of the gas law [m^3] at x [m]: what the rule tells, in units of the exact volume as drawn.
+
+        Of a body whose amount of gas is given it is the rule's own volume.
+        """
         return self._scale * self.rule_volumes(x)
 
     def pressures(self, x: FloatArray, gas: FloatArray) -> FloatArray:

@@ -1,12 +1,13 @@
 """The explicit integrators of the papers, as one table.
 
-Forces here depend on positions alone, so a step of length h from x, v with the accelerations a_j = F(X_j) / m reads
+A step of length h from x, v with the accelerations a_j = F(X_j, V_j) / m reads
 
     X_i = x + c_i h v + h^2 sum_j A_ij a_j      the stages, j < i
+    V_i = v + h sum_j D_ij a_j                  their velocities, which dampers need
     x'  = x + h v + h^2 sum_j B_j a_j
     v'  = v + h sum_j b_j a_j                   (Nystroem 1925; Hairer, Norsett, Wanner 1993, II.14)
 
-and an integrator is its numbers c, A, B, b.
+and an integrator is its numbers c, A, D, B, b.
 """
 
 from dataclasses import dataclass
@@ -19,11 +20,12 @@ GROWTH = 1e-4
 
 @dataclass(frozen=True, slots=True)
 class Scheme:
-    """An explicit integrator for forces that depend on positions alone."""
+    """An explicit integrator for forces that depend on positions and velocities."""
 
     source: str
     nodes: tuple[float, ...]  # c: when each stage is, as a share of the step
     stages: tuple[tuple[float, ...], ...]  # A: weights of the earlier accelerations in each stage's positions
+    speeds: tuple[tuple[float, ...], ...]  # D: the same in each stage's velocities
     position: tuple[float, ...]  # B
     velocity: tuple[float, ...]  # b
 
@@ -31,15 +33,18 @@ class Scheme:
 SCHEMES: dict[str, Scheme] = {
     # v' = v + h a, x' = x + h v': what both papers call explicit Euler has the new velocity in the position, which
     # makes it symplectic. Matyka's listing leaves the mass out of the vertical velocity; here each vertex has its own.
-    "EXPLICIT_EULER": Scheme("Matyka 2004, section 6; Mesit 2007, eq. 6, 7, 25", (0.0,), ((),), (1.0,), (1.0,)),
+    "EXPLICIT_EULER": Scheme("Matyka 2004, section 6; Mesit 2007, eq. 6, 7, 25", (0.0,), ((),), ((),), (1.0,), (1.0,)),
     # predictor x + h v, v + h a; corrector with the mean of both slopes
-    "HEUN": Scheme("Matyka 2004, appendix B, eq. 13, 14", (0.0, 1.0), ((), (0.0,)), (0.5, 0.0), (0.5, 0.5)),
+    "HEUN": Scheme(
+        "Matyka 2004, appendix B, eq. 13, 14", (0.0, 1.0), ((), (0.0,)), ((), (1.0,)), (0.5, 0.0), (0.5, 0.5)
+    ),
     # stages move with the velocity that their own acceleration has given, x_1 = x + (v + a_0 h/2) h/2, and the
     # position with the final velocity, so positions are of first order (the paper takes all for fourth order)
     "RK4_MARTIN": Scheme(
         "Martin 2009, section 3.2",
         (0.0, 0.5, 0.5, 1.0),
         ((), (0.25,), (0.0, 0.25), (0.0, 0.0, 1.0)),
+        ((), (0.5,), (0.0, 0.5), (0.0, 0.0, 1.0)),
         (1 / 6, 1 / 3, 1 / 3, 1 / 6),
         (1 / 6, 1 / 3, 1 / 3, 1 / 6),
     ),
@@ -47,21 +52,28 @@ SCHEMES: dict[str, Scheme] = {
         "Kutta 1901; Kurmaly and Wu 2021",
         (0.0, 0.5, 0.5, 1.0),
         ((), (0.0,), (0.25, 0.0), (0.0, 0.5, 0.0)),
+        ((), (0.5,), (0.0, 0.5), (0.0, 0.0, 1.0)),
         (1 / 6, 1 / 6, 1 / 6, 0.0),
         (1 / 6, 1 / 3, 1 / 3, 1 / 6),
     ),
 }
 
 
-def step_matrix(scheme: Scheme, angle: float) -> "np.ndarray[tuple[int, int], np.dtype[np.float64]]":
-    """What a step does to (x, h v) of the oscillator x'' = -w^2 x, for `angle` = h w, shape (2, 2)."""
-    z = angle * angle
+def step_matrix(
+    scheme: Scheme, angle: float, ratio: float = 0.0
+) -> "np.ndarray[tuple[int, int], np.dtype[np.float64]]":
+    """What a step does to (x, h v) of the oscillator x'' = -w^2 x - 2 ratio w x', shape (2, 2).
+
+    `angle` = h w; `ratio`: its damping ratio.
+    """
+    z, loss = angle * angle, 2.0 * ratio * angle
     accelerations: list[np.ndarray[tuple[int], np.dtype[np.float64]]] = []
-    for node, weights in zip(scheme.nodes, scheme.stages, strict=True):
-        stage = np.array([1.0, node])
-        for weight, a in zip(weights, accelerations, strict=True):
+    for node, weights, speed_weights in zip(scheme.nodes, scheme.stages, scheme.speeds, strict=True):
+        stage, speed = np.array([1.0, node]), np.array([0.0, 1.0])
+        for weight, speed_weight, a in zip(weights, speed_weights, accelerations, strict=True):
             stage = stage + weight * a
-        accelerations.append(-z * stage)
+            speed = speed + speed_weight * a
+        accelerations.append(-z * stage - loss * speed)
     position, velocity = np.array([1.0, 1.0]), np.array([0.0, 1.0])
     for weight, speed_weight, a in zip(scheme.position, scheme.velocity, accelerations, strict=True):
         position = position + weight * a
@@ -69,10 +81,15 @@ def step_matrix(scheme: Scheme, angle: float) -> "np.ndarray[tuple[int, int], np
     return np.stack([position, velocity])
 
 
-def stable_angle(scheme: Scheme) -> float:
-    """Largest h w at which an oscillation of the angular frequency w does not grow by more than GROWTH a step."""
-    angles = np.linspace(0.005, 4.0, 800)
-    for number, angle in enumerate(angles):
-        if np.abs(np.linalg.eigvals(step_matrix(scheme, float(angle)))).max() > 1.0 + GROWTH:
+def stable_angle(scheme: Scheme, ratio: float = 0.0, ratio_per_angle: float = 0.0) -> float:
+    """Largest h w at which an oscillation of the angular frequency w does not grow by more than GROWTH a step.
+
+    Its damping ratio is `ratio` + `ratio_per_angle` h w: of dampers, and of those that grow with the step (eq. 12 of
+    Mesit 2007).
+    """
+    angles = np.linspace(0.005, 4.0, 800) / max(1.0, 2.0 * ratio)  # much damped, the limit is some 1 / ratio
+    for number, angle in enumerate(angles.tolist()):
+        matrix = step_matrix(scheme, angle, ratio + ratio_per_angle * angle)
+        if np.abs(np.linalg.eigvals(matrix)).max() > 1.0 + GROWTH:
             return float(angles[max(number - 1, 0)])
     return float(angles[-1])

@@ -31,6 +31,7 @@ from .stability import stable_time
 
 if TYPE_CHECKING:
     from .particle_contacts import ParticleContacts
+    from .reflection import Reflection
 
 #: A vertex that moves in one step by more than this share of its body's mean edge, apart from the body, has run away:
 #: no wave in a stable step does, and soon everything may touch everything, which takes a search minutes.
@@ -45,11 +46,18 @@ class ForceBasedSolver(SequentialSolver):
         n = model.vertex_count
         self.method = method
         self._scheme = SCHEMES.get(method)
+        damped = {"SIMPLIFIED": self._scheme is None, "ALL": True, "NONE": False}
+        self._damps_neighbours = damped[options.neighbour_damping]
         self._forces = SoftForces(model, options)
         self._planes, self._circles = Planes(model), circles(model)
         self._particles = _particle_contacts(model) if options.detection == "FEATURE_PARTICLES" else None
+        self._reflection = _reflection(model) if options.collider_rule == "REFLECTION" else None
+        self._answered = np.zeros_like(model.ignores)  # pairs of bodies that particles or reflection keep apart
         if self._particles is not None:
-            self._untouching = model.ignores | _pairs_of_moving(model)
+            self._answered |= _pairs_of_moving(model)
+        if self._reflection is not None:
+            self._answered |= self._reflection.pairs
+        self._untouching = model.ignores | self._answered
         self._owner = model.point_body[n : model.moving_point_count] - model.membrane_count
         self._vertex_body = model.point_body[:n]
         self._stiffness = np.zeros(n)
@@ -62,7 +70,12 @@ class ForceBasedSolver(SequentialSolver):
     @property
     def contact_count(self) -> int:
         """Contacts that exert a force at the end of the last substep."""
-        return super().contact_count + (0 if self._particles is None else self._particles.pressed)
+        count = super().contact_count
+        if self._particles is not None:
+            count += self._particles.pressed
+        if self._reflection is not None:
+            count += self._reflection.count
+        return count
 
     @property
     def candidate_count(self) -> int:
@@ -70,11 +83,12 @@ class ForceBasedSolver(SequentialSolver):
         return super().candidate_count + (0 if self._particles is None else self._particles.count)
 
     def untangle(self, state: State) -> int:
-        """Note which points are behind a surface, but for what is left to particles; how many triangles cross."""
+        """Note which points are behind a surface, but for what particles and reflection answer; how many triangles
+        cross.
+        """
         count = super().untangle(state)
-        if self._particles is not None:
-            listed = state.wrong_side
-            state.wrong_side = listed[~_pairs_of_moving(self.model)[self.model.point_body[listed[:, 0]], listed[:, 1]]]
+        listed = state.wrong_side
+        state.wrong_side = listed[~self._answered[self.model.point_body[listed[:, 0]], listed[:, 1]]]
         return count
 
     def start_frame(self, state: State) -> None:
@@ -133,6 +147,12 @@ class ForceBasedSolver(SequentialSolver):
         self._check(moves, v, gas + self._gas_step, number)
         if self._circles is not None:
             self._circles.keep_apart(x, self._inverse_mass, moves, v, v0, h)
+        if self._reflection is not None:
+            end = x.copy()
+            end[self._motion.points] = self._motion.positions(share + h / self._motion.frame_time)
+            self._reflection.reflect(x, end, moves[:n], v[:n], h)
+            self._planes.hold(moves)
+            self._planes.hold(v)
         moving, late = phase.contact.rigid, phase.late
         mass = model.rigid.mass[:, None]
         moving.velocity[:] += moves[n::2] / mass
@@ -178,7 +198,7 @@ class ForceBasedSolver(SequentialSolver):
         moves, v = np.zeros((model.unknown_count, 3)), np.zeros((model.unknown_count, 3))
         v[:n] = v0
         if self._scheme is None:
-            force = self._force_at(x, rigid, share, gas, 0.0, np.zeros_like(moves))
+            force = self._force_at(x, rigid, share, gas, 0.0, np.zeros_like(moves), v0)
             change = self._simplified_change(x, v0, force)
             v[:n] += change
             v[n:] = h * force[n:]
@@ -189,12 +209,18 @@ class ForceBasedSolver(SequentialSolver):
         scheme, forces = self._scheme, list[FloatArray]()
         per_mass = np.ones((model.unknown_count, 1))
         per_mass[:n, 0] = h / model.vertex_mass
-        for node, weights in zip(scheme.nodes, scheme.stages, strict=True):
-            stage = np.zeros_like(moves)
+        has_dampers = self._forces.has_dampers or self._damps_neighbours
+        for node, weights, speed_weights in zip(scheme.nodes, scheme.stages, scheme.speeds, strict=True):
+            stage, speed = np.zeros_like(moves), v0.copy()
             stage[:n] = node * h * v0
-            for weight, force in zip(weights, forces, strict=True):
+            for weight, speed_weight, force in zip(weights, speed_weights, forces, strict=True):
                 stage += (weight * h) * per_mass * force
-            forces.append(self._force_at(x, rigid, share, gas, node, stage))
+                if has_dampers:
+                    speed += speed_weight * per_mass[:n] * force[:n]
+            force = self._force_at(x, rigid, share, gas, node, stage, speed)
+            if self._damps_neighbours:
+                self._damp_neighbours(speed, force)
+            forces.append(force)
         moves[:n] = h * v0
         for weight, speed_weight, force in zip(scheme.position, scheme.velocity, forces, strict=True):
             moves += (weight * h) * per_mass * force
@@ -203,12 +229,14 @@ class ForceBasedSolver(SequentialSolver):
         return moves, v
 
     def _force_at(
-        self, x: FloatArray, rigid: RigidMotion, share: float, gas: FloatArray, node: float, stage: FloatArray
-    ) -> FloatArray:
+        self, x: FloatArray, rigid: RigidMotion, share: float, gas: FloatArray, node: float, stage: FloatArray,
+        speed: FloatArray,
+    ) -> FloatArray:  # fmt: skip
         """Forces [N], torques [N m] in a stage, shape (unknown_count, 3).
 
-        `node` of the step is over, the vertices have gone the moves [m] of `stage`, and the impulses below them, over
-        `node`, have acted on the rigid bodies. Given points are where they are given.
+        `node` of the step is over, the vertices have gone the moves [m] of `stage` and have the velocities `speed`
+        [m/s], and the impulses below them, over `node`, have acted on the rigid bodies. Given points are where they are
+        given.
         """
         model, n, h = self.model, self.model.vertex_count, self.substep_time
         x = x.copy()
@@ -221,8 +249,13 @@ class ForceBasedSolver(SequentialSolver):
                 place_points(poses, model.rigid.arm, model.rigid.point_start, x)
         force = np.zeros((model.unknown_count, 3))
         arm = x[n : model.moving_point_count] - poses[self._owner, :3]
-        self._forces.evaluate(x, gas + node * self._gas_step, arm, force)
+        self._forces.evaluate(x, gas + node * self._gas_step, arm, force, speed)
         return force
+
+    def _damp_neighbours(self, v: FloatArray, force: FloatArray) -> None:
+        """Add eq. 12 of Mesit 2007 to the forces [N] on the vertices, of velocities v [m/s]."""
+        add_spring_damping(v, self.model.edges, self.model.chunks, self.substep_time, force)
+        force[: self.model.vertex_count][self.model.pinned] = 0.0
 
     def _flown(self, rigid: RigidMotion, impulses: FloatArray, time: float) -> FloatArray:
         """Poses after a time [s] of free flight and gravity with impulses [N s, N m s] that act from the start."""
@@ -238,8 +271,8 @@ class ForceBasedSolver(SequentialSolver):
         """
         model, h, n = self.model, self.substep_time, self.model.vertex_count
         change, damped, earlier = np.zeros((n, 3)), force[:n].copy(), self._change
-        add_spring_damping(v0, model.edges, model.chunks, h, damped)
-        damped[model.pinned] = 0.0
+        if self._damps_neighbours:
+            self._damp_neighbours(v0, damped)
         if self.method == "IMPLICIT_KANG":
             kang_change(
                 damped, earlier, model.vertex_mass, self._stiffness, model.edges, model.chunks, h, change
@@ -266,7 +299,7 @@ class ForceBasedSolver(SequentialSolver):
                 apart = part - part[0]
                 if np.abs(apart).max() <= RUNAWAY * self._edge[body]:
                     continue
-            stable = stable_time(model, self._forces, self.method, gas)
+            stable = stable_time(model, self._forces, self.method, gas, self._damps_neighbours)
             raise Diverged(body, "grows beyond all bounds", stable, number)
 
 
@@ -274,6 +307,12 @@ def _particle_contacts(model: Model) -> "ParticleContacts":
     from .particle_contacts import ParticleContacts  # on first use: few look for contacts so
 
     return ParticleContacts(model)
+
+
+def _reflection(model: Model) -> "Reflection":
+    from .reflection import Reflection  # on first use: few bounce so
+
+    return Reflection(model)
 
 
 def _pairs_of_moving(model: Model) -> BoolArray:

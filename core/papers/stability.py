@@ -2,9 +2,12 @@
 
 import numpy as np
 
+from ..energy.dampers import damper_forces
 from ..model import FloatArray, Model
+from ..solvers.explicit.stability import damping_rate, largest_square
 from .forces import SoftForces
 from .schemes import SCHEMES, stable_angle
+from .simplified import add_spring_damping
 
 #: h w up to which the simplified implicit steps stayed bounded in tests (`tests/test_papers_schemes.py`).
 SIMPLIFIED_ANGLE = 0.5
@@ -13,8 +16,11 @@ MARGIN = 0.7
 POWER_STEPS = 60
 
 
-def stiffest_frequency(model: Model, forces: SoftForces, gas: FloatArray) -> float:
-    """Angular frequency [1/s] of the stiffest oscillation at the rest shape, by power iteration on the forces."""
+def stiffest_frequency(model: Model, forces: SoftForces, gas: FloatArray, *, without_springs: bool = False) -> float:
+    """Angular frequency [1/s] of the stiffest oscillation at the rest shape, by power iteration on the forces.
+
+    `without_springs`: as if stretching the springs had no stiffness, so of what their dampers do not damp.
+    """
     n = model.vertex_count
     x = model.rest_positions
     arm = model.rigid.arm
@@ -33,7 +39,11 @@ def stiffest_frequency(model: Model, forces: SoftForces, gas: FloatArray) -> flo
         forces.evaluate(trial, gas, arm, ahead)
         trial[:n] = x[:n] - scale * move
         forces.evaluate(trial, gas, arm, behind)
-        product = (behind - ahead)[:n] / (2.0 * scale) / root
+        pull = (behind - ahead)[:n] / (2.0 * scale)
+        if without_springs:
+            pull += damper_forces(x, move, model.edges.points, model.edges.stiffness)
+            pull[model.pinned] = 0.0
+        product = pull / root
         largest = float(np.sqrt(np.einsum("ij,ij->", product, product) / np.einsum("ij,ij->", direction, direction)))
         if not largest > 0.0:
             return 0.0
@@ -41,11 +51,39 @@ def stiffest_frequency(model: Model, forces: SoftForces, gas: FloatArray) -> flo
     return float(np.sqrt(largest))
 
 
-def stable_time(model: Model, forces: SoftForces, method: str, gas: FloatArray) -> float:
-    """Longest substep [s] with which a method should be stable; 0 where nothing oscillates."""
+def stable_time(
+    model: Model, forces: SoftForces, method: str, gas: FloatArray, damps_neighbours: bool = False
+) -> float:
+    """Longest substep [s] with which a method should be stable; 0 where nothing oscillates.
+
+    The stiffest oscillation is taken to be the most damped one, as it is where springs and dampers are alike; another
+    one, of gas and bending alone, has no damping.
+    `damps_neighbours`: whether an explicit method has the damping of eq. 12 of Mesit 2007, too.
+    """
     if model.vertex_count == 0:
         return 0.0
-    scheme = SCHEMES.get(method)
-    angle = SIMPLIFIED_ANGLE if scheme is None else stable_angle(scheme)
     frequency = stiffest_frequency(model, forces, gas)
-    return MARGIN * angle / frequency if frequency > 0.0 else 0.0
+    if not frequency > 0.0:
+        return 0.0
+    ratio = 0.5 * damping_rate(model, model.vertex_mass) / frequency
+    scheme = SCHEMES.get(method)
+    if scheme is not None:
+        ratio_per_angle = 0.5 * _neighbour_stiffness(model) / frequency**2 if damps_neighbours else 0.0
+        longest = stable_angle(scheme, ratio, ratio_per_angle) / frequency
+        if ratio > 0.0:
+            undamped = stiffest_frequency(model, forces, gas, without_springs=True)
+            longest = min(longest, stable_angle(scheme) / max(undamped, 1e-300))
+        return MARGIN * longest
+    euler = SCHEMES["EXPLICIT_EULER"]
+    return MARGIN * SIMPLIFIED_ANGLE * stable_angle(euler, ratio) / stable_angle(euler) / frequency
+
+
+def _neighbour_stiffness(model: Model) -> float:
+    """Largest damping rate that eq. 12 of Mesit 2007 has per length of the step [1/s^2]."""
+
+    def product(v: FloatArray) -> FloatArray:
+        force = np.zeros_like(v)
+        add_spring_damping(v, model.edges, model.chunks, 1.0, force)
+        return -force
+
+    return largest_square(product, np.where(model.pinned, np.inf, model.vertex_mass))

@@ -3,6 +3,8 @@
 from collections.abc import Callable
 from typing import Protocol
 
+import numpy as np
+
 from ..errors import ParameterError
 from ..model import FloatArray, Model
 from ..options import DEFAULTS, MethodOptions
@@ -124,6 +126,25 @@ def check_method(name: str, options: MethodOptions = DEFAULTS) -> None:
         raise ParameterError(
             f"detection: {options.detection} with the method {name}, whose contacts must be complete. "
             f"Choose SURFACE, or one of {', '.join(FORCE_BASED)}."
+        )
+    if options.neighbour_damping == "ALL" and name not in FORCE_BASED:
+        raise ParameterError(
+            f"neighbour damping: ALL with the method {name}, which has none. "
+            f"Choose SIMPLIFIED or NONE, or one of {', '.join(FORCE_BASED)}."
+        )
+    if options.collider_rule != "CONTACT" and name not in FORCE_BASED:
+        raise ParameterError(
+            f"collider rule: {options.collider_rule} with the method {name}, which has contacts only. "
+            f"Choose CONTACT, or one of {', '.join(FORCE_BASED)}."
+        )
+
+
+def check_springs(name: str, model: Model) -> None:
+    """Raise `ParameterError` where a method does not know rigid springs."""
+    if name != "XPBD" and model.rigid_springs.any():
+        body = model.body_names[int(np.argmax(model.rigid_springs))]
+        raise ParameterError(
+            f"{body}: rigid springs; the springs of the method {name} all give. Choose XPBD, or turn them off."
         )
 
 

@@ -3,8 +3,14 @@
 from ..convergence import BALL, EQUAL_SUBSTEPS, EXPECTED, SHEAR, SQUASH, TIME, USUAL
 from ..report import number
 
+HEADING = "Order of convergence, and energy"
+DEPENDS = ("core/papers/*.py", "core/solvers/implicit/*.py", "core/solvers/xpbd/*.py", "core/energy/*.py")
 #: Two methods that lie on top of each other are told apart by their marks.
 MARKS = dict(zip(EXPECTED, "osv^Dx*P", strict=True))
+
+
+def claims(data):
+    return []
 
 
 def add(page, data):
@@ -13,7 +19,7 @@ def add(page, data):
 
 
 def add_orders(page, data):
-    page.heading("Order of convergence")
+    page.heading("Order of convergence", 3)
     page.text(
         f"""A ball ({BALL.radius:g} m, {BALL.mass:g} kg, {BALL.gauge_pressure:g} Pa, {BALL.stretch_modulus:g} N/m, 42
         vertices) is let go squashed by {100 * (1 - SQUASH[2]):.0f} % and shearing at {SHEAR:g} /s, without gravity,
@@ -55,7 +61,7 @@ def add_orders(page, data):
 
 
 def add_energies(page, data):
-    page.heading("Energy of a ringing skin")
+    page.heading("Energy of a ringing skin", 3)
     at = [0, data["frames"] // 4, data["frames"]]
     page.text(
         f"""The same ball rings for {number(data["frames"] * data["frame_time"])} s. Energy above that at rest, as a

@@ -6,9 +6,15 @@ from ..flattened import CELL, DAMPING, FRAME_RATE, MASS, MODULUS, POISSON_RATIO,
 from ..pictures import BLUE
 from ..report import COLOURS, number
 
+HEADING = "The XPBD page: unbreakable"
+DEPENDS = ("core/solvers/xpbd/*.py", "core/solvers/implicit/*.py", "core/bodies/lattice/*.py")
+
+
+def claims(data):
+    return []
+
 
 def add(page, data):
-    page.heading("The XPBD page: unbreakable")
     page.text(
         f"""A solid ball ({RADIUS:g} m, {MASS:g} kg, E = {MODULUS:g} Pa, Poisson's ratio {POISSON_RATIO:g}, damping
         {DAMPING:g} /s), cells of {CELL:g} m: {data["vertices"]} vertices, {data["tetrahedra"]} tetrahedra. All points

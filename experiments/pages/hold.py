@@ -4,10 +4,22 @@ from scenes import BASKETBALL
 
 from ..report import COLOURS, number
 
+HEADING = "Does the ball keep its pressure?"
+DEPENDS = (
+    "core/papers/*.py",
+    "core/solvers/implicit/*.py",
+    "core/solvers/xpbd/*.py",
+    "core/energy/*.py",
+    "experiments/parts.py",
+)
+
+
+def claims(data):
+    return []
+
 
 def add(page, data):
     truth, ball = data["truth"], BASKETBALL
-    page.heading("Does the ball keep its pressure?")
     page.text(
         f"""A basketball ({ball.radius:g} m, {ball.mass:g} kg, {ball.gauge_pressure / 1e3:g} kPa, Y =
         {ball.stretch_modulus:g} N/m) is set down on a floor. Closed form without weight: V/V0 =

@@ -7,12 +7,17 @@ from ..parts import FRAME_RATE
 from ..pictures import BLUE, GREY
 from ..report import COLOURS, number
 
+HEADING = "Matyka 2004: a ball in the plane"
+DEPENDS = ("core/papers/*.py", "core/solvers/sequential/*.py", "core/bodies/flat/*.py", "experiments/parts.py")
 #: Seconds at which the ball is drawn.
 DRAWN = (0.0, 0.3, 0.5, 0.7, 0.8, 1.0, 1.5)
 
 
+def claims(data):
+    return []
+
+
 def add(page, data):
-    page.heading("Matyka 2004: a ball in the plane")
     page.text(
         f"""A loop of {POINTS} points ({BALL.radius:g} m, {DEPTH:g} m deep, {BALL.mass:g} kg, {BALL.gauge_pressure:g}
         Pa at rest, {BALL.stretch_modulus:g} N/m), empty at the start, {HEIGHT:g} m up in an open box of {BOX:g} m,

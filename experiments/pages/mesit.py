@@ -3,9 +3,21 @@
 from ..mesit import METHODS
 from ..report import number
 
+HEADING = "Mesit, Guha and Chaudhry 2007: a simplified implicit method"
+DEPENDS = (
+    "core/papers/*.py",
+    "core/solvers/sequential/*.py",
+    "core/solvers/implicit/*.py",
+    "core/energy/*.py",
+    "experiments/parts.py",
+)
+
+
+def claims(data):
+    return []
+
 
 def add(page, data):
-    page.heading("Mesit, Guha and Chaudhry 2007, figures 3 to 7")
     page.text(
         f"""Spring constants {", ".join(f"{k:g}" for k in data["springs"])}, damping {data["damping"]:g}, mass
         {data["point_mass"]:g} kg and moles are the paper's. It gives no size, temperature or step. Here: radius

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from numpy.typing import ArrayLike
 
+from ...amount import ROOM_TEMPERATURE
 from ..given import GivenMembrane, given_plasticity, given_stiffening
 from .bodies import given_flat_truss, given_loop
 
@@ -26,6 +27,8 @@ class FlatBuilder:
         stretch_modulus: float = 1e4,
         bend_modulus: float = 0.0,
         damping: float = 0.0,
+        spring_damping: float = 0.0,
+        rigid_springs: bool = False,
         friction: float = 0.5,
         bounciness: float = 1.0,
         thickness: float = 0.0,
@@ -35,6 +38,10 @@ class FlatBuilder:
         pressure_at: str = "DRAWN",
         drawn_shape: str = "SLACK",
         start_at_rest: bool = False,
+        gas_amount: float | None = None,
+        temperature: float = ROOM_TEMPERATURE,
+        spring_constant: float | None = None,
+        point_mass: float | None = None,
         creep_time: float = 0.0,
         yield_strain: float = 0.0,
         plastic_limit: float = 0.0,
@@ -53,10 +60,15 @@ class FlatBuilder:
         depth
             Along the plane's normal [m]; 0 = mean edge length. The gas fills area times depth, an edge resists with
             stretch modulus times depth, a bend with bend modulus times depth; contact is as wide as the depth.
-        mass, gauge_pressure, stretch_modulus, bend_modulus, damping, friction, bounciness, thickness
+        mass, gauge_pressure, stretch_modulus, bend_modulus, damping, spring_damping, rigid_springs
             As in `add_membrane`; mass is spread by length.
+        friction, bounciness, thickness
+            As in `add_membrane`.
         self_collision, pinned, velocity, pressure_at, drawn_shape, start_at_rest
             As in `add_membrane`; pins and velocity count within the plane.
+        gas_amount, temperature, spring_constant, point_mass
+            As in `add_membrane`; of the edges and vertices of the outline, whatever the depth. The gas fills area times
+            depth.
         creep_time, yield_strain, plastic_limit, tear_strain, sticks
             As in `add_membrane`.
 
@@ -66,9 +78,11 @@ class FlatBuilder:
             given_loop(
                 name, positions, outline, depth=depth, mass=mass, gauge_pressure=gauge_pressure,
                 ambient_pressure=self._ambient_pressure, stretch_modulus=stretch_modulus, bend_modulus=bend_modulus,
-                damping=damping, friction=friction, bounciness=bounciness, thickness=thickness,
+                damping=damping, spring_damping=spring_damping, rigid_springs=rigid_springs, friction=friction,
+                bounciness=bounciness, thickness=thickness,
                 self_collision=self_collision, pinned=pinned, velocity=velocity, pressure_at=pressure_at,
-                drawn_shape=drawn_shape, start_at_rest=start_at_rest,
+                drawn_shape=drawn_shape, start_at_rest=start_at_rest, gas_amount=gas_amount, temperature=temperature,
+                spring_constant=spring_constant, point_mass=point_mass,
                 plasticity=given_plasticity(name, creep_time, yield_strain, plastic_limit, tear_strain, sticks),
             )
         )  # fmt: skip
@@ -87,11 +101,15 @@ class FlatBuilder:
         modulus: float = 1e5,
         particle_radius: float = 0.0,
         damping: float = 0.0,
+        spring_damping: float = 0.0,
+        rigid_springs: bool = False,
         friction: float = 0.5,
         bounciness: float = 1.0,
         thickness: float = 0.0,
         pinned: ArrayLike | None = None,
         velocity: Sequence[float] = (0.0, 0.0, 0.0),
+        spring_constant: float | None = None,
+        point_mass: float | None = None,
         creep_time: float = 0.0,
         yield_strain: float = 0.0,
         plastic_limit: float = 0.0,
@@ -119,9 +137,14 @@ class FlatBuilder:
             Of the circles around the vertices of the cells, which keep apart so that it does not collapse at high speed
             (Kurmaly & Wu 2021, 4), as a share of a cell's edge: 0 = none, at most 0.5; 0.4 stops a vertex
             between two others. Not with the solvers AUTO and IMPLICIT.
-        damping, friction, bounciness, thickness, pinned, velocity
+        spring_damping
+            Of the springs [Pa s], as in `ModelBuilder.add_solid`.
+        damping, rigid_springs, friction, bounciness, thickness, pinned, velocity
             As in `add_membrane`, within the plane. Pinned vertices hold the cells' vertices on the sides of the outline
             between them and at least the nearest one each. Does not touch itself.
+        spring_constant, point_mass
+            k [N/m] of every edge and diagonal of the cells, and [kg] of every of their vertices; they replace modulus,
+            and mass and density.
         creep_time, yield_strain, plastic_limit, sticks, stiffening
             As in `add_solid`.
 
@@ -130,9 +153,10 @@ class FlatBuilder:
         self._membranes.append(
             given_flat_truss(
                 name, positions, outline, depth=depth, cell_size=cell_size, mass=mass, density=density,
-                modulus=modulus, ambient_pressure=self._ambient_pressure, damping=damping, friction=friction,
+                modulus=modulus, ambient_pressure=self._ambient_pressure, damping=damping,
+                spring_damping=spring_damping, rigid_springs=rigid_springs, friction=friction,
                 bounciness=bounciness, thickness=thickness, pinned=pinned, velocity=velocity,
-                particle_radius=particle_radius,
+                particle_radius=particle_radius, spring_constant=spring_constant, point_mass=point_mass,
                 plasticity=given_plasticity(name, creep_time, yield_strain, plastic_limit, 0.0, sticks),
                 stiffening=given_stiffening(name, stiffening, creep_time),
             )

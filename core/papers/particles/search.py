@@ -53,7 +53,7 @@ class ParticleSearch:
     `count` rows are valid.
     """
 
-    def __init__(self, model: Model) -> None:
+    def __init__(self, model: Model, vertices_per_particle: int = VERTICES_PER_PARTICLE) -> None:
         self._model = model
         self._graph = feature_graph(model)
         self._convex = _convex_bodies(model)
@@ -63,7 +63,7 @@ class ParticleSearch:
         self._matrices = np.zeros((model.rigid_count, 3, 3))
         self._apart = _glued_pairs(model) | _ignored_pairs(model)  # pairs that do not touch
         self.radius = _radii(model)
-        self._start = _particle_starts(model, self._graph.vertex_feature)
+        self._start = _particle_starts(model, self._graph.vertex_feature, vertices_per_particle)
         self.features = self.start_features()
         self._places = np.zeros((len(self.features), 3))
         self.hits = Hits.room(256)
@@ -162,10 +162,10 @@ def _radii(model: Model) -> FloatArray:
     return 0.5 * size.max(axis=1)
 
 
-def _particle_starts(model: Model, vertex_feature: IntArray) -> IntArray:
+def _particle_starts(model: Model, vertex_feature: IntArray, per_particle: int) -> IntArray:
     """First, middle and end row of each pair of skins: particles of the first body, then of the second."""
     own = model.point_body[: model.vertex_count][vertex_feature >= 0]
-    count = np.maximum(np.bincount(own, minlength=model.membrane_count) // VERTICES_PER_PARTICLE, 1)
+    count = np.maximum(np.bincount(own, minlength=model.membrane_count) // per_particle, 1)
     rows, total = [], 0
     for a, b in pairs_of(model.membrane_count):
         rows.append((total, total + count[a], total + count[a] + count[b]))

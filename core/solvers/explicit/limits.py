@@ -48,12 +48,13 @@ class StepLimit:
         if (gas > self._start_gas).any():
             rates = np.maximum(rates, inflation_rate(model, gas, volume))
         added, rate = max(0.0, float(risen.max(initial=0.0))), float(rates.max(initial=0.0))
-        step = step_length(square + added, rate)
+        decay = plan.decay * max(1.0, bound / max(plan.bound, 1e-300))
+        step = step_length(square + added, decay, rate)
         if time / step > MOST_STEPS * time / frame_time * ROUNDING:
             needed = math.ceil(frame_time / step)
-            if frame_time / step_length(square, float(plan.rate.max(initial=0.0))) > MOST_STEPS:
+            if frame_time / step_length(square, decay, float(plan.rate.max(initial=0.0))) > MOST_STEPS:
                 raise Diverged(body, f"would need {needed} explicit steps per frame")
-            explodes = step < stable_step(square + added)
+            explodes = step < stable_step(square + added, decay)
             raise _gas_refusal(model, int(np.argmax(rates if explodes else risen)), gas, needed)
         self.excess, self.stiffest = plan.step / step, int(np.argmax(risen)) if added > square - plan.square else body
         return max(1, math.ceil(time / step)), square + added
@@ -64,7 +65,9 @@ def check_plan(model: Model, plan: Plan, frame_time: float) -> None:
     if frame_time / plan.step <= MOST_STEPS:
         return
     needed, amount = math.ceil(frame_time / plan.step), start_gas(model)
-    if plan.step < stable_step(plan.square):
+    if frame_time / step_length(plan.square, 0.0, float(plan.rate.max(initial=0.0))) <= MOST_STEPS:
+        raise _damper_refusal(model, needed)
+    if plan.step < stable_step(plan.square, plan.decay):
         raise _gas_refusal(model, int(np.argmax(plan.rate)), amount, needed)
     if amount.any() and rest_square(model, plan.masses, np.zeros_like(amount)) < WITHOUT_GAS * plan.square:
         raise _gas_refusal(model, int(np.argmax(plan.gas)), amount, needed)
@@ -96,6 +99,17 @@ def _gas_refusal(model: Model, body: int, amount: FloatArray, needed: int) -> Pa
     return _refusal(model, body, f"gauge pressure {pressure:g} Pa", needed, remedy)
 
 
+def _damper_refusal(model: Model, needed: int) -> ParameterError:
+    edges = model.edges
+    rate = model.edge_damping / model.vertex_mass[edges.points].min(axis=1)
+    body = int(model.point_body[edges.points[int(np.argmax(rate)), 0]])
+    unit = "N s/m" if model.has_gas(body) or model.spring_constant[body] > 0.0 else "Pa s"
+    return _refusal(
+        model, body, f"spring damping {model.spring_damping[body]:g} {unit}", needed,
+        "Lower the spring damping, raise the mass, or choose the method IMPLICIT",
+    )  # fmt: skip
+
+
 def _refusal(model: Model, body: int, cause: str, needed: int, remedy: str) -> ParameterError:
     return ParameterError(
         f"{model.body_names[body]}: {cause} would need {needed} explicit steps per frame, more than {MOST_STEPS}. "
@@ -123,10 +137,14 @@ def _modulus(model: Model, body: int) -> tuple[str, str]:
     """
     edges, hinges, surfaces = model.edges, model.hinges, model.surfaces
     own = model.point_body[edges.points[:, 0]] == body
+    constant = float(model.spring_constant[body])
+    spring = ("spring constant", f"{constant:.4g} N/m") if constant > 0.0 else None
     held = float((edges.stiffness[own] * edges.rest_length[own] ** 2).sum())
     triangles = surfaces.triangles[slice(*surfaces.body_triangle_start[body : body + 2])]
     cells = model.tetrahedra
     if not model.has_gas(body):
+        if spring is not None:
+            return spring
         mine = model.point_body[cells.points[:, 0]] == body
         volume = max(topology.signed_volume(model.rest_positions, triangles), 1e-300)
         mu = held / (15.0 * volume)
@@ -139,5 +157,7 @@ def _modulus(model: Model, body: int) -> tuple[str, str]:
         if np.median(bounds.rows[inside]) > 0.5 * np.median(bounds.stiffness[inside]):
             size = (1.0 / hinges.normal_scale[folds]).sum(axis=1)
             return "bend modulus", f"{float(np.median(hinges.stiffness[folds] * size)) / 6.0:.4g} N m"
+    if spring is not None:
+        return spring
     area = float(topology.triangle_areas(model.rest_positions, triangles).sum())
     return "stretch modulus", f"{held / (3.0 * area):.4g} N/m"

@@ -3,12 +3,12 @@
 import numpy as np
 
 from ...model import FloatArray, Model
-from .stability import Bounds, Plan, start_gas
+from .stability import Bounds, Plan, damping_rate, start_gas
 
 
 def has_same_stiffness(one: Model, other: Model) -> bool:
-    """Whether two models of the same parts have the same springs, hinges and tetrahedra."""
-    return all(
+    """Whether two models of the same parts have the same springs, dampers, hinges and tetrahedra."""
+    return np.array_equal(one.edge_damping, other.edge_damping) and all(
         np.array_equal(getattr(one, name).stiffness, getattr(other, name).stiffness)
         for name in ("edges", "hinges", "tetrahedra")
     )
@@ -31,7 +31,17 @@ def revised_plan(plan: Plan, model: Model, other: Model) -> Plan:
     most = np.maximum.reduceat(bounds.stiffness * inverse_mass, starts) + gas
     ratio = _ratios(model, other)
     grown = np.where(ratio >= 1.0, ratio * plan.square, np.minimum(plan.square, ratio * plan.square + gas))
-    return plan._replace(square=float(np.minimum(most, grown).max()), bound=bound, stiffest=stiffest)
+    return plan._replace(
+        square=float(np.minimum(most, grown).max()), decay=_decay(plan, model, other), bound=bound, stiffest=stiffest
+    )
+
+
+def _decay(plan: Plan, model: Model, other: Model) -> float:
+    """A bound of the rate at which the dampers of another model damp; measured where one had none before."""
+    before, after = model.edge_damping, other.edge_damping
+    if (after[before == 0.0] > 0.0).any():
+        return damping_rate(other, plan.masses)
+    return plan.decay * float((after[before > 0.0] / before[before > 0.0]).max(initial=0.0))
 
 
 def _ratios(model: Model, other: Model) -> FloatArray:

@@ -5,7 +5,9 @@ order. Both are jobs of a team (`team.py`), in blocks of vertices and of the ele
 not depend on which thread does which. The force of a spring has a dashpot: its length is compared with the one a step
 before (`inverse_length`).
 
-    T / l = k (1 - L / l) + c k (l - l_before) / l,   c = 2 zeta / (omega h)
+    T / l = k (1 - L / l) + (c k + b / h) (l - l_before) / l,   c = 2 zeta / (omega h)
+
+b is the constant of the damper along the spring, of bodies that have one (`energy/dampers.py`).
 """
 
 from typing import Any, NamedTuple
@@ -61,6 +63,8 @@ class Springs(NamedTuple):
     ends: IndexArray  # 4 * vertex, two of each spring, shape (2 * padded count,)
     stiffness: FloatArray  # [N/m], shape (padded count,)
     rest_force: FloatArray  # stiffness * rest length [N]
+    damping: FloatArray  # constant of the damper [N s/m], shape (padded count,); empty where no spring has one
+    damper: FloatArray  # the same over the step's length [N/m]; changes
     inverse_length: FloatArray  # 1 / length of a step before [1/m]; changes
     force: FloatArray  # rows [N], shape (4 * padded count + 4,); changes
     rows: Rows
@@ -143,10 +147,15 @@ def _springs(model: Model, numbering: Numbering) -> Springs:
     both = np.concatenate([ends, ends[padding]]) if count else ends
     stiffness = np.concatenate([edges.stiffness[order], np.zeros(len(padding))])
     length = np.concatenate([edges.rest_length[order], edges.rest_length[order][padding]])
+    damping = np.zeros(0)
+    if model.edge_damping.any():
+        damping = np.concatenate([model.edge_damping[order], np.zeros(len(padding))])
     return Springs(
         ends=unsigned(4 * both.ravel()),
         stiffness=stiffness,
         rest_force=stiffness * length,
+        damping=damping,
+        damper=np.zeros_like(damping),
         inverse_length=1.0 / length,
         force=np.zeros(4 * len(both) + 4),
         rows=_rows([ends[:, 1], ends[:, 0]], vertex_count, SLOTS, len(both)),
@@ -242,6 +251,7 @@ def balance(ends, lead):
 @lean_inline_kernel
 def spring_rows(x, springs, damping, first, last):
     """Rows of the fours first .. last - 1; keeps 1 / l."""
+    has_dampers = springs.damper.shape[0] > 0
     for q in range(np.uint64(first), np.uint64(last)):
         e = np.uint64(8) * q
         a0, b0 = springs.ends[e], springs.ends[e + np.uint64(1)]
@@ -259,6 +269,8 @@ def spring_rows(x, springs, damping, first, last):
         grown = smaller((before - inverse) * (square * inverse), spread(MOST_GROWN))
         tension = fused(-load4(springs.rest_force, place), inverse, k)
         tension = tension + (damping * k) * grown
+        if has_dampers:
+            tension = tension + load4(springs.damper, place) * grown
         t0, t1, t2, t3 = spread_each(tension)
         row = np.uint64(16) * q
         store4(springs.force, row, d0 * t0)
@@ -427,7 +439,9 @@ def accelerate(x, skins, damping, velocity, inverse_mass, h, gx, gy, gz, force, 
 
 @lean_kernel
 def start_lengths(x, velocity, h, springs):
-    """The springs' lengths a step h [s] ago, as the dashpots need them."""
+    """The springs' lengths a step h [s] ago, and the dampers' constants for it, as the dashpots need them."""
+    for q in range(springs.damper.shape[0]):
+        springs.damper[q] = springs.damping[q] / h
     for q in range(springs.stiffness.shape[0]):
         a, b = springs.ends[2 * q], springs.ends[2 * q + 1]
         way = load4(x, b) - load4(x, a) - (load4(velocity, b) - load4(velocity, a)) * h

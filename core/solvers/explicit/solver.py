@@ -14,11 +14,12 @@ from ...bodies.flat.plane import hold_in_plane
 from ...contact.untangle.overlap import NO_BODIES
 from ...energy.energies import ModelElements
 from ...errors import ParameterError
-from ...jit import Repeated, threads_in_use
+from ...jit import Repeated
 from ...model import BoolArray, FloatArray, IntArray, Model
 from ...options import DEFAULTS, MethodOptions
 from ...state import PairSpeeds, State
 from ...team import helped
+from ...threads import threads_in_use
 from ..counts import Counts
 from ..kinematics import Motion
 from ..notes import Finding, FrameNotes, LeastShare, PairContacts, Reason

@@ -4,6 +4,10 @@ Steps of h are stable for h omega < 2 (leapfrog). A vertex's stiffness (`bounds.
 codes raise the masses of the few vertices that need the shortest steps until a share of the body's mass is added
 (selective mass scaling; Olovsson, Simonsson, Unosson 2005): statics stay exact. The total mass is conserved: the other
 vertices give it. The frequency at rest is computed by Lanczos' method on differences of the forces.
+
+Dampers along springs shorten the step: their forces are those of half a step before, so an oscillation of the damping
+ratio zeta is stable for h omega < 2 (sqrt(1 + zeta^2) - zeta). The dashpots have a ratio of their own; those of bodies
+add half of the largest rate at which they damp, over omega.
 """
 
 from collections.abc import Callable
@@ -11,6 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...energy.dampers import damper_forces
 from ...energy.elements import bound_elements
 from ...energy.energies import ModelElements
 from ...energy.gas import SMALLEST_VOLUME_SHARE
@@ -43,6 +48,7 @@ class Plan(NamedTuple):
     masses: FloatArray  # of the vertices [kg], in the model's order
     added: FloatArray  # share of its mass that each membrane was given, shape (membrane_count,)
     square: float  # omega^2 of the stiffest oscillation [1/s^2]
+    decay: float  # largest rate at which the bodies' dampers damp [1/s]
     bound: float  # of omega^2 without the gas [1/s^2]
     stiffest: int  # vertex that it is taken from
     gas: FloatArray  # bound of the gas' part of omega^2 [1/s^2], shape (membrane_count,)
@@ -51,7 +57,7 @@ class Plan(NamedTuple):
     @property
     def step(self) -> float:
         """Length of a step [s]."""
-        return step_length(self.square, float(self.rate.max(initial=0.0)))
+        return step_length(self.square, self.decay, float(self.rate.max(initial=0.0)))
 
 
 @keep_latest
@@ -67,6 +73,7 @@ def plan_steps(model: Model, options: MethodOptions) -> Plan:
         masses=masses,
         added=added,
         square=rest_square(model, masses, amount),
+        decay=damping_rate(model, masses),
         bound=bound,
         stiffest=stiffest,
         gas=bounds.gas(amount)[0],
@@ -146,8 +153,26 @@ def rest_square(model: Model, masses: FloatArray, amount: FloatArray) -> float:
         scale = size / max(float(np.abs(u).max()), 1e-300)
         return np.asarray((forces(-scale * u) - forces(scale * u)) / (2.0 * scale))
 
-    square = largest_square(product, np.where(model.pinned, np.inf, masses))
-    mantissa, exponent = np.frexp(max(square, 0.0))
+    return _rounded_up(largest_square(product, np.where(model.pinned, np.inf, masses)))
+
+
+def damping_rate(model: Model, masses: FloatArray) -> float:
+    """Largest rate at which the dampers along springs damp a motion at rest [1/s], 0 without: 2 zeta omega of it.
+
+    `masses` [kg]; pinned vertices do not count. Rounded up to a few bits.
+    """
+    if not model.edge_damping.any():
+        return 0.0
+
+    def product(v: FloatArray) -> FloatArray:
+        return -damper_forces(model.rest_positions, v, model.edges.points, model.edge_damping)
+
+    return _rounded_up(largest_square(product, np.where(model.pinned, np.inf, masses)))
+
+
+def _rounded_up(value: float) -> float:
+    """A value of at least 0 rounded up to a few bits."""
+    mantissa, exponent = np.frexp(max(value, 0.0))
     return float(np.ldexp(np.ceil(mantissa * 2.0**KEPT_BITS), exponent - KEPT_BITS))
 
 
@@ -179,9 +204,9 @@ def _least_square(mass: FloatArray, stiffness: FloatArray, added: float) -> floa
 
 
 def largest_square(product: Callable[[FloatArray], FloatArray], masses: FloatArray) -> float:
-    """Largest omega^2 [1/s^2] of M u'' = -K u, by Lanczos' method.
+    """Largest omega^2 [1/s^2] of M u'' = -K u, or rate [1/s] of M u' = -K u, by Lanczos' method.
 
-    `product`: K u of displacements u, shape (vertex_count, 3); `masses` [kg]; what cannot move has a mass of infinity.
+    `product`: K u, shape (vertex_count, 3); `masses` [kg]; what cannot move has a mass of infinity.
     Directions are not kept orthogonal: what is found twice then does not change the largest value.
     """
     root = 1.0 / np.sqrt(masses)[:, None]
@@ -205,14 +230,19 @@ def largest_square(product: Callable[[FloatArray], FloatArray], masses: FloatArr
     return float(np.linalg.eigvalsh(matrix)[-1])
 
 
-def stable_step(square: float) -> float:
-    """Length of a step [s] for an omega^2 [1/s^2]."""
+def stable_step(square: float, decay: float = 0.0) -> float:
+    """Length of a step [s] for an omega^2 [1/s^2] and dampers of bodies that damp at most at a rate `decay` [1/s].
+
+    SAFETY leaves as much room for contacts with dampers as without: h^2 omega^2 + 2 h decay is at most (2 SAFETY)^2.
+    """
     if not square > 0.0:
         return LONGEST_STEP
-    dashpots = np.sqrt(1.0 + DASHPOT_RATIO**2) - DASHPOT_RATIO
+    ratio = DASHPOT_RATIO + 0.5 * decay / (SAFETY * float(np.sqrt(square)))
+    root = np.sqrt(1.0 + ratio**2)
+    dashpots = root - ratio if ratio < 1.0 else 1.0 / (root + ratio)  # the same, without cancellation
     return float(min(SAFETY * dashpots * 2.0 / np.sqrt(square), LONGEST_STEP))
 
 
-def step_length(square: float, rate: float) -> float:
-    """Length of a step [s] that is stable and limits the stretch by a rate [1/s]."""
-    return min(stable_step(square), EDGE_SHARE / max(rate, 1e-300))
+def step_length(square: float, decay: float, rate: float) -> float:
+    """Length of a step [s] that is stable, see `stable_step`, and limits the stretch by a rate [1/s]."""
+    return min(stable_step(square, decay), EDGE_SHARE / max(rate, 1e-300))

@@ -6,6 +6,7 @@ anew when a vertex is about to leave the reach of the last search, so the energy
 thickness.
 """
 
+import functools
 import math
 from dataclasses import dataclass
 
@@ -22,6 +23,8 @@ from ...linear.direction import newton_direction
 from ...model import FloatArray, IntArray, Model
 from ...options import DEFAULTS, MethodOptions
 from ...state import FrictionSprings, State
+from ...team import helped
+from ...threads import threads_in_use
 from ...topology import triangle_areas
 from ..counts import Counts
 from ..notes import LeastShare
@@ -156,6 +159,7 @@ class StageMinimiser:
         self._candidates.start_frame(state)
         self.notes = StageNotes(self.model.moving_count)
         self.energy.shares.forget()
+        self.energy.damp(None)
         self.start(state, state.gas, np.zeros(self.model.body_count))
         self._step[:] = 0.0
         self._cover()
@@ -251,11 +255,13 @@ class StageMinimiser:
             loose, reduction = 1.0, settings.linear_tolerance
             if not self.contacts.count:
                 loose, reduction = FREE_TOLERANCE, FREE_TOLERANCE * settings.newton_tolerance
-            iterations = newton_direction(
+            given = (
                 model.edges, model.hinges, model.chunks, energy.hessian, energy.acting, energy.acting_count,
                 energy.contact_stretched, model.point_body, self._multigrid.levels, self._diagonal, self._residual,
                 self._scratch, reduction, enough, settings.linear_limit, self._direction,
             )  # fmt: skip
+            with helped(self._scratch.team, threads_in_use(), functools.partial(newton_direction, *given)):
+                iterations = newton_direction(*given, 0)
             counts.linear_iterations += iterations
             if iterations == 0:
                 return

@@ -252,6 +252,7 @@ class ImplicitSolver:
         self._move_kinematic_points(motion, share + GAMMA * step_share, base)
         set_targets(x0, v0, v0, tau, fall, guessed_fall, 1.0, chunks, target, guess)
         flight = fly(before.rigid.pose, before.rigid.velocity, before.rigid.angular_momentum, solids, tau)
+        stage.energy.damp(base)
         stage.minimise(
             tau,
             target=target, guess=guess,
@@ -285,6 +286,7 @@ class ImplicitSolver:
         rigid_base = fly(before.rigid.pose, rigid1.velocity, rigid1.angular_momentum, solids, rest)
         rigid_target = shifted(fly(rigid_base, rigid_ahead.velocity, rigid_ahead.angular_momentum, solids, tau), fall)
         rigid_guess = fly(rigid_base, rigid1.velocity, rigid1.angular_momentum, solids, tau)
+        stage.energy.damp(base)
         stage.minimise(
             h,
             target=target, guess=guess,
@@ -318,6 +320,7 @@ class ImplicitSolver:
         set_targets(x0, v0, v0, h, fall, guessed_fall, 1.0, self.model.chunks, target, guess)
         flight = fly(before.rigid.pose, before.rigid.velocity, before.rigid.angular_momentum, solids, h)
         rigid_target = shifted(flight, fall)
+        stage.energy.damp(base)
         stage.minimise(
             h,
             target=target, guess=guess,

@@ -1,7 +1,7 @@
 """The energy that one time stage minimises, over the whole scene, with its gradient and Hessian.
 
     E(x) = 1/2 |x - y|^2_M / tau^2 + stretch(x) + bend(x) + volumes of tetrahedra(x) + gas(x) + contact(x) + friction(x)
-           + elements of energies(x)
+           + elements of energies(x) + c / (2 tau) (l(x) - l_base)^2 of the dampers along springs
 
 tau is the length of the stage; y are the positions of the vertices without internal forces and contacts. The inertia of
 rigid bodies is in `energy/rigid_inertia.py`. The class holds the arrays that the kernels of `core/energy` fill.
@@ -22,6 +22,7 @@ from ...contact.friction import (
 )
 from ...contact.narrow_phase.vertex_triangle import evaluate_gaps, measure_all_edges
 from ...energy.bodies import evaluate_bodies
+from ...energy.dampers import lengths, stretch_energy, with_dampers
 from ...energy.elements import element_energy, evaluate_elements
 from ...energy.energies import ModelElements
 from ...energy.gas import evaluate_gas, gas_law
@@ -30,7 +31,7 @@ from ...energy.rigid_inertia import evaluate_rigid_inertia
 from ...extras import lagged_gas
 from ...linear.conjugate_gradient import Hessian
 from ...linear.rigid_blocks import factor_blocks
-from ...model import BoolArray, FloatArray, Model
+from ...model import BoolArray, Edges, FloatArray, Model
 from ...options import DEFAULTS, MethodOptions
 from ...state import FrictionSprings
 from .contact_weights import ContactWeights
@@ -67,6 +68,9 @@ class StageEnergy:
         self._start = np.zeros((model.point_count, 3))
         self._target = np.zeros((vertex_count, 3))
         self._gas = np.zeros(model.membrane_count)
+        self._has_dampers = bool(model.edge_damping.any())
+        self._damped: Edges | None = None  # springs of the stage with their dampers; None: the model's
+        self._viscous_energy = 0.0  # of the dampers where E was last evaluated [J]: not stored, but lost
         self._tension = np.zeros(edge_count)
         self._edge_block = np.zeros((edge_count, 4))
         self._hinge_force = np.zeros((hinge_count, 4, 3))
@@ -112,7 +116,7 @@ class StageEnergy:
         self.shares = ContactWeights(len(model.surfaces.edges))
         self._gas_rules = lagged_gas(model, options)
         self.record = 0  # number of the contact set: changes so far
-        self.elastic_energy = 0.0  # stretch, bend, tetrahedra and contact where E was last evaluated [J]
+        self.elastic_energy = 0.0  # stretch, bend, tetrahedra, dampers and contact where E was last evaluated [J]
         self._allocate(len(contacts.gap))
 
     def start(self, x: FloatArray) -> None:
@@ -121,6 +125,17 @@ class StageEnergy:
         if len(self._elements):
             self._elements.begin(x)
             self.forget()
+
+    def damp(self, base: FloatArray | None) -> None:
+        """Set the base positions [m] of the stage that follows, from which its velocities are (x - base) / tau.
+
+        None: no dampers, until the next call.
+        """
+        if self._has_dampers:
+            model, self._damped = self.model, None
+            if base is not None:
+                self._damped = with_dampers(model.edges, model.edge_damping, base, self.stage_time)
+            self._known_x[:] = np.nan
 
     def begin(self, target: FloatArray, rigid_target: FloatArray, gas: FloatArray, elapsed: float) -> None:
         """Start a stage with `target` = y, shape (vertex_count, 3), target poses, and nRT [J] of each membrane.
@@ -218,11 +233,15 @@ class StageEnergy:
     def _evaluate_bodies(self, x: FloatArray) -> None:
         """Evaluate springs, hinges, tetrahedra and gas at x."""
         model, chunks, sums = self.model, self.model.chunks, self._chunk_sums
+        springs = model.edges if self._damped is None else self._damped
         self._deformation = evaluate_bodies(
-            x, model.body_point_start, model.edges, model.hinges, model.tetrahedra, model.fans, chunks, self._tension,
+            x, model.body_point_start, springs, model.hinges, model.tetrahedra, model.fans, chunks, self._tension,
             self._edge_block, self._sharp_turn, self._hinge_force, self._tetrahedron_pressure,
             self._tetrahedron_gradient, self._volume_gradient, sums[1:],
         )  # fmt: skip
+        if self._has_dampers:
+            length = lengths(x, model.edges.points)
+            self._viscous_energy = stretch_energy(springs, length) - stretch_energy(model.edges, length)
         self._gas_sum = evaluate_gas(
             sums[3], chunks, model.rest_volume, self._gas, model.ambient_pressure,
             self.volume, self.pressure, self._gas_stiffness, self._gas_energy,
@@ -275,7 +294,7 @@ class StageEnergy:
     def stored_energy(self, gas: FloatArray) -> float:
         """Stored energy [J] where E was last evaluated, with nRT = `gas` [J] in the membranes."""
         model, volume = self.model, self.volume
-        stored = self.elastic_energy
+        stored = self.elastic_energy - self._viscous_energy
         for body in np.flatnonzero(model.rest_volume).tolist():
             stored += gas_law(volume[body], model.rest_volume[body], gas[body], model.ambient_pressure)[2]
         return stored

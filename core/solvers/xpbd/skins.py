@@ -33,7 +33,7 @@ from ..explicit.skins import Planes
 from .bend import project_bend
 from .colours import fours, schedule, vertex_blocks
 from .gas import Gas, add_triangles, apply_gas, measure_gas
-from .stretch import EdgeRows, edge_rows, project_edges
+from .stretch import EdgeRows, damp_edges, edge_rows, project_edges
 from .volumes import project_volumes
 
 
@@ -80,7 +80,14 @@ def skins_of(model: Model, numbering: Numbering, inverse_mass: FloatArray, time:
         free=np.array(
             [not model.pinned[a:b].any() for a, b in zip(body_start[:-1], body_start[1:], strict=True)], bool
         ),
-        edges=edge_rows(edges, schedule(edges.points, block_start, count), inverse_mass, time),
+        edges=edge_rows(
+            edges,
+            model.edge_damping,
+            model.rigid_springs[model.point_body[model.edges.points[:, 0]]],
+            schedule(edges.points, block_start, count),
+            inverse_mass,
+            time,
+        ),
         gas=Gas(
             corners=(4 * triangles[triangle_order.order]).astype(np.uint32),
             task_start=triangle_order.task_start,
@@ -114,6 +121,7 @@ def predict(skins, x, v, lies, gravity, h, y):
     """Positions of the vertices after a substep h [s] without constraints, and the gas then; `lies`: whether f = 1."""
     gas, block_count = skins.gas, skins.block_body.shape[0]
     nothing = spread(0.0)
+    damp_edges(skins.edges, x)
     for block in range(block_count):
         share = h if lies[skins.block_body[block]] else 0.5 * h
         change = triple(share * gravity[0], share * gravity[1], share * gravity[2])

@@ -5,6 +5,13 @@
 one sweep per substep from lambda = 0 (Macklin et al. 2019). Both ends move along the edge, in inverse proportion to
 their masses: momentum and angular momentum are conserved.
 
+An edge with a damper c (`energy/dampers.py`) adds c (l - l_n) / h to its force, l_n its length where the substep
+begins: eq. 26 there, with l - l_n for dC . (x - x_n). Spring and damper together are one constraint,
+
+    k' = k + c / h,   L' = (k L + (c / h) l_n) / k'
+
+Rigid springs have the compliance 0: an edge alone comes to its rest length at once, and a damper does nothing to it.
+
 Four edges of one colour are projected at a time: they share no vertex, so this is the same as one after the other, bit
 by bit, and takes one root and one division instead of four.
 """
@@ -15,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...jit import lean_kernel
-from ...model import Edges, FloatArray, IntArray
+from ...model import BoolArray, Edges, FloatArray, IntArray
 from ...simd import four_sums3, fused, load4, root, spread, spread_each, store4
 from .colours import Schedule, fours
 
@@ -29,15 +36,43 @@ class EdgeRows(NamedTuple):
     ends: NDArray[np.uint32]  # 4 * vertex: the first ends of the four, then the second ones, shape (four_count, 8)
     constant: FloatArray  # s = 1 / (w_i + w_j + 1 / (k h^2)) [kg] of the four, then s L [kg m], flat: 8 of each four
     task_start: IntArray  # first four of each task of the `colours.Schedule`, shape (block_count + 2,)
+    # s L' = constant + factor * l_n [kg m] and [kg] of the four, flat: 8 of each four; empty without dampers
+    damped: FloatArray
 
 
-def edge_rows(edges: Edges, order: Schedule, inverse_mass: FloatArray, time: float) -> EdgeRows:
-    """Rows of the edges for substeps of a length [s]; `inverse_mass` [1/kg], shape (vertex_count,)."""
+def edge_rows(
+    edges: Edges, damping: FloatArray, rigid: BoolArray, order: Schedule, inverse_mass: FloatArray, time: float
+) -> EdgeRows:
+    """Rows of the edges for substeps of a length [s].
+
+    `damping` [N s/m] of their dampers and whether they are `rigid`, shape (edge_count,); `inverse_mass` [1/kg], shape
+    (vertex_count,).
+    """
     entry, task_start = fours(order)
     ends = np.concatenate([edges.points[entry][:, :, k] for k in (0, 1)], axis=1)
-    s = (1.0 / (inverse_mass[edges.points].sum(axis=1) + 1.0 / (edges.stiffness * time**2)))[entry]
+    stiffness = edges.stiffness + damping / time
+    give = inverse_mass[edges.points].sum(axis=1) + np.where(rigid, 0.0, 1.0 / (stiffness * time**2))
+    s = np.divide(1.0, give, out=np.zeros_like(give), where=give > 0.0)[entry]  # 0: rigid between two pins
     constant = np.concatenate([s, s * edges.rest_length[entry]], axis=1)
-    return EdgeRows((4 * ends).astype(np.uint32), constant.ravel(), task_start)
+    damped = np.zeros(0)
+    if damping.any():
+        share = np.where(rigid, 0.0, damping / time / stiffness)[entry]  # of the damper in the force's stiffness
+        damped = np.concatenate([s * (1.0 - share) * edges.rest_length[entry], s * share], axis=1).ravel()
+    return EdgeRows((4 * ends).astype(np.uint32), constant.ravel(), task_start, damped)
+
+
+@lean_kernel
+def damp_edges(edges, x):
+    """Set the rest lengths L' of a substep that begins at x [m]; flat, four numbers a vertex."""
+    ends = edges.ends
+    for number in range(edges.damped.shape[0] // 8):
+        four = np.uint32(number)
+        d0, d1 = load4(x, ends[four, 4]) - load4(x, ends[four, 0]), load4(x, ends[four, 5]) - load4(x, ends[four, 1])
+        d2, d3 = load4(x, ends[four, 6]) - load4(x, ends[four, 2]), load4(x, ends[four, 7]) - load4(x, ends[four, 3])
+        length = root(four_sums3(d0 * d0, d1 * d1, d2 * d2, d3 * d3))
+        place = np.uint32(8) * four
+        factor = load4(edges.damped, place + np.uint32(4))
+        store4(edges.constant, place + np.uint32(4), fused(factor, length, load4(edges.damped, place)))
 
 
 @lean_kernel

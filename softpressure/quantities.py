@@ -1,0 +1,108 @@
+"""What a body's settings amount to, as the panel shows it beside them: moles, pressure, springs, moduli, point masses.
+
+The numbers are those of the model of a run, noted as it starts, so that drawing costs nothing. Only the pressure of a
+given amount of gas is shown before: at the drawn volume, which is computed after a change alone.
+"""
+
+from dataclasses import dataclass
+
+import bpy
+import numpy as np
+
+from ..core import Model, moles, nrt
+from ..core.topology import signed_volume
+from . import flat_shape, mesh_io, session, units
+from .parameters import SKINS
+
+_UNKNOWN = "–"
+#: Drawn volume [m^3] of objects by `session_uid`, and the number of the change after which it was computed.
+_volumes: dict[int, tuple[int, float]] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class Quantities:
+    """Of a body at the start of a run."""
+
+    gas: float  # nRT [J], 0 without gas
+    drawn_volume: float  # [m^3], 0 without gas
+    springs: tuple[float, float]  # least and largest spring constant [N/m]
+    modulus: float  # stretch modulus [N/m] of skins and loops, Young's modulus [Pa] of lattices
+    points: tuple[float, float]  # least and largest mass of a point [kg]
+    mass: float  # [kg]
+
+
+def of_model(model: Model) -> list[Quantities]:
+    """Of each soft body of a model."""
+    body_of_edge = model.point_body[model.edges.points[:, 0]]
+    first_edge = np.searchsorted(body_of_edge, np.arange(model.membrane_count + 1))
+    found = []
+    for body in range(model.membrane_count):
+        copies = 2.0 if model.flat.depth[body] > 0.0 else 1.0  # share what their point or edge has
+        springs = copies * model.edges.stiffness[first_edge[body] : first_edge[body + 1]]
+        masses = copies * model.vertex_mass[slice(*model.body_point_start[body : body + 2])]
+        gas = (model.gauge_pressure[body] + model.ambient_pressure) * model.rest_volume[body]
+        found.append(
+            Quantities(
+                gas=float(gas),
+                drawn_volume=float(model.drawn_volume[body]),
+                springs=(float(springs.min()), float(springs.max())),
+                modulus=float(model.stretch_modulus[body] + model.young_modulus[body]),
+                points=(float(masses.min()), float(masses.max())),
+                mass=float(model.body_mass[body]),
+            )
+        )
+    return found
+
+
+def texts(scene: bpy.types.Scene, obj: bpy.types.Object) -> list[str]:
+    """A line for each quantity that is not entered: gas, stiffness, mass; a dash before it is known."""
+    settings, here = obj.softpressure, session.of(scene)
+    known = None if here.is_out_of_date(scene) else here.quantities.get(obj.session_uid)
+    found = []
+    if settings.body_type in SKINS:
+        found.append(_pressure_text(scene, obj, known) if settings.gas_by == "AMOUNT" else _amount_text(obj, known))
+    if settings.stiffness_by == "SPRING":
+        name, unit = ("Stretch modulus", "N/m") if settings.body_type in SKINS else ("Young's modulus", "Pa")
+        found.append(f"{name}: {_UNKNOWN if known is None else f'{known.modulus:,.4g}'} {unit}")
+    else:
+        found.append(f"Springs: {_range(known.springs if known else None)} N/m")
+    if settings.mass_by == "POINTS":
+        found.append(f"Mass: {_UNKNOWN if known is None else f'{known.mass:.4g}'} kg")
+    else:
+        found.append(f"Points: {_range(known.points if known else None)} kg")
+    return found
+
+
+def _amount_text(obj: bpy.types.Object, known: Quantities | None) -> str:
+    temperature = obj.softpressure.temperature
+    amount = _UNKNOWN if known is None else f"{moles(known.gas, temperature):.4g}"
+    return f"Gas: {amount} mol at {temperature:.5g} K"
+
+
+def _pressure_text(scene: bpy.types.Scene, obj: bpy.types.Object, known: Quantities | None) -> str:
+    settings = obj.softpressure
+    volume = _drawn_volume(scene, obj) if known is None else known.drawn_volume
+    if not volume > 0.0:
+        return f"Pressure: {_UNKNOWN} Pa as drawn"
+    pressure = nrt(settings.gas_amount, settings.temperature) / volume - scene.softpressure.ambient_pressure
+    return f"Pressure: {pressure:,.4g} Pa as drawn"
+
+
+def _range(ends: tuple[float, float] | None) -> str:
+    if ends is None:
+        return _UNKNOWN
+    low, high = (f"{end:.3g}" for end in ends)
+    return low if low == high else f"{low} to {high}"
+
+
+def _drawn_volume(scene: bpy.types.Scene, obj: bpy.types.Object) -> float:
+    """Volume of an inflated body as its own mesh has it [m^3]; 0 for others and in Edit Mode."""
+    if obj.softpressure.body_type != "MEMBRANE" or obj.mode == "EDIT":
+        return 0.0
+    change, volume = _volumes.get(obj.session_uid, (-1, 0.0))
+    if change != session.change_count():
+        positions = units.metres_per_unit(scene) * flat_shape.rest_positions(obj)
+        volume = signed_volume(positions, mesh_io.read_triangles(obj.data, mesh_io.world_matrix(obj)))
+        _volumes.clear()
+        _volumes[obj.session_uid] = session.change_count(), volume
+    return volume

@@ -1,0 +1,202 @@
+"""The papers' own quantities, from the properties to the panel, the model and the frames."""
+
+import time
+from pathlib import Path
+from typing import Any
+
+import bpy
+import numpy as np
+import pytest
+from bpy_panels import drawn, locked
+from bpy_scene import add_ball, empty_file, falling, play, select, this_session  # noqa: F401
+from softpressure_ext.core import nrt
+from softpressure_ext.panels.body import SOFTPRESSURE_PT_body, SOFTPRESSURE_PT_given
+from softpressure_ext.softpressure import fingerprint, flat_shape, materials, mesh_io
+from softpressure_ext.softpressure.quantities import Quantities
+
+SHIPPED = Path(materials.__file__).parent / "presets" / "softpressure"
+PAPERS = {"gas_by": "AMOUNT", "stiffness_by": "SPRING", "mass_by": "POINTS"}
+
+
+def volume(obj: Any) -> float:
+    x = flat_shape.rest_positions(obj)
+    a, b, c = (x[mesh_io.read_triangles(obj.data, np.eye(4))[:, corner]] for corner in range(3))
+    return float(np.einsum("ij,ij->", a, np.cross(b, c)) / 6.0)
+
+
+def give_all(obj: Any) -> None:
+    for name, value in PAPERS.items():
+        setattr(obj.softpressure, name, value)
+
+
+def known(obj: Any) -> Quantities:
+    found: Quantities = this_session().quantities[obj.session_uid]
+    return found
+
+
+@pytest.mark.smoke
+@pytest.mark.usefixtures("falling")
+def test_what_is_given_in_the_panel_is_what_the_model_has() -> None:
+    ball = add_ball(gas_amount=30.0, temperature=250.0, spring_constant=400.0, point_mass=0.02)
+    give_all(ball)
+    play(1, 2)
+    assert not this_session().error
+    model, count = this_session().world.model, len(ball.data.vertices)
+    np.testing.assert_allclose(model.edges.stiffness, 400.0, rtol=1e-6)  # Blender keeps single precision
+    np.testing.assert_allclose(model.vertex_mass, 0.02, rtol=1e-6)
+    assert model.body_mass[0] == pytest.approx(0.02 * count, rel=1e-6)
+    pressure = nrt(30.0, 250.0) / volume(ball) - bpy.context.scene.softpressure.ambient_pressure
+    assert model.gauge_pressure[0] == pytest.approx(pressure, rel=1e-5)
+
+
+@pytest.mark.smoke
+@pytest.mark.usefixtures("falling")
+def test_the_panel_shows_what_counts_and_what_it_amounts_to() -> None:
+    ball = add_ball(gas_amount=30.0, temperature=250.0, spring_constant=400.0, point_mass=0.02)
+    rows = drawn(SOFTPRESSURE_PT_body)
+    assert {"gauge_pressure", "pressure_at", "stretch_modulus", "mass"} <= set(rows)
+    assert not {"gas_amount", "temperature", "spring_constant", "point_mass"} & set(rows)
+    found = drawn(SOFTPRESSURE_PT_given)
+    assert found[:5] == ["gas_by", "stiffness_by", "mass_by", "temperature", "rigid_springs"]
+    assert found[5:] == ["Gas: – mol at 250 K", "Springs: – N/m", "Points: – kg"]
+    play(1, 2)
+    gas, springs, points = drawn(SOFTPRESSURE_PT_given)[5:]
+    amount = known(ball).gas / nrt(1.0, 250.0)
+    assert amount == pytest.approx(103_325.0 * volume(ball) / nrt(1.0, 250.0), rel=0.02)  # it puffs out a little
+    assert gas == f"Gas: {amount:.4g} mol at 250 K"
+    low, high = known(ball).springs
+    assert low < high and springs == f"Springs: {low:.3g} to {high:.3g} N/m"
+    low, high = known(ball).points
+    assert low < 1.0 / len(ball.data.vertices) < high and points == f"Points: {low:.3g} to {high:.3g} kg"
+    give_all(ball)
+    rows = drawn(SOFTPRESSURE_PT_body)
+    assert {"gas_amount", "temperature", "spring_constant", "point_mass"} <= set(rows)
+    assert not {"gauge_pressure", "pressure_at", "stretch_modulus", "mass"} & set(rows)
+    pressure = nrt(30.0, 250.0) / volume(ball) - 101_325.0
+    found = drawn(SOFTPRESSURE_PT_given)  # the pressure is there at once
+    assert found == [
+        *PAPERS,
+        "rigid_springs",
+        f"Pressure: {pressure:,.4g} Pa as drawn",
+        "Stretch modulus: – N/m",
+        "Mass: – kg",
+    ]
+    play(1, 2)
+    now = known(ball)
+    assert drawn(SOFTPRESSURE_PT_given)[5:] == [f"Stretch modulus: {now.modulus:,.4g} N/m", f"Mass: {now.mass:.4g} kg"]
+    assert now.springs == pytest.approx((400.0, 400.0)) and now.points == pytest.approx((0.02, 0.02))
+
+
+@pytest.mark.usefixtures("falling")
+def test_a_jelly_has_springs_and_points_and_no_gas() -> None:
+    ball = add_ball(body_type="SOLID", spring_constant=400.0, point_mass=0.02)
+    give_all(ball)
+    play(1, 2)
+    assert not this_session().error
+    now, model = known(ball), this_session().world.model
+    assert drawn(SOFTPRESSURE_PT_given) == [
+        "stiffness_by", "mass_by", "rigid_springs", f"Young's modulus: {now.modulus:,.4g} Pa",
+        f"Mass: {now.mass:.4g} kg",
+    ]  # fmt: skip
+    assert now.mass == pytest.approx(0.02 * model.vertex_count, rel=1e-6)
+
+
+@pytest.mark.usefixtures("falling")
+def test_only_what_counts_dates_a_cache() -> None:
+    ball, scene = add_ball(), bpy.context.scene
+    settings = ball.softpressure
+    before = fingerprint.of_inputs(scene)
+    for name in ("gas_amount", "temperature", "spring_constant", "point_mass"):
+        setattr(settings, name, 0.5 * getattr(settings, name))
+        assert fingerprint.of_inputs(scene) == before
+    for name, value in PAPERS.items():
+        setattr(settings, name, value)
+        after = fingerprint.of_inputs(scene)
+        assert after != before
+        before = after
+    for name in ("gauge_pressure", "stretch_modulus", "mass", "pressure_at"):
+        setattr(settings, name, "DRAWN" if name == "pressure_at" else 0.5 * getattr(settings, name))
+        assert fingerprint.of_inputs(scene) == before
+    for name in ("gas_amount", "temperature", "spring_constant", "point_mass"):
+        setattr(settings, name, 0.5 * getattr(settings, name))
+        assert fingerprint.of_inputs(scene) != before
+        before = fingerprint.of_inputs(scene)
+
+
+@pytest.mark.usefixtures("falling")
+def test_a_spring_constant_is_not_taken_for_a_modulus_of_the_same_number() -> None:
+    settings, scene = add_ball().softpressure, bpy.context.scene
+    settings.stretch_modulus = settings.spring_constant = 700.0
+    before = fingerprint.of_inputs(scene)
+    settings.stiffness_by = "SPRING"
+    assert fingerprint.of_inputs(scene) != before
+
+
+def test_settings_are_copied_and_a_preset_gives_a_modulus_again() -> None:
+    other, ball = add_ball("Other", (3, 0, 5), None), add_ball(spring_constant=400.0)
+    give_all(ball)
+    select(other, ball)
+    bpy.ops.softpressure.copy_to_selected()
+    assert other.softpressure.stiffness_by == "SPRING" and other.softpressure.spring_constant == 400.0
+    bpy.ops.softpressure.apply_preset(filepath=str(SHIPPED / "Basketball.py"))
+    settings = ball.softpressure
+    assert (settings.gas_by, settings.stiffness_by, settings.mass_by) == ("PRESSURE", "MODULUS", "TOTAL")
+    assert set(PAPERS) | {"gas_amount", "temperature", "spring_constant", "point_mass"} <= set(materials.PROPERTIES)
+
+
+@pytest.mark.usefixtures("falling")
+def test_amounts_do_not_depend_on_the_unit_scale() -> None:
+    scene = bpy.context.scene
+    scene.unit_settings.system, scene.unit_settings.scale_length = "METRIC", 0.01
+    ball = add_ball(gas_amount=1e-4, spring_constant=400.0, point_mass=0.02)
+    give_all(ball)
+    text = drawn(SOFTPRESSURE_PT_given)[4]
+    play(1, 2)
+    model = this_session().world.model
+    assert model.edges.stiffness[0] == pytest.approx(400.0) and model.vertex_mass[0] == pytest.approx(0.02)
+    assert model.gauge_pressure[0] == pytest.approx(nrt(1e-4) / (1e-6 * volume(ball)) - 101_325.0, rel=1e-3)
+    assert drawn(SOFTPRESSURE_PT_given)[4] == text
+
+
+@pytest.mark.usefixtures("falling")
+def test_a_baked_body_is_locked() -> None:
+    add_ball()
+    assert locked(SOFTPRESSURE_PT_given) == []
+    bpy.ops.softpressure.simulate()
+    bpy.ops.softpressure.bake()
+    assert locked(SOFTPRESSURE_PT_given) == [*PAPERS, "temperature", "rigid_springs"]
+
+
+@pytest.mark.usefixtures("falling")
+def test_drawing_a_large_mesh_costs_its_volume_once() -> None:
+    bpy.ops.mesh.primitive_ico_sphere_add(subdivisions=6, radius=0.5)
+    bpy.ops.softpressure.add_body(kind="SOFT")
+    bpy.context.object.softpressure.gas_by = "AMOUNT"
+    drawn(SOFTPRESSURE_PT_given)
+    began = time.perf_counter()
+    for _ in range(20):
+        drawn(SOFTPRESSURE_PT_given)
+    assert (time.perf_counter() - began) / 20 < 0.002  # 10 242 vertices; reading them alone takes longer
+
+
+def test_gas_and_springs_that_are_keyed_change_the_pressure_while_it_runs() -> None:
+    """Solved in earnest: p V = nRT in every frame, with the n of the frame (Mesit 2007, figure 5)."""
+    scene = bpy.context.scene
+    scene.use_gravity, scene.softpressure.ambient_pressure = False, 0.0
+    scene.softpressure.solver, scene.softpressure.substeps = "IMPLICIT", 4
+    ball = add_ball(location=(0, 0, 0), temperature=0.12027, damping=20.0, point_mass=0.1, drawn_shape="SLACK")
+    give_all(ball)
+    settings = ball.softpressure
+    for frame, amount in ((1, 700.0), (5, 700.0), (6, 100.0)):
+        settings.gas_amount = amount
+        settings.keyframe_insert("gas_amount", frame=frame)
+    play(1, 10)
+    here = this_session()
+    assert not here.error
+    products = {
+        frame: (ratio * here.world.model.rest_volume[0] * pressure)
+        for frame, [(ratio, pressure)] in here.gauges.items()
+    }
+    assert products[5] == pytest.approx(nrt(700.0, settings.temperature), rel=1e-6)
+    assert products[6] == pytest.approx(nrt(100.0, settings.temperature), rel=1e-6)
+    assert here.gauges[5][0][0] > 1.05 * here.gauges[10][0][0]

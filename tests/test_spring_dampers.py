@@ -1,0 +1,521 @@
+"""Dampers along springs: decay of one oscillation against its closed form, step limits, momenta, animation.
+
+Bodies that breathe, x = (1 + e) X about their middle, are oscillators whatever the amplitude where all vertices are
+alike: all springs have the strain e, so M e'' + C e' + K e = 0 with M = sum m |X|^2, K = sum k L^2, C = sum c L^2. Of a
+solid, K = 15 mu V; of a skin, 3 Y A; of a flat truss in plane stress with nu = 1/3, 3 E A depth; of a loop, Y depth P.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import shapes
+from softpressure_ext.core import DivergenceError, FrameInput, MethodOptions, ModelBuilder, ParameterError, World
+from softpressure_ext.core.animation.keyed import Keyed, changed
+from softpressure_ext.core.animation.segments import with_values
+from softpressure_ext.core.energy.dampers import damper_forces
+from softpressure_ext.core.energy.mechanical import mechanical_energy
+from softpressure_ext.core.papers.forces import SoftForces
+from softpressure_ext.core.papers.schemes import SCHEMES, Scheme, stable_angle
+from softpressure_ext.core.papers.stability import stable_time
+from softpressure_ext.core.solvers.choice import FORCE_BASED
+from softpressure_ext.core.solvers.explicit.stability import SAFETY, plan_steps
+
+MASS, SIZE, DEPTH, MODULUS = 2.0, 0.4, 0.1, 1e4
+RATIO = 0.05
+SCHEME_NAMES = tuple(SCHEMES)
+
+
+class Breathing:
+    """A body about the origin, without gas and gravity, and its oscillation."""
+
+    def __init__(self, kind, ratio=RATIO, fineness=0, **options):
+        builder = ModelBuilder(gravity=(0, 0, 0), ambient_pressure=0.0)
+        if kind == "SKIN":
+            x, triangles = shapes.icosphere(fineness, SIZE)
+            a, b, c = (x[triangles[:, corner]] for corner in range(3))
+            area = 0.5 * np.linalg.norm(np.cross(b - a, c - a), axis=1).sum()
+            stiffness, inertia = 3.0 * MODULUS * area, MASS * SIZE**2
+        elif kind == "LOOP":
+            x = np.column_stack([shapes.ring(24, SIZE), np.zeros(24)])
+            side = np.linalg.norm(x[1] - x[0])
+            stiffness, inertia = MODULUS * DEPTH * 24 * side, MASS * SIZE**2
+        elif kind == "FLAT_TRUSS":
+            x = 0.5 * SIZE * np.array([(-1, -1, 0), (1, -1, 0), (1, 1, 0), (-1, 1, 0)], float)
+            stiffness, inertia = 3.0 * MODULUS * DEPTH * SIZE**2, MASS * SIZE**2 / 2.0
+        else:  # a cube of one cell: its mass is at the corners
+            x, triangles = shapes.box(SIZE)
+            stiffness, inertia = 15.0 * MODULUS / 2.5 * SIZE**3, 0.75 * MASS * SIZE**2
+        self.frequency = np.sqrt(stiffness / inertia)
+        self.rate = ratio * self.frequency  # of the amplitude
+        # c = (eta / Y) k: 2 rate = (eta / Y) frequency^2
+        damping = {"mass": MASS, "spring_damping": MODULUS * 2.0 * self.rate / self.frequency**2, **options}
+        if kind == "SKIN":
+            builder.add_membrane("body", x, triangles, stretch_modulus=MODULUS, **damping)
+        elif kind == "LOOP":
+            builder.add_loop("body", x, depth=DEPTH, stretch_modulus=MODULUS, **damping)
+        elif kind == "FLAT_TRUSS":
+            builder.add_flat_truss("body", x, depth=DEPTH, cell_size=SIZE, modulus=MODULUS, **damping)
+        else:
+            builder.add_solid(
+                "body", x, triangles, kind=kind, cell_size=SIZE, modulus=MODULUS,
+                **({"poisson_ratio": 0.25} if kind == "SOLID" else {}), **damping,
+            )  # fmt: skip
+        self.model = builder.build()
+
+    def world(self, solver, step, strain=0.02, speed=0.0, **options):
+        """A world that starts with a strain and its rate [1/s]; a step is a frame."""
+        world = World(self.model, frame_rate=1.0 / step, substeps=1, threads=1, solver=solver, **options)
+        state, n = world.save(), self.model.vertex_count
+        state.positions[:n] *= 1.0 + strain * self._in_plane()
+        state.velocities[:n] = speed * self.model.rest_positions[:n] * self._in_plane()
+        world.load(state)
+        return world
+
+    def _in_plane(self):
+        """A loop and a flat truss keep their depth."""
+        return 1.0 - np.abs(self.model.flat.normal[0])
+
+    def strain(self, world):
+        """Strain and its rate [1/s]: shares of the mode in positions and velocities."""
+        state, n = world.save(), self.model.vertex_count
+        shape = self.model.rest_positions[:n] * self._in_plane() * self.model.vertex_mass[:, None]
+        size = (shape * self.model.rest_positions[:n]).sum()
+        away = (state.positions - self.model.rest_positions)[:n]
+        return (shape * away).sum() / size, (shape * state.velocities[:n]).sum() / size
+
+    def exact(self, time, strain=0.02, speed=0.0):
+        """Strain and its rate [1/s] after a time [s]."""
+        swing = np.sqrt(self.frequency**2 - self.rate**2)
+        a, b = strain, (speed + self.rate * strain) / swing
+        c, s, left = np.cos(swing * time), np.sin(swing * time), np.exp(-self.rate * time)
+        e = left * (a * c + b * s)
+        return e, left * swing * (b * c - a * s) - self.rate * e
+
+    def amplitude(self, world):
+        """Amplitude of the damped oscillation: a exp(-rate t) in the closed form."""
+        e, speed = self.strain(world)
+        return np.hypot(e, (speed + self.rate * e) / np.sqrt(self.frequency**2 - self.rate**2))
+
+
+def measured_rate(body, solver, step, time, strain=0.02):
+    """Rate [1/s] at which the amplitude has fallen over a time [s]."""
+    world = body.world(solver, step, strain)
+    start = body.amplitude(world)
+    count = round(time / step)
+    for _ in range(count):
+        world.advance_frame()
+    return np.log(start / body.amplitude(world)) / (count * step)
+
+
+# --- decay of one oscillation --------------------------------------------------------------------------------------
+
+KINDS = ("SKIN", "LOOP", "TRUSS", "FLAT_TRUSS", "SOLID")
+#: Share of the rate that a solver may be off at 200 steps per period, h w = 0.03: some (h w)^4, (h w)^2 and, for the
+#: steps of Euler, whose velocity is half a step old, ratio times h w.
+DECAY = {"RK4": 1e-6, "HEUN": 1e-3, "EXPLICIT_EULER": 3e-3, "IMPLICIT": 3e-4}
+
+
+@pytest.mark.parametrize("solver", DECAY)
+@pytest.mark.parametrize("kind", KINDS)
+def test_an_oscillation_decays_as_the_closed_form(kind, solver):
+    """x'' + 2 rate x' + w^2 x = 0 with rate = (eta / Y) w^2 / 2."""
+    body = Breathing(kind)
+    period = 2.0 * np.pi / body.frequency
+    measured = measured_rate(body, solver, period / 200, 2.0 * period)
+    free = measured_rate(without_dampers(body), solver, period / 200, 2.0 * period)
+    assert measured - free == pytest.approx(body.rate, rel=DECAY[solver])
+    assert free == pytest.approx(0.0, abs=2e-3 * body.rate)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("solver", ["EXPLICIT", "XPBD", "RK4_MARTIN"])
+def test_dampers_add_to_the_losses_of_a_solver(kind, solver):
+    """Dashpots of explicit steps, the sweeps of XPBD and Martin's stages damp, too: what the dampers add converges.
+
+    All are of first order: extrapolated from 400 and 800 steps per period, the error left is of second order. The
+    dashpots of explicit steps, with a ratio of 0.03, change the frequency that amplitudes are measured with by its
+    half square and twice the product with that of the dampers: 0.2 %.
+    """
+    body = Breathing(kind)
+    period = 2.0 * np.pi / body.frequency
+    added = [
+        measured_rate(body, solver, period / count, 2.0 * period)
+        - measured_rate(without_dampers(body), solver, period / count, 2.0 * period)
+        for count in (400, 800)
+    ]
+    assert added[1] == pytest.approx(body.rate, rel=0.015)  # a sweep around a loop is the least accurate
+    assert 2.0 * added[1] - added[0] == pytest.approx(body.rate, rel=3e-3)
+
+
+def without_dampers(body):
+    """The same body without dampers; amplitudes are measured alike."""
+    other = object.__new__(Breathing)
+    other.__dict__ = dict(body.__dict__)
+    other.model = replace(body.model, edge_damping=np.zeros_like(body.model.edge_damping))
+    return other
+
+
+@pytest.mark.parametrize(
+    ("solver", "order"), [("EXPLICIT_EULER", 1), ("HEUN", 2), ("RK4_MARTIN", 1), ("RK4", 4), ("IMPLICIT", 2)]
+)
+def test_the_order_of_convergence_with_dampers(solver, order):
+    """Stages have velocities of their own: a damper does not spoil the order. Errors at 0.7 periods, ratio 0.2."""
+    body = Breathing("TRUSS", 0.2)
+    time = 0.7 * 2.0 * np.pi / body.frequency
+    errors = []
+    for count in (64, 128):
+        world = body.world(solver, time / count, speed=3.0)
+        for _ in range(count):
+            world.advance_frame()
+        away = np.subtract(body.strain(world), body.exact(time, speed=3.0))
+        errors.append(np.hypot(away[0], away[1] / body.frequency))
+    # the next term of the error is smaller by a factor of h w = 0.07 at most
+    assert np.log2(errors[0] / errors[1]) == pytest.approx(order, abs=0.12)
+
+
+@pytest.mark.parametrize("solver", ["RK4", "IMPLICIT", "EXPLICIT"])
+def test_the_decay_does_not_depend_on_the_mesh(solver):
+    """Balls of 42 and 642 vertices: rate = (eta / Y) w^2 / 2 with w^2 = 12 pi Y / m of the smooth ball."""
+    expected = 0.5 * (12.0 * np.pi * MODULUS / MASS) * (2.0 * RATIO / Breathing("SKIN").frequency)
+    rates = []
+    for fineness in (1, 3):
+        body = Breathing("SKIN", fineness=fineness)
+        # the modulus of the dampers is that of the coarsest ball
+        eta = Breathing("SKIN").model.spring_damping[0]
+        edges = body.model.edges
+        body.model = replace(body.model, edge_damping=edges.stiffness * eta / MODULUS)
+        period = 2.0 * np.pi / body.frequency
+        body.rate = 0.5 * eta / MODULUS * body.frequency**2
+        # compressed by more, a skin without gas would begin to wrinkle
+        step, time, strain = period / 200, 2.0 * period, 1e-4
+        free = measured_rate(without_dampers(body), solver, step, time, strain)
+        rates.append(measured_rate(body, solver, step, time, strain) - free)
+    # facets: the area of 42 vertices lacks 10 %, of 642 vertices 1 %, and vertices of 5 edges move a little otherwise
+    assert rates[0] == pytest.approx(expected, rel=0.12)
+    assert rates[1] == pytest.approx(expected, rel=0.015)
+
+
+@pytest.mark.parametrize("solver", ["RK4", "IMPLICIT"])
+def test_bars_of_few_and_many_cells_decay_alike(solver):
+    """The first stretching of a free bar: w = pi / length sqrt(E / density), rate = (eta / E) w^2 / 2."""
+    length, width, density, eta = 1.0, 0.1, 1000.0, 40.0
+    expected = 0.5 * eta / density * (np.pi / length) ** 2
+    for cells in (1, 2):
+        builder = ModelBuilder(gravity=(0, 0, 0))
+        x, triangles = shapes.box(1.0)
+        x = x * (length, width, width)
+        builder.add_solid(
+            "bar", x, triangles, kind="TRUSS", cell_size=width / cells, density=density, modulus=MODULUS,
+            spring_damping=eta,
+        )  # fmt: skip
+        model = builder.build()
+        x, mass = model.rest_positions[:, 0], model.vertex_mass
+        shape, rate = np.sin(np.pi * x / length), np.pi / length * np.sqrt(MODULUS / density)
+        step = 2.0 * np.pi / rate / 400
+        world = World(model, frame_rate=1.0 / step, substeps=1, threads=1, solver=solver)
+        state = world.save()
+        state.positions[:, 0] += 0.01 * length * shape
+        state.positions[:, 1:] *= (1.0 - 0.25 * 0.01 * np.pi * np.cos(np.pi * x / length))[:, None]
+        world.load(state)
+        swing = np.sqrt(rate**2 - expected**2)
+        amplitudes = []
+        for frame in range(801):
+            if frame in (0, 800):
+                state = world.save()
+                e = (mass * shape * (state.positions[:, 0] - x)).sum()
+                speed = (mass * shape * state.velocities[:, 0]).sum()
+                amplitudes.append(np.hypot(e, (speed + expected * e) / swing))
+            world.advance_frame()
+        measured = np.log(amplitudes[0] / amplitudes[1]) / (800 * step)
+        # waves along the bar are slower by (nu pi r / length)^2 / 2 with r^2 = width^2 / 6, 0.1 %, and by the masses
+        # that are lumped at the ends of cells, (pi cell / length)^2 / 6 = 1.6 % and less
+        assert measured == pytest.approx(expected, rel=0.025)
+
+
+# --- step limits ---------------------------------------------------------------------------------------------------
+
+RATIOS = (0.1, 0.3, 0.5)
+#: Not offered: it has no velocity of a step's end in its positions.
+FORWARD_EULER = Scheme("x' = x + h v, v' = v + h a", (0.0,), ((),), ((),), (0.0,), (1.0,))
+
+
+def largest_angle(factor, ratio):
+    """h w up to which |factor(h lambda)| is at most 1, by bisection; lambda: the damped oscillator's eigenvalue / w."""
+    eigenvalue = complex(-ratio, np.sqrt(1.0 - ratio**2))
+    low, high = 1e-3, 4.0
+    for _ in range(60):
+        middle = 0.5 * (low + high)
+        low, high = (middle, high) if abs(factor(middle * eigenvalue)) <= 1.0 else (low, middle)
+    return low
+
+
+@pytest.mark.parametrize("ratio", RATIOS)
+def test_the_stable_angles_over_the_damping_ratio(ratio):
+    """Found in steps of 0.005, for a growth of 1e-4 a step, which moves the limits by less than that."""
+    heun = largest_angle(lambda z: 1.0 + z + z * z / 2.0, ratio)
+    rk4 = largest_angle(lambda z: 1.0 + z + z * z / 2.0 + z**3 / 6.0 + z**4 / 24.0, ratio)
+    assert stable_angle(SCHEMES["HEUN"], ratio) == pytest.approx(heun, abs=0.01)
+    assert stable_angle(SCHEMES["RK4"], ratio) == pytest.approx(rk4, abs=0.01)
+    # z^2 + 4 ratio z = 4: minus the trace of a step is its determinant plus 1
+    symplectic = 2.0 * (np.sqrt(1.0 + ratio**2) - ratio)
+    assert stable_angle(SCHEMES["EXPLICIT_EULER"], ratio) == pytest.approx(symplectic, abs=0.006)
+    assert stable_angle(FORWARD_EULER, ratio) == pytest.approx(2.0 * ratio, abs=0.006)
+
+
+def test_the_stable_angles_are_those_of_the_literature():
+    """Limits of Heun's method, of Matyka's listing and of forward Euler at damping ratios of 0.1, 0.3 and 0.5."""
+    for scheme, angles in (
+        (SCHEMES["HEUN"], (1.05, 1.65, 2.0)),
+        (SCHEMES["EXPLICIT_EULER"], (1.81, 1.49, 1.24)),
+        (FORWARD_EULER, (0.2, 0.6, 1.0)),
+    ):
+        found = [stable_angle(scheme, ratio) for ratio in RATIOS]
+        np.testing.assert_allclose(found, angles, atol=0.01)  # two digits, found in steps of 0.005
+
+
+@pytest.mark.parametrize("ratio", [5.0, 1e3])
+def test_heavily_damped_oscillations_have_a_limit_too(ratio):
+    # 2 / (2 ratio) of Heun's and Euler's steps on the real axis; the slow root shifts it by 1 / (2 ratio)^2
+    for name in ("HEUN", "EXPLICIT_EULER"):
+        assert stable_angle(SCHEMES[name], ratio) * ratio == pytest.approx(1.0, rel=0.02)
+
+
+@pytest.mark.parametrize("ratio", RATIOS)
+@pytest.mark.parametrize("method", ["HEUN", "EXPLICIT_EULER", "RK4"])
+def test_a_body_breathes_up_to_the_stable_angle(method, ratio):
+    """It is the stiffest oscillation of a cell: 3 % below its limit it decays, 3 % above it grows."""
+    body = Breathing("TRUSS", ratio)
+    limit = stable_angle(SCHEMES[method], ratio) / body.frequency
+    sizes = []
+    for share in (0.97, 1.03):
+        world = body.world(method, share * limit, strain=1e-6)
+        sizes.append(0.0)
+        try:
+            for _ in range(120):
+                world.advance_frame()
+                e, speed = body.strain(world)
+                sizes[-1] = max(abs(e), abs(speed) / body.frequency)
+        except DivergenceError:
+            sizes[-1] = np.inf
+    assert sizes[0] < 1e-6 < sizes[1]
+
+
+@pytest.mark.parametrize("eta", [1.0, 10.0, 300.0])
+@pytest.mark.parametrize("method", FORCE_BASED)
+def test_the_step_that_is_recommended_holds_with_dampers(method, eta):
+    """A dented ball under pressure that is let go loses energy, with the bodies' losses of any ratio."""
+    world = dented_ball(method, eta)
+    gas = (world.model.gauge_pressure + world.model.ambient_pressure) * world.model.rest_volume
+    step = stable_time(world.model, SoftForces(world.model), method, gas)
+    world = dented_ball(method, eta, step)
+    start = energy(world)
+    for _ in range(300):
+        world.advance_frame()  # would raise `DivergenceError`
+    assert energy(world) < start
+
+
+def dented_ball(solver, eta, step=1e-3, substeps=1):
+    """A ball of 42 vertices under pressure, squashed and spinning; one step per frame."""
+    builder = ModelBuilder(gravity=(0, 0, 0))
+    x, triangles = shapes.icosphere(1, 0.2)
+    builder.add_membrane("ball", x, triangles, mass=0.2, gauge_pressure=2e3, stretch_modulus=5e3, spring_damping=eta)
+    world = World(builder.build(), frame_rate=1.0 / step, substeps=substeps, threads=1, solver=solver)
+    state, n = world.save(), world.model.vertex_count
+    x = state.positions[:n] * (1.0, 0.9, 1.05)
+    state.positions[:n] = x
+    state.velocities[:n] = np.cross((3.0, 1.0, -2.0), x) + (0.5, 0.0, 0.2)
+    world.load(state)
+    return world
+
+
+def energy(world):
+    """Motion, springs and gas [J]."""
+    model, volume = world.model, world.diagnostics().bodies[0].volume
+    return float(mechanical_energy(model, model.vertex_mass, world.save(), np.array([volume]))[0])
+
+
+# --- what stays, and what must not grow ----------------------------------------------------------------------------
+
+
+def momenta(world):
+    """Momentum [N s] and angular momentum about the origin [N m s]; explicit steps have masses of their own."""
+    state, mass = world.save(), world.model.vertex_mass
+    if world.solver == "EXPLICIT":
+        mass = plan_steps(world.model, world.options).masses
+    n = len(mass)
+    push = mass[:, None] * state.velocities[:n]
+    return np.concatenate([push.sum(axis=0), np.cross(state.positions[:n], push).sum(axis=0)])
+
+
+def test_forces_of_dampers_balance_and_leave_rigid_motion_alone():
+    model = dented_ball("RK4", 5.0).model
+    rng = np.random.default_rng(5)
+    x = model.rest_positions + rng.normal(0.0, 0.02, model.rest_positions.shape)
+    v = rng.normal(0.0, 1.0, x.shape)
+    force = damper_forces(x, v, model.edges.points, model.edge_damping)
+    size = np.abs(force).sum()
+    assert np.abs(force.sum(axis=0)).max() < 1e-14 * size  # sums of some hundred terms
+    assert np.abs(np.cross(x, force).sum(axis=0)).max() < 1e-14 * size
+    assert (force * v).sum() < 0.0
+    turning = np.cross((3.0, -1.0, 2.0), x) + (1.0, 2.0, 3.0)
+    assert np.abs(damper_forces(x, turning, model.edges.points, model.edge_damping)).sum() < 1e-13 * size
+
+
+@pytest.mark.parametrize("solver", ["EXPLICIT_EULER", "EXPLICIT", "IMPLICIT", "XPBD"])
+def test_momentum_and_angular_momentum_stay(solver):
+    """Explicit steps to rounding; the others give back to a body what their sums leave, to a billionth of its inertia.
+
+    Steps of Runge and Kutta keep angular momentum to their order only, with and without dampers.
+    """
+    world = dented_ball(solver, 5.0, 1e-4)
+    before = momenta(world)
+    for _ in range(100):
+        world.advance_frame()
+    np.testing.assert_allclose(momenta(world), before, rtol=0.0, atol=1e-8 * np.abs(before).max())
+    np.testing.assert_allclose(momenta(world)[:3], before[:3], rtol=0.0, atol=1e-12 * np.abs(before).max())
+
+
+@pytest.mark.parametrize("eta", [1.0, 100.0, 1e6])
+@pytest.mark.parametrize("step", [1e-3, 1.0 / 60.0])
+def test_implicit_steps_never_gain_energy(eta, step):
+    """Whatever the dampers and the step: all but what Newton's method leaves, a millionth of the energy."""
+    world = dented_ball("IMPLICIT", eta, step)
+    before = start = energy(world)
+    for _ in range(40):
+        world.advance_frame()
+        now = energy(world)
+        assert now <= before + 1e-6 * abs(start)
+        before = now
+
+
+def test_explicit_steps_are_as_long_as_the_dampers_allow():
+    """h^2 w^2 + 2 h rate at most (2 SAFETY)^2; heavy dampers take steps of 2 SAFETY^2 / rate."""
+    plans = {eta: plan_steps(dented_ball("RK4", eta).model, MethodOptions()) for eta in (0.0, 1.0, 50.0)}
+    assert plans[0.0].decay == 0.0 and plans[50.0].decay == pytest.approx(50.0 * plans[1.0].decay, rel=1e-4)
+    assert plans[0.0].square == plans[50.0].square
+    assert plans[0.0].step > plans[1.0].step > plans[50.0].step
+    assert plans[50.0].step == pytest.approx(2.0 * SAFETY**2 / plans[50.0].decay, rel=0.02)
+    # the rate is the largest eigenvalue of M^-1 C, bounded by that of (eta / Y) M^-1 K
+    assert plans[1.0].decay <= 1.0 / 5e3 * plans[1.0].square
+
+
+def test_automatic_takes_the_dampers_into_account():
+    """Heavy dampers make explicit steps short, and so implicit ones the cheaper ones."""
+    soft = dented_ball("AUTO", 0.0, 1.0 / 24.0, substeps=10)
+    stiff = dented_ball("AUTO", 50.0, 1.0 / 24.0, substeps=10)
+    assert (soft.choice.solver, stiff.choice.solver) == ("EXPLICIT", "IMPLICIT")
+    with pytest.raises(ParameterError, match=r"ball: spring damping 300 N s/m would need \d+ explicit steps per frame"):
+        dented_ball("EXPLICIT", 300.0, 1.0 / 24.0)
+
+
+@pytest.mark.parametrize("eta", [5.0, 100.0])
+def test_explicit_steps_with_stiff_dampers_gain_no_energy_in_a_bounce(eta):
+    """Contacts have the room in the step that they have without dampers; what falls on a floor stays above it."""
+    builder = ModelBuilder(gravity=(0, 0, -9.81))
+    x, triangles = shapes.icosphere(1, 0.2)
+    builder.add_membrane(
+        "ball", x + (0, 0, 0.25), triangles, mass=0.2, gauge_pressure=2e3, stretch_modulus=5e3, spring_damping=eta,
+        velocity=(0, 0, -2.0),
+    )  # fmt: skip
+    builder.add_collider("floor", *shapes.grid(2.0))
+    world = World(builder.build(), frame_rate=240.0, substeps=1, threads=1, solver="EXPLICIT")
+    most = energy(world)
+    touched = 0
+    for _ in range(240):
+        world.advance_frame()
+        touched += world.diagnostics().contact_count > 0
+        assert energy(world) <= most * (1.0 + 1e-9)
+        assert world.positions(0)[:, 2].min() > 0.0
+    assert touched > 10
+
+
+# --- input ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("solver", ["RK4", "EXPLICIT", "IMPLICIT", "XPBD"])
+def test_a_keyed_damping_is_that_of_a_body_that_is_built_so(solver):
+    """Keyed from the first frame on; and with the stretch modulus keyed the dampers stay as they are."""
+    built, keyed = Breathing("SKIN", 0.1), Breathing("SKIN", 0.0)
+    eta = float(built.model.spring_damping[0])
+    step = 2.0 * np.pi / built.frequency / 100
+    first, second = built.world(solver, step), keyed.world(solver, step)
+    for _ in range(60):
+        first.advance_frame()
+        second.advance_frame(FrameInput(values={0: {"spring_damping": eta}}))
+    # of explicit steps the rate is a bound where dampers change; both frames are one step here
+    np.testing.assert_allclose(keyed.strain(second), built.strain(first), rtol=1e-9, atol=1e-12)
+    model = with_values(built.model, built.model, keyed_values(built.model, stretch_modulus=2.0 * MODULUS))
+    np.testing.assert_array_equal(model.edge_damping, built.model.edge_damping)
+    np.testing.assert_allclose(model.edges.stiffness, 2.0 * built.model.edges.stiffness, rtol=1e-12)
+    model = with_values(built.model, built.model, keyed_values(built.model, spring_damping=3.0 * eta))
+    np.testing.assert_allclose(model.edge_damping, 3.0 * built.model.edge_damping, rtol=1e-12)
+
+
+def keyed_values(model, **values):
+    return changed(model, Keyed.at_start(model), {0: values}, {}, (), (), None)
+
+
+def test_constants_of_a_papers_model_can_be_equal():
+    """One constant per spring beside one stiffness per spring: the papers' k_d and k."""
+    body = Breathing("TRUSS")
+    edges = body.model.edges._replace(stiffness=np.full_like(body.model.edges.stiffness, 500.0))
+    body.model = replace(body.model, edges=edges, edge_damping=np.full_like(edges.stiffness, 2.0))
+    span, mass = edges.rest_length, body.model.vertex_mass
+    inertia = (mass[:, None] * body.model.rest_positions**2).sum()
+    body.frequency = np.sqrt(500.0 * (span**2).sum() / inertia)
+    body.rate = 0.5 * 2.0 * (span**2).sum() / inertia
+    period = 2.0 * np.pi / body.frequency
+    assert measured_rate(body, "RK4", period / 200, 2.0 * period) == pytest.approx(body.rate, rel=1e-6)
+
+
+@pytest.mark.parametrize("method", FORCE_BASED)
+def test_the_damping_between_neighbours_is_a_choice(method):
+    """Mesit 2007, eq. 12, h sum k (v_j - v_i): in his methods, in every method, or in none."""
+    x, v = {}, {}
+    for choice in ("SIMPLIFIED", "ALL", "NONE"):
+        body = Breathing("SKIN", 0.0)
+        step = 0.1 / body.frequency
+        world = body.world(method, step, speed=2.0, options=MethodOptions(neighbour_damping=choice))
+        before = world.save().velocities.copy()
+        world.advance_frame()
+        x[choice], v[choice] = world.save().positions, world.save().velocities
+    is_simplified = method in ("IMPLICIT_KANG", "IMPLICIT_MESIT")
+    np.testing.assert_array_equal(v["SIMPLIFIED"], v["ALL" if is_simplified else "NONE"])
+    if method == "EXPLICIT_EULER":
+        edges, change = body.model.edges, np.zeros_like(before)
+        for (i, j), k in zip(edges.points, edges.stiffness, strict=True):
+            change[i] += step * k * (before[j] - before[i])
+            change[j] += step * k * (before[i] - before[j])
+        expected = step * change / body.model.vertex_mass[:, None]
+        np.testing.assert_allclose(v["ALL"] - v["NONE"], expected, rtol=0.0, atol=1e-12 * np.abs(v["ALL"]).max())
+    else:
+        assert np.abs(v["ALL"] - v["NONE"]).max() > 1e-3 * np.abs(v["ALL"]).max()
+
+
+def test_the_recommended_step_holds_with_the_damping_between_neighbours():
+    for method in ("EXPLICIT_EULER", "HEUN", "RK4"):
+        world = dented_ball(method, 0.0)
+        gas = (world.model.gauge_pressure + world.model.ambient_pressure) * world.model.rest_volume
+        step = stable_time(world.model, SoftForces(world.model), method, gas, damps_neighbours=True)
+        options = MethodOptions(neighbour_damping="ALL")
+        world = World(world.model, frame_rate=1.0 / step, substeps=1, threads=1, solver=method, options=options)
+        state = dented_ball(method, 0.0).save()
+        world.load(state)
+        start = energy(world)
+        for _ in range(300):
+            world.advance_frame()
+        assert energy(world) < start
+
+
+def test_bad_values_are_refused():
+    x, triangles = shapes.icosphere(0, SIZE)
+    with pytest.raises(ParameterError, match=r"ball: spring damping -1"):
+        ModelBuilder().add_membrane("ball", x, triangles, spring_damping=-1.0)
+    with pytest.raises(ParameterError, match="cube: spring damping nan"):
+        ModelBuilder().add_solid("cube", *shapes.box(SIZE), spring_damping=np.nan)
+    with pytest.raises(ParameterError, match=r"neighbour damping: 'SOME'; give one of SIMPLIFIED, ALL, NONE\."):
+        MethodOptions(neighbour_damping="SOME")
+    for solver in ("AUTO", "EXPLICIT", "IMPLICIT", "XPBD"):
+        with pytest.raises(ParameterError, match=f"neighbour damping: ALL with the method {solver}, which has none"):
+            World(Breathing("SKIN").model, solver=solver, options=MethodOptions(neighbour_damping="ALL"))
