@@ -6,8 +6,8 @@ from softpressure_ext.core import FrameInput, ModelBuilder, World
 
 FRAME_RATE = 24.0
 #: A block of dough on a floor [m, kg, Pa], and its creep times [s]; 0 is elastic.
-SIDE, MASS, MODULUS, POISSON_RATIO = 0.4, 10.0, 2e4, 0.45
-CREEP_TIMES = (0.0, 2.0, 0.5)
+SIDE, MASS, MODULUS, POISSON_RATIO, DOUGH_YIELD = 0.4, 20.0, 1e4, 0.45, 0.02
+CREEP_TIMES = (0.0, 0.4, 0.1)
 #: A balloon [m, kg, Pa, N/m] that is pumped up until it tears.
 RADIUS, SKIN, GAUGE, STRETCH, TEAR_STRAIN = 0.2, 0.02, 500.0, 800.0, 0.35
 #: Cubes of one cell whose corners are all given: their strains, and what they stiffen by.
@@ -21,14 +21,14 @@ def dough(creep_time, frames, cells):
     x, triangles = shapes.box(SIDE, cells, (0.0, 0.0, 0.5 * SIDE + 0.01))
     builder.add_solid(
         "dough", x, triangles, cell_size=SIDE / cells, mass=MASS, modulus=MODULUS, poisson_ratio=POISSON_RATIO,
-        damping=5.0, creep_time=creep_time,
+        damping=5.0, creep_time=creep_time, yield_strain=DOUGH_YIELD,
     )  # fmt: skip
     builder.add_collider("floor", *shapes.grid(8.0))
     world = World(builder.build(), frame_rate=FRAME_RATE, substeps=10, threads=1)
     height = []
     for _ in range(frames):
         world.advance_frame()
-        height.append(float(np.ptp(world.positions(0)[:, 2])))
+        height.append(float(world.positions(0)[:, 2].max()))
     return {
         "height": height, "volume": world.diagnostics().bodies[0].volume_ratio, "positions": world.positions(0),
         "triangles": triangles,
@@ -46,15 +46,17 @@ def balloon(frames, subdivisions):
     world = World(builder.build(), frame_rate=FRAME_RATE, substeps=10, threads=1)
     row = {"pressure": [], "volume": [], "torn": [], "triangles": triangles, "burst": None}
     for frame in range(frames):
-        world.advance_frame(FrameInput(gauge_pressure={0: GAUGE * (1.0 + 10.0 * frame)}))
+        pumped = {0: GAUGE * (1.0 + 10.0 * frame)} if row["burst"] is None else {}
+        world.advance_frame(FrameInput(gauge_pressure=pumped))
         now, torn = world.diagnostics().bodies[0], world.torn_triangles(0)
         row["pressure"].append(now.gauge_pressure)
         row["volume"].append(now.volume)
         row["torn"].append(int(torn.sum()))
         if row["burst"] is None and torn.any():
-            row |= {"burst": frame, "positions": world.positions(0), "holes": torn}
-        if row["burst"] is not None and frame > row["burst"] + 6:
+            row["burst"] = frame
+        if row["burst"] is not None and frame == row["burst"] + 12:
             break
+    row |= {"positions": world.positions(0), "holes": world.torn_triangles(0)}
     return row
 
 

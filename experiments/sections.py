@@ -21,7 +21,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "papers.md"
 #: In the order of the page: the texts by year, then what compares all solvers.
-SECTIONS = ("matyka", "mesit", "martin", "kurmaly", "flattened", "convergence", "hold")
+SECTIONS = ("matyka", "mesit", "martin", "kurmaly", "flattened", "future", "convergence", "hold")
 
 
 def experiment(name):

@@ -13,6 +13,7 @@ from softpressure_ext.core.contact.broad_phase.candidates import Candidates
 from softpressure_ext.core.energy import energies
 from softpressure_ext.core.energy.elements import Energy, Part, address_of, evaluate_elements
 from softpressure_ext.core.energy.energies import ENERGIES, ModelElements
+from softpressure_ext.core.energy.stiffening import STIFFENING
 from softpressure_ext.core.linear.conjugate_gradient import Scratch, multiply
 from softpressure_ext.core.options import DEFAULTS, MethodOptions
 from softpressure_ext.core.solvers.explicit.layout import lay_out
@@ -107,6 +108,13 @@ def glued_balls():
     return builder.build()
 
 
+def tissue():
+    """A lattice that stiffens; its springs are so short that the random d of the test stretch them."""
+    builder = ModelBuilder(gravity=(0.0, 0.0, 0.0))
+    builder.add_solid("tissue", *shapes.box(0.02, 2), cell_size=0.01, modulus=1e4, stiffening=20.0)
+    return builder.build()
+
+
 def expected_terms(model, x):
     """Energy [J], force on each point [N] and Hessian [N/m] of the tethers and the quartic springs, densely."""
     energy, force = 0.0, np.zeros_like(x)
@@ -125,7 +133,8 @@ def expected_terms(model, x):
 
 @pytest.mark.parametrize("energy", [*ENERGIES, TETHER, QUARTIC], ids=lambda energy: energy.name)
 def test_derivatives_are_those_of_the_energy(energy):
-    part, rng, step = energy.elements(glued_balls()), np.random.default_rng(3), 1e-6
+    scene = tissue() if energy is STIFFENING else glued_balls()
+    part, rng, step = energy.elements(scene), np.random.default_rng(3), 1e-6
     assert len(part.points) > 0
     for parameters in part.parameters[:5]:
         d = rng.normal(0.0, 0.1, 3)

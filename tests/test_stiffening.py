@@ -104,7 +104,7 @@ def test_a_pulled_bar_stretches_as_statics_say(solver, load):
     found, model = pulled_stretch(solver, load, 30.0)
     expected = statics(model, load, 30.0)
     soft = statics(model, load, 0.0)
-    assert soft - expected > 0.001 if load < 5.0 else soft - expected > 0.1
+    assert soft - expected > (0.001 if load < 5.0 else 0.05)
     validated(
         f"stretch of a bar that stiffens, {load:g} N, {solver}", room="energy", measured=found - 1.0,
         expected=expected - 1.0, rel=0.01, source="minimum of the energy of all springs",

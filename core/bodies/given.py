@@ -90,6 +90,14 @@ class GivenMembrane:
     plasticity: GivenPlasticity = ELASTIC
     stiffening: float = 0.0  # of a lattice
 
+    def __post_init__(self) -> None:
+        flows = self.plasticity
+        if self.rigid_springs and (flows.creep_time > 0.0 or flows.tear_strain > 0.0 or self.stiffening > 0.0):
+            raise ParameterError(
+                f"{self.name}: rigid springs neither creep, tear nor stiffen. Turn them off, or give 0 for creep time, "
+                "tear strain and stiffening."
+            )
+
     @property
     def elastic_modulus(self) -> float:
         """What the constants of its springs are proportional to.

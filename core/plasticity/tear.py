@@ -1,9 +1,10 @@
 """Tears: springs whose strain exceeds the tear strain of their body break for good.
 
 The strain is relative to the present rest length, so that a body that flows tears only when it is pulled faster than it
-creeps. In one tick a spring tears only if none in its triangles is strained more: the others are relieved first, so a
-crack grows from its ends and the skin does not turn to dust (O'Brien and Hodgins 1999 choose the crack by the largest
-tension). A torn spring and its hinge keep a billionth of their stiffness, so that no solver needs a case for 0.
+creeps. In one tick one new crack of a body begins, at its most strained spring, and cracks grow at springs that share a
+vertex with a torn one, if none in their triangles is strained more. The others are relieved first, so a skin that is
+strained evenly does not turn to dust (O'Brien and Hodgins 1999 choose the crack by the largest tension). A torn spring,
+its damper and its hinge keep a billionth of what they had, so that no solver needs a case for 0.
 """
 
 import numpy as np
@@ -14,6 +15,8 @@ from ..model import BoolArray, Edges, FloatArray, Hinges, IntArray, Model
 
 #: What a torn spring keeps of its stiffness.
 LEFT = 1e-9
+#: Springs that a vertex keeps at least: the gas would throw what hangs on fewer.
+LEAST_HELD = 3
 
 
 class Tear:
@@ -27,6 +30,7 @@ class Tear:
         self._limit = np.where(limit > 0.0, limit, np.inf)
         self.triangles = model.surfaces.triangles[skin]
         self.triangle_body = model.surfaces.triangle_body[skin]
+        self._body = model.point_body[edges.points[:, 0]]
         self._sides = springs_of_sides(edges, self.triangles, model.point_count)
 
     def after(self, torn: BoolArray, lengths: FloatArray, x: FloatArray) -> BoolArray:
@@ -42,7 +46,24 @@ class Tear:
         largest = np.append(strain, -np.inf)[self._sides].max(axis=1)
         around = np.append(strain, 0.0)
         np.maximum.at(around, self._sides.ravel(), np.repeat(largest, 3))
-        return np.asarray(torn | ((strain > self._limit) & (strain >= around[:-1])))
+        at_crack = np.zeros(len(x), bool)
+        at_crack[self._points[torn]] = True
+        tears = at_crack[self._points].any(axis=1) & (strain >= around[:-1])
+        for body in np.unique(self._body[strain > self._limit]).tolist():
+            tears[np.argmax(np.where(self._body == body, strain - self._limit, -np.inf))] = True
+        return self._holding(torn, np.flatnonzero(tears & (strain > self._limit)), strain)
+
+    def _holding(self, torn: BoolArray, chosen: IntArray, strain: FloatArray) -> BoolArray:
+        """Torn springs with the chosen ones, the most strained first, whose vertices keep enough springs."""
+        held = np.bincount(self._points[~torn].ravel(), minlength=int(self._points.max()) + 1)
+        after = torn
+        for spring in chosen[np.argsort(-strain[chosen], kind="stable")].tolist():
+            ends = self._points[spring]
+            if held[ends].min() > LEAST_HELD:
+                held[ends] -= 1
+                after = after.copy() if after is torn else after
+                after[spring] = True
+        return after
 
     def holes(self, torn: BoolArray) -> BoolArray:
         """Triangles of all membranes with a torn side, shape (triangle_count,)."""
@@ -66,6 +87,11 @@ def torn_edges(edges: Edges, torn: BoolArray) -> Edges:
     if not torn.any():
         return edges
     return edges._replace(stiffness=np.where(torn, LEFT, 1.0) * edges.stiffness)
+
+
+def torn_dampers(damping: FloatArray, torn: BoolArray) -> FloatArray:
+    """Constants of the dampers along springs [N s/m], next to 0 for the torn ones."""
+    return np.asarray(np.where(torn, LEFT, 1.0) * damping) if torn.any() else damping
 
 
 def torn_hinges(hinges: Hinges, edges: Edges, torn: BoolArray, vertex_count: int) -> Hinges:
