@@ -13,7 +13,7 @@ from softpressure_ext.core.model import GAS_CONSTANT
 from softpressure_ext.core.papers.particles.search import SKIN, ParticleSearch
 
 from .mesit import at_rest_volume
-from .parts import FRAME_RATE, equal_parts, frame_times, median_ms, shape_of, uv_sphere
+from .parts import FRAME_RATE, frame_times, median_ms, shape_of, uv_sphere
 
 RADIUS, POINT_MASS, BOUNCINESS = 1.0, 0.1, 0.5
 MAJOR, MINOR = 1.6, 0.5
@@ -70,8 +70,8 @@ class Scene:
     def skin(self, name, points, triangles, place):
         pressure = GAS_CONSTANT * at_rest_volume(points, triangles, self._moles)
         self._builder.add_membrane(
-            name, points + place, triangles, mass=POINT_MASS * len(points), gauge_pressure=pressure, damping=0.0,
-            bounciness=BOUNCINESS,
+            name, points + place, triangles, point_mass=POINT_MASS, spring_constant=self._spring,
+            gauge_pressure=pressure, damping=0.0, bounciness=BOUNCINESS,
         )  # fmt: skip
 
     def sphere(self, x=0.0, z=1.1 * RADIUS, y=0.0):
@@ -91,7 +91,7 @@ class Scene:
 
     def model(self):
         self._builder.add_collider("ground", *shapes.grid(80.0 * RADIUS), bounciness=BOUNCINESS)
-        return equal_parts(self._builder.build(), self._spring, POINT_MASS)
+        return self._builder.build()
 
 
 def benchmark(name):

@@ -17,7 +17,6 @@ from softpressure_ext.core.papers.solver import ForceBasedSolver
 
 from .parts import (
     FRAME_RATE,
-    equal_parts,
     equilibrium,
     fewest_substeps,
     frequency_at,
@@ -136,9 +135,12 @@ def ring_model(ratio=0.0):
     Neighbours move against each other along the ring: w = 2 sqrt(k / m) cos(pi / n).
     """
     builder = ModelBuilder(gravity=(0.0, 0.0, 0.0), ambient_pressure=0.0)
-    builder.add_loop("ring", shapes.upright(shapes.ring(POINTS, BALL.radius), 0.0), depth=DEPTH, bounciness=1.0)
     frequency = 2.0 * np.sqrt(SPRING / POINT_MASS) * np.cos(np.pi / POINTS)
-    return equal_parts(builder.build(), SPRING, POINT_MASS, 2.0 * ratio * SPRING / frequency), float(frequency)
+    builder.add_loop(
+        "ring", shapes.upright(shapes.ring(POINTS, BALL.radius), 0.0), depth=DEPTH, spring_constant=SPRING,
+        point_mass=POINT_MASS, spring_damping=2.0 * ratio * SPRING / frequency, bounciness=1.0,
+    )  # fmt: skip
+    return builder.build(), float(frequency)
 
 
 def ring_limit(method, ratio, theory):

@@ -18,7 +18,6 @@ from softpressure_ext.core.papers.solver import ForceBasedSolver
 
 from .parts import (
     FRAME_RATE,
-    equal_parts,
     equilibrium,
     frame_times,
     frequency_at,
@@ -79,12 +78,12 @@ def ball_model(spring, subdivisions, damper=0.0, drop=DROP, free=False):
     pressure = at_rest_volume(points, triangles)
     builder = ModelBuilder(ambient_pressure=0.0, **({"gravity": (0.0, 0.0, 0.0)} if free else {}))
     builder.add_membrane(
-        "ball", points + (0.0, 0.0, RADIUS + drop), triangles, mass=POINT_MASS * len(points), gauge_pressure=pressure,
-        bounciness=BOUNCINESS,
+        "ball", points + (0.0, 0.0, RADIUS + drop), triangles, point_mass=POINT_MASS, spring_constant=spring,
+        spring_damping=damper, gauge_pressure=pressure, bounciness=BOUNCINESS,
     )  # fmt: skip
     if not free:
         builder.add_collider("floor", *shapes.grid(20.0 * RADIUS), bounciness=BOUNCINESS)
-    return equal_parts(builder.build(), spring, POINT_MASS, damper)
+    return builder.build()
 
 
 def options_for(method, volume="EXACT"):
@@ -278,11 +277,11 @@ def heap_model(subdivisions, columns, rows, layers):
                 place = np.array([column - 0.5 * (columns - 1), row - 0.5 * (rows - 1), layer + 0.6]) * pitch
                 place += rng.uniform(-0.03, 0.03, 3) * RADIUS
                 builder.add_membrane(
-                    f"ball {layer} {column} {row}", points + place, triangles, mass=POINT_MASS * len(points),
-                    gauge_pressure=pressure, bounciness=BOUNCINESS,
+                    f"ball {layer} {column} {row}", points + place, triangles, point_mass=POINT_MASS,
+                    spring_constant=STIFF, gauge_pressure=pressure, bounciness=BOUNCINESS,
                 )  # fmt: skip
     builder.add_collider("tray", *tray(columns * pitch, rows * pitch, 4.0 * RADIUS), bounciness=BOUNCINESS)
-    return equal_parts(builder.build(), STIFF, POINT_MASS)
+    return builder.build()
 
 
 def heap(quick=False):

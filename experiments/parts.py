@@ -1,4 +1,4 @@
-"""Shared by the experiments: models with the papers' equal springs, energies, survival, and time per frame."""
+"""Shared by the experiments: energies, survival, and time per frame."""
 
 import statistics
 import time
@@ -17,27 +17,6 @@ MOST_SUBSTEPS = 4096
 CALMING, CALM_FRAMES = 100.0, 120
 #: To which share longest steps are found, and by which factor they are raised before.
 STEP_ACCURACY, CLIMB = 0.01, 1.25
-
-
-def equal_parts(model, spring, point_mass, damper=0.0):
-    """The model with one spring constant [N/m] and damper [N s/m] for all edges and one mass [kg] for all vertices.
-
-    The papers number their springs and points alike; the builder spreads a modulus and a mass over the surface.
-    """
-    edges = model.edges._replace(stiffness=np.full_like(model.edges.stiffness, spring))
-    return replace(
-        model,
-        edges=edges,
-        edge_damping=np.full_like(model.edge_damping, damper),
-        vertex_mass=np.full_like(model.vertex_mass, point_mass),
-        body_mass=_masses(model, point_mass),
-    )
-
-
-def _masses(model, point_mass):
-    masses = model.body_mass.copy()
-    masses[: model.membrane_count] = point_mass * np.diff(model.body_point_start[: model.membrane_count + 1])
-    return masses
 
 
 class Energy:

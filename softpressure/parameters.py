@@ -402,7 +402,8 @@ PARAMETERS = (
         name="rigid_springs",
         label="Rigid Springs",
         tooltip="Whether springs keep their length, whatever their stiffness: constraints without compliance. Only "
-        "with the method XPBD; the others refuse it",
+        "with the method XPBD; the others refuse it. For trusses, loops and coarse skins: finely meshed balloons "
+        "tremble, and solids that are crushed stay crumpled",
         bodies=SOFT,
         default=False,
     ),

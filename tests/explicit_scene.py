@@ -11,7 +11,6 @@ from scenes import moved_mass
 from softpressure_ext.benchmarks import scenes as bench_scenes
 from softpressure_ext.benchmarks.engines.ours import triangles_of
 from softpressure_ext.core import FrameInput, Model, ModelBuilder, World
-from softpressure_ext.experiments.parts import equal_parts
 
 FloatArray = NDArray[np.float64]
 #: The solver that these tests are about.
@@ -58,8 +57,9 @@ def scene_world(
     surface = {"friction": scene.friction, "bounciness": 0.0}
     for number, (positions, triangles) in enumerate(scene.soft):
         builder.add_membrane(
-            f"body {number}", placed(positions), triangles, mass=bench_scenes.BODY_MASS, damping=5.0,
-            gauge_pressure=pressure, self_collision=True, **surface,
+            f"body {number}", placed(positions), triangles, spring_constant=spring,
+            point_mass=bench_scenes.BODY_MASS / len(positions), damping=5.0, gauge_pressure=pressure,
+            self_collision=True, **surface,
         )  # fmt: skip
     for number, box in enumerate(scene.rigid):
         corners, squares = box.mesh()
@@ -69,8 +69,7 @@ def scene_world(
     for number, box in enumerate(scene.colliders):
         corners, squares = box.mesh()
         builder.add_collider(f"collider {number}", corners + box.centre, triangles_of(squares), **surface)
-    model = equal_parts(builder.build(), spring, bench_scenes.BODY_MASS / len(scene.soft[0][0]))
-    return world_of(model, frame_rate=1.0 / scene.frame_time)
+    return world_of(builder, frame_rate=1.0 / scene.frame_time)
 
 
 def run(world: World, frames: int, given: Callable[[int], FrameInput] | None = None) -> None:

@@ -136,6 +136,18 @@ def test_under_a_constant_load_a_maxwell_body_creeps_at_the_rate_of_the_closed_f
     )  # fmt: skip
 
 
+@each_solver
+def test_dampers_along_springs_do_not_stop_creep(solver):
+    """The dampers carry eta / (Y T) = 0.2 % of the load while it creeps."""
+    world = hanging_world(solver, 2e4, creep_time=CREEP_TIME, spring_damping=20.0)
+    run(world, 36)
+    begin = sag(world)
+    run(world, 12)
+    rate = (sag(world) - begin) * RATE / 12.0
+    # as without dampers
+    assert rate == pytest.approx(hanging_sag(world.model) / CREEP_TIME, rel=0.02)
+
+
 def test_creep_is_of_first_order_in_the_tick():
     """A spring that is pulled at a constant speed v has the excess v T (1 - exp(-t / T)).
 
@@ -195,9 +207,10 @@ def test_flow_conserves_momentum():
     assert np.abs(after.rest_lengths / world.model.edges.rest_length - 1.0).max() > 0.02
 
 
+@pytest.mark.parametrize("spring_damping", [0.0, 2.0])
 @each_solver
-def test_a_continued_run_has_the_bits_of_one_that_was_not_interrupted(solver):
-    worlds = [scene_world(solver) for _ in range(2)]
+def test_a_continued_run_has_the_bits_of_one_that_was_not_interrupted(solver, spring_damping):
+    worlds = [scene_world(solver, spring_damping) for _ in range(2)]
     run(worlds[0], 3)
     state = worlds[0].save()
     run(worlds[0], 3)
@@ -210,12 +223,12 @@ def test_a_continued_run_has_the_bits_of_one_that_was_not_interrupted(solver):
     np.testing.assert_array_equal(worlds[0].save().rest_lengths, worlds[0].model.edges.rest_length)
 
 
-def scene_world(solver):
+def scene_world(solver, spring_damping=0.0):
     """An inflated skin that creeps, on a floor."""
     builder = ModelBuilder()
     scenes.add_ball(
         builder, scenes.Ball(0.2, 0.3, 2e3, 5e3), 1, (0.0, 0.0, 0.21), bend_modulus=0.01, creep_time=0.1,
-        yield_strain=0.01,
+        yield_strain=0.01, spring_damping=spring_damping,
     )  # fmt: skip
     builder.add_collider("floor", *shapes.grid(4.0))
     substeps = 60 if solver == "RK4" else 20  # its limit of stability is 39

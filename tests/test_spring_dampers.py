@@ -17,7 +17,7 @@ from softpressure_ext.core.energy.dampers import damper_forces
 from softpressure_ext.core.energy.mechanical import mechanical_energy
 from softpressure_ext.core.papers.forces import SoftForces
 from softpressure_ext.core.papers.schemes import SCHEMES, Scheme, stable_angle
-from softpressure_ext.core.papers.stability import stable_time
+from softpressure_ext.core.papers.stability import stable_time, stiffest_frequency
 from softpressure_ext.core.solvers.choice import FORCE_BASED
 from softpressure_ext.core.solvers.explicit.stability import SAFETY, plan_steps
 
@@ -313,6 +313,16 @@ def test_the_step_that_is_recommended_holds_with_dampers(method, eta):
     for _ in range(300):
         world.advance_frame()  # would raise `DivergenceError`
     assert energy(world) < start
+
+
+@pytest.mark.parametrize("kind", ["SKIN", "LOOP", "FLAT_TRUSS"])
+def test_without_its_springs_a_body_without_gas_does_not_oscillate(kind):
+    model = Breathing(kind).model
+    forces, gas = SoftForces(model), np.zeros(model.membrane_count)
+    stiffest = stiffest_frequency(model, forces, gas)
+    assert stiffest > 100.0
+    # differences of forces of 1e-6 of an edge leave a millionth of the stiffness
+    assert stiffest_frequency(model, forces, gas, without_springs=True) < 1e-3 * stiffest
 
 
 def dented_ball(solver, eta, step=1e-3, substeps=1):

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from ..bodies.flat.plane import Planes
 from ..energy.dampers import damper_forces
 from ..model import FloatArray, Model
 from ..solvers.explicit.stability import damping_rate, largest_square
@@ -29,6 +30,8 @@ def stiffest_frequency(model: Model, forces: SoftForces, gas: FloatArray, *, wit
     # rough enough to have a share of every oscillation, the same every time
     direction = np.cos(np.arange(3.0 * n) ** 2).reshape(n, 3)
     direction[model.pinned] = 0.0
+    planes = Planes(model)
+    planes.hold(direction)
     ahead, behind = np.zeros((model.unknown_count, 3)), np.zeros((model.unknown_count, 3))
     largest = 0.0
     for _ in range(POWER_STEPS):
@@ -43,6 +46,7 @@ def stiffest_frequency(model: Model, forces: SoftForces, gas: FloatArray, *, wit
         if without_springs:
             pull += damper_forces(x, move, model.edges.points, model.edges.stiffness)
             pull[model.pinned] = 0.0
+        planes.hold(pull)
         product = pull / root
         largest = float(np.sqrt(np.einsum("ij,ij->", product, product) / np.einsum("ij,ij->", direction, direction)))
         if not largest > 0.0:

@@ -26,6 +26,7 @@ from ..sequential.contact_phase import AT_SEARCH, finish
 from ..sequential.solver import SequentialSolver
 from .gas import gas_impulse
 from .skins import edge_order, project, skins_of
+from .stretch import set_rest_lengths
 from .substep import Scene, advance, begin, leave
 
 if TYPE_CHECKING:
@@ -53,8 +54,7 @@ class XpbdSolver(SequentialSolver):
 
     def take_rest_lengths(self) -> None:
         """See `choice.Solver`."""
-        rows = self._whole.skins.edges.constant.reshape(-1, 8)
-        rows[:, 4:] = rows[:, :4] * self.model.edges.rest_length[self._edge_order]
+        set_rest_lengths(self._whole.skins.edges, self.model.edges.rest_length[self._edge_order])
 
     def join(self, state: State, left: int) -> int:
         """How many of the `left` substeps of a frame to take as one run: all, unless papers' options act in each."""

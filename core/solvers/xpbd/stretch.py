@@ -53,12 +53,19 @@ def edge_rows(
     stiffness = edges.stiffness + damping / time
     give = inverse_mass[edges.points].sum(axis=1) + np.where(rigid, 0.0, 1.0 / (stiffness * time**2))
     s = np.divide(1.0, give, out=np.zeros_like(give), where=give > 0.0)[entry]  # 0: rigid between two pins
-    constant = np.concatenate([s, s * edges.rest_length[entry]], axis=1)
-    damped = np.zeros(0)
-    if damping.any():
-        share = np.where(rigid, 0.0, damping / time / stiffness)[entry]  # of the damper in the force's stiffness
-        damped = np.concatenate([s * (1.0 - share) * edges.rest_length[entry], s * share], axis=1).ravel()
-    return EdgeRows((4 * ends).astype(np.uint32), constant.ravel(), task_start, damped)
+    share = np.where(rigid, 0.0, damping / time / stiffness)[entry]  # of the damper in the force's stiffness
+    damped = np.repeat(s * share, 2, axis=0).reshape(-1, 8) if damping.any() else np.zeros((0, 8))
+    rows = EdgeRows((4 * ends).astype(np.uint32), np.repeat(s, 2, axis=0).ravel(), task_start, damped.ravel())
+    set_rest_lengths(rows, edges.rest_length[entry])
+    return rows
+
+
+def set_rest_lengths(rows: EdgeRows, lengths: FloatArray) -> None:
+    """Set the rest lengths L [m] of the edges, shape (four_count, 4); the springs keep their stiffness."""
+    constant, damped = rows.constant.reshape(-1, 8), rows.damped.reshape(-1, 8)
+    constant[:, 4:] = constant[:, :4] * lengths
+    if len(damped):
+        damped[:, :4] = (constant[:, :4] - damped[:, 4:]) * lengths
 
 
 @lean_kernel
