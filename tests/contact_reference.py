@@ -63,6 +63,8 @@ def model_of(membranes, colliders=(), *, thickness=0.01, friction=None, bouncine
         self_collision=np.arange(count) < (len(membranes) if self_collision else 0),
         friction=np.full(count, 0.5) if friction is None else np.asarray(friction, float),
         bounciness=np.zeros(count) if bounciness is None else np.asarray(bounciness, float),
+        edges=SimpleNamespace(points=np.zeros((0, 2), np.int32), stiffness=np.zeros(0), rest_length=np.zeros(0)),
+        stiffening=np.zeros(len(membranes)),
         attachments=SimpleNamespace(
             points=np.zeros((0, 4), np.int32),
             body=np.zeros(0, np.int32),
