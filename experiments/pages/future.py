@@ -41,8 +41,8 @@ def add(page, data):
         strain of {STRIP_STRAIN:g}, with a yield strain of {STRIP_YIELD:g} and a creep time of {STRIP_CREEP:g} s,
         loses its stress as the closed form says, to {number(float(worst), 1)}. A block of dough ({SIDE:g} m, {MASS:g}
         kg, E = {MODULUS:g} Pa, Poisson's ratio {POISSON_RATIO:g},
-        yield strain {DOUGH_YIELD:g}) flows on a floor until its stress is the
-        yield stress. Springs with 1 + a s² times
+        yield strain {DOUGH_YIELD:g}) flows on a floor towards its yield stress; its volume is elastic. Springs with
+        1 + a s² times
         their stiffness at the strain s are tissue."""
     )
 
@@ -96,6 +96,6 @@ def add(page, data):
             picture.mesh(found["positions"] + (3.4, 0.0, 0.35), whole, BLUE)
 
     page.picture(
-        "future_bodies", "Dough after the same time: elastic, slow, fast. A torn balloon, without its torn faces.",
-        build, turn=(75.0, 0.0),
+        "future_bodies", "Dough after the same time: elastic, slow, fast; a torn balloon, without its torn faces.",
+        build, turn=(70.0, 25.0),
     )  # fmt: skip
