@@ -46,11 +46,13 @@ class Impulses(NamedTuple):
     across: FloatArray  # j [N s], shape (capacity, 3)
     wanted: FloatArray  # least velocity along the normal [m/s]
     met: FloatArray  # that before the contacts, between bodies that are not soft [m/s]
+    last: FloatArray  # what stops the velocities that come at the end of the substep [N s]
 
 
 def impulses_of(capacity: int) -> Impulses:
     """Empty arrays for `capacity` contacts."""
-    return Impulses(np.zeros(capacity), np.zeros((capacity, 3)), np.zeros(capacity), np.zeros(capacity))
+    along, wanted, met, last = (np.zeros(capacity) for _ in range(4))
+    return Impulses(along, np.zeros((capacity, 3)), wanted, met, last)
 
 
 @lean_inline_kernel
@@ -85,6 +87,7 @@ def aim(contacts, count, are_edges, impulses, x, velocity, points, bodies, rigid
     """
     for c in range(count):
         impulses.wanted[c] = NOTHING
+        impulses.last[c] = 0.0
         gap, reach = contacts.gap[4 * c], contacts.reach[c]
         if contacts.stiffness[c] == 0.0 or contacts.normal[4 * c + 3] == 0.0:
             continue
@@ -209,6 +212,7 @@ def stop(contacts, count, impulses, x, velocity, points, bodies, rigid, losses):
         if size > 0.0:
             push_sides(contacts, c, size * nx, size * ny, size * nz, x, velocity, points, bodies, rigid)
             note(contacts, c, x, points, bodies, losses, size)
+            impulses.last[c] += size
 
 
 @lean_kernel

@@ -109,7 +109,10 @@ class SequentialSolver(ExplicitSolver):
 
     def _normal_impulses(self) -> tuple[FloatArray, FloatArray, FloatArray]:
         scene = self._scene
-        return scene.corner_impulses.along, scene.side_impulses.along, scene.loose_impulses.along
+        corners, sides, loose = (
+            kind.along + kind.last for kind in (scene.corner_impulses, scene.side_impulses, scene.loose_impulses)
+        )
+        return corners, sides, loose
 
     @abstractmethod
     def _start(self, before: State, motion: Motion, share: float, gas: FloatArray, count: int) -> None:
