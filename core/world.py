@@ -23,8 +23,10 @@ from .frame_input import FrameInput
 from .impulses.ticks import Impulses, longest_tick
 from .model import BoolArray, FloatArray, Model
 from .options import DEFAULTS, MethodOptions
+from .parameters import SCENE, builder_defaults, named
 from .plasticity.ticks import plastic_ticks
 from .reports import StepReport, reports_of
+from .settings import checked
 from .solvers.automatic import AUTO, Choice, choice_of
 from .solvers.choice import SOLVERS, Solver, SolverMaker, check_method, check_springs, solver_maker
 from .solvers.counts import Counts
@@ -32,6 +34,8 @@ from .solvers.kinematics import Motion
 from .state import State, gas_of
 from .threads import thread_count, use_threads
 from .volume import EnclosedVolumes
+
+PLAIN = builder_defaults(SCENE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,22 +78,18 @@ class World:
         model: Model,
         *,
         frame_rate: float = 24.0,
-        substeps: int = 10,
-        threads: int = 0,
+        substeps: int = PLAIN.substeps,
+        threads: int = PLAIN.threads,
         solver: str | SolverMaker = AUTO,
         options: MethodOptions = DEFAULTS,
         choice: Choice | None = None,
     ) -> None:
         if not (math.isfinite(frame_rate) and frame_rate > 0.0):
             raise ParameterError(f"frame rate: {frame_rate} per second; give a positive number.")
-        if int(substeps) != substeps or substeps < 1:
-            raise ParameterError(f"substeps: {substeps}; give a whole number from 1.")
-        if int(threads) != threads or threads < 0:
-            raise ParameterError(f"threads: {threads}; give a whole number, 0 to choose by size.")
         self.model = model
         self.frame_rate = float(frame_rate)
-        self.substeps = int(substeps)
-        self.threads = int(threads)
+        self.substeps = checked("scene", named("substeps"), substeps)
+        self.threads = checked("scene", named("threads"), threads)
         self.solver = solver if isinstance(solver, str) else ""  # its name; empty for a factory
         self.options = options
         if self.solver:

@@ -7,6 +7,7 @@ from typing import Any
 import bpy
 
 from ..softpressure.blender_types import Context, Layout
+from ..softpressure.declared import Parameter
 
 CATEGORY = "Soft Pressure"
 _MANUAL = Path(__file__).resolve().parent.parent / "manual.html"
@@ -74,6 +75,14 @@ def _draw_header(self: Panel, context: Context) -> None:
     if hasattr(self, "draw_presets"):
         self.draw_presets(row, context)
     row.operator("wm.url_open", text="", icon="HELP", emboss=False).url = f"{_MANUAL.as_uri()}#{self.section}"
+
+
+def draw_setting(layout: Layout, settings: Any, parameter: Parameter) -> None:
+    """The row of a declared setting.
+
+    Blender knows no pressure and no stiffness, and shows a mass times the cube of the unit scale: the label names it.
+    """
+    layout.prop(settings, parameter.name, **({"text": parameter.short} if parameter.short else {}))
 
 
 def draw_text(layout: Layout, context: Context, text: str, icon: str = "ERROR") -> None:

@@ -20,7 +20,13 @@ extension.load()
 
 import bpy  # noqa: E402
 import softpressure_ext  # noqa: E402
-from softpressure_ext.softpressure.parameters import PARAMETERS  # noqa: E402
+from softpressure_ext.core.parameters import BODIES, PARAMETERS, SCENE  # noqa: E402
+
+
+def declared(group: str, *bodies: str) -> str:
+    """Names of the settings of a group that bodies, or with `SCENE` scenes, have."""
+    return " ".join(each.name for each in PARAMETERS if each.group == group and {*bodies} & {*each.bodies})
+
 
 #: Of each panel: its name in the code, its title, what it is for, and its settings of objects or scenes.
 SECTIONS: tuple[tuple[str, str, str, type[bpy.types.ID], str], ...] = (
@@ -36,7 +42,7 @@ SECTIONS: tuple[tuple[str, str, str, type[bpy.types.ID], str], ...] = (
         " ".join(
             [
                 "body_type",
-                *(parameter.name for parameter in PARAMETERS if parameter.group not in ("", "FLOW")),
+                *(each.name for each in PARAMETERS if each.group not in ("", "FLOW") and SCENE not in each.bodies),
                 "collision_collection self_collision pin_group is_active",
             ]
         ),
@@ -73,7 +79,7 @@ SECTIONS: tuple[tuple[str, str, str, type[bpy.types.ID], str], ...] = (
         "What a soft body does under large loads: creep, so that it keeps a new shape; grow stiffer; tear and lose its "
         "gas; be glued to other soft bodies where they touch.",
         bpy.types.Object,
-        " ".join(parameter.name for parameter in PARAMETERS if parameter.group == "FLOW"),
+        declared("FLOW", *BODIES),
     ),
     (
         "motion",
@@ -136,15 +142,14 @@ SECTIONS: tuple[tuple[str, str, str, type[bpy.types.ID], str], ...] = (
         bpy.types.Scene,
         "",
     ),
-    ("advanced", "Advanced", "What few scenes need to change.", bpy.types.Scene, "ambient_pressure step_error threads"),
+    ("advanced", "Advanced", "What few scenes need to change.", bpy.types.Scene, declared("ADVANCED", SCENE)),
     (
         "method",
         "Method",
         "Which solver makes the steps. Automatic is best nearly always; the others are there for comparison, among "
         "them those of the papers.",
         bpy.types.Scene,
-        "solver added_mass volume_rule pressure_spread detection collider_rule neighbour_damping ramp_time "
-        "use_step_damping stiffest_spring",
+        declared("METHOD", SCENE),
     ),
     (
         "bake",

@@ -13,24 +13,21 @@ from numpy.typing import ArrayLike
 
 from ..bodies.attachments import nearest_row
 from ..bodies.rigid.motion import set_matrix
-from ..checks import check, vector
+from ..checks import vector
 from ..errors import ParameterError
 from ..model import BoolArray, FloatArray, IntArray, Model
+from ..parameters import GAS, PARAMETERS, named
+from ..settings import checked
 
-#: Values of bodies that may change from frame to frame: unit, largest value, whether 0 is none.
-KEYED = {
-    "stretch_modulus": ("N/m", np.inf, True),
-    "bend_modulus": ("N m", np.inf, False),
-    "modulus": ("Pa", np.inf, True),
-    "damping": ("1/s", np.inf, False),
-    "linear_damping": ("1/s", np.inf, False),
-    "angular_damping": ("1/s", np.inf, False),
-    "friction": ("", np.inf, False),
-    "bounciness": ("", 1.0, False),
-    "spring_constant": ("N/m", np.inf, True),
-    "spring_damping": ("", np.inf, False),
-}
-NAMES = tuple(KEYED)
+_EARLIER = (
+    "stretch_modulus", "bend_modulus", "modulus", "damping", "linear_damping", "angular_damping", "friction",
+    "bounciness", "spring_constant", "spring_damping",
+)  # fmt: skip
+#: Values of bodies that may change from frame to frame: what `parameters/` declares as animated beside gas, in the
+#: order in which states hold them; those that they do not know come last.
+NAMES = _EARLIER + tuple(
+    each.name for each in PARAMETERS if each.is_animated and each.name not in GAS and each.name not in _EARLIER
+)
 #: Fields of `Keyed` that a solver is made for.
 PARTS = (
     "held", "attached", "glue_points", "glue_weights", "glue_offset", "arm", "torn", "bond_points", "bond_weights",
@@ -106,6 +103,8 @@ def start_values(model: Model) -> FloatArray:
         ("spring_damping", soft, model.spring_damping),
     ):
         values[bodies, NAMES.index(name)] = found
+    for name in NAMES[len(_EARLIER) :]:
+        values[:, NAMES.index(name)] = [own.get(name, np.nan) for own in model.settings[: model.body_count]]
     return values
 
 
@@ -132,14 +131,10 @@ def changed_values(model: Model, before: FloatArray, given: Mapping[int, Mapping
         if not 0 <= body < model.body_count:
             raise ParameterError(f"body: {body}; the model has {model.body_count}, counted from 0.")
         for name, value in numbers.items():
-            if name not in KEYED or np.isnan(before[body, NAMES.index(name)]):
+            if name not in NAMES or np.isnan(before[body, NAMES.index(name)]):
                 own = ", ".join(np.array(NAMES)[~np.isnan(before[body])])
                 raise ParameterError(f"{model.body_names[body]}: {name}; what can change there is {own}.")
-            unit, most, is_open = KEYED[name]
-            what = "Young's modulus" if name == "modulus" else name.replace("_", " ")
-            values[body, NAMES.index(name)] = check(
-                model.body_names[body], what, value, unit, low=0.0, high=most, open_low=is_open
-            )
+            values[body, NAMES.index(name)] = checked(model.body_names[body], named(name), value)
     return values
 
 
