@@ -168,24 +168,12 @@ class Attach(PartOfBody):
         row.prop(settings, "is_attached")
 
 
-SOFTPRESSURE_PT_body, SOFTPRESSURE_PT_physics_body = in_both_places(Body, "body")
-SOFTPRESSURE_PT_given, SOFTPRESSURE_PT_physics_given = in_both_places(Given, "given")
-SOFTPRESSURE_PT_flow, SOFTPRESSURE_PT_physics_flow = in_both_places(Flow, "flow")
-SOFTPRESSURE_PT_motion, SOFTPRESSURE_PT_physics_motion = in_both_places(Motion, "motion")
-SOFTPRESSURE_PT_attach, SOFTPRESSURE_PT_physics_attach = in_both_places(Attach, "attach")
-
-CLASSES = (
-    SOFTPRESSURE_PT_body,
-    SOFTPRESSURE_PT_given,
-    SOFTPRESSURE_PT_flow,
-    SOFTPRESSURE_PT_motion,
-    SOFTPRESSURE_PT_attach,
-    SOFTPRESSURE_PT_physics_body,
-    SOFTPRESSURE_PT_physics_given,
-    SOFTPRESSURE_PT_physics_flow,
-    SOFTPRESSURE_PT_physics_motion,
-    SOFTPRESSURE_PT_physics_attach,
+SIDEBAR, PHYSICS = in_both_places(body=Body, given=Given, flow=Flow, motion=Motion, attach=Attach)
+SOFTPRESSURE_PT_body, SOFTPRESSURE_PT_given, SOFTPRESSURE_PT_flow, SOFTPRESSURE_PT_motion, SOFTPRESSURE_PT_attach = (
+    SIDEBAR
 )
+
+CLASSES = (*SIDEBAR, *PHYSICS)
 
 
 def _draw_add(self: Any, context: Context) -> None:

@@ -201,24 +201,16 @@ class Bake:
             draw_text(layout, context, "Simulate first; the cached frames are baked.", "INFO")
 
 
-SOFTPRESSURE_PT_simulation, SOFTPRESSURE_PT_physics_simulation = in_both_places(Simulation, "simulation")
-SOFTPRESSURE_PT_cache, SOFTPRESSURE_PT_physics_cache = in_both_places(Cache, "cache")
-SOFTPRESSURE_PT_diagnostics, SOFTPRESSURE_PT_physics_diagnostics = in_both_places(Diagnostics, "diagnostics")
-SOFTPRESSURE_PT_advanced, SOFTPRESSURE_PT_physics_advanced = in_both_places(Advanced, "advanced")
-SOFTPRESSURE_PT_method, SOFTPRESSURE_PT_physics_method = in_both_places(Method, "method")
-SOFTPRESSURE_PT_bake, SOFTPRESSURE_PT_physics_bake = in_both_places(Bake, "bake")
-
-CLASSES = (
+SIDEBAR, PHYSICS = in_both_places(
+    simulation=Simulation, cache=Cache, diagnostics=Diagnostics, advanced=Advanced, method=Method, bake=Bake
+)
+(
     SOFTPRESSURE_PT_simulation,
     SOFTPRESSURE_PT_cache,
     SOFTPRESSURE_PT_diagnostics,
     SOFTPRESSURE_PT_advanced,
     SOFTPRESSURE_PT_method,
     SOFTPRESSURE_PT_bake,
-    SOFTPRESSURE_PT_physics_simulation,
-    SOFTPRESSURE_PT_physics_cache,
-    SOFTPRESSURE_PT_physics_diagnostics,
-    SOFTPRESSURE_PT_physics_advanced,
-    SOFTPRESSURE_PT_physics_method,
-    SOFTPRESSURE_PT_physics_bake,
-)
+) = SIDEBAR
+
+CLASSES = (*SIDEBAR, *PHYSICS)
