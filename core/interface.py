@@ -2,6 +2,7 @@
 
 from .amount import moles, nrt
 from .builder import ModelBuilder
+from .diagnostics import BodyDiagnostics, Diagnostics
 from .errors import CacheError, DivergenceError, MeshError, ParameterError, SoftPressureError
 from .frame_input import FrameInput
 from .impulses.field import Field
@@ -13,7 +14,7 @@ from .solvers.implicit.newton import NewtonSettings
 from .solvers.notes import Finding, Reason
 from .state import State
 from .topology import check_closed_surface
-from .world import BodyDiagnostics, Diagnostics, World
+from .world import World
 
 __all__ = [
     "BodyDiagnostics",
