@@ -6,8 +6,8 @@ from softpressure_ext.core import FrameInput, ModelBuilder, World
 
 FRAME_RATE = 24.0
 #: A block of dough on a floor [m, kg, Pa], and its creep times [s]; 0 is elastic.
-SIDE, MASS, MODULUS, POISSON_RATIO, DOUGH_YIELD = 0.4, 20.0, 1e4, 0.45, 0.02
-CREEP_TIMES = (0.0, 0.4, 0.1)
+SIDE, MASS, MODULUS, POISSON_RATIO, DOUGH_YIELD = 0.4, 20.0, 1e4, 0.35, 0.005
+CREEP_TIMES = (0.0, 0.4, 0.05)
 #: A balloon [m, kg, Pa, N/m] that is pumped up until it tears.
 RADIUS, SKIN, GAUGE, STRETCH, TEAR_STRAIN = 0.2, 0.02, 500.0, 800.0, 0.35
 #: Cubes of one cell whose corners are all given: their strains, and what they stiffen by.
@@ -102,7 +102,7 @@ def pulled(stiffening):
 def run(quick):
     frames = 8 if quick else 72
     return {
-        "dough": {time: dough(time, frames, 2 if quick else 4) for time in CREEP_TIMES},
+        "dough": {time: dough(time, frames, 2 if quick else 6) for time in CREEP_TIMES},
         "balloon": balloon(8 if quick else 40, 1 if quick else 3),
         "relaxation": relaxation(6 if quick else 48),
         "stored": {a: pulled(a) for a in STIFFENINGS},

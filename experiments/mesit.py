@@ -192,7 +192,7 @@ def stiffer(quick=False, angle=1.25):
         put(world, rest)
         row = {"height": [], "volume": [], "positions": []}
         for spring in SPRINGS:
-            values = {0: {"stretch_modulus": float(model.stretch_modulus[0]) * spring / SPRINGS[0]}}
+            values = {0: {"spring_constant": spring}}
             try:
                 for _ in range(frames):
                     world.advance_frame(FrameInput(values=values))

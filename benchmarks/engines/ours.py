@@ -3,7 +3,6 @@
 import numpy as np
 from softpressure_ext.core import ModelBuilder, World, prepare
 
-from ...experiments.parts import equal_parts
 from ..scenes import BODY_MASS, GRAVITY, PRESSURE, SPRING
 
 #: Length of a substep [s] that is aimed at: the default of 10 per 1/24 s, 20 with XPBD. Explicit steps have their own.
@@ -25,8 +24,8 @@ class Automatic:
         surface = {"friction": scene.friction, "bounciness": 0.0}
         for number, (positions, triangles) in enumerate(scene.soft):
             builder.add_membrane(
-                f"body {number}", positions, triangles, mass=BODY_MASS, gauge_pressure=PRESSURE, damping=5.0,
-                self_collision=True, **surface,
+                f"body {number}", positions, triangles, spring_constant=SPRING, point_mass=BODY_MASS / len(positions),
+                gauge_pressure=PRESSURE, damping=5.0, self_collision=True, **surface,
             )  # fmt: skip
         for number, box in enumerate(scene.rigid):
             corners, squares = box.mesh()
@@ -35,8 +34,6 @@ class Automatic:
             corners, squares = box.mesh()
             builder.add_collider(f"collider {number}", corners + box.centre, triangles_of(squares), **surface)
         model = builder.build()
-        if scene.soft:
-            model = equal_parts(model, SPRING, BODY_MASS / len(scene.soft[0][0]))
         substeps = round(scene.frame_time / SUBSTEP[self.solver])
         self.world = World(
             model, frame_rate=1.0 / scene.frame_time, substeps=substeps, threads=threads, solver=self.solver

@@ -27,6 +27,8 @@ HEADING = "Future work of the texts: flow, tears, tissue"
 DEPENDS = (
     "core/plasticity/*.py", "core/energy/stiffening.py", "core/solvers/explicit/*.py", "core/bodies/lattice/*.py",
 )  # fmt: skip
+#: Turn of the camera about x and z [degrees].
+TURN = (72.0, 25.0)
 
 
 def claims(data):
@@ -40,10 +42,9 @@ def add(page, data):
         lengths follow their lengths beyond a yield strain flow (Bingham; Maxwell without one): a spring held at a
         strain of {STRIP_STRAIN:g}, with a yield strain of {STRIP_YIELD:g} and a creep time of {STRIP_CREEP:g} s,
         loses its stress as the closed form says, to {number(float(worst), 1)}. A block of dough ({SIDE:g} m, {MASS:g}
-        kg, E = {MODULUS:g} Pa, Poisson's ratio {POISSON_RATIO:g},
-        yield strain {DOUGH_YIELD:g}) flows on a floor until its stress is the
-        yield stress. Springs with 1 + a s² times
-        their stiffness at the strain s are tissue."""
+        kg, E = {MODULUS:g} Pa, Poisson's ratio {POISSON_RATIO:g}, yield strain {DOUGH_YIELD:g}) flows on a floor
+        towards its yield stress; its volume is elastic. Springs with 1 + a s² times their stiffness at the strain s are
+        tissue."""
     )
 
     def draw(relaxation, stiffening):
@@ -88,14 +89,15 @@ def add(page, data):
         )
 
     def build(picture):
+        right = np.array([np.cos(np.radians(TURN[1])), np.sin(np.radians(TURN[1])), 0.0])
         for place, time in enumerate(CREEP_TIMES):
             body = data["dough"][time]
-            picture.mesh(body["positions"] + (1.1 * place, 0.0, 0.0), body["triangles"], BLUE)
+            picture.mesh(body["positions"] + 0.9 * place * right, body["triangles"], BLUE)
         if found["burst"] is not None:
             whole = found["triangles"][~found["holes"]]
-            picture.mesh(found["positions"] + (3.4, 0.0, 0.35), whole, BLUE)
+            picture.mesh(found["positions"] + 2.6 * right + (0.0, 0.0, RADIUS), whole, BLUE)
 
     page.picture(
-        "future_bodies", "Dough after the same time: elastic, slow, fast. A torn balloon, without its torn faces.",
-        build, turn=(75.0, 0.0),
+        "future_bodies", "Dough after the same time: elastic, slow, fast; a torn balloon, without its torn faces.",
+        build, turn=TURN,
     )  # fmt: skip
