@@ -20,7 +20,14 @@ extension.load()
 
 import bpy  # noqa: E402
 import softpressure_ext  # noqa: E402
-from softpressure_ext.core.parameters import BODIES, PARAMETERS, SCENE  # noqa: E402
+from softpressure_ext.core.parameters import BODIES, PARAMETERS, SCENE, SOFT, Parameter  # noqa: E402
+from softpressure_ext.core.parameters.methods import METHODS  # noqa: E402
+from softpressure_ext.softpressure.properties import BODY_TYPES, KINDS  # noqa: E402
+
+DECLARED = {parameter.name: parameter for parameter in PARAMETERS}
+METHOD_NAMES = {method[0]: method[1] for method in METHODS}
+#: As the panel calls them.
+BODY_NAMES = {item[0]: item[1] for item in (*BODY_TYPES, *KINDS)} | {"FLAT_TRUSS": "flat Lattice"}
 
 
 def declared(group: str, *bodies: str) -> str:
@@ -183,9 +190,25 @@ def default_of(prop: Any) -> str:
     return f"{prop.default:,g}" if abs(prop.default) < 1e6 else f"{prop.default:g}"
 
 
+def facts(parameter: Parameter) -> str:
+    """Unit and bounds of a declared setting, the bodies that have it, and the methods that read it."""
+    least = parameter.low if parameter.least is None else parameter.least
+    bounds = [f"{word} {bound:g}" for word, bound in (("from", least), ("to", parameter.high)) if bound is not None]
+    found = [parameter.unit] if parameter.unit else []
+    found += [" ".join(bounds)] if bounds else []
+    names = parameter.bodies
+    if {*SOFT} <= {*names}:
+        names = ("SOFT", *(body for body in names if body not in SOFT))
+    found += [" · ".join(BODY_NAMES[body] for body in names if body != SCENE)]
+    found += ["read by " + " · ".join(METHOD_NAMES[name] for name in parameter.solvers)] if parameter.solvers else []
+    return "; ".join(filter(None, found))
+
+
 def row(prop: Any) -> str:
     """A line of a table."""
     text = html.escape(prop.description) + "."
+    if prop.identifier in DECLARED and (told := facts(DECLARED[prop.identifier])):
+        text += f"<br><small>{html.escape(told)}</small>"
     animated = "yes" if prop.is_animatable else ""
     if prop.type == "ENUM":
         items = "".join(
