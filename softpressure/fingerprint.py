@@ -67,13 +67,13 @@ def _added(settings: Any) -> list[Any]:
 
     So caches of earlier versions stay valid.
     """
-    later = [each for each in parameters.of_body(parameters.SCENE) if each.is_dated and each.name not in _SCENE]
-    return [
-        value
-        for each in later
-        if (value := getattr(settings, each.name)) != each.default
-        or (each.name == "added_mass" and parameters.counts_in_scene(each, settings))
-    ]
+    found = []
+    for each in parameters.of_body(parameters.SCENE):
+        value = getattr(settings, each.name)
+        is_told = parameters.counts_in_scene(each, settings) if each.name == "added_mass" else value != each.default
+        if each.is_dated and each.name not in _SCENE and is_told:
+            found.append(value)
+    return found
 
 
 def of_mesh(obj: bpy.types.Object) -> str:
