@@ -7,6 +7,7 @@ lengths is kept here, too: torn springs, and bonds of bodies that stick.
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -86,26 +87,14 @@ class Keyed:
 
 def start_values(model: Model) -> FloatArray:
     """The values of a model, see `Keyed.values`."""
-    soft, rigid = slice(0, model.membrane_count), slice(model.membrane_count, model.moving_count)
-    has_gas = np.array([model.has_gas(body) for body in range(model.membrane_count)], bool)
-    has_modulus = model.spring_constant == 0.0
-    values = np.full((model.body_count, len(NAMES)), np.nan)
-    for name, bodies, found in (
-        ("stretch_modulus", soft, np.where(has_gas & has_modulus, model.stretch_modulus, np.nan)),
-        ("bend_modulus", soft, np.where(has_gas, model.bend_modulus, np.nan)),
-        ("modulus", soft, np.where(has_modulus & ~has_gas, model.young_modulus, np.nan)),
-        ("damping", soft, model.damping),
-        ("linear_damping", rigid, model.rigid.linear_damping),
-        ("angular_damping", rigid, model.rigid.angular_damping),
-        ("friction", slice(None), model.friction),
-        ("bounciness", slice(None), model.bounciness),
-        ("spring_constant", soft, np.where(has_modulus, np.nan, model.spring_constant)),
-        ("spring_damping", soft, model.spring_damping),
-    ):
-        values[bodies, NAMES.index(name)] = found
-    for name in NAMES[len(_EARLIER) :]:
-        values[:, NAMES.index(name)] = [own.get(name, np.nan) for own in model.settings[: model.body_count]]
-    return values
+    return np.array([[_start_value(own, name) for name in NAMES] for own in model.settings[: model.body_count]])
+
+
+def _start_value(own: Mapping[str, Any], name: str) -> float:
+    """A setting of a body; NaN where it has none, or has a spring constant instead."""
+    is_replaced = name in ("stretch_modulus", "modulus") and own.get("spring_constant") is not None
+    value = None if is_replaced else own.get(name)
+    return np.nan if value is None else float(value)
 
 
 def of_version(model: Model, keyed: Keyed) -> Keyed:
