@@ -1,10 +1,15 @@
 """Settings of springs: stiffness, damping, flow and tears."""
 
+from functools import partial
+
 from .declaration import LATTICES, SKINS, SOFT, Parameter
 from .methods import FORCE_BASED
 
-PARAMETERS = (
-    Parameter(
+_flow = partial(Parameter, bodies=SOFT, default=0.0, low=0.0, is_material=True, group="FLOW")
+_elastic = partial(Parameter, low=0.0, is_animated=True, is_material=True, group="ELASTIC")
+
+PARAMETERS: tuple[Parameter, ...] = (
+    _elastic(
         name="stretch_modulus",
         label="Stretch Modulus",
         tooltip="Resistance of the skin to stretching in newtons per metre, whatever the resolution of the mesh. "
@@ -13,19 +18,15 @@ PARAMETERS = (
         default=20_000.0,
         plain=dict.fromkeys(SKINS, 1e4),
         unit="N/m",
-        low=0.0,
         least=1e-3,
         soft_low=100.0,
         soft_high=1e6,
         step=10_000,
         precision=0,
-        is_animated=True,
-        is_material=True,
         where=("stiffness_by", "MODULUS"),
-        group="ELASTIC",
         short="Stretch (N/m)",
     ),
-    Parameter(
+    _elastic(
         name="bend_modulus",
         label="Bend Modulus",
         tooltip="Resistance of the skin to bending in newton metres, whatever the resolution of the mesh. Higher "
@@ -34,16 +35,12 @@ PARAMETERS = (
         default=0.01,
         plain=dict.fromkeys(SKINS, 0.0),
         unit="N m",
-        low=0.0,
         soft_high=100.0,
         step=10,
         precision=3,
-        is_animated=True,
-        is_material=True,
-        group="ELASTIC",
         short="Bend (N m)",
     ),
-    Parameter(
+    _elastic(
         name="modulus",
         label="Young's Modulus",
         tooltip="Young's modulus in pascals: resistance to stretching and squeezing, whatever the size of the "
@@ -52,19 +49,15 @@ PARAMETERS = (
         default=50_000.0,
         plain=dict.fromkeys(LATTICES, 1e5),
         unit="Pa",
-        low=0.0,
         least=1.0,
         soft_low=1_000.0,
         soft_high=1e7,
         step=100_000,
         precision=0,
-        is_animated=True,
-        is_material=True,
         where=("stiffness_by", "MODULUS"),
-        group="ELASTIC",
         short="Young's (Pa)",
     ),
-    Parameter(
+    _elastic(
         name="spring_constant",
         label="Spring Constant",
         tooltip="Spring constant in newtons per metre of every edge of the mesh, or of every spring of a lattice. "
@@ -73,16 +66,12 @@ PARAMETERS = (
         default=1_000.0,
         plain=dict.fromkeys(SOFT),
         unit="N/m",
-        low=0.0,
         least=1e-6,
         soft_low=1.0,
         soft_high=100_000.0,
         step=1_000,
         precision=2,
-        is_animated=True,
-        is_material=True,
         where=("stiffness_by", "SPRING"),
-        group="ELASTIC",
         short="Springs (N/m)",
     ),
     Parameter(
@@ -114,7 +103,7 @@ PARAMETERS = (
         step=5,
         group="ELASTIC",
     ),
-    Parameter(
+    _elastic(
         name="damping",
         label="Damping",
         tooltip="How fast vibrations of the body die away, per second. Higher wobbles for a shorter time; "
@@ -123,15 +112,11 @@ PARAMETERS = (
         default=2.0,
         plain=dict.fromkeys(SOFT, 0.0),
         unit="1/s",
-        low=0.0,
         soft_high=20.0,
         step=10,
-        is_animated=True,
-        is_material=True,
-        group="ELASTIC",
         short="Damping (1/s)",
     ),
-    Parameter(
+    _elastic(
         name="spring_damping",
         label="Spring Damping",
         tooltip="Dampers along the springs, in newton seconds per metre of a skin, in pascal seconds of a lattice: how "
@@ -140,12 +125,8 @@ PARAMETERS = (
         bodies=SOFT,
         default=0.0,
         unit="N s/m",
-        low=0.0,
         soft_high=1_000.0,
         step=100,
-        is_animated=True,
-        is_material=True,
-        group="ELASTIC",
     ),
     Parameter(
         name="rigid_springs",
@@ -157,46 +138,31 @@ PARAMETERS = (
         default=False,
         solvers=("XPBD",),
     ),
-    Parameter(
+    _flow(
         name="creep_time",
         label="Creep Time",
         tooltip="Time in seconds in which a body that is held deformed loses most of its stress, so that it flows and "
         "keeps its new shape. Higher flows more slowly; 0 is elastic, dough has 1",
-        bodies=SOFT,
-        default=0.0,
         unit="s",
-        low=0.0,
         soft_high=10.0,
         step=10,
-        is_material=True,
-        group="FLOW",
         short="Creep Time (s)",
     ),
-    Parameter(
+    _flow(
         name="yield_strain",
         label="Yield Strain",
         tooltip="Strain up to which a body that creeps is elastic. Higher flows under larger loads only; 0 flows under "
         "any, clay has 0.02",
-        bodies=SOFT,
-        default=0.0,
-        low=0.0,
         soft_high=0.5,
         step=1,
         precision=3,
-        is_material=True,
-        group="FLOW",
     ),
-    Parameter(
+    _flow(
         name="plastic_limit",
         label="Plastic Limit",
         tooltip="Largest lasting strain of a body that creeps. Higher flows farther; 0 is without limit",
-        bodies=SOFT,
-        default=0.0,
-        low=0.0,
         soft_high=2.0,
         step=5,
-        is_material=True,
-        group="FLOW",
     ),
     Parameter(
         name="stiffening",

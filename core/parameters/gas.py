@@ -1,5 +1,7 @@
 """Settings of shape, mass and gas."""
 
+from functools import partial
+
 from .declaration import LATTICES, MOVING, SKINS, SOFT, Choice, Parameter
 
 PRESSURES_AT: tuple[Choice, ...] = (
@@ -27,7 +29,11 @@ RIGID_SHAPES: tuple[Choice, ...] = (
     ("MESH", "Mesh", "The mesh itself, hollows and all; it must be closed", "NONE", 1),
 )
 
-PARAMETERS = (
+_gas = partial(Parameter, bodies=SKINS, is_animated=True, is_material=True, group="BODY")
+_mass = partial(Parameter, unit="kg", low=0.0, is_material=True, group="BODY")
+_size = partial(Parameter, default=0.0, unit="m", low=0.0, soft_high=1.0, step=1, precision=3, group="BODY")
+
+PARAMETERS: tuple[Parameter, ...] = (
     Parameter(
         name="rigid_shape",
         label="Shape",
@@ -38,24 +44,20 @@ PARAMETERS = (
         is_captured=False,
         group="BODY",
     ),
-    Parameter(
+    _mass(
         name="mass",
         label="Mass",
         tooltip="Total mass in kilograms, spread over the skin, or over the volume of a solid. Heavier bodies "
         "push others harder and sag more",
         bodies=MOVING,
         default=1.0,
-        unit="kg",
-        low=0.0,
         least=1e-6,
         soft_low=0.01,
         soft_high=100.0,
-        is_material=True,
         where=("mass_by", "TOTAL"),
-        group="BODY",
         short="Mass (kg)",
     ),
-    Parameter(
+    _mass(
         name="point_mass",
         label="Point Mass",
         tooltip="Mass in kilograms of every vertex of the mesh, or of every point of a lattice. Higher makes the body "
@@ -63,52 +65,33 @@ PARAMETERS = (
         bodies=SOFT,
         default=0.01,
         plain=dict.fromkeys(SOFT),
-        unit="kg",
-        low=0.0,
         least=1e-9,
         soft_low=1e-4,
         soft_high=1.0,
         step=1,
         precision=4,
-        is_material=True,
         where=("mass_by", "POINTS"),
-        group="BODY",
         short="Point Mass (kg)",
     ),
-    Parameter(
+    _size(
         name="cell_size",
         label="Cell Size",
         tooltip="Edge length in metres of the cells that fill the mesh. Larger is faster and coarser. 0 is "
         "automatic: four cells across the thinnest extent",
         bodies=LATTICES,
-        default=0.0,
-        unit="m",
-        low=0.0,
-        soft_high=1.0,
-        step=1,
-        precision=3,
-        group="BODY",
     ),
-    Parameter(
+    _size(
         name="depth",
         label="Depth",
         tooltip="Extent in metres of a flat body along the normal of its plane. Deeper means more gas and more "
         "material. 0 is automatic: the mean length of its edges, or the cell size",
         bodies=("LOOP", "FLAT_TRUSS"),
-        default=0.0,
-        unit="m",
-        low=0.0,
-        soft_high=1.0,
-        step=1,
-        precision=3,
-        group="BODY",
     ),
-    Parameter(
+    _gas(
         name="gauge_pressure",
         label="Pressure",
         tooltip="Pressure of the gas above that of the air, in pascals. Higher makes the body firmer and "
         "rounder. A balloon has 3,000, a basketball 55,000. What it refers to is chosen below",
-        bodies=SKINS,
         default=2_000.0,
         plain=dict.fromkeys(SKINS, 0.0),
         unit="Pa",
@@ -117,18 +100,14 @@ PARAMETERS = (
         soft_high=100_000.0,
         step=10_000,
         precision=0,
-        is_animated=True,
-        is_material=True,
         where=("gas_by", "PRESSURE"),
-        group="BODY",
         short="Pressure (Pa)",
     ),
-    Parameter(
+    _gas(
         name="gas_amount",
         label="Amount of Gas",
         tooltip="How much gas is in the body, in moles. Its pressure is n R T / V less that of the air. Higher makes "
         "the body firmer and rounder; a litre of air in the room is 0.042 mol",
-        bodies=SKINS,
         default=0.042,
         plain=dict.fromkeys(SKINS),
         unit="mol",
@@ -136,18 +115,14 @@ PARAMETERS = (
         soft_high=1_000.0,
         step=10,
         precision=4,
-        is_animated=True,
-        is_material=True,
         where=("gas_by", "AMOUNT"),
-        group="BODY",
         short="Gas (mol)",
     ),
-    Parameter(
+    _gas(
         name="temperature",
         label="Temperature",
         tooltip="Temperature of the gas in kelvins; 293.15 is that of a room. Higher raises the pressure in "
         "proportion. With 0.1203 a mole has n R T = 1 J, as where a text gives moles and no temperature",
-        bodies=SKINS,
         default=293.15,
         unit="K",
         low=0.0,
@@ -156,10 +131,7 @@ PARAMETERS = (
         soft_high=1_000.0,
         step=100,
         precision=2,
-        is_animated=True,
-        is_material=True,
         where=("gas_by", "AMOUNT"),
-        group="BODY",
         short="Temperature (K)",
     ),
     Parameter(

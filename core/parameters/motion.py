@@ -1,5 +1,7 @@
 """Settings of contact and motion, and which quantities of a body are given."""
 
+from functools import partial
+
 from .declaration import BODIES, MOVING, SKINS, SOFT, Choice, Parameter
 
 GIVEN_GAS: tuple[Choice, ...] = (
@@ -34,62 +36,44 @@ GIVEN_MASS: tuple[Choice, ...] = (
     ("POINTS", "Points", "All points have one mass, as in the papers: a finer mesh is heavier", "NONE", 1),
 )
 
-PARAMETERS = (
-    Parameter(
+_contact = partial(Parameter, bodies=BODIES, low=0.0, is_animated=True, is_material=True, group="CONTACT")
+_slowing = partial(
+    Parameter, bodies=("RIGID",), unit="1/s", low=0.0, soft_high=10.0, step=10, is_animated=True, group="DAMPING"
+)
+_given = partial(Parameter, is_material=True, is_captured=False)
+
+PARAMETERS: tuple[Parameter, ...] = (
+    _slowing(
         name="linear_damping",
         label="Linear Damping",
         tooltip="How fast the speed of a rigid body dies away, per second. Higher is like a thicker fluid",
-        bodies=("RIGID",),
         default=0.0,
-        unit="1/s",
-        low=0.0,
-        soft_high=10.0,
-        step=10,
-        is_animated=True,
-        group="DAMPING",
         short="Damping (1/s)",
     ),
-    Parameter(
+    _slowing(
         name="angular_damping",
         label="Angular Damping",
         tooltip="How fast the spin of a rigid body dies away, per second. Higher comes to rest sooner",
-        bodies=("RIGID",),
         default=0.1,
         plain={"RIGID": 0.0},
-        unit="1/s",
-        low=0.0,
-        soft_high=10.0,
-        step=10,
-        is_animated=True,
-        group="DAMPING",
         short="Spin Damping",
     ),
-    Parameter(
+    _contact(
         name="friction",
         label="Friction",
         tooltip="Coefficient of friction. Higher slides less: 0 is ice, 1 is rubber. Two bodies in contact use "
         "the geometric mean of theirs",
-        bodies=BODIES,
         default=0.5,
-        low=0.0,
         soft_high=2.0,
-        is_animated=True,
-        is_material=True,
-        group="CONTACT",
     ),
-    Parameter(
+    _contact(
         name="bounciness",
         label="Bounciness",
         tooltip="Share of the speed that a contact gives back. Higher bounces more: 0 is clay, 0.85 is a good "
         "ball. Two bodies in contact use the geometric mean of theirs",
-        bodies=BODIES,
         default=0.85,
         plain=dict.fromkeys((*SOFT, "COLLIDER"), 1.0) | {"RIGID": 0.0},
-        low=0.0,
         high=1.0,
-        is_animated=True,
-        is_material=True,
-        group="CONTACT",
     ),
     Parameter(
         name="thickness",
@@ -105,35 +89,29 @@ PARAMETERS = (
         precision=4,
         group="CONTACT",
     ),
-    Parameter(
+    _given(
         name="gas_by",
         label="Gas",
         tooltip="What is given of the gas; the panel shows the other",
         bodies=SKINS,
         default="PRESSURE",
         choices=GIVEN_GAS,
-        is_material=True,
-        is_captured=False,
     ),
-    Parameter(
+    _given(
         name="stiffness_by",
         label="Stiffness",
         tooltip="What is given of the stiffness; the panel shows the other",
         bodies=SOFT,
         default="MODULUS",
         choices=GIVEN_STIFFNESS,
-        is_material=True,
-        is_captured=False,
     ),
-    Parameter(
+    _given(
         name="mass_by",
         label="Mass",
         tooltip="What is given of the mass; the panel shows the other",
         bodies=SOFT,
         default="TOTAL",
         choices=GIVEN_MASS,
-        is_material=True,
-        is_captured=False,
     ),
     Parameter(
         name="self_collision",
