@@ -341,7 +341,7 @@ def test_nothing_is_made_anew_where_nothing_changes():
         ({"values": {9: {"friction": 1.0}}}, "body: 9; the model has 5, counted from 0."),
         ({"values": {0: {"modulus": 1.0}}}, "skin: modulus; what can change there is stretch_modulus, bend_modulus"),
         ({"values": {0: {"stretch_modulus": 0.0}}}, "skin: stretch modulus 0 N/m; give a number above 0"),
-        ({"values": {2: {"modulus": -1.0}}}, "jelly: modulus -1 Pa"),
+        ({"values": {2: {"modulus": -1.0}}}, "jelly: Young's modulus -1 Pa"),
         ({"values": {4: {"bounciness": 2.0}}}, "floor: bounciness 2"),
         ({"attached": {3: True}}, "membrane: 3; the model has 3"),
         ({"held": {0: np.zeros((3, 3))}}, "skin: positions of shape (3, 3); give (162, 3)."),

@@ -51,6 +51,8 @@ class Parameter:
     @property
     def what(self) -> str:
         """What sentences call it."""
+        if "'s " in self.label:  # of a person
+            return self.label.capitalize()
         return (self.option or self.name).replace("_", " ")
 
     def names(self) -> tuple[str, ...]:
