@@ -13,6 +13,8 @@ RADIUS, SKIN, GAUGE, STRETCH, TEAR_STRAIN = 0.2, 0.02, 500.0, 800.0, 0.35
 #: Cubes of one cell whose corners are all given: their strains, and what they stiffen by.
 STRAINS, STIFFENINGS = np.linspace(0.0, 0.4, 9), (0.0, 10.0, 50.0)
 STRIP_CREEP, STRIP_YIELD, STRIP_STRAIN = 0.5, 0.02, 0.1
+#: One ball strikes another, sideways by so much [m], at a speed [m/s]; times that are drawn [frames].
+OFFSET, SPEED, SHOWN = 0.2, 2.0, (0, 4, 9, 14)
 
 
 def dough(creep_time, frames, cells):
@@ -60,6 +62,27 @@ def balloon(frames, subdivisions):
     return row
 
 
+def strike(sticks, frames, subdivisions):
+    """Two balls that meet in free flight: centres over time [m], and where their points are at the shown times."""
+    builder = ModelBuilder(gravity=(0.0, 0.0, 0.0))
+    x, triangles = shapes.icosphere(subdivisions, RADIUS)
+    for name, place, speed in (("thrown", (-0.5, 0.0, OFFSET), SPEED), ("struck", (0.0, 0.0, 0.0), 0.0)):
+        builder.add_membrane(
+            name, x + place, triangles, mass=0.5, gauge_pressure=2000.0, stretch_modulus=5000.0, damping=2.0,
+            velocity=(speed, 0.0, 0.0), sticks=sticks,
+        )  # fmt: skip
+    world = World(builder.build(), frame_rate=FRAME_RATE, substeps=10, threads=1)
+    centres, shown = [], []
+    for frame in range(frames):
+        if frame:
+            world.advance_frame()
+        both = [world.positions(body) for body in range(2)]
+        centres.append([points.mean(axis=0) for points in both])
+        if frame in SHOWN:
+            shown.append(both)
+    return {"centres": np.array(centres), "shown": shown, "triangles": triangles}
+
+
 def cube(stretch, **options):
     """A world of a cube of one cell, all its corners given, after a frame in which it was stretched along x."""
     builder = ModelBuilder(gravity=(0.0, 0.0, 0.0))
@@ -104,6 +127,7 @@ def run(quick):
     return {
         "dough": {time: dough(time, frames, 2 if quick else 6) for time in CREEP_TIMES},
         "balloon": balloon(8 if quick else 40, 1 if quick else 3),
+        "strike": {sticks: strike(sticks, max(SHOWN) + 1, 2 if quick else 3) for sticks in (False, True)},
         "relaxation": relaxation(6 if quick else 48),
         "stored": {a: pulled(a) for a in STIFFENINGS},
     }

@@ -247,6 +247,23 @@ def test_bodies_that_are_pressed_folded_or_scrambled_recover():
         assert runs["mirrored", case]["inverted"][-1] > 100
 
 
+def test_future_work_flows_tears_and_sticks():
+    found = quick("future")
+    law = found["relaxation"]["law"]
+    np.testing.assert_allclose(found["relaxation"]["measured"], law, rtol=1e-9)  # exact in each tick
+    heights = [found["dough"][time]["height"][-1] for time in sorted(found["dough"], reverse=True)]
+    assert heights[0] > heights[1]  # what creeps faster is flatter
+    apart = {
+        sticks: np.linalg.norm(np.diff(run["centres"], axis=1)[:, 0], axis=1) for sticks, run in found["strike"].items()
+    }
+    assert apart[False][-1] > 1.5 * apart[False].min()
+    assert apart[True][-1] < 1.1 * apart[True].min()
+    for run in found["strike"].values():  # of one mass: the common centre goes on at half the speed
+        # the mean of a dented ball's points is not quite its centre of mass
+        moved = np.diff(run["centres"][[0, -1]].mean(axis=1), axis=0)[0]
+        np.testing.assert_allclose(moved, (len(run["centres"]) - 1) / 24.0 * np.array([1.0, 0.0, 0.0]), atol=1e-5)
+
+
 def test_the_page(tmp_path):
     path = tmp_path / "papers.md"
     run = importlib.import_module("softpressure_ext.experiments.run")

@@ -9,10 +9,13 @@ from ..future import (
     GAUGE,
     MASS,
     MODULUS,
+    OFFSET,
     POISSON_RATIO,
     RADIUS,
+    SHOWN,
     SIDE,
     SKIN,
+    SPEED,
     STRAINS,
     STRETCH,
     STRIP_CREEP,
@@ -20,7 +23,7 @@ from ..future import (
     STRIP_YIELD,
     TEAR_STRAIN,
 )
-from ..pictures import BLUE
+from ..pictures import BLUE, ORANGE
 from ..report import COLOURS, number
 
 HEADING = "Future work of the texts: flow, tears, tissue"
@@ -101,3 +104,20 @@ def add(page, data):
         "future_bodies", "Dough after the same time: elastic, slow, fast; a torn balloon, without its torn faces.",
         build, turn=TURN,
     )  # fmt: skip
+    struck = data["strike"]
+    apart = {sticks: np.linalg.norm(np.diff(run["centres"][-1], axis=0)) for sticks, run in struck.items()}
+    times = ", ".join(number(frame / FRAME_RATE, 2) for frame in SHOWN)
+    page.text(
+        f"""Bodies that stick are attached where they touch. A ball strikes another of its kind at {SPEED:g} m/s,
+        {OFFSET:g} m off its middle, without gravity: after {number(SHOWN[-1] / FRAME_RATE, 2)} s their middles are
+        {number(float(apart[False]), 3)} m apart; two that stick are {number(float(apart[True]), 3)} m apart and spin
+        as one."""
+    )
+
+    def build_struck(picture):
+        for row, run in enumerate(struck.values()):
+            for column, bodies in enumerate(run["shown"]):
+                for points, colour in zip(bodies, (BLUE, ORANGE), strict=True):
+                    picture.mesh(points + (1.3 * column, 0.0, -0.9 * row), run["triangles"], colour, smooth=True)
+
+    page.picture("future_bonds", f"A strike: free (above) and sticky (below), after {times} s.", build_struck)

@@ -10,47 +10,19 @@
 
 from typing import NamedTuple
 
-import numpy as np
-
-from ...atomics import publish
 from ...bodies.flat.plane import hold_in_plane
 from ...jit import lean_inline_kernel, lean_kernel
-from ...simd import lane, larger, load4, spread, store4, sum_spread, triple
-from ...team import block_of, claim, done, finish, hand_out, has_part, kind_of
+from ...simd import triple
+from ...team import block_of, claim, done, has_part, kind_of
 from . import verify as guarantee
-from .arrays import (  # fmt: skip
-    AGE,
-    CANDIDATES,
-    CARRIED_COUNT,
-    DRIFT,
-    EARLY,
-    FAR,
-    JOINED,
-    KICK,
-    LACKS_ROOM,
-    MARGINS,
-    MENDED,
-    PRESSING,
-    RESUMES,
-    RIGID,
-    ROWS,
-    SEARCHES,
-    SOFT,
-    SPAN,
-    STALLS,
-    STARTS,
-    STEP,
-    patches_of,
-)
+from .arrays import AGE, DRIFT, KICK, LACKS_ROOM, MARGINS, PRESSING, RESUMES, ROWS, SPAN, STEP
+from .attempt import ACCEPTED, MOST_ATTEMPTS, OUTDATED, drift_group, note_stall, search, try_step
 from .carried import accept as accept_bodies
-from .carried import begin_flight, fall, place_all, place_point, rigid_deviation, try_move
-from .closest import near_edges, near_triangles
+from .carried import fall
 from .contact_set import ContactSet
 from .dissipation import Dissipation, apply_losses
-from .epochs import epoch, plan, widen
-from .failures import BY_IMPULSES, BY_ZONES, NOT_AT_ALL, note_failures
+from .epochs import epoch, plan
 from .glue import Glue, hold_glued, place_glued
-from .mend import mend
 from .own import find_margins
 from .press import (
     PART_RATE,
@@ -59,19 +31,13 @@ from .press import (
     add_loads,
     clear_rigid_loads,
     grip_again,
-    prepare,
     press,
     stiffen,
     weigh,
 )
-from .renew import renew_failed
-from .search import find_candidates, fit_group
+from .search import fit_group
 from .skins import Skins, accelerate, add_rows, write_rows
-from .touching import orient_touching
-from .zones import share_motion
 
-#: Attempts of search and mending in one step; in the second half of them bodies in contact move as one.
-MOST_ATTEMPTS = 40
 #: Further sweeps of friction over the contacts of rigid bodies: at most, and the change of a force that ends them, as a
 #: share of what Coulomb's cone lets through.
 GRIP_SWEEPS, GRIP_CHANGE = 30, 1e-3
@@ -97,108 +63,6 @@ def kick(skins, points, rigid, run, x, velocity, h, damping, gx, gy, gz, scratch
     fall(rigid, gx, gy, gz, h)
 
 
-@lean_inline_kernel
-def drift_group(points, boxes, state, x, y, velocity, h, time, group):
-    """y = x + h v for a group of a soft body's patches; sets `state[FAR]` if one exceeds its slack."""
-    patches = boxes.patches
-    first, last = patches_of(boxes, group)
-    for patch in range(first, last):
-        most = spread(0.0)
-        for i in range(
-            np.uint64(4 * patches.vertex_start[patch]), np.uint64(4 * patches.vertex_end[patch]), np.uint64(4)
-        ):
-            there = load4(x, i) + load4(velocity, i) * h
-            store4(y, i, there)
-            way = there - load4(points.start, i) - load4(points.flight, i) * time
-            most = larger(most, way * way)
-        strayed = lane(sum_spread(most), 0) ** 0.5
-        boxes.strayed[patch] = max(boxes.strayed[patch], strayed)
-        if not strayed <= boxes.slack[patch]:
-            publish(state, FAR, 1)
-
-
-@lean_kernel
-def drift(points, bodies, boxes, rigid, run, x, y, velocity, h, time):
-    """y = x + h v, and trial poses of rigid bodies; whether a patch exceeds its slack.
-
-    `time`: age of the predicted flight at the end of the step [s]. Soft bodies are the first ones.
-    """
-    patches, state, team = boxes.patches, run.state, run.team
-    state[FAR] = 0
-    hand_out(team, DRIFT, 0, boxes.groups.body_start[rigid.first_body[0]])
-    far = False
-    for b in range(bodies.kind.shape[0]):
-        first, last = patches.body_start[b], patches.body_start[b + 1]
-        if bodies.kind[b] == SOFT:
-            inside = patches.vertex_end[last - 1] if last > first else bodies.point_start[b]
-            for i in range(np.uint64(4 * inside), np.uint64(4 * bodies.point_start[b + 1]), np.uint64(4)):
-                store4(y, i, load4(x, i) + load4(velocity, i) * h)
-        elif bodies.kind[b] == RIGID:
-            q = b - rigid.first_body[0]
-            try_move(rigid, q, h)
-            strayed = rigid_deviation(rigid, q, time)
-            for patch in range(first, last):
-                boxes.strayed[patch] = max(boxes.strayed[patch], strayed)
-                far |= not strayed <= boxes.slack[patch]
-    for k in range(state[CARRIED_COUNT]):
-        i = run.carried[k]
-        b = points.body[i]
-        if bodies.kind[b] == RIGID:
-            place_point(rigid, b, i, y)
-        else:
-            store4(y, 4 * i, load4(points.start, 4 * i) + load4(velocity, 4 * i) * time)
-    claimed = claim(team, 0)
-    while claimed >= 0:
-        drift_group(points, boxes, state, x, y, velocity, h, time, block_of(claimed))
-        done(team, 0)
-        claimed = claim(team, 0)
-    finish(team)
-    return far or state[FAR] == 1
-
-
-@lean_kernel
-def search(contact, x, velocity, h):
-    """New contacts for an epoch that starts at x; False if the capacity does not suffice."""
-    points = contact.points
-    bodies = contact.bodies
-    rigid = contact.rigid
-    run = contact.run
-    state, count = run.state, run.found
-    state[SEARCHES] += 1
-    place_all(rigid, bodies, x, velocity)
-    begin_flight(rigid)
-    for b in range(run.moves.shape[0]):
-        if run.moves[b]:
-            for i in range(4 * bodies.point_start[b], 4 * bodies.point_start[b + 1], 4):
-                store4(x, i, load4(run.given_start, i) + load4(velocity, i) * (h * state[STEP]))
-    time = epoch(state, h)
-    fits = find_candidates(
-        x, velocity, time, state[AGE] == 0 or state[SPAN] <= 1, bodies, points, contact.boxes,
-        contact.corner_candidates, contact.side_candidates, count[:2], run.fitted, contact.scratch, run.shift,
-        run.team,
-    )  # fmt: skip
-    first = rigid.first_body[0]
-    last = first + rigid.inverse_mass.shape[0]
-    velocity[4 * bodies.point_start[first] : 4 * bodies.point_start[last]] = 0.0
-    if not fits:
-        return False
-    state[CANDIDATES] += count[0] + count[1]
-    count[2] = near_triangles(x, points.flight, contact.corner_candidates, count[0], time, contact.corners)
-    count[3] = near_edges(x, points.flight, contact.side_candidates, count[1], time, contact.sides)
-    room = contact.corners.reach.shape[0]
-    if count[2] > room or count[3] > room:
-        return False
-    if state[STARTS] == 1:
-        orient_touching(contact.corners, count[2], False, x, points, bodies)
-        orient_touching(contact.sides, count[3], True, x, points, bodies)
-    prepare(contact.corners, contact.sides, count[2:], x, points, bodies, rigid, h, run.head, run.following)
-    note_carried(contact.corners, count[2], points, bodies, run, True)
-    note_carried(contact.sides, count[3], points, bodies, run, False)
-    note_carried(contact.loose, contact.loose_count[0], points, bodies, run, False)
-    state[AGE] = 0
-    return True
-
-
 @lean_kernel
 def take_loose(contact, x, h):
     """Prepare the contacts of crossing bodies for a run of steps that starts at x."""
@@ -213,59 +77,15 @@ def take_loose(contact, x, h):
 
 
 @lean_kernel
-def note_carried(contacts, count, points, bodies, run, is_first):
-    """List the points of contacts that belong to rigid bodies or moving colliders."""
-    if is_first:
-        run.state[CARRIED_COUNT] = 0
-        for i in range(points.stamp.shape[0]):
-            points.stamp[i] = 0
-    for q in range(4 * count):
-        i = contacts.points[q] >> 2
-        if bodies.kind[points.body[i]] != SOFT and points.stamp[i] != 1:
-            points.stamp[i] = 1
-            run.carried[run.state[CARRIED_COUNT]] = i
-            run.state[CARRIED_COUNT] += 1
-
-
-@lean_kernel
 def settle_step(contact, planes, x, y, velocity, velocity_rows, h):
-    """Drift, search, verify and mend until the step is accepted; False if a search exceeds the capacity.
-
-    A deviation in the first step of an epoch counts for the next one, too: the new flight is made for a step that is
-    known, so nothing deviates in it.
-    """
-    bodies = contact.bodies
-    boxes = contact.boxes
-    run = contact.run
-    state, count = run.state, run.found
+    """Drift, search, verify and mend until the step is accepted; False if a search exceeds the capacity."""
     for attempt in range(MOST_ATTEMPTS):
-        time = (state[AGE] + 1) * h
-        if drift(contact.points, bodies, boxes, contact.rigid, run, x, y, velocity, h, time):
-            state[EARLY] += 1
-            if attempt == 0:
-                plan(boxes, bodies, run, state[AGE] + 1)
-                if state[AGE] > 0:
-                    boxes.strayed[:] = 0.0
-            else:  # impulses of this step exceeded the slack: contacts for this step alone
-                widen(boxes, bodies, run, attempt)
-            if not search(contact, x, velocity, h):
-                return False
-            continue
-        failed = guarantee.verify(y, contact.corners, count[2], False)
-        failed += guarantee.verify(y, contact.sides, count[3], True)
-        if failed == 0 or renew_failed(contact, x, y) == 0:
+        outcome = try_step(contact, planes, x, y, velocity, velocity_rows, h, attempt, True)
+        if outcome == ACCEPTED:
             return True
-        state[MENDED] += 1
-        late = attempt - MOST_ATTEMPTS // 2
-        if late < 0 and mend(contact, x, y, velocity, h):
-            note_failures(contact, BY_IMPULSES)
-        else:
-            state[JOINED] += 1
-            note_failures(contact, BY_ZONES)
-            share_motion(contact, x, y, velocity, h, late >= 0, late > 0)
-        hold_in_plane(planes.pairs, planes.normal, velocity_rows)
-    state[STALLS] += 1  # what is given leaves no room
-    note_failures(contact, NOT_AT_ALL)
+        if outcome == OUTDATED and not search(contact, x, velocity, h):
+            return False
+    note_stall(contact)
     return True
 
 

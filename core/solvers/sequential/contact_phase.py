@@ -1,8 +1,8 @@
 """Contact phase of a substep, after the velocities without contacts are known.
 
 1. Contacts with friction, on velocities                                                        `contacts.py`
-2. Epoch of contacts over: search from x, with these velocities as flight (`explicit/steps.py`), and contacts once more.
-3. The guarantee of `explicit/verify.py`: y = x + h v is searched again where it exceeds the slack of the predicted
+2. Epoch of contacts over: search from x, with these velocities as flight, and contacts once more.
+3. The guarantee of `explicit/attempt.py`: y = x + h v is searched again where it exceeds the slack of the predicted
    flight, and mended where a frozen plane does not separate any more.
 4. Restitution of rigid bodies, velocities beyond those that move them, dissipation. y becomes x.
 """
@@ -16,18 +16,14 @@ from ...jit import lean_kernel
 from ...model import BoolArray, FloatArray, Model
 from ...simd import load4, store4
 from ..explicit import carried
-from ..explicit.arrays import AGE, EARLY, JOINED, LACKS_ROOM, MENDED, PRESSING, RESUMES, SPAN, STALLS, STEP  # fmt: skip
+from ..explicit.arrays import AGE, LACKS_ROOM, PRESSING, RESUMES, SPAN, STEP  # fmt: skip
+from ..explicit.attempt import ACCEPTED, MOST_ATTEMPTS, OUTDATED, note_stall, search, try_step
 from ..explicit.contact_set import LOOSE_ROOM, START_ROOM, ContactSet
 from ..explicit.dissipation import Dissipation, brake, damp
-from ..explicit.epochs import plan, widen
-from ..explicit.failures import BY_IMPULSES, BY_ZONES, NOT_AT_ALL, note_failures
+from ..explicit.epochs import plan
 from ..explicit.glue import Glue, place_glued
-from ..explicit.mend import mend
-from ..explicit.renew import renew_failed
 from ..explicit.skins import Planes
-from ..explicit.steps import MOST_ATTEMPTS, drift, search
-from ..explicit.verify import accept, verify
-from ..explicit.zones import share_motion
+from ..explicit.verify import accept
 from .contacts import Impulses, impulses_of, note_contacts, press, stop_all
 
 #: Where a run resumes, in `state[RESUMES]`: at the search that begins a frame, or at one later in a substep.
@@ -155,16 +151,15 @@ def settle(phase, x, y, velocity, velocity_rows, h):
     contacts start afresh. New contacts that end too near are mended.
     """
     contact = phase.contact
-    bodies = contact.bodies
-    boxes = contact.boxes
     run = contact.run
-    state, count = run.state, run.found
+    state = run.state
     is_over = state[AGE] >= state[SPAN]
     if state[RESUMES] != AT_SEARCH:
         keep_free(phase, velocity)
         apply_contacts(phase, x, velocity, velocity_rows, h)
         if is_over:
-            plan(boxes, bodies, run, state[AGE])
+            plan(contact.boxes, contact.bodies, run, state[AGE])
+            contact.boxes.strayed[:] = 0.0
             state[SPAN] = min(state[SPAN], MOST_GROWTH * state[AGE])
     if state[RESUMES] == AT_SEARCH or is_over:
         if not renew(phase, x, velocity, h):
@@ -172,33 +167,14 @@ def settle(phase, x, y, velocity, velocity_rows, h):
         state[RESUMES] = 0
         apply_contacts(phase, x, velocity, velocity_rows, h)
     for attempt in range(MOST_ATTEMPTS):
-        time = (state[AGE] + 1) * h
-        if drift(contact.points, bodies, boxes, contact.rigid, run, x, y, velocity, h, time):
-            state[EARLY] += 1
-            if attempt == 0:
-                plan(boxes, bodies, run, state[AGE] + 1)
-            else:
-                widen(boxes, bodies, run, attempt)
-        else:
-            failed = verify(y, contact.corners, count[2], False) + verify(y, contact.sides, count[3], True)
-            if failed == 0 or renew_failed(contact, x, y) == 0:
-                return True
-            if state[AGE] == 0:
-                state[MENDED] += 1
-                late = attempt - MOST_ATTEMPTS // 2
-                if late < 0 and mend(contact, x, y, velocity, h):
-                    note_failures(contact, BY_IMPULSES)
-                else:
-                    state[JOINED] += 1
-                    note_failures(contact, BY_ZONES)
-                    share_motion(contact, x, y, velocity, h, late >= 0, late > 0)
-                hold_in_plane(phase.planes.pairs, phase.planes.normal, velocity_rows)
-                continue
-        if not renew(phase, x, velocity, h):
-            return False
-        apply_contacts(phase, x, velocity, velocity_rows, h)
-    state[STALLS] += 1  # pins or colliders close the gap
-    note_failures(contact, NOT_AT_ALL)
+        outcome = try_step(contact, phase.planes, x, y, velocity, velocity_rows, h, attempt, state[AGE] == 0)
+        if outcome == ACCEPTED:
+            return True
+        if outcome == OUTDATED:
+            if not renew(phase, x, velocity, h):
+                return False
+            apply_contacts(phase, x, velocity, velocity_rows, h)
+    note_stall(contact)
     return True
 
 
