@@ -1,42 +1,19 @@
-"""The simulation, without Blender. See docs/method.md for the method, README.md for the rooms."""
+"""The simulation, without Blender. See docs/method.md for the method, README.md for the rooms.
 
-from .amount import moles, nrt
-from .builder import ModelBuilder
-from .errors import CacheError, DivergenceError, MeshError, ParameterError, SoftPressureError
-from .frame_input import FrameInput
-from .impulses.field import Field
-from .model import Model
-from .options import MethodOptions
-from .reports import PairReport, StepReport
-from .solvers.automatic import Choice
-from .solvers.implicit.newton import NewtonSettings
-from .solvers.notes import Finding, Reason
-from .state import State
-from .topology import check_closed_surface
-from .world import BodyDiagnostics, Diagnostics, World
+`interface.py` has the names that it offers. They are loaded when the first of them is asked for: numba takes most of a
+second to import, and Blender's properties need `parameters/` alone.
+"""
 
-__all__ = [
-    "BodyDiagnostics",
-    "CacheError",
-    "Choice",
-    "Diagnostics",
-    "DivergenceError",
-    "Field",
-    "Finding",
-    "FrameInput",
-    "MeshError",
-    "MethodOptions",
-    "Model",
-    "ModelBuilder",
-    "NewtonSettings",
-    "PairReport",
-    "ParameterError",
-    "Reason",
-    "SoftPressureError",
-    "State",
-    "StepReport",
-    "World",
-    "check_closed_surface",
-    "moles",
-    "nrt",
-]
+from importlib import import_module
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .interface import *  # noqa: F403
+
+
+def __getattr__(name: str) -> Any:
+    """A name of `interface.py`; modules are found without it."""
+    if name.startswith("__") or find_spec(f"{__name__}.{name}"):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(".interface", __name__), name)

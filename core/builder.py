@@ -1,49 +1,57 @@
 """`ModelBuilder`: collects bodies one by one and freezes them into a `Model`."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from . import topology
-from .amount import ROOM_TEMPERATURE, start_gas
+from .amount import start_gas
 from .bodies.attachments import Attached
 from .bodies.flat.builder import FlatBuilder
 from .bodies.freeze import freeze
-from .bodies.given import (
-    DRAWN_SHAPES,
-    MOST_PARTICLE_RADIUS,
-    PRESSURES_AT,
-    GivenCollider,
-    GivenMembrane,
-    GivenRigid,
-    given_plasticity,
-    given_stiffening,
-)
+from .bodies.given import GivenBody, GivenMembrane, GivenRigid
 from .bodies.lattice.solids import lattice_of
-from .bodies.parts import check_parts, skin_modulus, with_masses, with_springs
+from .bodies.parts import skin_modulus, with_masses, with_springs
 from .bodies.rigid.inertia import mass_properties
-from .checks import check, check_choice, check_surface_numbers, ignored_pairs, positions_of, triangles_of, vector
+from .checks import check_choice, ignored_pairs, positions_of, triangles_of
 from .errors import ParameterError
 from .impulses.goals import GivenGoals, given_goals
 from .inflation.filling import filling_of
 from .model import Model
+from .parameters import SCENE, builder_defaults
+from .settings import settings_of
+
+MEMBRANE, SOLID, TRUSS, RIGID, COLLIDER, _SCENE = map(
+    builder_defaults, ("MEMBRANE", "SOLID", "TRUSS", "RIGID", "COLLIDER", SCENE)
+)
 
 
 class ModelBuilder(FlatBuilder):
     """Collects membranes, solids, flat bodies, rigid bodies and colliders; `build()` returns the immutable `Model`.
 
     Parameters: `gravity` [m/s^2], `ambient_pressure` [Pa] outside every membrane (0 is the papers' law).
+
+    Here and in the methods below `parameters/` declares defaults and bounds; `more` are settings that it declares and
+    that have no argument of their own. `Model.settings` keeps them all.
     """
 
-    def __init__(self, *, gravity: Sequence[float] = (0.0, 0.0, -9.81), ambient_pressure: float = 101_325.0) -> None:
+    def __init__(
+        self,
+        *,
+        gravity: Sequence[float] = (0.0, 0.0, -9.81),
+        ambient_pressure: float = _SCENE.ambient_pressure,
+        **more: Any,
+    ) -> None:
+        self._settings = settings_of("scene", SCENE, locals())
+        self._ambient_pressure = self._settings["ambient_pressure"]
         self._gravity = np.asarray(gravity, dtype=float)
         if self._gravity.shape != (3,) or not np.all(np.isfinite(self._gravity)):
             raise ParameterError(f"gravity: {gravity}; give three finite numbers in m/s\u00b2.")
-        self._ambient_pressure = check("scene", "ambient pressure", ambient_pressure, "Pa", low=0.0)
         self._membranes: list[GivenMembrane] = []
         self._rigid: list[GivenRigid] = []
-        self._colliders: list[GivenCollider] = []
+        self._colliders: list[GivenBody] = []
         self._attached: list[Attached] = []
         self._goals: dict[int, GivenGoals] = {}
 
@@ -53,31 +61,32 @@ class ModelBuilder(FlatBuilder):
         positions: ArrayLike,
         triangles: ArrayLike,
         *,
-        mass: float = 1.0,
-        gauge_pressure: float = 0.0,
-        stretch_modulus: float = 1e4,
-        bend_modulus: float = 0.0,
-        damping: float = 0.0,
-        spring_damping: float = 0.0,
-        rigid_springs: bool = False,
-        friction: float = 0.5,
-        bounciness: float = 1.0,
-        thickness: float = 0.0,
-        self_collision: bool = False,
+        mass: float = MEMBRANE.mass,
+        gauge_pressure: float = MEMBRANE.gauge_pressure,
+        stretch_modulus: float = MEMBRANE.stretch_modulus,
+        bend_modulus: float = MEMBRANE.bend_modulus,
+        damping: float = MEMBRANE.damping,
+        spring_damping: float = MEMBRANE.spring_damping,
+        rigid_springs: bool = MEMBRANE.rigid_springs,
+        friction: float = MEMBRANE.friction,
+        bounciness: float = MEMBRANE.bounciness,
+        thickness: float = MEMBRANE.thickness,
+        self_collision: bool = MEMBRANE.self_collision,
         pinned: ArrayLike | None = None,
-        velocity: Sequence[float] = (0.0, 0.0, 0.0),
-        pressure_at: str = "DRAWN",
-        drawn_shape: str = "SLACK",
-        start_at_rest: bool = False,
-        gas_amount: float | None = None,
-        temperature: float = ROOM_TEMPERATURE,
-        spring_constant: float | None = None,
-        point_mass: float | None = None,
-        creep_time: float = 0.0,
-        yield_strain: float = 0.0,
-        plastic_limit: float = 0.0,
-        tear_strain: float = 0.0,
-        sticks: bool = False,
+        velocity: Sequence[float] = MEMBRANE.velocity,
+        pressure_at: str = MEMBRANE.pressure_at,
+        drawn_shape: str = MEMBRANE.drawn_shape,
+        start_at_rest: bool = MEMBRANE.start_at_rest,
+        gas_amount: float | None = MEMBRANE.gas_amount,
+        temperature: float = MEMBRANE.temperature,
+        spring_constant: float | None = MEMBRANE.spring_constant,
+        point_mass: float | None = MEMBRANE.point_mass,
+        creep_time: float = MEMBRANE.creep_time,
+        yield_strain: float = MEMBRANE.yield_strain,
+        plastic_limit: float = MEMBRANE.plastic_limit,
+        tear_strain: float = MEMBRANE.tear_strain,
+        sticks: bool = MEMBRANE.sticks,
+        **more: Any,
     ) -> int:
         """Add a closed skin filled with gas; returns its number among the membranes.
 
@@ -136,19 +145,13 @@ class ModelBuilder(FlatBuilder):
 
         Raises `MeshError` or `ParameterError` with a sentence that names the body, the value and the remedy.
         """
+        settings = settings_of(name, "MEMBRANE", locals())
         given = positions_of(name, positions)
         faces = triangles_of(name, triangles)
         topology.check_closed_surface(name, given, faces)
-        check(name, "mass", mass, "kg", low=0.0, open_low=True)
-        check_parts(name, spring_constant, point_mass)
+        spring_constant, point_mass = settings["spring_constant"], settings["point_mass"]
         volume = topology.signed_volume(given, faces)
-        pressure, gas = start_gas(name, gauge_pressure, gas_amount, temperature, volume, self._ambient_pressure)
-        check(name, "stretch modulus", stretch_modulus, "N/m", low=0.0, open_low=True)
-        check(name, "bend modulus", bend_modulus, "N m", low=0.0)
-        check(name, "damping", damping, "1/s", low=0.0)
-        check(name, "spring damping", spring_damping, "N s/m", low=0.0)
-        check_surface_numbers(name, friction, bounciness, thickness)
-        start_velocity = vector(name, "velocity", velocity, "m/s")
+        pressure, gas = start_gas(name, settings, volume, self._ambient_pressure)
         order = topology.space_filling_order(given)
         rank = np.empty_like(order)
         rank[order] = np.arange(len(order), dtype=np.int32)
@@ -158,29 +161,16 @@ class ModelBuilder(FlatBuilder):
                 name=name,
                 positions=np.ascontiguousarray(given[order]),
                 triangles=rank[faces],
+                settings=settings,
                 order=order,
-                mass=len(given) * point_mass if point_mass else float(mass),
+                mass=len(given) * point_mass if point_mass else settings["mass"],
                 gauge_pressure=pressure,
+                pinned=topology.pin_mask(name, len(given), pin_numbers)[order],
+                velocity=settings["velocity"],
                 stretch_modulus=skin_modulus(given, faces, spring_constant)
                 if spring_constant
-                else float(stretch_modulus),
-                bend_modulus=float(bend_modulus),
-                damping=float(damping),
-                friction=float(friction),
-                bounciness=float(bounciness),
-                thickness=float(thickness),
-                self_collision=bool(self_collision),
-                pinned=topology.pin_mask(name, len(given), pin_numbers)[order],
-                velocity=start_velocity,
-                spring_damping=float(spring_damping),
-                rigid_springs=bool(rigid_springs),
-                pressure_at=check_choice(name, "pressure at", pressure_at, PRESSURES_AT) if gas is None else "DRAWN",
-                drawn_shape=check_choice(name, "drawn shape", drawn_shape, DRAWN_SHAPES),
-                start_at_rest=bool(start_at_rest),
+                else settings["stretch_modulus"],
                 gas=gas,
-                spring_constant=float(spring_constant or 0.0),
-                point_mass=float(point_mass or 0.0),
-                plasticity=given_plasticity(name, creep_time, yield_strain, plastic_limit, tear_strain, sticks),
             )
         )
         return len(self._membranes) - 1
@@ -192,27 +182,28 @@ class ModelBuilder(FlatBuilder):
         triangles: ArrayLike,
         *,
         kind: str = "SOLID",
-        cell_size: float = 0.0,
-        mass: float = 1.0,
+        cell_size: float = SOLID.cell_size,
+        mass: float = SOLID.mass,
         density: float | None = None,
-        modulus: float = 1e5,
-        poisson_ratio: float = 0.3,
-        particle_radius: float = 0.0,
-        damping: float = 0.0,
-        spring_damping: float = 0.0,
-        rigid_springs: bool = False,
-        friction: float = 0.5,
-        bounciness: float = 1.0,
-        thickness: float = 0.0,
+        modulus: float = SOLID.modulus,
+        poisson_ratio: float = SOLID.poisson_ratio,
+        particle_radius: float = TRUSS.particle_radius,
+        damping: float = SOLID.damping,
+        spring_damping: float = SOLID.spring_damping,
+        rigid_springs: bool = SOLID.rigid_springs,
+        friction: float = SOLID.friction,
+        bounciness: float = SOLID.bounciness,
+        thickness: float = SOLID.thickness,
         pinned: ArrayLike | None = None,
-        velocity: Sequence[float] = (0.0, 0.0, 0.0),
-        spring_constant: float | None = None,
-        point_mass: float | None = None,
-        creep_time: float = 0.0,
-        yield_strain: float = 0.0,
-        plastic_limit: float = 0.0,
-        sticks: bool = False,
-        stiffening: float = 0.0,
+        velocity: Sequence[float] = SOLID.velocity,
+        spring_constant: float | None = SOLID.spring_constant,
+        point_mass: float | None = SOLID.point_mass,
+        creep_time: float = SOLID.creep_time,
+        yield_strain: float = SOLID.yield_strain,
+        plastic_limit: float = SOLID.plastic_limit,
+        sticks: bool = SOLID.sticks,
+        stiffening: float = SOLID.stiffening,
+        **more: Any,
     ) -> int:
         """Add a soft solid that fills a closed mesh; returns its number among the membranes.
 
@@ -251,51 +242,34 @@ class ModelBuilder(FlatBuilder):
 
         Raises `MeshError` or `ParameterError` with a sentence that names the body, the value and the remedy.
         """
+        check_choice(name, "kind", kind, ("SOLID", "TRUSS"))
+        settings = settings_of(name, kind, locals())
+        if particle_radius > 0.0 and kind != "TRUSS":
+            raise ParameterError(f"{name}: particle radius {particle_radius:g}; only a TRUSS has particles. Give 0.")
         given = positions_of(name, positions)
         faces = triangles_of(name, triangles)
         topology.check_closed_surface(name, given, faces)
-        check(name, "damping", damping, "1/s", low=0.0)
-        check(name, "spring damping", spring_damping, "Pa s", low=0.0)
-        check_surface_numbers(name, friction, bounciness, thickness)
-        check(name, "particle radius", particle_radius, "of a cell", low=0.0, high=MOST_PARTICLE_RADIUS)
-        if particle_radius > 0.0 and kind != "TRUSS":
-            raise ParameterError(f"{name}: particle radius {particle_radius:g}; only a TRUSS has particles. Give 0.")
-        cells, lattice, total = lattice_of(
-            name, given, faces, kind=kind, cell_size=cell_size, mass=mass, density=density, modulus=modulus,
-            poisson_ratio=poisson_ratio, pinned=pinned,
-        )  # fmt: skip
-        check_parts(name, spring_constant, point_mass)
-        if spring_constant is not None:
-            lattice, share = with_springs(lattice, cells.positions, spring_constant, 1)
-            modulus = share * modulus
-        if point_mass is not None:
-            lattice, total = with_masses(lattice, point_mass, 1)
+        cells, lattice, total = lattice_of(name, given, faces, settings, density, pinned)
+        young_modulus = settings["modulus"]
+        if settings["spring_constant"] is not None:
+            lattice, share = with_springs(lattice, cells.positions, settings["spring_constant"], 1)
+            young_modulus = share * young_modulus
+        if settings["point_mass"] is not None:
+            lattice, total = with_masses(lattice, settings["point_mass"], 1)
         self._membranes.append(
             GivenMembrane(
                 name=name,
                 positions=cells.positions,
                 triangles=cells.triangles.astype(np.int32),
+                settings=settings,
                 order=np.arange(len(cells.positions), dtype=np.int32),
                 mass=total,
                 gauge_pressure=-self._ambient_pressure,  # no gas at all
-                stretch_modulus=0.0,
-                bend_modulus=0.0,
-                damping=float(damping),
-                friction=float(friction),
-                bounciness=float(bounciness),
-                thickness=float(thickness),
-                self_collision=False,
                 pinned=lattice.holds.pinned,
-                velocity=vector(name, "velocity", velocity, "m/s"),
-                spring_damping=float(spring_damping),
-                rigid_springs=bool(rigid_springs),
+                velocity=settings["velocity"],
                 lattice=lattice,
-                young_modulus=float(modulus),
-                particle_diameter=2.0 * float(particle_radius) * float(cells.size.mean()),
-                spring_constant=float(spring_constant or 0.0),
-                point_mass=float(point_mass or 0.0),
-                plasticity=given_plasticity(name, creep_time, yield_strain, plastic_limit, 0.0, sticks),
-                stiffening=given_stiffening(name, stiffening, creep_time),
+                young_modulus=young_modulus,
+                particle_diameter=2.0 * settings.get("particle_radius", 0.0) * float(cells.size.mean()),
             )
         )
         return len(self._membranes) - 1
@@ -306,14 +280,15 @@ class ModelBuilder(FlatBuilder):
         positions: ArrayLike,
         triangles: ArrayLike,
         *,
-        mass: float = 1.0,
-        friction: float = 0.5,
-        bounciness: float = 0.0,
-        thickness: float = 0.0,
-        linear_damping: float = 0.0,
-        angular_damping: float = 0.0,
-        velocity: Sequence[float] = (0.0, 0.0, 0.0),
-        angular_velocity: Sequence[float] = (0.0, 0.0, 0.0),
+        mass: float = RIGID.mass,
+        friction: float = RIGID.friction,
+        bounciness: float = RIGID.bounciness,
+        thickness: float = RIGID.thickness,
+        linear_damping: float = RIGID.linear_damping,
+        angular_damping: float = RIGID.angular_damping,
+        velocity: Sequence[float] = RIGID.velocity,
+        angular_velocity: Sequence[float] = RIGID.angular_velocity,
+        **more: Any,
     ) -> int:
         """Add a rigid body of uniform density; returns its number among the rigid bodies.
 
@@ -333,28 +308,13 @@ class ModelBuilder(FlatBuilder):
 
         Raises `MeshError` or `ParameterError` with a sentence that names the body, the value and the remedy.
         """
+        settings = settings_of(name, "RIGID", locals())
         given = positions_of(name, positions)
         faces = triangles_of(name, triangles)
         topology.check_closed_surface(name, given, faces)
-        check(name, "mass", mass, "kg", low=0.0, open_low=True)
-        check(name, "linear damping", linear_damping, "1/s", low=0.0)
-        check(name, "angular damping", angular_damping, "1/s", low=0.0)
-        check_surface_numbers(name, friction, bounciness, thickness)
+        properties = mass_properties(given, faces)
         self._rigid.append(
-            GivenRigid(
-                name=name,
-                positions=given,
-                triangles=faces,
-                mass=float(mass),
-                properties=mass_properties(given, faces),
-                friction=float(friction),
-                bounciness=float(bounciness),
-                thickness=float(thickness),
-                linear_damping=float(linear_damping),
-                angular_damping=float(angular_damping),
-                velocity=vector(name, "velocity", velocity, "m/s"),
-                angular_velocity=vector(name, "angular velocity", angular_velocity, "1/s"),
-            )
+            GivenRigid(name=name, positions=given, triangles=faces, settings=settings, properties=properties)
         )
         return len(self._rigid) - 1
 
@@ -364,19 +324,20 @@ class ModelBuilder(FlatBuilder):
         positions: ArrayLike,
         triangles: ArrayLike,
         *,
-        friction: float = 0.5,
-        bounciness: float = 1.0,
-        thickness: float = 0.0,
+        friction: float = COLLIDER.friction,
+        bounciness: float = COLLIDER.bounciness,
+        thickness: float = COLLIDER.thickness,
+        **more: Any,
     ) -> int:
         """Add a still or animated obstacle of infinite mass, closed or open; returns its number among the colliders.
 
         `thickness` [m] is added to that of the bodies that touch it. Other parameters as in `add_membrane`.
         """
+        settings = settings_of(name, "COLLIDER", locals())
         given = positions_of(name, positions)
         faces = triangles_of(name, triangles)
         topology.check_surface(name, given, faces)
-        check_surface_numbers(name, friction, bounciness, thickness)
-        self._colliders.append(GivenCollider(name, given, faces, float(friction), float(bounciness), float(thickness)))
+        self._colliders.append(GivenBody(name=name, positions=given, triangles=faces, settings=settings))
         return len(self._colliders) - 1
 
     def attach_to_rigid(self, membrane: int, vertices: ArrayLike, rigid: int) -> None:
@@ -438,8 +399,9 @@ class ModelBuilder(FlatBuilder):
         membranes, rigid, colliders = self._membranes, self._rigid, self._colliders
         if not membranes and not rigid:
             raise ParameterError("scene: no body to simulate. Mark at least one mesh as Soft or Rigid.")
-        pressure = self._ambient_pressure
-        fillings = [filling_of(body, pressure) for body in membranes]
+        fillings = [filling_of(body, self._ambient_pressure) for body in membranes]
         pairs = ignored_pairs(ignores, len(membranes) + len(rigid) + len(colliders))
-        goals = list(self._goals.values())
-        return freeze(membranes, rigid, colliders, self._attached, self._gravity, pressure, fillings, pairs, goals)
+        return freeze(
+            membranes, rigid, colliders, self._attached, self._gravity, self._settings, fillings, pairs,
+            list(self._goals.values()),
+        )  # fmt: skip

@@ -48,13 +48,6 @@ def ignored_pairs(ignores: ArrayLike | None, body_count: int) -> BoolArray:
     return both
 
 
-def check_surface_numbers(name: str, friction: float, bounciness: float, thickness: float) -> None:
-    """`ParameterError` unless friction, bounciness and thickness [m] are within their ranges."""
-    check(name, "friction", friction, "", low=0.0)
-    check(name, "bounciness", bounciness, "", low=0.0, high=1.0)
-    check(name, "thickness", thickness, "m", low=0.0)
-
-
 def check_choice(name: str, what: str, value: str, choices: Sequence[str]) -> str:
     """The value, or `ParameterError` where it is none of the choices."""
     if value in choices:

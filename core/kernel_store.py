@@ -98,14 +98,14 @@ def source_digest(files: Iterable[str]) -> str:
 def sources_of(file: str) -> frozenset[str]:
     """A source of this package and all that it imports, directly or not, as paths below this folder.
 
-    Without this one: how machine code is kept does not change it.
+    Without this one, as how machine code is kept does not change it, and without `parameters/`: Python alone reads it.
     """
     found, left = set[str](), [file]
     while left:
         if (here := left.pop()) not in found:
             found.add(here)
             left += _content(here)[1]
-    return frozenset(found - {Path(__file__).name})
+    return frozenset(file for file in found - {Path(__file__).name} if not file.startswith("parameters/"))
 
 
 class KernelStore(_Cache):  # type: ignore[misc]

@@ -13,6 +13,7 @@ The groups below are named tuples, so that kernels take them whole.
 """
 
 import typing
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any, NamedTuple, Protocol
 
@@ -281,6 +282,8 @@ class Model:
     ignores: BoolArray
     gravity: FloatArray  # [m/s^2], shape (3,)
     ambient_pressure: float  # [Pa]
+    # What each body was given, by the names in `parameters/`, shape (body_count + 1,); the last is the scene's
+    settings: tuple[Mapping[str, Any], ...]
 
     def __post_init__(self) -> None:
         kinds = typing.get_type_hints(type(self))

@@ -1,22 +1,11 @@
 """Options beside the integrator: choices of the papers, for comparison."""
 
-import math
 from dataclasses import dataclass
 
-from .errors import ParameterError
+from .parameters import SCENE, builder_defaults, of_scene
+from .settings import checked
 
-#: Rules for the volume of the gas.
-VOLUMES = ("EXACT", "BOUNDING_BOX", "CENTRE_FAN")
-#: Rules for the distribution of pressure over vertices.
-SPREADS = ("EXACT_GRADIENT", "VALENCE")
-#: Methods of contact detection.
-DETECTIONS = ("SURFACE", "FEATURE_PARTICLES")
-#: Which force-based methods have the damping between neighbours of Mesit 2007, eq. 12.
-NEIGHBOUR_DAMPINGS = ("SIMPLIFIED", "ALL", "NONE")
-#: Rules for soft bodies that meet a collider.
-COLLIDER_RULES = ("CONTACT", "REFLECTION")
-#: More would change how a body moves.
-LARGEST_ADDED_MASS = 0.1
+_PLAIN = builder_defaults(SCENE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,35 +27,20 @@ class MethodOptions:
     Raises `ParameterError` for an unknown option or a value out of range.
     """
 
-    volume: str = "EXACT"
-    spread: str = "EXACT_GRADIENT"
-    step_damping: bool = False
-    stiffest_spring: float = 400.0
-    ramp_time: float = 0.0
-    detection: str = "SURFACE"
-    neighbour_damping: str = "SIMPLIFIED"
-    collider_rule: str = "CONTACT"
-    step_error: float = 0.001
-    added_mass: float = 0.01
+    volume: str = _PLAIN.volume
+    spread: str = _PLAIN.spread
+    step_damping: bool = _PLAIN.step_damping
+    stiffest_spring: float = _PLAIN.stiffest_spring
+    ramp_time: float = _PLAIN.ramp_time
+    detection: str = _PLAIN.detection
+    neighbour_damping: str = _PLAIN.neighbour_damping
+    collider_rule: str = _PLAIN.collider_rule
+    step_error: float = _PLAIN.step_error
+    added_mass: float = _PLAIN.added_mass
 
     def __post_init__(self) -> None:
-        for what, value, known in (
-            ("volume", self.volume, VOLUMES),
-            ("pressure spread", self.spread, SPREADS),
-            ("detection", self.detection, DETECTIONS),
-            ("neighbour damping", self.neighbour_damping, NEIGHBOUR_DAMPINGS),
-            ("collider rule", self.collider_rule, COLLIDER_RULES),
-        ):
-            if value not in known:
-                raise ParameterError(f"{what}: {value!r}; give one of {', '.join(known)}.")
-        if not (math.isfinite(self.stiffest_spring) and self.stiffest_spring > 0.0):
-            raise ParameterError(f"stiffest spring: {self.stiffest_spring} N/m; give a positive number.")
-        if not (math.isfinite(self.ramp_time) and self.ramp_time >= 0.0):
-            raise ParameterError(f"pressure ramp: {self.ramp_time} s; give a time of at least 0.")
-        if not (math.isfinite(self.step_error) and self.step_error >= 0.0):
-            raise ParameterError(f"step error: {self.step_error}; give a share of a body's radius of at least 0.")
-        if not 0.0 <= self.added_mass <= LARGEST_ADDED_MASS:
-            raise ParameterError(f"added mass: {self.added_mass}; give a share of 0 to {LARGEST_ADDED_MASS}.")
+        for parameter in of_scene("OPTIONS"):
+            checked("scene", parameter, getattr(self, parameter.option or parameter.name))
 
     @property
     def changes_gas(self) -> bool:

@@ -1,8 +1,6 @@
 """`World`: a model, its state, a solver and a clock. The interface for the adapter, scripts and tests."""
 
 import math
-from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,46 +13,25 @@ from .bodies.lattice.carried import carried_points
 from .bodies.lattice.follow import followed, held_points
 from .bodies.rigid.motion import set_matrix
 from .checks import check
+from .diagnostics import Diagnostics, Measured, Measurements
 from .divergence import check_divergence, membrane_sizes
-from .energy.mechanical import mechanical_energy
 from .errors import Diverged, DivergenceError, ParameterError
 from .extras import gas_rules, gas_supply
 from .frame_input import FrameInput
 from .impulses.ticks import Impulses, longest_tick
 from .model import BoolArray, FloatArray, Model
 from .options import DEFAULTS, MethodOptions
+from .parameters import SCENE, builder_defaults, named
 from .plasticity.ticks import plastic_ticks
 from .reports import StepReport, reports_of
+from .settings import checked
 from .solvers.automatic import AUTO, Choice, choice_of
 from .solvers.choice import SOLVERS, Solver, SolverMaker, check_method, check_springs, solver_maker
-from .solvers.counts import Counts
 from .solvers.kinematics import Motion
 from .state import State, gas_of
 from .threads import thread_count, use_threads
-from .volume import EnclosedVolumes
 
-
-@dataclass(frozen=True, slots=True)
-class BodyDiagnostics:
-    """Volume, pressure and energy of one membrane; a soft solid has no pressure."""
-
-    name: str
-    volume: float  # [m^3]
-    volume_ratio: float  # volume over rest volume
-    gauge_pressure: float  # [Pa]
-    kinetic_energy: float  # [J]
-    gas: float  # nRT [J], 0 for a solid
-
-
-@dataclass(frozen=True, slots=True)
-class Diagnostics:
-    """Contacts, work and reports of the scene."""
-
-    bodies: tuple[BodyDiagnostics, ...]
-    contact_count: int  # contacts that exert a force
-    candidate_count: int  # pairs in the contact set
-    counts: Counts  # work since the world was made
-    reports: tuple[StepReport, ...]  # of each island in the last frame, see `World.reports`
+PLAIN = builder_defaults(SCENE)
 
 
 class World:
@@ -74,22 +51,18 @@ class World:
         model: Model,
         *,
         frame_rate: float = 24.0,
-        substeps: int = 10,
-        threads: int = 0,
+        substeps: int = PLAIN.substeps,
+        threads: int = PLAIN.threads,
         solver: str | SolverMaker = AUTO,
         options: MethodOptions = DEFAULTS,
         choice: Choice | None = None,
     ) -> None:
         if not (math.isfinite(frame_rate) and frame_rate > 0.0):
             raise ParameterError(f"frame rate: {frame_rate} per second; give a positive number.")
-        if int(substeps) != substeps or substeps < 1:
-            raise ParameterError(f"substeps: {substeps}; give a whole number from 1.")
-        if int(threads) != threads or threads < 0:
-            raise ParameterError(f"threads: {threads}; give a whole number, 0 to choose by size.")
         self.model = model
         self.frame_rate = float(frame_rate)
-        self.substeps = int(substeps)
-        self.threads = int(threads)
+        self.substeps = checked("scene", named("substeps"), substeps)
+        self.threads = checked("scene", named("threads"), threads)
         self.solver = solver if isinstance(solver, str) else ""  # its name; empty for a factory
         self.options = options
         if self.solver:
@@ -110,13 +83,8 @@ class World:
         self._plastic = plastic_ticks(model)
         self._state = self._start()
         self._before: State | None = None  # state at the start of the last frame
-        self._known: _Measured | None = None
         self._rest_size = membrane_sizes(model, model.rest_positions)
-        self._volume = EnclosedVolumes(model)
-        self._rest_volume = [
-            float(model.rest_volume[body]) if model.has_gas(body) else self._volume(body, model.rest_positions)
-            for body in range(model.membrane_count)
-        ]
+        self._measurements = Measurements(model)
         self.crossing_triangle_count = 0  # triangles that crossed another body's surface at the start
         self._untangle()
 
@@ -199,7 +167,8 @@ class World:
             points, given = loop_points(model, membrane, given)
         self._state.positions[points] = given
         self._state.still = 0.0
-        self._before = self._known = None
+        self._before = None
+        self._measurements.forget()
         self._untangle()
 
     def advance_frame(self, given: FrameInput | None = None) -> None:
@@ -269,26 +238,11 @@ class World:
 
     def diagnostics(self) -> Diagnostics:
         """Volumes, pressures and counts at the current frame."""
-        model, state = self.model, self._state
-        reports = self.reports()  # first, as it also measures the frame before
-        volumes, bodies = self._measured(state).volumes, []
-        for body in range(model.membrane_count):
-            points = slice(model.body_point_start[body], model.body_point_start[body + 1])
-            volume, has_gas = float(volumes[body]), model.has_gas(body)
-            gas_volume = volume if self._gas_rules is None else float(self._gas_rules.volumes(state.positions)[body])
-            mass, v = model.vertex_mass[points], state.velocities[points]
-            bodies.append(
-                BodyDiagnostics(
-                    name=model.body_names[body],
-                    volume=volume,
-                    volume_ratio=volume / self._rest_volume[body],
-                    gauge_pressure=float(state.gas[body]) / gas_volume - model.ambient_pressure if has_gas else 0.0,
-                    kinetic_energy=0.5 * float(np.einsum("i,ij,ij->", mass, v, v)),
-                    gas=float(state.gas[body]) if has_gas else 0.0,
-                )
-            )
+        state, reports = self._state, self.reports()  # first, as it also measures the frame before
+        volumes = self._measured(state).volumes
+        gas_volumes = volumes if self._gas_rules is None else self._gas_rules.volumes(state.positions)
         return Diagnostics(
-            bodies=tuple(bodies),
+            bodies=self._measurements.bodies(state, volumes, gas_volumes),
             contact_count=self._solver.contact_count,
             candidate_count=self._solver.candidate_count,
             counts=self._segments.counts,
@@ -308,17 +262,10 @@ class World:
         change[state.keyed.held] = 0.0  # their motion is kinematic
         return reports_of(self._segments.model, self._solver.notes(), state.wrong_side, change)
 
-    def _measured(self, state: State) -> "_Measured":
-        """Volumes and energies at a state; cached, as the next frame begins with it."""
-        model, known = self._segments.model, self._known
-        if known is None or known.state is not state or known.model is not model:
-            volumes = np.array([self._volume(body, state.positions) for body in range(model.membrane_count)])
-            mass = getattr(self._solver, "vertex_mass", model.vertex_mass)  # explicit steps add mass
-            at = model
-            if len(state.rest_lengths):
-                at = replace(model, edges=model.edges._replace(rest_length=state.rest_lengths))
-            self._known = known = _Measured(state, model, volumes, mechanical_energy(at, mass, state, volumes))
-        return known
+    def _measured(self, state: State) -> Measured:
+        model = self._segments.model
+        mass = getattr(self._solver, "vertex_mass", model.vertex_mass)  # explicit steps add mass
+        return self._measurements.at(state, model, mass)
 
     def _start(self) -> State:
         state = State.at_rest(self.model)
@@ -459,15 +406,6 @@ class World:
             f"substep {substep + 1} of {self._step_count}. Raise the substeps to about {more}{remedy}, or look for "
             "extreme pressures, stiffness or animation."
         )
-
-
-class _Measured(NamedTuple):
-    """Volumes and energies at a state."""
-
-    state: State
-    model: Model
-    volumes: FloatArray  # of each membrane [m^3]
-    energy: FloatArray  # of each moving body [J]
 
 
 def _shaped(name: str, what: str, values: ArrayLike, shape: tuple[int, int]) -> FloatArray:

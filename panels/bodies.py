@@ -64,6 +64,7 @@ class Bodies:
         layout.operator("softpressure.copy_to_selected", icon="PASTEDOWN")
 
 
-SOFTPRESSURE_PT_bodies, SOFTPRESSURE_PT_physics_bodies = in_both_places(Bodies, "bodies")
+SIDEBAR, PHYSICS = in_both_places(bodies=Bodies)
+(SOFTPRESSURE_PT_bodies,) = SIDEBAR
 
-CLASSES = (SOFTPRESSURE_UL_bodies, SOFTPRESSURE_PT_bodies, SOFTPRESSURE_PT_physics_bodies)
+CLASSES = (SOFTPRESSURE_UL_bodies, *SIDEBAR, *PHYSICS)

@@ -4,11 +4,12 @@ from typing import Any
 
 import bpy
 
-from ..softpressure import parameters, status
+from ..softpressure import status
 from ..softpressure.blender_types import Context, Layout
+from ..softpressure.declared import parameters
 from ..softpressure.properties import KINDS
 from .check import draw_fixes
-from .layout import PartOfBody, draw_text, in_both_places
+from .layout import PartOfBody, draw_setting, draw_text, in_both_places
 from .presets import SOFTPRESSURE_PT_presets
 
 _KINDS = {item[0]: item for item in KINDS}
@@ -67,8 +68,8 @@ class Body:
             layout.prop(settings, "is_active")
         if settings.kind == "SOFT":
             layout.prop(settings, "body_type")
-        for group in parameters.groups(rows):
-            if group[0].group == "FLOW":
+        for name, group in parameters.groups(rows).items():
+            if name == "FLOW":
                 continue  # has a panel of its own
             column = layout.column(align=True)
             for parameter in group:
@@ -104,11 +105,7 @@ def _draw(column: Layout, settings: Any, parameter: parameters.Parameter) -> Non
     if parameter.name == "start_at_rest":
         row = column.row()
         row.active = settings.pressure_at == "REST" and settings.gas_by == "PRESSURE"
-    # Blender knows no pressure and no stiffness, and shows a mass times the cube of the unit scale: the label names it
-    if parameter.short:
-        row.prop(settings, parameter.name, text=parameter.short)
-    else:
-        row.prop(settings, parameter.name)
+    draw_setting(row, settings, parameter)
 
 
 class Given(PartOfBody):
@@ -139,9 +136,8 @@ class Flow(PartOfBody):
 
     def draw_settings(self, layout: Layout, obj: bpy.types.Object) -> None:
         """The settings that the body's type has."""
-        for parameter in parameters.of_body(obj.softpressure.body_type):
-            if parameter.group == "FLOW":
-                _draw(layout, obj.softpressure, parameter)
+        for parameter in parameters.groups(obj.softpressure.body_type)["FLOW"]:
+            draw_setting(layout, obj.softpressure, parameter)
 
 
 class Motion(PartOfBody):
@@ -172,24 +168,12 @@ class Attach(PartOfBody):
         row.prop(settings, "is_attached")
 
 
-SOFTPRESSURE_PT_body, SOFTPRESSURE_PT_physics_body = in_both_places(Body, "body")
-SOFTPRESSURE_PT_given, SOFTPRESSURE_PT_physics_given = in_both_places(Given, "given")
-SOFTPRESSURE_PT_flow, SOFTPRESSURE_PT_physics_flow = in_both_places(Flow, "flow")
-SOFTPRESSURE_PT_motion, SOFTPRESSURE_PT_physics_motion = in_both_places(Motion, "motion")
-SOFTPRESSURE_PT_attach, SOFTPRESSURE_PT_physics_attach = in_both_places(Attach, "attach")
-
-CLASSES = (
-    SOFTPRESSURE_PT_body,
-    SOFTPRESSURE_PT_given,
-    SOFTPRESSURE_PT_flow,
-    SOFTPRESSURE_PT_motion,
-    SOFTPRESSURE_PT_attach,
-    SOFTPRESSURE_PT_physics_body,
-    SOFTPRESSURE_PT_physics_given,
-    SOFTPRESSURE_PT_physics_flow,
-    SOFTPRESSURE_PT_physics_motion,
-    SOFTPRESSURE_PT_physics_attach,
+SIDEBAR, PHYSICS = in_both_places(body=Body, given=Given, flow=Flow, motion=Motion, attach=Attach)
+SOFTPRESSURE_PT_body, SOFTPRESSURE_PT_given, SOFTPRESSURE_PT_flow, SOFTPRESSURE_PT_motion, SOFTPRESSURE_PT_attach = (
+    SIDEBAR
 )
+
+CLASSES = (*SIDEBAR, *PHYSICS)
 
 
 def _draw_add(self: Any, context: Context) -> None:

@@ -2,8 +2,6 @@
 
 from collections.abc import Iterable
 
-import bpy
-
 from ..softpressure import session
 from ..softpressure.blender_types import Context, Layout
 from .layout import draw_text, in_both_places
@@ -45,6 +43,7 @@ class Check:
                 draw_fixes(box, flaw.object_name, flaw.fixes)
 
 
-SOFTPRESSURE_PT_check, SOFTPRESSURE_PT_physics_check = in_both_places(Check, "check")
+SIDEBAR, PHYSICS = in_both_places(check=Check)
+(SOFTPRESSURE_PT_check,) = SIDEBAR
 
-CLASSES: tuple[type[bpy.types.Panel], ...] = (SOFTPRESSURE_PT_check, SOFTPRESSURE_PT_physics_check)
+CLASSES = (*SIDEBAR, *PHYSICS)

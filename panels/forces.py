@@ -37,12 +37,7 @@ class FieldWeights(PartOfBody):
                 column.prop(obj.softpressure, name, slider=True)
 
 
-SOFTPRESSURE_PT_goal, SOFTPRESSURE_PT_physics_goal = in_both_places(Goal, "goal")
-SOFTPRESSURE_PT_fields, SOFTPRESSURE_PT_physics_fields = in_both_places(FieldWeights, "fields")
+SIDEBAR, PHYSICS = in_both_places(goal=Goal, fields=FieldWeights)
+SOFTPRESSURE_PT_goal, SOFTPRESSURE_PT_fields = SIDEBAR
 
-CLASSES: tuple[type[bpy.types.Panel], ...] = (
-    SOFTPRESSURE_PT_goal,
-    SOFTPRESSURE_PT_fields,
-    SOFTPRESSURE_PT_physics_goal,
-    SOFTPRESSURE_PT_physics_fields,
-)
+CLASSES = (*SIDEBAR, *PHYSICS)

@@ -7,6 +7,7 @@ from typing import Any
 import bpy
 
 from ..softpressure.blender_types import Context, Layout
+from ..softpressure.declared import Parameter
 
 CATEGORY = "Soft Pressure"
 _MANUAL = Path(__file__).resolve().parent.parent / "manual.html"
@@ -41,26 +42,25 @@ class PartOfBody:
         raise NotImplementedError
 
 
-def in_both_places(content: type, name: str) -> tuple[Panel, Panel]:
-    """The panels that show the same content in the sidebar of the 3D viewport and in Properties > Physics.
+def in_both_places(**contents: type) -> tuple[tuple[Panel, ...], tuple[Panel, ...]]:
+    """The panels of these contents by name: in the sidebar of the 3D viewport, and in Properties > Physics.
 
-    `content` has `bl_label`, `draw`, and if it wants `poll`, `bl_options`, `draw_presets`, which draws into the header,
+    A content has `bl_label`, `draw`, and if it wants `poll`, `bl_options`, `draw_presets`, which draws into the header,
     and `parent`, the name of the panel it lies in. In Properties, where others have panels, too, all lie in the body's.
     """
-    parent = getattr(content, "parent", "")
     sidebar: dict[str, Any] = {"bl_space_type": "VIEW_3D", "bl_region_type": "UI", "bl_category": CATEGORY}
     physics: dict[str, Any] = {"bl_space_type": "PROPERTIES", "bl_region_type": "WINDOW", "bl_context": "physics"}
-    if parent:
-        sidebar["bl_parent_id"] = f"SOFTPRESSURE_PT_{parent}"
-    if name == "body":
-        physics |= {"bl_label": CATEGORY, "poll": classmethod(_is_body)}
-    else:
-        physics["bl_parent_id"] = f"SOFTPRESSURE_PT_physics_{parent or 'body'}"
-    common = {"draw_header_preset": _draw_header, "section": name, "__doc__": content.__doc__}
-    return (
-        type(f"SOFTPRESSURE_PT_{name}", (content, bpy.types.Panel), common | sidebar),
-        type(f"SOFTPRESSURE_PT_physics_{name}", (content, bpy.types.Panel), common | physics),
-    )
+    found: tuple[list[Panel], list[Panel]] = ([], [])
+    for name, content in contents.items():
+        parent = getattr(content, "parent", "")
+        common = {"draw_header_preset": _draw_header, "section": name, "__doc__": content.__doc__}
+        own: dict[str, Any] = {"bl_parent_id": f"SOFTPRESSURE_PT_{parent}"} if parent else {}
+        found[0].append(type(f"SOFTPRESSURE_PT_{name}", (content, bpy.types.Panel), common | sidebar | own))
+        own = {"bl_parent_id": f"SOFTPRESSURE_PT_physics_{parent or 'body'}"}
+        if name == "body":
+            own = {"bl_label": CATEGORY, "poll": classmethod(_is_body)}
+        found[1].append(type(f"SOFTPRESSURE_PT_physics_{name}", (content, bpy.types.Panel), common | physics | own))
+    return tuple(found[0]), tuple(found[1])
 
 
 def _is_body(_cls: Panel, context: Context) -> bool:
@@ -74,6 +74,14 @@ def _draw_header(self: Panel, context: Context) -> None:
     if hasattr(self, "draw_presets"):
         self.draw_presets(row, context)
     row.operator("wm.url_open", text="", icon="HELP", emboss=False).url = f"{_MANUAL.as_uri()}#{self.section}"
+
+
+def draw_setting(layout: Layout, settings: Any, parameter: Parameter) -> None:
+    """The row of a declared setting.
+
+    Blender knows no pressure and no stiffness, and shows a mass times the cube of the unit scale: the label names it.
+    """
+    layout.prop(settings, parameter.name, **({"text": parameter.short} if parameter.short else {}))
 
 
 def draw_text(layout: Layout, context: Context, text: str, icon: str = "ERROR") -> None:

@@ -1,9 +1,13 @@
 """Panels of the scene: simulating and baking."""
 
+from collections.abc import Iterator
+
+import bpy
+
 from ..softpressure import diagnosis, jobs, loading, session, status, status_bar
 from ..softpressure.blender_types import Context, Layout
-from ..softpressure.methods import CHOOSING, FORCE_BASED
-from .layout import draw_text, in_both_places
+from ..softpressure.declared import CHOOSING, FORCE_BASED, parameters
+from .layout import draw_setting, draw_text, in_both_places
 
 #: By the kinds of bodies: what they become, and a picture of it.
 _BAKE_BUTTONS = {
@@ -126,9 +130,11 @@ class Advanced:
         layout = self.layout
         settings = context.scene.softpressure
         layout.use_property_split = True
-        layout.prop(settings, "ambient_pressure", text="Air (Pa)")
-        layout.prop(settings, "step_error")
-        layout.prop(settings, "threads", text="Threads" if settings.threads else "Threads (all)")
+        for parameter in parameters.groups(parameters.SCENE)["ADVANCED"]:
+            if parameter.name == "threads":
+                layout.prop(settings, "threads", text="Threads" if settings.threads else "Threads (all)")
+            else:
+                draw_setting(layout, settings, parameter)
 
 
 class Method:
@@ -145,28 +151,26 @@ class Method:
         scene = context.scene
         settings = scene.softpressure
         layout.use_property_split = True
-        layout.prop(settings, "solver")
-        for sentence in status.choice_texts(scene):
-            draw_text(layout, context, sentence, "INFO")
-        if settings.solver in CHOOSING:
-            layout.prop(settings, "added_mass")
-        elif settings.solver != "IMPLICIT":
-            draw_text(layout, context, "Needs many more substeps.", "INFO")
-        layout.prop(settings, "volume_rule")
-        if settings.volume_rule != "EXACT" and settings.ambient_pressure > 0.0:
-            draw_text(layout, context, "Made for a vacuum: set Advanced > Air to 0, else bodies tremble.", "INFO")
-        layout.prop(settings, "pressure_spread")
-        layout.prop(settings, "detection")
-        layout.prop(settings, "collider_rule")
-        is_paper_s = settings.detection != "SURFACE" or settings.collider_rule != "CONTACT"
-        if is_paper_s and settings.solver not in FORCE_BASED:
-            draw_text(layout, context, "Only with a method that integrates forces: Explicit Euler to Simplified.")
-        if settings.solver in FORCE_BASED or settings.neighbour_damping == "ALL":
-            layout.prop(settings, "neighbour_damping", text="Neighbours")
-        layout.prop(settings, "ramp_time", text="Ramp (s)")
-        layout.prop(settings, "use_step_damping")
-        if settings.use_step_damping:
-            layout.prop(settings, "stiffest_spring")
+        for parameter in parameters.groups(parameters.SCENE)["METHOD"]:
+            is_refused = getattr(settings, parameter.name) == "ALL"  # by methods that do not damp neighbours
+            if parameters.counts_in_scene(parameter, settings) or is_refused:
+                draw_setting(layout, settings, parameter)
+            for sentence, icon in _notes(scene, parameter.name):
+                draw_text(layout, context, sentence, icon)
+
+
+def _notes(scene: bpy.types.Scene, name: str) -> Iterator[tuple[str, str]]:
+    """Sentences below a setting of the method, each with its icon."""
+    settings = scene.softpressure
+    if name == "solver":
+        yield from ((sentence, "INFO") for sentence in status.choice_texts(scene))
+        if settings.solver not in (*CHOOSING, "IMPLICIT"):
+            yield "Needs many more substeps.", "INFO"
+    if name == "volume_rule" and settings.volume_rule != "EXACT" and settings.ambient_pressure > 0.0:
+        yield "Made for a vacuum: set Advanced > Air to 0, else bodies tremble.", "INFO"
+    is_paper_s = settings.detection != "SURFACE" or settings.collider_rule != "CONTACT"
+    if name == "collider_rule" and is_paper_s and settings.solver not in FORCE_BASED:
+        yield "Only with a method that integrates forces: Explicit Euler to Simplified.", "ERROR"
 
 
 class Bake:
@@ -197,24 +201,16 @@ class Bake:
             draw_text(layout, context, "Simulate first; the cached frames are baked.", "INFO")
 
 
-SOFTPRESSURE_PT_simulation, SOFTPRESSURE_PT_physics_simulation = in_both_places(Simulation, "simulation")
-SOFTPRESSURE_PT_cache, SOFTPRESSURE_PT_physics_cache = in_both_places(Cache, "cache")
-SOFTPRESSURE_PT_diagnostics, SOFTPRESSURE_PT_physics_diagnostics = in_both_places(Diagnostics, "diagnostics")
-SOFTPRESSURE_PT_advanced, SOFTPRESSURE_PT_physics_advanced = in_both_places(Advanced, "advanced")
-SOFTPRESSURE_PT_method, SOFTPRESSURE_PT_physics_method = in_both_places(Method, "method")
-SOFTPRESSURE_PT_bake, SOFTPRESSURE_PT_physics_bake = in_both_places(Bake, "bake")
-
-CLASSES = (
+SIDEBAR, PHYSICS = in_both_places(
+    simulation=Simulation, cache=Cache, diagnostics=Diagnostics, advanced=Advanced, method=Method, bake=Bake
+)
+(
     SOFTPRESSURE_PT_simulation,
     SOFTPRESSURE_PT_cache,
     SOFTPRESSURE_PT_diagnostics,
     SOFTPRESSURE_PT_advanced,
     SOFTPRESSURE_PT_method,
     SOFTPRESSURE_PT_bake,
-    SOFTPRESSURE_PT_physics_simulation,
-    SOFTPRESSURE_PT_physics_cache,
-    SOFTPRESSURE_PT_physics_diagnostics,
-    SOFTPRESSURE_PT_physics_advanced,
-    SOFTPRESSURE_PT_physics_method,
-    SOFTPRESSURE_PT_physics_bake,
-)
+) = SIDEBAR
+
+CLASSES = (*SIDEBAR, *PHYSICS)

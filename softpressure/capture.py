@@ -12,18 +12,17 @@ from typing import Any
 import bpy
 import numpy as np
 
-from ..core import Choice, Model, ModelBuilder, SoftPressureError, World
+from ..core import Choice, MethodOptions, Model, ModelBuilder, SoftPressureError, World, parameters
 from ..core.model import BoolArray
 from ..core.solvers.automatic import choice_of
 from . import (
     bodies,
+    declared,
     fingerprint,
     flat_shape,
     goals,
     loading,
     mesh_io,
-    method_options,
-    parameters,
     rigid_shape,
     session,
     taking_part,
@@ -234,7 +233,7 @@ def build_model(scene: SceneValues, start: Start) -> Model:
 
 def _build(scene: SceneValues, start: Start) -> Model:
     """The same; raises `_Refused` for the first object that the core refuses."""
-    builder = ModelBuilder(gravity=units.gravity(scene), ambient_pressure=scene.softpressure.ambient_pressure)
+    builder = ModelBuilder(gravity=units.gravity(scene), **declared.of_scene(scene.softpressure, "MODEL"))
     for number, body in enumerate(start.bodies):
         with _told_of(body):
             if body.kind == "MEMBRANE":
@@ -278,7 +277,7 @@ def _told_of(part: Body | Solid | Obstacle) -> Iterator[None]:
 def choose(scene: SceneValues, model: Model) -> Choice | None:
     """The choice of a new run of a scene; None where its method has none. Raises `ParameterError`."""
     settings = scene.softpressure
-    options = method_options.of(settings)
+    options = MethodOptions(**declared.of_scene(settings, "OPTIONS"))
     return choice_of(settings.solver, model, 1.0 / _frame_rate(scene), settings.substeps, options)
 
 
@@ -288,11 +287,9 @@ def build_world(scene: SceneValues, model: Model, choice: Choice | None) -> Worl
     return World(
         model,
         frame_rate=_frame_rate(scene),
-        substeps=settings.substeps,
-        threads=settings.threads,
-        solver=settings.solver,
-        options=method_options.of(settings),
+        options=MethodOptions(**declared.of_scene(settings, "OPTIONS")),
         choice=choice,
+        **declared.of_scene(settings, "WORLD"),
     )
 
 
@@ -334,8 +331,8 @@ def _body(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph, metres: float) 
     attached = mesh_io.group_vertices(obj, "" if target is None else settings.attach_group)
     kind = settings.body_type
     outline = mesh_io.read_outline(mesh) if flat_shape.is_flat_body(kind, positions) else None
-    declared = "FLAT_TRUSS" if kind == "TRUSS" and outline is not None else kind
-    values = values_of(evaluated.softpressure, parameters.captured(declared, settings), metres)
+    body = "FLAT_TRUSS" if kind == "TRUSS" and outline is not None else kind
+    values = values_of(evaluated.softpressure, parameters.captured(body, settings), metres)
     uid, name = (0, "") if target is None else (target.session_uid, target.name)
     return Body(
         obj.session_uid, obj.name, positions, triangles, pinned, attached, uid, name, kind, values, outline, pulled

@@ -3,8 +3,8 @@
 import bpy
 import numpy as np
 
-from ..core import FrameInput, SoftPressureError, nrt
-from . import fields, mesh_io, parameters, rotations, units
+from ..core import FrameInput, SoftPressureError, nrt, parameters
+from . import fields, mesh_io, rotations, units
 from .capture import Obstacle, Start, evaluated_of, values_of
 from .mesh_io import FloatArray
 

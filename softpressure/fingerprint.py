@@ -14,19 +14,20 @@ import bpy
 import numpy as np
 from numpy.typing import NDArray
 
-from . import actions, effectors, hold, mesh_io, parameters, stages, touching, units
+from ..core import parameters
+from . import actions, effectors, hold, mesh_io, stages, touching, units
 from .blender_types import DataBlock
-from .methods import CHOOSING
 
-#: What else dates a cache, beside what `parameters.py` declares.
+#: What else dates a cache, beside what `core/parameters/` declares.
 _ALSO = {
     "SOFT": ("body_type", "pin_group", "attach_group", "is_attached", "is_active"),
     "RIGID": ("is_active",),
     "COLLIDER": (),
 }
-_SCENE = ("substeps", "step_error", "solver", "ambient_pressure", "frame_start")
-_METHOD = (
-    "volume_rule", "pressure_spread", "detection", "collider_rule", "ramp_time", "use_step_damping", "stiffest_spring",
+#: Settings of scenes in the digests of earlier versions, in their order.
+_SCENE = (
+    "substeps", "step_error", "solver", "ambient_pressure", "frame_start", "volume_rule", "pressure_spread",
+    "detection", "collider_rule", "ramp_time", "use_step_damping", "stiffest_spring",
 )  # fmt: skip
 _GRAVITY = {"gravity", "use_gravity"}
 _TRANSFORMS = ("location", "rotation", "scale", "delta")
@@ -45,12 +46,9 @@ def of_inputs(scene: bpy.types.Scene) -> str:
     """A digest of the settings, meshes, transforms and animations of all bodies, colliders and fields."""
     digest = _Digest()
     settings, render = scene.softpressure, scene.render
-    chosen = [settings.added_mass] if settings.solver in CHOOSING else []  # caches of others stay valid
-    if settings.neighbour_damping != "SIMPLIFIED":  # caches of earlier versions stay valid
-        chosen.append(settings.neighbour_damping)
     gravity = scene.gravity[:] if scene.use_gravity else (0.0, 0.0, 0.0)
     keyed = actions.animated_paths(scene) & _GRAVITY
-    digest.add(*(getattr(settings, name) for name in (*_SCENE, *_METHOD)), *chosen, None if keyed else gravity)
+    digest.add(*(getattr(settings, name) for name in _SCENE), *_added(settings), None if keyed else gravity)
     if keyed:
         _add_animation(digest, scene, keyed)
     digest.add(render.fps, render.fps_base)
@@ -62,6 +60,20 @@ def of_inputs(scene: bpy.types.Scene) -> str:
     names = {obj.session_uid: _of_body(obj, fields) for obj in bodies}
     digest.add(sorted(names[obj.session_uid] + _of_target(obj, names) + _of_ignored(obj, names) for obj in bodies))
     return digest.name()
+
+
+def _added(settings: Any) -> list[Any]:
+    """Settings of a scene that came later: added mass where the method adds it, others where they are not the default.
+
+    So caches of earlier versions stay valid.
+    """
+    found = []
+    for each in parameters.of_body(parameters.SCENE):
+        value = getattr(settings, each.name)
+        is_told = parameters.counts_in_scene(each, settings) if each.name == "added_mass" else value != each.default
+        if each.is_dated and each.name not in _SCENE and is_told:
+            found.append(value)
+    return found
 
 
 def of_mesh(obj: bpy.types.Object) -> str:

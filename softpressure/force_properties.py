@@ -5,7 +5,7 @@ from typing import Any
 import bpy
 from bpy.props import FloatProperty, PointerProperty, StringProperty
 
-from .scene_properties import SETTING, on_change
+from .declared import SETTING, on_change
 
 
 def _weight(name: str, what: str) -> Any:

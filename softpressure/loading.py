@@ -17,7 +17,7 @@ def load_early() -> None:
     """Begin to import the core in a thread: a person who opens the panels is going to need it."""
 
     def load() -> None:
-        from .. import core  # noqa: F401
+        from ..core import interface  # noqa: F401
 
     threading.Thread(target=load, name="Soft Pressure import", daemon=True).start()
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import bpy
 
-from .parameters import GIVEN, PARAMETERS
+from ..core.parameters import GIVEN, PARAMETERS
 
 #: Of the folders `presets`: where Blender looks for them, and writes those of the user.
 SUBFOLDER = "softpressure"

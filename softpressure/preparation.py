@@ -4,9 +4,10 @@ from collections.abc import Iterator
 
 import bpy
 
+from ..core import MethodOptions
 from ..core import prepare as kernels
 from ..core.model import Model
-from . import actions, jobs, loading, method_options, run_choice, session, stages, status_bar
+from . import actions, declared, jobs, loading, run_choice, session, stages, status_bar
 
 #: A convex hull of at most so many points has few enough faces for the impulse solver.
 _FEW_POINTS = 18
@@ -87,7 +88,7 @@ def _needed(scene: bpy.types.Scene) -> tuple[kernels.Job, ...]:
     """The kernels of a scene as jobs."""
     settings, choice = scene.softpressure, run_choice.last(scene)
     method = choice.method if choice else settings.solver
-    return kernels.jobs_for(parts_of(scene), method, method_options.of(settings))
+    return kernels.jobs_for(parts_of(scene), method, MethodOptions(**declared.of_scene(settings, "OPTIONS")))
 
 
 def _tell() -> float | None:

@@ -1,20 +1,12 @@
 """Settings of objects; scenes have theirs beside. Their names are part of the extension's interface for scripts."""
 
-from typing import Any
-
 import bpy
-from bpy.props import (
-    BoolProperty,
-    EnumProperty,
-    FloatProperty,
-    FloatVectorProperty,
-    PointerProperty,
-    StringProperty,
-)
+from bpy.props import BoolProperty, EnumProperty, PointerProperty, StringProperty
 
+from ..core.parameters import BODIES
+from .declared import ANIMATED, SETTING, Group, properties
 from .force_properties import FieldWeights, Goals
-from .parameters import PARAMETERS, Parameter
-from .scene_properties import ANIMATED, SETTING, SOFTPRESSURE_PG_scene
+from .scene_properties import SOFTPRESSURE_PG_scene
 
 #: The numbers of these and of the types below are what files hold.
 KINDS = (
@@ -43,16 +35,6 @@ BODY_TYPES = (
 )
 
 
-#: What Blender knows of units; for others the tooltip and the label name them.
-_UNITS: dict[str, dict[str, str]] = {
-    "m": {"unit": "LENGTH"},
-    "m/s": {"unit": "VELOCITY", "subtype": "VELOCITY"},
-    "rad/s": {"unit": "ROTATION", "subtype": "EULER"},
-}
-
-Group = Any  # a property group: its members are known to Blender only
-
-
 def _on_kind_change(settings: Group, _context: bpy.types.Context) -> None:
     from . import bodies
 
@@ -70,29 +52,10 @@ def _can_hold(settings: Group, obj: bpy.types.Object) -> bool:
     return obj.type == "MESH" and obj.softpressure.kind in {"SOFT", "RIGID"} and obj != settings.id_data
 
 
-def _declared(parameter: Parameter) -> Any:
-    """A parameter as Blender's property."""
-    keywords: dict[str, Any] = {"name": parameter.label, "description": parameter.tooltip, "default": parameter.default}
-    keywords |= ANIMATED if parameter.is_animated else SETTING
-    if isinstance(parameter.default, bool):
-        return BoolProperty(**keywords)
-    if parameter.choices:
-        return EnumProperty(items=parameter.choices, **keywords)
-    bounds = {"min": parameter.low, "max": parameter.high}
-    bounds |= {"soft_min": parameter.soft_low, "soft_max": parameter.soft_high}
-    keywords |= {name: bound for name, bound in bounds.items() if bound is not None} | _UNITS.get(parameter.unit, {})
-    keywords |= {"step": parameter.step, "precision": parameter.precision}
-    if isinstance(parameter.default, tuple):
-        return FloatVectorProperty(size=len(parameter.default), **keywords)
-    if (parameter.low, parameter.high) == (0.0, 1.0):
-        keywords["subtype"] = "FACTOR"
-    return FloatProperty(**keywords)
-
-
 class Declared:
-    """The settings that `parameters.py` declares."""
+    """The settings that `core/parameters/` declares."""
 
-    __annotations__ = {parameter.name: _declared(parameter) for parameter in PARAMETERS}
+    __annotations__ = properties(*BODIES)
 
 
 class SOFTPRESSURE_PG_object(Declared, FieldWeights, Goals, bpy.types.PropertyGroup):

@@ -10,9 +10,9 @@ import bpy
 import numpy as np
 
 from ..core import Model, moles, nrt
+from ..core.parameters import SKINS
 from ..core.topology import signed_volume
 from . import flat_shape, mesh_io, session, units
-from .parameters import SKINS
 
 _UNKNOWN = "–"
 #: Drawn volume [m^3] of objects by `session_uid`, and the number of the change after which it was computed.

@@ -6,8 +6,8 @@ from typing import Any
 
 import bpy
 
+from ..core.parameters import PARAMETERS
 from .mesh_io import FloatArray
-from .parameters import PARAMETERS
 
 #: Settings that Blender shows multiplied by the scene's unit scale: lengths and velocities.
 SCALED = frozenset(parameter.name for parameter in PARAMETERS if parameter.unit in {"m", "m/s"})

@@ -16,8 +16,9 @@ from bpy_scene import (
     shown,
     this_session,
 )
+from softpressure_ext.core import parameters
 from softpressure_ext.core.model import GAS_CONSTANT
-from softpressure_ext.softpressure import actions, parameters, preparation
+from softpressure_ext.softpressure import actions, preparation
 
 #: Settings that can be animated, of which kind of body, with two values.
 KEYED = {

@@ -54,9 +54,9 @@ def test_the_button_in_properties_adds_and_removes() -> None:
     context.object.softpressure.kind = "SOFT"
     body._draw_add(panel, context)
     assert drawn == ["softpressure.add_body", "softpressure.remove_body"]
-    assert body.SOFTPRESSURE_PT_physics_body.poll(context)
+    assert body.PHYSICS[0].poll(context)
     context.object.softpressure.kind = "NONE"
-    assert not body.SOFTPRESSURE_PT_physics_body.poll(context)
+    assert not body.PHYSICS[0].poll(context)
 
 
 @pytest.mark.smoke

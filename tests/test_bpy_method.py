@@ -6,17 +6,11 @@ import bpy
 import numpy as np
 import pytest
 from bpy_scene import FallingWorld, add_mesh, empty_file, falling, frame, play, shown, this_session  # noqa: F401
-from softpressure_ext.core import MethodOptions, options
+from softpressure_ext.core import MethodOptions
+from softpressure_ext.core.parameters import of_scene
+from softpressure_ext.core.parameters.methods import METHODS
 from softpressure_ext.core.solvers.choice import FORCE_BASED, SOLVERS
-from softpressure_ext.softpressure import methods, status
-from softpressure_ext.softpressure.methods import (
-    COLLIDER_RULES,
-    DETECTIONS,
-    METHODS,
-    NEIGHBOUR_DAMPINGS,
-    SPREADS,
-    VOLUMES,
-)
+from softpressure_ext.softpressure import status
 from softpressure_ext.softpressure.versions import AS_DRAWN
 
 
@@ -31,7 +25,6 @@ def add_sphere(height: float = 0.8, **settings: Any) -> Any:
 @pytest.mark.smoke
 def test_every_method_of_the_core_is_offered_and_names_its_paper() -> None:
     assert [name for name, _, _, _ in METHODS] == ["AUTO", *SOLVERS]
-    assert methods.FORCE_BASED == FORCE_BASED
     assert bpy.context.scene.softpressure.solver == METHODS[0][0] == "AUTO"
     for name, _, description, _ in METHODS:
         assert not description.endswith(".")
@@ -107,16 +100,11 @@ def test_a_method_that_gives_up_says_so_and_leaves_the_frames_before() -> None:
 
 def test_options_of_the_papers_are_offered_and_name_them() -> None:
     settings = bpy.context.scene.softpressure
-    for items, known, value in (
-        (VOLUMES, options.VOLUMES, settings.volume_rule),
-        (SPREADS, options.SPREADS, settings.pressure_spread),
-        (DETECTIONS, options.DETECTIONS, settings.detection),
-        (COLLIDER_RULES, options.COLLIDER_RULES, settings.collider_rule),
-        (NEIGHBOUR_DAMPINGS, options.NEIGHBOUR_DAMPINGS, settings.neighbour_damping),
-    ):
-        assert tuple(name for name, _, _ in items) == known
-        assert value == known[0]
-        for _, _, description in items[1:]:
+    choices = [each for each in of_scene("OPTIONS") if each.choices]
+    assert len(choices) == 5
+    for each in choices:
+        assert getattr(settings, each.name) == getattr(MethodOptions(), each.option or each.name) == each.names()[0]
+        for _, _, description in each.choices[1:]:
             assert any(paper in description for paper in ("Martin", "Kurmaly", "Mesit"))
             assert not description.endswith(".")
 

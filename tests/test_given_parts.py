@@ -221,7 +221,7 @@ def test_a_state_of_an_earlier_version_has_no_spring_constants() -> None:
 @pytest.mark.parametrize(
     "options, sentence",
     [
-        ({"gas_amount": -1.0}, "ball: amount of gas -1 mol; give a number at least 0"),
+        ({"gas_amount": -1.0}, "ball: gas amount -1 mol; give a number at least 0"),
         ({"gas_amount": 1.0, "temperature": 0.0}, "ball: temperature 0 K; give a number above 0"),
         ({"spring_constant": 0.0}, "ball: spring constant 0 N/m; give a number above 0"),
         ({"spring_constant": math.nan}, "ball: spring constant nan N/m; give a number above 0"),

@@ -327,8 +327,8 @@ def test_a_continued_run_has_the_same_bits():
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        ({"pressure_at": "SEA"}, "body: pressure at SEA; give DRAWN or REST."),
-        ({"drawn_shape": "FLAT"}, "body: drawn shape FLAT; give SLACK or INFLATED."),
+        ({"pressure_at": "SEA"}, "body: pressure at SEA; give REST or DRAWN."),
+        ({"drawn_shape": "FLAT"}, "body: drawn shape FLAT; give INFLATED or SLACK."),
     ],
 )
 def test_an_unknown_choice_is_refused(options, sentence):

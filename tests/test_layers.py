@@ -98,16 +98,19 @@ def test_no_module_imports_itself_through_others() -> None:
     assert not imported, f"circles among or above: {sorted(imported)}"
 
 
-def test_registering_loads_no_core() -> None:
+def test_registering_loads_nothing_of_the_core_but_parameters() -> None:
     """The core imports numba, which takes most of a second: modules that need it are imported inside functions."""
     known = {path.relative_to(ROOT).with_suffix("").as_posix().removesuffix("/__init__"): path for path in SOURCES}
-    found, left = set[str](), ["softpressure/addon"]
+    found, left = set[str](), ["softpressure/addon", "core"]
     while left:
         name = left.pop()
         found.add(name)
         left += [target for target in modules_of(known[name], at_import=True) if target not in found]
     assert "panels/scene" in found
-    assert not [name for name in found if name.startswith("core")]
+    parameters = {name for name in known if name.startswith("core/parameters")}
+    assert {name for name in found if name.startswith("core")} == {"core", *parameters}
+    for path in (ROOT / "core/parameters").glob("*.py"):
+        assert {target for target, is_relative in imports(path) if not is_relative} <= set(sys.stdlib_module_names)
 
 
 def test_the_papers_are_named_by_themselves_and_where_options_ask_for_them() -> None:

@@ -45,16 +45,16 @@ def bean(seed=3):
 @pytest.mark.parametrize(
     ("wrong", "sentence"),
     [
-        ({"volume": "SPHERE"}, r"volume: 'SPHERE'; give one of EXACT, BOUNDING_BOX, CENTRE_FAN\."),
-        ({"spread": "EVEN"}, r"pressure spread: 'EVEN'; give one of EXACT_GRADIENT, VALENCE\."),
-        ({"detection": "NONE"}, r"detection: 'NONE'; give one of SURFACE, FEATURE_PARTICLES\."),
-        ({"collider_rule": "BOUNCE"}, r"collider rule: 'BOUNCE'; give one of CONTACT, REFLECTION\."),
-        ({"ramp_time": -1.0}, r"pressure ramp: -1\.0 s; give a time of at least 0\."),
-        ({"ramp_time": np.inf}, "pressure ramp: inf s"),
-        ({"stiffest_spring": 0.0}, r"stiffest spring: 0\.0 N/m; give a positive number\."),
-        ({"added_mass": -0.01}, r"added mass: -0\.01; give a share of 0 to 0\.1\."),
-        ({"added_mass": 0.2}, r"added mass: 0\.2; give a share of 0 to 0\.1\."),
-        ({"added_mass": np.nan}, "added mass: nan;"),
+        ({"volume": "SPHERE"}, r"scene: volume SPHERE; give EXACT or BOUNDING_BOX or CENTRE_FAN\."),
+        ({"spread": "EVEN"}, r"scene: spread EVEN; give EXACT_GRADIENT or VALENCE\."),
+        ({"detection": "NONE"}, r"scene: detection NONE; give SURFACE or FEATURE_PARTICLES\."),
+        ({"collider_rule": "BOUNCE"}, r"scene: collider rule BOUNCE; give CONTACT or REFLECTION\."),
+        ({"ramp_time": -1.0}, r"scene: ramp time -1 s; give a number at least 0\."),
+        ({"ramp_time": np.inf}, "scene: ramp time inf s"),
+        ({"stiffest_spring": 0.0}, r"scene: stiffest spring 0 N/m; give a number above 0\."),
+        ({"added_mass": -0.01}, r"scene: added mass -0\.01; give a number at least 0 and at most 0\.1\."),
+        ({"added_mass": 0.2}, r"scene: added mass 0\.2; give a number at least 0 and at most 0\.1\."),
+        ({"added_mass": np.nan}, "scene: added mass nan;"),
     ],
 )
 def test_unknown_options_are_refused(wrong, sentence):

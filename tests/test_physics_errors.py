@@ -69,9 +69,9 @@ def test_numbers_out_of_range_are_refused(options, sentence):
     ("options", "sentence"),
     [
         ({"frame_rate": 0.0}, "frame rate: 0.0 per second; give a positive number."),
-        ({"substeps": 0}, "substeps: 0; give a whole number from 1."),
-        ({"substeps": 2.5}, "substeps: 2.5; give a whole number from 1."),
-        ({"threads": -1}, "threads: -1; give a whole number, 0 to choose by size."),
+        ({"substeps": 0}, "scene: substeps 0; give a whole number from 1."),
+        ({"substeps": 2.5}, "scene: substeps 2.5; give a whole number from 1."),
+        ({"threads": -1}, "scene: threads -1; give a whole number from 0."),
     ],
 )
 def test_a_clock_out_of_range_is_refused(options, sentence):

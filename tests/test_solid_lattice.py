@@ -186,7 +186,7 @@ def test_mass_and_density():
             "cube: Poisson's ratio 0.5; give a number at least 0.25 and at most 0.49.",
         ),
         ({"cell_size": 0.5, "density": 0.0}, "cube: density 0 kg/m\u00b3; give a number above 0."),
-        ({"cell_size": 0.5, "kind": "JELLY"}, "cube: kind 'JELLY'; give SOLID or TRUSS."),
+        ({"cell_size": 0.5, "kind": "JELLY"}, "cube: kind JELLY; give SOLID or TRUSS."),
     ],
 )  # fmt: skip
 def test_errors_are_sentences(options, sentence):

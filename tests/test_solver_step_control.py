@@ -127,5 +127,5 @@ def test_the_pressure_of_a_ramp_and_of_an_animation_is_that_of_the_frames_end():
 
 
 def test_a_step_error_below_nothing_is_refused():
-    with pytest.raises(ParameterError, match=r"step error: -0\.1; give a share"):
+    with pytest.raises(ParameterError, match=r"scene: step error -0\.1; give a number at least 0"):
         MethodOptions(step_error=-0.1)

@@ -20,7 +20,20 @@ extension.load()
 
 import bpy  # noqa: E402
 import softpressure_ext  # noqa: E402
-from softpressure_ext.softpressure.parameters import PARAMETERS  # noqa: E402
+from softpressure_ext.core.parameters import BODIES, PARAMETERS, SCENE, SOFT, Parameter  # noqa: E402
+from softpressure_ext.core.parameters.methods import METHODS  # noqa: E402
+from softpressure_ext.softpressure.properties import BODY_TYPES, KINDS  # noqa: E402
+
+DECLARED = {parameter.name: parameter for parameter in PARAMETERS}
+METHOD_NAMES = {method[0]: method[1] for method in METHODS}
+#: As the panel calls them.
+BODY_NAMES = {item[0]: item[1] for item in (*BODY_TYPES, *KINDS)} | {"FLAT_TRUSS": "flat Lattice"}
+
+
+def declared(group: str, *bodies: str) -> str:
+    """Names of the settings of a group that bodies, or with `SCENE` scenes, have."""
+    return " ".join(each.name for each in PARAMETERS if each.group == group and {*bodies} & {*each.bodies})
+
 
 #: Of each panel: its name in the code, its title, what it is for, and its settings of objects or scenes.
 SECTIONS: tuple[tuple[str, str, str, type[bpy.types.ID], str], ...] = (
@@ -36,7 +49,7 @@ SECTIONS: tuple[tuple[str, str, str, type[bpy.types.ID], str], ...] = (
         " ".join(
             [
                 "body_type",
-                *(parameter.name for parameter in PARAMETERS if parameter.group not in ("", "FLOW")),
+                *(each.name for each in PARAMETERS if each.group not in ("", "FLOW") and SCENE not in each.bodies),
                 "collision_collection self_collision pin_group is_active",
             ]
         ),
@@ -73,7 +86,7 @@ SECTIONS: tuple[tuple[str, str, str, type[bpy.types.ID], str], ...] = (
         "What a soft body does under large loads: creep, so that it keeps a new shape; grow stiffer; tear and lose its "
         "gas; be glued to other soft bodies where they touch.",
         bpy.types.Object,
-        " ".join(parameter.name for parameter in PARAMETERS if parameter.group == "FLOW"),
+        declared("FLOW", *BODIES),
     ),
     (
         "motion",
@@ -136,15 +149,14 @@ SECTIONS: tuple[tuple[str, str, str, type[bpy.types.ID], str], ...] = (
         bpy.types.Scene,
         "",
     ),
-    ("advanced", "Advanced", "What few scenes need to change.", bpy.types.Scene, "ambient_pressure step_error threads"),
+    ("advanced", "Advanced", "What few scenes need to change.", bpy.types.Scene, declared("ADVANCED", SCENE)),
     (
         "method",
         "Method",
         "Which solver makes the steps. Automatic is best nearly always; the others are there for comparison, among "
         "them those of the papers.",
         bpy.types.Scene,
-        "solver added_mass volume_rule pressure_spread detection collider_rule neighbour_damping ramp_time "
-        "use_step_damping stiffest_spring",
+        declared("METHOD", SCENE),
     ),
     (
         "bake",
@@ -178,9 +190,25 @@ def default_of(prop: Any) -> str:
     return f"{prop.default:,g}" if abs(prop.default) < 1e6 else f"{prop.default:g}"
 
 
+def facts(parameter: Parameter) -> str:
+    """Unit and bounds of a declared setting, the bodies that have it, and the methods that read it."""
+    least = parameter.low if parameter.least is None else parameter.least
+    bounds = [f"{word} {bound:g}" for word, bound in (("from", least), ("to", parameter.high)) if bound is not None]
+    found = [parameter.unit] if parameter.unit else []
+    found += [" ".join(bounds)] if bounds else []
+    names = parameter.bodies
+    if {*SOFT} <= {*names}:
+        names = ("SOFT", *(body for body in names if body not in SOFT))
+    found += [" · ".join(BODY_NAMES[body] for body in names if body != SCENE)]
+    found += ["read by " + " · ".join(METHOD_NAMES[name] for name in parameter.solvers)] if parameter.solvers else []
+    return "; ".join(filter(None, found))
+
+
 def row(prop: Any) -> str:
     """A line of a table."""
     text = html.escape(prop.description) + "."
+    if prop.identifier in DECLARED and (told := facts(DECLARED[prop.identifier])):
+        text += f"<br><small>{html.escape(told)}</small>"
     animated = "yes" if prop.is_animatable else ""
     if prop.type == "ENUM":
         items = "".join(

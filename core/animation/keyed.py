@@ -7,30 +7,28 @@ lengths is kept here, too: torn springs, and bonds of bodies that stick.
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ..bodies.attachments import nearest_row
 from ..bodies.rigid.motion import set_matrix
-from ..checks import check, vector
+from ..checks import vector
 from ..errors import ParameterError
 from ..model import BoolArray, FloatArray, IntArray, Model
+from ..parameters import GAS, PARAMETERS, named
+from ..settings import checked
 
-#: Values of bodies that may change from frame to frame: unit, largest value, whether 0 is none.
-KEYED = {
-    "stretch_modulus": ("N/m", np.inf, True),
-    "bend_modulus": ("N m", np.inf, False),
-    "modulus": ("Pa", np.inf, True),
-    "damping": ("1/s", np.inf, False),
-    "linear_damping": ("1/s", np.inf, False),
-    "angular_damping": ("1/s", np.inf, False),
-    "friction": ("", np.inf, False),
-    "bounciness": ("", 1.0, False),
-    "spring_constant": ("N/m", np.inf, True),
-    "spring_damping": ("", np.inf, False),
-}
-NAMES = tuple(KEYED)
+_EARLIER = (
+    "stretch_modulus", "bend_modulus", "modulus", "damping", "linear_damping", "angular_damping", "friction",
+    "bounciness", "spring_constant", "spring_damping",
+)  # fmt: skip
+#: Values of bodies that may change from frame to frame: what `parameters/` declares as animated beside gas, in the
+#: order in which states hold them; those that they do not know come last.
+NAMES = _EARLIER + tuple(
+    each.name for each in PARAMETERS if each.is_animated and each.name not in GAS and each.name not in _EARLIER
+)
 #: Fields of `Keyed` that a solver is made for.
 PARTS = (
     "held", "attached", "glue_points", "glue_weights", "glue_offset", "arm", "torn", "bond_points", "bond_weights",
@@ -89,24 +87,14 @@ class Keyed:
 
 def start_values(model: Model) -> FloatArray:
     """The values of a model, see `Keyed.values`."""
-    soft, rigid = slice(0, model.membrane_count), slice(model.membrane_count, model.moving_count)
-    has_gas = np.array([model.has_gas(body) for body in range(model.membrane_count)], bool)
-    has_modulus = model.spring_constant == 0.0
-    values = np.full((model.body_count, len(NAMES)), np.nan)
-    for name, bodies, found in (
-        ("stretch_modulus", soft, np.where(has_gas & has_modulus, model.stretch_modulus, np.nan)),
-        ("bend_modulus", soft, np.where(has_gas, model.bend_modulus, np.nan)),
-        ("modulus", soft, np.where(has_modulus & ~has_gas, model.young_modulus, np.nan)),
-        ("damping", soft, model.damping),
-        ("linear_damping", rigid, model.rigid.linear_damping),
-        ("angular_damping", rigid, model.rigid.angular_damping),
-        ("friction", slice(None), model.friction),
-        ("bounciness", slice(None), model.bounciness),
-        ("spring_constant", soft, np.where(has_modulus, np.nan, model.spring_constant)),
-        ("spring_damping", soft, model.spring_damping),
-    ):
-        values[bodies, NAMES.index(name)] = found
-    return values
+    return np.array([[_start_value(own, name) for name in NAMES] for own in model.settings[: model.body_count]])
+
+
+def _start_value(own: Mapping[str, Any], name: str) -> float:
+    """A setting of a body; NaN where it has none, or has a spring constant instead."""
+    is_replaced = name in ("stretch_modulus", "modulus") and own.get("spring_constant") is not None
+    value = None if is_replaced else own.get(name)
+    return np.nan if value is None else float(value)
 
 
 def of_version(model: Model, keyed: Keyed) -> Keyed:
@@ -132,14 +120,10 @@ def changed_values(model: Model, before: FloatArray, given: Mapping[int, Mapping
         if not 0 <= body < model.body_count:
             raise ParameterError(f"body: {body}; the model has {model.body_count}, counted from 0.")
         for name, value in numbers.items():
-            if name not in KEYED or np.isnan(before[body, NAMES.index(name)]):
+            if name not in NAMES or np.isnan(before[body, NAMES.index(name)]):
                 own = ", ".join(np.array(NAMES)[~np.isnan(before[body])])
                 raise ParameterError(f"{model.body_names[body]}: {name}; what can change there is {own}.")
-            unit, most, is_open = KEYED[name]
-            what = "Young's modulus" if name == "modulus" else name.replace("_", " ")
-            values[body, NAMES.index(name)] = check(
-                model.body_names[body], what, value, unit, low=0.0, high=most, open_low=is_open
-            )
+            values[body, NAMES.index(name)] = checked(model.body_names[body], named(name), value)
     return values
 
 

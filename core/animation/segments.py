@@ -7,7 +7,9 @@ made for the parts, and takes a model with other values by `revised`, so that a 
 costs little. Rest lengths that flow are changed in place, in a model that is the solver's own.
 """
 
+from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -108,11 +110,17 @@ def with_values(parts: Model, start: Model, keyed: Keyed) -> Model:
         friction=values["friction"],
         bounciness=values["bounciness"],
         gravity=keyed.gravity,
+        settings=(*map(_now, parts.settings, now), parts.settings[-1]),
     )
     bend_modulus = np.nan_to_num(values["bend_modulus"][soft])
     if np.array_equal(bend_modulus > 0.0, start.bend_modulus > 0.0):
         return _with_bends(model, ratio["bend_modulus"])
     return _with_hinges(model, bend_modulus, keyed.torn)
+
+
+def _now(given: Mapping[str, Any], values: FloatArray) -> dict[str, Any]:
+    """The settings of a body with its animated values, which are NaN where it has none."""
+    return {**given, **{name: value for name, value in zip(NAMES, values.tolist(), strict=True) if value == value}}
 
 
 def _edge_damping(parts: Model, start: Model, spring_damping: FloatArray) -> FloatArray:

@@ -16,11 +16,10 @@ from ..model import (
     Followers,
     Hinges,
     IntArray,
-    Plasticity,
     Surfaces,
     Tetrahedra,
 )
-from .given import GivenCollider, GivenMembrane, GivenRigid
+from .given import GivenBody, GivenMembrane, GivenRigid
 from .lattice.cells import tetrahedron_volumes
 
 if TYPE_CHECKING:
@@ -34,18 +33,16 @@ AUTOMATIC_THICKNESS = 0.05
 AUTOMATIC_RIGID_THICKNESS = 0.005
 
 
-def thicknesses(
-    bodies: "list[GivenMembrane | GivenRigid | GivenCollider]", edges: Edges, body_of_point: IntArray
-) -> FloatArray:
+def thicknesses(bodies: list[GivenBody], edges: Edges, body_of_point: IntArray) -> FloatArray:
     """Distance that each body keeps from others [m], with the automatic values filled in."""
     edge_body = body_of_point[edges.points[:, 0]]
     edge_count = np.bincount(edge_body, minlength=len(bodies))
     mean_edge = np.bincount(edge_body, edges.rest_length, minlength=len(bodies)) / np.maximum(edge_count, 1)
-    thickness = np.array([body.thickness for body in bodies])
+    thickness = np.array([body.setting("thickness") for body in bodies])
     for number, body in enumerate(bodies):
-        if body.thickness == 0.0 and isinstance(body, GivenMembrane):
+        if thickness[number] == 0.0 and isinstance(body, GivenMembrane):
             thickness[number] = AUTOMATIC_THICKNESS * mean_edge[number]
-        elif body.thickness == 0.0 and isinstance(body, GivenRigid):
+        elif thickness[number] == 0.0 and isinstance(body, GivenRigid):
             thickness[number] = AUTOMATIC_RIGID_THICKNESS * body.properties.volume ** (1.0 / 3.0)
     return thickness
 
@@ -124,8 +121,8 @@ def rest_volumes(
 def _skin_springs(body: GivenMembrane) -> tuple[IntArray, FloatArray]:
     """Edges of one skin, and their constants [N/m]."""
     points, side_edge = topology.unique_edges(body.triangles)
-    if body.spring_constant:
-        return points, np.full(len(points), body.spring_constant)
+    if constant := body.setting("spring_constant"):
+        return points, np.full(len(points), constant)
     length = np.linalg.norm(body.positions[points[:, 0]] - body.positions[points[:, 1]], axis=1)
     area = np.repeat(topology.triangle_areas(body.positions, body.triangles), 3)
     at_edge = np.bincount(side_edge.ravel(), area, minlength=len(points))
@@ -139,8 +136,8 @@ def vertex_masses(membranes: list[GivenMembrane]) -> FloatArray:
         if body.lattice is not None:
             masses.append(body.lattice.vertex_mass)
             continue
-        if body.point_mass:
-            masses.append(np.full(len(body.positions), body.point_mass))
+        if point_mass := body.setting("point_mass"):
+            masses.append(np.full(len(body.positions), point_mass))
             continue
         area = topology.triangle_areas(body.positions, body.triangles)
         share = np.bincount(body.triangles.ravel(), np.repeat(area / 3.0, 3), minlength=len(body.positions))
@@ -197,18 +194,6 @@ def flat_bodies(membranes: list[GivenMembrane], first: IntArray) -> Flat:
         pair_normal=np.concatenate([np.zeros((0, 3)), *(np.tile(own.normal, (count, 1)) for own, _, count in held)]),
         normal=np.array([np.zeros(3) if own is None else own.normal for own in flats]).reshape(-1, 3),
         depth=np.array([0.0 if own is None else own.depth for own in flats]),
-    )
-
-
-def plasticity_of(membranes: list[GivenMembrane]) -> Plasticity:
-    """Flow, tearing and sticking of all membranes."""
-    given = [body.plasticity for body in membranes]
-    return Plasticity(
-        creep_time=np.array([own.creep_time for own in given]),
-        yield_strain=np.array([own.yield_strain for own in given]),
-        plastic_limit=np.array([own.plastic_limit for own in given]),
-        tear_strain=np.array([own.tear_strain for own in given]),
-        sticks=np.array([own.sticks for own in given]),
     )
 
 

@@ -1,20 +1,19 @@
 """The arrays of a model from the builder's bodies."""
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .. import topology
 from ..energy.hinges import rest_hinges
 from ..impulses.goals import GivenGoals, rest_goals
-from ..model import BoolArray, FloatArray, Model
+from ..model import BoolArray, FloatArray, Model, Plasticity
 from .assembly import (
     contact_surfaces,
     edge_dampers,
     flat_bodies,
     lattice_followers,
-    plasticity_of,
     rest_lengths,
     rest_volumes,
     solid_tetrahedra,
@@ -28,7 +27,7 @@ from .assembly import (
     vertex_masses,
 )
 from .attachments import Attached, anchor_positions, rest_attachments
-from .given import GivenCollider, GivenMembrane, GivenRigid
+from .given import GivenBody, GivenMembrane, GivenRigid
 from .rigid.bodies import rigid_bodies
 
 if TYPE_CHECKING:
@@ -38,19 +37,23 @@ if TYPE_CHECKING:
 def freeze(
     membranes: list[GivenMembrane],
     rigid: list[GivenRigid],
-    colliders: list[GivenCollider],
+    colliders: list[GivenBody],
     attached: list[Attached],
     gravity: FloatArray,
-    ambient_pressure: float,
+    scene: Mapping[str, Any],
     fillings: "Sequence[Filling | None]" = (),
     ignores: BoolArray | None = None,
     goals: Sequence[GivenGoals] = (),
 ) -> Model:
-    """The model of these bodies; `gravity` [m/s^2], `ambient_pressure` [Pa], `fillings` and `goals`, if any.
+    """The model of these bodies; `gravity` [m/s^2], settings of the scene, `fillings` and `goals`, if any.
 
     `ignores`: pairs of bodies that ignore each other, as in the model; None for none.
     """
-    bodies: list[GivenMembrane | GivenRigid | GivenCollider] = [*membranes, *rigid, *colliders]
+
+    def settings(name: str, of: Sequence[GivenBody] = membranes) -> Any:
+        return np.array([body.setting(name) for body in of])
+
+    bodies: list[GivenBody] = [*membranes, *rigid, *colliders]
     anchors = [anchor_positions(attached, number, membranes) for number in range(len(rigid))]
     places = [body.positions for body in membranes]
     places += [np.concatenate([body.positions, held]) for body, held in zip(rigid, anchors, strict=True)]
@@ -69,8 +72,8 @@ def freeze(
         [np.zeros((0, 3), np.int32)]
         + [body.gas_triangles + start for body, start in zip(membranes, point_start, strict=False)]
     ).astype(np.int32)
-    bend_modulus = np.array([body.bend_modulus for body in membranes])
-    spring_damping = np.array([body.spring_damping for body in membranes])
+    bend_modulus = settings("bend_modulus")
+    spring_damping = settings("spring_damping")
     hinge_share = np.array([body.hinge_share for body in membranes])
     hinges = rest_hinges(positions, skin, (hinge_share * bend_modulus)[body_of_point[:vertex_count]])
     point_of_vertex = np.concatenate(
@@ -82,7 +85,7 @@ def freeze(
     )
     rest_volume = rest_volumes(membranes, fillings, drawn_volume)
     vertex_mass, followers = vertex_masses(membranes), lattice_followers(membranes, point_start)
-    body_mass = np.array([m.mass for m in membranes] + [r.mass for r in rigid] + [0.0] * len(colliders))
+    body_mass = np.concatenate([[m.mass for m in membranes], settings("mass", [*rigid, *colliders])])
     chunks = vertex_chunks(point_start[: len(membranes) + 1], edges, hinges)
     return Model(
         body_names=tuple(body.name for body in bodies),
@@ -128,28 +131,29 @@ def freeze(
             edges,
         ),
         goals=rest_goals(goals, point_of_vertex, point_start, followers, vertex_mass, body_mass, positions),
-        plasticity=plasticity_of(membranes),
+        plasticity=Plasticity(*map(settings, Plasticity._fields)),
         drawn_volume=drawn_volume,
         start_volume=np.where([body.starts_at_rest for body in membranes], rest_volume, drawn_volume),
         rest_volume=rest_volume,
         fillings=tuple(fillings) or (None,) * len(membranes),
         gauge_pressure=np.array([body.gauge_pressure for body in membranes]),
         has_amount=np.array([body.gas is not None for body in membranes], bool),
-        damping=np.array([body.damping for body in membranes]),
+        damping=settings("damping"),
         spring_damping=spring_damping,
-        rigid_springs=np.array([body.rigid_springs for body in membranes], bool),
+        rigid_springs=settings("rigid_springs"),
         stretch_modulus=np.array([body.stretch_modulus for body in membranes]),
         bend_modulus=bend_modulus,
         hinge_share=hinge_share,
         young_modulus=np.array([body.young_modulus for body in membranes]),
-        spring_constant=np.array([body.spring_constant for body in membranes]),
-        stiffening=np.array([body.stiffening for body in membranes]),
+        spring_constant=settings("spring_constant"),
+        stiffening=settings("stiffening"),
         body_mass=body_mass,
         thickness=thicknesses(bodies, edges, body_of_point),
-        self_collision=np.array([m.self_collision for m in membranes] + [False] * (len(bodies) - len(membranes))),
-        friction=np.array([body.friction for body in bodies]),
-        bounciness=np.array([body.bounciness for body in bodies]),
+        self_collision=settings("self_collision", bodies),
+        friction=settings("friction", bodies),
+        bounciness=settings("bounciness", bodies),
         ignores=np.zeros((len(bodies), len(bodies)), bool) if ignores is None else ignores,
         gravity=gravity,
-        ambient_pressure=ambient_pressure,
+        ambient_pressure=scene["ambient_pressure"],
+        settings=(*(body.settings for body in bodies), scene),
     )

@@ -13,7 +13,6 @@ from dataclasses import replace
 import numpy as np
 
 from .. import topology
-from ..checks import check
 from ..model import FloatArray, IntArray
 from .lattice.solids import GivenLattice
 
@@ -28,14 +27,6 @@ def skin_modulus(positions: FloatArray, triangles: IntArray, spring_constant: fl
 def loop_modulus(side: FloatArray, depth: float, spring_constant: float) -> float:
     """Stretch modulus Y [N/m] of a loop whose edges, `side` [m] long, all have one spring constant [N/m]."""
     return spring_constant * float((side * side).sum()) / (depth * float(side.sum()))
-
-
-def check_parts(name: str, spring_constant: float | None, point_mass: float | None) -> None:
-    """`ParameterError` unless spring constant [N/m] and point mass [kg] are positive; None: not given."""
-    if spring_constant is not None:
-        check(name, "spring constant", spring_constant, "N/m", low=0.0, open_low=True)
-    if point_mass is not None:
-        check(name, "point mass", point_mass, "kg", low=0.0, open_low=True)
 
 
 def with_springs(

@@ -32,7 +32,7 @@ class Filling:
     """
 
     def __init__(self, body: GivenMembrane, ambient_pressure: float) -> None:
-        model = freeze([body], [], [], [], np.zeros(3), ambient_pressure)
+        model = freeze([body], [], [], [], np.zeros(3), {"ambient_pressure": ambient_pressure})
         drawn, pressure = model.rest_positions, body.gauge_pressure
         self._body, self._ambient_pressure = body, ambient_pressure
         self._is_at_rest = body.pressure_at == "REST"
@@ -104,8 +104,8 @@ class Filling:
         if body.gas is not None:
             left = (largest + self._ambient_pressure) / (gauge_pressure + self._ambient_pressure)
             lower = f"amount of gas to {100.0 * left:.2g} % of that"
-        if body.spring_constant:
-            higher = f"spring constant to {two_digits(body.spring_constant * stiffer):g}"
+        if constant := body.setting("spring_constant"):
+            higher = f"spring constant to {two_digits(constant * stiffer):g}"
         much = f"{100.0 * found:.0f} %" if found < LARGEST_STRAIN else f"more than {100.0 * LARGEST_STRAIN:.0f} %"
         return (
             f"{body.name}: a pressure of {gauge_pressure:g} Pa stretches its skin by {much}. "
@@ -145,7 +145,7 @@ def _name_of(body: GivenMembrane, ambient_pressure: float) -> bytes:
     for array in (body.positions, body.triangles, body.gas_triangles, body.pinned):
         digest.update(np.ascontiguousarray(array).data)
     depth = 0.0 if body.flat is None else body.flat.depth
-    numbers = (body.mass, body.gauge_pressure, body.stretch_modulus, body.bend_modulus, depth, ambient_pressure)
-    parts = (body.spring_constant, body.point_mass)
+    numbers = (body.mass, body.gauge_pressure, body.stretch_modulus, depth, ambient_pressure)
+    parts = tuple(body.setting(name) for name in ("bend_modulus", "spring_constant", "point_mass"))
     digest.update(repr((numbers, parts, body.pressure_at, body.drawn_shape, body.gas is None)).encode())
     return digest.digest()

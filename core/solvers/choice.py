@@ -8,6 +8,7 @@ import numpy as np
 from ..errors import ParameterError
 from ..model import FloatArray, Model
 from ..options import DEFAULTS, MethodOptions
+from ..parameters.methods import FORCE_BASED as FORCE_BASED
 from ..state import State
 from .automatic import AUTO, simple_shapes
 from .counts import Counts
@@ -111,8 +112,6 @@ def _force_based(method: str) -> NamedSolver:
     return make
 
 
-#: The methods of the papers: integrators of forces.
-FORCE_BASED = ("EXPLICIT_EULER", "HEUN", "RK4_MARTIN", "RK4", "IMPLICIT_KANG", "IMPLICIT_MESIT")
 #: By name.
 SOLVERS: dict[str, NamedSolver] = {"EXPLICIT": _explicit, "IMPLICIT": _implicit, "XPBD": _xpbd}
 SOLVERS |= {name: _force_based(name) for name in FORCE_BASED}

@@ -1,12 +1,16 @@
 """The builder's methods for flat bodies: loops and flat trusses."""
 
 from collections.abc import Sequence
+from typing import Any
 
 from numpy.typing import ArrayLike
 
-from ...amount import ROOM_TEMPERATURE
-from ..given import GivenMembrane, given_plasticity, given_stiffening
+from ...parameters import builder_defaults
+from ...settings import settings_of
+from ..given import GivenMembrane
 from .bodies import given_flat_truss, given_loop
+
+LOOP, FLAT_TRUSS = builder_defaults("LOOP"), builder_defaults("FLAT_TRUSS")
 
 
 class FlatBuilder:
@@ -21,32 +25,33 @@ class FlatBuilder:
         positions: ArrayLike,
         outline: ArrayLike | None = None,
         *,
-        depth: float = 0.0,
-        mass: float = 1.0,
-        gauge_pressure: float = 0.0,
-        stretch_modulus: float = 1e4,
-        bend_modulus: float = 0.0,
-        damping: float = 0.0,
-        spring_damping: float = 0.0,
-        rigid_springs: bool = False,
-        friction: float = 0.5,
-        bounciness: float = 1.0,
-        thickness: float = 0.0,
-        self_collision: bool = False,
+        depth: float = LOOP.depth,
+        mass: float = LOOP.mass,
+        gauge_pressure: float = LOOP.gauge_pressure,
+        stretch_modulus: float = LOOP.stretch_modulus,
+        bend_modulus: float = LOOP.bend_modulus,
+        damping: float = LOOP.damping,
+        spring_damping: float = LOOP.spring_damping,
+        rigid_springs: bool = LOOP.rigid_springs,
+        friction: float = LOOP.friction,
+        bounciness: float = LOOP.bounciness,
+        thickness: float = LOOP.thickness,
+        self_collision: bool = LOOP.self_collision,
         pinned: ArrayLike | None = None,
-        velocity: Sequence[float] = (0.0, 0.0, 0.0),
-        pressure_at: str = "DRAWN",
-        drawn_shape: str = "SLACK",
-        start_at_rest: bool = False,
-        gas_amount: float | None = None,
-        temperature: float = ROOM_TEMPERATURE,
-        spring_constant: float | None = None,
-        point_mass: float | None = None,
-        creep_time: float = 0.0,
-        yield_strain: float = 0.0,
-        plastic_limit: float = 0.0,
-        tear_strain: float = 0.0,
-        sticks: bool = False,
+        velocity: Sequence[float] = LOOP.velocity,
+        pressure_at: str = LOOP.pressure_at,
+        drawn_shape: str = LOOP.drawn_shape,
+        start_at_rest: bool = LOOP.start_at_rest,
+        gas_amount: float | None = LOOP.gas_amount,
+        temperature: float = LOOP.temperature,
+        spring_constant: float | None = LOOP.spring_constant,
+        point_mass: float | None = LOOP.point_mass,
+        creep_time: float = LOOP.creep_time,
+        yield_strain: float = LOOP.yield_strain,
+        plastic_limit: float = LOOP.plastic_limit,
+        tear_strain: float = LOOP.tear_strain,
+        sticks: bool = LOOP.sticks,
+        **more: Any,
     ) -> int:
         """Add a closed outline in a plane, filled with gas; returns its number among the membranes.
 
@@ -74,18 +79,8 @@ class FlatBuilder:
 
         Raises `MeshError` or `ParameterError` with a sentence that names the body, the value and the remedy.
         """
-        self._membranes.append(
-            given_loop(
-                name, positions, outline, depth=depth, mass=mass, gauge_pressure=gauge_pressure,
-                ambient_pressure=self._ambient_pressure, stretch_modulus=stretch_modulus, bend_modulus=bend_modulus,
-                damping=damping, spring_damping=spring_damping, rigid_springs=rigid_springs, friction=friction,
-                bounciness=bounciness, thickness=thickness,
-                self_collision=self_collision, pinned=pinned, velocity=velocity, pressure_at=pressure_at,
-                drawn_shape=drawn_shape, start_at_rest=start_at_rest, gas_amount=gas_amount, temperature=temperature,
-                spring_constant=spring_constant, point_mass=point_mass,
-                plasticity=given_plasticity(name, creep_time, yield_strain, plastic_limit, tear_strain, sticks),
-            )
-        )  # fmt: skip
+        settings = settings_of(name, "LOOP", locals())
+        self._membranes.append(given_loop(name, positions, outline, settings, pinned, self._ambient_pressure))
         return len(self._membranes) - 1
 
     def add_flat_truss(
@@ -94,27 +89,28 @@ class FlatBuilder:
         positions: ArrayLike,
         outline: ArrayLike | None = None,
         *,
-        depth: float = 0.0,
-        cell_size: float = 0.0,
-        mass: float = 1.0,
+        depth: float = FLAT_TRUSS.depth,
+        cell_size: float = FLAT_TRUSS.cell_size,
+        mass: float = FLAT_TRUSS.mass,
         density: float | None = None,
-        modulus: float = 1e5,
-        particle_radius: float = 0.0,
-        damping: float = 0.0,
-        spring_damping: float = 0.0,
-        rigid_springs: bool = False,
-        friction: float = 0.5,
-        bounciness: float = 1.0,
-        thickness: float = 0.0,
+        modulus: float = FLAT_TRUSS.modulus,
+        particle_radius: float = FLAT_TRUSS.particle_radius,
+        damping: float = FLAT_TRUSS.damping,
+        spring_damping: float = FLAT_TRUSS.spring_damping,
+        rigid_springs: bool = FLAT_TRUSS.rigid_springs,
+        friction: float = FLAT_TRUSS.friction,
+        bounciness: float = FLAT_TRUSS.bounciness,
+        thickness: float = FLAT_TRUSS.thickness,
         pinned: ArrayLike | None = None,
-        velocity: Sequence[float] = (0.0, 0.0, 0.0),
-        spring_constant: float | None = None,
-        point_mass: float | None = None,
-        creep_time: float = 0.0,
-        yield_strain: float = 0.0,
-        plastic_limit: float = 0.0,
-        sticks: bool = False,
-        stiffening: float = 0.0,
+        velocity: Sequence[float] = FLAT_TRUSS.velocity,
+        spring_constant: float | None = FLAT_TRUSS.spring_constant,
+        point_mass: float | None = FLAT_TRUSS.point_mass,
+        creep_time: float = FLAT_TRUSS.creep_time,
+        yield_strain: float = FLAT_TRUSS.yield_strain,
+        plastic_limit: float = FLAT_TRUSS.plastic_limit,
+        sticks: bool = FLAT_TRUSS.sticks,
+        stiffening: float = FLAT_TRUSS.stiffening,
+        **more: Any,
     ) -> int:
         """Add a sheet of springs that fills an outline in a plane; returns its number among the membranes.
 
@@ -150,15 +146,6 @@ class FlatBuilder:
 
         Raises `MeshError` or `ParameterError` with a sentence that names the body, the value and the remedy.
         """
-        self._membranes.append(
-            given_flat_truss(
-                name, positions, outline, depth=depth, cell_size=cell_size, mass=mass, density=density,
-                modulus=modulus, ambient_pressure=self._ambient_pressure, damping=damping,
-                spring_damping=spring_damping, rigid_springs=rigid_springs, friction=friction,
-                bounciness=bounciness, thickness=thickness, pinned=pinned, velocity=velocity,
-                particle_radius=particle_radius, spring_constant=spring_constant, point_mass=point_mass,
-                plasticity=given_plasticity(name, creep_time, yield_strain, plastic_limit, 0.0, sticks),
-                stiffening=given_stiffening(name, stiffening, creep_time),
-            )
-        )  # fmt: skip
+        settings, air = settings_of(name, "FLAT_TRUSS", locals()), self._ambient_pressure
+        self._membranes.append(given_flat_truss(name, positions, outline, settings, density, pinned, air))
         return len(self._membranes) - 1

@@ -1,20 +1,19 @@
 """The lattice of a solid from the arguments of the builder."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ... import topology
 from ...checks import check
-from ...errors import ParameterError
 from ...model import FloatArray, IntArray
 from .cells import Cells, fill, tetrahedron_volumes
 from .follow import Follow, Holds, follow, holds
 from .springs import SPRING_POISSON_RATIO, Springs, elastic_constants, springs_of
 
-#: Tetrahedra that hardly change their volume lock: bending would need cells much finer than asked for.
-LARGEST_POISSON_RATIO = 0.49
 #: Cells across the thinnest way through a mesh whose cell size is not given.
 AUTOMATIC_CELLS = 4
 
@@ -40,23 +39,20 @@ class GivenLattice:
 
 
 def lattice_of(
-    name: str, positions: FloatArray, triangles: IntArray, *, kind: str, cell_size: float, mass: float,
-    density: float | None, modulus: float, poisson_ratio: float, pinned: ArrayLike | None,
+    name: str, positions: FloatArray, triangles: IntArray, settings: Mapping[str, Any], density: float | None,
+    pinned: ArrayLike | None,
 ) -> tuple[Cells, GivenLattice, float]:  # fmt: skip
-    """The lattice of a solid and its mass [kg]; raises `ParameterError` for wrong numbers."""
-    if kind not in ("SOLID", "TRUSS"):
-        raise ParameterError(f"{name}: kind {kind!r}; give SOLID or TRUSS.")
-    check(name, "cell size", cell_size, "m", low=0.0)
-    cell_size = float(cell_size) or float(np.ptp(positions, axis=0).min()) / AUTOMATIC_CELLS
-    check(name, "modulus", modulus, "Pa", low=0.0, open_low=True)
-    check(name, "Poisson's ratio", poisson_ratio, "", low=SPRING_POISSON_RATIO, high=LARGEST_POISSON_RATIO)
-    ratio = poisson_ratio if kind == "SOLID" else SPRING_POISSON_RATIO
+    """The lattice of a solid with these settings, and its mass [kg]; raises `ParameterError` for wrong numbers.
+
+    Without a Poisson's ratio it is that of springs alone.
+    """
+    mass, ratio = settings["mass"], settings.get("poisson_ratio", SPRING_POISSON_RATIO)
+    cell_size = settings["cell_size"] or float(np.ptp(positions, axis=0).min()) / AUTOMATIC_CELLS
     cells = fill(name, positions, triangles, cell_size)
-    mu, bulk = elastic_constants(float(modulus), ratio)
+    mu, bulk = elastic_constants(settings["modulus"], ratio)
     volumes = tetrahedron_volumes(cells.positions, cells.tetrahedra)
     if density is not None:
         mass = check(name, "density", density, "kg/m\u00b3", low=0.0, open_low=True) * float(volumes.sum())
-    check(name, "mass", mass, "kg", low=0.0, open_low=True)
     cell_share = volumes.reshape(-1, 6).sum(axis=1) / volumes.sum()
     corner_mass = np.repeat(mass * cell_share / 8.0, 8)
     numbers = None if pinned is None else np.asarray(pinned, dtype=np.int32)

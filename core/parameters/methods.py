@@ -1,8 +1,9 @@
 """The methods of simulation, as the panel offers them."""
 
-#: Methods of the core (`core.solvers.choice.SOLVERS`), named here because loading the core takes most of a second.
-#: The numbers are what files hold.
-METHODS = (
+from .declaration import Choice
+
+#: Those of `solvers/choice.py`. The numbers are what files hold.
+METHODS: tuple[Choice, ...] = (
     (
         "AUTO",
         "Automatic",
@@ -72,14 +73,13 @@ METHODS = (
     ),
 )
 
-#: Those of the papers, which integrate forces and bound no moves.
+#: Those of the papers, which integrate forces and bound no moves; also their names in `solvers/choice.py`.
 FORCE_BASED = tuple(method[0] for method in METHODS if method[0] not in ("AUTO", "EXPLICIT", "IMPLICIT", "XPBD"))
 #: Those that choose the length of their steps by themselves, and may add mass for that.
 CHOOSING = ("AUTO", "EXPLICIT")
 
-#: Choices beside the method (`core.options.MethodOptions`): the first of each is the default, the others those of
-#: papers.
-VOLUMES = (
+#: Choices beside the method (`options.py`): the first of each is the default, the others those of papers.
+VOLUMES: tuple[Choice, ...] = (
     ("EXACT", "Exact", "Volume enclosed by the skin"),
     (
         "BOUNDING_BOX",
@@ -94,7 +94,7 @@ VOLUMES = (
         "other bodies whose centre sees the whole skin, too large for others",
     ),
 )
-SPREADS = (
+SPREADS: tuple[Choice, ...] = (
     ("EXACT_GRADIENT", "Exact", "Each vertex is pushed by what it adds to the volume: one third of its triangles"),
     (
         "VALENCE",
@@ -103,7 +103,7 @@ SPREADS = (
         "the body as a whole is left out",
     ),
 )
-DETECTIONS = (
+DETECTIONS: tuple[Choice, ...] = (
     ("SURFACE", "Surfaces", "Every pair of surfaces that may touch during a step is found"),
     (
         "FEATURE_PARTICLES",
@@ -112,7 +112,7 @@ DETECTIONS = (
         "Misses contacts, so bodies sink into each other. Only with the methods of the papers",
     ),
 )
-COLLIDER_RULES = (
+COLLIDER_RULES: tuple[Choice, ...] = (
     ("CONTACT", "Contact", "Impulses with friction keep a thickness between bodies and colliders"),
     (
         "REFLECTION",
@@ -121,7 +121,7 @@ COLLIDER_RULES = (
         "and no bounciness; bodies bounce a little too high. Only with the methods of the papers",
     ),
 )
-NEIGHBOUR_DAMPINGS = (
+NEIGHBOUR_DAMPINGS: tuple[Choice, ...] = (
     (
         "SIMPLIFIED",
         "Simplified Methods",

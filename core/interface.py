@@ -1,0 +1,43 @@
+"""What the simulation offers to the adapter, scripts and tests."""
+
+from .amount import moles, nrt
+from .builder import ModelBuilder
+from .diagnostics import BodyDiagnostics, Diagnostics
+from .errors import CacheError, DivergenceError, MeshError, ParameterError, SoftPressureError
+from .frame_input import FrameInput
+from .impulses.field import Field
+from .model import Model
+from .options import MethodOptions
+from .reports import PairReport, StepReport
+from .solvers.automatic import Choice
+from .solvers.implicit.newton import NewtonSettings
+from .solvers.notes import Finding, Reason
+from .state import State
+from .topology import check_closed_surface
+from .world import World
+
+__all__ = [
+    "BodyDiagnostics",
+    "CacheError",
+    "Choice",
+    "Diagnostics",
+    "DivergenceError",
+    "Field",
+    "Finding",
+    "FrameInput",
+    "MeshError",
+    "MethodOptions",
+    "Model",
+    "ModelBuilder",
+    "NewtonSettings",
+    "PairReport",
+    "ParameterError",
+    "Reason",
+    "SoftPressureError",
+    "State",
+    "StepReport",
+    "World",
+    "check_closed_surface",
+    "moles",
+    "nrt",
+]

@@ -1,0 +1,156 @@
+"""Settings of scenes."""
+
+from functools import partial
+
+from . import methods
+from .declaration import SCENE, Parameter
+
+_setting = partial(Parameter, bodies=(SCENE,))
+_option = partial(_setting, taken_by="OPTIONS", group="METHOD")
+
+PARAMETERS: tuple[Parameter, ...] = (
+    _setting(
+        name="substeps",
+        label="Substeps",
+        tooltip="Time steps per frame where much happens. More is slower, bounces livelier and follows fast "
+        "motion better. Explicit steps choose their own number",
+        default=10,
+        low=1,
+        soft_high=100,
+        taken_by="WORLD",
+    ),
+    _setting(
+        name="ambient_pressure",
+        label="Air Pressure",
+        tooltip="Pressure of the air around all bodies in pascals. Higher keeps volumes better; 0 is a vacuum, "
+        "where the gas has only its own",
+        default=101_325.0,
+        unit="Pa",
+        low=0.0,
+        soft_high=200_000.0,
+        step=100_000,
+        precision=0,
+        group="ADVANCED",
+        short="Air (Pa)",
+    ),
+    _setting(
+        name="step_error",
+        label="Step Error",
+        tooltip="Where little happens several substeps are taken as one, as long as the step is wrong by no more "
+        "than this share of a body's radius. Higher is faster; 0 takes every substep. Only with the implicit solver",
+        default=0.001,
+        low=0.0,
+        soft_high=0.01,
+        step=0.01,
+        precision=4,
+        solvers=("AUTO", "IMPLICIT"),
+        taken_by="OPTIONS",
+        group="ADVANCED",
+    ),
+    _setting(
+        name="threads",
+        label="Threads",
+        tooltip="Processor threads of the simulation. 0 is automatic: one for small scenes, all for larger ones. "
+        "The result does not depend on it",
+        default=0,
+        low=0,
+        soft_high=64,
+        is_dated=False,
+        taken_by="WORLD",
+        group="ADVANCED",
+    ),
+    _setting(
+        name="solver",
+        label="Method",
+        tooltip="How a time step is made: automatically as is fastest, by a solver of your choice, or by one of "
+        "the methods of the papers for comparison",
+        default="AUTO",
+        choices=methods.METHODS,
+        taken_by="WORLD",
+        group="METHOD",
+    ),
+    _option(
+        name="added_mass",
+        label="Added Mass",
+        tooltip="How much mass, in per cent of a body's, may be added where it is stiffest, so that explicit "
+        "steps can be longer. Higher is faster; its total mass, and how it hangs and rests, stay the same. 0 adds "
+        "none",
+        default=1.0,
+        unit="%",
+        low=0.0,
+        high=10.0,
+        precision=1,
+        solvers=methods.CHOOSING,
+    ),
+    _option(
+        name="volume_rule",
+        label="Volume",
+        tooltip="How the volume in the gas law is computed",
+        default="EXACT",
+        choices=methods.VOLUMES,
+        option="volume",
+    ),
+    _option(
+        name="pressure_spread",
+        label="Spread",
+        tooltip="How the pressure is spread over the vertices",
+        default="EXACT_GRADIENT",
+        choices=methods.SPREADS,
+        option="spread",
+    ),
+    _option(
+        name="detection",
+        label="Contacts",
+        tooltip="How contacts are found",
+        default="SURFACE",
+        choices=methods.DETECTIONS,
+    ),
+    _option(
+        name="collider_rule",
+        label="Colliders",
+        tooltip="What happens where a soft body meets a collider",
+        default="CONTACT",
+        choices=methods.COLLIDER_RULES,
+    ),
+    _option(
+        name="neighbour_damping",
+        label="Damping of Neighbours",
+        tooltip="Which of the methods of the papers damp each vertex relative to its neighbours",
+        default="SIMPLIFIED",
+        choices=methods.NEIGHBOUR_DAMPINGS,
+        solvers=methods.FORCE_BASED,
+        short="Neighbours",
+    ),
+    _option(
+        name="ramp_time",
+        label="Ramp",
+        tooltip="For how many seconds the pressure rises to its value; gravity acts when it is reached (Matyka "
+        "2004, section 5.1). Longer starts more gently; with 0 both act from the start",
+        default=0.0,
+        unit="s",
+        low=0.0,
+        soft_high=5.0,
+        short="Ramp (s)",
+    ),
+    _option(
+        name="use_step_damping",
+        label="Damping per Step",
+        tooltip="Slow all motion down, that of stiff springs most (Martin 2009, section 3.1.3): by 1 % and by "
+        "the share of the stiffest spring, 60 times per second",
+        default=False,
+        option="step_damping",
+    ),
+    _option(
+        name="stiffest_spring",
+        label="Stiffest Spring",
+        tooltip="Spring constant in newtons per metre whose motion is stopped at once; 400 in Martin 2009, "
+        "3.1.3. Higher damps less. Must be above the springs of all bodies",
+        default=400.0,
+        unit="N/m",
+        low=0.0,
+        least=1e-3,
+        soft_high=1e6,
+        precision=0,
+        where=("use_step_damping", True),
+    ),
+)
