@@ -180,7 +180,7 @@ def test_mass_and_density():
         ({"cell_size": 1.5}, "cube: cell size 1.5 m, but the mesh is only 1 m thick. Give at most 1 m."),
         ({"cell_size": 0.01}, "cube: cell size 0.01 m makes 1000000 cells, more than 200000. Give at least 0.019 m."),
         ({"cell_size": -0.1}, "cube: cell size -0.1 m; give a number at least 0."),
-        ({"cell_size": 0.5, "modulus": -1.0}, "cube: modulus -1 Pa; give a number above 0."),
+        ({"cell_size": 0.5, "modulus": -1.0}, "cube: Young's modulus -1 Pa; give a number above 0."),
         (
             {"cell_size": 0.5, "poisson_ratio": 0.5},
             "cube: Poisson's ratio 0.5; give a number at least 0.25 and at most 0.49.",
