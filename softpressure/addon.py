@@ -5,6 +5,7 @@ import bpy
 from ..operators import bake as bake_operators
 from ..operators import bodies as body_operators
 from ..operators import check as check_operators
+from ..operators import export as export_operators
 from ..operators import presets as preset_operators
 from ..operators import simulate as simulate_operators
 from ..panels import bodies as bodies_panel
@@ -22,6 +23,7 @@ CLASSES = (
     *preset_operators.CLASSES,
     *simulate_operators.CLASSES,
     *bake_operators.CLASSES,
+    *export_operators.CLASSES,
     *presets_panel.CLASSES,
     *body_panel.CLASSES,
     *force_panels.CLASSES,

@@ -162,6 +162,11 @@ class SOFTPRESSURE_PG_object(Declared, FieldWeights, Goals, bpy.types.PropertyGr
         description="Whether the object holds baked shape keys or keyframes. Set by Bake, cleared by Free Bake",
         options={"HIDDEN"},
     )
+    baked_error: FloatProperty(
+        name="Error of the Bake",
+        description="Largest distance of a vertex of relative shape keys from the cached frames, in Blender units",
+        options={"HIDDEN"},
+    )
     own_motion: StringProperty(
         name="Own Motion",
         description="What a baked rigid body had of transform, drivers and constraints before it was baked",

@@ -226,6 +226,18 @@ class SOFTPRESSURE_PG_scene(bpy.types.PropertyGroup):
         default=False,
         options=set(),
     )
+    key_error: FloatProperty(
+        name="Largest Error",
+        description="How far a vertex may be from the simulated one with relative shape keys. Larger makes fewer "
+        "keys and smaller files; 0 keeps every frame in which something does not move evenly",
+        default=0.001,
+        min=0.0,
+        soft_max=0.1,
+        precision=4,
+        step=0.01,
+        subtype="DISTANCE",
+        options=set(),
+    )
     run_choice: StringProperty(
         name="Choice of the Run",
         description="What the last run was made with, and the shapes and settings that was chosen for",

@@ -154,6 +154,18 @@ SECTIONS: tuple[tuple[str, str, str, type[bpy.types.ID], str], ...] = (
         bpy.types.Scene,
         "",
     ),
+    (
+        "export",
+        "Export",
+        "Writes the motion for other programs, from the cache or from a bake. <b>Alembic</b> and <b>USD</b> have every "
+        "frame of all objects, with their modifiers. <b>glTF</b> and <b>FBX</b> blend shape keys: bodies are baked to "
+        "relative keys meanwhile, and freed again. <b>PC2</b> and <b>MDD</b> hold the vertices of one soft body, in "
+        "its own space; of several there is a file each. <b>Bake to Relative Keys</b> leaves such keys in the scene: "
+        "the fewest that keep every vertex within the largest error. What they reach is told; <b>Free Bake</b> gives "
+        "everything back.",
+        bpy.types.Scene,
+        "key_error",
+    ),
 )
 STYLE = (
     "body{font:16px/1.5 system-ui,sans-serif;max-width:52em;margin:2em auto;padding:0 1em;color:#222}"
