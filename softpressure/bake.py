@@ -12,7 +12,7 @@ import numpy as np
 
 from ..core import CacheError, SoftPressureError
 from ..core.cache import FrameCache
-from . import actions, bake_motion, hold, live_key, mesh_io, playback, relative_keys, session, stages
+from . import actions, bake_motion, hold, live_key, mesh_io, playback, point_attributes, relative_keys, session, stages
 from .blender_types import DataBlock
 from .jobs import Progress, Work
 from .mesh_io import FloatArray
@@ -154,9 +154,10 @@ def _check(obj: bpy.types.Object) -> None:
 
 
 def _begin(obj: bpy.types.Object) -> None:
-    """Remove the live key, and show what the simulation makes."""
+    """Remove the live key and point attributes, and show what the simulation makes."""
     live_key.ensure(obj)
     stages.show(obj, stages.Stage.OUTPUT)
+    point_attributes.remove(obj.data)
     obj.softpressure.is_baked = True
     live = mesh_io.live_key(obj)
     if live is not None:

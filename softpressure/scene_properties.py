@@ -58,6 +58,14 @@ def _set_frame_end(settings: Group, value: int) -> None:
     _set_range(settings, min(value, _get_frame_start(settings)), value)
 
 
+def _on_attributes(settings: Group, _context: bpy.types.Context) -> None:
+    """Show the present frame again, with or without attributes."""
+    from . import playback
+
+    session.forget_shown()
+    playback.show(settings.id_data)
+
+
 class SOFTPRESSURE_PG_scene(bpy.types.PropertyGroup):
     """How a scene is simulated."""
 
@@ -237,6 +245,15 @@ class SOFTPRESSURE_PG_scene(bpy.types.PropertyGroup):
         step=0.01,
         subtype="DISTANCE",
         options=set(),
+    )
+    point_attributes: BoolProperty(
+        name="Point Attributes",
+        description="Write strain and contact force (N) of the shown frame to the vertices of soft bodies, as the mesh "
+        "attributes sp_strain and sp_contact_force, for shading and geometry nodes. Forces are kept with frames that "
+        "are simulated from the start while this is on",
+        default=False,
+        options=set(),
+        update=_on_attributes,
     )
     run_choice: StringProperty(
         name="Choice of the Run",

@@ -57,6 +57,14 @@ def pack_text(scene: bpy.types.Scene) -> str:
     return "Pack into .blend" + (f" ({_megabytes(cache.memory)})" if cache is not None and cache.frame_count else "")
 
 
+def attribute_texts(scene: bpy.types.Scene) -> list[str]:
+    """What the cached frames lack for point attributes, if these are on."""
+    cache = session.of(scene).cache
+    if not scene.softpressure.point_attributes or cache is None or cache.holds_forces:
+        return []
+    return ["These frames hold no contact forces. Press Reset and simulate again."]
+
+
 def remaking_seconds(scene: bpy.types.Scene) -> float:
     """Estimated time to make the cache anew [s]: by the solver's prediction, or that of a slow frame."""
     here = session.of(scene)

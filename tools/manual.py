@@ -124,7 +124,7 @@ SECTIONS: tuple[tuple[str, str, str, type[bpy.types.ID], str], ...] = (
         "the .blend as well. <b>Delete Cache</b> removes it from memory and disk, and from the .blend at the next "
         "save.",
         bpy.types.Scene,
-        "cache_folder pack_cache",
+        "cache_folder pack_cache point_attributes",
     ),
     (
         "diagnostics",
