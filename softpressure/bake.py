@@ -47,7 +47,7 @@ def bake(scene: bpy.types.Scene, error: float | None = None) -> Work:
     solid = {number: obj for number, obj in enumerate(objects) if obj.softpressure.kind == "RIGID"}
     for obj in soft.values():
         _check(obj)
-    for obj in solid.values():
+    for obj in (*solid.values(), *(obj for obj in soft.values() if error is not None and relative_keys.carries(obj))):
         bake_motion.check(obj)
     parents = yield from _parents(scene, solid, frames)
     is_done = False
@@ -76,7 +76,7 @@ def bake(scene: bpy.types.Scene, error: float | None = None) -> Work:
         if not is_done:
             for obj in objects:
                 free_object(obj)
-            playback.show(scene)
+            playback.show_again(scene)
 
 
 def free(scene: bpy.types.Scene) -> int:
@@ -87,18 +87,28 @@ def free(scene: bpy.types.Scene) -> int:
     here = session.of(scene)
     here.shown.clear()
     here.error = ""  # it may say that a bake is in the way
-    playback.show(scene)
+    playback.show_again(scene)
     return len(baked)
+
+
+def baked_kind(obj: bpy.types.Object) -> str:
+    """The kind of body that an object was when it was baked: SOFT, RIGID, or empty if it is not baked."""
+    settings = obj.softpressure
+    if settings.own_motion and not relative_keys.baked_keys(obj):
+        return "RIGID"
+    return "SOFT" if settings.is_baked else ""
 
 
 def free_object(obj: bpy.types.Object) -> None:
     """Restore an object's mesh and motion from before it was baked."""
+    kind = baked_kind(obj)
+    if not kind:
+        return
     if obj.softpressure.own_motion:
         bake_motion.free(obj)
         if obj.softpressure.kind == "RIGID":
             hold.ensure(obj)
-        return
-    if not obj.softpressure.is_baked:
+    if kind == "RIGID":
         return
     keys = obj.data.shape_keys
     if keys is not None:

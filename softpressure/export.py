@@ -8,7 +8,7 @@ from typing import Any
 import bpy
 
 from ..core import SoftPressureError
-from . import bake, formats, point_caches, relative_keys, session
+from . import bake, bake_motion, formats, mesh_io, point_caches, relative_keys, session
 from .jobs import Work
 from .mesh_io import Float32Array
 
@@ -33,14 +33,14 @@ def export(scene: bpy.types.Scene, path: Path, only_selected: bool = False) -> W
     is_baked = any(obj.softpressure.is_baked for obj in moving)
     settings = scene.softpressure
     frames = range(settings.frame_start, settings.frame_end + 1) if is_baked else bake.cached_frames(scene)[1]
+    if is_baked:
+        _check_keys(kind, moving)
     if kind.is_point_cache:
         for obj, target in _targets(scene, path, only_selected).items():
             _check_place(target)
             yield 0, 1, f"Writing {target.name}"
             _write_points(scene, obj, target, frames)
         return
-    if kind.blends_keys and is_baked:
-        _check_keys(kind, moving)
     _check_place(path)
     try:
         if kind.blends_keys and not is_baked:
@@ -102,19 +102,32 @@ def _write_points(scene: bpy.types.Scene, obj: bpy.types.Object, path: Path, fra
 def _shapes(scene: bpy.types.Scene, obj: bpy.types.Object, frames: range) -> Iterator[Float32Array]:
     """Shapes of a soft body at these frames, in its object's space."""
     if obj.softpressure.is_baked:
-        return relative_keys.baked_shapes(obj, frames)
+        keys = {int(key.name.removeprefix(bake_motion.PREFIX)): key for key in relative_keys.baked_keys(obj)}
+        for frame in frames:
+            yield mesh_io.read_key(keys[min(max(frame, min(keys)), max(keys))])
+        return
     here = session.of(scene)
     assert here.cache is not None
-    return relative_keys.cached_shapes(here.cache, here.object_uids.index(obj.session_uid), frames)
+    number = here.object_uids.index(obj.session_uid)
+    for frame in frames:
+        yield mesh_io.to_local(here.cache.transform(number, frame), here.cache.positions(number, frame))
 
 
 def _check_keys(kind: formats.Format, moving: list[bpy.types.Object]) -> None:
-    """Raise if a baked body has keys that the format leaves out."""
+    """Raise if a baked body has keys that the format cannot take."""
     for obj in moving:
-        if obj.softpressure.is_baked and obj.softpressure.kind == "SOFT" and not obj.data.shape_keys.use_relative:
+        if not obj.softpressure.is_baked or obj.softpressure.kind != "SOFT":
+            continue
+        is_relative = obj.data.shape_keys.use_relative
+        if kind.blends_keys and not is_relative:
             raise SoftPressureError(
                 f"{obj.name}: is baked to absolute shape keys, which {kind.name} leaves out. Free the bake, or bake it "
                 "to relative keys."
+            )
+        if kind.is_point_cache and is_relative:
+            raise SoftPressureError(
+                f"{obj.name}: is baked to relative shape keys, which leave frames out, and {kind.name} holds every "
+                "frame. Free the bake, and simulate if there are no cached frames."
             )
 
 

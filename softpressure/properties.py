@@ -169,12 +169,12 @@ class SOFTPRESSURE_PG_object(Declared, FieldWeights, Goals, bpy.types.PropertyGr
     )
     own_motion: StringProperty(
         name="Own Motion",
-        description="What a baked rigid body had of transform, drivers and constraints before it was baked",
+        description="What a baked body that moves had of transform, drivers and constraints before it was baked",
         options={"HIDDEN"},
     )
     own_action: PointerProperty(
         name="Own Action",
-        description="The action a baked rigid body had before it was baked",
+        description="The action a baked body that moves had before it was baked",
         type=bpy.types.Action,
         options={"HIDDEN"},
     )

@@ -1,21 +1,24 @@
 """Relative shape keys of a baked soft body, for formats that blend keys: as few as keep its motion within an error.
 
-Each key holds a kept frame. Its value is 1 there and 0 at the kept frames beside it, with linear curves, so that the
-body moves along straight lines from one kept frame to the next.
+The motion of the body as a whole becomes that of its object, so that keys hold its deformation alone: a ball in free
+flight needs none. Each key holds a kept frame. Its value is 1 there and 0 at the kept frames beside it, with linear
+curves, so that vertices move along straight lines in the object's space from one kept frame to the next.
 """
-
-import bisect
-from collections.abc import Iterable, Iterator
 
 import bpy
 import numpy as np
 
 from ..core.cache import FrameCache
-from . import actions, beside, mesh_io, thinning
+from . import actions, bake_motion, beside, mesh_io, thinning
 from .bake_motion import PREFIX
 from .blender_types import DataBlock
 from .jobs import Work
-from .mesh_io import Float32Array
+from .mesh_io import FloatArray
+
+
+def carries(obj: bpy.types.Object) -> bool:
+    """Whether the object is to move with its body: no other object must follow it, and no parent moves it."""
+    return obj.parent is None and not obj.children
 
 
 def add(obj: bpy.types.Object, cache: FrameCache, number: int, frames: range, error: float) -> Work:
@@ -23,44 +26,46 @@ def add(obj: bpy.types.Object, cache: FrameCache, number: int, frames: range, er
 
     Yields while a thread chooses the frames. The error that was reached is kept in the object.
     """
-    matrices = [cache.transform(number, frame)[:3, :3] for frame in frames]
-    scale = max(float(np.linalg.norm(matrix, 2)) for matrix in matrices)
+    moves = carries(obj)
 
-    def choose() -> tuple[list[int], float]:
+    def choose() -> tuple[FloatArray, list[mesh_io.Float32Array], list[int], float]:
+        positions = np.array([cache.positions(number, frame) for frame in frames])
+        worlds = np.array([cache.transform(number, frame) for frame in frames])
+        if moves:
+            worlds = rigid_motion(positions) @ worlds[0]
+        shapes = np.array([mesh_io.to_local(*each) for each in zip(worlds, positions, strict=True)])
+        scale = max(float(np.linalg.norm(world[:3, :3], 2)) for world in worlds)
         kept = thinning.fewest(shapes, error / scale)
-        return kept, thinning.deviation(shapes, kept) * scale
+        return worlds, list(shapes[kept]), kept, thinning.deviation(shapes, kept) * scale
 
-    shapes = np.array(list(cached_shapes(cache, number, frames)))
-    kept, reached = yield from beside.run(choose)
+    worlds, shapes, kept, reached = yield from beside.run(choose)
+    for place, shape in zip(kept, shapes, strict=True):
+        mesh_io.write_key(obj.shape_key_add(name=f"{PREFIX} {frames[place]}", from_mix=False), shape)
+    _add_curves(obj.data.shape_keys, [frames[place] for place in kept], f"{PREFIX} {obj.name}")
+    if moves:
+        bake_motion.bake(obj, frames, worlds, np.tile(np.eye(4), (len(frames), 1, 1)))
     obj.softpressure.baked_error = reached
-    for frame in kept:
-        key = obj.shape_key_add(name=f"{PREFIX} {frames[frame]}", from_mix=False)
-        mesh_io.write_key(key, shapes[frame])
-    _add_curves(obj.data.shape_keys, [frames[frame] for frame in kept], f"{PREFIX} {obj.name}")
     obj.active_shape_key_index = 0
     obj.data.update_tag()
 
 
-def cached_shapes(cache: FrameCache, number: int, frames: Iterable[int]) -> Iterator[Float32Array]:
-    """Shapes of a soft body of a cache at these frames, in its object's space, shape (vertex_count, 3)."""
-    for frame in frames:
-        yield mesh_io.to_local(cache.transform(number, frame), cache.positions(number, frame))
+def rigid_motion(positions: mesh_io.Float32Array) -> FloatArray:
+    """The rigid motion from the first frame to each that is nearest to all vertices, shape (frame_count, 4, 4).
 
-
-def baked_shapes(obj: bpy.types.Object, frames: Iterable[int]) -> Iterator[Float32Array]:
-    """The same of a baked object: its keys, absolute or relative, and linear in between."""
-    keys = {int(key.name.removeprefix(PREFIX)): key for key in baked_keys(obj)}
-    known = sorted(keys)
-    for frame in frames:
-        after = known[min(bisect.bisect_left(known, frame), len(known) - 1)]
-        before = known[max(bisect.bisect_right(known, frame) - 1, 0)]
-        share = (frame - before) / (after - before) if before < frame < after else 1.0
-        first, last = mesh_io.read_key(keys[before]), mesh_io.read_key(keys[after])
-        yield first + np.float32(share) * (last - first)
+    `positions`: shape (frame_count, vertex_count, 3). Nearest in the sum of squares (Kabsch 1976).
+    """
+    centres = positions.mean(axis=1, dtype=float)
+    around = positions - centres[:, None].astype(np.float32)
+    left, _, right = np.linalg.svd(np.einsum("ni,fnj->fij", around[0], around))
+    left[:, :, 2] *= np.linalg.det(left @ right)[:, None]  # no mirroring
+    motion = np.tile(np.eye(4), (len(positions), 1, 1))
+    motion[:, :3, :3] = np.swapaxes(left @ right, 1, 2)
+    motion[:, :3, 3] = centres - motion[:, :3, :3] @ centres[0]
+    return motion
 
 
 def baked_keys(obj: bpy.types.Object) -> list[bpy.types.ShapeKey]:
-    """The keys that baking has made."""
+    """The keys that baking has made, absolute or relative."""
     keys: DataBlock = obj.data.shape_keys
     return [] if keys is None else [key for key in keys.key_blocks if key.name.startswith(PREFIX)]
 

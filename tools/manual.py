@@ -161,7 +161,8 @@ SECTIONS: tuple[tuple[str, str, str, type[bpy.types.ID], str], ...] = (
         "frame of all objects, with their modifiers. <b>glTF</b> and <b>FBX</b> blend shape keys: bodies are baked to "
         "relative keys meanwhile, and freed again. <b>PC2</b> and <b>MDD</b> hold the vertices of one soft body, in "
         "its own space; of several there is a file each. <b>Bake to Relative Keys</b> leaves such keys in the scene: "
-        "the fewest that keep every vertex within the largest error. What they reach is told; <b>Free Bake</b> gives "
+        "the object carries the motion of its body as a whole, unless it has a parent or children, and keys are the "
+        "fewest that keep every vertex within the largest error. What they reach is told; <b>Free Bake</b> gives "
         "everything back.",
         bpy.types.Scene,
         "key_error",
