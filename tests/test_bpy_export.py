@@ -59,8 +59,12 @@ def replace_by_import(path: Path) -> Any:
 
 @pytest.mark.smoke
 @pytest.mark.parametrize("suffix", [".abc", ".usdc"])
-def test_alembic_and_usd_have_every_frame(tmp_path: Path, suffix: str) -> None:
+@pytest.mark.parametrize("bake", ["", "SHAPE_KEYS", "RELATIVE_KEYS"])
+def test_alembic_and_usd_have_every_frame(tmp_path: Path, suffix: str, bake: str) -> None:
     ball, simulated = wobbling()
+    bpy.context.scene.softpressure.key_error = 0.0
+    if bake:
+        bpy.ops.softpressure.bake(target=bake)
     frame(4, 0.25)
     before = fingerprint(ball)
     path = export(tmp_path / f"out{suffix}")
@@ -105,16 +109,18 @@ def test_the_headers_of_point_caches(tmp_path: Path) -> None:
 
 
 @pytest.mark.smoke
-@pytest.mark.parametrize("suffix", [".glb", ".gltf", ".fbx"])
-def test_gltf_and_fbx_are_within_the_error(tmp_path: Path, suffix: str) -> None:
+@pytest.mark.parametrize(("suffix", "is_baked"), [(".glb", False), (".glb", True), (".gltf", False), (".fbx", False)])
+def test_gltf_and_fbx_are_within_the_error(tmp_path: Path, suffix: str, is_baked: bool) -> None:
     ball, simulated = wobbling()
     start = rest(ball)
     bpy.context.scene.softpressure.key_error = error = 0.02
+    if is_baked:
+        bpy.ops.softpressure.bake(target="RELATIVE_KEYS")
     frame(4)
     before, actions_before = fingerprint(ball), len(bpy.data.actions)
     path = export(tmp_path / f"out{suffix}")
     assert fingerprint(ball) == before and len(bpy.data.actions) == actions_before
-    assert not ball.softpressure.is_baked
+    assert ball.softpressure.is_baked == is_baked
     copy = replace_by_import(path)
     assert 2 < len(copy.data.shape_keys.key_blocks) - 1 < 10
     distance = np.linalg.norm(rest(copy)[:, None] - start[None], axis=2)
