@@ -12,7 +12,8 @@ from bpy_panels import drawn
 from bpy_scene import add_ball, empty_file, falling, fingerprint, frame, rest, select, shown, this_session  # noqa: F401
 from softpressure_ext.core.cache import FrameCache
 from softpressure_ext.panels import scene as panels
-from softpressure_ext.softpressure import actions, command, session, status, thinning
+from softpressure_ext.softpressure import actions, beside, command, session, status, thinning
+from softpressure_ext.softpressure import bake as baking
 from softpressure_ext.softpressure import export as exporting
 
 pytestmark = pytest.mark.usefixtures("falling")
@@ -262,6 +263,20 @@ def test_what_rests_takes_two_keys_and_a_single_frame_one() -> None:
     assert thinning.fewest(still, 0.0) == [0, 49]
     assert thinning.fewest(still[:1], 0.0) == [0]
     assert thinning.deviation(still[:1], [0]) == 0.0
+
+
+def test_an_aborted_relative_bake_leaves_nothing_behind() -> None:
+    balls = [growing(), add_ball("Two", (3, 0, 5))]
+    bpy.ops.softpressure.simulate()
+    frame(4)
+    before, actions_before = [fingerprint(ball) for ball in balls], len(bpy.data.actions)
+    job = baking.bake(bpy.context.scene, 0.0)
+    while not balls[0].softpressure.own_motion:  # the first is done
+        next(job)
+    job.close()
+    beside.wait()
+    assert [fingerprint(ball) for ball in balls] == before and len(bpy.data.actions) == actions_before
+    assert not any(ball.softpressure.is_baked for ball in balls)
 
 
 def test_undoing_a_relative_bake_brings_the_live_body_back() -> None:
