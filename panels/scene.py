@@ -1,8 +1,6 @@
 """Panels of the scene: simulating and baking."""
 
-import bpy
-
-from ..softpressure import diagnosis, formats, jobs, loading, session, status, status_bar
+from ..softpressure import diagnosis, jobs, loading, session, status, status_bar
 from ..softpressure.blender_types import Context, Layout
 from ..softpressure.methods import CHOOSING, FORCE_BASED
 from .layout import draw_text, in_both_places
@@ -184,11 +182,12 @@ class Bake:
         """Buttons, and what a bake costs."""
         layout = self.layout
         scene = context.scene
-        if _is_baked(scene):
+        if any(obj.softpressure.is_baked for obj in session.objects(scene, "SOFT", "RIGID")):
             layout.operator("softpressure.free_bake", icon="TRASH")
             draw_text(layout, context, "The baked bodies play without this extension, too.", "INFO")
             return
-        is_current = _is_current(scene)
+        here = session.of(scene)
+        is_current = here.cache is not None and not here.is_out_of_date(scene)
         row = layout.row()
         row.enabled = is_current
         kinds = {obj.softpressure.kind for obj in session.objects(scene, "SOFT", "RIGID")}
@@ -201,52 +200,12 @@ class Bake:
             draw_text(layout, context, "Simulate first; the cached frames are baked.", "INFO")
 
 
-def _is_baked(scene: bpy.types.Scene) -> bool:
-    """Whether any body of a scene is baked."""
-    return any(obj.softpressure.is_baked for obj in session.objects(scene, "SOFT", "RIGID"))
-
-
-def _is_current(scene: bpy.types.Scene) -> bool:
-    """Whether there are cached frames, made with the present settings."""
-    here = session.of(scene)
-    return here.cache is not None and not here.is_out_of_date(scene)
-
-
-class Export:
-    """Out of Blender: files for other programs, and shape keys that their formats hold."""
-
-    layout: Layout
-    bl_label = "Export"
-    parent = "bake"
-    bl_options = {"DEFAULT_CLOSED"}
-
-    def draw(self, context: Context) -> None:
-        """A button for each format, and the shape keys of glTF and FBX."""
-        layout, scene = self.layout, context.scene
-        is_baked = _is_baked(scene)
-        layout.enabled = is_baked or _is_current(scene)
-        column = layout.column(align=True)
-        for pair in zip(formats.FORMATS[::2], formats.FORMATS[1::2], strict=True):
-            row = column.row(align=True)
-            for each in pair:
-                row.operator("softpressure.export", text=each.name).format = each.identifier
-        column = layout.column()
-        column.use_property_split = True
-        column.prop(scene.softpressure, "key_error")
-        for sentence in status.thinned_texts(scene):
-            draw_text(layout, context, sentence, "INFO")
-        if not is_baked:
-            button = layout.operator("softpressure.bake", text="Bake to Relative Keys", icon="SHAPEKEY_DATA")
-            button.target = "RELATIVE_KEYS"
-
-
 SOFTPRESSURE_PT_simulation, SOFTPRESSURE_PT_physics_simulation = in_both_places(Simulation, "simulation")
 SOFTPRESSURE_PT_cache, SOFTPRESSURE_PT_physics_cache = in_both_places(Cache, "cache")
 SOFTPRESSURE_PT_diagnostics, SOFTPRESSURE_PT_physics_diagnostics = in_both_places(Diagnostics, "diagnostics")
 SOFTPRESSURE_PT_advanced, SOFTPRESSURE_PT_physics_advanced = in_both_places(Advanced, "advanced")
 SOFTPRESSURE_PT_method, SOFTPRESSURE_PT_physics_method = in_both_places(Method, "method")
 SOFTPRESSURE_PT_bake, SOFTPRESSURE_PT_physics_bake = in_both_places(Bake, "bake")
-SOFTPRESSURE_PT_export, SOFTPRESSURE_PT_physics_export = in_both_places(Export, "export")
 
 CLASSES = (
     SOFTPRESSURE_PT_simulation,
@@ -255,12 +214,10 @@ CLASSES = (
     SOFTPRESSURE_PT_advanced,
     SOFTPRESSURE_PT_method,
     SOFTPRESSURE_PT_bake,
-    SOFTPRESSURE_PT_export,
     SOFTPRESSURE_PT_physics_simulation,
     SOFTPRESSURE_PT_physics_cache,
     SOFTPRESSURE_PT_physics_diagnostics,
     SOFTPRESSURE_PT_physics_advanced,
     SOFTPRESSURE_PT_physics_method,
     SOFTPRESSURE_PT_physics_bake,
-    SOFTPRESSURE_PT_physics_export,
 )

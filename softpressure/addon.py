@@ -11,6 +11,7 @@ from ..operators import simulate as simulate_operators
 from ..panels import bodies as bodies_panel
 from ..panels import body as body_panel
 from ..panels import check as check_panel
+from ..panels import export as export_panel
 from ..panels import forces as force_panels
 from ..panels import presets as presets_panel
 from ..panels import scene as scene_panels
@@ -30,6 +31,7 @@ CLASSES = (
     *bodies_panel.CLASSES,
     *check_panel.CLASSES,
     *scene_panels.CLASSES,
+    *export_panel.CLASSES,
 )
 
 

@@ -36,6 +36,14 @@ def _set_range(settings: Group, start: int, end: int) -> None:
     settings.use_scene_range = False
 
 
+def _on_attributes(settings: Group, _context: bpy.types.Context) -> None:
+    """Show the present frame again, with or without attributes."""
+    from . import playback
+
+    session.forget_shown()
+    playback.show(settings.id_data)
+
+
 def _get_active_body(settings: Group) -> int:
     active = bpy.context.view_layer.objects.active
     return int(settings.id_data.objects.find(active.name)) if active is not None else -1
@@ -56,14 +64,6 @@ def _set_frame_start(settings: Group, value: int) -> None:
 
 def _set_frame_end(settings: Group, value: int) -> None:
     _set_range(settings, min(value, _get_frame_start(settings)), value)
-
-
-def _on_attributes(settings: Group, _context: bpy.types.Context) -> None:
-    """Show the present frame again, with or without attributes."""
-    from . import playback
-
-    session.forget_shown()
-    playback.show(settings.id_data)
 
 
 class SOFTPRESSURE_PG_scene(bpy.types.PropertyGroup):

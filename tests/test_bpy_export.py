@@ -11,7 +11,7 @@ import pytest
 from bpy_panels import drawn
 from bpy_scene import add_ball, empty_file, falling, fingerprint, frame, rest, select, shown, this_session  # noqa: F401
 from softpressure_ext.core.cache import FrameCache
-from softpressure_ext.panels import scene as panels
+from softpressure_ext.panels import export as panels
 from softpressure_ext.softpressure import actions, beside, command, session, status, thinning
 from softpressure_ext.softpressure import bake as baking
 from softpressure_ext.softpressure import export as exporting
