@@ -39,6 +39,8 @@ class FrameCache:
         Digests of the bodies and colliders of the first frame, in the order of the state; empty if unknown.
     choice
         Choice of the run; None if its method has none.
+    holds_forces
+        Whether each frame has the contact forces on the vertices, too.
     """
 
     def __init__(
@@ -51,6 +53,7 @@ class FrameCache:
         start_fingerprint: str = "",
         start_names: Sequence[str] = (),
         choice: Choice | None = None,
+        holds_forces: bool = False,
     ) -> None:
         self.first_frame = int(first_frame)
         self.body_names = tuple(body_names)
@@ -59,11 +62,13 @@ class FrameCache:
         self.start_fingerprint = start_fingerprint
         self.start_names = tuple(start_names)
         self.choice = choice
+        self.holds_forces = holds_forces
         #: Arrays from which a simulation can go on after the last frame, None when unknown.
         self.state: Mapping[str, NDArray[Any]] | None = None
         self._start = np.concatenate([[0], np.cumsum(self.vertex_counts)]).astype(int)
         self._positions: list[Float32Array] = []  # per frame [m], world frame, shape (vertex_count, 3)
         self._transforms: list[NDArray[np.float64]] = []  # per frame, shape (body_count, 4, 4)
+        self._forces: list[Float32Array] = []  # per frame [N], shape (vertex_count,); empty without
 
     @property
     def frame_count(self) -> int:
@@ -78,9 +83,16 @@ class FrameCache:
     @property
     def memory(self) -> int:
         """Size of the frames [bytes]."""
-        return sum(array.nbytes for array in self._positions) + sum(array.nbytes for array in self._transforms)
+        frames = sum(array.nbytes for array in self._positions + self._forces)
+        return frames + sum(array.nbytes for array in self._transforms)
 
-    def append(self, frame: int, positions: Sequence[ArrayLike], transforms: ArrayLike | None = None) -> None:
+    def append(
+        self,
+        frame: int,
+        positions: Sequence[ArrayLike],
+        transforms: ArrayLike | None = None,
+        forces: Sequence[ArrayLike] | None = None,
+    ) -> None:
         """Add the next frame.
 
         Parameters
@@ -89,6 +101,9 @@ class FrameCache:
             One array per body [m], world frame, shape (vertex_count of the body, 3).
         transforms
             World from local matrix of every body at this frame, shape (body_count, 4, 4); identities if None.
+        forces
+            Contact forces on the vertices of each body [N], shape (vertex_count of the body,); zero if None. Kept if
+            the cache holds forces.
 
         Raises `CacheError` if the frame is not the next one or a shape does not fit.
         """
@@ -103,6 +118,9 @@ class FrameCache:
         body_count = len(self.body_names)
         matrices = np.tile(np.eye(4), (body_count, 1, 1)) if transforms is None else np.array(transforms, dtype=float)
         self._transforms.append(matrices.reshape(body_count, 4, 4))
+        if self.holds_forces:
+            given = [np.zeros(count) for count in self.vertex_counts] if forces is None else forces
+            self._forces.append(np.concatenate([np.zeros(0), *map(np.asarray, given)]).astype(np.float32))
         # last, as they are counted: another thread may be looking frames up meanwhile
         self._positions.append(np.concatenate(arrays) if arrays else np.empty((0, 3), np.float32))
 
@@ -115,6 +133,13 @@ class FrameCache:
 
         Exact at whole frames, linear in between. Raises `CacheError` outside the frames held.
         """
+        return self._at(self._positions, body, time)
+
+    def forces(self, body: int, time: float) -> Float32Array:
+        """Contact forces [N] on the vertices of one body likewise, shape (vertex_count,); if `holds_forces`."""
+        return self._at(self._forces, body, time)
+
+    def _at(self, arrays: list[Float32Array], body: int, time: float) -> Float32Array:
         if not self.first_frame <= time <= self.last_frame:
             raise CacheError(
                 f"frame {time:g}: the cache holds {self.first_frame} to {self.last_frame}. Simulate first."
@@ -122,10 +147,10 @@ class FrameCache:
         whole = math.floor(time)
         share = np.float32(time - whole)
         rows = slice(self._start[body], self._start[body + 1])
-        here = self._positions[whole - self.first_frame][rows]
+        here = arrays[whole - self.first_frame][rows]
         if share == 0.0:
             return here
-        after = self._positions[whole + 1 - self.first_frame][rows]
+        after = arrays[whole + 1 - self.first_frame][rows]
         return here + share * (after - here)
 
     def transform(self, body: int, frame: int) -> NDArray[np.float64]:
@@ -152,6 +177,8 @@ class FrameCache:
             "positions": np.array(self._positions, np.float32),
             "transforms": np.array(self._transforms),
         }
+        if self.holds_forces:
+            arrays["forces"] = np.array(self._forces, np.float32)
         arrays |= {f"state.{name}": array for name, array in (self.state or {}).items()}
         np.savez(file, **arrays)
 
@@ -200,9 +227,12 @@ class FrameCache:
                 start_fingerprint=header["start_fingerprint"],
                 start_names=header.get("start_names", ()),  # files of earlier versions know no order but their own
                 choice=None if choice is None else Choice(**choice),
+                holds_forces="forces" in arrays,
             )
             shape = (len(arrays["positions"]), cache._start[-1], 3)
             cache._positions = list(arrays["positions"].reshape(shape))
+            if cache.holds_forces:
+                cache._forces = list(arrays["forces"].reshape(shape[:2]))
             cache._transforms = list(arrays["transforms"].reshape(shape[0], len(cache.body_names), 4, 4))
         except CacheError:
             raise

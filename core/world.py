@@ -123,6 +123,16 @@ class World:
         """Velocities [m/s] of a membrane in the caller's vertex order, shape (vertex_count, 3)."""
         return followed(self.model, membrane, self._points(membrane), self._state.velocities)
 
+    def contact_forces(self, membrane: int) -> FloatArray:
+        """Sum of the normal forces of contacts on each vertex at the end of the last frame [N], caller's order.
+
+        A vertex that follows a lattice has the interpolated force of the lattice's points. Zero before a frame was
+        simulated, and after a state was loaded or changed. Shape (vertex_count,).
+        """
+        points = self._points(membrane)
+        forces = np.zeros(self.model.point_count) if self._before is None else self._solver.contact_forces()
+        return followed(self.model, membrane, points, forces[:, None])[:, 0]
+
     def rigid_transform(self, rigid: int) -> FloatArray:
         """Matrix (4, 4) that takes the start shape of a rigid body, world frame, to where it is now."""
         number = self._rigid_number(rigid)

@@ -5,11 +5,19 @@ from typing import Any
 import bpy
 from bpy.props import EnumProperty
 
-from ..softpressure import jobs, session
+from ..softpressure import jobs, session, status
 from ..softpressure.blender_types import Context
 from .job import JobOperator
 
-_TARGETS = (("SHAPE_KEYS", "Shape Keys", "Shape keys of soft bodies, keyframes of rigid ones; plays in any Blender"),)
+_TARGETS = (
+    ("SHAPE_KEYS", "Shape Keys", "A shape key per frame of soft bodies, keyframes of rigid ones; plays in any Blender"),
+    (
+        "RELATIVE_KEYS",
+        "Relative Shape Keys",
+        "As few shape keys as keep soft bodies within the largest error, which glTF and FBX hold; keyframes of rigid "
+        "bodies",
+    ),
+)
 
 
 class SOFTPRESSURE_OT_bake(JobOperator, bpy.types.Operator):
@@ -34,12 +42,14 @@ class SOFTPRESSURE_OT_bake(JobOperator, bpy.types.Operator):
         """Frame by frame."""
         from ..softpressure import bake
 
-        return bake.bake(context.scene)
+        scene = context.scene
+        return bake.bake(scene, scene.softpressure.key_error if self.target == "RELATIVE_KEYS" else None)
 
     def done_text(self, context: Context) -> str:
-        """How many objects are baked."""
+        """How many objects are baked, and how near to the cache if not exactly."""
         count = sum(obj.softpressure.is_baked for obj in session.objects(context.scene, "SOFT", "RIGID"))
-        return "1 body is baked" if count == 1 else f"{count} bodies are baked"
+        text = "1 body is baked" if count == 1 else f"{count} bodies are baked"
+        return ", ".join([text, *status.thinned_texts(context.scene)])
 
 
 class SOFTPRESSURE_OT_free_bake(bpy.types.Operator):

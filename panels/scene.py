@@ -84,6 +84,9 @@ class Cache:
         column.prop(settings, "cache_folder")
         column.use_property_split = False
         column.prop(settings, "pack_cache", text=status.pack_text(scene))
+        column.prop(settings, "point_attributes")
+        for sentence in status.attribute_texts(scene):
+            draw_text(layout, context, sentence, "INFO")
         layout.operator("softpressure.delete_cache", icon="TRASH")
 
 

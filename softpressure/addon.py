@@ -5,11 +5,13 @@ import bpy
 from ..operators import bake as bake_operators
 from ..operators import bodies as body_operators
 from ..operators import check as check_operators
+from ..operators import export as export_operators
 from ..operators import presets as preset_operators
 from ..operators import simulate as simulate_operators
 from ..panels import bodies as bodies_panel
 from ..panels import body as body_panel
 from ..panels import check as check_panel
+from ..panels import export as export_panel
 from ..panels import forces as force_panels
 from ..panels import presets as presets_panel
 from ..panels import scene as scene_panels
@@ -22,12 +24,14 @@ CLASSES = (
     *preset_operators.CLASSES,
     *simulate_operators.CLASSES,
     *bake_operators.CLASSES,
+    *export_operators.CLASSES,
     *presets_panel.CLASSES,
     *body_panel.CLASSES,
     *force_panels.CLASSES,
     *bodies_panel.CLASSES,
     *check_panel.CLASSES,
     *scene_panels.CLASSES,
+    *export_panel.CLASSES,
 )
 
 

@@ -1,8 +1,8 @@
-"""Bakes the cache into absolute shape keys that play in any Blender, and removes the bake.
+"""Bakes the cache into shape keys that play in any Blender, and removes the bake.
 
-Rigid bodies become curves of location and rotation instead (`bake_motion.py`). Key `i` holds the i-th cached frame at
-`eval_time` i; one linear curve runs from 1 to the number of keys. So frames are exact, sub-frames lie in between, and a
-frame costs Blender next to nothing.
+Rigid bodies become curves of location and rotation instead (`bake_motion.py`). Soft bodies get absolute keys: key `i`
+holds the i-th cached frame at `eval_time` i; one linear curve runs from 1 to the number of keys. So frames are exact,
+sub-frames lie in between, and a frame costs Blender next to nothing. Or they get relative keys (`relative_keys.py`).
 """
 
 from collections.abc import Generator
@@ -12,46 +12,61 @@ import numpy as np
 
 from ..core import CacheError, SoftPressureError
 from ..core.cache import FrameCache
-from . import actions, bake_motion, hold, live_key, mesh_io, playback, session, stages
+from . import actions, bake_motion, hold, live_key, mesh_io, playback, point_attributes, relative_keys, session, stages
 from .blender_types import DataBlock
 from .jobs import Progress, Work
 from .mesh_io import FloatArray
 
-#: Names of keys and actions made here start with this.
-_PREFIX = "SP Bake"
 
+def cached_frames(scene: bpy.types.Scene) -> tuple[FrameCache, range, list[bpy.types.Object]]:
+    """The cache of a scene, its frames within the frame range, and the objects of its bodies.
 
-def bake(scene: bpy.types.Scene) -> Work:
-    """Turn the cached frames of all bodies into shape keys and keyframes; yields after each frame.
-
-    Raises `CacheError` if there is nothing valid to bake. If it is stopped half-way, nothing is baked.
+    Raises `CacheError` if it holds none, or those of other settings.
     """
     here = session.of(scene)
     cache = here.cache
     if cache is None or not cache.frame_count:
-        raise CacheError(f"{scene.name}: no frames to bake. Press Simulate first.")
+        raise CacheError(f"{scene.name}: there are no cached frames. Press Simulate first.")
     if here.is_out_of_date(scene):
-        raise CacheError(f"{scene.name}: the cached frames are out of date. Press Simulate again before baking.")
+        raise CacheError(f"{scene.name}: the cached frames are out of date. Press Simulate again.")
+    frames = range(cache.first_frame, min(cache.last_frame, scene.softpressure.frame_end) + 1)
     by_uid = {obj.session_uid: obj for obj in scene.objects}
-    objects = [by_uid[uid] for uid in here.object_uids]
+    return cache, frames, [by_uid[uid] for uid in here.object_uids]
+
+
+def bake(scene: bpy.types.Scene, error: float | None = None) -> Work:
+    """Turn the cached frames of all bodies into shape keys and keyframes; yields after each frame.
+
+    Without `error` keys are absolute, one per frame; else relative, and as few as keep every vertex within this
+    distance [Blender units] of the cached frames. Raises `CacheError` if there is nothing valid to bake. If it is
+    stopped half-way, nothing is baked.
+    """
+    here = session.of(scene)
+    cache, frames, objects = cached_frames(scene)
     soft = {number: obj for number, obj in enumerate(objects) if obj.softpressure.kind == "SOFT"}
     solid = {number: obj for number, obj in enumerate(objects) if obj.softpressure.kind == "RIGID"}
     for obj in soft.values():
         _check(obj)
-    for obj in solid.values():
+    for obj in (*solid.values(), *(obj for obj in soft.values() if error is not None and relative_keys.carries(obj))):
         bake_motion.check(obj)
-    frames = range(cache.first_frame, min(cache.last_frame, scene.softpressure.frame_end) + 1)
     parents = yield from _parents(scene, solid, frames)
     is_done = False
     try:
         for obj in soft.values():
             _begin(obj)
-        for sample, frame in enumerate(frames, start=1):
+        if error is None:
+            for obj in soft.values():
+                obj.data.shape_keys.use_relative = False
+            for sample, frame in enumerate(frames, start=1):
+                for number, obj in soft.items():
+                    _add_sample(obj, sample, frame, cache, number)
+                yield sample, len(frames), f"Baking frame {frame}"
+            for obj in soft.values():
+                _add_curve(obj, frames)
+        else:
             for number, obj in soft.items():
-                _add_sample(obj, sample, frame, cache, number)
-            yield sample, len(frames), f"Baking frame {frame}"
-        for obj in soft.values():
-            _add_curve(obj, frames)
+                yield number, len(soft), f"Thinning the frames of {obj.name}"
+                yield from relative_keys.add(obj, cache, number, frames, error)
         for number, obj in solid.items():
             worlds = np.array([cache.transform(number, frame) for frame in frames])
             bake_motion.bake(obj, frames, worlds, parents[number])
@@ -61,7 +76,7 @@ def bake(scene: bpy.types.Scene) -> Work:
         if not is_done:
             for obj in objects:
                 free_object(obj)
-            playback.show(scene)
+            playback.show_again(scene)
 
 
 def free(scene: bpy.types.Scene) -> int:
@@ -72,18 +87,28 @@ def free(scene: bpy.types.Scene) -> int:
     here = session.of(scene)
     here.shown.clear()
     here.error = ""  # it may say that a bake is in the way
-    playback.show(scene)
+    playback.show_again(scene)
     return len(baked)
+
+
+def baked_kind(obj: bpy.types.Object) -> str:
+    """The kind of body that an object was when it was baked: SOFT, RIGID, or empty if it is not baked."""
+    settings = obj.softpressure
+    if settings.own_motion and not relative_keys.baked_keys(obj):
+        return "RIGID"
+    return "SOFT" if settings.is_baked else ""
 
 
 def free_object(obj: bpy.types.Object) -> None:
     """Restore an object's mesh and motion from before it was baked."""
+    kind = baked_kind(obj)
+    if not kind:
+        return
     if obj.softpressure.own_motion:
         bake_motion.free(obj)
         if obj.softpressure.kind == "RIGID":
             hold.ensure(obj)
-        return
-    if not obj.softpressure.is_baked:
+    if kind == "RIGID":
         return
     keys = obj.data.shape_keys
     if keys is not None:
@@ -92,9 +117,10 @@ def free_object(obj: bpy.types.Object) -> None:
         obj.shape_key_clear()
         obj.data.attributes["position"].data.foreach_set("vector", basis.ravel())
         obj.data.update()
-        if action is not None and action.name.startswith(_PREFIX) and not action.users:
+        if action is not None and action.name.startswith(bake_motion.PREFIX) and not action.users:
             bpy.data.actions.remove(action)
     obj.softpressure.is_baked = False
+    obj.softpressure.baked_error = 0.0
     live_key.ensure(obj)
     stages.show(obj, stages.Stage.REST)
 
@@ -138,22 +164,21 @@ def _check(obj: bpy.types.Object) -> None:
 
 
 def _begin(obj: bpy.types.Object) -> None:
-    """Replace the live key by absolute keys without samples."""
+    """Remove the live key and point attributes, and show what the simulation makes."""
     live_key.ensure(obj)
     stages.show(obj, stages.Stage.OUTPUT)
+    point_attributes.remove(obj.data)
     obj.softpressure.is_baked = True
     live = mesh_io.live_key(obj)
     if live is not None:
         obj.shape_key_remove(live)
-    obj.data.shape_keys.use_relative = False
 
 
 def _add_sample(obj: bpy.types.Object, sample: int, frame: int, cache: FrameCache, number: int) -> None:
     obj.data.shape_keys.eval_time = sample  # a new absolute key is placed there
-    key = obj.shape_key_add(name=f"{_PREFIX} {frame}", from_mix=False)
+    key = obj.shape_key_add(name=f"{bake_motion.PREFIX} {frame}", from_mix=False)
     key.interpolation = "KEY_LINEAR"
-    world = cache.positions(number, frame)
-    mesh_io.write_key(key, mesh_io.to_local(cache.transform(number, frame), world))
+    mesh_io.write_key(key, mesh_io.to_local(cache.transform(number, frame), cache.positions(number, frame)))
 
 
 def _add_curve(obj: bpy.types.Object, frames: range) -> None:
@@ -161,7 +186,7 @@ def _add_curve(obj: bpy.types.Object, frames: range) -> None:
     for sample, frame in {1: frames[0], len(frames): frames[-1]}.items():
         keys.eval_time = sample
         keys.keyframe_insert("eval_time", frame=frame)
-    keys.animation_data.action.name = f"{_PREFIX} {obj.name}"
+    keys.animation_data.action.name = f"{bake_motion.PREFIX} {obj.name}"
     for curve in actions.curves(keys):
         for point in curve.keyframe_points:
             point.interpolation = "LINEAR"

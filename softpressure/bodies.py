@@ -108,7 +108,7 @@ def on_kind_change(obj: bpy.types.Object) -> None:
     for scene in obj.users_scene:
         versions.stamp(scene)
     settings = obj.softpressure
-    if settings.is_baked and settings.kind != ("RIGID" if settings.own_motion else "SOFT"):
+    if settings.is_baked and settings.kind != bake.baked_kind(obj):
         bake.free_object(obj)
     if settings.kind != "SOFT":
         live_key.remove(obj)

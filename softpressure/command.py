@@ -1,14 +1,15 @@
-"""`blender --command softpressure bake FILE.blend`: simulate and bake a file without a window."""
+"""`blender --command softpressure bake FILE.blend`, or `export`: simulate, and bake or export, without a window."""
 
 import argparse
 import contextlib
+import math
 import sys
 from pathlib import Path
 from typing import Any, NoReturn
 
 import bpy
 
-from . import jobs, session, status
+from . import formats, jobs, session, status, units
 from .trace import Trace
 
 _handles: list[Any] = []
@@ -23,7 +24,7 @@ class _Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Called by argparse with what is wrong."""
-        raise _UsageError(f"{message} (see `blender --command softpressure bake --help`)")
+        raise _UsageError(f"{message} (see `blender --command softpressure --help`)")
 
 
 def frame_range(text: str) -> tuple[int, int]:
@@ -36,6 +37,17 @@ def frame_range(text: str) -> tuple[int, int]:
     if not colon or frames[0] > frames[1]:
         raise argparse.ArgumentTypeError(f"{text!r} is no frame range; write first and last frame as --frames=1:250")
     return frames
+
+
+def length(text: str) -> float:
+    """Read a length, which must not be negative."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0.0 <= value < math.inf:
+        raise argparse.ArgumentTypeError(f"{text!r} is no length; write a number of metres as --error=0.001")
+    return value
 
 
 def parse(arguments: list[str]) -> argparse.Namespace:
@@ -52,6 +64,16 @@ def parse(arguments: list[str]) -> argparse.Namespace:
         metavar="FILE.csv",
         help="a table of steps, contacts, energy and why steps were shortened, a row per frame and island of bodies",
     )
+    export = actions.add_parser("export", help="simulate the scene and write its motion for other programs")
+    export.add_argument("file", type=Path, help="the .blend file")
+    export.add_argument("output", type=Path, help="the file to write: .abc, .usdc, .glb, .fbx, .pc2 or .mdd")
+    export.add_argument("--frames", type=frame_range, metavar="A:B", help="first and last frame (default: the file's)")
+    export.add_argument(
+        "--error",
+        type=length,
+        metavar="METRES",
+        help="largest error of shape keys in .glb and .fbx (default: the file's)",
+    )
     return parser.parse_args(arguments)
 
 
@@ -59,7 +81,10 @@ def run(arguments: list[str]) -> int:
     """The command itself: 0 done, 1 could not be done, 2 not understood; an error is one line on stderr."""
     try:
         options = parse(arguments)
-        print(bake(options.file, options.frames, options.output, options.trace))
+        if options.action == "export":
+            print(export(options.file, options.output, options.frames, options.error))
+        else:
+            print(bake(options.file, options.frames, options.output, options.trace))
     except _UsageError as error:
         return _fail(error, 2)
     except SystemExit as after_help:
@@ -77,9 +102,8 @@ def bake(
     The given file is left as it is unless it is the output, too. Bakes it already holds are made anew. `trace`: a CSV
     file that is told of each step (`trace.py`); then cached frames are simulated anew, too.
     """
-    if not file.is_file():
-        raise FileNotFoundError(f"{file}: no such file. Give the path of a .blend file.")
     target = (output or file.with_name(f"{file.stem}_baked.blend")).resolve()
+    _check_file(file)
     if not target.parent.is_dir():
         raise FileNotFoundError(f"{target.parent}: no such folder. Create it first.")
     if trace is not None and trace.resolve() in (file.resolve(), target):
@@ -94,6 +118,45 @@ def _bake(file: Path, frames: tuple[int, int] | None, target: Path, table: Trace
     from .bake import bake as bake_scene
     from .bake import free
 
+    for scene in _open(file, frames):
+        free(scene)
+        _tell(scene, _simulate(scene, table))
+        _tell(scene, bake_scene(scene))
+    bpy.ops.wm.save_as_mainfile(filepath=str(target), copy=True)
+
+
+def export(file: Path, output: Path, frames: tuple[int, int] | None = None, error: float | None = None) -> str:
+    """Open `file`, simulate what is not cached or baked, and write the motion of its scene with bodies to `output`.
+
+    `error`: largest error of relative shape keys [m], for formats that have them. Returns a line for the console. The
+    given file is left as it is.
+    """
+    from .export import export as export_scene
+
+    _check_file(file)
+    formats.of(output)
+    target = output.resolve()
+    scenes = _open(file, frames)
+    if len(scenes) > 1:
+        names = ", ".join(scene.name for scene in scenes)
+        raise ValueError(f"{file}: its scenes {names} all hold bodies; a file holds one. Keep one of them in the file.")
+    (scene,) = scenes
+    if error is not None:
+        scene.softpressure.key_error = error / units.metres_per_unit(scene)
+    with bpy.context.temp_override(scene=scene, view_layer=scene.view_layers[0]):
+        if not any(obj.softpressure.is_baked for obj in session.objects(scene, "SOFT", "RIGID")):
+            _tell(scene, _simulate(scene, None))
+        _tell(scene, export_scene(scene, target))
+    return f"softpressure: wrote {target}"
+
+
+def _check_file(file: Path) -> None:
+    if not file.is_file():
+        raise FileNotFoundError(f"{file}: no such file. Give the path of a .blend file.")
+
+
+def _open(file: Path, frames: tuple[int, int] | None) -> list[bpy.types.Scene]:
+    """Open a file and set the frame range, if one is given, of its scenes with bodies; returns these scenes."""
     bpy.ops.wm.open_mainfile(filepath=str(file.resolve()), load_ui=False)
     scenes = [scene for scene in bpy.data.scenes if session.has_bodies(scene)]
     if not scenes:
@@ -101,14 +164,16 @@ def _bake(file: Path, frames: tuple[int, int] | None, target: Path, table: Trace
     for scene in scenes:
         if frames is not None:
             scene.softpressure.frame_start, scene.softpressure.frame_end = frames
-        free(scene)
-        for job in (_simulate(scene, table), bake_scene(scene)):
-            said = -1.0
-            for done, total, label in jobs.whole(job):
-                if done != said and (done % 25 == 0 or done == total):
-                    print(f"softpressure: {scene.name}: {label} ({done / total:.0%})", flush=True)
-                    said = done
-    bpy.ops.wm.save_as_mainfile(filepath=str(target), copy=True)
+    return scenes
+
+
+def _tell(scene: bpy.types.Scene, job: jobs.Work) -> None:
+    """Run all of a job and print how it goes."""
+    said = -1.0
+    for done, total, label in jobs.whole(job):
+        if done != said and (done % 25 == 0 or done == total):
+            print(f"softpressure: {scene.name}: {label} ({done / total:.0%})", flush=True)
+            said = done
 
 
 def _simulate(scene: bpy.types.Scene, table: Trace | None) -> jobs.Work:

@@ -2,7 +2,7 @@
 
 import bpy
 
-from . import mesh_io, stages
+from . import mesh_io, point_attributes, stages
 
 
 def ensure(obj: bpy.types.Object) -> None:
@@ -24,6 +24,7 @@ def remove(obj: bpy.types.Object) -> None:
     if key is None:
         return
     stages.show(obj, stages.Stage.REST)
+    point_attributes.remove(obj.data)
     obj.shape_key_remove(key)
     if len(obj.data.shape_keys.key_blocks) == 1:  # our own basis; the mesh keeps its shape
         obj.shape_key_clear()

@@ -6,7 +6,7 @@ import bpy
 import numpy as np
 
 from ..core.cache import FrameCache
-from . import hold, mesh_io, rotations, session, stages
+from . import hold, mesh_io, point_attributes, rotations, session, stages
 from .mesh_io import FloatArray
 
 
@@ -45,6 +45,7 @@ def show(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph | None = None) -
         number = number_of.get(obj.session_uid)
         if cache is None or number is None or cache.vertex_counts[number] != len(key.points):
             stages.show(obj, stages.Stage.REST)
+            point_attributes.remove(obj.data)
             continue
         stages.show(obj, stages.Stage.OUTPUT)
         time = cache.clamp(scene_time(scene))
@@ -55,6 +56,10 @@ def show(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph | None = None) -
         if np.linalg.det(matrix[:3, :3]) == 0.0:  # scaled to nothing: there is no way back to its own space
             continue
         mesh_io.write_key(key, mesh_io.to_local(matrix, cache.positions(number, time)))
+        if scene.softpressure.point_attributes:
+            point_attributes.write(obj.data, cache, number, time)
+        else:
+            point_attributes.remove(obj.data)
         obj.data.update_tag()
         here.shown[obj.session_uid] = (time, matrix)
 

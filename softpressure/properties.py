@@ -125,14 +125,19 @@ class SOFTPRESSURE_PG_object(Declared, FieldWeights, Goals, bpy.types.PropertyGr
         description="Whether the object holds baked shape keys or keyframes. Set by Bake, cleared by Free Bake",
         options={"HIDDEN"},
     )
+    baked_error: FloatProperty(
+        name="Error of the Bake",
+        description="Largest distance of a vertex of relative shape keys from the cached frames, in Blender units",
+        options={"HIDDEN"},
+    )
     own_motion: StringProperty(
         name="Own Motion",
-        description="What a baked rigid body had of transform, drivers and constraints before it was baked",
+        description="What a baked body that moves had of transform, drivers and constraints before it was baked",
         options={"HIDDEN"},
     )
     own_action: PointerProperty(
         name="Own Action",
-        description="The action a baked rigid body had before it was baked",
+        description="The action a baked body that moves had before it was baked",
         type=bpy.types.Action,
         options={"HIDDEN"},
     )

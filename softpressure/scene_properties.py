@@ -1,7 +1,7 @@
 """Settings of scenes. Their names are part of the extension's interface for scripts."""
 
 import bpy
-from bpy.props import BoolProperty, IntProperty, StringProperty
+from bpy.props import BoolProperty, FloatProperty, IntProperty, StringProperty
 
 from ..core.parameters import SCENE
 from .declared import SETTING, Group, properties
@@ -19,6 +19,14 @@ def _get_frame_end(settings: Group) -> int:
 def _set_range(settings: Group, start: int, end: int) -> None:
     settings.own_frame_start, settings.own_frame_end = start, end
     settings.use_scene_range = False
+
+
+def _on_attributes(settings: Group, _context: bpy.types.Context) -> None:
+    """Show the present frame again, with or without attributes."""
+    from . import playback
+
+    session.forget_shown()
+    playback.show(settings.id_data)
 
 
 def _get_active_body(settings: Group) -> int:
@@ -94,6 +102,27 @@ class SOFTPRESSURE_PG_scene(Declared, bpy.types.PropertyGroup):
         "The file grows by their size; switched off it shrinks when it is saved next",
         default=False,
         options=set(),
+    )
+    key_error: FloatProperty(
+        name="Largest Error",
+        description="How far a vertex may be from the simulated one with relative shape keys. Larger makes fewer "
+        "keys and smaller files; 0 keeps every frame in which something does not move evenly",
+        default=0.001,
+        min=0.0,
+        soft_max=0.1,
+        precision=4,
+        step=0.01,
+        subtype="DISTANCE",
+        options=set(),
+    )
+    point_attributes: BoolProperty(
+        name="Point Attributes",
+        description="Write strain and contact force (N) of the shown frame to the vertices of soft bodies, as the mesh "
+        "attributes sp_strain and sp_contact_force, for shading and geometry nodes. Forces are kept with frames that "
+        "are simulated from the start while this is on",
+        default=False,
+        options=set(),
+        update=_on_attributes,
     )
     run_choice: StringProperty(
         name="Choice of the Run",

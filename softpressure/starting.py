@@ -126,6 +126,7 @@ def begin(
         start_fingerprint=captured.name,
         start_names=captured.names,
         choice=here.choice,
+        holds_forces=scene.softpressure.point_attributes,
     )
     positions = [
         start.in_units(world.positions(number) if body.settings.get("start_at_rest") else body.positions)

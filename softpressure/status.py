@@ -57,6 +57,14 @@ def pack_text(scene: bpy.types.Scene) -> str:
     return "Pack into .blend" + (f" ({_megabytes(cache.memory)})" if cache is not None and cache.frame_count else "")
 
 
+def attribute_texts(scene: bpy.types.Scene) -> list[str]:
+    """What the cached frames lack for point attributes, if these are on."""
+    cache = session.of(scene).cache
+    if not scene.softpressure.point_attributes or cache is None or cache.holds_forces:
+        return []
+    return ["These frames hold no contact forces. Press Reset and simulate again."]
+
+
 def remaking_seconds(scene: bpy.types.Scene) -> float:
     """Estimated time to make the cache anew [s]: by the solver's prediction, or that of a slow frame."""
     here = session.of(scene)
@@ -180,6 +188,17 @@ def bake_size(scene: bpy.types.Scene) -> int:
     """Memory of baked shape keys [bytes]: Blender keeps two copies of each. Keyframes are few."""
     cache = session.of(scene).cache
     return 0 if cache is None else 2 * 12 * sum(cache.vertex_counts) * cache.frame_count
+
+
+def thinned_texts(scene: bpy.types.Scene) -> list[str]:
+    """Relative shape keys of each baked body, and the error they reach: `Ball: 14 keys, within 0.8 mm`."""
+    found = []
+    for obj in session.objects(scene, "SOFT"):
+        keys = obj.data.shape_keys
+        if obj.softpressure.is_baked and keys is not None and keys.use_relative:
+            error = units.length_text(scene, obj.softpressure.baked_error * units.metres_per_unit(scene))
+            found.append(f"{obj.name}: {len(keys.key_blocks) - 1} keys, within {error}")
+    return found
 
 
 def puff_text(scene: bpy.types.Scene, obj: bpy.types.Object) -> str:

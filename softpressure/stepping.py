@@ -62,6 +62,9 @@ def step(here: Session, values: capture.SceneValues, reading: Reading) -> None:
     diagnostics = world.diagnostics()
     found = diagnostics.bodies
     positions, matrices = frame_of(world, start, reading.matrices)
+    forces = None
+    if cache.holds_forces:
+        forces = [world.contact_forces(number) for number in range(len(start.bodies))]
     with here.lock:
         if here.cache is not cache:
             return
@@ -69,7 +72,7 @@ def step(here: Session, values: capture.SceneValues, reading: Reading) -> None:
         here.gauges[reading.frame] = [(body.volume_ratio, body.gauge_pressure) for body in found]
         here.reports[reading.frame] = diagnostics.reports
         here.slack_skins = xpbd_limits.skins_that_are_slack(values, here, world.model, found, reading.frame)
-        cache.append(reading.frame, positions, matrices)
+        cache.append(reading.frame, positions, matrices, forces)
 
 
 def frame_of(

@@ -74,6 +74,10 @@ class FallingWorld:
     def positions(self, membrane: int) -> Any:
         return followed(self.model, membrane, self._points(membrane), self.state.positions)
 
+    def contact_forces(self, membrane: int) -> Any:
+        """Of each vertex its number, times the number of the frame."""
+        return np.arange(len(self.positions(membrane)), dtype=float) * self.state.frame
+
     def diagnostics(self) -> Any:
         told = {"volume_ratio": 0.982, "gauge_pressure": 2310.0}
         bodies = [SimpleNamespace(gas=float(gas), **told) for gas in self.state.gas]

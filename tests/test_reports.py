@@ -252,6 +252,9 @@ def test_contacts_of_a_ball_at_rest_carry_it(solver):
             assert pair.contacts == report.contacts == world.diagnostics().contact_count > 0
             assert 0.0 < pair.gap < 1.001 * world.model.thickness.sum()
             forces.append(pair.force)
+            on_vertices, heights = world.contact_forces(0), world.positions(0)[:, 2]
+            assert on_vertices.sum() == pytest.approx(pair.force, rel=1e-9)
+            assert not on_vertices[heights > 0.05].any() and on_vertices.min() >= 0.0
     assert np.mean(forces) == pytest.approx(BEACH_BALL.mass * 9.81, rel=0.1)
 
 
@@ -282,6 +285,40 @@ def test_forces_of_a_held_ball_do_not_depend_on_the_solver():
     # kept distances differ by half a millimetre of the 60 that the ball is pressed by: 1 %; trembling at rest: 2 %
     assert explicit == pytest.approx(implicit, rel=0.04)
     assert rk4 == pytest.approx(implicit, rel=0.04)
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_contact_forces_are_shared_by_the_vertices_of_both_sides(solver):
+    """A hard ball on a soft one: both have the force of the pair; what a vertex has is that of its own contacts."""
+    builder = ModelBuilder()
+    low = add_ball(builder, BEACH_BALL, 2, (0.0, 0.0, 0.201), name="low", damping=20.0, drawn_shape="INFLATED")
+    high = add_ball(builder, BEACH_BALL, 2, (0.0, 0.0, 0.604), name="high", damping=20.0, drawn_shape="INFLATED")
+    builder.add_collider("floor", *shapes.grid(4.0, 2))
+    world = made(builder, solver, substeps=20)
+    assert not world.contact_forces(low).any()
+    for _ in range(8):
+        world.advance_frame()
+    (report,) = world.reports()
+    force = {pair.bodies: pair.force for pair in report.pairs}
+    assert force[low, high] > 0.0
+    assert world.contact_forces(high).sum() == pytest.approx(force[low, high], rel=1e-9)
+    on_low, heights = world.contact_forces(low), world.positions(low)[:, 2]
+    assert on_low[heights > 0.2].sum() == pytest.approx(force[low, high], rel=1e-9)
+    assert on_low[heights < 0.2].sum() == pytest.approx(force[low, 2], rel=1e-9)
+    world.load(world.save())
+    assert not world.contact_forces(low).any()
+
+
+def test_a_jelly_has_contact_forces_where_it_stands():
+    builder = ModelBuilder()
+    jelly = builder.add_solid("jelly", *block((0.2, 0.2, 0.2), (0.0, 0.0, 0.101)), cell_size=0.1, mass=0.5, modulus=1e4)
+    builder.add_collider("floor", *shapes.grid(4.0, 2))
+    world = made(builder, "IMPLICIT", substeps=10)
+    for _ in range(8):
+        world.advance_frame()
+    forces, heights = world.contact_forces(jelly), world.positions(jelly)[:, 2]
+    assert forces.shape == (8,) and not forces[heights > 0.1].any()
+    assert forces[heights < 0.1].min() > 0.0
 
 
 def stacked():

@@ -137,7 +137,7 @@ SECTIONS: tuple[tuple[str, str, str, type[bpy.types.ID], str], ...] = (
         "the .blend as well. <b>Delete Cache</b> removes it from memory and disk, and from the .blend at the next "
         "save.",
         bpy.types.Scene,
-        "cache_folder pack_cache",
+        "cache_folder pack_cache point_attributes",
     ),
     (
         "diagnostics",
@@ -165,6 +165,19 @@ SECTIONS: tuple[tuple[str, str, str, type[bpy.types.ID], str], ...] = (
         "with or without this extension. <b>Free Bake</b> gives everything back as it was.",
         bpy.types.Scene,
         "",
+    ),
+    (
+        "export",
+        "Export",
+        "Writes the motion for other programs, from the cache or from a bake. <b>Alembic</b> and <b>USD</b> have every "
+        "frame of all objects, with their modifiers. <b>glTF</b> and <b>FBX</b> blend shape keys: bodies are baked to "
+        "relative keys meanwhile, and freed again. <b>PC2</b> and <b>MDD</b> hold the vertices of one soft body, in "
+        "its own space; of several there is a file each. <b>Bake to Relative Keys</b> leaves such keys in the scene: "
+        "the object carries the motion of its body as a whole, unless it has a parent or children, and keys are the "
+        "fewest that keep every vertex within the largest error. What they reach is told; <b>Free Bake</b> gives "
+        "everything back.",
+        bpy.types.Scene,
+        "key_error",
     ),
 )
 STYLE = (

@@ -63,6 +63,9 @@ class Solver(Protocol):
     def notes(self) -> FrameNotes:
         """What the steps since `start_frame` took; derived when it is asked for."""
 
+    def contact_forces(self) -> FloatArray:
+        """Sum of the normal forces on each point in the last step [N], shape (point_count,); derived likewise."""
+
 
 #: Makes the solver of a model for substeps of a length [s].
 SolverMaker = Callable[[Model, float], Solver]

@@ -7,6 +7,7 @@ has the step, `stability.py` its length.
 import copy
 import functools
 import math
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -35,6 +36,7 @@ from .arrays import (  # fmt: skip
     STALLS,
     STARTS,
     STEP,
+    Contacts,
 )
 from .carried import place_all, start_bodies
 from .contact_set import contact_set, with_room
@@ -165,17 +167,32 @@ class ExplicitSolver:
         state = self._scene.contact.run.state
         return int(state[MENDED] + state[STALLS])
 
+    def contact_forces(self) -> FloatArray:
+        """See `choice.Solver`."""
+        count = self.model.point_count
+        force = np.zeros(count)
+        for contacts, rows, pressed in self._pressing():
+            points = contacts.points.reshape(-1, 4)[rows] >> 2
+            shares = np.abs(contacts.weight.reshape(-1, 4)[rows]) * pressed[:, None]
+            force += np.bincount(points.ravel(), shares.ravel(), count)
+        return force[self._numbering.place]
+
     def _pair_contacts(self) -> PairContacts:
         """The contacts that pressed in the last step."""
         contact, found = self._scene.contact, []
+        for contacts, rows, pressed in self._pressing():
+            body = [contact.points.body[contacts.points[4 * rows + slot] >> 2] for slot in (0, 3)]
+            found.append((*body, pressed, contacts.gap[4 * rows]))
+        return PairContacts.of(*map(np.concatenate, zip(*found, strict=True)))
+
+    def _pressing(self) -> Iterator[tuple[Contacts, IntArray, FloatArray]]:
+        """Of each kind of contacts: all, the rows that pressed in the last step, and their normal forces [N]."""
+        contact = self._scene.contact
         counts = (*contact.run.found[2:].tolist(), int(contact.loose_count[0]))
         kinds = (contact.corners, contact.sides, contact.loose)
         for contacts, impulse, count in zip(kinds, self._normal_impulses(), counts, strict=True):
             rows = np.flatnonzero(impulse[:count] > 0.0)
-            body = [contact.points.body[contacts.points[4 * rows + slot] >> 2] for slot in (0, 3)]
-            found.append((*body, impulse[rows], contacts.gap[4 * rows]))
-        first, second, pressed, gap = map(np.concatenate, zip(*found, strict=True))
-        return PairContacts.of(first, second, pressed / max(self._frame.step_time, 1e-300), gap)
+            yield contacts, rows, impulse[rows] / max(self._frame.step_time, 1e-300)
 
     def _normal_impulses(self) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Those of the last step [N s], of the contacts of vertices and triangles, of edges, and of what crosses."""

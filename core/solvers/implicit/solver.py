@@ -140,6 +140,13 @@ class ImplicitSolver:
             residual=stage.residual,
         )
 
+    def contact_forces(self) -> FloatArray:
+        """See `choice.Solver`."""
+        contacts, force = self._minimiser.contacts, self._minimiser.energy.normal_force
+        rows = np.flatnonzero(force[: contacts.first_element])
+        shares = np.abs(contacts.weights[rows]) * force[rows, None]
+        return np.bincount(contacts.points[rows].ravel(), shares.ravel(), self.model.point_count).astype(float)
+
     def join(self, state: State, left: int) -> int:
         """Number of the `left` substeps of a frame to take as one: all of them, or halved repeatedly."""
         if self._step_error is None or len(state.wrong_side):

@@ -111,6 +111,10 @@ class RigidSolver(FixedSteps):
         findings = [Finding(Reason.NOT_CONVERGED, self._unconverged)] if self._unconverged else []
         return FrameNotes(self._steps, pairs, findings=findings)
 
+    def contact_forces(self) -> FloatArray:
+        """See `choice.Solver`: zeros, as contacts of rigid bodies are not forces on points."""
+        return np.zeros(self.model.point_count)
+
     def _bodies_of_rows(self) -> IntArray:
         """Numbers of both bodies of each row, as in the model, shape (row_count, 2)."""
         count, first = self._count, self.model.membrane_count

@@ -1,0 +1,85 @@
+"""Exporting to files of other programs."""
+
+from pathlib import Path
+from typing import Any
+
+import bpy
+from bpy.props import BoolProperty, EnumProperty, StringProperty
+
+from ..softpressure import formats, jobs, session
+from ..softpressure.blender_types import Context
+from .job import JobOperator
+
+_ITEMS = [(each.identifier, each.name, each.description) for each in formats.FORMATS]
+
+
+class SOFTPRESSURE_OT_export(JobOperator, bpy.types.Operator):
+    """Write the cached or baked frames to a file of another program."""
+
+    bl_idname = "softpressure.export"
+    bl_label = "Export"
+    bl_description = "Write the cached or baked frames to a file for other programs"
+    bl_options = {"REGISTER"}
+
+    filepath: StringProperty(  # type: ignore[valid-type]
+        name="File", description="Where to write; the suffix is the format", subtype="FILE_PATH"
+    )
+    filter_glob: StringProperty(options={"HIDDEN", "SKIP_SAVE"})  # type: ignore[valid-type]
+    check_existing: BoolProperty(default=True, options={"HIDDEN"})  # type: ignore[valid-type]
+    format: EnumProperty(  # type: ignore[valid-type]
+        name="Format", description="Format of a file without a suffix", items=_ITEMS, options={"SKIP_SAVE"}
+    )
+    only_selected: BoolProperty(  # type: ignore[valid-type]
+        name="Selected Only", description="Export only the selected objects of the scene"
+    )
+
+    @classmethod
+    def description(cls, _context: Context, properties: Any) -> str:
+        """What the button of a format does."""
+        return f"{formats.BY_IDENTIFIER[properties.format].description}. {cls.bl_description}"
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        """Needs cached or baked frames."""
+        bodies = session.objects(context.scene, "SOFT", "RIGID")
+        if session.of(context.scene).cache is not None or any(obj.softpressure.is_baked for obj in bodies):
+            return True
+        cls.poll_message_set("Simulate first")
+        return False
+
+    def invoke(self, context: Context, _event: bpy.types.Event) -> set[Any]:
+        """Ask for the file, named as the .blend file at first."""
+        suffixes = formats.BY_IDENTIFIER[self.format].suffixes
+        blend = Path(bpy.data.filepath or "untitled.blend")
+        self.filepath = str(blend.with_suffix(suffixes[0]))
+        self.filter_glob = ";".join(f"*{suffix}" for suffix in suffixes)
+        context.window_manager.fileselect_add(self)
+        return {"RUNNING_MODAL"}
+
+    def cancel(self, context: Context) -> None:
+        """The file browser is closed; nothing has begun."""
+
+    def draw(self, context: Context) -> None:
+        """Settings beside the list of files."""
+        layout: Any = self.layout
+        layout.use_property_split = True
+        layout.prop(self, "only_selected")
+        if formats.BY_IDENTIFIER[self.format].blends_keys:
+            layout.prop(context.scene.softpressure, "key_error")
+
+    def job(self, context: Context) -> jobs.Work:
+        """Bake if the format needs it, and write."""
+        from ..softpressure import export
+
+        return export.export(context.scene, self._path(), self.only_selected)
+
+    def done_text(self, _context: Context) -> str:
+        """Where it was written."""
+        return f"Exported to {self._path()}"
+
+    def _path(self) -> Path:
+        path = Path(bpy.path.abspath(self.filepath))
+        return path if path.suffix else path.with_suffix(formats.BY_IDENTIFIER[self.format].suffixes[0])
+
+
+CLASSES = (SOFTPRESSURE_OT_export,)

@@ -1,0 +1,186 @@
+"""Takes a simulation out of Blender: by its own exporters, or as point caches, from the cache or from a bake."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import bpy
+
+from ..core import SoftPressureError
+from . import bake, bake_motion, formats, mesh_io, point_caches, relative_keys, session
+from .jobs import Work
+from .mesh_io import Float32Array
+
+#: Module and name of the operators of Blender.
+_EXPORTERS = {
+    "ALEMBIC": ("wm", "alembic_export"),
+    "USD": ("wm", "usd_export"),
+    "GLTF": ("export_scene", "gltf"),
+    "FBX": ("export_scene", "fbx"),
+}
+
+
+def export(scene: bpy.types.Scene, path: Path, only_selected: bool = False) -> Work:
+    """Write the motion of all objects of a scene, or of the selected ones, to a file of the format of its suffix.
+
+    Of point caches there is one file per soft body, with its name in it if there are several. For glTF and FBX bodies
+    are baked meanwhile, to relative shape keys within the `key_error` of the scene, and freed again. Yields while it
+    bakes. Raises `SoftPressureError` or `ValueError` if there is nothing to export, or no place for it.
+    """
+    kind = formats.of(path)
+    moving = session.objects(scene, "SOFT", "RIGID")
+    is_baked = any(obj.softpressure.is_baked for obj in moving)
+    settings = scene.softpressure
+    frames = range(settings.frame_start, settings.frame_end + 1) if is_baked else bake.cached_frames(scene)[1]
+    if is_baked:
+        _check_keys(kind, moving)
+    if kind.is_point_cache:
+        for obj, target in _targets(scene, path, only_selected).items():
+            _check_place(target)
+            yield 0, 1, f"Writing {target.name}"
+            _write_points(scene, obj, target, frames)
+        return
+    _check_place(path)
+    try:
+        if kind.blends_keys and not is_baked:
+            yield from bake.bake(scene, settings.key_error)
+        yield 0, 1, f"Writing {path.name}"
+        with _only_played(scene, frames):
+            _write(kind, path, frames, only_selected)
+    finally:
+        if kind.blends_keys and not is_baked:
+            bake.free(scene)
+
+
+def _targets(scene: bpy.types.Scene, path: Path, only_selected: bool) -> dict[bpy.types.Object, Path]:
+    """The point caches that are written to a path: of one soft body there, of several with their names in it.
+
+    Bodies that take no part in the simulation have none.
+    """
+    moving = session.of(scene).object_uids
+    found = [
+        obj
+        for obj in session.objects(scene, "SOFT")
+        if (obj.softpressure.is_baked or obj.session_uid in moving) and (obj.select_get() or not only_selected)
+    ]
+    if not found:
+        which = "is selected" if only_selected else "has frames"
+        raise SoftPressureError(f"{path}: no soft body {which}. Point caches hold soft bodies; add or select one.")
+    if len(found) == 1:
+        return {found[0]: path}
+    return {obj: path.with_stem(f"{path.stem}_{bpy.path.clean_name(obj.name)}") for obj in found}
+
+
+def _check_place(path: Path) -> None:
+    """Raise if no file can be written there; exporters would tell it with a traceback."""
+    is_new = not path.exists()
+    try:
+        path.open("ab").close()
+        if is_new:
+            path.unlink()
+    except OSError as error:
+        raise _not_written(path, error) from error
+
+
+def _not_written(path: Path, error: OSError) -> SoftPressureError:
+    return SoftPressureError(f"{path}: cannot be written ({error.strerror}). Check the folder and its space.")
+
+
+def _write_points(scene: bpy.types.Scene, obj: bpy.types.Object, path: Path, frames: range) -> None:
+    count = len(obj.data.vertices)
+    try:
+        if path.suffix.lower() == ".pc2":
+            point_caches.write_pc2(path, count, frames, _shapes(scene, obj, frames))
+        else:
+            rate = scene.render.fps / scene.render.fps_base
+            point_caches.write_mdd(path, count, frames, _shapes(scene, obj, frames), rate)
+    except OSError as error:
+        raise _not_written(path, error) from error
+
+
+def _shapes(scene: bpy.types.Scene, obj: bpy.types.Object, frames: range) -> Iterator[Float32Array]:
+    """Shapes of a soft body at these frames, in its object's space."""
+    if obj.softpressure.is_baked:
+        keys = {int(key.name.removeprefix(bake_motion.PREFIX)): key for key in relative_keys.baked_keys(obj)}
+        for frame in frames:
+            yield mesh_io.read_key(keys[min(max(frame, min(keys)), max(keys))])
+        return
+    here = session.of(scene)
+    assert here.cache is not None
+    number = here.object_uids.index(obj.session_uid)
+    for frame in frames:
+        yield mesh_io.to_local(here.cache.transform(number, frame), here.cache.positions(number, frame))
+
+
+def _check_keys(kind: formats.Format, moving: list[bpy.types.Object]) -> None:
+    """Raise if a baked body has keys that the format cannot take."""
+    for obj in moving:
+        if not obj.softpressure.is_baked or obj.softpressure.kind != "SOFT":
+            continue
+        is_relative = obj.data.shape_keys.use_relative
+        if kind.blends_keys and not is_relative:
+            raise SoftPressureError(
+                f"{obj.name}: is baked to absolute shape keys, which {kind.name} leaves out. Free the bake, or bake it "
+                "to relative keys."
+            )
+        if kind.is_point_cache and is_relative:
+            raise SoftPressureError(
+                f"{obj.name}: is baked to relative shape keys, which leave frames out, and {kind.name} holds every "
+                "frame. Free the bake, and simulate if there are no cached frames."
+            )
+
+
+@contextmanager
+def _only_played(scene: bpy.types.Scene, frames: range) -> Iterator[None]:
+    """Let the scene's range be these frames, and frames be looked up but not simulated; then all is as it was."""
+    shown = scene.frame_current, scene.frame_subframe
+    own, was_rendering = (scene.frame_start, scene.frame_end), session.is_rendering
+    session.is_rendering = True
+    scene.frame_start, scene.frame_end = frames[0], frames[-1]
+    try:
+        yield
+    finally:
+        scene.frame_start, scene.frame_end = own
+        scene.frame_set(shown[0], subframe=shown[1])
+        session.is_rendering = was_rendering
+
+
+def _write(kind: formats.Format, path: Path, frames: range, only_selected: bool) -> None:
+    """Call an exporter of Blender, which may be an add-on that is switched off, or not built in."""
+    module, name = _EXPORTERS[kind.identifier]
+    group = getattr(bpy.ops, module)
+    if name not in dir(group):
+        raise SoftPressureError(
+            f"{kind.name}: this Blender has no exporter for it. Enable its add-on in Edit > Preferences > Add-ons."
+        )
+    try:
+        result = getattr(group, name)(filepath=str(path), **_settings(kind, path, frames, only_selected))
+    except RuntimeError as error:  # with a traceback if it is an add-on
+        lines = [line for line in str(error).splitlines() if line and not line.startswith("Location:")]
+        raise SoftPressureError(f"{path}: Blender's exporter failed ({lines[-1].removeprefix('Error: ')}).") from error
+    if "FINISHED" not in result:
+        raise SoftPressureError(f"{path}: Blender's exporter failed; its console says why. Check the folder.")
+
+
+def _settings(kind: formats.Format, path: Path, frames: range, only_selected: bool) -> dict[str, Any]:
+    """What an exporter is asked for beside its defaults."""
+    if kind.identifier == "ALEMBIC":
+        return {"start": frames[0], "end": frames[-1], "selected": only_selected}
+    if kind.identifier == "USD":  # its blend shapes would hold the live key of one frame
+        return {"export_animation": True, "selected_objects_only": only_selected, "export_shapekeys": False}
+    if kind.identifier == "GLTF":  # the mode SCENE puts the motion of all objects into one animation
+        return {
+            "export_format": "GLB" if path.suffix.lower() == ".glb" else "GLTF_SEPARATE",
+            "use_selection": only_selected,
+            "use_active_scene": True,
+            "export_animation_mode": "SCENE",
+            "export_anim_scene_split_object": False,
+        }
+    return {  # FBX: modifiers would replace the shape keys, simplifying would leave keyframes out
+        "use_selection": only_selected,
+        "use_mesh_modifiers": False,
+        "bake_anim_use_nla_strips": False,
+        "bake_anim_use_all_actions": False,
+        "bake_anim_simplify_factor": 0.0,
+    }

@@ -1,0 +1,47 @@
+"""Point attributes of soft bodies for shading and geometry nodes, of the frame that is shown."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..core.cache import FrameCache
+from .blender_types import Mesh
+from .mesh_io import Float32Array
+
+#: Names of the attributes: mean strain of the edges at a vertex, and the normal force of contacts on it [N].
+STRAIN, FORCE = "sp_strain", "sp_contact_force"
+
+
+def write(mesh: Mesh, cache: FrameCache, number: int, time: float) -> None:
+    """Write the attributes of a body of a cache at `time` [frames]; contact forces only if the cache holds them."""
+    edges: NDArray[np.int32] = np.empty(2 * len(mesh.edges), np.int32)
+    mesh.attributes[".edge_verts"].data.foreach_get("value", edges)
+    shape, start = cache.positions(number, time), cache.positions(number, cache.first_frame)
+    _set(mesh, STRAIN, strain(edges.reshape(-1, 2), shape, start))
+    if cache.holds_forces:
+        _set(mesh, FORCE, cache.forces(number, time))
+
+
+def remove(mesh: Mesh) -> None:
+    """Take the attributes away, if there are any."""
+    for name in (STRAIN, FORCE):
+        if name in mesh.attributes:
+            mesh.attributes.remove(mesh.attributes[name])
+
+
+def strain(edges: NDArray[np.int32], shape: Float32Array, start: Float32Array) -> Float32Array:
+    """How much longer than in the start shape the edges at each vertex are, as a mean share, shape (vertex_count,)."""
+    now, then = (np.linalg.norm(each[edges[:, 1]] - each[edges[:, 0]], axis=1) for each in (shape, start))
+    longer = np.repeat(np.divide(now, then, where=then > 0.0, out=np.ones_like(now)) - 1.0, 2)
+    count = np.bincount(edges.ravel(), minlength=len(shape))
+    total = np.bincount(edges.ravel(), longer, len(shape))
+    return (total / np.maximum(count, 1)).astype(np.float32)
+
+
+def _set(mesh: Mesh, name: str, values: Float32Array) -> None:
+    attribute = mesh.attributes.get(name)
+    if attribute is not None and (attribute.domain, attribute.data_type) != ("POINT", "FLOAT"):
+        mesh.attributes.remove(attribute)
+        attribute = None
+    if attribute is None:
+        attribute = mesh.attributes.new(name, "FLOAT", "POINT")
+    attribute.data.foreach_set("value", np.ascontiguousarray(values))
