@@ -4,6 +4,7 @@ import bpy
 from bpy.props import BoolProperty, FloatProperty, IntProperty, StringProperty
 
 from ..core.parameters import SCENE
+from . import session
 from .declared import SETTING, Group, properties
 from .versions import BLEND_RELATIVE
 
