@@ -1,7 +1,7 @@
 """Settings of objects; scenes have theirs beside. Their names are part of the extension's interface for scripts."""
 
 import bpy
-from bpy.props import BoolProperty, EnumProperty, PointerProperty, StringProperty
+from bpy.props import BoolProperty, EnumProperty, FloatProperty, PointerProperty, StringProperty
 
 from ..core.parameters import BODIES
 from .declared import ANIMATED, SETTING, Group, properties
