@@ -25,16 +25,14 @@ from ...options import DEFAULTS, MethodOptions
 from ...state import FrictionSprings, State
 from ...team import helped
 from ...threads import threads_in_use
-from ...topology import triangle_areas
 from ..counts import Counts
-from ..notes import LeastShare
+from .contact_scale import ContactScale
 from .moves import advance_along, step_towards
 from .preconditioner import Preconditioners
 from .stage_energy import StageEnergy
+from .stage_notes import StageNotes
 from .sums import inner
 
-#: Contact stiffness [pressure x vertex area / thickness]: a patch rests at about a third of the thickness.
-PRESSURE_CONTACT = 10.0
 #: Decrease of the energy below which a Newton step is the last [largest decrease of the stage]. 0.01 saves an eighth of
 #: the work, but a ball of 10 242 vertices then sags by a tenth more than one of 642.
 LEAST_DECREASE = 5e-4
@@ -46,10 +44,6 @@ UNTANGLING_LIMIT = 8
 STALLED_SHARE = 0.05
 #: Reach of a search [displacement that made it necessary]: larger means fewer searches and more candidates.
 REACH_FACTOR = 1.6
-#: A filtered step is reported where less than this fraction of a vertex's displacement is left, projected on it [1].
-NOTED_SHARE = 0.98
-#: Displacement below which a vertex is ignored for that fraction [longest displacement]: it is mostly rounding.
-LEAST_MOVE = 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,16 +55,6 @@ class NewtonSettings:
     linear_tolerance: float = 0.1  # reduction of the residual per Newton step
     newton_tolerance: float = 0.003  # reduction of the residual per stage
     rest_acceleration: float = 0.05  # residual force per mass that is accepted [m/s^2]
-
-
-class StageNotes:
-    """Statistics of the stages of a frame, for reports."""
-
-    def __init__(self, moving_count: int) -> None:
-        self.filtered = 0  # Newton steps that the step filter changed
-        self.least = LeastShare(1.0, ())  # least fraction of a body's displacement, in such a step
-        self.unconverged = np.zeros(moving_count, np.int64)  # stages that ended at the limit of steps, of each body
-        self.residual = np.zeros(moving_count)  # largest relative residual that a stage left, as a root
 
 
 class StageMinimiser:
@@ -108,6 +92,7 @@ class StageMinimiser:
         self._multigrid = self._preconditioners.of(model)
         self._rest_energy = _rest_energy(model, settings.rest_acceleration * stage_time)
         self._stage_time = stage_time
+        self._contact_scale = ContactScale(model)
         self._gas = np.zeros(model.membrane_count)
         self._speed = np.zeros(model.body_count)
         self._stuck = FrictionSprings.none()
@@ -121,15 +106,8 @@ class StageMinimiser:
         self._scratch = Scratch.of(model)
         #: Moving bodies that had not converged in the last stage.
         self.stalled = np.zeros(model.moving_count, dtype=bool)
-        self.notes = StageNotes(model.moving_count)
+        self.notes = StageNotes(model)
         self._enough = np.zeros(model.moving_count)  # accepted residual r'Br [J]
-        skin = slice(0, model.membrane_count)
-        edge_body = model.point_body[model.edges.points[:, 0]]
-        edge_count = np.bincount(edge_body, minlength=model.membrane_count)
-        self._edge_stiffness = np.bincount(edge_body, model.edges.stiffness, model.membrane_count) / edge_count
-        area = np.zeros(model.membrane_count)
-        np.add.at(area, model.point_body[: model.vertex_count], _vertex_areas(model))
-        self._patch = area / np.diff(model.body_point_start)[skin] / model.thickness[skin]
 
     def set_stage_time(self, stage_time: float) -> None:
         """Use stages of another length [s] from now on."""
@@ -157,7 +135,7 @@ class StageMinimiser:
     def start_frame(self, state: State) -> None:
         """Evaluate a state anew: contacts and energies then depend on the state only."""
         self._candidates.start_frame(state)
-        self.notes = StageNotes(self.model.moving_count)
+        self.notes = StageNotes(self.model)
         self.energy.shares.forget()
         self.energy.damp(None)
         self.start(state, state.gas, np.zeros(self.model.body_count))
@@ -176,7 +154,7 @@ class StageMinimiser:
         self._gas[:] = gas
         self._speed[:] = speed
         if self.model.rigid_count:
-            self.energy.set_contact_scale(self._contact_scale(), self._stage_time * speed)
+            self._set_contact_scale()
         self._stuck = state.stuck
         self.energy.start(self.x)
         self.energy.restore_friction(self._stuck)
@@ -189,9 +167,8 @@ class StageMinimiser:
         if self._candidates.choose(self.x, self.x):
             self._update_record()
         self.energy.evaluate(self.x, self.poses)
-        added = self.energy.update_contact_weights(
-            self.x, self.poses, self._contact_scale(), self._stage_time * self._speed
-        )
+        scale = self._contact_scale.of(self._gas, self._stage_time)
+        added = self.energy.update_contact_weights(self.x, self.poses, scale, self._stage_time * self._speed)
         self.energy.shares.hold(self.contacts)
         return added
 
@@ -277,8 +254,8 @@ class StageMinimiser:
             if newton_step == 0:
                 np.maximum(enough, (loose * settings.newton_tolerance) ** 2 * start[island], out=enough)
         else:
-            self.notes.unconverged[left > enough[island]] += 1
-        np.maximum(self.notes.residual, np.sqrt(left / np.maximum(largest, 1e-300)), out=self.notes.residual)
+            self.notes.add_unconverged(left > enough[island])
+        self.notes.add_residual(left, largest)
         self.stalled[:] = (left > STALLED_SHARE * largest) & (left > enough[island])
         energy.linearise(self.x)  # contact forces at the result
 
@@ -381,35 +358,7 @@ class StageMinimiser:
         """Apply the step filter to the step."""
         self._unfiltered[:] = self._step
         self._step_filter.filter(self.x, self._step, self.current_mobility(), self._trial_points)
-        self._note_filter()
-
-    def _note_filter(self) -> None:
-        """Record a filtered step: its number, and the least fraction left with its bodies."""
-        wanted, left = self._unfiltered, self._step
-        square = np.einsum("ij,ij->i", wanted, wanted)
-        share = np.einsum("ij,ij->i", wanted, left) / np.maximum(square, 1e-300)
-        share[square < LEAST_MOVE**2 * square.max(initial=0.0)] = 1.0
-        row = int(np.argmin(share))
-        if share[row] >= NOTED_SHARE:
-            return
-        self.notes.filtered += 1
-        if share[row] < self.notes.least.share:
-            self.notes.least = LeastShare(max(float(share[row]), 0.0), self._bodies_at(row))
-
-    def _bodies_at(self, row: int) -> tuple[int, ...]:
-        """The body of an unknown, and the other body of its closest pair."""
-        model, contacts, n = self.model, self.contacts, self.model.vertex_count
-        rows = slice(0, contacts.first_element)
-        bodies, distance = contacts.bodies[rows], contacts.distance[rows]
-        if row < n:
-            body, at = int(model.point_body[row]), (contacts.points[rows] == row).any(axis=1)
-        else:
-            body = model.membrane_count + (row - n) // 2
-            at = (bodies == body).any(axis=1)
-        if not at.any():
-            return (body,)
-        one, other = bodies[at][np.argmin(distance[at])].tolist()
-        return tuple(sorted({body, other if one == body else one}))
+        self.notes.add_filtered(self._unfiltered, self._step, self.contacts)
 
     def current_mobility(self) -> InverseMass:
         """Inverse masses and inertias at `x`, where the energy was evaluated last."""
@@ -434,28 +383,14 @@ class StageMinimiser:
     def _update_record(self) -> None:
         """Update the energy after a change of the contact set."""
         self.energy.update_contacts(self.x, self._stuck)
-        self.energy.set_contact_scale(self._contact_scale(), self._stage_time * self._speed)
+        self._set_contact_scale()
 
-    def _contact_scale(self) -> FloatArray:
-        """kappa of each body [N/m]: of a soft body by its pressure or its springs, of a rigid body by its mass."""
-        model = self.model
-        pressure = np.zeros(model.membrane_count)
-        np.divide(self._gas, model.rest_volume, out=pressure, where=model.rest_volume > 0.0)
-        pressure = np.maximum(pressure - model.ambient_pressure, 0.0)
-        scale = np.full(model.body_count, np.inf)
-        scale[: model.membrane_count] = np.maximum(PRESSURE_CONTACT * pressure * self._patch, self._edge_stiffness)
-        scale[model.membrane_count : model.moving_count] = model.rigid.mass / self._stage_time**2
-        return scale
+    def _set_contact_scale(self) -> None:
+        """Set kappa of every contact for the amount of gas and the speeds of the substep."""
+        scale = self._contact_scale.of(self._gas, self._stage_time)
+        self.energy.set_contact_scale(scale, self._stage_time * self._speed)
 
 
 def _rest_energy(model: Model, speed: float) -> float:
     """Accepted residual r'Br [J]: of forces that change the lightest body's speed by `speed` [m/s] in a stage."""
     return float(model.body_mass[: model.moving_count].min()) * speed**2
-
-
-def _vertex_areas(model: Model) -> FloatArray:
-    """Area of each vertex of the membranes at rest [m^2], in proportion to its mass."""
-    skin = model.surfaces.triangles[: model.surfaces.body_triangle_start[model.membrane_count]]
-    area = triangle_areas(model.rest_positions, skin)
-    share = np.bincount(skin.ravel(), np.repeat(area / 3.0, 3), minlength=model.vertex_count)
-    return np.asarray(share, dtype=float)
