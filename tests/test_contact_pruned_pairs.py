@@ -9,6 +9,7 @@ from softpressure_ext.core.contact.broad_phase.candidates import Candidates
 from softpressure_ext.core.contact.broad_phase.pruned_pairs import PrunedPairs
 from softpressure_ext.core.contact.broad_phase.search import ContactSearch
 from softpressure_ext.core.contact.contacts import Contacts
+from softpressure_ext.core.state import STAYS, State
 
 THICKNESS = 0.01
 
@@ -134,10 +135,14 @@ def test_motion_in_common_uses_nothing_up():
 def test_points_behind_a_surface_are_all_kept():
     model = two_balls(-0.05)
     candidates = Candidates(model, 1.6, prune=True)
-    candidates._search.untangle(model.rest_positions)
-    assert candidates.tangled
+    state = State.at_rest(model)
+    candidates.untangle(state)
+    state.wrong_side[:, 2] = STAYS
+    listed = state.wrong_side.copy()
+    candidates.start_frame(state)
+    np.testing.assert_array_equal(state.wrong_side, listed)
     assert candidates.cover(model.rest_positions, model.rest_positions)
-    assert not candidates.is_pruned and (candidates.contacts.side[: candidates.contacts.count] < 0).any()
+    assert not candidates.is_pruned and len(candidates.contacts.excluded)
 
 
 def test_what_is_not_finite_is_not_valid():

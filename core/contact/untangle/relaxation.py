@@ -12,8 +12,6 @@ What cannot be moved apart keeps crossing: bodies with pins, or wedged between c
 Its points on the wrong side have no contact with that body until they have separated.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from ...bodies.flat.plane import Planes
@@ -35,20 +33,6 @@ NEAR_SHARE = 0.5
 SPREAD_RINGS = 6
 #: Growth per pass of the gap that is aimed at where edges alone still cross [thickness].
 FURTHER = 0.1
-
-
-@dataclass(frozen=True, slots=True)
-class _Contact:
-    """The contacts that a pass acts on, one row each."""
-
-    points: IntArray  # shape (n, 4)
-    weights: FloatArray  # shape (n, 4)
-    bodies: IntArray  # shape (n, 2)
-    push: FloatArray  # missing gap along the normal [m], shape (n, 3)
-
-    def of(self, rows: BoolArray) -> "_Contact":
-        """Some of them."""
-        return _Contact(self.points[rows], self.weights[rows], self.bodies[rows], self.push[rows])
 
 
 class Relaxation:
@@ -105,26 +89,29 @@ class Relaxation:
     def _move_apart(self, x: FloatArray, poses: FloatArray) -> None:
         """Move points and poses, in place, until nothing crosses or nothing is gained."""
         model, search = self._model, self._search
-        least, since, further, whole = np.inf, 0, 0.0, True
+        least, since, whole = np.inf, 0, True
+        further = np.zeros(model.body_count)  # added to the gap aimed at where edges alone still cross [m]
         for number in range(PASSES):
-            reach = np.full(model.body_count, further)
-            search.search(x, reach, self._contacts, reach)
+            search.search(x, further, self._contacts, further)
             count = len(search.wrong_side_pairs)
             if count == 0:
-                if not search.untangle(x).crossing_triangle_count:
+                crossing = search.untangle(x).crossing_triangles
+                if not len(crossing):
                     return
-                further += FURTHER * float(model.thickness.max())
+                crossed = np.unique(model.surfaces.triangle_body[crossing])
+                further[crossed] += FURTHER * model.thickness[crossed]
             if count and count < least:
                 least, since = count, number
             if number - since > PATIENCE:
                 if not whole:
                     return
                 whole, since = False, number
-            contact = self._lacking(x, further)
-            own = contact.bodies[:, 0] == contact.bodies[:, 1]
-            shift = self._shift_bodies(contact.of(~own))
+            rows, push = self._lacking(x, further)
+            own = self._contacts.bodies[rows, 0] == self._contacts.bodies[rows, 1]
+            shift = self._shift_bodies(self._contacts.bodies[rows[~own]], push[~own])
             move = shift[model.point_body]
-            move[: model.vertex_count] += self._move_vertices(contact.of(own | (not whole)))
+            deforms = own | (not whole)
+            move[: model.vertex_count] += self._move_vertices(rows[deforms], push[deforms])
             before = x.copy() if self._planes.any else x
             x[: model.moving_point_count] += move[: model.moving_point_count]
             self._planes.hold_moves(before, x)
@@ -132,26 +119,26 @@ class Relaxation:
                 poses[:, :3] += shift[model.membrane_count : model.moving_count]
                 place_points(poses, model.rigid.arm, model.rigid.point_start, x)
 
-    def _lacking(self, x: FloatArray, further: float) -> _Contact:
-        """The contacts of points whose gap is too small, or negative; `further` [m] is added to the gap aimed at."""
+    def _lacking(self, x: FloatArray, further: FloatArray) -> tuple[IntArray, FloatArray]:
+        """Rows of points whose gap is too small, and what it lacks along the normal [m], shape (n, 3)."""
         contacts = self._contacts
         evaluate_gaps(x, contacts, self._model.surfaces)
         rows = slice(0, contacts.edge_start)
         behind, gap = contacts.side[rows] == WRONG_SIDE, contacts.gap[rows]
-        lack = np.where(behind, RECOVERED_SHARE, NEAR_SHARE) * contacts.thickness[rows] + further - gap
+        lack = np.where(behind, RECOVERED_SHARE, NEAR_SHARE) * contacts.thickness[rows] - gap
+        lack += further[contacts.bodies[rows]].min(axis=1)
         lacks = np.flatnonzero(lack > 0.0)
-        push = lack[lacks, None] * contacts.normal[lacks]
-        return _Contact(contacts.points[lacks], contacts.weights[lacks], contacts.bodies[lacks], push)
+        return lacks, lack[lacks, None] * contacts.normal[lacks]
 
-    def _shift_bodies(self, contact: _Contact) -> FloatArray:
+    def _shift_bodies(self, bodies: IntArray, pushes: FloatArray) -> FloatArray:
         """Displacement of each body as a whole [m], shape (body_count, 3)."""
         model, inverse = self._model, self._inverse
         shift = np.zeros((model.body_count, 3))
-        pairs = np.sort(contact.bodies, axis=1)
+        pairs = np.sort(bodies, axis=1)
         for low, high in np.unique(pairs, axis=0).tolist():
             total = inverse[low] + inverse[high]
             rows = (pairs == (low, high)).all(axis=1)
-            push = np.where(contact.bodies[rows, :1] == low, 1.0, -1.0) * contact.push[rows]
+            push = np.where(bodies[rows, :1] == low, 1.0, -1.0) * pushes[rows]
             way = push.sum(axis=0)
             length = float(np.linalg.norm(way))
             if total > 0.0 and length > 0.0:
@@ -161,20 +148,19 @@ class Relaxation:
                 shift[high] -= inverse[high] * way
         return shift
 
-    def _move_vertices(self, contact: _Contact) -> FloatArray:
+    def _move_vertices(self, rows: IntArray, push: FloatArray) -> FloatArray:
         """Displacement of each vertex by itself [m], shape (vertex_count, 3), without that of its body."""
         model, count = self._model, self._model.vertex_count
         move, weight = np.zeros((model.point_count, 3)), np.zeros(model.point_count)
-        if not len(contact.points):
+        if not len(rows):
             return move[:count]
-        length = np.linalg.norm(contact.push, axis=1, keepdims=True)
-        push = contact.push * np.minimum(1.0, self._longest / np.maximum(length, 1e-300))
-        free = self._free[contact.points[:, [0, 1]]]
-        push *= np.where(free.all(axis=1, keepdims=True), 0.5, 1.0)
+        points, weights = self._contacts.points[rows], np.clip(self._contacts.weights[rows], -1.0, 1.0)
+        length = np.linalg.norm(push, axis=1, keepdims=True)
+        both = self._free[points[:, :2]].all(axis=1, keepdims=True)
+        push = push * np.minimum(np.where(both, 0.5, 1.0), self._longest / np.maximum(length, 1e-300))
         for slot in range(4):
-            share = np.clip(np.abs(contact.weights[:, slot]), 0.0, 1.0)
-            np.add.at(move, contact.points[:, slot], (1.0 if slot == 0 else -1.0) * share[:, None] * push)
-            np.add.at(weight, contact.points[:, slot], share)
+            np.add.at(move, points[:, slot], weights[:, slot, None] * push)
+            np.add.at(weight, points[:, slot], np.abs(weights[:, slot]))
         move = _spread(move / np.maximum(weight, 1.0)[:, None], weight > 0.0, model.surfaces.edges)[:count]
         move[~self._free[:count]] = 0.0
         for body in np.flatnonzero(self._inverse[: model.membrane_count]).tolist():
