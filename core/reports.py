@@ -7,6 +7,7 @@ import numpy as np
 
 from .model import FloatArray, IntArray, Model
 from .solvers.notes import Finding, FrameNotes, LeastShare, PairContacts, Reason
+from .state import STAYS
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +54,8 @@ def reports_of(
     `model`: the one that the frame was simulated with; `wrong_side`: (point, body, facing) as `State.wrong_side`;
     `energy_change` [J] of each moving body, shape (moving_count,).
     """
-    findings = [*_crossings(model, wrong_side), *_attachments(model), *notes.findings]
+    crossed = np.concatenate([notes.untangled, wrong_side])
+    findings = [*_crossings(model, crossed), *_attachments(model), *notes.findings]
     contacts = _pair_reports(notes.pairs)
     joined = [
         *(pair.bodies for pair in contacts),
@@ -108,15 +110,19 @@ def _islands(count: int, joined: Iterable[Sequence[int]]) -> list[tuple[int, ...
 
 
 def _crossings(model: Model, wrong_side: IntArray) -> list[Finding]:
-    """How many vertices of each pair of bodies are behind the other one's surface."""
+    """How many vertices of each pair of bodies are behind the other one's surface, and how many stay there."""
     if not len(wrong_side):
         return []
     owner = model.point_body[wrong_side[:, 0]]
-    pairs = np.sort(np.stack([owner, wrong_side[:, 1]], axis=1), axis=1)
+    stays = wrong_side[:, 2] == STAYS
+    rows = np.stack([stays, np.minimum(owner, wrong_side[:, 1]), np.maximum(owner, wrong_side[:, 1])], axis=1)
     return [
-        Finding(Reason.SELF_CROSSING, count, (low,)) if low == high else Finding(Reason.CROSSING, count, (low, high))
-        for (low, high), count in _counted(pairs)
-    ]
+        Finding(
+            Reason.STAY_CROSSED if stay else Reason.SELF_CROSSING if low == high else Reason.CROSSING,
+            count, (low,) if low == high else (low, high),
+        )
+        for (stay, low, high), count in _counted(rows)
+    ]  # fmt: skip
 
 
 def _attachments(model: Model) -> list[Finding]:

@@ -92,6 +92,10 @@ class RigidMotion:
         return RigidMotion(self.pose.copy(), self.velocity.copy(), self.angular_momentum.copy())
 
 
+#: Facing in `State.wrong_side` of a point that stays crossed: it has no contact with that body.
+STAYS = 2
+
+
 @dataclass(slots=True)
 class State:
     """Positions, velocities and gas of a model at one time."""
@@ -102,7 +106,9 @@ class State:
     touching: BoolArray  # whether each moving body had an active contact in the last substep, shape (moving_count,)
     gas: FloatArray  # nRT of each membrane [J], shape (membrane_count,)
     approach: PairSpeeds
-    wrong_side: IntArray  # (point, body, facing) of points behind a body's surface, shape (wrong_count, 3)
+    # (point, body, facing) of points behind a body's surface, shape (wrong_count, 3). Facing: see `WrongSide`; STAYS; 0
+    # for a body whose self-contact is suspended
+    wrong_side: IntArray
     stuck: FrictionSprings  # friction springs
     held: HeldImpulses
     still_pose: FloatArray  # pose of each rigid body when it came to rest, shape (rigid_count, 7)

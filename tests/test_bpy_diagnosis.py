@@ -53,7 +53,7 @@ def test_the_panel_names_two_balls_that_stick_and_the_reason() -> None:
     assert found[0] == "Ball A, Ball B" and "Apart" in found
     figures = found[1 + len(report.reasons)]
     assert figures.startswith(f"{report.steps} steps, energy ") and figures.endswith("J")
-    crossing = f"their surfaces cross; vertices behind are pushed back slowly ({behind} vertices)."
+    crossing = f"their surfaces cross; vertices behind are moved back ({behind} vertices)."
     assert found[1] == f"Ball A and Ball B: {crossing}"
     (pair,) = report.pairs
     assert pair.gap < 0.0

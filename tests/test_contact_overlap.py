@@ -149,7 +149,7 @@ def test_a_listed_point_has_one_row_however_deep_and_is_let_go_outside():
         rows = np.flatnonzero(contacts.side[: contacts.edge_start] == -1)
         behind = [p for p in sorted(wrong) if x[p, 2] < RECOVERY_SHARE * 0.002]
         np.testing.assert_array_equal(contacts.points[rows, 0], behind)
-        np.testing.assert_allclose(contacts.gap[rows] - contacts.offset[rows], x[behind, 2], atol=1e-14)
+        np.testing.assert_allclose(contacts.gap[rows], x[behind, 2], atol=1e-14)
         np.testing.assert_allclose(contacts.normal[rows], np.tile([0.0, 0.0, 1.0], (len(rows), 1)), atol=1e-14)
         np.testing.assert_array_equal(search.wrong_side_pairs[:, 0], behind)
         ordinary = np.flatnonzero(contacts.side[: contacts.edge_start] == 1)
@@ -174,7 +174,7 @@ def test_the_signed_gap_passes_through_zero_smoothly():
     for share in shares:
         x[lowest] = share * target
         evaluate_gaps(x, contacts, model.surfaces)
-        gaps.append(contacts.gap[row] - contacts.offset[row])
+        gaps.append(contacts.gap[row])
     gaps = np.array(gaps)
     assert gaps[0] < -0.1 and gaps[-1] > 0.1
     assert (np.diff(gaps) > 0).all() and np.abs(np.diff(gaps)).max() < 0.0051
@@ -199,47 +199,6 @@ def test_both_balls_are_sent_apart_even_by_points_beyond_the_other_centre(deep):
     feet = x[contacts.points[rows, 0]] - contacts.distance[rows, None] * -contacts.normal[rows]
     centre = np.where(contacts.bodies[rows, 0, None] == 0, deep * axis, 0.0)
     np.testing.assert_allclose(np.linalg.norm(feet - centre, axis=1), 1.0, atol=0.01)
-
-
-def test_the_way_back_is_asked_for_bit_by_bit_and_never_taken_back():
-    ball = reference.icosphere(0, 0.5, (0.1, 0.2, 0.3))
-    model = reference.model_of([ball], [reference.plane(2.0)], thickness=0.01)
-    search, overlaps = untangled(model)
-    n, asked = model.vertex_count, RECOVERY_SHARE * 0.02
-    point = int(overlaps.pairs[0, 0])
-    contacts = Contacts(n)
-    x = model.rest_positions.copy()
-
-    def gap_of(height):
-        x[point, 2] = height
-        evaluate_gaps(x, contacts, model.surfaces)
-        row = np.flatnonzero(
-            (contacts.points[: contacts.edge_start, 0] == point) & (contacts.side[: contacts.edge_start] == -1)
-        )
-        return float(contacts.gap[row[0]])
-
-    x[point, 2] = -0.3
-    search.search(x, np.array([1.0, 0.0]), contacts)
-    np.testing.assert_allclose(gap_of(-0.3), asked, atol=1e-14)
-    np.testing.assert_allclose(gap_of(-0.29), asked + 0.01, atol=1e-14)
-    search.search(x, np.array([1.0, 0.0]), contacts)  # within a stage nothing new is asked for
-    np.testing.assert_allclose(gap_of(-0.29), asked + 0.01, atol=1e-14)
-    search.recover(x, contacts)
-    np.testing.assert_allclose(gap_of(-0.29), asked, atol=1e-14)
-    gap_of(-0.295)
-    search.recover(x, contacts)  # pushed deeper: nothing is given up until the gap would read less than none
-    np.testing.assert_allclose(gap_of(-0.295), asked - 0.005, atol=1e-14)
-    gap_of(-0.35)
-    search.recover(x, contacts)
-    np.testing.assert_allclose(gap_of(-0.35), 0.0, atol=1e-14)
-    gap_of(0.5 * asked)
-    search.recover(x, contacts)
-    gap_of(asked)
-    search.recover(x, contacts)
-    np.testing.assert_allclose(gap_of(asked), asked, atol=1e-14)  # no offset is left when it is let go
-    assert point in search.wrong_side_pairs[:, 0]
-    search.search(x, np.array([1.0, 0.0]), contacts)
-    assert point not in search.wrong_side_pairs[:, 0]
 
 
 def test_a_loop_of_pushes_along_the_normals_frees_two_crossed_balls():

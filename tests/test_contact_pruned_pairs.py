@@ -9,6 +9,7 @@ from softpressure_ext.core.contact.broad_phase.candidates import Candidates
 from softpressure_ext.core.contact.broad_phase.pruned_pairs import PrunedPairs
 from softpressure_ext.core.contact.broad_phase.search import ContactSearch
 from softpressure_ext.core.contact.contacts import Contacts
+from softpressure_ext.core.state import STAYS, State
 
 THICKNESS = 0.01
 
@@ -95,7 +96,7 @@ def test_what_is_left_out_is_all_that_is_missing_and_rows_are_those_of_the_searc
     place = {name: row for row, name in enumerate(zip(*listed(wide), strict=True))}
     old = np.array([place[name] for name in zip(*listed(near), strict=True)])
     assert (np.diff(old) > 0).all()
-    for name in ("points", "kind", "triangle", "bodies", "thickness", "friction", "side", "facing", "offset"):
+    for name in ("points", "kind", "triangle", "bodies", "thickness", "friction", "side", "facing"):
         np.testing.assert_array_equal(getattr(near, name)[: near.count], getattr(wide, name)[old], err_msg=name)
     edges = slice(near.edge_start, near.count)
     for name in ("edges", "apex", "soft"):
@@ -134,10 +135,14 @@ def test_motion_in_common_uses_nothing_up():
 def test_points_behind_a_surface_are_all_kept():
     model = two_balls(-0.05)
     candidates = Candidates(model, 1.6, prune=True)
-    candidates._search.untangle(model.rest_positions)
-    assert candidates.tangled
+    state = State.at_rest(model)
+    candidates.untangle(state)
+    state.wrong_side[:, 2] = STAYS
+    listed = state.wrong_side.copy()
+    candidates.start_frame(state)
+    np.testing.assert_array_equal(state.wrong_side, listed)
     assert candidates.cover(model.rest_positions, model.rest_positions)
-    assert not candidates.is_pruned and (candidates.contacts.side[: candidates.contacts.count] < 0).any()
+    assert not candidates.is_pruned and len(candidates.contacts.excluded)
 
 
 def test_what_is_not_finite_is_not_valid():
@@ -184,7 +189,7 @@ def test_the_same_bits_with_two_threads_and_after_loading():
             if frame == 5:
                 middle = world.save()
             world.advance_frame()
-            left += world._solver._minimiser._candidates.is_pruned
+            left += world._solver._minimiser.candidates.is_pruned
         assert left > 0
         ends.append(world.save().positions.copy())
         world.load(middle)

@@ -3,8 +3,8 @@
     E = kappa r^2 b(s),  s = (r - gap) / r,  b(s) = -s^2 ln(1 - s) / 2     (after Li et al. 2020, IPC)
 
 The force kappa r b'(s) starts like s^2 and grows without bound, so no load pushes two surfaces through each other.
-Beyond s = 0.95 the barrier is continued by its parabola: finite for points that are already behind a surface (tangled
-starts, colliders moved into a body), which it pushes back out.
+Beyond s = 0.95 the barrier is continued by its parabola: finite for points that are already behind a surface
+(colliders moved into a body), which it pushes back out.
 Hessian: kappa b'' (w n)(w n)' with n the contact normal and w the weights of the four points. The derivative of the
 normal is neglected: its term is negative.
 """

@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..jit import kernel
-from ..model import Attachments, FloatArray, IntArray
+from ..model import FloatArray, IntArray
 
 #: Kinds of contacts (`Contacts.kind`).
 POINT_TRIANGLE = 0  # points: the point, then the three corners
 EDGE_EDGE = 1  # points: two ends of one edge, two ends of the other
 ELEMENT = 2  # an element of an energy (`energy/elements.py`), which shares the arrays
-GLUED = 3  # a pair of surfaces that are attached to each other there: never a contact
+EXCLUDED = 3  # surfaces that are attached to each other there, or cross: not a contact
 
 #: Values of `Contacts.side`.
 RIGHT_SIDE = 1
@@ -29,7 +29,7 @@ WEIGHT_TOLERANCE = 0.05
 
 #: Fields that a search writes.
 _CONSTANT = (
-    "points", "kind", "triangle", "bodies", "thickness", "friction", "side", "facing", "offset", "gap", "edges", "apex",
+    "points", "kind", "triangle", "bodies", "thickness", "friction", "side", "facing", "gap", "edges", "apex",
     "soft", "contact_weight",
 )  # fmt: skip
 
@@ -47,8 +47,6 @@ class Contacts:
         coefficient;
         triangle int32, -1 for edges; side int8: +1, or -1 for a point on the wrong side of the surface;
         facing int8: for side -1, +1 if the right side is the one the triangle's normal points to, else -1;
-        offset [m]: added to the gap of rows with side -1 (`ContactSearch.recover`), so that a point deep behind
-        a surface is moved out in small steps;
         for edges only: edges (capacity, 2) int32: their numbers, the lower first; apex (capacity, 4) int32:
         the corners opposite the first and the second edge, -1 for none; soft (capacity, 2) bool: whether
         each belongs to a membrane.
@@ -63,7 +61,7 @@ class Contacts:
         distance [m]: between point and triangle, or edge and edge, of every row; a lower bound for edges of contact
         weight 0, whose weights and normals are then undefined (`whole` in `evaluate_gaps`);
         gap [m]: the same where the row owns the contact, +inf where another row owns it; for side -1 the signed
-        distance plus the offset;
+        distance;
         target_weight: for edges, the contact weight that the geometry asks for, 0 to 1 (`narrow_phase.edge_edge`);
         feature int8: 0 the face, 1-3 edge (k - 1, k), 4-6 corner k - 4 of the triangle; 0 for edges.
 
@@ -80,19 +78,18 @@ class Contacts:
         "distance",
         "edge_start",
         "edges",
+        "excluded",
         "facing",
         "feature",
         "first_element",
         "friction",
         "gap",
-        "glued",
         "kind",
         "known_distance",
         "known_x",
         "local",
         "move",
         "normal",
-        "offset",
         "points",
         "side",
         "soft",
@@ -107,7 +104,7 @@ class Contacts:
     def __init__(self, point_count: int, capacity: int = 1024) -> None:
         self.count = 0
         self.first_element = 0  # row of the first element of an energy; they come last
-        self.glued: NDArray[np.int64] = np.zeros(0, np.int64)  # rows of kind GLUED
+        self.excluded: NDArray[np.int64] = np.zeros(0, np.int64)  # rows of kind EXCLUDED
         self.edge_start = 0
         self.known_x: NDArray[np.float64] = np.zeros((0, 3))  # positions at which all edges were measured, or empty
         self.move: NDArray[np.float64] = np.zeros((0, 3))  # scratch of evaluate_gaps, one per point
@@ -130,7 +127,6 @@ class Contacts:
         self.friction: NDArray[np.float64] = np.zeros(capacity)
         self.side: NDArray[np.int8] = np.ones(capacity, np.int8)
         self.facing: NDArray[np.int8] = np.ones(capacity, np.int8)
-        self.offset: NDArray[np.float64] = np.zeros(capacity)
         self.feature: NDArray[np.int8] = np.zeros(capacity, np.int8)
         self.local: NDArray[np.int8] = np.zeros(capacity, np.int8)  # scratch of evaluate_gaps
         self.weights: NDArray[np.float64] = np.zeros((capacity, 4))
@@ -159,18 +155,18 @@ class Contacts:
         self.count = self.edge_start = self.first_element = 0
         self.vertex_start[:] = 0
 
-    def exclude_glued(self, attachments: Attachments, point_body: IntArray, body_count: int) -> None:
-        """Mark pairs of an attached vertex with the body it is attached to as GLUED, in the rows just searched."""
+    def exclude(self, pairs: IntArray, point_body: IntArray, body_count: int) -> None:
+        """Mark rows of a point and a body as EXCLUDED, in the rows just searched; `pairs` of them, shape (n, 2)."""
         found = self.count
-        key = np.unique(attachments.points[:, 0].astype(np.int64) * body_count + attachments.body)
+        key = np.unique(pairs[:, 0].astype(np.int64) * body_count + pairs[:, 1])
         points = self.points[:found]
         body = point_body[points]
-        glued = np.zeros(found, dtype=bool)
+        excluded = np.zeros(found, dtype=bool)
         for slot in range(4):
             for facing in (0, 3):  # the first and the last slot belong to the two sides
-                glued |= np.isin(points[:, slot].astype(np.int64) * body_count + body[:, facing], key)
-        self.glued = np.flatnonzero(glued)
-        self.kind[self.glued] = GLUED
+                excluded |= np.isin(points[:, slot].astype(np.int64) * body_count + body[:, facing], key)
+        self.excluded = np.flatnonzero(excluded)
+        self.kind[self.excluded] = EXCLUDED
 
     def append_elements(self, points: IntArray, weights: FloatArray, point_body: IntArray) -> None:
         """Append rows for the elements of energies: points and weights, shape (n, 4)."""
@@ -191,7 +187,6 @@ class Contacts:
         self.friction[rows] = 0.0
         self.side[rows] = RIGHT_SIDE
         self.contact_weight[rows] = 1.0
-        self.offset[rows] = 0.0
         self.gap[rows] = np.inf
         self.distance[rows] = np.inf
         self.index_vertices()

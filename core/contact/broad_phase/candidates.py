@@ -4,15 +4,14 @@ import numpy as np
 
 from ...energy.energies import ModelElements
 from ...model import FloatArray, IntArray, Model
-from ...state import State
+from ...state import STAYS, State
 from ..contacts import Contacts
 from ..filter.islands import Islands
 from ..filter.relative_motion import relative_distance
+from ..untangle.relaxation import Relaxation
 from .pruned_pairs import PrunedPairs
 from .search import ContactSearch
 
-#: Frames in which self-crossing skins are untangled; parts that cannot be, such as thin ones, are then left crossed.
-UNTANGLING_FRAMES = 24
 #: Largest reach of a search for self-contact [edge length]: with a longer one, most triangles may face towards the
 #: middle (`self_contact.find_suspects`).
 OWN_REACH = 0.1
@@ -31,6 +30,10 @@ class Candidates:
         self._model = model
         self._reach_factor = reach_factor
         self._search = ContactSearch(model, far=far)
+        self._relaxation = Relaxation(model, self._search)
+        self._crossed: IntArray = np.zeros((0, 2), np.int32)  # points and bodies that stay crossed: no contacts
+        #: Rows of `State.wrong_side` of points that were moved before the frame.
+        self.untangled: IntArray = np.zeros((0, 3), np.int32)
         self._searched = False
         self._move = np.zeros((model.point_count, 3))
         self.contacts = Contacts(model.moving_point_count)
@@ -62,33 +65,10 @@ class Candidates:
         return overlaps.crossing_triangle_count
 
     def start_frame(self, state: State) -> None:
-        """Set the list of points on the wrong side from a state; the next `cover` searches anew."""
-        self._search.drive_apart(state.frame < UNTANGLING_FRAMES, state.wrong_side)
-        self.relist(state.wrong_side)
-
-    def relist(self, wrong_side: IntArray) -> None:
-        """Set the list of points on the wrong side; the next `cover` searches anew."""
-        if not self.alone:
-            self._search.relist(wrong_side)
+        """Move what crosses apart in a state, and exclude what stays crossed; the next `cover` searches anew."""
         self._searched = False
-
-    def wrong_side(self) -> IntArray:
-        """The list as a state keeps it, see `ContactSearch.wrong_side`."""
-        return self._search.wrong_side()
-
-    @property
-    def tangled(self) -> bool:
-        """Whether points are on the wrong side of a surface."""
-        return len(self._search.wrong_side_pairs) > 0
-
-    @property
-    def crossing_bodies(self) -> IntArray:
-        """Skins with points on the wrong side of their own surface, ascending."""
-        return self._search.crossing_bodies
-
-    def recover(self, x: FloatArray) -> None:
-        """Advance the target gaps of points on the wrong side; see `ContactSearch.recover`."""
-        self._search.recover(x, self.contacts)
+        self.untangled = self._relaxation.run(state)
+        self._crossed = state.wrong_side[state.wrong_side[:, 2] == STAYS, :2]
 
     @property
     def is_pruned(self) -> bool:
@@ -133,10 +113,12 @@ class Candidates:
         reach = np.maximum(self._reach_factor * farthest, 0.5 * model.thickness)
         if self._searched and self._search.others_valid(trial) and self._search.search_own(x, self.own_reach):
             return self.choose(x, trial)
-        found = self._found = self.contacts if self.tangled else self._all_found_rows
+        found = self._found = self.contacts if len(self._crossed) else self._all_found_rows
         self._search.search(x, reach, found, self.own_reach)
-        if len(model.attachments.body):
-            found.exclude_glued(model.attachments, model.point_body, model.body_count)
+        glue = model.attachments
+        if len(glue.body) or len(self._crossed):
+            excluded = np.concatenate([np.stack([glue.points[:, 0], glue.body], axis=1), self._crossed])
+            found.exclude(excluded, model.point_body, model.body_count)
         if len(self._elements):
             found.append_elements(self._elements.rows.points, self._elements.rows.weights, model.point_body)
         self.islands.follow(found)

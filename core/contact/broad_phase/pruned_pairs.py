@@ -76,13 +76,13 @@ class PrunedPairs:
         near.reserve(count)
         near.count = near.first_element = count
         near.edge_start = edge_start
-        near.glued = near.glued[:0]
+        near.excluded = near.excluded[:0]
         near.invalidate_edges()
         rows = self._chosen[:count]
         copy_rows(
             rows, wide.points, wide.kind, wide.triangle, wide.bodies, wide.thickness, wide.friction, wide.side,
-            wide.facing, wide.offset, near.points, near.kind, near.triangle, near.bodies, near.thickness,
-            near.friction, near.side, near.facing, near.offset,
+            wide.facing, near.points, near.kind, near.triangle, near.bodies, near.thickness,
+            near.friction, near.side, near.facing,
         )  # fmt: skip
         copy_edges(rows, edge_start, wide.edges, wide.apex, wide.soft, near.edges, near.apex, near.soft)
         near.index_vertices()
@@ -203,8 +203,8 @@ def within_room(x, seen, room):
 
 @kernel
 def copy_rows(
-    rows, points, kind, triangle, bodies, thickness, friction, side, facing, offset,
-    to_points, to_kind, to_triangle, to_bodies, to_thickness, to_friction, to_side, to_facing, to_offset,
+    rows, points, kind, triangle, bodies, thickness, friction, side, facing,
+    to_points, to_kind, to_triangle, to_bodies, to_thickness, to_friction, to_side, to_facing,
 ):  # fmt: skip
     """Copy the fields that a search writes of every row."""
     for new in range(rows.shape[0]):
@@ -214,7 +214,7 @@ def copy_rows(
         to_bodies[new, 0], to_bodies[new, 1] = bodies[old, 0], bodies[old, 1]
         to_kind[new], to_triangle[new] = kind[old], triangle[old]
         to_thickness[new], to_friction[new] = thickness[old], friction[old]
-        to_side[new], to_facing[new], to_offset[new] = side[old], facing[old], offset[old]
+        to_side[new], to_facing[new] = side[old], facing[old]
 
 
 @kernel

@@ -165,14 +165,6 @@ class ContactSearch:
         self.suspend(np.array(waiting, np.int32))
         return overlaps
 
-    def recover(self, x: FloatArray, contacts: Contacts) -> None:
-        """Advance the target gaps of points on the wrong side; call it when a time stage begins at x.
-
-        Their gaps are offset (`Contacts.offset`), so that the contact force on each is small all the way out: it never
-        jumps, and a deep overlap stores no energy. The offsets stay between two calls, also through searches.
-        """
-        self._wrong.shift(x, contacts, True)
-
     def search(
         self,
         x: FloatArray,
@@ -208,7 +200,7 @@ class ContactSearch:
         )
         if not len(partners.other) and not len(self._wrong) and not len(self._own.bodies):
             contacts.clear()
-            contacts.glued = contacts.glued[:0]
+            contacts.excluded = contacts.excluded[:0]
             return
         mark_met(
             x, self._body_box, self._margin, partners.start, partners.other, model.body_point_start, surfaces.edges,
@@ -255,11 +247,10 @@ class ContactSearch:
         )  # fmt: skip
         self._edges.write(x, edge_pairs, self._wrong, contacts)
         if len(own_points) or len(own_edges):
-            self._own.set_own_rows(contacts, self.crossing_bodies)
-        contacts.first_element, contacts.glued = contacts.count, contacts.glued[:0]
+            self._own.set_own_rows(contacts)
+        contacts.first_element, contacts.excluded = contacts.count, contacts.excluded[:0]
         contacts.index_vertices()
-        contacts.offset[: contacts.count] = 0.0
-        self._wrong.shift(x, contacts, False)
+        self._wrong.set_planes(x, contacts)
 
     def forget(self) -> None:
         """Let the next `still_valid` return False."""

@@ -121,14 +121,10 @@ class SelfPairs:
         )  # fmt: skip
         return count
 
-    def set_own_rows(self, contacts: Contacts, crossing: IntArray) -> None:
-        """Set the thickness of self-contact rows, and no friction where the body is `crossing`.
-
-        Friction would hinder untangling.
-        """
+    def set_own_rows(self, contacts: Contacts) -> None:
+        """Set the thickness of self-contact rows."""
         count, surfaces = contacts.count, self._model.surfaces
         rows = np.flatnonzero(contacts.bodies[:count, 0] == contacts.bodies[:count, 1])
-        contacts.friction[rows[np.isin(contacts.bodies[rows, 0], crossing)]] = 0.0
         write_thickness(
             self._model.rest_positions, surfaces.triangles, self._model.thickness, self._crossed,
             surfaces.point_neighbour_start, surfaces.point_neighbour, rows, contacts.edge_start,

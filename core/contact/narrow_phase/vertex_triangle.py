@@ -42,12 +42,12 @@ def evaluate_gaps(x: FloatArray, contacts: Contacts, surfaces: Surfaces, *, whol
     evaluate_rows(
         x, surfaces.triangles, surfaces.triangle_neighbour,
         contacts.edge_start, contacts.points, contacts.triangle, contacts.bodies, contacts.thickness,
-        contacts.side, contacts.facing, contacts.offset, contacts.local,
+        contacts.side, contacts.facing, contacts.local,
         contacts.weights, contacts.normal, contacts.distance, contacts.gap, contacts.feature,
     )  # fmt: skip
     if contacts.first_element > contacts.edge_start and (whole or not _follow_edges(x, contacts)):
         measure_all_edges(x, contacts)
-    contacts.gap[contacts.glued] = np.inf
+    contacts.gap[contacts.excluded] = np.inf
 
 
 def measure_all_edges(x: FloatArray, contacts: Contacts) -> None:
@@ -60,7 +60,7 @@ def measure_all_edges(x: FloatArray, contacts: Contacts) -> None:
     )  # fmt: skip
     contacts.known_x = x.copy()
     contacts.known_distance[edges] = contacts.distance[edges]
-    contacts.gap[contacts.glued] = np.inf
+    contacts.gap[contacts.excluded] = np.inf
 
 
 def _follow_edges(x: FloatArray, contacts: Contacts) -> bool:
@@ -79,7 +79,7 @@ def _follow_edges(x: FloatArray, contacts: Contacts) -> bool:
 
 @kernel
 def evaluate_rows(
-    x, triangles, triangle_neighbour, count, points, triangle, bodies, thickness, side, facing, offset, local,
+    x, triangles, triangle_neighbour, count, points, triangle, bodies, thickness, side, facing, local,
     weights, normal, distance, gap, feature,
 ):  # fmt: skip
     """Evaluate points against triangles; the rows of one point belong to the chunk in which they begin."""
@@ -94,8 +94,6 @@ def evaluate_rows(
                     x, triangles, triangle_neighbour, points[end, 0], triangle[end], side[end], facing[end],
                     bodies[end, 0] == bodies[end, 1], end, weights, normal, distance, gap, feature,
                 )  # fmt: skip
-                if side[end] < 0:
-                    gap[end] += offset[end]
                 end += 1
             if end > begin + 1:
                 assign_owners(begin, end, points, bodies, thickness, side, normal, distance, feature, local, gap)

@@ -1,4 +1,4 @@
-"""Moves vertices on the wrong side of a surface back out: direction, target gap of each stage, and release."""
+"""The points on the wrong side of a surface: the direction in which each returns, and its release."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,14 +10,8 @@ from ..contacts import WRONG_SIDE, Contacts
 from ..kept_distance import RECOVERY_SHARE
 from ..narrow_phase.closest_points import unit_normal
 from ..narrow_phase.nearest_triangle import NONE_EXCLUDED, STACK_SIZE, nearest_triangle
-from ..narrow_phase.vertex_triangle import evaluate_gaps, measure, set_plane_weights
+from ..narrow_phase.vertex_triangle import measure, set_plane_weights
 from .self_overlap import self_exits, self_wrong_side
-
-#: Growth of the target gap of a self-crossing skin's points per stage [release gap]: the force rises until it overcomes
-#: the skin's own springs.
-PUSH_GROWTH = 0.3
-#: Least gap of a point that does not move [release gap]: bounds that force.
-LEAST_GAP = 0.1
 
 #: Untangling of a skin from itself stops when this many more points than at the frame's start are on the wrong side:
 #: an impact presses the skin into itself faster than it is untangled, and the force would only add energy.
@@ -33,7 +27,7 @@ class WrongSide:
     pairs: shape (n, 2); facing: +1 where the right side is the one the triangles' normals point to, else -1,
     shape (n,); start: CSR of pairs over points, shape (point_count + 1,); body: second column of pairs;
     direction: unit vectors along which the points move out, zero where unknown, shape (n, 3);
-    progress: gap [m] reached so far, shape (n,); own: whether body is the point's own, shape (n,);
+    own: whether body is the point's own, shape (n,);
     exit: the triangle through which a point leaves its own body, -1 for other pairs, shape (n,).
     """
 
@@ -57,13 +51,12 @@ class WrongSide:
         self._most[:] = np.bincount(body[own], minlength=len(self._most)) + WORSENING_LIMIT
 
     def set(self, pairs: IntArray, facing: NDArray[np.int8]) -> None:
-        """Replace the list; progress starts anew at the next search."""
+        """Replace the list."""
         order = np.lexsort((pairs[:, 1], pairs[:, 0]))
         self.pairs: IntArray = np.ascontiguousarray(pairs[order], np.int32)
         self.facing: NDArray[np.int8] = np.ascontiguousarray(facing[order], np.int8)
         self.body: IntArray = np.ascontiguousarray(self.pairs[:, 1])
         self.direction: FloatArray = np.zeros((len(order), 3))
-        self.progress: FloatArray = np.full(len(order), -np.inf)
         self.own: BoolArray = self._model.point_body[self.pairs[:, 0]] == self.body
         self.exit: IntArray = np.full(len(order), -1, np.int32)
         self.start: IntArray = np.searchsorted(self.pairs[:, 0], np.arange(self._model.point_count + 1)).astype(
@@ -86,9 +79,8 @@ class WrongSide:
         behind = ~((gap > 0.0) & (gap >= enough)) | inside
         count = np.bincount(self.body[behind & self.own], minlength=len(self._most))
         behind &= ~(self.own & ((way < 0) | (not self._untangling) | (count > self._most)[self.body]))
-        progress = self.progress[behind]
         self.set(self.pairs[behind], self.facing[behind])
-        self.progress, self.exit = progress, way[behind]
+        self.exit = way[behind]
         self._set_directions(x)
 
     def _update_self_crossings(self, x: FloatArray, trees: Trees) -> BoolArray:
@@ -96,7 +88,7 @@ class WrongSide:
         if not self._untangling:
             return np.zeros(len(self), bool)
         kept = ~self.own
-        pairs, facing, progress = [self.pairs[kept]], [self.facing[kept]], [self.progress[kept]]
+        pairs, facing = [self.pairs[kept]], [self.facing[kept]]
         inside = [np.zeros(int(kept.sum()), bool)]
         for body in np.unique(self.body[self.own]).tolist():
             rows = np.flatnonzero(self.own & (self.body == body))
@@ -104,17 +96,15 @@ class WrongSide:
             points = np.union1d(self.pairs[rows, 0], wrong).astype(np.int32)
             known = np.isin(points, self.pairs[rows, 0])
             listed = np.isin(points, wrong)
-            now, reached = np.zeros(len(points), np.int8), np.full(len(points), -np.inf)
-            now[known], reached[known] = self.facing[rows], self.progress[rows]
+            now = np.zeros(len(points), np.int8)
+            now[known] = self.facing[rows]
             now[listed] = side
             pairs.append(np.stack([points, np.full_like(points, body)], axis=1))
             facing.append(now)
-            progress.append(reached)
             inside.append(listed)
         joined = np.concatenate(pairs)
         order = np.lexsort((joined[:, 1], joined[:, 0]))
         self.set(joined, np.concatenate(facing))
-        self.progress = np.concatenate(progress)[order]
         return np.asarray(np.concatenate(inside)[order])
 
     def _set_directions(self, x: FloatArray) -> None:
@@ -162,30 +152,12 @@ class WrongSide:
         order = np.lexsort(pairs.T[::-1])
         return np.ascontiguousarray(pairs[order]), facing[order]
 
-    def shift(self, x: FloatArray, contacts: Contacts, new_stage: bool) -> None:
-        """Set the offsets of the rows with side -1 from the progress of each point.
-
-        The offset gap is RECOVERY_SHARE of the thickness where the point was nearest to the right side by the start of
-        the stage. Progress is reduced only where the offset gap would be negative (the point was pushed deeper, or its
-        exit has changed).
-        """
-        if len(self.pairs) == 0 or contacts.count == 0:
-            return
-        # Rows and pairs are in the same order: triangles are numbered body by body.
-        rows = np.flatnonzero(contacts.side[: contacts.edge_start] == WRONG_SIDE)
-        if self.own.any():
+    def set_planes(self, x: FloatArray, contacts: Contacts) -> None:
+        """Set normals and weights of the rows of points behind their own body's surface, constant until a search."""
+        if self.own.any() and contacts.count:
+            # Rows and pairs are in the same order: triangles are numbered body by body.
+            rows = np.flatnonzero(contacts.side[: contacts.edge_start] == WRONG_SIDE)
             set_plane_weights(x, rows[self.own], contacts.points, contacts.facing, contacts.weights, contacts.normal)
-        evaluate_gaps(x, contacts, self._model.surfaces)
-        gap = contacts.gap[rows] - contacts.offset[rows]
-        step = RECOVERY_SHARE * contacts.thickness[rows]
-        if new_stage:
-            np.maximum(self.progress, gap, out=self.progress)
-            own = self.own
-            asked = np.minimum(self.progress + PUSH_GROWTH * step, gap + (1.0 - LEAST_GAP) * step)
-            self.progress[own] = np.maximum(self.progress, asked)[own]
-        self.progress[:] = np.where(np.isneginf(self.progress), gap, np.minimum(self.progress, gap + step))
-        # a point of the same skin may have a negative offset: the skin presses on it
-        contacts.offset[rows] = np.maximum(np.where(self.own, -np.inf, 0.0), step - self.progress)
 
 
 def signed_gaps(

@@ -10,9 +10,7 @@ grows until they do not.
 
 import numpy as np
 
-from ...contact.broad_phase.candidates import UNTANGLING_FRAMES
 from ...contact.broad_phase.search import ContactSearch
-from ...contact.contacts import WRONG_SIDE
 from ...contact.contacts import Contacts as Record
 from ...contact.narrow_phase.vertex_triangle import evaluate_gaps
 from ...model import BoolArray, FloatArray, IntArray, Model
@@ -20,6 +18,8 @@ from ...state import State
 from .arrays import Contacts, contacts_of
 from .layout import Numbering
 
+#: Frames in which edges are looked for that still cross, and skins leave themselves.
+UNTANGLING_FRAMES = 24
 #: Growth of the distance of pairs whose edges alone still cross, per substep, as a share of the thickness.
 FURTHER = 0.1
 
@@ -92,11 +92,10 @@ class Parting:
         rows = np.flatnonzero(self.crosses[bodies[:, 0], bodies[:, 1]] & np.isfinite(gap))
         count = len(rows)
         found = room if count <= len(room.reach) else contacts_of(2 * count)
-        is_behind = record.side[rows] == WRONG_SIDE
         found.points[: 4 * count] = 4 * self._place[record.points[rows]].ravel()
         found.normal.reshape(-1, 4)[:count, :3] = record.normal[rows]
         found.weight[: 4 * count] = record.weights[rows].ravel()
-        found.gap[: 4 * count : 4] = gap[rows] - np.where(is_behind, record.offset[rows], 0.0)
+        found.gap[: 4 * count : 4] = gap[rows]
         found.reach[:count] = record.thickness[rows]
         found.reach[:count] += self._further * self._hooked[bodies[rows, 0], bodies[rows, 1]]
         found.stiffness[:count] = 1.0

@@ -13,7 +13,7 @@ import numpy as np
 from ...bodies.flat.plane import Planes
 from ...bodies.rigid.motion import turned_tensors
 from ...jit import kernel
-from ...model import BoolArray, FloatArray, IntArray, Model
+from ...model import BoolArray, FloatArray, Model
 from ...state import RigidMotion
 from ..pair_impulses import PairImpulses
 from .rigid_motion import rigid_body_motions, rigid_motions, set_rigid_body_motions
@@ -47,8 +47,6 @@ class MomentumBalance:
         self._free = np.ones(model.moving_count, dtype=bool)
         if model.membrane_count:
             self._free[: model.membrane_count] = ~np.logical_or.reduceat(model.pinned, self._first)
-        self._unreliable = np.zeros(model.moving_count, dtype=bool)  # bodies whose contact forces are unreliable
-        self._glued = np.isin(np.arange(model.moving_count), model.point_body[model.attachments.points])
         self._time = 0.0
 
     def start(self, x: FloatArray, v: FloatArray, rigid: RigidMotion) -> None:
@@ -61,7 +59,6 @@ class MomentumBalance:
         self._momenta[first_rigid:, :3] = self._model.rigid.mass[:, None] * rigid.velocity
         self._momenta[first_rigid:, 3:] = rigid.angular_momentum
         self._time = 0.0
-        self._unreliable[:] = False
         self.pairs.clear()
         add_momenta(x, v, self._model.vertex_mass, self._model.body_point_start, self._origin, self._soft())
         self._before[:] = self._momenta
@@ -84,10 +81,6 @@ class MomentumBalance:
             model.point_body, time, self._origin, self._momenta,
         )  # fmt: skip
         self.pairs.add(contacts, energy.record, x, energy.pressing, time)
-
-    def mark_unreliable(self, bodies: BoolArray) -> None:
-        """Mark moving bodies with unreliable contact forces: if they have contacts, their momenta are not corrected."""
-        self._unreliable |= bodies
 
     def subtract_impulses(
         self, energy: StageEnergy, x: FloatArray, poses: FloatArray, change: FloatArray, taken: FloatArray
@@ -125,30 +118,12 @@ class MomentumBalance:
         rigid_motions(x, v, model.vertex_mass, model.body_point_start, self._motion[:count])
         rigid_body_motions(rigid, model.rigid, self._motion[count:])
         correct_momenta(
-            x, v, model.body_mass, model.body_point_start, count, model.rigid.radius, self._is_conserved(),
+            x, v, model.body_mass, model.body_point_start, count, model.rigid.radius, self._free,
             self._supported(), slight, math.exp(-REST_RATE * self._time), self._origin, self._before, momenta,
             self._motion,
         )  # fmt: skip
         set_rigid_body_motions(self._motion[count:], model.rigid, rigid)
         self._planes.hold(v)
-
-    def _is_conserved(self) -> BoolArray:
-        """Moving bodies whose momenta follow from external impulses: internal forces change neither momentum."""
-        good = self._free.copy()
-        if self._unreliable.any():
-            pressed = self.pairs.load > 0.0
-            pushed = self._glued.copy()
-            for side in (self.pairs.low, self.pairs.high):
-                pushed |= np.isin(np.arange(len(pushed)), side[pressed])
-            good &= ~(self._unreliable & pushed)
-        return good
-
-    def keep_rigid_motion(self, bodies: IntArray, x: FloatArray, v: FloatArray) -> None:
-        """Replace membranes' velocities [m/s] at x [m] by the rigid motion that `settle` gave them, in place."""
-        for body in bodies.tolist():
-            first, last = self._model.body_point_start[body : body + 2]
-            centre, velocity, spin = self._motion[body, :9].reshape(3, 3)
-            v[first:last] = velocity + np.cross(spin, x[first:last] - centre)
 
     def _supported(self) -> BoolArray:
         """Moving bodies supported by a collider, or by other supported bodies."""

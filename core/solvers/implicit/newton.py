@@ -38,10 +38,6 @@ from .sums import inner
 LEAST_DECREASE = 5e-4
 #: Factor of the tolerances without candidate pairs [1]: momentum is conserved in any case (`momentum.py`).
 FREE_TOLERANCE = 2.0
-#: Newton steps per stage during untangling of a skin from itself: wedged parts creep for several stages.
-UNTANGLING_LIMIT = 8
-#: Residual r'Br above which a body has not converged [largest residual of the stage].
-STALLED_SHARE = 0.05
 #: Reach of a search [displacement that made it necessary]: larger means fewer searches and more candidates.
 REACH_FACTOR = 1.6
 
@@ -73,11 +69,11 @@ class StageMinimiser:
         self.model = model
         self.settings = settings
         self.counts: Counts = like.counts if like else Counts()
-        candidates = like._candidates if like else Candidates(model, REACH_FACTOR, far=True, prune=True)
-        self._candidates: Candidates = candidates
-        self._candidates.take(model)
-        self.contacts = self._candidates.contacts
-        self._step_filter = StepFilter(model, self._candidates)
+        candidates = like.candidates if like else Candidates(model, REACH_FACTOR, far=True, prune=True)
+        self.candidates: Candidates = candidates
+        self.candidates.take(model)
+        self.contacts = self.candidates.contacts
+        self._step_filter = StepFilter(model, self.candidates)
         self.energy = StageEnergy(model, self.contacts, stage_time, options)
         self._planes = Planes(model)
         self.x = np.zeros((model.point_count, 3))
@@ -104,8 +100,6 @@ class StageMinimiser:
         self._direction = np.zeros((unknown_count, 3))
         self._diagonal = np.zeros((model.vertex_count, 3))
         self._scratch = Scratch.of(model)
-        #: Moving bodies that had not converged in the last stage.
-        self.stalled = np.zeros(model.moving_count, dtype=bool)
         self.notes = StageNotes(model)
         self._enough = np.zeros(model.moving_count)  # accepted residual r'Br [J]
 
@@ -115,26 +109,9 @@ class StageMinimiser:
         count = 2 ** max(round(math.log2(stage_time / self._stage_time)), 0)
         self._multigrid = self._preconditioners.of(self.model, count)
 
-    def untangle(self, state: State) -> int:
-        """Write the points on the wrong side of a surface to the state; returns the number of crossing triangles."""
-        return self._candidates.untangle(state)
-
-    def wrong_side(self) -> IntArray:
-        """(point, body, facing) of the points on the wrong side of a surface, as a state keeps them."""
-        return self._candidates.wrong_side()
-
-    @property
-    def crossing_bodies(self) -> IntArray:
-        """Skins with points on the wrong side of their own surface, ascending."""
-        return self._candidates.crossing_bodies
-
-    def relist(self, wrong_side: IntArray) -> None:
-        """Set the list of points on the wrong side from a state, and search anew."""
-        self._candidates.relist(wrong_side)
-
     def start_frame(self, state: State) -> None:
         """Evaluate a state anew: contacts and energies then depend on the state only."""
-        self._candidates.start_frame(state)
+        self.candidates.start_frame(state)
         self.notes = StageNotes(self.model)
         self.energy.shares.forget()
         self.energy.damp(None)
@@ -161,10 +138,10 @@ class StageMinimiser:
 
     def renew_contacts(self) -> float:
         """Update the contact weights of edges at the start of a step; returns the change of the energy [J]."""
-        if not self._candidates.searched or self.contacts.first_element == self.contacts.edge_start:
+        if not self.candidates.searched or self.contacts.first_element == self.contacts.edge_start:
             self.energy.shares.forget()
             return 0.0
-        if self._candidates.choose(self.x, self.x):
+        if self.candidates.choose(self.x, self.x):
             self._update_record()
         self.energy.evaluate(self.x, self.poses)
         scale = self._contact_scale.of(self._gas, self._stage_time)
@@ -210,19 +187,14 @@ class StageMinimiser:
         self._planes.hold(self._step)
         steps_between(self.poses, rigid_guess, self._step[n:])
         self._cover()
-        if self._candidates.tangled:
-            self._candidates.recover(self.x)
-            energy.forget()
         energy.lag_gas(self.x, self.poses)
         self._guess()
 
         enough, island, start = self._enough, self._scratch.island, self._scratch.islands[0]
         enough[:] = self._rest_energy
-        self.stalled[:] = False
         largest = np.zeros(model.moving_count)  # residual of each island so far [J]
         most = 0.0  # largest decrease of the energy in one step [J]
-        limit = UNTANGLING_LIMIT if len(self._candidates.crossing_bodies) else settings.newton_limit
-        for newton_step in range(limit):
+        for newton_step in range(settings.newton_limit):
             total = energy.linearise(self.x)
             energy.residual(self.x, self._force)
             self._planes.hold(self._force)
@@ -256,7 +228,6 @@ class StageMinimiser:
         else:
             self.notes.add_unconverged(left > enough[island])
         self.notes.add_residual(left, largest)
-        self.stalled[:] = (left > STALLED_SHARE * largest) & (left > enough[island])
         energy.linearise(self.x)  # contact forces at the result
 
     def _balance(self) -> None:
@@ -272,7 +243,7 @@ class StageMinimiser:
         """Take the filtered step to the first guess, unless the start has less energy, as it has at rest."""
         energy = self.energy
         held = energy.evaluate(self.x, self.poses)
-        if self.contacts.count or self._candidates.exceeds_reach.any():
+        if self.contacts.count or self.candidates.exceeds_reach.any():
             self._filter()
         self._place(1.0)
         if energy.evaluate(self._trial, self._trial_poses) < held or not self.contacts.count:
@@ -298,26 +269,9 @@ class StageMinimiser:
             total = self.energy.linearise(self.x)
         self._step_filter.shorten(self.x, self._step, self.current_mobility(), self._trial_points)
         fall = self._search_line(total, 12)
-        if not fall > 0.0 and self._exclude_tangled():
-            fall = self._search_line(total, 12)
         if not fall > 0.0:
             self.energy.evaluate(self.x, self.poses)
         return fall
-
-    def _exclude_tangled(self) -> bool:
-        """Exclude the islands of self-crossing skins from the step, which they may prevent.
-
-        Returns whether there is such a skin, and another body.
-        """
-        model, crossing = self.model, self._candidates.crossing_bodies
-        if not len(crossing):
-            return False
-        island = self._scratch.island
-        tangled = np.isin(island, island[crossing])
-        rows = tangled[model.point_body[: model.vertex_count]]
-        self._step[: model.vertex_count][rows] = 0.0
-        self._step[model.vertex_count :][np.repeat(tangled[model.membrane_count :], 2)] = 0.0
-        return not tangled.all()
 
     def _search_line(self, total: float, halvings: int) -> float:
         """Halve the step until the energy is sufficiently below `total`; returns the decrease [J], or 0."""
@@ -373,10 +327,10 @@ class StageMinimiser:
 
     def _cover_trial(self) -> bool:
         """`_cover` for the path from `x` to `_trial`."""
-        before = self._candidates.searches
-        if not self._candidates.cover(self.x, self._trial):
+        before = self.candidates.searches
+        if not self.candidates.cover(self.x, self._trial):
             return False
-        self.counts.contact_searches += self._candidates.searches - before
+        self.counts.contact_searches += self.candidates.searches - before
         self._update_record()
         return True
 

@@ -108,7 +108,7 @@ class ImplicitSolver:
 
     def untangle(self, state: State) -> int:
         """Write the points on the wrong side of a surface to the state; returns the number of crossing triangles."""
-        return self._minimiser.untangle(state)
+        return self._minimiser.candidates.untangle(state)
 
     def start_frame(self, state: State) -> None:
         """Discard all history except the state, so that a run continued from it has the same bits."""
@@ -138,6 +138,7 @@ class ImplicitSolver:
             shares=[stage.least] if stage.least.bodies else [],
             findings=findings,
             residual=stage.residual,
+            untangled=self._minimiser.candidates.untangled,
         )
 
     def contact_forces(self) -> FloatArray:
@@ -149,7 +150,7 @@ class ImplicitSolver:
 
     def join(self, state: State, left: int) -> int:
         """Number of the `left` substeps of a frame to take as one: all of them, or halved repeatedly."""
-        if self._step_error is None or len(state.wrong_side):
+        if self._step_error is None:
             return 1
         speed, count = self._fast.speeds(state), left
         while count > 1 and (count > state.joined or self._fast.parts(state, speed, count * self.substep_time) > 1):
@@ -188,12 +189,7 @@ class ImplicitSolver:
         speed = self._fast.speeds(before)
         stage.start(before, gas, speed)
         energy += stage.renew_contacts()
-        # untangling adds energy: implicit Euler without the energy check
-        crossing = stage.crossing_bodies
-        parting = len(crossing) > 0
-        take = self._one_stage if parting else self._two_stages
-        velocities, rigid = take(before, motion, share, time)
-        self._momentum.keep_rigid_motion(crossing, stage.x, velocities)
+        velocities, rigid = self._two_stages(before, motion, share, time)
         count = max(round(time / self.substep_time), 1)
         if count > 1 and not self._error <= 1.0:
             stage.counts.split_steps += 1
@@ -211,9 +207,7 @@ class ImplicitSolver:
             + self._external_work(motion, time)
         )
         slack += stage.energy.unstored_work(before.positions, stage.x)
-        if not parting and not reached - energy <= slack:
-            if len(before.wrong_side):
-                stage.relist(before.wrong_side)
+        if not reached - energy <= slack:
             if halvings > 0:
                 stage.counts.halved_steps += 1
                 half = 0.5 * time
@@ -230,7 +224,7 @@ class ImplicitSolver:
         after.rigid = rigid
         after.touching[:] = stage.energy.touching()
         after.gas[:] = gas
-        after.wrong_side = stage.wrong_side()
+        after.wrong_side = before.wrong_side
         after.stuck = stuck
         after.approach = before.approach
         self._losses.apply(stage.energy, self._momentum.pairs, after, time)
@@ -333,8 +327,6 @@ class ImplicitSolver:
             target=target, guess=guess,
             rigid_target=rigid_target, rigid_guess=shifted(flight, guessed_rigid_fall),
         )  # fmt: skip
-        if len(stage.crossing_bodies):  # wedged: contact forces are unreliable
-            self._momentum.mark_unreliable(stage.stalled)
         self._momentum.add_forces(stage.energy, stage.x, stage.poses, h)
         velocities: FloatArray = (stage.x - base) / h
         rigid = RigidMotion(

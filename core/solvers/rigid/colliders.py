@@ -120,7 +120,6 @@ class ColliderContacts:
         nowhere = np.zeros(model.body_count, dtype=bool)
         nowhere[model.membrane_count : model.moving_count] = self._left_out
         self._search.search(x, reach, contacts, left_out=nowhere)
-        contacts.offset[:] = 0.0  # points on the wrong side are asked back by a limited speed instead
         self._thickness = contacts.thickness[: contacts.count].copy()
         self._above = np.zeros(contacts.edge_start, np.int8)
         self._counts.contact_searches += 1

@@ -1,0 +1,183 @@
+"""Moves bodies that cross apart, and skins out of themselves, before a frame; velocities stay.
+
+Each pass finds the points on the wrong side and moves them towards the surface that they have passed, by a share of an
+edge at most:
+
+* bodies as a whole, against the sum of the gaps that each pair lacks, in the inverse ratio of their masses, so that the
+  centre of mass of a pair stays where it is;
+* where that has not sufficed, and for skins that cross themselves, their vertices. A move is spread over rings of
+  edges around them, so that skins dent instead of crumpling.
+
+What cannot be moved apart keeps crossing: bodies with pins, or wedged between colliders, parts without a vertex inside.
+Its points on the wrong side have no contact with that body until they have separated.
+"""
+
+import numpy as np
+
+from ...bodies.flat.plane import Planes
+from ...bodies.rigid.motion import place_points
+from ...model import BoolArray, FloatArray, IntArray, Model
+from ...state import STAYS, State
+from ..broad_phase.search import ContactSearch
+from ..contacts import WRONG_SIDE, Contacts
+from ..kept_distance import RECOVERED_SHARE
+from ..narrow_phase.vertex_triangle import evaluate_gaps
+
+#: Passes at most, and those in which the number of points on the wrong side must fall.
+PASSES, PATIENCE = 200, 20
+#: Longest move of a pass [mean edge of the body with the shortest ones].
+LONGEST_MOVE = 0.1
+#: Gap below which points on their right side are moved as well [thickness of the pair].
+NEAR_SHARE = 0.5
+#: Rings of edges over which the move of a vertex is spread.
+SPREAD_RINGS = 6
+#: Growth per pass of the gap that is aimed at where edges alone still cross [thickness].
+FURTHER = 0.1
+
+
+class Relaxation:
+    """Moves the crossing bodies of one model; bodies with pins, held ones and colliders stay."""
+
+    def __init__(self, model: Model, search: ContactSearch) -> None:
+        self._model, self._search = model, search
+        self._contacts = Contacts(model.moving_point_count)
+        self._planes = Planes(model)
+        edges, body = model.surfaces.edges, model.surfaces.edge_body
+        length = np.linalg.norm(model.rest_positions[edges[:, 1]] - model.rest_positions[edges[:, 0]], axis=1)
+        count = np.maximum(np.bincount(body, minlength=model.body_count), 1)
+        moving = (np.bincount(body, length, model.body_count) / count)[: model.moving_count]
+        self._longest = LONGEST_MOVE * float(moving[moving > 0.0].min(initial=np.inf))
+        self._inverse = np.zeros(model.body_count)  # inverse mass of each body that may move as a whole [1/kg]
+        self._free = np.zeros(model.point_count, bool)  # vertices that may move by themselves
+
+    def run(self, state: State) -> IntArray:
+        """Move what crosses apart in a state, in place; returns the rows of `State.wrong_side` that were moved.
+
+        Afterwards the state lists the points that stay crossed, with STAYS as facing, and the bodies whose self-contact
+        is suspended.
+        """
+        listed, search = state.wrong_side, self._search
+        moved = listed[np.abs(listed[:, 2]) == 1]
+        waiting = listed[listed[:, 2] == 0]
+        search.relist(np.concatenate([moved, waiting]))
+        if len(moved):
+            self._allow(state)
+            self._move_apart(state.positions, state.rigid.pose)
+        if len(listed):
+            search.untangle(state.positions)
+            pairs = search.wrong_side_pairs
+            own = self._model.point_body[pairs[:, 0]] == pairs[:, 1]
+            inside_out = np.intersect1d(waiting[:, 1], pairs[own, 1])  # these wait until they are clear
+            pairs = pairs[~(own & np.isin(pairs[:, 1], inside_out))]
+            still = np.intersect1d(waiting[:, 1], search.suspended)
+            search.suspend(np.union1d(still, inside_out))
+            search.list_wrong_side(np.zeros((0, 2), np.int32), np.zeros(0, np.int8))
+            stays = np.insert(pairs, 2, STAYS, axis=1)
+            state.wrong_side = np.concatenate([stays, search.wrong_side()]).astype(np.int32)
+        return moved
+
+    def _allow(self, state: State) -> None:
+        """Mark what may move."""
+        model, held = self._model, state.keyed.held
+        self._free[: model.vertex_count] = ~model.pinned & ~held[model.point_body[: model.vertex_count]]
+        first = model.body_point_start[: model.membrane_count]
+        whole = ~held
+        if len(first):
+            whole[: model.membrane_count] &= ~np.logical_or.reduceat(model.pinned, first)
+        self._inverse[: model.moving_count] = whole / model.body_mass[: model.moving_count]
+
+    def _move_apart(self, x: FloatArray, poses: FloatArray) -> None:
+        """Move points and poses, in place, until nothing crosses or nothing is gained."""
+        model, search = self._model, self._search
+        least, since, whole = np.inf, 0, True
+        further = np.zeros(model.body_count)  # added to the gap aimed at where edges alone still cross [m]
+        for number in range(PASSES):
+            search.search(x, further, self._contacts, further)
+            count = len(search.wrong_side_pairs)
+            if count == 0:
+                crossing = search.untangle(x).crossing_triangles
+                if not len(crossing):
+                    return
+                crossed = np.unique(model.surfaces.triangle_body[crossing])
+                further[crossed] += FURTHER * model.thickness[crossed]
+            if count and count < least:
+                least, since = count, number
+            if number - since > PATIENCE:
+                if not whole:
+                    return
+                whole, since = False, number
+            rows, push = self._lacking(x, further)
+            own = self._contacts.bodies[rows, 0] == self._contacts.bodies[rows, 1]
+            shift = self._shift_bodies(self._contacts.bodies[rows[~own]], push[~own])
+            move = shift[model.point_body]
+            deforms = own | (not whole)
+            move[: model.vertex_count] += self._move_vertices(rows[deforms], push[deforms])
+            before = x.copy() if self._planes.any else x
+            x[: model.moving_point_count] += move[: model.moving_point_count]
+            self._planes.hold_moves(before, x)
+            if model.rigid_count:
+                poses[:, :3] += shift[model.membrane_count : model.moving_count]
+                place_points(poses, model.rigid.arm, model.rigid.point_start, x)
+
+    def _lacking(self, x: FloatArray, further: FloatArray) -> tuple[IntArray, FloatArray]:
+        """Rows of points whose gap is too small, and what it lacks along the normal [m], shape (n, 3)."""
+        contacts = self._contacts
+        evaluate_gaps(x, contacts, self._model.surfaces)
+        rows = slice(0, contacts.edge_start)
+        behind, gap = contacts.side[rows] == WRONG_SIDE, contacts.gap[rows]
+        lack = np.where(behind, RECOVERED_SHARE, NEAR_SHARE) * contacts.thickness[rows] - gap
+        lack += further[contacts.bodies[rows]].min(axis=1)
+        lacks = np.flatnonzero(lack > 0.0)
+        return lacks, lack[lacks, None] * contacts.normal[lacks]
+
+    def _shift_bodies(self, bodies: IntArray, pushes: FloatArray) -> FloatArray:
+        """Displacement of each body as a whole [m], shape (body_count, 3)."""
+        model, inverse = self._model, self._inverse
+        shift = np.zeros((model.body_count, 3))
+        pairs = np.sort(bodies, axis=1)
+        for low, high in np.unique(pairs, axis=0).tolist():
+            total = inverse[low] + inverse[high]
+            rows = (pairs == (low, high)).all(axis=1)
+            push = np.where(bodies[rows, :1] == low, 1.0, -1.0) * pushes[rows]
+            way = push.sum(axis=0)
+            length = float(np.linalg.norm(way))
+            if total > 0.0 and length > 0.0:
+                lack = float(np.linalg.norm(push, axis=1).max())
+                way *= min(lack, self._longest) / (length * total)
+                shift[low] += inverse[low] * way
+                shift[high] -= inverse[high] * way
+        return shift
+
+    def _move_vertices(self, rows: IntArray, push: FloatArray) -> FloatArray:
+        """Displacement of each vertex by itself [m], shape (vertex_count, 3), without that of its body."""
+        model, count = self._model, self._model.vertex_count
+        move, weight = np.zeros((model.point_count, 3)), np.zeros(model.point_count)
+        if not len(rows):
+            return move[:count]
+        points, weights = self._contacts.points[rows], np.clip(self._contacts.weights[rows], -1.0, 1.0)
+        length = np.linalg.norm(push, axis=1, keepdims=True)
+        both = self._free[points[:, :2]].all(axis=1, keepdims=True)
+        push = push * np.minimum(np.where(both, 0.5, 1.0), self._longest / np.maximum(length, 1e-300))
+        for slot in range(4):
+            np.add.at(move, points[:, slot], weights[:, slot, None] * push)
+            np.add.at(weight, points[:, slot], np.abs(weights[:, slot]))
+        move = _spread(move / np.maximum(weight, 1.0)[:, None], weight > 0.0, model.surfaces.edges)[:count]
+        move[~self._free[:count]] = 0.0
+        for body in np.flatnonzero(self._inverse[: model.membrane_count]).tolist():
+            own = slice(model.body_point_start[body], model.body_point_start[body + 1])
+            mass = model.vertex_mass[own]
+            move[own] -= (mass[:, None] * move[own]).sum(axis=0) / mass.sum()
+        return move
+
+
+def _spread(move: FloatArray, known: BoolArray, edges: IntArray) -> FloatArray:
+    """Average moves [m] over neighbours, SPREAD_RINGS times; those of `known` points by half."""
+    given = 0.5 * known[:, None] * move
+    neighbours = np.maximum(np.bincount(edges.ravel(), minlength=len(move)), 1)[:, None]
+    for _ in range(SPREAD_RINGS):
+        mean = np.zeros_like(move)
+        np.add.at(mean, edges[:, 0], move[edges[:, 1]])
+        np.add.at(mean, edges[:, 1], move[edges[:, 0]])
+        mean /= neighbours
+        move = np.where(known[:, None], given + 0.5 * mean, mean)
+    return move
