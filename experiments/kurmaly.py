@@ -10,11 +10,12 @@ import shapes
 from scenes import GRAVITY
 from softpressure_ext.core import DivergenceError, MethodOptions, ModelBuilder, World
 from softpressure_ext.core.bodies.flat.band import STRIP_TO_VOLUME
-from softpressure_ext.core.options import DEFAULTS, VOLUMES
+from softpressure_ext.core.options import DEFAULTS
 from softpressure_ext.core.papers.forces import SoftForces
 from softpressure_ext.core.papers.gas_rules import GasRules
 from softpressure_ext.core.papers.schemes import SCHEMES, stable_angle
 from softpressure_ext.core.papers.stability import stiffest_frequency
+from softpressure_ext.core.parameters import named
 
 from .parts import FRAME_RATE, Energy, fewest_substeps, survives
 
@@ -196,7 +197,7 @@ def areas():
     for name, outline in outlines().items():
         model = loop_model(0.0, outline)
         exact = abs(shapes.shoelace(outline)) * DEPTH
-        rules = {rule: GasRules(model, MethodOptions(volume=rule)) for rule in VOLUMES}
+        rules = {rule: GasRules(model, MethodOptions(volume=rule)) for rule in named("volume_rule").names()}
         told = {rule: float(own.rule_volumes(model.rest_positions)[0]) / exact for rule, own in rules.items()}
         told["CENTRE_FAN"] *= STRIP_TO_VOLUME  # of a flat body the fan takes the strip alone
         found[name] = told
@@ -220,7 +221,7 @@ def run(quick=False):
         "trusses": trusses,
         "loops": loops,
         "areas": areas(),
-        "fall": {rule: concave_fall(rule, 0.1 if quick else 0.3) for rule in VOLUMES},
+        "fall": {rule: concave_fall(rule, 0.1 if quick else 0.3) for rule in named("volume_rule").names()},
         "limits": step_limits(quick),
         "bounces": bounces(quick),
     }

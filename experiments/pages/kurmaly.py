@@ -1,7 +1,7 @@
 """Text, table, figures and pictures of `kurmaly`."""
 
 import numpy as np
-from softpressure_ext.core.options import VOLUMES
+from softpressure_ext.core.parameters import named
 
 from .. import kurmaly
 from ..kurmaly import CELLS, DEPTH, MASS, MODULUS, POINTS, PRESSURE, RADIUS, SIZE, STRETCH, SUBSTEPS
@@ -183,7 +183,8 @@ def add_areas(page, data):
         draw, panels=2,
     )  # fmt: skip
     ends = {
-        NAMES[rule]: np.mean(data["fall"][rule]["area"][-len(data["fall"][rule]["area"]) // 3 :]) for rule in VOLUMES
+        NAMES[rule]: np.mean(data["fall"][rule]["area"][-len(data["fall"][rule]["area"]) // 3 :])
+        for rule in named("volume_rule").names()
     }
     told = ", ".join(f"{number(float(end))} ({name})" for name, end in ends.items())
     page.text(
