@@ -127,6 +127,7 @@ PARAMETERS: tuple[Parameter, ...] = (
         unit="N s/m",
         soft_high=1_000.0,
         step=100,
+        short="Dampers",
     ),
     Parameter(
         name="rigid_springs",
