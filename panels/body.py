@@ -123,7 +123,7 @@ class Given(PartOfBody):
             if settings.body_type in choice.bodies:
                 layout.row().prop(settings, choice.name, expand=True)
         if settings.body_type in parameters.SKINS and settings.gas_by == "PRESSURE":
-            layout.prop(settings, "temperature", text="Temperature (K)")  # of the amount that is shown
+            layout.prop(settings, "temperature", text="Temp. (K)")  # of the amount that is shown
         layout.prop(settings, "rigid_springs")
         for text in quantities.texts(scene, obj):
             layout.label(text=text, icon="INFO")

@@ -132,7 +132,7 @@ PARAMETERS: tuple[Parameter, ...] = (
         step=100,
         precision=2,
         where=("gas_by", "AMOUNT"),
-        short="Temperature (K)",
+        short="Temp. (K)",
     ),
     Parameter(
         name="pressure_at",

@@ -25,7 +25,7 @@ GIVEN_STIFFNESS: tuple[Choice, ...] = (
     ),
     (
         "SPRING",
-        "Spring Constant",
+        "Springs",
         "All edges have one spring constant, as in the papers: a finer mesh is stiffer",
         "NONE",
         1,
