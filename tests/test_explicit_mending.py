@@ -12,7 +12,7 @@ from explicit_scene import bench_world, run, world_of
 from rigid_scene import block
 from scenes import BEACH_BALL, LIVELY, add_ball
 from softpressure_ext.core import FrameInput, ModelBuilder, World
-from softpressure_ext.core.solvers.explicit import arrays, steps, verify
+from softpressure_ext.core.solvers.explicit import arrays, attempt, verify
 from softpressure_ext.core.solvers.explicit.mend import mend
 from softpressure_ext.core.solvers.explicit.zones import share_motion
 
@@ -35,7 +35,7 @@ class Step(NamedTuple):
         state = self.contact.run.state
         contact, time = self.contact, (state[arrays.AGE] + 1) * self.h
         parts = contact.points, contact.bodies, contact.boxes, contact.rigid, contact.run
-        steps.drift(*parts, self.x, self.y, self.velocity, self.h, time)
+        attempt.drift(*parts, self.x, self.y, self.velocity, self.h, time)
 
     def share(self) -> bool:
         """Let zones share their motions."""

@@ -232,7 +232,7 @@ def test_a_cell_size_that_does_not_fit_is_refused():
         ParameterError, match=r"^Bar: cell size 1e-06 m makes .* cells, more than 200000\. Give at least"
     ):
         add(bar(1.0, 0.2), cell_size=1e-6)
-    with pytest.raises(ParameterError, match=r"^Bar: modulus 0 Pa; give a number above 0\.$"):
+    with pytest.raises(ParameterError, match=r"^Bar: Young's modulus 0 Pa; give a number above 0\.$"):
         add(bar(1.0, 0.2), modulus=0.0)
     x = np.concatenate([shapes.upright(bar(1.0, 0.2)), [(0.5, 0.1, 0.0)]])
     with pytest.raises(MeshError, match=r"^Bar: not flat; a vertex is 0\.1 m off the plane"):

@@ -170,11 +170,13 @@ def test_a_fast_ball_does_not_pass_a_single_triangle():
     assert velocity(world)[2] > 5.0
 
 
-def test_bodies_that_start_crossed_come_apart_as_with_the_implicit_solver():
-    fastest = []
+def test_bodies_that_start_crossed_come_apart_with_less_than_the_gas_could_give():
+    """The speed is below that of the work of the gas over the volume behind the floor, 5.4 m/s."""
+    depth, radius = 0.05, SOFT.radius
+    cap = np.pi * depth**2 * (3.0 * radius - depth) / 3.0
     for method, substeps in (("IMPLICIT", 10), ("EXPLICIT_EULER", 45)):
         builder = ModelBuilder()
-        add_ball(builder, SOFT, 2, (0, 0, 0.15), damping=5.0)  # 5 cm into the floor
+        add_ball(builder, SOFT, 2, (0, 0, radius - depth), damping=5.0)
         add_ball(builder, SOFT, 2, (0.1, 0, 0.45), damping=5.0, name="other")
         builder.add_collider("floor", *shapes.grid(4.0))
         world = World(builder.build(), frame_rate=60.0, substeps=substeps, threads=1, solver=method)
@@ -184,9 +186,7 @@ def test_bodies_that_start_crossed_come_apart_as_with_the_implicit_solver():
             world.advance_frame()
             speeds.append(max(np.linalg.norm(velocity(world, 0)), np.linalg.norm(velocity(world, 1))))
         assert len(world.save().wrong_side) == 0 and lowest(world) > 0.0
-        fastest.append(max(speeds))
-    # the way out squeezes the skins, and what they hold is given back: 4.7 m/s, no matter by which way
-    assert fastest[1] < 1.1 * fastest[0]
+        assert max(speeds) < np.sqrt(2.0 * SOFT.gauge_pressure * cap / SOFT.mass), method
 
 
 def test_a_moving_floor_lifts_and_drags_bodies():
