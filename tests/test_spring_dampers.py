@@ -1,112 +1,19 @@
-"""Dampers along springs: decay of one oscillation against its closed form, step limits, momenta, animation.
-
-Bodies that breathe, x = (1 + e) X about their middle, are oscillators whatever the amplitude where all vertices are
-alike: all springs have the strain e, so M e'' + C e' + K e = 0 with M = sum m |X|^2, K = sum k L^2, C = sum c L^2. Of a
-solid, K = 15 mu V; of a skin, 3 Y A; of a flat truss in plane stress with nu = 1/3, 3 E A depth; of a loop, Y depth P.
-"""
+"""Dampers along springs: decay of one oscillation against its closed form, momenta, animation."""
 
 from dataclasses import replace
 
 import numpy as np
 import pytest
 import shapes
-from softpressure_ext.core import DivergenceError, FrameInput, MethodOptions, ModelBuilder, ParameterError, World
+from damped_bodies import MASS, MODULUS, RATIO, SIZE, Breathing, dented_ball, energy, measured_rate
+from softpressure_ext.core import FrameInput, MethodOptions, ModelBuilder, ParameterError, World
 from softpressure_ext.core.animation.keyed import Keyed, changed
 from softpressure_ext.core.animation.segments import with_values
 from softpressure_ext.core.energy.dampers import damper_forces
-from softpressure_ext.core.energy.mechanical import mechanical_energy
 from softpressure_ext.core.papers.forces import SoftForces
-from softpressure_ext.core.papers.schemes import SCHEMES, Scheme, stable_angle
-from softpressure_ext.core.papers.stability import stable_time, stiffest_frequency
+from softpressure_ext.core.papers.stability import stable_time
 from softpressure_ext.core.solvers.choice import FORCE_BASED
 from softpressure_ext.core.solvers.explicit.stability import SAFETY, plan_steps
-
-MASS, SIZE, DEPTH, MODULUS = 2.0, 0.4, 0.1, 1e4
-RATIO = 0.05
-SCHEME_NAMES = tuple(SCHEMES)
-
-
-class Breathing:
-    """A body about the origin, without gas and gravity, and its oscillation."""
-
-    def __init__(self, kind, ratio=RATIO, fineness=0, **options):
-        builder = ModelBuilder(gravity=(0, 0, 0), ambient_pressure=0.0)
-        if kind == "SKIN":
-            x, triangles = shapes.icosphere(fineness, SIZE)
-            a, b, c = (x[triangles[:, corner]] for corner in range(3))
-            area = 0.5 * np.linalg.norm(np.cross(b - a, c - a), axis=1).sum()
-            stiffness, inertia = 3.0 * MODULUS * area, MASS * SIZE**2
-        elif kind == "LOOP":
-            x = np.column_stack([shapes.ring(24, SIZE), np.zeros(24)])
-            side = np.linalg.norm(x[1] - x[0])
-            stiffness, inertia = MODULUS * DEPTH * 24 * side, MASS * SIZE**2
-        elif kind == "FLAT_TRUSS":
-            x = 0.5 * SIZE * np.array([(-1, -1, 0), (1, -1, 0), (1, 1, 0), (-1, 1, 0)], float)
-            stiffness, inertia = 3.0 * MODULUS * DEPTH * SIZE**2, MASS * SIZE**2 / 2.0
-        else:  # a cube of one cell: its mass is at the corners
-            x, triangles = shapes.box(SIZE)
-            stiffness, inertia = 15.0 * MODULUS / 2.5 * SIZE**3, 0.75 * MASS * SIZE**2
-        self.frequency = np.sqrt(stiffness / inertia)
-        self.rate = ratio * self.frequency  # of the amplitude
-        # c = (eta / Y) k: 2 rate = (eta / Y) frequency^2
-        damping = {"mass": MASS, "spring_damping": MODULUS * 2.0 * self.rate / self.frequency**2, **options}
-        if kind == "SKIN":
-            builder.add_membrane("body", x, triangles, stretch_modulus=MODULUS, **damping)
-        elif kind == "LOOP":
-            builder.add_loop("body", x, depth=DEPTH, stretch_modulus=MODULUS, **damping)
-        elif kind == "FLAT_TRUSS":
-            builder.add_flat_truss("body", x, depth=DEPTH, cell_size=SIZE, modulus=MODULUS, **damping)
-        else:
-            builder.add_solid(
-                "body", x, triangles, kind=kind, cell_size=SIZE, modulus=MODULUS,
-                **({"poisson_ratio": 0.25} if kind == "SOLID" else {}), **damping,
-            )  # fmt: skip
-        self.model = builder.build()
-
-    def world(self, solver, step, strain=0.02, speed=0.0, **options):
-        """A world that starts with a strain and its rate [1/s]; a step is a frame."""
-        world = World(self.model, frame_rate=1.0 / step, substeps=1, threads=1, solver=solver, **options)
-        state, n = world.save(), self.model.vertex_count
-        state.positions[:n] *= 1.0 + strain * self._in_plane()
-        state.velocities[:n] = speed * self.model.rest_positions[:n] * self._in_plane()
-        world.load(state)
-        return world
-
-    def _in_plane(self):
-        """A loop and a flat truss keep their depth."""
-        return 1.0 - np.abs(self.model.flat.normal[0])
-
-    def strain(self, world):
-        """Strain and its rate [1/s]: shares of the mode in positions and velocities."""
-        state, n = world.save(), self.model.vertex_count
-        shape = self.model.rest_positions[:n] * self._in_plane() * self.model.vertex_mass[:, None]
-        size = (shape * self.model.rest_positions[:n]).sum()
-        away = (state.positions - self.model.rest_positions)[:n]
-        return (shape * away).sum() / size, (shape * state.velocities[:n]).sum() / size
-
-    def exact(self, time, strain=0.02, speed=0.0):
-        """Strain and its rate [1/s] after a time [s]."""
-        swing = np.sqrt(self.frequency**2 - self.rate**2)
-        a, b = strain, (speed + self.rate * strain) / swing
-        c, s, left = np.cos(swing * time), np.sin(swing * time), np.exp(-self.rate * time)
-        e = left * (a * c + b * s)
-        return e, left * swing * (b * c - a * s) - self.rate * e
-
-    def amplitude(self, world):
-        """Amplitude of the damped oscillation: a exp(-rate t) in the closed form."""
-        e, speed = self.strain(world)
-        return np.hypot(e, (speed + self.rate * e) / np.sqrt(self.frequency**2 - self.rate**2))
-
-
-def measured_rate(body, solver, step, time, strain=0.02):
-    """Rate [1/s] at which the amplitude has fallen over a time [s]."""
-    world = body.world(solver, step, strain)
-    start = body.amplitude(world)
-    count = round(time / step)
-    for _ in range(count):
-        world.advance_frame()
-    return np.log(start / body.amplitude(world)) / (count * step)
-
 
 # --- decay of one oscillation --------------------------------------------------------------------------------------
 
@@ -231,119 +138,6 @@ def test_bars_of_few_and_many_cells_decay_alike(solver):
         # waves along the bar are slower by (nu pi r / length)^2 / 2 with r^2 = width^2 / 6, 0.1 %, and by the masses
         # that are lumped at the ends of cells, (pi cell / length)^2 / 6 = 1.6 % and less
         assert measured == pytest.approx(expected, rel=0.025)
-
-
-# --- step limits ---------------------------------------------------------------------------------------------------
-
-RATIOS = (0.1, 0.3, 0.5)
-#: Not offered: it has no velocity of a step's end in its positions.
-FORWARD_EULER = Scheme("x' = x + h v, v' = v + h a", (0.0,), ((),), ((),), (0.0,), (1.0,))
-
-
-def largest_angle(factor, ratio):
-    """h w up to which |factor(h lambda)| is at most 1, by bisection; lambda: the damped oscillator's eigenvalue / w."""
-    eigenvalue = complex(-ratio, np.sqrt(1.0 - ratio**2))
-    low, high = 1e-3, 4.0
-    for _ in range(60):
-        middle = 0.5 * (low + high)
-        low, high = (middle, high) if abs(factor(middle * eigenvalue)) <= 1.0 else (low, middle)
-    return low
-
-
-@pytest.mark.parametrize("ratio", RATIOS)
-def test_the_stable_angles_over_the_damping_ratio(ratio):
-    """Found in steps of 0.005, for a growth of 1e-4 a step, which moves the limits by less than that."""
-    heun = largest_angle(lambda z: 1.0 + z + z * z / 2.0, ratio)
-    rk4 = largest_angle(lambda z: 1.0 + z + z * z / 2.0 + z**3 / 6.0 + z**4 / 24.0, ratio)
-    assert stable_angle(SCHEMES["HEUN"], ratio) == pytest.approx(heun, abs=0.01)
-    assert stable_angle(SCHEMES["RK4"], ratio) == pytest.approx(rk4, abs=0.01)
-    # z^2 + 4 ratio z = 4: minus the trace of a step is its determinant plus 1
-    symplectic = 2.0 * (np.sqrt(1.0 + ratio**2) - ratio)
-    assert stable_angle(SCHEMES["EXPLICIT_EULER"], ratio) == pytest.approx(symplectic, abs=0.006)
-    assert stable_angle(FORWARD_EULER, ratio) == pytest.approx(2.0 * ratio, abs=0.006)
-
-
-def test_the_stable_angles_are_those_of_the_literature():
-    """Limits of Heun's method, of Matyka's listing and of forward Euler at damping ratios of 0.1, 0.3 and 0.5."""
-    for scheme, angles in (
-        (SCHEMES["HEUN"], (1.05, 1.65, 2.0)),
-        (SCHEMES["EXPLICIT_EULER"], (1.81, 1.49, 1.24)),
-        (FORWARD_EULER, (0.2, 0.6, 1.0)),
-    ):
-        found = [stable_angle(scheme, ratio) for ratio in RATIOS]
-        np.testing.assert_allclose(found, angles, atol=0.01)  # two digits, found in steps of 0.005
-
-
-@pytest.mark.parametrize("ratio", [5.0, 1e3])
-def test_heavily_damped_oscillations_have_a_limit_too(ratio):
-    # 2 / (2 ratio) of Heun's and Euler's steps on the real axis; the slow root shifts it by 1 / (2 ratio)^2
-    for name in ("HEUN", "EXPLICIT_EULER"):
-        assert stable_angle(SCHEMES[name], ratio) * ratio == pytest.approx(1.0, rel=0.02)
-
-
-@pytest.mark.parametrize("ratio", RATIOS)
-@pytest.mark.parametrize("method", ["HEUN", "EXPLICIT_EULER", "RK4"])
-def test_a_body_breathes_up_to_the_stable_angle(method, ratio):
-    """It is the stiffest oscillation of a cell: 3 % below its limit it decays, 3 % above it grows."""
-    body = Breathing("TRUSS", ratio)
-    limit = stable_angle(SCHEMES[method], ratio) / body.frequency
-    sizes = []
-    for share in (0.97, 1.03):
-        world = body.world(method, share * limit, strain=1e-6)
-        sizes.append(0.0)
-        try:
-            for _ in range(120):
-                world.advance_frame()
-                e, speed = body.strain(world)
-                sizes[-1] = max(abs(e), abs(speed) / body.frequency)
-        except DivergenceError:
-            sizes[-1] = np.inf
-    assert sizes[0] < 1e-6 < sizes[1]
-
-
-@pytest.mark.parametrize("eta", [1.0, 10.0, 300.0])
-@pytest.mark.parametrize("method", FORCE_BASED)
-def test_the_step_that_is_recommended_holds_with_dampers(method, eta):
-    """A dented ball under pressure that is let go loses energy, with the bodies' losses of any ratio."""
-    world = dented_ball(method, eta)
-    gas = (world.model.gauge_pressure + world.model.ambient_pressure) * world.model.rest_volume
-    step = stable_time(world.model, SoftForces(world.model), method, gas)
-    world = dented_ball(method, eta, step)
-    start = energy(world)
-    for _ in range(300):
-        world.advance_frame()  # would raise `DivergenceError`
-    assert energy(world) < start
-
-
-@pytest.mark.parametrize("kind", ["SKIN", "LOOP", "FLAT_TRUSS"])
-def test_without_its_springs_a_body_without_gas_does_not_oscillate(kind):
-    breathing = Breathing(kind)
-    model = breathing.model
-    forces, gas = SoftForces(model), np.zeros(model.membrane_count)
-    stiffest = stiffest_frequency(model, forces, gas)
-    assert stiffest > 0.99 * breathing.frequency
-    # differences of forces of 1e-6 of an edge leave a millionth of the stiffness
-    assert stiffest_frequency(model, forces, gas, without_springs=True) < 1e-3 * stiffest
-
-
-def dented_ball(solver, eta, step=1e-3, substeps=1):
-    """A ball of 42 vertices under pressure, squashed and spinning; one step per frame."""
-    builder = ModelBuilder(gravity=(0, 0, 0))
-    x, triangles = shapes.icosphere(1, 0.2)
-    builder.add_membrane("ball", x, triangles, mass=0.2, gauge_pressure=2e3, stretch_modulus=5e3, spring_damping=eta)
-    world = World(builder.build(), frame_rate=1.0 / step, substeps=substeps, threads=1, solver=solver)
-    state, n = world.save(), world.model.vertex_count
-    x = state.positions[:n] * (1.0, 0.9, 1.05)
-    state.positions[:n] = x
-    state.velocities[:n] = np.cross((3.0, 1.0, -2.0), x) + (0.5, 0.0, 0.2)
-    world.load(state)
-    return world
-
-
-def energy(world):
-    """Motion, springs and gas [J]."""
-    model, volume = world.model, world.diagnostics().bodies[0].volume
-    return float(mechanical_energy(model, model.vertex_mass, world.save(), np.array([volume]))[0])
 
 
 # --- what stays, and what must not grow ----------------------------------------------------------------------------
