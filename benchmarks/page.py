@@ -86,7 +86,7 @@ def curves(cases, key):
 
 def write(path, results):
     """Write the page and its figures."""
-    page = Page(path)
+    page = Page(path.with_suffix(""))
     page.heading("Benchmarks", 1)
     opening(page, results)
     for scene in TITLES:
@@ -98,7 +98,8 @@ def write(path, results):
             add(page, results["parts"][name])
     add_first_start(page, path.with_suffix(""))
     missing(page, results)
-    page.save()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("\n\n".join(page.blocks) + "\n", encoding="utf-8")
 
 
 def opening(page, results):

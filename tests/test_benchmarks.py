@@ -86,7 +86,7 @@ def test_the_page_has_whole_tables_and_its_figures(tmp_path):
     }  # fmt: skip
     page.write(tmp_path / "page.md", results)
     text = (tmp_path / "page.md").read_text(encoding="utf-8")
-    assert "Soft Pressure 1.25, Rapier 1.5" in text  # the exponents, the latter from the two sizes that ended
+    assert "Soft Pressure, implicit 1.25, Rapier 1.5" in text  # the exponents, the latter from the two sizes that ended
     assert "it broke" in text
     assert "not installed" in text
     assert text.count("† 60 s") == 1  # the one that was cut off
