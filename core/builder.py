@@ -13,11 +13,12 @@ from .bodies.flat.builder import FlatBuilder
 from .bodies.freeze import freeze
 from .bodies.given import GivenBody, GivenMembrane, GivenRigid
 from .bodies.lattice.solids import lattice_of
+from .bodies.links import GivenHose, LinkBuilder
 from .bodies.parts import skin_modulus, with_masses, with_springs
 from .bodies.rigid.inertia import mass_properties
 from .checks import check_choice, ignored_pairs, positions_of, triangles_of
 from .errors import ParameterError
-from .impulses.goals import GivenGoals, given_goals
+from .impulses.goals import GivenGoals
 from .inflation.filling import filling_of
 from .model import Model
 from .parameters import SCENE, builder_defaults
@@ -28,7 +29,7 @@ MEMBRANE, SOLID, TRUSS, RIGID, COLLIDER, _SCENE = map(
 )
 
 
-class ModelBuilder(FlatBuilder):
+class ModelBuilder(FlatBuilder, LinkBuilder):
     """Collects membranes, solids, flat bodies, rigid bodies and colliders; `build()` returns the immutable `Model`.
 
     Parameters: `gravity` [m/s^2], `ambient_pressure` [Pa] outside every membrane (0 is the papers' law).
@@ -54,6 +55,7 @@ class ModelBuilder(FlatBuilder):
         self._colliders: list[GivenBody] = []
         self._attached: list[Attached] = []
         self._goals: dict[int, GivenGoals] = {}
+        self._hoses: list[GivenHose] = []
 
     def add_membrane(
         self,
@@ -340,55 +342,6 @@ class ModelBuilder(FlatBuilder):
         self._colliders.append(GivenBody(name=name, positions=given, triangles=faces, settings=settings))
         return len(self._colliders) - 1
 
-    def attach_to_rigid(self, membrane: int, vertices: ArrayLike, rigid: int) -> None:
-        """Attach vertices of a membrane, in the caller's numbers, to a rigid body: they are fixed in its frame.
-
-        Attached vertices have no contact with the body that they are attached to.
-        """
-        if not 0 <= rigid < len(self._rigid):
-            raise ParameterError(f"rigid body: {rigid}; there are {len(self._rigid)}, counted from 0.")
-        self._attach(membrane, vertices, rigid=rigid)
-
-    def attach_to_membrane(self, membrane: int, vertices: ArrayLike, other: int) -> None:
-        """Attach vertices of a membrane, in the caller's numbers, to the nearest triangles of another membrane."""
-        if not 0 <= other < len(self._membranes) or other == membrane:
-            raise ParameterError(
-                f"membrane: {other} to attach to; give another one of the {len(self._membranes)}, counted from 0."
-            )
-        self._attach(membrane, vertices, other=other)
-
-    def add_goals(
-        self, membrane: int, vertices: ArrayLike, weights: ArrayLike = 1.0, *, stiffness: float, damping: float = 0.0
-    ) -> None:
-        """Connect vertices of a membrane, in the caller's numbers, by springs to their rest positions.
-
-        `FrameInput.goal_positions` moves the goals. `stiffness` [N/m] is distributed over the vertices by mass, times
-        their weight, 0 to 1; motion relative to the goal decays at `damping` [1/s] times the weight. Pinned vertices
-        stay pinned. A second call for a membrane replaces the first.
-        """
-        body, count = self._with_vertices(membrane)
-        self._goals[membrane] = given_goals(membrane, body.name, count, vertices, weights, stiffness, damping)
-
-    def _with_vertices(self, membrane: int) -> tuple[GivenMembrane, int]:
-        """A membrane, and the number of its vertices in the caller's mesh."""
-        if not 0 <= membrane < len(self._membranes):
-            raise ParameterError(f"membrane: {membrane}; there are {len(self._membranes)}, counted from 0.")
-        body = self._membranes[membrane]
-        return body, len(body.positions) if body.lattice is None else len(body.lattice.follow.points)
-
-    def _attach(self, membrane: int, vertices: ArrayLike, **to: int) -> None:
-        body, count = self._with_vertices(membrane)
-        chosen = np.unique(np.asarray(vertices, dtype=np.int32).ravel())
-        if len(chosen) == 0 or chosen[0] < 0 or chosen[-1] >= count:
-            raise ParameterError(f"{body.name}: vertices to attach; give numbers from 0 to {count - 1}, at least one.")
-        if body.lattice is None:
-            own = np.argsort(body.order)[chosen].astype(np.int32)
-        else:
-            own = body.lattice.nearest(body.positions, chosen)
-        if body.flat is not None:  # both copies
-            own = np.unique([own // 2 * 2, own // 2 * 2 + 1]).astype(np.int32)
-        self._attached.append(Attached(membrane, own, **to))
-
     def build(self, *, ignores: ArrayLike | None = None) -> Model:
         """Build the immutable model. A scene without moving bodies is refused.
 
@@ -403,5 +356,5 @@ class ModelBuilder(FlatBuilder):
         pairs = ignored_pairs(ignores, len(membranes) + len(rigid) + len(colliders))
         return freeze(
             membranes, rigid, colliders, self._attached, self._gravity, self._settings, fillings, pairs,
-            list(self._goals.values()),
+            list(self._goals.values()), self._hoses,
         )  # fmt: skip

@@ -193,6 +193,14 @@ class Plasticity(NamedTuple):
     sticks: BoolArray  # whether the body is glued to other soft bodies where it touches them
 
 
+class Hoses(NamedTuple):
+    """Hoses between two membranes with gas (`core/flow/`), in the builder's order."""
+
+    ends: IntArray  # the two membranes of each, shape (hose_count, 2)
+    conductance: FloatArray  # flow of nRT over the difference of pressures [m^3/s], shape (hose_count,)
+    valve: FloatArray  # share of the conductance at the start, 0 to 1, shape (hose_count,)
+
+
 class Goals(NamedTuple):
     """Springs to goal positions (`impulses/goals.py`), each on up to four points."""
 
@@ -254,6 +262,8 @@ class Model:
     attachments: Attachments
     goals: Goals
     plasticity: Plasticity
+    weakness: FloatArray  # share by which the tear strain is lower at each vertex, 0 to 1, shape (vertex_count,)
+    hoses: Hoses
     # Per membrane, shape (membrane_count,)
     drawn_volume: FloatArray  # of the gas at the rest positions [m^3], 0 where there is none
     start_volume: FloatArray  # of the gas at the start positions [m^3], 0 where there is none

@@ -127,8 +127,9 @@ class State:
     goals: FloatArray = field(default_factory=lambda: np.zeros((0, 3)))  # positions [m], shape (goal_count, 3)
     # Rest lengths of all springs [m], shape (edge_count,); empty where none changes (`plasticity/`)
     rest_lengths: FloatArray = field(default_factory=lambda: np.zeros(0))
-    # nRT that left each membrane through holes [J], shape (membrane_count,); empty where none tears
+    # nRT that left each membrane through holes, hoses and pumps [J], shape (membrane_count,), see `flow/`
     lost_gas: FloatArray = field(default_factory=lambda: np.zeros(0))
+    valves: FloatArray = field(default_factory=lambda: np.zeros(0))  # of the hoses, 0 to 1, shape (hose_count,)
     begins: bool = True  # whether contacts may start without a gap: at the start, and where held bodies are released
 
     @staticmethod
@@ -159,7 +160,8 @@ class State:
             keyed=Keyed.at_start(model),
             goals=model.goals.rest.copy(),
             rest_lengths=model.edges.rest_length[: None if model.creeps else 0].copy(),
-            lost_gas=np.zeros(model.membrane_count if model.tears else 0),
+            lost_gas=np.zeros(model.membrane_count),
+            valves=model.hoses.valve.copy(),
         )
 
     def copy(self) -> "State":
@@ -187,6 +189,7 @@ class State:
             goals=self.goals,
             rest_lengths=self.rest_lengths,
             lost_gas=self.lost_gas,
+            valves=self.valves,
             begins=self.begins,
         )
 

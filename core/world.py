@@ -17,6 +17,7 @@ from .diagnostics import Diagnostics, Measured, Measurements
 from .divergence import check_divergence, membrane_sizes
 from .errors import Diverged, DivergenceError, ParameterError
 from .extras import gas_rules, gas_supply
+from .flow.ticks import GasFlow, turned
 from .frame_input import FrameInput
 from .impulses.ticks import Impulses, longest_tick
 from .model import BoolArray, FloatArray, Model
@@ -81,6 +82,7 @@ class World:
         self._gas_rules = gas_rules(model, options)
         self._impulses = Impulses(model, 1.0 / self.frame_rate)
         self._plastic = plastic_ticks(model)
+        self._flow = GasFlow(model, self._plastic)
         self._state = self._start()
         self._before: State | None = None  # state at the start of the last frame
         self._rest_size = membrane_sizes(model, model.rest_positions)
@@ -112,6 +114,8 @@ class World:
             )
         state = state.copy()
         state.keyed = of_version(self.model, state.keyed)
+        if not len(state.lost_gas):  # of an earlier version
+            state.lost_gas = np.zeros(self.model.membrane_count)
         self._segments.use(state.keyed, state.rest_lengths)
         self._state, self._before = state, None
 
@@ -204,19 +208,19 @@ class World:
         if held is not None:
             held.wake(state)
         self._solver.start_frame(state)
-        substep = 0
+        flows, substep = self._flow.acts(state), 0
         while substep < self._step_count:
             begin = substep
             left = self._step_count - begin
-            if impulses is not None or held is not None or self._plastic is not None:
+            if impulses is not None or held is not None or self._plastic is not None or flows:
                 left = min(left, longest_tick(substep_time))
             substep += self._solver.join(state, 1 if self._supply.runs(self._time(begin)) else left)
             gas = gas_start + substep / self._step_count * (gas_end - gas_start)
             gas = self._supply.gas(gas, self._time(substep))
             gravity, tick = self._segments.model.gravity, (substep - begin) * substep_time
             self._supply.hold_gravity(self._segments.model, state.keyed.gravity, self._time(begin))
-            if self._plastic is not None:
-                gas = self._plastic.before(state, gas, tick)
+            if flows:
+                gas = self._flow.before(state, gas, tick)
             if impulses is not None:
                 impulses.before(state, begin / self._step_count, gravity, tick)
             if held is not None:
@@ -315,6 +319,7 @@ class World:
         if is_other or not keyed.has_values_of(before):
             state.keyed, state.still = keyed, 0.0  # resting bodies may begin to move
             state.still_time[:] = 0.0
+        state.valves = turned(model, state.valves, given.valves)
         if is_other:  # detached bodies may touch, and released ones may have contact
             state.begins = True
             self._solver.untangle(state)

@@ -4,11 +4,12 @@ from typing import Any
 
 import bpy
 
-from ..softpressure import status
+from ..softpressure import hoses, status
 from ..softpressure.blender_types import Context, Layout
 from ..softpressure.declared import parameters
 from ..softpressure.properties import KINDS
 from .check import draw_fixes
+from .gas_flow import draw_hose
 from .layout import PartOfBody, draw_setting, draw_text, in_both_places
 from .presets import SOFTPRESSURE_PT_presets
 
@@ -31,6 +32,9 @@ class Body:
         """The kind, then the settings of that kind."""
         layout = self.layout
         obj = context.object
+        if hoses.is_hose(obj):
+            draw_hose(layout, context)
+            return
         if obj is None or obj.type != "MESH":
             draw_text(layout, context, "Select a mesh object to make it a body.", "INFO")
             return
@@ -138,6 +142,8 @@ class Flow(PartOfBody):
         """The settings that the body's type has."""
         for parameter in parameters.groups(obj.softpressure.body_type)["FLOW"]:
             draw_setting(layout, obj.softpressure, parameter)
+            if parameter.name == "tear_strain" and obj.softpressure.body_type == "MEMBRANE":
+                layout.prop_search(obj.softpressure, "weak_group", obj, "vertex_groups")
 
 
 class Motion(PartOfBody):

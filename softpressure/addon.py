@@ -6,6 +6,7 @@ from ..operators import bake as bake_operators
 from ..operators import bodies as body_operators
 from ..operators import check as check_operators
 from ..operators import export as export_operators
+from ..operators import hoses as hose_operators
 from ..operators import presets as preset_operators
 from ..operators import simulate as simulate_operators
 from ..panels import bodies as bodies_panel
@@ -13,6 +14,7 @@ from ..panels import body as body_panel
 from ..panels import check as check_panel
 from ..panels import export as export_panel
 from ..panels import forces as force_panels
+from ..panels import gas_flow as gas_flow_panel
 from ..panels import presets as presets_panel
 from ..panels import scene as scene_panels
 from . import command, handlers, materials, properties, session, status_bar
@@ -21,12 +23,14 @@ CLASSES = (
     *properties.CLASSES,
     *body_operators.CLASSES,
     *check_operators.CLASSES,
+    *hose_operators.CLASSES,
     *preset_operators.CLASSES,
     *simulate_operators.CLASSES,
     *bake_operators.CLASSES,
     *export_operators.CLASSES,
     *presets_panel.CLASSES,
     *body_panel.CLASSES,
+    *gas_flow_panel.CLASSES,
     *force_panels.CLASSES,
     *bodies_panel.CLASSES,
     *check_panel.CLASSES,

@@ -29,6 +29,8 @@ from . import (
     touching,
     units,
 )
+from .hoses import Hose
+from .hoses import capture as hoses_between
 from .mesh_io import Float32Array, FloatArray, IntArray
 
 SceneValues = bpy.types.Scene | SimpleNamespace
@@ -52,6 +54,7 @@ class Body:
     settings: dict[str, Any]
     outline: IntArray | None = None  # edges of the outline of a flat body, shape (edge_count, 2)
     pulled: goals.Goals | None = None
+    weak: tuple[IntArray, FloatArray] | None = None  # vertices that tear more easily, and their weights
 
 
 @dataclass(slots=True)
@@ -88,6 +91,8 @@ class Start:
     bodies: list[Body]
     solids: list[Solid]
     obstacles: list[Obstacle]
+    #: Between those that were captured, of which others may be refused later.
+    hoses: list[Hose] = field(default_factory=list)
     #: Length of a Blender unit [m].
     metres: float = 1.0
     #: `session_uid` of the objects that each body touches, by its own, where those are not all.
@@ -107,6 +112,13 @@ class Start:
         """Pairs of bodies that do not touch, in the order of `all_uids`; None if all do."""
         uids = self.all_uids()
         return touching.ignored(uids, [self.accepted.get(uid) for uid in uids])
+
+    def links(self) -> list[tuple[int, int, Hose]]:
+        """The hoses whose bodies take part, with the numbers of these, in an order that does not depend on names."""
+        number_of = {body.object_uid: number for number, body in enumerate(self.bodies)}
+        found = [(*(number_of.get(uid, -1) for uid in hose.ends), hose) for hose in self.hoses]
+        linked = [(one, other, hose) for one, other, hose in found if min(one, other) >= 0]
+        return sorted(linked, key=lambda link: (link[0], link[1], link[2].conductance))
 
     def in_units(self, positions: FloatArray) -> FloatArray:
         """Positions [m] in Blender units."""
@@ -142,6 +154,7 @@ class Start:
         for body in self.bodies:
             values = [body.positions, body.triangles, body.pinned, body.attached, body.kind, body.settings]
             values += [] if body.outline is None else [body.outline]
+            values += [] if body.weak is None else [*body.weak]
             plain.append(fingerprint.of_arrays(values + ([] if body.pulled is None else body.pulled.values)))
         for solid in self.solids:
             plain.append(fingerprint.of_arrays([solid.positions, solid.triangles, solid.matrix, solid.settings]))
@@ -202,6 +215,7 @@ def start(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> Start:
         if accepted is not None:
             found.accepted[obj.session_uid] = accepted
     found.set_aside(refused)
+    found.hoses = hoses_between(scene, depsgraph, (body.object_uid for body in found.bodies))
     return found
 
 
@@ -247,6 +261,8 @@ def _build(scene: SceneValues, start: Start) -> Model:
                 )
             if body.pulled is not None:
                 body.pulled.add_to(builder, number)
+            if body.weak is not None:
+                builder.weaken(number, *body.weak)
     for solid in start.solids:
         with _told_of(solid):
             builder.add_rigid(solid.name, solid.positions, solid.triangles, **solid.settings)
@@ -262,6 +278,8 @@ def _build(scene: SceneValues, start: Start) -> Model:
                     builder.attach_to_membrane(number, body.attached, other)
                 else:
                     builder.attach_to_rigid(number, body.attached, other - len(start.bodies))
+    for one, other, hose in start.links():
+        hose.add_to(builder, one, other)
     return builder.build(ignores=start.ignored())
 
 
@@ -334,8 +352,10 @@ def _body(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph, metres: float) 
     body = "FLAT_TRUSS" if kind == "TRUSS" and outline is not None else kind
     values = values_of(evaluated.softpressure, parameters.captured(body, settings), metres)
     uid, name = (0, "") if target is None else (target.session_uid, target.name)
+    weak = mesh_io.group_weights(obj, settings.weak_group) if settings.weak_group and kind == "MEMBRANE" else None
     return Body(
-        obj.session_uid, obj.name, positions, triangles, pinned, attached, uid, name, kind, values, outline, pulled
+        obj.session_uid, obj.name, positions, triangles, pinned, attached, uid, name, kind, values, outline, pulled,
+        weak,
     )  # fmt: skip
 
 

@@ -4,7 +4,7 @@ import bpy
 import numpy as np
 
 from ..core import FrameInput, SoftPressureError, nrt, parameters
-from . import fields, mesh_io, rotations, units
+from . import fields, hoses, mesh_io, rotations, units
 from .capture import Obstacle, Start, evaluated_of, values_of
 from .mesh_io import FloatArray
 
@@ -54,6 +54,8 @@ def frame_input(start: Start, objects: dict[int, bpy.types.Object], depsgraph: b
         )
         if _move(obstacle, evaluated, start.metres):
             moved[number] = obstacle.positions
+    links = enumerate(start.links())
+    valves = {number: hoses.valve_of(objects.get(hose.object_uid), depsgraph) for number, (*_, hose) in links}
     acting, falls = fields.of_frame([objects[uid] for uid in start.uids()], objects.values(), depsgraph, start.metres)
     return FrameInput(
         gauge_pressure=pressures,
@@ -68,6 +70,7 @@ def frame_input(start: Start, objects: dict[int, bpy.types.Object], depsgraph: b
         fields=acting,
         gravity_shares=falls,
         gas=gas,
+        valves=valves,
     )
 
 

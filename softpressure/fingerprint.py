@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core import parameters
-from . import actions, effectors, hold, mesh_io, stages, touching, units
+from . import actions, effectors, hold, hoses, mesh_io, stages, touching, units
 from .blender_types import DataBlock
 
 #: What else dates a cache, beside what `core/parameters/` declares.
@@ -59,6 +59,8 @@ def of_inputs(scene: bpy.types.Scene) -> str:
     fields = {obj.session_uid: _of_field(obj) for obj in effectors.acting(scene.objects)}
     names = {obj.session_uid: _of_body(obj, fields) for obj in bodies}
     digest.add(sorted(names[obj.session_uid] + _of_target(obj, names) + _of_ignored(obj, names) for obj in bodies))
+    if links := sorted(_of_hose(obj, names) for obj in hoses.of_scene(scene)):
+        digest.add(links)  # caches of scenes without any stay valid
     return digest.name()
 
 
@@ -138,6 +140,9 @@ def _add_forces(digest: "_Digest", obj: bpy.types.Object, animated: set[str], fi
     if settings.kind == "SOFT" and settings.goal_group:
         add("goal_group", "goal_stiffness", "goal_damping")
         digest.add(*mesh_io.group_weights(obj, settings.goal_group))
+    if settings.kind == "SOFT" and settings.weak_group:
+        add("weak_group")
+        digest.add(*mesh_io.group_weights(obj, settings.weak_group))
     members = effectors.members(obj) if fields else None
     acting = [name for uid, name in fields.items() if uid != obj.session_uid and (members is None or uid in members)]
     if acting:
@@ -155,6 +160,17 @@ def _of_field(obj: bpy.types.Object) -> str:
         digest.add(name, None if is_animated else getattr(obj.field, name))
     digest.add(None if "hide_viewport" in animated else obj.hide_viewport)
     _add_object(digest, obj)
+    return digest.name()
+
+
+def _of_hose(obj: bpy.types.Object, names: dict[int, str]) -> str:
+    """A digest of a hose: its bodies, its conductance, and its valve or what moves that."""
+    digest, animated = _Digest(), hoses.animated_paths(obj)
+    digest.add([names.get(end.session_uid, "no body") if end is not None else "" for end in hoses.ends(obj)])
+    digest.add(obj.softpressure.conductance)
+    digest.add(None if "softpressure.valve" in animated else obj.softpressure.valve)
+    digest.add(None if "hide_viewport" in animated else obj.hide_viewport)
+    _add_animation(digest, obj, animated)
     return digest.name()
 
 

@@ -6,6 +6,7 @@ from bpy.props import BoolProperty, EnumProperty, FloatProperty, PointerProperty
 from ..core.parameters import BODIES
 from .declared import ANIMATED, SETTING, Group, properties
 from .force_properties import FieldWeights, Goals
+from .hose_properties import Hose
 from .scene_properties import SOFTPRESSURE_PG_scene
 
 #: The numbers of these and of the types below are what files hold.
@@ -58,7 +59,7 @@ class Declared:
     __annotations__ = properties(*BODIES)
 
 
-class SOFTPRESSURE_PG_object(Declared, FieldWeights, Goals, bpy.types.PropertyGroup):
+class SOFTPRESSURE_PG_object(Declared, FieldWeights, Goals, Hose, bpy.types.PropertyGroup):
     """How an object takes part in the simulation."""
 
     kind: EnumProperty(
@@ -95,6 +96,12 @@ class SOFTPRESSURE_PG_object(Declared, FieldWeights, Goals, bpy.types.PropertyGr
         "it; on again, it goes on from there with the velocity of its animation",
         default=True,
         **ANIMATED,
+    )
+    weak_group: StringProperty(
+        name="Weak Group",
+        description="Vertex group where the skin tears more easily: the tear strain is lower by the weight. Higher is "
+        "weaker; at 1 it tears as soon as it is stretched. Empty for none",
+        **SETTING,
     )
     attach_to: PointerProperty(
         name="Attach To",

@@ -2,7 +2,7 @@
 
 import bpy
 
-from . import effectors, run_choice, session, units
+from . import effectors, hose_problems, run_choice, session, units
 
 _SOLVERS = {"EXPLICIT": "Explicit", "IMPLICIT": "Implicit", "RIGID": "Rigid impulses"}
 #: Least added mass that is shown, as a share of a body's mass.
@@ -104,6 +104,7 @@ def notices(scene: bpy.types.Scene) -> list[str]:
         found.append(f"{here.crossing_count} crossing triangles at start: {what} if that shows.")
     found += [*here.soft_solids, *here.slack_skins, *here.overstretched.values()]
     found += effectors.notes(scene)
+    found += hose_problems.notes(scene)
     found += _who_is_missing(scene)
     if here.missed_frame is not None:
         found += filter(None, [render_text(scene, here.missed_frame)])

@@ -92,16 +92,12 @@ def check(scene: bpy.types.Scene, obj: bpy.types.Object) -> None:
         if mesh_io.live_key(obj) is None:
             _check_closed(obj)
             raise MeshError(f"{obj.name}: has lost its shape key {mesh_io.LIVE_KEY}. Press Reset to make it again.")
-        if settings.pin_group and settings.pin_group not in obj.vertex_groups:
-            raise MeshError(
-                f"{obj.name}: has no vertex group {settings.pin_group}. "
-                "Choose an existing pin group or clear the field."
-            )
-        if settings.goal_group and settings.goal_group not in obj.vertex_groups:
-            raise MeshError(
-                f"{obj.name}: has no vertex group {settings.goal_group}. "
-                "Choose an existing goal group or clear the field."
-            )
+        for what in ("pin", "goal", "weak"):
+            group = getattr(settings, f"{what}_group")
+            if group and group not in obj.vertex_groups:
+                raise MeshError(
+                    f"{obj.name}: has no vertex group {group}. Choose an existing {what} group or clear the field."
+                )
         _check_attachment(scene, obj)
     _check_closed(obj)
 

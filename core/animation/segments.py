@@ -17,7 +17,7 @@ from ..bodies.assembly import edge_dampers, vertex_chunks
 from ..bodies.attachments import attachment_stiffness
 from ..energy.hinges import rest_hinges
 from ..model import Attachments, BoolArray, FloatArray, IntArray, Model, RigidBodies
-from ..plasticity.tear import torn_dampers, torn_edges, torn_hinges
+from ..plasticity.tear import torn_dampers, torn_edges, torn_hinges, torn_tetrahedra
 from ..solvers.choice import SolverMaker
 from ..solvers.counts import Counts
 from .keyed import NAMES, Keyed, start_values
@@ -57,6 +57,7 @@ def with_parts(model: Model, keyed: Keyed) -> Model:
         edges=torn_edges(model.edges, keyed.torn),
         edge_damping=torn_dampers(model.edge_damping, keyed.torn),
         hinges=torn_hinges(model.hinges, model.edges, keyed.torn, model.vertex_count),
+        tetrahedra=torn_tetrahedra(model.tetrahedra, model.edges, keyed.torn, model.vertex_count),
         self_collision=model.self_collision & ~held_bodies,
         attachments=attachments,
         rigid=rigid,

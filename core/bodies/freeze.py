@@ -8,7 +8,7 @@ import numpy as np
 from .. import topology
 from ..energy.hinges import rest_hinges
 from ..impulses.goals import GivenGoals, rest_goals
-from ..model import BoolArray, FloatArray, Model, Plasticity
+from ..model import BoolArray, FloatArray, Hoses, Model, Plasticity
 from .assembly import (
     contact_surfaces,
     edge_dampers,
@@ -32,6 +32,7 @@ from .rigid.bodies import rigid_bodies
 
 if TYPE_CHECKING:
     from ..inflation.filling import Filling
+    from .links import GivenHose
 
 
 def freeze(
@@ -44,8 +45,9 @@ def freeze(
     fillings: "Sequence[Filling | None]" = (),
     ignores: BoolArray | None = None,
     goals: Sequence[GivenGoals] = (),
+    hoses: "Sequence[GivenHose]" = (),
 ) -> Model:
-    """The model of these bodies; `gravity` [m/s^2], settings of the scene, `fillings` and `goals`, if any.
+    """The model of these bodies; `gravity` [m/s^2], settings of the scene, `fillings`, `goals` and `hoses`, if any.
 
     `ignores`: pairs of bodies that ignore each other, as in the model; None for none.
     """
@@ -132,6 +134,14 @@ def freeze(
         ),
         goals=rest_goals(goals, point_of_vertex, point_start, followers, vertex_mass, body_mass, positions),
         plasticity=Plasticity(*map(settings, Plasticity._fields)),
+        weakness=np.concatenate(
+            [np.zeros(0)] + [np.zeros(len(b.positions)) if b.weakness is None else b.weakness for b in membranes]
+        ),
+        hoses=Hoses(
+            np.array([(hose.one, hose.other) for hose in hoses], np.int32).reshape(-1, 2),
+            np.array([hose.conductance for hose in hoses]),
+            np.array([hose.valve for hose in hoses]),
+        ),
         drawn_volume=drawn_volume,
         start_volume=np.where([body.starts_at_rest for body in membranes], rest_volume, drawn_volume),
         rest_volume=rest_volume,

@@ -52,6 +52,7 @@ class GivenMembrane(GivenBody):
     young_modulus: float = 0.0  # of a lattice [Pa]
     particle_diameter: float = 0.0  # distance that the vertices of a truss keep from each other [m]; 0: none
     gas: float | None = None  # nRT [J] where the amount is given
+    weakness: FloatArray | None = None  # see `Model.weakness`; None: 0
 
     def __post_init__(self) -> None:
         creep, tear, stiffening = (self.setting(name) for name in ("creep_time", "tear_strain", "stiffening"))

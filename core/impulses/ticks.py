@@ -122,7 +122,7 @@ class FrameImpulses:
         """Add to the velocities of free points and bodies."""
         model, n = self._of.model, self._of.model.vertex_count
         change[~self._is_free] = 0.0
-        _hold_in_planes(model, change)
+        hold_in_planes(model, change)
         state.velocities[:n] += change[:n]
         if model.rigid_count:
             state.rigid.velocity += change[n:]
@@ -178,8 +178,11 @@ class FrameImpulses:
         v[:n] += (pull * approach(rate, time[:n]))[:, None] * normal
 
 
-def _hold_in_planes(model: Model, rows: FloatArray) -> None:
-    """`plane.hold_in_plane` in numpy: scenes are prepared without fields, so a kernel might not be compiled yet."""
+def hold_in_planes(model: Model, rows: FloatArray) -> None:
+    """Keep changes of flat bodies within their planes: change rows.
+
+    `plane.hold_in_plane` in numpy: scenes are prepared without fields, so a kernel might not be compiled yet.
+    """
     front, back = model.flat.pairs.T
     if len(front):
         normal = model.flat.pair_normal

@@ -8,7 +8,7 @@ the core, and so no numba, which takes most of a second: registering the extensi
 from types import SimpleNamespace
 from typing import Any
 
-from . import elastic, gas, motion, scene
+from . import elastic, flow, gas, motion, scene
 from .declaration import BODIES as BODIES
 from .declaration import SCENE as SCENE
 from .declaration import SKINS as SKINS
@@ -17,7 +17,9 @@ from .declaration import Parameter as Parameter
 
 #: How much gas there is.
 GAS = ("gauge_pressure", "gas_amount", "temperature")
-PARAMETERS: tuple[Parameter, ...] = (*gas.PARAMETERS, *elastic.PARAMETERS, *motion.PARAMETERS, *scene.PARAMETERS)
+PARAMETERS: tuple[Parameter, ...] = (
+    *gas.PARAMETERS, *flow.PARAMETERS, *elastic.PARAMETERS, *motion.PARAMETERS, *scene.PARAMETERS,
+)  # fmt: skip
 
 
 def of_body(body: str) -> tuple[Parameter, ...]:

@@ -182,9 +182,9 @@ PARAMETERS: tuple[Parameter, ...] = (
     Parameter(
         name="tear_strain",
         label="Tear Strain",
-        tooltip="Strain at which edges of the skin tear; the gas leaves through the hole. Higher holds more; 0 never "
-        "tears",
-        bodies=SKINS,
+        tooltip="Strain at which edges of a skin or springs of a lattice tear; gas leaves through the hole. Higher "
+        "holds more; 0 never tears",
+        bodies=SOFT,
         default=0.0,
         low=0.0,
         soft_high=3.0,

@@ -1,17 +1,18 @@
 """Tears: springs whose strain exceeds the tear strain of their body break for good.
 
 The strain is relative to the present rest length, so that a body that flows tears only when it is pulled faster than it
-creeps. In one tick one new crack of a body begins, at its most strained spring, and cracks grow at springs that share a
-vertex with a torn one, if none in their triangles is strained more. The others are relieved first, so a skin that is
-strained evenly does not turn to dust (O'Brien and Hodgins 1999 choose the crack by the largest tension). A torn spring,
-its damper and its hinge keep a billionth of what they had, so that no solver needs a case for 0.
+creeps. Painted weights lower the limit: between two vertices by their mean. In one tick one new crack of a body begins,
+at the spring that is farthest beyond its limit, and cracks grow at springs that share a vertex with a torn one, if none
+in their triangles is strained more. The others are relieved first, so a skin that is strained evenly does not turn to
+dust (O'Brien and Hodgins 1999 choose the crack by the largest tension). A torn spring, its damper, its hinge and the
+tetrahedra around it keep a billionth of what they had, so that no solver needs a case for 0.
 """
 
 import numpy as np
 
 from .. import topology
 from ..energy.hinges import hinge_couplings
-from ..model import BoolArray, Edges, FloatArray, Hinges, IntArray, Model
+from ..model import BoolArray, Edges, FloatArray, Hinges, IntArray, Model, Tetrahedra
 
 #: What a torn spring keeps of its stiffness.
 LEFT = 1e-9
@@ -27,7 +28,8 @@ class Tear:
         self._points = edges.points
         self._drawn = edges.rest_length
         limit = model.plasticity.tear_strain[model.point_body[edges.points[:, 0]]]
-        self._limit = np.where(limit > 0.0, limit, np.inf)
+        weakness = model.weakness[edges.points].mean(axis=1)
+        self._limit = np.where(limit > 0.0, (1.0 - weakness) * limit, np.inf)
         self.triangles = model.surfaces.triangles[skin]
         self.triangle_body = model.surfaces.triangle_body[skin]
         self._body = model.point_body[edges.points[:, 0]]
@@ -92,6 +94,17 @@ def torn_edges(edges: Edges, torn: BoolArray) -> Edges:
 def torn_dampers(damping: FloatArray, torn: BoolArray) -> FloatArray:
     """Constants of the dampers along springs [N s/m], next to 0 for the torn ones."""
     return np.asarray(np.where(torn, LEFT, 1.0) * damping) if torn.any() else damping
+
+
+def torn_tetrahedra(cells: Tetrahedra, edges: Edges, torn: BoolArray, vertex_count: int) -> Tetrahedra:
+    """Tetrahedra of lattices with the stiffness of those at torn springs taken away."""
+    if not torn.any() or not len(cells.points):
+        return cells
+    a, b, c, d = cells.points.T
+    faces = np.concatenate([np.stack([a, b, c], axis=1), np.stack([a, c, d], axis=1), np.stack([b, d, a], axis=1)])
+    sides = springs_of_sides(edges, faces, vertex_count)
+    is_cut = np.append(torn, False)[sides].any(axis=1).reshape(3, -1).any(axis=0)
+    return cells._replace(stiffness=np.where(is_cut, LEFT, 1.0) * cells.stiffness)
 
 
 def torn_hinges(hinges: Hinges, edges: Edges, torn: BoolArray, vertex_count: int) -> Hinges:

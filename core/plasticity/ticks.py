@@ -1,7 +1,7 @@
-"""Plastic changes of a frame: `World` calls `before` and `after` each run of substeps, which is at most a tick long.
+"""Plastic changes of a frame: `World` calls `after` each run of substeps, which is at most a tick long.
 
-They are split from the elastic motion: in `after` the rest lengths flow at constant positions, exactly, then springs
-tear and bodies stick; in `before` gas streams out at constant volume. This is of first order in the tick of 1/480 s,
+They are split from the elastic motion: the rest lengths flow at constant positions, exactly, then springs tear and
+bodies stick. This is of first order in the tick of 1/480 s,
 whatever the frame rate and the substeps. All that changes is in the state.
 """
 
@@ -9,41 +9,21 @@ from dataclasses import replace
 
 import numpy as np
 
-from .. import topology
-from ..model import FloatArray, Model
+from ..model import IntArray, Model
 from ..state import State
-from ..volume import EnclosedVolumes
 from .bonds import Bonds
 from .creep import Creep
-from .leak import left_after
 from .tear import Tear
-
-#: Least volume from which gas leaves, as a share of that at rest: a skin may fall flat.
-LEAST_VOLUME = 0.01
 
 
 class PlasticTicks:
-    """Creep, tears, leaks and bonds of a model."""
+    """Creep, tears and bonds of a model."""
 
     def __init__(self, model: Model) -> None:
         self._model = model
         self._creep = Creep(model) if model.creeps else None
         self._tear = Tear(model) if model.tears else None
         self._bonds = Bonds(model) if model.plasticity.sticks.any() else None
-        self._volume = EnclosedVolumes(model)
-
-    def before(self, state: State, gas: FloatArray, tick: float) -> FloatArray:
-        """nRT [J] at the end of a tick [s] without the gas that is lost; `gas`: what was supplied by then."""
-        if self._tear is None:
-            return gas
-        area = self._hole_areas(state)
-        for body in np.flatnonzero((area > 0.0) & (self._model.rest_volume > 0.0)).tolist():
-            amount = float(state.gas[body])
-            volume = max(self._volume(body, state.positions), LEAST_VOLUME * float(self._model.rest_volume[body]))
-            left = left_after(amount, volume, self._model.ambient_pressure, float(area[body]), tick)
-            state.lost_gas = state.lost_gas.copy()
-            state.lost_gas[body] += amount - left
-        return np.maximum(gas - state.lost_gas, 0.0)
 
     def after(self, state: State, tick: float) -> bool:
         """Changes of the state at the end of a tick [s]; whether a solver needs other parts than before."""
@@ -69,14 +49,12 @@ class PlasticTicks:
             return np.zeros(last - first, bool)
         return np.asarray(self._tear.holes(state.keyed.torn)[first:last])
 
-    def _hole_areas(self, state: State) -> FloatArray:
-        """Area of the triangles with a torn side [m^2], shape (membrane_count,)."""
-        area = np.zeros(self._model.membrane_count)
-        if self._tear is not None and state.keyed.torn.any():
-            open_ones = np.flatnonzero(self._tear.holes(state.keyed.torn))
-            sizes = topology.triangle_areas(state.positions, self._tear.triangles[open_ones])
-            np.add.at(area, self._tear.triangle_body[open_ones], sizes)
-        return area
+    def holes(self, state: State) -> tuple[IntArray, IntArray]:
+        """Corners of all triangles with a torn side, shape (hole_count, 3), and the membrane of each."""
+        if self._tear is None or not state.keyed.torn.any():
+            return np.zeros((0, 3), np.int32), np.zeros(0, np.int32)
+        open_ones = np.flatnonzero(self._tear.holes(state.keyed.torn))
+        return self._tear.triangles[open_ones], self._tear.triangle_body[open_ones]
 
 
 def plastic_ticks(model: Model) -> PlasticTicks | None:

@@ -1,10 +1,15 @@
-"""Flow of gas through the holes of torn skins: the orifice of Saint-Venant and Wantzel (1839), at constant temperature.
+"""Flow of gas through a hole, and its thrust: the orifice of Saint-Venant and Wantzel (1839), at constant temperature.
 
     d(nRT)/dt = -C A p sqrt(R_s T) psi(q / p),   psi(r)^2 = 2 g / (g - 1) (r^(2/g) - r^((g+1)/g)),   g = 1.4
 
 from the higher absolute pressure p to the lower one q; below r = 0.528 the flow is choked and psi is that of 0.528. For
 small differences it is Torricelli's speed sqrt(2 (p - q) / rho). Air streams in where the pressure inside is lower.
-Airbags are vented by the same law (Wang and Nefske 1988).
+Airbags are vented by the same law (Wang and Nefske 1988). The jet leaves with the speed that it has isentropically,
+
+    v^2 = 2 g / (g - 1) R_s T (1 - (q / p)^((g-1)/g))
+
+and pushes with its momentum flux, 2 C A (p - q) for small differences; choked, also with the pressure that is left in
+it.
 """
 
 import math
@@ -23,12 +28,25 @@ STAGES = 4
 
 def flow(inside: float, outside: float) -> float:
     """Flow of nRT out of a hole per area [W/m^2] between two absolute pressures [Pa]; negative for flow into it."""
-    high, low = max(inside, outside), min(inside, outside)
-    if high <= 0.0:
-        return 0.0
-    ratio = max(low / high, CHOKED)
+    high, ratio, _ = _ends(inside, outside)
     square = 2.0 * GAMMA / (GAMMA - 1.0) * (ratio ** (2.0 / GAMMA) - ratio ** ((GAMMA + 1.0) / GAMMA))
     return math.copysign(DISCHARGE * high * math.sqrt(AIR * max(square, 0.0)), inside - outside)
+
+
+def jet_speed(inside: float, outside: float) -> float:
+    """Thrust of what streams out of a hole over its mass flow [m/s], between two absolute pressures [Pa]."""
+    high, ratio, low = _ends(inside, outside)
+    mass_flow = abs(flow(inside, outside)) / AIR  # per area [kg/(m^2 s)]
+    if mass_flow == 0.0:
+        return 0.0
+    speed = math.sqrt(2.0 * GAMMA / (GAMMA - 1.0) * AIR * (1.0 - ratio ** ((GAMMA - 1.0) / GAMMA)))
+    return speed + DISCHARGE * (ratio * high - low) / mass_flow
+
+
+def _ends(inside: float, outside: float) -> tuple[float, float, float]:
+    """The higher of two pressures [Pa], the ratio to it of that in the hole, and the lower one."""
+    high, low = max(inside, outside), max(min(inside, outside), 0.0)
+    return (high, max(low / high, CHOKED), low) if high > 0.0 else (0.0, 1.0, 0.0)
 
 
 def left_after(amount: float, volume: float, outside: float, area: float, time: float) -> float:

@@ -1,0 +1,145 @@
+"""Gas that flows in a frame: `World` calls `before` each run of substeps, which is at most a tick of 1/480 s long.
+
+Split from the motion: gas flows at constant volumes, then the bodies move with what they have. Within a tick the edges
+of the graph (`edges.py`) follow each other for half of it and in the opposite order for the other half: of second order
+in the tick, stable for any conductance, and what leaves one end arrives at the other, to rounding. The state holds what
+left each body, so that a pressure that is keyed meanwhile adds gas to what is there.
+"""
+
+import math
+from collections.abc import Mapping
+
+import numpy as np
+
+from .. import topology
+from ..amount import nrt
+from ..animation.keyed import NAMES
+from ..errors import ParameterError
+from ..impulses.ticks import hold_in_planes
+from ..model import FloatArray, Model
+from ..plasticity.ticks import PlasticTicks
+from ..state import State
+from ..volume import EnclosedVolumes
+from .edges import AIR, Edge, Hole, Hose, Pump
+from .orifice import AIR as PRESSURE_OVER_DENSITY
+from .orifice import jet_speed
+
+#: Least volume from which gas flows, as a share of that at rest: a skin may fall flat.
+LEAST_VOLUME = 0.01
+
+_PUMP, _LEAK = NAMES.index("pump_rate"), NAMES.index("leak_diameter")
+
+
+class GasFlow:
+    """Hoses, pumps, leaks and torn holes of a model. `plastic`: its tears, None where nothing is plastic."""
+
+    def __init__(self, model: Model, plastic: PlasticTicks | None) -> None:
+        self._model, self._plastic = model, plastic
+        self._has_gas = np.flatnonzero(model.rest_volume > 0.0)
+        self._volume = EnclosedVolumes(model)
+
+    def acts(self, state: State) -> bool:
+        """Whether gas flows in the next frame, or has flowed before."""
+        values = state.keyed.values[self._has_gas]
+        is_open = bool(values[:, _PUMP].any() or values[:, _LEAK].any())
+        return is_open or self._model.tears or len(self._model.hoses.ends) > 0 or bool(state.lost_gas.any())
+
+    def before(self, state: State, gas: FloatArray, tick: float) -> FloatArray:
+        """nRT [J] at the end of a tick [s] with what flows in it; `gas`: what is supplied by then.
+
+        Changes `lost_gas` and, by the jets of torn holes, the velocities of the state.
+        """
+        torn = self._torn_areas(state)
+        holes = [Hole(body, float(torn[body])) for body in np.flatnonzero(torn).tolist()]
+        edges = [*self._steady_edges(state), *holes]
+        if edges:
+            amount, volume = state.gas.copy(), self._volumes(state, edges)
+            passed = np.zeros(len(edges))
+            for number in (*range(len(edges)), *reversed(range(len(edges)))):
+                edge = edges[number]
+                moved = edge.passed(amount, volume, 0.5 * tick, self._model.ambient_pressure)
+                passed[number] += moved
+                amount[edge.one] -= moved
+                if edge.other != AIR:
+                    amount[edge.other] += moved
+            state.lost_gas = state.lost_gas.copy()
+            for edge, moved in zip(edges, passed.tolist(), strict=True):
+                state.lost_gas[edge.one] += moved
+                if edge.other != AIR:
+                    state.lost_gas[edge.other] -= moved
+            pressure = 0.5 * (state.gas + amount) / volume
+            self._push(
+                state, {hole.one: moved for hole, moved in zip(holes, passed[-len(holes) :], strict=False)}, pressure
+            )
+        return np.maximum(gas - state.lost_gas, 0.0)
+
+    def _steady_edges(self, state: State) -> list[Edge]:
+        """Hoses, pumps and leaks that are open."""
+        edges: list[Edge] = []
+        values, settings = state.keyed.values, self._model.settings
+        for body in self._has_gas.tolist():
+            if rate := float(values[body, _PUMP]):
+                edges.append(Pump(body, nrt(rate, settings[body]["temperature"])))
+            if width := float(values[body, _LEAK]):
+                edges.append(Hole(body, 0.25 * math.pi * width * width))
+        hoses = self._model.hoses
+        for (one, other), conductance in zip(
+            hoses.ends.tolist(), (state.valves * hoses.conductance).tolist(), strict=True
+        ):
+            if conductance > 0.0:
+                edges.append(Hose(one, other, conductance))
+        return edges
+
+    def _volumes(self, state: State, edges: list[Edge]) -> FloatArray:
+        """Volume of each membrane at one of these edges [m^3]; 1 elsewhere, shape (membrane_count,)."""
+        volume = np.ones(self._model.membrane_count)
+        for body in {end for edge in edges for end in (edge.one, edge.other)} - {AIR}:
+            least = LEAST_VOLUME * float(self._model.rest_volume[body])
+            volume[body] = max(self._volume(body, state.positions), least)
+        return volume
+
+    def _torn_areas(self, state: State) -> FloatArray:
+        """Area of the torn triangles of each membrane with gas [m^2], shape (membrane_count,)."""
+        area = np.zeros(self._model.membrane_count)
+        if self._plastic is not None:
+            triangles, body = self._plastic.holes(state)
+            np.add.at(area, body, topology.triangle_areas(state.positions, triangles))
+        return np.where(self._model.rest_volume > 0.0, area, 0.0)
+
+    def _push(self, state: State, passed: dict[int, float], pressure: FloatArray) -> None:
+        """Push torn holes by the thrust of the gas that `passed` out of each body [J]; what streams in has none.
+
+        A triangle takes the share of its area, along its normal, with a third for each corner. `pressure` [Pa]: mean
+        absolute pressure of each membrane.
+        """
+        model = self._model
+        impulse = np.zeros(model.membrane_count)
+        for body, moved in passed.items():
+            speed = jet_speed(float(pressure[body]), model.ambient_pressure)
+            impulse[body] = max(moved, 0.0) / PRESSURE_OVER_DENSITY * speed
+        if self._plastic is None or not impulse.any():
+            return
+        triangles, owner = self._plastic.holes(state)
+        corners = state.positions[triangles]
+        normal = 0.5 * np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+        area = np.bincount(owner, np.sqrt((normal * normal).sum(axis=1)), model.membrane_count)
+        share = np.divide(impulse, area, out=np.zeros_like(area), where=area > 0.0)
+        change = np.zeros((model.vertex_count, 3))
+        np.add.at(change, triangles, (share[owner][:, None] * normal / -3.0)[:, None])
+        change /= model.vertex_mass[:, None]
+        change[model.pinned | state.keyed.held[model.point_body[: model.vertex_count]]] = 0.0
+        hold_in_planes(model, change)
+        state.velocities[: model.vertex_count] += change
+
+
+def turned(model: Model, valves: FloatArray, given: Mapping[int, float]) -> FloatArray:
+    """Valves of the hoses of a frame from those before and those given, 0 to 1; raises `ParameterError`."""
+    valves = valves.copy()
+    for hose, valve in given.items():
+        if not 0 <= hose < len(valves):
+            raise ParameterError(f"hose: {hose}; the model has {len(valves)}, counted from 0.")
+        if not 0.0 <= valve <= 1.0:
+            one, other = (model.body_names[body] for body in model.hoses.ends[hose])
+            raise ParameterError(f"hose from {one} to {other}: valve {valve:g}; give a number from 0 to 1.")
+        valves[hose] = valve
+    return valves

@@ -1,0 +1,53 @@
+"""Adding hoses."""
+
+from typing import Any
+
+import bpy
+
+from ..softpressure.blender_types import Context
+from .reports import finish
+
+
+def _chosen(context: Context) -> list[bpy.types.Object]:
+    """The selected soft bodies with gas, the active one last."""
+    from ..softpressure import hoses
+
+    found = [
+        obj
+        for obj in context.selected_objects
+        if obj.type == "MESH" and obj.softpressure.kind == "SOFT" and obj.softpressure.body_type in hoses.WITH_GAS
+    ]
+    return sorted(found, key=lambda obj: (obj == context.object, obj.name_full))
+
+
+class SOFTPRESSURE_OT_add_hose(bpy.types.Operator):
+    """Link the gas of the two selected bodies by a hose, an empty with a valve that can be keyed."""
+
+    bl_idname = "softpressure.add_hose"
+    bl_label = "Add Hose"
+    bl_description = "Link the gas of the two selected bodies by a hose, an empty with a valve that can be keyed"
+    bl_options = {"REGISTER", "UNDO"}
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        """Needs two selected bodies with gas."""
+        if context.mode == "OBJECT" and len(_chosen(context)) == 2:
+            return True
+        cls.poll_message_set("Select two inflated bodies in Object Mode")
+        return False
+
+    def execute(self, context: Context) -> set[Any]:
+        """Add the hose, which becomes the active object."""
+        from ..softpressure import hoses
+
+        one, other = _chosen(context)
+        hose = hoses.add(context.scene, one, other)
+        for obj in context.selected_objects:
+            obj.select_set(False)
+        if hose.name in context.view_layer.objects:
+            hose.select_set(True)
+            context.view_layer.objects.active = hose
+        return finish(self, [f"{hose.name}: links {one.name} and {other.name}"], [])
+
+
+CLASSES = (SOFTPRESSURE_OT_add_hose,)

@@ -1,0 +1,57 @@
+"""Settings of hoses: empties or curves that link the gas of two soft bodies."""
+
+import bpy
+from bpy.props import BoolProperty, FloatProperty, PointerProperty
+
+from .declared import ANIMATED, SETTING, Group
+
+
+def _has_gas(_settings: Group, obj: bpy.types.Object) -> bool:
+    """Whether an object is offered as an end of a hose."""
+    settings = obj.softpressure
+    return obj.type == "MESH" and settings.kind == "SOFT" and settings.body_type in {"MEMBRANE", "LOOP"}
+
+
+class Hose:
+    """What an object has that is a hose."""
+
+    is_hose: BoolProperty(
+        name="Hose",
+        description="Whether the object is a hose. Set by Add Hose",
+        options={"HIDDEN"},
+    )
+    hose_from: PointerProperty(
+        name="From",
+        description="Inflated body at one end of the hose",
+        type=bpy.types.Object,
+        poll=_has_gas,
+        **SETTING,
+    )
+    hose_to: PointerProperty(
+        name="To",
+        description="Inflated body at the other end of the hose",
+        type=bpy.types.Object,
+        poll=_has_gas,
+        **SETTING,
+    )
+    conductance: FloatProperty(
+        name="Conductance",
+        description="How much pressure times volume flows through the open hose in a second, over the difference of "
+        "pressures, in cubic metres per second. Higher equalises faster: two bodies of a volume V differ by a third "
+        "as much after V / (2 conductance)",
+        default=0.05,
+        min=0.0,
+        soft_max=1.0,
+        step=1,
+        precision=4,
+        **SETTING,
+    )
+    valve: FloatProperty(
+        name="Valve",
+        description="How far the hose is open. Higher lets more gas through: 1 all that the conductance allows, 0 none",
+        default=1.0,
+        min=0.0,
+        max=1.0,
+        subtype="FACTOR",
+        **ANIMATED,
+    )
