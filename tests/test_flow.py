@@ -58,7 +58,7 @@ def test_two_tanks_equalise_exponentially(solver):
 
 
 def test_tanks_of_two_sizes_meet_at_the_pressure_of_all_their_gas_whatever_the_conductance():
-    for conductance in (0.1, 1e3, 1e12):
+    for conductance in (1.0, 1e3, 1e12):
         world = tanks((3000.0, -500.0), [(0, 1, conductance)], sizes=(0.2, 0.3))
         before, volume = amounts(world), world.model.rest_volume
         run(world, 24)
@@ -137,7 +137,7 @@ def test_pressing_one_cushion_swells_the_other(solver):
                 drawn_shape="INFLATED",
             )  # fmt: skip
         builder.add_hose(0, 1, conductance=0.2, valve=valve)
-        plates = [shapes.box(0.6, 1)[0] - (0.3, 0.3, 0.0) + (0.0, 0.0, height) for height in (0.21, -0.81)]
+        plates = [shapes.box(0.6, 1, (0.0, 0.0, height))[0] for height in (0.51, -0.51)]
         faces = shapes.box(0.6, 1)[1]
         for number, plate in enumerate(plates):
             builder.add_collider(f"plate {number}", plate, faces)

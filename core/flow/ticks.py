@@ -107,29 +107,41 @@ class GasFlow:
         return np.where(self._model.rest_volume > 0.0, area, 0.0)
 
     def _push(self, state: State, passed: dict[int, float], pressure: FloatArray) -> None:
-        """Push torn holes by the thrust of the gas that `passed` out of each body [J]; what streams in has none.
+        """Push torn bodies by the thrust of the gas that `passed` out of each [J]; what streams in has none.
 
-        A triangle takes the share of its area, along its normal, with a third for each corner. `pressure` [Pa]: mean
-        absolute pressure of each membrane.
+        It acts on torn triangles by their areas, against their normals, and moves the body as a whole, with what it
+        turns: on the few vertices of the hole alone it would be a blow in each tick, as the gas that is left still
+        pushes them outwards. `pressure` [Pa]: mean absolute pressure of each membrane.
         """
         model = self._model
-        impulse = np.zeros(model.membrane_count)
         for body, moved in passed.items():
-            speed = jet_speed(float(pressure[body]), model.ambient_pressure)
-            impulse[body] = max(moved, 0.0) / PRESSURE_OVER_DENSITY * speed
-        if self._plastic is None or not impulse.any():
-            return
-        triangles, owner = self._plastic.holes(state)
-        corners = state.positions[triangles]
-        normal = 0.5 * np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
-        area = np.bincount(owner, np.sqrt((normal * normal).sum(axis=1)), model.membrane_count)
-        share = np.divide(impulse, area, out=np.zeros_like(area), where=area > 0.0)
-        change = np.zeros((model.vertex_count, 3))
-        np.add.at(change, triangles, (share[owner][:, None] * normal / -3.0)[:, None])
-        change /= model.vertex_mass[:, None]
-        change[model.pinned | state.keyed.held[model.point_body[: model.vertex_count]]] = 0.0
-        hold_in_planes(model, change)
-        state.velocities[: model.vertex_count] += change
+            if moved <= 0.0 or self._plastic is None:
+                continue
+            impulse = moved / PRESSURE_OVER_DENSITY * jet_speed(float(pressure[body]), model.ambient_pressure)
+            triangles, owner = self._plastic.holes(state)
+            corners = state.positions[triangles[owner == body]]
+            normal = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+            force = -impulse * normal / np.sqrt((normal * normal).sum(axis=1)).sum()
+            points = slice(*model.body_point_start[body : body + 2].tolist())
+            change = np.zeros((model.vertex_count, 3))
+            change[points] = _moved_as_one(
+                state.positions[points], model.vertex_mass[points], corners.mean(axis=1), force
+            )
+            change[model.pinned | state.keyed.held[model.point_body[: model.vertex_count]]] = 0.0
+            hold_in_planes(model, change)
+            state.velocities[: model.vertex_count] += change
+
+
+def _moved_as_one(x: FloatArray, mass: FloatArray, places: FloatArray, impulses: FloatArray) -> FloatArray:
+    """Change of velocity [m/s] of points of a rigid body by impulses [N s] at places [m], shape (point_count, 3)."""
+    centre = (mass[:, None] * x).sum(axis=0) / mass.sum()
+    arm = x - centre
+    moment = (mass[:, None, None] * arm[:, :, None] * arm[:, None, :]).sum(axis=0)
+    inertia = np.trace(moment) * np.eye(3) - moment
+    turn = np.cross(places - centre, impulses).sum(axis=0)
+    inverse = np.cross(inertia[[1, 2, 0]], inertia[[2, 0, 1]])  # columns, times the determinant
+    spin = (turn[:, None] * inverse).sum(axis=0) / (inertia[0] * inverse[0]).sum()
+    return np.asarray(impulses.sum(axis=0) / mass.sum() + np.cross(spin, arm))
 
 
 def turned(model: Model, valves: FloatArray, given: Mapping[int, float]) -> FloatArray:

@@ -1,0 +1,166 @@
+"""Hoses, pumps and leaks in Blender: added, keyed, undone, saved, reopened, duplicated, and left without a body."""
+
+from pathlib import Path
+from typing import Any
+
+import bpy
+import numpy as np
+import pytest
+from bpy_panels import drawn
+from bpy_scene import add_ball, empty_file, falling, frame, select, this_session  # noqa: F401
+from softpressure_ext.panels import body as body_panel
+from softpressure_ext.panels import gas_flow
+from softpressure_ext.softpressure import hose_problems, hoses, status
+
+
+def linked() -> tuple[Any, Any, Any]:
+    """Two balls and the hose between them."""
+    one, other = add_ball("One", (-1, 0, 5)), add_ball("Other", (1, 0, 5))
+    select(one, other)
+    assert bpy.ops.softpressure.add_hose() == {"FINISHED"}
+    return one, other, bpy.context.object
+
+
+def given(world: Any) -> list[dict[int, float]]:
+    return [dict(each.valves) for each in world.given]
+
+
+@pytest.mark.smoke
+def test_add_hose_links_the_two_selected_bodies(falling: Any) -> None:  # noqa: F811
+    one, other, hose = linked()
+    assert (hose.type, hoses.ends(hose)) == ("EMPTY", (one, other))
+    np.testing.assert_allclose(hose.location, (0, 0, 5), atol=1e-6)
+    assert hoses.at(bpy.context.scene, one) == [hose] == hoses.of_scene(bpy.context.scene)
+    frame(1)
+    frame(2)
+    world = this_session().world
+    assert world.model.hoses.ends.tolist() in ([[0, 1]], [[1, 0]])
+    assert world.model.hoses.conductance == pytest.approx([0.05])
+    assert given(world) == [{0: 1.0}]
+
+
+def test_add_hose_needs_two_bodies_with_gas() -> None:
+    one, solid = add_ball("One"), add_ball("Solid", (3, 0, 5), body_type="SOLID")
+    for chosen in ((one,), (one, solid)):
+        select(*chosen)
+        assert not bpy.ops.softpressure.add_hose.poll()
+
+
+def test_a_keyed_valve_is_read_in_each_frame_and_makes_the_cache_out_of_date(falling: Any) -> None:  # noqa: F811
+    *_, hose = linked()
+    frame(1)
+    frame(2)
+    assert not this_session().is_out_of_date(bpy.context.scene)
+    for number, valve in ((1, 0.0), (3, 1.0)):
+        hose.softpressure.valve = valve
+        hose.softpressure.keyframe_insert("valve", frame=number)
+    assert this_session().is_out_of_date(bpy.context.scene)
+    for number in (1, 2, 3):
+        frame(number)
+    valves = [each[0] for each in given(this_session().world)]
+    assert valves == pytest.approx([0.5, 1.0], abs=0.01)
+
+
+def test_conductance_valve_pump_and_leak_count_for_the_fingerprint_and_names_do_not() -> None:
+    one, _, hose = linked()
+    here, scene = this_session(), bpy.context.scene
+    seen = {here.inputs(scene)}
+    changes = ((hose, "conductance", 0.1), (hose, "valve", 0.5), (one, "pump_rate", 0.1), (one, "leak_diameter", 0.01))
+    for number, (obj, name, value) in enumerate(changes, start=2):
+        setattr(obj.softpressure, name, value)
+        seen.add(here.inputs(scene))
+        assert len(seen) == number, name
+    hose.name = "Tube"
+    bpy.context.view_layer.update()
+    assert here.inputs(scene) in seen
+
+
+def test_a_hose_whose_body_is_gone_says_so_and_takes_no_part(falling: Any) -> None:  # noqa: F811
+    _, other, hose = linked()
+    scene = bpy.context.scene
+    assert hose_problems.problem(scene, hose) == ""
+    bpy.data.objects.remove(other)
+    assert "has no body at the end To" in hose_problems.problem(scene, hose)
+    frame(1)
+    frame(2)
+    assert not len(this_session().world.model.hoses.ends)
+    assert any("Hose: this hose has no body" in sentence for sentence in status.notices(scene))
+    hose.softpressure.hose_to = hose.softpressure.hose_from
+    assert "both ends" in hose_problems.problem(scene, hose)
+    hose.softpressure.hose_to = add_ball("Jelly", (3, 0, 5), body_type="SOLID")
+    assert "Jelly, which has no gas" in hose_problems.problem(scene, hose)
+    third = add_ball("Third", (6, 0, 5))
+    hose.softpressure.hose_to = third
+    scene.collection.objects.unlink(third)
+    assert "Third, which is no soft body of this scene" in hose_problems.problem(scene, hose)
+
+
+def test_a_duplicate_links_the_duplicated_bodies() -> None:
+    one, other, hose = linked()
+    select(one, other, hose)
+    assert bpy.ops.object.duplicate() == {"FINISHED"}
+    (copy,) = [obj for obj in hoses.of_scene(bpy.context.scene) if obj != hose]
+    ends = hoses.ends(copy)
+    assert not {one, other} & set(ends) and {end.name for end in ends} == {"One.001", "Other.001"}
+
+
+def test_a_hose_is_saved_and_undone(tmp_path: Path) -> None:
+    *_, hose = linked()
+    hose.softpressure.conductance = 0.25
+    path = str(tmp_path / "linked.blend")
+    bpy.ops.wm.save_as_mainfile(filepath=path)
+    bpy.ops.wm.open_mainfile(filepath=path)
+    (hose,) = hoses.of_scene(bpy.context.scene)
+    assert [end.name for end in hoses.ends(hose)] == ["One", "Other"]
+    assert hose.softpressure.conductance == pytest.approx(0.25)
+
+
+def test_the_panels_show_the_hose() -> None:
+    one, other, hose = linked()
+    names = drawn(body_panel.SIDEBAR[0], bpy.context)
+    assert {"hose_from", "hose_to", "conductance", "valve"} <= set(names)
+    select(other, one)
+    names = drawn(gas_flow.SIDEBAR[0], bpy.context)
+    assert {"pump_rate", "leak_diameter", "valve", "softpressure.add_hose"} <= set(names)
+    assert hose.name == "Hose"
+
+
+def cushions() -> tuple[Any, Any, Any]:
+    """Two cushions in a row; a plate comes down on the first."""
+    one, other, hose = linked()
+    for ball in (one, other):
+        ball.softpressure.gauge_pressure, ball.softpressure.mass, ball.softpressure.stretch_modulus = 500.0, 0.2, 2e3
+    hose.softpressure.conductance = 1.0
+    bpy.context.scene.gravity = (0, 0, 0)
+    bpy.context.scene.frame_end = 8
+    bpy.ops.mesh.primitive_cube_add(size=1.2, location=(-1, 0, 3.9))
+    bpy.ops.softpressure.add_body(kind="COLLIDER")
+    bpy.ops.mesh.primitive_cube_add(size=1.2, location=(-1, 0, 6.1))
+    plate = bpy.context.object
+    bpy.ops.softpressure.add_body(kind="COLLIDER")
+    for number, height in ((1, 6.1), (6, 5.8)):
+        plate.location.z = height
+        plate.keyframe_insert("location", frame=number)
+    return one, other, hose
+
+
+@pytest.mark.parametrize("solver", ["AUTO", "IMPLICIT"])
+def test_a_pressed_body_swells_the_other_and_the_bake_keeps_it(solver: str) -> None:
+    _, other, hose = cushions()
+    bpy.context.scene.softpressure.solver = solver
+    swollen = []
+    for valve in (0.0, 1.0):
+        hose.softpressure.valve = valve
+        assert bpy.ops.softpressure.simulate() == {"FINISHED"}
+        amounts = this_session().world.save()
+        assert abs(amounts.lost_gas.sum()) < 1e-12 * amounts.gas.sum()
+        cache = this_session().cache
+        number = this_session().object_uids.index(other.session_uid)
+        swollen.append(float(np.ptp(cache.positions(number, 8.0)[:, 0])))
+    assert swollen[1] > 1.01 * swollen[0]
+    assert bpy.ops.softpressure.bake() == {"FINISHED"}
+    frame(8)
+    shape = other.evaluated_get(bpy.context.evaluated_depsgraph_get()).data
+    flat = np.empty(3 * len(shape.vertices), np.float32)
+    shape.vertices.foreach_get("co", flat)
+    assert float(np.ptp(flat.reshape(-1, 3)[:, 0])) == pytest.approx(swollen[1], rel=1e-4)
