@@ -17,6 +17,8 @@ from .solvers.automatic import Choice
 
 #: Raised when the layout of the file changes; files of another number are refused.
 FORMAT_VERSION = 1
+#: Frame at which a triangle tears that does not.
+NEVER = 2**30
 
 Float32Array = NDArray[np.float32]
 
@@ -63,6 +65,8 @@ class FrameCache:
         self.start_names = tuple(start_names)
         self.choice = choice
         self.holds_forces = holds_forces
+        #: Frame at which each triangle of a body tore, as `NEVER` where it did not, by the number of the body.
+        self.torn: dict[int, NDArray[np.int32]] = {}
         #: Arrays from which a simulation can go on after the last frame, None when unknown.
         self.state: Mapping[str, NDArray[Any]] | None = None
         self._start = np.concatenate([[0], np.cumsum(self.vertex_counts)]).astype(int)
@@ -124,6 +128,13 @@ class FrameCache:
         # last, as they are counted: another thread may be looking frames up meanwhile
         self._positions.append(np.concatenate(arrays) if arrays else np.empty((0, 3), np.float32))
 
+    def note_torn(self, body: int, torn: ArrayLike, frame: int) -> None:
+        """Note which triangles of a body are torn at a frame, shape (triangle_count,); torn ones stay so."""
+        mask = np.asarray(torn, bool)
+        if mask.any():
+            before = self.torn.get(body, np.full(len(mask), NEVER, np.int32))
+            self.torn[body] = np.where(mask, np.minimum(before, frame), before).astype(np.int32)
+
     def clamp(self, time: float) -> float:
         """The time nearest to `time` [frames] that the cache can show."""
         return min(max(time, self.first_frame), self.last_frame)
@@ -179,6 +190,7 @@ class FrameCache:
         }
         if self.holds_forces:
             arrays["forces"] = np.array(self._forces, np.float32)
+        arrays |= {f"torn.{body}": frames for body, frames in self.torn.items()}
         arrays |= {f"state.{name}": array for name, array in (self.state or {}).items()}
         np.savez(file, **arrays)
 
@@ -233,6 +245,7 @@ class FrameCache:
             cache._positions = list(arrays["positions"].reshape(shape))
             if cache.holds_forces:
                 cache._forces = list(arrays["forces"].reshape(shape[:2]))
+            cache.torn = {int(key[5:]): array for key, array in arrays.items() if key.startswith("torn.")}
             cache._transforms = list(arrays["transforms"].reshape(shape[0], len(cache.body_names), 4, 4))
         except CacheError:
             raise

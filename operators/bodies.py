@@ -128,9 +128,36 @@ class SOFTPRESSURE_OT_inflate(bpy.types.Operator):
         return finish(self, *bodies.inflate(context.object))
 
 
+class SOFTPRESSURE_OT_hide_torn(bpy.types.Operator):
+    """Cut the holes of torn skins visibly: a modifier hides each face from the frame at which it tears."""
+
+    bl_idname = "softpressure.hide_torn"
+    bl_label = "Hide Torn Faces"
+    bl_description = "Cut the holes of torn skins visibly: a modifier hides each face from the frame at which it tears"
+    bl_options = {"REGISTER", "UNDO"}
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        """Needs a selected soft body."""
+        if any(obj.softpressure.kind == "SOFT" for obj in _chosen_meshes(context)):
+            return True
+        cls.poll_message_set("Select at least one soft body")
+        return False
+
+    def execute(self, context: Context) -> set[Any]:
+        """Add the modifier to all that are selected."""
+        from ..softpressure import torn_faces
+
+        chosen = [obj for obj in _chosen_meshes(context) if obj.softpressure.kind == "SOFT"]
+        for obj in chosen:
+            torn_faces.hide(obj)
+        return finish(self, [f"{obj.name}: hides its torn faces" for obj in chosen], [])
+
+
 CLASSES = (
     SOFTPRESSURE_OT_add_body,
     SOFTPRESSURE_OT_remove_body,
     SOFTPRESSURE_OT_copy_to_selected,
     SOFTPRESSURE_OT_inflate,
+    SOFTPRESSURE_OT_hide_torn,
 )

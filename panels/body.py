@@ -144,6 +144,7 @@ class Flow(PartOfBody):
             draw_setting(layout, obj.softpressure, parameter)
             if parameter.name == "tear_strain" and obj.softpressure.body_type == "MEMBRANE":
                 layout.prop_search(obj.softpressure, "weak_group", obj, "vertex_groups")
+                layout.operator("softpressure.hide_torn", icon="MOD_MASK")
 
 
 class Motion(PartOfBody):

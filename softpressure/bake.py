@@ -164,10 +164,10 @@ def _check(obj: bpy.types.Object) -> None:
 
 
 def _begin(obj: bpy.types.Object) -> None:
-    """Remove the live key and point attributes, and show what the simulation makes."""
+    """Remove the live key and the attributes of one frame, and show what the simulation makes."""
     live_key.ensure(obj)
     stages.show(obj, stages.Stage.OUTPUT)
-    point_attributes.remove(obj.data)
+    point_attributes.remove(obj.data, point_attributes.STRAIN, point_attributes.FORCE)
     obj.softpressure.is_baked = True
     live = mesh_io.live_key(obj)
     if live is not None:

@@ -59,7 +59,8 @@ def show(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph | None = None) -
         if scene.softpressure.point_attributes:
             point_attributes.write(obj.data, cache, number, time)
         else:
-            point_attributes.remove(obj.data)
+            point_attributes.remove(obj.data, point_attributes.STRAIN, point_attributes.FORCE)
+        point_attributes.write_torn(obj.data, cache, number)
         obj.data.update_tag()
         here.shown[obj.session_uid] = (time, matrix)
 

@@ -1,14 +1,18 @@
-"""Point attributes of soft bodies for shading and geometry nodes, of the frame that is shown."""
+"""Attributes of soft bodies for shading and geometry nodes: strain and contact force of the frame that is shown, and
+when each face tears, which is the same in all frames and stays in a bake.
+"""
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core.cache import FrameCache
+from ..core.cache import NEVER, FrameCache
 from .blender_types import Mesh
 from .mesh_io import Float32Array
 
 #: Names of the attributes: mean strain of the edges at a vertex, and the normal force of contacts on it [N].
 STRAIN, FORCE = "sp_strain", "sp_contact_force"
+#: Name of the attribute of faces: the frame at which each tears, `NEVER` where it does not.
+TORN = "sp_torn"
 
 
 def write(mesh: Mesh, cache: FrameCache, number: int, time: float) -> None:
@@ -21,9 +25,22 @@ def write(mesh: Mesh, cache: FrameCache, number: int, time: float) -> None:
         _set(mesh, FORCE, cache.forces(number, time))
 
 
-def remove(mesh: Mesh) -> None:
-    """Take the attributes away, if there are any."""
-    for name in (STRAIN, FORCE):
+def write_torn(mesh: Mesh, cache: FrameCache, number: int) -> None:
+    """Write the frame at which each face of a body of a cache tears; nothing where none does."""
+    frames = cache.torn.get(number)
+    mesh.calc_loop_triangles()
+    if frames is None or len(frames) != len(mesh.loop_triangles):  # followers of a lattice have other triangles
+        return
+    face = np.empty(len(frames), np.int32)
+    mesh.loop_triangles.foreach_get("polygon_index", face)
+    first = np.full(len(mesh.polygons), NEVER, np.float32)
+    np.minimum.at(first, face, frames.astype(np.float32))
+    _set(mesh, TORN, first, "FACE")
+
+
+def remove(mesh: Mesh, *names: str) -> None:
+    """Take attributes away, if they are there; all of them if none is named."""
+    for name in names or (STRAIN, FORCE, TORN):
         if name in mesh.attributes:
             mesh.attributes.remove(mesh.attributes[name])
 
@@ -37,11 +54,11 @@ def strain(edges: NDArray[np.int32], shape: Float32Array, start: Float32Array) -
     return (total / np.maximum(count, 1)).astype(np.float32)
 
 
-def _set(mesh: Mesh, name: str, values: Float32Array) -> None:
+def _set(mesh: Mesh, name: str, values: Float32Array, domain: str = "POINT") -> None:
     attribute = mesh.attributes.get(name)
-    if attribute is not None and (attribute.domain, attribute.data_type) != ("POINT", "FLOAT"):
+    if attribute is not None and (attribute.domain, attribute.data_type) != (domain, "FLOAT"):
         mesh.attributes.remove(attribute)
         attribute = None
     if attribute is None:
-        attribute = mesh.attributes.new(name, "FLOAT", "POINT")
+        attribute = mesh.attributes.new(name, "FLOAT", domain)
     attribute.data.foreach_set("value", np.ascontiguousarray(values))

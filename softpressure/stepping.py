@@ -73,6 +73,9 @@ def step(here: Session, values: capture.SceneValues, reading: Reading) -> None:
         here.reports[reading.frame] = diagnostics.reports
         here.slack_skins = xpbd_limits.skins_that_are_slack(values, here, world.model, found, reading.frame)
         cache.append(reading.frame, positions, matrices, forces)
+        for number, body in enumerate(start.bodies):
+            if body.settings.get("tear_strain"):
+                cache.note_torn(number, world.torn_triangles(number), reading.frame)
 
 
 def frame_of(

@@ -78,6 +78,10 @@ class FallingWorld:
         """Of each vertex its number, times the number of the frame."""
         return np.arange(len(self.positions(membrane)), dtype=float) * self.state.frame
 
+    def torn_triangles(self, membrane: int) -> Any:
+        """Nothing tears."""
+        return np.zeros(np.diff(self.model.surfaces.body_triangle_start)[membrane], bool)
+
     def diagnostics(self) -> Any:
         told = {"volume_ratio": 0.982, "gauge_pressure": 2310.0}
         bodies = [SimpleNamespace(gas=float(gas), **told) for gas in self.state.gas]

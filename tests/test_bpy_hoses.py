@@ -130,9 +130,9 @@ def cushions() -> tuple[Any, Any, Any]:
     one, other, hose = linked()
     for ball in (one, other):
         ball.softpressure.gauge_pressure, ball.softpressure.mass, ball.softpressure.stretch_modulus = 500.0, 0.2, 2e3
-    hose.softpressure.conductance = 1.0
+    hose.softpressure.conductance = 50.0
     bpy.context.scene.gravity = (0, 0, 0)
-    bpy.context.scene.frame_end = 8
+    bpy.context.scene.frame_end = 12
     bpy.ops.mesh.primitive_cube_add(size=1.2, location=(-1, 0, 3.9))
     bpy.ops.softpressure.add_body(kind="COLLIDER")
     bpy.ops.mesh.primitive_cube_add(size=1.2, location=(-1, 0, 6.1))
@@ -156,10 +156,10 @@ def test_a_pressed_body_swells_the_other_and_the_bake_keeps_it(solver: str) -> N
         assert abs(amounts.lost_gas.sum()) < 1e-12 * amounts.gas.sum()
         cache = this_session().cache
         number = this_session().object_uids.index(other.session_uid)
-        swollen.append(float(np.ptp(cache.positions(number, 8.0)[:, 0])))
-    assert swollen[1] > 1.01 * swollen[0]
+        swollen.append(float(np.ptp(cache.positions(number, 12.0)[:, 0])))
+    assert swollen[1] > 1.005 * swollen[0]
     assert bpy.ops.softpressure.bake() == {"FINISHED"}
-    frame(8)
+    frame(12)
     shape = other.evaluated_get(bpy.context.evaluated_depsgraph_get()).data
     flat = np.empty(3 * len(shape.vertices), np.float32)
     shape.vertices.foreach_get("co", flat)

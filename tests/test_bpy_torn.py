@@ -1,0 +1,111 @@
+"""Torn faces: when each tears is an attribute of the mesh, a modifier hides them, and both survive cache and bake."""
+
+from pathlib import Path
+from typing import Any
+
+import bpy
+import numpy as np
+import pytest
+from bpy_scene import add_ball, empty_file, falling, frame, select, this_session  # noqa: F401
+from softpressure_ext.core.cache import NEVER, FrameCache
+from softpressure_ext.softpressure import taking_part
+from softpressure_ext.softpressure.point_attributes import TORN
+
+
+def faces(obj: Any) -> int:
+    """Faces that are seen at the present frame."""
+    return len(obj.evaluated_get(bpy.context.evaluated_depsgraph_get()).data.polygons)
+
+
+def burst() -> tuple[Any, Any]:
+    """A ball that was pumped up until it burst, and the frames at which its faces tore."""
+    ball = add_ball(tear_strain=0.1, mass=0.1, stretch_modulus=2e3, gauge_pressure=500.0)
+    ball.vertex_groups.new(name="Weak").add([3, 4, 5, 6], 0.5, "REPLACE")
+    ball.softpressure.weak_group = "Weak"
+    for number, pressure in ((1, 500.0), (8, 3000.0)):
+        ball.softpressure.gauge_pressure = pressure
+        ball.softpressure.keyframe_insert("gauge_pressure", frame=number)
+    bpy.context.scene.gravity = (0, 0, 0)
+    assert bpy.ops.softpressure.simulate() == {"FINISHED"}
+    frame(10)
+    attribute = ball.data.attributes[TORN]
+    assert (attribute.domain, attribute.data_type) == ("FACE", "FLOAT")
+    flat = np.empty(len(ball.data.polygons), np.float32)
+    attribute.data.foreach_get("value", flat)
+    return ball, flat
+
+
+def test_torn_faces_are_hidden_from_the_frame_at_which_they_tear_also_when_reopened_and_baked(tmp_path: Path) -> None:
+    ball, first = burst()
+    count = len(first)
+    assert 1 < first.min() <= 10 and 0 < (first < NEVER).sum() < count
+    assert faces(ball) == count
+    select(ball)
+    assert bpy.ops.softpressure.hide_torn() == {"FINISHED"}
+    assert bpy.ops.softpressure.hide_torn() == {"FINISHED"}
+    assert len(ball.modifiers) == 1
+    expected = {number: count - int((first <= number).sum()) for number in (1, 4, 7, 10)}
+
+    def seen() -> dict[int, int]:
+        found = {}
+        for number in expected:
+            frame(number)
+            found[number] = faces(bpy.data.objects["Ball"])
+        return found
+
+    assert expected[10] < expected[1] == count
+    assert seen() == expected
+    path = str(tmp_path / "burst.blend")
+    bpy.ops.wm.save_as_mainfile(filepath=path)
+    bpy.ops.wm.open_mainfile(filepath=path)
+    assert seen() == expected
+    assert bpy.ops.softpressure.bake() == {"FINISHED"}
+    assert seen() == expected
+    assert bpy.ops.softpressure.free_bake() == {"FINISHED"}
+    assert seen() == expected
+
+
+def test_a_cache_without_tears_has_no_attribute_and_a_removed_body_loses_it(falling: Any) -> None:  # noqa: F811
+    ball = add_ball(tear_strain=1.0)
+    assert bpy.ops.softpressure.simulate() == {"FINISHED"}
+    frame(3)
+    assert TORN not in ball.data.attributes
+    cache = this_session().cache
+    cache.note_torn(0, np.arange(80) == 5, 2)
+    this_session().shown.clear()
+    frame(4)
+    assert TORN in ball.data.attributes
+    bpy.ops.softpressure.remove_body()
+    assert TORN not in ball.data.attributes
+
+
+def test_a_cache_keeps_the_first_frame_of_each_tear(tmp_path: Path) -> None:
+    cache = FrameCache(1, ["a"], [1])
+    cache.note_torn(0, [False, False, False], 2)
+    assert not cache.torn
+    cache.note_torn(0, [False, True, False], 3)
+    cache.note_torn(0, [True, True, False], 4)
+    cache.append(1, [np.zeros((1, 3))])
+    cache.save(tmp_path / "cache.npz")
+    assert FrameCache.load(tmp_path / "cache.npz").torn[0].tolist() == [4, 3, NEVER]
+
+
+def test_a_weak_group_that_is_not_there_is_told() -> None:
+    ball = add_ball()
+    ball.softpressure.weak_group = "Seam"
+    (sentence,) = taking_part.problems(bpy.context.scene).values()
+    assert "no vertex group Seam. Choose an existing weak group" in sentence
+
+
+@pytest.mark.parametrize("weight", [0.0, 0.5])
+def test_weights_of_the_weak_group_count_for_the_fingerprint(weight: float) -> None:
+    ball = add_ball()
+    ball.vertex_groups.new(name="Seam").add([0], 1.0, "REPLACE")
+    ball.softpressure.weak_group = "Seam"
+    before = this_session().inputs(bpy.context.scene)
+    ball.vertex_groups["Seam"].add([0], weight, "REPLACE")
+    bpy.context.view_layer.update()
+    from softpressure_ext.softpressure import session
+
+    session.mark_all()
+    assert this_session().inputs(bpy.context.scene) != before
