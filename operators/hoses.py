@@ -21,11 +21,14 @@ def _chosen(context: Context) -> list[bpy.types.Object]:
 
 
 class SOFTPRESSURE_OT_add_hose(bpy.types.Operator):
-    """Link the gas of the two selected bodies by a hose, an empty with a valve that can be keyed."""
+    """Link the gas of the two selected bodies by a hose: the selected curve or empty, or a new empty."""
 
     bl_idname = "softpressure.add_hose"
     bl_label = "Add Hose"
-    bl_description = "Link the gas of the two selected bodies by a hose, an empty with a valve that can be keyed"
+    bl_description = (
+        "Link the gas of the two selected bodies by a hose with a valve that can be keyed: the curve or empty that is "
+        "selected with them, or a new empty"
+    )
     bl_options = {"REGISTER", "UNDO"}
 
     @classmethod
@@ -41,7 +44,12 @@ class SOFTPRESSURE_OT_add_hose(bpy.types.Operator):
         from ..softpressure import hoses
 
         one, other = _chosen(context)
-        hose = hoses.add(context.scene, one, other)
+        tubes = [obj for obj in context.selected_objects if obj.type in hoses.TYPES]
+        if tubes:
+            hose = tubes[0]
+            hoses.link(hose, one, other)
+        else:
+            hose = hoses.add(context.scene, one, other)
         for obj in context.selected_objects:
             obj.select_set(False)
         if hose.name in context.view_layer.objects:

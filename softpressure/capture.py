@@ -116,8 +116,8 @@ class Start:
     def links(self) -> list[tuple[int, int, Hose]]:
         """The hoses whose bodies take part, with the numbers of these, in an order that does not depend on names."""
         number_of = {body.object_uid: number for number, body in enumerate(self.bodies)}
-        found = [(*(number_of.get(uid, -1) for uid in hose.ends), hose) for hose in self.hoses]
-        linked = [(one, other, hose) for one, other, hose in found if min(one, other) >= 0]
+        known = [hose for hose in self.hoses if {*hose.ends} <= number_of.keys()]
+        linked = [(number_of[hose.ends[0]], number_of[hose.ends[1]], hose) for hose in known]
         return sorted(linked, key=lambda link: (link[0], link[1], link[2].conductance))
 
     def in_units(self, positions: FloatArray) -> FloatArray:

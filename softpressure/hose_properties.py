@@ -39,7 +39,7 @@ class Hose:
         description="How much pressure times volume flows through the open hose in a second, over the difference of "
         "pressures, in cubic metres per second. Higher equalises faster: two bodies of a volume V differ by a third "
         "as much after V / (2 conductance)",
-        default=0.05,
+        default=0.5,
         min=0.0,
         soft_max=1.0,
         step=1,

@@ -53,6 +53,12 @@ def ends(obj: bpy.types.Object) -> tuple[bpy.types.Object | None, bpy.types.Obje
     return obj.softpressure.hose_from, obj.softpressure.hose_to
 
 
+def link(obj: bpy.types.Object, one: bpy.types.Object, other: bpy.types.Object) -> None:
+    """Make an empty or a curve the hose between two bodies."""
+    settings = obj.softpressure
+    settings.is_hose, settings.hose_from, settings.hose_to = True, one, other
+
+
 def add(scene: bpy.types.Scene, one: bpy.types.Object, other: bpy.types.Object) -> bpy.types.Object:
     """A new hose between two bodies: an empty half-way."""
     obj = bpy.data.objects.new("Hose", None)
@@ -60,8 +66,7 @@ def add(scene: bpy.types.Scene, one: bpy.types.Object, other: bpy.types.Object) 
     obj.location = 0.5 * (middles[0] + middles[1])
     obj.empty_display_type = "SPHERE"
     obj.empty_display_size = _SIZE * (middles[0] - middles[1]).length or _SIZE
-    settings = obj.softpressure
-    settings.is_hose, settings.hose_from, settings.hose_to = True, one, other
+    link(obj, one, other)
     (one.users_collection or (scene.collection,))[0].objects.link(obj)
     return obj
 

@@ -35,8 +35,19 @@ def test_add_hose_links_the_two_selected_bodies(falling: Any) -> None:  # noqa: 
     frame(2)
     world = this_session().world
     assert world.model.hoses.ends.tolist() in ([[0, 1]], [[1, 0]])
-    assert world.model.hoses.conductance == pytest.approx([0.05])
+    assert world.model.hoses.conductance == pytest.approx([0.5])
     assert given(world) == [{0: 1.0}]
+
+
+def test_a_curve_that_is_selected_with_two_bodies_becomes_the_hose() -> None:
+    one, other = add_ball("One", (-1, 0, 5)), add_ball("Other", (1, 0, 5))
+    bpy.ops.curve.primitive_bezier_curve_add()
+    tube = bpy.context.object
+    select(one, tube, other)
+    assert bpy.ops.softpressure.add_hose() == {"FINISHED"}
+    assert hoses.of_scene(bpy.context.scene) == [tube] and hoses.ends(tube) == (one, other)
+    tube.softpressure.valve = 0.5
+    assert hose_problems.problem(bpy.context.scene, tube) == ""
 
 
 def test_add_hose_needs_two_bodies_with_gas() -> None:
