@@ -13,8 +13,7 @@ def problem(scene: bpy.types.Scene, obj: bpy.types.Object) -> str:
     for label, end in (("From", one), ("To", other)):
         if end is None:
             return f"{obj.name}: this hose has no body at the end {label}. Choose an inflated body, or delete the hose."
-        is_soft = end.type == "MESH" and end.softpressure.kind == "SOFT"
-        if not is_soft or scene.objects.get(end.name) != end:
+        if end.type != "MESH" or end.softpressure.kind != "SOFT" or scene not in end.users_scene:
             return (
                 f"{obj.name}: this hose ends at {end.name}, which is no soft body of this scene. "
                 f"Choose an inflated body for {label}, or delete the hose."

@@ -92,8 +92,9 @@ SECTIONS: tuple[tuple[str, str, str, type[bpy.types.ID], str], ...] = (
         "gas_flow",
         "Gas Flow",
         "Gas that a pump brings into a body, that leaks into the air, or that flows to another body through a hose. "
-        "Select two inflated bodies and press <b>Add Hose</b>: an empty between them, or the curve that is selected with "
-        "them, is the hose, whose settings are in the panel <b>Body</b> while it is active. Its valve can be keyed. "
+        "Select two inflated bodies and press <b>Add Hose</b>: an empty between them, or the curve that is selected "
+        "with them, is the hose, whose settings are in the panel <b>Body</b> while it is active. Its valve can be "
+        "keyed. "
         "Press one cushion, and the other swells; "
         "a hose whose body was deleted says so and takes no part.",
         bpy.types.Object,
