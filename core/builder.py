@@ -87,6 +87,8 @@ class ModelBuilder(FlatBuilder, LinkBuilder):
         yield_strain: float = MEMBRANE.yield_strain,
         plastic_limit: float = MEMBRANE.plastic_limit,
         tear_strain: float = MEMBRANE.tear_strain,
+        pump_rate: float = MEMBRANE.pump_rate,
+        leak_diameter: float = MEMBRANE.leak_diameter,
         sticks: bool = MEMBRANE.sticks,
         **more: Any,
     ) -> int:
@@ -141,7 +143,9 @@ class ModelBuilder(FlatBuilder, LinkBuilder):
             Plastic flow (`core/plasticity/`): above the yield strain stress relaxes within the creep time [s], 0 =
             never; rest lengths change by at most the plastic limit, as a share of the drawn ones, 0 = without limit.
         tear_strain
-            Strain at which edges tear, 0 = never: the gas leaves through the hole.
+            Strain at which edges tear, 0 = never: the gas leaves through the hole, and its jet pushes the body.
+        pump_rate, leak_diameter
+            Gas that a pump brings in [mol/s], and the diameter of a hole to the air [m] (`core/flow/`).
         sticks
             Whether the skin is glued to other soft bodies where it touches them.
 
@@ -203,6 +207,7 @@ class ModelBuilder(FlatBuilder, LinkBuilder):
         creep_time: float = SOLID.creep_time,
         yield_strain: float = SOLID.yield_strain,
         plastic_limit: float = SOLID.plastic_limit,
+        tear_strain: float = SOLID.tear_strain,
         sticks: bool = SOLID.sticks,
         stiffening: float = SOLID.stiffening,
         **more: Any,
@@ -235,7 +240,7 @@ class ModelBuilder(FlatBuilder, LinkBuilder):
         spring_constant, point_mass
             k [N/m] of every spring of the lattice, and [kg] of every of its points; they replace modulus, and mass and
             density. What keeps the volume follows k, so that Poisson's ratio stays.
-        creep_time, yield_strain, plastic_limit, sticks
+        creep_time, yield_strain, plastic_limit, tear_strain, sticks
             As in `add_membrane`; the volumes of the tetrahedra stay elastic, so that a SOLID flows without a change of
             volume, the better the higher its Poisson's ratio.
         stiffening

@@ -50,6 +50,8 @@ class FlatBuilder:
         yield_strain: float = LOOP.yield_strain,
         plastic_limit: float = LOOP.plastic_limit,
         tear_strain: float = LOOP.tear_strain,
+        pump_rate: float = LOOP.pump_rate,
+        leak_diameter: float = LOOP.leak_diameter,
         sticks: bool = LOOP.sticks,
         **more: Any,
     ) -> int:
@@ -74,7 +76,7 @@ class FlatBuilder:
         gas_amount, temperature, spring_constant, point_mass
             As in `add_membrane`; of the edges and vertices of the outline, whatever the depth. The gas fills area times
             depth.
-        creep_time, yield_strain, plastic_limit, tear_strain, sticks
+        creep_time, yield_strain, plastic_limit, tear_strain, sticks, pump_rate, leak_diameter
             As in `add_membrane`.
 
         Raises `MeshError` or `ParameterError` with a sentence that names the body, the value and the remedy.
@@ -108,6 +110,7 @@ class FlatBuilder:
         creep_time: float = FLAT_TRUSS.creep_time,
         yield_strain: float = FLAT_TRUSS.yield_strain,
         plastic_limit: float = FLAT_TRUSS.plastic_limit,
+        tear_strain: float = FLAT_TRUSS.tear_strain,
         sticks: bool = FLAT_TRUSS.sticks,
         stiffening: float = FLAT_TRUSS.stiffening,
         **more: Any,
@@ -141,7 +144,7 @@ class FlatBuilder:
         spring_constant, point_mass
             k [N/m] of every edge and diagonal of the cells, and [kg] of every of their vertices; they replace modulus,
             and mass and density.
-        creep_time, yield_strain, plastic_limit, sticks, stiffening
+        creep_time, yield_strain, plastic_limit, tear_strain, sticks, stiffening
             As in `add_solid`.
 
         Raises `MeshError` or `ParameterError` with a sentence that names the body, the value and the remedy.
