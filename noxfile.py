@@ -300,6 +300,15 @@ def presets(session: nox.Session) -> None:
     session.run("python", "sample_blends/preset_sheet.py", *session.posargs, env=KERNELS)
 
 
+@nox.session(python="3.11")
+def guide(session: nox.Session) -> None:
+    """The pictures of the guide, docs/guide/, made anew by the steps of its pages."""
+    install_blender(session, DEMO_BLENDER)
+    session.install(*group("guide"))
+    warm_up(session)
+    session.run("python", "tools/guide.py", *session.posargs, env=KERNELS)
+
+
 @nox.session(python=False)
 def summary(session: nox.Session) -> None:
     """One line per test run; fails if a run failed or did not happen."""
