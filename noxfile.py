@@ -4,7 +4,7 @@
 release; `nox -s demo` makes the sample pictures;
 `nox -s papers` repeats the experiments of the papers; `nox -s validation` writes what the tests compare with closed
 forms; `nox -s bench` runs the benchmarks beside other engines;
-`nox -s build` makes the zips of all platforms.
+`nox -s guide` makes the pictures of the guide; `nox -s build` the zips of all platforms.
 """
 
 import os

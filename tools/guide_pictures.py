@@ -15,58 +15,65 @@ from softpressure_ext.softpressure import sample_parts as parts
 from softpressure_ext.softpressure import session
 
 #: Of a frame of a strip, a clip and a sheet of the gallery [pixels].
-STRIP, CLIP, SHEET = (300, 300), (480, 288), (400, 225)
-SAMPLES = 16
+STRIP, CLIP, SHEET = (300, 300), (480, 270), (400, 225)
+SAMPLES = 12
 #: Of WebP: without visible blocks on plain walls.
 QUALITY = 82
-#: Frames per second of a clip; every second one of Blender's 24.
-CLIP_RATE = 12.0
+#: Frames per second of a clip; every third one of Blender's 24.
+CLIP_RATE = 8.0
 #: Of soft bodies in their order, and of what the others are.
 SOFT = (parts.CORAL, parts.TEAL, parts.AMBER, parts.SKY, parts.PLUM, parts.LIME)
-OTHERS = {"RIGID": parts.NAVY, "COLLIDER": parts.SLATE}
+RIGID = (parts.NAVY, parts.PLUM, parts.LIME)
 WALL: parts.Colour = (0.42, 0.45, 0.50)
 #: Strength of the sun [W/m2] and the angle it is seen under [rad]; strength of the sky.
 SUN, SKY = (2.6, 0.2), 0.45
 
 
-class Rendered(Pictures):
+class Rendered(Pictures):  # type: ignore[misc]
     """Renders each picture into the folder of the guide."""
 
     def strip(self, name: str, frames: Sequence[int], eye: Point, target: Point, lens: float = 50.0) -> None:
         """Frames side by side."""
-        dress(bpy.context.scene, eye, target, lens)
+        dress(eye, target, lens)
         images = render(frames, STRIP)
         save([beside(images, len(images))], name)
 
     def clip(self, name: str, frames: Sequence[int], eye: Point, target: Point, lens: float = 50.0) -> None:
         """Frames one after the other."""
-        dress(bpy.context.scene, eye, target, lens)
+        dress(eye, target, lens)
         save(render(frames, CLIP), name)
 
     def gallery(self, name: str, frames: Sequence[int]) -> None:
         """A sample file, simulated as far as it is shown."""
         open_sample(name)
+        light()
         bpy.context.scene.softpressure.frame_end = max(frames)
         bpy.ops.softpressure.simulate()
         save([beside(render(frames, SHEET), 2)], f"gallery-{name}.webp")
 
 
-def dress(scene: bpy.types.Scene, eye: Point, target: Point, lens: float) -> None:
+def dress(eye: Point, target: Point, lens: float) -> None:
     """Materials for what has none, a studio, light and camera."""
+    scene: Any = bpy.context.scene
     for name in ("Camera", "Light", "Sun", "Studio"):
         if name in bpy.data.objects:
             bpy.data.objects.remove(bpy.data.objects[name])
     parts.set_stage(scene, eye, target, lens)
-    bpy.data.objects["Sun"].data.energy, bpy.data.objects["Sun"].data.angle = SUN
-    world = next(node for node in scene.world.node_tree.nodes if node.type == "BACKGROUND")
-    world.inputs["Strength"].default_value = SKY
-    for number, obj in enumerate(session.objects(scene, "SOFT")):
-        paint(obj, SOFT[number % len(SOFT)], 0.35)
-    for obj in session.objects(scene, "RIGID", "COLLIDER"):
-        paint(obj, OTHERS[obj.softpressure.kind], 0.6)
+    light()
+    for kind, colours, roughness in (("SOFT", SOFT, 0.35), ("RIGID", RIGID, 0.6), ("COLLIDER", (parts.SLATE,), 0.6)):
+        for number, obj in enumerate(session.objects(scene, kind)):
+            paint(obj, colours[number % len(colours)], roughness)
+    for obj in session.objects(scene, "COLLIDER"):
         obj.hide_render = obj.dimensions.z < 1e-6  # the floor: the studio has one
     studio = parts.add_object("Studio", backdrop(eye, target), WALL, 0.9)
     studio.data.shade_smooth()
+
+
+def light() -> None:
+    """Sun and sky of a stage, with more contrast."""
+    bpy.data.objects["Sun"].data.energy, bpy.data.objects["Sun"].data.angle = SUN
+    sky = next(node for node in bpy.context.scene.world.node_tree.nodes if node.type == "BACKGROUND")
+    sky.inputs["Strength"].default_value = SKY
 
 
 def backdrop(eye: Point, target: Point) -> Any:

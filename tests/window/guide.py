@@ -2,8 +2,8 @@
 
     blender --python tests/window/guide.py -- [--zip ZIP] [--panels FOLDER] [01 02 ...]
 
-runs pages whose names begin so, all if none is named. The extension must be installed, or is from `--zip`. With `--panels`
-the pictures of the sidebar that the pages show are made anew in that folder. `test_guide_window.py` runs it.
+runs pages whose names begin so, all if none is named. The extension must be installed, or is from `--zip`. With
+`--panels` the pictures of the sidebar that the pages show are made anew there. `test_guide_window.py` runs it.
 """
 
 import argparse
@@ -16,18 +16,21 @@ from pathlib import Path
 from typing import Any
 
 import bpy
+import gpu
 import numpy as np
 
 sys.path.append(str(Path(__file__).resolve().parents[2] / "tools"))
 
-import guide  # noqa: E402
+import guide
 
 #: What a statement of a step waits for at most, until its job is over [s].
 PATIENCE = 300.0
 #: Until panels are drawn that a statement has changed [s].
 REDRAW = 0.1
-#: Of the window, below a sidebar's last panel, and right of its panels: the tabs [pixels].
-MARGIN, TABS = 8, 22
+#: Width of the tabs, and of how many rows a column of panels has at most [pixels].
+TABS, COLUMN = 26, 700
+#: What panels lie on: the grey of Blender's sidebar.
+BEHIND = 0.19
 
 
 class Window(guide.Pictures):
@@ -64,36 +67,58 @@ def is_over() -> bool:
     return module("jobs").current() is None and not module("beside").is_busy()
 
 
-def show_sidebar() -> None:
-    """Open it with the tab of the extension, and have it drawn."""
+def show_sidebar() -> Iterator[float]:
+    """Open it with the tab of the extension; once it is drawn it has tabs."""
+    began = time.monotonic()
     _, area, regions = view()
     area.spaces.active.show_region_ui = True
-    if "Soft Pressure" != regions["UI"].active_panel_category != "UNSUPPORTED":
+    while regions["UI"].active_panel_category == "UNSUPPORTED":
+        assert time.monotonic() - began < PATIENCE, "the sidebar is not drawn"
+        area.tag_redraw()
+        yield REDRAW
+        _, area, regions = view()
+    if regions["UI"].active_panel_category != "Soft Pressure":
         regions["UI"].active_panel_category = "Soft Pressure"
     area.tag_redraw()
+    yield REDRAW
 
 
-def photograph(path: Path) -> None:
-    """The sidebar without what lies empty below its panels."""
-    window, area, regions = view()
-    region, whole = regions["UI"], str(path.with_suffix(".whole.png"))
-    with bpy.context.temp_override(window=window, area=area, region=region):
-        bpy.ops.screen.screenshot(filepath=whole)
-    image = bpy.data.images.load(whole)
-    pixels = np.empty(4 * image.size[0] * image.size[1], np.float32)
-    image.pixels.foreach_get(pixels)
-    pixels = pixels.reshape(image.size[1], image.size[0], 4)
-    part = pixels[region.y : region.y + region.height, region.x : region.x + region.width - TABS]
-    assert part.std() > 0.0, "the screenshot is empty"
-    used = np.flatnonzero(part[:, :-TABS].std(axis=(1, 2)) > part[0, :-TABS].std() + 1e-3)
-    part = np.ascontiguousarray(part[max(0, used[0] - MARGIN) :])
-    result = bpy.data.images.new("Panel", part.shape[1], part.shape[0])
-    result.pixels.foreach_set(part.ravel())
-    result.filepath_raw, result.file_format = str(path), "WEBP"
-    result.save(quality=90)
-    for used_up in (image, result):
-        bpy.data.images.remove(used_up)
-    Path(whole).unlink()
+def photograph(path: Path) -> Iterator[float]:
+    """The panels of the sidebar, as they are drawn, in two columns if they are many."""
+    drawn: list[np.ndarray] = []
+    while module("status_bar").preparing():  # its bar is there once in a lifetime
+        yield REDRAW
+
+    def read() -> None:
+        width, height = bpy.context.region.width, bpy.context.region.height
+        pixels = gpu.state.active_framebuffer_get().read_color(0, 0, width, height, 4, 0, "UBYTE")
+        pixels.dimensions = 4 * width * height
+        drawn.append(np.array(pixels, np.uint8).reshape(height, width, 4))
+
+    handler = bpy.types.SpaceView3D.draw_handler_add(read, (), "UI", "POST_PIXEL")
+    view()[1].tag_redraw()
+    while not drawn:
+        yield REDRAW
+    bpy.types.SpaceView3D.draw_handler_remove(handler, "UI")
+    panels = drawn[-1][:, :-TABS]
+    filled = np.flatnonzero(panels[:, :, 3].any(axis=1))  # rows, from the bottom
+    panels = panels[filled[0] : filled[-1] + 1]
+    height = len(panels)
+    if height > COLUMN:
+        gaps = np.flatnonzero(panels[:, TABS, 3] < 128)  # between panels
+        cut = int(gaps[np.abs(gaps - 0.5 * height).argmin()])
+        columns = panels[cut:], panels[:cut]
+        height = max(cut, height - cut)
+        tops = [np.pad(column, ((height - len(column), 0), (0, 0), (0, 0))) for column in columns]
+        panels = np.concatenate(tops, axis=1)
+    share = panels[:, :, 3:] / 255.0
+    pixels = np.ones((*panels.shape[:2], 4), np.float32)
+    pixels[:, :, :3] = share * panels[:, :, :3] / 255.0 + (1.0 - share) * BEHIND
+    image = bpy.data.images.new("Panels", panels.shape[1], panels.shape[0])
+    image.pixels.foreach_set(pixels.ravel())
+    image.filepath_raw, image.file_format = str(path), "WEBP"
+    image.save(quality=90)
+    bpy.data.images.remove(image)
 
 
 def all_pages(options: argparse.Namespace) -> Iterator[float]:
@@ -109,15 +134,14 @@ def all_pages(options: argparse.Namespace) -> Iterator[float]:
         pictures = Window()
         steps = guide.run(guide.read(path), pictures)
         while (step := advance(steps)) is not None:
-            show_sidebar()
-            yield REDRAW
+            yield REDRAW  # a file that was opened is in the window by then
+            yield from show_sidebar()
             began = time.monotonic()
             while not is_over():
                 assert time.monotonic() - began < PATIENCE, f"{path.name}, line {step.line}: waited in vain"
                 yield REDRAW
             if pictures.wanted and options.panels:
-                yield 5.0 * REDRAW
-                photograph(options.panels / pictures.wanted)
+                yield from photograph(options.panels / pictures.wanted)
             pictures.wanted = ""
         print(f"WINDOW {path.stem} is done", flush=True)
     print("WINDOW TEST PASSED", flush=True)
