@@ -14,13 +14,11 @@ from PIL import Image
 from softpressure_ext.softpressure import sample_parts as parts
 from softpressure_ext.softpressure import session
 
-#: Of a frame of a strip, a clip and a sheet of the gallery [pixels].
-STRIP, CLIP, SHEET = (300, 300), (480, 270), (400, 225)
+#: Of a frame beside others, and of a clip [pixels].
+PART, CLIP = (400, 225), (480, 270)
 SAMPLES = 12
 #: Of WebP: without visible blocks on plain walls.
 QUALITY = 82
-#: Frames per second of a clip; every third one of Blender's 24.
-CLIP_RATE = 8.0
 #: Of soft bodies in their order, and of what the others are.
 SOFT = (parts.CORAL, parts.TEAL, parts.AMBER, parts.SKY, parts.PLUM, parts.LIME)
 RIGID = (parts.NAVY, parts.PLUM, parts.LIME)
@@ -35,13 +33,13 @@ class Rendered(Pictures):  # type: ignore[misc]
     def strip(self, name: str, frames: Sequence[int], eye: Point, target: Point, lens: float = 50.0) -> None:
         """Frames side by side."""
         dress(eye, target, lens)
-        images = render(frames, STRIP)
-        save([beside(images, len(images))], name)
+        save([beside(render(frames, PART), 2)], name)
 
     def clip(self, name: str, frames: Sequence[int], eye: Point, target: Point, lens: float = 50.0) -> None:
         """Frames one after the other."""
         dress(eye, target, lens)
-        save(render(frames, CLIP), name)
+        step = (frames[1] - frames[0]) / bpy.context.scene.render.fps
+        save(render(frames, CLIP), name, step)
 
     def gallery(self, name: str, frames: Sequence[int]) -> None:
         """A sample file, simulated as far as it is shown."""
@@ -49,7 +47,7 @@ class Rendered(Pictures):  # type: ignore[misc]
         light()
         bpy.context.scene.softpressure.frame_end = max(frames)
         bpy.ops.softpressure.simulate()
-        save([beside(render(frames, SHEET), 2)], f"gallery-{name}.webp")
+        save([beside(render(frames, PART), 2)], f"gallery-{name}.webp")
 
 
 def dress(eye: Point, target: Point, lens: float) -> None:
@@ -132,11 +130,11 @@ def beside(images: list[Image.Image], columns: int) -> Image.Image:
     return whole
 
 
-def save(images: list[Image.Image], name: str) -> None:
-    """One picture, or several as a clip that repeats."""
+def save(images: list[Image.Image], name: str, step: float = 0.0) -> None:
+    """One picture, or several as a clip that repeats, `step` seconds apart."""
     path = FOLDER / name
     options: dict[str, Any] = {"quality": QUALITY, "method": 6}
     if len(images) > 1:
-        options |= {"save_all": True, "append_images": images[1:], "duration": round(1000 / CLIP_RATE), "loop": 0}
+        options |= {"save_all": True, "append_images": images[1:], "duration": round(1000 * step), "loop": 0}
     images[0].save(path, **options)
     print(f"guide: {name}, {path.stat().st_size / 1000:.0f} kB", flush=True)
