@@ -4,7 +4,7 @@
 release; `nox -s demo` makes the sample pictures;
 `nox -s papers` repeats the experiments of the papers; `nox -s validation` writes what the tests compare with closed
 forms; `nox -s bench` runs the benchmarks beside other engines;
-`nox -s build` makes the zips of all platforms.
+`nox -s guide` makes the pictures of the guide; `nox -s build` the zips of all platforms.
 """
 
 import os
@@ -298,6 +298,15 @@ def presets(session: nox.Session) -> None:
     install_blender(session, DEMO_BLENDER)
     session.install(*group("solver"))
     session.run("python", "sample_blends/preset_sheet.py", *session.posargs, env=KERNELS)
+
+
+@nox.session(python="3.11")
+def guide(session: nox.Session) -> None:
+    """The pictures of the guide, docs/guide/, made anew by the steps of its pages."""
+    install_blender(session, DEMO_BLENDER)
+    session.install(*group("guide"))
+    warm_up(session)
+    session.run("python", "tools/guide.py", *session.posargs, env=KERNELS)
 
 
 @nox.session(python=False)

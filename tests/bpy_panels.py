@@ -1,5 +1,6 @@
 """Records what a panel draws, without a window."""
 
+from collections.abc import Iterable
 from types import MethodType, SimpleNamespace
 from typing import Any
 
@@ -7,64 +8,87 @@ import bpy
 
 
 class Layout:
-    """Collects what a panel draws, and which properties it locks."""
+    """Collects what a panel draws, which properties it locks, and the names a person reads of those it does not."""
 
-    def __init__(self, drawn: list[str], locked: list[str], enabled: bool = True) -> None:
+    def __init__(
+        self, drawn: list[str], locked: list[str], enabled: bool = True, labels: set[str] | None = None
+    ) -> None:
         self.drawn, self.locked, self.enabled = drawn, locked, enabled
+        self.labels = set[str]() if labels is None else labels
 
     def column(self, **_: Any) -> "Layout":
-        return Layout(self.drawn, self.locked, self.enabled)
+        return Layout(self.drawn, self.locked, self.enabled, self.labels)
 
     row = box = column
 
     def label(self, *, text: str, icon: str = "NONE") -> None:
         self.drawn.append(text)
 
-    def prop(self, data: Any, name: str, **_: Any) -> None:
+    def prop(self, data: Any, name: str, text: str | None = None, **_: Any) -> None:
         assert name in data.bl_rna.properties, name
         self.drawn.append(name)
+        self._tell(data.bl_rna.properties[name], text)
         if not self.enabled:
             self.locked.append(name)
 
-    def prop_search(self, data: Any, name: str, _source: Any, _collection: str, **_: Any) -> None:
-        self.prop(data, name)
+    def prop_search(self, data: Any, name: str, _source: Any, _collection: str, text: str | None = None) -> None:
+        self.prop(data, name, text)
+
+    def template_list(self, *_: Any, **__: Any) -> None:
+        pass
+
+    def _tell(self, what: Any, text: str | None) -> None:
+        """Note the label of a property or operator, and the choices it has."""
+        if self.enabled:
+            self.labels |= {what.name if text is None else text} | {item.name for item in _choices(what)}
 
     def progress(self, *, factor: float, text: str) -> None:
         assert 0.0 <= factor <= 1.0
         self.drawn.append(text)
 
-    def operator(self, name: str, **_: Any) -> Any:
+    def operator(self, name: str, text: str | None = None, **_: Any) -> Any:
         module, operator = name.split(".")
         assert operator in dir(getattr(bpy.ops, module))
         self.drawn.append(name)
+        self._tell(getattr(getattr(bpy.ops, module), operator).get_rna_type(), text)
         return SimpleNamespace()
 
-    def operator_menu_enum(self, name: str, _property: str, **_: Any) -> Any:
+    def operator_menu_enum(self, name: str, _property: str, text: str | None = None, **_: Any) -> Any:
         if not self.enabled:
             self.locked.append(name)
-        return self.operator(name)
+        return self.operator(name, text)
+
+
+def _choices(what: Any) -> Any:
+    return what.enum_items if getattr(what, "type", "") == "ENUM" else ()
 
 
 def drawn(panel: Any, width: int = 300) -> list[str]:
     """Sentences, properties and operators that a panel draws in a sidebar of this width [pixels]."""
-    return _drawn(panel, width)[0]
+    return _drawn(panel, width).drawn
 
 
 def locked(panel: Any) -> list[str]:
     """Properties that a panel shows and does not let a person change."""
-    return _drawn(panel, 300)[1]
+    return _drawn(panel, 300).locked
 
 
-def _drawn(panel: Any, width: int) -> tuple[list[str], list[str]]:
-    found: tuple[list[str], list[str]] = ([], [])
+def labels(panels: Iterable[Any]) -> set[str]:
+    """Titles of those panels that are shown now, and names of what a person can use in them."""
+    shown = [panel for panel in panels if not hasattr(panel, "poll") or panel.poll(bpy.context)]
+    return set[str]().union(*({panel.bl_label} | _drawn(panel, 300).labels for panel in shown))
+
+
+def _drawn(panel: Any, width: int) -> Layout:
+    layout = Layout([], [])
     context = SimpleNamespace(
         object=bpy.context.object,
         scene=bpy.context.scene,
         region=SimpleNamespace(width=width),
         preferences=SimpleNamespace(system=SimpleNamespace(ui_scale=1.0)),  # 0 without a window
     )
-    drawing = SimpleNamespace(layout=Layout(*found))
+    drawing = SimpleNamespace(layout=layout)
     if hasattr(panel, "draw_settings"):
         drawing.draw_settings = MethodType(panel.draw_settings, drawing)
     panel.draw(drawing, context)
-    return found
+    return layout

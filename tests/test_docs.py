@@ -7,7 +7,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = [ROOT / name for name in ("README.md", "docs/method.md", "docs/validation.md")]
-PAGES += sorted((ROOT / "core").rglob("README.md"))
+PAGES += [*sorted((ROOT / "core").rglob("README.md")), *sorted((ROOT / "docs" / "guide").glob("*.md"))]
 SOURCES = [path for path in ROOT.rglob("*.py") if not {".nox", "build", "wheels"} & set(path.relative_to(ROOT).parts)]
 #: That hold sources or pictures.
 FOLDERS = {path.relative_to(ROOT).parent.as_posix() for path in (*SOURCES, *(ROOT / "docs").rglob("*.*"))}

@@ -1,0 +1,31 @@
+"""The guide's steps in a window of the Blender that SOFTPRESSURE_BLENDER names, with the zip of `nox -s build`."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+BLENDER = os.environ.get("SOFTPRESSURE_BLENDER", "")
+PAGES = sorted(path.stem for path in (ROOT / "docs" / "guide").glob("[0-9]*.md"))
+SYSTEM = {"darwin": "macos", "win32": "windows"}.get(sys.platform, "linux")
+ZIPS = sorted((ROOT / "build" / "dist").glob(f"softpressure-*-{SYSTEM}*.zip"))
+
+
+@pytest.mark.skipif(not BLENDER, reason="SOFTPRESSURE_BLENDER names no Blender that can open a window")
+@pytest.mark.parametrize("page", PAGES)
+def test_the_steps_of_a_page_in_a_window(page: str) -> None:
+    assert ZIPS, "no zip in build/dist: run `nox -s build`"
+    command = [BLENDER, "--factory-startup", "--python", str(ROOT / "tests" / "window" / "guide.py"), "--"]
+    done = subprocess.run(
+        [*command, f"--zip={ZIPS[-1]}", page],
+        env=os.environ | {"BLENDER_USER_RESOURCES": str(ROOT / "build" / "window")},  # compiled kernels stay there
+        capture_output=True,
+        text=True,
+        timeout=1200.0,
+        check=False,
+    )
+    said = done.stdout + done.stderr
+    assert "WINDOW TEST PASSED" in said and "Traceback" not in said, said[-4000:]
