@@ -141,6 +141,18 @@ class SOFTPRESSURE_PG_object(Declared, FieldWeights, Goals, bpy.types.PropertyGr
         type=bpy.types.Action,
         options={"HIDDEN"},
     )
+    is_cage: BoolProperty(
+        name="Cage",
+        description="Whether the object was made by Add Cage",
+        options={"HIDDEN"},
+    )
+    kind_before_cage: EnumProperty(
+        name="Kind before the Cage",
+        description="How the object took part before it was bound to a cage",
+        items=KINDS,
+        default="NONE",
+        options={"HIDDEN"},
+    )
     hidden_modifiers: StringProperty(
         name="Hidden Modifiers",
         description="Modifiers switched off while simulated shapes are shown, with their own visibility",
