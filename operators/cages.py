@@ -6,6 +6,7 @@ import bpy
 from bpy.props import IntProperty
 
 from ..softpressure.blender_types import Context
+from ..softpressure.properties import VERTEX_COUNT
 from .bodies import chosen_meshes, others
 from .reports import finish, waiting
 
@@ -23,7 +24,7 @@ class SOFTPRESSURE_OT_add_cage(bpy.types.Operator):
     vertex_count: IntProperty(  # type: ignore[valid-type]
         name="Vertices",
         description="About how many vertices the cage has: more follow the mesh closer and take longer to simulate",
-        default=1500,
+        default=VERTEX_COUNT,
         min=50,
         soft_max=20_000,
         max=200_000,
@@ -93,7 +94,7 @@ class SOFTPRESSURE_OT_remove_cage(bpy.types.Operator):
         """Needs a selected mesh with a cage, or a cage."""
         from ..softpressure import cages
 
-        if any(cages.binding(obj) or cages.bound_to(obj) for obj in chosen_meshes(context)):
+        if cages.concerned(chosen_meshes(context)):
             return True
         cls.poll_message_set("Select a mesh with a cage, or its cage")
         return False
@@ -102,13 +103,12 @@ class SOFTPRESSURE_OT_remove_cage(bpy.types.Operator):
         """Remove the cages and select their meshes."""
         from ..softpressure import cages
 
-        chosen = chosen_meshes(context)
-        meshes = [obj for each in chosen for obj in ((each,) if cages.binding(each) else cages.bound_to(each))]
-        result = finish(self, *cages.remove_all(meshes))
+        meshes = cages.concerned(chosen_meshes(context))
         for obj in meshes:
+            cages.remove(obj)
             obj.select_set(True)
             context.view_layer.objects.active = obj
-        return result
+        return finish(self, [f"{obj.name}: has no cage any more" for obj in meshes], [])
 
 
 CLASSES = (SOFTPRESSURE_OT_add_cage, SOFTPRESSURE_OT_bind_to_cage, SOFTPRESSURE_OT_remove_cage)

@@ -43,7 +43,9 @@ def around(name: str, positions: FloatArray, mesh: Mesh, vertex_count: int) -> t
         raise MeshError(f"{name}: holds vertices at NaN or infinity. Delete them before a cage is made.")
     middle = 0.5 * (positions.min(axis=0) + positions.max(axis=0))
     with _copy_of(mesh, positions - middle) as source:
-        area = sum(face.area for face in source.data.polygons)
+        areas = np.empty(len(mesh.polygons), np.float32)
+        source.data.polygons.foreach_get("area", areas)
+        area = float(areas.sum(dtype=float))
         if not area > 0.0:
             raise MeshError(f"{name}: has no area, so no cage fits it. Scale it, or rebuild its faces.")
         size = float(np.sqrt(area / vertex_count))
@@ -145,6 +147,7 @@ def _heights(x: FloatArray, triangles: IntArray, samples: FloatArray) -> FloatAr
     tree = BVHTree.FromPolygons(x.tolist(), triangles.tolist(), all_triangles=True)
     found = np.zeros(len(samples))
     for number, sample in enumerate(samples.tolist()):
-        point, normal, _, distance = tree.find_nearest(sample)
+        nearest: Any = tree.find_nearest(sample)
+        point, normal, _, distance = nearest
         found[number] = np.copysign(distance, (Vector(sample) - point).dot(normal))
     return found

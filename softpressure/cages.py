@@ -1,8 +1,8 @@
 """Cages: closed bodies of few vertices that move a mesh of many by Blender's Surface Deform modifier.
 
-The cage is the body. The visible mesh keeps its data and takes no part; the binding is stored in its modifier, and plays
-without the extension. A cage that is made here is a child of the visible mesh, so both are at the same place, which the
-binding presumes.
+The cage is the body. The visible mesh keeps its data and takes no part. The binding is stored in its modifier, so it
+plays without the extension. It presumes that the two objects keep their places relative to each other: a cage that is
+made here is a child of the visible mesh.
 """
 
 from collections.abc import Iterable, Iterator
@@ -32,7 +32,7 @@ _WHOLE = 1.0 - 1e-4
 
 def binding(obj: bpy.types.Object) -> Any:
     """The modifier that binds a mesh to its cage; None if there is none."""
-    modifier = obj.modifiers.get(MODIFIER)
+    modifier: Any = obj.modifiers.get(MODIFIER)
     return modifier if modifier is not None and modifier.type == "SURFACE_DEFORM" else None
 
 
@@ -103,17 +103,15 @@ def bind_all(objects: Iterable[bpy.types.Object], cage: bpy.types.Object) -> tup
             notes.append(f"{obj.name}: follows {cage.name}")
         except SoftPressureError as error:
             refusals.append(str(error))
-    playback.show_again(bpy.context.scene)
+    for scene in cage.users_scene:
+        playback.show_again(scene)
     return notes, refusals
 
 
-def remove_all(objects: Iterable[bpy.types.Object]) -> tuple[list[str], list[str]]:
-    """Take the cages of meshes, or these cages themselves, away. Returns what was done, and no refusals."""
-    notes = []
-    for obj in {each: None for obj in objects for each in ((obj,) if binding(obj) else bound_to(obj))}:
-        remove(obj)
-        notes.append(f"{obj.name}: has no cage any more")
-    return notes, []
+def concerned(objects: Iterable[bpy.types.Object]) -> list[bpy.types.Object]:
+    """The meshes with a cage among these objects, and those that the cages among them move."""
+    found = [mesh for obj in objects for mesh in ((obj,) if binding(obj) else bound_to(obj))]
+    return list(dict.fromkeys(found))
 
 
 def remove(obj: bpy.types.Object) -> None:
@@ -212,7 +210,12 @@ def _copy_groups(obj: bpy.types.Object, cage: Any) -> None:
         return
     for group in obj.vertex_groups:
         cage.vertex_groups.new(name=group.name)
-    names = {"object": obj, "active_object": obj, "selected_objects": [cage], "selected_editable_objects": [cage]}
+    names: dict[str, Any] = {
+        "object": obj,
+        "active_object": obj,
+        "selected_objects": [cage],
+        "selected_editable_objects": [cage],
+    }
     with bpy.context.temp_override(**names):
         bpy.ops.object.data_transfer(
             data_type="VGROUP_WEIGHTS", vert_mapping="POLYINTERP_NEAREST", layers_select_src="ALL",
@@ -260,6 +263,7 @@ def _remember_kind(obj: bpy.types.Object) -> None:
     """Take a mesh out of the simulation until its cage is removed."""
     kind = obj.softpressure.kind
     obj.softpressure.kind_before_cage = kind
+    session.tried.pop(obj.session_uid, None)
     if kind != "NONE":
         bodies.remove(obj)
 

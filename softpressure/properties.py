@@ -15,6 +15,8 @@ KINDS = (
     ("RIGID", "Rigid", "Moves and turns without changing its shape", "RIGID_BODY", 2),
     ("COLLIDER", "Collider", "Still or animated obstacle, which other bodies cannot move", "MOD_PHYSICS", 3),
 )
+#: About how many vertices a new cage has: as many as simulate in a moment.
+VERTEX_COUNT = 1500
 BODY_TYPES = (
     ("MEMBRANE", "Inflated", "Closed skin filled with gas: balls, balloons, cushions", "MESH_UVSPHERE", 0),
     (
