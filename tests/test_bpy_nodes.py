@@ -92,3 +92,4 @@ def test_rigid_bodies_and_colliders_take_what_the_tree_makes() -> None:
         assert bpy.ops.softpressure.add_body(kind=kind) == {"FINISHED"}
         assert problem_of(obj) == ""
         bpy.data.objects.remove(obj)
+        bpy.context.view_layer.update()
