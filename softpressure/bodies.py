@@ -182,7 +182,9 @@ def _check_shape(obj: bpy.types.Object, kind: str, body_type: str) -> None:
             rigid_shape.read(obj.name, mesh, mesh_io.world_matrix(obj), obj.softpressure.rigid_shape)
         return
     maker = node_trees.mesh_maker(obj)
-    if maker and kind == "SOFT":
+    if maker and kind == "COLLIDER":
+        return  # it is read evaluated when it starts
+    if maker:
         raise MeshError(
             f"{obj.name}: its mesh comes from the node tree of the modifier {maker}, which would not see the "
             "simulation. Apply the modifier, or add a cage, which keeps it."

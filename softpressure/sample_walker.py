@@ -4,7 +4,7 @@ import math
 
 import bpy
 import numpy as np
-from mathutils import Quaternion, Vector
+from mathutils import Vector
 
 from . import actions
 from . import sample_parts as parts
@@ -21,13 +21,15 @@ _SIDE = {
     "Arm": ("Chest", (0.0, 0.24, 1.30), (0.02, 0.40, 0.80)),
 }
 _HEAD = ("Head", ("Chest", (0.0, 0.0, 1.42), (0.0, 0.0, 1.66)))
-_BELLY = (0.17, 0.0, 1.0)
+_BELLY = (0.12, 0.0, 1.0)
+#: Middle of what is soft, and how far it reaches [m].
+_NAVEL, _SOFT_RADIUS = (0.32, 0.0, 0.98), 0.32
 #: Lengths of thigh and shin [m], between hip, knee and ankle.
 _THIGH, _SHIN = 0.36, 0.37
 #: Frames of two steps.
 _CYCLE = 30
 #: Weights of the goals where the belly is softest; elsewhere 1, which follows the bones exactly.
-_SOFTEST = 0.02
+_SOFTEST = 0.2
 
 
 def add(colour: parts.Colour, frame_count: int) -> tuple[bpy.types.Object, bpy.types.Object]:
@@ -39,8 +41,8 @@ def add(colour: parts.Colour, frame_count: int) -> tuple[bpy.types.Object, bpy.t
     weights = _weights(points, bones)
     for name, column in zip(bones, weights.T, strict=True):
         _add_group(figure, name, column)
-    away = np.linalg.norm((points - _BELLY) / (0.24, 0.24, 0.22), axis=1)
-    ramp = np.clip((away - 0.5) / 0.6, 0.0, 1.0)
+    away = np.linalg.norm(points - _NAVEL, axis=1) / _SOFT_RADIUS
+    ramp = np.clip(2.0 * away - 1.0, 0.0, 1.0)
     _add_group(figure, "Goal", _SOFTEST + (1.0 - _SOFTEST) * ramp * ramp)
     figure.parent = rig
     figure.modifiers.new("Armature", "ARMATURE").object = rig
@@ -62,13 +64,13 @@ def _bones() -> dict[str, tuple[str, parts.Point, parts.Point]]:
 def _limbs(bones: dict[str, tuple[str, parts.Point, parts.Point]]) -> list[Limb]:
     """The flesh on the bones, and the belly."""
     radii = {
-        "Hips": (0.17, 0.17), "Chest": (0.17, 0.16), "Thigh": (0.115, 0.085), "Shin": (0.08, 0.065),
+        "Hips": (0.17, 0.18), "Chest": (0.19, 0.15), "Thigh": (0.115, 0.085), "Shin": (0.08, 0.065),
         "Foot": (0.07, 0.055), "Arm": (0.075, 0.06), "Head": (0.10, 0.13),
     }  # fmt: skip
     limbs: list[Limb] = [(head, tail, *radii[name.split(".")[0]]) for name, (_, head, tail) in bones.items()]
     return [
         *limbs,
-        ((_BELLY[0] - 0.06, 0.0, _BELLY[2]), _BELLY, 0.2, 0.19),
+        ((0.02, 0.0, _BELLY[2]), _BELLY, 0.23, 0.2),
         ((0.0, -0.2, 1.3), (0.0, 0.2, 1.3), 0.1, 0.1),
     ]
 
@@ -99,6 +101,7 @@ def _armature(bones: dict[str, tuple[str, parts.Point, parts.Point]]) -> bpy.typ
     for name, (parent, head, tail) in bones.items():
         bone = data.edit_bones.new(name)
         bone.head, bone.tail = head, tail
+        bone.align_roll(Vector((0.0, 1.0, 0.0)).cross(bone.vector))  # its x axis is the figure's y
         if parent:
             bone.parent = data.edit_bones[parent]
     bpy.ops.object.mode_set(mode="OBJECT")
@@ -108,7 +111,7 @@ def _armature(bones: dict[str, tuple[str, parts.Point, parts.Point]]) -> bpy.typ
 
 def _leg(phase: float) -> tuple[float, float]:
     """Angles [rad] of thigh, forwards, and knee, backwards, at a phase [rad] of the walk."""
-    return 0.42 * math.sin(phase), 0.12 + 0.38 * (1.0 + math.cos(phase)) * max(0.0, math.cos(phase))
+    return 0.4 * math.sin(phase), 0.1 + 0.9 * max(0.0, math.cos(phase))
 
 
 def _ankle(thigh: float, knee: float) -> tuple[float, float]:
@@ -120,7 +123,7 @@ def _ankle(thigh: float, knee: float) -> tuple[float, float]:
 
 
 def _walk(rig: bpy.types.Object, frame_count: int) -> None:
-    """Key a walk: the hips are as high and as far ahead as the foot that stands has them."""
+    """Key a walk: the hips are as far ahead as the foot that stands has them, and as high as the lower foot."""
     ahead = 0.0
     before: dict[str, tuple[float, float]] = {}
     for frame in range(1, frame_count + 1):
@@ -134,23 +137,23 @@ def _walk(rig: bpy.types.Object, frame_count: int) -> None:
             angles |= {f"Thigh.{side}": thigh, f"Shin.{side}": -knee, f"Foot.{side}": knee - thigh}
             angles[f"Arm.{side}"] = -0.7 * thigh
         angles["Chest"] = 0.03 * start * math.sin(2.0 * phase)
-        standing = max(ankles, key=lambda side: ankles[side][1])
+        standing = "L" if math.cos(phase) < 0.0 else "R"
         if before:
             ahead += before[standing][0] - ankles[standing][0]
         before = ankles
-        _pose(rig, frame, angles, ahead, ankles[standing][1] - _THIGH - _SHIN)
+        _pose(rig, frame, angles, ahead, max(ankle[1] for ankle in ankles.values()) - _THIGH - _SHIN)
     for curve in actions.curves(rig):
         for point in curve.keyframe_points:
             point.interpolation = "LINEAR"
 
 
 def _pose(rig: bpy.types.Object, frame: int, angles: dict[str, float], ahead: float, up: float) -> None:
-    """Key the turns of bones about y [rad], forwards, and where the hips are [m]."""
+    """Key the turns of bones about the figure's y axis [rad], forwards, and where the hips are [m]."""
     for name, angle in angles.items():
         bone: DataBlock = rig.pose.bones[name]
-        rest = bone.bone.matrix_local.to_quaternion()
-        bone.rotation_quaternion = rest.inverted() @ Quaternion((0.0, 1.0, 0.0), -angle) @ rest
-        bone.keyframe_insert("rotation_quaternion", frame=frame)
+        bone.rotation_mode = "XYZ"
+        bone.rotation_euler.x = -angle
+        bone.keyframe_insert("rotation_euler", index=0, frame=frame)
     hips: DataBlock = rig.pose.bones["Hips"]
     hips.location = hips.bone.matrix_local.to_3x3().inverted() @ Vector((ahead, 0.0, up))
     hips.keyframe_insert("location", frame=frame)

@@ -159,23 +159,23 @@ def basket(scene: bpy.types.Scene) -> None:
 
 
 def walker(scene: bpy.types.Scene) -> None:
-    """A walking figure pushes a ball with its soft belly: goals hold the rest of it on its bones."""
-    frame_count = 120
+    """A walking figure meets a ball with its soft belly: goals hold the rest of it on its bones."""
+    frame_count = 96
     parts.start(scene, frame_count)
     scene.softpressure.ambient_pressure = 2_000.0  # the gas of the figure gives way when its limbs bend
-    floor = [(-1.4, -0.15), (4.2, -0.15), (4.2, 0.0), (-1.4, 0.0)]
+    floor = [(-1.0, -0.15), (5.0, -0.15), (5.0, 0.0), (-1.0, 0.0)]
     parts.add_obstacle("Floor", parts.profile_mesh("Floor", floor, 3.0, 1), parts.STONE, friction=0.7)
     figure, _ = sample_walker.add(parts.CORAL, frame_count)
     parts.add_body(
-        figure, "SOFT", mass=20.0, gauge_pressure=0.0, stretch_modulus=400.0, bend_modulus=0.05, damping=0.5,
-        goal_group="Goal", goal_stiffness=20_000.0, goal_damping=1.0, self_collision=False,
+        figure, "SOFT", mass=20.0, gauge_pressure=0.0, stretch_modulus=1_000.0, bend_modulus=0.4, damping=1.0,
+        goal_group="Goal", goal_stiffness=40_000.0, goal_damping=1.5, self_collision=False,
     )  # fmt: skip
     parts.smooth(figure)
     parts.add_ball(
-        "Ball", parts.TEAL, 0.42, (1.6, 0.0, 0.43), mass=1.5,
-        gauge_pressure=1_000.0, stretch_modulus=1_500.0, bend_modulus=0.01, damping=1.0, bounciness=0.6,
+        "Ball", parts.TEAL, 0.55, (3.2, 0.0, 0.57), mass=2.0, velocity=(-0.8, 0.0, 0.0),
+        gauge_pressure=500.0, stretch_modulus=1_500.0, bend_modulus=0.01, damping=1.0, bounciness=0.6,
     )  # fmt: skip
-    parts.set_stage(scene, (1.9, -6.2, 2.2), (1.3, 0.0, 0.8), 38.0)
+    parts.set_stage(scene, (2.3, -6.6, 2.0), (2.0, 0.0, 0.72), 40.0)
 
 
 SAMPLES: dict[str, Callable[[bpy.types.Scene], None]] = {

@@ -6,7 +6,17 @@ import bpy
 import numpy as np
 import pytest
 import shapes
-from bpy_scene import add_mesh, empty_file, falling, frame, problem_of, select, shown  # noqa: F401
+from bpy_scene import (  # noqa: F401
+    add_ball,
+    add_mesh,
+    empty_file,
+    falling,
+    frame,
+    problem_of,
+    select,
+    shown,
+    this_session,
+)
 from softpressure_ext.softpressure import cages, flaws, node_trees
 
 pytestmark = pytest.mark.usefixtures("falling")
@@ -91,5 +101,8 @@ def test_rigid_bodies_and_colliders_take_what_the_tree_makes() -> None:
         select(obj)
         assert bpy.ops.softpressure.add_body(kind=kind) == {"FINISHED"}
         assert problem_of(obj) == ""
+        add_ball(location=(0.0, 0.0, 3.0))
+        assert bpy.ops.softpressure.simulate() == {"FINISHED"}
+        assert not this_session().refused
         bpy.data.objects.remove(obj)
         bpy.context.view_layer.update()
