@@ -18,7 +18,7 @@ _SIDE = {
     "Thigh": ("Hips", (0.0, 0.12, 0.82), (0.0, 0.12, 0.46)),
     "Shin": ("Thigh", (0.0, 0.12, 0.46), (0.0, 0.12, 0.09)),
     "Foot": ("Shin", (0.0, 0.12, 0.09), (0.14, 0.12, 0.06)),
-    "Arm": ("Chest", (0.0, 0.24, 1.30), (0.02, 0.40, 0.80)),
+    "Arm": ("Chest", (0.0, 0.24, 1.30), (0.02, 0.46, 0.82)),
 }
 _HEAD = ("Head", ("Chest", (0.0, 0.0, 1.42), (0.0, 0.0, 1.66)))
 _BELLY = (0.12, 0.0, 1.0)
@@ -35,7 +35,7 @@ _SOFTEST = 0.2
 def add(colour: parts.Colour, frame_count: int) -> tuple[bpy.types.Object, bpy.types.Object]:
     """A figure with groups for its bones and `Goal`, and the armature that walks along +x from x = 0."""
     bones = _bones()
-    points, quads = surface_net(_limbs(bones), 0.05)
+    points, quads = surface_net(_limbs(bones), 0.062)
     figure: DataBlock = parts.add_object("Figure", parts.make_mesh("Figure", points, quads.tolist()), colour)
     rig = _armature(bones)
     weights = _weights(points, bones)
@@ -88,7 +88,7 @@ def _weights(points: FloatArray, bones: dict[str, tuple[str, parts.Point, parts.
 
 def _add_group(obj: bpy.types.Object, name: str, weights: FloatArray) -> None:
     group = obj.vertex_groups.new(name=name)
-    for number in np.flatnonzero(weights > 1e-3):
+    for number in np.flatnonzero(weights > 0.02):
         group.add([int(number)], float(weights[number]), "REPLACE")
 
 

@@ -160,7 +160,7 @@ def basket(scene: bpy.types.Scene) -> None:
 
 def walker(scene: bpy.types.Scene) -> None:
     """A walking figure meets a ball with its soft belly: goals hold the rest of it on its bones."""
-    frame_count = 96
+    frame_count = 84
     parts.start(scene, frame_count)
     scene.softpressure.ambient_pressure = 2_000.0  # the gas of the figure gives way when its limbs bend
     floor = [(-1.0, -0.15), (5.0, -0.15), (5.0, 0.0), (-1.0, 0.0)]

@@ -6,9 +6,12 @@ import bpy
 import numpy as np
 import pytest
 import shapes
+from bpy_panels import drawn
 from bpy_scene import add_ball, add_mesh, empty_file, falling, frame, select, shown, this_session  # noqa: F401
+from mathutils.bvhtree import BVHTree
 from softpressure_ext.core import check_closed_surface
 from softpressure_ext.core.topology import signed_volume
+from softpressure_ext.panels import cages as panels
 from softpressure_ext.softpressure import cages, mesh_io, session
 
 pytestmark = pytest.mark.usefixtures("falling")
@@ -73,8 +76,6 @@ def test_an_affine_deformation_of_the_cage_deforms_the_mesh_alike(matrix: Any) -
     before = shown(ball)
     cage = add_cage(ball)
     x, triangles = closed(cage)
-    from mathutils.bvhtree import BVHTree
-
     tree = BVHTree.FromPolygons(x.tolist(), triangles.tolist(), all_triangles=True)
     offset = max(tree.find_nearest(point)[3] for point in before.tolist())
     set_shape(cage, lambda points: points @ matrix.T)
@@ -184,8 +185,28 @@ def test_a_render_has_the_mesh_where_the_hidden_cage_moves_it(tmp_path: Any) -> 
     assert cage.hide_render and seen[-1] == pytest.approx(shown(ball)[:, 2].mean(), abs=1e-4) and seen[-1] < -0.3
 
 
-def rigged_column(bones: int = 2) -> tuple[Any, Any]:
-    """A column on two bones, with UVs, two materials, a mirror in front and a subdivision behind its armature."""
+def test_alembic_has_the_mesh_in_every_frame_and_gltf_says_that_it_cannot(tmp_path: Any) -> None:
+    ball = fine_ball(subdivisions=4)
+    add_cage(ball, vertex_count=300)
+    bpy.ops.softpressure.simulate()
+    expected = {}
+    for number in (1, 5, 10):
+        frame(number)
+        expected[number] = shown(ball)
+    with pytest.raises(RuntimeError, match=r"Ball: follows its cage by a modifier, which glTF leaves out\. Export to"):
+        bpy.ops.softpressure.export(filepath=str(tmp_path / "ball.glb"))
+    path = tmp_path / "ball.abc"
+    assert bpy.ops.softpressure.export(filepath=str(path)) == {"FINISHED"}
+    bpy.ops.wm.read_factory_settings(use_empty=True)
+    bpy.ops.wm.alembic_import(filepath=str(path))
+    (copy,) = [obj for obj in bpy.data.objects if obj.type == "MESH" and len(obj.data.vertices) == 2562]
+    for number, positions in expected.items():
+        frame(number)
+        np.testing.assert_allclose(shown(copy), positions, atol=2e-6)
+
+
+def rigged_column() -> tuple[Any, Any]:
+    """A column on two bones, with UVs, a material, and a subdivision behind its armature."""
     x, faces = shapes.box(1.0, 12)
     column = add_mesh("Column", x * (0.5, 0.5, 2.0), faces)
     data = bpy.data.armatures.new("Rig")
@@ -322,3 +343,18 @@ def test_a_second_cage_and_a_baked_body_are_refused() -> None:
         select(obj)
         with pytest.raises(RuntimeError, match=sentence):
             bpy.ops.softpressure.add_cage()
+
+
+def test_the_panel_says_what_follows_what() -> None:
+    ball = fine_ball(subdivisions=3)
+    panel = panels.SOFTPRESSURE_PT_cage
+    assert drawn(panel) == ["softpressure.add_cage", "softpressure.bind_to_cage"]
+    cage = add_cage(ball, vertex_count=200)
+    both = ["softpressure.bind_to_cage", "softpressure.remove_cage"]
+    assert [each for each in drawn(panel) if "." in each] == both
+    select(ball)
+    assert [each for each in drawn(panel) if "." in each] == both
+    bpy.data.objects.remove(cage)
+    select(ball)
+    assert "softpressure.remove_cage" in drawn(panel)
+    assert bpy.ops.softpressure.remove_cage() == {"FINISHED"} and not ball.modifiers
