@@ -355,6 +355,7 @@ def test_the_panel_says_what_follows_what() -> None:
     select(ball)
     assert [each for each in drawn(panel) if "." in each] == both
     bpy.data.objects.remove(cage)
+    bpy.context.view_layer.update()
     select(ball)
     assert "softpressure.remove_cage" in drawn(panel)
     assert bpy.ops.softpressure.remove_cage() == {"FINISHED"} and not ball.modifiers

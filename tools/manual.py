@@ -105,8 +105,8 @@ SECTIONS: tuple[tuple[str, str, str, type[bpy.types.ID], str], ...] = (
     (
         "cage",
         "Cage",
-        "A mesh of many vertices, or one that cannot be a body, follows a closed mesh of few, which is simulated in its "
-        "place. <b>Add Cage</b> makes the cage around each selected mesh: open, crossing or inside out, in several "
+        "A mesh of many vertices, or one that cannot be a body, follows a closed mesh of few, which is simulated "
+        "instead. <b>Add Cage</b> makes the cage around each selected mesh: open, crossing or inside out, in several "
         "parts, or made by a node tree. The cage gets the settings of a body, the vertex groups and the rig "
         "(Armature, Lattice, Curve); it is drawn as wire, hidden in renders, and a child of the mesh. <b>Bind to "
         "Active</b> binds the other selected meshes to the active soft body. The binding is a Surface Deform modifier, "
