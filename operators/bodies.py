@@ -10,7 +10,7 @@ from ..softpressure.properties import KINDS
 from .reports import finish, waiting
 
 
-def _chosen_meshes(context: Context) -> list[bpy.types.Object]:
+def chosen_meshes(context: Context) -> list[bpy.types.Object]:
     """The selected meshes; the active one alone if it is not selected, as the panel shows that one."""
     active = context.object
     chosen = context.selected_objects if active is None or active.select_get() else [active]
@@ -30,7 +30,7 @@ class SOFTPRESSURE_OT_add_body(bpy.types.Operator):
     @classmethod
     def poll(cls, context: Context) -> bool:
         """Needs selected meshes."""
-        if _chosen_meshes(context):
+        if chosen_meshes(context):
             return True
         cls.poll_message_set("Select at least one mesh object")
         return False
@@ -40,7 +40,7 @@ class SOFTPRESSURE_OT_add_body(bpy.types.Operator):
         from ..softpressure import bodies, preparation
 
         with waiting(context):
-            notes, refusals = bodies.add_all(context.scene, _chosen_meshes(context), self.kind)
+            notes, refusals = bodies.add_all(context.scene, chosen_meshes(context), self.kind)
         if notes and not bpy.app.background:
             preparation.is_prepared(context.scene)  # begins while the scene is still being set up
         return finish(self, notes, refusals)
@@ -57,7 +57,7 @@ class SOFTPRESSURE_OT_remove_body(bpy.types.Operator):
     @classmethod
     def poll(cls, context: Context) -> bool:
         """Needs a selected body."""
-        if any(obj.softpressure.kind != "NONE" for obj in _chosen_meshes(context)):
+        if any(obj.softpressure.kind != "NONE" for obj in chosen_meshes(context)):
             return True
         cls.poll_message_set("Select at least one body of the simulation")
         return False
@@ -66,7 +66,7 @@ class SOFTPRESSURE_OT_remove_body(bpy.types.Operator):
         """Remove all that are selected."""
         from ..softpressure import bodies
 
-        return finish(self, *bodies.remove_all(_chosen_meshes(context)))
+        return finish(self, *bodies.remove_all(chosen_meshes(context)))
 
 
 class SOFTPRESSURE_OT_copy_to_selected(bpy.types.Operator):
@@ -84,7 +84,7 @@ class SOFTPRESSURE_OT_copy_to_selected(bpy.types.Operator):
         if active is None or active.type != "MESH" or active.softpressure.kind == "NONE":
             cls.poll_message_set("Make the body with the settings the active object")
             return False
-        if not _others(context):
+        if not others(context):
             cls.poll_message_set("Select other meshes as well")
             return False
         return True
@@ -93,10 +93,10 @@ class SOFTPRESSURE_OT_copy_to_selected(bpy.types.Operator):
         """Copy; says which cannot be such a body."""
         from ..softpressure import copying
 
-        return finish(self, *copying.copy_to(context.object, _others(context)))
+        return finish(self, *copying.copy_to(context.object, others(context)))
 
 
-def _others(context: Context) -> list[bpy.types.Object]:
+def others(context: Context) -> list[bpy.types.Object]:
     """The selected meshes beside the active object."""
     return [obj for obj in context.selected_objects if obj.type == "MESH" and obj != context.object]
 

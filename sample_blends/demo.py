@@ -1,6 +1,6 @@
 """The main job: install the built zip in an empty Blender, build a sample scene, bake it, make its pictures.
 
-    python sample_blends/demo.py [bounce | squeeze | pile | newton | basket]
+    python sample_blends/demo.py [bounce | squeeze | pile | newton | basket | walker]
 
 Run by `nox -s demo` with a Python that has `bpy`. Leaves bounce_baked.blend, bounce.mp4 and bounce.png in build/demo/.
 """

@@ -4,6 +4,7 @@ import bpy
 
 from ..operators import bake as bake_operators
 from ..operators import bodies as body_operators
+from ..operators import cages as cage_operators
 from ..operators import check as check_operators
 from ..operators import export as export_operators
 from ..operators import hoses as hose_operators
@@ -11,6 +12,7 @@ from ..operators import presets as preset_operators
 from ..operators import simulate as simulate_operators
 from ..panels import bodies as bodies_panel
 from ..panels import body as body_panel
+from ..panels import cages as cages_panel
 from ..panels import check as check_panel
 from ..panels import export as export_panel
 from ..panels import forces as force_panels
@@ -22,6 +24,7 @@ from . import command, handlers, materials, properties, session, status_bar
 CLASSES = (
     *properties.CLASSES,
     *body_operators.CLASSES,
+    *cage_operators.CLASSES,
     *check_operators.CLASSES,
     *hose_operators.CLASSES,
     *preset_operators.CLASSES,
@@ -32,6 +35,7 @@ CLASSES = (
     *body_panel.CLASSES,
     *gas_flow_panel.CLASSES,
     *force_panels.CLASSES,
+    *cages_panel.CLASSES,
     *bodies_panel.CLASSES,
     *check_panel.CLASSES,
     *scene_panels.CLASSES,

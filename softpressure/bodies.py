@@ -10,7 +10,19 @@ import numpy as np
 from ..core import MeshError, SoftPressureError, check_closed_surface
 from ..core.bodies.flat.outline import check_loop, is_flat, outline_of
 from ..core.topology import check_extent, check_surface
-from . import bake, fingerprint, flat_shape, hold, live_key, mesh_io, rigid_shape, rotations, session, versions
+from . import (
+    bake,
+    fingerprint,
+    flat_shape,
+    hold,
+    live_key,
+    mesh_io,
+    node_trees,
+    rigid_shape,
+    rotations,
+    session,
+    versions,
+)
 from .blender_types import Mesh
 
 #: A scale below this share of the largest one counts as zero: it could not be undone exactly.
@@ -149,6 +161,7 @@ def check_shape(obj: bpy.types.Object, kind: str, body_type: str = "") -> None:
     mirrored = bool(np.linalg.det(scales) < 0.0)
     closing = closing_modifier(obj)
     made_of = [kind, body_type or obj.softpressure.body_type, obj.softpressure.rigid_shape, bool(obj.modifiers)]
+    made_of += [node_trees.mesh_maker(obj)]
     name = fingerprint.of_arrays([fingerprint.of_mesh(obj), obj.name, size, mirrored, closing, *made_of])
     if obj.session_uid not in session.verdicts or session.verdicts[obj.session_uid][0] != name:
         sentence = ""
@@ -168,6 +181,14 @@ def _check_shape(obj: bpy.types.Object, kind: str, body_type: str) -> None:
         if is_as_drawn(obj):  # else it is read evaluated when it starts
             rigid_shape.read(obj.name, mesh, mesh_io.world_matrix(obj), obj.softpressure.rigid_shape)
         return
+    maker = node_trees.mesh_maker(obj)
+    if maker and kind == "COLLIDER":
+        return  # it is read evaluated when it starts
+    if maker:
+        raise MeshError(
+            f"{obj.name}: its mesh comes from the node tree of the modifier {maker}, which would not see the "
+            "simulation. Apply the modifier, or add a cage, which keeps it."
+        )
     matrix = mesh_io.world_matrix(obj)
     local = mesh_io.read_local(mesh)
     key = mesh_io.live_key(obj)

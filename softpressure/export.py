@@ -8,7 +8,7 @@ from typing import Any
 import bpy
 
 from ..core import SoftPressureError
-from . import bake, bake_motion, formats, mesh_io, point_caches, relative_keys, session
+from . import bake, bake_motion, cages, formats, mesh_io, point_caches, relative_keys, session
 from .jobs import Work
 from .mesh_io import Float32Array
 
@@ -35,6 +35,8 @@ def export(scene: bpy.types.Scene, path: Path, only_selected: bool = False) -> W
     frames = range(settings.frame_start, settings.frame_end + 1) if is_baked else bake.cached_frames(scene)[1]
     if is_baked:
         _check_keys(kind, moving)
+    if kind.blends_keys:
+        _check_cages(kind, moving, only_selected)
     if kind.is_point_cache:
         for obj, target in _targets(scene, path, only_selected).items():
             _check_place(target)
@@ -111,6 +113,16 @@ def _shapes(scene: bpy.types.Scene, obj: bpy.types.Object, frames: range) -> Ite
     number = here.object_uids.index(obj.session_uid)
     for frame in frames:
         yield mesh_io.to_local(here.cache.transform(number, frame), here.cache.positions(number, frame))
+
+
+def _check_cages(kind: formats.Format, moving: list[bpy.types.Object], only_selected: bool) -> None:
+    """Raise if a mesh follows a cage by its modifier, which the format cannot take."""
+    for mesh in (mesh for obj in moving for mesh in cages.bound_to(obj)):
+        if mesh.select_get() or not only_selected:
+            raise SoftPressureError(
+                f"{mesh.name}: follows its cage by a modifier, which {kind.name} leaves out. Export to Alembic or USD, "
+                "or select other objects and export these."
+            )
 
 
 def _check_keys(kind: formats.Format, moving: list[bpy.types.Object]) -> None:

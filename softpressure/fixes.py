@@ -10,8 +10,9 @@ from mathutils.bvhtree import BVHTree
 from mathutils.geometry import area_tri
 
 from ..core import SoftPressureError
-from . import bodies, flaws, live_key, mesh_io, session
+from . import bodies, cages, flaws, live_key, mesh_io, node_trees, session
 from .blender_types import Mesh
+from .properties import VERTEX_COUNT
 
 
 class Fix(NamedTuple):
@@ -86,10 +87,14 @@ def _apply_keys(obj: bpy.types.Object) -> str:
 
 
 def _apply_modifier(obj: bpy.types.Object) -> str:
-    name = bodies.closing_modifier(obj)
+    name = node_trees.mesh_maker(obj) or bodies.closing_modifier(obj)
     with bpy.context.temp_override(object=obj, active_object=obj):
         bpy.ops.object.modifier_apply(modifier=name)
     return f"modifier {name} applied"
+
+
+def _add_cage(obj: bpy.types.Object) -> str:
+    return cages.add(obj, VERTEX_COUNT).removeprefix(f"{obj.name}: ")
 
 
 def _delete_loose(work: bmesh.types.BMesh) -> str:
@@ -193,7 +198,12 @@ FIXES = {
     "APPLY_KEYS": Fix(
         "Apply Shape Keys", "Keep the shape of now, and remove the shape keys", "SHAPEKEY_DATA", _apply_keys
     ),
-    "APPLY_MODIFIER": Fix("Apply Modifier", "Apply the modifier that closes the mesh", "MODIFIER", _apply_modifier),
+    "APPLY_MODIFIER": Fix(
+        "Apply Modifier", "Apply the modifier that makes or closes the mesh", "MODIFIER", _apply_modifier
+    ),
+    "ADD_CAGE": Fix(
+        "Add Cage", "Simulate a closed mesh around it, which it follows", "MOD_MESHDEFORM", _add_cage, False
+    ),
     "DELETE_LOOSE": Fix("Delete Loose", "Delete vertices that belong to no face", "TRASH", _of_mesh(_delete_loose)),
     "DISSOLVE": Fix("Dissolve Degenerate", "Dissolve faces without area", "X", _of_mesh(_dissolve)),
     "DISSOLVE_SLIVERS": Fix(

@@ -9,7 +9,7 @@ import numpy as np
 from mathutils.bvhtree import BVHTree
 from mathutils.kdtree import KDTree
 
-from . import bodies, fingerprint, mesh_io, session, taking_part, touching, units
+from . import bodies, fingerprint, mesh_io, node_trees, session, taking_part, touching, units
 from .blender_types import Mesh
 from .jobs import Work
 from .mesh_io import FloatArray, IntArray
@@ -101,6 +101,8 @@ def _fixes_for(obj: bpy.types.Object, kind: str) -> tuple[str, ...]:
             return ("SINGLE_USER",)
         if mesh.shape_keys is not None and any(key.name != mesh_io.LIVE_KEY for key in mesh.shape_keys.key_blocks[1:]):
             return ("APPLY_KEYS",)
+    if kind == "SOFT" and node_trees.mesh_maker(obj):
+        return ("APPLY_MODIFIER", "ADD_CAGE")
     found = []
     if kind != "COLLIDER" and bodies.closing_modifier(obj):
         found.append("APPLY_MODIFIER")

@@ -1,13 +1,17 @@
-"""A sitting cat: the surface of a smooth union of tapered limbs, by naive surface nets (Gibson 1998)."""
+"""Surfaces of smooth unions of tapered limbs, by naive surface nets (Gibson 1998); of them a sitting cat."""
+
+from collections.abc import Sequence
 
 import numpy as np
 
 from .blender_types import Mesh
 from .mesh_io import FloatArray, IntArray
-from .sample_parts import make_mesh
+from .sample_parts import Point, make_mesh
 
-#: Start, end [m], and radius at both [m] of each limb: a cat that looks along +x, 1 m high to its ears.
-LIMBS = (
+#: Start, end [m], and radius at both [m].
+Limb = tuple[Point, Point, float, float]
+#: A cat that looks along +x, 1 m high to its ears.
+LIMBS: tuple[Limb, ...] = (
     ((-0.22, 0.0, 0.26), (0.02, 0.0, 0.48), 0.25, 0.19),  # trunk
     ((0.02, 0.0, 0.46), (0.12, 0.0, 0.64), 0.18, 0.15),  # neck
     ((0.12, -0.07, 0.76), (0.12, 0.07, 0.76), 0.19, 0.19),  # head, wider than long
@@ -29,15 +33,15 @@ BLEND = 0.035
 
 def cat_mesh(name: str, height: float, cell: float = 0.055) -> Mesh:
     """A closed cat of quads and triangles, standing on z = 0; `height` [m], `cell` for a cat 1 m high [m]."""
-    points, quads = surface_net(cell)
+    points, quads = surface_net(LIMBS, cell)
     points -= (0.0, 0.0, float(points[:, 2].min()))
     return make_mesh(name, points * (height / float(points[:, 2].max())), quads.tolist())
 
 
-def distance(points: FloatArray) -> FloatArray:
-    """About how far points are outside of the cat [m], negative inside, shape (n,)."""
+def distance(limbs: Sequence[Limb], points: FloatArray) -> FloatArray:
+    """About how far points are outside of a union of limbs [m], negative inside, shape (n,)."""
     total = np.zeros(len(points))
-    for start, end, first, last in LIMBS:
+    for start, end, first, last in limbs:
         a, along = np.array(start), np.array(end) - np.array(start)
         share = np.clip((points - a) @ along / (along @ along), 0.0, 1.0)
         away = np.linalg.norm(points - a - share[:, None] * along, axis=1) - (first + (last - first) * share)
@@ -45,13 +49,13 @@ def distance(points: FloatArray) -> FloatArray:
     return np.asarray(-BLEND * np.log(total + 1e-300))
 
 
-def surface_net(cell: float) -> tuple[FloatArray, IntArray]:
+def surface_net(limbs: Sequence[Limb], cell: float) -> tuple[FloatArray, IntArray]:
     """Vertices [m] and outward quads of the surface, one vertex in each cell of a grid that it passes."""
-    ends = np.array([limb[:2] for limb in LIMBS]).reshape(-1, 3)
+    ends = np.array([limb[:2] for limb in limbs]).reshape(-1, 3)
     low, high = ends.min(axis=0) - 0.4, ends.max(axis=0) + 0.4
     shape = tuple(np.ceil((high - low) / cell).astype(int) + 1)
     grid = np.stack(np.meshgrid(*(np.arange(n) for n in shape), indexing="ij"), axis=-1)
-    values = distance((low + cell * grid).reshape(-1, 3)).reshape(shape)
+    values = distance(limbs, (low + cell * grid).reshape(-1, 3)).reshape(shape)
     corners = np.array([(i, j, k) for i in (0, 1) for j in (0, 1) for k in (0, 1)])
     pairs = [(p, q) for p in range(8) for q in range(p + 1, 8) if abs(corners[p] - corners[q]).sum() == 1]
     cells = tuple(n - 1 for n in shape)

@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import bpy
 
-from . import paper_samples
+from . import paper_samples, sample_walker
 from . import sample_parts as parts
 from .blender_types import Context
 
@@ -158,11 +158,32 @@ def basket(scene: bpy.types.Scene) -> None:
     parts.set_stage(scene, (2.5, -6.6, 2.9), (0.85, 0.0, 1.5), 36.0)
 
 
+def walker(scene: bpy.types.Scene) -> None:
+    """A walking figure meets a ball with its soft belly: goals hold the rest of it on its bones."""
+    frame_count = 84
+    parts.start(scene, frame_count)
+    scene.softpressure.ambient_pressure = 2_000.0  # the gas of the figure gives way when its limbs bend
+    floor = [(-1.0, -0.15), (5.0, -0.15), (5.0, 0.0), (-1.0, 0.0)]
+    parts.add_obstacle("Floor", parts.profile_mesh("Floor", floor, 3.0, 1), parts.STONE, friction=0.7)
+    figure, _ = sample_walker.add(parts.CORAL, frame_count)
+    parts.add_body(
+        figure, "SOFT", mass=20.0, gauge_pressure=0.0, stretch_modulus=1_000.0, bend_modulus=0.4, damping=1.0,
+        goal_group="Goal", goal_stiffness=40_000.0, goal_damping=1.5, self_collision=False,
+    )  # fmt: skip
+    parts.smooth(figure)
+    parts.add_ball(
+        "Ball", parts.TEAL, 0.55, (3.2, 0.0, 0.57), mass=2.0, velocity=(-0.8, 0.0, 0.0),
+        gauge_pressure=500.0, stretch_modulus=1_500.0, bend_modulus=0.01, damping=1.0, bounciness=0.6,
+    )  # fmt: skip
+    parts.set_stage(scene, (2.3, -6.6, 2.0), (2.0, 0.0, 0.72), 40.0)
+
+
 SAMPLES: dict[str, Callable[[bpy.types.Scene], None]] = {
     "bounce": bounce,
     "squeeze": squeeze,
     "pile": pile,
     "newton": newton,
     "basket": basket,
+    "walker": walker,
     **paper_samples.SAMPLES,
 }

@@ -19,7 +19,7 @@ _DEFORMING = {
     *("VOLUME_DISPLACE", "WARP", "WAVE"),
 }
 #: Change neither positions nor topology.
-_PASSIVE = {
+PASSIVE = {
     *("COLLISION", "DATA_TRANSFER", "NORMAL_EDIT", "UV_PROJECT", "UV_WARP", "VERTEX_WEIGHT_EDIT", "VERTEX_WEIGHT_MIX"),
     *("VERTEX_WEIGHT_PROXIMITY", "WEIGHTED_NORMAL"),
 }
@@ -48,7 +48,7 @@ def input_modifiers(obj: bpy.types.Object) -> Iterator[tuple[int, bpy.types.Modi
     """Position, modifier and the user's visibility, of those that shape the input."""
     own = _own_visibility(obj)
     for index, modifier in enumerate(obj.modifiers):
-        if obj.softpressure.kind == "SOFT" and modifier.type not in _DEFORMING | _PASSIVE:
+        if obj.softpressure.kind == "SOFT" and modifier.type not in _DEFORMING | PASSIVE:
             return
         yield index, modifier, own.get(modifier.name, (modifier.show_viewport, True))[0]
 

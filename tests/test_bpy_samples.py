@@ -15,8 +15,8 @@ from softpressure_ext.softpressure.sample_animal import cat_mesh
 FOLDER = Path(__file__).resolve().parent.parent / "sample_blends"
 COUNTS = {
     "bounce": (3, 0, 1), "squeeze": (1, 0, 3), "pile": (8, 0, 3), "newton": (3, 12, 2), "basket": (4, 1, 1),
-    "matyka_loop": (2, 0, 1), "kurmaly_truss": (3, 0, 2), "martin_cat": (2, 0, 1), "mesit_heap": (12, 0, 3),
-    "xpbd_unbreakable": (2, 0, 2),
+    "walker": (2, 0, 1), "matyka_loop": (2, 0, 1), "kurmaly_truss": (3, 0, 2), "martin_cat": (2, 0, 1),
+    "mesit_heap": (12, 0, 3), "xpbd_unbreakable": (2, 0, 2),
 }  # fmt: skip
 #: Of the samples of the papers: the method, and a second of frames at which much happens.
 METHODS = {
