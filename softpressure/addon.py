@@ -6,6 +6,7 @@ from ..operators import bake as bake_operators
 from ..operators import bodies as body_operators
 from ..operators import check as check_operators
 from ..operators import export as export_operators
+from ..operators import live as live_operators
 from ..operators import presets as preset_operators
 from ..operators import simulate as simulate_operators
 from ..panels import bodies as bodies_panel
@@ -23,6 +24,7 @@ CLASSES = (
     *check_operators.CLASSES,
     *preset_operators.CLASSES,
     *simulate_operators.CLASSES,
+    *live_operators.CLASSES,
     *bake_operators.CLASSES,
     *export_operators.CLASSES,
     *presets_panel.CLASSES,

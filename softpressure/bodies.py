@@ -10,7 +10,19 @@ import numpy as np
 from ..core import MeshError, SoftPressureError, check_closed_surface
 from ..core.bodies.flat.outline import check_loop, is_flat, outline_of
 from ..core.topology import check_extent, check_surface
-from . import bake, fingerprint, flat_shape, hold, live_key, mesh_io, rigid_shape, rotations, session, versions
+from . import (
+    bake,
+    fingerprint,
+    flat_shape,
+    hold,
+    live_key,
+    live_pose,
+    mesh_io,
+    rigid_shape,
+    rotations,
+    session,
+    versions,
+)
 from .blender_types import Mesh
 
 #: A scale below this share of the largest one counts as zero: it could not be undone exactly.
@@ -317,7 +329,7 @@ def check_keys(obj: bpy.types.Object) -> None:
     keys = obj.data.shape_keys
     if keys is None or obj.softpressure.is_baked:
         return
-    foreign = [key.name for key in keys.key_blocks if key.name != mesh_io.LIVE_KEY]
+    foreign = [key.name for key in keys.key_blocks if key.name != mesh_io.LIVE_KEY and not live_pose.is_idle(key)]
     if mesh_io.LIVE_KEY in keys.key_blocks or len(foreign) == 1:
         foreign = foreign[1:]  # the basis; alone it shapes nothing
     if foreign:
