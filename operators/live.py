@@ -145,7 +145,7 @@ class SOFTPRESSURE_OT_live_play(JobOperator, bpy.types.Operator):
             return self._live.poke(origin, direction)
         grabbed = self._live.grab(origin, direction)
         if grabbed is not None:
-            self._region, self._view, self._grabbed = region, view, Vector(grabbed)
+            self._region, self._view, self._grabbed = region, view, Vector(grabbed.tolist())
         self._is_dragging = grabbed is not None
         return self._is_dragging
 

@@ -3,7 +3,7 @@ grabbed.
 
 It starts from the bodies' own shapes at the present frame, captures them as a run does, and steps a world of its own.
 Settings that are read in each frame act in the next one; others make a new model, whose bodies keep their motion.
-Bodies show `Session.live` meanwhile. Stepping touches none of Blender's data, so that it is done beside the main thread.
+Bodies show `Session.live` meanwhile. Stepping touches none of Blender's data: it is done beside the main thread.
 """
 
 import math
