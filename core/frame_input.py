@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from numpy.typing import ArrayLike
 
 from .impulses.field import Field
+from .impulses.pulls import Pull
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +24,8 @@ class FrameInput:
     freely, from the velocity that it had. `held_rigid`: the same for rigid bodies -> matrix (4, 4) that takes the start
     shape, world frame, to where it is, without scale; the centre of mass goes there in a straight line, and the body
     turns evenly, by half a turn at most. `fields` act during this frame only; so do `gravity_shares`, how much of the
-    gravity each moving body feels, membranes first (empty: all of it). `valves`: hose -> how far it is open, 0 to 1.
+    gravity each moving body feels, membranes first (empty: all of it), and `pulls`, springs and forces on handles.
+    `valves`: hose -> how far it is open, 0 to 1.
     """
 
     gauge_pressure: Mapping[int, float] = field(default_factory=dict)
@@ -39,3 +41,4 @@ class FrameInput:
     held_rigid: Mapping[int, ArrayLike] = field(default_factory=dict)
     gas: Mapping[int, float] = field(default_factory=dict)
     valves: Mapping[int, float] = field(default_factory=dict)
+    pulls: tuple[Pull, ...] = ()

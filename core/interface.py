@@ -6,6 +6,7 @@ from .diagnostics import BodyDiagnostics, Diagnostics
 from .errors import CacheError, DivergenceError, MeshError, ParameterError, SoftPressureError
 from .frame_input import FrameInput
 from .impulses.field import Field
+from .impulses.pulls import Handle, Pull
 from .model import Model
 from .options import MethodOptions
 from .reports import PairReport, StepReport
@@ -25,6 +26,7 @@ __all__ = [
     "Field",
     "Finding",
     "FrameInput",
+    "Handle",
     "MeshError",
     "MethodOptions",
     "Model",
@@ -32,6 +34,7 @@ __all__ = [
     "NewtonSettings",
     "PairReport",
     "ParameterError",
+    "Pull",
     "Reason",
     "SoftPressureError",
     "State",

@@ -12,13 +12,14 @@ from .bodies.flat.plane import loop_points, moved_within
 from .bodies.lattice.carried import carried_points
 from .bodies.lattice.follow import followed, held_points
 from .bodies.rigid.motion import set_matrix
-from .checks import check
+from .checks import check, vector
 from .diagnostics import Diagnostics, Measured, Measurements
 from .divergence import check_divergence, membrane_sizes
 from .errors import Diverged, DivergenceError, ParameterError
 from .extras import gas_rules, gas_supply
 from .flow.ticks import GasFlow, turned
 from .frame_input import FrameInput
+from .impulses.pulls import Handle, handle_at
 from .impulses.ticks import Impulses, longest_tick
 from .model import BoolArray, FloatArray, Model
 from .options import DEFAULTS, MethodOptions
@@ -85,6 +86,8 @@ class World:
         self._flow = GasFlow(model, self._plastic)
         self._state = self._start()
         self._before: State | None = None  # state at the start of the last frame
+        #: Impulses of the pulls of the last frame [N s], shape (pull_count, 3).
+        self.pull_impulses: FloatArray = np.zeros((0, 3))
         self._rest_size = membrane_sizes(model, model.rest_positions)
         self._measurements = Measurements(model)
         self.crossing_triangle_count = 0  # triangles that crossed another body's surface at the start
@@ -160,6 +163,17 @@ class World:
         state, inverse = self._state.rigid, self.model.rigid.inverse_inertia[number]
         return state.velocity[number].copy(), turn @ inverse @ turn.T @ state.angular_momentum[number]
 
+    def handle(self, body: int, place: ArrayLike) -> Handle:
+        """Where `FrameInput.pulls` hold a body: around a place on its surface [m]; membranes first, then rigid bodies.
+
+        Raises `ParameterError` if the body has nothing that moves.
+        """
+        return handle_at(self.model, self._state, body, vector("world", "place", place, "m"))  # type: ignore[arg-type]
+
+    def handle_place(self, handle: Handle) -> FloatArray:
+        """Where a handle is [m], shape (3,)."""
+        return handle.place(self.model, self._state)
+
     def torn_triangles(self, membrane: int) -> BoolArray:
         """Triangles of a membrane with a torn side, which gas flows through, as given to the builder."""
         self._points(membrane)
@@ -198,7 +212,7 @@ class World:
         rigid = given.held_rigid
         held = HeldMotion(self.model, acting, state, rigid, motion.frame_time) if rigid else None
         fixed = np.concatenate([acting.pinned, state.keyed.held[self.model.membrane_count :]])
-        impulses = self._impulses.frame(given.fields, given.gravity_shares, state.goals, goals, fixed)
+        impulses = self._impulses.frame(given.fields, given.gravity_shares, state.goals, goals, fixed, given.pulls)
         substep_time = 1.0 / (self.frame_rate * self._step_count)
         gas_start = state.final_gas.copy()
         use_threads(self._thread_count)
@@ -240,6 +254,7 @@ class World:
         state.final_gas, state.goals = gas_end, goals
         state.frame += 1
         state.begins = False
+        self.pull_impulses = np.zeros((0, 3)) if impulses is None else impulses.pulls.impulses
         self._before, self._state = self._state, state
 
     def _yield(self, state: State, tick: float) -> None:

@@ -8,9 +8,6 @@ from ..softpressure import jobs
 from ..softpressure.blender_types import Context
 from .reports import report
 
-#: How often a window works on a job [s].
-_EVERY = 0.02
-
 if TYPE_CHECKING:
     _Base = bpy.types.Operator
 else:
@@ -22,6 +19,8 @@ class JobOperator(_Base):
 
     #: Whether a person can go on meanwhile; else events other than Esc are kept from the window.
     lets_go_on = False
+    #: How often a window works on it [s].
+    every = 0.02
 
     def job(self, context: Context) -> jobs.Work:
         """The work, yielding (done, total, label), or None while it waits."""
@@ -52,7 +51,7 @@ class JobOperator(_Base):
             return self.execute(context)
         self._job = jobs.Job(self.job(context))
         manager = context.window_manager
-        self._timer = manager.event_timer_add(_EVERY, window=context.window)
+        self._timer = manager.event_timer_add(self.every, window=context.window)
         manager.progress_begin(0.0, 1.0)
         manager.modal_handler_add(self)
         return {"RUNNING_MODAL"}
@@ -74,18 +73,23 @@ class JobOperator(_Base):
             self.cancel(context)
             self.report({"INFO"}, self.done_text(context))
             return {"FINISHED"}
-        context.window_manager.progress_update(self._job.share)
-        context.workspace.status_text_set(f"{self._job.progress[2]}, {self._job.share:.0%}. Esc stops.")
+        self.tell(context, self._job)
+        return {"PASS_THROUGH" if self.lets_go_on else "RUNNING_MODAL"}
+
+    def tell(self, context: Context, job: jobs.Job) -> None:
+        """Show the progress after a slice."""
+        context.window_manager.progress_update(job.share)
+        context.workspace.status_text_set(f"{job.progress[2]}, {job.share:.0%}. Esc stops.")
         for area in context.screen.areas:
             area.tag_redraw()
-        return {"PASS_THROUGH" if self.lets_go_on else "RUNNING_MODAL"}
 
     def cancel(self, context: Context) -> None:
         """Blender ends the operator (another file, quit), or it is over."""
         self._job.end()
         context.window_manager.event_timer_remove(self._timer)
         context.window_manager.progress_end()
-        context.workspace.status_text_set(None)
+        if context.workspace is not None:  # the window is closed
+            context.workspace.status_text_set(None)
 
     def _fail(self, error: Exception) -> set[Any]:
         for line in str(error).splitlines() or [repr(error)]:

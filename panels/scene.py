@@ -46,6 +46,10 @@ class Simulation:
         else:
             row.operator("softpressure.simulate", icon="PLAY")
         row.operator("softpressure.reset", icon="LOOP_BACK")
+        if not job:
+            row = layout.row()
+            row.scale_y = 1.5
+            row.operator("softpressure.live_play", icon="VIEW_PAN")
         if job:
             layout.progress(factor=job.share, text=job.progress[2])
         else:

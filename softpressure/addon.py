@@ -8,6 +8,7 @@ from ..operators import cages as cage_operators
 from ..operators import check as check_operators
 from ..operators import export as export_operators
 from ..operators import hoses as hose_operators
+from ..operators import live as live_operators
 from ..operators import presets as preset_operators
 from ..operators import simulate as simulate_operators
 from ..panels import bodies as bodies_panel
@@ -29,6 +30,7 @@ CLASSES = (
     *hose_operators.CLASSES,
     *preset_operators.CLASSES,
     *simulate_operators.CLASSES,
+    *live_operators.CLASSES,
     *bake_operators.CLASSES,
     *export_operators.CLASSES,
     *presets_panel.CLASSES,

@@ -12,7 +12,19 @@ import numpy as np
 
 from ..core import CacheError, SoftPressureError
 from ..core.cache import FrameCache
-from . import actions, bake_motion, hold, live_key, mesh_io, playback, point_attributes, relative_keys, session, stages
+from . import (
+    actions,
+    bake_motion,
+    hold,
+    live_key,
+    live_pose,
+    mesh_io,
+    playback,
+    point_attributes,
+    relative_keys,
+    session,
+    stages,
+)
 from .blender_types import DataBlock
 from .jobs import Progress, Work
 from .mesh_io import FloatArray
@@ -156,6 +168,12 @@ def _check(obj: bpy.types.Object) -> None:
     if obj.softpressure.is_baked:
         raise SoftPressureError(f"{obj.name}: is baked already. Free the bake first.")
     keys: DataBlock = obj.data.shape_keys
+    kept = [] if keys is None else [key.name for key in keys.key_blocks if live_pose.is_idle(key)]
+    if kept:
+        raise SoftPressureError(
+            f"{obj.name}: has kept {len(kept)} poses as shape keys ({kept[0]}, ...), which a bake would mix with its "
+            "own. Remove them (Object Data > Shape Keys), or duplicate the object to keep them."
+        )
     if keys is not None and actions.animated_paths(keys):
         path = min(actions.animated_paths(keys))
         raise SoftPressureError(

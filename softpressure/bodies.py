@@ -16,6 +16,7 @@ from . import (
     flat_shape,
     hold,
     live_key,
+    live_pose,
     mesh_io,
     node_trees,
     rigid_shape,
@@ -338,7 +339,7 @@ def check_keys(obj: bpy.types.Object) -> None:
     keys = obj.data.shape_keys
     if keys is None or obj.softpressure.is_baked:
         return
-    foreign = [key.name for key in keys.key_blocks if key.name != mesh_io.LIVE_KEY]
+    foreign = [key.name for key in keys.key_blocks if key.name != mesh_io.LIVE_KEY and not live_pose.is_idle(key)]
     if mesh_io.LIVE_KEY in keys.key_blocks or len(foreign) == 1:
         foreign = foreign[1:]  # the basis; alone it shapes nothing
     if foreign:

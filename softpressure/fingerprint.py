@@ -78,6 +78,28 @@ def _added(settings: Any) -> list[Any]:
     return found
 
 
+def of_model(scene: bpy.types.Scene) -> str:
+    """A digest of what a model and its world are made from, for as long as the file is open.
+
+    It leaves out what is read in each frame, and where bodies are.
+    """
+    digest = _Digest()
+    settings = scene.softpressure
+    digest.add(units.metres_per_unit(scene), *(getattr(settings, each.name) for each in parameters.of_body("SCENE")))
+    for obj in sorted(scene.objects, key=lambda obj: obj.session_uid):
+        if obj.type != "MESH" or obj.softpressure.kind == "NONE":
+            continue
+        own = obj.softpressure
+        digest.add(obj.session_uid, own.kind, touching.accepted(obj))
+        for name in _counting(obj):
+            digest.add(name, None if parameters.named(name).is_animated else _plain(getattr(own, name)))
+        if own.kind == "SOFT":
+            digest.add(own.body_type, getattr(own.attach_to, "session_uid", 0), own.goal_stiffness, own.goal_damping)
+            digest.add(own.pin_group, own.attach_group, own.goal_group)
+        _add_mesh(digest, obj)
+    return digest.name()
+
+
 def of_mesh(obj: bpy.types.Object) -> str:
     """A digest of an object's own mesh: its rest shape and its faces."""
     digest = _Digest()

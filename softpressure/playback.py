@@ -29,8 +29,10 @@ def show(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph | None = None) -
     one they are those of the last evaluation. Only changes are written.
     """
     here = session.of(scene)
-    cache = here.cache if here.cache is not None and here.cache.frame_count else None
-    number_of = {uid: number for number, uid in enumerate(here.object_uids)} if cache else {}
+    cache, uids = (here.cache, here.object_uids) if here.live is None or session.is_rendering else here.live
+    if cache is not None and not cache.frame_count:
+        cache = None
+    number_of = {uid: number for number, uid in enumerate(uids)} if cache else {}
     for obj in session.objects(scene, "RIGID"):
         if not obj.softpressure.is_baked:
             _hold(obj, scene, here, cache, number_of.get(obj.session_uid))
@@ -56,7 +58,7 @@ def show(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph | None = None) -
         if np.linalg.det(matrix[:3, :3]) == 0.0:  # scaled to nothing: there is no way back to its own space
             continue
         mesh_io.write_key(key, mesh_io.to_local(matrix, cache.positions(number, time)))
-        if scene.softpressure.point_attributes:
+        if scene.softpressure.point_attributes and cache is here.cache:
             point_attributes.write(obj.data, cache, number, time)
         else:
             point_attributes.remove(obj.data, point_attributes.STRAIN, point_attributes.FORCE)
@@ -88,9 +90,10 @@ def world_matrix(cache: FrameCache, number: int, time: float) -> FloatArray:
 def _hold(
     obj: bpy.types.Object, scene: bpy.types.Scene, here: session.Session, cache: FrameCache | None, number: int | None
 ) -> None:
-    """Hold a rigid body at its cached place; up to the first frame it is at its own transform."""
+    """Hold a rigid body at its cached place; up to the first frame of a run it is at its own transform."""
     time = scene_time(scene)
-    if cache is None or number is None or cache.vertex_counts[number] or time <= cache.first_frame:
+    is_run = cache is here.cache
+    if cache is None or number is None or cache.vertex_counts[number] or (is_run and time <= cache.first_frame):
         let_go(obj, here)
         return
     time = cache.clamp(time)

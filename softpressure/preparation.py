@@ -67,12 +67,13 @@ def progress() -> kernels.Progress | None:
     return kernels.progress() if kernels.is_running() else None
 
 
-def prepare(scene: bpy.types.Scene) -> Iterator[jobs.Progress]:
+def prepare(scene: bpy.types.Scene, method: str = "") -> Iterator[jobs.Progress]:
     """Wait until the kernels of a scene are ready, yielding meanwhile; raises errors of the preparation.
 
+    `method`: that of a run that was chosen; empty: that of the last run, or those that may be chosen.
     Without a window, kernels in files are loaded when they are called: there is no waiting between two of them.
     """
-    needed = _needed(scene)
+    needed = _needed(scene, method)
     if bpy.app.background and kernels.is_compiled(needed):
         return
     for share, label in kernels.prepare(needed):
@@ -84,10 +85,10 @@ def what_to_prepare(scene: bpy.types.Scene) -> str:
     return "" if kernels.is_compiled(_needed(scene)) else f"{kernels.COMPILING}."
 
 
-def _needed(scene: bpy.types.Scene) -> tuple[kernels.Job, ...]:
-    """The kernels of a scene as jobs."""
+def _needed(scene: bpy.types.Scene, method: str = "") -> tuple[kernels.Job, ...]:
+    """The kernels of a scene as jobs, of a `method` or those of the last run."""
     settings, choice = scene.softpressure, run_choice.last(scene)
-    method = choice.method if choice else settings.solver
+    method = method or (choice.method if choice else settings.solver)
     return kernels.jobs_for(parts_of(scene), method, MethodOptions(**declared.of_scene(settings, "OPTIONS")))
 
 

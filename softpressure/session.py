@@ -44,8 +44,10 @@ class Session:
     asked: tuple[int, dict[int, str]] | None = None
     #: The frame that is being simulated, between the two handlers of a frame change.
     live_frame: int | None = None
-    #: Whether the cache is being filled, so that the timeline only shows it; and, meanwhile, whether the scene is
-    #: evaluated at another frame than the one that is shown, and who steps the world.
+    #: What live play shows instead of the cache, a single frame, and its `object_uids`; None without live play.
+    live: "tuple[FrameCache, tuple[int, ...]] | None" = None
+    #: Whether the cache is being filled, or live play goes on, so that the timeline only shows frames; and, meanwhile,
+    #: whether the scene is evaluated at another frame than the one that is shown, and who steps the world.
     is_filling: bool = False
     is_reading: bool = False
     stepper: "Stepper | None" = None

@@ -100,7 +100,7 @@ def _step_to(scene: bpy.types.Scene, here: Session, last: int, values: capture.S
     assert start is not None and cache is not None
     start.forget_places()
     here.stepper = stepper = stepping.Stepper(here, values)
-    in_turns = _follows_what_is_simulated(scene, start)
+    in_turns = follows_what_is_simulated(scene, start)
     begun_at, since = cache.last_frame, time.monotonic()
     to_read, told = begun_at + 1, begun_at
     try:
@@ -136,7 +136,8 @@ def _shown(scene: bpy.types.Scene, frame: int) -> int:
 
 def _read(scene: bpy.types.Scene, here: Session, stepper: stepping.Stepper, frames: range, in_turns: bool) -> int:
     """Read the input of these frames, within a slice and the room for readings; returns the next frame to read."""
-    until = time.monotonic() + _SLICE
+    start, until = here.start, time.monotonic() + _SLICE
+    assert start is not None
     frame = frames.start
     if not (stepper.is_idle() if in_turns else stepper.has_room()):
         return frame
@@ -151,7 +152,7 @@ def _read(scene: bpy.types.Scene, here: Session, stepper: stepping.Stepper, fram
                 here.is_reading = False
                 scene.frame_set(frame - 1)
                 here.is_reading = True
-            stepper.give(stepping.read(scene, _evaluated_at(scene, here, frame), here, frame))
+            stepper.give(stepping.read(scene, _evaluated_at(scene, here, frame), start, frame))
             frame += 1
     return frame
 
@@ -182,7 +183,7 @@ def _evaluated_at(scene: bpy.types.Scene, here: Session, frame: int) -> bpy.type
     return next((graph for graph in graphs if taking_part.sees_bodies(scene, graph)), graphs[-1])
 
 
-def _follows_what_is_simulated(scene: bpy.types.Scene, start: capture.Start) -> bool:
+def follows_what_is_simulated(scene: bpy.types.Scene, start: capture.Start) -> bool:
     """Whether an object that is read depends on another simulated body, as by a constraint to it.
 
     Read objects are those of soft bodies, colliders and force fields, and of rigid bodies that may be held.

@@ -134,5 +134,5 @@ def _advance(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, here: Sessi
     since = time.monotonic()
     if here.world is None:
         stepping.resume(here, scene)
-    stepping.step(here, scene, stepping.read(scene, depsgraph, here, frame))
+    stepping.step(here, scene, stepping.read(scene, depsgraph, here.start, frame))
     here.live_seconds = time.monotonic() - since

@@ -83,3 +83,11 @@ def _own_visibility(obj: bpy.types.Object) -> dict[str, tuple[bool, bool]]:
     """The user's (viewport, render) visibility of the modifiers that are switched off now."""
     text = obj.softpressure.hidden_modifiers
     return {name: (bool(a), bool(b)) for name, (a, b) in json.loads(text).items()} if text else {}
+
+
+def first_deforming(obj: bpy.types.Object) -> str:
+    """The name of the first visible modifier that shapes the input of a soft body; empty if there is none."""
+    found = (
+        modifier.name for _, modifier, is_shown in input_modifiers(obj) if is_shown and modifier.type in _DEFORMING
+    )
+    return next(found, "")

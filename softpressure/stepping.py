@@ -36,12 +36,11 @@ class Reading:
         return sum(np.asarray(array).nbytes for array in arrays)
 
 
-def read(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, here: Session, frame: int) -> Reading:
+def read(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, start: capture.Start, frame: int) -> Reading:
     """Read what drives a frame of a run from the scene, which is evaluated at it."""
-    assert here.start is not None
     objects = {obj.session_uid: obj for obj in scene.objects}
-    given = driving.frame_input(here.start, objects, depsgraph)
-    return Reading(frame, given, capture.world_matrices(here.start, objects, depsgraph))
+    given = driving.frame_input(start, objects, depsgraph)
+    return Reading(frame, given, capture.world_matrices(start, objects, depsgraph))
 
 
 def resume(here: Session, values: capture.SceneValues) -> None:

@@ -152,7 +152,9 @@ SECTIONS: tuple[tuple[str, str, str, type[bpy.types.ID], str], ...] = (
         "Simulation",
         "<b>Simulate</b> fills the cache while you go on working; <b>Stop</b> or Esc ends it, and the frames that are "
         "done stay. Playing the timeline simulates as well, frame by frame. <b>Reset</b> empties the cache and goes to "
-        "the first frame.",
+        "the first frame. <b>Live</b> plays without the timeline and the cache: drag bodies with the mouse to move and "
+        "throw them, Ctrl Click pokes them, settings act at once. Esc returns to the start, Enter keeps the pose as a "
+        "shape key of value 0, Shift Enter as the new start.",
         bpy.types.Scene,
         "use_scene_range frame_start frame_end substeps",
     ),

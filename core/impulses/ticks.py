@@ -16,6 +16,7 @@ from .field import Field
 from .forces import Forces, add_field
 from .goals import GoalSprings
 from .oscillator import QUICKEST_DRAG, approach, drag_share, look_ahead, spring_share
+from .pulls import FramePulls, Pull
 from .skin import Skins
 
 #: Length of a tick [s], unless a substep is longer.
@@ -46,6 +47,7 @@ class Impulses:
         goal_start: FloatArray,
         goal_end: FloatArray,
         fixed: BoolArray,
+        pulls: Sequence[Pull] = (),
     ) -> "FrameImpulses | None":
         """The impulses of a frame; None if none act. Goals move in a straight line [m], shape (goal_count, 3) each.
 
@@ -60,9 +62,9 @@ class Impulses:
         if not np.isfinite(falls).all():
             raise ParameterError("gravity: shares hold NaN or infinity. Check the animation of the bodies.")
         acting = [one for one in fields if not one.shares or any(one.shares)]
-        if not acting and not falls.any() and not self.goals.any:
+        if not acting and not falls.any() and not self.goals.any and not pulls:
             return None
-        return FrameImpulses(self, acting, falls, goal_start, goal_end, fixed)
+        return FrameImpulses(self, acting, falls, goal_start, goal_end, fixed, pulls)
 
 
 class FrameImpulses:
@@ -76,8 +78,10 @@ class FrameImpulses:
         goal_start: FloatArray,
         goal_end: FloatArray,
         fixed: BoolArray,
+        pulls: Sequence[Pull],
     ) -> None:
         self._is_free = ~fixed
+        self.pulls = FramePulls(of.model, pulls, of.frame_time, self._is_free)
         self._of, self._fields, self._falls = of, fields, falls
         self._goal_start, self._goal_way = goal_start, goal_end - goal_start
         whole = np.ones(len(of.body))
@@ -92,6 +96,7 @@ class FrameImpulses:
         time = np.full(len(v), TICK)
         change = self._goal_change(x, v, 0.0, TICK, time)
         change += self._field_change(state, x, v, gravity, TICK, time)
+        self.pulls.wake(state)
         self._wake(state, change)
 
     def before(self, state: State, share: float, gravity: FloatArray, tick: float) -> None:
@@ -102,13 +107,15 @@ class FrameImpulses:
         self._late = tick - early
         change = self._field_change(state, x, v, gravity, tick, early)
         change += self._goal_change(x, v + change, share, tick, early)
+        change += self.pulls.change(state, x, v + change, share, tick, early)
         self._wake(state, change)
         self._add(state, change)
 
     def after(self, state: State, share: float, gravity: FloatArray, tick: float) -> None:
         """The same after them."""
         x, v = self._read(state)
-        change = self._goal_change(x, v, share, tick, self._late)
+        change = self.pulls.change(state, x, v, share, tick, self._late)
+        change += self._goal_change(x, v + change, share, tick, self._late)
         change += self._field_change(state, x, v + change, gravity, tick, self._late)
         self._add(state, change)
 

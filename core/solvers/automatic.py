@@ -70,11 +70,14 @@ def likely(parts: Collection[str]) -> str:
     return "EXPLICIT" if {"SKIN", "LATTICE", "FLAT"} & set(parts) else "IMPLICIT"
 
 
-def choose(model: Model, frame_time: float, substeps: int, options: MethodOptions) -> Choice:
+def choose(
+    model: Model, frame_time: float, substeps: int, options: MethodOptions, explicit_worth: float = 1.0
+) -> Choice:
     """The solver of lowest predicted cost for frames of a length [s]; `substeps` are those of the implicit solver.
 
     Lattices always take explicit steps: in implicit ones their springs take ten times as long. If explicit steps would
-    be too many, or do not support the scene, the solver is implicit.
+    be too many, or do not support the scene, the solver is implicit. `explicit_worth`: explicit steps may cost so many
+    times as much as implicit ones; their frames take even times.
     """
     solver = "RIGID" if simple_shapes(model) is not None else "IMPLICIT"
     other = forecast(solver, model, frame_time, substeps, options)
@@ -89,7 +92,7 @@ def choose(model: Model, frame_time: float, substeps: int, options: MethodOption
     except ParameterError:
         return other
     is_lattice = not model.rest_volume.any()
-    return explicit if is_lattice or explicit.milliseconds < other.milliseconds else other
+    return explicit if is_lattice or explicit.milliseconds < explicit_worth * other.milliseconds else other
 
 
 def forecast(solver: str, model: Model, frame_time: float, substeps: int, options: MethodOptions) -> Choice:
@@ -133,10 +136,12 @@ def _contacts(model: Model) -> float:
     return BESIDE if model.body_count > 1 else 0.0
 
 
-def choice_of(method: str, model: Model, frame_time: float, substeps: int, options: MethodOptions) -> Choice | None:
+def choice_of(
+    method: str, model: Model, frame_time: float, substeps: int, options: MethodOptions, explicit_worth: float = 1.0
+) -> Choice | None:
     """The choice of a new run with a method; None where the method has no choices: its steps are the substeps."""
     if method == AUTO:
-        return choose(model, frame_time, substeps, options)
+        return choose(model, frame_time, substeps, options, explicit_worth)
     return forecast(method, model, frame_time, substeps, options) if method in FORESEEN else None
 
 

@@ -1,0 +1,183 @@
+"""Live play: the mouse grabs, throws and pokes bodies while the scene is simulated."""
+
+import time
+from typing import TYPE_CHECKING, Any
+
+import bpy
+from bpy.props import EnumProperty, IntProperty
+from bpy_extras import view3d_utils
+from mathutils import Vector
+
+from ..softpressure import jobs, session
+from ..softpressure.blender_types import Context
+from .job import JobOperator
+from .reports import finish
+
+if TYPE_CHECKING:
+    from ..softpressure.live import Live
+
+#: How often panels and the status bar are renewed [s]; viewports are with every frame.
+_TELL_EVERY = 0.25
+_HINTS = (
+    "Drag a body: move, throw  |  Ctrl Click: poke  |  Enter: keep as shape key  |  Shift Enter: keep as start  |  "
+    "Esc: back to the start"
+)
+_KEEP = [
+    ("NOTHING", "Nothing", "Back to the start"),
+    ("SHAPE_KEY", "Shape Key", "Add the pose to each soft body as a shape key of value 0"),
+    ("START", "Start", "Make the pose the shape and the place of each body, from which it starts"),
+]
+
+
+class SOFTPRESSURE_OT_live_play(JobOperator, bpy.types.Operator):
+    """Play without the timeline; the mouse grabs, throws and pokes bodies."""
+
+    bl_idname = "softpressure.live_play"
+    bl_label = "Live"
+    bl_description = (
+        "Play without the timeline and its cache. Drag bodies with the mouse, Ctrl Click pokes them, and settings act "
+        "at once. Esc returns to the start; Enter keeps the pose as a shape key, Shift Enter as the new start"
+    )
+    bl_options = {"UNDO"}
+
+    keep: EnumProperty(  # type: ignore[valid-type]
+        name="Keep", description="What becomes of the pose after the frames of a script", items=_KEEP
+    )
+    frames: IntProperty(  # type: ignore[valid-type]
+        name="Frames", description="How many frames a script plays, 30 per second", default=30, min=0
+    )
+
+    lets_go_on = True
+    every = 1.0 / 120.0
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        """Needs a body."""
+        if session.has_bodies(context.scene):
+            return True
+        cls.poll_message_set("Add a soft or rigid body first")
+        return False
+
+    def job(self, context: Context) -> jobs.Work:
+        """Frame after frame, until it is stopped."""
+        from ..softpressure import live
+
+        self._live: Live = live.Live(context.scene)
+        self._told, self._frame, self._is_dragging = 0.0, -1, False
+        return self._live.play()
+
+    def done_text(self, _context: Context) -> str:
+        """How long it was played."""
+        return _done_text(self._live)
+
+    def execute(self, context: Context) -> set[Any]:
+        """Some frames at once, for scripts; then keep the pose."""
+        from ..softpressure import beside, live
+
+        jobs.end()
+        playing = live.Live(context.scene)
+        try:
+            for _ in jobs.whole(playing.begin(beside.at_once)):
+                pass
+            for _ in range(self.frames):
+                for _ in jobs.whole(playing.step()):
+                    pass
+            return self._kept(playing, self.keep)
+        except Exception as error:
+            return self._fail(error)
+        finally:
+            playing.end()
+
+    def modal(self, context: Context, event: bpy.types.Event) -> set[Any]:
+        """The mouse and the keys of live play; the rest goes on to the window."""
+        if self._job.is_over or event.type in {"TIMER", "ESC"}:
+            return super().modal(context, event)
+        view = _view_at(context, event)
+        if event.type in {"RET", "NUMPAD_ENTER"} and event.value == "PRESS" and view is not None:
+            found = self._kept(self._live, "START" if event.shift else "SHAPE_KEY")
+            self.cancel(context)
+            return found
+        if self._is_dragging and event.type == "LEFTMOUSE" and event.value == "RELEASE":
+            self._live.release()
+            self._is_dragging = False
+            return {"RUNNING_MODAL"}
+        if self._is_dragging and event.type in {"MOUSEMOVE", "INBETWEEN_MOUSEMOVE"}:
+            self._drag(event)
+            return {"RUNNING_MODAL"}
+        is_pressed = event.type == "LEFTMOUSE" and event.value in {"PRESS", "DOUBLE_CLICK"}
+        is_taken = is_pressed and view is not None and self._take(event, *view)
+        return {"RUNNING_MODAL" if is_taken else "PASS_THROUGH"}
+
+    def tell(self, context: Context, job: jobs.Job) -> None:
+        """Redraw the views with every frame, and tell now and then how fast it plays."""
+        views = [area for window in context.window_manager.windows for area in window.screen.areas]
+        views = [area for area in views if area.type == "VIEW_3D"]
+        if self._live.frame != self._frame:
+            self._frame = self._live.frame
+            for area in views:
+                for region in area.regions:
+                    if region.type == "WINDOW":
+                        region.tag_redraw()
+        if time.monotonic() - self._told < _TELL_EVERY:
+            return
+        self._told = time.monotonic()
+        name = self._live.held_name()
+        holding = f"  |  {name}: {self._live.force:.3g} N" if name else ""
+        for area in views:
+            area.header_text_set(f"{job.progress[2]}{holding}")
+            area.tag_redraw()
+        context.workspace.status_text_set(_HINTS)
+
+    def cancel(self, context: Context) -> None:
+        """Live play is over."""
+        for window in context.window_manager.windows:
+            for area in window.screen.areas:
+                if area.type == "VIEW_3D":
+                    area.header_text_set(None)
+        super().cancel(context)
+
+    def _take(self, event: bpy.types.Event, region: bpy.types.Region, view: Any) -> bool:
+        """Grab or poke what is under the mouse; returns whether there is something."""
+        place = event.mouse_x - region.x, event.mouse_y - region.y
+        origin = view3d_utils.region_2d_to_origin_3d(region, view, place)[:]
+        direction = view3d_utils.region_2d_to_vector_3d(region, view, place)[:]
+        if event.ctrl:
+            return self._live.poke(origin, direction)
+        grabbed = self._live.grab(origin, direction)
+        if grabbed is not None:
+            self._region, self._view, self._grabbed = region, view, Vector(grabbed.tolist())
+        self._is_dragging = grabbed is not None
+        return self._is_dragging
+
+    def _drag(self, event: bpy.types.Event) -> None:
+        """Move the hand in the plane through what it grabbed that faces the view."""
+        place = event.mouse_x - self._region.x, event.mouse_y - self._region.y
+        self._live.drag(view3d_utils.region_2d_to_location_3d(self._region, self._view, place, self._grabbed)[:])
+
+    def _kept(self, playing: "Live", keep: str) -> set[Any]:
+        """End live play and keep its last pose."""
+        notes, refusals = playing.keep(keep)
+        return finish(self, notes or [_done_text(playing)], refusals)
+
+
+def _done_text(playing: "Live") -> str:
+    return f"Played {playing.frame} frames live"
+
+
+def _view_at(context: Context, event: bpy.types.Event) -> tuple[bpy.types.Region, Any] | None:
+    """The region of a 3D viewport under the mouse and its view; None over panels, headers and other editors."""
+    x, y = event.mouse_x, event.mouse_y
+    for area in context.window.screen.areas if context.window is not None else ():
+        if area.type != "VIEW_3D":
+            continue
+        over = [
+            region
+            for region in area.regions
+            if region.x <= x < region.x + region.width and region.y <= y < region.y + region.height
+        ]
+        if over and all(region.type == "WINDOW" for region in over):
+            return over[-1], over[-1].data
+    return None
+
+
+CLASSES = (SOFTPRESSURE_OT_live_play,)

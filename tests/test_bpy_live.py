@@ -1,0 +1,300 @@
+"""Live play without a window: what the mouse does, settings that act at once, and the way back."""
+
+import gc
+import tracemalloc
+from collections.abc import Iterator
+from typing import Any
+
+import bpy
+import numpy as np
+import pytest
+from bpy_panels import drawn
+from bpy_scene import (
+    FallingWorld,
+    add_ball,
+    empty_file,  # noqa: F401
+    falling,  # noqa: F401
+    fingerprint,
+    frame,
+    height,
+    play,
+    problem_of,
+    rest,
+    shown,
+    this_session,
+)
+from softpressure_ext.core import SoftPressureError
+from softpressure_ext.panels import scene as scene_panels
+from softpressure_ext.softpressure import beside, jobs, live, mesh_io, session
+
+
+@pytest.fixture
+def weightless() -> None:
+    bpy.context.scene.use_gravity = False
+
+
+@pytest.fixture
+def begin() -> Iterator[Any]:
+    """Begins live play of the scene; ended with the test."""
+    made = []
+
+    def start() -> live.Live:
+        made.append(live.Live(bpy.context.scene))
+        run(made[-1].begin(beside.at_once))
+        return made[-1]
+
+    yield start
+    for one in made:
+        one.end()
+
+
+def run(work: Any) -> None:
+    for _ in jobs.whole(work):
+        pass
+
+
+def go_on(playing: live.Live, count: int = 1) -> None:
+    """Play frames."""
+    for _ in range(count):
+        run(playing.step())
+
+
+def momentum(world: Any, body: int = 0) -> Any:
+    """Momentum of a soft body [N s]."""
+    points = slice(*world.model.body_point_start[body : body + 2])
+    return world.model.vertex_mass[points] @ world.save().velocities[points]
+
+
+@pytest.mark.parametrize("solver", ["AUTO", "IMPLICIT", "XPBD"])
+def test_the_mouse_moves_a_body_by_its_impulses_and_throws_it(begin: Any, weightless: None, solver: str) -> None:
+    ball = add_ball()
+    bpy.context.scene.softpressure.solver = solver
+    bpy.context.scene.softpressure.added_mass = 0.0
+    playing = begin()
+    place = playing.grab((10, 0, 5), (-1, 0, 0))
+    np.testing.assert_allclose(place, (0.5, 0, 5), atol=0.05)
+    given = np.zeros(3)
+    for _ in range(20):
+        place = place + (0.1, 0.0, 0.0)
+        playing.drag(place)
+        go_on(playing)
+        given += playing.world.pull_impulses[0]
+    assert playing.held_name() == "Ball" and playing.force > 0.0
+    np.testing.assert_allclose(momentum(playing.world), given, atol=1e-9)
+    assert given[0] == pytest.approx(3.0, rel=0.1)  # 1 kg at the speed of the mouse
+    assert abs(shown(ball)[:, 0].mean() - 2.0) < 0.4
+    playing.release()
+    go_on(playing, 5)
+    np.testing.assert_allclose(momentum(playing.world), given, atol=1e-9)
+    assert playing.force == 0.0 and not playing.held_name()
+
+
+def test_a_rigid_body_is_grabbed_and_poked_as_well(begin: Any, weightless: None) -> None:
+    box = add_ball("Box", kind="RIGID")
+    playing = begin()
+    assert playing.grab((5, -10, 5), (0, 1, 0)) is None and not playing.poke((0, -10, 5), (0, -1, 0))
+    place = playing.grab((0.3, -10, 5), (0, 1, 0))
+    playing.drag(place + (0, 0, 1))
+    go_on(playing, 30)
+    assert playing.held_name() == "Box"
+    transform = playing.world.rigid_transform(0)
+    held = transform[:3, :3] @ place + transform[:3, 3]
+    np.testing.assert_allclose(held, place + (0, 0, 1), atol=0.05)
+    bpy.context.view_layer.update()
+    np.testing.assert_allclose(
+        np.array(box.matrix_world)[:3, 3], transform[:3, :3] @ (0, 0, 5) + transform[:3, 3], atol=1e-5
+    )
+    playing.release()
+    before = playing.world.rigid_velocity(0)[0]
+    bpy.context.view_layer.update()
+    centre = np.array(box.matrix_world)[:3, 3]
+    assert playing.poke(centre - (10, 0, 0), (2, 0, 0))
+    go_on(playing)
+    np.testing.assert_allclose(playing.world.rigid_velocity(0)[0] - before, (live._POKE_SPEED, 0, 0), atol=0.02)
+
+
+@pytest.mark.usefixtures("falling")
+def test_the_way_back_restores_every_bit_and_the_cache_and_the_frame(begin: Any) -> None:
+    ball, box = add_ball(), add_ball("Box", (3, 0, 5), "RIGID")
+    bpy.context.scene.softpressure.point_attributes = True
+    play(1, 6)
+    cache, before = this_session().cache, [fingerprint(ball), fingerprint(box)]
+    playing = begin()
+    go_on(playing, 20)
+    assert height(ball) < 4.0 and bpy.context.scene.frame_current == 6
+    frame(4)  # a timeline shows live play, and simulates nothing
+    assert height(ball) < 4.0 and cache.last_frame == 6
+    frame(6)
+    playing.end()
+    bpy.context.view_layer.update()
+    assert [fingerprint(ball), fingerprint(box)] == before
+    assert this_session().cache is cache and not this_session().is_filling and this_session().live is None
+
+
+@pytest.mark.usefixtures("falling")
+def test_without_a_cache_nothing_is_left_over(begin: Any) -> None:
+    ball = add_ball()
+    before = fingerprint(ball)
+    playing = begin()
+    go_on(playing, 10)
+    assert fingerprint(ball) != before
+    playing.end()
+    assert fingerprint(ball) == before and height(ball) == pytest.approx(5.0)
+
+
+def test_a_pressure_acts_in_the_next_frames_in_the_same_world(begin: Any, weightless: None) -> None:
+    ball = add_ball(gauge_pressure=500.0, stretch_modulus=1e4)
+    bpy.context.scene.softpressure.ambient_pressure = 0.0
+    playing = begin()
+    go_on(playing, 3)
+    world, before = playing.world, playing.world.diagnostics().bodies[0].volume_ratio
+    ball.softpressure.gauge_pressure = 2000.0
+    go_on(playing, 6)
+    assert playing.world is world
+    assert world.diagnostics().bodies[0].volume_ratio > 1.02 * before
+    ball.softpressure.friction = 0.1
+    go_on(playing)
+    assert playing.world is world and np.isclose(world.save().keyed.values[0], 0.1).any()
+
+
+def test_another_mass_makes_a_model_that_keeps_positions_and_velocities(begin: Any) -> None:
+    ball, box = add_ball(), add_ball("Box", (3, 0, 5), "RIGID", angular_velocity=(0, 0, 2))
+    playing = begin()
+    go_on(playing, 5)
+    old, state = playing.world, playing.world.save()
+    ball.softpressure.mass = box.softpressure.mass = 3.0
+    run(playing._follow(beside.at_once))
+    assert playing.world is not old and playing.world.model.body_mass.tolist()[:2] == [3.0, 3.0]
+    kept = playing.world.save()
+    np.testing.assert_array_equal(kept.positions, state.positions)
+    np.testing.assert_array_equal(kept.velocities, state.velocities)
+    np.testing.assert_array_equal(kept.rigid.pose, state.rigid.pose)
+    np.testing.assert_allclose(playing.world.rigid_velocity(0), old.rigid_velocity(0), rtol=1e-12)
+    go_on(playing, 2)
+    assert height(ball) < 5.0
+
+
+def test_other_cells_keep_place_turn_and_speed(begin: Any, weightless: None) -> None:
+    ball = add_ball(body_type="SOLID", cell_size=0.4, velocity=(1, 0, 0))
+    playing = begin()
+    go_on(playing, 30)
+    before = shown(ball)
+    ball.softpressure.cell_size = 0.25
+    run(playing._follow(beside.at_once))
+    np.testing.assert_allclose(playing.world.positions(0), before, atol=0.01)
+    np.testing.assert_allclose(momentum(playing.world), (ball.softpressure.mass, 0, 0), atol=1e-3)
+
+
+@pytest.mark.usefixtures("falling")
+def test_a_deleted_body_leaves_the_others_playing(begin: Any) -> None:
+    ball, other = add_ball(), add_ball("Other", (3, 0, 5))
+    playing = begin()
+    go_on(playing, 3)
+    low = height(ball)
+    bpy.data.objects.remove(other)
+    go_on(playing)
+    assert playing.world.model.body_names == ("Ball",) and height(ball) < low
+    bpy.data.objects.remove(ball)
+    with pytest.raises(SoftPressureError, match="Scene: no body to simulate"):
+        go_on(playing)
+
+
+@pytest.mark.usefixtures("falling")
+def test_edit_mode_and_renders_end_it_with_a_sentence(begin: Any) -> None:
+    ball = add_ball()
+    before = fingerprint(ball)
+    playing = begin()
+    go_on(playing, 3)
+    session.is_rendering = True
+    with pytest.raises(jobs.Interrupted, match="a render has begun"):
+        go_on(playing)
+    session.is_rendering = False
+    bpy.ops.object.mode_set(mode="EDIT")
+    with pytest.raises(jobs.Interrupted, match="Ball: is in Edit Mode"):
+        go_on(playing)
+    playing.end()
+    bpy.ops.object.mode_set(mode="OBJECT")
+    bpy.context.view_layer.update()
+    assert fingerprint(ball)["vertices"] == before["vertices"] and fingerprint(ball)["Basis"] == before["Basis"]
+    assert height(ball) == pytest.approx(5.0)
+
+
+@pytest.mark.usefixtures("falling")
+def test_undo_and_another_job_end_it() -> None:
+    ball = add_ball()
+    job = jobs.Job(live.Live(bpy.context.scene).play())
+    while this_session().live is None:
+        job.advance()
+    assert this_session().is_filling and not job.is_over
+    row = [item for item in drawn(scene_panels.SOFTPRESSURE_PT_simulation) if "live_play" in str(item)]
+    assert not row  # Stop instead
+    bpy.app.handlers.undo_pre[0](bpy.context.scene)
+    assert job.is_over and this_session().live is None and height(ball) == pytest.approx(5.0)
+    beside.wait()
+
+
+@pytest.mark.usefixtures("falling")
+def test_600_frames_keep_memory_flat(begin: Any) -> None:
+    add_ball()
+    bpy.context.scene.use_gravity = False
+    playing = begin()
+    go_on(playing, 50)
+    FallingWorld.made[-1].given.clear()
+    tracemalloc.start()
+    go_on(playing, 50)
+    FallingWorld.made[-1].given.clear()
+    gc.collect()
+    before = tracemalloc.get_traced_memory()[0]
+    go_on(playing, 600)
+    FallingWorld.made[-1].given.clear()
+    gc.collect()
+    grown = tracemalloc.get_traced_memory()[0] - before
+    tracemalloc.stop()
+    assert playing.frame == 700 and grown < 20e3  # a frame of positions alone has 500 bytes
+
+
+@pytest.mark.usefixtures("falling")
+def test_a_pose_is_kept_as_a_shape_key_that_does_not_hinder_the_body() -> None:
+    ball = add_ball()
+    before = rest(ball)
+    for count in (1, 2):
+        assert bpy.ops.softpressure.live_play(frames=10, keep="SHAPE_KEY") == {"FINISHED"}
+        assert len(ball.data.shape_keys.key_blocks) == 2 + count
+    fallen = 9.81 * 10 * 11 / 2 / live.RATE**2
+    for name in ("SP Pose", "SP Pose.001"):
+        key = ball.data.shape_keys.key_blocks[name]
+        assert key.value == 0.0
+        np.testing.assert_allclose(mesh_io.read_key(key)[:, 2] + 5.0 - before[:, 2], -fallen, atol=1e-3)
+    np.testing.assert_array_equal(rest(ball), before)
+    play(1, 5)
+    assert this_session().cache.last_frame == 5 and height(ball) < 5.0
+    key.value = 0.5
+    bpy.context.view_layer.update()
+    frame(1)
+    assert "shape keys of its own (SP Pose.001" in problem_of(ball)
+
+
+@pytest.mark.usefixtures("falling")
+def test_a_pose_is_kept_as_the_new_start() -> None:
+    ball, box = add_ball(), add_ball("Box", (3, 0, 5), "RIGID")
+    turned = add_ball("Turned", (6, 0, 5))
+    turned.modifiers.new("Bend", "SIMPLE_DEFORM")
+    play(1, 5)
+    frame(1)
+    assert bpy.ops.softpressure.live_play(frames=10, keep="START") == {"FINISHED"}
+    bpy.context.view_layer.update()
+    fallen = 9.81 * 10 * 11 / 2 / live.RATE**2
+    assert rest(ball)[:, 2].mean() == pytest.approx(5.0 - fallen, abs=1e-3)
+    assert box.matrix_world[2][3] == pytest.approx(5.0 - fallen, abs=1e-3)
+    assert rest(turned)[:, 2].mean() == pytest.approx(5.0, abs=1e-3)
+    frame(2)
+    frame(1)
+    assert height(ball) == pytest.approx(5.0 - fallen, abs=1e-3)
+
+
+@pytest.mark.usefixtures("falling")
+def test_a_script_plays_without_keeping_anything() -> None:
+    ball = add_ball()
+    before = fingerprint(ball)
+    assert bpy.ops.softpressure.live_play(frames=5) == {"FINISHED"}
+    assert fingerprint(ball) == before

@@ -1,0 +1,83 @@
+"""A state taken over to a model of the same bodies with other settings."""
+
+import numpy as np
+import shapes
+from softpressure_ext.core import ModelBuilder, State
+from softpressure_ext.core.transfer import transferred
+
+
+def model_of(*, mass=1.0, cell_size=0.2, with_first=True, **flow):
+    """A ball of gas that may flow, a jelly and a box; the first ball only if asked for."""
+    made = ModelBuilder()
+    if with_first:
+        made.add_membrane("first", *shapes.icosphere(1, 0.2, (-2.0, 0.0, 0.0)), gauge_pressure=500.0)
+    made.add_membrane("ball", *shapes.icosphere(1, 0.3), mass=mass, gauge_pressure=2e3, **flow)
+    made.add_solid("jelly", *shapes.icosphere(2, 0.3, (2.0, 0.0, 0.0)), cell_size=cell_size, mass=mass, modulus=2e4)
+    made.add_rigid("box", *shapes.box(0.3, 1, (4.0, 0.0, 0.0)), mass=mass)
+    return made.build()
+
+
+def moved(model):
+    """A state in which every body has moved and turned by the same motion, and flown a bit."""
+    state = State.at_rest(model)
+    turn = np.array([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
+    state.positions[:] = state.positions @ turn.T + (0.0, 0.0, 5.0)
+    state.velocities[:] = (1.0, 2.0, 3.0)
+    state.rigid.pose[0, :3] = turn @ state.rigid.pose[0, :3] + (0.0, 0.0, 5.0)
+    state.rigid.pose[0, 3:] = np.sqrt(0.5), 0.0, 0.0, np.sqrt(0.5)
+    state.rigid.velocity[0], state.rigid.angular_momentum[0] = (1.0, 2.0, 3.0), (0.0, 0.0, 0.5)
+    state.rest_lengths = state.rest_lengths * 1.1
+    state.lost_gas = state.lost_gas + 7.0
+    return state, turn
+
+
+def taken(state, old, new, pairs):
+    positions = {was: shapes_of(old, state, was) for was, _ in pairs if was < old.membrane_count}
+    return transferred(state, old, positions, new, pairs)
+
+
+def shapes_of(model, state, body):
+    """Vertices of a soft body in the caller's order."""
+    from softpressure_ext.core.bodies.lattice.follow import followed
+
+    points = model.point_of_vertex[slice(*model.body_point_start[body : body + 2])]
+    return followed(model, body, points, state.positions)
+
+
+def test_bodies_keep_their_motion_in_a_model_without_one_of_them():
+    flow = {"creep_time": 0.5, "tear_strain": 3.0}
+    old, new = model_of(**flow), model_of(mass=2.0, with_first=False, **flow)
+    before, _ = moved(old)
+    after = taken(before, old, new, [(1, 0), (2, 1), (3, 2)])
+    skipped = old.body_point_start[1]
+    np.testing.assert_array_equal(after.positions, before.positions[skipped:])
+    np.testing.assert_array_equal(after.velocities, before.velocities[skipped:])
+    np.testing.assert_array_equal(after.rigid.pose, before.rigid.pose)
+    np.testing.assert_allclose(after.rigid.angular_momentum, 2.0 * before.rigid.angular_momentum)  # turns as fast
+    ball = new.point_body[new.edges.points[:, 0]] == 0
+    np.testing.assert_array_equal(after.rest_lengths[ball], 1.1 * new.edges.rest_length[ball])
+    assert after.lost_gas[0] == 7.0
+
+
+def test_a_solid_of_other_cells_keeps_place_turn_and_momentum():
+    old, new = model_of(), model_of(cell_size=0.12)
+    before, turn = moved(old)
+    after = taken(before, old, new, [(2, 2)])
+    jelly = slice(*new.body_point_start[2:4])
+    expected = new.start_positions[jelly] @ turn.T + (0.0, 0.0, 5.0)
+    np.testing.assert_allclose(after.positions[jelly], expected, atol=1e-12)
+    np.testing.assert_allclose(new.vertex_mass[jelly] @ after.velocities[jelly], (1.0, 2.0, 3.0))
+    others = slice(0, new.body_point_start[2])
+    np.testing.assert_array_equal(after.positions[others], new.start_positions[others])
+
+
+def test_a_rigid_body_of_another_shape_and_a_body_of_another_kind_start_anew():
+    old = model_of()
+    made = ModelBuilder()
+    made.add_membrane("ball", *shapes.icosphere(1, 0.3), gauge_pressure=2e3)
+    made.add_rigid("box", *shapes.box(0.4, 1, (4.0, 0.0, 0.0)), mass=1.0)
+    new, (before, _) = made.build(), moved(old)
+    after = taken(before, old, new, [(3, 0), (3, 1)])
+    start = State.at_rest(new)
+    np.testing.assert_array_equal(after.positions, start.positions)
+    np.testing.assert_array_equal(after.rigid.pose, start.rigid.pose)
