@@ -5,6 +5,7 @@ import bpy
 from ..operators import bake as bake_operators
 from ..operators import bodies as body_operators
 from ..operators import check as check_operators
+from ..operators import curves as curve_operators
 from ..operators import export as export_operators
 from ..operators import presets as preset_operators
 from ..operators import simulate as simulate_operators
@@ -15,7 +16,8 @@ from ..panels import export as export_panel
 from ..panels import forces as force_panels
 from ..panels import presets as presets_panel
 from ..panels import scene as scene_panels
-from . import command, handlers, materials, properties, session, status_bar
+from ..panels import viewport as viewport_panels
+from . import command, curves, handlers, materials, overlay_view, properties, session, status_bar
 
 CLASSES = (
     *properties.CLASSES,
@@ -25,12 +27,14 @@ CLASSES = (
     *simulate_operators.CLASSES,
     *bake_operators.CLASSES,
     *export_operators.CLASSES,
+    *curve_operators.CLASSES,
     *presets_panel.CLASSES,
     *body_panel.CLASSES,
     *force_panels.CLASSES,
     *bodies_panel.CLASSES,
     *check_panel.CLASSES,
     *scene_panels.CLASSES,
+    *viewport_panels.CLASSES,
     *export_panel.CLASSES,
 )
 
@@ -44,10 +48,14 @@ def register() -> None:
     body_panel.register()
     handlers.register()
     command.register()
+    curves.register()
+    overlay_view.register()
 
 
 def unregister() -> None:
     """Called when the extension is disabled."""
+    overlay_view.unregister()
+    curves.unregister()
     command.unregister()
     status_bar.stop()
     handlers.unregister()

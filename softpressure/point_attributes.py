@@ -1,5 +1,7 @@
 """Point attributes of soft bodies for shading and geometry nodes, of the frame that is shown."""
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -28,7 +30,7 @@ def remove(mesh: Mesh) -> None:
             mesh.attributes.remove(mesh.attributes[name])
 
 
-def strain(edges: NDArray[np.int32], shape: Float32Array, start: Float32Array) -> Float32Array:
+def strain(edges: NDArray[np.int32], shape: NDArray[Any], start: NDArray[Any]) -> Float32Array:
     """How much longer than in the start shape the edges at each vertex are, as a mean share, shape (vertex_count,)."""
     now, then = (np.linalg.norm(each[edges[:, 1]] - each[edges[:, 0]], axis=1) for each in (shape, start))
     longer = np.repeat(np.divide(now, then, where=then > 0.0, out=np.ones_like(now)) - 1.0, 2)
