@@ -8,7 +8,7 @@ from ..softpressure import curves
 from ..softpressure.blender_types import Context
 
 #: Share of the viewport that a new editor takes.
-_SHARE = 0.4
+_SHARE = 0.5
 
 
 class SOFTPRESSURE_OT_read_curves(bpy.types.Operator):
@@ -40,8 +40,13 @@ class SOFTPRESSURE_OT_open_curves(bpy.types.Operator):
 
     @classmethod
     def poll(cls, context: Context) -> bool:
-        """Needs a window."""
-        return context.window is not None and curves.viewport_of(context.screen) is not None
+        """Needs a viewport that can be split."""
+        if context.screen is None or curves.viewport_of(context.screen) is None:
+            return False
+        if context.screen.show_fullscreen:
+            cls.poll_message_set("Leave the maximized area first (Ctrl Space)")
+            return False
+        return True
 
     def execute(self, context: Context) -> set[Any]:
         """Split the largest viewport."""
@@ -54,6 +59,8 @@ class SOFTPRESSURE_OT_open_curves(bpy.types.Operator):
         if lower.y > area.y:
             lower = area
         lower.ui_type = "FCURVES"
+        space = lower.spaces.active
+        space.show_region_ui = space.show_region_channels = False
         return {"FINISHED"}
 
 

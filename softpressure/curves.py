@@ -12,16 +12,16 @@ import numpy as np
 
 from . import drawing, gauges, plots, session
 from .mesh_io import FloatArray
-from .prefixes import quantity_text
 from .view_properties import redraw
 
-#: Height of the editor's ruler above, and of its scroll bar below, for a scale of 1 [pixels].
-_RULER, _SCROLL_BAR = 28.0, 22.0
+#: Height of the editor's ruler above and of its scroll bar below, width of its numbers on the left and of its scroll bar
+#: on the right, for a scale of 1 [pixels].
+_RULER, _BELOW, _NUMBERS, _RIGHT = 24.0, 16.0, 44.0, 18.0
 #: Size of the text for a scale of 1 [pixels].
 _TEXT = 11.0
 
-#: The region under the mouse, as a number, and where it is in there [pixels]; None before the first move.
-hover: tuple[int, float] | None = None
+#: The region under the mouse, as a number, where it is in there [pixels], and the current frame then; None before.
+hover: tuple[int, float, int] | None = None
 _handle: Any = None
 _keymaps: list[tuple[Any, Any]] = []
 
@@ -65,7 +65,7 @@ def draw() -> None:
     curves = of_body(scene, context.object)
     scale = context.preferences.system.ui_scale
     line = _TEXT * scale
-    strips = plots.strips(curves, _SCROLL_BAR * scale, region.height - (_RULER + 1.6 * _TEXT) * scale, line)
+    strips = plots.strips(curves, _BELOW * scale, region.height - (_RULER + 1.6 * _TEXT) * scale, line)
     if not strips:
         return
     gpu.state.blend_set("ALPHA")
@@ -81,38 +81,40 @@ def _draw(context: Any, strips: list[plots.Strip], scale: float) -> None:
     bright, accent = tuple(space.text_hi), tuple(theme.user_interface.wcol_toggle.inner_sel[:3])
     accent = tuple(0.55 * part + 0.45 * light for part, light in zip(accent, bright, strict=True))
     size = line = _TEXT * scale
-    left, right = 8.0 * scale, region.width - 8.0 * scale
+    left, right = _NUMBERS * scale, region.width - _RIGHT * scale
 
     def x_of(frames: FloatArray) -> FloatArray:
         zero, one = (region.view2d.view_to_region(frame, 0.0, clip=False)[0] for frame in (0.0, 1000.0))
         return zero + frames * ((one - zero) / 1000.0)
 
     frame, is_hovered = scene.frame_current, False
-    if hover is not None and hover[0] == region.as_pointer():
+    if hover is not None and hover[::2] == (region.as_pointer(), scene.frame_current):  # else the playhead reads
         frames = np.unique(np.concatenate([strip.curve.frames for strip in strips]))
         frame, is_hovered = plots.nearest(frames, region.view2d.region_to_view(hover[1], 0.0)[0]), True
     top = strips[0].top + 1.6 * line
     drawing.rectangle((0, 0), (region.width, top), (*back, 0.92))
+    veil = (*back, 0.7)
     name = f"{context.object.name}, frame {frame}"
     drawing.text((left, top - 1.15 * line), name, size, (*(bright if is_hovered else ink), 1.0))
     x = float(x_of(np.array(float(frame))))
     for strip in strips:
-        drawing.rectangle((0, strip.low), (region.width, strip.high), (*grid, 0.35))
-        across = [(end, tick.y, 0.0) for tick in strip.ticks for end in (0.0, region.width)]
-        drawing.lines(across, (*ink, 0.12))
+        drawing.rectangle((0, strip.low), (right, strip.high), (*grid, 0.4))
+        drawing.lines([(end, tick.y, 0.0) for tick in strip.ticks for end in (0, right)], (*ink, 0.25))
         drawing.lines(strip.segments(x_of), (*accent, 1.0), 1.6 * scale)
         for tick in strip.ticks:
-            high = min(max(tick.y - 0.35 * line, strip.low + 0.15 * line), strip.high - 0.85 * line)
-            drawing.text((right, high), tick.text, 0.9 * size, (*ink, 0.75), align=1.0)
+            if tick.text:
+                high = min(max(tick.y - 0.35 * line, strip.low + 0.15 * line), strip.high - 0.85 * line)
+                width, place = drawing.text_size(tick.text, 0.9 * size)[0], right - 0.3 * line
+                drawing.rectangle((place - width - 0.2 * line, high - 0.1 * line), (right, high + 0.8 * line), veil)
+                drawing.text((place, high), tick.text, 0.9 * size, (*ink, 0.9), align=1.0)
         value = strip.at(frame)
         if value is not None:
             y = float(strip.y(np.array(value)))
             drawing.draw_points(drawing.points_batch(np.array([(x, y, 0.0)], np.float32)), (*bright, 1.0), 6.0 * scale)
-        told = "–" if value is None else quantity_text(value, strip.curve.unit)
         heading = strip.high + 0.35 * line
         drawing.text((left, heading), strip.curve.label, size, (*ink, 1.0))
         width = drawing.text_size(strip.curve.label, size)[0]
-        drawing.text((left + width + 0.8 * line, heading), told, size, (*bright, 1.0))
+        drawing.text((left + width + 0.8 * line, heading), strip.text(frame), size, (*bright, 1.0))
     if is_hovered:
         drawing.lines([(x, strips[-1].low, 0.0), (x, strips[0].high, 0.0)], (*bright, 0.5), scale)
 
@@ -126,7 +128,7 @@ def viewport_of(screen: bpy.types.Screen) -> bpy.types.Area | None:
 def follow_mouse(context: Any, event: Any) -> None:
     """Remember where the mouse is, and draw its region again if that has curves."""
     global hover
-    hover = context.region.as_pointer(), float(event.mouse_region_x)
+    hover = context.region.as_pointer(), float(event.mouse_region_x), context.scene.frame_current
     context.region.tag_redraw()
 
 

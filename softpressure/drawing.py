@@ -1,4 +1,7 @@
-"""Drawing with Blender's built-in shaders: lines, rectangles, points, surfaces, text. Only within draw handlers."""
+"""Drawing with Blender's built-in shaders: lines, rectangles, points, surfaces, text. Only within draw handlers.
+
+What has an alpha needs `gpu.state.blend_set("ALPHA")` before.
+"""
 
 import functools
 import logging
@@ -98,6 +101,13 @@ def draw_uniform(batch: Any, colour: Colour) -> None:
     batch.draw(shader)
 
 
+def draw_rim(batch: Any, colour: Colour) -> None:
+    """Draw the inside of a surface, of which a body within leaves the rim to be seen."""
+    gpu.state.face_culling_set("FRONT")
+    draw_uniform(batch, colour)
+    gpu.state.face_culling_set("BACK")
+
+
 @contextmanager
 def nearer(share: float) -> Iterator[None]:
     """Draw nearer to the viewer by a share of the depth range, so that a surface hides what lies in it."""
@@ -158,3 +168,4 @@ def text(place: Sequence[float], words: str, size: float, colour: Colour, align:
     shift = align * blf.dimensions(_FONT, words)[0] if align else 0.0
     blf.position(_FONT, place[0] - shift, place[1], 0.0)
     blf.draw(_FONT, words)
+    gpu.state.blend_set("ALPHA")  # which that ends

@@ -37,7 +37,7 @@ COLUMNS = (
         "VOLUME", "volume / rest volume", "Volume", "%", "Volume as a share of the rest volume; area of a loop", 100.0
     ),
     Column("PRESSURE", "gauge pressure [Pa]", "Pressure", "Pa", "Pressure of the gas above that of the air outside"),
-    Column("FORCE", "contact force [N]", "Contact Force", "N", "Sum of the normal forces of contacts with others"),
+    Column("FORCE", "contact force [N]", "Contact Force", "N", "Normal forces of contacts with others, at its end"),
     Column(
         "ENERGY", "kinetic energy [J]", "Kinetic Energy", "J", "Energy of the motion, turning and trembling as well"
     ),

@@ -21,7 +21,7 @@ _LEAST = {"STRAIN": 0.01, "PRESSURE": 1.0, "FORCE": 0.001}
 #: What the legend shows: title, unit, and the factor to it.
 _TITLES = {"STRAIN": ("Strain", "%", 100.0), "PRESSURE": ("Pressure", "Pa", 1.0), "FORCE": ("Contact Force", "N", 1.0)}
 #: A colour covers this much, so that the shading below it gives form.
-_COVERS = 0.85
+_COVERS = 0.75
 NO_FORCES = "No contact forces in these frames: press Reset, then Simulate."
 NOTHING = "Nothing is recorded yet: press Simulate."
 

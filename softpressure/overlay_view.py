@@ -18,9 +18,14 @@ from .playback import scene_time
 from .view_properties import Overlay, redraw
 
 #: Colours of marks (sRGB): pins, goals, attachments, shell. Blue, yellow and vermilion differ without colour vision.
-_PIN, _GOAL, _GLUE, _SHELL = (1.0, 0.85, 0.1, 1.0), (0.2, 0.75, 1.0, 1.0), (0.95, 0.3, 0.05, 1.0), (0.4, 0.7, 1.0, 0.18)
+_PIN, _GOAL, _GLUE, _SHELL = (
+    (1.0, 0.85, 0.1, 1.0),
+    (0.2, 0.75, 1.0, 1.0),
+    (0.95, 0.3, 0.05, 1.0),
+    (0.75, 0.55, 1.0, 0.8),
+)
 #: Size of points and width of lines for a scale of 1 [pixels].
-_POINT, _LINE = 7.0, 1.5
+_POINT, _LINE = 5.0, 1.5
 #: How far colours are drawn before the surface and marks before both, as shares of the depth range.
 _BEFORE, _FAR_BEFORE = 2e-5, 2e-4
 #: The legend for a scale of 1 [pixels]: width and height of its bar, its distance from the corner, size of text.
@@ -86,7 +91,7 @@ def _make(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> Picture:
             thickness = overlay.thickness_of(scene, obj, shape)
             if thickness > 0.0 and len(shape.triangles):
                 batch = drawing.surface_batch(overlay.shell(shape, thickness), shape.triangles)
-                found.layers.append(Layer(shape.uid, _BEFORE, drawing.draw_uniform, (batch, _SHELL)))
+                found.layers.append(Layer(shape.uid, _BEFORE, drawing.draw_rim, (batch, _SHELL)))
     for obj, shape in soft:
         pins, pulled, glued = _marked(obj, scene.frame_current)
         if settings.overlay_pins:

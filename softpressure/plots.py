@@ -10,9 +10,11 @@ from .mesh_io import Float32Array, FloatArray, IntArray
 from .prefixes import prefix_of
 
 #: Space of the heading of a strip, between strips, and that of a tick's label at least, in line heights.
-_HEADING, _GAP, _PER_TICK = 1.4, 0.4, 1.6
+_HEADING, _GAP, _PER_TICK = 1.4, 0.4, 1.7
 #: Strips are at least this high, in line heights; those that do not fit are left out.
 _LEAST_HEIGHT = 3.2
+#: Ends of a scale within a power of ten.
+_LIMITS = (1.0, 1.2, 1.6, 2.0, 2.4, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0)
 #: Range of a curve that does not change, as a share of its value.
 _FLAT = 0.1
 
@@ -32,7 +34,7 @@ class Tick:
     """A line across a strip."""
 
     y: float  # [pixels]
-    text: str  # with the unit at the highest one
+    text: str  # with the unit at the highest one; empty where there is no room
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +61,15 @@ class Strip:
         first = np.flatnonzero(np.diff(frames) == 1)
         return points[np.stack([first, first + 1], axis=1).ravel()]
 
+    def text(self, frame: int) -> str:
+        """The value at a frame with its unit, to a hundredth of the range; a dash if there is none."""
+        value = self.at(frame)
+        if value is None:
+            return "–"
+        prefix, size = prefix_of(max(abs(self.least), abs(self.most)), self.curve.unit)
+        digits = max(0, -math.floor(math.log10((self.most - self.least) / size / 100.0))) if self.curve.unit else 0
+        return f"{value / size:.{digits}f} {prefix}{self.curve.unit}".replace("-", "\N{MINUS SIGN}").rstrip()
+
     def at(self, frame: int) -> float | None:
         """The value at a frame, None if there is none."""
         number = int(np.searchsorted(self.curve.frames, frame))
@@ -73,8 +84,9 @@ def nice_step(span: float, most: int) -> float:
 
 
 def nice_limit(value: float) -> float:
-    """The least of 1, 2 or 5 times a power of ten that is not below a positive value."""
-    return nice_step(value, 1)
+    """The least of a few round numbers that is not below a positive value."""
+    power = 10.0 ** math.floor(math.log10(value))
+    return next(times * power for times in _LIMITS if times * power >= value * (1.0 - 1e-9))
 
 
 def nearest(frames: IntArray, frame: float) -> int:
@@ -111,9 +123,13 @@ def _strip(curve: Curve, low: float, top: float, line: float) -> Strip:
     first, last = math.floor(least / step + 1e-9), math.ceil(most / step - 1e-9)
     least, most = first * step, last * step
     prefix, size = prefix_of(max(abs(least), abs(most)), curve.unit)
-    ticks = []
+    ticks, pitch = [], (high - low) / (last - first)
+    every = next(
+        count for count in range(1, last - first + 1) if count * pitch >= _PER_TICK * line or count == last - first
+    )
     for number in range(first, last + 1):
         text = f"{number * step / size:.6g}".replace("-", "\N{MINUS SIGN}")
         unit = f"{prefix}{curve.unit}" if number == last else ""
-        ticks.append(Tick(low + (number * step - least) / (most - least) * (high - low), f"{text} {unit}".rstrip()))
+        is_told = (last - number) % every == 0
+        ticks.append(Tick(low + (number - first) * pitch, f"{text} {unit}".rstrip() if is_told else ""))
     return Strip(curve, low, high, top, tuple(ticks), least, most)
