@@ -55,5 +55,6 @@ class Overlay:
 
 
 SIDEBAR, PHYSICS = in_both_places(curves=Curves, overlay=Overlay)
+SOFTPRESSURE_PT_curves, SOFTPRESSURE_PT_overlay = SIDEBAR
 
 CLASSES = (*SIDEBAR, *PHYSICS)

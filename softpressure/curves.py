@@ -14,8 +14,8 @@ from . import drawing, gauges, plots, session
 from .mesh_io import FloatArray
 from .view_properties import redraw
 
-#: Height of the editor's ruler above and of its scroll bar below, width of its numbers on the left and of its scroll bar
-#: on the right, for a scale of 1 [pixels].
+#: Height of the editor's ruler above and its scroll bar below, width of its numbers on the left and its scroll bar on
+#: the right, for a scale of 1 [pixels].
 _RULER, _BELOW, _NUMBERS, _RIGHT = 24.0, 16.0, 44.0, 18.0
 #: Size of the text for a scale of 1 [pixels].
 _TEXT = 11.0

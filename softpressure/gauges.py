@@ -16,6 +16,7 @@ from .mesh_io import FloatArray, IntArray
 if TYPE_CHECKING:
     from ..core import Diagnostics, World
 
+BoolArray = NDArray[np.bool_]
 #: Rows of all moving bodies by frame, shape (body_count, len(COLUMNS)), soft bodies first; NaN where there is no value.
 Table = dict[int, FloatArray]
 
@@ -80,6 +81,17 @@ def measure(world: "World", diagnostics: "Diagnostics") -> FloatArray:
     return rows
 
 
+def keep_asleep(rows: FloatArray, before: FloatArray | None) -> BoolArray:
+    """Give bodies that sleep the contact forces of the frame before: they are held as they were, but not computed.
+
+    Returns which ones sleep, shape (body_count,).
+    """
+    asleep = rows[:, STEPS] == 0
+    if before is not None:
+        rows[asleep, FORCE] = before[asleep, FORCE]
+    return asleep
+
+
 def _rigid_energy(world: "World", number: int, mass: float) -> float:
     velocity, spin = world.rigid_velocity(number)
     own = world.rigid_transform(number)[:3, :3].T @ spin  # in the axes of the inertia
@@ -111,7 +123,8 @@ def from_arrays(arrays: Mapping[str, NDArray[Any]], body_count: int) -> Table:
     if not {_HEADINGS, _FRAMES, _ROWS} <= arrays.keys():
         return {}
     headings, frames, stored = arrays[_HEADINGS], arrays[_FRAMES], arrays[_ROWS]
-    is_whole = headings.ndim == frames.ndim == 1 and frames.dtype.kind == "i" and stored.dtype.kind == "f"
+    kinds = headings.dtype.kind + frames.dtype.kind + stored.dtype.kind
+    is_whole = headings.ndim == frames.ndim == 1 and kinds == "Uif"
     if not is_whole or stored.shape != (len(frames), body_count, len(headings)):
         return {}
     place = {heading: number for number, heading in enumerate(headings.tolist())}

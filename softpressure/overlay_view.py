@@ -17,7 +17,7 @@ from .mesh_io import IntArray
 from .playback import scene_time
 from .view_properties import Overlay, redraw
 
-#: Colours of marks (sRGB): pins, goals, attachments, shell. Blue, yellow and vermilion differ without colour vision.
+#: Colours of marks (sRGB): pins, goals, attachments, shell. They differ in lightness.
 _PIN, _GOAL, _GLUE, _SHELL = (
     (1.0, 0.85, 0.1, 1.0),
     (0.2, 0.75, 1.0, 1.0),

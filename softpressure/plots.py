@@ -9,14 +9,14 @@ import numpy as np
 from .mesh_io import Float32Array, FloatArray, IntArray
 from .prefixes import prefix_of
 
-#: Space of the heading of a strip, between strips, and that of a tick's label at least, in line heights.
-_HEADING, _GAP, _PER_TICK = 1.4, 0.4, 1.7
+#: Space of the heading of a strip, between strips, of a tick, and between labels at least, in line heights.
+_HEADING, _GAP, _PER_TICK, _APART = 1.4, 0.4, 3.0, 1.2
 #: Strips are at least this high, in line heights; those that do not fit are left out.
 _LEAST_HEIGHT = 3.2
 #: Ends of a scale within a power of ten.
 _LIMITS = (1.0, 1.2, 1.6, 2.0, 2.4, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0)
-#: Range of a curve that does not change, as a share of its value.
-_FLAT = 0.1
+#: Room above and below a curve as a share of its range, and of the value of one that does not change.
+_ROOM, _FLAT = 0.05, 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +78,7 @@ class Strip:
 
 
 def nice_step(span: float, most: int) -> float:
-    """The least of 1, 2 or 5 times a power of ten that divides a span into at most so many parts."""
+    """The least of 1, 2 or 5 times a power of ten that divides a positive span into at most so many parts."""
     power = 10.0 ** math.floor(math.log10(span / most))
     return next(times * power for times in (1.0, 2.0, 5.0, 10.0) if times * power * most >= span * (1.0 - 1e-9))
 
@@ -114,22 +114,22 @@ def strips(curves: list[Curve], low: float, high: float, line: float) -> list[St
 def _strip(curve: Curve, low: float, top: float, line: float) -> Strip:
     high = top - _HEADING * line
     least, most = float(curve.values.min()), float(curve.values.max())
-    if most - least <= 1e-9 * max(abs(least), abs(most)):
-        room = _FLAT * abs(most) or 1.0
-        least, most = least - room, most + room
     if 0.0 < least <= 0.5 * most:
         least = 0.0  # as the curve comes near it
-    step = nice_step(most - least, max(1, int((high - low) / (_PER_TICK * line))))
-    first, last = math.floor(least / step + 1e-9), math.ceil(most / step - 1e-9)
-    least, most = first * step, last * step
+    if most - least <= 1e-9 * max(abs(least), abs(most)):
+        room = _FLAT * abs(most) or 1.0
+    else:
+        room = _ROOM * (most - least)
+    least, most = least - room, most + room
+    step = nice_step(most - least, max(2, int((high - low) / (_PER_TICK * line))))
+    numbers = range(math.ceil(least / step), math.floor(most / step) + 1)
     prefix, size = prefix_of(max(abs(least), abs(most)), curve.unit)
-    ticks, pitch = [], (high - low) / (last - first)
-    every = next(
-        count for count in range(1, last - first + 1) if count * pitch >= _PER_TICK * line or count == last - first
-    )
-    for number in range(first, last + 1):
+    pitch, ticks = step / (most - least) * (high - low), []
+    every = math.ceil(_APART * line / pitch)
+    for number in numbers:
         text = f"{number * step / size:.6g}".replace("-", "\N{MINUS SIGN}")
-        unit = f"{prefix}{curve.unit}" if number == last else ""
-        is_told = (last - number) % every == 0
-        ticks.append(Tick(low + (number - first) * pitch, f"{text} {unit}".rstrip() if is_told else ""))
+        unit = f"{prefix}{curve.unit}" if number == numbers[-1] else ""
+        is_told = (numbers[-1] - number) % every == 0
+        y = low + (number * step - least) / (most - least) * (high - low)
+        ticks.append(Tick(y, f"{text} {unit}".rstrip() if is_told else ""))
     return Strip(curve, low, high, top, tuple(ticks), least, most)

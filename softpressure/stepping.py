@@ -61,10 +61,14 @@ def step(here: Session, values: capture.SceneValues, reading: Reading) -> None:
     world.advance_frame(reading.given)
     diagnostics = world.diagnostics()
     measured = gauges.measure(world, diagnostics)
+    asleep = gauges.keep_asleep(measured, here.gauges.get(cache.last_frame))
     positions, matrices = frame_of(world, start, reading.matrices)
     forces = None
     if cache.holds_forces:
-        forces = [world.contact_forces(number) for number in range(len(start.bodies))]
+        forces = [
+            cache.forces(number, cache.last_frame) if asleep[number] else world.contact_forces(number)
+            for number in range(len(start.bodies))
+        ]
     with here.lock:
         if here.cache is not cache:
             return
