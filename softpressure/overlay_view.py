@@ -5,17 +5,19 @@ What is drawn is made anew after a change of the frame, of the file's data or of
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import bpy
 import gpu
 import numpy as np
 
-from . import colour_maps, drawing, goals, mesh_io, overlay, session
+from . import colour_maps, drawing, mesh_io, session
 from .drawing import Colour
 from .mesh_io import IntArray
-from .playback import scene_time
 from .view_properties import Overlay, redraw
+
+if TYPE_CHECKING:
+    from . import overlay
 
 #: Colours of marks (sRGB): pins, goals, attachments, shell. They differ in lightness.
 _PIN, _GOAL, _GLUE, _SHELL = (
@@ -47,7 +49,7 @@ class Picture:
     """What is drawn of a scene."""
 
     layers: list[Layer] = field(default_factory=list)
-    legend: overlay.Legend | None = None
+    legend: "overlay.Legend | None" = None
     marks: list[tuple[str, Colour]] = field(default_factory=list)
     note: str = ""
 
@@ -64,7 +66,7 @@ def picture(context: Any) -> Picture:
     settings = scene.softpressure
     cache = session.of(scene).cache
     key = (
-        scene_time(scene), session.change_count(), id(cache), cache.frame_count if cache else 0,
+        scene.frame_current_final, session.change_count(), id(cache), cache.frame_count if cache else 0,
         *(getattr(settings, name) for name in Overlay.__annotations__),
     )  # fmt: skip
     if scene.session_uid not in _pictures or _pictures[scene.session_uid][0] != key:
@@ -81,6 +83,8 @@ def is_on(context: Any) -> bool:
 
 
 def _make(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> Picture:
+    from . import overlay  # which loads the core
+
     settings, found = scene.softpressure, Picture()
     soft = list(overlay.shapes(scene, depsgraph, "SOFT"))
     if settings.overlay_colour != "NONE" and soft:
@@ -103,7 +107,9 @@ def _make(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> Picture:
     return found
 
 
-def _add_colours(scene: bpy.types.Scene, soft: list[tuple[Any, overlay.Shape]], found: Picture) -> None:
+def _add_colours(scene: bpy.types.Scene, soft: list[tuple[Any, "overlay.Shape"]], found: Picture) -> None:
+    from . import overlay
+
     mode, cache = scene.softpressure.overlay_colour, session.of(scene).cache
     known = [(shape, overlay.values_of(scene, obj, shape)) for obj, shape in soft]
     coloured = [(shape, values) for shape, values in known if values is not None]
@@ -121,7 +127,7 @@ def _add_colours(scene: bpy.types.Scene, soft: list[tuple[Any, overlay.Shape]], 
             found.layers.append(Layer(shape.uid, _BEFORE, drawing.draw_coloured_lines, (batch,), 2.0 * _LINE))
 
 
-def _add_points(found: Picture, shape: overlay.Shape, chosen: IntArray, name: str, colour: Colour) -> bool:
+def _add_points(found: Picture, shape: "overlay.Shape", chosen: IntArray, name: str, colour: Colour) -> bool:
     """Points of a mark, and its line in the legend; whether there are any."""
     if not len(chosen):
         return False
@@ -142,6 +148,8 @@ def _marked(obj: bpy.types.Object, frame: int) -> tuple[IntArray, IntArray, IntA
     depends = (settings.pin_group, settings.goal_group, settings.attach_group, target is None, len(obj.data.vertices))
     known = _groups.get(obj.session_uid)
     if known is None or known[0] == frame or known[1] != depends:
+        from . import goals
+
         pins, pulled = goals.read(obj)
         glued = mesh_io.group_vertices(obj, "" if target is None else settings.attach_group)
         found = pins, np.zeros(0, np.int32) if pulled is None else pulled.vertices, glued
@@ -196,7 +204,7 @@ def draw_legend() -> None:
     gpu.state.blend_set("NONE")
 
 
-def _draw_bar(bar: overlay.Legend, left: float, right: float, low: float, scale: float, ink: Colour) -> None:
+def _draw_bar(bar: "overlay.Legend", left: float, right: float, low: float, scale: float, ink: Colour) -> None:
     """The colour bar, with its title above and its labels below."""
     size, high = _TEXT * scale, _BAR[1] * scale
     for share, words in zip((0.0, 0.5, 1.0), bar.labels, strict=True):

@@ -14,12 +14,12 @@ from . import diagnosis, gauges, session
 if TYPE_CHECKING:
     from ..core import StepReport
 
-#: One row per frame and moving body. What follows the gauges is told of the island that the body is part of, in frames
-#: that were simulated since the file was opened.
-COLUMNS = (
-    "scene", "frame", "body", *(column.heading for column in gauges.COLUMNS),
+#: What is told of the island that a body is part of, in frames that were simulated since the file was opened.
+_ISLAND = (
     "island", "contacts", "pairs", "least gap [m]", "residual", "least step share", "least step share of", "reasons",
 )  # fmt: skip
+#: One row per frame and moving body.
+COLUMNS = ("scene", "frame", "body", *(column.heading for column in gauges.COLUMNS), *_ISLAND)
 
 
 class Trace:
@@ -56,7 +56,7 @@ class Trace:
             for body, (uid, row) in enumerate(zip(here.object_uids, rows, strict=True)):
                 if uids is None or uid in uids:
                     told = [f"{value:.6g}" if np.isfinite(value) else "" for value in row.tolist()]
-                    told += _told(island[body], names) if body in island else []
+                    told += _told(island[body], names) if body in island else [""] * len(_ISLAND)
                     self._writer.writerow((scene.name, frame, by_uid.get(uid, diagnosis.GONE), *told))
         self._file.flush()
 
