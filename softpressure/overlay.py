@@ -132,19 +132,22 @@ def shell(shape: Shape, thickness: float) -> Float32Array:
 
 
 def thickness_of(scene: bpy.types.Scene, obj: bpy.types.Object, shape: Shape) -> float:
-    """Thickness of a body in Blender units; an automatic one is that of the run, 0 for a rigid body before it."""
+    """Thickness of a body in Blender units. An automatic one is that of the run.
+
+    Without a run it follows from the sides of the triangles, as in the core for a skin; it is 0 for other kinds.
+    """
     settings, here = obj.softpressure, session.of(scene)
     if settings.thickness > 0.0:
         return float(settings.thickness)
     if here.world is not None and shape.uid in here.object_uids:
         thickness = here.world.model.thickness[here.object_uids.index(shape.uid)]
         return float(thickness) / units.metres_per_unit(scene)
-    if settings.kind != "SOFT" or not len(shape.edges):
+    if settings.kind != "SOFT" or not len(shape.triangles):
         return 0.0
     from ..core.bodies.assembly import AUTOMATIC_THICKNESS
 
-    ends = shape.points[shape.edges]
-    return AUTOMATIC_THICKNESS * float(np.linalg.norm(ends[:, 1] - ends[:, 0], axis=1).mean())
+    corners = shape.points[shape.triangles]
+    return AUTOMATIC_THICKNESS * float(np.linalg.norm(corners - np.roll(corners, 1, axis=1), axis=2).mean())
 
 
 def link(shape: Shape, glued: IntArray, target: bpy.types.Object) -> Float32Array:
