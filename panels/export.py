@@ -20,9 +20,9 @@ class Export:
         is_baked = any(obj.softpressure.is_baked for obj in session.objects(scene, "SOFT", "RIGID"))
         layout.enabled = is_baked or (here.cache is not None and not here.is_out_of_date(scene))
         column = layout.column(align=True)
-        for pair in zip(formats.FORMATS[::2], formats.FORMATS[1::2], strict=True):
+        for first in range(0, len(formats.FORMATS), 2):
             row = column.row(align=True)
-            for each in pair:
+            for each in formats.FORMATS[first : first + 2]:
                 row.operator("softpressure.export", text=each.name).format = each.identifier
         column = layout.column()
         column.use_property_split = True

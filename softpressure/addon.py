@@ -6,6 +6,7 @@ from ..operators import bake as bake_operators
 from ..operators import bodies as body_operators
 from ..operators import cages as cage_operators
 from ..operators import check as check_operators
+from ..operators import curves as curve_operators
 from ..operators import export as export_operators
 from ..operators import hoses as hose_operators
 from ..operators import live as live_operators
@@ -20,7 +21,8 @@ from ..panels import forces as force_panels
 from ..panels import gas_flow as gas_flow_panel
 from ..panels import presets as presets_panel
 from ..panels import scene as scene_panels
-from . import command, handlers, materials, properties, session, status_bar
+from ..panels import viewport as viewport_panels
+from . import command, curves, handlers, materials, overlay_view, properties, session, status_bar
 
 CLASSES = (
     *properties.CLASSES,
@@ -33,6 +35,7 @@ CLASSES = (
     *live_operators.CLASSES,
     *bake_operators.CLASSES,
     *export_operators.CLASSES,
+    *curve_operators.CLASSES,
     *presets_panel.CLASSES,
     *body_panel.CLASSES,
     *gas_flow_panel.CLASSES,
@@ -41,6 +44,7 @@ CLASSES = (
     *bodies_panel.CLASSES,
     *check_panel.CLASSES,
     *scene_panels.CLASSES,
+    *viewport_panels.CLASSES,
     *export_panel.CLASSES,
 )
 
@@ -54,10 +58,14 @@ def register() -> None:
     body_panel.register()
     handlers.register()
     command.register()
+    curves.register()
+    overlay_view.register()
 
 
 def unregister() -> None:
     """Called when the extension is disabled."""
+    overlay_view.unregister()
+    curves.unregister()
     command.unregister()
     status_bar.stop()
     handlers.unregister()

@@ -6,7 +6,7 @@ import bpy
 
 from ..core import CacheError
 from ..core.cache import FrameCache
-from . import disk, packing, session, simulation
+from . import disk, gauges, packing, session, simulation
 
 
 def load(scene: bpy.types.Scene) -> None:
@@ -23,6 +23,7 @@ def load(scene: bpy.types.Scene) -> None:
     cache = (current or found)[0]
     here.cache, here.choice, here.error = cache, cache.choice, ""
     here.object_uids = tuple(scene.objects[name].session_uid for name in cache.body_names)
+    here.gauges = gauges.from_arrays(cache.state or {}, len(cache.body_names))
     packing.unload(scene)
 
 

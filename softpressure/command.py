@@ -62,11 +62,11 @@ def parse(arguments: list[str]) -> argparse.Namespace:
         "--trace",
         type=Path,
         metavar="FILE.csv",
-        help="a table of steps, contacts, energy and why steps were shortened, a row per frame and island of bodies",
+        help="a table of volume, pressure, forces, energy and steps, with reasons, a row per frame and body",
     )
-    export = actions.add_parser("export", help="simulate the scene and write its motion for other programs")
+    export = actions.add_parser("export", help="simulate the scene and write its motion or a table")
     export.add_argument("file", type=Path, help="the .blend file")
-    export.add_argument("output", type=Path, help="the file to write: .abc, .usdc, .glb, .fbx, .pc2 or .mdd")
+    export.add_argument("output", type=Path, help="the file to write: .abc, .usdc, .glb, .fbx, .pc2, .mdd or .csv")
     export.add_argument("--frames", type=frame_range, metavar="A:B", help="first and last frame (default: the file's)")
     export.add_argument(
         "--error",

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import bpy
 
 from . import session, units
+from .prefixes import quantity_text
 
 if TYPE_CHECKING:
     from ..core import Finding, Reason, StepReport
@@ -16,11 +17,7 @@ FIRST = "No steps lead to the first frame. Go to a later one."
 #: Said of others where nothing is known.
 UNKNOWN = "Not known: this frame was not simulated since the file was opened. Press Reset, then Simulate."
 #: What a name says whose object is gone.
-_GONE = "(removed)"
-#: Prefixes of units, and what they stand for.
-_PREFIXES = (("M", 1e6), ("k", 1e3), ("", 1.0), ("m", 1e-3), ("µ", 1e-6))
-#: A value from this share of a prefix on is rounded to at least 1.
-_ROUNDED_UP = 0.9995
+GONE = "(removed)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +51,7 @@ def why_empty(scene: bpy.types.Scene) -> str:
 def object_names(scene: bpy.types.Scene) -> list[str]:
     """What the objects of all bodies of the last start are called now, in the order of the core."""
     here, names = session.of(scene), {obj.session_uid: obj.name for obj in scene.objects}
-    return [] if here.start is None else [names.get(uid, _GONE) for uid in here.start.all_uids()]
+    return [] if here.start is None else [names.get(uid, GONE) for uid in here.start.all_uids()]
 
 
 def joined(bodies: tuple[int, ...], names: list[str], most: int = 3) -> str:
@@ -77,7 +74,7 @@ def _figures(report: "StepReport", names: list[str]) -> tuple[str, ...]:
     """`74 steps, energy -31.2 mJ`; `A and B: surfaces would have met after 43 % of a step`, if so."""
     if report.steps == 0:
         return ("At rest, no steps",)
-    figures = _listed(_count(report.steps, "step"), f"energy {_quantity(report.energy_change, 'J', '+')}")
+    figures = _listed(_count(report.steps, "step"), f"energy {quantity_text(report.energy_change, 'J', '+')}")
     if not report.least_pair:
         return (figures,)
     share = _listed(f"{100.0 * report.least_share:.0f} %")
@@ -90,7 +87,7 @@ def _pairs(scene: bpy.types.Scene, report: "StepReport", names: list[str]) -> tu
         f"{_both(pair.bodies, names)}: "
         + _listed(
             _count(pair.contacts, "contact"),
-            _quantity(pair.force, "N"),
+            quantity_text(pair.force, "N"),
             f"{'gap' if pair.gap >= 0.0 else 'overlap'} {units.length_text(scene, abs(pair.gap))}",
         )
         for pair in sorted(report.pairs, key=lambda pair: -pair.force)
@@ -100,14 +97,6 @@ def _pairs(scene: bpy.types.Scene, report: "StepReport", names: list[str]) -> tu
 def _listed(*figures: str) -> str:
     """Figures with commas between them, of which none is wrapped inside."""
     return ", ".join(figure.replace(" ", "\N{NO-BREAK SPACE}") for figure in figures)
-
-
-def _quantity(value: float, unit: str, sign: str = "-") -> str:
-    """Three digits with the prefix that fits: `9.81 kN`; 0 below a millionth. `sign`: "+" writes that, too."""
-    for prefix, size in _PREFIXES:
-        if abs(value) >= _ROUNDED_UP * size:
-            return f"{value / size:{sign}.3g} {prefix}{unit}"
-    return f"0 {unit}"
 
 
 def _both(bodies: tuple[int, ...], names: list[str]) -> str:

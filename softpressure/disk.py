@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from ..core import CacheError, State, World
 from ..core.cache import FrameCache
-from . import beside, capture, session
+from . import beside, capture, gauges, session
 
 
 def path_of(scene: bpy.types.Scene, blend_path: str = "") -> Path | None:
@@ -48,7 +48,7 @@ def writing(scene: bpy.types.Scene, blend_path: str = "") -> Callable[[], None]:
     if path is None or here.cache is None or not here.cache.frame_count:
         return lambda: None
     note_names(scene)
-    return functools.partial(_write, here, here.cache, here.world, path)
+    return functools.partial(_write, here, here.cache, here.world, here.gauges, path)
 
 
 def note_names(scene: bpy.types.Scene) -> None:
@@ -58,16 +58,16 @@ def note_names(scene: bpy.types.Scene) -> None:
         here.cache.body_names = tuple(names[uid] for uid in here.object_uids)
 
 
-def state_of(world: World) -> dict[str, NDArray[Any]]:
-    """State of a world for the cache; the world must be between two frames."""
-    return _arrays(world.save())
+def state_of(world: World, table: gauges.Table) -> dict[str, NDArray[Any]]:
+    """State of a world for the cache, with the gauges of its run; the world must be between two frames."""
+    return _arrays(world.save()) | gauges.to_arrays(table)
 
 
-def _write(here: session.Session, cache: FrameCache, world: World | None, path: Path) -> None:
+def _write(here: session.Session, cache: FrameCache, world: World | None, table: gauges.Table, path: Path) -> None:
     """Write a cache, with the state of its world, which must be between two frames."""
     try:
         if world is not None:
-            cache.state = state_of(world)
+            cache.state = state_of(world, table)
         cache.save(path)
     except CacheError as error:
         here.fail(str(error))

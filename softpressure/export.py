@@ -8,7 +8,7 @@ from typing import Any
 import bpy
 
 from ..core import SoftPressureError
-from . import bake, bake_motion, cages, formats, mesh_io, point_caches, relative_keys, session
+from . import bake, bake_motion, cages, formats, gauges, mesh_io, point_caches, relative_keys, session, trace
 from .jobs import Work
 from .mesh_io import Float32Array
 
@@ -26,9 +26,14 @@ def export(scene: bpy.types.Scene, path: Path, only_selected: bool = False) -> W
 
     Of point caches there is one file per soft body, with its name in it if there are several. For glTF and FBX bodies
     are baked meanwhile, to relative shape keys within the `key_error` of the scene, and freed again. Yields while it
-    bakes. Raises `SoftPressureError` or `ValueError` if there is nothing to export, or no place for it.
+    bakes. A table has what was recorded with the cached frames. Raises `SoftPressureError` or `ValueError` if there
+    is nothing to export, or no place for it.
     """
     kind = formats.of(path)
+    if kind.is_table:
+        yield 0, 1, f"Writing {path.name}"
+        _write_table(scene, path, only_selected)
+        return
     moving = session.objects(scene, "SOFT", "RIGID")
     is_baked = any(obj.softpressure.is_baked for obj in moving)
     settings = scene.softpressure
@@ -53,6 +58,18 @@ def export(scene: bpy.types.Scene, path: Path, only_selected: bool = False) -> W
     finally:
         if kind.blends_keys and not is_baked:
             bake.free(scene)
+
+
+def _write_table(scene: bpy.types.Scene, path: Path, only_selected: bool) -> None:
+    """Write the gauges of all bodies, or of the selected ones, as `trace.Trace` has them."""
+    bake.cached_frames(scene)
+    if not session.of(scene).gauges:
+        raise SoftPressureError(f"{scene.name}: {gauges.NOT_RECORDED}")
+    chosen = {obj.session_uid for obj in scene.objects if obj.select_get() or not only_selected}
+    if chosen.isdisjoint(session.of(scene).object_uids):
+        raise SoftPressureError(f"{path}: no selected object is a body that moves. Select one.")
+    with trace.Trace(path) as table:
+        table.add(scene, chosen)
 
 
 def _targets(scene: bpy.types.Scene, path: Path, only_selected: bool) -> dict[bpy.types.Object, Path]:

@@ -16,6 +16,8 @@ class Format:
     blends_keys: bool = False
     #: Whether a file holds the vertices of one mesh, and nothing else.
     is_point_cache: bool = False
+    #: Whether it holds no shapes, but what each body measures in each frame.
+    is_table: bool = False
 
 
 FORMATS = (
@@ -25,6 +27,7 @@ FORMATS = (
     Format("FBX", "FBX", "All objects, soft bodies with shape keys, without modifiers", (".fbx",), True),
     Format("PC2", "PC2", "Vertices of each soft body, in its own space", (".pc2",), is_point_cache=True),
     Format("MDD", "MDD", "Vertices of each soft body, in its own space", (".mdd",), is_point_cache=True),
+    Format("CSV", "CSV", "Volume, pressure, forces, energy and steps of each body", (".csv",), is_table=True),
 )
 BY_IDENTIFIER = {each.identifier: each for each in FORMATS}
 

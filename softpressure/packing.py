@@ -34,11 +34,11 @@ def pack(scene: DataBlock) -> None:
         return
     disk.note_names(scene)
     found: list[bytes] = []
-    cache, world = here.cache, here.world
+    cache, world, table = here.cache, here.world, here.gauges
 
     def write() -> None:
         if world is not None:
-            cache.state = disk.state_of(world)
+            cache.state = disk.state_of(world, table)
         file = io.BytesIO()
         cache.write(file)
         found.append(file.getvalue())

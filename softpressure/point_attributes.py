@@ -2,6 +2,8 @@
 when each face tears, which is the same in all frames and stays in a bake.
 """
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -45,7 +47,7 @@ def remove(mesh: Mesh, *names: str) -> None:
             mesh.attributes.remove(mesh.attributes[name])
 
 
-def strain(edges: NDArray[np.int32], shape: Float32Array, start: Float32Array) -> Float32Array:
+def strain(edges: NDArray[np.int32], shape: NDArray[Any], start: NDArray[Any]) -> Float32Array:
     """How much longer than in the start shape the edges at each vertex are, as a mean share, shape (vertex_count,)."""
     now, then = (np.linalg.norm(each[edges[:, 1]] - each[edges[:, 0]], axis=1) for each in (shape, start))
     longer = np.repeat(np.divide(now, then, where=then > 0.0, out=np.ones_like(now)) - 1.0, 2)

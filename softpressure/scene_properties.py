@@ -7,6 +7,7 @@ from ..core.parameters import SCENE
 from . import session
 from .declared import SETTING, Group, properties
 from .versions import BLEND_RELATIVE
+from .view_properties import Curves, Overlay
 
 
 def _get_frame_start(settings: Group) -> int:
@@ -58,7 +59,7 @@ class Declared:
     __annotations__ = properties(SCENE)
 
 
-class SOFTPRESSURE_PG_scene(Declared, bpy.types.PropertyGroup):
+class SOFTPRESSURE_PG_scene(Declared, Curves, Overlay, bpy.types.PropertyGroup):
     """How a scene is simulated, and what Blender keeps of the simulation: its range, its cache."""
 
     use_scene_range: BoolProperty(

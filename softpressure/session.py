@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from ..core.solvers.xpbd.pressure_retention import PressureRetention
     from .capture import Start
     from .flaws import Flaw
+    from .gauges import Table
     from .quantities import Quantities
     from .stepping import Stepper
 
@@ -67,8 +68,8 @@ class Session:
     crossing_count: int = 0
     #: Whether bodies cross each other there: that takes more kernels.
     starts_crossed: bool = False
-    #: Volume over rest volume and gauge pressure [Pa] of each body, by frame; not kept on disk.
-    gauges: dict[int, list[tuple[float, float]]] = field(default_factory=dict)
+    #: What each body measures, by frame (`gauges.py`); kept with the state of the cache.
+    gauges: "Table" = field(default_factory=dict)
     #: What the steps tell of each island of bodies, by frame; not kept on disk.
     reports: "dict[int, tuple[StepReport, ...]]" = field(default_factory=dict)
     #: Share of the pressure asked for that each body holds, by frame, with XPBD only; not kept on disk.
@@ -105,7 +106,7 @@ class Session:
         self._inputs = None
         self.live_seconds = 0.0
         self.shown.clear()
-        self.gauges.clear()
+        self.gauges = {}  # the old ones may be being written
         self.reports.clear()
         self.held.clear()
         self.pressure_retention = None

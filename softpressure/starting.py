@@ -13,7 +13,7 @@ import bpy
 import numpy as np
 
 from ..core.cache import FrameCache
-from . import beside, capture, gas_notes, jobs, run_choice, session, xpbd_limits
+from . import beside, capture, gas_notes, gauges, jobs, run_choice, session, xpbd_limits
 from .mesh_io import FloatArray
 from .preparation import is_prepared, prepare, starts_crossed, what_to_prepare
 from .session import Session
@@ -110,7 +110,12 @@ def begin(
         return
     if not can_step(scene):
         return
-    world = yield from run(lambda: capture.build_world(values, model, here.choice))
+
+    def make_world() -> Any:
+        world = capture.build_world(values, model, here.choice)
+        return world, gauges.measure(world, world.diagnostics())
+
+    world, measured = yield from run(make_world)
     here.world = world
     run_choice.keep(scene, here.choice, captured.name, captured.inputs)
     _keep_start(here, start, captured.inputs)
@@ -126,7 +131,7 @@ def begin(
         start_fingerprint=captured.name,
         start_names=captured.names,
         choice=here.choice,
-        holds_forces=scene.softpressure.point_attributes,
+        holds_forces=scene.softpressure.point_attributes or scene.softpressure.overlay_colour == "FORCE",
     )
     positions = [
         start.in_units(world.positions(number) if body.settings.get("start_at_rest") else body.positions)
@@ -134,6 +139,7 @@ def begin(
     ]
     positions += [np.empty((0, 3))] * len(start.solids)
     cache.append(cache.first_frame, positions, [captured.matrices[uid] for uid in here.object_uids])
+    here.gauges[cache.first_frame] = measured
     here.cache = cache
 
 

@@ -2,7 +2,7 @@
 
 import bpy
 
-from . import effectors, hose_problems, run_choice, session, units
+from . import effectors, gauges, hose_problems, run_choice, session, units
 
 _SOLVERS = {"EXPLICIT": "Explicit", "IMPLICIT": "Implicit", "RIGID": "Rigid impulses"}
 #: Least added mass that is shown, as a share of a body's mass.
@@ -232,12 +232,11 @@ def gauge_text(scene: bpy.types.Scene, obj: bpy.types.Object) -> str:
     if obj.softpressure.kind != "SOFT":
         return ""
     here = session.of(scene)
-    gauges = here.gauges.get(scene.frame_current, [])
-    number = here.object_uids.index(obj.session_uid) if obj.session_uid in here.object_uids else len(gauges)
+    rows = here.gauges.get(scene.frame_current)
     kind = obj.softpressure.body_type
     what = "Area" if kind == "LOOP" else "Volume"
     has_gas = kind in {"MEMBRANE", "LOOP"}
-    if number >= len(gauges):
+    if rows is None or obj.session_uid not in here.object_uids:
         return f"{what} –, – Pa" if has_gas else f"{what} –"
-    volume_ratio, pressure = gauges[number]
+    volume_ratio, pressure = rows[here.object_uids.index(obj.session_uid), [gauges.VOLUME, gauges.PRESSURE]]
     return f"{what} {100 * volume_ratio:.1f} %" + (f", {pressure:.0f} Pa" if has_gas else "")

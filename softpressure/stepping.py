@@ -14,7 +14,7 @@ import bpy
 import numpy as np
 
 from ..core import FrameInput, World
-from . import capture, disk, driving, gas_notes, xpbd_limits
+from . import capture, disk, driving, gas_notes, gauges, xpbd_limits
 from .mesh_io import FloatArray
 from .session import Session
 
@@ -59,18 +59,24 @@ def step(here: Session, values: capture.SceneValues, reading: Reading) -> None:
     assert world is not None and cache is not None and start is not None
     world.advance_frame(reading.given)
     diagnostics = world.diagnostics()
-    found = diagnostics.bodies
+    measured = gauges.measure(world, diagnostics)
+    asleep = gauges.keep_asleep(measured, here.gauges.get(cache.last_frame))
     positions, matrices = frame_of(world, start, reading.matrices)
     forces = None
     if cache.holds_forces:
-        forces = [world.contact_forces(number) for number in range(len(start.bodies))]
+        forces = [
+            cache.forces(number, cache.last_frame) if asleep[number] else world.contact_forces(number)
+            for number in range(len(start.bodies))
+        ]
     with here.lock:
         if here.cache is not cache:
             return
         gas_notes.note_pressures(here, reading.given)
-        here.gauges[reading.frame] = [(body.volume_ratio, body.gauge_pressure) for body in found]
+        here.gauges[reading.frame] = measured
         here.reports[reading.frame] = diagnostics.reports
-        here.slack_skins = xpbd_limits.skins_that_are_slack(values, here, world.model, found, reading.frame)
+        here.slack_skins = xpbd_limits.skins_that_are_slack(
+            values, here, world.model, diagnostics.bodies, reading.frame
+        )
         cache.append(reading.frame, positions, matrices, forces)
         for number, body in enumerate(start.bodies):
             if body.settings.get("tear_strain"):

@@ -74,6 +74,9 @@ class FallingWorld:
     def positions(self, membrane: int) -> Any:
         return followed(self.model, membrane, self._points(membrane), self.state.positions)
 
+    def rigid_velocity(self, _rigid: int) -> Any:
+        return np.zeros(3), np.zeros(3)
+
     def contact_forces(self, membrane: int) -> Any:
         """Of each vertex its number, times the number of the frame."""
         return np.arange(len(self.positions(membrane)), dtype=float) * self.state.frame
@@ -83,7 +86,7 @@ class FallingWorld:
         return np.zeros(np.diff(self.model.surfaces.body_triangle_start)[membrane], bool)
 
     def diagnostics(self) -> Any:
-        told = {"volume_ratio": 0.982, "gauge_pressure": 2310.0}
+        told = {"volume_ratio": 0.982, "gauge_pressure": 2310.0, "volume": 0.5, "kinetic_energy": 2.0}
         bodies = [SimpleNamespace(gas=float(gas), **told) for gas in self.state.gas]
         return SimpleNamespace(bodies=bodies, reports=())
 

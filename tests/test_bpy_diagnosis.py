@@ -122,7 +122,7 @@ def test_the_panel_wraps_no_figure_and_gives_it_the_prefix_that_fits() -> None:
 
 
 @pytest.mark.parametrize("solver", ["EXPLICIT", "IMPLICIT"])
-def test_the_trace_has_a_row_for_each_frame_and_island(tmp_path: Path, solver: str) -> None:
+def test_the_trace_has_a_row_for_each_frame_and_body(tmp_path: Path, solver: str) -> None:
     add_sticking_balls()
     bpy.context.scene.softpressure.solver = "AUTO" if solver == "EXPLICIT" else solver
     file, trace = tmp_path / "balls.blend", tmp_path / "trace.csv"
@@ -130,11 +130,15 @@ def test_the_trace_has_a_row_for_each_frame_and_island(tmp_path: Path, solver: s
     assert command.run(["bake", str(file), "--trace", str(trace)]) == 0
     rows = table(trace)
     assert tuple(rows[0]) == COLUMNS
-    assert [row["bodies"] for row in rows if row["frame"] == "2"] == ["Apart", "Ball A + Ball B"]
-    assert sorted({row["frame"] for row in rows}) == ["2", "3", "4"]
-    first = rows[1]
+    assert [(row["body"], row["island"]) for row in rows if row["frame"] == "2"] == [
+        ("Apart", "Apart"), ("Ball A", "Ball A + Ball B"), ("Ball B", "Ball A + Ball B"),
+    ]  # fmt: skip
+    assert sorted({row["frame"] for row in rows}) == ["1", "2", "3", "4"]
+    assert rows[0]["steps"] == rows[0]["island"] == "" and float(rows[0]["gauge pressure [Pa]"]) > 0.0
+    alone, first, other = rows[3:6]
+    assert first["energy change [J]"] == other["energy change [J]"] and first["contact force [N]"] != ""
     assert first["scene"] == "Scene" and int(first["steps"]) > 0 and float(first["energy change [J]"]) != 0.0
-    assert "Ball A and Ball B: their surfaces cross" in first["reasons"] and "Ball" not in rows[0]["reasons"]
+    assert "Ball A and Ball B: their surfaces cross" in first["reasons"] and "Ball" not in alone["reasons"]
     assert (first["residual"] == "") == (solver == "EXPLICIT")
 
 
@@ -144,7 +148,8 @@ def test_the_trace_simulates_cached_frames_anew(tmp_path: Path) -> None:
     bpy.ops.wm.save_as_mainfile(filepath=str(file))
     assert bpy.ops.softpressure.simulate() == {"FINISHED"}
     assert command.run(["bake", str(file), "--trace", str(trace)]) == 0
-    assert sorted({row["frame"] for row in table(trace)}) == ["2", "3", "4"]
+    rows = [row for row in table(trace) if row["island"]]
+    assert sorted({row["frame"] for row in rows}) == ["2", "3", "4"]
 
 
 def test_a_trace_that_cannot_be_written_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

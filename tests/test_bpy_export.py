@@ -352,7 +352,7 @@ def test_a_failing_exporter_leaves_the_scene_as_it_was(tmp_path: Path, monkeypat
 def test_the_panel_has_a_button_for_each_format() -> None:
     growing()
     found = drawn(panels.Export)
-    assert found == ["softpressure.export"] * 6 + ["key_error", "softpressure.bake"]
+    assert found == ["softpressure.export"] * 7 + ["key_error", "softpressure.bake"]
     bpy.context.scene.softpressure.key_error = 0.0
     bpy.ops.softpressure.bake(target="RELATIVE_KEYS")
     assert drawn(panels.Export)[-1].startswith("Ball: 10 keys, within")

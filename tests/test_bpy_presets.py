@@ -231,7 +231,7 @@ def fall(name: str, fallen: dict[str, Any]) -> Any:
         bpy.ops.wm.read_factory_settings(use_empty=True)
         middle, high = drop(name)
         here = this_session()
-        gauges = [here.gauges[frame][0] for frame in range(2, len(middle) + 1)]
+        gauges = [here.gauges[frame][0][:2] for frame in range(2, len(middle) + 1)]
         assert not here.overstretched and here.choice is not None
         fallen[name] = middle, high, gauges
     return fallen[name]

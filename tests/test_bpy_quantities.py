@@ -11,7 +11,7 @@ from bpy_panels import drawn, locked
 from bpy_scene import add_ball, empty_file, falling, play, select, this_session  # noqa: F401
 from softpressure_ext.core import nrt
 from softpressure_ext.panels.body import SOFTPRESSURE_PT_body, SOFTPRESSURE_PT_given
-from softpressure_ext.softpressure import fingerprint, flat_shape, materials, mesh_io
+from softpressure_ext.softpressure import fingerprint, flat_shape, gauges, materials, mesh_io
 from softpressure_ext.softpressure.quantities import Quantities
 
 SHIPPED = Path(materials.__file__).parent / "presets" / "softpressure"
@@ -194,8 +194,8 @@ def test_gas_and_springs_that_are_keyed_change_the_pressure_while_it_runs() -> N
     here = this_session()
     assert not here.error
     products = {
-        frame: (ratio * here.world.model.rest_volume[0] * pressure)
-        for frame, [(ratio, pressure)] in here.gauges.items()
+        frame: row[gauges.VOLUME] * here.world.model.rest_volume[0] * row[gauges.PRESSURE]
+        for frame, [row] in here.gauges.items()
     }
     assert products[5] == pytest.approx(nrt(700.0, settings.temperature), rel=1e-6)
     assert products[6] == pytest.approx(nrt(100.0, settings.temperature), rel=1e-6)

@@ -9,7 +9,18 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
-BLENDER = {"bpy", "bmesh", "mathutils", "bpy_extras", "addon_utils", "gpu", "blf", "bl_operators", "bl_ui"}
+BLENDER = {
+    "bpy",
+    "bmesh",
+    "mathutils",
+    "bpy_extras",
+    "addon_utils",
+    "gpu",
+    "gpu_extras",
+    "blf",
+    "bl_operators",
+    "bl_ui",
+}
 OUR_LAYERS = {"core", "softpressure", "operators", "panels"}
 ALLOWED = {
     "core": {"core", "numpy", "numba"},

@@ -177,6 +177,27 @@ SECTIONS: tuple[tuple[str, str, str, type[bpy.types.ID], str], ...] = (
         bpy.types.Scene,
         "",
     ),
+    (
+        "curves",
+        "Curves",
+        "What the active body measures in each frame, drawn in every Graph Editor along its frames: volume as a share "
+        "of the rest volume, pressure of the gas, normal forces of contacts at the end of the frame, energy of the "
+        "motion, change of energy, and steps of the solver. Zoom, pan and playhead are the editor's; the mouse reads "
+        "the values of a frame. <b>Open Graph Editor</b> makes room below the viewport. <b>Export CSV</b> writes the "
+        "numbers of all bodies, as <code>blender --command softpressure export FILE.blend OUT.csv</code> does. They "
+        "are kept with the cache; frames of earlier versions have none.",
+        bpy.types.Scene,
+        "show_curves curves",
+    ),
+    (
+        "overlay",
+        "Overlay",
+        "Colors and marks over the bodies in the 3D viewport, in Object Mode, while its overlays are shown; renders do "
+        "not change. Strain and pressures below that of the air have blue below zero and orange above it; other values "
+        "go from dark to yellow. The legend says which value a color stands for.",
+        bpy.types.Scene,
+        "overlay_colour overlay_limit overlay_pins overlay_attachments overlay_thickness",
+    ),
     ("advanced", "Advanced", "What few scenes need to change.", bpy.types.Scene, declared("ADVANCED", SCENE)),
     (
         "method",
@@ -220,6 +241,8 @@ def default_of(prop: Any) -> str:
     """The default of a property as a person reads it."""
     if prop.identifier in {"frame_start", "frame_end"}:
         return "the scene's"
+    if prop.type == "ENUM" and prop.is_enum_flag:
+        return ", ".join(item.name for item in prop.enum_items if item.identifier in prop.default_flag)
     if prop.type == "ENUM":
         return str(prop.enum_items[prop.default].name)
     if prop.type == "BOOLEAN":
@@ -251,6 +274,8 @@ def row(prop: Any) -> str:
     if prop.identifier in DECLARED and (told := facts(DECLARED[prop.identifier])):
         text += f"<br><small>{html.escape(told)}</small>"
     animated = "yes" if prop.is_animatable else ""
+    if prop.type == "ENUM" and prop.is_enum_flag:
+        return ", ".join(item.name for item in prop.enum_items if item.identifier in prop.default_flag)
     if prop.type == "ENUM":
         items = "".join(
             f"<li><b>{html.escape(item.name)}</b>: {html.escape(item.description)}.</li>" for item in prop.enum_items

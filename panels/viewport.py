@@ -1,0 +1,60 @@
+"""Panels of what is drawn in editors: curves in the Graph Editor, and the overlay in the 3D viewport."""
+
+from ..softpressure import curves, session
+from ..softpressure.blender_types import Context, Layout
+from .layout import draw_text, in_both_places
+
+
+class Curves:
+    """What the active body measures over time."""
+
+    layout: Layout
+    bl_label = "Curves"
+    parent = "simulation"
+    bl_options = {"DEFAULT_CLOSED"}
+
+    def draw(self, context: Context) -> None:
+        """Which curves, where they are drawn, and as a file."""
+        layout, settings = self.layout, context.scene.softpressure
+        layout.prop(settings, "show_curves", text="Show in Graph Editor")
+        column = layout.column(align=True)
+        column.active = settings.show_curves
+        column.prop(settings, "curves")
+        if settings.show_curves:
+            sentence = curves.note(context.scene, context.object)
+            if sentence:
+                draw_text(layout, context, sentence, "INFO")
+        screen = getattr(context, "screen", None)
+        if screen is not None and not any(area.ui_type == "FCURVES" for area in screen.areas):
+            layout.operator("softpressure.open_curves", icon="GRAPH")
+        row = layout.row()
+        row.enabled = bool(session.of(context.scene).gauges)
+        row.operator("softpressure.export", text="Export CSV", icon="EXPORT").format = "CSV"
+
+
+class Overlay:
+    """What the viewport shows over the bodies."""
+
+    layout: Layout
+    bl_label = "Overlay"
+    parent = "simulation"
+    bl_options = {"DEFAULT_CLOSED"}
+
+    def draw(self, context: Context) -> None:
+        """Colours and marks."""
+        layout, settings = self.layout, context.scene.softpressure
+        layout.use_property_split = True
+        layout.use_property_decorate = False
+        layout.prop(settings, "overlay_colour")
+        row = layout.row()
+        row.active = settings.overlay_colour != "NONE"
+        row.prop(settings, "overlay_limit", text="Limit" if settings.overlay_limit else "Limit (auto)")
+        column = layout.column(heading="Show")
+        for name in ("overlay_pins", "overlay_attachments", "overlay_thickness"):
+            column.prop(settings, name)
+
+
+SIDEBAR, PHYSICS = in_both_places(curves=Curves, overlay=Overlay)
+SOFTPRESSURE_PT_curves, SOFTPRESSURE_PT_overlay = SIDEBAR
+
+CLASSES = (*SIDEBAR, *PHYSICS)

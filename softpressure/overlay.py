@@ -1,0 +1,156 @@
+"""What the overlay shows of each body at the present frame, as arrays in world space. Draws nothing.
+
+Shapes are those that are shown, so baked bodies have an overlay, too. A mesh that modifiers subdivide is overlaid with
+the vertices that are simulated.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+import bpy
+import numpy as np
+
+from . import colour_maps, gauges, mesh_io, plots, point_attributes, session, units
+from .blender_types import Mesh
+from .mesh_io import Float32Array, FloatArray, IntArray
+from .playback import scene_time
+from .prefixes import quantity_text
+
+#: Limit of colours where nothing is strained or pressed: 1 %, 1 Pa and 1 mN.
+_LEAST = {"STRAIN": 0.01, "PRESSURE": 1.0, "FORCE": 0.001}
+#: What the legend shows: title, unit, and the factor to it.
+_TITLES = {"STRAIN": ("Strain", "%", 100.0), "PRESSURE": ("Pressure", "Pa", 1.0), "FORCE": ("Contact Force", "N", 1.0)}
+#: A colour covers this much, so that the shading below it gives form.
+_COVERS = 0.75
+NO_FORCES = "No contact forces in these frames: press Reset, then Simulate."
+NOTHING = "Nothing is recorded yet: press Simulate."
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """An object as it is shown."""
+
+    uid: int
+    points: FloatArray  # world, Blender units, shape (n, 3)
+    triangles: IntArray  # counter-clockwise from outside
+    edges: IntArray  # of the mesh
+
+
+@dataclass(frozen=True, slots=True)
+class Legend:
+    """The colour bar: what it is of, its ends, and whether the colours diverge from its middle."""
+
+    title: str
+    limit: float  # in the unit of values
+    is_signed: bool
+    labels: tuple[str, str, str]  # at its lower end, middle and upper end
+
+
+def shapes(
+    scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, *kinds: str
+) -> Iterator[tuple[bpy.types.Object, Shape]]:
+    """The bodies of these kinds, but those in Edit Mode."""
+    for obj in session.objects(scene, *kinds):
+        if obj.mode != "EDIT" and obj.visible_get():
+            yield obj, shape_of(obj, depsgraph)
+
+
+def shape_of(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> Shape:
+    """Of an object that is not in Edit Mode."""
+    evaluated, mesh = obj.evaluated_get(depsgraph), obj.data
+    matrix = mesh_io.world_matrix(evaluated)
+    key = mesh_io.live_key(obj)
+    if len(evaluated.data.vertices) == len(mesh.vertices):
+        local = mesh_io.read_local(evaluated.data)
+    elif key is not None and not key.mute:
+        local = mesh_io.read_key(key)
+    else:
+        local = mesh_io.read_local(mesh)
+    return Shape(obj.session_uid, mesh_io.to_world(matrix, local), mesh_io.read_triangles(mesh, matrix), edges_of(mesh))
+
+
+def edges_of(mesh: Mesh) -> IntArray:
+    """Vertices of the edges of a mesh, shape (edge_count, 2)."""
+    edges = np.empty(2 * len(mesh.edges), np.int32)
+    if len(edges):
+        mesh.attributes[".edge_verts"].data.foreach_get("value", edges)
+    return edges.reshape(-1, 2)
+
+
+def values_of(scene: bpy.types.Scene, obj: bpy.types.Object, shape: Shape) -> FloatArray | Float32Array | None:
+    """What a soft body is coloured by at each vertex; None if it is not known in this frame."""
+    here, mode = session.of(scene), scene.softpressure.overlay_colour
+    cache, count = here.cache, len(shape.points)
+    number = here.object_uids.index(shape.uid) if shape.uid in here.object_uids else -1
+    if number >= 0 and (cache is None or not cache.frame_count or cache.vertex_counts[number] != count):
+        number = -1
+    if mode == "STRAIN":
+        if cache is not None and number >= 0:
+            start: FloatArray | Float32Array = cache.positions(number, cache.first_frame)
+        else:
+            start = mesh_io.to_world(mesh_io.world_matrix(obj), mesh_io.read_local(obj.data))
+        return point_attributes.strain(shape.edges, shape.points, start)
+    if mode == "FORCE":
+        is_known = cache is not None and number >= 0 and cache.holds_forces
+        return cache.forces(number, cache.clamp(scene_time(scene))) if cache is not None and is_known else None
+    rows = here.gauges.get(scene.frame_current)
+    if rows is None or number < 0 or not np.isfinite(rows[number, gauges.PRESSURE]):
+        return None
+    return np.full(count, rows[number, gauges.PRESSURE])
+
+
+def legend(mode: str, values: Iterable[FloatArray | Float32Array], limit: float) -> Legend:
+    """The legend of these values. `limit`: value at the end of the colours; 0 for a round one that holds them all."""
+    found = np.concatenate([np.zeros(1), *values])
+    least, most = float(found.min()), float(found.max())
+    is_signed = mode == "STRAIN" or least < -1e-6 * most
+    end = limit or plots.nice_limit(max(most, -least if is_signed else 0.0, _LEAST[mode]))
+    title, unit, scale = _TITLES[mode]
+    low = -end if is_signed else 0.0
+    first, middle, last = (quantity_text(scale * value, unit) for value in (low, 0.5 * (low + end), end))
+    return Legend(title, end, is_signed, (first, middle, last))
+
+
+def colours(values: FloatArray | Float32Array, bar: Legend) -> Float32Array:
+    """Colours of values, as the legend has them."""
+    return colour_maps.colours(values, bar.limit, bar.is_signed, _COVERS)
+
+
+def normals(shape: Shape) -> FloatArray:
+    """Unit normals at the vertices, weighted by the areas of the faces around; zero where there are none."""
+    corners = shape.points[shape.triangles]
+    areas = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    count, at = len(shape.points), shape.triangles.ravel()
+    found = np.stack([np.bincount(at, np.repeat(areas[:, axis], 3), count) for axis in range(3)], axis=1)
+    length = np.linalg.norm(found, axis=1, keepdims=True)
+    return np.divide(found, length, out=np.zeros_like(found), where=length > 0.0)
+
+
+def shell(shape: Shape, thickness: float) -> Float32Array:
+    """The vertices moved outwards by a thickness, shape (n, 3)."""
+    return (shape.points + thickness * normals(shape)).astype(np.float32)
+
+
+def thickness_of(scene: bpy.types.Scene, obj: bpy.types.Object, shape: Shape) -> float:
+    """Thickness of a body in Blender units. An automatic one is that of the run.
+
+    Without a run it follows from the sides of the triangles, as in the core for a skin; it is 0 for other kinds.
+    """
+    settings, here = obj.softpressure, session.of(scene)
+    if settings.thickness > 0.0:
+        return float(settings.thickness)
+    if here.world is not None and shape.uid in here.object_uids:
+        thickness = here.world.model.thickness[here.object_uids.index(shape.uid)]
+        return float(thickness) / units.metres_per_unit(scene)
+    if settings.kind != "SOFT" or not len(shape.triangles):
+        return 0.0
+    from ..core.bodies.assembly import AUTOMATIC_THICKNESS
+
+    corners = shape.points[shape.triangles]
+    return AUTOMATIC_THICKNESS * float(np.linalg.norm(corners - np.roll(corners, 1, axis=1), axis=2).mean())
+
+
+def link(shape: Shape, glued: IntArray, target: bpy.types.Object) -> Float32Array:
+    """A line from the middle of glued vertices to the middle of the object they are glued to, shape (2, 3)."""
+    corners = mesh_io.to_world(mesh_io.world_matrix(target), np.array(target.bound_box))
+    return np.array([shape.points[glued].mean(axis=0), corners.mean(axis=0)], np.float32)

@@ -1,0 +1,151 @@
+"""What the overlay shows of the bodies, as arrays: shapes, values, colours, shells and marks."""
+
+from typing import Any
+
+import bpy
+import numpy as np
+import pytest
+from bpy_panels import drawn
+from bpy_scene import add_ball, empty_file, falling, frame, shown, this_session  # noqa: F401
+from softpressure_ext.panels.viewport import SOFTPRESSURE_PT_overlay
+from softpressure_ext.softpressure import addon, overlay, overlay_view, point_attributes
+
+pytestmark = pytest.mark.usefixtures("falling")
+
+
+def shape_of(obj: Any) -> overlay.Shape:
+    return overlay.shape_of(obj, bpy.context.evaluated_depsgraph_get())
+
+
+def values(obj: Any, mode: str) -> Any:
+    scene = bpy.context.scene
+    scene.softpressure.overlay_colour = mode
+    return overlay.values_of(scene, obj, shape_of(obj))
+
+
+def simulated(**settings: Any) -> Any:
+    bpy.context.scene.softpressure.overlay_colour = "FORCE"  # so that frames keep forces
+    ball = add_ball(**settings)
+    assert bpy.ops.softpressure.simulate() == {"FINISHED"}
+    return ball
+
+
+@pytest.mark.smoke
+def test_values_are_those_of_the_shown_frame() -> None:
+    ball = simulated()
+    count = len(ball.data.vertices)
+    frame(5)
+    np.testing.assert_allclose(values(ball, "STRAIN"), 0.0, atol=1e-5)
+    np.testing.assert_allclose(values(ball, "PRESSURE"), 2310.0)
+    np.testing.assert_allclose(values(ball, "FORCE"), 4.0 * np.arange(count), rtol=1e-6)
+    np.testing.assert_allclose(shape_of(ball).points, shown(ball), atol=1e-6)
+    frame(20)  # the nearest frame is shown, of which the pressure is another frame's
+    assert values(ball, "PRESSURE") is None
+    np.testing.assert_allclose(values(ball, "FORCE"), 9.0 * np.arange(count), rtol=1e-6)
+
+
+def test_strain_is_that_of_the_point_attribute() -> None:
+    ball = simulated()
+    cache = this_session().cache
+    cache._positions[4] = cache._positions[4] * np.array([1.1, 1.0, 0.8], np.float32)
+    bpy.context.scene.softpressure.point_attributes = True
+    this_session().shown.clear()
+    frame(5)
+    found = np.empty(len(ball.data.vertices), np.float32)
+    ball.data.attributes[point_attributes.STRAIN].data.foreach_get("value", found)
+    assert np.abs(found).max() > 0.05
+    np.testing.assert_allclose(values(ball, "STRAIN"), found, atol=1e-5)
+    assert bpy.ops.softpressure.bake() == {"FINISHED"}  # a bake shows the same
+    frame(5)
+    np.testing.assert_allclose(values(ball, "STRAIN"), found, atol=1e-5)
+
+
+def test_without_a_simulation_or_forces_nothing_is_known() -> None:
+    ball = add_ball()
+    assert values(ball, "PRESSURE") is None and values(ball, "FORCE") is None
+    np.testing.assert_allclose(values(ball, "STRAIN"), 0.0, atol=1e-6)
+    bpy.context.scene.softpressure.overlay_colour = "NONE"
+    assert bpy.ops.softpressure.simulate() == {"FINISHED"}
+    frame(5)
+    assert values(ball, "FORCE") is None and values(ball, "PRESSURE") is not None
+
+
+def test_modifiers_that_subdivide_leave_the_simulated_vertices() -> None:
+    ball = simulated()
+    ball.modifiers.new("Subdivision", "SUBSURF")
+    frame(6)
+    shape = shape_of(ball)
+    assert len(shape.points) == len(ball.data.vertices) == len(values(ball, "FORCE"))
+    np.testing.assert_allclose(shape.points, this_session().cache.positions(0, 6), atol=1e-6)
+
+
+@pytest.mark.parametrize("scale", [(1, 1, 1), (-1, 1, 1), (2, 2, 2)])
+def test_a_shell_is_a_thickness_outside(scale: Any) -> None:
+    ball = add_ball()
+    ball.scale = scale
+    bpy.context.view_layer.update()
+    shape = shape_of(ball)
+    centre = shape.points.mean(axis=0)
+    radius = np.linalg.norm(shape.points - centre, axis=1)
+    outer = np.linalg.norm(overlay.shell(shape, 0.1) - centre, axis=1)
+    np.testing.assert_allclose(outer - radius, 0.1, rtol=0.01)
+
+
+def test_thickness_is_set_or_that_of_the_run() -> None:
+    scene = bpy.context.scene
+    scene.unit_settings.system, scene.unit_settings.scale_length = "METRIC", 0.1
+    ball = add_ball()
+    before = overlay.thickness_of(scene, ball, shape_of(ball))
+    assert bpy.ops.softpressure.simulate() == {"FINISHED"}
+    frame(1)
+    run = float(this_session().world.model.thickness[0]) / 0.1
+    assert overlay.thickness_of(scene, ball, shape_of(ball)) == pytest.approx(run)
+    assert before == pytest.approx(run, rel=1e-5)
+    ball.softpressure.thickness = 0.25
+    assert overlay.thickness_of(scene, ball, shape_of(ball)) == 0.25
+
+
+def test_legends_are_round_and_tell_the_ends() -> None:
+    strain = overlay.legend("STRAIN", [np.array([-0.043, 0.01])], 0.0)
+    assert strain.is_signed and strain.labels == ("-5 %", "0 %", "5 %")
+    pressure = overlay.legend("PRESSURE", [np.array([2000.0, 300.0]), np.array([1500.0])], 0.0)
+    assert not pressure.is_signed and pressure.labels == ("0 Pa", "1 kPa", "2 kPa")
+    assert overlay.legend("PRESSURE", [np.array([-70.0, 30.0])], 0.0).labels == ("-80 Pa", "0 Pa", "80 Pa")
+    assert overlay.legend("FORCE", [np.zeros(3)], 0.0).labels[2] == "1 mN"
+    fixed = overlay.legend("FORCE", [np.array([9.0])], 5.0)
+    assert fixed.labels == ("0 N", "2.5 N", "5 N")
+    assert (overlay.colours(np.array([5.0, 9.0]), fixed)[0] == overlay.colours(np.array([9.0]), fixed)[0]).all()
+
+
+def test_marked_vertices_are_read_again_when_weights_change_but_not_while_frames_do() -> None:
+    ball = simulated()
+    group = ball.vertex_groups.new(name="Pins")
+    group.add([1, 2], 1.0, "ADD")
+    ball.softpressure.pin_group = "Pins"
+    goal = ball.vertex_groups.new(name="Goals")
+    goal.add([2, 3, 4], 0.5, "ADD")
+    ball.softpressure.goal_group = "Goals"
+    pins, pulled, glued = overlay_view._marked(ball, 1)
+    assert (pins.tolist(), pulled.tolist(), glued.tolist()) == ([1, 2], [3, 4], [])
+    group.add([5], 1.0, "ADD")
+    assert overlay_view._marked(ball, 2)[0].tolist() == [1, 2]
+    assert overlay_view._marked(ball, 2)[0].tolist() == [1, 2, 5]
+
+
+def test_a_link_leads_to_the_other_body() -> None:
+    box, ball = add_ball("Box", (0, 0, 4), "RIGID"), add_ball()
+    line = overlay.link(shape_of(ball), np.array([0, 1], np.int32), box)
+    np.testing.assert_allclose(line[1], (0, 0, 4), atol=1e-6)
+    np.testing.assert_allclose(line[0], shape_of(ball).points[:2].mean(axis=0), atol=1e-6)
+
+
+def test_the_panel_shows_all_and_handlers_go_with_the_extension() -> None:
+    assert drawn(SOFTPRESSURE_PT_overlay) == [
+        "overlay_colour", "overlay_limit", "overlay_pins", "overlay_attachments", "overlay_thickness",
+    ]  # fmt: skip
+    assert len(overlay_view._handles) == 2
+    addon.unregister()
+    try:
+        assert not overlay_view._handles and not overlay_view._pictures
+    finally:
+        addon.register()

@@ -1,0 +1,100 @@
+"""Layout of plots and colours of numbers: pure functions of what is drawn."""
+
+import itertools
+
+import numpy as np
+import pytest
+from softpressure_ext.softpressure import colour_maps, plots
+from softpressure_ext.softpressure.plots import Curve
+from softpressure_ext.softpressure.prefixes import prefix_of, quantity_text
+
+
+def curve(values, first=1, unit="Pa"):
+    return Curve("Pressure", unit, np.arange(first, first + len(values), dtype=np.int32), np.array(values, float))
+
+
+@pytest.mark.parametrize(
+    ("span", "most", "step"), [(1.0, 1, 1.0), (1.0, 2, 0.5), (7.0, 4, 2.0), (101.0, 1, 200.0), (3e-5, 3, 1e-5)]
+)
+def test_steps_are_round_and_few_enough(span: float, most: int, step: float) -> None:
+    assert plots.nice_step(span, most) == pytest.approx(step, rel=1e-12)
+
+
+def test_a_limit_is_the_next_round_number() -> None:
+    for value, limit in ((2000.0, 2000.0), (2001.0, 2400.0), (0.011, 0.012), (9.9, 10.0), (1e-3, 1e-3)):
+        assert plots.nice_limit(value) == pytest.approx(limit, rel=1e-12)
+
+
+@pytest.mark.parametrize("values", [[0, 3, 378], [-2, 5], [2000, 2000, 2000], [0, 0], [99.93, 100.01], [-7, -7.5]])
+@pytest.mark.parametrize("height", [40.0, 400.0])
+def test_curve_and_ticks_are_within_a_strip_and_labels_apart(values: list[float], height: float) -> None:
+    line = 11.0
+    (strip,) = plots.strips([curve(values)], 20.0, 20.0 + height, line)
+    assert (strip.low, strip.top) == pytest.approx((20.0, 20.0 + height)) and strip.high < strip.top
+    points = strip.segments(lambda frames: 10.0 * frames)
+    assert points[:, 1].min() >= strip.low and points[:, 1].max() <= strip.high
+    np.testing.assert_allclose(points[:, 0], 10.0 * np.repeat(np.arange(1, len(values) + 1), 2)[1:-1])
+    told = [tick for tick in strip.ticks if tick.text]
+    assert told and told[-1].text.endswith("Pa") and sum("Pa" in tick.text for tick in told) == 1
+    assert all(strip.low <= tick.y <= strip.high for tick in strip.ticks)
+    assert all(upper.y - lower.y >= line for lower, upper in itertools.pairwise(told))
+    _, size = prefix_of(max(abs(strip.least), abs(strip.most)), "Pa")
+    for tick in told:  # a label says where it is
+        number = float(tick.text.split()[0].replace("\N{MINUS SIGN}", "-"))
+        assert strip.y(np.array(number * size)) == pytest.approx(tick.y, abs=0.1)
+
+
+def test_a_line_has_gaps_where_frames_are_missing() -> None:
+    frames = np.array([1, 2, 5, 6, 7, 9], np.int32)
+    (strip,) = plots.strips([Curve("Steps", "", frames, np.arange(6.0))], 0.0, 100.0, 10.0)
+    ends = strip.segments(lambda at: at)[:, 0].reshape(-1, 2)
+    assert ends.tolist() == [[1, 2], [5, 6], [6, 7]]
+    assert strip.at(5) == 2.0 and strip.at(3) is None and strip.at(10) is None
+    assert strip.text(5) == "2" and strip.text(3) == "–"
+    assert [plots.nearest(frames, at) for at in (-4.0, 3.4, 3.6, 8.1, 99.0)] == [1, 2, 5, 9, 9]
+
+
+def test_a_value_is_read_to_a_hundredth_of_the_range() -> None:
+    (strip,) = plots.strips([curve([1990.0, 2071.0])], 0.0, 100.0, 10.0)
+    assert strip.text(1) == "1.9900 kPa" and strip.text(2) == "2.0710 kPa"
+    (strip,) = plots.strips([curve([0.0, -3.8], unit="N")], 0.0, 100.0, 10.0)
+    assert strip.text(2) == "\N{MINUS SIGN}3.80 N"
+
+
+def test_strips_share_the_height_and_the_last_give_way() -> None:
+    three = [curve([1, 2]), curve([]), curve([3, 4]), curve([5, 5])]
+    found = plots.strips(three, 0.0, 300.0, 10.0)
+    assert len(found) == 3  # without values there is no strip
+    assert found[0].top == 300.0 and found[-1].low == pytest.approx(0.0)
+    heights = [strip.top - strip.low for strip in found]
+    assert max(heights) - min(heights) < 1e-9
+    assert all(upper.low > lower.top for upper, lower in itertools.pairwise(found))
+    assert len(plots.strips(three, 0.0, 80.0, 10.0)) == 2 and len(plots.strips(three, 0.0, 5.0, 10.0)) == 1
+    assert plots.strips([curve([])], 0.0, 300.0, 10.0) == []
+
+
+@pytest.mark.parametrize(("unit", "text"), [("Pa", "2.31 kPa"), ("%", "2310 %"), ("", "2310")])
+def test_units_have_the_prefix_that_fits(unit: str, text: str) -> None:
+    assert quantity_text(2310.0, unit) == text
+    assert quantity_text(0.0, unit) == f"0 {unit}".rstrip()
+
+
+def lightness(colours: np.ndarray) -> np.ndarray:
+    """CIE L* of sRGB."""
+    linear = np.where(colours <= 0.04045, colours / 12.92, ((colours + 0.055) / 1.055) ** 2.4)
+    luminance = linear @ np.array([0.2126, 0.7152, 0.0722])
+    return np.where(luminance > 0.008856, 116.0 * np.cbrt(luminance) - 16.0, 903.3 * luminance)
+
+
+def test_colours_are_told_apart_by_lightness_alone() -> None:
+    rising = lightness(colour_maps.colours(np.linspace(0.0, 5.0, 21), 5.0, is_signed=False)[:, :3].astype(float))
+    assert np.diff(rising).min() > 1.5 and rising[-1] - rising[0] > 70.0
+    signed = lightness(colour_maps.colours(np.linspace(-5.0, 5.0, 41), 5.0, is_signed=True)[:, :3].astype(float))
+    assert np.diff(signed[:21]).min() > 1.0 and np.diff(signed[20:]).max() < -1.0
+
+
+def test_colours_end_at_the_limit_and_blue_is_negative() -> None:
+    found = colour_maps.colours([-9.0, -5.0, 0.0, 5.0, 9.0], 5.0, is_signed=True, alpha=0.5)
+    assert (found[0] == found[1]).all() and (found[3] == found[4]).all() and (found[:, 3] == 0.5).all()
+    assert found[0, 2] > found[0, 0] and found[4, 0] > found[4, 2]
+    assert np.ptp(found[2, :3]) == 0.0  # grey
