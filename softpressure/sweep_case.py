@@ -57,6 +57,8 @@ def _simulate(plan: dict[str, Any], case: dict[str, Any], part: Path) -> None:
         bake.free(scene)
         scene.softpressure.cache_folder = ""
     sweep_plan.assign(scenes, case["settings"])
+    bpy.context.preferences.filepaths.save_version = 0
+    bpy.ops.wm.save_as_mainfile(filepath=str(part / file.name), compress=True)  # the cache goes beside this one
     result: dict[str, Any] = {"digest": case["digest"], "settings": case["settings"], "bodies": {}}
     with headless.traced(part / "trace.csv") as table:
         for scene in scenes:
@@ -66,8 +68,7 @@ def _simulate(plan: dict[str, Any], case: dict[str, Any], part: Path) -> None:
                     max(result.get(key, 0.0), value) if key.startswith("largest") else (result.get(key, 0.0) + value)
                 )
     result["seconds"] = round(time.monotonic() - began, 2)
-    bpy.context.preferences.filepaths.save_version = 0
-    bpy.ops.wm.save_as_mainfile(filepath=str(part / file.name), compress=True)
+    bpy.ops.wm.save_mainfile(compress=True)
     pictures.still(scenes[0], scenes[0].softpressure.frame_end, part / PICTURE, label(case))
     case_process.write(part / case_process.RESULT, json.dumps(result, indent=1))
 

@@ -116,6 +116,7 @@ def test_a_sweep_runs_what_is_not_finished_and_lists_what_fails(
     assert {"ball.blend", "trace.csv", "last_frame.png", "result.json"} <= {path.name for path in case.iterdir()}
     times = {path: path.stat().st_mtime_ns for path in folder.glob("*/result.json")}
     assert len(times) == 2 and not list(folder.glob(".*.part"))
+    assert not (tmp_path / "softpressure_ball").exists()  # cases would write there at the same time
     # the file of a case plays
     bpy.ops.wm.open_mainfile(filepath=str(case / "ball.blend"))
     assert bpy.data.objects["Ball"].softpressure.gauge_pressure == 500.0
