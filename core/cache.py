@@ -234,6 +234,8 @@ class FrameCache:
             header = json.loads(arrays["header"].tobytes())
             if header["format_version"] != FORMAT_VERSION:
                 raise CacheError(f"{name}: written by another version of Soft Pressure. Simulate again.")
+            if not all(isinstance(name, str) for name in header["body_names"]):
+                raise CacheError(f"{name}: not a readable cache (names of bodies are no text). Simulate again.")
             choice = header.get("choice")  # not there before there was AUTO
             cache = cls(
                 header["first_frame"],

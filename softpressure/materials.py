@@ -37,12 +37,12 @@ def about(path: str) -> str:
 def read(path: str) -> dict[str, Any]:
     """The settings that a preset holds. Raises `ValueError` with a sentence if it is no list of settings."""
     try:
-        tree = ast.parse(Path(path).read_text(encoding="utf-8"))
+        lines = ast.parse(Path(path).read_text(encoding="utf-8")).body
+        texts = [ast.unparse(line) for line in lines]
     except (OSError, SyntaxError, ValueError, RecursionError, MemoryError) as error:
         raise ValueError(f"cannot be read ({error})") from error
     found: dict[str, Any] = {}
-    for line in tree.body:
-        text = ast.unparse(line)
+    for line, text in zip(lines, texts, strict=True):
         is_head = text in _HEAD or (isinstance(line, ast.Expr) and isinstance(line.value, ast.Constant))
         if is_head:
             continue
@@ -53,7 +53,7 @@ def read(path: str) -> dict[str, Any]:
             raise ValueError(f"line {line.lineno} sets no setting of a material")
         try:
             found[target.attr] = ast.literal_eval(line.value)
-        except ValueError as error:
+        except (ValueError, TypeError, RecursionError, MemoryError) as error:
             raise ValueError(f"line {line.lineno} gives no plain value") from error
     return found
 

@@ -15,6 +15,7 @@ import bpy
 import numpy as np
 
 from ..core import FrameInput, World
+from ..core.cache import FrameCache
 from . import capture, disk, driving, gas_notes, journal, xpbd_limits
 from .mesh_io import FloatArray
 from .session import Session
@@ -168,23 +169,24 @@ class Stepper:
 
     def run(self) -> None:
         """All of it, for another thread; raises what the core says."""
-        assert self._cache is not None
+        cache = self._cache
+        assert cache is not None
         try:
-            with journal.Journal(self._path, self._cache) as record:
-                self._run(record)
+            with journal.Journal(self._path, cache) as record:
+                self._run(cache, record)
         finally:
             with self._lock:
                 self._do_what_waits()
                 self._is_over = True
 
-    def _run(self, record: journal.Journal) -> None:
+    def _run(self, cache: FrameCache, record: journal.Journal) -> None:
         """Step what is given until there is no more."""
         while (reading := self._waiting.get()) is not None:
             self._do_what_waits()
-            if not self._is_stopped and self._here.cache is self._cache:
+            if not self._is_stopped and self._here.cache is cache:
                 step(self._here, self._values, reading)
                 if self._path is not None and self._here.world is not None:
-                    record.add(self._cache, disk.state_of(self._here.world))
+                    record.add(cache, disk.state_of(self._here.world))
                 self._done_bytes += reading.size
                 self._done_count += 1
 
