@@ -194,6 +194,22 @@ class FrameCache:
         arrays |= {f"state.{name}": array for name, array in (self.state or {}).items()}
         np.savez(file, **arrays)
 
+    def write_last(self, file: IO[bytes]) -> None:
+        """Write the last frame alone to an open binary file."""
+        forces = {"forces": self._forces[-1]} if self.holds_forces else {}
+        np.savez(file, positions=self._positions[-1], transforms=self._transforms[-1], **forces)
+
+    def read_next(self, file: IO[bytes], name: str) -> None:
+        """Add a frame that `write_last` wrote; raises `CacheError`, which tells of a name, if it is damaged."""
+        try:
+            with np.load(file, allow_pickle=False) as archive:
+                arrays = {key: archive[key] for key in archive.files}
+            positions = np.split(arrays["positions"], self._start[1:-1])
+            forces = np.split(arrays["forces"], self._start[1:-1]) if self.holds_forces else None
+            self.append(self.last_frame + 1, positions, arrays["transforms"], forces)
+        except Exception as error:  # numpy and zipfile each have their own for a damaged file
+            raise CacheError(f"{name}: not a readable frame ({error}). Simulate again.") from error
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write everything to one file, replacing an older one only once the new one is whole."""
         target = Path(path)
@@ -230,6 +246,8 @@ class FrameCache:
             header = json.loads(arrays["header"].tobytes())
             if header["format_version"] != FORMAT_VERSION:
                 raise CacheError(f"{name}: written by another version of Soft Pressure. Simulate again.")
+            if not all(isinstance(name, str) for name in header["body_names"]):
+                raise CacheError(f"{name}: not a readable cache (names of bodies are no text). Simulate again.")
             choice = header.get("choice")  # not there before there was AUTO
             cache = cls(
                 header["first_frame"],

@@ -58,9 +58,8 @@ class SOFTPRESSURE_OT_apply_preset(bpy.types.Operator):
             return {"CANCELLED"}
         try:
             note = materials.apply(context.object, self.filepath, _MENU)
-        except RuntimeError as error:
-            sentence = str(error).removeprefix("Error: ").strip()
-            note = f"{Path(self.filepath).name}: {sentence}. Remove that preset and store it anew"
+        except (TypeError, ValueError) as error:
+            note = f"{Path(self.filepath).name}: {error}. Remove that preset and store it anew"
         if note:
             report(self, "WARNING", note)
         return {"FINISHED"}

@@ -12,10 +12,11 @@ from . import disk, gauges, packing, session, simulation
 def load(scene: bpy.types.Scene) -> None:
     """Load the cache of a scene from disk, else from the .blend, if there is one and its objects exist.
 
-    Of two caches the one that was made from the present scene is taken.
+    Of several caches the first that was made from the present scene is taken.
     """
     here = session.of(scene)
-    caches = [cache for cache in (_read(here, disk.load, scene), _read(here, packing.read, scene)) if cache is not None]
+    readers = (disk.load_journal, disk.load, packing.read)
+    caches = [cache for cache in (_read(here, read, scene) for read in readers) if cache is not None]
     found = [cache for cache in caches if all(scene.objects.get(name) is not None for name in cache.body_names)]
     if not found:
         return

@@ -1,7 +1,6 @@
-"""`blender --command softpressure bake FILE.blend`, or `export`: simulate, and bake or export, without a window."""
+"""`blender --command softpressure bake FILE.blend`, `export` or `sweep`: simulate and keep it, without a window."""
 
 import argparse
-import contextlib
 import math
 import sys
 from pathlib import Path
@@ -9,7 +8,7 @@ from typing import Any, NoReturn
 
 import bpy
 
-from . import formats, jobs, session, status, units
+from . import formats, headless, session, units
 from .trace import Trace
 
 _handles: list[Any] = []
@@ -50,6 +49,13 @@ def length(text: str) -> float:
     return value
 
 
+def count(text: str) -> int:
+    """Read a whole number from 1."""
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is no count; write a whole number from 1 as --workers=2")
+    return int(text)
+
+
 def parse(arguments: list[str]) -> argparse.Namespace:
     """Read the words after `softpressure`; raises `_UsageError`."""
     parser = _Parser(prog="blender --command softpressure", description="Soft Pressure without a window.")
@@ -74,13 +80,41 @@ def parse(arguments: list[str]) -> argparse.Namespace:
         metavar="METRES",
         help="largest error of shape keys in .glb and .fbx (default: the file's)",
     )
+    _add_sweep(actions)
     return parser.parse_args(arguments)
+
+
+def _add_sweep(actions: Any) -> None:
+    """The actions of a sweep: it runs all; other programs hand out its cases and collect them."""
+    sweep = actions.add_parser("sweep", help="simulate a file with each combination of values of settings")
+    sweep.add_argument("file", type=Path, help="the .blend file")
+    sweep.add_argument(
+        "--set",
+        action="extend",
+        nargs="+",
+        required=True,
+        metavar="NAME.SETTING=VALUES",
+        help="of an object, or of the scene as Scene.SETTING, by their names for scripts; values as 1,2,5 or 1..10:5, "
+        "which is five from 1 to 10; a component of a vector as Ball.velocity[2]",
+    )
+    sweep.add_argument("--zip", action="store_true", help="take the first values of all lists, then the second")
+    sweep.add_argument("--frames", type=frame_range, metavar="A:B", help="first and last frame (default: the file's)")
+    sweep.add_argument("--output", type=Path, metavar="FOLDER", help="default: FILE_sweep beside the file")
+    sweep.add_argument("--workers", type=count, default=1, metavar="N", help="processes at the same time (default: 1)")
+    sweep.add_argument("--plan", action="store_true", help="only write the plan, for other programs to run its cases")
+    case = actions.add_parser("sweep-case", help="simulate one case of a sweep")
+    case.add_argument("folder", type=Path, help="the folder of the sweep")
+    case.add_argument("name", help="the name of the case, or its number in the plan, from 1")
+    collect = actions.add_parser("sweep-collect", help="write the table and contact sheet of a sweep")
+    collect.add_argument("folder", type=Path, help="the folder of the sweep")
 
 
 def run(arguments: list[str]) -> int:
     """The command itself: 0 done, 1 could not be done, 2 not understood; an error is one line on stderr."""
     try:
         options = parse(arguments)
+        if options.action.startswith("sweep"):
+            return _sweep(options)
         if options.action == "export":
             print(export(options.file, options.output, options.frames, options.error))
         else:
@@ -94,6 +128,25 @@ def run(arguments: list[str]) -> int:
     return 0
 
 
+def _sweep(options: argparse.Namespace) -> int:
+    """The actions of a sweep: 1 if a case has failed."""
+    from . import sweep, sweep_case
+
+    if options.action == "sweep-case":
+        print(sweep_case.run(options.folder, options.name))
+        return 0
+    if options.action == "sweep-collect":
+        said, failed = sweep.collect(options.folder)
+    else:
+        folder = sweep.prepare(options.file, options.set, options.zip, options.frames, options.output)
+        if options.plan:
+            print(f"softpressure: wrote {folder / 'plan.json'}")
+            return 0
+        said, failed = sweep.run(folder, options.workers)
+    print(said)
+    return 1 if failed else 0
+
+
 def bake(
     file: Path, frames: tuple[int, int] | None = None, output: Path | None = None, trace: Path | None = None
 ) -> str:
@@ -103,12 +156,12 @@ def bake(
     file that is told of each step (`trace.py`); then cached frames are simulated anew, too.
     """
     target = (output or file.with_name(f"{file.stem}_baked.blend")).resolve()
-    _check_file(file)
+    headless.check_file(file)
     if not target.parent.is_dir():
         raise FileNotFoundError(f"{target.parent}: no such folder. Create it first.")
     if trace is not None and trace.resolve() in (file.resolve(), target):
         raise ValueError(f"{trace}: the trace would replace the .blend file. Give another path.")
-    with contextlib.nullcontext() if trace is None else Trace(trace) as table:
+    with headless.traced(trace) as table:
         _bake(file, frames, target, table)
     return f"softpressure: saved {target}"
 
@@ -118,10 +171,10 @@ def _bake(file: Path, frames: tuple[int, int] | None, target: Path, table: Trace
     from .bake import bake as bake_scene
     from .bake import free
 
-    for scene in _open(file, frames):
+    for scene in headless.open_file(file, frames):
         free(scene)
-        _tell(scene, _simulate(scene, table))
-        _tell(scene, bake_scene(scene))
+        headless.tell(scene, headless.simulate(scene, table))
+        headless.tell(scene, bake_scene(scene))
     bpy.ops.wm.save_as_mainfile(filepath=str(target), copy=True)
 
 
@@ -133,10 +186,10 @@ def export(file: Path, output: Path, frames: tuple[int, int] | None = None, erro
     """
     from .export import export as export_scene
 
-    _check_file(file)
+    headless.check_file(file)
     formats.of(output)
     target = output.resolve()
-    scenes = _open(file, frames)
+    scenes = headless.open_file(file, frames)
     if len(scenes) > 1:
         names = ", ".join(scene.name for scene in scenes)
         raise ValueError(f"{file}: its scenes {names} all hold bodies; a file holds one. Keep one of them in the file.")
@@ -145,56 +198,14 @@ def export(file: Path, output: Path, frames: tuple[int, int] | None = None, erro
         scene.softpressure.key_error = error / units.metres_per_unit(scene)
     with bpy.context.temp_override(scene=scene, view_layer=scene.view_layers[0]):
         if not any(obj.softpressure.is_baked for obj in session.objects(scene, "SOFT", "RIGID")):
-            _tell(scene, _simulate(scene, None))
-        _tell(scene, export_scene(scene, target))
+            headless.tell(scene, headless.simulate(scene, None))
+        headless.tell(scene, export_scene(scene, target))
     return f"softpressure: wrote {target}"
-
-
-def _check_file(file: Path) -> None:
-    if not file.is_file():
-        raise FileNotFoundError(f"{file}: no such file. Give the path of a .blend file.")
-
-
-def _open(file: Path, frames: tuple[int, int] | None) -> list[bpy.types.Scene]:
-    """Open a file and set the frame range, if one is given, of its scenes with bodies; returns these scenes."""
-    bpy.ops.wm.open_mainfile(filepath=str(file.resolve()), load_ui=False)
-    scenes = [scene for scene in bpy.data.scenes if session.has_bodies(scene)]
-    if not scenes:
-        raise ValueError(f"{file}: holds no soft or rigid body. Open it in Blender and add one first.")
-    for scene in scenes:
-        if frames is not None:
-            scene.softpressure.frame_start, scene.softpressure.frame_end = frames
-    return scenes
-
-
-def _tell(scene: bpy.types.Scene, job: jobs.Work) -> None:
-    """Run all of a job and print how it goes."""
-    said = -1.0
-    for done, total, label in jobs.whole(job):
-        if done != said and (done % 25 == 0 or done == total):
-            print(f"softpressure: {scene.name}: {label} ({done / total:.0%})", flush=True)
-            said = done
-
-
-def _simulate(scene: bpy.types.Scene, table: Trace | None) -> jobs.Work:
-    """Simulate a scene, then say what it was made with; the table is told of all frames that were reached."""
-    from . import simulate_job
-
-    if table is not None:
-        session.of(scene).clear()
-    try:
-        yield from simulate_job.simulate(scene)
-    finally:
-        if table is not None:
-            table.add(scene)
-    for sentence in status.choice_texts(scene):
-        print(f"softpressure: {scene.name}: {sentence}", flush=True)
 
 
 def _fail(error: Exception, code: int) -> int:
     """Print an error as one line."""
-    message = " ".join(str(error).removeprefix("Error: ").split()) or repr(error)
-    print(f"softpressure: {message}", file=sys.stderr)
+    print(f"softpressure: {headless.sentence_of(error)}", file=sys.stderr)
     return code
 
 

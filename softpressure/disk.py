@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from ..core import CacheError, State, World
 from ..core.cache import FrameCache
-from . import beside, capture, gauges, session
+from . import beside, capture, gauges, journal, session
 
 
 def path_of(scene: bpy.types.Scene, blend_path: str = "") -> Path | None:
@@ -69,6 +69,8 @@ def _write(here: session.Session, cache: FrameCache, world: World | None, table:
         if world is not None:
             cache.state = state_of(world, table)
         cache.save(path)
+        if here.stepper is None:  # of a run that goes on, the journal does, too
+            journal.remove(path)
     except CacheError as error:
         here.fail(str(error))
 
@@ -79,11 +81,20 @@ def load(scene: bpy.types.Scene) -> FrameCache | None:
     return FrameCache.load(path) if path is not None and path.exists() else None
 
 
+def load_journal(scene: bpy.types.Scene) -> FrameCache | None:
+    """Read what a simulation left that did not end, if there is any. Raises `CacheError` if it is damaged."""
+    path = path_of(scene)
+    return None if path is None else journal.read(path)
+
+
 def delete(scene: bpy.types.Scene) -> None:
     """Remove the file with the cache of a scene, and its folder if it is empty then; a failure is noted."""
     path = path_of(scene)
     beside.wait()  # it may be being written
-    if path is None or not path.exists():
+    if path is None:
+        return
+    journal.remove(path)
+    if not path.exists():
         return
     try:
         path.unlink()

@@ -99,7 +99,7 @@ def _step_to(scene: bpy.types.Scene, here: Session, last: int, values: capture.S
     start, cache, first = here.start, here.cache, scene.softpressure.frame_start
     assert start is not None and cache is not None
     start.forget_places()
-    here.stepper = stepper = stepping.Stepper(here, values)
+    here.stepper = stepper = stepping.Stepper(here, values, disk.path_of(scene))
     in_turns = follows_what_is_simulated(scene, start)
     begun_at, since = cache.last_frame, time.monotonic()
     to_read, told = begun_at + 1, begun_at

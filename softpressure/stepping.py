@@ -9,12 +9,14 @@ import threading
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
 import bpy
 import numpy as np
 
 from ..core import FrameInput, World
-from . import capture, disk, driving, gas_notes, gauges, xpbd_limits
+from ..core.cache import FrameCache
+from . import capture, disk, driving, gas_notes, gauges, journal, xpbd_limits
 from .mesh_io import FloatArray
 from .session import Session
 
@@ -101,12 +103,16 @@ def frame_of(
 
 
 class Stepper:
-    """Steps the frames of a run one after the other as they are read, and does other work on it between two frames."""
+    """Steps the frames of a run one after the other as they are read, and does other work on it between two frames.
+
+    `path`: where the cache goes when all is done; until then a journal of it lies there.
+    """
 
     #: How much may be read ahead [bytes], and at least this many frames.
     _most_bytes, _least_frames = 256e6, 2
 
-    def __init__(self, here: Session, values: capture.SceneValues) -> None:
+    def __init__(self, here: Session, values: capture.SceneValues, path: Path | None = None) -> None:
+        self._path = path
         self._here, self._values, self._cache = here, values, here.cache
         self._waiting: queue.SimpleQueue[Reading | None] = queue.SimpleQueue()
         self._between: deque[Callable[[], None]] = deque()
@@ -171,17 +177,26 @@ class Stepper:
 
     def run(self) -> None:
         """All of it, for another thread; raises what the core says."""
+        cache = self._cache
+        assert cache is not None
         try:
-            while (reading := self._waiting.get()) is not None:
-                self._do_what_waits()
-                if not self._is_stopped and self._here.cache is self._cache:
-                    step(self._here, self._values, reading)
-                    self._done_bytes += reading.size
-                    self._done_count += 1
+            with journal.Journal(self._path, cache) as record:
+                self._run(cache, record)
         finally:
             with self._lock:
                 self._do_what_waits()
                 self._is_over = True
+
+    def _run(self, cache: FrameCache, record: journal.Journal) -> None:
+        """Step what is given until there is no more."""
+        while (reading := self._waiting.get()) is not None:
+            self._do_what_waits()
+            if not self._is_stopped and self._here.cache is cache:
+                step(self._here, self._values, reading)
+                if self._path is not None and self._here.world is not None:
+                    record.add(cache, disk.state_of(self._here.world))
+                self._done_bytes += reading.size
+                self._done_count += 1
 
     def _do_what_waits(self) -> None:
         while self._between:

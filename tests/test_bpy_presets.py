@@ -144,12 +144,35 @@ def test_a_material_of_ones_own_is_kept_applied_and_removed(user_folder: Path) -
     assert not path.exists()
 
 
+@pytest.mark.parametrize(
+    ("line", "complaint"),
+    [
+        ("import pathlib; pathlib.Path(MARK).touch()", "line 3 sets no setting of a material"),
+        ("settings.mass = __import__('pathlib').Path(MARK).touch() or 1.0", "line 3 gives no plain value"),
+        ("settings.kind = 'NONE'", "line 3 sets no setting of a material"),
+        ("settings.id_data.location.x = 1.0", "line 3 sets no setting of a material"),
+        ("settings.mass = ", "cannot be read"),
+        ("settings.mass = " + "(" * 2000, "cannot be read"),
+    ],
+)
+def test_presets_are_read_and_not_run(
+    user_folder: Path, capfd: pytest.CaptureFixture[str], line: str, complaint: str
+) -> None:
+    ball, mark = add_ball(mass=2.5), user_folder / "mark"
+    path = user_folder / "Hostile.py"
+    head = "import bpy\nsettings = bpy.context.object.softpressure\n"
+    path.write_text(head + line.replace("MARK", repr(str(mark))) + "\n")
+    bpy.ops.softpressure.apply_preset(filepath=str(path))
+    assert f"Hostile.py: {complaint}" in capfd.readouterr().out
+    assert not mark.exists() and ball.softpressure.mass == 2.5 and ball.softpressure.kind == "SOFT"
+
+
 def test_a_preset_with_an_error_says_so(user_folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
     add_ball()
     path = user_folder / "Old.py"
     path.write_text("import bpy\nsettings = bpy.context.object.softpressure\nsettings.mass = None\n")
     assert bpy.ops.softpressure.apply_preset(filepath=str(path)) == {"FINISHED"}
-    assert "Old.py: Failed to execute the preset" in capfd.readouterr().out
+    assert "Old.py: " in (said := capfd.readouterr().out) and "mass expected a float type" in said
 
 
 def test_every_setting_of_a_material_is_one_of_bodies() -> None:

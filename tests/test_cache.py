@@ -112,3 +112,15 @@ def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
     with pytest.raises(CacheError, match=r"file/scene\.npz: cannot be written"):
         filled().save(tmp_path / "file" / "scene.npz")
+
+
+@pytest.mark.parametrize("names", [[3], [["A"]], [None], 5])
+def test_names_of_bodies_that_are_no_text_are_refused(tmp_path: Path, names: object) -> None:
+    filled().save(tmp_path / "cache.npz")
+    with np.load(tmp_path / "cache.npz") as archive:
+        arrays = dict(archive)
+    header = json.loads(arrays["header"].tobytes()) | {"body_names": names}
+    arrays["header"] = np.frombuffer(json.dumps(header).encode(), np.uint8)
+    np.savez(tmp_path / "cache.npz", **arrays)
+    with pytest.raises(CacheError, match="not a readable cache"):
+        FrameCache.load(tmp_path / "cache.npz")

@@ -1,0 +1,300 @@
+"""Hostile .blend, cache and preset files: what they make the extension read, write and run.
+
+An audit hook of Python records every file that is opened, removed or made, every process, and everything unpickled.
+"""
+
+import contextlib
+import importlib
+import io
+import json
+import os
+import pickle
+import random
+import struct
+import sys
+import tempfile
+import zipfile
+from pathlib import Path
+
+import numpy as np
+
+from . import child
+
+HEADING = "Hostile files"
+ASKED = (
+    "hostile .blend, cache and preset files: nothing runs, nothing is read or written outside the cache folder, no pickle"
+)
+FULL, QUICK = 1000, 60
+#: Events of Python's audit hook that change a file or start something.
+CHANGES = ("os.remove", "os.rename", "os.mkdir", "os.rmdir", "os.link", "os.symlink", "os.chmod", "os.truncate")
+RUNS = ("subprocess.Popen", "os.system", "os.exec", "os.posix_spawn", "os.fork", "pickle.find_class", "socket.connect")
+WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_APPEND
+
+
+class Touch:
+    """Makes a file when it is unpickled."""
+
+    def __init__(self, path):
+        self.path = path
+
+    def __reduce__(self):
+        return (open, (self.path, "w"))
+
+
+class Watch:
+    """What Python does while it is on; a context."""
+
+    def __init__(self):
+        self.events, self.is_on = [], False
+        sys.addaudithook(self._hook)
+
+    def _hook(self, event, arguments):
+        if not self.is_on:
+            return
+        if event == "open":
+            path, _, flags = arguments
+            if isinstance(path, (str, bytes, os.PathLike)):
+                self.events.append(("write" if flags & WRITING else "read", os.fsdecode(path)))
+        elif event in CHANGES:
+            self.events += [("write", os.fsdecode(each)) for each in arguments if isinstance(each, (str, bytes))]
+        elif event in RUNS:
+            self.events.append(("run", f"{event} {arguments}"[:200]))
+
+    def __enter__(self):
+        self.events, self.is_on = [], True
+        return self
+
+    def __exit__(self, *_):
+        self.is_on = False
+
+
+def packed(header, **arrays):
+    """A cache file of this header and these arrays."""
+    file = io.BytesIO()
+    np.savez(file, header=np.frombuffer(json.dumps(header).encode(), np.uint8), **arrays)
+    return file.getvalue()
+
+
+def caches(good, mark, chance):
+    """Hostile caches without end, with a word on what each is."""
+    with np.load(io.BytesIO(good)) as archive:
+        arrays = {key: archive[key] for key in archive.files}
+    header = json.loads(arrays.pop("header").tobytes())
+    objects = np.array([Touch(mark)], dtype=object)
+    pickled = io.BytesIO()
+    np.savez(pickled, **{"header": np.frombuffer(json.dumps(header).encode(), np.uint8), **arrays, "positions": objects})
+    yield "objects for positions", pickled.getvalue()
+    pickled = io.BytesIO()
+    np.savez(pickled, header=objects, **arrays)
+    yield "objects for the header", pickled.getvalue()
+    yield "a pickle", pickle.dumps(Touch(mark))
+    pickled = io.BytesIO()
+    np.save(pickled, objects, allow_pickle=True)
+    yield "an array of objects", pickled.getvalue()
+    for name in ("../../outside.npy", "/outside.npy", "header.npy"):
+        file = io.BytesIO(good)
+        with zipfile.ZipFile(file, "a") as archive:
+            archive.writestr(name, pickle.dumps(Touch(mark)))
+        yield f"a member {name}", file.getvalue()
+    huge = b"\x93NUMPY\x01\x00" + struct.pack("<H", 118)
+    huge += b"{'descr': '<f8', 'fortran_order': False, 'shape': (1000000000000000,), }".ljust(117) + b"\n"
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as archive:
+        archive.writestr("header.npy", huge)
+    yield "an array of 8 PB", file.getvalue()
+    worse = {
+        "body_names": [["../../../x"], [mark], ["Ball", "Ball"], [3], None, "Ball"],
+        "vertex_counts": [[-1], [2**40], ["1"], [0.5], [], None],
+        "first_frame": [-(2**63), 2**70, "1", None, 1e300],
+        "choice": [{}, {"solver": "__import__('os')"}, [], "x", 5],
+        "format_version": [0, "1", None, 2],
+        "start_names": [5, [[]], None],
+        "has_state": [False, "no"],
+        "input_fingerprint": [None, {}, 5, "../x"],
+    }
+    for key, values in worse.items():
+        for value in values:
+            yield f"{key} {value}", packed(header | {key: value}, **arrays)
+    for key in arrays:
+        yield f"no {key}", packed(header, **{name: value for name, value in arrays.items() if name != key})
+        wrong = np.full(arrays[key].shape, np.nan) if arrays[key].dtype.kind == "f" else np.full(arrays[key].shape, -7)
+        yield f"{key} not finite, or negative", packed(header, **(arrays | {key: wrong}))
+        yield f"{key} of another shape", packed(header, **(arrays | {key: arrays[key].ravel()[:-1]}))
+    while True:
+        damaged = bytearray(good)
+        if chance.random() < 0.3:
+            del damaged[chance.randrange(len(damaged)) :]
+            yield "cut off", bytes(damaged)
+            continue
+        for _ in range(chance.choice((1, 3, 30))):
+            damaged[chance.randrange(len(damaged))] = chance.randrange(256)
+        yield "bytes changed", bytes(damaged)
+
+
+PRESETS = (
+    "import os; os.system('touch MARK')",
+    "open('MARK', 'w')",
+    "settings.mass = open('MARK', 'w') and 1.0",
+    "settings.mass = (lambda: open('MARK', 'w'))()",
+    "settings.id_data.name = 'x'",
+    "settings.__class__ = open('MARK', 'w')",
+    "[open('MARK', 'w') for _ in '1']",
+    "def f(x=open('MARK', 'w')): pass",
+    "class A: open('MARK', 'w')",
+    "settings.mass = f'{open(\"MARK\", \"w\")}'",
+    "settings.mass: open('MARK', 'w') = 1.0",
+    "@open('MARK', 'w')\ndef f(): pass",
+    "settings.mass = 1.0 if open('MARK', 'w') else 2.0",
+    "settings.body_type = 'NOTHING'",
+    "settings.mass = " + "-" * 5000 + "1",
+    "\0",
+)
+
+
+def blend_files(folder, mark):
+    """Hostile .blend files, saved by this Blender: what each is, its path, and the folder that may be written."""
+    import bpy
+
+    kills = importlib.import_module("softpressure_ext.reliability.kills")
+    for number in range(10):
+        base = Path(folder, f"blend{number}")
+        base.mkdir()
+        kills.make(base)
+        scene = bpy.context.scene
+        settings, allowed = scene.softpressure, base / "simulated" / "softpressure_ball"
+        scene.frame_end = 3
+        what = "as it is"
+        if number < 5:
+            value = ("{", '{"for": 1, "choice": {"solver": "__import__(\'os\')"}}', "[" * 5000, '{"choice": 5}', "\\x00")[number]
+            settings.run_choice, what = value, f"a choice of the run {value[:20]!r}"
+        elif number == 5:
+            scene.name, what = "../../outside", "a scene ../../outside"
+        elif number == 6:
+            settings.cache_folder, what = "//../elsewhere", "a cache folder //../elsewhere"
+            allowed = base / "elsewhere" / "softpressure_ball"
+        elif number == 7:
+            scene["softpressure_cache"] = pickle.dumps(Touch(mark))
+            settings.pack_cache, what = True, "a pickle in place of the packed cache"
+        elif number == 8:
+            text = bpy.data.texts.new("handlers.py")
+            text.write(f"open({mark!r}, 'w')")
+            text.use_module, what = True, "a text that asks to be run"
+        else:
+            curve = bpy.data.objects["Ball"].softpressure.driver_add("gauge_pressure")
+            curve.driver.expression = f"__import__('builtins').open({mark!r}, 'w') and 1.0"
+            what = "a driver that opens a file"
+        path = base / "simulated" / "ball.blend"
+        bpy.ops.wm.save_as_mainfile(filepath=str(path), copy=True)
+        yield what, path, allowed
+
+
+def attack(count, seed, folder):
+    """Open `count` hostile files; what is wrong, a sentence each, and how many of each kind."""
+    import bpy
+
+    kills = importlib.import_module("softpressure_ext.reliability.kills")
+    store = importlib.import_module("softpressure_ext.core.kernel_store")
+    session = importlib.import_module("softpressure_ext.softpressure.session")
+    chance, folder = random.Random(seed), Path(folder).resolve()
+    mark, wrong, tried = str(folder / "mark"), [], {"caches": 0, "journals": 0, "packed caches": 0, "presets": 0, "files": 0}
+    watch = Watch()
+
+    def judge(what, allowed, reads=()):
+        inside = [str(allowed), str(store.user_folder()), *map(str, reads)]
+        for kind, text in watch.events:
+            is_fine = kind == "read" and (text.endswith((".py", ".pyc", ".so", ".kernel")) or text.startswith(("/proc", "/sys")))
+            if kind == "run" or (not is_fine and not any(os.path.abspath(text).startswith(place) for place in inside)):
+                wrong.append(f"{what}: {kind} {text}")
+        if Path(mark).exists():
+            wrong.append(f"{what}: ran what was in it")
+            Path(mark).unlink()
+
+    base = folder / "base"
+    base.mkdir()
+    kills.make(base)
+    path = base / "simulated" / kills.NAME
+    cache = next((base / "simulated").glob("softpressure_*/*.npz"))
+    good, blend = cache.read_bytes(), path.read_bytes()
+    for (what, content), _ in zip(caches(good, mark, chance), range(count), strict=False):
+        place = chance.choice(("caches", "journals", "packed caches"))
+        tried[place] += 1
+        path.write_bytes(blend)
+        for old in cache.parent.iterdir():
+            old.unlink()
+        if place == "caches":
+            cache.write_bytes(content)
+        elif place == "journals":
+            cache.with_name(f"{cache.name}.frames").write_bytes(struct.pack("<Q", len(content)) + content)
+            cache.with_name(f"{cache.name}.state").write_bytes(content)
+        else:
+            session.forget_all()
+            bpy.ops.wm.open_mainfile(filepath=str(path))
+            bpy.context.scene.softpressure.pack_cache = True
+            bpy.context.scene["softpressure_cache"] = content
+            bpy.ops.wm.save_mainfile()
+        with watch:
+            bpy.ops.wm.open_mainfile(filepath=str(path))
+            for frame in (2, 1, kills.FRAMES):
+                session.is_rendering = True  # frames are looked up and not simulated
+                bpy.context.scene.frame_set(frame)
+            session.is_rendering = False
+        judge(f"{place[:-1]}, {what}", cache.parent, [path])
+        here = session.of(bpy.context.scene)
+        if here.error.startswith("Internal error"):
+            wrong.append(f"{place[:-1]}, {what}: {here.error}")
+    presets = folder / "presets" / "softpressure"
+    presets.mkdir(parents=True)
+    known = bpy.utils.preset_paths
+    bpy.utils.preset_paths = lambda name: [*known(name), str(presets)]
+    bpy.ops.wm.read_factory_settings(use_empty=True)
+    bpy.ops.mesh.primitive_ico_sphere_add()
+    bpy.ops.softpressure.add_body(kind="SOFT")
+    for line in PRESETS:
+        tried["presets"] += 1
+        preset = presets / "hostile.py"
+        preset.write_text("import bpy\nsettings = bpy.context.object.softpressure\n" + line.replace("MARK", mark))
+        with watch:
+            bpy.ops.softpressure.apply_preset(filepath=str(preset))
+        judge(f"preset {line[:40]!r}", presets)
+    bpy.utils.preset_paths = known
+    for what, file, allowed in blend_files(folder, mark):
+        tried["files"] += 1
+        with watch:
+            bpy.ops.wm.open_mainfile(filepath=str(file))
+            bpy.context.scene.frame_set(2)
+            with contextlib.suppress(RuntimeError):  # it may refuse, with a sentence
+                bpy.ops.softpressure.simulate()
+            bpy.ops.wm.save_mainfile()
+        judge(f".blend with {what}", allowed, [file, file.parent / "softpressure_ball"])
+        if "Internal error" in session.of(bpy.context.scene).error:
+            wrong.append(f".blend with {what}: {session.of(bpy.context.scene).error}")
+    return {"wrong": wrong, "by": tried}
+
+
+def run(count, seed=1):
+    """Open `count` hostile caches, and all presets and .blend files."""
+    with tempfile.TemporaryDirectory() as folder:
+        data = child.call("hostile", "attack", count=count, seed=seed, folder=folder)
+    return data | {"tried": f"{sum(data['by'].values())} files"}
+
+
+def found(data):
+    """In a few words."""
+    return f"{len(data['wrong'])} failures"
+
+
+def add(page, data):
+    """The section."""
+    kinds = ", ".join(f"{count} {kind}" for kind, count in data["by"].items())
+    page.text(
+        f"""{kinds}. Caches, in their folder, as a journal, and packed into a .blend: pickled objects that make a file,
+        members of a zip with paths outside, arrays of petabytes, headers with wrong values of each kind, arrays that are
+        missing or of wrong shapes, then bytes changed and ends cut off at random. Presets: Python that opens a file in each
+        place where an expression may stand. .blend files: hostile texts for the choice of a run, names and folders that lead
+        out, pickles, scripts and drivers that open a file. Each is opened and played, a preset applied, a .blend simulated
+        and saved, while an audit hook of Python records every file that is opened, changed or removed, every process,
+        connection and unpickled class. Kernels, which the extension compiled itself, are pickled; they are read from their
+        own folder only."""
+    )
+    if data["wrong"]:
+        page.items(data["wrong"][:50])

@@ -1,0 +1,195 @@
+"""SIGKILL at random moments of Simulate, Bake and Save."""
+
+import importlib
+import json
+import random
+import select
+import shutil
+import tempfile
+import time
+from pathlib import Path
+
+from . import child
+
+HEADING = "Killed in mid-run"
+ASKED = "kill -9 at 100 random moments of Simulate, Bake and Save: at most the current frame is lost, the .blend intact"
+FULL, QUICK = 100, 6
+ACTIONS = ("simulate", "bake", "save")
+FRAMES = 60
+#: How long Bake and Save are repeated [s].
+LOOP = 2.0
+NAME = "ball.blend"
+
+
+def make(folder):
+    """A file with a ball that falls on a floor, its cache, and one without a cache; how long Simulate takes [s]."""
+    import bpy
+
+    samples = importlib.import_module("softpressure_ext.softpressure.sample_parts")
+    bpy.ops.wm.read_factory_settings(use_empty=True)
+    scene = bpy.context.scene
+    scene.frame_start, scene.frame_end = 1, FRAMES
+    bpy.context.preferences.filepaths.save_version = 0
+    outline = [(-2.0, -0.2), (2.0, -0.2), (2.0, 0.0), (-2.0, 0.0)]
+    samples.add_obstacle("Floor", samples.profile_mesh("Floor", outline, 4.0, 1), samples.STONE)
+    samples.add_ball("Ball", samples.TEAL, 0.4, (0.0, 0.0, 0.8), mass=1.0, gauge_pressure=500.0, stretch_modulus=500.0)
+    scene["round"] = 0
+    for name in ("bare", "simulated"):
+        Path(folder, name).mkdir()
+    bpy.ops.wm.save_as_mainfile(filepath=str(Path(folder, "bare", NAME)), copy=True)
+    bpy.ops.wm.save_as_mainfile(filepath=str(Path(folder, "simulated", NAME)))
+    began = time.perf_counter()
+    bpy.ops.softpressure.simulate()
+    seconds = time.perf_counter() - began
+    bpy.ops.wm.save_mainfile()
+    return seconds
+
+
+def simulate(path):
+    """Simulate, and say each frame that is there."""
+    import bpy
+
+    bpy.ops.wm.open_mainfile(filepath=path)
+    job = importlib.import_module("softpressure_ext.softpressure.simulate_job")
+    session = importlib.import_module("softpressure_ext.softpressure.session")
+    scene, told = bpy.context.scene, 0
+    child.say("begin")
+    for _ in job.simulate(scene):
+        here = session.of(scene)
+        if here.cache is not None and here.cache.last_frame > told:
+            told = here.cache.last_frame
+            child.say(f"frame {told}")
+
+
+def bake(path):
+    """Bake and free, again and again."""
+    import bpy
+
+    bpy.ops.wm.open_mainfile(filepath=path)
+    child.say("begin")
+    while True:
+        bpy.ops.softpressure.bake()
+        bpy.ops.softpressure.free_bake()
+
+
+def save(path):
+    """Save, again and again, and say how often."""
+    import bpy
+
+    bpy.ops.wm.open_mainfile(filepath=path)
+    child.say("begin")
+    for number in range(1, 1_000_000):
+        bpy.context.scene["round"] = number
+        bpy.data.objects["Ball"].softpressure.friction = 0.001 * (number % 1000)
+        bpy.ops.wm.save_mainfile()
+        child.say(f"frame {number}")
+
+
+def kill(action, path, delay):
+    """Start an action and kill it after a delay [s] from where it begins; the last number it said, and whether it
+    was still running.
+    """
+    process = child.start("kills", action, {"path": str(path)})
+    said, end = [], None
+    while end is None or time.perf_counter() < end:
+        ready, _, _ = select.select([process.stdout], [], [], 60.0 if end is None else end - time.perf_counter())
+        line = process.stdout.readline() if ready else ""
+        if ready and not line:
+            break
+        said.append(line.strip())
+        if line.strip() == "begin":
+            end = time.perf_counter() + delay
+    was_running = process.poll() is None
+    process.kill()
+    said += [line.strip() for line in process.stdout.read().splitlines()]
+    process.wait()
+    frames = [int(line.split()[1]) for line in said if line.startswith("frame ") and line.split()[1:]]
+    return max(frames, default=0), was_running and end is not None
+
+
+def check(rounds):
+    """Open what each kill left; what is wrong, a sentence each, and how many frames were lost at most."""
+    import bpy
+    import numpy as np
+
+    session = importlib.import_module("softpressure_ext.softpressure.session")
+
+    def opened(path):
+        bpy.ops.wm.open_mainfile(filepath=path)
+        here = session.of(bpy.context.scene)
+        return here, here.cache
+
+    wrong, lost, first = [], 0, rounds[0]
+    whole = opened(first["reference"])[1]
+    for each in rounds:
+        here, cache = opened(each["path"])
+        label, scene = f"{each['action']}, killed after {each['delay']:.2f} s", bpy.context.scene
+        if here.error:
+            wrong.append(f"{label}: {here.error}")
+        frames = 0 if cache is None else cache.last_frame
+        if any(not np.array_equal(cache.positions(0, n), whole.positions(0, n)) for n in range(1, frames + 1)):
+            wrong.append(f"{label}: the frames that are left are not those that were simulated")
+        is_same = Path(each["path"]).read_bytes() == Path(each["original"]).read_bytes()
+        if each["action"] == "simulate":
+            lost = max(lost, each["told"] - frames)
+            if not is_same:
+                wrong.append(f"{label}: the .blend changed")
+            if each["told"] - frames > 1:
+                wrong.append(f"{label}: {each['told']} frames were there, {frames} are left")
+            elif 1 < frames < FRAMES:
+                bpy.ops.softpressure.simulate()
+                left = session.of(scene).cache
+                if left.last_frame != FRAMES or not np.array_equal(left.positions(0, FRAMES), whole.positions(0, FRAMES)):
+                    wrong.append(f"{label}: it does not go on to the same end")
+        elif frames != FRAMES:
+            wrong.append(f"{label}: {FRAMES} frames were cached, {frames} are left")
+        elif each["action"] == "bake" and not is_same:
+            wrong.append(f"{label}: the .blend changed")
+        elif each["action"] == "save":
+            number = scene["round"]
+            friction = bpy.data.objects["Ball"].softpressure.friction
+            if number < each["told"] or (number and abs(friction - 0.001 * (number % 1000)) > 1e-6):
+                wrong.append(f"{label}: saved {each['told']} times, the file is of number {number}")
+    return {"wrong": wrong, "lost": lost}
+
+
+def run(count, seed=1):
+    """Kill `count` processes."""
+    chance, rounds = random.Random(seed), []
+    with tempfile.TemporaryDirectory() as folder:
+        seconds = child.call("kills", "make", folder=folder)
+        for number in range(count):
+            action = ACTIONS[number % len(ACTIONS)]
+            original = Path(folder, "bare" if action == "simulate" else "simulated")
+            place = shutil.copytree(original, Path(folder, f"{number}"))
+            delay = chance.uniform(0.0, seconds if action == "simulate" else LOOP)
+            told, was_running = kill(action, place / NAME, delay)
+            rounds.append(
+                {"action": action, "path": str(place / NAME), "original": str(original / NAME), "delay": delay,
+                 "told": told, "running": was_running, "reference": str(Path(folder, "simulated", NAME))}
+            )  # fmt: skip
+        checked = json.loads(json.dumps(child.call("kills", "check", rounds=rounds)))
+    running = {action: sum(each["running"] for each in rounds if each["action"] == action) for action in ACTIONS}
+    return checked | {"tried": f"{count} kills", "running": running, "count": count, "seconds": round(seconds, 2)}
+
+
+def found(data):
+    """In a few words."""
+    return f"{len(data['wrong'])} failures; at most {data['lost']} frame lost, no .blend damaged" if not data[
+        "wrong"
+    ] else f"{len(data['wrong'])} failures"
+
+
+def add(page, data):
+    """The section."""
+    running = ", ".join(f"{number} in {action.capitalize()}" for action, number in data["running"].items())
+    page.text(
+        f"""A process of its own opens a file, begins, and is ended by SIGKILL at a moment drawn at random from the time that
+        Simulate takes ({data['seconds']} s for {FRAMES} frames), or from {LOOP:g} s of Bake and Save without a pause.
+        {data['count']} kills: {running} hit it in mid-run. Afterwards another process opens the file. Simulate and Bake must
+        leave the .blend as it was, byte by byte, Save one that was saved; the cached frames must have the same bits as in a
+        run that ended; of Simulate at most the frame under way may be missing, and it must go on to the same end.""",
+        f"Frames lost at most: {data['lost']}.",
+    )
+    if data["wrong"]:
+        page.items(data["wrong"])

@@ -1,0 +1,86 @@
+"""Small pictures of scenes, and sheets of them."""
+
+import math
+from pathlib import Path
+from typing import Any
+
+import bpy
+import numpy as np
+from numpy.typing import NDArray
+
+#: Size of a picture [pixels].
+WIDTH, HEIGHT = 480, 270
+#: Longest side of a sheet [pixels]: with more pictures, every second pixel is taken, or every third, and so on.
+_LONGEST = 8192
+#: Share of the picture left free around what is seen, and the colour of a picture that is missing.
+_MARGIN, _MISSING = 1.1, (0.25, 0.05, 0.05, 1.0)
+
+
+def still(scene: Any, frame: int, path: Path, text: str) -> None:
+    """Render a frame with Workbench to a PNG, with a text at its top; the scene's render settings change.
+
+    From its camera if it has one, else from one that sees all meshes.
+    """
+    scene.frame_set(frame)
+    scene.render.engine = "BLENDER_WORKBENCH"
+    scene.render.resolution_x, scene.render.resolution_y, scene.render.resolution_percentage = WIDTH, HEIGHT, 100
+    scene.render.use_border = scene.render.use_multiview = scene.render.use_compositing = False
+    scene.render.use_sequencer = False
+    scene.display.shading.light, scene.display.shading.color_type = "STUDIO", "MATERIAL"
+    scene.display.shading.show_shadows = scene.display.shading.show_cavity = True
+    for each in scene.render.bl_rna.properties:
+        if each.identifier.startswith("use_stamp_"):
+            setattr(scene.render, each.identifier, False)
+    scene.render.use_stamp = scene.render.use_stamp_note = True
+    scene.render.stamp_note_text, scene.render.stamp_font_size = text, 14
+    scene.render.stamp_foreground, scene.render.stamp_background = (1.0, 1.0, 1.0, 1.0), (0.0, 0.0, 0.0, 0.6)
+    image = scene.render.image_settings
+    if hasattr(image, "media_type"):  # Blender 5
+        image.media_type = "IMAGE"
+    image.file_format, image.color_mode = "PNG", "RGB"
+    scene.render.filepath = str(path)
+    if scene.camera is None:
+        scene.camera = overview_camera(scene)
+    bpy.ops.render.render(write_still=True, scene=scene.name)
+
+
+def overview_camera(scene: Any) -> bpy.types.Object:
+    """A new camera that sees all meshes of the present frame, from the front, a little from above and the side."""
+    camera = bpy.data.objects.new("Camera", bpy.data.cameras.new("Camera"))
+    scene.collection.objects.link(camera)
+    camera.rotation_euler = (math.radians(75.0), 0.0, math.radians(20.0))
+    depsgraph = scene.view_layers[0].depsgraph
+    depsgraph.update()
+    shown = [obj.evaluated_get(depsgraph) for obj in scene.objects if obj.type == "MESH" and not obj.hide_render]
+    points = np.array([np.array(obj.matrix_world) @ (*corner, 1.0) for obj in shown for corner in obj.bound_box])[:, :3]
+    points = points.mean(axis=0) + _MARGIN * (points - points.mean(axis=0))
+    camera.location, _ = camera.camera_fit_coords(depsgraph, points.ravel().tolist())
+    return camera
+
+
+def sheet(paths: list[Path | None], target: Path) -> None:
+    """Put pictures side by side, the first at the top left; None: one that is missing."""
+    columns = math.ceil(math.sqrt(len(paths)))
+    rows = math.ceil(len(paths) / columns)
+    step = math.ceil(max(columns * WIDTH, rows * HEIGHT) / _LONGEST)
+    width, height = len(range(0, WIDTH, step)), len(range(0, HEIGHT, step))
+    pixels = np.zeros((rows * height, columns * width, 4), np.float32)
+    for number, path in enumerate(paths):
+        row, column = divmod(number, columns)
+        bottom = (rows - 1 - row) * height  # Blender's pixels start at the bottom left
+        tile = pixels[bottom : bottom + height, column * width : (column + 1) * width]
+        tile[:] = _MISSING if path is None or not path.is_file() else read(path)[::step, ::step]
+    result: Any = bpy.data.images.new("contact sheet", pixels.shape[1], pixels.shape[0])
+    result.pixels.foreach_set(pixels.ravel())
+    result.filepath_raw, result.file_format = str(target), "PNG"
+    result.save()
+    bpy.data.images.remove(result)
+
+
+def read(path: Path) -> NDArray[np.float32]:
+    """A picture as an array of shape (HEIGHT, WIDTH, 4), rows from the bottom."""
+    image = bpy.data.images.load(str(path))
+    pixels: NDArray[np.float32] = np.empty(WIDTH * HEIGHT * 4, np.float32)
+    image.pixels.foreach_get(pixels)
+    bpy.data.images.remove(image)
+    return pixels.reshape(HEIGHT, WIDTH, 4)

@@ -1,0 +1,89 @@
+"""A sweep: one file simulated with many settings, each case in a process of its own; its table and contact sheet.
+
+Cases that are finished are not run again, so the same command goes on where an earlier one was stopped.
+"""
+
+import csv
+import io
+import json
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import bpy
+
+from . import case_process, headless, pictures, sweep_case, sweep_plan
+
+TABLE, SHEET = "results.csv", "contact_sheet.png"
+
+
+def command() -> list[str]:
+    """The words that start this Blender again, with this extension's command."""
+    if bpy.app.binary_path:
+        return [bpy.app.binary_path, "--command", "softpressure"]
+    return [sys.executable, str(Path(__file__).with_name("as_module.py"))]  # Blender as a module of Python
+
+
+def prepare(
+    file: Path, settings: list[str], pairwise: bool, frames: tuple[int, int] | None, output: Path | None
+) -> Path:
+    """Check the settings of a sweep and write its plan; returns its folder. Raises with a sentence."""
+    scenes = headless.open_file(file, frames)
+    plan = sweep_plan.plan(file, scenes, settings, pairwise, frames)
+    folder = (output or file.with_name(f"{file.stem}_sweep")).resolve()
+    folder.mkdir(parents=True, exist_ok=True)
+    case_process.write(folder / case_process.PLAN, json.dumps(plan | {"command": command()}, indent=1))
+    return folder
+
+
+def run(folder: Path, workers: int) -> tuple[str, int]:
+    """Run the cases of a plan that are not finished; returns a line for the console and how many failed."""
+    plan = case_process.read_plan(folder)
+    total = len(plan["cases"])
+    with ThreadPoolExecutor(workers) as pool:
+        jobs = [pool.submit(case_process.run, plan["command"], folder, case) for case in plan["cases"]]
+        try:
+            for number, (case, job) in enumerate(zip(plan["cases"], jobs, strict=True), 1):
+                reason = job.result()
+                print(f"softpressure: {number} of {total}: {case['name']}: {reason or 'finished'}", flush=True)
+                write_table(folder, plan)
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
+    return collect(folder)
+
+
+def collect(folder: Path) -> tuple[str, int]:
+    """Write the table and the contact sheet; returns a line for the console and how many cases are not finished."""
+    plan = case_process.read_plan(folder)
+    finished = write_table(folder, plan)
+    shown = [folder / case["name"] / sweep_case.PICTURE for case in plan["cases"]]
+    pictures.sheet([path if is_there else None for path, is_there in zip(shown, finished, strict=True)], folder / SHEET)
+    missing = finished.count(False)
+    return f"softpressure: {len(finished) - missing} of {len(finished)} cases finished, {folder / TABLE}", missing
+
+
+def write_table(folder: Path, plan: dict[str, Any]) -> list[bool]:
+    """Write the table, a row per case in the order of the plan; returns which are finished."""
+    rows, done = [], []
+    for number, case in enumerate(plan["cases"], 1):
+        result = case_process.finished(folder, case)
+        done.append(result is not None)
+        row: dict[str, Any] = {"case": number, "name": case["name"], **case["settings"]}
+        if result is not None:
+            row["state"] = "finished"
+            row |= {key: f"{value:.6g}" for key, value in result.items() if isinstance(value, (int, float))}
+            for body, found in result["bodies"].items():
+                row |= {f"{body}: {what}": f"{value:.6g}" for what, value in found.items()}
+        else:
+            row["reason"] = case_process.failure(folder, case)
+            row["state"] = "failed" if row["reason"] else "not run"
+        rows.append(row)
+    columns = list(dict.fromkeys(["case", "name", *plan["cases"][0]["settings"], "state"]))
+    columns += [key for key in dict.fromkeys(key for row in rows for key in row) if key not in (*columns, "reason")]
+    text = io.StringIO()
+    writer = csv.DictWriter(text, [*columns, "reason"], lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    case_process.write(folder / TABLE, text.getvalue())
+    return done

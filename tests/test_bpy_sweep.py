@@ -1,0 +1,167 @@
+"""`blender --command softpressure sweep ...`: what is planned, and cases that run in processes of their own."""
+
+import csv
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import bpy
+import pytest
+from bpy_scene import add_ball, empty_file  # noqa: F401
+from softpressure_ext.softpressure import case_process, command, sweep, sweep_case, sweep_plan
+
+
+def saved(folder: Path) -> Path:
+    """A file with a ball and three frames."""
+    ball = add_ball()
+    bpy.ops.object.select_all(action="DESELECT")
+    ball.name = "Ball"
+    bpy.context.scene.frame_end = 3
+    bpy.context.scene.softpressure.solver = "EXPLICIT"
+    file = folder / "ball.blend"
+    bpy.ops.wm.save_as_mainfile(filepath=str(file))
+    return file
+
+
+def table(folder: Path) -> list[dict[str, str]]:
+    with (folder / "results.csv").open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def settings_of(*texts: str, pairwise: bool = False) -> list[dict[str, Any]]:
+    scenes = [bpy.context.scene]
+    return sweep_plan.cases([sweep_plan.read_axis(scenes, text) for text in texts], pairwise)
+
+
+def test_cases_are_all_combinations_or_pairs() -> None:
+    add_ball()
+    found = settings_of("Ball.gauge_pressure=500,2e3", "Scene.solver=XPBD,EXPLICIT", "Ball.velocity[2]=1")
+    assert [list(case.values()) for case in found] == [
+        [500.0, "XPBD", 1.0], [500.0, "EXPLICIT", 1.0], [2000.0, "XPBD", 1.0], [2000.0, "EXPLICIT", 1.0],
+    ]  # fmt: skip
+    pairs = settings_of("Scene.substeps=1..10:4", "Ball.mass=1..4:4", pairwise=True)
+    assert pairs == [{"Scene.substeps": 1 + 3 * k, "Ball.mass": 1.0 + k} for k in range(4)]
+    assert settings_of("Ball.location[2]=3") == [{"Ball.location[2]": 3.0}]  # what is not ours
+    sweep_plan.assign([bpy.context.scene], {"Ball.location[2]": 3.0, "Ball.mass": 7.0, "Scene.solver": "XPBD"})
+    ball = bpy.data.objects["Ball"]
+    assert (ball.location[2], ball.softpressure.mass) == (3.0, 7.0)
+    assert bpy.context.scene.softpressure.solver == "XPBD"
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("Ball.mass", "'Ball.mass' is no setting; write it as"),
+        ("Bal.mass=1", "Bal: no such object. Did you mean Ball?"),
+        ("Ball.gauge_presure=1", "Ball.gauge_presure: no such setting. Did you mean gauge_pressure"),
+        ("Ball.pin_group=A", "Ball.pin_group: is no setting that takes a number or a choice"),
+        ("Ball.mass=-1", "Ball.mass: -1 is outside of its bounds"),
+        ("Ball.mass=nan", "Ball.mass: 'nan' is no number"),
+        ("Ball.mass=1,two", "Ball.mass: 'two' is no number"),
+        ("Ball.mass=1,1.0", "Ball.mass: 1,1.0 has a value twice"),
+        ("Ball.mass=1..2:1", "Ball.mass: a range has at least two values"),
+        ("Ball.velocity=1", "Ball.velocity: is a vector. Give one of its 3 components"),
+        ("Ball.velocity[3]=1", "Ball.velocity[3]: is a vector"),
+        ("Ball.mass[0]=1", "Ball.mass[0]: is no vector"),
+        ("Scene.substeps=1..2:4", "Scene.substeps: 1.33333333333 is no whole number"),
+        ("Scene.solver=FAST", "Scene.solver: 'FAST' is no choice. Give one of AUTO"),
+        ("Ball.self_collision=maybe", "Ball.self_collision: 'maybe' is no truth value"),
+    ],
+)
+def test_wrong_settings_are_refused_before_anything_runs(text: str, complaint: str) -> None:
+    add_ball()
+    with pytest.raises(ValueError) as error:
+        settings_of(text)
+    assert str(error.value).startswith(complaint)
+
+
+def test_keyed_settings_and_lists_that_do_not_fit_are_refused() -> None:
+    ball = add_ball()
+    with pytest.raises(ValueError, match=r"--zip takes lists of one length; Ball.mass has 2, Scene.substeps has 1"):
+        settings_of("Ball.mass=1,2", "Scene.substeps=3", pairwise=True)
+    with pytest.raises(ValueError, match=r"Ball.mass: is given twice"):
+        settings_of("Ball.mass=1", "Ball.mass=2")
+    ball.softpressure.keyframe_insert("gauge_pressure", frame=1)
+    with pytest.raises(ValueError, match=r"Ball.gauge_pressure: has keys or a driver"):
+        settings_of("Ball.gauge_pressure=1")
+
+
+def test_names_of_cases_depend_on_their_settings_alone() -> None:
+    name = sweep_plan.name_of({"Soft ball, 500 Pa.mass": 1.0, "Scene.solver": "XPBD"})
+    assert name.startswith("Soft_ball_500_Pa.mass=1_Scene.solver=XPBD-")
+    assert sweep_plan.name_of({"Scene.solver": "XPBD", "Soft ball, 500 Pa.mass": 1.0})[-8:] == name[-8:]
+    assert sweep_plan.name_of({"../../x.mass": 1.0}).startswith("x.mass=1-")
+    assert len(sweep_plan.name_of({"B" * 300: 1.0})) < 100
+
+
+def test_a_sweep_runs_what_is_not_finished_and_lists_what_fails(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    file, folder = saved(tmp_path), tmp_path / "out"
+    words = ["sweep", str(file), "--output", str(folder), "--set", "Ball.gauge_pressure=500,8000", "Ball.scale[0]=1,0"]
+    assert command.run(words) == 1  # a ball without width cannot be simulated
+    rows = table(folder)
+    assert [row["state"] for row in rows] == ["finished", "failed", "finished", "failed"]
+    assert all(row["reason"].startswith("Ball: ") and "scale" in row["reason"] for row in rows[1::2])
+    assert "finished" in capfd.readouterr().out and (folder / "contact_sheet.png").is_file()
+    soft, hard = rows[0], rows[2]
+    assert float(soft["Ball: gauge pressure [Pa]"]) == pytest.approx(500.0, rel=0.05)
+    assert float(hard["Ball: gauge pressure [Pa]"]) > 10.0 * float(soft["Ball: gauge pressure [Pa]"])
+    case = folder / rows[0]["name"]
+    assert {"ball.blend", "trace.csv", "last_frame.png", "result.json"} <= {path.name for path in case.iterdir()}
+    times = {path: path.stat().st_mtime_ns for path in folder.glob("*/result.json")}
+    assert len(times) == 2 and not list(folder.glob(".*.part"))
+    assert not (tmp_path / "softpressure_ball").exists()  # cases would write there at the same time
+    # the file of a case plays
+    bpy.ops.wm.open_mainfile(filepath=str(case / "ball.blend"))
+    assert bpy.data.objects["Ball"].softpressure.gauge_pressure == 500.0
+    here = sweep_case.session.of(bpy.context.scene)
+    assert here.cache.last_frame == 3 and not here.is_out_of_date(bpy.context.scene)
+    # more values: the finished cases stay as they are
+    words[-1], words[-2] = "Ball.scale[0]=1", "Ball.gauge_pressure=500,1000,8000"
+    assert command.run(words) == 0
+    assert [row["state"] for row in table(folder)] == ["finished"] * 3
+    assert {path: path.stat().st_mtime_ns for path in times} == times
+    # another .blend: they are run anew
+    bpy.ops.wm.open_mainfile(filepath=str(file))
+    bpy.data.objects["Ball"].softpressure.mass = 3.0
+    bpy.ops.wm.save_mainfile()
+    sweep.prepare(file, ["Ball.gauge_pressure=500"], False, None, folder)
+    assert table(folder)[0]["state"] == "finished"
+    assert sweep.collect(folder)[1] == 1 and table(folder)[0]["state"] == "not run"
+
+
+def test_a_killed_case_fails_alone_and_is_run_by_the_next_call(tmp_path: Path) -> None:
+    folder = sweep.prepare(saved(tmp_path), ["Ball.mass=1"], False, None, None)
+    case = case_process.read_plan(folder)["cases"][0]
+    kill = [sys.executable, "-c", "import os, signal; os.kill(os.getpid(), signal.SIGKILL)"]
+    with pytest.raises(case_process.Killed):
+        case_process.run(kill, folder, case, retry_killed=True)
+    assert "signal 9 (SIGKILL)" in case_process.run(kill, folder, case)
+    assert sweep.collect(folder)[1] == 1 and table(folder)[0]["state"] == "failed"
+    assert "SIGKILL" in table(folder)[0]["reason"]
+    # killed in mid-run, with half a folder
+    process = subprocess.Popen([*sweep.command(), "sweep-case", str(folder), "1"], stdout=subprocess.DEVNULL)
+    while not list(folder.glob(".*.part")):
+        assert process.poll() is None
+        time.sleep(0.01)
+    os.kill(process.pid, signal.SIGKILL)
+    process.wait()
+    assert case_process.finished(folder, case) is None and list(folder.glob(".*.part"))
+    assert sweep.run(folder, 2)[1] == 0
+    assert not list(folder.glob(".*.part")) and json.loads((folder / case["name"] / "result.json").read_text())["steps"]
+
+
+def test_a_folder_without_a_plan_and_a_case_of_no_plan_are_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert command.run(["sweep-case", str(tmp_path), "1"]) == 1
+    assert f"{tmp_path / 'plan.json'}: no such plan" in capsys.readouterr().err
+    folder = sweep.prepare(saved(tmp_path), ["Ball.mass=1,2"], False, None, None)
+    assert command.run(["sweep-case", str(folder), "3"]) == 1
+    assert "softpressure: 3: no such case. Give a name of the plan, or a number from 1 to 2." in capsys.readouterr().err
