@@ -139,7 +139,7 @@ class SOFTPRESSURE_OT_hide_torn(bpy.types.Operator):
     @classmethod
     def poll(cls, context: Context) -> bool:
         """Needs a selected soft body."""
-        if any(obj.softpressure.kind == "SOFT" for obj in _chosen_meshes(context)):
+        if any(obj.softpressure.kind == "SOFT" for obj in chosen_meshes(context)):
             return True
         cls.poll_message_set("Select at least one soft body")
         return False
@@ -148,7 +148,7 @@ class SOFTPRESSURE_OT_hide_torn(bpy.types.Operator):
         """Add the modifier to all that are selected."""
         from ..softpressure import torn_faces
 
-        chosen = [obj for obj in _chosen_meshes(context) if obj.softpressure.kind == "SOFT"]
+        chosen = [obj for obj in chosen_meshes(context) if obj.softpressure.kind == "SOFT"]
         for obj in chosen:
             torn_faces.hide(obj)
         return finish(self, [f"{obj.name}: hides its torn faces" for obj in chosen], [])

@@ -194,7 +194,7 @@ class Stepper:
             if not self._is_stopped and self._here.cache is cache:
                 step(self._here, self._values, reading)
                 if self._path is not None and self._here.world is not None:
-                    record.add(cache, disk.state_of(self._here.world))
+                    record.add(cache, disk.state_of(self._here.world, self._here.gauges))
                 self._done_bytes += reading.size
                 self._done_count += 1
 
