@@ -64,7 +64,7 @@ def add(scene: bpy.types.Scene, one: bpy.types.Object, other: bpy.types.Object) 
     obj = bpy.data.objects.new("Hose", None)
     middles = [end.matrix_world.translation for end in (one, other)]
     obj.location = 0.5 * (middles[0] + middles[1])
-    obj.empty_display_type = "SPHERE"
+    obj.empty_display_type, obj.show_in_front = "SPHERE", True
     obj.empty_display_size = _SIZE * (middles[0] - middles[1]).length or _SIZE
     link(obj, one, other)
     (one.users_collection or (scene.collection,))[0].objects.link(obj)

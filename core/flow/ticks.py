@@ -67,10 +67,8 @@ class GasFlow:
                 state.lost_gas[edge.one] += moved
                 if edge.other != AIR:
                     state.lost_gas[edge.other] -= moved
-            pressure = 0.5 * (state.gas + amount) / volume
-            self._push(
-                state, {hole.one: moved for hole, moved in zip(holes, passed[-len(holes) :], strict=False)}, pressure
-            )
+            through = dict(zip([hole.one for hole in holes], passed[len(edges) - len(holes) :].tolist(), strict=True))
+            self._push(state, through, 0.5 * (state.gas + amount) / volume)
         return np.maximum(gas - state.lost_gas, 0.0)
 
     def _steady_edges(self, state: State) -> list[Edge]:
