@@ -1,8 +1,6 @@
 """Panel of the cage of the active object."""
 
-import bpy
-
-from ..softpressure.blender_types import Context, Layout
+from ..softpressure.blender_types import Context
 from .layout import PartOfBody, draw_text, in_both_places
 
 
@@ -13,17 +11,14 @@ class Cage(PartOfBody):
     kinds = ("NONE", "SOFT", "RIGID", "COLLIDER")
 
     def draw(self, context: Context) -> None:
-        """The binding, and operators on it; nothing here is locked by a bake."""
-        self.draw_settings(self.layout, context.object)
-
-    def draw_settings(self, layout: Layout, obj: bpy.types.Object) -> None:
-        """What is bound to what; buttons that add or remove it."""
+        """What is bound to what; buttons that add or remove it. A bake locks nothing here."""
         from ..softpressure import cages
 
+        layout, obj = self.layout, context.object
         binding = cages.binding(obj)
         moved = cages.bound_to(obj)
         if binding is not None and binding.target is None:
-            draw_text(layout, bpy.context, f"{obj.name}: has lost its cage. Press Remove Cage.")
+            draw_text(layout, context, f"{obj.name}: has lost its cage. Press Remove Cage.")
         elif binding is not None:
             layout.label(text=f"Follows {binding.target.name}", icon="MOD_MESHDEFORM")
         elif moved:

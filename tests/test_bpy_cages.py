@@ -359,3 +359,15 @@ def test_the_panel_says_what_follows_what() -> None:
     select(ball)
     assert "softpressure.remove_cage" in drawn(panel)
     assert bpy.ops.softpressure.remove_cage() == {"FINISHED"} and not ball.modifiers
+
+
+@pytest.mark.parametrize("name", ["beetle", "cow", "spot", "teapot"])
+def test_meshes_that_people_load_have_cages(name: str) -> None:
+    """Open, in parts that cross each other, and without volume in places."""
+    obj = add_mesh(name, *shapes.foreign_mesh(f"{name}.obj"))
+    before = shown(obj)
+    cage = add_cage(obj)
+    size = float(np.ptp(before, axis=0).max())
+    np.testing.assert_allclose(shown(obj), before, atol=1e-5 * size)
+    x, triangles = closed(cage)
+    assert signed_volume(x, triangles) > 0.0 and np.ptp(x, axis=0) == pytest.approx(np.ptp(before, axis=0), rel=0.1)
