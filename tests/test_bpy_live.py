@@ -315,3 +315,14 @@ def test_a_script_plays_without_keeping_anything() -> None:
     before = fingerprint(ball)
     assert bpy.ops.softpressure.live_play(frames=5) == {"FINISHED"}
     assert fingerprint(ball) == before
+
+
+@pytest.mark.usefixtures("falling")
+def test_a_bake_does_not_mix_its_keys_with_kept_poses() -> None:
+    ball = add_ball()
+    assert bpy.ops.softpressure.live_play(frames=3, keep="SHAPE_KEY") == {"FINISHED"}
+    play(1, 10)
+    before = fingerprint(ball)
+    with pytest.raises(RuntimeError, match=r"Ball: has kept 1 poses as shape keys \(SP Pose, ...\)"):
+        bpy.ops.softpressure.bake(target="SHAPE_KEYS")
+    assert fingerprint(ball) == before
