@@ -134,9 +134,10 @@ class Live:
         world, start = self.world, self._start
         assert world is not None and start is not None
         reading = self._read(start)
+        is_held = self._hold is not None  # meanwhile the mouse may grab another body
         given = replace(reading.given, pulls=tuple(self._pulls(world, start)))
         yield from run(lambda: world.advance_frame(given))
-        self.force = RATE * float(np.linalg.norm(world.pull_impulses[0])) if self._hold is not None else 0.0
+        self.force = RATE * float(np.linalg.norm(world.pull_impulses[0])) if is_held else 0.0
         self.frame += 1
         self._show(world, start, reading.matrices)
 

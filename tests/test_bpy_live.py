@@ -89,6 +89,23 @@ def test_the_mouse_moves_a_body_by_its_impulses_and_throws_it(begin: Any, weight
     assert playing.force == 0.0 and not playing.held_name()
 
 
+def test_the_mouse_may_grab_poke_and_let_go_while_a_frame_is_stepped(begin: Any, weightless: None) -> None:
+    add_ball("Box", kind="RIGID")
+    playing = begin()
+    for act in (
+        lambda: playing.grab((0, -10, 5), (0, 1, 0)),
+        playing.release,
+        lambda: playing.poke((0, -10, 5), (0, 1, 0)),
+    ):
+        work = playing.step(beside.run)
+        next(work)
+        act()
+        run(work)
+    assert playing.frame == 3 and not playing.world.rigid_velocity(0)[0].any()
+    go_on(playing)
+    assert playing.world.rigid_velocity(0)[0][1] > 1.0
+
+
 def test_a_rigid_body_is_grabbed_and_poked_as_well(begin: Any, weightless: None) -> None:
     box = add_ball("Box", kind="RIGID")
     playing = begin()
@@ -297,4 +314,15 @@ def test_a_script_plays_without_keeping_anything() -> None:
     ball = add_ball()
     before = fingerprint(ball)
     assert bpy.ops.softpressure.live_play(frames=5) == {"FINISHED"}
+    assert fingerprint(ball) == before
+
+
+@pytest.mark.usefixtures("falling")
+def test_a_bake_does_not_mix_its_keys_with_kept_poses() -> None:
+    ball = add_ball()
+    assert bpy.ops.softpressure.live_play(frames=3, keep="SHAPE_KEY") == {"FINISHED"}
+    play(1, 10)
+    before = fingerprint(ball)
+    with pytest.raises(RuntimeError, match=r"Ball: has kept 1 poses as shape keys \(SP Pose, ...\)"):
+        bpy.ops.softpressure.bake(target="SHAPE_KEYS")
     assert fingerprint(ball) == before
