@@ -22,6 +22,8 @@ _LEAST = {"STRAIN": 0.01, "PRESSURE": 1.0, "FORCE": 0.001}
 _TITLES = {"STRAIN": ("Strain", "%", 100.0), "PRESSURE": ("Pressure", "Pa", 1.0), "FORCE": ("Contact Force", "N", 1.0)}
 #: A colour covers this much, so that the shading below it gives form.
 _COVERS = 0.75
+#: Triangles and edges by object, with what they depend on; Edit Mode drops them.
+_connected: dict[int, tuple[tuple[int | bool, ...], IntArray, IntArray]] = {}
 NO_FORCES = "No contact forces in these frames: press Reset, then Simulate."
 NOTHING = "Nothing is recorded yet: press Simulate."
 
@@ -51,7 +53,9 @@ def shapes(
 ) -> Iterator[tuple[bpy.types.Object, Shape]]:
     """The bodies of these kinds, but those in Edit Mode."""
     for obj in session.objects(scene, *kinds):
-        if obj.mode != "EDIT" and obj.visible_get():
+        if obj.mode == "EDIT":
+            _connected.pop(obj.session_uid, None)
+        elif obj.visible_get():
             yield obj, shape_of(obj, depsgraph)
 
 
@@ -66,11 +70,21 @@ def shape_of(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> Shape:
         local = mesh_io.read_key(key)
     else:
         local = mesh_io.read_local(mesh)
-    return Shape(obj.session_uid, mesh_io.to_world(matrix, local), mesh_io.read_triangles(mesh, matrix), edges_of(mesh))
+    return Shape(obj.session_uid, mesh_io.to_world(matrix, local), *_connections(obj, matrix))
 
 
-def edges_of(mesh: Mesh) -> IntArray:
-    """Vertices of the edges of a mesh, shape (edge_count, 2)."""
+def _connections(obj: bpy.types.Object, matrix: FloatArray) -> tuple[IntArray, IntArray]:
+    """Triangles and edges of a mesh, which are kept as long as its counts are the same."""
+    mesh = obj.data
+    counts = len(mesh.vertices), len(mesh.edges), len(mesh.loops), len(mesh.polygons)
+    depends = mesh.session_uid, *counts, bool(np.linalg.det(matrix[:3, :3]) < 0.0)
+    if obj.session_uid not in _connected or _connected[obj.session_uid][0] != depends:
+        _connected[obj.session_uid] = depends, mesh_io.read_triangles(mesh, matrix), _edges(mesh)
+    return _connected[obj.session_uid][1:]
+
+
+def _edges(mesh: Mesh) -> IntArray:
+    """Vertices of the edges, shape (edge_count, 2)."""
     edges = np.empty(2 * len(mesh.edges), np.int32)
     if len(edges):
         mesh.attributes[".edge_verts"].data.foreach_get("value", edges)

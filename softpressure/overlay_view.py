@@ -96,7 +96,7 @@ def _make(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> Picture:
             if thickness > 0.0 and len(shape.triangles):
                 batch = drawing.surface_batch(overlay.shell(shape, thickness), shape.triangles)
                 found.layers.append(Layer(shape.uid, _BEFORE, drawing.draw_rim, (batch, _SHELL)))
-    for obj, shape in soft:
+    for obj, shape in soft if settings.overlay_pins or settings.overlay_attachments else ():
         pins, pulled, glued = _marked(obj, scene.frame_current)
         if settings.overlay_pins:
             _add_points(found, shape, pins, "Pins", _PIN)
