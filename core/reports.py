@@ -7,7 +7,6 @@ import numpy as np
 
 from .model import FloatArray, IntArray, Model
 from .solvers.notes import Finding, FrameNotes, LeastShare, PairContacts, Reason
-from .state import STAYS
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,15 +45,13 @@ class StepReport:
         return tuple(reason.text(names) for reason in self.reasons)
 
 
-def reports_of(
-    model: Model, notes: FrameNotes, wrong_side: IntArray, energy_change: FloatArray
-) -> tuple[StepReport, ...]:
+def reports_of(model: Model, notes: FrameNotes, crossed: IntArray, energy_change: FloatArray) -> tuple[StepReport, ...]:
     """The report of each island, by their lowest bodies.
 
-    `model`: the one that the frame was simulated with; `wrong_side`: (point, body, facing) as `State.wrong_side`;
+    `model`: the one that the frame was simulated with; `crossed`: rows of `State.wrong_side`, of points that
+    were moved before the frame, and of those that stay crossed;
     `energy_change` [J] of each moving body, shape (moving_count,).
     """
-    crossed = np.concatenate([notes.untangled, wrong_side])
     findings = [*_crossings(model, crossed), *_attachments(model), *notes.findings]
     contacts = _pair_reports(notes.pairs)
     joined = [
@@ -114,7 +111,7 @@ def _crossings(model: Model, wrong_side: IntArray) -> list[Finding]:
     if not len(wrong_side):
         return []
     owner = model.point_body[wrong_side[:, 0]]
-    stays = wrong_side[:, 2] == STAYS
+    stays = np.abs(wrong_side[:, 2]) != 1
     rows = np.stack([stays, np.minimum(owner, wrong_side[:, 1]), np.maximum(owner, wrong_side[:, 1])], axis=1)
     return [
         Finding(

@@ -88,6 +88,7 @@ class World:
         self._before: State | None = None  # state at the start of the last frame
         #: Impulses of the pulls of the last frame [N s], shape (pull_count, 3).
         self.pull_impulses: FloatArray = np.zeros((0, 3))
+        self._moved = self._state.wrong_side  # rows of points that were moved before it, as they crossed
         self._rest_size = membrane_sizes(model, model.rest_positions)
         self._measurements = Measurements(model)
         self.crossing_triangle_count = 0  # triangles that crossed another body's surface at the start
@@ -221,6 +222,7 @@ class World:
             impulses.wake(state, acting.gravity)
         if held is not None:
             held.wake(state)
+        self._moved = self._segments.relaxation.run(state) if len(state.wrong_side) else state.wrong_side
         self._solver.start_frame(state)
         flows, substep = self._flow.acts(state), 0
         while substep < self._step_count:
@@ -289,7 +291,8 @@ class World:
         change = -self._measured(before).energy  # first, as the other one is kept
         change += self._measured(state).energy
         change[state.keyed.held] = 0.0  # their motion is kinematic
-        return reports_of(self._segments.model, self._solver.notes(), state.wrong_side, change)
+        crossed = np.concatenate([self._moved, state.wrong_side])
+        return reports_of(self._segments.model, self._solver.notes(), crossed, change)
 
     def _measured(self, state: State) -> Measured:
         model = self._segments.model

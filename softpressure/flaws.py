@@ -68,7 +68,7 @@ def search(scene: bpy.types.Scene, found: list[Flaw]) -> Work:
         yield len(objects), len(objects), f"Checking {one} and {other}"
         count = len({face for face, _ in tree.overlap(other_tree)})
         if count:
-            sentence = f"{one}: {count} faces cross {other} at the start; they are pushed apart. Move one of them away."
+            sentence = f"{one}: {count} faces cross {other} at the start; they are moved apart. Move one of them away."
             found.append(Flaw(one, sentence, is_grave=False))
     found.sort(key=lambda flaw: not flaw.is_grave)
 

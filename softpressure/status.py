@@ -97,11 +97,10 @@ def notices(scene: bpy.types.Scene) -> list[str]:
     if simulation.is_too_slow(here) and cache_share(scene) < 1.0:
         found.append(f"A frame takes {here.live_seconds:.1f} s: press Simulate, which lets you go on and Esc stops.")
     if here.crossing_count:
-        choice = run_choice.last(scene)
-        what = "bodies overlap and are pushed apart. Move them apart"
-        if choice is not None and choice.solver == "EXPLICIT" and not here.starts_crossed:
-            what = "skins cross themselves and stay so. Repair the mesh"
-        found.append(f"{here.crossing_count} crossing triangles at start: {what} if that shows.")
+        found.append(
+            f"{here.crossing_count} crossing triangles at start: what can be is moved apart before the first frame. "
+            "Repair the meshes if that shows."
+        )
     found += [*here.soft_solids, *here.slack_skins, *here.overstretched.values()]
     found += effectors.notes(scene)
     found += hose_problems.notes(scene)

@@ -15,6 +15,7 @@ import numpy as np
 
 from ..bodies.assembly import edge_dampers, vertex_chunks
 from ..bodies.attachments import attachment_stiffness
+from ..contact.untangle.relaxation import Relaxation
 from ..energy.hinges import rest_hinges
 from ..model import Attachments, BoolArray, FloatArray, IntArray, Model, RigidBodies
 from ..plasticity.tear import torn_dampers, torn_edges, torn_hinges, torn_tetrahedra
@@ -183,11 +184,18 @@ class Segments:
         self.model = self._own(model)
         self.given = given_points(model)  # points whose motion is given
         self._base = self.solver = make(self.model, substep_time)
+        self._relaxation: Relaxation | None = None
 
     @property
     def counts(self) -> Counts:
         """How much work was done since the start."""
         return self._earlier.plus(self.solver.counts)
+
+    @property
+    def relaxation(self) -> Relaxation:
+        """What moves crossing bodies apart; made when it is first needed."""
+        self._relaxation = self._relaxation or Relaxation(self._parts)
+        return self._relaxation
 
     def use(self, keyed: Keyed, rest_lengths: FloatArray) -> None:
         """Set `model` and `solver` for these animated values and rest lengths [m], which are empty if none changes.
@@ -220,7 +228,7 @@ class Segments:
         if solver.counts is not self.solver.counts:
             self._earlier = self.counts
         if is_new:
-            self.given = given_points(parts)
+            self.given, self._relaxation = given_points(parts), None
         self._keyed, self._parts, self._base, self.model, self.solver = keyed, parts, base, solver.model, solver
 
     def _own(self, model: Model) -> Model:

@@ -14,6 +14,5 @@ RESTING_SHARE = 0.5
 #: Gap at which a point from the wrong side of a surface is released [r]: nearly r, so that the last contact force is
 #: small.
 RECOVERY_SHARE = 0.75
-#: Target gap of a point on the wrong side, of a rigid body or before an implicit frame [r]: somewhat above
-#: `RECOVERY_SHARE`, so that it is reached.
+#: Target gap of a rigid body's point on the wrong side [r]: somewhat above `RECOVERY_SHARE`, so that it is reached.
 RECOVERED_SHARE = 0.8

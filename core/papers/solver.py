@@ -123,9 +123,6 @@ class ForceBasedSolver(SequentialSolver):
                 # what runs away is noticed by what comes out
                 with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
                     self._foresee(x.reshape(-1, 4), start, int(state[STEP]))
-                if self._crosses():
-                    self._find_loose()
-                    phase = self._scene
             if not finish(phase, x, y, self._v, y_rows, velocity_rows, gravity, h, count, self._loss_steps, True):
                 return
             if self._particles is not None:

@@ -100,10 +100,12 @@ def forecast(solver: str, model: Model, frame_time: float, substeps: int, option
 
     Raises `ParameterError` where explicit steps would be too many.
     """
+    from .explicit.unsupported import starts_tangled
+
     soft_meet = model.membrane_count > 1 or bool(model.self_collision[: model.membrane_count].any())
     if solver != "EXPLICIT":
         nanoseconds = SUBSTEP_NANOSECONDS[solver][soft_meet]
-        if soft_meet and _starts_tangled(model):
+        if soft_meet and starts_tangled(model):
             nanoseconds = TANGLED_NANOSECONDS
         milliseconds = 1e-6 * nanoseconds * model.moving_point_count * substeps
         return Choice(solver, substeps, milliseconds, added_mass=0.0)
@@ -117,12 +119,6 @@ def forecast(solver: str, model: Model, frame_time: float, substeps: int, option
     nanoseconds += TETRAHEDRON * len(model.tetrahedra.points) + HINGE * len(model.hinges.points)
     milliseconds = RUN_MILLISECONDS + 1e-6 * nanoseconds * (steps + RUN_STEPS)
     return Choice(solver, steps, milliseconds, added_mass=float(plan.added.max(initial=0.0)))
-
-
-def _starts_tangled(model: Model) -> bool:
-    from .explicit.unsupported import tangled_points
-
-    return bool(tangled_points(model).any())
 
 
 def _contacts(model: Model) -> float:

@@ -22,7 +22,6 @@ class Reason(Enum):
     CROSSING = "their surfaces cross; vertices behind are moved back", ("vertex", "vertices")
     SELF_CROSSING = "its surface crosses itself; vertices behind are moved back", ("vertex", "vertices")
     STAY_CROSSED = "surfaces that could not be moved apart; vertices behind do not collide", ("vertex", "vertices")
-    TANGLED = "its surface started crossed with itself; the parts that cross do not collide", ("vertex", "vertices")
     ATTACHED = "they are attached to each other", ("vertex", "vertices")
     KEPT_APART = "impulses kept surfaces that would have met apart", ("contact", "contacts")
     MOVED_AS_ONE = (
@@ -108,5 +107,3 @@ class FrameNotes:
     findings: list[Finding] = field(default_factory=list)
     #: Largest residual that iterations left, as a share of what they began with, of each moving body; None without any.
     residual: FloatArray | None = None
-    #: Rows of `State.wrong_side` of points that were moved before the frame, shape (n, 3).
-    untangled: IntArray = field(default_factory=lambda: np.zeros((0, 3), np.int32))

@@ -8,7 +8,6 @@ from ...state import STAYS, State
 from ..contacts import Contacts
 from ..filter.islands import Islands
 from ..filter.relative_motion import relative_distance
-from ..untangle.relaxation import Relaxation
 from .pruned_pairs import PrunedPairs
 from .search import ContactSearch
 
@@ -30,10 +29,7 @@ class Candidates:
         self._model = model
         self._reach_factor = reach_factor
         self._search = ContactSearch(model, far=far)
-        self._relaxation = Relaxation(model, self._search)
         self._crossed: IntArray = np.zeros((0, 2), np.int32)  # points and bodies that stay crossed: no contacts
-        #: Rows of `State.wrong_side` of points that were moved before the frame.
-        self.untangled: IntArray = np.zeros((0, 3), np.int32)
         self._searched = False
         self._move = np.zeros((model.point_count, 3))
         self.contacts = Contacts(model.moving_point_count)
@@ -65,10 +61,10 @@ class Candidates:
         return overlaps.crossing_triangle_count
 
     def start_frame(self, state: State) -> None:
-        """Move what crosses apart in a state, and exclude what stays crossed; the next `cover` searches anew."""
-        self._searched = False
-        self.untangled = self._relaxation.run(state)
-        self._crossed = state.wrong_side[state.wrong_side[:, 2] == STAYS, :2]
+        """Exclude what stays crossed in a state; the next `cover` searches anew."""
+        listed, self._searched = state.wrong_side, False
+        self._search.relist(listed[listed[:, 2] == 0])
+        self._crossed = listed[listed[:, 2] == STAYS, :2]
 
     @property
     def is_pruned(self) -> bool:

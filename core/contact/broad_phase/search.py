@@ -12,7 +12,7 @@ from ...model import Model
 from ..contacts import Contacts
 from ..filter.relative_motion import relative_distance
 from ..narrow_phase.nearest_triangle import STACK_SIZE
-from ..untangle.overlap import Overlaps, find_overlaps
+from ..untangle.overlap import NO_BODIES, Overlaps, find_overlaps
 from ..untangle.recovery import WrongSide
 from ..untangle.self_overlap import self_wrong_side
 from .body_pairs import BodyPairs, fit_bodies, widen_reach
@@ -109,10 +109,6 @@ class ContactSearch:
         """Bodies that started inside out or too near to themselves: no self-contact until they are clear."""
         return np.flatnonzero(self._suspended).astype(np.int32)
 
-    def drive_apart(self, parting: bool, wrong_side: NDArray[np.int32]) -> None:
-        """Begin a frame, see `WrongSide.drive_apart`."""
-        self._wrong.drive_apart(parting, wrong_side)
-
     def suspend(self, bodies: NDArray[np.int32]) -> None:
         """Set `suspended`."""
         self._suspended[:] = False
@@ -145,16 +141,18 @@ class ContactSearch:
         self.list_wrong_side(wrong_side[~own, :2], wrong_side[~own, 2].astype(np.int8))
         self.suspend(wrong_side[own, 1])
 
-    def untangle(self, x: FloatArray) -> Overlaps:
+    def untangle(self, x: FloatArray, kept: NDArray[np.int32] = NO_BODIES) -> Overlaps:
         """Find bodies that cross each other or themselves at x, and list the points on the wrong side.
 
         Suspends self-contact where a body is inside out, or too near to itself without a point on the wrong side.
         Meant for the start of a run: it costs about as much as a hundred searches. The result is for reports.
+        `kept`: bodies whose crossings with themselves do not count.
         """
-        overlaps = find_overlaps(self._model, self._trees, x, self._own.bodies)
+        bodies = np.setdiff1d(self._own.bodies, kept)
+        overlaps = find_overlaps(self._model, self._trees, x, bodies)
         pairs, facing = [overlaps.pairs], [overlaps.facing]
         waiting = []
-        for body in self._own.bodies.tolist():
+        for body in bodies.tolist():
             points, side = self_wrong_side(self._model, self._trees, x, body)
             if self._own.inside_out(x, body) or (len(points) == 0 and self._own.touches(x, body)):
                 waiting.append(body)

@@ -37,6 +37,7 @@ class Overlaps:
     pairs: IntArray  # (point, body behind whose surface it is), shape (pair_count, 2)
     facing: NDArray[np.int8]  # +1: the right side is where the body's normals point to, else -1, (pair_count,)
     crossing_triangles: IntArray  # ascending, shape (crossing_triangle_count,)
+    bodies: IntArray  # of each crossing edge and triangle, once, shape (crossing_pair_count, 2)
 
     @property
     def crossing_triangle_count(self) -> int:
@@ -75,7 +76,8 @@ def find_overlaps(model: Model, trees: Trees, x: FloatArray, own: IntArray = NO_
     pairs: list[IntArray] = []
     facings: list[NDArray[np.int8]] = []
     body, other = edges.body[edge], surfaces.triangle_body[triangle]
-    for a, b in sorted(set(zip(body.tolist(), other.tolist(), strict=True))):
+    bodies = np.unique(np.stack([body, other], axis=1), axis=0)
+    for a, b in bodies.tolist():
         if a == b:
             continue  # `self_exits`
         rows = np.flatnonzero((body == a) & (other == b))
@@ -86,6 +88,7 @@ def find_overlaps(model: Model, trees: Trees, x: FloatArray, own: IntArray = NO_
         pairs=np.concatenate(pairs) if pairs else np.zeros((0, 2), np.int32),
         facing=np.concatenate(facings) if facings else np.zeros(0, np.int8),
         crossing_triangles=_triangles_at(model, edges, edge, triangle),
+        bodies=bodies,
     )
 
 

@@ -13,10 +13,6 @@ from ..narrow_phase.nearest_triangle import NONE_EXCLUDED, STACK_SIZE, nearest_t
 from ..narrow_phase.vertex_triangle import measure, set_plane_weights
 from .self_overlap import self_exits, self_wrong_side
 
-#: Untangling of a skin from itself stops when this many more points than at the frame's start are on the wrong side:
-#: an impact presses the skin into itself faster than it is untangled, and the force would only add energy.
-WORSENING_LIMIT = 2
-
 #: Least length of the mean unit normal of the surface on the wrong side (1: flat) that gives a direction [1].
 CLEAR_DIRECTION = 0.05
 
@@ -33,22 +29,10 @@ class WrongSide:
 
     def __init__(self, model: Model) -> None:
         self._model = model
-        self._untangling = True
-        self._most = np.full(model.body_count, np.inf)  # most points of each skin on its own wrong side
         self.set(np.zeros((0, 2), np.int32), np.zeros(0, np.int8))
 
     def __len__(self) -> int:
         return len(self.pairs)
-
-    def drive_apart(self, parting: bool, wrong_side: IntArray) -> None:
-        """Begin a frame with a state's `wrong_side`.
-
-        `parting`: whether self-crossing skins are untangled; one that gets worse within the frame is not.
-        """
-        self._untangling = parting
-        body, facing = wrong_side[:, 1], wrong_side[:, 2]
-        own = (facing != 0) & (self._model.point_body[wrong_side[:, 0]] == body)
-        self._most[:] = np.bincount(body[own], minlength=len(self._most)) + WORSENING_LIMIT
 
     def set(self, pairs: IntArray, facing: NDArray[np.int8]) -> None:
         """Replace the list."""
@@ -77,16 +61,13 @@ class WrongSide:
         gap = signed_gaps(model, trees, x, self.pairs, self.facing, way)
         enough = RECOVERY_SHARE * (model.thickness[body] + model.thickness[self.body])
         behind = ~((gap > 0.0) & (gap >= enough)) | inside
-        count = np.bincount(self.body[behind & self.own], minlength=len(self._most))
-        behind &= ~(self.own & ((way < 0) | (not self._untangling) | (count > self._most)[self.body]))
+        behind &= ~(self.own & (way < 0))
         self.set(self.pairs[behind], self.facing[behind])
         self.exit = way[behind]
         self._set_directions(x)
 
     def _update_self_crossings(self, x: FloatArray, trees: Trees) -> BoolArray:
         """Add other points on the wrong side of self-crossing bodies to the list; returns which pairs are on it now."""
-        if not self._untangling:
-            return np.zeros(len(self), bool)
         kept = ~self.own
         pairs, facing = [self.pairs[kept]], [self.facing[kept]]
         inside = [np.zeros(int(kept.sum()), bool)]

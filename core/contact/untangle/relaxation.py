@@ -20,7 +20,6 @@ from ...model import BoolArray, FloatArray, IntArray, Model
 from ...state import STAYS, State
 from ..broad_phase.search import ContactSearch
 from ..contacts import WRONG_SIDE, Contacts
-from ..kept_distance import RECOVERED_SHARE
 from ..narrow_phase.vertex_triangle import evaluate_gaps
 
 #: Passes at most, and those in which the number of points on the wrong side must fall.
@@ -38,8 +37,8 @@ FURTHER = 0.1
 class Relaxation:
     """Moves the crossing bodies of one model; bodies with pins, held ones and colliders stay."""
 
-    def __init__(self, model: Model, search: ContactSearch) -> None:
-        self._model, self._search = model, search
+    def __init__(self, model: Model) -> None:
+        self._model, self._search = model, ContactSearch(model)
         self._contacts = Contacts(model.moving_point_count)
         self._planes = Planes(model)
         edges, body = model.surfaces.edges, model.surfaces.edge_body
@@ -53,28 +52,55 @@ class Relaxation:
     def run(self, state: State) -> IntArray:
         """Move what crosses apart in a state, in place; returns the rows of `State.wrong_side` that were moved.
 
-        Afterwards the state lists the points that stay crossed, with STAYS as facing, and the bodies whose self-contact
-        is suspended.
+        Afterwards the state lists what stays crossed, with STAYS as facing: the points on the wrong side of another
+        body, or one where edges alone cross; of a skin that crosses itself, all corners of triangles that cross, until
+        none do. A skin that its moves do not free stays where it is.
         """
-        listed, search = state.wrong_side, self._search
-        moved = listed[np.abs(listed[:, 2]) == 1]
-        waiting = listed[listed[:, 2] == 0]
-        search.relist(np.concatenate([moved, waiting]))
-        if len(moved):
+        listed = state.wrong_side
+        own = self._model.point_body[listed[:, 0]] == listed[:, 1]
+        moved, waiting = np.abs(listed[:, 2]) == 1, listed[:, 2] == 0
+        tangled = listed[own & ~moved & ~waiting]
+        if moved.any():
             self._allow(state)
-            self._move_apart(state.positions, state.rigid.pose)
+            before, poses = state.positions.copy(), state.rigid.pose.copy()
+            kept = np.unique(tangled[:, 1])
+            while True:
+                self._search.relist(listed[(moved & ~(own & np.isin(listed[:, 1], kept))) | waiting])
+                self._move_apart(state.positions, state.rigid.pose, kept)
+                crossing = self._search.untangle(state.positions, kept).bodies
+                failed = np.setdiff1d(crossing[crossing[:, 0] == crossing[:, 1], 0], listed[waiting, 1])
+                if not len(failed):
+                    break
+                kept = np.union1d(kept, failed)
+                state.positions[:], state.rigid.pose[:] = before, poses
         if len(listed):
-            search.untangle(state.positions)
-            pairs = search.wrong_side_pairs
-            own = self._model.point_body[pairs[:, 0]] == pairs[:, 1]
-            inside_out = np.intersect1d(waiting[:, 1], pairs[own, 1])  # these wait until they are clear
-            pairs = pairs[~(own & np.isin(pairs[:, 1], inside_out))]
-            still = np.intersect1d(waiting[:, 1], search.suspended)
-            search.suspend(np.union1d(still, inside_out))
-            search.list_wrong_side(np.zeros((0, 2), np.int32), np.zeros(0, np.int8))
-            stays = np.insert(pairs, 2, STAYS, axis=1)
-            state.wrong_side = np.concatenate([stays, search.wrong_side()]).astype(np.int32)
-        return moved
+            state.wrong_side = self._still_crossed(state.positions, listed[waiting, 1], tangled)
+        return listed[moved]
+
+    def _still_crossed(self, x: FloatArray, waiting: IntArray, tangled: IntArray) -> IntArray:
+        """Rows of `State.wrong_side` at x [m], all with STAYS or 0 as facing.
+
+        `waiting`: bodies whose self-contact was suspended; `tangled`: rows of skins that crossed themselves before.
+        """
+        model, search = self._model, self._search
+        overlaps = search.untangle(x)
+        pairs = search.wrong_side_pairs
+        owner = model.point_body[pairs[:, 0]]
+        others = owner != pairs[:, 1]
+        still = np.intersect1d(waiting, np.union1d(search.suspended, owner[~others]))
+        rows = [pairs[others]]
+        known = set(zip(owner[others].tolist(), pairs[others, 1].tolist(), strict=True))
+        for a, b in np.unique(np.sort(overlaps.bodies, axis=1), axis=0).tolist():
+            if a != b and not {(a, b), (b, a)} & known:
+                rows.append(np.array([[model.body_point_start[a], b]]))
+            elif a == b and a not in still:
+                before = tangled[tangled[:, 1] == a, :2]
+                corners = model.surfaces.triangles[overlaps.crossing_triangles]
+                corners = np.unique(corners[model.point_body[corners[:, 0]] == a])
+                rows.append(before if len(before) else np.stack([corners, np.full_like(corners, a)], axis=1))
+        search.relist(np.zeros((0, 3), np.int32))
+        search.suspend(still)
+        return np.concatenate([np.insert(np.concatenate(rows), 2, STAYS, axis=1), search.wrong_side()]).astype(np.int32)
 
     def _allow(self, state: State) -> None:
         """Mark what may move."""
@@ -86,8 +112,11 @@ class Relaxation:
             whole[: model.membrane_count] &= ~np.logical_or.reduceat(model.pinned, first)
         self._inverse[: model.moving_count] = whole / model.body_mass[: model.moving_count]
 
-    def _move_apart(self, x: FloatArray, poses: FloatArray) -> None:
-        """Move points and poses, in place, until nothing crosses or nothing is gained."""
+    def _move_apart(self, x: FloatArray, poses: FloatArray, kept: IntArray) -> None:
+        """Move points and poses, in place, until nothing crosses or nothing is gained.
+
+        `kept`: bodies that may cross themselves.
+        """
         model, search = self._model, self._search
         least, since, whole = np.inf, 0, True
         further = np.zeros(model.body_count)  # added to the gap aimed at where edges alone still cross [m]
@@ -95,7 +124,7 @@ class Relaxation:
             search.search(x, further, self._contacts, further)
             count = len(search.wrong_side_pairs)
             if count == 0:
-                crossing = search.untangle(x).crossing_triangles
+                crossing = search.untangle(x, kept).crossing_triangles
                 if not len(crossing):
                     return
                 crossed = np.unique(model.surfaces.triangle_body[crossing])
@@ -125,7 +154,7 @@ class Relaxation:
         evaluate_gaps(x, contacts, self._model.surfaces)
         rows = slice(0, contacts.edge_start)
         behind, gap = contacts.side[rows] == WRONG_SIDE, contacts.gap[rows]
-        lack = np.where(behind, RECOVERED_SHARE, NEAR_SHARE) * contacts.thickness[rows] - gap
+        lack = np.where(behind, 1.0, NEAR_SHARE) * contacts.thickness[rows] - gap
         lack += further[contacts.bodies[rows]].min(axis=1)
         lacks = np.flatnonzero(lack > 0.0)
         return lacks, lack[lacks, None] * contacts.normal[lacks]

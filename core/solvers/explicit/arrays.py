@@ -30,10 +30,11 @@ class Bodies(NamedTuple):
     point_start: IntArray  # shape (body_count + 1,)
     thickness: FloatArray  # share of the distance that a pair keeps [m], shape (body_count,)
     own_thickness: FloatArray  # distance that a body keeps from itself [m], 0 where that is not looked for
-    is_ball: BoolArray  # whether the surface is closed, in one piece and without holes, as a sphere's
+    # whether the surface is closed, in one piece, without holes, as a sphere's, and does not cross itself; changes
+    is_ball: BoolArray
     friction: FloatArray  # Coulomb coefficient; a pair uses the geometric mean
     glued: IntArray  # body that each point is attached to, -1 for none, shape (point_count,)
-    tangled: BoolArray  # points where a body starts crossed with itself: they do not touch each other
+    tangled: BoolArray  # points where a body stays crossed with itself: they do not touch each other; changes
     any_left_out: bool  # whether any point is attached or tangled
     crosses: BoolArray  # excluded pairs of bodies, also of one with itself; changes, shape (body_count, body_count)
     mean: FloatArray  # mean velocity [m/s], flat; changes
@@ -134,24 +135,23 @@ class Rigid(NamedTuple):
     begin_spin: FloatArray
 
 
-def bodies_of(model: Model, numbering: Numbering, tangled: BoolArray) -> Bodies:
-    """The bodies of a model; `tangled`: see `Bodies`, in the model's order."""
+def bodies_of(model: Model, numbering: Numbering) -> Bodies:
+    """The bodies of a model, none of which crosses itself."""
     count = model.body_count
     kind = np.full(count, GIVEN, np.int32)
     kind[: model.membrane_count], kind[model.membrane_count : model.moving_count] = SOFT, RIGID
     glued = np.full(model.point_count, -1, np.int32)
     glued[numbering.place[model.attachments.points[:, 0]]] = model.attachments.body
-    crossed = np.isin(np.arange(count), model.point_body[tangled])
     return Bodies(
         kind=kind,
         point_start=model.body_point_start,
         thickness=model.thickness,
         own_thickness=own_thickness(model),
-        is_ball=np.array([is_ball(model, body) for body in range(count)]) & ~crossed,
+        is_ball=np.array([is_ball(model, body) for body in range(count)]),
         friction=model.friction,
         glued=glued,
-        tangled=tangled[numbering.point],
-        any_left_out=len(model.attachments.points) > 0 or bool(crossed.any()),
+        tangled=np.zeros(model.point_count, bool),
+        any_left_out=len(model.attachments.points) > 0,
         crosses=np.zeros((count, count), bool),
         mean=np.zeros(4 * count),
         low=np.zeros(4 * count),

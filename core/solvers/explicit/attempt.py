@@ -189,7 +189,6 @@ def search(contact, x, velocity, h):
     prepare(contact.corners, contact.sides, count[2:], x, points, bodies, rigid, h, run.head, run.following)
     note_carried(contact.corners, count[2], points, bodies, run, True)
     note_carried(contact.sides, count[3], points, bodies, run, False)
-    note_carried(contact.loose, contact.loose_count[0], points, bodies, run, False)
     state[AGE] = 0
     return True
 

@@ -29,8 +29,6 @@ from .zones import ZONE_SIZE
 START_ROOM = 16_384
 #: Capacity for contacts that get new normals in one call.
 SPARE_ROOM = 1_024
-#: Capacity for contacts of bodies that cross; it grows.
-LOOSE_ROOM = 64
 
 
 class Run(NamedTuple):
@@ -68,23 +66,15 @@ class ContactSet(NamedTuple):
     side_candidates: Candidates
     corners: Contacts
     sides: Contacts
-    loose: Contacts  # of bodies that cross, see `parting.py`
-    loose_count: IntArray  # int64, shape (1,)
     spare: Contacts  # scratch
     rigid: Rigid
     run: Run
     scratch: FloatArray  # flat: a row per point
 
 
-def contact_set(
-    model: Model, numbering: Numbering, patches: Patches, inverse_mass: FloatArray, tangled: BoolArray
-) -> ContactSet:
-    """The contact set of a model, empty.
-
-    `inverse_mass`: in its order [1/kg], 0 for what impulses do not move.
-    `tangled`: see `arrays.Bodies`, in the model's order.
-    """
-    bodies = bodies_of(model, numbering, tangled)
+def contact_set(model: Model, numbering: Numbering, patches: Patches, inverse_mass: FloatArray) -> ContactSet:
+    """The contact set of a model, empty; `inverse_mass` in its order [1/kg], 0 for what impulses do not move."""
+    bodies = bodies_of(model, numbering)
     shape = shape_of(patches, model.rest_positions[numbering.point], bodies.own_thickness)
     found = ContactSet(
         bodies=bodies,
@@ -94,8 +84,6 @@ def contact_set(
         side_candidates=candidates_of(START_ROOM),
         corners=contacts_of(START_ROOM),
         sides=contacts_of(START_ROOM),
-        loose=contacts_of(LOOSE_ROOM),
-        loose_count=np.zeros(1, np.int64),
         spare=contacts_of(SPARE_ROOM),
         rigid=rigid_of(model, numbering),
         run=run_of(model, numbering, bodies),

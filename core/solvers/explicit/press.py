@@ -29,9 +29,6 @@ DAMPING_RATIO = 0.5
 MOST_STIFF = 0.5
 #: Rate at which a contact widens by itself [1/s]: what starts too close must not jump. `dissipation.py` makes bounces.
 PART_RATE = 20.0
-#: That of bodies that cross, and how fast soft ones get there [1/s]: deep inside, normals contradict each other, and
-#: what one contact asks for at once another one would have to undo.
-UNCROSS_RATE, UNCROSS_HASTE = 6.0, 300.0
 #: How far points that touch may slide beyond their primitives, as a share of them.
 BEYOND = 0.3
 
@@ -221,18 +218,10 @@ def note(contacts, c, x, points, bodies, losses, size):
             losses.untouched[i] = 0.0
 
 
-@lean_inline_kernel
-def are_soft(contacts, c, points, bodies):
-    """Whether both sides of contact c are soft."""
-    a, b = points.body[contacts.points[4 * c] >> 2], points.body[contacts.points[4 * c + 3] >> 2]
-    return bodies.kind[a] == SOFT and bodies.kind[b] == SOFT
-
-
 @lean_kernel
-def press(contacts, count, are_edges, x, velocity, points, bodies, rigid, h, losses, rate, haste):
-    """Impulses of the contacts on velocities, which widen at a rate [1/s] at most; returns how many press.
+def press(contacts, count, are_edges, x, velocity, points, bodies, rigid, h, losses):
+    """Impulses of the contacts on velocities; returns how many press.
 
-    `haste`: the share of what it asks for that a contact of two soft bodies gets; below 1 it stops nothing.
     Rigid points' rows of `velocity` must be 0. What pairs of bodies do to each other is noted in `losses`.
     """
     pressing = 0
@@ -253,11 +242,9 @@ def press(contacts, count, are_edges, x, velocity, points, bodies, rigid, h, los
             continue
         along = ux * nx + uy * ny + uz * nz
         size = h * (stiffness * (reach - gap) - contacts.damping[c] * along) if gap < reach else 0.0
-        size = max(min(size, ((reach - gap) * rate - along) / inverse_mass), 0.0)
+        size = max(min(size, ((reach - gap) * PART_RATE - along) / inverse_mass), 0.0)
         least = min(stop, gap)
-        if haste < 1.0 and are_soft(contacts, c, points, bodies):
-            size *= haste
-        elif gap + h * (along + inverse_mass * size) < least:
+        if gap + h * (along + inverse_mass * size) < least:
             size = (least - gap - h * along) / (h * inverse_mass)
         if size <= 0.0:
             continue

@@ -12,13 +12,13 @@ from collections.abc import Iterator
 import numpy as np
 
 from ...bodies.flat.plane import hold_in_plane
-from ...contact.untangle.overlap import NO_BODIES
+from ...contact.broad_phase.search import ContactSearch
 from ...energy.energies import ModelElements
 from ...errors import ParameterError
 from ...jit import Repeated
 from ...model import BoolArray, FloatArray, IntArray, Model
 from ...options import DEFAULTS, MethodOptions
-from ...state import PairSpeeds, State
+from ...state import STAYS, PairSpeeds, State
 from ...team import helped
 from ...threads import threads_in_use
 from ..counts import Counts
@@ -46,18 +46,17 @@ from .failures import BY_IMPULSES, BY_ZONES, NOT_AT_ALL
 from .glue import glue_of
 from .layout import lay_out
 from .limits import StepLimit, check_plan, check_speed
-from .parting import Parting
 from .revision import has_same_stiffness, revised_plan
 from .skins import Skins, skins_of, spring_order, start_lengths
 from .sleep import STILL_TIME, are_still, hold, is_driven, still_speeds
 from .stability import DASHPOT_RATIO, EDGE_SHARE, plan_steps
-from .steps import Scene, advance, take_loose
-from .unsupported import crossing_triangles, self_colliding, tangled_points, unsupported
+from .steps import Scene, advance
+from .unsupported import crossing_triangles, self_colliding, unsupported
 
 #: Least blocks of soft bodies per thread: fewer are finished before another thread sees them.
 BLOCKS_EACH = 4
-#: Time between two searches for contacts of crossing bodies, and between two measurements of springs that stiffen [s].
-LOOSE_TIME = 1.0 / 240.0
+#: Time between two measurements of springs that stiffen [s].
+STIFFENING_TIME = 1.0 / 240.0
 #: Steps of the first epoch of a frame, and its slack as a share of the distance to keep, without measured deviations.
 FIRST_SPAN, FIRST_SLACK = 4, 0.25
 #: Steps that are shorter than at rest by less than this share are not told of.
@@ -69,8 +68,6 @@ GUARANTEED = {BY_IMPULSES: Reason.KEPT_APART, BY_ZONES: Reason.MOVED_AS_ONE, NOT
 class ExplicitSolver:
     """Advances a model by runs of steps; a run may be as long as a frame."""
 
-    #: Vertices of each body where it starts crossed with itself; those of bodies without any at the end are left out.
-    _tangled: list[int]
     #: Pairs of bodies that do not touch, or whose contacts others answer, shape (body_count, body_count).
     _untouching: BoolArray
 
@@ -92,14 +89,14 @@ class ExplicitSolver:
         inverse[: model.vertex_count] = np.where(model.pinned, 0.0, 1.0 / masses)[order]
         self._x, self._y, self._v = np.zeros((3, 4 * count))
         self._rows = self._x.reshape(-1, 4), self._y.reshape(-1, 4), self._v.reshape(-1, 4)
-        self._parting: Parting | None = None  # where bodies cross
         self._scene = Scene(
-            contact=contact_set(model, self._numbering, patches, inverse, tangled_points(model)),
+            contact=contact_set(model, self._numbering, patches, inverse),
             skins=skins_of(model, self._numbering),
             glue=glue_of(model, self._numbering, inverse),
             losses=losses_of(model, masses[order], model.pinned[order]),
         )
         self._inverse_mass = inverse
+        self._is_ball = self._scene.contact.bodies.is_ball.copy()
         self._advance = Repeated(advance)
         self._masses = masses
         self._still_speeds = still_speeds(model)
@@ -107,7 +104,6 @@ class ExplicitSolver:
         self._frame = FrameCounts()
         self._stiffens = bool(model.stiffening.any())
         self._spring_order = spring_order(model, self._numbering) if model.creeps else np.zeros(0, np.int32)
-        self._tangled = np.bincount(model.point_body[tangled_points(model)]).tolist()
 
     def revised(self, model: Model) -> "ExplicitSolver | None":
         """The same for a model with other values, see `choice.Solver`: with the masses and contacts of this one."""
@@ -153,7 +149,6 @@ class ExplicitSolver:
         """What the steps since `start_frame` took, see `choice.Solver`."""
         run, frame = self._scene.contact.run, self._frame
         findings = [Finding(reason, count, bodies) for (reason, bodies), count in frame.findings.items()]
-        findings += [Finding(Reason.TANGLED, count, (body,)) for body, count in enumerate(self._tangled) if count]
         shares = []
         if self._rejected() != frame.rejected:
             for how, low, high in np.argwhere(run.failures).tolist():
@@ -188,16 +183,15 @@ class ExplicitSolver:
     def _pressing(self) -> Iterator[tuple[Contacts, IntArray, FloatArray]]:
         """Of each kind of contacts: all, the rows that pressed in the last step, and their normal forces [N]."""
         contact = self._scene.contact
-        counts = (*contact.run.found[2:].tolist(), int(contact.loose_count[0]))
-        kinds = (contact.corners, contact.sides, contact.loose)
+        kinds, counts = (contact.corners, contact.sides), contact.run.found[2:].tolist()
         for contacts, impulse, count in zip(kinds, self._normal_impulses(), counts, strict=True):
             rows = np.flatnonzero(impulse[:count] > 0.0)
             yield contacts, rows, impulse[rows] / max(self._frame.step_time, 1e-300)
 
-    def _normal_impulses(self) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Those of the last step [N s], of the contacts of vertices and triangles, of edges, and of what crosses."""
+    def _normal_impulses(self) -> tuple[FloatArray, FloatArray]:
+        """Those of the last step [N s], of the contacts of vertices and triangles, and of edges."""
         contact = self._scene.contact
-        return contact.corners.grip[3::4], contact.sides.grip[3::4], contact.loose.grip[3::4]
+        return contact.corners.grip[3::4], contact.sides.grip[3::4]
 
     def _fastest_pair(self) -> tuple[int, int]:
         """The two bodies of the largest relative speed where the run starts."""
@@ -207,48 +201,30 @@ class ExplicitSolver:
         return int(low), int(high)
 
     def untangle(self, state: State) -> int:
-        """Write the points behind another body's surface into the state; returns how many triangles cross.
-
-        Crossings of a skin with itself are kept, see `unsupported.tangled_points`.
-        """
-        found, self._parting = crossing_triangles(self.model, state.positions, self_colliding(self.model)), None
+        """Write the points behind a surface into the state; returns how many triangles cross."""
+        found = crossing_triangles(self.model, state.positions, self_colliding(self.model))
         state.wrong_side = np.zeros((0, 3), np.int32)
-        if len(found) and len(crossing_triangles(self.model, state.positions, NO_BODIES)):
-            self._parting = Parting(self.model, self._numbering)
-            self._parting.untangle(state.positions)
-            state.wrong_side = self._wrong_side()
+        if len(found):
+            search = ContactSearch(self.model)
+            search.untangle(state.positions)
+            state.wrong_side = search.wrong_side()
         return len(found)
 
-    def _wrong_side(self) -> IntArray:
-        """Points of crossing bodies for `State.wrong_side`."""
-        if self._parting is None:
-            return np.zeros((0, 3), np.int32)
-        listed = self._parting.wrong_side()
-        return listed[self.model.point_body[listed[:, 0]] != listed[:, 1]]
-
-    def _leave_out(self) -> None:
-        """Exclude crossing pairs and pairs that ignore each other from the contact set; search anew if they change."""
-        contact = self._scene.contact
-        left_out = self._untouching if self._parting is None else self._untouching | self._parting.crosses
-        if (contact.bodies.crosses != left_out).any():
-            contact.bodies.crosses[:] = left_out
-            contact.run.state[AGE] = -1
-        if not self._crosses():
-            contact.loose_count[0] = 0
-
-    def _crosses(self) -> bool:
-        """Whether bodies cross."""
-        return self._parting is not None and bool(self._parting.crosses.any())
-
-    def _find_loose(self) -> None:
-        """Find the present contacts of crossing bodies."""
-        scene, order = self._scene, self._numbering.point
-        x, move = np.zeros((2, self.model.point_count, 3))
-        x[order], move[order] = self._rows[0][:, :3], self.substep_time * self._rows[2][:, :3]
-        assert self._parting is not None
-        loose, scene.contact.loose_count[0] = self._parting.contacts(x, move, scene.contact.loose)
-        if loose is not scene.contact.loose:
-            self._scene = scene._replace(contact=scene.contact._replace(loose=loose))
+    def _leave_out(self, state: State) -> None:
+        """Exclude from the contact set pairs that ignore each other, and what stays crossed."""
+        model, bodies, rows = self.model, self._scene.contact.bodies, state.wrong_side
+        owner, body = model.point_body[rows[:, 0]], rows[:, 1]
+        others = owner != body
+        bodies.crosses[:] = self._untouching
+        bodies.crosses[owner[others], body[others]] = bodies.crosses[body[others], owner[others]] = True
+        bodies.tangled[:], bodies.is_ball[:] = False, self._is_ball
+        tangled = ~others & (rows[:, 2] == STAYS)
+        bodies.tangled[self._numbering.place[rows[tangled, 0]]] = True
+        bodies.is_ball[body[tangled]] = False
+        left_out = bool(tangled.any()) or len(model.attachments.points) > 0
+        if left_out != bodies.any_left_out:
+            contact = self._scene.contact._replace(bodies=bodies._replace(any_left_out=left_out))
+            self._scene = self._scene._replace(contact=contact)
 
     def start_frame(self, state: State) -> None:
         """Drop everything that is not in the state, so that a continued run has the same bits."""
@@ -262,18 +238,11 @@ class ExplicitSolver:
         if self._rejected() != self._frame.rejected:
             run.failures[:], run.least_share[:] = 0, 1.0
         self._frame = FrameCounts(self._rejected())
-        if len(state.wrong_side):
-            self._parting = self._parting or Parting(self.model, self._numbering)
-            self._parting.start_frame(state)
-        else:
-            self._parting = None
-        self._leave_out()
+        self._leave_out(state)
 
-    def join(self, state: State, left: int) -> int:
-        """How many of the `left` substeps of a frame to take as one: all, but where bodies cross or springs stiffen."""
-        if len(state.wrong_side) or self._stiffens:
-            return min(left, max(1, round(LOOSE_TIME / self.substep_time)))
-        return left
+    def join(self, _state: State, left: int) -> int:
+        """How many of the `left` substeps of a frame to take as one: all, but where springs stiffen."""
+        return min(left, max(1, round(STIFFENING_TIME / self.substep_time))) if self._stiffens else left
 
     def step(self, before: State, after: State, motion: Motion, share: float, gas: FloatArray, count: int = 1) -> None:
         """`count` substeps as one run of steps, see `choice.Solver`."""
@@ -292,10 +261,6 @@ class ExplicitSolver:
         start_lengths(self._x, self._v, h, scene.skins.springs)
         state, damping = scene.contact.run.state, 2.0 * DASHPOT_RATIO / (frequency * h)
         state[STEP] = state[RESUMES] = 0
-        if self._crosses():
-            state[AGE] = -1
-            self._find_loose()
-            take_loose(self._scene.contact, self._x, h)
         size = min(threads_in_use(), len(scene.skins.blocks.body) // BLOCKS_EACH)
         searches = int(state[SEARCHES])
         while True:
@@ -314,9 +279,7 @@ class ExplicitSolver:
         self._note_touching(after.touching)
         self._fall(after.touching, 0.5 * h)
         self._write(after, self._x if steps % 2 == 0 else self._y, gas, motion, share + time / motion.frame_time)
-        if self._parting is not None:
-            self._leave_out()
-        after.wrong_side = self._wrong_side()
+        after.wrong_side = before.wrong_side
         rests = not driven and are_still(after.velocities, model.body_point_start, self._still_speeds)
         after.still = still + time if rests else 0.0
 
@@ -335,8 +298,7 @@ class ExplicitSolver:
         """Mark the moving bodies that a contact pushed in the last step."""
         contact = self._scene.contact
         touching[:] = False
-        counts = (*contact.run.found[2:].tolist(), int(contact.loose_count[0]))
-        for contacts, count in zip((contact.corners, contact.sides, contact.loose), counts, strict=True):
+        for contacts, count in zip((contact.corners, contact.sides), contact.run.found[2:].tolist(), strict=True):
             note_touching(contacts.points, contacts.grip, count, contact.points.body, touching)
 
     def _steps(self, time: float, state: State, motion: Motion, gas: FloatArray, fastest: float) -> tuple[int, float]:

@@ -24,17 +24,7 @@ from .dissipation import Dissipation, apply_losses
 from .epochs import epoch, plan
 from .glue import Glue, hold_glued, place_glued
 from .own import find_margins
-from .press import (
-    PART_RATE,
-    UNCROSS_HASTE,
-    UNCROSS_RATE,
-    add_loads,
-    clear_rigid_loads,
-    grip_again,
-    press,
-    stiffen,
-    weigh,
-)
+from .press import grip_again, press
 from .search import fit_group
 from .skins import Skins, accelerate, add_rows, write_rows
 
@@ -64,19 +54,6 @@ def kick(skins, points, rigid, run, x, velocity, h, damping, gx, gy, gz, scratch
 
 
 @lean_kernel
-def take_loose(contact, x, h):
-    """Prepare the contacts of crossing bodies for a run of steps that starts at x."""
-    points, bodies, rigid = contact.points, contact.bodies, contact.rigid
-    loose, count = contact.loose, contact.loose_count[0]
-    weigh(loose, count, x, points, bodies, rigid)
-    clear_rigid_loads(points, bodies)
-    add_loads(loose, count, x, points, bodies, rigid)
-    stiffen(loose, count, points, bodies, h)
-    for c in range(count):
-        loose.gap[4 * c + 2] = loose.gap[4 * c]
-
-
-@lean_kernel
 def settle_step(contact, planes, x, y, velocity, velocity_rows, h):
     """Drift, search, verify and mend until the step is accepted; False if a search exceeds the capacity."""
     for attempt in range(MOST_ATTEMPTS):
@@ -97,10 +74,8 @@ def press_all(contact, losses, x, velocity, h):
     rigid = contact.rigid
     run = contact.run
     corners, sides = run.found[2], run.found[3]
-    pressing = press(contact.corners, corners, False, x, velocity, points, bodies, rigid, h, losses, PART_RATE, 1.0)
-    pressing += press(contact.sides, sides, True, x, velocity, points, bodies, rigid, h, losses, PART_RATE, 1.0)
-    loose, haste = contact.loose_count[0], min(h * UNCROSS_HASTE, 0.9)
-    pressing += press(contact.loose, loose, False, x, velocity, points, bodies, rigid, h, losses, UNCROSS_RATE, haste)
+    pressing = press(contact.corners, corners, False, x, velocity, points, bodies, rigid, h, losses)
+    pressing += press(contact.sides, sides, True, x, velocity, points, bodies, rigid, h, losses)
     run.state[PRESSING] = pressing
     if rigid.inverse_mass.shape[0] > 0:
         for _ in range(GRIP_SWEEPS):
@@ -142,7 +117,6 @@ def take_step(contact, skins, glue, losses, x, y, velocity, velocity_rows, h, da
     state[RESUMES] = 0
     guarantee.accept(y, contact.corners, run.found[2])
     guarantee.accept(y, contact.sides, run.found[3])
-    guarantee.accept(y, contact.loose, contact.loose_count[0])
     accept_bodies(rigid)
     place_glued(glue, points, bodies, rigid, y)
     return True

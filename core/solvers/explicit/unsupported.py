@@ -5,7 +5,7 @@ import numpy as np
 from ...contact.broad_phase.box_tree import build_trees
 from ...contact.untangle.overlap import NO_BODIES, find_overlaps, self_crossings
 from ...energy.energies import ModelElements
-from ...model import BoolArray, FloatArray, IntArray, Model
+from ...model import FloatArray, IntArray, Model
 from ...options import MethodOptions
 from .latest import keep_latest
 
@@ -39,18 +39,18 @@ def crossing_triangles(model: Model, x: FloatArray, own: IntArray) -> IntArray:
 
 @keep_latest
 def starts_crossed(model: Model) -> bool:
-    """Whether bodies cross each other at the start."""
-    return len(crossing_triangles(model, model.start_positions, NO_BODIES)) > 0
+    """Whether bodies cross each other or themselves at the start."""
+    return len(crossing_triangles(model, model.start_positions, NO_BODIES)) > 0 or starts_tangled(model)
 
 
 @keep_latest
-def tangled_points(model: Model) -> BoolArray:
-    """Corners of triangles that cross their own skin at the start, of bodies with self-contact."""
+def starts_tangled(model: Model) -> bool:
+    """Whether bodies with self-contact cross themselves at the start."""
     surfaces, x, own = model.surfaces, model.start_positions, self_colliding(model)
     if not len(own):
-        return np.zeros(model.point_count, bool)
+        return False
     trees = build_trees(x, surfaces.triangles, surfaces.body_triangle_start)
-    return self_crossings(model, trees, x, own)
+    return bool(self_crossings(model, trees, x, own).any())
 
 
 def self_colliding(model: Model) -> IntArray:

@@ -138,7 +138,6 @@ class ImplicitSolver:
             shares=[stage.least] if stage.least.bodies else [],
             findings=findings,
             residual=stage.residual,
-            untangled=self._minimiser.candidates.untangled,
         )
 
     def contact_forces(self) -> FloatArray:

@@ -52,7 +52,7 @@ class ColliderContacts:
         self._left_out[:] = False
         self._above = np.zeros(0, np.int8)
         self._followed = None
-        self._search.list_wrong_side(state.wrong_side[:, :2], state.wrong_side[:, 2].astype(np.int8))
+        self._search.list_wrong_side(state.wrong_side[:, :2], np.sign(state.wrong_side[:, 2]).astype(np.int8))
 
     def fastest(self, v: FloatArray) -> float:
         """Speed of the fastest point of a collider [m/s], from the velocities of all points."""

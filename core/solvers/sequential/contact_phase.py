@@ -18,7 +18,7 @@ from ...simd import load4, store4
 from ..explicit import carried
 from ..explicit.arrays import AGE, LACKS_ROOM, PRESSING, RESUMES, SPAN, STEP  # fmt: skip
 from ..explicit.attempt import ACCEPTED, MOST_ATTEMPTS, OUTDATED, note_stall, search, try_step
-from ..explicit.contact_set import LOOSE_ROOM, START_ROOM, ContactSet
+from ..explicit.contact_set import START_ROOM, ContactSet
 from ..explicit.dissipation import Dissipation, brake, damp
 from ..explicit.epochs import plan
 from ..explicit.glue import Glue, place_glued
@@ -45,7 +45,6 @@ class ContactPhase(NamedTuple):
     contact: ContactSet
     corner_impulses: Impulses
     side_impulses: Impulses
-    loose_impulses: Impulses
     glue: Glue
     planes: Planes
     losses: Dissipation
@@ -70,7 +69,6 @@ def contact_phase_of(
         contact=contact,
         corner_impulses=impulses_of(START_ROOM),
         side_impulses=impulses_of(START_ROOM),
-        loose_impulses=impulses_of(LOOSE_ROOM),
         glue=glue,
         planes=planes,
         losses=losses,

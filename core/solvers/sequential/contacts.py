@@ -24,7 +24,7 @@ from ...jit import lean_inline_kernel, lean_kernel
 from ...model import FloatArray
 from ..explicit.arrays import PRESSING, SOFT
 from ..explicit.carried import carried_inverse_mass, carried_velocity, push_carried, respin
-from ..explicit.press import PART_RATE, note, own_inverse_mass, push, push_bodies, relative_velocity, weigh_one
+from ..explicit.press import note, own_inverse_mass, push, push_bodies, relative_velocity, weigh_one
 from ..explicit.turning import slide_into_line
 
 #: Sweeps over the contacts of a substep: few for light skins, more for stacks of rigid bodies.
@@ -81,18 +81,15 @@ def is_stiff(contacts, c, points, bodies):
 
 
 @lean_kernel
-def aim(contacts, count, are_edges, impulses, x, velocity, points, bodies, rigid, h, rate):
-    """Target velocity and point of action of each contact; clears the impulses. Gaps widen at a `rate` [1/s] at
-    most.
-    """
+def aim(contacts, count, are_edges, impulses, x, velocity, points, bodies, rigid, h):
+    """Target velocity and point of action of each contact; clears the impulses."""
     for c in range(count):
         impulses.wanted[c] = NOTHING
         impulses.last[c] = 0.0
         gap, reach = contacts.gap[4 * c], contacts.reach[c]
         if contacts.stiffness[c] == 0.0 or contacts.normal[4 * c + 3] == 0.0:
             continue
-        lack = reach - gap
-        impulses.wanted[c] = min(min(lack, RETURN_SHARE * reach) / h, rate * lack if lack > 0.0 else np.inf)
+        impulses.wanted[c] = min(reach - gap, RETURN_SHARE * reach) / h
         ux, uy, uz = sides_velocity(contacts, c, x, velocity, points, bodies, rigid)
         nx, ny, nz = contacts.normal[4 * c], contacts.normal[4 * c + 1], contacts.normal[4 * c + 2]
         impulses.met[c] = ux * nx + uy * ny + uz * nz
@@ -171,13 +168,10 @@ def press(phase, x, velocity, velocity_rows, h):
     bodies = contact.bodies
     rigid = contact.rigid
     count = contact.run.found
-    aim(contact.corners, count[2], False, phase.corner_impulses, x, velocity, points, bodies, rigid, h, np.inf)
-    aim(contact.sides, count[3], True, phase.side_impulses, x, velocity, points, bodies, rigid, h, np.inf)
-    loose = contact.loose_count[0]
-    aim(contact.loose, loose, False, phase.loose_impulses, x, velocity, points, bodies, rigid, h, PART_RATE)
+    aim(contact.corners, count[2], False, phase.corner_impulses, x, velocity, points, bodies, rigid, h)
+    aim(contact.sides, count[3], True, phase.side_impulses, x, velocity, points, bodies, rigid, h)
     start_warm(contact.corners, count[2], phase.corner_impulses, x, velocity, points, bodies, rigid)
     start_warm(contact.sides, count[3], phase.side_impulses, x, velocity, points, bodies, rigid)
-    start_warm(contact.loose, contact.loose_count[0], phase.loose_impulses, x, velocity, points, bodies, rigid)
     sweeps = RIGID_SWEEPS if rigid.inverse_mass.shape[0] > 0 else SWEEPS
     for _ in range(sweeps):
         changed = sweep_all(phase, x, velocity)
@@ -195,9 +189,7 @@ def sweep_all(phase, x, velocity):
     rigid = contact.rigid
     count = contact.run.found
     changed = sweep(contact.corners, count[2], phase.corner_impulses, x, velocity, points, bodies, rigid)
-    changed = max(changed, sweep(contact.sides, count[3], phase.side_impulses, x, velocity, points, bodies, rigid))
-    loose = sweep(contact.loose, contact.loose_count[0], phase.loose_impulses, x, velocity, points, bodies, rigid)
-    return max(changed, loose)
+    return max(changed, sweep(contact.sides, count[3], phase.side_impulses, x, velocity, points, bodies, rigid))
 
 
 @lean_kernel
@@ -227,7 +219,6 @@ def stop_all(phase, x, velocity):
     for _ in range(SWEEPS):
         stop(contact.corners, count[2], phase.corner_impulses, x, velocity, points, bodies, rigid, losses)
         stop(contact.sides, count[3], phase.side_impulses, x, velocity, points, bodies, rigid, losses)
-        stop(contact.loose, contact.loose_count[0], phase.loose_impulses, x, velocity, points, bodies, rigid, losses)
 
 
 @lean_kernel
@@ -241,9 +232,6 @@ def note_contacts(phase, x, velocity, gravity, h):
     touching[:] = False
     pressing = note_all(contact.corners, count[2], phase.corner_impulses, x, points, bodies, losses, touching)
     pressing += note_all(contact.sides, count[3], phase.side_impulses, x, points, bodies, losses, touching)
-    pressing += note_all(
-        contact.loose, contact.loose_count[0], phase.loose_impulses, x, points, bodies, losses, touching
-    )  # fmt: skip
     contact.run.state[PRESSING] = pressing
     if phase.late.rigid.shape[0] > 0 and pressing > 0:
         bounce(phase, x, velocity, gravity, h)
@@ -298,7 +286,6 @@ def bounce(phase, x, velocity, gravity, h):
     slow = resting_speed_kernel(gravity, h, SEQUENTIAL_RESTING_STEPS)
     aim_bounce(contact.corners, count[2], phase.corner_impulses, points, bodies, bounciness, slow)
     aim_bounce(contact.sides, count[3], phase.side_impulses, points, bodies, bounciness, slow)
-    aim_bounce(contact.loose, contact.loose_count[0], phase.loose_impulses, points, bodies, bounciness, slow)
     for q in range(late.shape[0]):
         for axis in range(3):
             before[q, axis], before[q, 3 + axis] = rigid.velocity[q, axis], rigid.momentum[q, axis]

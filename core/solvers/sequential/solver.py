@@ -16,8 +16,6 @@ from ..explicit.contact_set import contact_set
 from ..explicit.dissipation import LOSS_TIME, losses_of
 from ..explicit.glue import glue_of
 from ..explicit.layout import lay_out
-from ..explicit.parting import Parting
-from ..explicit.press import weigh
 from ..explicit.skins import Planes
 from ..explicit.solver import ExplicitSolver, FrameCounts
 from ..kinematics import Motion
@@ -46,17 +44,17 @@ class SequentialSolver(ExplicitSolver):
         self._rows = self._x.reshape(-1, 4), self._y.reshape(-1, 4), self._v.reshape(-1, 4)
         self._scene = contact_phase_of(
             model,
-            contact_set(model, self._numbering, patches, inverse, np.zeros(count, bool)),
+            contact_set(model, self._numbering, patches, inverse),
             glue_of(model, self._numbering, inverse),
             Planes(self._numbering.place[model.flat.pairs], model.flat.pair_normal),
             losses_of(model, model.vertex_mass[order], model.pinned[order]),
         )
+        self._is_ball = self._scene.contact.bodies.is_ball.copy()
         # bounces of rigid bodies are those of their contacts (Müller et al. 2020, 3.6)
         pairs = self._scene.losses.pairs
         pairs.counts[:] &= pairs.low < model.membrane_count
         self._step_damping = step_damping(model, options)
-        self._parting = None
-        self._frame, self._tangled = FrameCounts(), []
+        self._frame = FrameCounts()
         self._loss_steps = max(1, round(LOSS_TIME / substep_time))
 
     def revised(self, _model: Model) -> None:
@@ -65,21 +63,9 @@ class SequentialSolver(ExplicitSolver):
     def take_rest_lengths(self) -> None:
         """See `choice.Solver`: forces are evaluated with the model's arrays; XPBD has its own."""
 
-    def untangle(self, state: State) -> int:
-        """Write the points behind a surface, also their own body's, into the state; returns how many triangles
-        cross.
-        """
-        self._parting = Parting(self.model, self._numbering)
-        count = self._parting.untangle(state.positions)
-        state.wrong_side = self._wrong_side()
-        return count
-
-    def _wrong_side(self) -> np.ndarray[tuple[int, int], np.dtype[np.int32]]:
-        return np.zeros((0, 3), np.int32) if self._parting is None else self._parting.wrong_side()
-
-    def join(self, state: State, left: int) -> int:
+    def join(self, _state: State, left: int) -> int:
         """How many of the `left` substeps of a frame to take as one run: all."""
-        return 1 if self._step_damping is not None or len(state.wrong_side) else left
+        return 1 if self._step_damping is not None else left
 
     def step(self, before: State, after: State, motion: Motion, share: float, gas: FloatArray, count: int = 1) -> None:
         """`count` substeps as one run, see `choice.Solver`."""
@@ -101,18 +87,13 @@ class SequentialSolver(ExplicitSolver):
         x = self._x if count % 2 == 0 else self._y
         self._write(after, x, gas, motion, share + count * h / motion.frame_time)
         after.touching[:] = self._scene.touching
-        if len(before.wrong_side):
-            self._leave_out()
-        after.wrong_side = self._wrong_side()
+        after.wrong_side = before.wrong_side
         if self._step_damping is not None:
             self._step_damping.apply(after, h)
 
-    def _normal_impulses(self) -> tuple[FloatArray, FloatArray, FloatArray]:
-        scene = self._scene
-        corners, sides, loose = (
-            kind.along + kind.last for kind in (scene.corner_impulses, scene.side_impulses, scene.loose_impulses)
-        )
-        return corners, sides, loose
+    def _normal_impulses(self) -> tuple[FloatArray, FloatArray]:
+        corners, sides = self._scene.corner_impulses, self._scene.side_impulses
+        return corners.along + corners.last, sides.along + sides.last
 
     @abstractmethod
     def _start(self, before: State, motion: Motion, share: float, gas: FloatArray, count: int) -> None:
@@ -128,14 +109,3 @@ class SequentialSolver(ExplicitSolver):
         super()._make_room()
         room = len(self._scene.contact.corners.reach)
         self._scene = self._scene._replace(corner_impulses=impulses_of(room), side_impulses=impulses_of(room))
-
-    def _find_loose(self) -> None:
-        """Find the present contacts of crossing bodies."""
-        super()._find_loose()
-        scene = self._scene
-        contact = scene.contact
-        if len(contact.loose.reach) != len(scene.loose_impulses.along):
-            self._scene = scene = scene._replace(loose_impulses=impulses_of(len(contact.loose.reach)))
-        scene.loose_impulses.along[:] = 0.0
-        scene.loose_impulses.across[:] = 0.0
-        weigh(contact.loose, contact.loose_count[0], self._x, contact.points, contact.bodies, contact.rigid)

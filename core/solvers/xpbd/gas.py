@@ -23,8 +23,6 @@ from ...jit import lean_kernel
 from ...model import FloatArray, IntArray
 from ...simd import fused, lane, load4, rotated, spread, store4, sum_spread
 
-SIXTH = 1.0 / 6.0
-
 
 class Gas(NamedTuple):
     """Triangles around gas, in the order of their `colours.Schedule`."""
@@ -65,7 +63,7 @@ def gas_impulse(volume, steepness, rest_volume, gas, ambient, time):
 @lean_kernel
 def add_triangles(first, last, corners, x, gradient):
     """Add the triangles first .. last - 1 to dV/dx: a third of the area vector for each corner."""
-    sixth = spread(SIXTH)
+    sixth = spread(1.0 / 6.0)
     for number in range(first, last):
         t = np.uint32(number)
         i, j, k = corners[t, 0], corners[t, 1], corners[t, 2]

@@ -87,8 +87,6 @@ class XpbdSolver(SequentialSolver):
             if self._circles is not None:
                 self._part(self._circles)
             leave(scene, self._x, self._y, self._v, velocity_rows, gravity, h)
-            if self._crosses():
-                self._find_loose()
         finish(self._scene, self._x, self._y, self._v, y_rows, velocity_rows, gravity, h, 1, 1, False)
 
     def _apply_rules(self, rules: "GasRules") -> None:
