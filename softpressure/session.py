@@ -66,7 +66,7 @@ class Session:
     #: Whether bodies cross each other there: that takes more kernels.
     starts_crossed: bool = False
     #: Volume over rest volume and gauge pressure [Pa] of each body, by frame; not kept on disk.
-    gauges: dict[int, list[tuple[float, float]]] = field(default_factory=dict)
+    gauges: dict[int, list[tuple[float, float, float]]] = field(default_factory=dict)
     #: What the steps tell of each island of bodies, by frame; not kept on disk.
     reports: "dict[int, tuple[StepReport, ...]]" = field(default_factory=dict)
     #: Share of the pressure asked for that each body holds, by frame, with XPBD only; not kept on disk.

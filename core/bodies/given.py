@@ -60,6 +60,11 @@ class GivenMembrane(GivenBody):
                 f"{self.name}: stiffening {stiffening:g} with a creep time of {creep:g} s; "
                 "springs that stiffen do not flow. Give 0 for one of them."
             )
+        if tear > 0.0 and (self.setting("gas_hold") or "AMOUNT") != "AMOUNT":  # what leaves is counted as gas
+            raise ParameterError(
+                f"{self.name}: a tear strain of {tear:g} with a held {self.setting('gas_hold').lower()}; only an "
+                "amount of gas leaves through tears. Hold the amount, or give 0 for the tear strain."
+            )
         if self.setting("rigid_springs") and (creep > 0.0 or tear > 0.0 or stiffening > 0.0):
             raise ParameterError(
                 f"{self.name}: rigid springs neither creep, tear nor stiffen. Turn them off, or give 0 for creep time, "
