@@ -141,14 +141,15 @@ class Fluid(PartOfBody):
 
     def draw_settings(self, layout: Layout, obj: bpy.types.Object) -> None:
         """The settings that the body's type has, dim where they do not count; the level of the liquid."""
-        settings = obj.softpressure
+        settings, scene = obj.softpressure, bpy.context.scene
+        assert scene is not None
         for parameter in parameters.groups(settings.body_type)["FLUID"]:
             row = layout.row()
             row.active = (parameter.name != "gas_exponent" or settings.gas_hold == "AMOUNT") and (
                 parameter.name != "fill_share" or settings.fill_density > 0.0
             )
             draw_setting(row, settings, parameter)
-        if text := status.liquid_text(bpy.context.scene, obj):
+        if text := status.liquid_text(scene, obj):
             layout.label(text=text, icon="INFO")
 
 

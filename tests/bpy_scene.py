@@ -79,7 +79,7 @@ class FallingWorld:
         return np.arange(len(self.positions(membrane)), dtype=float) * self.state.frame
 
     def diagnostics(self) -> Any:
-        told = {"volume_ratio": 0.982, "gauge_pressure": 2310.0}
+        told = {"volume_ratio": 0.982, "gauge_pressure": 2310.0, "liquid_level": 0.12}
         bodies = [SimpleNamespace(gas=float(gas), **told) for gas in self.state.gas]
         return SimpleNamespace(bodies=bodies, reports=())
 

@@ -56,20 +56,19 @@ class Fluids:
         return np.asarray(past * before + (1.0 - past) * now[: len(before)])
 
     def change(
-        self, state: State, gravity: FloatArray, mass: FloatArray, time: FloatArray
+        self, state: State, gravity: FloatArray, mass: FloatArray, time: FloatArray, is_late: bool = False
     ) -> tuple[FloatArray, FloatArray]:
         """Change of velocities in a `time` [s] at each vertex and rigid body [m/s], and torques [N m] on the latter.
 
-        `gravity` [m/s^2], `mass` [kg] of each. Shapes (vertex_count + rigid_count, 3) and (rigid_count, 3).
+        `gravity` [m/s^2], `mass` [kg] of each; drag acts last, or if `is_late` first. Shapes
+        (vertex_count + rigid_count, 3) and (rigid_count, 3).
         """
         model, change = self._model, np.zeros((len(mass), 3))
         torque = np.zeros((model.rigid_count, 3))
         if not self.any:
             return change, torque
         n, force = model.vertex_count, np.zeros((model.moving_point_count, 3))
-        slowing = np.zeros((model.moving_count, 3))
-        if self._is_around:
-            slowing = self._surround(state, gravity, mass, force)
+        slowing = self._surround(state, gravity, mass, force) if self._is_around else np.zeros(model.moving_count)
         for body in self._filled:
             self._fill(state, body, force)
         change[:n] = force[:n] / mass[:n, None]
@@ -85,9 +84,9 @@ class Fluids:
         change *= time[:, None]
         if self._is_around and self._drag > 0.0:
             v = np.concatenate([state.velocities[:n], state.rigid.velocity])
-            mean = self.mean_velocities(v, mass)
+            mean = self.mean_velocities(v if is_late else v + change, mass)
             speed = np.sqrt((mean * mean).sum(axis=1))
-            rate = (slowing[:, 0] * speed)[self._body] * time
+            rate = (slowing * speed)[self._body] * time
             change -= (rate / (1.0 + rate))[:, None] * mean[self._body]
         return change, torque
 
@@ -102,10 +101,9 @@ class Fluids:
     def _surround(self, state: State, gravity: FloatArray, mass: FloatArray, force: FloatArray) -> FloatArray:
         """Add the pressure around bodies to the forces on points [N].
 
-        Returns the rate at which drag slows each body over its speed [1/m], in the first column.
+        Returns the rate at which drag slows each body over its speed [1/m], shape (moving_count,).
         """
         model, count = self._model, self._model.moving_count
-        slowing = np.zeros((count, 3))
         size = float(np.sqrt(gravity @ gravity))
         up = -gravity / size if size > 0.0 else np.zeros(3)
         corners = state.positions[self._triangles]
@@ -126,8 +124,7 @@ class Fluids:
             integrals, share = wet_integrals(self._level - height)
             self._press(force, -size * (self._liquid - self._air) * integrals, area)
             weight += (self._liquid - self._air) * share
-        slowing[:, 0] = 0.5 * self._drag * np.bincount(body, weight * across, count) / model.body_mass[:count]
-        return slowing
+        return np.asarray(0.5 * self._drag * np.bincount(body, weight * across, count) / model.body_mass[:count])
 
     def _press(self, force: FloatArray, load: FloatArray, area: FloatArray, chosen: slice = slice(None)) -> None:
         """Add loads [N/m^2] along area vectors [m^2] at the corners of the chosen triangles."""
@@ -136,7 +133,7 @@ class Fluids:
             force[:, axis] += np.bincount(points, (load * area[:, axis, None]).ravel(), len(force))
 
     def _liquid_of(self, state: State, body: int) -> tuple[float, FloatArray, FloatArray, FloatArray, slice] | None:
-        """Level [m], its volume as array [m^3], heights of corners [m], area vectors, triangles; None without g'."""
+        """Level [m], unit vector up, heights of the corners [m], area vectors [m^2], triangles; None without g'."""
         gravity = state.felt_gravity[body]
         size = float(np.sqrt(gravity @ gravity))
         if size == 0.0:

@@ -113,7 +113,7 @@ class FrameImpulses:
         self._speed = self._of.fluids.mean_velocities(v, self._mass)
         change = self._field_change(state, x, v, gravity, tick, early)
         change += self._goal_change(x, v + change, share, tick, early)
-        change += self._push(state, gravity, early_fluid)
+        change += self._push(state, gravity, early_fluid, False)
         self._wake(state, change)
         self._add(state, change)
 
@@ -122,16 +122,16 @@ class FrameImpulses:
         x, v = self._read(state)
         change = self._goal_change(x, v, share, tick, self._late)
         change += self._field_change(state, x, v + change, gravity, tick, self._late)
-        change += self._push(state, gravity, self._late_fluid)
+        change += self._push(state, gravity, self._late_fluid, True)
         self._add(state, change)
         if len(state.felt_gravity):
             fluids, fall = self._of.fluids, (1.0 + self._falls[: self._of.model.membrane_count, None]) * gravity
             rate = (fluids.mean_velocities(v + change, self._mass) - self._speed) / tick
             state.felt_gravity = fluids.felt(state.felt_gravity, fall - rate, tick)
 
-    def _push(self, state: State, gravity: FloatArray, time: FloatArray) -> FloatArray:
+    def _push(self, state: State, gravity: FloatArray, time: FloatArray, is_late: bool) -> FloatArray:
         """Change of velocities by fluids in a `time` [s] at each point; turns rigid bodies."""
-        change, torque = self._of.fluids.change(state, gravity, self._mass, time)
+        change, torque = self._of.fluids.change(state, gravity, self._mass, time, is_late)
         n = self._of.model.vertex_count
         state.rigid.angular_momentum += np.where(self._is_free[n:, None], torque * time[n:, None], 0.0)
         return change

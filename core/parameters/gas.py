@@ -221,13 +221,10 @@ PARAMETERS: tuple[Parameter, ...] = (
     _fluid(
         name="fill_share",
         label="Filled",
-        tooltip="How much of the volume is filled with what has that density, in per cent; above it is gas without "
-        "weight. Higher is heavier",
-        default=100.0,
-        unit="%",
-        high=100.0,
-        step=100,
-        precision=0,
+        tooltip="Which part of the volume is filled with what has that density; above it is gas without weight. Higher "
+        "is heavier; 1 is full",
+        default=1.0,
+        high=1.0,
     ),
     Parameter(
         name="start_at_rest",
