@@ -66,7 +66,9 @@ class Session:
     #: Whether bodies cross each other there: that takes more kernels.
     starts_crossed: bool = False
     #: Volume over rest volume and gauge pressure [Pa] of each body, by frame; not kept on disk.
-    gauges: dict[int, list[tuple[float, float, float]]] = field(default_factory=dict)
+    gauges: dict[int, list[tuple[float, float]]] = field(default_factory=dict)
+    #: Height of the liquid in each body [m], NaN without, by frame; not kept on disk.
+    levels: dict[int, list[float]] = field(default_factory=dict)
     #: What the steps tell of each island of bodies, by frame; not kept on disk.
     reports: "dict[int, tuple[StepReport, ...]]" = field(default_factory=dict)
     #: Share of the pressure asked for that each body holds, by frame, with XPBD only; not kept on disk.
@@ -104,6 +106,7 @@ class Session:
         self.live_seconds = 0.0
         self.shown.clear()
         self.gauges.clear()
+        self.levels.clear()
         self.reports.clear()
         self.held.clear()
         self.pressure_retention = None

@@ -240,15 +240,15 @@ def gauge_text(scene: bpy.types.Scene, obj: bpy.types.Object) -> str:
     has_gas = kind in {"MEMBRANE", "LOOP"}
     if number >= len(gauges):
         return f"{what} –, – Pa" if has_gas else f"{what} –"
-    volume_ratio, pressure, _ = gauges[number]
+    volume_ratio, pressure = gauges[number]
     return f"{what} {100 * volume_ratio:.1f} %" + (f", {pressure:.0f} Pa" if has_gas else "")
 
 
 def liquid_text(scene: bpy.types.Scene, obj: bpy.types.Object) -> str:
     """Height of the liquid in a body in this frame: `Liquid up to 12 cm`; empty without, or if unknown."""
     here = session.of(scene)
-    gauges = here.gauges.get(scene.frame_current, [])
-    number = here.object_uids.index(obj.session_uid) if obj.session_uid in here.object_uids else len(gauges)
-    if number >= len(gauges) or math.isnan(gauges[number][2]):
+    levels = here.levels.get(scene.frame_current, [])
+    number = here.object_uids.index(obj.session_uid) if obj.session_uid in here.object_uids else len(levels)
+    if number >= len(levels) or math.isnan(levels[number]):
         return ""
-    return f"Liquid up to {units.length_text(scene, gauges[number][2])}"
+    return f"Liquid up to {units.length_text(scene, levels[number])}"

@@ -69,7 +69,8 @@ def step(here: Session, values: capture.SceneValues, reading: Reading) -> None:
         if here.cache is not cache:
             return
         gas_notes.note_pressures(here, reading.given)
-        here.gauges[reading.frame] = [(body.volume_ratio, body.gauge_pressure, body.liquid_level) for body in found]
+        here.gauges[reading.frame] = [(body.volume_ratio, body.gauge_pressure) for body in found]
+        here.levels[reading.frame] = [body.liquid_level for body in found]
         here.reports[reading.frame] = diagnostics.reports
         here.slack_skins = xpbd_limits.skins_that_are_slack(values, here, world.model, found, reading.frame)
         cache.append(reading.frame, positions, matrices, forces)

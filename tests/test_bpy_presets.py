@@ -242,7 +242,7 @@ def test_a_preset_falls_and_comes_to_rest(name: str, fallen: dict[str, Any]) -> 
     middle, high, gauges = fall(name, fallen)
     assert middle[0] > 0.9 and middle[-12:].max() < 0.5
     assert high.min() > 0.5 and high.max() < 1.5
-    assert all(0.85 < volume < 1.1 for volume, *_ in gauges)  # of what they are at rest; a cushion puffs out to that
+    assert all(0.85 < volume < 1.1 for volume, _ in gauges)  # of what they are at rest; a cushion puffs out to that
 
 
 def test_balls_rebound_in_the_order_of_their_names(fallen: dict[str, Any]) -> None:
@@ -261,7 +261,7 @@ def test_a_basketball_and_rubber_are_hard_and_a_water_balloon_slumps(fallen: dic
         assert fall(name, fallen)[1].min() > 0.95
     middle, high, gauges = fall("Water Balloon", fallen)
     assert high.min() < 0.75 and high[-1] < 0.9 and rebound(middle) < 0.05
-    assert all(volume > 0.95 for volume, *_ in gauges)  # as water does
+    assert all(volume > 0.95 for volume, _ in gauges)  # as water does
 
 
 def test_a_jelly_wobbles(fallen: dict[str, Any]) -> None:

@@ -51,6 +51,9 @@ class FlatBuilder:
         plastic_limit: float = LOOP.plastic_limit,
         tear_strain: float = LOOP.tear_strain,
         sticks: bool = LOOP.sticks,
+        gas_hold: str = LOOP.gas_hold,
+        gas_exponent: float = LOOP.gas_exponent,
+        inflation_time: float = LOOP.inflation_time,
         **more: Any,
     ) -> int:
         """Add a closed outline in a plane, filled with gas; returns its number among the membranes.
@@ -74,7 +77,7 @@ class FlatBuilder:
         gas_amount, temperature, spring_constant, point_mass
             As in `add_membrane`; of the edges and vertices of the outline, whatever the depth. The gas fills area times
             depth.
-        creep_time, yield_strain, plastic_limit, tear_strain, sticks
+        creep_time, yield_strain, plastic_limit, tear_strain, sticks, gas_hold, gas_exponent, inflation_time
             As in `add_membrane`.
 
         Raises `MeshError` or `ParameterError` with a sentence that names the body, the value and the remedy.
