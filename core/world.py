@@ -26,7 +26,7 @@ from .plasticity.ticks import plastic_ticks
 from .reports import StepReport, reports_of
 from .settings import checked
 from .solvers.automatic import AUTO, Choice, choice_of
-from .solvers.choice import SOLVERS, Solver, SolverMaker, check_method, check_springs, solver_maker
+from .solvers.choice import SOLVERS, Solver, SolverMaker, check_bodies, check_method, solver_maker
 from .solvers.kinematics import Motion
 from .state import State, gas_of, gas_of_amount
 from .threads import thread_count, use_threads
@@ -67,7 +67,7 @@ class World:
         self.options = options
         if self.solver:
             check_method(self.solver, options)
-            check_springs(self.solver, model)
+            check_bodies(self.solver, model)
         if choice and not choice.fits(self.solver):
             raise ParameterError(f"choice: {choice.solver} with the method {self.solver}. Leave it out, or give AUTO.")
         self.choice = choice or choice_of(self.solver, model, 1.0 / self.frame_rate, self.substeps, options)
