@@ -90,6 +90,11 @@ class ModelBuilder(FlatBuilder, LinkBuilder):
         pump_rate: float = MEMBRANE.pump_rate,
         leak_diameter: float = MEMBRANE.leak_diameter,
         sticks: bool = MEMBRANE.sticks,
+        gas_hold: str = MEMBRANE.gas_hold,
+        gas_exponent: float = MEMBRANE.gas_exponent,
+        inflation_time: float = MEMBRANE.inflation_time,
+        fill_density: float = MEMBRANE.fill_density,
+        fill_share: float = MEMBRANE.fill_share,
         **more: Any,
     ) -> int:
         """Add a closed skin filled with gas; returns its number among the membranes.
@@ -148,6 +153,12 @@ class ModelBuilder(FlatBuilder, LinkBuilder):
             Gas that a pump brings in [mol/s], and the diameter of a hole to the air [m] (`core/flow/`).
         sticks
             Whether the skin is glued to other soft bodies where it touches them.
+        gas_hold, gas_exponent
+            What the gas keeps: AMOUNT, with p V^exponent constant, PRESSURE, or VOLUME to 0.1 % (`bodies/gas_laws.py`).
+        inflation_time
+            [s] in which the gauge pressure rises from 0 at the start; 0 = it is there.
+        fill_density, fill_share
+            [kg/m^3] and part of the volume of what is inside and has weight (`impulses/fluids.py`).
 
         Raises `MeshError` or `ParameterError` with a sentence that names the body, the value and the remedy.
         """

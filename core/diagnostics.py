@@ -22,7 +22,9 @@ class BodyDiagnostics:
     volume_ratio: float  # volume over rest volume
     gauge_pressure: float  # [Pa]
     kinetic_energy: float  # [J]
-    gas: float  # nRT [J], 0 for a solid
+    gas: float  # nRT [J], 0 for a solid; what the gas law takes where the volume is held
+    temperature_ratio: float  # temperature over that at rest volume; 1 unless the gas is adiabatic
+    liquid_level: float  # height of the liquid inside against gravity [m], NaN without
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,19 +74,27 @@ class Measurements:
             self._known = known = Measured(state, model, volumes, energy)
         return known
 
-    def bodies(self, state: State, volumes: FloatArray, gas_volumes: FloatArray) -> tuple[BodyDiagnostics, ...]:
-        """Diagnostics of each membrane at a state: its volume [m^3], and that which its gas law takes."""
+    def bodies(
+        self, state: State, volumes: FloatArray, gas_volumes: FloatArray, levels: FloatArray
+    ) -> tuple[BodyDiagnostics, ...]:
+        """Diagnostics of each membrane at a state: its volume [m^3], that which its gas law takes, its level [m]."""
         model, found = self._model, []
         for body in range(model.membrane_count):
             points = slice(model.body_point_start[body], model.body_point_start[body + 1])
             has_gas, gas = model.has_gas(body), float(state.gas[body])
+            # p_abs V over nRT: the temperature over that at rest volume, where the amount is held
+            base = float(model.gas_base[body])
+            share = float(model.rest_volume[body]) / float(gas_volumes[body]) if has_gas else 1.0
+            hotter = share ** (float(model.gas_exponent[body]) - 1.0) if share > 0.0 else 1.0
             mass, v = model.vertex_mass[points], state.velocities[points]
             found.append(
                 BodyDiagnostics(
                     name=model.body_names[body],
                     volume=float(volumes[body]),
                     volume_ratio=float(volumes[body]) / self._rest_volume[body],
-                    gauge_pressure=gas / float(gas_volumes[body]) - model.ambient_pressure if has_gas else 0.0,
+                    gauge_pressure=gas / float(gas_volumes[body]) * hotter - base if has_gas else 0.0,
+                    temperature_ratio=hotter if model.gas_exponent[body] > 0.0 else 1.0,
+                    liquid_level=float(levels[body]),
                     kinetic_energy=0.5 * float(np.einsum("i,ij,ij->", mass, v, v)),
                     gas=gas if has_gas else 0.0,
                 )

@@ -268,6 +268,13 @@ class Model:
     drawn_volume: FloatArray  # of the gas at the rest positions [m^3], 0 where there is none
     start_volume: FloatArray  # of the gas at the start positions [m^3], 0 where there is none
     rest_volume: FloatArray  # at which the gas has the gauge pressure [m^3]: drawn, or in equilibrium; 0 without gas
+    gas_base: (
+        FloatArray  # absolute pressure at gauge pressure 0 [Pa]: the air's, or a bulk modulus (`bodies/gas_laws.py`)
+    )
+    gas_exponent: FloatArray  # k in p V^k: 1 without a change of temperature, 0 where the pressure is held
+    fill_density: FloatArray  # of the gas or liquid whose weight counts [kg/m^3], 0 for none
+    fill_mass: FloatArray  # of it, part of the body's mass [kg]
+    inflation_time: FloatArray  # in which the gauge pressure rises at the start [s], 0 for at once
     gauge_pressure: FloatArray  # at rest volume, when the simulation starts [Pa]
     has_amount: BoolArray  # whether the amount of gas is given, not its pressure
     fillings: "tuple[Gas | None, ...]"  # None where springs are slack and gas has its pressure as drawn

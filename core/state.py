@@ -130,6 +130,8 @@ class State:
     # nRT that left each membrane through holes, hoses and pumps [J], shape (membrane_count,), see `flow/`
     lost_gas: FloatArray = field(default_factory=lambda: np.zeros(0))
     valves: FloatArray = field(default_factory=lambda: np.zeros(0))  # of the hoses, 0 to 1, shape (hose_count,)
+    # Gravity less the acceleration of each membrane with a weight inside, averaged [m/s^2], shape (membrane_count, 3)
+    felt_gravity: FloatArray = field(default_factory=lambda: np.zeros((0, 3)))
     begins: bool = True  # whether contacts may start without a gap: at the start, and where held bodies are released
 
     @staticmethod
@@ -162,6 +164,7 @@ class State:
             rest_lengths=model.edges.rest_length[: None if model.creeps else 0].copy(),
             lost_gas=np.zeros(model.membrane_count),
             valves=model.hoses.valve.copy(),
+            felt_gravity=np.zeros((model.membrane_count if model.fill_mass.any() else 0, 3)),
         )
 
     def copy(self) -> "State":
@@ -190,6 +193,7 @@ class State:
             rest_lengths=self.rest_lengths,
             lost_gas=self.lost_gas,
             valves=self.valves,
+            felt_gravity=self.felt_gravity,
             begins=self.begins,
         )
 
@@ -203,4 +207,18 @@ def gas_of(model: Model, membrane: int, gauge_pressure: float) -> float:
     """nRT [J] that gives a membrane its gauge pressure [Pa] at rest."""
     filling = model.fillings[membrane]
     volume = float(model.rest_volume[membrane]) if filling is None else filling.volume(gauge_pressure)
-    return (gauge_pressure + model.ambient_pressure) * volume
+    share = volume / float(model.rest_volume[membrane]) if model.has_gas(membrane) else 1.0
+    gas = (gauge_pressure + float(model.gas_base[membrane])) * volume
+    return float(gas * share ** (float(model.gas_exponent[membrane]) - 1.0))
+
+
+def gas_of_amount(model: Model, membrane: int, amount: float) -> float:
+    """What the gas law of a membrane takes for an nRT [J] at the drawn volume: that, unless the volume is held."""
+    return amount + float((model.gas_base[membrane] - model.ambient_pressure) * model.drawn_volume[membrane])
+
+
+def volume_share(model: Model) -> FloatArray:
+    """Volume at the start over that at rest, 1 without gas, shape (membrane_count,)."""
+    share = np.ones(model.membrane_count)
+    np.divide(model.start_volume, model.rest_volume, out=share, where=model.rest_volume > 0.0)
+    return share

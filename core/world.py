@@ -28,9 +28,9 @@ from .plasticity.ticks import plastic_ticks
 from .reports import StepReport, reports_of
 from .settings import checked
 from .solvers.automatic import AUTO, Choice, choice_of
-from .solvers.choice import SOLVERS, Solver, SolverMaker, check_method, check_springs, solver_maker
+from .solvers.choice import SOLVERS, Solver, SolverMaker, check_bodies, check_method, solver_maker
 from .solvers.kinematics import Motion
-from .state import State, gas_of
+from .state import State, gas_of, gas_of_amount
 from .threads import thread_count, use_threads
 
 PLAIN = builder_defaults(SCENE)
@@ -69,7 +69,7 @@ class World:
         self.options = options
         if self.solver:
             check_method(self.solver, options)
-            check_springs(self.solver, model)
+            check_bodies(self.solver, model)
         if choice and not choice.fits(self.solver):
             raise ParameterError(f"choice: {choice.solver} with the method {self.solver}. Leave it out, or give AUTO.")
         self.choice = choice or choice_of(self.solver, model, 1.0 / self.frame_rate, self.substeps, options)
@@ -213,7 +213,10 @@ class World:
         rigid = given.held_rigid
         held = HeldMotion(self.model, acting, state, rigid, motion.frame_time) if rigid else None
         fixed = np.concatenate([acting.pinned, state.keyed.held[self.model.membrane_count :]])
-        impulses = self._impulses.frame(given.fields, given.gravity_shares, state.goals, goals, fixed, given.pulls)
+        mass = getattr(self._solver, "vertex_mass", acting.vertex_mass)  # explicit steps add mass
+        impulses = self._impulses.frame(
+            given.fields, given.gravity_shares, state.goals, goals, fixed, mass, given.pulls
+        )
         substep_time = 1.0 / (self.frame_rate * self._step_count)
         gas_start = state.final_gas.copy()
         use_threads(self._thread_count)
@@ -273,7 +276,7 @@ class World:
         volumes = self._measured(state).volumes
         gas_volumes = volumes if self._gas_rules is None else self._gas_rules.volumes(state.positions)
         return Diagnostics(
-            bodies=self._measurements.bodies(state, volumes, gas_volumes),
+            bodies=self._measurements.bodies(state, volumes, gas_volumes, self._impulses.fluids.levels(state)),
             contact_count=self._solver.contact_count,
             candidate_count=self._solver.candidate_count,
             counts=self._segments.counts,
@@ -389,7 +392,7 @@ class World:
                 raise ParameterError(f"{name}: amount of gas; a solid has none. Leave it out.")
             if membrane in given.gauge_pressure:
                 raise ParameterError(f"{name}: amount of gas and gauge pressure; give one of them.")
-            gas[membrane] = check(name, "amount of gas, nRT,", amount, "J", low=0.0)
+            gas[membrane] = gas_of_amount(model, membrane, check(name, "amount of gas, nRT,", amount, "J", low=0.0))
         points = self._segments.given
         motion = Motion(points, state.positions[points], target[points], 1.0 / self.frame_rate)
         return motion, gas

@@ -73,8 +73,8 @@ class Body:
         if settings.kind == "SOFT":
             layout.prop(settings, "body_type")
         for name, group in parameters.groups(rows).items():
-            if name == "FLOW":
-                continue  # has a panel of its own
+            if name in {"FLOW", "FLUID"}:
+                continue  # have panels of their own
             column = layout.column(align=True)
             for parameter in group:
                 if parameters.counts(parameter, rows, settings):
@@ -133,6 +133,30 @@ class Given(PartOfBody):
             layout.label(text=text, icon="INFO")
 
 
+class Fluid(PartOfBody):
+    """What the gas of a soft body holds, and the weight of what is inside."""
+
+    bl_label = "Gas and Liquid"
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        """Only bodies of gas have it."""
+        return super().poll(context) and context.object.softpressure.body_type in parameters.SKINS
+
+    def draw_settings(self, layout: Layout, obj: bpy.types.Object) -> None:
+        """The settings that the body's type has, dim where they do not count; the level of the liquid."""
+        settings, scene = obj.softpressure, bpy.context.scene
+        assert scene is not None
+        for parameter in parameters.groups(settings.body_type)["FLUID"]:
+            row = layout.row()
+            row.active = (parameter.name != "gas_exponent" or settings.gas_hold == "AMOUNT") and (
+                parameter.name != "fill_share" or settings.fill_density > 0.0
+            )
+            draw_setting(row, settings, parameter)
+        if text := status.liquid_text(scene, obj):
+            layout.label(text=text, icon="INFO")
+
+
 class Flow(PartOfBody):
     """Creep, stiffening, tears and bonds of a soft body."""
 
@@ -175,10 +199,15 @@ class Attach(PartOfBody):
         row.prop(settings, "is_attached")
 
 
-SIDEBAR, PHYSICS = in_both_places(body=Body, given=Given, flow=Flow, motion=Motion, attach=Attach)
-SOFTPRESSURE_PT_body, SOFTPRESSURE_PT_given, SOFTPRESSURE_PT_flow, SOFTPRESSURE_PT_motion, SOFTPRESSURE_PT_attach = (
-    SIDEBAR
-)
+SIDEBAR, PHYSICS = in_both_places(body=Body, given=Given, fluid=Fluid, flow=Flow, motion=Motion, attach=Attach)
+(
+    SOFTPRESSURE_PT_body,
+    SOFTPRESSURE_PT_given,
+    SOFTPRESSURE_PT_fluid,
+    SOFTPRESSURE_PT_flow,
+    SOFTPRESSURE_PT_motion,
+    SOFTPRESSURE_PT_attach,
+) = SIDEBAR
 
 CLASSES = (*SIDEBAR, *PHYSICS)
 

@@ -124,6 +124,21 @@ class Diagnostics:
             draw_text(layout, context, f"{len(found) - _MOST_ISLANDS} more islands.", "INFO")
 
 
+class Fluids:
+    """Air and liquid around all bodies."""
+
+    layout: Layout
+    bl_label = "Air and Liquid"
+    parent = "simulation"
+    bl_options = {"DEFAULT_CLOSED"}
+
+    def draw(self, context: Context) -> None:
+        """Densities, level and drag."""
+        self.layout.use_property_split = True
+        for parameter in parameters.groups(parameters.SCENE)["FLUID"]:
+            draw_setting(self.layout, context.scene.softpressure, parameter)
+
+
 class Advanced:
     """What few scenes need to change."""
 
@@ -209,12 +224,19 @@ class Bake:
 
 
 SIDEBAR, PHYSICS = in_both_places(
-    simulation=Simulation, cache=Cache, diagnostics=Diagnostics, advanced=Advanced, method=Method, bake=Bake
+    simulation=Simulation,
+    cache=Cache,
+    diagnostics=Diagnostics,
+    fluids=Fluids,
+    advanced=Advanced,
+    method=Method,
+    bake=Bake,
 )
 (
     SOFTPRESSURE_PT_simulation,
     SOFTPRESSURE_PT_cache,
     SOFTPRESSURE_PT_diagnostics,
+    SOFTPRESSURE_PT_fluids,
     SOFTPRESSURE_PT_advanced,
     SOFTPRESSURE_PT_method,
     SOFTPRESSURE_PT_bake,

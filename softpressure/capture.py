@@ -247,7 +247,8 @@ def build_model(scene: SceneValues, start: Start) -> Model:
 
 def _build(scene: SceneValues, start: Start) -> Model:
     """The same; raises `_Refused` for the first object that the core refuses."""
-    builder = ModelBuilder(gravity=units.gravity(scene), **declared.of_scene(scene.softpressure, "MODEL"))
+    given = units.settings_in_metres(declared.of_scene(scene.softpressure, "MODEL"), units.metres_per_unit(scene))
+    builder = ModelBuilder(gravity=units.gravity(scene), **given)
     for number, body in enumerate(start.bodies):
         with _told_of(body):
             if body.kind == "MEMBRANE":

@@ -74,7 +74,7 @@ def _added(settings: Any) -> list[Any]:
         value = getattr(settings, each.name)
         is_told = parameters.counts_in_scene(each, settings) if each.name == "added_mass" else value != each.default
         if each.is_dated and each.name not in _SCENE and is_told:
-            found.append(value)
+            found += [value] if each.name == "added_mass" else [each.name, value]
     return found
 
 
@@ -127,8 +127,13 @@ def _of_body(obj: bpy.types.Object, fields: dict[int, str]) -> str:
     digest.add(kind)
     for name in (*_counting(obj), *_ALSO[kind]):
         digest.add(None if f"softpressure.{name}" in animated else _plain(getattr(obj.softpressure, name)))
-    # what leads in place of a default; without any nothing is added: caches of earlier versions stay valid
+    # what leads in place of a default, and of gas and liquid what is none; without any nothing is added: caches of
+    # earlier versions stay valid
     others = [parameter.name for parameter in parameters.PARAMETERS if parameters.is_other(parameter)]
+    if kind == "SOFT":
+        for parameter in parameters.groups("MEMBRANE")["FLUID"]:
+            if (value := getattr(obj.softpressure, parameter.name)) != parameter.default:
+                digest.add(parameter.name, value)
     if leading := sorted(set(others) & set(_counting(obj))):
         digest.add(*leading)
     if kind != "COLLIDER":
@@ -145,6 +150,7 @@ def _counting(obj: bpy.types.Object) -> list[str]:
         parameter.name
         for parameter in parameters.PARAMETERS
         if parameter.name not in parameters.GIVEN
+        and parameter.group != "FLUID"
         and (bodies := kinds & set(parameter.bodies))
         and all(parameters.counts(parameter, body, obj.softpressure) for body in bodies)
     ]

@@ -1,6 +1,7 @@
 """Notes on bodies for the panel: of gas at rest, and what settings amount to; made as frames are simulated."""
 
 from ..core import FrameInput
+from ..core.state import gas_of_amount
 from . import quantities
 from .capture import Start
 from .session import Session
@@ -26,7 +27,7 @@ def note_pressures(here: Session, given: FrameInput) -> None:
         assert here.world is not None
         filling = here.world.model.fillings[number]
         if filling is not None:
-            _note(here, number, filling.pressure_of(gas))
+            _note(here, number, filling.pressure_of(gas_of_amount(here.world.model, number, gas)))
 
 
 def _note(here: Session, number: int, pressure: float) -> None:

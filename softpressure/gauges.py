@@ -51,8 +51,9 @@ COLUMNS = (
     ),
     Column("STEPS", "steps", "Steps", "", "Steps of the solver in the frame; 0 while the body sleeps"),
     Column("CUBIC", "volume [m^3]", "Volume", "m³", "Volume; area of a loop"),
+    Column("LEVEL", "liquid level [m]", "Liquid Level", "m", "Height of the surface of the liquid inside"),
 )
-VOLUME, PRESSURE, FORCE, ENERGY, CHANGE, STEPS, CUBIC = range(len(COLUMNS))
+VOLUME, PRESSURE, FORCE, ENERGY, CHANGE, STEPS, CUBIC, LEVEL = range(len(COLUMNS))
 
 #: Why there is no table beside cached frames, and what to do about it.
 NOT_RECORDED = "no curves are recorded with these frames of an earlier version. Press Reset, then Simulate."
@@ -67,7 +68,8 @@ def measure(world: "World", diagnostics: "Diagnostics") -> FloatArray:
     rows = np.full((len(membranes) + len(solids.mass), len(COLUMNS)), np.nan)
     for number, body in enumerate(membranes):
         pressure = body.gauge_pressure if world.model.has_gas(number) else np.nan
-        rows[number, [VOLUME, PRESSURE, ENERGY, CUBIC]] = body.volume_ratio, pressure, body.kinetic_energy, body.volume
+        rows[number, [VOLUME, PRESSURE, ENERGY]] = body.volume_ratio, pressure, body.kinetic_energy
+        rows[number, [CUBIC, LEVEL]] = body.volume, body.liquid_level
     for number, mass in enumerate(solids.mass):
         rows[len(membranes) + number, ENERGY] = _rigid_energy(world, number, float(mass))
     for report in diagnostics.reports:

@@ -1,5 +1,7 @@
 """Texts about the state of a scene, for panels and reports."""
 
+import math
+
 import bpy
 
 from . import effectors, gauges, hose_problems, run_choice, session, units
@@ -239,3 +241,13 @@ def gauge_text(scene: bpy.types.Scene, obj: bpy.types.Object) -> str:
         return f"{what} –, – Pa" if has_gas else f"{what} –"
     volume_ratio, pressure = rows[here.object_uids.index(obj.session_uid), [gauges.VOLUME, gauges.PRESSURE]]
     return f"{what} {100 * volume_ratio:.1f} %" + (f", {pressure:.0f} Pa" if has_gas else "")
+
+
+def liquid_text(scene: bpy.types.Scene, obj: bpy.types.Object) -> str:
+    """Height of the liquid in a body in this frame: `Liquid up to 12 cm`; empty without, or if unknown."""
+    here = session.of(scene)
+    rows = here.gauges.get(scene.frame_current)
+    if rows is None or obj.session_uid not in here.object_uids:
+        return ""
+    level = float(rows[here.object_uids.index(obj.session_uid), gauges.LEVEL])
+    return "" if math.isnan(level) else f"Liquid up to {units.length_text(scene, level)}"

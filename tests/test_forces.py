@@ -60,7 +60,8 @@ def gas_terms(scene, x, amount):
     gas.volume_gradient(x, model.body_point_start, model.fans, model.chunks, gradient, chunk_volume)
     volume, pressure, stiffness, energy = np.zeros((4, model.membrane_count))
     evaluate_gas(
-        chunk_volume, model.chunks, model.rest_volume, amount, AMBIENT, volume, pressure, stiffness, energy
+        chunk_volume, model.chunks, model.rest_volume, amount, model.gas_base, model.gas_exponent, volume, pressure,
+        stiffness, energy,
     )  # fmt: skip
     force = pressure[model.point_body[: model.vertex_count], None] * gradient
     return energy.sum(), force, (gradient, volume, pressure, stiffness)
@@ -169,11 +170,19 @@ def test_gas_hessian_is_exact_without_gauge_pressure(scene):
 
 
 def test_gas_law_is_smooth_where_the_parabola_begins():
-    for rest_volume in (1.0, 1e-3):
+    for rest_volume, exponent in ((1.0, 1.0), (1e-3, 1.0), (1e-3, 1.4), (1.0, 0.0)):
         edge = gas.SMALLEST_VOLUME_SHARE * rest_volume
-        above, below = (gas.gas_law(edge * (1 + s), rest_volume, 500.0, AMBIENT) for s in (1e-9, -1e-9))
+        above, below = (gas.gas_law(edge * (1 + s), rest_volume, 500.0, AMBIENT, exponent) for s in (1e-9, -1e-9))
         # a step of 2e-9 of the volume changes 1/V^2 by 4e-9 of itself
         np.testing.assert_allclose(above, below, rtol=1e-8)
+
+
+@pytest.mark.parametrize("exponent", [0.0, 1.0, 1.4])
+@pytest.mark.parametrize("volume", [0.02, 0.5, 1.7])
+def test_the_pressure_is_the_slope_of_the_energy_of_a_gas_and_the_stiffness_that_of_the_pressure(volume, exponent):
+    low, now, high = (gas.gas_law(volume + step, 1.0, 500.0, AMBIENT, exponent) for step in (-1e-6, 0.0, 1e-6))
+    assert now[0] == pytest.approx((low[2] - high[2]) / 2e-6, rel=1e-6)
+    assert now[1] == pytest.approx((low[0] - high[0]) / 2e-6, rel=1e-5, abs=1e-4)
 
 
 def test_gas_pushes_a_closed_skin_neither_away_nor_round(scene):

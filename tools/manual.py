@@ -49,7 +49,11 @@ SECTIONS: tuple[tuple[str, str, str, type[bpy.types.ID], str], ...] = (
         " ".join(
             [
                 "body_type",
-                *(each.name for each in PARAMETERS if each.group not in ("", "FLOW") and SCENE not in each.bodies),
+                *(
+                    each.name
+                    for each in PARAMETERS
+                    if each.group not in ("", "FLOW", "FLUID") and SCENE not in each.bodies
+                ),
                 "collision_collection self_collision pin_group is_active",
             ]
         ),
@@ -79,6 +83,15 @@ SECTIONS: tuple[tuple[str, str, str, type[bpy.types.ID], str], ...] = (
         "shown, those of the start of the run.",
         bpy.types.Object,
         "gas_by stiffness_by mass_by rigid_springs",
+    ),
+    (
+        "fluid",
+        "Gas and Liquid",
+        "What the gas inside holds while the body is pressed, how long it flows in, and the weight of what is inside: "
+        "helium, air, water. A water balloon holds its volume and has a density of 1,000; a helium balloon 0.17, with "
+        "the density of the air in the scene's panel <b>Air and Liquid</b>.",
+        bpy.types.Object,
+        declared("FLUID", *BODIES),
     ),
     (
         "flow",
@@ -197,6 +210,14 @@ SECTIONS: tuple[tuple[str, str, str, type[bpy.types.ID], str], ...] = (
         "go from dark to yellow. The legend says which value a color stands for.",
         bpy.types.Scene,
         "overlay_colour overlay_limit overlay_pins overlay_attachments overlay_thickness",
+    ),
+    (
+        "fluids",
+        "Air and Liquid",
+        "What surrounds all bodies: air lifts and brakes them, and below its level a still liquid does. They act on "
+        "closed bodies: skins, solids and rigid bodies, not on flat ones. The liquid is not drawn and does not move.",
+        bpy.types.Scene,
+        declared("FLUID", SCENE),
     ),
     ("advanced", "Advanced", "What few scenes need to change.", bpy.types.Scene, declared("ADVANCED", SCENE)),
     (

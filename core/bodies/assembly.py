@@ -129,19 +129,21 @@ def _skin_springs(body: GivenMembrane) -> tuple[IntArray, FloatArray]:
     return points, body.stretch_modulus * at_edge / length**2
 
 
-def vertex_masses(membranes: list[GivenMembrane]) -> FloatArray:
-    """Masses of all vertices [kg]: of skins by the area around them, of lattices by the cells, or all the same."""
+def vertex_masses(membranes: list[GivenMembrane], fill_mass: FloatArray) -> FloatArray:
+    """Masses of all vertices [kg]: of skins by the area around them, of lattices by the cells, or all the same.
+
+    `fill_mass` [kg]: mass of what is inside each skin, spread by area, too.
+    """
     masses = []
-    for body in membranes:
+    for body, fill in zip(membranes, fill_mass.tolist(), strict=True):
         if body.lattice is not None:
             masses.append(body.lattice.vertex_mass)
             continue
-        if point_mass := body.setting("point_mass"):
-            masses.append(np.full(len(body.positions), point_mass))
-            continue
         area = topology.triangle_areas(body.positions, body.triangles)
         share = np.bincount(body.triangles.ravel(), np.repeat(area / 3.0, 3), minlength=len(body.positions))
-        masses.append(body.mass * share / share.sum())
+        point_mass = body.setting("point_mass")
+        skin = np.full(len(body.positions), point_mass) if point_mass else body.mass * share / share.sum()
+        masses.append(skin + fill * share / share.sum() if fill else skin)
     return np.concatenate([np.zeros(0), *masses])
 
 

@@ -27,6 +27,7 @@ from .assembly import (
     vertex_masses,
 )
 from .attachments import Attached, anchor_positions, rest_attachments
+from .gas_laws import gas_base, gas_exponent
 from .given import GivenBody, GivenMembrane, GivenRigid
 from .rigid.bodies import rigid_bodies
 
@@ -86,8 +87,10 @@ def freeze(
         [topology.signed_volume(b.positions, b.gas_triangles) if b.has_gas else 0.0 for b in membranes]
     )
     rest_volume = rest_volumes(membranes, fillings, drawn_volume)
-    vertex_mass, followers = vertex_masses(membranes), lattice_followers(membranes, point_start)
-    body_mass = np.concatenate([[m.mass for m in membranes], settings("mass", [*rigid, *colliders])])
+    fill_mass = settings("fill_density") * settings("fill_share") * rest_volume
+    vertex_mass, followers = vertex_masses(membranes, fill_mass), lattice_followers(membranes, point_start)
+    soft_mass = [m.mass + fill for m, fill in zip(membranes, fill_mass, strict=True)]
+    body_mass = np.concatenate([soft_mass, settings("mass", [*rigid, *colliders])])
     chunks = vertex_chunks(point_start[: len(membranes) + 1], edges, hinges)
     return Model(
         body_names=tuple(body.name for body in bodies),
@@ -146,6 +149,11 @@ def freeze(
         start_volume=np.where([body.starts_at_rest for body in membranes], rest_volume, drawn_volume),
         rest_volume=rest_volume,
         fillings=tuple(fillings) or (None,) * len(membranes),
+        gas_base=np.array([gas_base(body, scene["ambient_pressure"]) for body in membranes]),
+        gas_exponent=np.array([gas_exponent(body) for body in membranes]),
+        fill_density=settings("fill_density"),
+        fill_mass=fill_mass,
+        inflation_time=settings("inflation_time"),
         gauge_pressure=np.array([body.gauge_pressure for body in membranes]),
         has_amount=np.array([body.gas is not None for body in membranes], bool),
         damping=settings("damping"),

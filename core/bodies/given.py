@@ -8,6 +8,7 @@ import numpy as np
 
 from ..errors import ParameterError
 from ..model import BoolArray, FloatArray, IntArray
+from ..parameters import named
 from .flat.band import BEND_SHARE, GivenFlat
 from .lattice.solids import GivenLattice
 from .rigid.inertia import MassProperties
@@ -61,10 +62,21 @@ class GivenMembrane(GivenBody):
                 f"{self.name}: stiffening {stiffening:g} with a creep time of {creep:g} s; "
                 "springs that stiffen do not flow. Give 0 for one of them."
             )
+        for name in ("tear_strain", "pump_rate", "leak_diameter"):
+            self.check_flow(f"a {named(name).label.lower()} of {self.setting(name):g}", bool(self.setting(name)))
         if self.setting("rigid_springs") and (creep > 0.0 or tear > 0.0 or stiffening > 0.0):
             raise ParameterError(
                 f"{self.name}: rigid springs neither creep, tear nor stiffen. Turn them off, or give 0 for creep time, "
                 "tear strain and stiffening."
+            )
+
+    def check_flow(self, what: str, flows: bool = True) -> None:
+        """Raise `ParameterError` if gas flows in or out while its pressure or volume is held."""
+        held = self.setting("gas_hold") or "AMOUNT"
+        if flows and held != "AMOUNT":
+            raise ParameterError(
+                f"{self.name}: {what} with a held {held.lower()}; only an amount of gas flows. Hold the amount, or give "
+                "0 for the other."
             )
 
     @property

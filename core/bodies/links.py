@@ -71,6 +71,7 @@ class LinkBuilder:
             body, _ = self._with_vertices(membrane)
             if not body.has_gas:
                 raise ParameterError(f"{body.name}: a hose; a lattice has no gas. Link skins or flat outlines.")
+            body.check_flow("a hose")
         if one == other:
             raise ParameterError(f"{self._membranes[one].name}: a hose to itself. Give two different bodies.")
         name = f"hose from {self._membranes[one].name} to {self._membranes[other].name}"

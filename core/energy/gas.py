@@ -1,9 +1,12 @@
-"""Ideal gas inside a skin: (p_gauge + p_ambient) V = nRT (Martin 2009, 3.1.3; Mesit 2007, eq. 8-14).
+"""Ideal gas inside a skin: (p_gauge + p_base) V^k = nRT V_rest^(k-1) (Martin 2009, 3.1.3; Mesit 2007, eq. 8-14).
 
-    E = -nRT ln(V / V_rest) + p_ambient (V - V_rest),   force = (nRT / V - p_ambient) dV/dx
+    E = -nRT ln(V / V_rest) + p_base (V - V_rest),   force = (nRT / V - p_base) dV/dx   at k = 1
+
+k = 1, p_base = p_ambient holds the amount of gas at constant temperature, k = 1.4 without exchange of heat (air), k = 0
+the pressure. A bulk modulus as p_base, k = 1, holds the volume (`bodies/gas_laws.py`). nRT is that at rest volume.
 
 dV/dx_i = sum over the triangles at i of x_j cross x_k / 6: exact for a closed surface, so the net force and the
-net torque vanish. Hessian: nRT / V^2 (dV/dx)(dV/dx)', one rank per body; the term of d2V is left out (it is
+net torque vanish. Hessian: k p_abs / V (dV/dx)(dV/dx)', one rank per body; the term of d2V is left out (it is
 indefinite, and inertia dominates it at the step lengths used).
 Below a twentieth of the rest volume the logarithm is continued by its parabola, so that a body turned inside out
 (V < 0) is pushed back with a finite force instead of failing.
@@ -42,30 +45,43 @@ def volume_gradient(x, body_point_start, fans, chunks, gradient, chunk_volume):
 
 
 @lean_inline_kernel
-def gauge_pressure(volume, rest_volume, gas, ambient):
+def gauge_pressure(volume, rest_volume, gas, base, exponent):
     """Gauge pressure [Pa] of `gas` = nRT [J]; below SMALLEST_VOLUME_SHARE it is continued along its tangent."""
     smallest = SMALLEST_VOLUME_SHARE * rest_volume
+    if exponent == 1.0:
+        if volume >= smallest:
+            return gas / volume - base
+        return gas / smallest * (2.0 - volume / smallest) - base
     if volume >= smallest:
-        return gas / volume - ambient
-    return gas / smallest * (2.0 - volume / smallest) - ambient
+        return gas / rest_volume * (rest_volume / volume) ** exponent - base
+    most = gas / rest_volume * SMALLEST_VOLUME_SHARE**-exponent
+    return most * (1.0 + exponent * (1.0 - volume / smallest)) - base
 
 
 @kernel
-def gas_law(volume, rest_volume, gas, ambient):
+def gas_law(volume, rest_volume, gas, base, exponent):
     """Gauge pressure [Pa], stiffness -dp/dV [Pa/m^3], and energy [J] of `gas` = nRT [J]."""
-    pressure = gauge_pressure(volume, rest_volume, gas, ambient)
+    pressure = gauge_pressure(volume, rest_volume, gas, base, exponent)
     smallest = SMALLEST_VOLUME_SHARE * rest_volume
+    lack, held = smallest - volume, base * (volume - rest_volume)
+    if exponent == 1.0:
+        if volume >= smallest:
+            return pressure, gas / (volume * volume), -gas * log(volume / rest_volume) + held
+        fall = gas / (smallest * smallest)
+        energy = -gas * log(SMALLEST_VOLUME_SHARE) + gas / smallest * lack + 0.5 * fall * lack * lack
+        return pressure, fall, energy + held
+    power = 1.0 - exponent
     if volume >= smallest:
-        energy = -gas * log(volume / rest_volume) + ambient * (volume - rest_volume)
-        return pressure, gas / (volume * volume), energy
-    fall = gas / (smallest * smallest)
-    lack = smallest - volume
-    energy = -gas * log(SMALLEST_VOLUME_SHARE) + gas / smallest * lack + 0.5 * fall * lack * lack
-    return pressure, fall, energy + ambient * (volume - rest_volume)
+        energy = -gas * ((volume / rest_volume) ** power - 1.0) / power
+        return pressure, exponent * (pressure + base) / volume, energy + held
+    most = gas / rest_volume * SMALLEST_VOLUME_SHARE**-exponent
+    fall = exponent * most / smallest
+    energy = -gas * (SMALLEST_VOLUME_SHARE**power - 1.0) / power + most * lack + 0.5 * fall * lack * lack
+    return pressure, fall, energy + held
 
 
 @kernel
-def evaluate_gas(chunk_volume, chunks, rest_volume, gas, ambient, volume, pressure, stiffness, energy):
+def evaluate_gas(chunk_volume, chunks, rest_volume, gas, base, exponent, volume, pressure, stiffness, energy):
     """Volume [m^3], gauge pressure [Pa], gas stiffness [Pa/m^3] and energy [J] of each membrane's gas; 0 without.
 
     Returns the sum of the energies.
@@ -78,5 +94,7 @@ def evaluate_gas(chunk_volume, chunks, rest_volume, gas, ambient, volume, pressu
         for chunk in range(chunks.body_start[body], chunks.body_start[body + 1]):
             total += chunk_volume[chunk]
         volume[body] = total
-        pressure[body], stiffness[body], energy[body] = gas_law(total, rest_volume[body], gas[body], ambient)
+        pressure[body], stiffness[body], energy[body] = gas_law(
+            total, rest_volume[body], gas[body], base[body], exponent[body]
+        )
     return energy.sum()

@@ -23,7 +23,8 @@ def mechanical_energy(model: Model, mass: FloatArray, state: State, volume: Floa
     count, energy = model.membrane_count, np.zeros(model.moving_count)
     add_soft_energies(
         state.positions, state.velocities, mass, model.rest_positions, model.gravity, model.point_body, model.edges,
-        model.hinges, model.tetrahedra, state.gas, volume, model.rest_volume, model.ambient_pressure, energy,
+        model.hinges, model.tetrahedra, state.gas, volume, model.rest_volume, model.gas_base, model.gas_exponent,
+        energy,
     )  # fmt: skip
     if model.stiffening.any():
         energy[:count] += stiffening_energy(model, state.positions)
@@ -34,7 +35,7 @@ def mechanical_energy(model: Model, mass: FloatArray, state: State, volume: Floa
 
 @kernel
 def add_soft_energies(
-    x, v, mass, rest, gravity, body, edges, hinges, tetrahedra, gas, volume, rest_volume, ambient, energy
+    x, v, mass, rest, gravity, body, edges, hinges, tetrahedra, gas, volume, rest_volume, base, exponent, energy
 ):  # fmt: skip
     """Add the energies [J] of the membranes to their bodies' entries."""
     for i in range(mass.shape[0]):
@@ -68,7 +69,7 @@ def add_soft_energies(
         energy[body[i]] += 0.5 * tetrahedra.stiffness[t] * (now - tetrahedra.rest_volume[t]) ** 2
     for b in range(volume.shape[0]):
         if rest_volume[b] > 0.0:
-            energy[b] += gas_law(volume[b], rest_volume[b], gas[b], ambient)[2]
+            energy[b] += gas_law(volume[b], rest_volume[b], gas[b], base[b], exponent[b])[2]
 
 
 def _rigid(model: Model, state: State) -> FloatArray:

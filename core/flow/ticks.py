@@ -35,7 +35,8 @@ class GasFlow:
 
     def __init__(self, model: Model, plastic: PlasticTicks | None) -> None:
         self._model, self._plastic = model, plastic
-        self._has_gas = np.flatnonzero(model.rest_volume > 0.0)
+        is_gas = (model.gas_base == model.ambient_pressure) & (model.gas_exponent > 0.0)
+        self._has_gas = np.flatnonzero(is_gas & (model.rest_volume > 0.0))
         self._volume = EnclosedVolumes(model)
 
     def acts(self, state: State) -> bool:
@@ -89,11 +90,15 @@ class GasFlow:
         return edges
 
     def _volumes(self, state: State, edges: list[Edge]) -> FloatArray:
-        """Volume of each membrane at one of these edges [m^3]; 1 elsewhere, shape (membrane_count,)."""
+        """nRT over the pressure of each membrane at one of these edges [m^3]; 1 elsewhere, shape (membrane_count,).
+
+        That is the volume, times its ratio to the rest volume to the power of k - 1 (`energy/gas.py`).
+        """
         volume = np.ones(self._model.membrane_count)
         for body in {end for edge in edges for end in (edge.one, edge.other)} - {AIR}:
-            least = LEAST_VOLUME * float(self._model.rest_volume[body])
-            volume[body] = max(self._volume(body, state.positions), least)
+            rest = float(self._model.rest_volume[body])
+            share = max(self._volume(body, state.positions) / rest, LEAST_VOLUME)
+            volume[body] = share ** float(self._model.gas_exponent[body]) * rest
         return volume
 
     def _torn_areas(self, state: State) -> FloatArray:

@@ -13,6 +13,7 @@ from ..errors import ParameterError
 from ..model import BoolArray, FloatArray, Model
 from ..state import State
 from .field import Field
+from .fluids import Fluids
 from .forces import Forces, add_field
 from .goals import GoalSprings
 from .oscillator import QUICKEST_DRAG, approach, drag_share, look_ahead, spring_share
@@ -33,7 +34,7 @@ class Impulses:
 
     def __init__(self, model: Model, frame_time: float) -> None:
         self.model, self.frame_time = model, frame_time
-        self.goals, self.skins = GoalSprings(model), Skins(model)
+        self.goals, self.skins, self.fluids = GoalSprings(model), Skins(model), Fluids(model)
         n, rigid = model.vertex_count, np.arange(model.membrane_count, model.moving_count, dtype=np.int32)
         # of each vertex and rigid body
         self.body = np.concatenate([model.point_body[:n], rigid])
@@ -47,12 +48,14 @@ class Impulses:
         goal_start: FloatArray,
         goal_end: FloatArray,
         fixed: BoolArray,
+        vertex_mass: FloatArray,
         pulls: Sequence[Pull] = (),
     ) -> "FrameImpulses | None":
         """The impulses of a frame; None if none act. Goals move in a straight line [m], shape (goal_count, 3) each.
 
         `gravity_shares`: share of gravity that acts on each moving body; empty: all of it. `fixed`: vertices and rigid
-        bodies that follow given motion, shape (vertex_count + rigid_count,). Raises `ParameterError`.
+        bodies that follow given motion, shape (vertex_count + rigid_count,); `vertex_mass` [kg] that the solver moves.
+        Raises `ParameterError`.
         """
         count = self.model.moving_count
         for what, shares in (*((f"field {one.kind}", one.shares) for one in fields), ("gravity", gravity_shares)):
@@ -62,9 +65,9 @@ class Impulses:
         if not np.isfinite(falls).all():
             raise ParameterError("gravity: shares hold NaN or infinity. Check the animation of the bodies.")
         acting = [one for one in fields if not one.shares or any(one.shares)]
-        if not acting and not falls.any() and not self.goals.any and not pulls:
+        if not acting and not falls.any() and not self.goals.any and not self.fluids.any and not pulls:
             return None
-        return FrameImpulses(self, acting, falls, goal_start, goal_end, fixed, pulls)
+        return FrameImpulses(self, acting, falls, goal_start, goal_end, fixed, vertex_mass, pulls)
 
 
 class FrameImpulses:
@@ -78,6 +81,7 @@ class FrameImpulses:
         goal_start: FloatArray,
         goal_end: FloatArray,
         fixed: BoolArray,
+        vertex_mass: FloatArray,
         pulls: Sequence[Pull],
     ) -> None:
         self._is_free = ~fixed
@@ -86,7 +90,10 @@ class FrameImpulses:
         self._goal_start, self._goal_way = goal_start, goal_end - goal_start
         whole = np.ones(len(of.body))
         self._weights = [np.array(one.shares)[of.body] if one.shares else whole for one in fields]
-        self._late = np.zeros(0)  # what of a tick is left for after its steps [s]
+        # of vertices and rigid bodies [kg]; what of a tick is left for after its steps [s], of fields and of fluids;
+        # mean velocities of the bodies before a tick [m/s]
+        self._mass = np.concatenate([vertex_mass, of.model.rigid.mass])
+        self._late, self._late_fluid, self._speed = np.zeros(0), np.zeros(0), np.zeros((0, 3))
 
     def wake(self, state: State, gravity: FloatArray) -> None:
         """Wake bodies that impulses act on, before a solver checks for sleep; `gravity` [m/s^2] is that of the
@@ -97,6 +104,7 @@ class FrameImpulses:
         change = self._goal_change(x, v, 0.0, TICK, time)
         change += self._field_change(state, x, v, gravity, TICK, time)
         self.pulls.wake(state)
+        change += self._of.fluids.change(state, gravity, self._mass, time)[0]
         self._wake(state, change)
 
     def before(self, state: State, share: float, gravity: FloatArray, tick: float) -> None:
@@ -105,9 +113,13 @@ class FrameImpulses:
         at_once = state.touching[self._of.body] & (self._of.on_skin == 0.0)
         early = np.where(at_once, tick, 0.5 * tick)
         self._late = tick - early
+        early_fluid = np.where(state.touching[self._of.body], tick, 0.5 * tick)
+        self._late_fluid = tick - early_fluid
+        self._speed = self._of.fluids.mean_velocities(v, self._mass)
         change = self._field_change(state, x, v, gravity, tick, early)
         change += self._goal_change(x, v + change, share, tick, early)
         change += self.pulls.change(state, x, v + change, share, tick, early)
+        change += self._push(state, gravity, early_fluid, False)
         self._wake(state, change)
         self._add(state, change)
 
@@ -117,7 +129,19 @@ class FrameImpulses:
         change = self.pulls.change(state, x, v, share, tick, self._late)
         change += self._goal_change(x, v + change, share, tick, self._late)
         change += self._field_change(state, x, v + change, gravity, tick, self._late)
+        change += self._push(state, gravity, self._late_fluid, True)
         self._add(state, change)
+        if len(state.felt_gravity):
+            fluids, fall = self._of.fluids, (1.0 + self._falls[: self._of.model.membrane_count, None]) * gravity
+            rate = (fluids.mean_velocities(v + change, self._mass) - self._speed) / tick
+            state.felt_gravity = fluids.felt(state.felt_gravity, fall - rate, tick)
+
+    def _push(self, state: State, gravity: FloatArray, time: FloatArray, is_late: bool) -> FloatArray:
+        """Change of velocities by fluids in a `time` [s] at each point; turns rigid bodies."""
+        change, torque = self._of.fluids.change(state, gravity, self._mass, time, is_late)
+        n = self._of.model.vertex_count
+        state.rigid.angular_momentum += np.where(self._is_free[n:, None], torque * time[n:, None], 0.0)
+        return change
 
     def _read(self, state: State) -> tuple[FloatArray, FloatArray]:
         """Positions [m] and velocities [m/s] of the vertices and the rigid bodies' centres."""

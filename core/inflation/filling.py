@@ -37,6 +37,7 @@ class Filling:
         self._body, self._ambient_pressure = body, ambient_pressure
         self._is_at_rest = body.pressure_at == "REST"
         self._drawn_volume = float(model.drawn_volume[0])
+        self._base, self._exponent = float(model.gas_base[0]), float(model.gas_exponent[0])
         self._equilibrium = Equilibrium(model)
         #: Rest lengths of its springs [m], shape (edge_count,).
         self.rest_lengths: FloatArray = model.edges.rest_length
@@ -72,8 +73,9 @@ class Filling:
     def pressure_of(self, gas: float) -> float:
         """Gauge pressure [Pa] of nRT [J] in that volume; between the pressures that were asked for, about that."""
         if not self._is_at_rest:
-            return gas / self._drawn_volume - self._ambient_pressure
-        amounts = np.array([(pressure + self._ambient_pressure) * found[0] for pressure, found in self._found.items()])
+            return gas / self._drawn_volume - self._base
+        base, power, rest = self._base, self._exponent - 1.0, self.rest.volume
+        amounts = np.array([(p + base) * found[0] * (found[0] / rest) ** power for p, found in self._found.items()])
         pressures, order = np.array(list(self._found)), np.argsort(amounts)
         return float(np.interp(gas, amounts[order], pressures[order]))
 
@@ -146,6 +148,8 @@ def _name_of(body: GivenMembrane, ambient_pressure: float) -> bytes:
         digest.update(np.ascontiguousarray(array).data)
     depth = 0.0 if body.flat is None else body.flat.depth
     numbers = (body.mass, body.gauge_pressure, body.stretch_modulus, depth, ambient_pressure)
-    parts = tuple(body.setting(name) for name in ("bend_modulus", "spring_constant", "point_mass"))
+    parts = tuple(
+        body.setting(name) for name in ("bend_modulus", "spring_constant", "point_mass", "gas_hold", "gas_exponent")
+    )
     digest.update(repr((numbers, parts, body.pressure_at, body.drawn_shape, body.gas is None)).encode())
     return digest.digest()

@@ -1,12 +1,14 @@
 """Supply of gas at the start of a run.
 
 Gas for a larger volume than a body starts with comes in over RISE_TIME: all at once, the body would burst open. So the
-gauge pressure stays near its final value on the way.
+gauge pressure stays near its final value on the way. With an inflation time the body starts with a gauge pressure of 0
+at its start volume, and nRT rises in a straight line from there.
 """
 
 import numpy as np
 
 from ..model import FloatArray, Model
+from ..state import volume_share
 
 #: For how long gas comes in for what a body grows by until it is at rest [s].
 RISE_TIME = 0.5
@@ -19,15 +21,20 @@ class GasSupply:
     holds_gravity = False
 
     def __init__(self, model: Model) -> None:
-        self._share = np.ones(model.membrane_count)  # of the gas, that is there at the start
-        np.divide(model.start_volume, model.rest_volume, out=self._share, where=model.rest_volume > 0.0)
-        self._rises = bool((self._share != 1.0).any())
+        share = volume_share(model)
+        self._share, self._exponent, self._time = share, model.gas_exponent, model.inflation_time
+        self._empty = model.gas_base * model.rest_volume * share**model.gas_exponent  # nRT at a gauge pressure of 0 [J]
+        self._rises = bool((share != 1.0).any())
 
     def gas(self, final: FloatArray, time: float) -> FloatArray:
         """nRT of each membrane [J] at a time [s] since the start, on the way to the amount `final`."""
+        gas = final
         if self._rises and time < RISE_TIME:
-            return (self._share + time / RISE_TIME * (1.0 - self._share)) * final
-        return final
+            gas = (self._share + time / RISE_TIME * (1.0 - self._share)) ** self._exponent * final
+        if time < self._time.max(initial=0.0):
+            past = np.minimum(time / np.where(self._time > 0.0, self._time, 1.0), 1.0)
+            gas = np.where(self._time > time, self._empty + past * (final - self._empty), gas)
+        return gas
 
     def runs(self, _time: float) -> bool:
         """Whether substeps must be taken one by one at a time [s] since the start."""

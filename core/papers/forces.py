@@ -77,7 +77,7 @@ class SoftForces:
             sums[2] = 0.0
             sums[2, self._gas_start] = self._gas_rules.volumes(x)
         self.gas_energy = evaluate_gas(
-            sums[2], chunks, model.rest_volume, gas, model.ambient_pressure,
+            sums[2], chunks, model.rest_volume, gas, model.gas_base, model.gas_exponent,
             self._volume, self._pressure, self._gas_stiffness, self._gas_energy,
         )  # fmt: skip
         gather_forces(

@@ -75,7 +75,9 @@ class GasRules:
         """Gauge pressure of each membrane [Pa] at x with nRT = `gas` [J]; 0 where there is no gas."""
         model, volumes, pressures = self._model, self.volumes(x), np.zeros(self._model.membrane_count)
         for body in np.flatnonzero(self._has_gas).tolist():
-            pressures[body] = gas_law(volumes[body], model.rest_volume[body], gas[body], model.ambient_pressure)[0]
+            pressures[body] = gas_law(
+                volumes[body], model.rest_volume[body], gas[body], model.gas_base[body], model.gas_exponent[body]
+            )[0]
         return pressures
 
     def spread(self, x: FloatArray, gradient: FloatArray) -> None:

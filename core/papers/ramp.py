@@ -19,20 +19,20 @@ class Ramp(GasSupply):
 
     def __init__(self, model: Model, time: float) -> None:
         super().__init__(model)
-        self._time = time
-        self._empty = model.ambient_pressure * model.rest_volume
+        self._ramp_time = time
+        self._air = model.gas_base * model.rest_volume
 
     def gas(self, final: FloatArray, time: float) -> FloatArray:
         """nRT of each membrane [J] at a time [s] since the start, on the way to the amount `final`."""
         final = super().gas(final, time)
         if not self.runs(time):
             return final
-        gas: FloatArray = self._empty + time / self._time * (final - self._empty)
+        gas: FloatArray = self._air + time / self._ramp_time * (final - self._air)
         return gas
 
     def runs(self, time: float) -> bool:
         """Whether the pressure still rises at a time [s] since the start."""
-        return time < self._time * (1.0 - ROUNDING)
+        return time < self._ramp_time * (1.0 - ROUNDING)
 
     def hold_gravity(self, model: Model, full: FloatArray, time: float) -> None:
         """Give a model the gravity of a substep that begins at a time [s] since the start; `full` later [m/s^2]."""

@@ -29,8 +29,22 @@ RIGID_SHAPES: tuple[Choice, ...] = (
     ("MESH", "Mesh", "The mesh itself, hollows and all; it must be closed", "NONE", 1),
 )
 
+#: What the gas or liquid inside keeps.
+HOLDS: tuple[Choice, ...] = (
+    ("AMOUNT", "Amount", "No gas enters or leaves: pressed together it pushes back harder", "NONE", 0),
+    ("PRESSURE", "Pressure", "The pressure stays the same, as at a pump: the body yields without end", "NONE", 1),
+    (
+        "VOLUME",
+        "Volume",
+        "The volume that the body has with its pressure stays the same to 0.1 %, as of a liquid",
+        "NONE",
+        2,
+    ),
+)
+
 _gas = partial(Parameter, bodies=SKINS, is_animated=True, is_material=True, group="BODY")
 _mass = partial(Parameter, unit="kg", low=0.0, is_material=True, group="BODY")
+_fluid = partial(Parameter, bodies=("MEMBRANE",), low=0.0, is_material=True, group="FLUID")
 _size = partial(Parameter, default=0.0, unit="m", low=0.0, soft_high=1.0, step=1, precision=3, group="BODY")
 
 PARAMETERS: tuple[Parameter, ...] = (
@@ -157,6 +171,60 @@ PARAMETERS: tuple[Parameter, ...] = (
         choices=DRAWN_SHAPES,
         is_material=True,
         group="SHAPE",
+    ),
+    _fluid(
+        name="gas_hold",
+        label="Hold",
+        tooltip="What of the gas inside stays the same while the body is pressed",
+        bodies=SKINS,
+        default="AMOUNT",
+        low=None,
+        choices=HOLDS,
+    ),
+    _fluid(
+        name="gas_exponent",
+        label="Exponent",
+        tooltip="How much the gas heats up as it is compressed, where its amount is held: pressure times volume to "
+        "the power of this stays the same. Higher is firmer; 1 is slow, at constant temperature, 1.4 is fast, "
+        "adiabatic air, 1.67 helium",
+        bodies=SKINS,
+        default=1.0,
+        low=1.0,
+        high=5.0 / 3.0,
+        step=5,
+    ),
+    _fluid(
+        name="inflation_time",
+        label="Inflation Time",
+        tooltip="For how many seconds from the start the gas flows in, until the body has its pressure; before that it "
+        "is limp. Longer is slower; 0 is from the start",
+        bodies=SKINS,
+        default=0.0,
+        unit="s",
+        soft_high=10.0,
+        step=10,
+        is_material=False,
+        short="Inflate (s)",
+    ),
+    _fluid(
+        name="fill_density",
+        label="Density Inside",
+        tooltip="Density of the gas or liquid inside in kilograms per cubic metre, whose mass and weight then count: "
+        "0.17 for helium, 1.2 for air, 1,000 for water. Higher is heavier and sags more. 0 has none; for a liquid, "
+        "hold the volume",
+        default=0.0,
+        unit="kg/m^3",
+        soft_high=2_000.0,
+        step=100,
+        short="Inside (kg/m³)",
+    ),
+    _fluid(
+        name="fill_share",
+        label="Filled",
+        tooltip="Which part of the volume is filled with what has that density; above it is gas without weight. Higher "
+        "is heavier; 1 is full",
+        default=1.0,
+        high=1.0,
     ),
     Parameter(
         name="start_at_rest",

@@ -8,6 +8,8 @@ from .declaration import SCENE, Parameter
 _setting = partial(Parameter, bodies=(SCENE,))
 _option = partial(_setting, taken_by="OPTIONS", group="METHOD")
 
+_fluid = partial(_setting, low=0.0, group="FLUID", taken_by="MODEL")
+
 PARAMETERS: tuple[Parameter, ...] = (
     _setting(
         name="substeps",
@@ -32,6 +34,50 @@ PARAMETERS: tuple[Parameter, ...] = (
         precision=0,
         group="ADVANCED",
         short="Air (Pa)",
+    ),
+    _fluid(
+        name="air_density",
+        label="Air Density",
+        tooltip="Density of the air around all bodies in kilograms per cubic metre, which lifts and brakes them; 1.2 "
+        "at sea level. Higher lets lighter bodies rise. 0 has no buoyancy",
+        default=0.0,
+        unit="kg/m^3",
+        soft_high=10.0,
+        step=10,
+        short="Air (kg/m³)",
+    ),
+    _fluid(
+        name="liquid_density",
+        label="Liquid Density",
+        tooltip="Density of a still liquid below the level in kilograms per cubic metre, in which bodies float or "
+        "sink; 1,000 for water. Higher lets heavier bodies float. 0 has none",
+        default=0.0,
+        unit="kg/m^3",
+        soft_high=2_000.0,
+        step=1_000,
+        precision=1,
+        short="Liquid (kg/m³)",
+    ),
+    _fluid(
+        name="liquid_level",
+        label="Liquid Level",
+        tooltip="Height of the surface of the liquid in metres, against gravity from the world's origin. Higher floods "
+        "more",
+        default=0.0,
+        unit="m",
+        low=None,
+        soft_low=-10.0,
+        soft_high=10.0,
+        short="Level (m)",
+    ),
+    _fluid(
+        name="drag_coefficient",
+        label="Drag",
+        tooltip="How much air and liquid brake a body by its cross-section: 0.5 for a ball, 1 for a box. Higher stops "
+        "sooner; 0 does not brake. Only with a density of air or liquid",
+        default=0.5,
+        soft_high=2.0,
+        step=5,
     ),
     _setting(
         name="step_error",

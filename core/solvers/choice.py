@@ -141,8 +141,18 @@ def check_method(name: str, options: MethodOptions = DEFAULTS) -> None:
         )
 
 
-def check_springs(name: str, model: Model) -> None:
-    """Raise `ParameterError` where a method does not know rigid springs."""
+def check_bodies(name: str, model: Model) -> None:
+    """Raise `ParameterError` where a method does not know rigid springs, or XPBD would have to hold more than gas.
+
+    A sweep of XPBD's projections leaves springs too soft for a held pressure, and a held volume to the springs.
+    """
+    for body, settings in zip(model.body_names, model.settings, strict=False):
+        hold = settings.get("gas_hold", "AMOUNT")
+        if name == "XPBD" and hold != "AMOUNT":
+            raise ParameterError(
+                f"{body}: a held {hold.lower()}; the method XPBD holds amounts of gas only. Choose EXPLICIT or "
+                "IMPLICIT, or hold the amount."
+            )
     if name != "XPBD" and model.rigid_springs.any():
         body = model.body_names[int(np.argmax(model.rigid_springs))]
         raise ParameterError(

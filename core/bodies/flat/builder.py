@@ -53,6 +53,9 @@ class FlatBuilder:
         pump_rate: float = LOOP.pump_rate,
         leak_diameter: float = LOOP.leak_diameter,
         sticks: bool = LOOP.sticks,
+        gas_hold: str = LOOP.gas_hold,
+        gas_exponent: float = LOOP.gas_exponent,
+        inflation_time: float = LOOP.inflation_time,
         **more: Any,
     ) -> int:
         """Add a closed outline in a plane, filled with gas; returns its number among the membranes.
@@ -76,7 +79,8 @@ class FlatBuilder:
         gas_amount, temperature, spring_constant, point_mass
             As in `add_membrane`; of the edges and vertices of the outline, whatever the depth. The gas fills area times
             depth.
-        creep_time, yield_strain, plastic_limit, tear_strain, sticks, pump_rate, leak_diameter
+        creep_time, yield_strain, plastic_limit, tear_strain, sticks, pump_rate, leak_diameter, gas_hold, gas_exponent,
+        inflation_time
             As in `add_membrane`.
 
         Raises `MeshError` or `ParameterError` with a sentence that names the body, the value and the remedy.

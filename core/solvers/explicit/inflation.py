@@ -11,8 +11,9 @@ GROWTH = np.geomspace(1e-4, 1e3, 141)
 def inflation_rate(model: Model, amount: FloatArray, volume: FloatArray) -> FloatArray:
     """Largest rate of stretch [1/s] of each membrane if its gas expanded freely from a volume [m^3].
 
-    The body grows as a whole by a factor s against its springs: 1/2 s'^2 sum m r^2 = nRT ln s^3 - p_a V0 (s^3 - 1) -
-    springs, about its centre at rest. `amount`: nRT [J]. Shape (membrane_count,).
+    The body grows as a whole by a factor s against its springs: 1/2 s'^2 sum m r^2 = W(s^3) - p_base V0 (s^3 - 1) -
+    springs, about its centre at rest. W = nRT ln s^3, or nRT (s^(3 - 3k) - 1) / (1 - k) with the exponent k. `amount`:
+    nRT [J]. Shape (membrane_count,).
     """
     rates = np.zeros(model.membrane_count)
     edges, start = model.edges, model.body_point_start
@@ -26,7 +27,12 @@ def inflation_rate(model: Model, amount: FloatArray, volume: FloatArray) -> Floa
         rest = model.drawn_volume[body]
         first = (max(volume[body], 1e-3 * rest) / rest) ** (1.0 / 3.0)
         size = first * (1.0 + GROWTH)
-        work = 3.0 * amount[body] * np.log1p(GROWTH) - model.ambient_pressure * rest * (size**3 - first**3)
+        growth, power = 3.0 * np.log1p(GROWTH), 1.0 - model.gas_exponent[body]
+        if power != 0.0:
+            begun = max(volume[body], 1e-3 * rest) / model.rest_volume[body]
+            growth = begun**power * np.expm1(power * growth) / power
+        work = amount[body] * growth - model.gas_base[body] * rest * (size**3 - first**3)
         work -= spring[body] * (np.maximum(size - 1.0, 0.0) ** 2 - max(first - 1.0, 0.0) ** 2)
+        work *= np.cumprod(work > 0.0)  # where it stops it turns: a held pressure would do work again far beyond
         rates[body] = np.sqrt(2.0 * max(work.max(), 0.0) / (mass * away**2).sum()) / first
     return rates

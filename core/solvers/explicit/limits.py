@@ -94,7 +94,7 @@ def check_speed(needed: float, velocities: FloatArray) -> None:
 
 
 def _gas_refusal(model: Model, body: int, amount: FloatArray, needed: int) -> ParameterError:
-    pressure = float(amount[body] / model.rest_volume[body] - model.ambient_pressure)
+    pressure = float(amount[body] / model.rest_volume[body] - model.gas_base[body])
     remedy = "Lower the pressure, raise the mass, or choose the method IMPLICIT"
     return _refusal(model, body, f"gauge pressure {pressure:g} Pa", needed, remedy)
 

@@ -79,6 +79,8 @@ class Gas(NamedTuple):
     rows: Rows
     share: FloatArray  # of each block in six times the volume [m^3]; changes
     rest_volume: FloatArray  # [m^3], shape (membrane_count,)
+    base: FloatArray  # of the gauge pressure [Pa]
+    exponent: FloatArray  # of the volume
     amount: FloatArray  # nRT [J]; changes
     volume: FloatArray  # [m^3]; changes
     pressure: FloatArray  # [Pa], gauge; changes
@@ -112,7 +114,6 @@ class Skins(NamedTuple):
     planes: Planes
     blocks: Blocks
     elements: Elements  # in the solver's numbers
-    ambient_pressure: FloatArray  # [Pa], shape (1,)
 
 
 def skins_of(model: Model, numbering: Numbering) -> Skins:
@@ -127,7 +128,6 @@ def skins_of(model: Model, numbering: Numbering) -> Skins:
         planes=Planes(numbering.place[model.flat.pairs], model.flat.pair_normal),
         blocks=blocks,
         elements=ModelElements(model, joints=False, place=numbering.place).rows,
-        ambient_pressure=np.array([model.ambient_pressure]),
     )
 
 
@@ -197,6 +197,8 @@ def _gas(model: Model, numbering: Numbering) -> Gas:
         rows=rows,
         share=np.zeros(0),
         rest_volume=model.rest_volume,
+        base=model.gas_base,
+        exponent=model.gas_exponent,
         amount=np.zeros(model.membrane_count),
         volume=np.zeros(model.membrane_count),
         pressure=np.zeros(model.membrane_count),
@@ -399,7 +401,7 @@ def set_pressures(skins):
                 total += gas.share[block]
             gas.volume[body] = total / 6.0
             gas.pressure[body] = gauge_pressure(
-                gas.volume[body], gas.rest_volume[body], gas.amount[body], skins.ambient_pressure[0]
+                gas.volume[body], gas.rest_volume[body], gas.amount[body], gas.base[body], gas.exponent[body]
             )
 
 

@@ -21,6 +21,7 @@ from ...energy.energies import ModelElements
 from ...energy.gas import SMALLEST_VOLUME_SHARE
 from ...model import FloatArray, Model
 from ...options import MethodOptions
+from ...state import volume_share
 from ...team import team_of_one
 from .bounds import measure
 from .inflation import inflation_rate
@@ -112,8 +113,9 @@ class Bounds:
         """Bound of the gas for an nRT [J] [1/s^2], and the volumes [m^3], shape (membrane_count,)."""
         model, (volumes, along, across) = self._model, self._sums.T
         volume = np.maximum(volumes, np.maximum(SMALLEST_VOLUME_SHARE * model.rest_volume, 1e-300))
-        pressure = amount / volume
-        square = pressure / volume * along + np.abs(pressure - model.ambient_pressure) * across
+        # absolute; times (V0 / V)^(k - 1), which is 1 at k = 1
+        pressure = amount / volume * (np.maximum(model.rest_volume, 1e-300) / volume) ** (model.gas_exponent - 1.0)
+        square = model.gas_exponent * pressure / volume * along + np.abs(pressure - model.gas_base) * across
         return np.where(model.rest_volume > 0.0, square, 0.0), volumes
 
 
@@ -126,7 +128,8 @@ def rest_bounds(model: Model) -> Bounds:
 
 def start_gas(model: Model) -> FloatArray:
     """nRT that each membrane starts with [J]."""
-    return np.asarray((model.gauge_pressure + model.ambient_pressure) * model.start_volume)
+    amount = (model.gauge_pressure + model.gas_base) * model.start_volume
+    return np.asarray(amount * volume_share(model) ** (model.gas_exponent - 1.0))
 
 
 def rest_square(model: Model, masses: FloatArray, amount: FloatArray) -> float:

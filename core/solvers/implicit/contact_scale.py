@@ -30,7 +30,7 @@ class ContactScale:
         model = self._model
         pressure = np.zeros(model.membrane_count)
         np.divide(gas, model.rest_volume, out=pressure, where=model.rest_volume > 0.0)
-        pressure = np.maximum(pressure - model.ambient_pressure, 0.0)
+        pressure = np.maximum(pressure - model.gas_base, 0.0)
         scale = np.full(model.body_count, np.inf)
         scale[: model.membrane_count] = np.maximum(PRESSURE_CONTACT * pressure * self._patch, self._edge_stiffness)
         scale[model.membrane_count : model.moving_count] = model.rigid.mass / stage_time**2

@@ -243,7 +243,7 @@ class StageEnergy:
             length = lengths(x, model.edges.points)
             self._viscous_energy = stretch_energy(springs, length) - stretch_energy(model.edges, length)
         self._gas_sum = evaluate_gas(
-            sums[3], chunks, model.rest_volume, self._gas, model.ambient_pressure,
+            sums[3], chunks, model.rest_volume, self._gas, model.gas_base, model.gas_exponent,
             self.volume, self.pressure, self._gas_stiffness, self._gas_energy,
         )  # fmt: skip
 
@@ -296,7 +296,9 @@ class StageEnergy:
         model, volume = self.model, self.volume
         stored = self.elastic_energy - self._viscous_energy
         for body in np.flatnonzero(model.rest_volume).tolist():
-            stored += gas_law(volume[body], model.rest_volume[body], gas[body], model.ambient_pressure)[2]
+            stored += gas_law(
+                volume[body], model.rest_volume[body], gas[body], model.gas_base[body], model.gas_exponent[body]
+            )[2]
         return stored
 
     @property

@@ -8,7 +8,7 @@ order. The impulse of the pressure at the end of the substep is lambda / h = h p
 
 B^2 + 4 S C = (V - h^2 p_ambient S)^2 + 4 S h^2 nRT is never negative and V + lambda S always positive, so a jump from
 0 to 1 MPa or a skin turned inside out stay finite. Where V + lambda S is below a twentieth of the rest volume the gas
-law is linear (`energy.gas.gas_law`), and so is the equation.
+law is linear (`energy.gas.gas_law`), and so is the equation. Exponents other than 1 take Newton's method.
 The sums of G_i and of x_i cross G_i vanish on a closed surface: momentum and angular momentum are conserved.
 """
 
@@ -18,10 +18,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ...energy.gas import SMALLEST_VOLUME_SHARE
+from ...energy.gas import SMALLEST_VOLUME_SHARE, gas_law
 from ...jit import lean_kernel
 from ...model import FloatArray, IntArray
 from ...simd import fused, lane, load4, rotated, spread, store4, sum_spread
+
+#: Steps of Newton's method at most, and the change of the volume that ends them [rest volume].
+MOST_ROOT_STEPS, ROOT_ROUNDING = 50, 1e-14
 
 
 class Gas(NamedTuple):
@@ -32,19 +35,39 @@ class Gas(NamedTuple):
     rest_volume: FloatArray  # [m^3], 0 for bodies without gas, shape (membrane_count,)
     # of flat bodies, of which only the strips are among the triangles: volume over that of the strip
     volume_share: FloatArray
-    ambient_pressure: FloatArray  # [Pa], shape (1,)
+    base: FloatArray  # of the gauge pressure [Pa], shape (membrane_count,)
+    exponent: FloatArray  # of the volume
     amount: FloatArray  # nRT [J]; changes
     impulse: FloatArray  # lambda [kg/m^2 s^2 m^2]; changes
     gradient: FloatArray  # dV/dx [m^2], flat; changes
 
 
 @lean_kernel
-def gas_impulse(volume, steepness, rest_volume, gas, ambient, time):
+def root_impulse(volume, steepness, rest_volume, gas, base, exponent, h2):
+    """lambda at an exponent other than 1: the root U of U - V - S h^2 p(U), lambda = h^2 p(U).
+
+    By Newton's method: the function is concave and rises, so that from below the root it converges without a
+    bound; the first step from above ends below.
+    """
+    now = max(volume, SMALLEST_VOLUME_SHARE * rest_volume)
+    for _ in range(MOST_ROOT_STEPS):
+        pressure, stiffness, _ = gas_law(now, rest_volume, gas, base, exponent)
+        new = now - (now - volume - steepness * h2 * pressure) / (1.0 + steepness * h2 * stiffness)
+        if abs(new - now) <= ROOT_ROUNDING * rest_volume:
+            break
+        now = new
+    return h2 * gas_law(now, rest_volume, gas, base, exponent)[0]
+
+
+@lean_kernel
+def gas_impulse(volume, steepness, rest_volume, gas, ambient, exponent, time):
     """lambda [kg/m... x m^2] of a skin with `volume` V [m^3] and `steepness` S = sum w |G|^2 [m^4/kg].
 
-    `gas` = nRT [J], `ambient` [Pa], `time` the substep h [s].
+    `gas` = nRT [J], `ambient` what gauge pressure is above [Pa], `time` the substep h [s].
     """
     h2 = time * time
+    if exponent != 1.0:
+        return root_impulse(volume, steepness, rest_volume, gas, ambient, exponent, h2)
     b = volume + h2 * ambient * steepness
     c = h2 * (gas - ambient * volume)
     root = sqrt(max((volume - h2 * ambient * steepness) ** 2 + 4.0 * steepness * h2 * gas, 0.0))
@@ -90,7 +113,7 @@ def measure_gas(skins, x, time):
             steepness = fused(spread(inverse_mass[vertex]) * g, g, steepness)
         gas.impulse[body] = gas_impulse(
             gas.volume_share[body] * lane(sum_spread(volume), 0) / 3.0, lane(sum_spread(steepness), 0),
-            gas.rest_volume[body], gas.amount[body], gas.ambient_pressure[0], time,
+            gas.rest_volume[body], gas.amount[body], gas.base[body], gas.exponent[body], time,
         )  # fmt: skip
 
 

@@ -59,7 +59,7 @@ class PressureRetention:
 
     def _solve(self, gas: FloatArray) -> FloatArray:
         model, modulus = self._model, self._modulus
-        asked = _asked_pressure(model, gas)
+        asked, base, exponent = _asked_pressure(model, gas), model.gas_base, model.gas_exponent
         flat, depth = model.flat.depth > 0.0, np.where(model.flat.depth > 0.0, model.flat.depth, 1.0)
         radius = np.where(flat, np.sqrt(model.rest_volume / depth / np.pi), np.cbrt(0.75 / np.pi * model.rest_volume))
         bulge, pull = np.where(flat, 1.0, 0.5), np.where(flat, 3.0, 1.5)
@@ -73,7 +73,7 @@ class PressureRetention:
         def excess(strain: FloatArray) -> FloatArray:
             """Pressure load minus tension [N/m]: the residual of the closed form."""
             with np.errstate(divide="ignore", over="ignore"):
-                pressure = (asked + model.ambient_pressure) / grown(strain) - model.ambient_pressure
+                pressure = (asked + base) / grown(strain) ** exponent - base
             return np.asarray(pressure * radius * (1.0 + strain) * bulge - pull * modulus * strain)
 
         while (excess(high) > 0.0).any():
@@ -84,7 +84,7 @@ class PressureRetention:
                 break
             outwards = excess(middle) > 0.0
             low, high = np.where(outwards, middle, low), np.where(outwards, high, middle)
-        return np.asarray((asked + model.ambient_pressure) / grown(low) - model.ambient_pressure)
+        return np.asarray((asked + base) / grown(low) ** exponent - base)
 
 
 def compliance_ratio(modulus: float, cell_size: float, density: float, substep_time: float) -> float:
@@ -96,9 +96,9 @@ def compliance_ratio(modulus: float, cell_size: float, density: float, substep_t
 
 def _asked_pressure(model: Model, gas: FloatArray) -> FloatArray:
     """Gauge pressure at rest volume [Pa]; 0 where there is no gas."""
-    pressure = np.full(model.membrane_count, model.ambient_pressure)
+    pressure = model.gas_base.copy()
     np.divide(gas, model.rest_volume, out=pressure, where=model.rest_volume > 0.0)
-    return pressure - model.ambient_pressure
+    return pressure - model.gas_base
 
 
 def _stretch_modulus(model: Model) -> FloatArray:

@@ -110,7 +110,7 @@ class XpbdSolver(SequentialSolver):
         for body in np.flatnonzero(model.rest_volume).tolist():
             gas.impulse[body] = gas_impulse(
                 volumes[body], max(steepness[body], 0.0), model.rest_volume[body], gas.amount[body],
-                model.ambient_pressure, self.substep_time,
+                model.gas_base[body], model.gas_exponent[body], self.substep_time,
             )  # fmt: skip
 
     def _part(self, particles: "Circles") -> None:

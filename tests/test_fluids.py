@@ -1,0 +1,194 @@
+"""Buoyancy, drag and the weight of what fills a skin, against closed forms, with every family of solvers."""
+
+import numpy as np
+import pytest
+import shapes
+from scenes import GRAVITY, momentum, velocity
+from softpressure_ext.core import ModelBuilder, World
+from softpressure_ext.core.impulses.fluids import Fluids
+from softpressure_ext.core.impulses.wetting import area_vectors, volume_below
+
+SOLVERS = ("EXPLICIT", "IMPLICIT", "XPBD")
+AIR, HELIUM, WATER = 1.2, 0.17, 1000.0
+
+
+def helium_world(solver, **scene):
+    builder = ModelBuilder(air_density=AIR, **scene)
+    positions, triangles = shapes.icosphere(2, 0.15)
+    builder.add_membrane(
+        "balloon", positions, triangles, mass=0.003, gauge_pressure=500.0, stretch_modulus=500.0, damping=5.0,
+        pressure_at="REST", drawn_shape="INFLATED", fill_density=HELIUM,
+    )  # fmt: skip
+    return World(builder.build(), frame_rate=24, substeps=10, solver=solver)
+
+
+def cross_section(positions, triangles, axis):
+    """Area of a convex body across an axis, by its shadow."""
+    a, b, c = (positions[triangles[:, corner]] for corner in range(3))
+    return 0.25 * np.abs(np.cross(b - a, c - a) @ axis).sum()
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_a_helium_balloon_rises_as_archimedes_and_newton_say(solver):
+    """m v' = (rho V - m) g - 1/2 rho c A v^2 has v = v_t tanh(t a / v_t); without drag v = a t."""
+    for drag in (0.0, 0.5):
+        world = helium_world(solver, drag_coefficient=drag)
+        mass, frames = world.model.body_mass[0], 6 if drag == 0.0 else 18
+        assert mass == pytest.approx(0.003 + HELIUM * world.model.rest_volume[0])
+        for _ in range(frames):
+            world.advance_frame()
+        positions, volume, time = world.positions(0), world.model.rest_volume[0], frames / 24
+        if solver == "XPBD":  # does not hold the volume at rest, but does not vibrate
+            volume = world.diagnostics().bodies[0].volume
+        lift = (AIR * volume - mass) * GRAVITY
+        speed = lift / mass * time
+        if drag:
+            area = cross_section(positions, shapes.icosphere(2)[1], [0.0, 0.0, 1.0])
+            limit = np.sqrt(2.0 * lift / (AIR * drag * area))
+            speed = limit * np.tanh(speed / limit)
+        assert momentum(world) / mass == pytest.approx([0.0, 0.0, speed], rel=2e-3, abs=2e-3 * speed)
+
+
+def floating_depth(radius, share):
+    """How deep a ball lies in the liquid where it displaces a share of its volume: h^2 (3 r - h) = 4 r^3 share."""
+    roots = np.roots([-1.0, 3.0 * radius, 0.0, -4.0 * radius**3 * share])
+    return float(next(root.real for root in roots if abs(root.imag) < 1e-9 and 0.0 < root.real < 2.0 * radius))
+
+
+@pytest.mark.parametrize("solver", ["RIGID", "EXPLICIT", "IMPLICIT", "XPBD"])
+def test_a_ball_floats_as_deep_as_archimedes_says(solver):
+    """A rigid ball with RIGID, else a skin."""
+    builder, radius = ModelBuilder(liquid_density=WATER, liquid_level=0.3, drag_coefficient=2.0), 0.1
+    positions, triangles = shapes.icosphere(3, radius)
+    placed = positions + [0.0, 0.0, 0.3]
+    mass = 0.3 * WATER * 4.0 / 3.0 * np.pi * radius**3
+    if solver == "RIGID":
+        builder.add_rigid("ball", placed, triangles, mass=mass, linear_damping=3.0)
+    else:
+        builder.add_membrane(
+            "ball", placed, triangles, mass=mass, gauge_pressure=2e4, stretch_modulus=1e5, damping=5.0,
+            pressure_at="REST", drawn_shape="INFLATED",
+        )  # fmt: skip
+    world = World(builder.build(), frame_rate=24, substeps=10, solver="AUTO" if solver == "RIGID" else solver)
+    heights, displaced = [], []
+    for frame in range(120):
+        world.advance_frame()
+        at = world.rigid_positions(0) if solver == "RIGID" else world.positions(0)
+        if frame >= 72:
+            corners = at[triangles]
+            heights.append(at[:, 2].min())
+            displaced.append(volume_below(0.3, corners[:, :, 2], area_vectors(corners)[:, 2])[0])
+    assert np.mean(displaced) == pytest.approx(mass / WATER, rel=0.01)
+    if solver != "XPBD":  # which is too soft to stay a ball
+        assert 0.3 - np.mean(heights) == pytest.approx(floating_depth(radius, 0.3), abs=0.02 * radius)
+
+
+def test_a_soft_raft_floats_at_its_density():
+    builder = ModelBuilder(liquid_density=WATER, drag_coefficient=2.0)
+    positions, triangles = shapes.box(0.2, 1)
+    raft = positions * [2.0, 2.0, 0.5]
+    builder.add_solid("raft", raft, triangles, cell_size=0.05, mass=4.8, modulus=1e6, damping=5.0)
+    world, heights = World(builder.build(), frame_rate=24, substeps=10), []
+    for frame in range(96):
+        world.advance_frame()
+        heights += [world.positions(0)[:, 2].mean()] * (frame >= 48)
+    assert 0.05 - np.mean(heights) == pytest.approx(0.3 * 0.1, abs=2e-3)
+
+
+def test_an_upright_box_is_righted_and_a_heavier_body_sinks():
+    builder = ModelBuilder(liquid_density=WATER, drag_coefficient=1.0)
+    positions, triangles = shapes.box(0.2, 1)
+    flat = positions * [2.0, 2.0, 0.5] @ shapes.rotation((0.0, 1.0, 0.0), 0.5).T
+    raft = builder.add_rigid("raft", flat, triangles, mass=8.0, angular_damping=3.0, linear_damping=1.0)
+    stone = builder.add_rigid("stone", positions + [2.0, 0.0, -1.0], triangles, mass=16.0)
+    world = World(builder.build(), frame_rate=24, substeps=10)
+    for _ in range(6):
+        world.advance_frame()
+    velocity, _ = world.rigid_velocity(stone)
+    fall, limit = 0.5 * GRAVITY, np.sqrt(0.5 * GRAVITY * 16.0 / (0.5 * WATER * 0.04))
+    assert velocity[2] == pytest.approx(-limit * np.tanh(fall * 0.25 / limit), rel=0.01)
+    for _ in range(114):
+        world.advance_frame()
+    up = world.rigid_transform(raft)[:3, :3] @ shapes.rotation((0.0, 1.0, 0.0), 0.5) @ [0.0, 0.0, 1.0]
+    assert up[2] == pytest.approx(1.0, abs=2e-3)
+    assert 0.05 - world.rigid_positions(raft)[:, 2].mean() == pytest.approx(8.0 / WATER / 0.16, abs=2e-3)
+
+
+def balloon(builder, *, share=1.0, mass=0.05, centre=0.12, pressure=1500.0):
+    positions, triangles = shapes.icosphere(3, 0.1)
+    return builder.add_membrane(
+        "balloon", positions + [0.0, 0.0, centre], triangles, mass=mass, gauge_pressure=pressure, stretch_modulus=600.0,
+        damping=10.0, bounciness=0.0, pressure_at="REST", drawn_shape="INFLATED", gas_hold="VOLUME",
+        fill_density=WATER, fill_share=share,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("solver", ["EXPLICIT", "IMPLICIT"])
+def test_a_water_balloon_sags_keeps_its_volume_and_rests(solver):
+    """It rests with the mass of its water, so the floor carries its weight."""
+    builder = ModelBuilder()
+    balloon(builder)
+    builder.add_collider("floor", *shapes.grid(1.0), friction=0.6)
+    world = World(builder.build(), frame_rate=24, substeps=10, solver=solver)
+    start, speeds = world.positions(0), []
+    for frame in range(72):
+        world.advance_frame()
+        speeds += [velocity(world)[2]] * (frame >= 48)
+    found, at = world.diagnostics().bodies[0], world.positions(0)
+    assert found.volume_ratio == pytest.approx(1.0, abs=1e-3)
+    assert world.model.body_mass[0] == pytest.approx(0.05 + WATER * found.volume, rel=1e-3)
+    assert np.abs(speeds).max() < 0.01
+    assert np.ptp(at[:, 2]) < 0.9 * np.ptp(start[:, 2]) and np.ptp(at[:, 0]) > 1.05 * np.ptp(start[:, 0])
+    assert found.liquid_level == pytest.approx(at[:, 2].max(), abs=1e-3)
+
+
+def test_what_fills_a_skin_neither_moves_nor_deforms_it_in_free_flight():
+    builder = ModelBuilder()
+    balloon(builder, centre=0.0)
+    world = World(builder.build(), frame_rate=24, substeps=10)
+    start = world.positions(0)
+    for _ in range(12):
+        world.advance_frame()
+    at = world.positions(0)
+    assert at[:, 2].mean() - start[:, 2].mean() == pytest.approx(-0.5 * GRAVITY * 0.25, rel=0.01)
+    np.testing.assert_allclose(at - at.mean(axis=0), start - start.mean(axis=0), atol=5e-4)
+
+
+def test_a_tank_is_pressed_by_the_depth_below_the_level():
+    """On the floor rho g h of each area, on a wall 1/2 rho g h^2 of each width; all of it is the liquid's weight."""
+    builder = ModelBuilder()
+    positions, triangles = shapes.box(0.2, 4)
+    builder.add_membrane(
+        "tank", positions, triangles, mass=0.1, gauge_pressure=0.0, stretch_modulus=1e4, fill_density=WATER,
+        fill_share=0.4, pinned=np.arange(len(positions)),
+    )  # fmt: skip
+    world = World(builder.build(), frame_rate=24, substeps=10)
+    for _ in range(6):
+        world.advance_frame()
+    assert world.diagnostics().bodies[0].liquid_level == pytest.approx(-0.1 + 0.4 * 0.2, abs=1e-9)
+    model, state = world.model, world.save()
+    state.felt_gravity[:] = model.gravity
+    change, _ = Fluids(model).change(state, model.gravity, model.vertex_mass, np.ones(model.vertex_count))
+    force = model.vertex_mass[:, None] * change
+    np.testing.assert_allclose(force.sum(axis=0), 0.0, atol=1e-9)  # without the weight, which is that of the masses
+    force += model.vertex_mass[:, None] * model.gravity * model.fill_mass[0] / model.body_mass[0]
+    at, depth = state.positions[: model.vertex_count], 0.4 * 0.2
+    assert force[at[:, 2] < -0.09, 2].sum() == pytest.approx(-WATER * GRAVITY * depth * 0.2**2)
+    assert force[at[:, 0] > 0.09, 0].sum() == pytest.approx(0.5 * WATER * GRAVITY * depth**2 * 0.2)
+
+
+def test_a_run_with_fluids_continues_to_the_bit():
+    def world():
+        builder = ModelBuilder(air_density=AIR, liquid_density=WATER, liquid_level=-0.1)
+        balloon(builder, share=0.6, centre=0.0)
+        return World(builder.build(), frame_rate=24, substeps=10)
+
+    whole, first, second = world(), world(), world()
+    for _ in range(4):
+        whole.advance_frame()
+    for _ in range(2):
+        first.advance_frame()
+    second.load(first.save())
+    for _ in range(2):
+        second.advance_frame()
+    np.testing.assert_array_equal(whole.positions(0), second.positions(0))
