@@ -86,7 +86,13 @@ class FallingWorld:
         return np.zeros(np.diff(self.model.surfaces.body_triangle_start)[membrane], bool)
 
     def diagnostics(self) -> Any:
-        told = {"volume_ratio": 0.982, "gauge_pressure": 2310.0, "volume": 0.5, "kinetic_energy": 2.0, "liquid_level": 0.12}
+        told = {
+            "volume_ratio": 0.982,
+            "gauge_pressure": 2310.0,
+            "volume": 0.5,
+            "kinetic_energy": 2.0,
+            "liquid_level": 0.12,
+        }
         bodies = [SimpleNamespace(gas=float(gas), **told) for gas in self.state.gas]
         return SimpleNamespace(bodies=bodies, reports=())
 

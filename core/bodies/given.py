@@ -75,8 +75,8 @@ class GivenMembrane(GivenBody):
         held = self.setting("gas_hold") or "AMOUNT"
         if flows and held != "AMOUNT":
             raise ParameterError(
-                f"{self.name}: {what} with a held {held.lower()}; only an amount of gas flows. Hold the amount, or give "
-                "0 for the other."
+                f"{self.name}: {what} with a held {held.lower()}; only an amount of gas flows. Hold the amount, or "
+                "give 0 for the other."
             )
 
     @property
