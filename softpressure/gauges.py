@@ -50,10 +50,10 @@ COLUMNS = (
         "Change over the frame of the energy of motion, height, springs and gas, of the body and all it touches",
     ),
     Column("STEPS", "steps", "Steps", "", "Steps of the solver in the frame; 0 while the body sleeps"),
-    Column("CUBIC", "volume [m^3]", "Volume", "m³", "Volume; area of a loop"),
     Column("LEVEL", "liquid level [m]", "Liquid Level", "m", "Height of the surface of the liquid inside"),
+    Column("CUBIC", "volume [m^3]", "Volume", "m³", "Volume; area of a loop"),
 )
-VOLUME, PRESSURE, FORCE, ENERGY, CHANGE, STEPS, CUBIC, LEVEL = range(len(COLUMNS))
+VOLUME, PRESSURE, FORCE, ENERGY, CHANGE, STEPS, LEVEL, CUBIC = range(len(COLUMNS))
 
 #: Why there is no table beside cached frames, and what to do about it.
 NOT_RECORDED = "no curves are recorded with these frames of an earlier version. Press Reset, then Simulate."

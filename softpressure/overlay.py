@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import bpy
 import numpy as np
 
-from . import colour_maps, gauges, mesh_io, plots, point_attributes, session, units
+from . import colour_maps, gauges, hoses, mesh_io, plots, point_attributes, session, units
 from .blender_types import Mesh
 from .mesh_io import Float32Array, FloatArray, IntArray
 from .playback import scene_time
@@ -166,5 +166,21 @@ def thickness_of(scene: bpy.types.Scene, obj: bpy.types.Object, shape: Shape) ->
 
 def link(shape: Shape, glued: IntArray, target: bpy.types.Object) -> Float32Array:
     """A line from the middle of glued vertices to the middle of the object they are glued to, shape (2, 3)."""
-    corners = mesh_io.to_world(mesh_io.world_matrix(target), np.array(target.bound_box))
-    return np.array([shape.points[glued].mean(axis=0), corners.mean(axis=0)], np.float32)
+    return np.array([shape.points[glued].mean(axis=0), _middle(target)], np.float32)
+
+
+def tube(hose: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> Float32Array:
+    """Two lines, from the middle of one body of a hose to the hose and on to the other, shape (4, 3); or (0, 3)."""
+    ends = [end.evaluated_get(depsgraph) for end in hoses.ends(hose) if end is not None]
+    if len(ends) < 2:
+        return np.zeros((0, 3), np.float32)
+    middle = _middle(hose.evaluated_get(depsgraph))
+    return np.array([_middle(ends[0]), middle, middle, _middle(ends[1])], np.float32)
+
+
+def _middle(obj: bpy.types.Object) -> FloatArray:
+    """Middle of the bounding box, or of an empty [world, Blender units]."""
+    matrix = mesh_io.world_matrix(obj)
+    if obj.type == "EMPTY":
+        return np.asarray(matrix[:3, 3])
+    return np.asarray(mesh_io.to_world(matrix, np.array(obj.bound_box)).mean(axis=0))

@@ -11,7 +11,7 @@ import bpy
 import gpu
 import numpy as np
 
-from . import colour_maps, drawing, mesh_io, session
+from . import colour_maps, drawing, hoses, mesh_io, session
 from .drawing import Colour
 from .mesh_io import IntArray
 from .view_properties import Overlay, redraw
@@ -19,13 +19,16 @@ from .view_properties import Overlay, redraw
 if TYPE_CHECKING:
     from . import overlay
 
-#: Colours of marks (sRGB): pins, goals, attachments, shell. They differ in lightness.
-_PIN, _GOAL, _GLUE, _SHELL = (
+#: Colours of marks (sRGB): pins, goals, attachments, hoses, shell. They differ in lightness.
+_PIN, _GOAL, _GLUE, _HOSE, _SHELL = (
     (1.0, 0.85, 0.1, 1.0),
     (0.2, 0.75, 1.0, 1.0),
     (0.95, 0.3, 0.05, 1.0),
+    (0.3, 0.9, 0.55, 1.0),
     (0.75, 0.55, 1.0, 0.8),
 )
+#: Opacity of a hose whose valve is closed.
+_CLOSED = 0.35
 #: Size of points and width of lines for a scale of 1 [pixels].
 _POINT, _LINE = 5.0, 1.5
 #: How far colours are drawn before the surface and marks before both, as shares of the depth range.
@@ -78,8 +81,10 @@ def picture(context: Any) -> Picture:
 def is_on(context: Any) -> bool:
     """Whether anything is to be drawn in the viewport of a context."""
     settings = context.scene.softpressure
-    is_asked = settings.overlay_colour != "NONE" or settings.overlay_pins or settings.overlay_attachments
-    return context.space_data.overlay.show_overlays and (is_asked or settings.overlay_thickness)
+    marks = (
+        getattr(settings, name) for name in Overlay.__annotations__ if name not in {"overlay_colour", "overlay_limit"}
+    )
+    return context.space_data.overlay.show_overlays and (settings.overlay_colour != "NONE" or any(marks))
 
 
 def _make(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> Picture:
@@ -104,6 +109,15 @@ def _make(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> Picture:
         if settings.overlay_attachments and _add_points(found, shape, glued, "Attachments", _GLUE):
             batch = drawing.line_batch(overlay.link(shape, glued, obj.softpressure.attach_to))
             found.layers.append(Layer(shape.uid, None, drawing.draw_lines, (batch, _GLUE), _LINE))
+    for hose in hoses.of_scene(scene) if settings.overlay_hoses else ():
+        lines = overlay.tube(hose, depsgraph)
+        if len(lines):
+            if ("Hoses", _HOSE) not in found.marks:
+                found.marks.append(("Hoses", _HOSE))
+            colour = (*_HOSE[:3], 1.0 if hoses.valve_of(hose, depsgraph) > 0.0 else _CLOSED)
+            found.layers.append(
+                Layer(hose.session_uid, None, drawing.draw_lines, (drawing.line_batch(lines), colour), 2.0 * _LINE)
+            )
     return found
 
 

@@ -8,7 +8,7 @@ import pytest
 from bpy_panels import drawn
 from bpy_scene import add_ball, empty_file, falling, frame, shown, this_session  # noqa: F401
 from softpressure_ext.panels.viewport import SOFTPRESSURE_PT_overlay
-from softpressure_ext.softpressure import addon, overlay, overlay_view, point_attributes
+from softpressure_ext.softpressure import addon, hoses, overlay, overlay_view, point_attributes
 
 pytestmark = pytest.mark.usefixtures("falling")
 
@@ -139,9 +139,20 @@ def test_a_link_leads_to_the_other_body() -> None:
     np.testing.assert_allclose(line[0], shape_of(ball).points[:2].mean(axis=0), atol=1e-6)
 
 
+def test_a_tube_leads_from_one_body_over_its_hose_to_the_other() -> None:
+    one, other = add_ball("One", (0, 0, 4)), add_ball("Other", (3, 0, 4))
+    hose = hoses.add(bpy.context.scene, one, other)
+    bpy.context.view_layer.update()
+    depsgraph = bpy.context.evaluated_depsgraph_get()
+    expected = [(0, 0, 4), (1.5, 0, 4), (1.5, 0, 4), (3, 0, 4)]
+    np.testing.assert_allclose(overlay.tube(hose, depsgraph), expected, atol=1e-5)
+    hose.softpressure.hose_to = None
+    assert len(overlay.tube(hose, depsgraph)) == 0
+
+
 def test_the_panel_shows_all_and_handlers_go_with_the_extension() -> None:
     assert drawn(SOFTPRESSURE_PT_overlay) == [
-        "overlay_colour", "overlay_limit", "overlay_pins", "overlay_attachments", "overlay_thickness",
+        "overlay_colour", "overlay_limit", "overlay_pins", "overlay_attachments", "overlay_hoses", "overlay_thickness",
     ]  # fmt: skip
     assert len(overlay_view._handles) == 2
     addon.unregister()
