@@ -6,8 +6,10 @@ It gets keywords as JSON from the input; what it returns is the last line of the
 import importlib
 import json
 import os
+import queue
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -26,6 +28,23 @@ def start(name, function, keywords, **options):
     process.stdin.write(json.dumps(keywords))
     process.stdin.close()
     return process
+
+
+class Lines:
+    """The lines of a process as they come."""
+
+    def __init__(self, process):
+        self._lines = queue.SimpleQueue()
+        threading.Thread(target=self._read, args=(process.stdout,), daemon=True).start()
+
+    def _read(self, file):
+        for line in file:
+            self._lines.put(line.strip())
+        self._lines.put(None)
+
+    def next(self, seconds):
+        """The next line, None at the end; raises `queue.Empty` if there is none for so long [s]."""
+        return self._lines.get(timeout=max(seconds, 1e-3))
 
 
 def call(name, function, **keywords):

@@ -74,7 +74,11 @@ def write(page):
     text.table(
         ["line", "machine", "time"],
         [
-            [line["row"][0], f"{line['machine']['processor']}, {line['machine']['cores']} cores", f"{line['seconds']} s"]
+            [
+                line["row"][0],
+                f"{line['machine']['processor']}, {line['machine']['cores']} cores",
+                f"{line['seconds']} s",
+            ]
             for line in lines
         ],
     )
