@@ -17,7 +17,6 @@ import sys
 from pathlib import Path
 from types import ModuleType
 
-import cloudpickle
 import distributed
 
 #: How often a case is tried again whose process was killed.
@@ -30,9 +29,7 @@ def case_process() -> ModuleType:
     spec = importlib.util.spec_from_file_location("softpressure_case_process", path)
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    cloudpickle.register_pickle_by_value(module)
+    spec.loader.exec_module(module)  # not in `sys.modules`: its functions are sent by value, not by name
     return module
 
 
