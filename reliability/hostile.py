@@ -215,7 +215,9 @@ def attack(count, seed, folder):
             is_fine = kind == "read" and (
                 text.endswith((".py", ".pyc", ".so", ".kernel")) or text.startswith(("/proc", "/sys"))
             )
-            if kind == "run" or (not is_fine and not any(str(Path(text).resolve()).startswith(place) for place in inside)):
+            if kind == "run" or (
+                not is_fine and not any(str(Path(text).resolve()).startswith(place) for place in inside)
+            ):
                 wrong.append(f"{what}: {kind} {text}")
         if Path(mark).exists():
             wrong.append(f"{what}: ran what was in it")

@@ -29,7 +29,7 @@ if action == "sweep-collect":
     sys.exit(0 if all(done) else 1)
 case = next(c for n, c in enumerate(plan["cases"], 1) if sys.argv[3] in (c["name"], str(n)))
 with (folder / "attempts.txt").open("a") as file:
-    file.write(f"{case['name']} {os.getppid()}\\n")
+    file.write(f"{case['name']} {os.getppid()} {os.getpid()}\\n")
 time.sleep(0.5)
 if case["settings"].get("fails"):
     (folder / f"{case['name']}.failed.txt").write_text("Ball: cannot be simulated.\\n")
@@ -81,8 +81,10 @@ def test_dask_loses_no_case_when_a_worker_is_killed(folder: Path) -> None:
         victim = pids.pop()
 
         def kill() -> None:
-            wait_until(lambda: any(int(parent) == victim for _, parent in attempts(folder)))
+            wait_until(lambda: any(int(parent) == victim for _, parent, _ in attempts(folder)))
+            case = next(int(own) for _, parent, own in attempts(folder) if int(parent) == victim)
             os.kill(victim, signal.SIGKILL)
+            os.kill(case, signal.SIGKILL)  # as if its machine were lost
 
         import threading
 
@@ -92,7 +94,7 @@ def test_dask_loses_no_case_when_a_worker_is_killed(folder: Path) -> None:
         thread.join()
     assert finished(folder) == {f"case-{n}" for n in range(CASES)}
     assert (folder / "bad.failed.txt").read_text().startswith("Ball: cannot be simulated.")
-    tried = [name for name, _ in attempts(folder)]
+    tried = [name for name, _, _ in attempts(folder)]
     assert len(tried) > len({*tried})  # the case of the killed worker was begun twice
     assert tried.count("bad") == 1 or tried[-1] == "bad"  # what fails by itself is not tried again
 
@@ -166,7 +168,7 @@ def test_flamenco_loses_no_case_when_a_worker_is_killed(folder: Path) -> None:
     while any(state in {"queued", "active"} for state in states.values()):
         for worker in workers:
             worker.look()
-        begun = {name for name, _ in attempts(folder)}
+        begun = {name for name, _, _ in attempts(folder)}
         if not killed and len(begun) >= 3 and workers[0].process is not None and workers[0].process.poll() is None:
             workers[0].process.kill()
             killed = True
