@@ -38,8 +38,9 @@ class Lines:
         threading.Thread(target=self._read, args=(process.stdout,), daemon=True).start()
 
     def _read(self, file):
-        for line in file:
-            self._lines.put(line.strip())
+        with file:
+            for line in file:
+                self._lines.put(line.strip())
         self._lines.put(None)
 
     def next(self, seconds):
@@ -50,7 +51,8 @@ class Lines:
 def call(name, function, **keywords):
     """Run it to its end; what the function returned. Raises `RuntimeError` with the end of its output."""
     process = start(name, function, keywords, stderr=subprocess.STDOUT)
-    lines = process.stdout.read().splitlines()
+    with process.stdout as output:
+        lines = output.read().splitlines()
     code = process.wait()
     if code:
         raise RuntimeError(f"{name}: {function} ended with code {code}: {' / '.join(lines[-12:])}")
