@@ -2,9 +2,9 @@
 
 `nox -s tests` queues every check and ends with one line per Blender; `nox -s slow` queues what takes longer, before a
 release; `nox -s demo` makes the sample pictures;
-`nox -s papers` repeats the experiments of the papers; `nox -s validation` writes what the tests compare with closed
-forms; `nox -s bench` runs the benchmarks beside other engines;
-`nox -s guide` makes the pictures of the guide; `nox -s build` the zips of all platforms.
+`nox -s papers` repeats the experiments of the papers; `nox -s ledger` tries to break the extension;
+`nox -s validation` writes what the tests compare with closed forms; `nox -s bench` runs the benchmarks beside other
+engines; `nox -s guide` makes the pictures of the guide; `nox -s build` makes the zips of all platforms.
 """
 
 import os
@@ -109,7 +109,7 @@ def tests(session: nox.Session) -> None:
 def slow(session: nox.Session) -> None:
     """What `tests` leaves out, before a release: queues slow tests, experiments, benchmarks and the other Blenders."""
     others = [version for version in BLENDERS if version != WHOLE_BLENDER]
-    queue(session, ["kernels", "core_slow", "extras", *(f"whole_blender({version})" for version in others)])
+    queue(session, ["kernels", "core_slow", "extras", "farm", *(f"whole_blender({version})" for version in others)])
 
 
 @nox.session(python="3.11")
@@ -245,6 +245,22 @@ def validation(session: nox.Session) -> None:
     session.install(*group("core"))
     warm_up(session)
     session.run("python", "tools/validation_page.py", *session.posargs, env=KERNELS)
+
+
+@nox.session(python="3.11")
+def ledger(session: nox.Session) -> None:
+    """What tries to break the extension: docs/reliability.md, written anew (`-- --quick`: a short form)."""
+    install_blender(session, DEMO_BLENDER)
+    session.install(*group("core"))
+    warm_up(session)  # so that processes which are killed or watched do not compile
+    session.run("python", "reliability/run.py", *session.posargs, env=KERNELS)
+
+
+@nox.session(python="3.11")
+def farm(session: nox.Session) -> None:
+    """The cases of a sweep on a Dask cluster and as a Flamenco job, with local workers."""
+    session.install(*group("core"), *group("farm"))
+    run_pytest(session, session.name, "tests/test_sweep_farm.py")
 
 
 @nox.session(python="3.11")

@@ -6,8 +6,10 @@ It gets keywords as JSON from the input; what it returns is the last line of the
 import importlib
 import json
 import os
+import queue
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -28,10 +30,29 @@ def start(name, function, keywords, **options):
     return process
 
 
+class Lines:
+    """The lines of a process as they come."""
+
+    def __init__(self, process):
+        self._lines = queue.SimpleQueue()
+        threading.Thread(target=self._read, args=(process.stdout,), daemon=True).start()
+
+    def _read(self, file):
+        with file:
+            for line in file:
+                self._lines.put(line.strip())
+        self._lines.put(None)
+
+    def next(self, seconds):
+        """The next line, None at the end; raises `queue.Empty` if there is none for so long [s]."""
+        return self._lines.get(timeout=max(seconds, 1e-3))
+
+
 def call(name, function, **keywords):
     """Run it to its end; what the function returned. Raises `RuntimeError` with the end of its output."""
     process = start(name, function, keywords, stderr=subprocess.STDOUT)
-    lines = process.stdout.read().splitlines()
+    with process.stdout as output:
+        lines = output.read().splitlines()
     code = process.wait()
     if code:
         raise RuntimeError(f"{name}: {function} ended with code {code}: {' / '.join(lines[-12:])}")

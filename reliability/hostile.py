@@ -21,9 +21,7 @@ import numpy as np
 from . import child
 
 HEADING = "Hostile files"
-ASKED = (
-    "hostile .blend, cache and preset files: nothing runs, nothing is read or written outside the cache folder, no pickle"
-)
+ASKED = "hostile .blend, cache and preset files: nothing runs, nothing is read or written outside the cache folder, no pickle"
 FULL, QUICK = 1000, 60
 #: Events of Python's audit hook that change a file or start something.
 CHANGES = ("os.remove", "os.rename", "os.mkdir", "os.rmdir", "os.link", "os.symlink", "os.chmod", "os.truncate")
@@ -82,7 +80,9 @@ def caches(good, mark, chance):
     header = json.loads(arrays.pop("header").tobytes())
     objects = np.array([Touch(mark)], dtype=object)
     pickled = io.BytesIO()
-    np.savez(pickled, **{"header": np.frombuffer(json.dumps(header).encode(), np.uint8), **arrays, "positions": objects})
+    np.savez(
+        pickled, **{"header": np.frombuffer(json.dumps(header).encode(), np.uint8), **arrays, "positions": objects}
+    )
     yield "objects for positions", pickled.getvalue()
     pickled = io.BytesIO()
     np.savez(pickled, header=objects, **arrays)
@@ -141,7 +141,7 @@ PRESETS = (
     "[open('MARK', 'w') for _ in '1']",
     "def f(x=open('MARK', 'w')): pass",
     "class A: open('MARK', 'w')",
-    "settings.mass = f'{open(\"MARK\", \"w\")}'",
+    'settings.mass = f\'{open("MARK", "w")}\'',
     "settings.mass: open('MARK', 'w') = 1.0",
     "@open('MARK', 'w')\ndef f(): pass",
     "settings.mass = 1.0 if open('MARK', 'w') else 2.0",
@@ -165,7 +165,13 @@ def blend_files(folder, mark):
         scene.frame_end = 3
         what = "as it is"
         if number < 5:
-            value = ("{", '{"for": 1, "choice": {"solver": "__import__(\'os\')"}}', "[" * 5000, '{"choice": 5}', "\\x00")[number]
+            value = (
+                "{",
+                '{"for": 1, "choice": {"solver": "__import__(\'os\')"}}',
+                "[" * 5000,
+                '{"choice": 5}',
+                "\\x00",
+            )[number]
             settings.run_choice, what = value, f"a choice of the run {value[:20]!r}"
         elif number == 5:
             scene.name, what = "../../outside", "a scene ../../outside"
@@ -196,14 +202,22 @@ def attack(count, seed, folder):
     store = importlib.import_module("softpressure_ext.core.kernel_store")
     session = importlib.import_module("softpressure_ext.softpressure.session")
     chance, folder = random.Random(seed), Path(folder).resolve()
-    mark, wrong, tried = str(folder / "mark"), [], {"caches": 0, "journals": 0, "packed caches": 0, "presets": 0, "files": 0}
+    mark, wrong, tried = (
+        str(folder / "mark"),
+        [],
+        {"caches": 0, "journals": 0, "packed caches": 0, "presets": 0, "files": 0},
+    )
     watch = Watch()
 
     def judge(what, allowed, reads=()):
         inside = [str(allowed), str(store.user_folder()), *map(str, reads)]
         for kind, text in watch.events:
-            is_fine = kind == "read" and (text.endswith((".py", ".pyc", ".so", ".kernel")) or text.startswith(("/proc", "/sys")))
-            if kind == "run" or (not is_fine and not any(os.path.abspath(text).startswith(place) for place in inside)):
+            is_fine = kind == "read" and (
+                text.endswith((".py", ".pyc", ".so", ".kernel")) or text.startswith(("/proc", "/sys"))
+            )
+            if kind == "run" or (
+                not is_fine and not any(str(Path(text).resolve()).startswith(place) for place in inside)
+            ):
                 wrong.append(f"{what}: {kind} {text}")
         if Path(mark).exists():
             wrong.append(f"{what}: ran what was in it")

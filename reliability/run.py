@@ -16,7 +16,7 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path += [str(ROOT / "tests"), str(ROOT / "benchmarks")]
+sys.path += [str(ROOT / name) for name in ("tests", "benchmarks", "tools")]
 
 from measure import machine  # noqa: E402  (loads the extension, too)
 
@@ -25,7 +25,7 @@ sections = importlib.import_module("softpressure_ext.experiments.sections")
 
 PAGE = ROOT / "docs" / "reliability.md"
 #: In the order of the page.
-LINES = ("samples", "fuzz", "kills", "hostile", "soak", "bits")
+LINES = ("fuzz", "kills", "hostile", "bits")
 
 
 def module(name):
@@ -74,7 +74,11 @@ def write(page):
     text.table(
         ["line", "machine", "time"],
         [
-            [line["row"][0], f"{line['machine']['processor']}, {line['machine']['cores']} cores", f"{line['seconds']} s"]
+            [
+                line["row"][0],
+                f"{line['machine']['processor']}, {line['machine']['cores']} cores",
+                f"{line['seconds']} s",
+            ]
             for line in lines
         ],
     )

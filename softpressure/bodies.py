@@ -34,6 +34,8 @@ _CLOSING_MODIFIERS = {"MIRROR", "SOLIDIFY", "WELD", "NODES"}
 RIGID_BOUNCINESS = 0.2
 #: Cosine between two axes of a world matrix from which on it counts as sheared; rounding makes 1e-6.
 _SHEARED = 1e-4
+#: Smallest extent of a body that changes its shape, and of a collider [m]: below, the search for contacts fails.
+_SMALLEST = 1e-9
 _NOUNS = {"SOFT": "soft body", "RIGID": "rigid body", "COLLIDER": "collider"}
 
 
@@ -275,6 +277,13 @@ def check_surface_of(
         if closing and "open edges" in str(error):
             raise MeshError(f"{error} The modifier {closing} follows the simulation: apply it first.") from None
         raise
+
+
+def check_size(name: str, positions: mesh_io.FloatArray) -> None:
+    """Raise `MeshError` if a mesh, in metres, is too small to be simulated."""
+    extent = float(np.ptp(positions, axis=0).max(initial=0.0)) if len(positions) else 0.0
+    if extent < _SMALLEST:
+        raise MeshError(f"{name}: is {extent:.2g} m wide, which is too small to be simulated. Scale it up.")
 
 
 def usable_part(

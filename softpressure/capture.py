@@ -346,6 +346,7 @@ def _body(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph, metres: float) 
             f"{obj.name}: evaluates to {len(positions)} vertices instead of {len(obj.data.vertices)}. "
             "Apply what changes its topology, or move it behind the deforming modifiers."
         )
+    bodies.check_size(obj.name, positions)
     if not bodies.is_as_drawn(obj):  # else it has been looked at
         bodies.check_surface_of(obj, "SOFT", positions, triangles, mesh)
     pinned, pulled = goals.read(obj)
@@ -386,6 +387,7 @@ def _obstacle(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph, metres: flo
     local = mesh_io.read_local(mesh)
     positions = mesh_io.to_world(matrix, local)
     triangles = mesh_io.read_triangles(mesh, matrix)
+    bodies.check_size(obj.name, positions)
     if not bodies.is_as_drawn(obj):
         bodies.check_surface_of(obj, "COLLIDER", positions, triangles, mesh)
     used, kept = bodies.usable_part(positions, triangles)

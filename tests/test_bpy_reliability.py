@@ -1,0 +1,61 @@
+"""The reliability ledger: a tiny form of each line, and that its page is put together from them."""
+
+import importlib
+import json
+from pathlib import Path
+from typing import Any
+
+from bpy_scene import empty_file  # noqa: F401
+
+fuzz = importlib.import_module("softpressure_ext.reliability.fuzz")
+hostile = importlib.import_module("softpressure_ext.reliability.hostile")
+kills = importlib.import_module("softpressure_ext.reliability.kills")
+PAGE = Path(__file__).resolve().parent.parent / "docs" / "reliability.md"
+
+
+def ball(scale: float, **settings: Any) -> dict[str, Any]:
+    import shapes
+
+    x, faces = shapes.icosphere(1, scale)
+    body = {"kind": "SOFT", "type": "", "location": (0, 0, 1), "rotation": (0, 0, 0), "scale": (1, 1, 1)}
+    return {
+        "bodies": [body | {"mesh": (x.tolist(), faces.tolist()), "settings": settings}], "scene": {"solver": "AUTO"},
+    }  # fmt: skip
+
+
+def test_a_body_of_a_picometre_is_refused() -> None:
+    """Its search for contacts ended Blender."""
+    assert not fuzz.simulate(ball(5e-13))
+    assert fuzz.simulate(ball(0.5))
+
+
+def test_what_a_pickle_does_is_seen(tmp_path: Path) -> None:
+    watch = hostile.Watch()
+    with watch:
+        (tmp_path / "file").write_text("x")
+        (tmp_path / "file").unlink()
+        import pickle
+
+        pickle.loads(pickle.dumps(Path("x")))
+    kinds = [kind for kind, _ in watch.events]
+    assert kinds.count("write") >= 2 and any(kind == "run" and "pickle" in text for kind, text in watch.events)
+
+
+def test_a_few_kills_lose_at_most_a_frame() -> None:
+    data = kills.run(3)
+    assert data["wrong"] == [] and data["lost"] <= 1
+
+
+def test_a_few_hostile_files_do_nothing() -> None:
+    data = hostile.run(12)
+    assert data["wrong"] == [] and data["by"]["presets"] == len(hostile.PRESETS)
+
+
+def test_the_page_is_put_together_from_its_lines() -> None:
+    text = PAGE.read_text(encoding="utf-8")
+    kept = sorted(PAGE.with_suffix("").glob("*.json"))
+    assert len(kept) >= 4
+    for path in kept:
+        line = json.loads(path.read_text(encoding="utf-8"))
+        for block in line["blocks"]:
+            assert block in text, f"{path.name}: run `nox -s ledger -- --assemble`; the page is not written by hand."
