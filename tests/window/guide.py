@@ -24,7 +24,7 @@ sys.path.append(str(Path(__file__).resolve().parents[2] / "tools"))
 import guide
 
 #: What a statement of a step waits for at most, until its job is over [s].
-PATIENCE = 300.0
+PATIENCE = 900.0
 #: Until panels are drawn that a statement has changed [s].
 REDRAW = 0.1
 #: How often panels are drawn until they have moved to their places.
