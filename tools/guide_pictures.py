@@ -18,7 +18,7 @@ from softpressure_ext.softpressure import session
 PART, CLIP = (400, 225), (480, 270)
 SAMPLES = 12
 #: Of WebP: without visible blocks on plain walls.
-QUALITY = 82
+QUALITY = 90
 #: Of soft bodies in their order, and of what the others are.
 SOFT = (parts.CORAL, parts.TEAL, parts.AMBER, parts.SKY, parts.PLUM, parts.LIME)
 RIGID = (parts.NAVY, parts.PLUM, parts.LIME)

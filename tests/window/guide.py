@@ -24,9 +24,11 @@ sys.path.append(str(Path(__file__).resolve().parents[2] / "tools"))
 import guide
 
 #: What a statement of a step waits for at most, until its job is over [s].
-PATIENCE = 300.0
+PATIENCE = 900.0
 #: Until panels are drawn that a statement has changed [s].
 REDRAW = 0.1
+#: How often panels are drawn until they have moved to their places.
+SETTLING = 6
 #: Width of the tabs, and of how many rows a column of panels has at most [pixels].
 TABS, COLUMN = 26, 700
 #: What panels lie on: the grey of Blender's sidebar.
@@ -95,6 +97,9 @@ def photograph(path: Path) -> Iterator[float]:
         pixels.dimensions = 4 * width * height
         drawn.append(np.array(pixels, np.uint8).reshape(height, width, 4))
 
+    for _ in range(SETTLING):
+        view()[1].tag_redraw()
+        yield REDRAW
     handler = bpy.types.SpaceView3D.draw_handler_add(read, (), "UI", "POST_PIXEL")
     view()[1].tag_redraw()
     while not drawn:
