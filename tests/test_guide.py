@@ -21,7 +21,7 @@ def test_every_step_does_something(path: Path) -> None:
 
 def test_pages_and_pictures_are_all_shown() -> None:
     texts = {path.name: path.read_text(encoding="utf-8") for path in PAGES}
-    named = set(re.findall(r"\]\(([^)/#]+)", " ".join(texts.values())))
+    named = set(re.findall(r"\]\(([^)/#]+)\)", " ".join(texts.values())))
     assert {path.name for path in FOLDER.iterdir()} - {"README.md"} == named
     for number, path in enumerate(sorted(FOLDER.glob("[0-9]*.md")), start=1):
         assert path.name.startswith(f"{number:02d}-") and texts[path.name].startswith(f"# {number}. ")
