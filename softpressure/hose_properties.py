@@ -38,12 +38,12 @@ class Hose:
         name="Conductance",
         description="How much pressure times volume flows through the open hose in a second, over the difference of "
         "pressures, in cubic metres per second. Higher equalises faster: two bodies of a volume V differ by a third "
-        "as much after V / (2 conductance)",
-        default=0.5,
+        "as much after V / (2 conductance); skins that give way take longer, by the air's pressure over theirs",
+        default=50.0,
         min=0.0,
-        soft_max=1.0,
-        step=1,
-        precision=4,
+        soft_max=1_000.0,
+        step=100,
+        precision=2,
         **SETTING,
     )
     valve: FloatProperty(

@@ -35,7 +35,7 @@ def test_add_hose_links_the_two_selected_bodies(falling: Any) -> None:  # noqa: 
     frame(2)
     world = this_session().world
     assert world.model.hoses.ends.tolist() in ([[0, 1]], [[1, 0]])
-    assert world.model.hoses.conductance == pytest.approx([0.5])
+    assert world.model.hoses.conductance == pytest.approx([50.0])
     assert given(world) == [{0: 1.0}]
 
 
