@@ -82,7 +82,7 @@ class Body:
         if settings.kind != "NONE":
             column.prop(settings, "collision_collection", text="Collides With")
         if settings.kind == "SOFT":
-            if settings.body_type in {"MEMBRANE", "LOOP"}:
+            if settings.body_type in parameters.SKINS:
                 layout.prop(settings, "self_collision")
             layout.prop_search(settings, "pin_group", obj, "vertex_groups")
             # always there, so that nothing below moves under the mouse when the first frame is simulated
