@@ -8,17 +8,17 @@ from numpy.typing import ArrayLike
 from .animation.held import HeldMotion
 from .animation.keyed import changed, of_version, reattached
 from .animation.segments import Segments
-from .bodies.flat.plane import loop_points, moved_within
-from .bodies.lattice.carried import carried_points
-from .bodies.lattice.follow import followed, held_points
+from .bodies.flat.plane import loop_points
+from .bodies.lattice.follow import followed
 from .bodies.rigid.motion import set_matrix
-from .checks import check, vector
+from .checks import vector
 from .diagnostics import Diagnostics, Measured, Measurements
 from .divergence import check_divergence, membrane_sizes
 from .errors import Diverged, DivergenceError, ParameterError
 from .extras import gas_rules, gas_supply
 from .flow.ticks import GasFlow, turned
 from .frame_input import FrameInput
+from .frame_reading import points_of, read_gas, read_goals, read_motion, shaped
 from .impulses.pulls import Handle, handle_at
 from .impulses.ticks import Impulses, longest_tick
 from .model import BoolArray, FloatArray, Model
@@ -29,8 +29,7 @@ from .reports import StepReport, reports_of
 from .settings import checked
 from .solvers.automatic import AUTO, Choice, choice_of
 from .solvers.choice import SOLVERS, Solver, SolverMaker, check_bodies, check_method, solver_maker
-from .solvers.kinematics import Motion
-from .state import State, gas_of, gas_of_amount
+from .state import State
 from .threads import thread_count, use_threads
 
 PLAIN = builder_defaults(SCENE)
@@ -125,11 +124,11 @@ class World:
 
     def positions(self, membrane: int) -> FloatArray:
         """Positions [m] of a membrane, world frame, in the caller's vertex order, shape (vertex_count, 3)."""
-        return followed(self.model, membrane, self._points(membrane), self._state.positions)
+        return followed(self.model, membrane, points_of(self.model, membrane), self._state.positions)
 
     def velocities(self, membrane: int) -> FloatArray:
         """Velocities [m/s] of a membrane in the caller's vertex order, shape (vertex_count, 3)."""
-        return followed(self.model, membrane, self._points(membrane), self._state.velocities)
+        return followed(self.model, membrane, points_of(self.model, membrane), self._state.velocities)
 
     def contact_forces(self, membrane: int) -> FloatArray:
         """Sum of the normal forces of contacts on each vertex at the end of the last frame [N], caller's order.
@@ -137,7 +136,7 @@ class World:
         A vertex that follows a lattice has the interpolated force of the lattice's points. Zero before a frame was
         simulated, and after a state was loaded or changed. Shape (vertex_count,).
         """
-        points = self._points(membrane)
+        points = points_of(self.model, membrane)
         forces = np.zeros(self.model.point_count) if self._before is None else self._solver.contact_forces()
         return followed(self.model, membrane, points, forces[:, None])[:, 0]
 
@@ -177,21 +176,21 @@ class World:
 
     def torn_triangles(self, membrane: int) -> BoolArray:
         """Triangles of a membrane with a torn side, which gas flows through, as given to the builder."""
-        self._points(membrane)
+        points_of(self.model, membrane)
         if self._plastic is None:
             return np.zeros(np.diff(self.model.surfaces.body_triangle_start)[membrane], bool)
         return self._plastic.torn_triangles(self._state, membrane)
 
     def set_positions(self, membrane: int, positions: ArrayLike) -> None:
         """Move the vertices of a skin, or of a loop within its plane, by hand [m], caller's order; velocities stay."""
-        points, model = self._points(membrane), self.model
+        points, model = points_of(self.model, membrane), self.model
         if model.is_lattice(membrane) and not model.has_gas(membrane):
             raise ParameterError(
                 f"{self.model.body_names[membrane]}: its vertices follow a lattice; positions cannot be set. "
                 "Change a saved state, whose points are the lattice's, and load it."
             )
         count = len(points) if not model.is_lattice(membrane) else len(points) // 2
-        given = _shaped(model.body_names[membrane], "positions", positions, (count, 3))
+        given = shaped(model.body_names[membrane], "positions", positions, (count, 3))
         if model.is_lattice(membrane):
             points, given = loop_points(model, membrane, given)
         self._state.positions[points] = given
@@ -208,8 +207,9 @@ class World:
         """
         given, self._before = given or FrameInput(), None
         state = self._take(given)
-        motion, gas_end = self._read(given, state)
-        goals, acting = self._read_goals(given), self._segments.model
+        motion = read_motion(self.model, given, self._segments.given, state, 1.0 / self.frame_rate)
+        gas_end = read_gas(self.model, given, state.final_gas)
+        goals, acting = read_goals(self.model, given, state.goals), self._segments.model
         rigid = given.held_rigid
         held = HeldMotion(self.model, acting, state, rigid, motion.frame_time) if rigid else None
         fixed = np.concatenate([acting.pinned, state.keyed.held[self.model.membrane_count :]])
@@ -314,12 +314,6 @@ class World:
     def _untangle(self) -> None:
         self.crossing_triangle_count = self._solver.untangle(self._state)
 
-    def _points(self, membrane: int) -> "np.ndarray[tuple[int], np.dtype[np.int32]]":
-        if not 0 <= membrane < self.model.membrane_count:
-            raise ParameterError(f"membrane: {membrane}; the model has {self.model.membrane_count}, counted from 0.")
-        start = self.model.body_point_start
-        return self.model.point_of_vertex[start[membrane] : start[membrane + 1]]
-
     def _rigid_number(self, rigid: int) -> int:
         if not 0 <= rigid < self.model.rigid_count:
             raise ParameterError(f"rigid body: {rigid}; the model has {self.model.rigid_count}, counted from 0.")
@@ -345,67 +339,6 @@ class World:
             state.begins = True
             self._solver.untangle(state)
         return state
-
-    def _read(self, given: FrameInput, state: State) -> tuple[Motion, FloatArray]:
-        """Motion of kinematic points, and the gas at the end of the frame."""
-        model = self.model
-        target = state.positions.copy()
-        for membrane, positions in given.pinned_positions.items():
-            points = self._points(membrane)
-            points = points[model.pinned[points]]
-            name = model.body_names[membrane]
-            if model.is_lattice(membrane):
-                count = int(np.diff(model.followers.pinned_start)[membrane])
-                given_positions = _shaped(name, "pinned positions", positions, (count, 3))
-                target[points] = held_points(model, membrane, given_positions)
-                target[points] = moved_within(model, membrane, model.rest_positions[points], target[points])
-            else:
-                target[points] = _shaped(name, "pinned positions", positions, (len(points), 3))
-        for membrane, positions in given.held.items():
-            points = self._points(membrane)
-            count = int(np.diff(model.followers.vertex_start)[membrane]) or len(points)
-            whole = _shaped(model.body_names[membrane], "positions", positions, (count, 3))
-            points, target_of = carried_points(model, membrane, points, whole)
-            target[points] = target_of
-        for collider, positions in given.collider_positions.items():
-            body = model.moving_count + collider
-            if not model.moving_count <= body < model.body_count:
-                count = model.body_count - model.moving_count
-                raise ParameterError(f"collider: {collider}; the model has {count}, counted from 0.")
-            first, last = model.body_point_start[body], model.body_point_start[body + 1]
-            target[first:last] = _shaped(model.body_names[body], "positions", positions, (last - first, 3))
-        gas = state.final_gas.copy()
-        for membrane, pressure in given.gauge_pressure.items():
-            self._points(membrane)
-            if not model.has_gas(membrane):
-                raise ParameterError(f"{model.body_names[membrane]}: gauge pressure; a solid has none. Leave it out.")
-            if not (math.isfinite(pressure) and pressure >= -model.ambient_pressure):
-                raise ParameterError(
-                    f"{model.body_names[membrane]}: gauge pressure {pressure:g} Pa; "
-                    f"give a number of at least {-model.ambient_pressure:g}."
-                )
-            gas[membrane] = gas_of(model, membrane, pressure)
-        for membrane, amount in given.gas.items():
-            self._points(membrane)
-            name = model.body_names[membrane]
-            if not model.has_gas(membrane):
-                raise ParameterError(f"{name}: amount of gas; a solid has none. Leave it out.")
-            if membrane in given.gauge_pressure:
-                raise ParameterError(f"{name}: amount of gas and gauge pressure; give one of them.")
-            gas[membrane] = gas_of_amount(model, membrane, check(name, "amount of gas, nRT,", amount, "J", low=0.0))
-        points = self._segments.given
-        motion = Motion(points, state.positions[points], target[points], 1.0 / self.frame_rate)
-        return motion, gas
-
-    def _read_goals(self, given: FrameInput) -> FloatArray:
-        """Positions of the goals at the end of the frame [m]."""
-        places, start = self._state.goals.copy(), self.model.goals.start
-        for membrane, positions in given.goal_positions.items():
-            self._points(membrane)
-            first, last = start[membrane], start[membrane + 1]
-            name = self.model.body_names[membrane]
-            places[first:last] = _shaped(name, "goal positions", positions, (last - first, 3))
-        return places
 
     def _check(self, state: State) -> None:
         """Raise `Diverged` for the first body that is not finite or has grown beyond all bounds."""
@@ -442,12 +375,3 @@ class World:
             f"substep {substep + 1} of {self._step_count}. Raise the substeps to about {more}{remedy}, or look for "
             "extreme pressures, stiffness or animation."
         )
-
-
-def _shaped(name: str, what: str, values: ArrayLike, shape: tuple[int, int]) -> FloatArray:
-    array = np.asarray(values, dtype=float)
-    if array.shape != shape:
-        raise ParameterError(f"{name}: {what} of shape {array.shape}; give {shape}.")
-    if not np.isfinite(array).all():
-        raise ParameterError(f"{name}: {what} hold NaN or infinity. Check the animation of this object.")
-    return array

@@ -12,11 +12,7 @@ def _chosen(context: Context) -> list[bpy.types.Object]:
     """The selected soft bodies with gas, the active one last."""
     from ..softpressure import hoses
 
-    found = [
-        obj
-        for obj in context.selected_objects
-        if obj.type == "MESH" and obj.softpressure.kind == "SOFT" and obj.softpressure.body_type in hoses.WITH_GAS
-    ]
+    found = [obj for obj in context.selected_objects if hoses.has_gas(obj)]
     return sorted(found, key=lambda obj: (obj == context.object, obj.name_full))
 
 

@@ -9,7 +9,7 @@ from ..softpressure.blender_types import Context, Layout
 from ..softpressure.declared import parameters
 from ..softpressure.properties import KINDS
 from .check import draw_fixes
-from .gas_flow import draw_hose
+from .gas import Fluid, draw_hose
 from .layout import PartOfBody, draw_setting, draw_text, in_both_places
 from .presets import SOFTPRESSURE_PT_presets
 
@@ -82,7 +82,7 @@ class Body:
         if settings.kind != "NONE":
             column.prop(settings, "collision_collection", text="Collides With")
         if settings.kind == "SOFT":
-            if settings.body_type in {"MEMBRANE", "LOOP"}:
+            if settings.body_type in parameters.SKINS:
                 layout.prop(settings, "self_collision")
             layout.prop_search(settings, "pin_group", obj, "vertex_groups")
             # always there, so that nothing below moves under the mouse when the first frame is simulated
@@ -130,30 +130,6 @@ class Given(PartOfBody):
             layout.prop(settings, "temperature", text="Temp. (K)")  # of the amount that is shown
         layout.prop(settings, "rigid_springs")
         for text in quantities.texts(scene, obj):
-            layout.label(text=text, icon="INFO")
-
-
-class Fluid(PartOfBody):
-    """What the gas of a soft body holds, and the weight of what is inside."""
-
-    bl_label = "Gas and Liquid"
-
-    @classmethod
-    def poll(cls, context: Context) -> bool:
-        """Only bodies of gas have it."""
-        return super().poll(context) and context.object.softpressure.body_type in parameters.SKINS
-
-    def draw_settings(self, layout: Layout, obj: bpy.types.Object) -> None:
-        """The settings that the body's type has, dim where they do not count; the level of the liquid."""
-        settings, scene = obj.softpressure, bpy.context.scene
-        assert scene is not None
-        for parameter in parameters.groups(settings.body_type)["FLUID"]:
-            row = layout.row()
-            row.active = (parameter.name != "gas_exponent" or settings.gas_hold == "AMOUNT") and (
-                parameter.name != "fill_share" or settings.fill_density > 0.0
-            )
-            draw_setting(row, settings, parameter)
-        if text := status.liquid_text(scene, obj):
             layout.label(text=text, icon="INFO")
 
 

@@ -35,7 +35,7 @@ def main(name: str) -> None:
     bpy.ops.extensions.package_install_files(
         filepath=str(package), repo="user_default", enable_on_install=True, overwrite=True
     )
-    from bl_ext.user_default.softpressure.softpressure import samples
+    from bl_ext.user_default.softpressure.softpressure import pictures, samples
 
     timed("build the scene", lambda: samples.build(name))
     scene = bpy.context.scene
@@ -44,7 +44,10 @@ def main(name: str) -> None:
     bpy.context.preferences.filepaths.save_version = 0
     bpy.ops.wm.save_as_mainfile(filepath=str(OUTPUT / f"{name}_baked.blend"), copy=True, compress=True)
     render.set_up(scene)
-    timed("contact sheet", lambda: render.render_contact_sheet(scene, OUTPUT / f"{name}.png"))
+    scene.camera = scene.camera or pictures.overview_camera(scene, render.frames_of(scene, 12))
+    with tempfile.TemporaryDirectory() as folder:
+        target = OUTPUT / f"{name}.png"
+        timed("contact sheet", lambda: pictures.sheet(render.render_stills(scene, Path(folder)), target))
     timed("video", lambda: render.render_video(scene, OUTPUT / f"{name}.mp4"))
     for path in sorted(OUTPUT.glob(f"{name}*")):
         print(f"demo: {path.relative_to(ROOT)}, {path.stat().st_size} bytes")

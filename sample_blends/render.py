@@ -1,11 +1,10 @@
-"""Pictures of a baked scene: an mp4 and a contact sheet with the Workbench renderer, a still with Cycles.
+"""Pictures of a baked scene: an mp4 and stills with the Workbench renderer, one with Cycles.
 
     python sample_blends/render.py build/demo/bounce_baked.blend 58 docs/bounce.png
 
 renders the picture of the README.
 """
 
-import math
 import sys
 from pathlib import Path
 
@@ -16,7 +15,7 @@ WIDTH, HEIGHT = 480, 270
 
 
 def set_up(scene: bpy.types.Scene) -> None:
-    """Workbench with object colours, soft shadows and a small picture; the scene keeps its camera if it has one."""
+    """Workbench with object colours, soft shadows and a small picture."""
     scene.render.engine = "BLENDER_WORKBENCH"
     scene.render.resolution_x, scene.render.resolution_y = WIDTH, HEIGHT
     scene.render.resolution_percentage = 100
@@ -31,25 +30,6 @@ def set_up(scene: bpy.types.Scene) -> None:
     scene.view_settings.view_transform = "Standard"
     scene.world = scene.world or bpy.data.worlds.new("World")
     scene.world.color = (0.8, 0.85, 0.9)
-    if scene.camera is None:
-        scene.camera = overview_camera(scene)
-
-
-def overview_camera(scene: bpy.types.Scene) -> bpy.types.Object:
-    """A camera that sees all meshes at all times, from the front, a little from above and the side."""
-    camera = bpy.data.objects.new("Camera", bpy.data.cameras.new("Camera"))
-    scene.collection.objects.link(camera)
-    camera.rotation_euler = (math.radians(75), 0.0, math.radians(20))
-    corners = []
-    for frame in np.linspace(scene.frame_start, scene.frame_end, 12):
-        scene.frame_set(round(float(frame)))
-        depsgraph = bpy.context.evaluated_depsgraph_get()
-        meshes = [thing.evaluated_get(depsgraph) for thing in scene.objects if thing.type == "MESH"]
-        corners += [np.array(thing.matrix_world) @ (*corner, 1.0) for thing in meshes for corner in thing.bound_box]
-    points = np.array(corners)[:, :3]
-    with_margin = points.mean(axis=0) + 1.1 * (points - points.mean(axis=0))
-    camera.location, _ = camera.camera_fit_coords(depsgraph, with_margin.ravel().tolist())
-    return camera
 
 
 def render_video(scene: bpy.types.Scene, path: Path) -> None:
@@ -66,38 +46,25 @@ def render_video(scene: bpy.types.Scene, path: Path) -> None:
     bpy.ops.render.render(animation=True, scene=scene.name)
 
 
-def render_contact_sheet(scene: bpy.types.Scene, path: Path, columns: int = 4, rows: int = 4) -> None:
-    """Render evenly spaced frames and put them side by side, first frame at the top left."""
+def render_stills(scene: bpy.types.Scene, folder: Path, count: int = 16) -> list[Path]:
+    """Render evenly spaced frames to pictures in a folder."""
     image = scene.render.image_settings
     if hasattr(image, "media_type"):
         image.media_type = "IMAGE"
     image.file_format = "PNG"
     scene.render.use_file_extension = True
-    sheet = np.zeros((rows * HEIGHT, columns * WIDTH, 4), dtype=np.float32)
-    still = path.with_name("still.png")
-    for number, frame in enumerate(np.linspace(scene.frame_start, scene.frame_end, rows * columns)):
-        scene.frame_set(round(float(frame)))
-        scene.render.filepath = str(still)
+    paths = []
+    for frame in frames_of(scene, count):
+        scene.frame_set(frame)
+        paths.append(folder / f"{frame:04d}.png")
+        scene.render.filepath = str(paths[-1])
         bpy.ops.render.render(write_still=True, scene=scene.name)
-        row, column = divmod(number, columns)
-        bottom = (rows - 1 - row) * HEIGHT  # Blender's pixels start at the bottom left
-        sheet[bottom : bottom + HEIGHT, column * WIDTH : (column + 1) * WIDTH] = read_pixels(still)
-    still.unlink()
-    result = bpy.data.images.new("contact sheet", columns * WIDTH, rows * HEIGHT)
-    result.pixels.foreach_set(sheet.ravel())
-    result.filepath_raw = str(path)
-    result.file_format = "PNG"
-    result.save()
-    bpy.data.images.remove(result)
+    return paths
 
 
-def read_pixels(path: Path) -> np.ndarray:
-    """An image file as an array of shape (HEIGHT, WIDTH, 4), rows from the bottom."""
-    image = bpy.data.images.load(str(path))
-    pixels = np.empty(WIDTH * HEIGHT * 4, dtype=np.float32)
-    image.pixels.foreach_get(pixels)
-    bpy.data.images.remove(image)
-    return pixels.reshape(HEIGHT, WIDTH, 4)
+def frames_of(scene: bpy.types.Scene, count: int) -> list[int]:
+    """Evenly spaced frames of a scene, the first and the last among them."""
+    return [round(float(frame)) for frame in np.linspace(scene.frame_start, scene.frame_end, count)]
 
 
 def render_still(scene: bpy.types.Scene, frame: int, path: Path) -> None:

@@ -18,7 +18,6 @@ from ..panels import cages as cages_panel
 from ..panels import check as check_panel
 from ..panels import export as export_panel
 from ..panels import forces as force_panels
-from ..panels import gas_flow as gas_flow_panel
 from ..panels import presets as presets_panel
 from ..panels import scene as scene_panels
 from ..panels import viewport as viewport_panels
@@ -38,7 +37,6 @@ CLASSES = (
     *curve_operators.CLASSES,
     *presets_panel.CLASSES,
     *body_panel.CLASSES,
-    *gas_flow_panel.CLASSES,
     *force_panels.CLASSES,
     *cages_panel.CLASSES,
     *bodies_panel.CLASSES,

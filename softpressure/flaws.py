@@ -9,6 +9,7 @@ import numpy as np
 from mathutils.bvhtree import BVHTree
 from mathutils.kdtree import KDTree
 
+from ..core.parameters import SKINS
 from . import bodies, fingerprint, mesh_io, node_trees, session, taking_part, touching, units
 from .blender_types import Mesh
 from .jobs import Work
@@ -181,7 +182,7 @@ def _slight(obj: bpy.types.Object, x: FloatArray, triangles: IntArray, metres: f
     a, b, c = (x[triangles[:, corner]] for corner in range(3))
     sides = np.stack([np.linalg.norm(side, axis=1) for side in (b - a, c - b, a - c)])
     mean = float(sides.mean())
-    if settings.kind == "SOFT" and settings.body_type in {"MEMBRANE", "LOOP"}:
+    if settings.kind == "SOFT" and settings.body_type in SKINS:
         heights = np.linalg.norm(np.cross(b - a, c - a), axis=1) / np.maximum(sides.max(axis=0), 1e-300)
         count = int((heights < SLIVER * mean).sum())
         if count:
@@ -203,7 +204,7 @@ def _slight(obj: bpy.types.Object, x: FloatArray, triangles: IntArray, metres: f
 def _crossings(obj: bpy.types.Object, triangles: IntArray, tree: BVHTree) -> list[Flaw]:
     """Crossing faces at the start of a soft body with self-collision."""
     settings = obj.softpressure
-    if settings.kind != "SOFT" or settings.body_type not in {"MEMBRANE", "LOOP"} or not settings.self_collision:
+    if settings.kind != "SOFT" or settings.body_type not in SKINS or not settings.self_collision:
         return []
     count = len(crossing_faces(triangles, tree))
     sentence = f"{obj.name}: {count} faces cross each other; they stay so. Part them in Edit Mode."

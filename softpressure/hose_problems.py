@@ -18,7 +18,7 @@ def problem(scene: bpy.types.Scene, obj: bpy.types.Object) -> str:
                 f"{obj.name}: this hose ends at {end.name}, which is no soft body of this scene. "
                 f"Choose an inflated body for {label}, or delete the hose."
             )
-        if end.softpressure.body_type not in hoses.WITH_GAS:
+        if not hoses.has_gas(end):
             return f"{obj.name}: this hose ends at {end.name}, which has no gas. Choose an inflated body for {label}."
     if one == other:
         return f"{obj.name}: both ends of this hose are at one body. Choose two bodies."

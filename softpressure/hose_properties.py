@@ -3,13 +3,13 @@
 import bpy
 from bpy.props import BoolProperty, FloatProperty, PointerProperty
 
+from . import hoses
 from .declared import ANIMATED, SETTING, Group
 
 
 def _has_gas(_settings: Group, obj: bpy.types.Object) -> bool:
     """Whether an object is offered as an end of a hose."""
-    settings = obj.softpressure
-    return obj.type == "MESH" and settings.kind == "SOFT" and settings.body_type in {"MEMBRANE", "LOOP"}
+    return hoses.has_gas(obj)
 
 
 class Hose:

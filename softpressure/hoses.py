@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import bpy
 
+from ..core.parameters import SKINS
 from . import actions
 
 if TYPE_CHECKING:
@@ -13,8 +14,6 @@ if TYPE_CHECKING:
 
 #: Types of objects that can be hoses.
 TYPES = ("EMPTY", "CURVE")
-#: Types of bodies with gas.
-WITH_GAS = ("MEMBRANE", "LOOP")
 #: Size of a new hose in the viewport, as a share of the distance of its bodies.
 _SIZE = 0.15
 
@@ -31,6 +30,12 @@ class Hose:
     def add_to(self, builder: "ModelBuilder", one: int, other: int) -> None:
         """Add it to a builder, between two membranes."""
         builder.add_hose(one, other, conductance=self.conductance, valve=self.valve)
+
+
+def has_gas(obj: bpy.types.Object) -> bool:
+    """Whether an object is a soft body with gas, which can be an end of a hose."""
+    settings = obj.softpressure
+    return obj.type == "MESH" and settings.kind == "SOFT" and settings.body_type in SKINS
 
 
 def is_hose(obj: bpy.types.Object | None) -> bool:

@@ -1,6 +1,7 @@
 """Small pictures of scenes, and sheets of them."""
 
 import math
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -40,19 +41,22 @@ def still(scene: Any, frame: int, path: Path, text: str) -> None:
     image.file_format, image.color_mode = "PNG", "RGB"
     scene.render.filepath = str(path)
     if scene.camera is None:
-        scene.camera = overview_camera(scene)
+        scene.camera = overview_camera(scene, (frame,))
     bpy.ops.render.render(write_still=True, scene=scene.name)
 
 
-def overview_camera(scene: Any) -> bpy.types.Object:
-    """A new camera that sees all meshes of the present frame, from the front, a little from above and the side."""
+def overview_camera(scene: Any, frames: Iterable[int]) -> bpy.types.Object:
+    """A new camera that sees all meshes of these frames, from the front, a little from above and the side."""
     camera = bpy.data.objects.new("Camera", bpy.data.cameras.new("Camera"))
     scene.collection.objects.link(camera)
     camera.rotation_euler = (math.radians(75.0), 0.0, math.radians(20.0))
-    depsgraph = scene.view_layers[0].depsgraph
-    depsgraph.update()
-    shown = [obj.evaluated_get(depsgraph) for obj in scene.objects if obj.type == "MESH" and not obj.hide_render]
-    points = np.array([np.array(obj.matrix_world) @ (*corner, 1.0) for obj in shown for corner in obj.bound_box])[:, :3]
+    depsgraph, corners = scene.view_layers[0].depsgraph, []
+    for frame in frames:
+        scene.frame_set(frame)
+        depsgraph.update()
+        shown = [obj.evaluated_get(depsgraph) for obj in scene.objects if obj.type == "MESH" and not obj.hide_render]
+        corners += [np.array(obj.matrix_world) @ (*corner, 1.0) for obj in shown for corner in obj.bound_box]
+    points = np.array(corners)[:, :3]
     points = points.mean(axis=0) + _MARGIN * (points - points.mean(axis=0))
     camera.location, _ = camera.camera_fit_coords(depsgraph, points.ravel().tolist())
     return camera

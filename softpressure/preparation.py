@@ -7,6 +7,7 @@ import bpy
 from ..core import MethodOptions
 from ..core import prepare as kernels
 from ..core.model import Model
+from ..core.parameters import SKINS
 from . import actions, declared, jobs, loading, run_choice, session, stages, status_bar
 
 #: A convex hull of at most so many points has few enough faces for the impulse solver.
@@ -28,7 +29,7 @@ def parts_of(scene: bpy.types.Scene) -> set[str]:
         parts |= {"MEMBRANE": {"SKIN"}, "LOOP": {"FLAT"}, "TRUSS": {"FLAT", "LATTICE"}, "SOLID": {"LATTICE"}}[
             settings.body_type
         ]
-        if settings.self_collision and settings.body_type in {"MEMBRANE", "LOOP"}:
+        if settings.self_collision and settings.body_type in SKINS:
             parts.add("SELF_CONTACT")
         if settings.attach_to is not None:
             parts.add("COUPLED")

@@ -4,6 +4,7 @@ import math
 
 import bpy
 
+from ..core.parameters import SKINS
 from . import effectors, gauges, hose_problems, run_choice, session, units
 
 _SOLVERS = {"EXPLICIT": "Explicit", "IMPLICIT": "Implicit", "RIGID": "Rigid impulses"}
@@ -210,7 +211,7 @@ def puff_text(scene: bpy.types.Scene, obj: bpy.types.Object) -> str:
     layout.
     """
     settings = obj.softpressure
-    if settings.body_type not in {"MEMBRANE", "LOOP"} or (settings.pressure_at, settings.drawn_shape) == (
+    if settings.body_type not in SKINS or (settings.pressure_at, settings.drawn_shape) == (
         "DRAWN",
         "SLACK",
     ):
@@ -236,7 +237,7 @@ def gauge_text(scene: bpy.types.Scene, obj: bpy.types.Object) -> str:
     rows = here.gauges.get(scene.frame_current)
     kind = obj.softpressure.body_type
     what = "Area" if kind == "LOOP" else "Volume"
-    has_gas = kind in {"MEMBRANE", "LOOP"}
+    has_gas = kind in SKINS
     if rows is None or obj.session_uid not in here.object_uids:
         return f"{what} –, – Pa" if has_gas else f"{what} –"
     volume_ratio, pressure = rows[here.object_uids.index(obj.session_uid), [gauges.VOLUME, gauges.PRESSURE]]

@@ -9,6 +9,7 @@ from softpressure_ext.panels.scene import SOFTPRESSURE_PT_fluids
 from softpressure_ext.softpressure import fingerprint
 
 INSIDE = {"gas_hold": "VOLUME", "gas_exponent": 1.4, "inflation_time": 2.0, "fill_density": 1000.0, "fill_share": 0.5}
+FLOW = ("pump_rate", "leak_diameter")
 AROUND = {"air_density": 1.2, "liquid_density": 998.0, "liquid_level": 2.0, "drag_coefficient": 0.25}
 
 
@@ -28,7 +29,7 @@ def test_settings_are_in_panels_of_their_own_and_reach_the_model() -> None:
     around = AROUND | {"liquid_level": 1.0}  # of half a metre per unit
     assert {name: model.settings[-1][name] for name in AROUND} == pytest.approx(around, rel=1e-6)
     assert model.fill_mass[0] == pytest.approx(500.0 * model.rest_volume[0], rel=1e-6)
-    assert drawn(SOFTPRESSURE_PT_fluid) == [*INSIDE, "Liquid up to 12 cm"]
+    assert drawn(SOFTPRESSURE_PT_fluid) == [*INSIDE, "Liquid up to 12 cm", *FLOW, "softpressure.add_hose"]
     assert drawn(SOFTPRESSURE_PT_fluids) == list(AROUND)
     assert not {*INSIDE} & {*drawn(SOFTPRESSURE_PT_body)}
 
@@ -52,6 +53,6 @@ def test_each_setting_dates_the_cache_and_the_defaults_do_not() -> None:
 def test_a_baked_body_is_locked_and_a_solid_has_no_such_panel() -> None:
     ball = add_ball()
     ball.softpressure.is_baked = True
-    assert {*locked(SOFTPRESSURE_PT_fluid)} == {*INSIDE}
+    assert {*locked(SOFTPRESSURE_PT_fluid)} == {*INSIDE, *FLOW}
     ball.softpressure.body_type = "SOLID"
     assert not SOFTPRESSURE_PT_fluid.poll(bpy.context)

@@ -9,7 +9,6 @@ import pytest
 from bpy_panels import drawn
 from bpy_scene import add_ball, empty_file, falling, frame, select, this_session  # noqa: F401
 from softpressure_ext.panels import body as body_panel
-from softpressure_ext.panels import gas_flow
 from softpressure_ext.softpressure import hose_problems, hoses, status
 
 
@@ -131,7 +130,7 @@ def test_the_panels_show_the_hose() -> None:
     names = drawn(body_panel.SIDEBAR[0], bpy.context)
     assert {"hose_from", "hose_to", "conductance", "valve"} <= set(names)
     select(other, one)
-    names = drawn(gas_flow.SIDEBAR[0], bpy.context)
+    names = drawn(body_panel.SOFTPRESSURE_PT_fluid)
     assert {"pump_rate", "leak_diameter", "valve", "softpressure.add_hose"} <= set(names)
     assert hose.name == "Hose"
 

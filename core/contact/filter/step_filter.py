@@ -45,27 +45,25 @@ class StepFilter:
         if contacts.count:
             remove_closing(step, mobility, contacts)
             self._planes.hold(step)
-            for _ in range(PASSES):
-                limiting = self._find_limiting_pairs(x, step, mobility)
-                if limiting == 0:
-                    break
-                separate(
-                    x,
-                    self._moves,
-                    step,
-                    mobility.inverse_mass,
-                    self._limiting,
-                    limiting,
-                    contacts.points,
-                    contacts.kind,
-                )
-                self._planes.hold(step)
-        self.shorten(x, step, mobility, place)
+        limiting = self._find_limiting_pairs(x, step, mobility)
+        for _ in range(PASSES):
+            if limiting == 0:
+                break
+            separate(
+                x, self._moves, step, mobility.inverse_mass, self._limiting, limiting, contacts.points, contacts.kind
+            )
+            self._planes.hold(step)
+            limiting = self._find_limiting_pairs(x, step, mobility)
+        self._scale(x, step, place)
 
     def shorten(self, x: FloatArray, step: FloatArray, mobility: InverseMass, place: Callable[[], FloatArray]) -> None:
         """Scale the step of each island by one factor so that no pair intersects, in place."""
-        candidates, share, island = self._candidates, self._share, self._candidates.islands.of_body
         self._find_limiting_pairs(x, step, mobility)
+        self._scale(x, step, place)
+
+    def _scale(self, x: FloatArray, step: FloatArray, place: Callable[[], FloatArray]) -> None:
+        """`shorten` by the fractions that are found."""
+        candidates, share, island = self._candidates, self._share, self._candidates.islands.of_body
         exceeds_reach = candidates.exceeds_reach.any()
         if exceeds_reach:
             trial = place()
