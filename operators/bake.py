@@ -34,7 +34,7 @@ class SOFTPRESSURE_OT_bake(JobOperator, bpy.types.Operator):
     def poll(cls, context: Context) -> bool:
         """Needs cached frames."""
         if session.of(context.scene).cache is not None:
-            return True
+            return cls.has_all_frames(context)
         cls.poll_message_set("Simulate first")
         return False
 

@@ -43,7 +43,7 @@ class SOFTPRESSURE_OT_export(JobOperator, bpy.types.Operator):
         """Needs cached or baked frames."""
         bodies = session.objects(context.scene, "SOFT", "RIGID")
         if session.of(context.scene).cache is not None or any(obj.softpressure.is_baked for obj in bodies):
-            return True
+            return cls.has_all_frames(context)
         cls.poll_message_set("Simulate first")
         return False
 

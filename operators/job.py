@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import bpy
 
-from ..softpressure import jobs
+from ..softpressure import jobs, session
 from ..softpressure.blender_types import Context
 from .reports import report
 
@@ -21,6 +21,14 @@ class JobOperator(_Base):
     lets_go_on = False
     #: How often a window works on it [s].
     every = 0.02
+
+    @classmethod
+    def has_all_frames(cls, context: Context) -> bool:
+        """Whether no frames are being simulated, so that those there are can be used; tells if not."""
+        if not session.of(context.scene).is_filling:
+            return True
+        cls.poll_message_set("Frames are being simulated: wait for the last one, or press Esc")
+        return False
 
     def job(self, context: Context) -> jobs.Work:
         """The work, yielding (done, total, label), or None while it waits."""

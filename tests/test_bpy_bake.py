@@ -73,6 +73,17 @@ def test_stopping_half_way_keeps_the_frames(monkeypatch: pytest.MonkeyPatch) -> 
     assert len(FallingWorld.made) == 1 and this_session().cache.last_frame == 10
 
 
+def test_a_bake_waits_for_the_last_frame() -> None:
+    add_ball()
+    job = simulate_job.simulate(bpy.context.scene)
+    next(step for step in job if step is not None and not step[2].startswith("Starting"))
+    for operator in (bpy.ops.softpressure.bake, bpy.ops.softpressure.export):
+        assert not operator.poll()
+    for _ in jobs.whole(job):
+        pass
+    assert bpy.ops.softpressure.bake() == {"FINISHED"}
+
+
 def test_reset_empties_the_cache_and_shows_the_rest_shape() -> None:
     ball = add_ball()
     simulate()
