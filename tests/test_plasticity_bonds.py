@@ -18,7 +18,7 @@ def stuck(solver, strength, gravity=0.0, hangs=False):
     builder.add_solid("upper", x, triangles, pinned=np.arange(len(x)) if hangs else (), **jelly)
     builder.add_solid("lower", x - (0.0, 0.0, SIDE + 0.012), triangles, sticks=True, bond_strength=strength,
                       velocity=(0.0, 0.0, 0.3), **jelly)  # fmt: skip
-    world = World(builder.build(), frame_rate=24.0, substeps=80 if solver == "XPBD" else 20, threads=1, solver=solver)
+    world = World(builder.build(), frame_rate=24.0, substeps=20, threads=1, solver=solver)
     run(world, 12)
     return world
 
@@ -76,7 +76,7 @@ def kick(world, speed):
 
 @solvers
 def test_bodies_that_are_torn_apart_keep_their_momentum_and_stick_again_when_they_meet_again(solver):
-    worlds = [stuck(solver, 0.05) for _ in range(2)]
+    worlds = [stuck(solver, 0.0) for _ in range(2)]
     mass = worlds[0].model.vertex_mass[:, None]
     before = (mass * worlds[0].save().velocities[: len(mass)]).sum(axis=0)
     assert bond_count(worlds[0]) == 9
@@ -84,8 +84,8 @@ def test_bodies_that_are_torn_apart_keep_their_momentum_and_stick_again_when_the
         kick(world, 0.5)
     worlds[1].load(worlds[0].save())
     for frame in range(12):
-        run(worlds[0], 1)
-        run(worlds[1], 1)
+        for world in worlds:
+            run(world, 1, values={1: {"bond_strength": 0.05}})
         if frame == 2:
             worlds[1].load(worlds[1].save())  # continued
     state, other = (world.save() for world in worlds)
@@ -96,9 +96,9 @@ def test_bodies_that_are_torn_apart_keep_their_momentum_and_stick_again_when_the
     gap = worlds[0].positions(0)[:, 2].mean() - worlds[0].positions(1)[:, 2].mean()
     assert gap > SIDE + 0.1
     after = (mass * state.velocities[: len(mass)]).sum(axis=0)
-    np.testing.assert_allclose(after, before, atol=1e-7 * MASS)
-    kick(worlds[0], -0.5)
-    run(worlds[0], 16)
+    np.testing.assert_allclose(after, before, atol=1e-6 * MASS * 0.5)  # of what each body was given
+    kick(worlds[0], -1.0)
+    run(worlds[0], 16, values={1: {"bond_strength": 0.0}})
     assert bond_count(worlds[0]) > 0
 
 
