@@ -90,6 +90,7 @@ class ModelBuilder(FlatBuilder, LinkBuilder):
         pump_rate: float = MEMBRANE.pump_rate,
         leak_diameter: float = MEMBRANE.leak_diameter,
         sticks: bool = MEMBRANE.sticks,
+        bond_strength: float = MEMBRANE.bond_strength,
         **more: Any,
     ) -> int:
         """Add a closed skin filled with gas; returns its number among the membranes.
@@ -148,6 +149,8 @@ class ModelBuilder(FlatBuilder, LinkBuilder):
             Gas that a pump brings in [mol/s], and the diameter of a hole to the air [m] (`core/flow/`).
         sticks
             Whether the skin is glued to other soft bodies where it touches them.
+        bond_strength
+            Pull [N] at which a glued vertex comes off, 0 = never (`core/plasticity/`).
 
         Raises `MeshError` or `ParameterError` with a sentence that names the body, the value and the remedy.
         """
@@ -209,6 +212,7 @@ class ModelBuilder(FlatBuilder, LinkBuilder):
         plastic_limit: float = SOLID.plastic_limit,
         tear_strain: float = SOLID.tear_strain,
         sticks: bool = SOLID.sticks,
+        bond_strength: float = SOLID.bond_strength,
         stiffening: float = SOLID.stiffening,
         **more: Any,
     ) -> int:
@@ -240,7 +244,7 @@ class ModelBuilder(FlatBuilder, LinkBuilder):
         spring_constant, point_mass
             k [N/m] of every spring of the lattice, and [kg] of every of its points; they replace modulus, and mass and
             density. What keeps the volume follows k, so that Poisson's ratio stays.
-        creep_time, yield_strain, plastic_limit, tear_strain, sticks
+        creep_time, yield_strain, plastic_limit, tear_strain, sticks, bond_strength
             As in `add_membrane`; the volumes of the tetrahedra stay elastic, so that a SOLID flows without a change of
             volume, the better the higher its Poisson's ratio.
         stiffening
