@@ -95,6 +95,7 @@ class ModelBuilder(FlatBuilder, LinkBuilder):
         inflation_time: float = MEMBRANE.inflation_time,
         fill_density: float = MEMBRANE.fill_density,
         fill_share: float = MEMBRANE.fill_share,
+        bond_strength: float = MEMBRANE.bond_strength,
         **more: Any,
     ) -> int:
         """Add a closed skin filled with gas; returns its number among the membranes.
@@ -159,6 +160,8 @@ class ModelBuilder(FlatBuilder, LinkBuilder):
             [s] in which the gauge pressure rises from 0 at the start; 0 = it is there.
         fill_density, fill_share
             [kg/m^3] and part of the volume of what is inside and has weight (`impulses/fluids.py`).
+        bond_strength
+            Pull [N] at which a glued vertex comes off, 0 = never (`core/plasticity/`).
 
         Raises `MeshError` or `ParameterError` with a sentence that names the body, the value and the remedy.
         """
@@ -220,6 +223,7 @@ class ModelBuilder(FlatBuilder, LinkBuilder):
         plastic_limit: float = SOLID.plastic_limit,
         tear_strain: float = SOLID.tear_strain,
         sticks: bool = SOLID.sticks,
+        bond_strength: float = SOLID.bond_strength,
         stiffening: float = SOLID.stiffening,
         **more: Any,
     ) -> int:
@@ -251,7 +255,7 @@ class ModelBuilder(FlatBuilder, LinkBuilder):
         spring_constant, point_mass
             k [N/m] of every spring of the lattice, and [kg] of every of its points; they replace modulus, and mass and
             density. What keeps the volume follows k, so that Poisson's ratio stays.
-        creep_time, yield_strain, plastic_limit, tear_strain, sticks
+        creep_time, yield_strain, plastic_limit, tear_strain, sticks, bond_strength
             As in `add_membrane`; the volumes of the tetrahedra stay elastic, so that a SOLID flows without a change of
             volume, the better the higher its Poisson's ratio.
         stiffening

@@ -265,8 +265,12 @@ class World:
     def _yield(self, state: State, tick: float) -> None:
         """Plastic changes after a tick [s], and the solver for them."""
         assert self._plastic is not None
-        is_other = self._plastic.after(state, tick)
+        broken = state.keyed.bond_broken
+        is_other = self._plastic.after(state, self._segments.model, tick)
         self._segments.use(state.keyed, state.rest_lengths)
+        if state.keyed.bond_broken is not broken:  # as where attachments are switched off
+            state.begins = True
+            self._solver.untangle(state)
         if is_other:
             self._solver.start_frame(state)
 

@@ -59,6 +59,8 @@ class Keyed:
     bond_weights: FloatArray = field(default_factory=lambda: np.zeros((0, 4)))
     bond_offset: FloatArray = field(default_factory=lambda: np.zeros((0, 3)))
     bond_body: IntArray = field(default_factory=lambda: np.zeros(0, np.int32))
+    # Vertices whose bond broke and the body that they have not left yet, shape (broken_count, 2)
+    bond_broken: IntArray = field(default_factory=lambda: np.zeros((0, 2), np.int32))
 
     @staticmethod
     def at_start(model: Model) -> "Keyed":

@@ -200,4 +200,20 @@ PARAMETERS: tuple[Parameter, ...] = (
         default=False,
         group="FLOW",
     ),
+    Parameter(
+        name="bond_strength",
+        label="Bond Strength",
+        tooltip="Force in newtons with which a sticky body has to pull at a glued vertex to come off there; it sticks "
+        "again only once the two have parted. Higher holds more, and so does a finer mesh; 0 never comes off",
+        bodies=SOFT,
+        default=0.0,
+        unit="N",
+        low=0.0,
+        soft_high=10.0,
+        step=10,
+        precision=3,
+        is_animated=True,
+        group="FLOW",
+        short="Bond (N)",
+    ),
 )

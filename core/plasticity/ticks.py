@@ -25,8 +25,11 @@ class PlasticTicks:
         self._tear = Tear(model) if model.tears else None
         self._bonds = Bonds(model) if model.plasticity.sticks.any() else None
 
-    def after(self, state: State, tick: float) -> bool:
-        """Changes of the state at the end of a tick [s]; whether a solver needs other parts than before."""
+    def after(self, state: State, now: Model, tick: float) -> bool:
+        """Changes of the state at the end of a tick [s]; whether a solver needs other parts than before.
+
+        `now`: the model with its present springs.
+        """
         lengths, keyed, x = state.rest_lengths, state.keyed, state.positions
         if self._creep is not None:
             state.rest_lengths = self._creep.after(lengths, x, tick)
@@ -35,7 +38,7 @@ class PlasticTicks:
             if torn is not keyed.torn:
                 keyed = replace(keyed, torn=torn)
         if self._bonds is not None:
-            keyed = self._bonds.after(keyed, x, state.touching)
+            keyed = self._bonds.after(keyed, now, x, state.gas, state.touching)
         is_other, state.keyed = keyed is not state.keyed, keyed
         if is_other or state.rest_lengths is not lengths:
             state.still = 0.0

@@ -56,6 +56,7 @@ class FlatBuilder:
         gas_hold: str = LOOP.gas_hold,
         gas_exponent: float = LOOP.gas_exponent,
         inflation_time: float = LOOP.inflation_time,
+        bond_strength: float = LOOP.bond_strength,
         **more: Any,
     ) -> int:
         """Add a closed outline in a plane, filled with gas; returns its number among the membranes.
@@ -79,8 +80,8 @@ class FlatBuilder:
         gas_amount, temperature, spring_constant, point_mass
             As in `add_membrane`; of the edges and vertices of the outline, whatever the depth. The gas fills area times
             depth.
-        creep_time, yield_strain, plastic_limit, tear_strain, sticks, pump_rate, leak_diameter, gas_hold, gas_exponent,
-        inflation_time
+        creep_time, yield_strain, plastic_limit, tear_strain, sticks, bond_strength, pump_rate, leak_diameter, gas_hold,
+        gas_exponent, inflation_time
             As in `add_membrane`.
 
         Raises `MeshError` or `ParameterError` with a sentence that names the body, the value and the remedy.
@@ -116,6 +117,7 @@ class FlatBuilder:
         plastic_limit: float = FLAT_TRUSS.plastic_limit,
         tear_strain: float = FLAT_TRUSS.tear_strain,
         sticks: bool = FLAT_TRUSS.sticks,
+        bond_strength: float = FLAT_TRUSS.bond_strength,
         stiffening: float = FLAT_TRUSS.stiffening,
         **more: Any,
     ) -> int:
@@ -148,7 +150,7 @@ class FlatBuilder:
         spring_constant, point_mass
             k [N/m] of every edge and diagonal of the cells, and [kg] of every of their vertices; they replace modulus,
             and mass and density.
-        creep_time, yield_strain, plastic_limit, tear_strain, sticks, stiffening
+        creep_time, yield_strain, plastic_limit, tear_strain, sticks, bond_strength, stiffening
             As in `add_solid`.
 
         Raises `MeshError` or `ParameterError` with a sentence that names the body, the value and the remedy.
