@@ -153,6 +153,7 @@ class Fluid(PartOfBody):
                 parameter.name != "fill_share" or settings.fill_density > 0.0
             )
             draw_setting(row, settings, parameter)
+        layout.prop_search(settings, "pressure_group", obj, "vertex_groups")
         if text := status.liquid_text(scene, obj):
             layout.label(text=text, icon="INFO")
 

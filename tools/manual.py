@@ -89,9 +89,9 @@ SECTIONS: tuple[tuple[str, str, str, type[bpy.types.ID], str], ...] = (
         "Gas and Liquid",
         "What the gas inside holds while the body is pressed, how long it flows in, and the weight of what is inside: "
         "helium, air, water. A water balloon holds its volume and has a density of 1,000; a helium balloon 0.17, with "
-        "the density of the air in the scene's panel <b>Air and Liquid</b>.",
+        "the density of the air in the scene's panel <b>Air and Liquid</b>. A vertex group can weight the pressure.",
         bpy.types.Object,
-        declared("FLUID", *BODIES),
+        declared("FLUID", *BODIES) + " pressure_group",
     ),
     (
         "flow",
