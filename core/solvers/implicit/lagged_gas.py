@@ -29,6 +29,7 @@ class LaggedGas:
         self._model = model
         self._rules = gas_rules(model, options)
         self.load = np.zeros((model.vertex_count, 3))  # [N], 0 on pinned vertices
+        self.place = np.zeros((model.vertex_count, 3))  # where it was held [m]
         self._start = np.zeros((model.vertex_count, 3))
 
     def release(self, start: FloatArray) -> None:
@@ -46,6 +47,7 @@ class LaggedGas:
         weighted = by_rule[own] * model.pressure_weight
         self.load[:] = weighted[:, None] * spread - pressure[own, None] * gradient
         self.load[model.pinned] = 0.0
+        self.place[:] = x[: len(self.place)]
 
     def energy(self, x: FloatArray) -> float:
         """Of the load at x [J]."""

@@ -71,10 +71,11 @@ class MomentumBalance:
         model, terms, contacts = self._model, energy.terms, energy.contacts
         self._time += time
         fall = time * model.gravity
-        load = energy.lagged_load()
-        if load is not None:
+        lagged = energy.lagged_load()
+        if lagged is not None:
+            place, load = lagged
             change = time / model.vertex_mass[:, None] * load
-            add_momenta(x, change, model.vertex_mass, model.body_point_start, self._origin, self._soft())
+            add_momenta(place, change, model.vertex_mass, model.body_point_start, self._origin, self._soft())
         add_weight(x, fall, model.vertex_mass, model.body_point_start, self._origin, self._soft())
         if model.rigid_count:
             weight = model.rigid.mass[:, None] * fall

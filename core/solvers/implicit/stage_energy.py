@@ -187,9 +187,9 @@ class StageEnergy:
             self.evaluate(x, poses)
             self._lagged_gas.hold(x, self._gas, self.pressure, self._volume_gradient)
 
-    def lagged_load(self) -> FloatArray | None:
-        """The force lagged by `lag_gas` on each vertex [N], shape (vertex_count, 3); None without it."""
-        return None if self._lagged_gas is None else self._lagged_gas.load
+    def lagged_load(self) -> tuple[FloatArray, FloatArray] | None:
+        """Place [m] and size [N] of the force lagged by `lag_gas`, shapes (vertex_count, 3); None without it."""
+        return None if self._lagged_gas is None else (self._lagged_gas.place, self._lagged_gas.load)
 
     def unstored_work(self, start: FloatArray, x: FloatArray) -> float:
         """Bound of the work [J] of the force lagged by `lag_gas`, on the path from `start` to x; 0 without it."""
