@@ -12,7 +12,6 @@ from .options import MethodOptions
 if TYPE_CHECKING:
     from .papers.circles import Circles
     from .papers.gas_rules import GasRules
-    from .papers.lagged_gas import LaggedGas
     from .papers.step_damping import StepDamping
 
 
@@ -32,15 +31,6 @@ def gas_rules(model: Model, options: MethodOptions) -> "GasRules | None":
     from .papers.gas_rules import GasRules
 
     return GasRules(model, options)
-
-
-def lagged_gas(model: Model, options: MethodOptions) -> "LaggedGas | None":
-    """The same for the implicit step; None for the exact gas."""
-    if not options.changes_gas:
-        return None
-    from .papers.lagged_gas import LaggedGas
-
-    return LaggedGas(model, options)
 
 
 def step_damping(model: Model, options: MethodOptions) -> "StepDamping | None":

@@ -263,6 +263,7 @@ class Model:
     goals: Goals
     plasticity: Plasticity
     weakness: FloatArray  # share by which the tear strain is lower at each vertex, 0 to 1, shape (vertex_count,)
+    pressure_weight: FloatArray  # factor of the gas pressure at each vertex, 0 to 1, shape (vertex_count,)
     hoses: Hoses
     # Per membrane, shape (membrane_count,)
     drawn_volume: FloatArray  # of the gas at the rest positions [m^3], 0 where there is none
@@ -320,6 +321,11 @@ class Model:
     def tears(self) -> bool:
         """Whether springs may tear."""
         return bool(self.plasticity.tear_strain.any())
+
+    @property
+    def weighs_pressure(self) -> bool:
+        """Whether the gas pressure is weighted anywhere: the force of the gas is then no gradient of an energy."""
+        return bool((self.pressure_weight != 1.0).any())
 
     def has_gas(self, membrane: int) -> bool:
         """Whether a membrane is filled with gas: skins and loops."""

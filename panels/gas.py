@@ -22,16 +22,18 @@ class Fluid(PartOfBody):
         """The settings, dim where they do not count; the level of the liquid; the valves, and a way to add a hose."""
         settings, scene = obj.softpressure, bpy.context.scene
         assert scene is not None
+        holds_amount, has_fill = settings.gas_hold == "AMOUNT", settings.fill_density > 0.0
         for parameter in parameters.groups(settings.body_type)["FLUID"]:
             row = layout.row()
-            row.active = (parameter.name != "gas_exponent" or settings.gas_hold == "AMOUNT") and (
-                parameter.name != "fill_share" or settings.fill_density > 0.0
-            )
+            row.active = {"gas_exponent": holds_amount, "fill_share": has_fill}.get(parameter.name, True)
             draw_setting(row, settings, parameter)
+        layout.prop_search(settings, "pressure_group", obj, "vertex_groups")
         if text := status.liquid_text(scene, obj):
             layout.label(text=text, icon="INFO")
+        column = layout.column()
+        column.active = holds_amount  # else what flows has no effect
         for name in ("pump_rate", "leak_diameter"):
-            draw_setting(layout, settings, parameters.named(name))
+            draw_setting(column, settings, parameters.named(name))
         for hose in hoses.at(scene, obj):
             layout.prop(hose.softpressure, "valve", text=hose.name)
         layout.operator("softpressure.add_hose", icon="LINKED")

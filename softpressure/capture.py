@@ -55,6 +55,7 @@ class Body:
     outline: IntArray | None = None  # edges of the outline of a flat body, shape (edge_count, 2)
     pulled: goals.Goals | None = None
     weak: tuple[IntArray, FloatArray] | None = None  # vertices that tear more easily, and their weights
+    pressed: tuple[IntArray, FloatArray] | None = None  # vertices that the gas presses on, and their weights
 
 
 @dataclass(slots=True)
@@ -155,6 +156,7 @@ class Start:
             values = [body.positions, body.triangles, body.pinned, body.attached, body.kind, body.settings]
             values += [] if body.outline is None else [body.outline]
             values += [] if body.weak is None else [*body.weak]
+            values += [] if body.pressed is None else ["pressed", *body.pressed]
             plain.append(fingerprint.of_arrays(values + ([] if body.pulled is None else body.pulled.values)))
         for solid in self.solids:
             plain.append(fingerprint.of_arrays([solid.positions, solid.triangles, solid.matrix, solid.settings]))
@@ -264,6 +266,8 @@ def _build(scene: SceneValues, start: Start) -> Model:
                 body.pulled.add_to(builder, number)
             if body.weak is not None:
                 builder.weaken(number, *body.weak)
+            if body.pressed is not None:
+                builder.weigh_pressure(number, *body.pressed)
     for solid in start.solids:
         with _told_of(solid):
             builder.add_rigid(solid.name, solid.positions, solid.triangles, **solid.settings)
@@ -358,9 +362,11 @@ def _body(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph, metres: float) 
     values = values_of(evaluated.softpressure, parameters.captured(body, settings), metres)
     uid, name = (0, "") if target is None else (target.session_uid, target.name)
     weak = mesh_io.group_weights(obj, settings.weak_group) if settings.weak_group and kind == "MEMBRANE" else None
+    has_gas, group = kind in parameters.SKINS, settings.pressure_group
+    pressed = mesh_io.group_weights(obj, group) if group and has_gas else None
     return Body(
         obj.session_uid, obj.name, positions, triangles, pinned, attached, uid, name, kind, values, outline, pulled,
-        weak,
+        weak, pressed,
     )  # fmt: skip
 
 

@@ -168,9 +168,10 @@ def _add_forces(digest: "_Digest", obj: bpy.types.Object, animated: set[str], fi
     if settings.kind == "SOFT" and settings.goal_group:
         add("goal_group", "goal_stiffness", "goal_damping")
         digest.add(*mesh_io.group_weights(obj, settings.goal_group))
-    if settings.kind == "SOFT" and settings.weak_group:
-        add("weak_group")
-        digest.add(*mesh_io.group_weights(obj, settings.weak_group))
+    for name in ("weak_group", "pressure_group"):
+        if settings.kind == "SOFT" and getattr(settings, name):
+            add(name)
+            digest.add(*mesh_io.group_weights(obj, getattr(settings, name)))
     members = effectors.members(obj) if fields else None
     acting = [name for uid, name in fields.items() if uid != obj.session_uid and (members is None or uid in members)]
     if acting:

@@ -105,6 +105,13 @@ class SOFTPRESSURE_PG_object(Declared, FieldWeights, Goals, Hose, bpy.types.Prop
         "weaker; at 1 it tears as soon as it is stretched. Empty for none",
         **SETTING,
     )
+    pressure_group: StringProperty(
+        name="Pressure Group",
+        description="Vertex group that weights the pressure of the gas: full at 1, none at 0 and outside of the group. "
+        "The pressure then drives the body towards the heavier side; pin what should stay. Not with XPBD. Empty for "
+        "full pressure everywhere",
+        **SETTING,
+    )
     attach_to: PointerProperty(
         name="Attach To",
         description="Rigid or soft body that the vertices of the attach group are glued to",

@@ -1,12 +1,13 @@
 """Gas, liquid and what surrounds bodies, from the panels to the model and back."""
 
 import bpy
+import numpy as np
 import pytest
 from bpy_panels import drawn, locked
 from bpy_scene import add_ball, empty_file, falling, play, this_session  # noqa: F401
 from softpressure_ext.panels.body import SOFTPRESSURE_PT_body, SOFTPRESSURE_PT_fluid
 from softpressure_ext.panels.scene import SOFTPRESSURE_PT_fluids
-from softpressure_ext.softpressure import fingerprint
+from softpressure_ext.softpressure import fingerprint, session, taking_part
 
 INSIDE = {"gas_hold": "VOLUME", "gas_exponent": 1.4, "inflation_time": 2.0, "fill_density": 1000.0, "fill_share": 0.5}
 FLOW = ("pump_rate", "leak_diameter")
@@ -29,7 +30,8 @@ def test_settings_are_in_panels_of_their_own_and_reach_the_model() -> None:
     around = AROUND | {"liquid_level": 1.0}  # of half a metre per unit
     assert {name: model.settings[-1][name] for name in AROUND} == pytest.approx(around, rel=1e-6)
     assert model.fill_mass[0] == pytest.approx(500.0 * model.rest_volume[0], rel=1e-6)
-    assert drawn(SOFTPRESSURE_PT_fluid) == [*INSIDE, "Liquid up to 12 cm", *FLOW, "softpressure.add_hose"]
+    expected = [*INSIDE, "pressure_group", "Liquid up to 12 cm", *FLOW, "softpressure.add_hose"]
+    assert drawn(SOFTPRESSURE_PT_fluid) == expected
     assert drawn(SOFTPRESSURE_PT_fluids) == list(AROUND)
     assert not {*INSIDE} & {*drawn(SOFTPRESSURE_PT_body)}
 
@@ -53,6 +55,38 @@ def test_each_setting_dates_the_cache_and_the_defaults_do_not() -> None:
 def test_a_baked_body_is_locked_and_a_solid_has_no_such_panel() -> None:
     ball = add_ball()
     ball.softpressure.is_baked = True
-    assert {*locked(SOFTPRESSURE_PT_fluid)} == {*INSIDE, *FLOW}
+    assert {*locked(SOFTPRESSURE_PT_fluid)} == {*INSIDE, "pressure_group", *FLOW}
     ball.softpressure.body_type = "SOLID"
     assert not SOFTPRESSURE_PT_fluid.poll(bpy.context)
+
+
+@pytest.mark.usefixtures("falling")
+def test_weights_of_the_pressure_group_reach_the_model_and_date_the_cache() -> None:
+    ball = add_ball()
+    group = ball.vertex_groups.new(name="Press")
+    group.add([0, 5], 1.0, "REPLACE")
+    group.add([7], 0.25, "REPLACE")
+    before = this_session().inputs(bpy.context.scene)
+    ball.softpressure.pressure_group = "Press"
+    session.mark_all()
+    chosen = this_session().inputs(bpy.context.scene)
+    assert chosen != before
+    play(1, 2)
+    assert not this_session().error
+    model = this_session().world.model
+    weights = model.pressure_weight[model.point_of_vertex[: model.vertex_count]]
+    assert {vertex: weights[vertex] for vertex in np.flatnonzero(weights)} == {0: 1.0, 5: 1.0, 7: 0.25}
+    group.add([7], 0.5, "REPLACE")
+    bpy.context.view_layer.update()
+    session.mark_all()
+    assert this_session().inputs(bpy.context.scene) != chosen
+    ball.softpressure.body_type = "SOLID"
+    play(1, 2)
+    assert not this_session().error
+
+
+def test_a_pressure_group_that_is_not_there_is_told() -> None:
+    ball = add_ball()
+    ball.softpressure.pressure_group = "Seam"
+    (sentence,) = taking_part.problems(bpy.context.scene).values()
+    assert "no vertex group Seam. Choose an existing pressure group" in sentence

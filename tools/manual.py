@@ -89,13 +89,13 @@ SECTIONS: tuple[tuple[str, str, str, type[bpy.types.ID], str], ...] = (
         "Gas and Liquid",
         "What the gas inside holds while the body is pressed, how long it flows in, and the weight of what is inside: "
         "helium, air, water. A water balloon holds its volume and has a density of 1,000; a helium balloon 0.17, with "
-        "the density of the air in the scene's panel <b>Air and Liquid</b>. A pump brings gas in, and it leaks into "
-        "the air, or flows to another body through a hose: select two inflated bodies and press <b>Add Hose</b>. An "
-        "empty between them, or the curve that is selected with them, is the hose, whose settings are in the panel "
-        "<b>Body</b> while it is active. Its valve can be keyed. Press one cushion, and the other swells; a hose whose "
-        "body was deleted says so and takes no part.",
+        "the density of the air in the scene's panel <b>Air and Liquid</b>. A vertex group can weight the pressure. A "
+        "pump brings gas in, and it leaks into the air, or flows to another body through a hose: select two inflated "
+        "bodies and press <b>Add Hose</b>. An empty between them, or the curve that is selected with them, is the "
+        "hose, whose settings are in the panel <b>Body</b> while it is active. Its valve can be keyed. Press one "
+        "cushion, and the other swells; a hose whose body was deleted says so and takes no part.",
         bpy.types.Object,
-        declared("FLUID", *BODIES) + " pump_rate leak_diameter hose_from hose_to conductance valve",
+        declared("FLUID", *BODIES) + " pressure_group pump_rate leak_diameter hose_from hose_to conductance valve",
     ),
     (
         "flow",

@@ -140,6 +140,10 @@ def freeze(
         weakness=np.concatenate(
             [np.zeros(0)] + [np.zeros(len(b.positions)) if b.weakness is None else b.weakness for b in membranes]
         ),
+        pressure_weight=np.concatenate(
+            [np.zeros(0)]
+            + [np.ones(len(b.positions)) if b.pressure_weight is None else b.pressure_weight for b in membranes]
+        ),
         hoses=Hoses(
             np.array([(hose.one, hose.other) for hose in hoses], np.int32).reshape(-1, 2),
             np.array([hose.conductance for hose in hoses]),

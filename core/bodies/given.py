@@ -54,6 +54,7 @@ class GivenMembrane(GivenBody):
     particle_diameter: float = 0.0  # distance that the vertices of a truss keep from each other [m]; 0: none
     gas: float | None = None  # nRT [J] where the amount is given
     weakness: FloatArray | None = None  # see `Model.weakness`; None: 0
+    pressure_weight: FloatArray | None = None  # see `Model.pressure_weight`; None: 1
 
     def __post_init__(self) -> None:
         creep, tear, stiffening = (self.setting(name) for name in ("creep_time", "tear_strain", "stiffening"))

@@ -1,4 +1,4 @@
-"""The builder's methods that link bodies to others and to places: attachments, goals, hoses, weak places."""
+"""The builder's methods that link bodies to others and to places: attachments, goals, hoses, weights of vertices."""
 
 from dataclasses import replace
 from typing import NamedTuple
@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 from ..checks import check
 from ..errors import ParameterError
 from ..impulses.goals import GivenGoals, given_goals
+from ..model import FloatArray
 from .attachments import Attached
 from .given import GivenMembrane, GivenRigid
 
@@ -94,14 +95,26 @@ class LinkBuilder:
         body, count = self._with_vertices(membrane)
         if body.lattice is not None:
             raise ParameterError(f"{body.name}: weak vertices; only those of a skin can be. Lower its tear strain.")
-        chosen = np.asarray(vertices, dtype=np.int32).ravel()
-        if len(chosen) and not (chosen.min() >= 0 and chosen.max() < count):
-            raise ParameterError(f"{body.name}: weak vertices; give numbers from 0 to {count - 1}.")
-        weakness = np.zeros(count)
-        weakness[chosen] = weights
-        if not ((weakness >= 0.0) & (weakness <= 1.0)).all():
-            raise ParameterError(f"{body.name}: weights of weak vertices; give numbers from 0 to 1.")
+        weakness = _weights(body, count, "weak vertices", vertices, weights)
         self._membranes[membrane] = replace(body, weakness=weakness[body.order])
+
+    def weigh_pressure(self, membrane: int, vertices: ArrayLike, weights: ArrayLike = 1.0) -> None:
+        """Weight the gas pressure at vertices of a membrane, in the caller's numbers, by 0 to 1; it is 0 at others.
+
+        The force on a vertex is weight * gauge pressure * dV/dx; volume and amount of gas stay those of the whole body.
+        The forces of a closed skin then have a resultant and a torque, as if what they lack acted from outside. A
+        second call for a membrane replaces the first.
+        """
+        body, count = self._with_vertices(membrane)
+        if not body.has_gas:
+            raise ParameterError(f"{body.name}: weights of the pressure; a lattice has no gas. Choose a skin or loop.")
+        given = _weights(body, count, "vertices under pressure", vertices, weights)
+        if body.lattice is None:
+            own = given[body.order]
+        else:  # both copies of each vertex
+            own = np.zeros(len(body.positions))
+            own[body.lattice.follow.points[:, :2]] = given[:, None]
+        self._membranes[membrane] = replace(body, pressure_weight=own)
 
     def _with_vertices(self, membrane: int) -> tuple[GivenMembrane, int]:
         """A membrane, and the number of its vertices in the caller's mesh."""
@@ -122,3 +135,15 @@ class LinkBuilder:
         if body.flat is not None:  # both copies
             own = np.unique([own // 2 * 2, own // 2 * 2 + 1]).astype(np.int32)
         self._attached.append(Attached(membrane, own, **to))
+
+
+def _weights(body: GivenMembrane, count: int, what: str, vertices: ArrayLike, weights: ArrayLike) -> FloatArray:
+    """Weight of each of `count` vertices of the caller, 0 where none is given; raises `ParameterError`."""
+    chosen = np.asarray(vertices, dtype=np.int32).ravel()
+    if len(chosen) and not (chosen.min() >= 0 and chosen.max() < count):
+        raise ParameterError(f"{body.name}: {what}; give numbers from 0 to {count - 1}.")
+    found = np.zeros(count)
+    found[chosen] = weights
+    if not ((found >= 0.0) & (found <= 1.0)).all():
+        raise ParameterError(f"{body.name}: weights of {what}; give numbers from 0 to 1.")
+    return found

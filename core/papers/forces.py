@@ -33,7 +33,7 @@ class SoftForces:
         n = model.vertex_count
         self._model = model
         self._planes = Planes(model)
-        self._gas_rules = gas_rules(model, options)
+        self._gas_rules, self._is_weighted = gas_rules(model, options), model.weighs_pressure
         self._gas_start = model.chunks.body_start[:-1]  # first chunk of each body
         self._tension = np.zeros(edge_count)
         self._edge_block = np.zeros((edge_count, 4))
@@ -76,6 +76,8 @@ class SoftForces:
             self._gas_rules.spread(x, self._volume_gradient)
             sums[2] = 0.0
             sums[2, self._gas_start] = self._gas_rules.volumes(x)
+        if self._is_weighted:
+            self._volume_gradient *= model.pressure_weight[:, None]
         self.gas_energy = evaluate_gas(
             sums[2], chunks, model.rest_volume, gas, model.gas_base, model.gas_exponent,
             self._volume, self._pressure, self._gas_stiffness, self._gas_energy,

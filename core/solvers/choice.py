@@ -142,10 +142,17 @@ def check_method(name: str, options: MethodOptions = DEFAULTS) -> None:
 
 
 def check_bodies(name: str, model: Model) -> None:
-    """Raise `ParameterError` where a method does not know rigid springs, or XPBD would have to hold more than gas.
+    """Raise `ParameterError` where a method does not know what a body has.
 
-    A sweep of XPBD's projections leaves springs too soft for a held pressure, and a held volume to the springs.
+    Only XPBD has rigid springs. It knows no weights of the pressure and holds amounts of gas alone: a sweep of its
+    projections leaves springs too soft for a held pressure, and a held volume to the springs.
     """
+    if name == "XPBD" and model.weighs_pressure:
+        body = model.body_names[model.point_body[int(np.argmin(model.pressure_weight))]]
+        raise ParameterError(
+            f"{body}: weights of the pressure; the method XPBD keeps the angular momentum, which they change. "
+            "Choose EXPLICIT or IMPLICIT, or leave the weights out."
+        )
     for body, settings in zip(model.body_names, model.settings, strict=False):
         hold = settings.get("gas_hold", "AMOUNT")
         if name == "XPBD" and hold != "AMOUNT":

@@ -81,6 +81,7 @@ class Gas(NamedTuple):
     rest_volume: FloatArray  # [m^3], shape (membrane_count,)
     base: FloatArray  # of the gauge pressure [Pa]
     exponent: FloatArray  # of the volume
+    weight: FloatArray  # of the pressure at each vertex; empty where it is 1 everywhere
     amount: FloatArray  # nRT [J]; changes
     volume: FloatArray  # [m^3]; changes
     pressure: FloatArray  # [Pa], gauge; changes
@@ -199,6 +200,7 @@ def _gas(model: Model, numbering: Numbering) -> Gas:
         rest_volume=model.rest_volume,
         base=model.gas_base,
         exponent=model.gas_exponent,
+        weight=model.pressure_weight[numbering.point[:count]] if model.weighs_pressure else np.zeros(0),
         amount=np.zeros(model.membrane_count),
         volume=np.zeros(model.membrane_count),
         pressure=np.zeros(model.membrane_count),
@@ -380,9 +382,10 @@ def add_rows(skins, velocity, inverse_mass, h, fall, force, block):
     """New velocities of a block; `fall` h g as lanes."""
     springs, gas, volumes, blocks = skins.springs, skins.gas, skins.volumes, skins.blocks
     bends = skins.bending.places.shape[0] > 0
-    push = gas.pressure[blocks.body[block]] / 6.0
+    push, is_weighted = gas.pressure[blocks.body[block]] / 6.0, gas.weight.shape[0] > 0
     for i in range(np.uint64(blocks.vertex[block]), np.uint64(blocks.vertex[block + 1])):
-        total = gathered_springs(springs, i) + gathered_normals(gas, i) * push
+        own = push * gas.weight[i] if is_weighted else push
+        total = gathered_springs(springs, i) + gathered_normals(gas, i) * own
         total = total + gathered_volumes(volumes, i)
         place = np.uint64(4) * i
         if bends:

@@ -67,10 +67,15 @@ class MomentumBalance:
         return self._momenta[: self._model.membrane_count]
 
     def add_forces(self, energy: StageEnergy, x: FloatArray, poses: FloatArray, time: float) -> None:
-        """Add the impulses of the contacts of `energy`, linearised at x [m], and of gravity, over a time [s]."""
+        """Add the impulses over a time [s] of the contacts of `energy`, linearised at x [m], its load, and gravity."""
         model, terms, contacts = self._model, energy.terms, energy.contacts
         self._time += time
         fall = time * model.gravity
+        lagged = energy.lagged_load()
+        if lagged is not None:
+            place, load = lagged
+            change = time / model.vertex_mass[:, None] * load
+            add_momenta(place, change, model.vertex_mass, model.body_point_start, self._origin, self._soft())
         add_weight(x, fall, model.vertex_mass, model.body_point_start, self._origin, self._soft())
         if model.rigid_count:
             weight = model.rigid.mass[:, None] * fall

@@ -74,7 +74,8 @@ class ImplicitSolver:
         self._losses = Dissipation(model, options)
         self._fast = StepParts(model)
         # other gas rules, and contacts of rigid bodies, need steps of constant length
-        joins = options.step_error > 0.0 and model.rigid_count == 0 and not options.changes_gas
+        is_lagged = options.changes_gas or model.weighs_pressure
+        joins = options.step_error > 0.0 and model.rigid_count == 0 and not is_lagged
         self._step_error = StepControl(model, GAMMA, options.step_error) if joins else None
         self._error = math.inf  # of the last step [tolerance]
         self._counts_at_start = replace(self.counts)  # at the start of the frame

@@ -28,7 +28,6 @@ from ...energy.energies import ModelElements
 from ...energy.gas import evaluate_gas, gas_law
 from ...energy.inertia import inertia_energy
 from ...energy.rigid_inertia import evaluate_rigid_inertia
-from ...extras import lagged_gas
 from ...linear.conjugate_gradient import Hessian
 from ...linear.rigid_blocks import factor_blocks
 from ...model import BoolArray, Edges, FloatArray, Model
@@ -36,6 +35,7 @@ from ...options import DEFAULTS, MethodOptions
 from ...state import FrictionSprings
 from .contact_weights import ContactWeights
 from .friction_history import spring_keys, transfer_friction
+from .lagged_gas import lagged_gas
 from .residual import gather_residual
 from .sums import equal
 
@@ -114,7 +114,7 @@ class StageEnergy:
         self._elapsed = stage_time
         self._elements = ModelElements(model)
         self.shares = ContactWeights(len(model.surfaces.edges))
-        self._gas_rules = lagged_gas(model, options)
+        self._lagged_gas = lagged_gas(model, options)
         self.record = 0  # number of the contact set: changes so far
         self.elastic_energy = 0.0  # stretch, bend, tetrahedra, dampers and contact where E was last evaluated [J]
         self._allocate(len(contacts.gap))
@@ -146,8 +146,8 @@ class StageEnergy:
         self._target[:] = target
         self._rigid_target[:] = rigid_target
         self._gas[:] = gas
-        if self._gas_rules is not None:
-            self._gas_rules.release(self._start)
+        if self._lagged_gas is not None:
+            self._lagged_gas.release(self._start)
 
     def set_stage_time(self, stage_time: float) -> None:
         """Use stages of another length [s] from the next `begin` on."""
@@ -177,19 +177,23 @@ class StageEnergy:
             poses, self._rigid_target, model.rigid.mass, model.rigid.second_moment, self.stage_time, self._rigid_force
         )
         self._smooth_energy = moving + rigid + (self._gas_sum + self.elastic_energy)
-        if self._gas_rules is not None:
-            self._smooth_energy += self._gas_rules.energy(x)
+        if self._lagged_gas is not None:
+            self._smooth_energy += self._lagged_gas.energy(x)
         return self._smooth_energy + self._friction_energy(x)
 
     def lag_gas(self, x: FloatArray, poses: FloatArray) -> None:
-        """Lag the force at x that other gas rules add, until the next call; after `begin`."""
-        if self._gas_rules is not None:
+        """Lag the force at x that other gas rules and weights add, until the next call; after `begin`."""
+        if self._lagged_gas is not None:
             self.evaluate(x, poses)
-            self._gas_rules.hold(x, self._gas, self.pressure, self._volume_gradient)
+            self._lagged_gas.hold(x, self._gas, self.pressure, self._volume_gradient)
+
+    def lagged_load(self) -> tuple[FloatArray, FloatArray] | None:
+        """Place [m] and size [N] of the force lagged by `lag_gas`, shapes (vertex_count, 3); None without it."""
+        return None if self._lagged_gas is None else (self._lagged_gas.place, self._lagged_gas.load)
 
     def unstored_work(self, start: FloatArray, x: FloatArray) -> float:
         """Bound of the work [J] of the force lagged by `lag_gas`, on the path from `start` to x; 0 without it."""
-        return 0.0 if self._gas_rules is None else self._gas_rules.work(start, x)
+        return 0.0 if self._lagged_gas is None else self._lagged_gas.work(start, x)
 
     def forget(self) -> None:
         """Evaluate contact anew at the next `evaluate`: the contact set has changed."""
@@ -276,8 +280,8 @@ class StageEnergy:
             x, self._target, self.model.edges, self.model.hinges, self.model.chunks, self.hessian, self._tension,
             self._hinge_force, self.pressure, self._tetrahedron_pressure, self.acting, self.acting_count, r,
         )  # fmt: skip
-        if self._gas_rules is not None:
-            self._gas_rules.add_force(r)
+        if self._lagged_gas is not None:
+            self._lagged_gas.add_force(r)
         if self.model.rigid_count:
             r[self.model.vertex_count :] = self._rigid_force
             if self.acting_count:
