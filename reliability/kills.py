@@ -202,8 +202,9 @@ def add(page, data):
         {data["count"]} kills: {running} hit it in mid-run. Afterwards another process opens the file. Simulate and Bake must
         leave the .blend as it was, byte by byte, Save one that was saved; the cached frames must have the same bits as in a
         run that ended; of Simulate at most the frame under way may be missing, and it must go on to the same end.""",
-        f"""Frames lost at most: {data["lost"]}. Blender itself renames the old file to .blend1 before it gives the new one its
-        name: {data["backups"]} kills fell between the two, and that backup, which is the file of the save before, was opened.""",
+        f"""Frames lost at most: {data["lost"]}. Blender saves to `.blend@`, renames the `.blend` to `.blend1` if it is to keep
+        versions, and then `.blend@` to `.blend` (`BLO_write_file`), so a kill between the two leaves no `.blend`, but two
+        whole files. {data["backups"]} kills fell there, and the `.blend1`, which is the file of the save before, was opened.""",
     )
     if data["wrong"]:
         page.items(data["wrong"])

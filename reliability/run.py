@@ -25,7 +25,7 @@ sections = importlib.import_module("softpressure_ext.experiments.sections")
 
 PAGE = ROOT / "docs" / "reliability.md"
 #: In the order of the page.
-LINES = ("fuzz", "kills", "hostile", "bits")
+LINES = ("fuzz", "samples", "kills", "hostile", "soak", "bits")
 
 
 def module(name):

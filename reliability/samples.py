@@ -1,0 +1,192 @@
+"""The sample files from jittered starts: crossings of surfaces, and vertices that jump."""
+
+import importlib
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+
+from . import child
+
+ROOT = Path(__file__).resolve().parent.parent
+HEADING = "Jittered samples"
+ASKED = "10 jittered runs of every sample without a crossing or pop"
+FULL, QUICK = 10, 1
+#: Frames of a run; crossings are looked for in each `EVERY`-th.
+FRAMES, EVERY = 24, 3
+#: Largest displacement of a body's start along each axis, in its sizes.
+JITTER = 1e-4
+#: A vertex may move in a frame by this many times the fastest way of its body and of those around it: a heavy body that
+#: hits a light one at rest gives it twice its speed.
+SPEEDS = 2.0
+#: What elasticity and gas may add, in sizes of the body.
+ADDED = 0.05
+
+
+class Watch:
+    """Looks at a world after each frame: `crossed` and `popped`, a sentence each."""
+
+    def __init__(self):
+        self.crossed, self.popped, self.frames, self.largest = [], [], 0, 0.0
+        self.before = self.way = None
+
+    def see(self, world):
+        """After a frame."""
+        import crossings
+        import numpy as np
+
+        model, x = world.model, world.save().positions
+        self.frames += 1
+        if not np.isfinite(x).all():
+            self.popped.append(f"frame {self.frames}: positions are not finite")
+            return
+        if self.frames % EVERY == 0:
+            pairs = crossings.crossings_by_bodies(world)
+            self.crossed += [f"frame {self.frames}: {a} and {b}, {count} times" for (a, b), count in pairs.items()]
+        if self.before is not None:
+            self._look_for_pops(model, x, world.frame_rate)
+        self.before = x.copy()
+
+    def _look_for_pops(self, model, x, rate):
+        import numpy as np
+
+        start = model.body_point_start
+        parts = [slice(int(a), int(b)) for a, b in zip(start[:-1], start[1:], strict=True)]
+        moved = np.linalg.norm(x - self.before, axis=1)
+        way = np.array([moved[part].max(initial=0.0) for part in parts])
+        fall = np.linalg.norm(model.gravity) / rate**2
+        if self.way is not None:
+            known = np.where(np.arange(len(way)) < model.moving_count, self.way, way)  # the others are given
+            low = np.array([self.before[part].min(axis=0) for part in parts])
+            high = np.array([self.before[part].max(axis=0) for part in parts])
+            reach = (SPEEDS * (known + fall))[:, None] + 0.01 * (high - low).max(axis=1, keepdims=True)
+            for body in range(model.moving_count):
+                near = ((low - reach <= (high + reach)[body]) & (high + reach >= (low - reach)[body])).all(axis=1)
+                size = float((high - low)[body].max())
+                bound = SPEEDS * float(known[near].max()) + fall + ADDED * size
+                self.largest = max(self.largest, float(way[body]) / bound)
+                if way[body] > bound:
+                    self.popped.append(
+                        f"frame {self.frames}: {model.body_names[body]} moves {way[body]:.3g} m, {bound:.3g} m explained"
+                    )
+        self.way = way
+
+
+def jitter(scene, seed):
+    """Move every body that is free to begin elsewhere by a random vector."""
+    import numpy as np
+
+    session = importlib.import_module("softpressure_ext.softpressure.session")
+    chance = np.random.default_rng(seed)
+    for obj in session.objects(scene, "SOFT", "RIGID"):
+        if obj.parent is None and obj.animation_data is None and not obj.constraints:
+            obj.location += type(obj.location)(JITTER * max(obj.dimensions) * chance.uniform(-1.0, 1.0, 3))
+
+
+def simulate(path, seed):
+    """Simulate a sample file from a jittered start; what was found."""
+    import bpy
+
+    with tempfile.TemporaryDirectory() as folder:  # its cache goes there, too
+        bpy.ops.wm.open_mainfile(filepath=shutil.copy(path, folder))
+        return _watched(seed)
+
+
+def _watched(seed):
+    """Simulate the file that is open."""
+    import bpy
+
+    session = importlib.import_module("softpressure_ext.softpressure.session")
+    stepping = importlib.import_module("softpressure_ext.softpressure.stepping")
+    scene = bpy.context.scene
+    settings = scene.softpressure
+    settings.frame_end = min(settings.frame_end, settings.frame_start + FRAMES)
+    jitter(scene, seed)
+    watch, step = Watch(), stepping.step
+
+    def watched(here, *more):
+        step(here, *more)
+        watch.see(here.world)
+
+    stepping.step = watched
+    error = ""
+    try:
+        bpy.ops.softpressure.simulate()
+    except RuntimeError as said:
+        error = str(said)
+    finally:
+        stepping.step = step
+    world = session.of(scene).world
+    solver = world.choice.solver if world is not None and world.choice is not None else settings.solver
+    return {
+        "frames": watch.frames, "asked": settings.frame_end - settings.frame_start, "largest": watch.largest, "error": error,
+        "solver": solver, "crossed": watch.crossed[:5], "popped": watch.popped[:5],
+    }  # fmt: skip
+
+
+def run(count):
+    """Each sample `count` times; what ends a process is a failure, too."""
+    found = {}
+    for path in sorted((ROOT / "sample_blends").glob("*.blend")):
+        found[path.stem] = []
+        for seed in range(1, count + 1):
+            try:
+                got = child.call("samples", "simulate", path=str(path), seed=seed)
+            except RuntimeError as error:
+                got = {"frames": 0, "asked": FRAMES, "largest": 0.0, "solver": "", "error": str(error)[-300:]}
+                got |= {"crossed": [], "popped": []}
+            print(f"samples: {path.stem} {seed}: {got}", file=sys.stderr, flush=True)
+            found[path.stem].append(got)
+    return {"tried": f"{count} of each of {len(found)} samples", "samples": found}
+
+
+def faults(runs):
+    """How many of these runs crossed, popped, and ended early."""
+    return [sum(map(bool, each)) for each in zip(*[
+        (run["crossed"], run["popped"], run["error"] or run["frames"] < run["asked"]) for run in runs
+    ], strict=True)]  # fmt: skip
+
+
+def found(data):
+    """In a few words."""
+    crossed, popped, ended = faults([run for runs in data["samples"].values() for run in runs])
+    return f"{crossed} runs with a crossing, {popped} with a pop, {ended} that ended early"
+
+
+def add(page, data):
+    """The section."""
+    page.text(
+        f"""Every body of a sample file that is not animated or held by another object begins at a place that is drawn anew,
+        up to {JITTER:g} of its size away along each axis, and the first {FRAMES} frames are simulated by *Simulate* with the
+        file's own method. A crossing is an edge that pierces a triangle, looked for in every {EVERY}rd frame by a search that
+        shares nothing with the solver. A pop is a vertex that moves in a frame by more than {SPEEDS:g} times the longest way
+        in the frame before of its own body and of those near it, plus g t², plus {ADDED:g} of the size of its body; the table
+        shows the largest share of that bound."""
+    )
+    rows = []
+    for name, runs in data["samples"].items():
+        crossed, popped, ended = faults(runs)
+        frames = sum(run["frames"] for run in runs)
+        rows.append([name, runs[0]["solver"], len(runs), frames, crossed, popped, ended,
+                     f"{max(run['largest'] for run in runs):.2f}"])  # fmt: skip
+    page.table(
+        [
+            "sample",
+            "method",
+            "runs",
+            "frames in all",
+            "with a crossing",
+            "with a pop",
+            "ended early",
+            "share of the bound",
+        ],
+        [[str(cell) for cell in row] for row in rows],
+    )
+    said = [
+        f"{name}, run {number}: {sentence}"
+        for name, runs in data["samples"].items()
+        for number, run in enumerate(runs, 1)
+        for sentence in (*run["crossed"], *run["popped"], *([run["error"]] if run["error"] else []))
+    ]
+    if said:
+        page.items(said[:50])

@@ -1,0 +1,94 @@
+"""Live play for long: memory must not grow."""
+
+import importlib
+import time
+from pathlib import Path
+
+from . import child
+
+ROOT = Path(__file__).resolve().parent.parent
+HEADING = "Soak of live play"
+ASKED = "an hour's soak of live play with flat memory"
+#: Minutes.
+FULL, QUICK = 60, 1
+SAMPLE = "bounce"
+#: Frames between two pokes, and between two settings that need a new model.
+POKE, CHANGE = 60, 300
+#: Share of the time after which memory counts: until then caches of Blender and Python fill.
+SETTLED = 0.25
+#: Growth that counts as flat [MB]: what the allocator keeps varies by that much.
+FLAT = 8.0
+
+
+def resident():
+    """Memory of this process [MB]."""
+    with Path("/proc/self/statm").open() as file:
+        return int(file.read().split()[1]) * 4096 / 1e6
+
+
+def play(minutes):
+    """Play a sample, poke its bodies and change a setting; frames, memory [MB] over time [s]."""
+    import bpy
+
+    live = importlib.import_module("softpressure_ext.softpressure.live")
+    jobs = importlib.import_module("softpressure_ext.softpressure.jobs")
+    session = importlib.import_module("softpressure_ext.softpressure.session")
+    bpy.ops.wm.open_mainfile(filepath=str(ROOT / "sample_blends" / f"{SAMPLE}.blend"))
+    scene = bpy.context.scene
+    bodies = session.objects(scene, "SOFT")
+    playing, models, rows = live.Live(scene), 0, []
+    began = time.monotonic()
+
+    def done(work):
+        for _ in jobs.whole(work):
+            pass
+
+    done(playing.begin())
+    try:
+        while time.monotonic() - began < 60.0 * minutes:
+            done(playing.step())
+            if playing.frame % POKE == 0:
+                centre = playing.world.positions(playing.frame // POKE % len(bodies)).mean(axis=0)
+                playing.poke(centre - [0.0, 0.0, 20.0], [0.0, 0.1, 1.0])
+            if playing.frame % CHANGE == 0:
+                models += 1
+                bodies[0].softpressure.mass *= 1.25 if models % 2 else 0.8
+            if playing.frame % POKE == 1:
+                rows.append((round(time.monotonic() - began, 1), playing.frame, round(resident(), 1)))
+    finally:
+        playing.end()
+    return {"frames": playing.frame, "models": models, "rows": rows, "solver": playing.world.solver}
+
+
+def growth(rows):
+    """How much more memory [MB] there is at the end than at `SETTLED` of the time."""
+    counted = [size for seconds, _, size in rows if seconds >= SETTLED * rows[-1][0]]
+    return counted[-1] - counted[0]
+
+
+def run(count):
+    """Play for `count` minutes in a process of its own."""
+    data = child.call("soak", "play", minutes=count)
+    grown = growth(data["rows"])
+    shown = data["rows"][:: max(len(data["rows"]) // 12, 1)]
+    return data | {"tried": f"{data['frames']} frames in {count} min", "rows": shown, "grown": round(grown, 1)}
+
+
+def found(data):
+    """In a few words."""
+    return f"memory grows by {data['grown']:g} MB" if data["grown"] > FLAT else "flat memory"
+
+
+def add(page, data):
+    """The section."""
+    page.text(
+        f"""`{SAMPLE}.blend` is played live, without a window and as fast as it goes, with its own bodies and solver
+        ({data["solver"]}). Every {POKE} frames a body is poked; every {CHANGE} frames a mass is changed, so that a new model
+        is made while the bodies keep their motion. Played were {data["frames"]} frames, with {data["models"]} new models.
+        From {SETTLED:.0%} of the time to the end memory grows by {data["grown"]:g} MB; more than {FLAT:g} MB is not flat. The
+        table shows whether it does between new models, or with them."""
+    )
+    page.table(
+        ["time [s]", "frame", "memory [MB]"],
+        [[f"{seconds:.0f}", str(n), f"{size:.0f}"] for seconds, n, size in data["rows"]],
+    )
