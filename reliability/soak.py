@@ -13,7 +13,7 @@ ASKED = "an hour's soak of live play with flat memory"
 FULL, QUICK = 60, 1
 SAMPLE = "bounce"
 #: Frames between two pokes, and between two settings that need a new model.
-POKE, CHANGE = 60, 300
+POKE, CHANGE = 60, 90
 #: Share of the time after which memory counts: until then caches of Blender and Python fill.
 SETTLED = 0.25
 #: Growth that counts as flat [MB]: what the allocator keeps varies by that much.
