@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import shapes
 from softpressure_ext.core import FrameInput, ModelBuilder, World
+from softpressure_ext.core.plasticity.pulls import Pulls
 from validation import validated
 
 SIDE, MASS, GRAVITY = 0.2, 0.5, 9.81
@@ -117,3 +118,19 @@ def test_a_vertex_that_came_off_does_not_stick_again_before_it_was_out_of_reach(
     assert bond_count(world) == 0
     state = world.save()
     assert len(state.keyed.bond_broken) == len(np.unique(state.keyed.bond_broken, axis=0))
+
+
+@pytest.mark.parametrize("gas", [{}, {"gas_exponent": 1.4}, {"gas_hold": "VOLUME"}])
+def test_springs_and_gas_pull_at_no_vertex_of_a_skin_at_rest(gas):
+    builder = ModelBuilder(gravity=(0.0, 0.0, 0.0))
+    x, triangles = shapes.icosphere(2, 0.2)
+    builder.add_membrane("ball", x, triangles, mass=0.1, gauge_pressure=2000.0, stretch_modulus=2e4, bend_modulus=0.0,
+                         pressure_at="REST", drawn_shape="INFLATED", damping=20.0, **gas)  # fmt: skip
+    world = World(builder.build(), frame_rate=24.0, substeps=20, threads=1, solver="EXPLICIT")
+    run(world, 72)
+    state, model = world.save(), world.model
+    force = Pulls(model).at(model, np.ones(model.vertex_count, bool), state.positions, state.gas)
+    body = world.diagnostics().bodies[0]
+    assert body.gauge_pressure > 1000.0
+    pressing = body.gauge_pressure * 4.0 * np.pi * 0.2**2 / len(x)
+    assert np.abs(force).max() < 1e-3 * pressing

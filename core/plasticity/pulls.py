@@ -6,6 +6,7 @@ the smaller the finer the mesh is. So all methods have one measure, whether they
 
 import numpy as np
 
+from ..energy.gas import SMALLEST_VOLUME_SHARE
 from ..energy.volume import SIXTH
 from ..impulses.ticks import hold_in_planes
 from ..model import BoolArray, FloatArray, Model
@@ -42,10 +43,13 @@ class Pulls:
         held = np.flatnonzero(vertices)
         body = model.point_body[held]
         for inflated in np.unique(body[model.rest_volume[body] > 0.0]).tolist():
-            pressure = float(gas[inflated]) / self._volume(inflated, x) - model.ambient_pressure
+            rest, exponent = float(model.rest_volume[inflated]), float(model.gas_exponent[inflated])
+            share = max(self._volume(inflated, x) / rest, SMALLEST_VOLUME_SHARE)
+            pressure = float(gas[inflated]) / rest * share**-exponent - float(model.gas_base[inflated])
             for vertex in held[body == inflated].tolist():
                 first, second = x[fans.corners[slice(*fans.vertex_start[vertex : vertex + 2])]].transpose(1, 0, 2)
-                force[vertex] += SIXTH * pressure * np.cross(first - x[vertex], second - x[vertex]).sum(axis=0)
+                push = SIXTH * pressure * float(model.pressure_weight[vertex])
+                force[vertex] += push * np.cross(first - x[vertex], second - x[vertex]).sum(axis=0)
         hold_in_planes(model, force)
         force[~vertices] = 0.0
         return force
