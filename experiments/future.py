@@ -58,7 +58,8 @@ def balloon(frames, subdivisions):
             row["burst"] = frame
         if row["burst"] is not None and frame == row["burst"] + 12:
             break
-    row |= {"positions": world.positions(0), "holes": world.torn_triangles(0)}
+    shown = world.positions(0)  # its jet has thrown it by then
+    row |= {"positions": shown - shown.mean(axis=0), "holes": world.torn_triangles(0)}
     return row
 
 
