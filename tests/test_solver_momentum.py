@@ -221,7 +221,9 @@ def test_what_rests_on_a_collider_is_let_alone(shares, other, alone):
     pairs.bodies = np.array([[0, other]], np.int32)  # of no force: only the time counts
     pairs.count, pairs.force = 1, np.zeros(len(pairs.points))
     terms.active[:] = False
-    energy = SimpleNamespace(terms=terms, contacts=pairs, pressing=pairs.force, record=0, first_free_element=1)
+    energy = SimpleNamespace(
+        terms=terms, contacts=pairs, pressing=pairs.force, record=0, first_free_element=1, lagged_load=lambda: None
+    )
     for _ in range(2):
         balance.add_forces(energy, x, NO_POSES, 0.005)
     balance.pairs.load[row_of(model, balance.pairs, 0, other)] = 1.0
