@@ -258,8 +258,9 @@ def ledger(session: nox.Session) -> None:
 
 @nox.session(python="3.11")
 def farm(session: nox.Session) -> None:
-    """The cases of a sweep on a Dask cluster and as a Flamenco job, with local workers."""
-    session.install(*group("core"), *group("farm"))
+    """The cases of a sweep on a Dask cluster and as a Flamenco job, with local workers and Blender."""
+    install_blender(session, DEMO_BLENDER)
+    session.install(*group("farm"), *group("solver"))
     run_pytest(session, session.name, "tests/test_sweep_farm.py")
 
 

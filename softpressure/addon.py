@@ -12,6 +12,7 @@ from ..operators import hoses as hose_operators
 from ..operators import live as live_operators
 from ..operators import presets as preset_operators
 from ..operators import simulate as simulate_operators
+from ..operators import sweep as sweep_operators
 from ..panels import bodies as bodies_panel
 from ..panels import body as body_panel
 from ..panels import cages as cages_panel
@@ -20,6 +21,7 @@ from ..panels import export as export_panel
 from ..panels import forces as force_panels
 from ..panels import presets as presets_panel
 from ..panels import scene as scene_panels
+from ..panels import sweep as sweep_panel
 from ..panels import viewport as viewport_panels
 from . import command, curves, handlers, materials, overlay_view, properties, session, status_bar
 
@@ -34,6 +36,7 @@ CLASSES = (
     *live_operators.CLASSES,
     *bake_operators.CLASSES,
     *export_operators.CLASSES,
+    *sweep_operators.CLASSES,
     *curve_operators.CLASSES,
     *presets_panel.CLASSES,
     *body_panel.CLASSES,
@@ -44,6 +47,7 @@ CLASSES = (
     *scene_panels.CLASSES,
     *viewport_panels.CLASSES,
     *export_panel.CLASSES,
+    *sweep_panel.CLASSES,
 )
 
 

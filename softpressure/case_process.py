@@ -9,6 +9,7 @@ import json
 import os
 import signal
 import subprocess
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -58,26 +59,49 @@ def failure(folder: Path, case: dict[str, Any]) -> str:
         return ""
 
 
-def run(command: list[str], folder: Path, case: dict[str, Any], retry_killed: bool = False) -> str:
-    """Run a case unless it is finished; returns why it failed, or an empty string.
-
-    `command`: the words that start Blender with this extension's command, such as `blender --command softpressure`.
-    Where its process is killed this is a failure, or with `retry_killed` raises `Killed`.
+class Attempt:
+    """The process of a case. `command`: the words that start Blender with this extension's command, such as
+    `blender --command softpressure`.
     """
+
+    def __init__(self, command: list[str], folder: Path, case: dict[str, Any]) -> None:
+        self._folder, self._case = folder, case
+        failure_file(folder, case).unlink(missing_ok=True)
+        self._said = tempfile.TemporaryFile()  # noqa: SIM115, closed when the process has ended
+        words = [*command, "sweep-case", str(folder), case["name"]]
+        self.process = subprocess.Popen(words, stdout=self._said, stderr=subprocess.STDOUT)
+
+    def reason(self, retry_killed: bool = False) -> str:
+        """Waits for its end; returns why the case failed, or an empty string.
+
+        Where its process was killed this is a failure, or with `retry_killed` raises `Killed`.
+        """
+        code = self.process.wait()
+        with self._said:
+            self._said.seek(0)
+            said = self._said.read().decode(errors="replace")
+        if finished(self._folder, self._case) is not None:
+            return ""
+        if code < 0 and retry_killed:
+            raise Killed(_ended(code))
+        if not failure(self._folder, self._case):
+            last = [line.strip() for line in said.splitlines() if line.strip()][-1:] or ["nothing"]
+            reason = f"{_ended(code)} Its last line: {last[0]}"
+            write(failure_file(self._folder, self._case), f"{reason}\n\n{said}")
+        return failure(self._folder, self._case)
+
+    def end(self) -> None:
+        """Stop it, if it goes on; the case is not finished then."""
+        self.process.kill()
+        self.process.wait()
+        self._said.close()
+
+
+def run(command: list[str], folder: Path, case: dict[str, Any], retry_killed: bool = False) -> str:
+    """Run a case unless it is finished; returns why it failed, or an empty string. See `Attempt`."""
     if finished(folder, case) is not None:
         return ""
-    failure_file(folder, case).unlink(missing_ok=True)
-    words = [*command, "sweep-case", str(folder), case["name"]]
-    done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace")
-    if finished(folder, case) is not None:
-        return ""
-    if done.returncode < 0 and retry_killed:
-        raise Killed(_ended(done.returncode))
-    if not failure(folder, case):
-        last = [line.strip() for line in done.stdout.splitlines() if line.strip()][-1:] or ["nothing"]
-        reason = f"{_ended(done.returncode)} Its last line: {last[0]}"
-        write(failure_file(folder, case), f"{reason}\n\n{done.stdout}")
-    return failure(folder, case)
+    return Attempt(command, folder, case).reason(retry_killed)
 
 
 def _ended(code: int) -> str:

@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 
 import bpy
 
-from . import formats, headless, session, units
+from . import formats, headless, jobs, session, units
 from .trace import Trace
 
 _handles: list[Any] = []
@@ -142,7 +142,9 @@ def _sweep(options: argparse.Namespace) -> int:
         if options.plan:
             print(f"softpressure: wrote {folder / 'plan.json'}")
             return 0
-        said, failed = sweep.run(folder, options.workers)
+        for _, _, line in jobs.whole(sweep.run(folder, options.workers)):
+            print(f"softpressure: {line}", flush=True)
+        said, failed = sweep.collect(folder)
     print(said)
     return 1 if failed else 0
 

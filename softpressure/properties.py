@@ -8,6 +8,7 @@ from .declared import ANIMATED, SETTING, Group, properties
 from .force_properties import FieldWeights, Goals
 from .hose_properties import Hose
 from .scene_properties import SOFTPRESSURE_PG_scene
+from .sweep_properties import SOFTPRESSURE_PG_sweep
 
 #: The numbers of these and of the types below are what files hold.
 KINDS = (
@@ -176,16 +177,18 @@ class SOFTPRESSURE_PG_object(Declared, FieldWeights, Goals, Hose, bpy.types.Prop
     )
 
 
-CLASSES = (SOFTPRESSURE_PG_object, SOFTPRESSURE_PG_scene)
+CLASSES = (SOFTPRESSURE_PG_object, SOFTPRESSURE_PG_scene, SOFTPRESSURE_PG_sweep)
 
 
 def register() -> None:
-    """Add `softpressure` to objects and scenes; the classes are registered already."""
+    """Add `softpressure` to objects, scenes and windows; the classes are registered already."""
     bpy.types.Object.softpressure = PointerProperty(type=SOFTPRESSURE_PG_object)
     bpy.types.Scene.softpressure = PointerProperty(type=SOFTPRESSURE_PG_scene)
+    bpy.types.WindowManager.softpressure = PointerProperty(type=SOFTPRESSURE_PG_sweep, options={"SKIP_SAVE"})
 
 
 def unregister() -> None:
     """Take them away again; what the file stores stays in it."""
+    del bpy.types.WindowManager.softpressure
     del bpy.types.Scene.softpressure
     del bpy.types.Object.softpressure

@@ -7,13 +7,12 @@ import csv
 import io
 import json
 import sys
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import bpy
 
-from . import case_process, headless, pictures, sweep_case, sweep_plan
+from . import case_process, headless, jobs, pictures, sweep_case, sweep_plan
 
 TABLE, SHEET = "results.csv", "contact_sheet.png"
 
@@ -28,29 +27,58 @@ def command() -> list[str]:
 def prepare(
     file: Path, settings: list[str], pairwise: bool, frames: tuple[int, int] | None, output: Path | None
 ) -> Path:
-    """Check the settings of a sweep and write its plan; returns its folder. Raises with a sentence."""
-    scenes = headless.open_file(file, frames)
+    """Open a file, check the settings of a sweep and write its plan; returns its folder. Raises with a sentence."""
+    return write_plan(file, headless.open_file(file, frames), settings, pairwise, frames, output)
+
+
+def write_plan(
+    file: Path,
+    scenes: list[bpy.types.Scene],
+    settings: list[str],
+    pairwise: bool,
+    frames: tuple[int, int] | None = None,
+    output: Path | None = None,
+) -> Path:
+    """The same for a file that is open."""
     plan = sweep_plan.plan(file, scenes, settings, pairwise, frames)
-    folder = (output or file.with_name(f"{file.stem}_sweep")).resolve()
+    folder = (output or folder_of(file)).resolve()
     folder.mkdir(parents=True, exist_ok=True)
     case_process.write(folder / case_process.PLAN, json.dumps(plan | {"command": command()}, indent=1))
     return folder
 
 
-def run(folder: Path, workers: int) -> tuple[str, int]:
-    """Run the cases of a plan that are not finished; returns a line for the console and how many failed."""
+def folder_of(file: Path) -> Path:
+    """Where a sweep of a file goes, if nothing else is said."""
+    return file.with_name(f"{file.stem}_sweep")
+
+
+def run(folder: Path, workers: int) -> jobs.Work:
+    """Run the cases of a plan that are not finished, so many at the same time.
+
+    Its progress is the number of cases that are over, and a line for the console. Closed before, it ends what runs.
+    """
     plan = case_process.read_plan(folder)
+    waiting = [case for case in plan["cases"] if case_process.finished(folder, case) is None]
     total = len(plan["cases"])
-    with ThreadPoolExecutor(workers) as pool:
-        jobs = [pool.submit(case_process.run, plan["command"], folder, case) for case in plan["cases"]]
-        try:
-            for number, (case, job) in enumerate(zip(plan["cases"], jobs, strict=True), 1):
-                reason = job.result()
-                print(f"softpressure: {number} of {total}: {case['name']}: {reason or 'finished'}", flush=True)
+    running: list[tuple[dict[str, Any], case_process.Attempt]] = []
+    done = total - len(waiting)
+    yield done, total, f"{done} of {total}: finished before"
+    try:
+        while waiting or running:
+            while waiting and len(running) < workers:
+                case = waiting.pop(0)
+                running.append((case, case_process.Attempt(plan["command"], folder, case)))
+            ended = [each for each in running if each[1].process.poll() is not None]
+            for each in ended:
+                running.remove(each)
+                done += 1
+                yield done, total, f"{done} of {total}: {each[0]['name']}: {each[1].reason() or 'finished'}"
                 write_table(folder, plan)
-        finally:
-            pool.shutdown(wait=False, cancel_futures=True)
-    return collect(folder)
+            if not ended:
+                yield None
+    finally:
+        for _, attempt in running:
+            attempt.end()
 
 
 def collect(folder: Path) -> tuple[str, int]:

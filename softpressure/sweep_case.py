@@ -52,6 +52,8 @@ def _find(plan: dict[str, Any], name: str) -> dict[str, Any]:
 def _simulate(plan: dict[str, Any], case: dict[str, Any], part: Path) -> None:
     """Simulate a case into a folder."""
     began, file = time.monotonic(), Path(plan["file"])
+    if sweep_plan.content_of(file) != plan["content"]:
+        raise ValueError(f"{file}: has changed since the sweep was planned. Start the sweep again.")
     scenes = headless.open_file(file, None if plan["frames"] is None else tuple(plan["frames"]))
     for scene in scenes:
         bake.free(scene)

@@ -18,6 +18,8 @@ from . import actions
 SCENE = "Scene"
 #: Letters of a case's name before its digest: folders of it stay within the limits of file systems.
 _LONGEST = 80
+#: How *Copy Full Data Path* names an object or scene, perhaps without its quotes.
+_COPIED = re.compile(r"""bpy\.data\.(objects|scenes)\[["']?(.+?)["']?\]\.(?:softpressure\.)?""")
 _TRUTH = {"true": True, "1": True, "on": True, "false": False, "0": False, "off": False}
 
 
@@ -37,8 +39,12 @@ class Axis:
 
 
 def read_axis(scenes: list[bpy.types.Scene], text: str) -> Axis:
-    """Read `Object.property=values`, for a file that is open; raises `ValueError` with a sentence."""
+    """Read `Object.property=values`, for a file that is open; raises `ValueError` with a sentence.
+
+    The setting may be as *Copy Full Data Path* gives it, too.
+    """
     label, equals, values = text.rpartition("=")
+    label = _COPIED.sub(lambda found: f"{found[2] if found[1] == 'objects' else SCENE}.", label)
     target, _, name = label.rpartition(".")
     name, bracket, index = name.partition("[")
     if not (equals and target and name and values) or (bracket and not re.fullmatch(r"\d+\]", index)):
@@ -108,18 +114,22 @@ def name_of(settings: dict[str, Any]) -> str:
     return f"{re.sub(r'[^A-Za-z0-9.=+-]+', '_', text)[:_LONGEST].strip('_.')}-{digest}"
 
 
+def content_of(file: Path) -> str:
+    """The digest of a file."""
+    return hashlib.blake2b(file.read_bytes(), digest_size=16).hexdigest()
+
+
 def plan(
     file: Path, scenes: list[bpy.types.Scene], texts: list[str], pairwise: bool, frames: tuple[int, int] | None
 ) -> dict[str, Any]:
     """The plan of a sweep of a file that is open, for `json`; raises `ValueError` with a sentence."""
     axes = [read_axis(scenes, text) for text in texts]
-    content = hashlib.blake2b(file.read_bytes(), digest_size=16).hexdigest()
-    found = []
+    content, found = content_of(file), []
     for settings in cases(axes, pairwise):
         inputs = json.dumps([content, sorted(settings.items()), frames]).encode()
         digest = hashlib.blake2b(inputs, digest_size=16).hexdigest()
         found.append({"name": name_of(settings), "settings": settings, "digest": digest})
-    return {"file": str(file.resolve()), "frames": frames, "cases": found}
+    return {"file": str(file.resolve()), "content": content, "frames": frames, "cases": found}
 
 
 def _property(owner: Any, target: str, name: str) -> Any:

@@ -13,7 +13,7 @@ from typing import Any
 import bpy
 import pytest
 from bpy_scene import add_ball, empty_file  # noqa: F401
-from softpressure_ext.softpressure import case_process, command, sweep, sweep_case, sweep_plan
+from softpressure_ext.softpressure import case_process, command, jobs, sweep, sweep_case, sweep_plan
 
 
 def saved(folder: Path) -> Path:
@@ -153,7 +153,7 @@ def test_a_killed_case_fails_alone_and_is_run_by_the_next_call(tmp_path: Path) -
     os.kill(process.pid, signal.SIGKILL)
     process.wait()
     assert case_process.finished(folder, case) is None and list(folder.glob(".*.part"))
-    assert sweep.run(folder, 2)[1] == 0
+    assert [*jobs.whole(sweep.run(folder, 2))][-1][:2] == (1, 1) and sweep.collect(folder)[1] == 0
     assert not list(folder.glob(".*.part")) and json.loads((folder / case["name"] / "result.json").read_text())["steps"]
 
 
@@ -165,3 +165,59 @@ def test_a_folder_without_a_plan_and_a_case_of_no_plan_are_refused(
     folder = sweep.prepare(saved(tmp_path), ["Ball.mass=1,2"], False, None, None)
     assert command.run(["sweep-case", str(folder), "3"]) == 1
     assert "softpressure: 3: no such case. Give a name of the plan, or a number from 1 to 2." in capsys.readouterr().err
+
+
+def test_the_operator_runs_the_saved_file(tmp_path: Path) -> None:
+    file = saved(tmp_path)
+    run = bpy.ops.softpressure.sweep
+    with pytest.raises(RuntimeError, match="No settings are given"):
+        run()
+    with pytest.raises(RuntimeError, match=r"Bal: no such object\. Did you mean Ball"):
+        run(settings="Bal.mass=1")
+    bpy.data.objects["Ball"].name = "Soft Ball"
+    bpy.ops.wm.save_mainfile()
+    path = bpy.data.objects["Soft Ball"].softpressure.path_from_id("mass")  # as Copy Full Data Path has it
+    assert run(
+        settings=f'bpy.data.objects["Soft Ball"].{path}=2,3 bpy.data.scenes["Scene"].softpressure.substeps=3', workers=2
+    ) == {"FINISHED"}
+    rows = table(tmp_path / "ball_sweep")
+    assert [(row["Soft Ball.mass"], row["Scene.substeps"], row["state"]) for row in rows] == [
+        ("2.0", "3", "finished"),
+        ("3.0", "3", "finished"),
+    ]
+    ball = bpy.data.objects["Soft Ball"].softpressure
+    assert bpy.data.filepath == str(file) and ball.mass == 1.0  # as it was saved
+    ball.kind = "NONE"
+    assert not run.poll()
+
+
+def test_a_sweep_that_is_stopped_ends_its_processes(tmp_path: Path) -> None:
+    folder = sweep.prepare(saved(tmp_path), ["Ball.mass=1,2,3"], False, None, None)
+    work = sweep.run(folder, 2)
+    while len(list(folder.glob(".*.part"))) < 2:
+        next(work)
+    began = set(folder.glob(".*.part"))
+    work.close()
+    time.sleep(0.5)
+    assert set(folder.glob(".*.part")) == began and not list(folder.glob("*/result.json"))
+    assert sweep.collect(folder)[1] == 3
+
+
+def test_a_file_that_changes_during_a_sweep_is_not_mixed_into_it(tmp_path: Path) -> None:
+    file = saved(tmp_path)
+    folder = sweep.prepare(file, ["Ball.mass=1"], False, None, None)
+    bpy.data.objects["Ball"].softpressure.gauge_pressure = 700.0
+    bpy.ops.wm.save_mainfile()
+    with pytest.raises(
+        ValueError, match=r"ball\.blend: has changed since the sweep was planned\. Start the sweep again"
+    ):
+        sweep_case.run(folder, "1")
+
+
+def test_the_panel_s_settings_are_not_in_the_file(tmp_path: Path) -> None:
+    file = saved(tmp_path)
+    before = file.read_bytes()
+    bpy.context.window_manager.softpressure.settings = "Ball.mass=1,2"
+    bpy.ops.wm.save_mainfile()
+    assert b"Ball.mass=1,2" not in file.read_bytes() and before
+    bpy.context.window_manager.softpressure.settings = ""

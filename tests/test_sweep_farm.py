@@ -1,10 +1,12 @@
 """The cases of a sweep on a Dask cluster and as a Flamenco job, with a worker killed in mid-run.
 
-Blender is played by a script that takes a while; that a case runs in Blender is tested in `test_bpy_sweep.py`.
+Once Blender is played by a script that takes half a second; once it is Blender, where Python has it as a module.
 """
 
+import importlib.util
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -42,20 +44,67 @@ if not (folder / case["name"]).exists():
 """
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
+#: Says that it began, and becomes the real one.
+LOGGED = """
+import json, os, sys
+from pathlib import Path
+if sys.argv[1] == "sweep-case":
+    folder = Path(sys.argv[2])
+    cases = json.loads((folder / "plan.json").read_text())["cases"]
+    case = next(c for n, c in enumerate(cases, 1) if sys.argv[3] in (c["name"], str(n)))
+    with (folder / "attempts.txt").open("a") as file:
+        file.write(f"{case['name']} {os.getppid()} {os.getpid()}\\n")
+os.execv(sys.executable, [sys.executable, COMMAND, *sys.argv[1:]])
+"""
+
+
+@pytest.fixture(params=["stand-in", "Blender"])
+def folder(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     """A sweep whose last case fails."""
-    script = tmp_path / "blender.py"
+    return played(tmp_path) if request.param == "stand-in" else planned(tmp_path)
+
+
+def played(folder: Path) -> Path:
+    """One whose Blender is the script."""
+    script = folder / "blender.py"
     script.write_text(BLENDER)
     cases = [{"name": f"case-{n}", "settings": {}, "digest": str(n)} for n in range(CASES)]
     cases.append({"name": "bad", "settings": {"fails": True}, "digest": "bad"})
     plan = {"file": "ball.blend", "frames": None, "cases": cases, "command": [sys.executable, str(script)]}
-    (tmp_path / "plan.json").write_text(json.dumps(plan))
-    return tmp_path
+    (folder / "plan.json").write_text(json.dumps(plan))
+    return folder
+
+
+def planned(folder: Path) -> Path:
+    """One of a sample file."""
+    if importlib.util.find_spec("bpy") is None:
+        pytest.skip("needs Blender as a module")
+    command = str(ROOT / "softpressure" / "as_module.py")
+    widths = ",".join(f"{1.0 + 0.01 * n:g}" for n in range(CASES))
+    words = ["sweep", str(ROOT / "sample_blends" / "squeeze.blend"), "--frames=1:4", "--plan", f"--output={folder}"]
+    subprocess.run([sys.executable, command, *words, "--set", f"Torus.scale[0]={widths},0"], check=True)
+    script = folder / "logged.py"
+    script.write_text(f"COMMAND = {command!r}\n{LOGGED}")
+    plan = json.loads((folder / "plan.json").read_text())
+    (folder / "plan.json").write_text(json.dumps(plan | {"command": [sys.executable, str(script)]}))
+    return folder
+
+
+def names(folder: Path) -> list[str]:
+    """The names of all cases; the last one fails."""
+    return [case["name"] for case in json.loads((folder / "plan.json").read_text())["cases"]]
 
 
 def finished(folder: Path) -> set[str]:
-    return {path.parent.name for path in folder.glob("case-*/result.json")}
+    return {path.parent.name for path in folder.glob("[!.]*/result.json")}
+
+
+def check_result(folder: Path) -> None:
+    """All cases but the last are finished, and that one says why it is not."""
+    *good, bad = names(folder)
+    assert finished(folder) == {*good}
+    assert re.match(r"[\w. ]+: .*", (folder / f"{bad}.failed.txt").read_text())
+    assert not list(folder.glob(".*.part"))
 
 
 def attempts(folder: Path) -> list[list[str]]:
@@ -92,11 +141,11 @@ def test_dask_loses_no_case_when_a_worker_is_killed(folder: Path) -> None:
         thread.start()
         assert sweep_dask.run(client, folder, None) == 1  # one case fails
         thread.join()
-    assert finished(folder) == {f"case-{n}" for n in range(CASES)}
-    assert (folder / "bad.failed.txt").read_text().startswith("Ball: cannot be simulated.")
+    check_result(folder)
     tried = [name for name, _, _ in attempts(folder)]
     assert len(tried) > len({*tried})  # the case of the killed worker was begun twice
-    assert tried.count("bad") == 1 or tried[-1] == "bad"  # what fails by itself is not tried again
+    bad = names(folder)[-1]
+    assert tried.count(bad) == 1 or tried[-1] == bad  # what fails by itself is not tried again
 
 
 #: What Flamenco gives a job type: `author`, and a job that takes tasks.
@@ -173,9 +222,10 @@ def test_flamenco_loses_no_case_when_a_worker_is_killed(folder: Path) -> None:
             workers[0].process.kill()
             killed = True
         time.sleep(0.02)
-    assert killed and finished(folder) == {f"case-{n}" for n in range(CASES)}
+    assert killed
+    check_result(folder)
     assert states["collect"] == "failed" and states[f"case-{CASES + 1}"] == "failed"  # one case fails
-    assert (folder / "results.csv").read_text().count("True") == CASES
+    assert len(re.findall("True|,finished,", (folder / "results.csv").read_text())) == CASES
 
 
 def test_a_flamenco_job_without_cases_is_refused(tmp_path: Path) -> None:

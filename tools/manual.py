@@ -241,6 +241,17 @@ SECTIONS: tuple[tuple[str, str, str, type[bpy.types.ID], str], ...] = (
         bpy.types.Scene,
         "key_error",
     ),
+    (
+        "sweep",
+        "Sweep",
+        "Simulates the saved file with each combination of values, each case in a process of its own, while work goes "
+        "on. The folder of the results lies beside the file: a row per case in <code>results.csv</code>, their last "
+        "frames in <code>contact_sheet.png</code>, and for each case a folder with its file, which plays. Cases that "
+        "are finished are not run again, unless the file has changed. <code>blender --command softpressure sweep"
+        "</code> does the same.",
+        bpy.types.WindowManager,
+        "settings pairwise workers",
+    ),
 )
 STYLE = (
     "body{font:16px/1.5 system-ui,sans-serif;max-width:52em;margin:2em auto;padding:0 1em;color:#222}"

@@ -1,0 +1,60 @@
+"""Simulating a file with many settings, in processes of their own."""
+
+import shlex
+from pathlib import Path
+
+import bpy
+
+from ..softpressure import jobs, session
+from ..softpressure.blender_types import Context
+from ..softpressure.sweep_properties import Sweep
+from .job import JobOperator
+
+
+class SOFTPRESSURE_OT_sweep(Sweep, JobOperator, bpy.types.Operator):
+    """Simulate the saved file with each combination of values, while work goes on."""
+
+    bl_idname = "softpressure.sweep"
+    bl_label = "Run Sweep"
+    bl_description = (
+        "Simulate the saved file with each combination of values, each in a process of its own; writes a table and a "
+        "sheet of their last frames. Cases that are finished are not run again"
+    )
+    bl_options = {"REGISTER"}
+    lets_go_on = True
+    every = 0.1
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        """Needs a saved file with bodies."""
+        if not session.has_bodies(context.scene):
+            cls.poll_message_set("Add a soft or rigid body first")
+            return False
+        if not bpy.data.filepath:
+            cls.poll_message_set("Save the file first: its cases are simulated from there")
+            return False
+        return cls.has_all_frames(context)
+
+    def job(self, _context: Context) -> jobs.Work:
+        """Plan, then the cases."""
+        from ..softpressure import sweep
+
+        scenes = [scene for scene in bpy.data.scenes if session.has_bodies(scene)]
+        if bpy.data.is_dirty and not bpy.app.background:  # without a window Blender does not know
+            raise ValueError(
+                f"{bpy.data.filepath}: has unsaved changes, which its cases would not have. Save it first."
+            )
+        words = shlex.split(self.settings)
+        if not words:
+            raise ValueError("No settings are given. Write some, as Ball.gauge_pressure=500,2000")
+        self._folder = sweep.write_plan(Path(bpy.data.filepath), scenes, words, self.pairwise)
+        return sweep.run(self._folder, self.workers)
+
+    def done_text(self, _context: Context) -> str:
+        """How many are finished, and where."""
+        from ..softpressure import sweep
+
+        return sweep.collect(self._folder)[0].removeprefix("softpressure: ")
+
+
+CLASSES = (SOFTPRESSURE_OT_sweep,)

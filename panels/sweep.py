@@ -1,0 +1,39 @@
+"""The panel that simulates the file with many settings."""
+
+from pathlib import Path
+
+import bpy
+
+from ..softpressure import sweep, sweep_properties
+from ..softpressure.blender_types import Context, Layout
+from .layout import draw_text, in_both_places
+
+
+class Sweep:
+    """The settings that are varied, and what came of it."""
+
+    layout: Layout
+    bl_label = "Sweep"
+    parent = "bake"
+    bl_options = {"DEFAULT_CLOSED"}
+
+    def draw(self, context: Context) -> None:
+        """Settings with their values, how they are run, and the folder of the results."""
+        layout, wanted = self.layout, context.window_manager.softpressure
+        layout.prop(wanted, "settings", text="", icon="PRESET")
+        if not wanted.settings:
+            draw_text(layout, context, "Such as Ball.gauge_pressure=500,2000 Scene.substeps=5,10", "INFO")
+        column = layout.column()
+        column.use_property_split = True
+        column.use_property_decorate = False
+        column.prop(wanted, "pairwise")
+        column.prop(wanted, "workers")
+        sweep_properties.take(layout.operator("softpressure.sweep", icon="FILE_REFRESH"), wanted)
+        folder = sweep.folder_of(Path(bpy.data.filepath or "untitled.blend"))
+        if folder.is_dir():
+            layout.operator("wm.path_open", text="Open Results", icon="FILE_FOLDER").filepath = str(folder)
+
+
+SIDEBAR, PHYSICS = in_both_places(sweep=Sweep)
+
+CLASSES = (*SIDEBAR, *PHYSICS)
