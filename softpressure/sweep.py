@@ -62,7 +62,7 @@ def run(folder: Path, workers: int) -> jobs.Work:
     total = len(plan["cases"])
     running: list[tuple[dict[str, Any], case_process.Attempt]] = []
     done = total - len(waiting)
-    yield done, total, f"{done} of {total}: finished before"
+    yield done, total, f"Sweep of {total} cases, {done} finished"
     try:
         while waiting or running:
             while waiting and len(running) < workers:

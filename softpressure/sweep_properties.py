@@ -20,7 +20,7 @@ class Sweep:
         description="Take the first values of all settings, then the second, instead of all combinations",
     )
     workers: IntProperty(
-        name="At the Same Time", description="How many cases run at the same time", min=1, soft_max=16, default=1
+        name="Processes", description="How many cases run at the same time", min=1, soft_max=16, default=1
     )
 
 
