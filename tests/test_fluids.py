@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import shapes
 from scenes import GRAVITY, momentum, velocity
-from softpressure_ext.core import ModelBuilder, World
+from softpressure_ext.core import FrameInput, ModelBuilder, ParameterError, World
 from softpressure_ext.core.impulses.fluids import Fluids
 from softpressure_ext.core.impulses.wetting import area_vectors, volume_below
 
@@ -168,7 +168,7 @@ def test_a_tank_is_pressed_by_the_depth_below_the_level():
     assert world.diagnostics().bodies[0].liquid_level == pytest.approx(-0.1 + 0.4 * 0.2, abs=1e-9)
     model, state = world.model, world.save()
     state.felt_gravity[:] = model.gravity
-    change, _ = Fluids(model).change(state, model.gravity, model.vertex_mass, np.ones(model.vertex_count))
+    change, _ = Fluids(model).change(state, model.gravity, 0.0, model.vertex_mass, np.ones(model.vertex_count))
     force = model.vertex_mass[:, None] * change
     np.testing.assert_allclose(force.sum(axis=0), 0.0, atol=1e-9)  # without the weight, which is that of the masses
     force += model.vertex_mass[:, None] * model.gravity * model.fill_mass[0] / model.body_mass[0]
@@ -192,3 +192,27 @@ def test_a_run_with_fluids_continues_to_the_bit():
     for _ in range(2):
         second.advance_frame()
     np.testing.assert_array_equal(whole.positions(0), second.positions(0))
+
+
+@pytest.mark.parametrize("solver", ["RIGID", "EXPLICIT"])
+def test_a_rising_level_lifts_what_floats(solver):
+    """The level rises by 0.3 m; the ball goes with it and lies as deep as before."""
+    builder, radius = ModelBuilder(liquid_density=WATER, drag_coefficient=2.0), 0.1
+    positions, triangles = shapes.icosphere(2, radius)
+    mass = 0.3 * WATER * 4.0 / 3.0 * np.pi * radius**3
+    if solver == "RIGID":
+        builder.add_rigid("ball", positions, triangles, mass=mass, linear_damping=5.0)
+    else:
+        builder.add_membrane(
+            "ball", positions, triangles, mass=mass, gauge_pressure=2e4, stretch_modulus=1e5, damping=5.0,
+            pressure_at="REST", drawn_shape="INFLATED",
+        )  # fmt: skip
+    world = World(builder.build(), frame_rate=24, substeps=10, solver="AUTO" if solver == "RIGID" else solver)
+    levels, heights = [*[0.0] * 72, *np.linspace(0.0, 0.3, 48), *[0.3] * 72], []
+    for level in levels:
+        world.advance_frame(FrameInput(liquid_level=level))
+        heights.append((world.rigid_positions(0) if solver == "RIGID" else world.positions(0))[:, 2].mean())
+    assert np.mean(heights[-24:]) - np.mean(heights[48:72]) == pytest.approx(0.3, abs=0.003)
+    assert np.std(heights[-24:]) < 0.003
+    with pytest.raises(ParameterError, match="liquid: level nan"):
+        world.advance_frame(FrameInput(liquid_level=np.nan))

@@ -28,7 +28,7 @@ class Fluids:
     def __init__(self, model: Model) -> None:
         self._model, scene = model, model.settings[-1]
         self._air, self._liquid = scene.get("air_density", 0.0), scene.get("liquid_density", 0.0)
-        self._level, self._drag = scene.get("liquid_level", 0.0), scene.get("drag_coefficient", 0.0)
+        self.level, self._drag = scene.get("liquid_level", 0.0), scene.get("drag_coefficient", 0.0)
         self._filled = np.flatnonzero(model.fill_mass).tolist()
         is_around = self._air > 0.0 or self._liquid > 0.0
         self.any = is_around or bool(self._filled)
@@ -56,11 +56,11 @@ class Fluids:
         return np.asarray(past * before + (1.0 - past) * now[: len(before)])
 
     def change(
-        self, state: State, gravity: FloatArray, mass: FloatArray, time: FloatArray, is_late: bool = False
+        self, state: State, gravity: FloatArray, level: float, mass: FloatArray, time: FloatArray, is_late: bool = False
     ) -> tuple[FloatArray, FloatArray]:
         """Change of velocities in a `time` [s] at each vertex and rigid body [m/s], and torques [N m] on the latter.
 
-        `gravity` [m/s^2], `mass` [kg] of each; drag acts last, or if `is_late` first. Shapes
+        `gravity` [m/s^2], `level` around [m], `mass` [kg] of each; drag acts last, or if `is_late` first. Shapes
         (vertex_count + rigid_count, 3) and (rigid_count, 3).
         """
         model, change = self._model, np.zeros((len(mass), 3))
@@ -68,7 +68,9 @@ class Fluids:
         if not self.any:
             return change, torque
         n, force = model.vertex_count, np.zeros((model.moving_point_count, 3))
-        slowing = self._surround(state, gravity, mass, force) if self._is_around else np.zeros(model.moving_count)
+        slowing = (
+            self._surround(state, gravity, level, mass, force) if self._is_around else np.zeros(model.moving_count)
+        )
         for body in self._filled:
             self._fill(state, body, force)
         change[:n] = force[:n] / mass[:n, None]
@@ -98,7 +100,9 @@ class Fluids:
             levels[body] = found[0] if found else np.nan
         return levels
 
-    def _surround(self, state: State, gravity: FloatArray, mass: FloatArray, force: FloatArray) -> FloatArray:
+    def _surround(
+        self, state: State, gravity: FloatArray, level: float, mass: FloatArray, force: FloatArray
+    ) -> FloatArray:
         """Add the pressure around bodies to the forces on points [N].
 
         Returns the rate at which drag slows each body over its speed [1/m], shape (moving_count,).
@@ -121,7 +125,7 @@ class Fluids:
             self._press(force, -size * self._air * (depth + depth.sum(axis=1, keepdims=True)) / 12.0, area)
             weight += self._air
         if self._liquid > 0.0 and size > 0.0:
-            integrals, share = wet_integrals(self._level - height)
+            integrals, share = wet_integrals(level - height)
             self._press(force, -size * (self._liquid - self._air) * integrals, area)
             weight += (self._liquid - self._air) * share
         return np.asarray(0.5 * self._drag * np.bincount(body, weight * across, count) / model.body_mass[:count])
