@@ -136,11 +136,12 @@ class FrameImpulses:
         change += self._goal_change(x, v + change, share, tick, self._late)
         change += self._field_change(state, x, v + change, gravity, tick, self._late)
         change += self._push(state, gravity, self._late_fluid, True)
-        self._add(state, change)
         if len(state.felt_gravity):
-            fluids, fall = self._of.fluids, (1.0 + self._falls[: self._of.model.membrane_count, None]) * gravity
-            rate = (fluids.mean_velocities(v + change, self._mass) - self._speed) / tick
-            state.felt_gravity = fluids.felt(state.felt_gravity, fall - rate, tick)
+            fluids, n, count = self._of.fluids, self._of.model.vertex_count, self._of.model.membrane_count
+            rate = (fluids.mean_velocities(v + change, self._mass) - self._speed)[:count] / tick
+            felt = (1.0 + self._falls[:count, None]) * gravity - rate
+            change[:n] += fluids.slosh(state, felt, self._mass, self._is_free, tick)[self._of.body[:n]]
+        self._add(state, change)
 
     def _push(self, state: State, gravity: FloatArray, time: FloatArray, is_late: bool) -> FloatArray:
         """Change of velocities by fluids in a `time` [s] at each point; turns rigid bodies."""
