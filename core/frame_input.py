@@ -25,7 +25,8 @@ class FrameInput:
     shape, world frame, to where it is, without scale; the centre of mass goes there in a straight line, and the body
     turns evenly, by half a turn at most. `fields` act during this frame only; so do `gravity_shares`, how much of the
     gravity each moving body feels, membranes first (empty: all of it), and `pulls`, springs and forces on handles.
-    `valves`: hose -> how far it is open, 0 to 1.
+    `valves`: hose -> how far it is open, 0 to 1. `liquid_level` of what surrounds the bodies in this frame [m], against
+    gravity from the origin; the model's where it is left out.
     """
 
     gauge_pressure: Mapping[int, float] = field(default_factory=dict)
@@ -42,3 +43,4 @@ class FrameInput:
     gas: Mapping[int, float] = field(default_factory=dict)
     valves: Mapping[int, float] = field(default_factory=dict)
     pulls: tuple[Pull, ...] = ()
+    liquid_level: float | None = None

@@ -132,6 +132,8 @@ class State:
     valves: FloatArray = field(default_factory=lambda: np.zeros(0))  # of the hoses, 0 to 1, shape (hose_count,)
     # Gravity less the acceleration of each membrane with a weight inside, averaged [m/s^2], shape (membrane_count, 3)
     felt_gravity: FloatArray = field(default_factory=lambda: np.zeros((0, 3)))
+    # normal of the surface of what fills it, upwards, and its rate of change [1/s], shape (membrane_count, 6)
+    surface: FloatArray = field(default_factory=lambda: np.zeros((0, 6)))
     begins: bool = True  # whether contacts may start without a gap: at the start, and where held bodies are released
 
     @staticmethod
@@ -165,6 +167,7 @@ class State:
             lost_gas=np.zeros(model.membrane_count),
             valves=model.hoses.valve.copy(),
             felt_gravity=np.zeros((model.membrane_count if model.fill_mass.any() else 0, 3)),
+            surface=level_surfaces(model),
         )
 
     def copy(self) -> "State":
@@ -194,6 +197,7 @@ class State:
             lost_gas=self.lost_gas,
             valves=self.valves,
             felt_gravity=self.felt_gravity,
+            surface=self.surface,
             begins=self.begins,
         )
 
@@ -222,3 +226,10 @@ def volume_share(model: Model) -> FloatArray:
     share = np.ones(model.membrane_count)
     np.divide(model.start_volume, model.rest_volume, out=share, where=model.rest_volume > 0.0)
     return share
+
+
+def level_surfaces(model: Model) -> FloatArray:
+    """`State.surface` of liquids at rest across gravity; empty if no membrane is filled."""
+    size = float(np.sqrt(model.gravity @ model.gravity))
+    up = -model.gravity / size if size > 0.0 else np.array([0.0, 0.0, 1.0])
+    return np.tile([*up, 0.0, 0.0, 0.0], (model.membrane_count if model.fill_mass.any() else 0, 1))

@@ -215,7 +215,7 @@ class World:
         fixed = np.concatenate([acting.pinned, state.keyed.held[self.model.membrane_count :]])
         mass = getattr(self._solver, "vertex_mass", acting.vertex_mass)  # explicit steps add mass
         impulses = self._impulses.frame(
-            given.fields, given.gravity_shares, state.goals, goals, fixed, mass, given.pulls
+            given.fields, given.gravity_shares, state.goals, goals, fixed, mass, given.pulls, given.liquid_level
         )
         substep_time = 1.0 / (self.frame_rate * self._step_count)
         gas_start = state.final_gas.copy()

@@ -56,6 +56,7 @@ def frame_input(start: Start, objects: dict[int, bpy.types.Object], depsgraph: b
             moved[number] = obstacle.positions
     links = enumerate(start.links())
     valves = {number: hoses.valve_of(objects.get(hose.object_uid), depsgraph) for number, (*_, hose) in links}
+    scene = depsgraph.scene_eval
     acting, falls = fields.of_frame([objects[uid] for uid in start.uids()], objects.values(), depsgraph, start.metres)
     return FrameInput(
         gauge_pressure=pressures,
@@ -66,11 +67,12 @@ def frame_input(start: Start, objects: dict[int, bpy.types.Object], depsgraph: b
         attached=attached,
         held=held,
         held_rigid=held_rigid,
-        gravity=units.gravity(depsgraph.scene_eval),
+        gravity=units.gravity(scene),
         fields=acting,
         gravity_shares=falls,
         gas=gas,
         valves=valves,
+        **values_of(scene.softpressure, parameters.animated(parameters.SCENE), start.metres),
     )
 
 

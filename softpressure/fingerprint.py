@@ -47,10 +47,12 @@ def of_inputs(scene: bpy.types.Scene) -> str:
     digest = _Digest()
     settings, render = scene.softpressure, scene.render
     gravity = scene.gravity[:] if scene.use_gravity else (0.0, 0.0, 0.0)
-    keyed = actions.animated_paths(scene) & _GRAVITY
-    digest.add(*(getattr(settings, name) for name in _SCENE), *_added(settings), None if keyed else gravity)
-    if keyed:
-        _add_animation(digest, scene, keyed)
+    animated = actions.animated_paths(scene)
+    own = {name for name in parameters.animated(parameters.SCENE) if f"softpressure.{name}" in animated}
+    keyed = animated & _GRAVITY
+    digest.add(*(getattr(settings, name) for name in _SCENE), *_added(settings, own), None if keyed else gravity)
+    if keyed | own:
+        _add_animation(digest, scene, keyed | {f"softpressure.{name}" for name in own})
     digest.add(render.fps, render.fps_base)
     metres = units.metres_per_unit(scene)
     if metres != 1.0:  # caches of other scenes stay valid
@@ -64,13 +66,15 @@ def of_inputs(scene: bpy.types.Scene) -> str:
     return digest.name()
 
 
-def _added(settings: Any) -> list[Any]:
+def _added(settings: Any, animated: set[str]) -> list[Any]:
     """Settings of a scene that came later: added mass where the method adds it, others where they are not the default.
 
-    So caches of earlier versions stay valid.
+    So caches of earlier versions stay valid. Those that are animated are left out.
     """
     found = []
     for each in parameters.of_body(parameters.SCENE):
+        if each.name in animated:
+            continue
         value = getattr(settings, each.name)
         is_told = parameters.counts_in_scene(each, settings) if each.name == "added_mass" else value != each.default
         if each.is_dated and each.name not in _SCENE and is_told:
@@ -85,7 +89,8 @@ def of_model(scene: bpy.types.Scene) -> str:
     """
     digest = _Digest()
     settings = scene.softpressure
-    digest.add(units.metres_per_unit(scene), *(getattr(settings, each.name) for each in parameters.of_body("SCENE")))
+    made_of = (each.name for each in parameters.of_body(parameters.SCENE) if not each.is_animated)
+    digest.add(units.metres_per_unit(scene), *(getattr(settings, name) for name in made_of))
     for obj in sorted(scene.objects, key=lambda obj: obj.session_uid):
         if obj.type != "MESH" or obj.softpressure.kind == "NONE":
             continue

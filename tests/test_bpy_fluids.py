@@ -90,3 +90,23 @@ def test_a_pressure_group_that_is_not_there_is_told() -> None:
     ball.softpressure.pressure_group = "Seam"
     (sentence,) = taking_part.problems(bpy.context.scene).values()
     assert "no vertex group Seam. Choose an existing pressure group" in sentence
+
+
+@pytest.mark.usefixtures("falling")
+def test_the_level_is_keyed_and_its_keys_date_the_cache() -> None:
+    add_ball()
+    scene = bpy.context.scene
+    scene.unit_settings.scale_length = 0.5
+    settings = scene.softpressure
+    settings.liquid_density, settings.liquid_level = 1000.0, -50.0
+    settings.keyframe_insert("liquid_level", frame=1)
+    settings.liquid_level = 50.0
+    settings.keyframe_insert("liquid_level", frame=3)
+    before = fingerprint.of_inputs(scene)
+    play(1, 4)
+    assert not this_session().error
+    assert [given.liquid_level for given in this_session().world.given] == [0.0, 25.0, 25.0]  # half a metre per unit
+    assert fingerprint.of_inputs(scene) == before  # whatever the present frame is
+    settings.liquid_level = 40.0
+    settings.keyframe_insert("liquid_level", frame=3)
+    assert fingerprint.of_inputs(scene) != before

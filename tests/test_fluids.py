@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 import shapes
 from scenes import GRAVITY, momentum, velocity
-from softpressure_ext.core import ModelBuilder, World
-from softpressure_ext.core.impulses.fluids import Fluids
+from softpressure_ext.core import FrameInput, ModelBuilder, ParameterError, World
+from softpressure_ext.core.impulses.fluids import SLOSH_DAMPING, Fluids
 from softpressure_ext.core.impulses.wetting import area_vectors, volume_below
 
 SOLVERS = ("EXPLICIT", "IMPLICIT", "XPBD")
@@ -168,7 +168,7 @@ def test_a_tank_is_pressed_by_the_depth_below_the_level():
     assert world.diagnostics().bodies[0].liquid_level == pytest.approx(-0.1 + 0.4 * 0.2, abs=1e-9)
     model, state = world.model, world.save()
     state.felt_gravity[:] = model.gravity
-    change, _ = Fluids(model).change(state, model.gravity, model.vertex_mass, np.ones(model.vertex_count))
+    change, _ = Fluids(model).change(state, model.gravity, 0.0, model.vertex_mass, np.ones(model.vertex_count))
     force = model.vertex_mass[:, None] * change
     np.testing.assert_allclose(force.sum(axis=0), 0.0, atol=1e-9)  # without the weight, which is that of the masses
     force += model.vertex_mass[:, None] * model.gravity * model.fill_mass[0] / model.body_mass[0]
@@ -192,3 +192,79 @@ def test_a_run_with_fluids_continues_to_the_bit():
     for _ in range(2):
         second.advance_frame()
     np.testing.assert_array_equal(whole.positions(0), second.positions(0))
+
+
+@pytest.mark.parametrize("solver", ["RIGID", "EXPLICIT"])
+def test_a_rising_level_lifts_what_floats(solver):
+    """The level rises by 0.3 m; the ball goes with it and lies as deep as before."""
+    builder, radius = ModelBuilder(liquid_density=WATER, drag_coefficient=2.0), 0.1
+    positions, triangles = shapes.icosphere(2, radius)
+    mass = 0.3 * WATER * 4.0 / 3.0 * np.pi * radius**3
+    if solver == "RIGID":
+        builder.add_rigid("ball", positions, triangles, mass=mass, linear_damping=5.0)
+    else:
+        builder.add_membrane(
+            "ball", positions, triangles, mass=mass, gauge_pressure=2e4, stretch_modulus=1e5, damping=5.0,
+            pressure_at="REST", drawn_shape="INFLATED",
+        )  # fmt: skip
+    world = World(builder.build(), frame_rate=24, substeps=10, solver="AUTO" if solver == "RIGID" else solver)
+    levels, heights = [*[0.0] * 72, *np.linspace(0.0, 0.3, 48), *[0.3] * 72], []
+    for level in levels:
+        world.advance_frame(FrameInput(liquid_level=level))
+        heights.append((world.rigid_positions(0) if solver == "RIGID" else world.positions(0))[:, 2].mean())
+    assert np.mean(heights[-24:]) - np.mean(heights[48:72]) == pytest.approx(0.3, abs=0.003)
+    assert np.std(heights[-24:]) < 0.003
+    with pytest.raises(ParameterError, match="liquid: level nan"):
+        world.advance_frame(FrameInput(liquid_level=np.nan))
+
+
+@pytest.mark.parametrize(
+    ("vessel", "square"),
+    [
+        (shapes.icosphere(3, 0.1), lambda _: 1.5602 * GRAVITY / 0.1),  # half a sphere
+        (shapes.box(0.2, 4), lambda volume: GRAVITY * np.pi / 0.2 * np.tanh(np.pi * volume / 0.2**3)),
+    ],
+    ids=["sphere", "cube"],
+)
+def test_a_surface_sloshes_as_fast_as_theory_says(vessel, square):
+    """In a rigid vessel, after gravity was askew for a second; its amplitude falls at the rate of its damping."""
+    builder = ModelBuilder()
+    builder.add_membrane(
+        "vessel", *vessel, mass=0.05, gauge_pressure=2000.0, stretch_modulus=600.0, gas_hold="VOLUME",
+        pressure_at="REST", drawn_shape="INFLATED", fill_density=WATER, fill_share=0.5,
+    )  # fmt: skip
+    world = World(builder.build(), frame_rate=96, substeps=5)
+    at, tilts = world.positions(0), []
+    for frame in range(288):
+        world.advance_frame(FrameInput(gravity=(2.0 if frame < 96 else 0.0, 0.0, -GRAVITY), held={0: at}))
+        tilts.append(float(world.save().surface[0, 0]))
+    swing = np.array(tilts[96:])
+    before = np.flatnonzero(np.diff(np.sign(swing)))
+    turns = before + swing[before] / (swing[before] - swing[before + 1])
+    found = np.pi * 96 * (len(turns) - 1) / (turns[-1] - turns[0])
+    assert found == pytest.approx(np.sqrt(square(world.model.fill_mass[0] / WATER)), rel=0.03)
+    period = round(2.0 * np.pi / found * 96)
+    assert np.mean(tilts[96 - period : 96]) == pytest.approx(-2.0 / np.hypot(2.0, GRAVITY), rel=0.1)
+    fallen = np.abs(swing[-period:]).max() / np.abs(swing[:period]).max()
+    assert fallen == pytest.approx(np.exp(-SLOSH_DAMPING * found * (192 - period) / 96), rel=0.1)
+
+
+def test_sloshing_keeps_the_momentum_of_skin_and_liquid():
+    """On a floor without friction the skin swings against its liquid, and both are calm in the end."""
+    builder = ModelBuilder()
+    balloon(builder, share=0.5, pressure=2000.0)
+    builder.add_collider("floor", *shapes.grid(1.0), friction=0.0)
+    world = World(builder.build(), frame_rate=96, substeps=5)
+    for _ in range(96):
+        world.advance_frame()
+    state = world.save()
+    state.surface[0, :3] = np.array([0.2, 0.0, np.sqrt(0.96)])
+    world.load(state)
+    fluids, found, skin = Fluids(world.model), [], []
+    for _ in range(72):
+        world.advance_frame()
+        state = world.save()
+        skin.append(momentum(world)[0])
+        found.append(skin[-1] - fluids.mode(state, 0)[1] * state.surface[0, 3])
+    assert np.ptp(skin[:36]) > 20.0 * np.ptp(found)
+    assert np.abs(skin[-18:]).max() < 0.8 * np.abs(skin[:18]).max()

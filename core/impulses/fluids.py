@@ -5,21 +5,33 @@ hydrostatic pressure rho |g| d along the normals, d the depth below the level (`
 skin, inwards of what surrounds it. Air is everywhere, a liquid besides with its density less the air's below its level.
 
 What fills a skin has its mass in the skin's vertices, by area, so solvers give it inertia and weight. Here its weight
-moves to where the pressure acts: rho |g'| d n dA - (m_fill / M) m_i g', without a resultant. g' = g - a is the gravity
-in the frame of the body, averaged over FELT_TIME: in free flight there is none, and a body that brakes sloshes. A skin
-that is not full has a free surface across g', below which the liquid has its volume.
+moves to where the pressure acts: rho |g'| d n dA, less its resultant by mass. g' = g - a is the gravity in the frame of
+the body, averaged over FELT_TIME: in free flight there is none.
+
+A skin that is not full has a free surface, below which the liquid has its volume. It sloshes: its normal u swings about
+that across g' in the first mode of an upright cylinder of the surface's area A and of the liquid's depth h = V / A,
+
+    u'' = -omega^2 (u + g' / |g'|) / (1 - epsilon) - damping,   omega^2 = |g'| k tanh(k h),   k = 1.841 / sqrt(A / pi)
+
+(Ibrahim 2005, 1.3; Abramson 1966). The liquid's centre moves by -(I / V) u, I = A^2 / 4 pi, so the body gets the
+impulse rho I du' in return: both momenta together stay. What that does to the body's acceleration is epsilon =
+rho I omega^2 / (|g'| M), of the share of M that is free.
 
 Drag is 1/2 rho c A |v| v on a body's mean motion, A half of its wet area across v: exact for convex bodies.
 """
 
 import numpy as np
 
-from ..model import FloatArray, Model
+from ..model import BoolArray, FloatArray, Model
 from ..state import State
-from .wetting import area_vectors, level_of, wet_integrals
+from .wetting import area_vectors, level_of, volume_below, wet_integrals
 
 #: Time over which the gravity in a body's frame is averaged [s]: longer than impacts, shorter than sloshing.
 FELT_TIME = 0.02
+#: First zero of the derivative of the Bessel function J1: the first mode across a round surface.
+FIRST_MODE = 1.8412
+#: Share of critical damping of the sloshing: half is left after four swings.
+SLOSH_DAMPING = 0.03
 
 
 class Fluids:
@@ -28,7 +40,7 @@ class Fluids:
     def __init__(self, model: Model) -> None:
         self._model, scene = model, model.settings[-1]
         self._air, self._liquid = scene.get("air_density", 0.0), scene.get("liquid_density", 0.0)
-        self._level, self._drag = scene.get("liquid_level", 0.0), scene.get("drag_coefficient", 0.0)
+        self.level, self._drag = scene.get("liquid_level", 0.0), scene.get("drag_coefficient", 0.0)
         self._filled = np.flatnonzero(model.fill_mass).tolist()
         is_around = self._air > 0.0 or self._liquid > 0.0
         self.any = is_around or bool(self._filled)
@@ -50,17 +62,55 @@ class Fluids:
         total = np.bincount(self._body, mass, count)
         return np.stack([np.bincount(self._body, mass * v[:, axis], count) / total for axis in range(3)], axis=1)
 
-    def felt(self, before: FloatArray, now: FloatArray, time: float) -> FloatArray:
-        """g' after a time [s] in which it is `now` [m/s^2], shape (membrane_count, 3)."""
-        past = np.exp(-time / FELT_TIME)
-        return np.asarray(past * before + (1.0 - past) * now[: len(before)])
+    def slosh(self, state: State, now: FloatArray, mass: FloatArray, is_free: BoolArray, time: float) -> FloatArray:
+        """A time [s] passes in which g' is `now` [m/s^2], without what this does to the bodies: surfaces swing.
+
+        `mass` [kg] of each vertex and rigid body, and whether it is free; returns the change of velocity [m/s] of the
+        free ones, shape (membrane_count, 3).
+        """
+        past, change = np.exp(-time / FELT_TIME), np.zeros_like(state.felt_gravity)
+        state.felt_gravity = past * state.felt_gravity + (1.0 - past) * now[: len(change)]
+        state.surface = state.surface.copy()
+        for body in self._filled:
+            size = float(np.sqrt(state.felt_gravity[body] @ state.felt_gravity[body]))
+            if size == 0.0 or self._is_full(body):
+                continue
+            first, last = self._model.body_point_start[body : body + 2]
+            square, moment = self.mode(state, body)
+            free = float(mass[first:last][is_free[first:last]].sum()) / self._model.body_mass[body] ** 2
+            square /= 1.0 - free * moment * square / size
+            up, rate = state.surface[body].reshape(2, 3)
+            frequency = min(np.sqrt(square), 1.0 / time)  # what is tiny swings as fast as a tick can follow
+            new = rate - time * frequency**2 * (up + state.felt_gravity[body] / size)
+            new /= 1.0 + 2.0 * SLOSH_DAMPING * frequency * time
+            new -= (new @ up) * up
+            change[body] = moment / self._model.body_mass[body] * (new - rate)
+            up = up + time * new
+            state.surface[body] = [*(up / np.sqrt(up @ up)), *new]
+        return change
+
+    def mode(self, state: State, body: int) -> tuple[float, float]:
+        """Square of the frequency of the first mode [1/s^2], and rho I [kg m], of a membrane that is not full."""
+        found = self._liquid_of(state, body)
+        if found is None:
+            return 0.0, 0.0
+        level, up, height, area, _ = found
+        volume, across = volume_below(level, height, area @ up)
+        if across <= 0.0:
+            return 0.0, 0.0
+        k, gravity = FIRST_MODE / np.sqrt(across / np.pi), state.felt_gravity[body]
+        square = float(np.sqrt(gravity @ gravity)) * k * np.tanh(k * volume / across)
+        return square, self._model.fill_mass[body] / volume * across**2 / (4.0 * np.pi)
+
+    def _is_full(self, body: int) -> bool:
+        return bool(self._model.settings[body]["fill_share"] == 1.0)
 
     def change(
-        self, state: State, gravity: FloatArray, mass: FloatArray, time: FloatArray, is_late: bool = False
+        self, state: State, gravity: FloatArray, level: float, mass: FloatArray, time: FloatArray, is_late: bool = False
     ) -> tuple[FloatArray, FloatArray]:
         """Change of velocities in a `time` [s] at each vertex and rigid body [m/s], and torques [N m] on the latter.
 
-        `gravity` [m/s^2], `mass` [kg] of each; drag acts last, or if `is_late` first. Shapes
+        `gravity` [m/s^2], `level` around [m], `mass` [kg] of each; drag acts last, or if `is_late` first. Shapes
         (vertex_count + rigid_count, 3) and (rigid_count, 3).
         """
         model, change = self._model, np.zeros((len(mass), 3))
@@ -68,9 +118,11 @@ class Fluids:
         if not self.any:
             return change, torque
         n, force = model.vertex_count, np.zeros((model.moving_point_count, 3))
-        slowing = self._surround(state, gravity, mass, force) if self._is_around else np.zeros(model.moving_count)
+        slowing = (
+            self._surround(state, gravity, level, mass, force) if self._is_around else np.zeros(model.moving_count)
+        )
         for body in self._filled:
-            self._fill(state, body, force)
+            self._fill(state, body, mass, force)
         change[:n] = force[:n] / mass[:n, None]
         if model.rigid_count:
             owner = model.point_body[n : model.moving_point_count] - model.membrane_count
@@ -78,9 +130,6 @@ class Fluids:
             for axis, turning in enumerate(np.cross(arm, force[n:]).T):
                 torque[:, axis] = np.bincount(owner, turning, model.rigid_count)
                 change[n:, axis] = np.bincount(owner, force[n:, axis], model.rigid_count) / mass[n:]
-        for body in self._filled:
-            first, last = model.body_point_start[body : body + 2]
-            change[first:last] -= model.fill_mass[body] / model.body_mass[body] * state.felt_gravity[body]
         change *= time[:, None]
         if self._is_around and self._drag > 0.0:
             v = np.concatenate([state.velocities[:n], state.rigid.velocity])
@@ -98,7 +147,9 @@ class Fluids:
             levels[body] = found[0] if found else np.nan
         return levels
 
-    def _surround(self, state: State, gravity: FloatArray, mass: FloatArray, force: FloatArray) -> FloatArray:
+    def _surround(
+        self, state: State, gravity: FloatArray, level: float, mass: FloatArray, force: FloatArray
+    ) -> FloatArray:
         """Add the pressure around bodies to the forces on points [N].
 
         Returns the rate at which drag slows each body over its speed [1/m], shape (moving_count,).
@@ -121,7 +172,7 @@ class Fluids:
             self._press(force, -size * self._air * (depth + depth.sum(axis=1, keepdims=True)) / 12.0, area)
             weight += self._air
         if self._liquid > 0.0 and size > 0.0:
-            integrals, share = wet_integrals(self._level - height)
+            integrals, share = wet_integrals(level - height)
             self._press(force, -size * (self._liquid - self._air) * integrals, area)
             weight += (self._liquid - self._air) * share
         return np.asarray(0.5 * self._drag * np.bincount(body, weight * across, count) / model.body_mass[:count])
@@ -140,15 +191,15 @@ class Fluids:
             return None
         first, last = np.searchsorted(self._triangle_body, [body, body + 1])
         corners = state.positions[self._triangles[first:last]]
-        area, up = area_vectors(corners), -gravity / size
+        is_full = self._is_full(body)
+        area, up = area_vectors(corners), -gravity / size if is_full else state.surface[body, :3]
         height = corners @ up
         density, mass = self._model.fill_density[body], self._model.fill_mass[body]
-        is_full = self._model.settings[body]["fill_share"] == 1.0
         level = float(height.max()) if is_full else level_of(mass / density, height, area @ up)
         return level, up, height, area, slice(first, last)
 
-    def _fill(self, state: State, body: int, force: FloatArray) -> None:
-        """Add the pressure of what fills a membrane to the forces on points [N]; their sum is its weight."""
+    def _fill(self, state: State, body: int, mass: FloatArray, force: FloatArray) -> None:
+        """Add the pressure of what fills a membrane to the forces on points [N], less its resultant by mass."""
         found = self._liquid_of(state, body)
         if found is None:
             return
@@ -158,4 +209,8 @@ class Fluids:
         if volume > 0.0:
             gravity = state.felt_gravity[body]
             density = self._model.fill_mass[body] / volume
-            self._press(force, density * float(np.sqrt(gravity @ gravity)) * integrals, area, chosen)
+            load = density * float(np.sqrt(gravity @ gravity)) * integrals
+            self._press(force, load, area, chosen)
+            first, last = self._model.body_point_start[body : body + 2]
+            resultant = (load.sum(axis=1)[:, None] * area).sum(axis=0)
+            force[first:last] -= mass[first:last, None] / self._model.body_mass[body] * resultant

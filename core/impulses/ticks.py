@@ -50,11 +50,13 @@ class Impulses:
         fixed: BoolArray,
         vertex_mass: FloatArray,
         pulls: Sequence[Pull] = (),
+        liquid_level: float | None = None,
     ) -> "FrameImpulses | None":
         """The impulses of a frame; None if none act. Goals move in a straight line [m], shape (goal_count, 3) each.
 
         `gravity_shares`: share of gravity that acts on each moving body; empty: all of it. `fixed`: vertices and rigid
         bodies that follow given motion, shape (vertex_count + rigid_count,); `vertex_mass` [kg] that the solver moves.
+        `liquid_level` [m]: None is the model's.
         Raises `ParameterError`.
         """
         count = self.model.moving_count
@@ -64,10 +66,13 @@ class Impulses:
         falls = np.array(gravity_shares or [1.0] * count) - 1.0
         if not np.isfinite(falls).all():
             raise ParameterError("gravity: shares hold NaN or infinity. Check the animation of the bodies.")
+        level = self.fluids.level if liquid_level is None else float(liquid_level)
+        if not np.isfinite(level):
+            raise ParameterError(f"liquid: level {level} m; give a finite number.")
         acting = [one for one in fields if not one.shares or any(one.shares)]
         if not acting and not falls.any() and not self.goals.any and not self.fluids.any and not pulls:
             return None
-        return FrameImpulses(self, acting, falls, goal_start, goal_end, fixed, vertex_mass, pulls)
+        return FrameImpulses(self, acting, falls, goal_start, goal_end, fixed, vertex_mass, pulls, level)
 
 
 class FrameImpulses:
@@ -83,10 +88,11 @@ class FrameImpulses:
         fixed: BoolArray,
         vertex_mass: FloatArray,
         pulls: Sequence[Pull],
+        level: float,
     ) -> None:
         self._is_free = ~fixed
         self.pulls = FramePulls(of.model, pulls, of.frame_time, self._is_free)
-        self._of, self._fields, self._falls = of, fields, falls
+        self._of, self._fields, self._falls, self._level = of, fields, falls, level
         self._goal_start, self._goal_way = goal_start, goal_end - goal_start
         whole = np.ones(len(of.body))
         self._weights = [np.array(one.shares)[of.body] if one.shares else whole for one in fields]
@@ -104,7 +110,7 @@ class FrameImpulses:
         change = self._goal_change(x, v, 0.0, TICK, time)
         change += self._field_change(state, x, v, gravity, TICK, time)
         self.pulls.wake(state)
-        change += self._of.fluids.change(state, gravity, self._mass, time)[0]
+        change += self._of.fluids.change(state, gravity, self._level, self._mass, time)[0]
         self._wake(state, change)
 
     def before(self, state: State, share: float, gravity: FloatArray, tick: float) -> None:
@@ -130,15 +136,16 @@ class FrameImpulses:
         change += self._goal_change(x, v + change, share, tick, self._late)
         change += self._field_change(state, x, v + change, gravity, tick, self._late)
         change += self._push(state, gravity, self._late_fluid, True)
-        self._add(state, change)
         if len(state.felt_gravity):
-            fluids, fall = self._of.fluids, (1.0 + self._falls[: self._of.model.membrane_count, None]) * gravity
-            rate = (fluids.mean_velocities(v + change, self._mass) - self._speed) / tick
-            state.felt_gravity = fluids.felt(state.felt_gravity, fall - rate, tick)
+            fluids, n, count = self._of.fluids, self._of.model.vertex_count, self._of.model.membrane_count
+            rate = (fluids.mean_velocities(v + change, self._mass) - self._speed)[:count] / tick
+            felt = (1.0 + self._falls[:count, None]) * gravity - rate
+            change[:n] += fluids.slosh(state, felt, self._mass, self._is_free, tick)[self._of.body[:n]]
+        self._add(state, change)
 
     def _push(self, state: State, gravity: FloatArray, time: FloatArray, is_late: bool) -> FloatArray:
         """Change of velocities by fluids in a `time` [s] at each point; turns rigid bodies."""
-        change, torque = self._of.fluids.change(state, gravity, self._mass, time, is_late)
+        change, torque = self._of.fluids.change(state, gravity, self._level, self._mass, time, is_late)
         n = self._of.model.vertex_count
         state.rigid.angular_momentum += np.where(self._is_free[n:, None], torque * time[n:, None], 0.0)
         return change

@@ -68,6 +68,7 @@ PARAMETERS: tuple[Parameter, ...] = (
         low=None,
         soft_low=-10.0,
         soft_high=10.0,
+        is_animated=True,
         short="Level (m)",
     ),
     _fluid(
