@@ -19,11 +19,6 @@ from .box_tree import Trees
 #: Cosine between the normals of two planes above which they are parallel [1].
 PARALLEL = 1.0 - 1e-9
 WALK_SIZE = 128  # stack of node pairs: at most one per level of each tree and one more
-#: Parts of a traversal, each with its own output region: fixed, so the result does not depend on the threads.
-STRANDS = 16
-#: Level of a tree whose nodes are distributed over them: 2^4 nodes for 16 strands.
-SPLIT_LEVEL = 4
-CHUNK = 256  # rows per unit of parallel work
 
 
 def owned_edges(triangles: IntArray, edges: IntArray) -> IntArray:
@@ -62,9 +57,8 @@ class EdgePairs:
         self._owned = owned_edges(model.surfaces.triangles, model.surfaces.edges)
         #: First edge of each body, and the last one's end.
         self.body_start = np.searchsorted(model.surfaces.edge_body, np.arange(model.body_count + 1))
-        self._walk = np.zeros((STRANDS, WALK_SIZE, 2), np.int32)
-        self._found = np.zeros((STRANDS, 256, 2), np.int32)
-        self._found_count = np.zeros(STRANDS, np.int64)
+        self._walk = np.zeros((WALK_SIZE, 2), np.int32)
+        self._found = np.zeros((1024, 2), np.int32)
         self._first = np.zeros(len(model.surfaces.edges) + 1, np.int64)
         self._rim = rim_normals(model)
 
@@ -77,16 +71,14 @@ class EdgePairs:
         """
         surfaces = self._model.surfaces
         while True:
-            find_edge_pairs(
+            count = find_edge_pairs(
                 x, surfaces.edges, self._owned, margin, partners.start, partners.other, trees.triangle_order,
                 trees.triangle_start, trees.node_start, trees.depth, trees.box, self._walk, self._found,
-                self._found_count,
             )  # fmt: skip
-            most = int(self._found_count.max())
-            if most <= self._found.shape[1]:
+            if count <= len(self._found):
                 break
-            self._found = np.zeros((STRANDS, most + most // 2, 2), np.int32)
-        pairs = np.concatenate([*(self._found[k, :count] for k, count in enumerate(self._found_count)), own])
+            self._found = np.zeros((count + count // 2, 2), np.int32)
+        pairs = np.concatenate([self._found[:count], own])
         if len(self._rim):
             # in one plane they would cross at distance 0; the bands' points and other edges have the contacts
             normal = self._rim[pairs]
@@ -165,53 +157,30 @@ def sort_pairs(pairs, first, ordered):
 
 @kernel
 def find_edge_pairs(
-    x, edges, owned, margin, partner_start, partner, triangle_order, triangle_start, node_start, depth, box,
-    walk, found, found_count,
+    x, edges, owned, margin, partner_start, partner, triangle_order, triangle_start, node_start, depth, box, walk, found
 ):  # fmt: skip
-    """Traverse the trees of every pair of partners; the pairs found are unsorted.
+    """Traverse the trees of every pair of partners; returns the number of pairs, which may exceed the room in `found`.
 
-    `found_count` of each strand may exceed its room. Nodes of the first tree are distributed over the strands in turns.
+    The pairs are unsorted.
     """
-    for strand in range(walk.shape[0]):
-        found_count[strand] = walk_strand(
-            x, edges, owned, margin, partner_start, partner, triangle_order, triangle_start, node_start, depth, box,
-            strand, walk.shape[0], walk[strand], found[strand],
-        )  # fmt: skip
-
-
-@kernel
-def walk_strand(
-    x, edges, owned, margin, partner_start, partner, triangle_order, triangle_start, node_start, depth, box,
-    strand, strand_count, walk, found,
-):  # fmt: skip
-    """`find_edge_pairs` for one strand; returns the number of its pairs."""
     count = 0
-    turn = strand  # next node of this strand, counted from the first node of the current pair of bodies
     for body in range(depth.shape[0]):
-        if depth[body] < 0:
-            continue
-        nodes = 1 << min(depth[body], SPLIT_LEVEL)
         for entry in range(partner_start[body], partner_start[body + 1]):
             other = partner[entry]
-            if other < body or depth[other] < 0:
-                continue
-            while turn < nodes:
+            if other >= body and depth[body] >= 0 and depth[other] >= 0:
                 count = walk_trees(
-                    x, edges, owned, body, other, nodes - 1 + turn, margin[body] + margin[other], triangle_order,
-                    triangle_start, node_start, depth, box, walk, found, count,
+                    x, edges, owned, body, other, margin[body] + margin[other], triangle_order, triangle_start,
+                    node_start, depth, box, walk, found, count,
                 )  # fmt: skip
-                turn += strand_count
-            turn -= nodes
     return count
 
 
 @kernel
 def walk_trees(
-    x, edges, owned, body, other, node, radius, triangle_order, triangle_start, node_start, depth, box, walk, found,
-    count,
+    x, edges, owned, body, other, radius, triangle_order, triangle_start, node_start, depth, box, walk, found, count
 ):  # fmt: skip
-    """Add the pairs of edges below a node of one body and of all of another one; returns their number so far."""
-    walk[0, 0], walk[0, 1] = node, 0
+    """Add the pairs of edges of two bodies; returns the number of pairs so far."""
+    walk[0, 0], walk[0, 1] = 0, 0
     waiting = 1
     while waiting > 0:
         waiting -= 1
@@ -327,22 +296,21 @@ def pair_leaves(
 @kernel
 def set_sides(x, first, last, points, apex, bodies, listed_start, listed_body, side):
     """Write the sides of edge pairs first .. last - 1, see `EdgePairs.write`."""
-    for chunk in range((last - first + CHUNK - 1) // CHUNK):
-        for row in range(first + chunk * CHUNK, min(last, first + (chunk + 1) * CHUNK)):
-            p, p_end, q, q_end = points[row, 0], points[row, 1], points[row, 2], points[row, 3]
-            crossed = (
-                is_listed(p, bodies[row, 1], listed_start, listed_body)
-                or is_listed(p_end, bodies[row, 1], listed_start, listed_body)
-                or is_listed(q, bodies[row, 0], listed_start, listed_body)
-                or is_listed(q_end, bodies[row, 0], listed_start, listed_body)
-            )
-            for k in range(2):
-                c, d = apex[row, k], apex[row, 2 + k]
-                if d >= 0 and d != p and d != p_end:
-                    crossed = crossed or edge_meets(x, p, p_end, q, q_end, d) >= 0.0
-                if c >= 0 and c != q and c != q_end:
-                    crossed = crossed or edge_meets(x, q, q_end, p, p_end, c) >= 0.0
-            side[row] = WRONG_SIDE if crossed else RIGHT_SIDE
+    for row in range(first, last):
+        p, p_end, q, q_end = points[row, 0], points[row, 1], points[row, 2], points[row, 3]
+        crossed = (
+            is_listed(p, bodies[row, 1], listed_start, listed_body)
+            or is_listed(p_end, bodies[row, 1], listed_start, listed_body)
+            or is_listed(q, bodies[row, 0], listed_start, listed_body)
+            or is_listed(q_end, bodies[row, 0], listed_start, listed_body)
+        )
+        for k in range(2):
+            c, d = apex[row, k], apex[row, 2 + k]
+            if d >= 0 and d != p and d != p_end:
+                crossed = crossed or edge_meets(x, p, p_end, q, q_end, d) >= 0.0
+            if c >= 0 and c != q and c != q_end:
+                crossed = crossed or edge_meets(x, q, q_end, p, p_end, c) >= 0.0
+        side[row] = WRONG_SIDE if crossed else RIGHT_SIDE
 
 
 @inline_kernel

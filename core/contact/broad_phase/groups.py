@@ -1,4 +1,4 @@
-"""Vertices of all bodies in compact groups, and groups in chunks: the units of the contact search."""
+"""Vertices of all bodies in compact groups: the units of the contact search."""
 
 from dataclasses import dataclass
 
@@ -12,25 +12,16 @@ FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int32]
 
 GROUP_SIZE = 16  # a group holds GROUP_SIZE / 2 to GROUP_SIZE points, which walk the trees together
-CHUNK_GROUPS = 16  # groups of a chunk, the unit of parallel work
 
 
 @dataclass(frozen=True, slots=True)
 class Groups:
-    """Points that are corners of triangles, in runs of neighbours. A group or chunk has points of one body."""
+    """Points that are corners of triangles, in runs of neighbours. A group has points of one body."""
 
     points: IntArray  # all grouped points, shape (grouped_count,)
     start: IntArray  # first place in points of each group, shape (group_count + 1,)
     body: IntArray  # shape (group_count,)
-    chunk_start: IntArray  # first group of each chunk, shape (chunk_count + 1,)
-    # Chunks in the order of work: shuffled once, so that the few that touch something spread over the threads.
-    chunk_order: IntArray
     box: FloatArray  # lower corner, upper corner [m], of positions as last fitted, shape (group_count, 6)
-
-    @property
-    def chunk_count(self) -> int:
-        """Number of chunks."""
-        return int(self.chunk_order.shape[0])
 
 
 def build_groups(
@@ -42,7 +33,6 @@ def build_groups(
     points: list[NDArray[np.int64]] = []
     starts: list[int] = [0]
     bodies: list[int] = []
-    chunk_starts: list[int] = [0]
     for body in range(body_triangle_start.shape[0] - 1):
         first = int(body_point_start[body])
         own = first + np.flatnonzero(used[first : int(body_point_start[body + 1])])
@@ -54,34 +44,28 @@ def build_groups(
         points.append(own[median_order(rest_positions[own], parts)])
         offset = starts[-1]
         starts += [offset + (k + 1) * int(own.size) // parts for k in range(parts)]
-        group_count = len(bodies)
         bodies += [body] * parts
-        chunk_starts += [group_count + min(k + CHUNK_GROUPS, parts) for k in range(0, parts, CHUNK_GROUPS)]
-    chunk_count = len(chunk_starts) - 1
     return Groups(
         points=np.concatenate(points).astype(np.int32) if points else np.zeros(0, np.int32),
         start=np.array(starts, np.int32),
         body=np.array(bodies, np.int32),
-        chunk_start=np.array(chunk_starts, np.int32),
-        chunk_order=np.random.default_rng(0).permutation(chunk_count).astype(np.int32),
         box=np.zeros((len(bodies), 6)),
     )
 
 
 @kernel
-def fit_groups(x, points, start, chunk_start, box):
+def fit_groups(x, points, start, box):
     """Boxes of all groups for positions x [m], shape (point_count, 3)."""
-    for chunk in range(chunk_start.shape[0] - 1):
-        for group in range(chunk_start[chunk], chunk_start[chunk + 1]):
-            lx = ly = lz = np.inf
-            ux = uy = uz = -np.inf
-            for place in range(start[group], start[group + 1]):
-                point = points[place]
-                px, py, pz = x[point, 0], x[point, 1], x[point, 2]
-                lx, ly, lz = min(lx, px), min(ly, py), min(lz, pz)
-                ux, uy, uz = max(ux, px), max(uy, py), max(uz, pz)
-            box[group, 0], box[group, 1], box[group, 2] = lx, ly, lz
-            box[group, 3], box[group, 4], box[group, 5] = ux, uy, uz
+    for group in range(box.shape[0]):
+        lx = ly = lz = np.inf
+        ux = uy = uz = -np.inf
+        for place in range(start[group], start[group + 1]):
+            point = points[place]
+            px, py, pz = x[point, 0], x[point, 1], x[point, 2]
+            lx, ly, lz = min(lx, px), min(ly, py), min(lz, pz)
+            ux, uy, uz = max(ux, px), max(uy, py), max(uz, pz)
+        box[group, 0], box[group, 1], box[group, 2] = lx, ly, lz
+        box[group, 3], box[group, 4], box[group, 5] = ux, uy, uz
 
 
 @kernel

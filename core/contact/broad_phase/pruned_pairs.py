@@ -28,7 +28,6 @@ SPARE_REACH = 0.3
 MOST_KEPT = 0.6
 #: Factor for bounds that must not be exceeded by rounding [1].
 ROUNDED_DOWN = 1.0 - 1e-9
-CHUNK = 256  # rows per unit of parallel work
 
 
 class PrunedPairs:
@@ -131,24 +130,23 @@ def measure_slack(x, move, count, points, kind, side, bodies, thickness, least, 
 
     Needed are `least` (self-contact: `own_least`) of both bodies [m], and SPARE_MOVES times the relative displacement.
     """
-    for chunk in range((count + CHUNK - 1) // CHUNK):
-        for row in range(chunk * CHUNK, min(count, (chunk + 1) * CHUNK)):
-            slack[row] = -1.0
-            if side[row] <= 0:
-                continue
-            edge = kind[row] == EDGE_EDGE
-            most = closing(move, points, row, 2) if edge else closing(move, points, row, 1)
-            a, b = bodies[row, 0], bodies[row, 1]
-            spare = 2.0 * own_least[a] if a == b else least[a] + least[b]
-            radius = thickness[row] + max(SPARE_MOVES * math.sqrt(most), spare)
-            square = box_distance(x, points, row, 2) if edge else box_distance(x, points, row, 1)
-            if square <= radius * radius:
-                if edge:
-                    square = closest_on_edges_of(x, points[row, 0], points[row, 1], points[row, 2], points[row, 3])[5]
-                else:
-                    square = closest_on_triangle_of_row(x, points, row)[3]
-            if square > radius * radius:
-                slack[row] = ROUNDED_DOWN * (math.sqrt(square) - thickness[row])
+    for row in range(count):
+        slack[row] = -1.0
+        if side[row] <= 0:
+            continue
+        edge = kind[row] == EDGE_EDGE
+        most = closing(move, points, row, 2) if edge else closing(move, points, row, 1)
+        a, b = bodies[row, 0], bodies[row, 1]
+        spare = 2.0 * own_least[a] if a == b else least[a] + least[b]
+        radius = thickness[row] + max(SPARE_MOVES * math.sqrt(most), spare)
+        square = box_distance(x, points, row, 2) if edge else box_distance(x, points, row, 1)
+        if square <= radius * radius:
+            if edge:
+                square = closest_on_edges_of(x, points[row, 0], points[row, 1], points[row, 2], points[row, 3])[5]
+            else:
+                square = closest_on_triangle_of_row(x, points, row)[3]
+        if square > radius * radius:
+            slack[row] = ROUNDED_DOWN * (math.sqrt(square) - thickness[row])
 
 
 @kernel

@@ -17,10 +17,10 @@ from ..untangle.recovery import WrongSide
 from ..untangle.self_overlap import self_wrong_side
 from .body_pairs import BodyPairs, fit_bodies, widen_reach
 from .box_tree import build_trees
-from .edge_edge import EdgePairs, mark_met
+from .edge_edge import EdgePairs, mark_met, sort_pairs
 from .groups import any_moved, build_groups, fit_groups
 from .self_contact import SelfPairs
-from .vertex_triangle import add_counts, find_pairs, place_rows, start_rows, write_contacts
+from .vertex_triangle import find_pairs, write_contacts
 
 FloatArray = NDArray[np.float64]
 
@@ -28,7 +28,6 @@ FloatArray = NDArray[np.float64]
 NOWHERE = np.array([np.inf] * 3 + [-np.inf] * 3)
 #: Bodies up to which all pairs of boxes are compared (`ContactSearch`, `far`): the work is quadratic.
 FEW_BODIES = 64
-FIRST_REGION = 64  # pairs per chunk that have room before the first search
 
 
 class ContactSearch:
@@ -51,17 +50,15 @@ class ContactSearch:
         self._groups = build_groups(
             model.rest_positions, surfaces.triangles, surfaces.body_triangle_start, model.body_point_start
         )
-        body_count, point_count, chunk_count = model.body_count, model.point_count, self._groups.chunk_count
+        body_count, point_count = model.body_count, model.point_count
         self._reach = np.full(body_count, -1.0)
         self._searched = np.zeros((point_count, 3))
         self._margin = np.zeros(body_count)
         self._body_box = np.zeros((body_count, 6))
         self._active = np.zeros(body_count, np.uint8)
-        self._stacks = np.zeros((chunk_count, STACK_SIZE), np.int32)
-        self._point_count = np.zeros(point_count, np.int32)
-        self._cursor = np.zeros(point_count, np.int32)
-        self._found_count = np.zeros(chunk_count, np.int64)
-        self._make_room(np.full(chunk_count, FIRST_REGION, np.int64))
+        self._stack = np.zeros(STACK_SIZE, np.int32)
+        self._found = np.zeros((1024, 2), np.int32)
+        self._first = np.zeros(point_count + 1, np.int64)
         self._wrong = WrongSide(model)
         self._edges = EdgePairs(model)
         self._own = SelfPairs(model, self._trees)
@@ -75,14 +72,6 @@ class ContactSearch:
         """Use another model that differs in values only (`animation/segments.py`), such as friction."""
         self._model = model
         self._edges.take(model)
-
-    def _make_room(self, room: NDArray[np.int64]) -> None:
-        """Give each chunk its region of the found arrays."""
-        self._region_start = np.concatenate([np.zeros(1, np.int64), np.cumsum(room)])
-        total = int(self._region_start[-1])
-        self._found_point = np.zeros(total, np.int32)
-        self._found_triangle = np.zeros(total, np.int32)
-        self._found_facing = np.zeros(total, np.int8)
 
     @property
     def reach(self) -> FloatArray:
@@ -186,7 +175,7 @@ class ContactSearch:
         np.copyto(self._own_searched, x)
         np.copyto(self._reach, reach)
         np.copyto(self._own_reach, reach if own_reach is None else own_reach)
-        fit_groups(x, groups.points, groups.start, groups.chunk_start, groups.box)
+        fit_groups(x, groups.points, groups.start, groups.box)
         fit_bodies(groups.body, groups.box, self._body_box)
         if left_out is not None:
             self._body_box[left_out] = NOWHERE
@@ -211,35 +200,31 @@ class ContactSearch:
             self._suspended[body] = self._own.touches(x, body)
         if len(self._wrong):
             self._wrong.release(x, trees)
+        wrong = self._wrong
         while True:
-            find_pairs(
+            count = find_pairs(
                 x, surfaces.triangles, self._margin, groups.points, groups.start, groups.body, groups.box,
-                groups.chunk_start, groups.chunk_order, partners.start, partners.other,
+                partners.start, partners.other,
                 trees.triangle_order, trees.triangle_start, trees.node_start, trees.depth, trees.box,
-                self._wrong.start, self._wrong.body, self._wrong.facing, self._wrong.direction, self._stacks,
-                self._region_start, self._found_point, self._found_triangle, self._found_facing, self._found_count,
-                self._point_count,
+                wrong.start, wrong.body, wrong.facing, wrong.direction, self._stack, self._found,
             )  # fmt: skip
-            room = np.diff(self._region_start)
-            if (self._found_count <= room).all():
+            if count <= len(self._found):
                 break
-            self._make_room(np.maximum(room, self._found_count + self._found_count // 2))
+            self._found = np.zeros((count + count // 2, 2), np.int32)
         own = self._own.bodies[~self._suspended[self._own.bodies]]
         self._own_pairs = own_points, own_edges = self._own_ahead or self._own.find(
             x, self._own_reach, own, self.crossing_bodies
         )
         self._own_ahead = None
-        own_points, own_facing = self._wrong.replace_own(own_points)
-        add_counts(own_points, self._point_count)
+        own_points = wrong.replace_own(own_points)
+        pairs = np.empty((count + len(own_points), 2), np.int32)
+        sort_pairs(np.concatenate([self._found[:count], own_points]), self._first, pairs)
         edge_pairs = self._edges.find(x, self._margin, partners, trees, own_edges)
-        contacts.count = contacts.edge_start = start_rows(self._point_count, self._cursor)
+        contacts.count = contacts.edge_start = len(pairs)
         contacts.reserve(contacts.count + len(edge_pairs))
-        place_rows(own_points, own_facing, self._cursor, contacts.triangle, contacts.facing)
         write_contacts(
-            surfaces.triangles, surfaces.triangle_body, model.thickness, model.friction,
-            groups.points, groups.start, groups.body, groups.chunk_start, groups.chunk_order,
-            self._region_start, self._found_count, self._found_point, self._found_triangle, self._found_facing,
-            self._cursor, self._point_count,
+            pairs, surfaces.triangles, surfaces.triangle_body, model.point_body, model.thickness, model.friction,
+            wrong.start, wrong.body, wrong.facing,
             contacts.points, contacts.kind, contacts.triangle, contacts.bodies, contacts.thickness,
             contacts.friction, contacts.side, contacts.facing,
         )  # fmt: skip

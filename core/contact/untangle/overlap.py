@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from ...jit import kernel
 from ...model import BoolArray, FloatArray, IntArray, Model
+from ...union_find import name_islands, unite
 from ..broad_phase.body_pairs import BodyPairs
 from ..broad_phase.box_tree import Trees
 from ..narrow_phase.closest_points import edge_meets
@@ -212,19 +213,8 @@ def join_parts(pairs, joined, part):
     """Number the connected parts of a graph by their lowest node: edges `pairs` (n, 2) with joined[n]."""
     for k in range(pairs.shape[0]):
         if joined[k]:
-            i, j = pairs[k, 0], pairs[k, 1]
-            while part[i] != i:
-                part[i] = part[part[i]]
-                i = part[i]
-            while part[j] != j:
-                part[j] = part[part[j]]
-                j = part[j]
-            if i < j:
-                part[j] = i
-            else:
-                part[i] = j
-    for i in range(part.shape[0]):
-        part[i] = part[part[i]]  # parents come before their children
+            unite(part, pairs[k, 0], pairs[k, 1])
+    name_islands(part)
 
 
 @kernel

@@ -119,19 +119,12 @@ class WrongSide:
                 self.direction[(body == low) & (self.body == high)] = vector / length
                 self.direction[(body == high) & (self.body == low)] = -vector / length
 
-    def replace_own(self, found: IntArray) -> tuple[IntArray, NDArray[np.int8]]:
-        """(point, triangle) pairs of bodies with themselves, with `exit` for listed points, and the facing of each.
-
-        `found` and the result are sorted, shape (n, 2); facing is 0 for ordinary pairs, shape (n,).
-        """
+    def replace_own(self, found: IntArray) -> IntArray:
+        """(point, triangle) pairs of bodies with themselves, with `exit` for listed points, shape (n, 2)."""
         if not self.own.any():
-            return found, np.zeros(len(found), np.int8)
+            return found
         points = self.pairs[self.own, 0]
-        found = found[~np.isin(found[:, 0], points)]
-        pairs = np.concatenate([found, np.stack([points, self.exit[self.own]], axis=1)])
-        facing = np.concatenate([np.zeros(len(found), np.int8), self.facing[self.own]])
-        order = np.lexsort(pairs.T[::-1])
-        return np.ascontiguousarray(pairs[order]), facing[order]
+        return np.concatenate([found[~np.isin(found[:, 0], points)], np.stack([points, self.exit[self.own]], axis=1)])
 
     def set_planes(self, x: FloatArray, contacts: Contacts) -> None:
         """Set normals and weights of the rows of points behind their own body's surface, constant until a search."""
