@@ -290,9 +290,7 @@ def update_manifolds(
             shapes, a, b, poses, matrices, corners, normals, margin, 0.25 * tolerance, polygon, scratch,
             anchor[row], normal[row],
         )  # fmt: skip
-        match_impulses(
-            before, old_anchor, old_impulse, count[row], anchor[row], impulse[row], SAME_POINT * tolerance
-        )
+        match_impulses(before, old_anchor, old_impulse, count[row], anchor[row], impulse[row], SAME_POINT * tolerance)
 
 
 @kernel
