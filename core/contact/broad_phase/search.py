@@ -15,7 +15,7 @@ from ..narrow_phase.nearest_triangle import STACK_SIZE
 from ..untangle.overlap import NO_BODIES, Overlaps, find_overlaps
 from ..untangle.recovery import WrongSide
 from ..untangle.self_overlap import self_wrong_side
-from .body_pairs import BodyPairs, fit_bodies, widen_reach
+from .body_pairs import BodyPairs, fit_bodies
 from .box_tree import build_trees
 from .edge_edge import EdgePairs, mark_met, sort_pairs
 from .groups import any_moved, build_groups, fit_groups
@@ -26,8 +26,6 @@ FloatArray = NDArray[np.float64]
 
 #: Empty box of a body that is near no other.
 NOWHERE = np.array([np.inf] * 3 + [-np.inf] * 3)
-#: Bodies up to which all pairs of boxes are compared (`ContactSearch`, `far`): the work is quadratic.
-FEW_BODIES = 64
 
 
 class ContactSearch:
@@ -37,15 +35,11 @@ class ContactSearch:
     change.
     """
 
-    def __init__(self, model: Model, *, among_moving: bool = True, far: bool = False) -> None:
-        """`among_moving`: whether contacts of two moving bodies are included, or only those with colliders.
-
-        `far`: whether bodies far from all others get a longer reach than requested (`body_pairs.widen_reach`).
-        """
+    def __init__(self, model: Model, *, among_moving: bool = True) -> None:
+        """`among_moving`: whether contacts of two moving bodies are included, or only those with colliders."""
         surfaces = model.surfaces
         self._model = model
         self._among_moving = among_moving
-        self._far = far and model.body_count <= FEW_BODIES
         self._trees = build_trees(model.rest_positions, surfaces.triangles, surfaces.body_triangle_start)
         self._groups = build_groups(
             model.rest_positions, surfaces.triangles, surfaces.body_triangle_start, model.body_point_start
@@ -179,8 +173,6 @@ class ContactSearch:
         fit_bodies(groups.body, groups.box, self._body_box)
         if left_out is not None:
             self._body_box[left_out] = NOWHERE
-        if self._far:
-            widen_reach(self._body_box, model.thickness, model.moving_count, self._among_moving, self._reach)
         np.add(model.thickness, self._reach, out=self._margin)
         partners = BodyPairs.of(
             self._body_box, self._margin, model.moving_count, among_moving=self._among_moving, ignores=model.ignores

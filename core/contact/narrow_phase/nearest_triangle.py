@@ -83,16 +83,15 @@ def ray_meets_box(p, d, box, node):
 
 
 @kernel
-def exit_triangle(x, point, body, facing, d, triangles, triangle_order, triangle_start, node_start, depth, box, stack):
-    """First triangle of `body` through which a ray from the point along unit vector d leaves it, -1 if none.
+def cast_ray(x, p, d, body, facing, triangles, triangle_order, triangle_start, node_start, depth, box, stack):
+    """Exits minus entries of a ray from p (3,) along unit vector d (3,) through `body`, and its first exit, -1 if none.
 
-    It leaves where facing times the triangle's normal points along d.
+    The difference is the winding number at p. An exit is where facing times the triangle's normal points along d.
     """
-    best = math.inf
-    found = -1
+    best, first_exit, total = math.inf, -1, 0
     levels = depth[body]
     if levels < 0:
-        return found
+        return total, first_exit
     base, first = node_start[body], triangle_start[body]
     size = triangle_start[body + 1] - first
     leaves = 1 << levels
@@ -101,20 +100,23 @@ def exit_triangle(x, point, body, facing, d, triangles, triangle_order, triangle
     while waiting > 0:
         waiting -= 1
         node = stack[waiting]
-        if not ray_meets_box(x[point], d, box, base + node):
+        if not ray_meets_box(p, d, box, base + node):
             continue
         if node < leaves - 1:
-            stack[waiting] = 2 * node + 1
-            stack[waiting + 1] = 2 * node + 2
+            stack[waiting], stack[waiting + 1] = 2 * node + 1, 2 * node + 2
             waiting += 2
             continue
         leaf = node - leaves + 1
         for place in range(first + leaf * size // leaves, first + (leaf + 1) * size // leaves):
             triangle = triangle_order[place]
-            t = ray_to_triangle(x, x[point], d, triangles, triangle, facing)
-            if t >= 0.0 and (t < best or (t == best and triangle < found)):
-                best, found = t, triangle
-    return found
+            t = ray_to_triangle(x, p, d, triangles, triangle, facing)
+            if t >= 0.0:
+                total += facing
+                if t < best or (t == best and triangle < first_exit):
+                    best, first_exit = t, triangle
+            elif ray_to_triangle(x, p, d, triangles, triangle, -facing) >= 0.0:
+                total -= facing
+    return total, first_exit
 
 
 @kernel
@@ -157,7 +159,7 @@ def choose_exit(x, point, body, facing, d, triangles, triangle_order, triangle_s
         return nearest  # it is out already
     if -(qx * d[0] + qy * d[1] + qz * d[2]) >= ALIGNED * math.sqrt(dd):
         return nearest
-    found = exit_triangle(
-        x, point, body, facing, d, triangles, triangle_order, triangle_start, node_start, depth, box, stack
+    _, found = cast_ray(
+        x, x[point], d, body, facing, triangles, triangle_order, triangle_start, node_start, depth, box, stack
     )
     return found if found >= 0 else nearest
