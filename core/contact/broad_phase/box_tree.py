@@ -5,7 +5,7 @@ ordered by median splits of their rest positions, so a tree is balanced for any 
 body deforms; only the boxes are refitted.
 """
 
-from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,19 +18,18 @@ IntArray = NDArray[np.int32]
 LEAF_SIZE = 3  # a leaf holds LEAF_SIZE / 2 to LEAF_SIZE triangles
 
 
-@dataclass(frozen=True, slots=True)
-class Trees:
+class Trees(NamedTuple):
     """Box trees of all bodies. Body b owns nodes `node_start[b] ..`, its leaves are the last 2^depth[b]."""
 
-    triangle_order: IntArray  # triangles, sorted by body and then by leaf, shape (triangle_count,)
-    triangle_start: IntArray  # first place of each body in triangle_order, shape (body_count + 1,)
-    node_start: IntArray  # shape (body_count + 1,)
-    depth: IntArray  # levels below the root, -1 for a body without triangles, shape (body_count,)
-    box: FloatArray  # lower corner, upper corner [m], shape (node_count, 6)
+    triangle_order: Any  # triangles, sorted by body and then by leaf, shape (triangle_count,)
+    triangle_start: Any  # first place of each body in triangle_order, shape (body_count + 1,)
+    node_start: Any  # shape (body_count + 1,)
+    depth: Any  # levels below the root, -1 for a body without triangles, shape (body_count,)
+    box: Any  # lower corner, upper corner [m], shape (node_count, 6)
 
     def refit(self, x: FloatArray, triangles: IntArray, active: NDArray[np.uint8]) -> None:
         """Fit the boxes of the bodies with `active[body] != 0` to positions x [m], shape (point_count, 3)."""
-        refit(x, triangles, active, self.triangle_order, self.triangle_start, self.node_start, self.depth, self.box)
+        refit(x, triangles, active, self)
 
 
 def median_order(centres: FloatArray, part_count: int) -> NDArray[np.int64]:
@@ -82,20 +81,21 @@ def build_trees(rest_positions: FloatArray, triangles: IntArray, body_triangle_s
 
 
 @kernel
-def refit(x, triangles, active, triangle_order, triangle_start, node_start, depth, box):
+def refit(x, triangles, active, trees):
     """Boxes of the nodes of active bodies: of the leaves, then of the levels above them."""
+    box = trees.box
     for body in range(active.shape[0]):
-        if active[body] == 0 or depth[body] < 0:
+        if active[body] == 0 or trees.depth[body] < 0:
             continue
-        base, first = node_start[body], triangle_start[body]
-        size = triangle_start[body + 1] - first
-        leaves = 1 << depth[body]
+        base, first = trees.node_start[body], trees.triangle_start[body]
+        size = trees.triangle_start[body + 1] - first
+        leaves = 1 << trees.depth[body]
         for leaf in range(leaves):
             lx = ly = lz = np.inf
             ux = uy = uz = -np.inf
             for place in range(first + leaf * size // leaves, first + (leaf + 1) * size // leaves):
                 for corner in range(3):
-                    point = triangles[triangle_order[place], corner]
+                    point = triangles[trees.triangle_order[place], corner]
                     px, py, pz = x[point, 0], x[point, 1], x[point, 2]
                     lx, ly, lz = min(lx, px), min(ly, py), min(lz, pz)
                     ux, uy, uz = max(ux, px), max(uy, py), max(uz, pz)

@@ -11,16 +11,15 @@ from numpy.typing import NDArray
 from ...model import Model
 from ..contacts import Contacts
 from ..filter.relative_motion import relative_distance
-from ..narrow_phase.nearest_triangle import STACK_SIZE
 from ..untangle.overlap import NO_BODIES, Overlaps, find_overlaps
 from ..untangle.recovery import WrongSide
 from ..untangle.self_overlap import self_wrong_side
-from .body_pairs import BodyPairs, fit_bodies
+from .body_pairs import BodyPairs, any_moved, fit_bodies
 from .box_tree import build_trees
-from .edge_edge import EdgePairs, mark_met, sort_pairs
-from .groups import any_moved, build_groups, fit_groups
+from .edge_edge import rim_normals, without_rims, write_edges
+from .pair_search import WALK_SIZE, Features, find_pairs, sort_pairs
 from .self_contact import SelfPairs
-from .vertex_triangle import find_pairs, write_contacts
+from .vertex_triangle import write_contacts
 
 FloatArray = NDArray[np.float64]
 
@@ -41,21 +40,20 @@ class ContactSearch:
         self._model = model
         self._among_moving = among_moving
         self._trees = build_trees(model.rest_positions, surfaces.triangles, surfaces.body_triangle_start)
-        self._groups = build_groups(
-            model.rest_positions, surfaces.triangles, surfaces.body_triangle_start, model.body_point_start
-        )
+        self._features = Features.of(surfaces)
         body_count, point_count = model.body_count, model.point_count
         self._reach = np.full(body_count, -1.0)
         self._searched = np.zeros((point_count, 3))
         self._margin = np.zeros(body_count)
         self._body_box = np.zeros((body_count, 6))
         self._active = np.zeros(body_count, np.uint8)
-        self._stack = np.zeros(STACK_SIZE, np.int32)
-        self._found = np.zeros((1024, 2), np.int32)
-        self._first = np.zeros(point_count + 1, np.int64)
+        self._walk = np.zeros((WALK_SIZE, 2), np.int32)
+        self._found = np.zeros((1024, 3), np.int32)
+        self._first_of_point = np.zeros(point_count + 1, np.int64)
+        self._first_of_edge = np.zeros(len(surfaces.edges) + 1, np.int64)
+        self._rim = rim_normals(model)
         self._wrong = WrongSide(model)
-        self._edges = EdgePairs(model)
-        self._own = SelfPairs(model, self._trees)
+        self._own = SelfPairs(model, self._trees, self._features)
         self._own_reach = np.zeros(body_count)
         self._own_searched = np.zeros((point_count, 3))
         self._own_pairs = (np.zeros((0, 2), np.int32), np.zeros((0, 2), np.int32))
@@ -65,7 +63,6 @@ class ContactSearch:
     def take(self, model: Model) -> None:
         """Use another model that differs in values only (`animation/segments.py`), such as friction."""
         self._model = model
-        self._edges.take(model)
 
     @property
     def reach(self) -> FloatArray:
@@ -163,14 +160,13 @@ class ContactSearch:
         `reach` if None.
         left_out: bodies without contacts, shape (body_count,); none if None.
         """
-        model, groups, trees = self._model, self._groups, self._trees
+        model, trees, wrong = self._model, self._trees, self._wrong
         surfaces = model.surfaces
         np.copyto(self._searched, x)
         np.copyto(self._own_searched, x)
         np.copyto(self._reach, reach)
         np.copyto(self._own_reach, reach if own_reach is None else own_reach)
-        fit_groups(x, groups.points, groups.start, groups.box)
-        fit_bodies(groups.body, groups.box, self._body_box)
+        fit_bodies(x, model.body_point_start, self._body_box)
         if left_out is not None:
             self._body_box[left_out] = NOWHERE
         np.add(model.thickness, self._reach, out=self._margin)
@@ -181,10 +177,7 @@ class ContactSearch:
             contacts.clear()
             contacts.excluded = contacts.excluded[:0]
             return
-        mark_met(
-            x, self._body_box, self._margin, partners.start, partners.other, model.body_point_start, surfaces.edges,
-            self._edges.body_start, self._active,
-        )  # fmt: skip
+        self._active[:] = partners.bodies
         self._active[self._wrong.body] = 1
         self._active[self._own.bodies] = 1
         trees.refit(x, surfaces.triangles, self._active)
@@ -192,35 +185,35 @@ class ContactSearch:
             self._suspended[body] = self._own.touches(x, body)
         if len(self._wrong):
             self._wrong.release(x, trees)
-        wrong = self._wrong
         while True:
             count = find_pairs(
-                x, surfaces.triangles, self._margin, groups.points, groups.start, groups.body, groups.box,
-                partners.start, partners.other,
-                trees.triangle_order, trees.triangle_start, trees.node_start, trees.depth, trees.box,
-                wrong.start, wrong.body, wrong.facing, wrong.direction, self._stack, self._found,
+                x, self._features, trees, self._margin, partners.start, partners.other, wrong.start, wrong.body,
+                self._walk, self._found,
             )  # fmt: skip
             if count <= len(self._found):
                 break
-            self._found = np.zeros((count + count // 2, 2), np.int32)
+            self._found = np.zeros((count + count // 2, 3), np.int32)
         own = self._own.bodies[~self._suspended[self._own.bodies]]
         self._own_pairs = own_points, own_edges = self._own_ahead or self._own.find(
             x, self._own_reach, own, self.crossing_bodies
         )
         self._own_ahead = None
-        own_points = wrong.replace_own(own_points)
-        pairs = np.empty((count + len(own_points), 2), np.int32)
-        sort_pairs(np.concatenate([self._found[:count], own_points]), self._first, pairs)
-        edge_pairs = self._edges.find(x, self._margin, partners, trees, own_edges)
-        contacts.count = contacts.edge_start = len(pairs)
-        contacts.reserve(contacts.count + len(edge_pairs))
+        are_edges, pairs = self._found[:count, 0] == 1, self._found[:count, 1:]
+        points = wrong.replace(np.concatenate([pairs[~are_edges], own_points]))
+        edges = without_rims(np.concatenate([pairs[are_edges], own_edges]), self._rim)
+        contacts.count = contacts.edge_start = len(points)
+        contacts.reserve(len(points) + len(edges))
+        ordered = np.empty_like(points)
+        sort_pairs(points, self._first_of_point, ordered)
         write_contacts(
-            pairs, surfaces.triangles, surfaces.triangle_body, model.point_body, model.thickness, model.friction,
+            ordered, surfaces.triangles, surfaces.triangle_body, model.point_body, model.thickness, model.friction,
             wrong.start, wrong.body, wrong.facing,
             contacts.points, contacts.kind, contacts.triangle, contacts.bodies, contacts.thickness,
             contacts.friction, contacts.side, contacts.facing,
         )  # fmt: skip
-        self._edges.write(x, edge_pairs, self._wrong, contacts)
+        ordered = np.empty_like(edges)
+        sort_pairs(edges, self._first_of_edge, ordered)
+        write_edges(model, x, ordered, wrong, contacts)
         if len(own_points) or len(own_edges):
             self._own.set_own_rows(contacts)
         contacts.first_element, contacts.excluded = contacts.count, contacts.excluded[:0]

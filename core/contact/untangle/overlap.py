@@ -129,7 +129,7 @@ def _crossings(
         edge, triangle, share = np.zeros(room, np.int32), np.zeros(room, np.int32), np.zeros(room)
         count = find_crossings(
             x, model.surfaces.triangles, edges.points, places, edges.body, partners.start, partners.other,
-            trees.triangle_order, trees.triangle_start, trees.node_start, trees.depth, trees.box,
+            trees,
             np.zeros(STACK_SIZE, np.int32), edge, triangle, share,
         )  # fmt: skip
         if count <= room:
@@ -219,8 +219,8 @@ def join_parts(pairs, joined, part):
 
 @kernel
 def find_crossings(
-    x, triangles, edge_points, edge_place, edge_body, partner_start, partner, triangle_order, triangle_start,
-    node_start, depth, box, stack, out_edge, out_triangle, out_share,
+    x, triangles, edge_points, edge_place, edge_body, partner_start, partner, trees, stack,
+    out_edge, out_triangle, out_share,
 ):  # fmt: skip
     """Every edge of a body that passes through a triangle of a partner; returns their number, maybe beyond the room.
 
@@ -232,11 +232,11 @@ def find_crossings(
         body = edge_body[edge]
         for entry in range(partner_start[body], partner_start[body + 1]):
             other = partner[entry]
-            if depth[other] < 0:
+            if trees.depth[other] < 0:
                 continue
-            base, first = node_start[other], triangle_start[other]
-            size = triangle_start[other + 1] - first
-            leaves = 1 << depth[other]
+            base, first = trees.node_start[other], trees.triangle_start[other]
+            size = trees.triangle_start[other + 1] - first
+            leaves = 1 << trees.depth[other]
             stack[0] = 0
             waiting = 1
             while waiting > 0:
@@ -246,8 +246,8 @@ def find_crossings(
                 for axis in range(3):
                     apart = (
                         apart
-                        or min(x[u, axis], x[w, axis]) > box[base + node, axis + 3]
-                        or max(x[u, axis], x[w, axis]) < box[base + node, axis]
+                        or min(x[u, axis], x[w, axis]) > trees.box[base + node, axis + 3]
+                        or max(x[u, axis], x[w, axis]) < trees.box[base + node, axis]
                     )
                 if apart:
                     continue
@@ -258,10 +258,10 @@ def find_crossings(
                     continue
                 leaf = node - leaves + 1
                 for place in range(first + leaf * size // leaves, first + (leaf + 1) * size // leaves):
-                    share = passes_through(x, edge_points[edge], u, w, triangles, triangle_order[place])
+                    share = passes_through(x, edge_points[edge], u, w, triangles, trees.triangle_order[place])
                     if share >= 0.0:
                         if count < out_edge.shape[0]:
-                            out_edge[count], out_triangle[count] = edge, triangle_order[place]
+                            out_edge[count], out_triangle[count] = edge, trees.triangle_order[place]
                             out_share[count] = share
                         count += 1
     return count

@@ -50,7 +50,7 @@ def self_wrong_side(model: Model, trees: Trees, x: FloatArray, body: int) -> tup
         places += (0.5 - NEAR_PLANE) * model.flat.depth[body] * copy[:, None] * plane
     winding_numbers(
         x, places, normal, tilts, body, surfaces.triangles,
-        trees.triangle_order, trees.triangle_start, trees.node_start, trees.depth, trees.box, turns,
+        trees, turns,
     )  # fmt: skip
     wrong = turns != 0
     return points[wrong].astype(np.int32), np.sign(turns[wrong]).astype(np.int8)
@@ -78,16 +78,14 @@ def self_exits(model: Model, trees: Trees, x: FloatArray, pairs: IntArray) -> In
             own = rows[part[points] == piece]
             nearest_exits(
                 x, pairs[own, 0], own, body, near[triangles - first].any(axis=1), surfaces.triangles,
-                trees.triangle_order, trees.triangle_start, trees.node_start, trees.depth, trees.box,
+                trees,
                 np.zeros(STACK_SIZE, np.int32), found,
             )  # fmt: skip
     return found
 
 
 @kernel
-def winding_numbers(
-    x, places, normal, tilts, body, triangles, triangle_order, triangle_start, node_start, depth, box, turns
-):
+def winding_numbers(x, places, normal, tilts, body, triangles, trees, turns):
     """Winding number of the body's skin at each place: the median of three rays near the normal."""
     for k in range(places.shape[0]):
         stack = np.zeros(STACK_SIZE, np.int32)
@@ -99,9 +97,7 @@ def winding_numbers(
                 d[axis] = normal[k, axis] + tilts[ray, axis]
                 length += d[axis] * d[axis]
             d /= math.sqrt(length)
-            found[ray] = cast_ray(
-                x, places[k], d, body, 1, triangles, triangle_order, triangle_start, node_start, depth, box, stack
-            )[0]
+            found[ray] = cast_ray(x, places[k], d, body, 1, triangles, trees, stack)[0]
         turns[k] = max(min(found[0], found[1]), min(max(found[0], found[1]), found[2]))  # the middle one
 
 
@@ -115,11 +111,7 @@ def dilated(mask: BoolArray, edges: IntArray, rings: int) -> BoolArray:
 
 
 @kernel
-def nearest_exits(
-    x, points, rows, body, excluded, triangles, triangle_order, triangle_start, node_start, depth, box, stack, out
-):
+def nearest_exits(x, points, rows, body, excluded, triangles, trees, stack, out):
     """Write the nearest triangle of `body` that is not excluded to out[rows] for each point, -1 for none."""
     for k in range(points.shape[0]):
-        out[rows[k]] = nearest_triangle(
-            x, points[k], body, excluded, triangles, triangle_order, triangle_start, node_start, depth, box, stack
-        )
+        out[rows[k]] = nearest_triangle(x, points[k], body, excluded, triangles, trees, stack)
