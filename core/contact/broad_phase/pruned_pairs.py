@@ -43,7 +43,6 @@ class PrunedPairs:
         self._spare = np.zeros(0)  # relative displacement since the last pruning that they admit [m]
         self._split = np.zeros(0, np.int8)  # slot at which their second side begins
         self._slack = np.zeros(0)  # `measure_slack` of all rows [m]
-        self._chosen = np.zeros(0, np.int64)
 
     def choose(
         self, x: FloatArray, trial: FloatArray, wide: Contacts, near: Contacts, reach: FloatArray, own_reach: FloatArray
@@ -56,35 +55,22 @@ class PrunedPairs:
         if len(self._spare) < wide.count:
             room = wide.capacity
             self._points, self._spare = np.zeros((room, 4), np.int32), np.zeros(room)
-            self._split, self._chosen = np.zeros(room, np.int8), np.zeros(room, np.int64)
-            self._slack = np.zeros(room)
+            self._split, self._slack = np.zeros(room, np.int8), np.zeros(room)
         self._x[:] = x
         np.subtract(trial, x, out=self._move)
         measure_slack(
             x, self._move, wide.count, wide.points, wide.kind, wide.side, wide.bodies, wide.thickness,
             SPARE_REACH * reach, SPARE_REACH * own_reach, self._slack,
         )  # fmt: skip
-        count, edge_start = choose_rows(
-            wide.count, wide.points, wide.kind, self._slack, self._chosen, self._points, self._split, self._spare
-        )
-        if count > MOST_KEPT * wide.count:
-            count, edge_start = wide.count, wide.edge_start
-            self._chosen[:count] = np.arange(count)
-        self._left = wide.count - count
+        keep = ~(self._slack[: wide.count] >= 0.0)
+        if np.count_nonzero(keep) > MOST_KEPT * wide.count:
+            keep[:] = True
+        rows, left = np.flatnonzero(keep), np.flatnonzero(~keep)
+        self._left = len(left)
+        self._points[: len(left)], self._spare[: len(left)] = wide.points[left], self._slack[left]
+        self._split[: len(left)] = np.where(left < wide.edge_start, 1, 2)
         self._room[:] = -1.0
-        near.reserve(count)
-        near.count = near.first_element = count
-        near.edge_start = edge_start
-        near.excluded = near.excluded[:0]
-        near.invalidate_edges()
-        rows = self._chosen[:count]
-        copy_rows(
-            rows, wide.points, wide.kind, wide.triangle, wide.bodies, wide.thickness, wide.friction, wide.side,
-            wide.facing, near.points, near.kind, near.triangle, near.bodies, near.thickness,
-            near.friction, near.side, near.facing,
-        )  # fmt: skip
-        copy_edges(rows, edge_start, wide.edges, wide.apex, wide.soft, near.edges, near.apex, near.soft)
-        near.index_vertices()
+        near.copy_rows(wide, rows)
 
     @property
     def left(self) -> int:
@@ -150,28 +136,6 @@ def measure_slack(x, move, count, points, kind, side, bodies, thickness, least, 
 
 
 @kernel
-def choose_rows(count, points, kind, slack, chosen, left_points, left_split, left_spare):
-    """Numbers of the rows to keep, ascending; points and slack of the others.
-
-    Returns how many are kept, and how many of these are points against triangles.
-    """
-    near = left = edge_start = 0
-    for row in range(count):
-        split = 2 if kind[row] == EDGE_EDGE else 1
-        if slack[row] >= 0.0:
-            for slot in range(4):
-                left_points[left, slot] = points[row, slot]
-            left_split[left], left_spare[left] = split, slack[row]
-            left += 1
-            continue
-        chosen[near] = row
-        near += 1
-        if split == 1:
-            edge_start = near
-    return near, edge_start
-
-
-@kernel
 def check_left_out(count, points, split, spare, move, room):
     """Whether no row left out has used up its slack by the displacements since the last pruning [m].
 
@@ -197,30 +161,3 @@ def within_room(x, seen, room):
         if room[i] < 0.0 or not dx * dx + dy * dy + dz * dz <= room[i] * room[i]:
             return False
     return True
-
-
-@kernel
-def copy_rows(
-    rows, points, kind, triangle, bodies, thickness, friction, side, facing,
-    to_points, to_kind, to_triangle, to_bodies, to_thickness, to_friction, to_side, to_facing,
-):  # fmt: skip
-    """Copy the fields that a search writes of every row."""
-    for new in range(rows.shape[0]):
-        old = rows[new]
-        for slot in range(4):
-            to_points[new, slot] = points[old, slot]
-        to_bodies[new, 0], to_bodies[new, 1] = bodies[old, 0], bodies[old, 1]
-        to_kind[new], to_triangle[new] = kind[old], triangle[old]
-        to_thickness[new], to_friction[new] = thickness[old], friction[old]
-        to_side[new], to_facing[new] = side[old], facing[old]
-
-
-@kernel
-def copy_edges(rows, edge_start, edges, apex, soft, to_edges, to_apex, to_soft):
-    """Copy the fields that a search writes of edge pairs, from row `edge_start` on."""
-    for new in range(edge_start, rows.shape[0]):
-        old = rows[new]
-        for side in range(2):
-            to_edges[new, side], to_soft[new, side] = edges[old, side], soft[old, side]
-        for corner in range(4):
-            to_apex[new, corner] = apex[old, corner]
