@@ -27,8 +27,6 @@ SAME_DIRECTION = math.cos(math.radians(30.0))
 #: Relative difference of distances up to which they are equal [1]: rounding.
 ROUNDING = 1e-9
 
-MOST_AROUND_CORNER = 4096  # ends the walk in a mesh whose neighbours are inconsistent
-
 
 def evaluate_gaps(x: FloatArray, contacts: Contacts, surfaces: Surfaces, *, whole: bool = True) -> None:
     """Write weights, normal, distance, gap and feature of all candidates for positions x (point_count, 3) [m].
@@ -188,7 +186,7 @@ def corner_normal(x, triangles, triangle_neighbour, triangle, corner):
         if direction == 1:
             current = triangle_neighbour[triangle, (corner + 2) % 3]
         steps = 0
-        while current >= 0 and steps < MOST_AROUND_CORNER:
+        while current >= 0 and steps < triangles.shape[0]:  # neighbours may be inconsistent
             k = 0
             while k < 2 and triangles[current, k] != point:
                 k += 1

@@ -225,7 +225,8 @@ class ImplicitSolver:
         after.wrong_side = before.wrong_side
         after.stuck = stuck
         after.approach = before.approach
-        self._losses.apply(stage.energy, self._momentum.pairs, after, time)
+        self._losses.bounce(stage.contacts, stage.energy.normal_force, self._momentum.pairs, after, time)
+        self._losses.damp(after, time)
         self._planes.hold(after.velocities)
         self._set_point_velocities(after)
         after.joined = 2 * count if self._error < LONGER_BELOW else count
