@@ -1,8 +1,7 @@
 """Broad phase: all vertex-triangle and edge-edge pairs of different bodies within reach.
 
-Vertices of each body traverse the box trees of the bodies near it, in small groups of neighbours. The result is exact
-(a pair is reported if and only if it is within reach) and sorted, so it depends neither on the trees nor on the thread
-count.
+The box trees of bodies near each other are walked in pairs of nodes. The result is exact (a pair is reported if and only
+if it is within reach) and sorted, so it does not depend on the trees.
 """
 
 import numpy as np
