@@ -29,7 +29,7 @@ import bmesh  # noqa: E402
 import numpy as np  # noqa: E402
 import softpressure_ext  # noqa: E402
 from mathutils import Matrix  # noqa: E402
-from softpressure_ext.softpressure import materials  # noqa: E402
+from softpressure_ext.softpressure import materials, pictures  # noqa: E402
 from softpressure_ext.softpressure import sample_parts as parts  # noqa: E402
 
 COLUMNS, WIDTH, HEIGHT = 3, 400, 300
@@ -230,17 +230,9 @@ def photograph(name: str, path: Path) -> None:
 
 def join(paths: list[Path], target: Path) -> None:
     """Put pictures side by side, the first at the top left."""
-    rows = math.ceil(len(paths) / COLUMNS)
-    sheet = np.ones((rows * HEIGHT, COLUMNS * WIDTH, 4), np.float32)
-    for number, path in enumerate(paths):
-        image = bpy.data.images.load(str(path))
-        pixels = np.empty(WIDTH * HEIGHT * 4, np.float32)
-        image.pixels.foreach_get(pixels)
-        row, column = divmod(number, COLUMNS)
-        low = (rows - 1 - row) * HEIGHT  # Blender's pixels start at the bottom left
-        sheet[low : low + HEIGHT, column * WIDTH : (column + 1) * WIDTH] = pixels.reshape(HEIGHT, WIDTH, 4)
-    result = bpy.data.images.new("sheet", COLUMNS * WIDTH, rows * HEIGHT, alpha=False)
-    result.pixels.foreach_set(sheet.ravel())
+    pixels = pictures.tiled([pictures.read(path) for path in paths], COLUMNS, 1.0)
+    result = bpy.data.images.new("sheet", pixels.shape[1], pixels.shape[0], alpha=False)
+    result.pixels.foreach_set(pixels.ravel())
     image = bpy.context.scene.render.image_settings
     image.color_mode, image.compression = "RGB", 100
     result.save_render(str(target))

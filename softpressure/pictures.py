@@ -67,13 +67,9 @@ def sheet(paths: list[Path | None], target: Path) -> None:
     columns = math.ceil(math.sqrt(len(paths)))
     rows = math.ceil(len(paths) / columns)
     step = math.ceil(max(columns * WIDTH, rows * HEIGHT) / _LONGEST)
-    width, height = len(range(0, WIDTH, step)), len(range(0, HEIGHT, step))
-    pixels = np.zeros((rows * height, columns * width, 4), np.float32)
-    for number, path in enumerate(paths):
-        row, column = divmod(number, columns)
-        bottom = (rows - 1 - row) * height  # Blender's pixels start at the bottom left
-        tile = pixels[bottom : bottom + height, column * width : (column + 1) * width]
-        tile[:] = _MISSING if path is None or not path.is_file() else read(path)[::step, ::step]
+    missing = np.full((HEIGHT, WIDTH, 4), _MISSING, np.float32)
+    found = (missing if path is None or not path.is_file() else read(path) for path in paths)
+    pixels = tiled([np.ascontiguousarray(picture[::step, ::step]) for picture in found], columns, 0.0)
     result: Any = bpy.data.images.new("contact sheet", pixels.shape[1], pixels.shape[0])
     result.pixels.foreach_set(pixels.ravel())
     result.filepath_raw, result.file_format = str(target), "PNG"
@@ -81,10 +77,23 @@ def sheet(paths: list[Path | None], target: Path) -> None:
     bpy.data.images.remove(result)
 
 
+def tiled(pictures: list[NDArray[np.float32]], columns: int, blank: float) -> NDArray[np.float32]:
+    """Pictures of one size side by side, the first at the top left; what is left free has the value `blank`."""
+    height, width, _ = pictures[0].shape
+    rows = math.ceil(len(pictures) / columns)
+    pixels = np.full((rows * height, columns * width, 4), blank, np.float32)
+    for number, picture in enumerate(pictures):
+        row, column = divmod(number, columns)
+        bottom = (rows - 1 - row) * height  # Blender's pixels start at the bottom left
+        pixels[bottom : bottom + height, column * width : (column + 1) * width] = picture
+    return pixels
+
+
 def read(path: Path) -> NDArray[np.float32]:
-    """A picture as an array of shape (HEIGHT, WIDTH, 4), rows from the bottom."""
+    """A picture as an array of shape (height, width, 4), rows from the bottom."""
     image = bpy.data.images.load(str(path))
-    pixels: NDArray[np.float32] = np.empty(WIDTH * HEIGHT * 4, np.float32)
+    width, height = image.size
+    pixels: NDArray[np.float32] = np.empty(width * height * 4, np.float32)
     image.pixels.foreach_get(pixels)
     bpy.data.images.remove(image)
-    return pixels.reshape(HEIGHT, WIDTH, 4)
+    return pixels.reshape(height, width, 4)

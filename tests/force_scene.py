@@ -87,7 +87,7 @@ def no_contact(model):
     record = Contacts(model.vertex_count)
     return barrier.ContactTerms(
         record.points, record.weights, record.vertex_start, record.vertex_entry,
-        np.zeros(1024, bool), np.zeros((1024, 3)), np.zeros((1024, 6)),
+        np.zeros((1024, 3)), np.zeros((1024, 6)),
         model.vertex_count, model.rigid.unknown, model.rigid.arm,
     )  # fmt: skip
 

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from softpressure_ext.core.contact.broad_phase.edge_edge import sort_pairs
+from softpressure_ext.core.contact.broad_phase.pair_search import sort_pairs
 from softpressure_ext.core.contact.broad_phase.search import ContactSearch
 from softpressure_ext.core.contact.contacts import EDGE_EDGE, POINT_TRIANGLE, Contacts
 from softpressure_ext.core.contact.narrow_phase.closest_points import closest_on_edges

@@ -182,11 +182,11 @@ def test_overshoot_reports_normal_impulses(pile):
     # rounding of the product with the normal
     assert ((taken >= -1e-15) & (taken <= limit + 1e-15)).all() and taken.max() > 0.0
     # what the sides lose along the normals is what is reported, friction aside
-    kept, force = record.friction.copy(), energy.terms.force.copy()
+    kept, force = record.friction.copy(), energy.force.copy()
     record.friction[:] = 0.0
-    energy.terms.force[: record.count] = energy.normal_force[: record.count, None] * record.normal[: record.count]
+    energy.force[: record.count] = energy.normal_force[: record.count, None] * record.normal[: record.count]
     change, taken = overshoot(energy, pile.mobility(), v1, ahead, sticking, 0.01)
-    record.friction[:], energy.terms.force[:] = kept, force
+    record.friction[:], energy.force[:] = kept, force
     given = np.zeros(3 * pile.model.unknown_count)
     for c in range(record.count):
         j = rigid_reference.jacobian(pile.model, energy.arm, record.points[c], record.weights[c])

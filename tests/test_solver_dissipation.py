@@ -279,7 +279,9 @@ def apply_losses(model, state, pairs, impulses, time):
     energy = SimpleNamespace(
         contacts=SimpleNamespace(count=pairs.count, points=pairs.points), normal_force=pairs.force
     )  # fmt: skip
-    dissipation.Dissipation(model).apply(energy, impulses, state, time)
+    losses = dissipation.Dissipation(model)
+    losses.bounce(energy.contacts, energy.normal_force, impulses, state, time)
+    losses.damp(state, time)
 
 
 def test_a_step_is_braked_and_then_damped(monkeypatch):

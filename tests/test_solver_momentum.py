@@ -315,7 +315,7 @@ def test_the_account_holds_what_the_forces_of_a_stage_do(pressed):
         np.testing.assert_allclose(balance._momenta[:, :3], expected[:, :3], rtol=0, atol=1e-12)
         # both sides count a contact halfway between them: friction there has another arm, by half a gap at most
         contacts = energy.contacts
-        pushing = np.linalg.norm(energy.terms.force[: contacts.count][energy.terms.active[: contacts.count]], axis=1)
+        pushing = np.linalg.norm(energy.force[: contacts.count][energy.active[: contacts.count]], axis=1)
         half_gap = 0.5 * contacts.thickness[: contacts.count].max()
         arms = time * half_gap * pushing.sum() + 1e-12
         np.testing.assert_allclose(balance._momenta[:, 3:], expected[:, 3:], rtol=0, atol=arms)

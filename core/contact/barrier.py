@@ -16,8 +16,6 @@ from ..jit import kernel
 
 #: s [1] up to which the barrier is exact: beyond it the curvature would grow without bound as well.
 BARRIER_END = 0.95
-#: Contacts per partial sum of the energy.
-BLOCK_SIZE = 128
 
 
 @kernel
@@ -36,34 +34,32 @@ def barrier(s):
 
 
 @kernel
-def evaluate_contact(count, gap, thickness, scale, normal_force, stiffness, energy):
-    """Normal force [N] and stiffness [N/m] of every contact, and the energy [J] per block of contacts.
+def evaluate_contact(count, gap, thickness, scale, normal_force, stiffness):
+    """Normal force [N] and stiffness [N/m] of every contact; returns the energy [J].
 
     `gap` and `thickness` [m] and `scale` = kappa [N/m], shape (count,); `gap` = inf means no contact.
     """
-    for block in range((count + BLOCK_SIZE - 1) // BLOCK_SIZE):
-        total = 0.0
-        for c in range(block * BLOCK_SIZE, min(count, (block + 1) * BLOCK_SIZE)):
-            r = thickness[c]
-            if gap[c] >= r:
-                normal_force[c] = 0.0
-                stiffness[c] = 0.0
-                continue
-            value, slope, curvature = barrier((r - gap[c]) / r)
-            normal_force[c] = scale[c] * r * slope
-            stiffness[c] = scale[c] * curvature
-            total += scale[c] * r * r * value
-        energy[block] = total
+    total = 0.0
+    for c in range(count):
+        r = thickness[c]
+        if gap[c] >= r:
+            normal_force[c] = 0.0
+            stiffness[c] = 0.0
+            continue
+        value, slope, curvature = barrier((r - gap[c]) / r)
+        normal_force[c] = scale[c] * r * slope
+        stiffness[c] = scale[c] * curvature
+        total += scale[c] * r * r * value
+    return total
 
 
 class ContactTerms(NamedTuple):
-    """First and second derivatives of the energies of all contacts, for the per-vertex gathers below."""
+    """First and second derivatives of the energies of contacts that exert a force, for the per-vertex gathers below."""
 
     points: Any  # the four points of each contact, shape (contact_count, 4)
     weights: Any  # their weights in the gap, shape (contact_count, 4)
     vertex_start: Any  # CSR over moving points, shape (moving_point_count + 1,)
     vertex_entry: Any  # 4 * contact + slot
-    active: Any  # whether the contact exerts a force, shape (contact_count,)
     force: Any  # on the side of positive weight [N], shape (contact_count, 3)
     matrix: Any  # stiffness xx, yy, zz, xy, xz, yz [N/m], shape (contact_count, 6)
     vertex_count: Any  # points below are soft vertices; from here on they belong to rigid bodies or colliders
@@ -72,33 +68,15 @@ class ContactTerms(NamedTuple):
 
 
 @kernel
-def collect_active(count, points, weights, active, force, matrix, to_points, to_weights, to_force, to_matrix):
-    """Copy the contacts that exert a force to the front of the last four arrays; returns their number."""
-    acting = 0
-    for c in range(count):
-        if not active[c]:
-            continue
-        for k in range(4):
-            to_points[acting, k], to_weights[acting, k] = points[c, k], weights[c, k]
-        for k in range(3):
-            to_force[acting, k] = force[c, k]
-        for k in range(6):
-            to_matrix[acting, k] = matrix[c, k]
-        acting += 1
-    return acting
-
-
-@kernel
 def contact_force(i, terms):
     """Force on vertex i [N]."""
     fx = fy = fz = 0.0
     for q in range(terms.vertex_start[i], terms.vertex_start[i + 1]):
         c = terms.vertex_entry[q] >> 2
-        if terms.active[c]:
-            w = terms.weights[c, terms.vertex_entry[q] & 3]
-            fx += w * terms.force[c, 0]
-            fy += w * terms.force[c, 1]
-            fz += w * terms.force[c, 2]
+        w = terms.weights[c, terms.vertex_entry[q] & 3]
+        fx += w * terms.force[c, 0]
+        fy += w * terms.force[c, 1]
+        fz += w * terms.force[c, 2]
     return fx, fy, fz
 
 
@@ -120,8 +98,6 @@ def rigid_point_step(point, unknown, arm, step):
 @kernel
 def contact_stretch(c, p, terms):
     """Change of contact c's force for a change p of the unknowns, shape (unknown_count, 3): product, step one."""
-    if not terms.active[c]:
-        return 0.0, 0.0, 0.0
     rx = ry = rz = 0.0
     for slot in range(4):
         i = terms.points[c, slot]
@@ -149,11 +125,10 @@ def contact_product(i, terms, stretched):
     hx = hy = hz = 0.0
     for q in range(terms.vertex_start[i], terms.vertex_start[i + 1]):
         c = terms.vertex_entry[q] >> 2
-        if terms.active[c]:
-            w = terms.weights[c, terms.vertex_entry[q] & 3]
-            hx += w * stretched[c, 0]
-            hy += w * stretched[c, 1]
-            hz += w * stretched[c, 2]
+        w = terms.weights[c, terms.vertex_entry[q] & 3]
+        hx += w * stretched[c, 0]
+        hy += w * stretched[c, 1]
+        hz += w * stretched[c, 2]
     return hx, hy, hz
 
 
@@ -168,8 +143,6 @@ def add_wrenches(terms, point_start, values, out):
         fx = fy = fz = tx = ty = tz = 0.0
         for q in range(terms.vertex_start[point_start[body]], terms.vertex_start[point_start[body + 1]]):
             c = terms.vertex_entry[q] >> 2
-            if not terms.active[c]:
-                continue
             slot = terms.vertex_entry[q] & 3
             w = terms.weights[c, slot]
             r = terms.arm[terms.points[c, slot] - terms.vertex_count]
@@ -195,9 +168,8 @@ def contact_diagonal(chunks, terms, diagonal):
             dx = dy = dz = 0.0
             for q in range(terms.vertex_start[i], terms.vertex_start[i + 1]):
                 c = terms.vertex_entry[q] >> 2
-                if terms.active[c]:
-                    w = terms.weights[c, terms.vertex_entry[q] & 3]
-                    dx += w * w * terms.matrix[c, 0]
-                    dy += w * w * terms.matrix[c, 1]
-                    dz += w * w * terms.matrix[c, 2]
+                w = terms.weights[c, terms.vertex_entry[q] & 3]
+                dx += w * w * terms.matrix[c, 0]
+                dy += w * w * terms.matrix[c, 1]
+                dz += w * w * terms.matrix[c, 2]
             diagonal[i, 0], diagonal[i, 1], diagonal[i, 2] = dx, dy, dz

@@ -27,11 +27,9 @@ WEIGHT_STEP = 0.1
 #: Difference from the target weight [1] that is left, so that resting contacts do not change.
 WEIGHT_TOLERANCE = 0.05
 
-#: Fields that a search writes.
-_CONSTANT = (
-    "points", "kind", "triangle", "bodies", "thickness", "friction", "side", "facing", "gap", "edges", "apex",
-    "soft", "contact_weight",
-)  # fmt: skip
+#: Fields that a search writes: of every row, and of edges.
+_CONSTANT = ("points", "kind", "triangle", "bodies", "thickness", "friction", "side", "facing")
+_OF_EDGES = ("edges", "apex", "soft")
 
 
 class Contacts:
@@ -155,6 +153,20 @@ class Contacts:
         self.count = self.edge_start = self.first_element = 0
         self.vertex_start[:] = 0
 
+    def copy_rows(self, other: "Contacts", rows: NDArray[np.int64]) -> None:
+        """Take these rows, ascending, of another contact set in place of all others: what a search writes of them."""
+        count = len(rows)
+        self.reserve(count)
+        self.count = self.first_element = count
+        self.edge_start = first = int(np.searchsorted(rows, other.edge_start))
+        self.excluded = self.excluded[:0]
+        self.invalidate_edges()
+        for name in _CONSTANT:
+            getattr(self, name)[:count] = getattr(other, name)[rows]
+        for name in _OF_EDGES:
+            getattr(self, name)[first:count] = getattr(other, name)[rows[first:]]
+        self.index_vertices()
+
     def exclude(self, pairs: IntArray, point_body: IntArray, body_count: int) -> None:
         """Mark rows of a point and a body as EXCLUDED, in the rows just searched; `pairs` of them, shape (n, 2)."""
         found = self.count
@@ -172,7 +184,7 @@ class Contacts:
         """Append rows for the elements of energies: points and weights, shape (n, 4)."""
         found, count = self.count, self.count + len(points)
         if count > self.capacity:
-            kept = [(name, getattr(self, name)[:found].copy()) for name in _CONSTANT]
+            kept = [(name, getattr(self, name)[:found].copy()) for name in _CONSTANT + _OF_EDGES]
             self._allocate(count + count // 2)
             for name, values in kept:
                 getattr(self, name)[:found] = values

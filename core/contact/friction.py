@@ -18,7 +18,6 @@ from math import sqrt
 from typing import Any, NamedTuple
 
 from ..jit import kernel
-from .barrier import BLOCK_SIZE
 from .coulomb import cone_share, slip_potential
 
 
@@ -47,22 +46,19 @@ def lag_friction(count, weights, normal, friction, normal_force, lag):
 
 
 @kernel
-def friction_energy(count, x, start, lag, spring, energy):
-    """D [J] per block of contacts at positions x; `start`: positions at the start of the substep.
+def friction_energy(count, x, start, lag, spring):
+    """D [J] at positions x; `start`: positions at the start of the substep.
 
     `spring` = k of each contact [N/m], shape (contact_count,).
     """
-    for block in range((count + BLOCK_SIZE - 1) // BLOCK_SIZE):
-        total = 0.0
-        for c in range(block * BLOCK_SIZE, min(count, (block + 1) * BLOCK_SIZE)):
-            if lag.limit[c] > 0.0:
-                ux, uy, uz = slip_vector(c, x, start, lag)
-                value, _, _ = slip_potential(sqrt(ux * ux + uy * uy + uz * uz), lag.limit[c], spring[c])
-                total += value
-            if lag.damper[c] > 0.0:
-                value, _, _ = slip_potential(abs(normal_displacement(c, x, start, lag)), lag.pressed[c], lag.damper[c])
-                total += value
-        energy[block] = total
+    total = 0.0
+    for c in range(count):
+        if lag.limit[c] > 0.0:
+            ux, uy, uz = slip_vector(c, x, start, lag)
+            total += slip_potential(sqrt(ux * ux + uy * uy + uz * uz), lag.limit[c], spring[c])[0]
+        if lag.damper[c] > 0.0:
+            total += slip_potential(abs(normal_displacement(c, x, start, lag)), lag.pressed[c], lag.damper[c])[0]
+    return total
 
 
 @kernel
@@ -93,46 +89,45 @@ def slip_vector(c, x, start, lag):
 
 
 @kernel
-def evaluate_friction(count, x, start, lag, spring, stiffness, normal_force, active, force, matrix, pressing, energy):
-    """Total force [N] of each contact, its stiffness [N/m] (xx, yy, zz, xy, xz, yz), and D [J] per block.
+def evaluate_friction(count, x, start, lag, spring, stiffness, normal_force, active, force, matrix, pressing):
+    """Total force [N] of each contact, and its stiffness [N/m] (xx, yy, zz, xy, xz, yz); returns D [J].
 
     `stiffness`, `normal_force`: of `evaluate_contact` at x; `pressing`: output, normal force with damper [N].
     """
-    for block in range((count + BLOCK_SIZE - 1) // BLOCK_SIZE):
-        total = 0.0
-        for c in range(block * BLOCK_SIZE, min(count, (block + 1) * BLOCK_SIZE)):
-            n = normal_force[c]
-            active[c] = n > 0.0
-            pressing[c] = n
-            if n <= 0.0:
-                continue
-            nx, ny, nz = lag.normal[c, 0], lag.normal[c, 1], lag.normal[c, 2]
-            ux, uy, uz = slip_vector(c, x, start, lag)
-            slip = sqrt(ux * ux + uy * uy + uz * uz)
-            value, a, b = slip_potential(slip, lag.limit[c], spring[c])
+    total = 0.0
+    for c in range(count):
+        n = normal_force[c]
+        active[c] = n > 0.0
+        pressing[c] = n
+        if n <= 0.0:
+            continue
+        nx, ny, nz = lag.normal[c, 0], lag.normal[c, 1], lag.normal[c, 2]
+        ux, uy, uz = slip_vector(c, x, start, lag)
+        slip = sqrt(ux * ux + uy * uy + uz * uz)
+        value, a, b = slip_potential(slip, lag.limit[c], spring[c])
+        total += value
+        damped = 0.0
+        if lag.damper[c] > 0.0:
+            un = normal_displacement(c, x, start, lag)
+            value, share, damped = slip_potential(abs(un), lag.pressed[c], lag.damper[c])
             total += value
-            damped = 0.0
-            if lag.damper[c] > 0.0:
-                un = normal_displacement(c, x, start, lag)
-                value, share, damped = slip_potential(abs(un), lag.pressed[c], lag.damper[c])
-                total += value
-                n -= share * un
-                pressing[c] = n
-            force[c, 0] = n * nx - a * ux
-            force[c, 1] = n * ny - a * uy
-            force[c, 2] = n * nz - a * uz
-            # stiffness n n' + a (1 - n n' - d d') + b d d', d the slip direction
-            inverse = 1.0 / slip if slip > 0.0 else 0.0
-            dx, dy, dz = ux * inverse, uy * inverse, uz * inverse
-            along = (b - a) if slip > 0.0 else 0.0
-            k = stiffness[c] + damped - a
-            matrix[c, 0] = a + k * nx * nx + along * dx * dx
-            matrix[c, 1] = a + k * ny * ny + along * dy * dy
-            matrix[c, 2] = a + k * nz * nz + along * dz * dz
-            matrix[c, 3] = k * nx * ny + along * dx * dy
-            matrix[c, 4] = k * nx * nz + along * dx * dz
-            matrix[c, 5] = k * ny * nz + along * dy * dz
-        energy[block] = total
+            n -= share * un
+            pressing[c] = n
+        force[c, 0] = n * nx - a * ux
+        force[c, 1] = n * ny - a * uy
+        force[c, 2] = n * nz - a * uz
+        # stiffness n n' + a (1 - n n' - d d') + b d d', d the slip direction
+        inverse = 1.0 / slip if slip > 0.0 else 0.0
+        dx, dy, dz = ux * inverse, uy * inverse, uz * inverse
+        along = (b - a) if slip > 0.0 else 0.0
+        k = stiffness[c] + damped - a
+        matrix[c, 0] = a + k * nx * nx + along * dx * dx
+        matrix[c, 1] = a + k * ny * ny + along * dy * dy
+        matrix[c, 2] = a + k * nz * nz + along * dz * dz
+        matrix[c, 3] = k * nx * ny + along * dx * dy
+        matrix[c, 4] = k * nx * nz + along * dx * dz
+        matrix[c, 5] = k * ny * nz + along * dy * dz
+    return total
 
 
 @kernel

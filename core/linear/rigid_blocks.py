@@ -26,8 +26,6 @@ def factor_blocks(rigid_mass, rigid_inertia, terms, point_start, blocks):
         first, last = point_start[body], point_start[body + 1]
         for q in range(terms.vertex_start[first], terms.vertex_start[last]):
             c = terms.vertex_entry[q] >> 2
-            if not terms.active[c]:
-                continue
             slot = terms.vertex_entry[q] & 3
             # all slots of the body in this contact act together: its first slot stands for them
             is_first = True

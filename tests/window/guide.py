@@ -7,10 +7,8 @@ runs pages whose names begin so, all if none is named. The extension must be ins
 """
 
 import argparse
-import os
 import sys
 import time
-import traceback
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -19,9 +17,10 @@ import bpy
 import gpu
 import numpy as np
 
-sys.path.append(str(Path(__file__).resolve().parents[2] / "tools"))
+sys.path += [str(Path(__file__).resolve().parents[2] / "tools"), str(Path(__file__).resolve().parent)]
 
 import guide
+import stepping
 
 #: What a statement of a step waits for at most, until its job is over [s].
 PATIENCE = 900.0
@@ -159,21 +158,8 @@ def main() -> None:
     parser.add_argument("--panels", type=Path)
     parser.add_argument("pages", nargs="*")
     waits = all_pages(parser.parse_args(sys.argv[sys.argv.index("--") + 1 :] if "--" in sys.argv else []))
-
-    def tick() -> float | None:
-        try:
-            return next(waits)
-        except StopIteration:
-            bpy.ops.wm.quit_blender()
-            return None
-        except BaseException:
-            traceback.print_exc()
-            print("WINDOW TEST FAILED", flush=True)
-            sys.stdout.flush()
-            os._exit(1)
-
     bpy.context.preferences.view.show_splash = False
-    bpy.app.timers.register(tick, first_interval=1.0, persistent=True)
+    stepping.run(waits)
 
 
 main()

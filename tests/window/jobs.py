@@ -10,8 +10,6 @@ import argparse
 import random
 import sys
 import tempfile
-import time
-import traceback
 from collections import Counter
 from collections.abc import Callable, Generator
 from pathlib import Path
@@ -20,9 +18,11 @@ from typing import Any
 import bpy
 import numpy as np
 
+sys.path.append(str(Path(__file__).resolve().parent))
+
+import stepping
+
 FRAMES = 60
-#: What a step of the test waits for at most [s].
-PATIENCE = 120.0
 FOLDER = Path(tempfile.mkdtemp())
 FILE = str(FOLDER / "jobs.blend")
 
@@ -312,31 +312,7 @@ def main() -> None:
     options = parser.parse_args(sys.argv[sys.argv.index("--") + 1 :] if "--" in sys.argv else [])
     random.seed(options.seed)
     steps = quit_in_mid_job() if options.quit else all_rounds(options.rounds)
-    waits: list[Any] = [0.0, lambda: True]  # until when, for what
-
-    def tick() -> float | None:
-        try:
-            if not waits[1]():
-                assert time.monotonic() < waits[0], "waited in vain"
-                return 0.02
-            found = next(steps)
-        except StopIteration:
-            bpy.ops.wm.quit_blender()
-            return None
-        except BaseException:
-            traceback.print_exc()
-            print("WINDOW TEST FAILED", flush=True)
-            sys.stdout.flush()
-            import os
-
-            os._exit(1)
-        if isinstance(found, float):
-            waits[:] = 0.0, lambda: True
-            return found
-        waits[:] = time.monotonic() + PATIENCE, found
-        return 0.02
-
-    bpy.app.timers.register(tick, first_interval=1.0, persistent=True)
+    stepping.run(steps)
 
 
 main()

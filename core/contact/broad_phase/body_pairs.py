@@ -10,8 +10,6 @@ from ...model import BoolArray, FloatArray, IntArray
 
 #: Tolerance for rounding where the sweep stops, relative to the coordinates [1]; boxes are compared exactly.
 ROUNDING = 1e-12
-#: Fraction of the distance to another box that a widened reach uses [1]: with all of it the pair would just be found.
-SHORT_OF = 0.999
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,17 +75,33 @@ def may_touch(body, other, moving_count):
 
 
 @kernel
-def fit_bodies(group_body, group_box, body_box):
-    """Boxes of all bodies from those of their groups."""
+def fit_bodies(x, body_point_start, body_box):
+    """Boxes around the points of all bodies."""
     for body in range(body_box.shape[0]):
-        for axis in range(3):
-            body_box[body, axis] = np.inf
-            body_box[body, axis + 3] = -np.inf
-    for group in range(group_body.shape[0]):
-        body = group_body[group]
-        for axis in range(3):
-            body_box[body, axis] = min(body_box[body, axis], group_box[group, axis])
-            body_box[body, axis + 3] = max(body_box[body, axis + 3], group_box[group, axis + 3])
+        lx = ly = lz = np.inf
+        ux = uy = uz = -np.inf
+        for point in range(body_point_start[body], body_point_start[body + 1]):
+            px, py, pz = x[point, 0], x[point, 1], x[point, 2]
+            lx, ly, lz = min(lx, px), min(ly, py), min(lz, pz)
+            ux, uy, uz = max(ux, px), max(uy, py), max(uz, pz)
+        body_box[body, 0], body_box[body, 1], body_box[body, 2] = lx, ly, lz
+        body_box[body, 3], body_box[body, 4], body_box[body, 5] = ux, uy, uz
+
+
+@kernel
+def any_moved(x, x_searched, reach, body_point_start):
+    """Whether a point is farther than its body's reach from where it was searched, not finite, or its reach below 0."""
+    for body in range(reach.shape[0]):
+        if not reach[body] >= 0.0:
+            return True
+        limit = reach[body] * reach[body]
+        for point in range(body_point_start[body], body_point_start[body + 1]):
+            dx = x[point, 0] - x_searched[point, 0]
+            dy = x[point, 1] - x_searched[point, 1]
+            dz = x[point, 2] - x_searched[point, 2]
+            if not dx * dx + dy * dy + dz * dz <= limit:
+                return True
+    return False
 
 
 @kernel
@@ -125,28 +139,3 @@ def sweep(body_box, margin, moving_count, among_moving, axis, order, pairs):
                     pairs[count, 0], pairs[count, 1] = body, other
                 count += 1
     return count
-
-
-@kernel
-def widen_reach(body_box, thickness, moving_count, among_moving, reach):
-    """Increase the `reach` [m] of moving bodies that have no other body near, in place.
-
-    Up to the boxes of colliders, less the colliders' own reach, and half-way to those of moving bodies: no further pair
-    comes within reach. Unchanged where there is no other body.
-    """
-    for body in range(moving_count):
-        most = np.inf
-        for other in range(body_box.shape[0]):
-            given = other >= moving_count
-            if not may_touch(body, other, moving_count) or not (given or among_moving):
-                continue
-            apart = 0.0
-            for axis in range(3):
-                gap = max(
-                    body_box[other, axis] - body_box[body, axis + 3], body_box[body, axis] - body_box[other, axis + 3]
-                )
-                apart = max(apart, gap)
-            free = apart - thickness[body] - thickness[other]
-            most = min(most, free - reach[other] if given else 0.5 * free)
-        if most < np.inf:
-            reach[body] = max(reach[body], SHORT_OF * most)

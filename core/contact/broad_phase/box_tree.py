@@ -5,7 +5,7 @@ ordered by median splits of their rest positions, so a tree is balanced for any 
 body deforms; only the boxes are refitted.
 """
 
-from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,27 +16,20 @@ FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int32]
 
 LEAF_SIZE = 3  # a leaf holds LEAF_SIZE / 2 to LEAF_SIZE triangles
-SUBTREE_DEPTH = 6  # a refit task covers 2^6 leaves
 
 
-@dataclass(frozen=True, slots=True)
-class Trees:
+class Trees(NamedTuple):
     """Box trees of all bodies. Body b owns nodes `node_start[b] ..`, its leaves are the last 2^depth[b]."""
 
-    triangle_order: IntArray  # triangles, sorted by body and then by leaf, shape (triangle_count,)
-    triangle_start: IntArray  # first place of each body in triangle_order, shape (body_count + 1,)
-    node_start: IntArray  # shape (body_count + 1,)
-    depth: IntArray  # levels below the root, -1 for a body without triangles, shape (body_count,)
-    box: FloatArray  # lower corner, upper corner [m], shape (node_count, 6)
-    tasks: IntArray  # body and subtree number of each refit task, shape (task_count, 2)
+    triangle_order: Any  # triangles, sorted by body and then by leaf, shape (triangle_count,)
+    triangle_start: Any  # first place of each body in triangle_order, shape (body_count + 1,)
+    node_start: Any  # shape (body_count + 1,)
+    depth: Any  # levels below the root, -1 for a body without triangles, shape (body_count,)
+    box: Any  # lower corner, upper corner [m], shape (node_count, 6)
 
     def refit(self, x: FloatArray, triangles: IntArray, active: NDArray[np.uint8]) -> None:
         """Fit the boxes of the bodies with `active[body] != 0` to positions x [m], shape (point_count, 3)."""
-        refit_subtrees(
-            x, triangles, active, self.tasks, self.triangle_order, self.triangle_start, self.node_start, self.depth,
-            self.box,
-        )  # fmt: skip
-        refit_tops(active, self.node_start, self.depth, self.box)
+        refit(x, triangles, active, self)
 
 
 def median_order(centres: FloatArray, part_count: int) -> NDArray[np.int64]:
@@ -67,7 +60,6 @@ def build_trees(rest_positions: FloatArray, triangles: IntArray, body_triangle_s
     order = np.empty(triangles.shape[0], np.int32)
     node_start = np.zeros(body_count + 1, np.int32)
     depth = np.full(body_count, -1, np.int32)
-    tasks: list[tuple[int, int]] = []
     for body in range(body_count):
         start, end = int(body_triangle_start[body]), int(body_triangle_start[body + 1])
         nodes = 0
@@ -78,7 +70,6 @@ def build_trees(rest_positions: FloatArray, triangles: IntArray, body_triangle_s
             depth[body] = levels
             nodes = (2 << levels) - 1
             order[start:end] = start + median_order(centres[start:end], 1 << levels)
-            tasks += [(body, subtree) for subtree in range(1 << max(0, levels - SUBTREE_DEPTH))]
         node_start[body + 1] = node_start[body] + nodes
     return Trees(
         triangle_order=order,
@@ -86,54 +77,33 @@ def build_trees(rest_positions: FloatArray, triangles: IntArray, body_triangle_s
         node_start=node_start,
         depth=depth,
         box=np.zeros((int(node_start[-1]), 6)),
-        tasks=np.array(tasks, np.int32).reshape(-1, 2),
     )
 
 
 @kernel
-def merge_children(base, node, box):
-    """Box of a node from the boxes of its two children; base is the body's first node."""
-    left, right = base + 2 * node + 1, base + 2 * node + 2
-    for axis in range(3):
-        box[base + node, axis] = min(box[left, axis], box[right, axis])
-        box[base + node, axis + 3] = max(box[left, axis + 3], box[right, axis + 3])
-
-
-@kernel
-def refit_subtrees(x, triangles, active, tasks, triangle_order, triangle_start, node_start, depth, box):
-    """Refit leaves and the lowest SUBTREE_DEPTH levels; one task per subtree."""
-    for task in range(tasks.shape[0]):
-        body, subtree = tasks[task, 0], tasks[task, 1]
-        if active[body] != 0:
-            base, levels = node_start[body], depth[body]
-            first = triangle_start[body]
-            size = triangle_start[body + 1] - first
-            leaves = 1 << levels
-            width = min(leaves, 1 << SUBTREE_DEPTH)
-            for leaf in range(subtree * width, (subtree + 1) * width):
-                lx = ly = lz = np.inf
-                ux = uy = uz = -np.inf
-                for place in range(first + leaf * size // leaves, first + (leaf + 1) * size // leaves):
-                    for corner in range(3):
-                        point = triangles[triangle_order[place], corner]
-                        px, py, pz = x[point, 0], x[point, 1], x[point, 2]
-                        lx, ly, lz = min(lx, px), min(ly, py), min(lz, pz)
-                        ux, uy, uz = max(ux, px), max(uy, py), max(uz, pz)
-                node = base + leaves - 1 + leaf
-                box[node, 0], box[node, 1], box[node, 2] = lx, ly, lz
-                box[node, 3], box[node, 4], box[node, 5] = ux, uy, uz
-            level, width = levels, width // 2
-            while width > 0:
-                level -= 1
-                for k in range(subtree * width, (subtree + 1) * width):
-                    merge_children(base, (1 << level) - 1 + k, box)
-                width //= 2
-
-
-@kernel
-def refit_tops(active, node_start, depth, box):
-    """Refit the levels above the subtrees."""
+def refit(x, triangles, active, trees):
+    """Boxes of the nodes of active bodies: of the leaves, then of the levels above them."""
+    box = trees.box
     for body in range(active.shape[0]):
-        if active[body] != 0:
-            for node in range((1 << max(0, depth[body] - SUBTREE_DEPTH)) - 2, -1, -1):
-                merge_children(node_start[body], node, box)
+        if active[body] == 0 or trees.depth[body] < 0:
+            continue
+        base, first = trees.node_start[body], trees.triangle_start[body]
+        size = trees.triangle_start[body + 1] - first
+        leaves = 1 << trees.depth[body]
+        for leaf in range(leaves):
+            lx = ly = lz = np.inf
+            ux = uy = uz = -np.inf
+            for place in range(first + leaf * size // leaves, first + (leaf + 1) * size // leaves):
+                for corner in range(3):
+                    point = triangles[trees.triangle_order[place], corner]
+                    px, py, pz = x[point, 0], x[point, 1], x[point, 2]
+                    lx, ly, lz = min(lx, px), min(ly, py), min(lz, pz)
+                    ux, uy, uz = max(ux, px), max(uy, py), max(uz, pz)
+            node = base + leaves - 1 + leaf
+            box[node, 0], box[node, 1], box[node, 2] = lx, ly, lz
+            box[node, 3], box[node, 4], box[node, 5] = ux, uy, uz
+        for node in range(leaves - 2, -1, -1):
+            left, right = base + 2 * node + 1, base + 2 * node + 2
+            for axis in range(3):
+                box[base + node, axis] = min(box[left, axis], box[right, axis])
+                box[base + node, axis + 3] = max(box[left, axis + 3], box[right, axis + 3])

@@ -28,7 +28,6 @@ SPARE_REACH = 0.3
 MOST_KEPT = 0.6
 #: Factor for bounds that must not be exceeded by rounding [1].
 ROUNDED_DOWN = 1.0 - 1e-9
-CHUNK = 256  # rows per unit of parallel work
 
 
 class PrunedPairs:
@@ -44,7 +43,6 @@ class PrunedPairs:
         self._spare = np.zeros(0)  # relative displacement since the last pruning that they admit [m]
         self._split = np.zeros(0, np.int8)  # slot at which their second side begins
         self._slack = np.zeros(0)  # `measure_slack` of all rows [m]
-        self._chosen = np.zeros(0, np.int64)
 
     def choose(
         self, x: FloatArray, trial: FloatArray, wide: Contacts, near: Contacts, reach: FloatArray, own_reach: FloatArray
@@ -57,35 +55,22 @@ class PrunedPairs:
         if len(self._spare) < wide.count:
             room = wide.capacity
             self._points, self._spare = np.zeros((room, 4), np.int32), np.zeros(room)
-            self._split, self._chosen = np.zeros(room, np.int8), np.zeros(room, np.int64)
-            self._slack = np.zeros(room)
+            self._split, self._slack = np.zeros(room, np.int8), np.zeros(room)
         self._x[:] = x
         np.subtract(trial, x, out=self._move)
         measure_slack(
             x, self._move, wide.count, wide.points, wide.kind, wide.side, wide.bodies, wide.thickness,
             SPARE_REACH * reach, SPARE_REACH * own_reach, self._slack,
         )  # fmt: skip
-        count, edge_start = choose_rows(
-            wide.count, wide.points, wide.kind, self._slack, self._chosen, self._points, self._split, self._spare
-        )
-        if count > MOST_KEPT * wide.count:
-            count, edge_start = wide.count, wide.edge_start
-            self._chosen[:count] = np.arange(count)
-        self._left = wide.count - count
+        keep = ~(self._slack[: wide.count] >= 0.0)
+        if np.count_nonzero(keep) > MOST_KEPT * wide.count:
+            keep[:] = True
+        rows, left = np.flatnonzero(keep), np.flatnonzero(~keep)
+        self._left = len(left)
+        self._points[: len(left)], self._spare[: len(left)] = wide.points[left], self._slack[left]
+        self._split[: len(left)] = np.where(left < wide.edge_start, 1, 2)
         self._room[:] = -1.0
-        near.reserve(count)
-        near.count = near.first_element = count
-        near.edge_start = edge_start
-        near.excluded = near.excluded[:0]
-        near.invalidate_edges()
-        rows = self._chosen[:count]
-        copy_rows(
-            rows, wide.points, wide.kind, wide.triangle, wide.bodies, wide.thickness, wide.friction, wide.side,
-            wide.facing, near.points, near.kind, near.triangle, near.bodies, near.thickness,
-            near.friction, near.side, near.facing,
-        )  # fmt: skip
-        copy_edges(rows, edge_start, wide.edges, wide.apex, wide.soft, near.edges, near.apex, near.soft)
-        near.index_vertices()
+        near.copy_rows(wide, rows)
 
     @property
     def left(self) -> int:
@@ -131,46 +116,23 @@ def measure_slack(x, move, count, points, kind, side, bodies, thickness, least, 
 
     Needed are `least` (self-contact: `own_least`) of both bodies [m], and SPARE_MOVES times the relative displacement.
     """
-    for chunk in range((count + CHUNK - 1) // CHUNK):
-        for row in range(chunk * CHUNK, min(count, (chunk + 1) * CHUNK)):
-            slack[row] = -1.0
-            if side[row] <= 0:
-                continue
-            edge = kind[row] == EDGE_EDGE
-            most = closing(move, points, row, 2) if edge else closing(move, points, row, 1)
-            a, b = bodies[row, 0], bodies[row, 1]
-            spare = 2.0 * own_least[a] if a == b else least[a] + least[b]
-            radius = thickness[row] + max(SPARE_MOVES * math.sqrt(most), spare)
-            square = box_distance(x, points, row, 2) if edge else box_distance(x, points, row, 1)
-            if square <= radius * radius:
-                if edge:
-                    square = closest_on_edges_of(x, points[row, 0], points[row, 1], points[row, 2], points[row, 3])[5]
-                else:
-                    square = closest_on_triangle_of_row(x, points, row)[3]
-            if square > radius * radius:
-                slack[row] = ROUNDED_DOWN * (math.sqrt(square) - thickness[row])
-
-
-@kernel
-def choose_rows(count, points, kind, slack, chosen, left_points, left_split, left_spare):
-    """Numbers of the rows to keep, ascending; points and slack of the others.
-
-    Returns how many are kept, and how many of these are points against triangles.
-    """
-    near = left = edge_start = 0
     for row in range(count):
-        split = 2 if kind[row] == EDGE_EDGE else 1
-        if slack[row] >= 0.0:
-            for slot in range(4):
-                left_points[left, slot] = points[row, slot]
-            left_split[left], left_spare[left] = split, slack[row]
-            left += 1
+        slack[row] = -1.0
+        if side[row] <= 0:
             continue
-        chosen[near] = row
-        near += 1
-        if split == 1:
-            edge_start = near
-    return near, edge_start
+        edge = kind[row] == EDGE_EDGE
+        most = closing(move, points, row, 2) if edge else closing(move, points, row, 1)
+        a, b = bodies[row, 0], bodies[row, 1]
+        spare = 2.0 * own_least[a] if a == b else least[a] + least[b]
+        radius = thickness[row] + max(SPARE_MOVES * math.sqrt(most), spare)
+        square = box_distance(x, points, row, 2) if edge else box_distance(x, points, row, 1)
+        if square <= radius * radius:
+            if edge:
+                square = closest_on_edges_of(x, points[row, 0], points[row, 1], points[row, 2], points[row, 3])[5]
+            else:
+                square = closest_on_triangle_of_row(x, points, row)[3]
+        if square > radius * radius:
+            slack[row] = ROUNDED_DOWN * (math.sqrt(square) - thickness[row])
 
 
 @kernel
@@ -199,30 +161,3 @@ def within_room(x, seen, room):
         if room[i] < 0.0 or not dx * dx + dy * dy + dz * dz <= room[i] * room[i]:
             return False
     return True
-
-
-@kernel
-def copy_rows(
-    rows, points, kind, triangle, bodies, thickness, friction, side, facing,
-    to_points, to_kind, to_triangle, to_bodies, to_thickness, to_friction, to_side, to_facing,
-):  # fmt: skip
-    """Copy the fields that a search writes of every row."""
-    for new in range(rows.shape[0]):
-        old = rows[new]
-        for slot in range(4):
-            to_points[new, slot] = points[old, slot]
-        to_bodies[new, 0], to_bodies[new, 1] = bodies[old, 0], bodies[old, 1]
-        to_kind[new], to_triangle[new] = kind[old], triangle[old]
-        to_thickness[new], to_friction[new] = thickness[old], friction[old]
-        to_side[new], to_facing[new] = side[old], facing[old]
-
-
-@kernel
-def copy_edges(rows, edge_start, edges, apex, soft, to_edges, to_apex, to_soft):
-    """Copy the fields that a search writes of edge pairs, from row `edge_start` on."""
-    for new in range(edge_start, rows.shape[0]):
-        old = rows[new]
-        for side in range(2):
-            to_edges[new, side], to_soft[new, side] = edges[old, side], soft[old, side]
-        for corner in range(4):
-            to_apex[new, corner] = apex[old, corner]

@@ -1,8 +1,7 @@
 """Broad phase: all vertex-triangle and edge-edge pairs of different bodies within reach.
 
-Vertices of each body traverse the box trees of the bodies near it, in small groups of neighbours. The result is exact
-(a pair is reported if and only if it is within reach) and sorted, so it depends neither on the trees nor on the thread
-count.
+The box trees of bodies near each other are walked in pairs of nodes. The result is exact (a pair is reported if and only
+if it is within reach) and sorted, so it does not depend on the trees.
 """
 
 import numpy as np
@@ -11,24 +10,20 @@ from numpy.typing import NDArray
 from ...model import Model
 from ..contacts import Contacts
 from ..filter.relative_motion import relative_distance
-from ..narrow_phase.nearest_triangle import STACK_SIZE
 from ..untangle.overlap import NO_BODIES, Overlaps, find_overlaps
 from ..untangle.recovery import WrongSide
 from ..untangle.self_overlap import self_wrong_side
-from .body_pairs import BodyPairs, fit_bodies, widen_reach
+from .body_pairs import BodyPairs, any_moved, fit_bodies
 from .box_tree import build_trees
-from .edge_edge import EdgePairs, mark_met
-from .groups import any_moved, build_groups, fit_groups
+from .edge_edge import rim_normals, without_rims, write_edges
+from .pair_search import WALK_SIZE, Features, find_pairs, sort_pairs
 from .self_contact import SelfPairs
-from .vertex_triangle import add_counts, find_pairs, place_rows, start_rows, write_contacts
+from .vertex_triangle import write_contacts
 
 FloatArray = NDArray[np.float64]
 
 #: Empty box of a body that is near no other.
 NOWHERE = np.array([np.inf] * 3 + [-np.inf] * 3)
-#: Bodies up to which all pairs of boxes are compared (`ContactSearch`, `far`): the work is quadratic.
-FEW_BODIES = 64
-FIRST_REGION = 64  # pairs per chunk that have room before the first search
 
 
 class ContactSearch:
@@ -38,33 +33,26 @@ class ContactSearch:
     change.
     """
 
-    def __init__(self, model: Model, *, among_moving: bool = True, far: bool = False) -> None:
-        """`among_moving`: whether contacts of two moving bodies are included, or only those with colliders.
-
-        `far`: whether bodies far from all others get a longer reach than requested (`body_pairs.widen_reach`).
-        """
+    def __init__(self, model: Model, *, among_moving: bool = True) -> None:
+        """`among_moving`: whether contacts of two moving bodies are included, or only those with colliders."""
         surfaces = model.surfaces
         self._model = model
         self._among_moving = among_moving
-        self._far = far and model.body_count <= FEW_BODIES
         self._trees = build_trees(model.rest_positions, surfaces.triangles, surfaces.body_triangle_start)
-        self._groups = build_groups(
-            model.rest_positions, surfaces.triangles, surfaces.body_triangle_start, model.body_point_start
-        )
-        body_count, point_count, chunk_count = model.body_count, model.point_count, self._groups.chunk_count
+        self._features = Features.of(surfaces)
+        body_count, point_count = model.body_count, model.point_count
         self._reach = np.full(body_count, -1.0)
         self._searched = np.zeros((point_count, 3))
         self._margin = np.zeros(body_count)
         self._body_box = np.zeros((body_count, 6))
         self._active = np.zeros(body_count, np.uint8)
-        self._stacks = np.zeros((chunk_count, STACK_SIZE), np.int32)
-        self._point_count = np.zeros(point_count, np.int32)
-        self._cursor = np.zeros(point_count, np.int32)
-        self._found_count = np.zeros(chunk_count, np.int64)
-        self._make_room(np.full(chunk_count, FIRST_REGION, np.int64))
+        self._walk = np.zeros((WALK_SIZE, 2), np.int32)
+        self._found = np.zeros((1024, 3), np.int32)
+        self._first_of_point = np.zeros(point_count + 1, np.int64)
+        self._first_of_edge = np.zeros(len(surfaces.edges) + 1, np.int64)
+        self._rim = rim_normals(model)
         self._wrong = WrongSide(model)
-        self._edges = EdgePairs(model)
-        self._own = SelfPairs(model, self._trees)
+        self._own = SelfPairs(model, self._trees, self._features)
         self._own_reach = np.zeros(body_count)
         self._own_searched = np.zeros((point_count, 3))
         self._own_pairs = (np.zeros((0, 2), np.int32), np.zeros((0, 2), np.int32))
@@ -74,15 +62,6 @@ class ContactSearch:
     def take(self, model: Model) -> None:
         """Use another model that differs in values only (`animation/segments.py`), such as friction."""
         self._model = model
-        self._edges.take(model)
-
-    def _make_room(self, room: NDArray[np.int64]) -> None:
-        """Give each chunk its region of the found arrays."""
-        self._region_start = np.concatenate([np.zeros(1, np.int64), np.cumsum(room)])
-        total = int(self._region_start[-1])
-        self._found_point = np.zeros(total, np.int32)
-        self._found_triangle = np.zeros(total, np.int32)
-        self._found_facing = np.zeros(total, np.int8)
 
     @property
     def reach(self) -> FloatArray:
@@ -180,18 +159,15 @@ class ContactSearch:
         `reach` if None.
         left_out: bodies without contacts, shape (body_count,); none if None.
         """
-        model, groups, trees = self._model, self._groups, self._trees
+        model, trees, wrong = self._model, self._trees, self._wrong
         surfaces = model.surfaces
         np.copyto(self._searched, x)
         np.copyto(self._own_searched, x)
         np.copyto(self._reach, reach)
         np.copyto(self._own_reach, reach if own_reach is None else own_reach)
-        fit_groups(x, groups.points, groups.start, groups.chunk_start, groups.box)
-        fit_bodies(groups.body, groups.box, self._body_box)
+        fit_bodies(x, model.body_point_start, self._body_box)
         if left_out is not None:
             self._body_box[left_out] = NOWHERE
-        if self._far:
-            widen_reach(self._body_box, model.thickness, model.moving_count, self._among_moving, self._reach)
         np.add(model.thickness, self._reach, out=self._margin)
         partners = BodyPairs.of(
             self._body_box, self._margin, model.moving_count, among_moving=self._among_moving, ignores=model.ignores
@@ -200,10 +176,7 @@ class ContactSearch:
             contacts.clear()
             contacts.excluded = contacts.excluded[:0]
             return
-        mark_met(
-            x, self._body_box, self._margin, partners.start, partners.other, model.body_point_start, surfaces.edges,
-            self._edges.body_start, self._active,
-        )  # fmt: skip
+        self._active[:] = partners.bodies
         self._active[self._wrong.body] = 1
         self._active[self._own.bodies] = 1
         trees.refit(x, surfaces.triangles, self._active)
@@ -212,38 +185,34 @@ class ContactSearch:
         if len(self._wrong):
             self._wrong.release(x, trees)
         while True:
-            find_pairs(
-                x, surfaces.triangles, self._margin, groups.points, groups.start, groups.body, groups.box,
-                groups.chunk_start, groups.chunk_order, partners.start, partners.other,
-                trees.triangle_order, trees.triangle_start, trees.node_start, trees.depth, trees.box,
-                self._wrong.start, self._wrong.body, self._wrong.facing, self._wrong.direction, self._stacks,
-                self._region_start, self._found_point, self._found_triangle, self._found_facing, self._found_count,
-                self._point_count,
+            count = find_pairs(
+                x, self._features, trees, self._margin, partners.start, partners.other, wrong.start, wrong.body,
+                self._walk, self._found,
             )  # fmt: skip
-            room = np.diff(self._region_start)
-            if (self._found_count <= room).all():
+            if count <= len(self._found):
                 break
-            self._make_room(np.maximum(room, self._found_count + self._found_count // 2))
+            self._found = np.zeros((count + count // 2, 3), np.int32)
         own = self._own.bodies[~self._suspended[self._own.bodies]]
         self._own_pairs = own_points, own_edges = self._own_ahead or self._own.find(
             x, self._own_reach, own, self.crossing_bodies
         )
         self._own_ahead = None
-        own_points, own_facing = self._wrong.replace_own(own_points)
-        add_counts(own_points, self._point_count)
-        edge_pairs = self._edges.find(x, self._margin, partners, trees, own_edges)
-        contacts.count = contacts.edge_start = start_rows(self._point_count, self._cursor)
-        contacts.reserve(contacts.count + len(edge_pairs))
-        place_rows(own_points, own_facing, self._cursor, contacts.triangle, contacts.facing)
+        are_edges, pairs = self._found[:count, 0] == 1, self._found[:count, 1:]
+        points = wrong.replace(np.concatenate([pairs[~are_edges], own_points]))
+        edges = without_rims(np.concatenate([pairs[are_edges], own_edges]), self._rim)
+        contacts.count = contacts.edge_start = len(points)
+        contacts.reserve(len(points) + len(edges))
+        ordered = np.empty_like(points)
+        sort_pairs(points, self._first_of_point, ordered)
         write_contacts(
-            surfaces.triangles, surfaces.triangle_body, model.thickness, model.friction,
-            groups.points, groups.start, groups.body, groups.chunk_start, groups.chunk_order,
-            self._region_start, self._found_count, self._found_point, self._found_triangle, self._found_facing,
-            self._cursor, self._point_count,
+            ordered, surfaces.triangles, surfaces.triangle_body, model.point_body, model.thickness, model.friction,
+            wrong.start, wrong.body, wrong.facing,
             contacts.points, contacts.kind, contacts.triangle, contacts.bodies, contacts.thickness,
             contacts.friction, contacts.side, contacts.facing,
         )  # fmt: skip
-        self._edges.write(x, edge_pairs, self._wrong, contacts)
+        ordered = np.empty_like(edges)
+        sort_pairs(edges, self._first_of_edge, ordered)
+        write_edges(model, x, ordered, wrong, contacts)
         if len(own_points) or len(own_edges):
             self._own.set_own_rows(contacts)
         contacts.first_element, contacts.excluded = contacts.count, contacts.excluded[:0]

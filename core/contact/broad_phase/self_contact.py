@@ -24,7 +24,7 @@ from ..narrow_phase.nearest_triangle import STACK_SIZE
 from ..untangle.overlap import self_crossings
 from ..untangle.self_overlap import RINGS, dilated, self_wrong_side
 from .box_tree import Trees
-from .edge_edge import owned_edges
+from .pair_search import Features, boxes_apart, leaf_places, square_of_edges, square_to_triangle
 
 #: Displacement of corners beyond the reach that the test of facing allows for [thickness]: half, for each of two sides.
 STRAY = 0.5
@@ -34,23 +34,12 @@ REST_SHARE = 0.5
 LEAST_SHARE = 0.1
 
 
-def owned_points(triangles: IntArray) -> IntArray:
-    """Each triangle's corners, -1 where an earlier triangle has them, shape (triangle_count, 3)."""
-    owned = np.full(triangles.size, -1, np.int32)
-    found, first = np.unique(triangles.ravel(), return_index=True)
-    owned[first] = found
-    return owned.reshape(-1, 3)
-
-
 class SelfPairs:
     """Finds the self-contact pairs of one model's bodies; the buffers grow and stay."""
 
-    def __init__(self, model: Model, trees: Trees) -> None:
-        self._model = model
-        self._trees = trees
+    def __init__(self, model: Model, trees: Trees, features: Features) -> None:
+        self._model, self._trees, self._features = model, trees, features
         self.bodies: IntArray = np.flatnonzero(model.self_collision & (trees.depth >= 0)).astype(np.int32)
-        self._edges = owned_edges(model.surfaces.triangles, model.surfaces.edges)
-        self._points = owned_points(model.surfaces.triangles)
         self._crossed = self_crossings(model, trees, model.rest_positions, self.bodies)
         self._crossed_bodies = np.zeros(model.body_count, bool)
         if self._crossed.any():
@@ -114,10 +103,9 @@ class SelfPairs:
         model, trees = self._model, self._trees
         surfaces = model.surfaces
         count: int = find_self_pairs(
-            x, model.rest_positions, surfaces.triangles, surfaces.edges, surfaces.edge_apex, self._points,
-            self._edges, bodies, model.thickness, reach, trees.triangle_order, trees.triangle_start,
-            trees.node_start, trees.depth, trees.box, self._suspect, self._walk,
-            self._crossed, surfaces.point_neighbour_start, surfaces.point_neighbour, only_one, self._pairs,
+            x, model.rest_positions, self._features, surfaces.edge_apex, bodies, model.thickness, reach, trees,
+            self._suspect, self._walk, self._crossed, surfaces.point_neighbour_start, surfaces.point_neighbour,
+            only_one, self._pairs,
         )  # fmt: skip
         return count
 
@@ -180,19 +168,17 @@ def are_apart(x, triangles, s, t, radius):
 
 @kernel
 def find_self_pairs(
-    x, rest, triangles, edges, edge_apex, owned_points, owned_edges, bodies, thickness, reach, triangle_order,
-    triangle_start, node_start, depth, box, suspect, walk, crossed, around_start, around, only_one, pairs,
+    x, rest, features, edge_apex, bodies, thickness, reach, trees, suspect, walk, crossed, around_start, around,
+    only_one, pairs,
 ):  # fmt: skip
     """Rows (0, point, triangle) and (1, edge, edge); returns their number, which may exceed the room.
 
     only_one: stop at the first pair.
     """
     count = 0
-    for k in range(bodies.shape[0]):
-        body = bodies[k]
-        base, first = node_start[body], triangle_start[body]
-        size = triangle_start[body + 1] - first
-        leaves = 1 << depth[body]
+    triangles = features.triangles
+    for body in bodies:
+        base, leaves = trees.node_start[body], 1 << trees.depth[body]
         radius = 2.0 * (thickness[body] + reach[body])
         walk[0, 0], walk[0, 1] = 0, 0
         waiting = 1
@@ -201,16 +187,8 @@ def find_self_pairs(
             a, b = walk[waiting, 0], walk[waiting, 1]
             if not (suspect[base + a] or suspect[base + b]):
                 continue
-            if a != b:
-                apart = False
-                for axis in range(3):
-                    apart = (
-                        apart
-                        or box[base + a, axis] - radius > box[base + b, axis + 3]
-                        or box[base + b, axis] - radius > box[base + a, axis + 3]
-                    )
-                if apart:
-                    continue
+            if a != b and boxes_apart(trees.box, base + a, base + b, radius):
+                continue
             if a < leaves - 1:
                 walk[waiting, 0], walk[waiting, 1] = 2 * a + 1, 2 * b + 1
                 walk[waiting + 1, 0], walk[waiting + 1, 1] = 2 * a + 2, 2 * b + 2
@@ -220,16 +198,17 @@ def find_self_pairs(
                     walk[waiting, 0], walk[waiting, 1] = 2 * a + 2, 2 * b + 1
                     waiting += 1
                 continue
-            leaf_a, leaf_b = a - leaves + 1, b - leaves + 1
-            for i in range(first + leaf_a * size // leaves, first + (leaf_a + 1) * size // leaves):
-                for j in range(first + leaf_b * size // leaves, first + (leaf_b + 1) * size // leaves):
-                    s, t = triangle_order[i], triangle_order[j]
+            begin, end = leaf_places(trees, body, a)
+            other_begin, other_end = leaf_places(trees, body, b)
+            for i in range(begin, end):
+                for j in range(other_begin, other_end):
+                    s, t = trees.triangle_order[i], trees.triangle_order[j]
                     if s == t or are_apart(x, triangles, s, t, radius):
                         continue
                     for corner in range(3):
                         for way in range(2 if a != b else 1):
                             u, w = (s, t) if way == 0 else (t, s)
-                            point = owned_points[u, corner]
+                            point = features.points[u, corner]
                             if point >= 0 and point_pairs(
                                 x, rest, triangles, crossed, around_start, around, point, w, thickness[body],
                                 reach[body],
@@ -240,12 +219,12 @@ def find_self_pairs(
                     if a == b and i > j:
                         continue
                     for side in range(9):
-                        e, f = owned_edges[s, side // 3], owned_edges[t, side % 3]
+                        e, f = features.sides[s, side // 3], features.sides[t, side % 3]
                         if e < 0 or f < 0:
                             continue
                         if edge_pairs(
-                            x, rest, edges, crossed, around_start, around, e, f, thickness[body], reach[body]
-                        ) or (only_one and crosses(x, edges, edge_apex, e, f)):
+                            x, rest, features.edges, crossed, around_start, around, e, f, thickness[body], reach[body]
+                        ) or (only_one and crosses(x, features.edges, edge_apex, e, f)):
                             if count < pairs.shape[0]:
                                 pairs[count, 0], pairs[count, 1], pairs[count, 2] = 1, min(e, f), max(e, f)
                             count += 1
@@ -307,14 +286,7 @@ def point_pairs(x, rest, triangles, crossed, around_start, around, point, triang
     if point in (a, b, c):
         return False
     radius = 2.0 * (thickness + reach)
-    for axis in range(3):
-        p = x[point, axis]
-        if (
-            p - radius > max(x[a, axis], x[b, axis], x[c, axis])
-            or p + radius < min(x[a, axis], x[b, axis], x[c, axis])
-        ):  # fmt: skip
-            return False
-    d = math.sqrt(closest_on_triangle_of(x, point, triangles, triangle)[6])
+    d = math.sqrt(square_to_triangle(x, point, triangles, triangle, radius))
     if d > radius:
         return False
     own = kept_by_point(rest, triangles, crossed, around_start, around, point, triangle, thickness)
@@ -328,13 +300,7 @@ def edge_pairs(x, rest, edges, crossed, around_start, around, e, f, thickness, r
     if p in (q, q_end) or p_end in (q, q_end):
         return False
     radius = 2.0 * (thickness + reach)
-    for axis in range(3):
-        if (
-            min(x[p, axis], x[p_end, axis]) - radius > max(x[q, axis], x[q_end, axis])
-            or min(x[q, axis], x[q_end, axis]) - radius > max(x[p, axis], x[p_end, axis])
-        ):  # fmt: skip
-            return False
-    d = math.sqrt(closest_on_edges_of(x, p, p_end, q, q_end)[5])
+    d = math.sqrt(square_of_edges(x, p, p_end, q, q_end, radius))
     if d > radius:
         return False
     own = kept_by_edges(rest, crossed, around_start, around, p, p_end, q, q_end, thickness)

@@ -7,8 +7,7 @@ import math
 
 from ...jit import inline_kernel, kernel
 
-#: First numbers of the three kinds of features.
-FACE = 0
+#: First numbers of edges and corners among the features.
 FIRST_EDGE = 1
 FIRST_CORNER = 4
 

@@ -21,8 +21,6 @@ import numpy as np
 from ...jit import inline_kernel, kernel
 from .closest_points import closest_on_edges_of, closing
 
-CHUNK = 128  # rows per unit of parallel work
-
 #: Protrusion of an edge from its triangles for a contact weight of 0.5 [thickness]. Below, the ends of the other edge
 #: are as near to them as the edge itself.
 LEAST_PROTRUSION = 0.15
@@ -44,12 +42,11 @@ def evaluate_edges(
     x, first, count, points, apex, soft, thickness, side, contact_weight, weights, normal, distance, gap, target_weight
 ):  # fmt: skip
     """Write weights, normals, distances, gaps and target weights of rows first .. count - 1."""
-    for chunk in range((count - first + CHUNK - 1) // CHUNK):
-        for row in range(first + chunk * CHUNK, min(count, first + (chunk + 1) * CHUNK)):
-            evaluate_edge(
-                row, x, points, apex, soft, thickness, side, contact_weight, weights, normal, distance, gap,
-                target_weight,
-            )  # fmt: skip
+    for row in range(first, count):
+        evaluate_edge(
+            row, x, points, apex, soft, thickness, side, contact_weight, weights, normal, distance, gap,
+            target_weight,
+        )  # fmt: skip
 
 
 @kernel
@@ -72,19 +69,18 @@ def follow_edges(x, first, count, points, apex, contact_weight, known, move, wei
     known: distances [m] where all rows were measured last; move: displacement of each point since [m], shape
     (point_count, 3).
     """
-    for chunk in range((count - first + CHUNK - 1) // CHUNK):
-        for row in range(first + chunk * CHUNK, min(count, first + (chunk + 1) * CHUNK)):
-            if contact_weight[row] > 0.0:
-                measure_edges(x, points, apex, row, weights, normal, distance)
-                gap[row] = distance[row]
-                continue
-            gap[row] = np.inf
-            nearer = ROUNDED_UP * math.sqrt(closing(move, points, row, 2))
-            if nearer > REMEASURE_SHARE * known[row]:
-                square = closest_on_edges_of(x, points[row, 0], points[row, 1], points[row, 2], points[row, 3])[5]
-                distance[row] = math.sqrt(square)
-            else:
-                distance[row] = max(known[row] - nearer, 0.0)
+    for row in range(first, count):
+        if contact_weight[row] > 0.0:
+            measure_edges(x, points, apex, row, weights, normal, distance)
+            gap[row] = distance[row]
+            continue
+        gap[row] = np.inf
+        nearer = ROUNDED_UP * math.sqrt(closing(move, points, row, 2))
+        if nearer > REMEASURE_SHARE * known[row]:
+            square = closest_on_edges_of(x, points[row, 0], points[row, 1], points[row, 2], points[row, 3])[5]
+            distance[row] = math.sqrt(square)
+        else:
+            distance[row] = max(known[row] - nearer, 0.0)
 
 
 @inline_kernel

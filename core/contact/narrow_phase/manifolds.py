@@ -23,8 +23,6 @@ SWEEP_MARGIN = 0.03
 SWEEP_STEPS = 12.0
 #: Distance up to which a new contact point inherits the impulse of an old one [TOLERANCE].
 SAME_POINT = 4.0
-#: Pairs per unit of parallel work.
-CHUNK = 32
 
 
 @dataclass(slots=True)
@@ -269,34 +267,30 @@ def update_manifolds(
     pair, count, owner, anchor, normal, impulse, seen, reach,
 ):  # fmt: skip
     """Compute the points of some pairs."""
-    for chunk in range((stale.shape[0] + CHUNK - 1) // CHUNK):
-        polygon, scratch = np.empty((MOST_CORNERS, 3)), np.empty((MOST_CORNERS, 3))
-        old_anchor, old_impulse = np.empty((MOST_POINTS, 3)), np.empty((MOST_POINTS, 3))
-        for place in range(chunk * CHUNK, min(stale.shape[0], (chunk + 1) * CHUNK)):
-            row = stale[place]
-            a, b = pair[row, 0], pair[row, 1]
-            tolerance = TOLERANCE * min(size[a], size[b])
-            for axis in range(7):
-                seen[row, 0, axis], seen[row, 1, axis] = poses[a, axis], poses[b, axis]
-            margin = thickness[a] + thickness[b] + reach[row] + tolerance
-            away = math.sqrt(
-                (poses[a, 0] - poses[b, 0]) ** 2 + (poses[a, 1] - poses[b, 1]) ** 2 + (poses[a, 2] - poses[b, 2]) ** 2
-            )
-            before = count[row]
-            count[row] = 0
-            if away > radius[a] + radius[b] + margin:
-                continue
-            for i in range(before):
-                for axis in range(3):
-                    old_anchor[i, axis], old_impulse[i, axis] = anchor[row, i, 0, axis], impulse[row, i, axis]
-            # a slack that prefers faces, with hysteresis
-            count[row], owner[row] = meet(
-                shapes, a, b, poses, matrices, corners, normals, margin, 0.25 * tolerance, polygon, scratch,
-                anchor[row], normal[row],
-            )  # fmt: skip
-            match_impulses(
-                before, old_anchor, old_impulse, count[row], anchor[row], impulse[row], SAME_POINT * tolerance
-            )
+    polygon, scratch = np.empty((MOST_CORNERS, 3)), np.empty((MOST_CORNERS, 3))
+    old_anchor, old_impulse = np.empty((MOST_POINTS, 3)), np.empty((MOST_POINTS, 3))
+    for row in stale:
+        a, b = pair[row, 0], pair[row, 1]
+        tolerance = TOLERANCE * min(size[a], size[b])
+        for axis in range(7):
+            seen[row, 0, axis], seen[row, 1, axis] = poses[a, axis], poses[b, axis]
+        margin = thickness[a] + thickness[b] + reach[row] + tolerance
+        away = math.sqrt(
+            (poses[a, 0] - poses[b, 0]) ** 2 + (poses[a, 1] - poses[b, 1]) ** 2 + (poses[a, 2] - poses[b, 2]) ** 2
+        )
+        before = count[row]
+        count[row] = 0
+        if away > radius[a] + radius[b] + margin:
+            continue
+        for i in range(before):
+            for axis in range(3):
+                old_anchor[i, axis], old_impulse[i, axis] = anchor[row, i, 0, axis], impulse[row, i, axis]
+        # a slack that prefers faces, with hysteresis
+        count[row], owner[row] = meet(
+            shapes, a, b, poses, matrices, corners, normals, margin, 0.25 * tolerance, polygon, scratch,
+            anchor[row], normal[row],
+        )  # fmt: skip
+        match_impulses(before, old_anchor, old_impulse, count[row], anchor[row], impulse[row], SAME_POINT * tolerance)
 
 
 @kernel

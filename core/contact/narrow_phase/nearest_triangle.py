@@ -16,20 +16,18 @@ ALIGNED = 0.5
 
 
 @kernel
-def nearest_triangle(
-    x, point, body, excluded, triangles, triangle_order, triangle_start, node_start, depth, box, stack
-):
+def nearest_triangle(x, point, body, excluded, triangles, trees, stack):
     """Triangle of `body` nearest to the point (the lowest-numbered of equals), -1 if it has none.
 
     excluded: which of the body's triangles are left out, shape (triangles of body,), or NONE_EXCLUDED.
     """
     best = math.inf
     nearest = -1
-    levels = depth[body]
+    levels = trees.depth[body]
     if levels < 0:
         return nearest
-    base, first = node_start[body], triangle_start[body]
-    size = triangle_start[body + 1] - first
+    base, first = trees.node_start[body], trees.triangle_start[body]
+    size = trees.triangle_start[body + 1] - first
     leaves = 1 << levels
     px, py, pz = x[point, 0], x[point, 1], x[point, 2]
     stack[0] = 0
@@ -37,12 +35,12 @@ def nearest_triangle(
     while waiting > 0:
         waiting -= 1
         node = stack[waiting]
-        if box_distance(px, py, pz, box, base + node) > best:
+        if box_distance(px, py, pz, trees.box, base + node) > best:
             continue
         if node >= leaves - 1:
             leaf = node - leaves + 1
             for place in range(first + leaf * size // leaves, first + (leaf + 1) * size // leaves):
-                triangle = triangle_order[place]
+                triangle = trees.triangle_order[place]
                 if excluded.shape[0] > 0 and excluded[triangle - first]:
                     continue
                 d = closest_on_triangle_of(x, point, triangles, triangle)[6]
@@ -51,7 +49,7 @@ def nearest_triangle(
         else:
             # The nearer child is visited first.
             left, right = 2 * node + 1, 2 * node + 2
-            if box_distance(px, py, pz, box, base + left) < box_distance(px, py, pz, box, base + right):
+            if box_distance(px, py, pz, trees.box, base + left) < box_distance(px, py, pz, trees.box, base + right):
                 left, right = right, left
             stack[waiting] = left
             stack[waiting + 1] = right
@@ -83,38 +81,40 @@ def ray_meets_box(p, d, box, node):
 
 
 @kernel
-def exit_triangle(x, point, body, facing, d, triangles, triangle_order, triangle_start, node_start, depth, box, stack):
-    """First triangle of `body` through which a ray from the point along unit vector d leaves it, -1 if none.
+def cast_ray(x, p, d, body, facing, triangles, trees, stack):
+    """Exits minus entries of a ray from p (3,) along unit vector d (3,) through `body`, and its first exit, -1 if none.
 
-    It leaves where facing times the triangle's normal points along d.
+    The difference is the winding number at p. An exit is where facing times the triangle's normal points along d.
     """
-    best = math.inf
-    found = -1
-    levels = depth[body]
+    best, first_exit, total = math.inf, -1, 0
+    levels = trees.depth[body]
     if levels < 0:
-        return found
-    base, first = node_start[body], triangle_start[body]
-    size = triangle_start[body + 1] - first
+        return total, first_exit
+    base, first = trees.node_start[body], trees.triangle_start[body]
+    size = trees.triangle_start[body + 1] - first
     leaves = 1 << levels
     stack[0] = 0
     waiting = 1
     while waiting > 0:
         waiting -= 1
         node = stack[waiting]
-        if not ray_meets_box(x[point], d, box, base + node):
+        if not ray_meets_box(p, d, trees.box, base + node):
             continue
         if node < leaves - 1:
-            stack[waiting] = 2 * node + 1
-            stack[waiting + 1] = 2 * node + 2
+            stack[waiting], stack[waiting + 1] = 2 * node + 1, 2 * node + 2
             waiting += 2
             continue
         leaf = node - leaves + 1
         for place in range(first + leaf * size // leaves, first + (leaf + 1) * size // leaves):
-            triangle = triangle_order[place]
-            t = ray_to_triangle(x, x[point], d, triangles, triangle, facing)
-            if t >= 0.0 and (t < best or (t == best and triangle < found)):
-                best, found = t, triangle
-    return found
+            triangle = trees.triangle_order[place]
+            t = ray_to_triangle(x, p, d, triangles, triangle, facing)
+            if t >= 0.0:
+                total += facing
+                if t < best or (t == best and triangle < first_exit):
+                    best, first_exit = t, triangle
+            elif ray_to_triangle(x, p, d, triangles, triangle, -facing) >= 0.0:
+                total -= facing
+    return total, first_exit
 
 
 @kernel
@@ -140,15 +140,13 @@ def ray_to_triangle(x, p, d, triangles, triangle, facing):
 
 
 @kernel
-def choose_exit(x, point, body, facing, d, triangles, triangle_order, triangle_start, node_start, depth, box, stack):
+def choose_exit(x, point, body, facing, d, triangles, trees, stack):
     """Triangle of `body` through which a point behind its surface should leave.
 
     The nearest one, if it lies roughly along d, the direction in which the bodies separate (zero: unknown). A point
     deep inside may be nearer to the far side of the body; then the first triangle along d.
     """
-    nearest = nearest_triangle(
-        x, point, body, NONE_EXCLUDED, triangles, triangle_order, triangle_start, node_start, depth, box, stack
-    )
+    nearest = nearest_triangle(x, point, body, NONE_EXCLUDED, triangles, trees, stack)
     if nearest < 0 or (d[0] == 0.0 and d[1] == 0.0 and d[2] == 0.0):
         return nearest
     _, _, _, qx, qy, qz, dd, _ = closest_on_triangle_of(x, point, triangles, nearest)
@@ -157,7 +155,5 @@ def choose_exit(x, point, body, facing, d, triangles, triangle_order, triangle_s
         return nearest  # it is out already
     if -(qx * d[0] + qy * d[1] + qz * d[2]) >= ALIGNED * math.sqrt(dd):
         return nearest
-    found = exit_triangle(
-        x, point, body, facing, d, triangles, triangle_order, triangle_start, node_start, depth, box, stack
-    )
+    _, found = cast_ray(x, x[point], d, body, facing, triangles, trees, stack)
     return found if found >= 0 else nearest

@@ -10,6 +10,7 @@ of two edges are the contact point.
 import math
 
 from ...jit import kernel
+from .closest_points import closest_on_edges
 
 #: Contact points of a pair at most: as many as two clipped quadrilaterals have.
 MOST_POINTS = 8
@@ -232,7 +233,10 @@ def meet(shapes, a, b, poses, matrices, corners, normals, margin, slack, polygon
     if edge_a >= 0 and gap_e > max(gap_a, gap_b) + slack:
         p, p_end = corners[shapes.edges[edge_a, 0]], corners[shapes.edges[edge_a, 1]]
         q, q_end = corners[shapes.edges[edge_b, 0]], corners[shapes.edges[edge_b, 1]]
-        s, t = closest_on_lines(p, p_end, q, q_end)
+        s, t, _, _, _, _ = closest_on_edges(
+            p[0], p[1], p[2], p_end[0] - p[0], p_end[1] - p[1], p_end[2] - p[2],
+            q[0], q[1], q[2], q_end[0] - q[0], q_end[1] - q[1], q_end[2] - q[2],
+        )  # fmt: skip
         for axis in range(3):
             scratch[0, axis] = p[axis] + s * (p_end[axis] - p[axis])
             scratch[1, axis] = q[axis] + t * (q_end[axis] - q[axis])
@@ -255,17 +259,3 @@ def meet(shapes, a, b, poses, matrices, corners, normals, margin, slack, polygon
     sign = -1.0 if owner == 1 else 1.0
     turn_back(matrices[body], sign * n[0], sign * n[1], sign * n[2], normal)
     return count, owner
-
-
-@kernel
-def closest_on_lines(p, p_end, q, q_end):
-    """Parameters (0 to 1) of the closest points of two edges that are not parallel."""
-    dx, dy, dz = p_end[0] - p[0], p_end[1] - p[1], p_end[2] - p[2]
-    ex, ey, ez = q_end[0] - q[0], q_end[1] - q[1], q_end[2] - q[2]
-    rx, ry, rz = p[0] - q[0], p[1] - q[1], p[2] - q[2]
-    dd, ee = dx * dx + dy * dy + dz * dz, ex * ex + ey * ey + ez * ez
-    de = dx * ex + dy * ey + dz * ez
-    dr, er = dx * rx + dy * ry + dz * rz, ex * rx + ey * ry + ez * rz
-    s = min(max((de * er - ee * dr) / (dd * ee - de * de), 0.0), 1.0)
-    t = min(max((de * s + er) / ee, 0.0), 1.0)
-    return s, t

@@ -19,8 +19,6 @@ from ..contacts import Contacts
 from .closest_points import FIRST_CORNER, FIRST_EDGE, closest_on_triangle_of, unit_normal
 from .edge_edge import evaluate_edges, follow_edges
 
-CHUNK = 256  # contacts per unit of parallel work
-
 #: Cosine of 30 degrees [1]: two minima of one surface with a smaller angle between their normals are one contact, the
 #: nearer. Without it the force on a point in a shallow dent would double near the crease; with a much wider angle a
 #: point in a valley would alternate between the walls.
@@ -28,8 +26,6 @@ SAME_DIRECTION = math.cos(math.radians(30.0))
 
 #: Relative difference of distances up to which they are equal [1]: rounding.
 ROUNDING = 1e-9
-
-MOST_AROUND_CORNER = 4096  # ends the walk in a mesh whose neighbours are inconsistent
 
 
 def evaluate_gaps(x: FloatArray, contacts: Contacts, surfaces: Surfaces, *, whole: bool = True) -> None:
@@ -82,22 +78,19 @@ def evaluate_rows(
     x, triangles, triangle_neighbour, count, points, triangle, bodies, thickness, side, facing, local,
     weights, normal, distance, gap, feature,
 ):  # fmt: skip
-    """Evaluate points against triangles; the rows of one point belong to the chunk in which they begin."""
-    for chunk in range((count + CHUNK - 1) // CHUNK):
-        begin, stop = chunk * CHUNK, min(count, (chunk + 1) * CHUNK)
-        while begin > 0 and begin < stop and points[begin, 0] == points[begin - 1, 0]:
-            begin += 1
-        while begin < stop:
-            end = begin
-            while end < count and points[end, 0] == points[begin, 0]:
-                measure(
-                    x, triangles, triangle_neighbour, points[end, 0], triangle[end], side[end], facing[end],
-                    bodies[end, 0] == bodies[end, 1], end, weights, normal, distance, gap, feature,
-                )  # fmt: skip
-                end += 1
-            if end > begin + 1:
-                assign_owners(begin, end, points, bodies, thickness, side, normal, distance, feature, local, gap)
-            begin = end
+    """Evaluate points against triangles, the rows of one point together."""
+    begin = 0
+    while begin < count:
+        end = begin
+        while end < count and points[end, 0] == points[begin, 0]:
+            measure(
+                x, triangles, triangle_neighbour, points[end, 0], triangle[end], side[end], facing[end],
+                bodies[end, 0] == bodies[end, 1], end, weights, normal, distance, gap, feature,
+            )  # fmt: skip
+            end += 1
+        if end > begin + 1:
+            assign_owners(begin, end, points, bodies, thickness, side, normal, distance, feature, local, gap)
+        begin = end
 
 
 @inline_kernel
@@ -193,7 +186,7 @@ def corner_normal(x, triangles, triangle_neighbour, triangle, corner):
         if direction == 1:
             current = triangle_neighbour[triangle, (corner + 2) % 3]
         steps = 0
-        while current >= 0 and steps < MOST_AROUND_CORNER:
+        while current >= 0 and steps < triangles.shape[0]:  # neighbours may be inconsistent
             k = 0
             while k < 2 and triangles[current, k] != point:
                 k += 1

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from ...jit import kernel
 from ...model import BoolArray, FloatArray, IntArray, Model
+from ...union_find import name_islands, unite
 from ..broad_phase.body_pairs import BodyPairs
 from ..broad_phase.box_tree import Trees
 from ..narrow_phase.closest_points import edge_meets
@@ -128,7 +129,7 @@ def _crossings(
         edge, triangle, share = np.zeros(room, np.int32), np.zeros(room, np.int32), np.zeros(room)
         count = find_crossings(
             x, model.surfaces.triangles, edges.points, places, edges.body, partners.start, partners.other,
-            trees.triangle_order, trees.triangle_start, trees.node_start, trees.depth, trees.box,
+            trees,
             np.zeros(STACK_SIZE, np.int32), edge, triangle, share,
         )  # fmt: skip
         if count <= room:
@@ -212,25 +213,14 @@ def join_parts(pairs, joined, part):
     """Number the connected parts of a graph by their lowest node: edges `pairs` (n, 2) with joined[n]."""
     for k in range(pairs.shape[0]):
         if joined[k]:
-            i, j = pairs[k, 0], pairs[k, 1]
-            while part[i] != i:
-                part[i] = part[part[i]]
-                i = part[i]
-            while part[j] != j:
-                part[j] = part[part[j]]
-                j = part[j]
-            if i < j:
-                part[j] = i
-            else:
-                part[i] = j
-    for i in range(part.shape[0]):
-        part[i] = part[part[i]]  # parents come before their children
+            unite(part, pairs[k, 0], pairs[k, 1])
+    name_islands(part)
 
 
 @kernel
 def find_crossings(
-    x, triangles, edge_points, edge_place, edge_body, partner_start, partner, triangle_order, triangle_start,
-    node_start, depth, box, stack, out_edge, out_triangle, out_share,
+    x, triangles, edge_points, edge_place, edge_body, partner_start, partner, trees, stack,
+    out_edge, out_triangle, out_share,
 ):  # fmt: skip
     """Every edge of a body that passes through a triangle of a partner; returns their number, maybe beyond the room.
 
@@ -242,11 +232,11 @@ def find_crossings(
         body = edge_body[edge]
         for entry in range(partner_start[body], partner_start[body + 1]):
             other = partner[entry]
-            if depth[other] < 0:
+            if trees.depth[other] < 0:
                 continue
-            base, first = node_start[other], triangle_start[other]
-            size = triangle_start[other + 1] - first
-            leaves = 1 << depth[other]
+            base, first = trees.node_start[other], trees.triangle_start[other]
+            size = trees.triangle_start[other + 1] - first
+            leaves = 1 << trees.depth[other]
             stack[0] = 0
             waiting = 1
             while waiting > 0:
@@ -256,8 +246,8 @@ def find_crossings(
                 for axis in range(3):
                     apart = (
                         apart
-                        or min(x[u, axis], x[w, axis]) > box[base + node, axis + 3]
-                        or max(x[u, axis], x[w, axis]) < box[base + node, axis]
+                        or min(x[u, axis], x[w, axis]) > trees.box[base + node, axis + 3]
+                        or max(x[u, axis], x[w, axis]) < trees.box[base + node, axis]
                     )
                 if apart:
                     continue
@@ -268,10 +258,10 @@ def find_crossings(
                     continue
                 leaf = node - leaves + 1
                 for place in range(first + leaf * size // leaves, first + (leaf + 1) * size // leaves):
-                    share = passes_through(x, edge_points[edge], u, w, triangles, triangle_order[place])
+                    share = passes_through(x, edge_points[edge], u, w, triangles, trees.triangle_order[place])
                     if share >= 0.0:
                         if count < out_edge.shape[0]:
-                            out_edge[count], out_triangle[count] = edge, triangle_order[place]
+                            out_edge[count], out_triangle[count] = edge, trees.triangle_order[place]
                             out_share[count] = share
                         count += 1
     return count

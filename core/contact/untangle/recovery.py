@@ -9,7 +9,7 @@ from ..broad_phase.box_tree import Trees
 from ..contacts import WRONG_SIDE, Contacts
 from ..kept_distance import RECOVERY_SHARE
 from ..narrow_phase.closest_points import unit_normal
-from ..narrow_phase.nearest_triangle import NONE_EXCLUDED, STACK_SIZE, nearest_triangle
+from ..narrow_phase.nearest_triangle import NONE_EXCLUDED, STACK_SIZE, choose_exit, nearest_triangle
 from ..narrow_phase.vertex_triangle import measure, set_plane_weights
 from .self_overlap import self_exits, self_wrong_side
 
@@ -24,7 +24,7 @@ class WrongSide:
     shape (n,); start: CSR of pairs over points, shape (point_count + 1,); body: second column of pairs;
     direction: unit vectors along which the points move out, zero where unknown, shape (n, 3);
     own: whether body is the point's own, shape (n,);
-    exit: the triangle through which a point leaves its own body, -1 for other pairs, shape (n,).
+    exit: the triangle through which a point leaves the body, as last searched, shape (n,).
     """
 
     def __init__(self, model: Model) -> None:
@@ -65,6 +65,10 @@ class WrongSide:
         self.set(self.pairs[behind], self.facing[behind])
         self.exit = way[behind]
         self._set_directions(x)
+        choose_exits(
+            x, self.pairs, self.own, self.facing, self.direction, model.surfaces.triangles, trees,
+            np.zeros(STACK_SIZE, np.int32), self.exit,
+        )  # fmt: skip
 
     def _update_self_crossings(self, x: FloatArray, trees: Trees) -> BoolArray:
         """Add other points on the wrong side of self-crossing bodies to the list; returns which pairs are on it now."""
@@ -119,19 +123,18 @@ class WrongSide:
                 self.direction[(body == low) & (self.body == high)] = vector / length
                 self.direction[(body == high) & (self.body == low)] = -vector / length
 
-    def replace_own(self, found: IntArray) -> tuple[IntArray, NDArray[np.int8]]:
-        """(point, triangle) pairs of bodies with themselves, with `exit` for listed points, and the facing of each.
+    def replace(self, found: IntArray) -> IntArray:
+        """(point, triangle) pairs with those of listed points through `exit`, in place of pairs with their own body.
 
-        `found` and the result are sorted, shape (n, 2); facing is 0 for ordinary pairs, shape (n,).
+        `found`, shape (n, 2): holds no pairs of a listed point and another body.
         """
-        if not self.own.any():
-            return found, np.zeros(len(found), np.int8)
-        points = self.pairs[self.own, 0]
-        found = found[~np.isin(found[:, 0], points)]
-        pairs = np.concatenate([found, np.stack([points, self.exit[self.own]], axis=1)])
-        facing = np.concatenate([np.zeros(len(found), np.int8), self.facing[self.own]])
-        order = np.lexsort(pairs.T[::-1])
-        return np.ascontiguousarray(pairs[order]), facing[order]
+        if not len(self):
+            return found
+        owner = self._model.point_body
+        own = self.pairs[self.own, 0]
+        triangle_body = self._model.surfaces.triangle_body[found[:, 1]]
+        ordinary = ~(np.isin(found[:, 0], own) & (owner[found[:, 0]] == triangle_body))
+        return np.concatenate([found[ordinary], np.stack([self.pairs[:, 0], self.exit], axis=1)])
 
     def set_planes(self, x: FloatArray, contacts: Contacts) -> None:
         """Set normals and weights of the rows of points behind their own body's surface, constant until a search."""
@@ -151,16 +154,26 @@ def signed_gaps(
     count = pairs.shape[0]
     gap = np.zeros(count)
     listed_gaps(
-        x, model.surfaces.triangles, model.surfaces.triangle_neighbour, pairs, facing, way, trees.triangle_order,
-        trees.triangle_start, trees.node_start, trees.depth, trees.box, np.zeros(STACK_SIZE, np.int32),
+        x, model.surfaces.triangles, model.surfaces.triangle_neighbour, pairs, facing, way, trees,
+        np.zeros(STACK_SIZE, np.int32),
         np.zeros((count, 4)), np.zeros((count, 3)), np.zeros(count), np.zeros(count, np.int8), gap,
     )  # fmt: skip
     return gap
 
 
 @kernel
+def choose_exits(x, pairs, own, facing, direction, triangles, trees, stack, out):
+    """Write the exit triangle of each pair of a point and another body."""
+    for row in range(pairs.shape[0]):
+        if not own[row]:
+            out[row] = choose_exit(
+                x, pairs[row, 0], pairs[row, 1], facing[row], direction[row], triangles, trees, stack
+            )
+
+
+@kernel
 def listed_gaps(
-    x, triangles, triangle_neighbour, pairs, facing, way, triangle_order, triangle_start, node_start, depth, box,
+    x, triangles, triangle_neighbour, pairs, facing, way, trees,
     stack, weights, normal, distance, feature, gap,
 ):  # fmt: skip
     """Signed gaps of pairs (point, body); weights to feature are scratch."""
@@ -168,8 +181,7 @@ def listed_gaps(
         triangle = way[row]
         if triangle < 0:
             triangle = nearest_triangle(
-                x, pairs[row, 0], pairs[row, 1], NONE_EXCLUDED, triangles, triangle_order, triangle_start, node_start,
-                depth, box, stack,
+                x, pairs[row, 0], pairs[row, 1], NONE_EXCLUDED, triangles, trees, stack,
             )  # fmt: skip
         measure(
             x, triangles, triangle_neighbour, pairs[row, 0], triangle, -1, facing[row], False, row,

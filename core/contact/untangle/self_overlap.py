@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from ...jit import kernel
 from ...model import BoolArray, FloatArray, IntArray, Model
 from ..broad_phase.box_tree import Trees
-from ..narrow_phase.nearest_triangle import STACK_SIZE, nearest_triangle, ray_meets_box, ray_to_triangle
+from ..narrow_phase.nearest_triangle import STACK_SIZE, cast_ray, nearest_triangle
 from .overlap import NEAR_PLANE, join_parts
 
 #: Rings of edges around a piece whose triangles count as adjacent [1].
@@ -50,7 +50,7 @@ def self_wrong_side(model: Model, trees: Trees, x: FloatArray, body: int) -> tup
         places += (0.5 - NEAR_PLANE) * model.flat.depth[body] * copy[:, None] * plane
     winding_numbers(
         x, places, normal, tilts, body, surfaces.triangles,
-        trees.triangle_order, trees.triangle_start, trees.node_start, trees.depth, trees.box, turns,
+        trees, turns,
     )  # fmt: skip
     wrong = turns != 0
     return points[wrong].astype(np.int32), np.sign(turns[wrong]).astype(np.int8)
@@ -78,16 +78,14 @@ def self_exits(model: Model, trees: Trees, x: FloatArray, pairs: IntArray) -> In
             own = rows[part[points] == piece]
             nearest_exits(
                 x, pairs[own, 0], own, body, near[triangles - first].any(axis=1), surfaces.triangles,
-                trees.triangle_order, trees.triangle_start, trees.node_start, trees.depth, trees.box,
+                trees,
                 np.zeros(STACK_SIZE, np.int32), found,
             )  # fmt: skip
     return found
 
 
 @kernel
-def winding_numbers(
-    x, places, normal, tilts, body, triangles, triangle_order, triangle_start, node_start, depth, box, turns
-):
+def winding_numbers(x, places, normal, tilts, body, triangles, trees, turns):
     """Winding number of the body's skin at each place: the median of three rays near the normal."""
     for k in range(places.shape[0]):
         stack = np.zeros(STACK_SIZE, np.int32)
@@ -99,38 +97,8 @@ def winding_numbers(
                 d[axis] = normal[k, axis] + tilts[ray, axis]
                 length += d[axis] * d[axis]
             d /= math.sqrt(length)
-            found[ray] = winding_along_ray(
-                x, places[k], d, body, triangles, triangle_order, triangle_start, node_start, depth, box, stack
-            )
+            found[ray] = cast_ray(x, places[k], d, body, 1, triangles, trees, stack)[0]
         turns[k] = max(min(found[0], found[1]), min(max(found[0], found[1]), found[2]))  # the middle one
-
-
-@kernel
-def winding_along_ray(x, p, d, body, triangles, triangle_order, triangle_start, node_start, depth, box, stack):
-    """Exits minus entries of a ray from p (3,) along unit vector d (3,): the winding number at p."""
-    base, first = node_start[body], triangle_start[body]
-    size = triangle_start[body + 1] - first
-    leaves = 1 << depth[body]
-    total = 0
-    stack[0] = 0
-    waiting = 1
-    while waiting > 0:
-        waiting -= 1
-        node = stack[waiting]
-        if not ray_meets_box(p, d, box, base + node):
-            continue
-        if node < leaves - 1:
-            stack[waiting], stack[waiting + 1] = 2 * node + 1, 2 * node + 2
-            waiting += 2
-            continue
-        leaf = node - leaves + 1
-        for place in range(first + leaf * size // leaves, first + (leaf + 1) * size // leaves):
-            triangle = triangle_order[place]
-            if ray_to_triangle(x, p, d, triangles, triangle, 1) >= 0.0:
-                total += 1
-            elif ray_to_triangle(x, p, d, triangles, triangle, -1) >= 0.0:
-                total -= 1
-    return total
 
 
 def dilated(mask: BoolArray, edges: IntArray, rings: int) -> BoolArray:
@@ -143,11 +111,7 @@ def dilated(mask: BoolArray, edges: IntArray, rings: int) -> BoolArray:
 
 
 @kernel
-def nearest_exits(
-    x, points, rows, body, excluded, triangles, triangle_order, triangle_start, node_start, depth, box, stack, out
-):
+def nearest_exits(x, points, rows, body, excluded, triangles, trees, stack, out):
     """Write the nearest triangle of `body` that is not excluded to out[rows] for each point, -1 for none."""
     for k in range(points.shape[0]):
-        out[rows[k]] = nearest_triangle(
-            x, points[k], body, excluded, triangles, triangle_order, triangle_start, node_start, depth, box, stack
-        )
+        out[rows[k]] = nearest_triangle(x, points[k], body, excluded, triangles, trees, stack)

@@ -13,7 +13,6 @@ all their contact points gives them the separation speed of Newton's law of rest
 """
 
 import math
-from typing import Protocol
 
 import numpy as np
 
@@ -43,18 +42,6 @@ LEAST_UNTOUCHED = 0.2
 STOPPED_SHARE = 0.1
 
 
-class PressedContacts(Protocol):
-    """Contacts with their normal forces."""
-
-    @property
-    def contacts(self) -> Contacts:
-        """The contact set."""
-
-    @property
-    def normal_force(self) -> FloatArray:
-        """Of each row [N]."""
-
-
 class Dissipation:
     """Applies damping and bounciness to a state at the end of a step."""
 
@@ -67,15 +54,6 @@ class Dissipation:
         # per moving body: see `bodies.rigid.motion`
         self._motion = np.zeros((model.moving_count, 15))
         self._untouched_mass = np.zeros(model.vertex_count)
-
-    def apply(self, energy: PressedContacts, pairs: PairImpulses, state: State, time: float) -> None:
-        """Change the velocities of `state` in place.
-
-        `energy` holds the contacts at the end of the step just taken, `pairs` their impulses during it, `time` its
-        length [s].
-        """
-        self.bounce(energy.contacts, energy.normal_force, pairs, state, time)
-        self.damp(state, time)
 
     def bounce(
         self, contacts: Contacts, normal_force: FloatArray, pairs: PairImpulses, state: State, time: float

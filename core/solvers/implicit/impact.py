@@ -45,7 +45,7 @@ def overshoot(
     excess, taken = ahead.copy(), np.zeros((contacts.count, 3))
     cut_impulses(
         contacts.count, contacts.points, contacts.weights, contacts.normal, energy.pressing,
-        energy.terms.force, contacts.friction, slip, mobility, time,
+        energy.force, contacts.friction, slip, mobility, time,
         RIGID_PASS_TOLERANCE if len(mobility.unknown) else PASS_TOLERANCE, excess, taken,
     )  # fmt: skip
     return excess - ahead, np.einsum("ci,ci->c", taken, contacts.normal[: contacts.count])

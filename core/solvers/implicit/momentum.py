@@ -68,7 +68,7 @@ class MomentumBalance:
 
     def add_forces(self, energy: StageEnergy, x: FloatArray, poses: FloatArray, time: float) -> None:
         """Add the impulses over a time [s] of the contacts of `energy`, linearised at x [m], its load, and gravity."""
-        model, terms, contacts = self._model, energy.terms, energy.contacts
+        model, contacts = self._model, energy.contacts
         self._time += time
         fall = time * model.gravity
         lagged = energy.lagged_load()
@@ -82,8 +82,8 @@ class MomentumBalance:
             arm = poses[:, :3] - self._origin[model.membrane_count :]
             self._momenta[model.membrane_count :] += np.concatenate([weight, np.cross(arm, weight)], axis=1)
         add_contacts(
-            contacts.count, energy.first_free_element, x, terms.points, terms.weights, terms.active, terms.force,
-            model.point_body, time, self._origin, self._momenta,
+            contacts.count, energy.first_free_element, x, contacts.points, contacts.weights, energy.active,
+            energy.force, model.point_body, time, self._origin, self._momenta,
         )  # fmt: skip
         self.pairs.add(contacts, energy.record, x, energy.pressing, time)
 

@@ -27,7 +27,6 @@ from ...team import helped
 from ...threads import threads_in_use
 from ..counts import Counts
 from .contact_scale import ContactScale
-from .moves import advance_along, step_towards
 from .preconditioner import Preconditioners
 from .stage_energy import StageEnergy
 from .stage_notes import StageNotes
@@ -69,7 +68,7 @@ class StageMinimiser:
         self.model = model
         self.settings = settings
         self.counts: Counts = like.counts if like else Counts()
-        candidates = like.candidates if like else Candidates(model, REACH_FACTOR, far=True, prune=True)
+        candidates = like.candidates if like else Candidates(model, REACH_FACTOR, prune=True)
         self.candidates: Candidates = candidates
         self.candidates.take(model)
         self.contacts = self.candidates.contacts
@@ -183,7 +182,8 @@ class StageMinimiser:
         n = model.vertex_count
         counts.stages += 1
         energy.begin(target, rigid_target, self._gas, elapsed)
-        step_towards(self.x, guess, model.pinned, model.chunks, self._step)
+        np.subtract(guess, self.x[:n], out=self._step[:n])
+        self._step[:n][model.pinned] = 0.0
         self._planes.hold(self._step)
         steps_between(self.poses, rigid_guess, self._step[n:])
         self._cover()
@@ -293,7 +293,8 @@ class StageMinimiser:
     def _place(self, scale: float) -> None:
         """Write positions and poses after `scale` times the step to `_trial`, `_trial_poses`."""
         model, n = self.model, self.model.vertex_count
-        advance_along(self.x, self._step, scale, model.chunks, self._trial)
+        self._trial[:] = self.x
+        self._trial[:n] += scale * self._step[:n]
         if model.rigid_count:
             move_poses(self.poses, self._step[n:], scale, self._trial_poses)
             place_points(self._trial_poses, model.rigid.arm, model.rigid.point_start, self._trial)

@@ -30,7 +30,6 @@ from ..notes import Finding, FrameNotes, PairContacts, Reason
 from .dissipation import Dissipation
 from .impact import overshoot
 from .momentum import MomentumBalance
-from .moves import set_targets, velocity_change
 from .newton import NewtonSettings, StageMinimiser
 from .step_control import LONGER_BELOW, StepControl
 from .step_parts import StepParts
@@ -82,7 +81,6 @@ class ImplicitSolver:
         self._steps = 0  # of the frame
         self._planes = Planes(model)
         self._moment = np.zeros(3)
-        self._target, self._guess = np.zeros((2, model.vertex_count, 3))  # of the stage at hand [m]
 
     def revised(self, model: Model) -> "ImplicitSolver":
         """The same for a model with other values, see `choice.Solver`."""
@@ -227,7 +225,8 @@ class ImplicitSolver:
         after.wrong_side = before.wrong_side
         after.stuck = stuck
         after.approach = before.approach
-        self._losses.apply(stage.energy, self._momentum.pairs, after, time)
+        self._losses.bounce(stage.contacts, stage.energy.normal_force, self._momentum.pairs, after, time)
+        self._losses.damp(after, time)
         self._planes.hold(after.velocities)
         self._set_point_velocities(after)
         after.joined = 2 * count if self._error < LONGER_BELOW else count
@@ -240,29 +239,18 @@ class ImplicitSolver:
     def _two_stages(self, before: State, motion: Motion, share: float, h: float) -> tuple[FloatArray, RigidMotion]:
         """Step of second order; positions in the minimiser's `x`, returns velocities of points and rigid bodies."""
         n, stage, solids = self.model.vertex_count, self._minimiser, self.model.rigid
-        chunks, target, guess = self.model.chunks, self._target, self._guess
         tau, rest = GAMMA * h, (1.0 - GAMMA) * h
         step_share = h / motion.frame_time
         x0, v0 = before.positions, before.velocities[:n]
         fall = tau * tau * self.model.gravity
-        guessed_fall, guessed_rigid_fall = self._predicted_fall(before, fall)
         stage.set_stage_time(tau)
         self._momentum.start(x0, v0, before.rigid)
 
         base = x0.copy()
-        self._move_kinematic_points(motion, share + GAMMA * step_share, base)
-        set_targets(x0, v0, v0, tau, fall, guessed_fall, 1.0, chunks, target, guess)
         flight = fly(before.rigid.pose, before.rigid.velocity, before.rigid.angular_momentum, solids, tau)
-        stage.energy.damp(base)
-        stage.minimise(
-            tau,
-            target=target, guess=guess,
-            rigid_target=shifted(flight, fall), rigid_guess=shifted(flight, guessed_rigid_fall),
-        )  # fmt: skip
-        self._momentum.add_forces(stage.energy, stage.x, stage.poses, rest)
+        self._minimise(motion, share + GAMMA * step_share, tau, rest, base, v0, v0, 1.0, before, flight, flight)
         poses1 = stage.poses.copy()
-        change = np.empty((n, 3))
-        velocity_change(stage.x, base, v0, tau, rest, chunks, change)
+        change = rest * (((stage.x[:n] - base[:n]) / tau - v0) / tau)
         rigid_change = RigidMotion(
             poses1,
             rest / tau * ((poses1[:, :3] - before.rigid.pose[:, :3]) / tau - before.rigid.velocity),
@@ -281,69 +269,68 @@ class ImplicitSolver:
             v_ahead += change[:n]
             rigid_ahead = self._changed(rigid_ahead, change[n:])
             self._momentum.subtract_impulses(stage.energy, stage.x, stage.poses, change, taken)
+
         base[:n] = x0[:n] + rest * v1
-        self._move_kinematic_points(motion, share + step_share, base)
-        set_targets(base, v_ahead, v1, tau, fall, guessed_fall, rest / tau, chunks, target, guess)
         rigid_base = fly(before.rigid.pose, rigid1.velocity, rigid1.angular_momentum, solids, rest)
-        rigid_target = shifted(fly(rigid_base, rigid_ahead.velocity, rigid_ahead.angular_momentum, solids, tau), fall)
+        flight = fly(rigid_base, rigid_ahead.velocity, rigid_ahead.angular_momentum, solids, tau)
         rigid_guess = fly(rigid_base, rigid1.velocity, rigid1.angular_momentum, solids, tau)
-        stage.energy.damp(base)
-        stage.minimise(
-            h,
-            target=target, guess=guess,
-            rigid_target=rigid_target, rigid_guess=shifted(rigid_guess, rest / tau * guessed_rigid_fall),
-        )  # fmt: skip
-        self._momentum.add_forces(stage.energy, stage.x, stage.poses, tau)
-        velocities: FloatArray = (stage.x - base) / tau
+        end = share + step_share
+        self._minimise(motion, end, h, tau, base, v_ahead, v1, rest / tau, before, flight, rigid_guess)
+        velocities, rigid = self._reached(base, rigid_base, shifted(flight, fall), rigid_ahead.angular_momentum)
         if self._step_error is not None:
             self._error = self._step_error.of(v0, v1, v_ahead, velocities, h)
-        rigid = RigidMotion(
-            stage.poses.copy(),
-            (stage.poses[:, :3] - rigid_base[:, :3]) / tau,
-            rigid_ahead.angular_momentum + pushed(rigid_target, stage.poses, solids, tau),
-        )
         self._momentum.settle(stage.x, velocities, rigid)
         return velocities, rigid
 
     def _one_stage(self, before: State, motion: Motion, share: float, h: float) -> tuple[FloatArray, RigidMotion]:
         """Step of implicit Euler: dissipates energy where the step of second order would gain it."""
-        n, stage, solids = self.model.vertex_count, self._minimiser, self.model.rigid
-        target, guess = self._target, self._guess
+        stage, rigid0 = self._minimiser, before.rigid
         self._error = math.inf  # unknown
-        x0 = before.positions
-        fall = h * h * self.model.gravity
-        guessed_fall, guessed_rigid_fall = self._predicted_fall(before, fall)
         stage.set_stage_time(h)
-        self._momentum.start(x0, before.velocities, before.rigid)
-        base = x0.copy()
-        self._move_kinematic_points(motion, share + h / motion.frame_time, base)
-        v0 = before.velocities[:n]
-        set_targets(x0, v0, v0, h, fall, guessed_fall, 1.0, self.model.chunks, target, guess)
-        flight = fly(before.rigid.pose, before.rigid.velocity, before.rigid.angular_momentum, solids, h)
-        rigid_target = shifted(flight, fall)
-        stage.energy.damp(base)
-        stage.minimise(
-            h,
-            target=target, guess=guess,
-            rigid_target=rigid_target, rigid_guess=shifted(flight, guessed_rigid_fall),
-        )  # fmt: skip
-        self._momentum.add_forces(stage.energy, stage.x, stage.poses, h)
-        velocities: FloatArray = (stage.x - base) / h
-        rigid = RigidMotion(
-            stage.poses.copy(),
-            (stage.poses[:, :3] - before.rigid.pose[:, :3]) / h,
-            before.rigid.angular_momentum + pushed(rigid_target, stage.poses, solids, h),
-        )
+        v0 = before.velocities[: self.model.vertex_count]
+        self._momentum.start(before.positions, v0, rigid0)
+        base = before.positions.copy()
+        flight = fly(rigid0.pose, rigid0.velocity, rigid0.angular_momentum, self.model.rigid, h)
+        self._minimise(motion, share + h / motion.frame_time, h, h, base, v0, v0, 1.0, before, flight, flight)
+        rigid_target = shifted(flight, h * h * self.model.gravity)
+        velocities, rigid = self._reached(base, rigid0.pose, rigid_target, rigid0.angular_momentum)
         self._momentum.settle(stage.x, velocities, rigid)
         return velocities, rigid
 
-    def _predicted_fall(self, before: State, fall: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """First guess of the displacement by gravity in a stage: 0 for bodies in contact.
+    def _minimise(
+        self, motion: Motion, share: float, elapsed: float, lasting: float, base: FloatArray, drawn: FloatArray,
+        drift: FloatArray, fallen: float, before: State, flight: FloatArray, rigid_guess: FloatArray,
+    ) -> None:  # fmt: skip
+        """Minimise the energy of a stage whose vertices start at `base` [m] with velocities `drawn` [m/s].
 
-        Of the membranes and of the rigid bodies.
+        share, elapsed: its end as a fraction of the frame, and [s] after the start of the step. lasting: time [s] for
+        which its forces act. The first guess uses velocities `drift` and, of bodies without contact in `before`,
+        `fallen` of the displacement by gravity. flight, rigid_guess: the same of rigid bodies, without gravity.
         """
-        guessed = np.where(before.touching[:, None], 0.0, fall)
-        return guessed[: self.model.membrane_count], guessed[self.model.membrane_count :]
+        model, stage = self.model, self._minimiser
+        time, n = stage.energy.stage_time, model.vertex_count
+        fall = time * time * model.gravity
+        guessed = fallen * np.where(before.touching[:, None], 0.0, fall)
+        self._move_kinematic_points(motion, share, base)
+        stage.energy.damp(base)
+        stage.minimise(
+            elapsed,
+            target=base[:n] + time * drawn + fall,
+            guess=base[:n] + time * drift + guessed[model.point_body[:n]],
+            rigid_target=shifted(flight, fall),
+            rigid_guess=shifted(rigid_guess, guessed[model.membrane_count :]),
+        )
+        self._momentum.add_forces(stage.energy, stage.x, stage.poses, lasting)
+
+    def _reached(
+        self, base: FloatArray, rigid_base: FloatArray, rigid_target: FloatArray, spin: FloatArray
+    ) -> tuple[FloatArray, RigidMotion]:
+        """Velocities of points and rigid bodies at the end of a stage; `spin`: angular momenta without its torques."""
+        stage, poses = self._minimiser, self._minimiser.poses.copy()
+        time = stage.energy.stage_time
+        velocity = (poses[:, :3] - rigid_base[:, :3]) / time
+        turned = spin + pushed(rigid_target, poses, self.model.rigid, time)
+        return (stage.x - base) / time, RigidMotion(poses, velocity, turned)
 
     def _changed(self, rigid: RigidMotion, change: FloatArray) -> RigidMotion:
         """Rigid motion after a change of velocities and angular velocities by the rows of `change`."""

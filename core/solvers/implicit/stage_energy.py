@@ -10,7 +10,7 @@ rigid bodies is in `energy/rigid_inertia.py`. The class holds the arrays that th
 import numpy as np
 
 from ...bodies.rigid.motion import turned_tensors
-from ...contact.barrier import BLOCK_SIZE, ContactTerms, add_wrenches, collect_active, evaluate_contact
+from ...contact.barrier import ContactTerms, add_wrenches, evaluate_contact
 from ...contact.contacts import Contacts, index_vertices
 from ...contact.friction import (
     FrictionLag,
@@ -37,7 +37,6 @@ from .contact_weights import ContactWeights
 from .friction_history import spring_keys, transfer_friction
 from .lagged_gas import lagged_gas
 from .residual import gather_residual
-from .sums import equal
 
 #: Contact stiffness of two rigid bodies at rest [lighter mass / stage time^2], and its growth per thickness that they
 #: would move by in a stage.
@@ -50,8 +49,7 @@ RIGID_RELAXATION = 0.001
 class StageEnergy:
     """Energy, residual and Hessian of a time stage of length `stage_time` [s]."""
 
-    terms: ContactTerms  # derivatives of the contacts, row by row
-    acting: ContactTerms  # of the first `acting_count` rows: the same of those that exert a force
+    acting: ContactTerms  # derivatives of the `acting_count` contacts that exert a force
     _lag: FrictionLag
 
     def __init__(self, model: Model, contacts: Contacts, stage_time: float, options: MethodOptions = DEFAULTS) -> None:
@@ -161,7 +159,7 @@ class StageEnergy:
         Keeps the derivatives for `linearise` and `residual`. Terms of positions only are cached at the last x.
         """
         model = self.model
-        if not (equal(x, self._known_x) and np.array_equal(self._gas, self._known_gas)):
+        if not (np.array_equal(x, self._known_x) and np.array_equal(self._gas, self._known_gas)):
             if model.rigid_count:
                 np.subtract(x[model.vertex_count : model.moving_point_count], poses[self._owner, :3], out=self.arm)
             self._evaluate_bodies(x)
@@ -179,7 +177,8 @@ class StageEnergy:
         self._smooth_energy = moving + rigid + (self._gas_sum + self.elastic_energy)
         if self._lagged_gas is not None:
             self._smooth_energy += self._lagged_gas.energy(x)
-        return self._smooth_energy + self._friction_energy(x)
+        count = self.contacts.count
+        return self._smooth_energy + float(friction_energy(count, x, self._start, self._lag, self._contact_scale))
 
     def lag_gas(self, x: FloatArray, poses: FloatArray) -> None:
         """Lag the force at x that other gas rules and weights add, until the next call; after `begin`."""
@@ -216,23 +215,21 @@ class StageEnergy:
             lag.damper[:count] = (
                 RIGID_RELAXATION / self._elapsed * self._contact_stiffness[:count] * self._both_rigid[:count]
             )
-        evaluate_friction(
+        friction = evaluate_friction(
             count, x, self._start, lag, self._contact_scale, self._contact_stiffness, self.normal_force,
-            self.terms.active, self.terms.force, self.terms.matrix, self.pressing, self._block_energy,
+            self.active, self.force, self._matrix, self.pressing,
         )  # fmt: skip
         if len(self._elements):
             evaluate_elements(
-                self._elements.rows, x.reshape(-1), 3, contacts.first_element, self.terms.active, self.terms.force,
-                self.terms.matrix,
-            )  # fmt: skip
+                self._elements.rows, x.reshape(-1), 3, contacts.first_element, self.active, self.force, self._matrix
+            )
         # Hessian products use only active contacts: few of many candidates
-        terms, acting = self.terms, self.acting
-        self.acting_count = collect_active(
-            count, terms.points, terms.weights, terms.active, terms.force, terms.matrix,
-            acting.points, acting.weights, acting.force, acting.matrix,
-        )  # fmt: skip
+        rows, acting = np.flatnonzero(self.active[:count]), self.acting
+        self.acting_count = len(rows)
+        acting.points[: len(rows)], acting.weights[: len(rows)] = contacts.points[rows], contacts.weights[rows]
+        acting.force[: len(rows)], acting.matrix[: len(rows)] = self.force[rows], self._matrix[rows]
         index_vertices(self.acting_count, acting.points, acting.vertex_start, acting.vertex_entry)
-        return self._smooth_energy + float(self._block_energy[: _block_count(count)].sum())
+        return self._smooth_energy + float(friction)
 
     def _evaluate_bodies(self, x: FloatArray) -> None:
         """Evaluate springs, hinges, tetrahedra and gas at x."""
@@ -257,22 +254,15 @@ class StageEnergy:
         if count == 0:
             return 0.0
         evaluate_gaps(x, contacts, self.model.surfaces, whole=False)
-        evaluate_contact(
-            count, contacts.gap, contacts.thickness, self._contact_scale,
-            self.normal_force, self._contact_stiffness, self._block_energy,
+        energy = float(
+            evaluate_contact(
+                count, contacts.gap, contacts.thickness, self._contact_scale, self.normal_force,
+                self._contact_stiffness,
+            )
         )  # fmt: skip
-        energy = float(self._block_energy[: _block_count(count)].sum())
         if len(self._elements):
             energy += element_energy(self._elements.rows, x.reshape(-1), 3)
         return energy
-
-    def _friction_energy(self, x: FloatArray) -> float:
-        """Friction energy [J] with the normal forces last lagged."""
-        count = self.contacts.count
-        if count == 0:
-            return 0.0
-        friction_energy(count, x, self._start, self._lag, self._contact_scale, self._block_energy)
-        return float(self._block_energy[: _block_count(count)].sum())
 
     def residual(self, x: FloatArray, r: FloatArray) -> None:
         """Minus the gradient of E at x [N, N m] into r, shape (unknown_count, 3); after `evaluate` and `linearise`."""
@@ -358,18 +348,12 @@ class StageEnergy:
             evaluate_gaps(x, contacts, self.model.surfaces)
         self.shares.begin(contacts)
         self.restore_friction(stuck)
-        self.terms = self.terms._replace(
-            points=contacts.points,
-            weights=contacts.weights,
-            vertex_start=contacts.vertex_start,
-            vertex_entry=contacts.vertex_entry,
-        )
 
     def update_contact_weights(
         self, x: FloatArray, poses: FloatArray, body_scale: FloatArray, move: FloatArray
     ) -> float:
         """Update the contact weights of edges at the start of a substep at x; returns the change of the energy [J]."""
-        if not equal(x, self.contacts.known_x):
+        if not np.array_equal(x, self.contacts.known_x):
             measure_all_edges(x, self.contacts)
         if not self.contacts.update_contact_weights():
             return 0.0
@@ -416,7 +400,9 @@ class StageEnergy:
         self._contact_stiffness = np.zeros(capacity)
         self._contact_scale = np.zeros(capacity)
         self._both_rigid = np.zeros(capacity, dtype=bool)  # whether a contact is between two rigid bodies
-        self._block_energy = np.zeros(_block_count(capacity))
+        self.active = np.zeros(capacity, dtype=bool)  # whether a contact exerts a force
+        self.force = np.zeros((capacity, 3))  # on the side of positive weight, as last linearised [N]
+        self._matrix = np.zeros((capacity, 6))  # stiffness xx, yy, zz, xy, xz, yz [N/m]
         self._lag = FrictionLag(
             contacts.points,
             np.zeros((capacity, 4)),
@@ -430,15 +416,6 @@ class StageEnergy:
         self.acting_count = 0
         self.acting = ContactTerms(
             np.zeros((capacity, 4), np.int32), np.zeros((capacity, 4)), np.zeros_like(contacts.vertex_start),
-            np.zeros(4 * capacity, np.int32), np.ones(capacity, dtype=np.bool_), np.zeros((capacity, 3)),
-            np.zeros((capacity, 6)), self.model.vertex_count, self.model.rigid.unknown, self.arm,
-        )  # fmt: skip
-        self.terms = ContactTerms(
-            contacts.points, contacts.weights, contacts.vertex_start, contacts.vertex_entry,
-            np.zeros(capacity, dtype=np.bool_), np.zeros((capacity, 3)), np.zeros((capacity, 6)),
+            np.zeros(4 * capacity, np.int32), np.zeros((capacity, 3)), np.zeros((capacity, 6)),
             self.model.vertex_count, self.model.rigid.unknown, self.arm,
         )  # fmt: skip
-
-
-def _block_count(count: int) -> int:
-    return (count + BLOCK_SIZE - 1) // BLOCK_SIZE

@@ -8,7 +8,6 @@ substeps are taken one by one.
 
 import numpy as np
 
-from ...jit import kernel
 from ...model import FloatArray, Model
 
 #: Error below which the next step may be twice as long [tolerance]: twice the length has eight times the error.
@@ -24,11 +23,10 @@ class StepControl:
     def __init__(self, model: Model, gamma: float, tolerance: float) -> None:
         self._model, self._gamma, self._tolerance = model, gamma, tolerance
         self._factor = (3.0 * gamma**2 - 2.0 * gamma**3 - 1.0 / 6.0) / (1.0 - gamma)
-        start = model.body_point_start[: model.membrane_count]
+        self._start = start = model.body_point_start[: model.membrane_count]
         x = model.rest_positions[: model.vertex_count]
         extent = np.maximum.reduceat(x, start) - np.minimum.reduceat(x, start)
         self._radius = 0.5 * np.sqrt(np.einsum("ij,ij->i", extent, extent) / 3.0)
-        self._sums = np.zeros(len(model.chunks.body))
 
     def of(self, v0: FloatArray, v1: FloatArray, ahead: FloatArray, v: FloatArray, time: float) -> float:
         """Largest error of a body in a step of a length [s], in units of the tolerance.
@@ -38,20 +36,8 @@ class StepControl:
         """
         model = self._model
         # A2 - A1 times the length of a stage
-        sum_squares(v0, v1, ahead, v, model.chunks, self._sums)
-        body = np.bincount(model.chunks.body, self._sums, model.membrane_count)
+        difference = (v[: len(v0)] - ahead) - (v1 - v0)
+        body = np.add.reduceat(np.einsum("ij,ij->i", difference, difference), self._start)
         count = np.diff(model.body_point_start)[: model.membrane_count]
         size = np.sqrt(body / count) * self._factor * time / self._gamma
         return float((size / (self._tolerance * self._radius)).max())
-
-
-@kernel
-def sum_squares(v0, v1, ahead, v, chunks, sums):
-    """Per chunk the sum of |(v - ahead) - (v1 - v0)|^2."""
-    for chunk in range(chunks.body.shape[0]):
-        total = 0.0
-        for i in range(chunks.start[chunk], chunks.start[chunk + 1]):
-            for axis in range(3):
-                d = (v[i, axis] - ahead[i, axis]) - (v1[i, axis] - v0[i, axis])
-                total += d * d
-        sums[chunk] = total

@@ -30,14 +30,3 @@ def sum_moments(mass, x, start, result):
     for i in range(mass.shape[0]):
         total = total + mass[i] * (load3(x, 3 * i) - load3(start, 3 * i))
     result[0], result[1], result[2] = lane(total, 0), lane(total, 1), lane(total, 2)
-
-
-@kernel
-def equal(a, b):
-    """Whether two arrays of three columns hold the same numbers."""
-    if a.shape[0] != b.shape[0]:
-        return False
-    for i in range(a.shape[0]):
-        if not (a[i, 0] == b[i, 0] and a[i, 1] == b[i, 1] and a[i, 2] == b[i, 2]):
-            return False
-    return True
