@@ -94,12 +94,14 @@ def _edges(mesh: Mesh) -> IntArray:
 def values_of(scene: bpy.types.Scene, obj: bpy.types.Object, shape: Shape) -> FloatArray | Float32Array | None:
     """What a soft body is coloured by at each vertex; None if it is not known in this frame."""
     here, mode = session.of(scene), scene.softpressure.overlay_colour
-    cache, count = here.cache, len(shape.points)
-    number = here.object_uids.index(shape.uid) if shape.uid in here.object_uids else -1
+    cache, uids, rows, count = here.cache, here.object_uids, here.gauges.get(scene.frame_current), len(shape.points)
+    if here.live is not None:
+        cache, uids, rows = here.live
+    number = uids.index(shape.uid) if shape.uid in uids else -1
     if number >= 0 and (cache is None or not cache.frame_count or cache.vertex_counts[number] != count):
         number = -1
     if mode == "STRAIN":
-        if cache is not None and number >= 0:
+        if cache is not None and number >= 0 and here.live is None:
             start: FloatArray | Float32Array = cache.positions(number, cache.first_frame)
         else:
             start = mesh_io.to_world(mesh_io.world_matrix(obj), mesh_io.read_local(obj.data))
@@ -107,7 +109,6 @@ def values_of(scene: bpy.types.Scene, obj: bpy.types.Object, shape: Shape) -> Fl
     if mode == "FORCE":
         is_known = cache is not None and number >= 0 and cache.holds_forces
         return cache.forces(number, cache.clamp(scene_time(scene))) if cache is not None and is_known else None
-    rows = here.gauges.get(scene.frame_current)
     if rows is None or number < 0 or not np.isfinite(rows[number, gauges.PRESSURE]):
         return None
     return np.full(count, rows[number, gauges.PRESSURE])
