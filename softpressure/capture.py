@@ -297,14 +297,11 @@ def _told_of(part: Body | Solid | Obstacle) -> Iterator[None]:
         raise _Refused(part.object_uid, str(error)) from error
 
 
-def choose(scene: SceneValues, model: Model, explicit_worth: float = 1.0) -> Choice | None:
-    """The choice of a new run of a scene; None where its method has none. Raises `ParameterError`.
-
-    `explicit_worth` as in `choose` of the core.
-    """
+def choose(scene: SceneValues, model: Model) -> Choice | None:
+    """The choice of a new run of a scene; None where its method has none. Raises `ParameterError`."""
     settings = scene.softpressure
     options = MethodOptions(**declared.of_scene(settings, "OPTIONS"))
-    return choice_of(settings.solver, model, 1.0 / _frame_rate(scene), settings.substeps, options, explicit_worth)
+    return choice_of(settings.solver, model, 1.0 / _frame_rate(scene), settings.substeps, options)
 
 
 def build_world(scene: SceneValues, model: Model, choice: Choice | None) -> World:

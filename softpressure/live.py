@@ -24,6 +24,7 @@ from . import (
     bodies,
     capture,
     fingerprint,
+    gauges,
     live_pose,
     mesh_io,
     picking,
@@ -46,9 +47,6 @@ _GRAB_FREQUENCY = 4.0
 _REACH = 0.5
 #: Speed that a poke gives to a free body, in its sizes per second.
 _POKE_SPEED = 2.0
-#: AUTO takes explicit steps up to this many times the expected cost of implicit ones: their frames take even times,
-#: 46 to 64 ms where those of implicit steps take 8 to 350 ms (bounce.blend, on a busy machine).
-_EXPLICIT_WORTH = 2.0
 #: Time over which the speed of play is averaged [s].
 _AVERAGED = 1.0
 
@@ -231,7 +229,7 @@ class Live:
 
         def make() -> Any:
             model = capture.build_model(values, start)
-            return model, capture.choose(values, model, _EXPLICIT_WORTH), preparation.starts_crossed(model)
+            return model, capture.choose(values, model), preparation.starts_crossed(model)
 
         model, choice, here.starts_crossed = yield from run(make)
         yield from preparation.prepare(scene, choice.method if choice else "")
@@ -289,10 +287,31 @@ class Live:
         """Show the present state of the world."""
         positions, transforms = stepping.frame_of(world, start, matrices)
         counts = [len(each) for each in positions]
-        frame = FrameCache(self.frame, [part.name for part in (*start.bodies, *start.solids)], counts)
-        frame.append(self.frame, positions, transforms)
-        session.of(self.scene).live = frame, start.uids()
+        here = session.of(self.scene)
+        rows, forces = self._measure(world, start)
+        names = [part.name for part in (*start.bodies, *start.solids)]
+        frame = FrameCache(self.frame, names, counts, holds_forces=forces is not None)
+        frame.append(self.frame, positions, transforms, forces)
+        here.live = frame, start.uids(), rows
         playback.show(self.scene)
+
+    def _measure(self, world: World, start: capture.Start) -> tuple[FloatArray | None, list[Any] | None]:
+        """What the overlay shows: rows of the gauges, and contact forces on vertices; None for what it does not."""
+        colour = self.scene.softpressure.overlay_colour
+        if colour not in {"PRESSURE", "FORCE"}:
+            return None, None
+        frame, uids, before = session.of(self.scene).live or (None, (), None)
+        if uids != start.uids():
+            frame = before = None
+        elif frame is not None and not frame.holds_forces:
+            frame = None
+        rows = gauges.measure(world, world.diagnostics())
+        asleep = gauges.keep_asleep(rows, before)
+        if colour != "FORCE":
+            return rows, None
+        return rows, stepping.forces_of(
+            world, start, asleep, frame if frame is not None and frame.holds_forces else None
+        )
 
     def _pulls(self, world: World, start: capture.Start) -> Iterator[Pull]:
         """What the mouse does to bodies in the next frame, the hold first."""

@@ -94,12 +94,14 @@ def _edges(mesh: Mesh) -> IntArray:
 def values_of(scene: bpy.types.Scene, obj: bpy.types.Object, shape: Shape) -> FloatArray | Float32Array | None:
     """What a soft body is coloured by at each vertex; None if it is not known in this frame."""
     here, mode = session.of(scene), scene.softpressure.overlay_colour
-    cache, count = here.cache, len(shape.points)
-    number = here.object_uids.index(shape.uid) if shape.uid in here.object_uids else -1
+    cache, uids, rows, count = here.cache, here.object_uids, here.gauges.get(scene.frame_current), len(shape.points)
+    if here.live is not None:
+        cache, uids, rows = here.live
+    number = uids.index(shape.uid) if shape.uid in uids else -1
     if number >= 0 and (cache is None or not cache.frame_count or cache.vertex_counts[number] != count):
         number = -1
     if mode == "STRAIN":
-        if cache is not None and number >= 0:
+        if cache is not None and number >= 0 and here.live is None:
             start: FloatArray | Float32Array = cache.positions(number, cache.first_frame)
         else:
             start = mesh_io.to_world(mesh_io.world_matrix(obj), mesh_io.read_local(obj.data))
@@ -107,7 +109,6 @@ def values_of(scene: bpy.types.Scene, obj: bpy.types.Object, shape: Shape) -> Fl
     if mode == "FORCE":
         is_known = cache is not None and number >= 0 and cache.holds_forces
         return cache.forces(number, cache.clamp(scene_time(scene))) if cache is not None and is_known else None
-    rows = here.gauges.get(scene.frame_current)
     if rows is None or number < 0 or not np.isfinite(rows[number, gauges.PRESSURE]):
         return None
     return np.full(count, rows[number, gauges.PRESSURE])
@@ -130,19 +131,31 @@ def colours(values: FloatArray | Float32Array, bar: Legend) -> Float32Array:
     return colour_maps.colours(values, bar.limit, bar.is_signed, _COVERS)
 
 
-def normals(shape: Shape) -> FloatArray:
-    """Unit normals at the vertices, weighted by the areas of the faces around; zero where there are none."""
-    corners = shape.points[shape.triangles]
-    areas = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
-    count, at = len(shape.points), shape.triangles.ravel()
-    found = np.stack([np.bincount(at, np.repeat(areas[:, axis], 3), count) for axis in range(3)], axis=1)
-    length = np.linalg.norm(found, axis=1, keepdims=True)
-    return np.divide(found, length, out=np.zeros_like(found), where=length > 0.0)
+def shell(obj: bpy.types.Object, shape: Shape, depsgraph: bpy.types.Depsgraph, thickness: float) -> Float32Array:
+    """The vertices moved along their normals by a thickness, shape (n, 3).
 
-
-def shell(shape: Shape, thickness: float) -> Float32Array:
-    """The vertices moved outwards by a thickness, shape (n, 3)."""
-    return (shape.points + thickness * normals(shape)).astype(np.float32)
+    The normals are Blender's, which it has made to draw the surface; a mesh that modifiers subdivide has those of what
+    it shows without them.
+    """
+    evaluated, mesh = obj.evaluated_get(depsgraph), obj.data
+    key = mesh_io.live_key(obj)
+    local = np.empty(3 * len(mesh.vertices), np.float32)
+    if len(evaluated.data.vertices) == len(mesh.vertices):
+        evaluated.data.vertex_normals.foreach_get("vector", local)
+    elif key is not None and not key.mute:
+        local[:] = key.normals_vertex_get()
+    else:
+        mesh.vertex_normals.foreach_get("vector", local)
+    matrix = mesh_io.world_matrix(evaluated)[:3, :3]
+    cofactors = np.cross(
+        np.roll(matrix, -1, axis=0), np.roll(matrix, -2, axis=0)
+    )  # which turn normals as it turns planes
+    outwards = -1.0 if np.linalg.det(matrix) < 0.0 else 1.0
+    normals = local.reshape(-1, 3) @ (outwards * cofactors.T).astype(np.float32)
+    length = np.sqrt(np.einsum("ij,ij->i", normals, normals))[:, None]
+    found = shape.points.astype(np.float32)
+    found += np.divide(thickness * normals, length, out=np.zeros_like(normals), where=length > 0.0)
+    return found
 
 
 def thickness_of(scene: bpy.types.Scene, obj: bpy.types.Object, shape: Shape) -> float:
@@ -160,8 +173,8 @@ def thickness_of(scene: bpy.types.Scene, obj: bpy.types.Object, shape: Shape) ->
         return 0.0
     from ..core.bodies.assembly import AUTOMATIC_THICKNESS
 
-    corners = shape.points[shape.triangles]
-    return AUTOMATIC_THICKNESS * float(np.linalg.norm(corners - np.roll(corners, 1, axis=1), axis=2).mean())
+    sides = [point_attributes.lengths(shape.triangles[:, pair], shape.points) for pair in ((0, 1), (1, 2), (2, 0))]
+    return AUTOMATIC_THICKNESS * float(np.mean(sides))
 
 
 def link(shape: Shape, glued: IntArray, target: bpy.types.Object) -> Float32Array:

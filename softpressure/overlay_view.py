@@ -99,7 +99,8 @@ def _make(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> Picture:
         for obj, shape in [*soft, *overlay.shapes(scene, depsgraph, "RIGID", "COLLIDER")]:
             thickness = overlay.thickness_of(scene, obj, shape)
             if thickness > 0.0 and len(shape.triangles):
-                batch = drawing.surface_batch(overlay.shell(shape, thickness), shape.triangles)
+                points = overlay.shell(obj, shape, depsgraph, thickness)
+                batch = drawing.surface_batch(points, shape.triangles)
                 found.layers.append(Layer(shape.uid, _BEFORE, drawing.draw_rim, (batch, _SHELL)))
     for obj, shape in soft if settings.overlay_pins or settings.overlay_attachments else ():
         pins, pulled, glued = _marked(obj, scene.frame_current)

@@ -29,7 +29,7 @@ def show(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph | None = None) -
     one they are those of the last evaluation. Only changes are written.
     """
     here = session.of(scene)
-    cache, uids = (here.cache, here.object_uids) if here.live is None or session.is_rendering else here.live
+    cache, uids = (here.cache, here.object_uids) if here.live is None or session.is_rendering else here.live[:2]
     if cache is not None and not cache.frame_count:
         cache = None
     number_of = {uid: number for number, uid in enumerate(uids)} if cache else {}

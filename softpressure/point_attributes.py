@@ -49,11 +49,19 @@ def remove(mesh: Mesh, *names: str) -> None:
 
 def strain(edges: NDArray[np.int32], shape: NDArray[Any], start: NDArray[Any]) -> Float32Array:
     """How much longer than in the start shape the edges at each vertex are, as a mean share, shape (vertex_count,)."""
-    now, then = (np.linalg.norm(each[edges[:, 1]] - each[edges[:, 0]], axis=1) for each in (shape, start))
+    now, then = lengths(edges, shape), lengths(edges, start)
     longer = np.repeat(np.divide(now, then, where=then > 0.0, out=np.ones_like(now)) - 1.0, 2)
-    count = np.bincount(edges.ravel(), minlength=len(shape))
-    total = np.bincount(edges.ravel(), longer, len(shape))
+    ends = edges.ravel()
+    count = np.bincount(ends, minlength=len(shape))
+    total = np.bincount(ends, longer, len(shape))
     return (total / np.maximum(count, 1)).astype(np.float32)
+
+
+def lengths(edges: NDArray[np.int32], points: NDArray[Any]) -> NDArray[Any]:
+    """Of lines between points, shape (edge_count,); `take` and `einsum` cost a third of what indexing and `norm` do."""
+    along = np.take(points, edges[:, 1], axis=0) - np.take(points, edges[:, 0], axis=0)
+    found: NDArray[Any] = np.sqrt(np.einsum("ij,ij->i", along, along))
+    return found
 
 
 def _set(mesh: Mesh, name: str, values: Float32Array, domain: str = "POINT") -> None:

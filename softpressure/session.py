@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from .capture import Start
     from .flaws import Flaw
     from .gauges import Table
+    from .mesh_io import FloatArray
     from .quantities import Quantities
     from .stepping import Stepper
 
@@ -45,8 +46,9 @@ class Session:
     asked: tuple[int, dict[int, str]] | None = None
     #: The frame that is being simulated, between the two handlers of a frame change.
     live_frame: int | None = None
-    #: What live play shows instead of the cache, a single frame, and its `object_uids`; None without live play.
-    live: "tuple[FrameCache, tuple[int, ...]] | None" = None
+    #: What live play shows instead of the cache, a single frame, its `object_uids` and what each body measures, None if
+    #: nothing shows that; None without live play.
+    live: "tuple[FrameCache, tuple[int, ...], FloatArray | None] | None" = None
     #: Whether the cache is being filled, or live play goes on, so that the timeline only shows frames; and, meanwhile,
     #: whether the scene is evaluated at another frame than the one that is shown, and who steps the world.
     is_filling: bool = False

@@ -17,7 +17,7 @@ import numpy as np
 from ..core import FrameInput, World
 from ..core.cache import FrameCache
 from . import capture, disk, driving, gas_notes, gauges, journal, xpbd_limits
-from .mesh_io import FloatArray
+from .mesh_io import Float32Array, FloatArray
 from .session import Session
 
 
@@ -64,12 +64,7 @@ def step(here: Session, values: capture.SceneValues, reading: Reading) -> None:
     measured = gauges.measure(world, diagnostics)
     asleep = gauges.keep_asleep(measured, here.gauges.get(cache.last_frame))
     positions, matrices = frame_of(world, start, reading.matrices)
-    forces = None
-    if cache.holds_forces:
-        forces = [
-            cache.forces(number, cache.last_frame) if asleep[number] else world.contact_forces(number)
-            for number in range(len(start.bodies))
-        ]
+    forces = forces_of(world, start, asleep, cache) if cache.holds_forces else None
     with here.lock:
         if here.cache is not cache:
             return
@@ -100,6 +95,16 @@ def frame_of(
         transform[:3, 3] = start.in_units(transform[:3, 3])
         moved.append(transform @ solid.matrix)
     return positions, [*matrices, *moved]
+
+
+def forces_of(
+    world: World, start: capture.Start, asleep: gauges.BoolArray, before: FrameCache | None
+) -> list[FloatArray | Float32Array]:
+    """Contact forces on the vertices of each soft body: of those that sleep, which are not computed, the last ones."""
+    found: list[FloatArray | Float32Array] = [world.contact_forces(number) for number in range(len(start.bodies))]
+    if before is not None:
+        found = [before.forces(n, before.last_frame) if asleep[n] else force for n, force in enumerate(found)]
+    return found
 
 
 class Stepper:

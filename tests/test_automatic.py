@@ -63,7 +63,7 @@ def test_a_world_chooses_once_and_builds_the_chosen_solver(monkeypatch: pytest.M
     world = world_of(ball())
     world.advance_frame()
     world.reset()
-    assert calls == [(world.model, FRAME, SUBSTEPS, world.options, 1.0)]
+    assert calls == [(world.model, FRAME, SUBSTEPS, world.options)]
     assert world.solver == "AUTO" and world.choice == Choice("IMPLICIT", 3, 1.0, 0.0)
     assert isinstance(world._solver, ImplicitSolver)
     assert world._solver.substep_time == pytest.approx(FRAME / 3, rel=1e-15)

@@ -25,7 +25,7 @@ from bpy_scene import (
 )
 from softpressure_ext.core import SoftPressureError
 from softpressure_ext.panels import scene as scene_panels
-from softpressure_ext.softpressure import beside, jobs, live, mesh_io, session
+from softpressure_ext.softpressure import beside, gauges, jobs, live, mesh_io, overlay, session
 
 
 @pytest.fixture
@@ -172,6 +172,33 @@ def test_a_pressure_acts_in_the_next_frames_in_the_same_world(begin: Any, weight
     ball.softpressure.friction = 0.1
     go_on(playing)
     assert playing.world is world and np.isclose(world.save().keyed.values[0], 0.1).any()
+
+
+@pytest.mark.usefixtures("falling")
+def test_the_overlay_shows_what_is_played_not_the_cache(begin: Any) -> None:
+    ball, scene = add_ball(), bpy.context.scene
+    scene.softpressure.overlay_colour = "FORCE"
+    play(1, 8)
+
+    def values(mode: str) -> Any:
+        scene.softpressure.overlay_colour = mode
+        return overlay.values_of(scene, ball, overlay.shape_of(ball, bpy.context.evaluated_depsgraph_get()))
+
+    this_session().gauges[8][0, gauges.PRESSURE] = 77.0
+    cached = values("FORCE"), values("PRESSURE")
+    count = np.arange(len(ball.data.vertices))
+    playing = begin()
+    values("FORCE")
+    go_on(playing, 3)
+    np.testing.assert_allclose(values("FORCE"), 3.0 * count)
+    np.testing.assert_allclose(values("STRAIN"), 0.0, atol=1e-5)
+    values("PRESSURE")
+    go_on(playing)
+    assert values("PRESSURE")[0] == playing.world.diagnostics().bodies[0].gauge_pressure != cached[1][0]
+    assert values("FORCE") is None  # not measured while the pressure was shown
+    playing.end()
+    np.testing.assert_array_equal(values("FORCE"), cached[0])
+    np.testing.assert_array_equal(values("PRESSURE"), cached[1])
 
 
 def test_another_mass_makes_a_model_that_keeps_positions_and_velocities(begin: Any) -> None:

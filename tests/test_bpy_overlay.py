@@ -8,7 +8,7 @@ import pytest
 from bpy_panels import drawn
 from bpy_scene import add_ball, empty_file, falling, frame, shown, this_session  # noqa: F401
 from softpressure_ext.panels.viewport import SOFTPRESSURE_PT_overlay
-from softpressure_ext.softpressure import addon, hoses, overlay, overlay_view, point_attributes
+from softpressure_ext.softpressure import addon, hoses, mesh_io, overlay, overlay_view, point_attributes
 
 pytestmark = pytest.mark.usefixtures("falling")
 
@@ -79,16 +79,34 @@ def test_modifiers_that_subdivide_leave_the_simulated_vertices() -> None:
     np.testing.assert_allclose(shape.points, this_session().cache.positions(0, 6), atol=1e-6)
 
 
+def shell(obj: Any, thickness: float) -> Any:
+    return overlay.shell(obj, shape_of(obj), bpy.context.evaluated_depsgraph_get(), thickness)
+
+
 @pytest.mark.parametrize("scale", [(1, 1, 1), (-1, 1, 1), (2, 2, 2)])
-def test_a_shell_is_a_thickness_outside(scale: Any) -> None:
+@pytest.mark.parametrize("levels", [0, 1])
+def test_a_shell_is_a_thickness_outside(scale: Any, levels: int) -> None:
     ball = add_ball()
     ball.scale = scale
+    ball.modifiers.new("Subdivision", "SUBSURF").levels = levels
     bpy.context.view_layer.update()
-    shape = shape_of(ball)
-    centre = shape.points.mean(axis=0)
-    radius = np.linalg.norm(shape.points - centre, axis=1)
-    outer = np.linalg.norm(overlay.shell(shape, 0.1) - centre, axis=1)
+    points = shape_of(ball).points
+    centre = points.mean(axis=0)
+    radius = np.linalg.norm(points - centre, axis=1)
+    outer = np.linalg.norm(shell(ball, 0.1) - centre, axis=1)
     np.testing.assert_allclose(outer - radius, 0.1, rtol=0.01)
+
+
+@pytest.mark.parametrize("flip", [1.0, -1.0])
+def test_a_shell_of_a_squashed_and_turned_ball_has_the_normals_of_an_ellipsoid(flip: float) -> None:
+    bpy.ops.mesh.primitive_ico_sphere_add(subdivisions=5, radius=1.0)
+    bpy.ops.softpressure.add_body(kind="SOFT")
+    ball = bpy.context.object
+    ball.scale, ball.rotation_euler = (1.0, flip, 0.3), (0.3, 0.0, 0.5)
+    bpy.context.view_layer.update()
+    expected = mesh_io.read_local(ball.data) @ np.linalg.inv(mesh_io.world_matrix(ball)[:3, :3])
+    expected *= 0.01 / np.linalg.norm(expected, axis=1, keepdims=True)
+    np.testing.assert_allclose(shell(ball, 0.01) - shape_of(ball).points, expected, atol=2e-4)
 
 
 def test_thickness_is_set_or_that_of_the_run() -> None:

@@ -13,7 +13,7 @@ import numpy as np
 from ..bodies.rigid.convex import ConvexShapes, convex_shapes
 from ..energy.energies import ModelElements
 from ..errors import ParameterError
-from ..model import Model
+from ..model import BoolArray, Model
 from ..options import MethodOptions
 
 #: The method that chooses.
@@ -23,18 +23,25 @@ AUTO = "AUTO"
 METHOD_OF = {"EXPLICIT": "EXPLICIT", "IMPLICIT": "IMPLICIT", "RIGID": "IMPLICIT"}
 #: Methods that choose nothing but find the length of their steps themselves.
 FORESEEN = ("EXPLICIT",)
-#: Cost of steps on one thread of a cloud server's processor, bodies that fall and come to rest (`docs/benchmarks.md`).
-#: Implicit steps and those of impulses [ns per moving point and substep]; the second where soft bodies meet.
-SUBSTEP_NANOSECONDS = {"IMPLICIT": (2000.0, 3300.0), "RIGID": (150.0, 150.0)}
-#: The same where a skin starts crossed with itself, as many meshes of artists do: implicit steps look for a way out.
-TANGLED_NANOSECONDS = 40_000.0
-#: Explicit ones [ns]: per vertex, spring, tetrahedron, hinge.
-VERTEX, SPRING, TETRAHEDRON, HINGE = 5.0, 3.3, 8.0, 6.0
-#: What contacts add per vertex and step [ns]: of one body with others, of soft bodies with each neighbour, of which
-#: there are at most so many, of a body with itself, and of one with holes.
-BESIDE, MEETING, MOST_NEIGHBOURS, ITSELF, WITH_HOLES = 20.0, 30.0, 3, 15.0, 150.0
-#: What each run of explicit steps takes whatever its size [ms], and in steps.
-RUN_MILLISECONDS, RUN_STEPS = 0.3, 3
+#: Nanoseconds of each solver by kinds of work, on one thread of a cloud server's processor: `python
+#: benchmarks/cost_table.py` measures scenes and fits them. Explicit steps: per second; per spring (of which a skin has
+#: three per vertex), tetrahedron and hinge of each step; and per second and vertex of bodies with self-contact, or that
+#: start crossed with themselves, as contacts are searched as often as bodies move, not as often as steps are taken.
+#: Substeps of the other two: each, per moving point, and per vertex of bodies near others and of such bodies.
+NANOSECONDS = {
+    "EXPLICIT": {
+        "second": 2.15e7,
+        "spring": 7.69,
+        "tetrahedron": 12.1,
+        "hinge": 8.99,
+        "itself": 8e4,
+        "crossed": 1.37e6,
+    },
+    "IMPLICIT": {"substep": 3.16e6, "point": 741.0, "meeting": 3280.0, "itself": 1730.0, "crossed": 32400.0},
+    "RIGID": {"substep": 2.13e5, "point": 349.0},
+}
+#: What is near enough to be met: a body whose box meets that of another one when both grow by this share of their size.
+REACH = 0.25
 
 
 @dataclass(frozen=True)
@@ -70,14 +77,11 @@ def likely(parts: Collection[str]) -> str:
     return "EXPLICIT" if {"SKIN", "LATTICE", "FLAT"} & set(parts) else "IMPLICIT"
 
 
-def choose(
-    model: Model, frame_time: float, substeps: int, options: MethodOptions, explicit_worth: float = 1.0
-) -> Choice:
+def choose(model: Model, frame_time: float, substeps: int, options: MethodOptions) -> Choice:
     """The solver of lowest predicted cost for frames of a length [s]; `substeps` are those of the implicit solver.
 
     Lattices always take explicit steps: in implicit ones their springs take ten times as long. If explicit steps would
-    be too many, or do not support the scene, the solver is implicit. `explicit_worth`: explicit steps may cost so many
-    times as much as implicit ones; their frames take even times.
+    be too many, or do not support the scene, the solver is implicit.
     """
     solver = "RIGID" if simple_shapes(model) is not None else "IMPLICIT"
     other = forecast(solver, model, frame_time, substeps, options)
@@ -92,7 +96,7 @@ def choose(
     except ParameterError:
         return other
     is_lattice = not model.rest_volume.any()
-    return explicit if is_lattice or explicit.milliseconds < explicit_worth * other.milliseconds else other
+    return explicit if is_lattice or explicit.milliseconds < other.milliseconds else other
 
 
 def forecast(solver: str, model: Model, frame_time: float, substeps: int, options: MethodOptions) -> Choice:
@@ -100,44 +104,57 @@ def forecast(solver: str, model: Model, frame_time: float, substeps: int, option
 
     Raises `ParameterError` where explicit steps would be too many.
     """
+    steps, added = substeps, 0.0
+    if solver == "EXPLICIT":
+        from .explicit.limits import check_plan
+        from .explicit.stability import plan_steps
+
+        plan = plan_steps(model, options)
+        check_plan(model, plan, frame_time)
+        steps, added = max(1, math.ceil(frame_time / plan.step)), float(plan.added.max(initial=0.0))
+    amounts, costs = work(solver, model, steps, frame_time), NANOSECONDS[solver]
+    milliseconds = 1e-6 * sum(costs[kind] * amount for kind, amount in amounts.items())
+    return Choice(solver, steps, milliseconds, added)
+
+
+def work(solver: str, model: Model, steps: int, frame_time: float) -> dict[str, float]:
+    """What a frame of a length [s] consists of, in the kinds of `NANOSECONDS`."""
+    points = steps * model.moving_point_count
+    if solver == "RIGID":
+        return {"substep": steps, "point": points}
     from .explicit.unsupported import starts_tangled
 
-    soft_meet = model.membrane_count > 1 or bool(model.self_collision[: model.membrane_count].any())
-    if solver != "EXPLICIT":
-        nanoseconds = SUBSTEP_NANOSECONDS[solver][soft_meet]
-        if soft_meet and starts_tangled(model):
-            nanoseconds = TANGLED_NANOSECONDS
-        milliseconds = 1e-6 * nanoseconds * model.moving_point_count * substeps
-        return Choice(solver, substeps, milliseconds, added_mass=0.0)
-    from .explicit.limits import check_plan
-    from .explicit.stability import plan_steps
-
-    plan = plan_steps(model, options)
-    check_plan(model, plan, frame_time)
-    steps = max(1, math.ceil(frame_time / plan.step))
-    nanoseconds = (VERTEX + _contacts(model)) * model.vertex_count + SPRING * len(model.edges.points)
-    nanoseconds += TETRAHEDRON * len(model.tetrahedra.points) + HINGE * len(model.hinges.points)
-    milliseconds = RUN_MILLISECONDS + 1e-6 * nanoseconds * (steps + RUN_STEPS)
-    return Choice(solver, steps, milliseconds, added_mass=float(plan.added.max(initial=0.0)))
+    size = np.diff(model.body_point_start)[: model.membrane_count]
+    itself = float(size[model.self_collision[: model.membrane_count]].sum())
+    crossed = float(model.vertex_count * starts_tangled(model))
+    if solver == "IMPLICIT":
+        meeting = float(size[near_others(model)[: model.membrane_count]].sum())
+        vertices = {"meeting": meeting, "itself": itself, "crossed": crossed}
+        return {"substep": steps, "point": points} | {kind: steps * count for kind, count in vertices.items()}
+    return {
+        "second": frame_time,
+        "spring": steps * len(model.edges.points),
+        "tetrahedron": steps * len(model.tetrahedra.points),
+        "hinge": steps * len(model.hinges.points),
+        "itself": frame_time * itself,
+        "crossed": frame_time * crossed,
+    }
 
 
-def _contacts(model: Model) -> float:
-    """Cost that contacts add to an explicit step [ns per vertex], estimated from the model."""
-    if model.membrane_count > 1:
-        return MEETING * min(model.membrane_count - 1, MOST_NEIGHBOURS)
-    if model.self_collision[0]:
-        surfaces = model.surfaces
-        triangle_count, edge_count = surfaces.body_triangle_start[1], np.count_nonzero(surfaces.edge_body == 0)
-        return ITSELF if model.vertex_count - edge_count + triangle_count == 2 else WITH_HOLES
-    return BESIDE if model.body_count > 1 else 0.0
+def near_others(model: Model) -> BoolArray:
+    """Whether each moving body may meet another one soon, shape (moving_count,)."""
+    start, x = model.body_point_start[:-1], model.start_positions
+    low, high = (each.reduceat(x, start)[: model.moving_count] for each in (np.minimum, np.maximum))
+    reach = REACH * (high - low).max(axis=1, keepdims=True)
+    low, high = low - reach, high + reach
+    meet = ((low[:, None] <= high) & (high[:, None] >= low)).all(axis=2)
+    return np.asarray(meet.sum(axis=1) > 1)
 
 
-def choice_of(
-    method: str, model: Model, frame_time: float, substeps: int, options: MethodOptions, explicit_worth: float = 1.0
-) -> Choice | None:
+def choice_of(method: str, model: Model, frame_time: float, substeps: int, options: MethodOptions) -> Choice | None:
     """The choice of a new run with a method; None where the method has no choices: its steps are the substeps."""
     if method == AUTO:
-        return choose(model, frame_time, substeps, options, explicit_worth)
+        return choose(model, frame_time, substeps, options)
     return forecast(method, model, frame_time, substeps, options) if method in FORESEEN else None
 
 
