@@ -27,7 +27,7 @@ class Fluid(PartOfBody):
             row = layout.row()
             row.active = {"gas_exponent": holds_amount, "fill_share": has_fill}.get(parameter.name, True)
             draw_setting(row, settings, parameter)
-        layout.prop_search(settings, "pressure_group", obj, "vertex_groups")
+        layout.prop_search(settings, "pressure_group", obj, "vertex_groups", text="Press. Group")
         if text := status.liquid_text(scene, obj):
             layout.label(text=text, icon="INFO")
         column = layout.column()

@@ -38,4 +38,5 @@ def run(steps: Iterator[Callable[[], bool] | float]) -> None:
             return OFTEN
         return found
 
+    bpy.context.preferences.view.show_splash = False
     bpy.app.timers.register(tick, first_interval=1.0, persistent=True)

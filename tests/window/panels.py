@@ -1,0 +1,101 @@
+"""In a real window: the picture of the panels in README.md, `docs/panels.png`, made anew.
+
+    blender --python tests/window/panels.py -- [--zip ZIP] [--folder docs]
+
+The extension must be installed, or is from `--zip`. The screen must be so high that all panels of a body fit when they
+are open, about 3000 pixels: `Xvfb :9 -screen 0 1400x3200x24`, and Blender's `--window-geometry 0 0 1400 3200`.
+"""
+
+import argparse
+import contextlib
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import bpy
+import numpy as np
+
+sys.path.append(str(Path(__file__).resolve().parents[2] / "tools"))
+sys.path.append(str(Path(__file__).resolve().parent))
+
+import guide
+import sidebar
+
+#: Of the picture: rows that a column has at most [pixels].
+MOST = 1000
+#: Panels that stay closed: ten rows of one kind, and what the papers choose.
+CLOSED = {"fields", "method"}
+
+
+def ball() -> None:
+    """An inflated body over a floor, with a hose to another."""
+    guide.start()
+    bpy.ops.mesh.primitive_plane_add(size=20)
+    bpy.ops.softpressure.add_body(kind="COLLIDER")
+    for x in (2.0, 0.0):
+        bpy.ops.mesh.primitive_uv_sphere_add(segments=24, ring_count=16, radius=0.5, location=(x, 0, 1))
+        bpy.ops.softpressure.add_body(kind="SOFT")
+    bpy.context.object.name = "Ball"
+    bpy.ops.object.select_all(action="DESELECT")
+    guide.select("Sphere", "Ball")
+    bpy.ops.softpressure.add_hose()
+    guide.select("Ball")
+    bpy.context.scene.softpressure.frame_end = 24
+    bpy.ops.softpressure.simulate("INVOKE_DEFAULT")
+
+
+def jelly() -> None:
+    """A solid body."""
+    guide.start()
+    bpy.ops.mesh.primitive_ico_sphere_add(subdivisions=3)
+    bpy.ops.softpressure.add_body(kind="SOFT")
+    bpy.context.object.softpressure.body_type = "SOLID"
+
+
+def refused() -> None:
+    """A mesh with holes."""
+    guide.start()
+    bpy.ops.mesh.primitive_monkey_add()
+    with contextlib.suppress(RuntimeError):  # it says why; so does the panel
+        bpy.ops.softpressure.add_body(kind="SOFT")
+
+
+def open_panels(sections: set[str]) -> None:
+    """Register the panels of the sidebar anew: those of these sections open, all others closed."""
+    panels = [cls for cls in sidebar.module("addon").CLASSES if getattr(cls, "bl_category", "") == "Soft Pressure"]
+    for cls in reversed(panels):
+        bpy.utils.unregister_class(cls)
+    for cls in panels:
+        closed: Any = set() if cls.section in sections else {"DEFAULT_CLOSED"}
+        cls.bl_options = closed
+        bpy.utils.register_class(cls)
+
+
+def make(options: argparse.Namespace) -> Iterator[float]:
+    """The picture; yields times to wait [s]."""
+    if options.zip:
+        sidebar.install(options.zip)
+        yield sidebar.REDRAW
+    sections = {cls.section for cls in sidebar.module("addon").CLASSES if hasattr(cls, "section")}
+    found: list[np.ndarray] = []
+    for build, opened in ((ball, sections - CLOSED), (jelly, {"body", "flow"}), (refused, {"body"})):
+        open_panels(opened)
+        with sidebar.in_view():
+            build()
+        yield sidebar.REDRAW
+        yield from sidebar.show()
+        while not sidebar.is_over():
+            yield sidebar.REDRAW
+        drawn: list[np.ndarray] = []
+        yield from sidebar.read("UI", drawn)
+        found += sidebar.columns(drawn[0], MOST)
+    sidebar.save(found, options.folder / "panels.png")
+    print("WINDOW TEST PASSED", flush=True)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--zip")
+    parser.add_argument("--folder", type=Path, default=Path("docs"))
+    sidebar.run(make(parser.parse_args(sys.argv[sys.argv.index("--") + 1 :] if "--" in sys.argv else [])))
