@@ -21,6 +21,7 @@ sys.path.append(str(Path(__file__).resolve().parent))
 
 import guide
 import sidebar
+import stepping
 
 #: Of the picture: rows that a column has at most [pixels].
 MOST = 1000
@@ -98,4 +99,4 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser()
     parser.add_argument("--zip")
     parser.add_argument("--folder", type=Path, default=Path("docs"))
-    sidebar.run(make(parser.parse_args(sys.argv[sys.argv.index("--") + 1 :] if "--" in sys.argv else [])))
+    stepping.run(make(parser.parse_args(sys.argv[sys.argv.index("--") + 1 :] if "--" in sys.argv else [])))
