@@ -163,7 +163,8 @@ def add(page, data):
     """The section."""
     page.text(
         f"""Every body of a sample file that is not animated or held by another object begins at a place that is drawn anew,
-        up to {JITTER:g} of its size away along each axis, and all its frames are simulated by *Simulate* with its own method. A crossing is an edge that pierces a triangle, looked for in every {EVERY}rd frame by a search that
+        up to {JITTER:g} of its size away along each axis, and all its frames are simulated by *Simulate* with its own
+        method. A crossing is an edge that pierces a triangle, looked for in every {EVERY}rd frame by a search that
         shares nothing with the solver. A pop is a vertex that moves in a frame by more than {SPEEDS:g} times the longest way
         in the frame before of its own body and of those near it, plus g t², plus {ADDED:g} of the size of its body; the table
         shows the largest share of that bound."""
