@@ -92,7 +92,8 @@ def tiled(pictures: list[NDArray[np.float32]], columns: int, blank: float) -> ND
 def read(path: Path) -> NDArray[np.float32]:
     """A picture as an array of shape (height, width, 4), rows from the bottom."""
     image = bpy.data.images.load(str(path))
-    width, height = image.size
+    size: Any = image.size  # fake-bpy calls it an array of unknown length
+    width, height = size
     pixels: NDArray[np.float32] = np.empty(width * height * 4, np.float32)
     image.pixels.foreach_get(pixels)
     bpy.data.images.remove(image)

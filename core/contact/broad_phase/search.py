@@ -1,7 +1,7 @@
 """Broad phase: all vertex-triangle and edge-edge pairs of different bodies within reach.
 
-The box trees of bodies near each other are walked in pairs of nodes. The result is exact (a pair is reported if and only
-if it is within reach) and sorted, so it does not depend on the trees.
+The box trees of bodies near each other are walked in pairs of nodes. The result is exact (a pair is reported if and
+only if it is within reach) and sorted, so it does not depend on the trees.
 """
 
 import numpy as np
