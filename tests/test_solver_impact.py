@@ -42,8 +42,8 @@ def test_impulse_cuts_equal_their_twin(model, seed):
     )  # fmt: skip
     drag, slip = (across(rng.standard_normal((len(pairs.force), 3)), pairs.normal) for _ in range(2))
     slip[rng.random(len(slip)) < 0.5] = 0.0  # these stick
-    terms = SimpleNamespace(force=pairs.force[:, None] * pairs.normal + drag)
-    energy = SimpleNamespace(model=model, contacts=contacts, terms=terms, pressing=pairs.force)
+    force = pairs.force[:, None] * pairs.normal + drag
+    energy = SimpleNamespace(model=model, contacts=contacts, force=force, pressing=pairs.force)
     change, taken = overshoot(energy, mobility_of(model), v1, ahead, slip, 0.003)
     jacobians = [rigid_reference.jacobian(model, None, *row) for row in zip(pairs.points, pairs.weights, strict=True)]
     rows = list(zip(jacobians, pairs.normal, pairs.force, friction, drag, slip, strict=True))[:60]

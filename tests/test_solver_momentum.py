@@ -217,13 +217,12 @@ def test_what_rests_on_a_collider_is_let_alone(shares, other, alone):
     balance = MomentumBalance(model, 0.05)
     balance.start(x, goal, NO_SOLIDS)
     pairs = Pairs(model, np.random.default_rng(0), 0)
-    terms = SimpleNamespace(points=pairs.points, weights=pairs.weights, active=pairs.force > 0.0, force=pairs.normal)
     pairs.bodies = np.array([[0, other]], np.int32)  # of no force: only the time counts
     pairs.count, pairs.force = 1, np.zeros(len(pairs.points))
-    terms.active[:] = False
     energy = SimpleNamespace(
-        terms=terms, contacts=pairs, pressing=pairs.force, record=0, first_free_element=1, lagged_load=lambda: None
-    )
+        contacts=pairs, active=pairs.force > 0.0, force=pairs.normal, pressing=pairs.force, record=0,
+        first_free_element=1, lagged_load=lambda: None,
+    )  # fmt: skip
     for _ in range(2):
         balance.add_forces(energy, x, NO_POSES, 0.005)
     balance.pairs.load[row_of(model, balance.pairs, 0, other)] = 1.0
