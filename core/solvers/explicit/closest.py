@@ -6,14 +6,13 @@ reaches: the distance that the guarantee needs (`LEAST_SHARE` of the distance to
 within which the contact spring acts.
 """
 
+from ...contact.narrow_phase.closest_points import FLATTEST_FACE
 from ...jit import lean_inline_kernel, lean_kernel
 from ...simd import larger, load4, positive, root, smaller, store4, transposed, where_larger
 from .shape import LEAST_SHARE, PRESS_SHARE
 
 #: Squared sine of the angle below which two edges count as parallel.
 PARALLEL = 1e-9
-#: Twice the area, squared [m^4], below which a triangle has no plane.
-NO_PLANE = 1e-24
 TINY = 1e-300
 
 
@@ -84,6 +83,7 @@ def near_triangles(x, flight, candidates, count, time, contacts):
         px, py, pz = px - ax, py - ay, pz - az
         nx, ny, nz = by * cz - bz * cy, bz * cx - bx * cz, bx * cy - by * cx
         area2 = nx * nx + ny * ny + nz * nz
+        flattest = (bx * bx + by * by + bz * bz) * (cx * cx + cy * cy + cz * cz) * FLATTEST_FACE
         gap = nx * px + ny * py + nz * pz
         zero = gap - gap
         inverse = 1.0 / root(area2 + TINY)
@@ -96,13 +96,13 @@ def near_triangles(x, flight, candidates, count, time, contacts):
         slack, keep = load4(candidates.slack, q), load4(candidates.reach, q)
         watched = slack + keep * LEAST_SHARE
         reach = larger(slack * PRESS_SHARE + keep, watched)
-        bits = 15 - (positive(smaller(gap, later) - reach) & positive(area2 - NO_PLANE))
+        bits = 15 - (positive(smaller(gap, later) - reach) & positive(area2 - flattest))
         if bits == 0:
             continue
         # inside the triangle, or the nearest of three sides
         w1 = (py * cz - pz * cy) * nx + (pz * cx - px * cz) * ny + (px * cy - py * cx) * nz
         w2 = (by * pz - bz * py) * nx + (bz * px - bx * pz) * ny + (bx * py - by * px) * nz
-        inside = where_larger(area2, zero + NO_PLANE, smaller(smaller(w1, w2), area2 - w1 - w2), zero - 1.0)
+        inside = where_larger(area2, flattest, smaller(smaller(w1, w2), area2 - w1 - w2), zero - 1.0)
         t1, x1, y1, z1, d1 = to_segment(px, py, pz, bx, by, bz)
         t2, x2, y2, z2, d2 = to_segment(px, py, pz, cx, cy, cz)
         t3, x3, y3, z3, d3 = to_segment(px - bx, py - by, pz - bz, cx - bx, cy - by, cz - bz)
@@ -133,7 +133,7 @@ def near_triangles(x, flight, candidates, count, time, contacts):
         if bits == 0:
             continue
         # a vertex that slides on to this triangle from its neighbour moves along its plane
-        flat = where_larger(area2, zero + NO_PLANE, smaller(gap, later), nearest)
+        flat = where_larger(area2, flattest, smaller(gap, later), nearest)
         nx, ny, nz = (
             where_larger(flat, nearest, fx, nx),
             where_larger(flat, nearest, fy, ny),

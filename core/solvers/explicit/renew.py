@@ -1,5 +1,7 @@
 """New normals for contacts whose old ones no longer separate their sides."""
 
+from math import inf
+
 from ...jit import lean_kernel
 from . import verify as guarantee
 from .arrays import RENEWED, STARTS
@@ -7,8 +9,8 @@ from .closest import near_edges, near_triangles
 from .press import weigh_one
 from .touching import touch
 
-#: A slack that excludes no candidate [m].
-EVERYTHING = 1e30
+#: A slack that excludes no candidate, wherever it is: what is found is read in their order [m].
+EVERYTHING = inf
 
 
 @lean_kernel

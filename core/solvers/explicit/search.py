@@ -19,8 +19,8 @@ from .shape import fit_shape, keeps_apart, pad
 
 #: Share of the patch's mean velocity in the flight of a soft body's point.
 COMMON_SHARE = 0.35
-#: Lower than every coordinate.
-NOWHERE = -1e30
+#: Lower than every coordinate, also of a motion that grows beyond all bounds within a run of steps.
+NOWHERE = -np.inf
 #: Most candidates that a pair of patches gives.
 MOST_OF_A_PAIR = 4096
 
@@ -126,6 +126,7 @@ def pack_boxes(low, high, begin, end, sweep_low, sweep_high, box_low, box_high, 
             column[count] = k
             count += 1
     for k in range(count, (count + 3) // 4 * 4):
+        column[k] = begin  # read for lanes that meet nothing too; what was here may be of another kind
         for axis in range(6):
             columns[8 + 24 * (k // 4) + k % 4 + 4 * axis] = NOWHERE
     store4(columns, 0, all_low)
