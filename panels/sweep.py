@@ -4,7 +4,7 @@ from pathlib import Path
 
 import bpy
 
-from ..softpressure import sweep, sweep_properties
+from ..softpressure import case_process, sweep_properties
 from ..softpressure.blender_types import Context, Layout
 from .layout import draw_text, in_both_places
 
@@ -29,7 +29,7 @@ class Sweep:
         column.prop(wanted, "pairwise")
         column.prop(wanted, "workers")
         sweep_properties.take(layout.operator("softpressure.sweep", icon="FILE_REFRESH"), wanted)
-        folder = sweep.folder_of(Path(bpy.data.filepath or "untitled.blend"))
+        folder = case_process.folder_of(Path(bpy.data.filepath or "untitled.blend"))
         if folder.is_dir():
             layout.operator("wm.path_open", text="Open Results", icon="FILE_FOLDER").filepath = str(folder)
 

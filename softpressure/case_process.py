@@ -21,6 +21,11 @@ class Killed(Exception):
     """The process of a case was ended from outside: another attempt may succeed."""
 
 
+def folder_of(file: Path) -> Path:
+    """Where a sweep of a file goes, if nothing else is said."""
+    return file.with_name(f"{file.stem}_sweep")
+
+
 def read_plan(folder: Path) -> dict[str, Any]:
     """The plan of a sweep; raises `FileNotFoundError` with a sentence if the folder has none."""
     path = folder / PLAN

@@ -41,15 +41,10 @@ def write_plan(
 ) -> Path:
     """The same for a file that is open."""
     plan = sweep_plan.plan(file, scenes, settings, pairwise, frames)
-    folder = (output or folder_of(file)).resolve()
+    folder = (output or case_process.folder_of(file)).resolve()
     folder.mkdir(parents=True, exist_ok=True)
     case_process.write(folder / case_process.PLAN, json.dumps(plan | {"command": command()}, indent=1))
     return folder
-
-
-def folder_of(file: Path) -> Path:
-    """Where a sweep of a file goes, if nothing else is said."""
-    return file.with_name(f"{file.stem}_sweep")
 
 
 def run(folder: Path, workers: int) -> jobs.Work:

@@ -20,15 +20,15 @@ class Candidates:
     """The contact set of one model and the search that fills it.
 
     `reach_factor`: reach of a search in units of the displacement that made it necessary; larger means fewer searches
-    and more candidates. `prune`: whether `contacts` holds only the pairs found that may
+    and more candidates. `far`: see `ContactSearch`. `prune`: whether `contacts` holds only the pairs found that may
     touch soon (`pruned_pairs.py`), for callers that check `still_valid` after every displacement. Models with rigid
     bodies, whose points move along arcs, or with elements of energies (`energy/elements.py`) are not pruned.
     """
 
-    def __init__(self, model: Model, reach_factor: float, *, prune: bool = False) -> None:
+    def __init__(self, model: Model, reach_factor: float, *, far: bool = False, prune: bool = False) -> None:
         self._model = model
         self._reach_factor = reach_factor
-        self._search = ContactSearch(model)
+        self._search = ContactSearch(model, far=far)
         self._crossed: IntArray = np.zeros((0, 2), np.int32)  # points and bodies that stay crossed: no contacts
         self._searched = False
         self._move = np.zeros((model.point_count, 3))

@@ -13,7 +13,7 @@ from ..filter.relative_motion import relative_distance
 from ..untangle.overlap import NO_BODIES, Overlaps, find_overlaps
 from ..untangle.recovery import WrongSide
 from ..untangle.self_overlap import self_wrong_side
-from .body_pairs import BodyPairs, any_moved, fit_bodies
+from .body_pairs import BodyPairs, any_moved, fit_bodies, widen_reach
 from .box_tree import build_trees
 from .edge_edge import rim_normals, without_rims, write_edges
 from .pair_search import WALK_SIZE, Features, find_pairs, sort_pairs
@@ -24,6 +24,8 @@ FloatArray = NDArray[np.float64]
 
 #: Empty box of a body that is near no other.
 NOWHERE = np.array([np.inf] * 3 + [-np.inf] * 3)
+#: Bodies up to which all pairs of boxes are compared (`ContactSearch`, `far`): the work is quadratic.
+FEW_BODIES = 64
 
 
 class ContactSearch:
@@ -33,11 +35,15 @@ class ContactSearch:
     change.
     """
 
-    def __init__(self, model: Model, *, among_moving: bool = True) -> None:
-        """`among_moving`: whether contacts of two moving bodies are included, or only those with colliders."""
+    def __init__(self, model: Model, *, among_moving: bool = True, far: bool = False) -> None:
+        """`among_moving`: whether contacts of two moving bodies are included, or only those with colliders.
+
+        `far`: whether bodies far from all others get a longer reach than requested (`body_pairs.widen_reach`).
+        """
         surfaces = model.surfaces
         self._model = model
         self._among_moving = among_moving
+        self._far = far and model.body_count <= FEW_BODIES
         self._trees = build_trees(model.rest_positions, surfaces.triangles, surfaces.body_triangle_start)
         self._features = Features.of(surfaces)
         body_count, point_count = model.body_count, model.point_count
@@ -168,6 +174,8 @@ class ContactSearch:
         fit_bodies(x, model.body_point_start, self._body_box)
         if left_out is not None:
             self._body_box[left_out] = NOWHERE
+        if self._far:
+            widen_reach(self._body_box, model.thickness, model.moving_count, self._among_moving, self._reach)
         np.add(model.thickness, self._reach, out=self._margin)
         partners = BodyPairs.of(
             self._body_box, self._margin, model.moving_count, among_moving=self._among_moving, ignores=model.ignores

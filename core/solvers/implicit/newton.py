@@ -68,7 +68,7 @@ class StageMinimiser:
         self.model = model
         self.settings = settings
         self.counts: Counts = like.counts if like else Counts()
-        candidates = like.candidates if like else Candidates(model, REACH_FACTOR, prune=True)
+        candidates = like.candidates if like else Candidates(model, REACH_FACTOR, far=True, prune=True)
         self.candidates: Candidates = candidates
         self.candidates.take(model)
         self.contacts = self.candidates.contacts
