@@ -70,7 +70,8 @@ def found(data):
         return f"{said}; two targets not run"
     other = [name for name, count in data["targets"].items() if count > 1]
     most = max(data["apart"].values())
-    return f"{said}; for another target {f'{', '.join(other)} differ by at most {most:.1g} m' if other else 'the same'}"
+    names = ", ".join(other)
+    return f"{said}; for another target {f'{names} differ by at most {most:.1g} m' if other else 'the same'}"
 
 
 def add(page, data):
@@ -84,7 +85,7 @@ def add(page, data):
     )
     if data.get("targets"):
         said = ", ".join(
-            f"{name} {f'up to {data["apart"][name]:.1g} m' if count > 1 else 'none'}"
+            f"{name} " + (f"up to {data['apart'][name]:.1g} m" if count > 1 else "none")
             for name, count in data["targets"].items()
         )
         page.text(

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import shapes
 from scenes import Ball, add_ball
+from softpressure_ext.benchmarks import cost_table
 from softpressure_ext.core import Choice, MethodOptions, Model, ModelBuilder, ParameterError, World, prepare
 from softpressure_ext.core import world as world_module
 from softpressure_ext.core.solvers import automatic, choice
@@ -50,6 +51,40 @@ def test_simple_rigid_bodies_alone_have_the_impulse_solver() -> None:
         found = chosen(model)
         assert found == chosen(model) and found.milliseconds > 0.0 and found.steps_per_frame >= 1
         assert found.solver == "EXPLICIT" or found.added_mass == 0.0
+
+
+def test_bodies_are_near_others_when_their_boxes_almost_meet() -> None:
+    for gap, expected in ((0.1, True), (0.3, False)):  # of two balls 0.4 m wide: a quarter of that each
+        builder = ModelBuilder()
+        for x in (0.0, 0.4 + gap):
+            add_ball(builder, SOFT, 1, (x, 0.0, 0.3), name=f"ball {x}")
+        builder.add_collider("floor", *shapes.grid(4.0))  # which does not count
+        assert automatic.near_others(builder.build()).tolist() == [expected, expected]
+    assert automatic.near_others(ball()).tolist() == [False]
+    assert automatic.near_others(boxes(shapes.box(0.2, 1, (0.0, 0.0, 0.35)))).tolist() == [True, True]
+
+
+def test_the_cost_is_that_of_the_work_in_a_frame() -> None:
+    model = ball()
+    found = automatic.forecast("EXPLICIT", model, FRAME, SUBSTEPS, MethodOptions())
+    work = automatic.work("EXPLICIT", model, found.steps_per_frame, FRAME)
+    assert work["spring"] == found.steps_per_frame * 120 and work["second"] == FRAME  # an icosphere of 42 vertices
+    assert work["itself"] == work["crossed"] == work["tetrahedron"] == 0.0
+    costs = automatic.NANOSECONDS["EXPLICIT"]
+    assert found.milliseconds == pytest.approx(1e-6 * sum(costs[kind] * work[kind] for kind in costs), rel=1e-12)
+    for solver, costs in automatic.NANOSECONDS.items():
+        assert costs.keys() == automatic.work(solver, model, 4, FRAME).keys() and min(costs.values()) >= 0.0
+
+
+def test_the_fit_of_the_table_finds_the_costs_that_times_were_made_with() -> None:
+    noise = np.random.default_rng(2)
+    true = {"step": 5e4, "point": 300.0, "unused": 0.0, "free": 0.0}
+    work = [dict(zip(true, noise.uniform(0.1, 1.0, 4) * (10.0, 1e4, 0.0, 1e3), strict=True)) for _ in range(20)]
+    times = [cost_table.predicted(each, true) for each in work]
+    assert cost_table.fitted(work, times) == pytest.approx(true, rel=1e-9, abs=1e-6)
+    doubled = [time * factor for time in times for factor in (0.5, 2.0)]  # off by as much to both sides
+    twice = [each for each in work for _ in range(2)]
+    assert cost_table.fitted(twice, doubled) == pytest.approx(true, rel=1e-6, abs=1e-3)
 
 
 def test_a_world_chooses_once_and_builds_the_chosen_solver(monkeypatch: pytest.MonkeyPatch) -> None:

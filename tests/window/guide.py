@@ -19,7 +19,7 @@ sys.path.append(str(Path(__file__).resolve().parent))
 
 import guide
 import sidebar
-import stepping
+import steps
 
 
 class Window(guide.Pictures):
@@ -32,29 +32,29 @@ class Window(guide.Pictures):
         self.wanted = name
 
 
-def advance(steps: Iterator[guide.Step]) -> guide.Step | None:
+def advance(found: Iterator[guide.Step]) -> guide.Step | None:
     """One statement."""
-    with sidebar.in_view():
-        return next(steps, None)
+    with steps.in_view():
+        return next(found, None)
 
 
 def all_pages(options: argparse.Namespace) -> Iterator[float]:
     """Run them; yields times to wait [s]."""
     if options.zip:
-        sidebar.install(options.zip)
+        steps.install(options.zip)
         yield sidebar.REDRAW
     for path in guide.pages():
         if options.pages and not path.name.startswith(tuple(options.pages)):
             continue
         pictures = Window()
-        steps = guide.run(guide.read(path), pictures)
-        while (step := advance(steps)) is not None:
+        page = guide.run(guide.read(path), pictures)
+        while (step := advance(page)) is not None:
             yield sidebar.REDRAW  # a file that was opened is in the window by then
             yield from sidebar.show()
             began = time.monotonic()
-            while not sidebar.is_over():
+            while not steps.is_over():
                 waited = time.monotonic() - began
-                assert waited < sidebar.PATIENCE, f"{path.name}, line {step.line}: waited in vain"
+                assert waited < steps.PATIENCE, f"{path.name}, line {step.line}: waited in vain"
                 yield sidebar.REDRAW
             if pictures.wanted and options.panels:
                 drawn: list[np.ndarray] = []
@@ -70,4 +70,4 @@ if __name__ == "__main__":
     parser.add_argument("--zip")
     parser.add_argument("--panels", type=Path)
     parser.add_argument("pages", nargs="*")
-    stepping.run(all_pages(parser.parse_args(sys.argv[sys.argv.index("--") + 1 :] if "--" in sys.argv else [])))
+    steps.run(all_pages(parser.parse_args(sys.argv[sys.argv.index("--") + 1 :] if "--" in sys.argv else [])))

@@ -11,7 +11,7 @@ import random
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Generator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -20,18 +20,11 @@ import numpy as np
 
 sys.path.append(str(Path(__file__).resolve().parent))
 
-import stepping
+from steps import Mouse, Steps, here, in_view, is_over, job, module, run
 
 FRAMES = 60
 FOLDER = Path(tempfile.mkdtemp())
 FILE = str(FOLDER / "jobs.blend")
-
-Steps = Generator[Callable[[], bool] | float, None, None]
-
-
-def module(name: str) -> Any:
-    """A module of the installed extension."""
-    return next(found for path, found in sys.modules.items() if path.endswith(f".softpressure.softpressure.{name}"))
 
 
 def make_scene() -> None:
@@ -59,41 +52,16 @@ def make_scene() -> None:
     bpy.ops.wm.save_as_mainfile(filepath=FILE)
 
 
-def here() -> Any:
-    """The session of the scene."""
-    return module("session").of(bpy.context.scene)
-
-
-def job() -> Any:
-    """What runs beside the window."""
-    return module("jobs").current()
-
-
 def frames() -> list[Any]:
     """What is cached."""
     cache = here().cache
     return [] if cache is None else [cache.positions(0, frame).copy() for frame in range(1, cache.last_frame + 1)]
 
 
-def in_view() -> Any:
-    """A context for operators of the 3D viewport."""
-    window = bpy.context.window_manager.windows[0]
-    area = next(area for area in window.screen.areas if area.type == "VIEW_3D")
-    region = next(region for region in area.regions if region.type == "WINDOW")
-    return bpy.context.temp_override(window=window, area=area, region=region)
-
-
 def start() -> None:
     """Press Simulate."""
     with in_view():
         assert bpy.ops.softpressure.simulate("INVOKE_DEFAULT") == {"RUNNING_MODAL"}
-
-
-def press(kind: str) -> None:
-    """Press and release a key over the viewport."""
-    window = bpy.context.window_manager.windows[0]
-    for value in ("PRESS", "RELEASE"):
-        window.event_simulate(type=kind, value=value, x=window.width // 2, y=window.height // 2)
 
 
 def undo() -> None:
@@ -135,7 +103,7 @@ def undo_deletion() -> None:
 
 def escape() -> None:
     """Press Esc."""
-    press("ESC")
+    Mouse(bpy.context.window_manager.windows[0]).click("ESC")
 
 
 def scrub() -> None:
@@ -222,11 +190,6 @@ ACTIONS: dict[Callable[[], None], str] = {
 }
 
 
-def is_over() -> bool:
-    """Whether nothing runs any more."""
-    return job() is None and not module("beside").is_busy()
-
-
 def reference() -> Steps:
     """An undisturbed run; its frames stay in `WHOLE`."""
     start()
@@ -311,8 +274,7 @@ def main() -> None:
     parser.add_argument("--quit", action="store_true")
     options = parser.parse_args(sys.argv[sys.argv.index("--") + 1 :] if "--" in sys.argv else [])
     random.seed(options.seed)
-    steps = quit_in_mid_job() if options.quit else all_rounds(options.rounds)
-    stepping.run(steps)
+    run(quit_in_mid_job() if options.quit else all_rounds(options.rounds))
 
 
 main()

@@ -21,7 +21,7 @@ sys.path.append(str(Path(__file__).resolve().parent))
 
 import guide
 import sidebar
-import stepping
+import steps
 
 #: Of the picture: rows that a column has at most [pixels].
 MOST = 1000
@@ -64,7 +64,7 @@ def refused() -> None:
 
 def open_panels(sections: set[str]) -> None:
     """Register the panels of the sidebar anew: those of these sections open, all others closed."""
-    panels = [cls for cls in sidebar.module("addon").CLASSES if getattr(cls, "bl_category", "") == "Soft Pressure"]
+    panels = [cls for cls in steps.module("addon").CLASSES if getattr(cls, "bl_category", "") == "Soft Pressure"]
     for cls in reversed(panels):
         bpy.utils.unregister_class(cls)
     for cls in panels:
@@ -76,17 +76,17 @@ def open_panels(sections: set[str]) -> None:
 def make(options: argparse.Namespace) -> Iterator[float]:
     """The picture; yields times to wait [s]."""
     if options.zip:
-        sidebar.install(options.zip)
+        steps.install(options.zip)
         yield sidebar.REDRAW
-    sections = {cls.section for cls in sidebar.module("addon").CLASSES if hasattr(cls, "section")}
+    sections = {cls.section for cls in steps.module("addon").CLASSES if hasattr(cls, "section")}
     found: list[np.ndarray] = []
     for build, opened in ((ball, sections - CLOSED), (jelly, {"body", "flow"}), (refused, {"body"})):
         open_panels(opened)
-        with sidebar.in_view():
+        with steps.in_view():
             build()
         yield sidebar.REDRAW
         yield from sidebar.show()
-        while not sidebar.is_over():
+        while not steps.is_over():
             yield sidebar.REDRAW
         drawn: list[np.ndarray] = []
         yield from sidebar.read("UI", drawn)
@@ -99,4 +99,4 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser()
     parser.add_argument("--zip")
     parser.add_argument("--folder", type=Path, default=Path("docs"))
-    stepping.run(make(parser.parse_args(sys.argv[sys.argv.index("--") + 1 :] if "--" in sys.argv else [])))
+    steps.run(make(parser.parse_args(sys.argv[sys.argv.index("--") + 1 :] if "--" in sys.argv else [])))

@@ -4,14 +4,15 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import bpy
 import gpu
 import numpy as np
 
-#: What a statement waits for at most, until its job is over or the sidebar is drawn [s].
-PATIENCE = 900.0
+sys.path.append(str(Path(__file__).resolve().parent))
+
+from steps import PATIENCE, module, view
+
 #: Until panels are drawn that a statement has changed [s].
 REDRAW = 0.1
 #: How often panels are drawn until they have moved to their places.
@@ -20,36 +21,6 @@ SETTLING = 6
 TABS, COLUMN = 26, 700
 #: What panels lie on: the grey of Blender's sidebar.
 BEHIND = 0.19
-
-
-def module(name: str) -> Any:
-    """A module of the installed extension."""
-    return next(found for path, found in sys.modules.items() if path.endswith(f".softpressure.softpressure.{name}"))
-
-
-def install(path: str) -> None:
-    """Install the extension from its zip."""
-    bpy.context.preferences.system.use_online_access = False
-    arguments = {"repo": "user_default", "enable_on_install": True, "overwrite": True}
-    assert bpy.ops.extensions.package_install_files(filepath=path, **arguments) == {"FINISHED"}
-
-
-def view() -> tuple[Any, Any, dict[str, Any]]:
-    """Window, 3D viewport and its regions by type."""
-    window = bpy.context.window_manager.windows[0]
-    area = next(area for area in window.screen.areas if area.type == "VIEW_3D")
-    return window, area, {region.type: region for region in area.regions}
-
-
-def in_view() -> Any:
-    """A context for operators, as if the mouse were over the viewport."""
-    window, area, regions = view()
-    return bpy.context.temp_override(window=window, area=area, region=regions["WINDOW"])
-
-
-def is_over() -> bool:
-    """Whether nothing runs any more."""
-    return module("jobs").current() is None and not module("beside").is_busy()
 
 
 def show() -> Iterator[float]:
