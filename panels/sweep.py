@@ -19,7 +19,7 @@ class Sweep:
 
     def draw(self, context: Context) -> None:
         """Settings with their values, how they are run, and the folder of the results."""
-        layout, wanted = self.layout, context.window_manager.softpressure
+        layout, wanted = self.layout, bpy.context.window_manager.softpressure
         layout.prop(wanted, "settings", text="", icon="PRESET")
         if not wanted.settings:
             draw_text(layout, context, "Such as Ball.gauge_pressure=500,2000 Scene.substeps=5,10", "INFO")
