@@ -10,11 +10,14 @@ import numpy as np
 import pytest
 from bpy_scene import empty_file  # noqa: F401
 
+child = importlib.import_module("softpressure_ext.reliability.child")
 fuzz = importlib.import_module("softpressure_ext.reliability.fuzz")
 hostile = importlib.import_module("softpressure_ext.reliability.hostile")
 kills = importlib.import_module("softpressure_ext.reliability.kills")
 samples = importlib.import_module("softpressure_ext.reliability.samples")
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "reliability.md"
+#: Cases that hypothesis found and that ended the process, as they were drawn.
+FUZZED = sorted((Path(__file__).resolve().parent / "fuzzed").glob("*.json"))
 
 
 def ball(scale: float, **settings: Any) -> dict[str, Any]:
@@ -31,6 +34,16 @@ def test_a_body_of_a_picometre_is_refused() -> None:
     """Its search for contacts ended Blender."""
     assert not fuzz.simulate(ball(5e-13))
     assert fuzz.simulate(ball(0.5))
+
+
+@pytest.mark.parametrize("path", FUZZED, ids=[path.stem for path in FUZZED])
+def test_a_case_that_ended_the_process_is_refused(path: Path) -> None:
+    """Runs that blow up, beyond 1e30 m within a frame: the search took lanes without a box for candidates.
+
+    In a process of its own, as it would end that of the tests. The motion is refused with a sentence; what is simulated
+    is checked by `fuzz.simulate`.
+    """
+    assert not child.call("fuzz", "simulate", case=json.loads(path.read_text(encoding="utf-8")))
 
 
 def test_what_a_pickle_does_is_seen(tmp_path: Path) -> None:
