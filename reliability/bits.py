@@ -91,8 +91,7 @@ def add(page, data):
         page.text(
             f"""Differences of the last positions between kernels for {" and ".join(TARGETS)}: {said}. The compiler contracts
             nothing by itself; EXPLICIT and XPBD ask for a b + c in one rounding where the processor has that (`simd.fused`, in
-            bending and springs), and {TARGETS[1]} has not. To round twice everywhere would cost all PCs speed for the sake of
-            those without FMA, so the bits are the same within a target, as in a farm of PCs with AVX2."""
+            bending and springs), and {TARGETS[1]} has not. So the bits are the same within a target, as in a farm of PCs with AVX2."""
         )
     else:
         page.text(f"{' and '.join(TARGETS)} were not compared for this page.")

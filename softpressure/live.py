@@ -303,15 +303,13 @@ class Live:
         frame, uids, before = session.of(self.scene).live or (None, (), None)
         if uids != start.uids():
             frame = before = None
-        elif frame is not None and not frame.holds_forces:
+        if frame is not None and not frame.holds_forces:
             frame = None
         rows = gauges.measure(world, world.diagnostics())
         asleep = gauges.keep_asleep(rows, before)
         if colour != "FORCE":
             return rows, None
-        return rows, stepping.forces_of(
-            world, start, asleep, frame if frame is not None and frame.holds_forces else None
-        )
+        return rows, stepping.forces_of(world, start, asleep, frame)
 
     def _pulls(self, world: World, start: capture.Start) -> Iterator[Pull]:
         """What the mouse does to bodies in the next frame, the hold first."""

@@ -147,9 +147,8 @@ def shell(obj: bpy.types.Object, shape: Shape, depsgraph: bpy.types.Depsgraph, t
     else:
         mesh.vertex_normals.foreach_get("vector", local)
     matrix = mesh_io.world_matrix(evaluated)[:3, :3]
-    cofactors = np.cross(
-        np.roll(matrix, -1, axis=0), np.roll(matrix, -2, axis=0)
-    )  # which turn normals as it turns planes
+    # cofactors turn normals as the matrix turns planes
+    cofactors = np.cross(np.roll(matrix, -1, axis=0), np.roll(matrix, -2, axis=0))
     outwards = -1.0 if np.linalg.det(matrix) < 0.0 else 1.0
     normals = local.reshape(-1, 3) @ (outwards * cofactors.T).astype(np.float32)
     length = np.sqrt(np.einsum("ij,ij->i", normals, normals))[:, None]

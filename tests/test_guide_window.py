@@ -14,13 +14,15 @@ SYSTEM = {"darwin": "macos", "win32": "windows"}.get(sys.platform, "linux")
 ZIPS = sorted((ROOT / "build" / "dist").glob(f"softpressure-*-{SYSTEM}*.zip"))
 
 
-@pytest.mark.skipif(not BLENDER, reason="SOFTPRESSURE_BLENDER names no Blender that can open a window")
-@pytest.mark.parametrize("page", PAGES)
-def test_the_steps_of_a_page_in_a_window(page: str) -> None:
+needs_window = pytest.mark.skipif(not BLENDER, reason="SOFTPRESSURE_BLENDER names no Blender that can open a window")
+
+
+def check_in_window(script: str, case: str, *options: str) -> None:
+    """Run a case of a script of `tests/window` in that Blender, which has more options."""
     assert ZIPS, "no zip in build/dist: run `nox -s build`"
-    command = [BLENDER, "--factory-startup", "--python", str(ROOT / "tests" / "window" / "guide.py"), "--"]
+    command = [BLENDER, "--factory-startup", *options, "--python", str(ROOT / "tests" / "window" / script), "--"]
     done = subprocess.run(
-        [*command, f"--zip={ZIPS[-1]}", page],
+        [*command, f"--zip={ZIPS[-1]}", case],
         env=os.environ | {"BLENDER_USER_RESOURCES": str(ROOT / "build" / "window")},  # compiled kernels stay there
         capture_output=True,
         text=True,
@@ -29,3 +31,9 @@ def test_the_steps_of_a_page_in_a_window(page: str) -> None:
     )
     said = done.stdout + done.stderr
     assert "WINDOW TEST PASSED" in said and "Traceback" not in said, said[-4000:]
+
+
+@needs_window
+@pytest.mark.parametrize("page", PAGES)
+def test_the_steps_of_a_page_in_a_window(page: str) -> None:
+    check_in_window("guide.py", page)

@@ -3,7 +3,7 @@
     blender --python tests/window/panels.py -- [--zip ZIP] [--folder docs]
 
 The extension must be installed, or is from `--zip`. The screen must be so high that all panels of a body fit when they
-are open, about 3000 pixels: `Xvfb :9 -screen 0 1400x3200x24`, and Blender's `--window-geometry 0 0 1400 3200`.
+are open, about 4500 pixels: `Xvfb :9 -screen 0 1400x4600x24`, and Blender's `--window-geometry 0 0 1400 4600`.
 """
 
 import argparse
@@ -31,7 +31,6 @@ CLOSED = {"fields", "method"}
 
 def ball() -> None:
     """An inflated body over a floor, with a hose to another."""
-    guide.start()
     bpy.ops.mesh.primitive_plane_add(size=20)
     bpy.ops.softpressure.add_body(kind="COLLIDER")
     for x in (2.0, 0.0):
@@ -48,7 +47,6 @@ def ball() -> None:
 
 def jelly() -> None:
     """A solid body."""
-    guide.start()
     bpy.ops.mesh.primitive_ico_sphere_add(subdivisions=3)
     bpy.ops.softpressure.add_body(kind="SOFT")
     bpy.context.object.softpressure.body_type = "SOLID"
@@ -56,7 +54,6 @@ def jelly() -> None:
 
 def refused() -> None:
     """A mesh with holes."""
-    guide.start()
     bpy.ops.mesh.primitive_monkey_add()
     with contextlib.suppress(RuntimeError):  # it says why; so does the panel
         bpy.ops.softpressure.add_body(kind="SOFT")
@@ -82,6 +79,9 @@ def make(options: argparse.Namespace) -> Iterator[float]:
     found: list[np.ndarray] = []
     for build, opened in ((ball, sections - CLOSED), (jelly, {"body", "flow"}), (refused, {"body"})):
         open_panels(opened)
+        with steps.in_view():
+            guide.start()
+        yield sidebar.REDRAW  # the new file is in the window by then
         with steps.in_view():
             build()
         yield sidebar.REDRAW
