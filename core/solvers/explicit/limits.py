@@ -25,28 +25,38 @@ class StepLimit:
     def __init__(self, model: Model, plan: Plan) -> None:
         self._model, self._plan = model, plan
         self._bounds, self._start_gas = Bounds(model, plan.masses), start_gas(model)
+        self._measured: tuple[float, int] | None = None  # bound without the gas [1/s^2], and the vertex it comes from
+        self._rated, self._rates = self._start_gas, plan.rate  # stretch by an nRT [J], and the rates of that [1/s]
         #: Length of a step at rest over that of the last run, and the body that asks for the shortest steps.
         self.excess, self.stiffest = 1.0, 0
+
+    def forget(self) -> None:
+        """Measure the shapes anew in the next call of `steps`."""
+        self._measured = None
+        self._rated, self._rates = self._start_gas, self._plan.rate
 
     def steps(self, time: float, frame_time: float, x: FloatArray, gas: FloatArray) -> tuple[int, float]:
         """Steps for a time [s] that begins at positions x [m] and ends with an nRT [J], and their omega^2 [1/s^2].
 
-        What has stretched or crumpled is stiffer than at rest. Raises `ParameterError` where the gas would need more
+        What has stretched or crumpled is stiffer than at rest; that is measured in the first call after `forget`. Raises `ParameterError` where the gas would need more
         steps than a frame may have, `Diverged` where the shape would.
         """
         model, plan = self._model, self._plan
         if model.vertex_count == 0:
             return max(1, math.ceil(time / LONGEST_STEP)), 0.0
-        bound, where = self._bounds.measure(x)
+        if self._measured is None:
+            self._measured = self._bounds.measure(x)
+        bound, where = self._measured
         body = int(model.point_body[where])
         if not bound < math.inf:
             raise Diverged(body, "is not finite")
         square = plan.square * max(1.0, bound / max(plan.bound, 1e-300))
         squares, volume = self._bounds.gas(gas)
         risen = squares - plan.gas
-        rates = plan.rate
-        if (gas > self._start_gas).any():
-            rates = np.maximum(rates, inflation_rate(model, gas, volume))
+        if (gas > self._rated).any():
+            self._rated = gas.copy()
+            self._rates = np.maximum(plan.rate, inflation_rate(model, gas, volume))
+        rates = self._rates
         added, rate = max(0.0, float(risen.max(initial=0.0))), float(rates.max(initial=0.0))
         decay = plan.decay * max(1.0, bound / max(plan.bound, 1e-300))
         step = step_length(square + added, decay, rate)
