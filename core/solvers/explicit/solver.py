@@ -238,7 +238,6 @@ class ExplicitSolver:
         if self._rejected() != self._frame.rejected:
             run.failures[:], run.least_share[:] = 0, 1.0
         self._frame = FrameCounts(self._rejected())
-        self._limit.forget()
         self._leave_out(state)
 
     def join(self, _state: State, left: int) -> int:
@@ -307,11 +306,11 @@ class ExplicitSolver:
 
         `fastest`: largest relative speed of two bodies [m/s].
         """
-        steps, square = self._limit.steps(time, motion.frame_time, state.positions, gas)
+        if self._stiffens or not self._frame.steps:  # else the frame's first run has measured
+            self._limit.measure(state.positions)
+        steps, square = self._limit.steps(time, motion.frame_time, gas)
         if self._limit.excess > 1.0 + TOLD_EXCESS:
             self._frame.add(Reason.STIFFER, steps, (self._limit.stiffest,))
-        if self._stiffens:
-            self._limit.forget()
         if self.model.body_count > 1:
             if self._least_edge < np.inf:
                 needed = math.ceil(fastest * time / (EDGE_SHARE * self._least_edge))
