@@ -24,6 +24,7 @@ import numpy as np
 
 from ..model import BoolArray, FloatArray, Model
 from ..state import State
+from ..volume import closed_surface
 from .wetting import area_vectors, level_of, volume_below, wet_integrals
 
 #: Time over which the gravity in a body's frame is averaged [s]: longer than impacts, shorter than sloshing.
@@ -44,17 +45,22 @@ class Fluids:
         self._filled = np.flatnonzero(model.fill_mass).tolist()
         is_around = self._air > 0.0 or self._liquid > 0.0
         self.any = is_around or bool(self._filled)
-        n, start = model.vertex_count, model.surfaces.body_triangle_start
-        closed = np.ones(model.moving_count, bool)
-        closed[: model.membrane_count] = model.flat.depth == 0.0
-        surface = slice(0, start[model.moving_count])
-        kept = closed[model.surfaces.triangle_body[surface]]
-        self._triangles = model.surfaces.triangles[surface][kept]
-        self._triangle_body = model.surfaces.triangle_body[surface][kept]
+        n = model.vertex_count
+        self.take(model)
         # row of a body or vertex in what is changed: vertices, then rigid bodies
         rigid = np.arange(model.membrane_count, model.moving_count, dtype=np.int32)
         self._body = np.concatenate([model.point_body[:n], rigid])
         self._is_around = is_around
+
+    def take(self, model: Model) -> None:
+        """Use the surfaces of a model that differs in what is torn."""
+        closed = [body for body in range(model.moving_count) if not self._is_flat(body)]
+        surfaces = [closed_surface(model, body) for body in closed]
+        self._triangles = np.concatenate([np.zeros((0, 3), np.int32), *surfaces])
+        self._triangle_body = np.repeat(np.array(closed, np.int32), [len(own) for own in surfaces])
+
+    def _is_flat(self, body: int) -> bool:
+        return body < self._model.membrane_count and bool(self._model.flat.depth[body] > 0.0)
 
     def mean_velocities(self, v: FloatArray, mass: FloatArray) -> FloatArray:
         """Mean velocity of each moving body [m/s]; `v` [m/s] and `mass` [kg] of vertices and rigid bodies."""

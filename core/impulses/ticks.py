@@ -33,13 +33,20 @@ class Impulses:
     """Fields and goals of a model: the data that last for a run. `frame_time` [s]."""
 
     def __init__(self, model: Model, frame_time: float) -> None:
-        self.model, self.frame_time = model, frame_time
+        self.model, self.frame_time, self._surface = model, frame_time, model.surfaces.triangles
         self.goals, self.skins, self.fluids = GoalSprings(model), Skins(model), Fluids(model)
         n, rigid = model.vertex_count, np.arange(model.membrane_count, model.moving_count, dtype=np.int32)
         # of each vertex and rigid body
         self.body = np.concatenate([model.point_body[:n], rigid])
         self.mass = model.body_mass[self.body]  # of its body [kg]
         self.on_skin = (np.arange(len(self.body)) < n).astype(float)
+
+    def take(self, model: Model) -> None:
+        """Use the surfaces of a model that differs in what is torn."""
+        if model.surfaces.triangles is not self._surface:
+            self._surface = model.surfaces.triangles
+            self.skins.take(model)
+            self.fluids.take(model)
 
     def frame(
         self,

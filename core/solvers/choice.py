@@ -22,7 +22,8 @@ class Solver(Protocol):
     """Advances a model by substeps of one length, or by several of them as one.
 
     A solver with `revised(model)` returns one of the same kind for a model with other values (`segments.py`), which
-    replaces it, faster than a new one would be made.
+    replaces it, faster than a new one would be made. One with `remade(model)` returns one for a model with other parts,
+    which moves the same masses: else a tear would change the momentum.
     """
 
     model: Model

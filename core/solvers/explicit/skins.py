@@ -182,9 +182,7 @@ def _rows(columns: list[IntArray], vertex_count: int, slots: int, null: int) -> 
 
 def _gas(model: Model, numbering: Numbering) -> Gas:
     fans, count = model.fans, model.vertex_count
-    first = np.repeat(np.arange(count), np.diff(fans.vertex_start))
-    once = first < fans.corners.min(axis=1) if len(first) else np.zeros(0, bool)
-    triangles = np.column_stack([first[once], fans.corners[once]])
+    triangles = topology.fan_triangles(fans.vertex_start, fans.corners)
     body = model.point_body[triangles[:, 0]]
     corners = numbering.place[triangles]
     order = np.lexsort((corners.min(axis=1), body))

@@ -49,7 +49,7 @@ from .limits import StepLimit, check_plan, check_speed
 from .revision import has_same_stiffness, revised_plan
 from .skins import Skins, skins_of, spring_order, start_lengths
 from .sleep import STILL_TIME, are_still, hold, is_driven, still_speeds
-from .stability import DASHPOT_RATIO, EDGE_SHARE, plan_steps
+from .stability import DASHPOT_RATIO, EDGE_SHARE, Plan, plan_steps, plan_with
 from .steps import Scene, advance
 from .unsupported import crossing_triangles, self_colliding, unsupported
 
@@ -71,7 +71,10 @@ class ExplicitSolver:
     #: Pairs of bodies that do not touch, or whose contacts others answer, shape (body_count, body_count).
     _untouching: BoolArray
 
-    def __init__(self, model: Model, substep_time: float, options: MethodOptions = DEFAULTS) -> None:
+    def __init__(
+        self, model: Model, substep_time: float, options: MethodOptions = DEFAULTS, plan: Plan | None = None
+    ) -> None:
+        """`plan`: of the steps, if it is not to be made from the model and the options."""
         if not (math.isfinite(substep_time) and substep_time > 0.0):
             raise ParameterError(f"substep: {substep_time} s; give a positive time.")
         if missing := unsupported(model, options):
@@ -80,7 +83,8 @@ class ExplicitSolver:
         self._untouching = model.ignores
         self._numbering, patches = lay_out(model)
         count = model.point_count
-        self._plan = plan = plan_steps(model, options)
+        self._options = options
+        self._plan = plan = plan or plan_steps(model, options)
         check_plan(model, plan, substep_time)
         self._limit = StepLimit(model, plan)
         masses, self.added_mass = plan.masses, plan.added
@@ -117,6 +121,11 @@ class ExplicitSolver:
             losses=losses_of(model, self._masses[order], model.pinned[order]),
         )
         return other
+
+    def remade(self, model: Model) -> "ExplicitSolver | None":
+        """One for a model with other parts, see `choice.Solver`: with the masses of this one."""
+        plan = plan_with(model, self._masses, self.added_mass)
+        return ExplicitSolver(model, self.substep_time, self._options, plan)
 
     def take_rest_lengths(self) -> None:
         """See `choice.Solver`."""

@@ -60,6 +60,9 @@ class SequentialSolver(ExplicitSolver):
     def revised(self, _model: Model) -> None:
         """None: a new solver is made for other values, which is fast."""
 
+    def remade(self, _model: Model) -> None:
+        """None: masses are those of the model."""
+
     def take_rest_lengths(self) -> None:
         """See `choice.Solver`: forces are evaluated with the model's arrays; XPBD has its own."""
 

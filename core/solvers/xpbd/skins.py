@@ -27,7 +27,9 @@ from ...energy.elements import Elements
 from ...energy.energies import ModelElements
 from ...jit import lean_kernel
 from ...model import BoolArray, FloatArray, Hinges, IntArray, Model, Tetrahedra
+from ...plasticity.pieces import broken_bodies, pieces_of
 from ...simd import fused, lane, load4, rotated, spread, store4, triple
+from ...volume import closed_surface
 from ..explicit.layout import Numbering
 from ..explicit.skins import Planes
 from .bend import project_bend
@@ -45,7 +47,12 @@ class Skins(NamedTuple):
     block_body: IntArray
     mass: FloatArray  # [kg], pinned vertices too
     inverse_mass: FloatArray  # [1/kg], 0 of pinned vertices
-    free: BoolArray  # whether a body has no pins; pins take up the torque of the others
+    # Bodies, or the pieces of broken ones (`plasticity/pieces.py`): the vertices of each, its body, and whether it has
+    # no pins, which take up the torque of the others
+    piece_start: IntArray
+    piece_vertex: IntArray
+    piece_body: IntArray
+    free: BoolArray
     edges: EdgeRows
     gas: Gas
     hinges: Hinges
@@ -67,18 +74,25 @@ def skins_of(model: Model, numbering: Numbering, inverse_mass: FloatArray, time:
     edges = model.edges._replace(points=place[model.edges.points])
     hinges = model.hinges._replace(points=place[model.hinges.points])
     tetrahedra = model.tetrahedra._replace(points=place[model.tetrahedra.points])
-    skin = slice(model.surfaces.body_triangle_start[model.membrane_count])
-    holds_gas = model.rest_volume[model.surfaces.triangle_body[skin]] > 0.0
-    triangles = place[model.surfaces.triangles[skin][holds_gas]]
+    skins = [closed_surface(model, body) for body in range(model.membrane_count) if model.has_gas(body)]
+    triangles = place[np.concatenate([np.zeros((0, 3), np.int32), *skins])]
     triangle_order = schedule(triangles, block_start, count)
+    piece_start, piece_vertex = _pieces(model, numbering)
     return Skins(
         body_start=body_start,
         block_start=block_start,
         block_body=np.searchsorted(body_start, block_start[:-1], side="right").astype(np.int32) - 1,
         mass=model.vertex_mass[numbering.point[:count]],
         inverse_mass=inverse_mass,
+        piece_start=piece_start,
+        piece_vertex=piece_vertex,
+        piece_body=model.point_body[piece_vertex[piece_start[:-1]]],
         free=np.array(
-            [not model.pinned[a:b].any() for a, b in zip(body_start[:-1], body_start[1:], strict=True)], bool
+            [
+                stop > start + 1 and inverse_mass[piece_vertex[start:stop]].all()
+                for start, stop in zip(piece_start[:-1].tolist(), piece_start[1:].tolist(), strict=True)
+            ],
+            bool,
         ),
         edges=edge_rows(
             edges,
@@ -109,6 +123,19 @@ def skins_of(model: Model, numbering: Numbering, inverse_mass: FloatArray, time:
         planes=Planes(place[model.flat.pairs], model.flat.pair_normal),
         elements=ModelElements(model, joints=False, place=place).rows,
     )
+
+
+def _pieces(model: Model, numbering: Numbering) -> tuple[IntArray, IntArray]:
+    """Vertices in the solver's order of each body, or of each piece of a broken one: (start, vertices)."""
+    body = model.point_body[: model.vertex_count]
+    broken = broken_bodies(model)
+    piece = model.body_point_start[body]
+    if broken.any():
+        piece = np.where(broken[body], pieces_of(model.edges.points, model.vertex_count), piece)
+    vertex = numbering.place[: model.vertex_count]
+    order = np.lexsort((vertex, piece))
+    _, first = np.unique(piece[order], return_index=True)
+    return np.append(first, len(order)).astype(np.int32), np.ascontiguousarray(vertex[order])
 
 
 def edge_order(model: Model, numbering: Numbering) -> IntArray:
@@ -160,15 +187,16 @@ def project(skins, x_rows, y, y_rows, h):
 
 @lean_kernel
 def take_velocities(skins, x, y, lies, gravity, h, v):
-    """v from the positions after the projections, with the angular momentum of the prediction."""
-    for body in range(skins.free.shape[0]):
-        share = h if lies[body] else 0.5 * h
+    """v from the positions after the projections, with each piece's angular momentum of the prediction."""
+    for piece in range(skins.free.shape[0]):
+        share = h if lies[skins.piece_body[piece]] else 0.5 * h
         change = triple(share * gravity[0], share * gravity[1], share * gravity[2])
-        start, end = skins.body_start[body], skins.body_start[body + 1]
-        origin, rate = load4(x, 4 * start), spread(1.0 / h)
+        start, end = skins.piece_start[piece], skins.piece_start[piece + 1]
+        origin, rate = load4(x, 4 * skins.piece_vertex[start]), spread(1.0 / h)
         lost, first, square, mixed = spread(0.0), spread(0.0), spread(0.0), spread(0.0)
         total = 0.0
-        for vertex in range(start, end):
+        for entry in range(start, end):
+            vertex = skins.piece_vertex[entry]
             i = np.uint32(4) * np.uint32(vertex)
             if skins.inverse_mass[vertex] == 0.0:
                 continue
@@ -181,13 +209,13 @@ def take_velocities(skins, x, y, lies, gravity, h, v):
             total += m
             first, square, mixed = first + r, fused(r, arm, square), fused(r, rotated(arm), mixed)
             store4(v, i, now)
-        if not skins.free[body]:
+        if not skins.free[piece]:
             continue
         cx, cy, cz, wx, wy, wz = rotation(total, first, square, mixed, rotated(lost))
         centre, turn = origin + triple(cx, cy, cz), triple(wx, wy, wz)
         turned = rotated(turn)
-        for vertex in range(start, end):
-            i = np.uint32(4) * np.uint32(vertex)
+        for entry in range(start, end):
+            i = np.uint32(4) * np.uint32(skins.piece_vertex[entry])
             arm = load4(x, i) - centre
             store4(v, i, load4(v, i) + rotated(fused(turn, rotated(arm), -(turned * arm))))
 
@@ -217,7 +245,7 @@ def rotation(m, first, square, mixed, momentum):
 @lean_kernel
 def fall_rest(skins, lies, gravity, h, late):
     """Add the remaining gravity, (1 - f) h g, to the velocities at the end of the substep."""
-    for body in range(skins.free.shape[0]):
+    for body in range(skins.body_start.shape[0] - 1):
         share = 0.0 if lies[body] else 0.5 * h
         change = triple(share * gravity[0], share * gravity[1], share * gravity[2])
         for vertex in range(skins.body_start[body], skins.body_start[body + 1]):
