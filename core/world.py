@@ -240,12 +240,13 @@ class World:
             self._supply.hold_gravity(self._segments.model, state.keyed.gravity, self._time(begin))
             if flows:
                 gas = self._flow.before(state, gas, tick)
+            load = None
             if impulses is not None:
-                impulses.before(state, begin / self._step_count, gravity, tick)
+                load = impulses.before(state, begin / self._step_count, gravity, tick)
             if held is not None:
                 held.before(state, begin / self._step_count, gravity, tick)
             try:
-                self._solver.step(state, state, motion, begin / self._step_count, gas, substep - begin)
+                self._solver.step(state, state, motion, begin / self._step_count, gas, substep - begin, load)
                 if impulses is not None:
                     impulses.after(state, substep / self._step_count, gravity, tick)
                 self._check(state)

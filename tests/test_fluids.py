@@ -114,11 +114,11 @@ def test_an_upright_box_is_righted_and_a_heavier_body_sinks():
     assert 0.05 - world.rigid_positions(raft)[:, 2].mean() == pytest.approx(8.0 / WATER / 0.16, abs=2e-3)
 
 
-def balloon(builder, *, share=1.0, mass=0.05, centre=0.12, pressure=1500.0):
+def balloon(builder, *, share=1.0, mass=0.05, centre=0.12, pressure=1500.0, held="VOLUME"):
     positions, triangles = shapes.icosphere(3, 0.1)
     return builder.add_membrane(
         "balloon", positions + [0.0, 0.0, centre], triangles, mass=mass, gauge_pressure=pressure, stretch_modulus=600.0,
-        damping=10.0, bounciness=0.0, pressure_at="REST", drawn_shape="INFLATED", gas_hold="VOLUME",
+        damping=10.0, bounciness=0.0, pressure_at="REST", drawn_shape="INFLATED", gas_hold=held,
         fill_density=WATER, fill_share=share,
     )  # fmt: skip
 
@@ -140,6 +140,22 @@ def test_a_water_balloon_sags_keeps_its_volume_and_rests(solver):
     assert np.abs(speeds).max() < 0.01
     assert np.ptp(at[:, 2]) < 0.9 * np.ptp(start[:, 2]) and np.ptp(at[:, 0]) > 1.05 * np.ptp(start[:, 0])
     assert found.liquid_level == pytest.approx(at[:, 2].max(), abs=1e-3)
+
+
+@pytest.mark.parametrize("share", [1.0, 0.6])
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_the_floor_carries_the_weight_of_a_water_balloon(solver, share):
+    """Also in the forces of a single step: the weight acts within it, where the contacts balance it."""
+    builder = ModelBuilder()
+    balloon(builder, share=share, held="AMOUNT" if solver == "XPBD" else "VOLUME")
+    builder.add_collider("floor", *shapes.grid(1.0), friction=0.6)
+    world, forces = World(builder.build(), frame_rate=24, substeps=20, solver=solver), []
+    for frame in range(96):
+        world.advance_frame()
+        forces += [world.contact_forces(0).sum()] * (frame >= 72)
+    weight = GRAVITY * world.model.body_mass[0]
+    assert np.mean(forces) == pytest.approx(weight, rel=0.02)
+    assert np.ptp(forces) < 0.1 * weight
 
 
 def test_what_fills_a_skin_neither_moves_nor_deforms_it_in_free_flight():
@@ -168,8 +184,7 @@ def test_a_tank_is_pressed_by_the_depth_below_the_level():
     assert world.diagnostics().bodies[0].liquid_level == pytest.approx(-0.1 + 0.4 * 0.2, abs=1e-9)
     model, state = world.model, world.save()
     state.felt_gravity[:] = model.gravity
-    change, _ = Fluids(model).change(state, model.gravity, 0.0, model.vertex_mass, np.ones(model.vertex_count))
-    force = model.vertex_mass[:, None] * change
+    force = Fluids(model).pressure(state, model.gravity, 0.0, model.vertex_mass).force
     np.testing.assert_allclose(force.sum(axis=0), 0.0, atol=1e-9)  # without the weight, which is that of the masses
     force += model.vertex_mass[:, None] * model.gravity * model.fill_mass[0] / model.body_mass[0]
     at, depth = state.positions[: model.vertex_count], 0.4 * 0.2

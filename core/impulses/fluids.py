@@ -20,6 +20,8 @@ rho I omega^2 / (|g'| M), of the share of M that is free.
 Drag is 1/2 rho c A |v| v on a body's mean motion, A half of its wet area across v: exact for convex bodies.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
 from ..model import BoolArray, FloatArray, Model
@@ -32,6 +34,14 @@ FELT_TIME = 0.02
 FIRST_MODE = 1.8412
 #: Share of critical damping of the sloshing: half is left after four swings.
 SLOSH_DAMPING = 0.03
+
+
+class Pressure(NamedTuple):
+    """What fluids do to the bodies in a tick."""
+
+    force: FloatArray  # on each vertex and rigid body [N], shape (vertex_count + rigid_count, 3)
+    torque: FloatArray  # on each rigid body [N m], shape (rigid_count, 3)
+    slowing: FloatArray  # rate at which drag slows each moving body, over its speed [1/m], shape (moving_count,)
 
 
 class Fluids:
@@ -91,7 +101,7 @@ class Fluids:
 
     def mode(self, state: State, body: int) -> tuple[float, float]:
         """Square of the frequency of the first mode [1/s^2], and rho I [kg m], of a membrane that is not full."""
-        found = self._liquid_of(state, body)
+        found = self._liquid_of(state, state.positions, body)
         if found is None:
             return 0.0, 0.0
         level, up, height, area, _ = found
@@ -105,62 +115,64 @@ class Fluids:
     def _is_full(self, body: int) -> bool:
         return bool(self._model.settings[body]["fill_share"] == 1.0)
 
-    def change(
-        self, state: State, gravity: FloatArray, level: float, mass: FloatArray, time: FloatArray, is_late: bool = False
-    ) -> tuple[FloatArray, FloatArray]:
-        """Change of velocities in a `time` [s] at each vertex and rigid body [m/s], and torques [N m] on the latter.
+    def pressure(
+        self, state: State, gravity: FloatArray, level: float, mass: FloatArray, time: float = 0.0
+    ) -> Pressure:
+        """What fluids do to the bodies where they would be a `time` [s] after a state.
 
-        `gravity` [m/s^2], `level` around [m], `mass` [kg] of each; drag acts last, or if `is_late` first. Shapes
-        (vertex_count + rigid_count, 3) and (rigid_count, 3).
+        `gravity` [m/s^2], `level` around [m], `mass` [kg] of each vertex and rigid body.
         """
-        model, change = self._model, np.zeros((len(mass), 3))
-        torque = np.zeros((model.rigid_count, 3))
-        if not self.any:
-            return change, torque
-        n, force = model.vertex_count, np.zeros((model.moving_point_count, 3))
-        slowing = (
-            self._surround(state, gravity, level, mass, force) if self._is_around else np.zeros(model.moving_count)
-        )
+        model, n = self._model, self._model.vertex_count
+        points = slice(0, model.moving_point_count)
+        x = state.positions[points] + time * state.velocities[points]
+        on_points, slowing = np.zeros_like(x), np.zeros(model.moving_count)
+        if self._is_around:
+            slowing = self._surround(x, self._velocities(state), gravity, level, mass, on_points)
         for body in self._filled:
-            self._fill(state, body, mass, force)
-        change[:n] = force[:n] / mass[:n, None]
+            self._fill(state, x, body, mass, on_points)
+        force, torque = np.zeros((len(mass), 3)), np.zeros((model.rigid_count, 3))
+        force[:n] = on_points[:n]
         if model.rigid_count:
             owner = model.point_body[n : model.moving_point_count] - model.membrane_count
-            arm = state.positions[n : model.moving_point_count] - state.rigid.pose[owner, :3]
-            for axis, turning in enumerate(np.cross(arm, force[n:]).T):
+            arm = x[n:] - (state.rigid.pose[:, :3] + time * state.rigid.velocity)[owner]
+            for axis, turning in enumerate(np.cross(arm, on_points[n:]).T):
                 torque[:, axis] = np.bincount(owner, turning, model.rigid_count)
-                change[n:, axis] = np.bincount(owner, force[n:, axis], model.rigid_count) / mass[n:]
-        change *= time[:, None]
-        if self._is_around and self._drag > 0.0:
-            v = np.concatenate([state.velocities[:n], state.rigid.velocity])
-            mean = self.mean_velocities(v if is_late else v + change, mass)
-            speed = np.sqrt((mean * mean).sum(axis=1))
-            rate = (slowing * speed)[self._body] * time
-            change -= (rate / (1.0 + rate))[:, None] * mean[self._body]
-        return change, torque
+                force[n:, axis] = np.bincount(owner, on_points[n:, axis], model.rigid_count)
+        return Pressure(force, torque, slowing)
+
+    def drag(self, state: State, slowing: FloatArray, mass: FloatArray, time: FloatArray) -> FloatArray:
+        """Change of velocity [m/s] by drag in a `time` [s] at each vertex and rigid body, shape (len(time), 3)."""
+        if self._drag == 0.0 or not self._is_around:
+            return np.zeros((len(time), 3))
+        mean = self.mean_velocities(self._velocities(state), mass)
+        rate = (slowing * np.sqrt((mean * mean).sum(axis=1)))[self._body] * time
+        return np.asarray(-(rate / (1.0 + rate))[:, None] * mean[self._body])
+
+    def _velocities(self, state: State) -> FloatArray:
+        """Of the vertices and rigid bodies [m/s]."""
+        return np.concatenate([state.velocities[: self._model.vertex_count], state.rigid.velocity])
 
     def levels(self, state: State) -> FloatArray:
         """Height of the liquid in each membrane [m] along its vertical; NaN without, shape (membrane_count,)."""
         levels = np.full(self._model.membrane_count, np.nan)
         for body in self._filled:
-            found = self._liquid_of(state, body)
+            found = self._liquid_of(state, state.positions, body)
             levels[body] = found[0] if found else np.nan
         return levels
 
     def _surround(
-        self, state: State, gravity: FloatArray, level: float, mass: FloatArray, force: FloatArray
+        self, x: FloatArray, v: FloatArray, gravity: FloatArray, level: float, mass: FloatArray, force: FloatArray
     ) -> FloatArray:
-        """Add the pressure around bodies to the forces on points [N].
+        """Add the pressure around bodies to the forces on points at x [m], `v` [m/s] as `mass`.
 
         Returns the rate at which drag slows each body over its speed [1/m], shape (moving_count,).
         """
         model, count = self._model, self._model.moving_count
         size = float(np.sqrt(gravity @ gravity))
         up = -gravity / size if size > 0.0 else np.zeros(3)
-        corners = state.positions[self._triangles]
+        corners = x[self._triangles]
         area, height = area_vectors(corners), corners @ up
         body = self._triangle_body
-        v = np.concatenate([state.velocities[: model.vertex_count], state.rigid.velocity])
         mean = self.mean_velocities(v, mass)
         across = (
             0.5 * np.abs((area * mean[body]).sum(axis=1)) / np.maximum(np.sqrt((mean * mean).sum(axis=1)), 1e-30)[body]
@@ -183,14 +195,16 @@ class Fluids:
         for axis in range(3):
             force[:, axis] += np.bincount(points, (load * area[:, axis, None]).ravel(), len(force))
 
-    def _liquid_of(self, state: State, body: int) -> tuple[float, FloatArray, FloatArray, FloatArray, slice] | None:
+    def _liquid_of(
+        self, state: State, x: FloatArray, body: int
+    ) -> tuple[float, FloatArray, FloatArray, FloatArray, slice] | None:
         """Level [m], unit vector up, heights of the corners [m], area vectors [m^2], triangles; None without g'."""
         gravity = state.felt_gravity[body]
         size = float(np.sqrt(gravity @ gravity))
         if size == 0.0:
             return None
         first, last = np.searchsorted(self._triangle_body, [body, body + 1])
-        corners = state.positions[self._triangles[first:last]]
+        corners = x[self._triangles[first:last]]
         is_full = self._is_full(body)
         area, up = area_vectors(corners), -gravity / size if is_full else state.surface[body, :3]
         height = corners @ up
@@ -198,9 +212,9 @@ class Fluids:
         level = float(height.max()) if is_full else level_of(mass / density, height, area @ up)
         return level, up, height, area, slice(first, last)
 
-    def _fill(self, state: State, body: int, mass: FloatArray, force: FloatArray) -> None:
-        """Add the pressure of what fills a membrane to the forces on points [N], less its resultant by mass."""
-        found = self._liquid_of(state, body)
+    def _fill(self, state: State, x: FloatArray, body: int, mass: FloatArray, force: FloatArray) -> None:
+        """Add the pressure of what fills a membrane to the forces on points at x [N], less its resultant by mass."""
+        found = self._liquid_of(state, x, body)
         if found is None:
             return
         level, up, height, area, chosen = found

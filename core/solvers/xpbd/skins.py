@@ -1,6 +1,7 @@
 """Skins and solids as arrays for the projections, and their part of a substep.
 
     predict      y = x + h (v + f h g)          f = 1/2 in flight: free fall is exact; 1 with contact
+                                                (with a load `loads.py`: f for its resultant, 1 for the rest)
     gas          in closed form                                                                `gas.py`
     stretch      edges, coloured                                                               `stretch.py`
     bend         hinges, coloured                                                              `bend.py`
@@ -25,7 +26,7 @@ from ...bodies.flat.band import STRIP_TO_VOLUME
 from ...bodies.flat.plane import hold_moves_in_plane
 from ...energy.elements import Elements
 from ...energy.energies import ModelElements
-from ...jit import lean_kernel
+from ...jit import lean_inline_kernel, lean_kernel
 from ...model import BoolArray, FloatArray, Hinges, IntArray, Model, Tetrahedra
 from ...simd import fused, lane, load4, rotated, spread, store4, triple
 from ..explicit.layout import Numbering
@@ -57,6 +58,8 @@ class Skins(NamedTuple):
     tetrahedron_gradient: FloatArray  # scratch [m^2]
     planes: Planes
     elements: Elements  # in the solver's numbers
+    push: FloatArray  # acceleration of the vertices by the load [m/s^2], flat; empty where there is none; changes
+    lift: FloatArray  # of each body by its resultant [m/s^2], flat, or empty; changes
 
 
 def skins_of(model: Model, numbering: Numbering, inverse_mass: FloatArray, time: float) -> Skins:
@@ -108,6 +111,8 @@ def skins_of(model: Model, numbering: Numbering, inverse_mass: FloatArray, time:
         tetrahedron_gradient=np.zeros((len(tetrahedra.points), 4, 3)),
         planes=Planes(place[model.flat.pairs], model.flat.pair_normal),
         elements=ModelElements(model, joints=False, place=place).rows,
+        push=np.zeros(0),
+        lift=np.zeros(0),
     )
 
 
@@ -117,18 +122,29 @@ def edge_order(model: Model, numbering: Numbering) -> IntArray:
     return fours(schedule(numbering.place[model.edges.points], starts, model.vertex_count))[0]
 
 
+@lean_inline_kernel
+def early_fall(skins, body, lies, gravity, h):
+    """Change of velocity of a body in the prediction by f of gravity, less (1 - f) of its load's resultant [m/s]."""
+    share = h if lies[body] else 0.5 * h
+    change = triple(share * gravity[0], share * gravity[1], share * gravity[2])
+    if skins.lift.shape[0] > 0:
+        change = change - load4(skins.lift, 4 * body) * (h - share)
+    return change
+
+
 @lean_kernel
 def predict(skins, x, v, lies, gravity, h, y):
     """Positions of the vertices after a substep h [s] without constraints, and the gas then; `lies`: whether f = 1."""
     gas, block_count = skins.gas, skins.block_body.shape[0]
-    nothing = spread(0.0)
+    nothing, is_loaded = spread(0.0), skins.push.shape[0] > 0
     damp_edges(skins.edges, x)
     for block in range(block_count):
-        share = h if lies[skins.block_body[block]] else 0.5 * h
-        change = triple(share * gravity[0], share * gravity[1], share * gravity[2])
+        change = early_fall(skins, skins.block_body[block], lies, gravity, h)
         for vertex in range(skins.block_start[block], skins.block_start[block + 1]):
             i = np.uint32(4) * np.uint32(vertex)
             faster = load4(v, i) + change if skins.inverse_mass[vertex] != 0.0 else load4(v, i)
+            if is_loaded:
+                faster = faster + load4(skins.push, i) * h
             store4(y, i, fused(faster, spread(h), load4(x, i)))
             store4(gas.gradient, i, nothing)
         add_triangles(gas.task_start[block], gas.task_start[block + 1], gas.corners, y, gas.gradient)
@@ -160,14 +176,18 @@ def project(skins, x_rows, y, y_rows, h):
 
 @lean_kernel
 def take_velocities(skins, x, y, lies, gravity, h, v):
-    """v from the positions after the projections, with the angular momentum of the prediction."""
+    """v from the positions after the projections, with the angular momentum of the prediction.
+
+    The load acts where the vertices are in the middle of the substep: with the arms at its start, a pressure that does
+    not turn with a spinning body would have a torque.
+    """
+    is_loaded = skins.push.shape[0] > 0
     for body in range(skins.free.shape[0]):
-        share = h if lies[body] else 0.5 * h
-        change = triple(share * gravity[0], share * gravity[1], share * gravity[2])
+        change = early_fall(skins, body, lies, gravity, h)
         start, end = skins.body_start[body], skins.body_start[body + 1]
         origin, rate = load4(x, 4 * start), spread(1.0 / h)
         lost, first, square, mixed = spread(0.0), spread(0.0), spread(0.0), spread(0.0)
-        total = 0.0
+        total, moved = 0.0, spread(0.0)
         for vertex in range(start, end):
             i = np.uint32(4) * np.uint32(vertex)
             if skins.inverse_mass[vertex] == 0.0:
@@ -177,12 +197,20 @@ def take_velocities(skins, x, y, lies, gravity, h, v):
             now = (load4(y, i) - here) * rate
             arm = here - origin
             r, u = arm * m, load4(v, i) + change - now
+            if is_loaded:
+                push, way = load4(skins.push, i) * h, load4(v, i) * (0.5 * h * m)
+                u = u + push
+                lost = lost + (way * rotated(push) - rotated(way) * push)
+                moved = moved + way
             lost = fused(r, rotated(u), fused(-rotated(r), u, lost))
             total += m
             first, square, mixed = first + r, fused(r, arm, square), fused(r, rotated(arm), mixed)
             store4(v, i, now)
         if not skins.free[body]:
             continue
+        if is_loaded:  # the centre of mass moves with its vertices
+            lift = load4(skins.lift, 4 * body) * h
+            lost = lost - (moved * rotated(lift) - rotated(moved) * lift)
         cx, cy, cz, wx, wy, wz = rotation(total, first, square, mixed, rotated(lost))
         centre, turn = origin + triple(cx, cy, cz), triple(wx, wy, wz)
         turned = rotated(turn)
@@ -216,10 +244,14 @@ def rotation(m, first, square, mixed, momentum):
 
 @lean_kernel
 def fall_rest(skins, lies, gravity, h, late):
-    """Add the remaining gravity, (1 - f) h g, to the velocities at the end of the substep."""
+    """Add what remains of gravity and of the load's resultant, (1 - f) h g, to the velocities at the end of the
+    substep.
+    """
     for body in range(skins.free.shape[0]):
         share = 0.0 if lies[body] else 0.5 * h
         change = triple(share * gravity[0], share * gravity[1], share * gravity[2])
+        if skins.lift.shape[0] > 0:
+            change = change + load4(skins.lift, 4 * body) * share
         for vertex in range(skins.body_start[body], skins.body_start[body + 1]):
             i = np.uint32(4) * np.uint32(vertex)
             store4(late, i, change if skins.inverse_mass[vertex] != 0.0 else spread(0.0))
