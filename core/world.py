@@ -20,7 +20,7 @@ from .flow.ticks import GasFlow, turned
 from .frame_input import FrameInput
 from .frame_reading import points_of, read_gas, read_goals, read_motion, shaped
 from .impulses.pulls import Handle, handle_at
-from .impulses.ticks import Impulses, longest_tick
+from .impulses.ticks import Impulses, next_tick
 from .model import BoolArray, FloatArray, Model
 from .options import DEFAULTS, MethodOptions
 from .parameters import SCENE, builder_defaults, named
@@ -232,7 +232,7 @@ class World:
             begin = substep
             left = self._step_count - begin
             if impulses is not None or held is not None or self._plastic is not None or flows:
-                left = min(left, longest_tick(substep_time))
+                left = next_tick(left, substep_time)
             substep += self._solver.join(state, 1 if self._supply.runs(self._time(begin)) else left)
             gas = gas_start + substep / self._step_count * (gas_end - gas_start)
             gas = self._supply.gas(gas, self._time(substep))

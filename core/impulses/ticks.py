@@ -9,6 +9,7 @@ balance it, too. It is that where everything is half a tick later: so a step of 
 space, as leapfrog does.
 """
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -28,9 +29,13 @@ from .skin import Skins
 TICK = 1.0 / 480.0
 
 
-def longest_tick(substep: float) -> int:
-    """Most substeps of a length [s] in a tick."""
-    return max(1, round(TICK / substep))
+def next_tick(left: int, substep: float) -> int:
+    """How many of the `left` substeps of a frame, of a length [s], the next tick takes.
+
+    Ticks are as even as they can be, shorter ones first: explicit steps are shorter in them, and what contacts damp of
+    a step's own push is less. That has settled at the end of the frame, where contact forces are read.
+    """
+    return left // math.ceil(left / max(1, round(TICK / substep)))
 
 
 class Impulses:
