@@ -15,6 +15,7 @@ from .. import topology
 from ..amount import nrt
 from ..animation.keyed import NAMES
 from ..errors import ParameterError
+from ..impulses.rigid_change import moved_as_one
 from ..impulses.ticks import hold_in_planes
 from ..model import FloatArray, Model
 from ..plasticity.ticks import PlasticTicks
@@ -127,24 +128,12 @@ class GasFlow:
             force = -impulse * normal / np.sqrt((normal * normal).sum(axis=1)).sum()
             points = slice(*model.body_point_start[body : body + 2].tolist())
             change = np.zeros((model.vertex_count, 3))
-            change[points] = _moved_as_one(
+            change[points] = moved_as_one(
                 state.positions[points], model.vertex_mass[points], corners.mean(axis=1), force
             )
             change[model.pinned | state.keyed.held[model.point_body[: model.vertex_count]]] = 0.0
             hold_in_planes(model, change)
             state.velocities[: model.vertex_count] += change
-
-
-def _moved_as_one(x: FloatArray, mass: FloatArray, places: FloatArray, impulses: FloatArray) -> FloatArray:
-    """Change of velocity [m/s] of points of a rigid body by impulses [N s] at places [m], shape (point_count, 3)."""
-    centre = (mass[:, None] * x).sum(axis=0) / mass.sum()
-    arm = x - centre
-    moment = (mass[:, None, None] * arm[:, :, None] * arm[:, None, :]).sum(axis=0)
-    inertia = np.trace(moment) * np.eye(3) - moment
-    turn = np.cross(places - centre, impulses).sum(axis=0)
-    inverse = np.cross(inertia[[1, 2, 0]], inertia[[2, 0, 1]])  # columns, times the determinant
-    spin = (turn[:, None] * inverse).sum(axis=0) / (inertia[0] * inverse[0]).sum()
-    return np.asarray(impulses.sum(axis=0) / mass.sum() + np.cross(spin, arm))
 
 
 def turned(model: Model, valves: FloatArray, given: Mapping[int, float]) -> FloatArray:

@@ -24,6 +24,7 @@ from .goals import GoalSprings
 from .oscillator import QUICKEST_DRAG, approach, drag_share, look_ahead, spring_share
 from .pulls import FramePulls, Pull
 from .skin import Skins
+from .slosh import Slosh
 
 #: Length of a tick [s], unless a substep is longer.
 TICK = 1.0 / 480.0
@@ -44,6 +45,7 @@ class Impulses:
     def __init__(self, model: Model, frame_time: float) -> None:
         self.model, self.frame_time = model, frame_time
         self.goals, self.skins, self.fluids = GoalSprings(model), Skins(model), Fluids(model)
+        self.slosh = Slosh(model, self.fluids)
         n, rigid = model.vertex_count, np.arange(model.membrane_count, model.moving_count, dtype=np.int32)
         # of each vertex and rigid body
         self.body = np.concatenate([model.point_body[:n], rigid])
@@ -163,7 +165,7 @@ class FrameImpulses:
             fluids, n, count = self._of.fluids, self._of.model.vertex_count, self._of.model.membrane_count
             rate = (fluids.mean_velocities(v + change, self._mass) - self._speed)[:count] / tick
             felt = (1.0 + self._falls[:count, None]) * gravity - rate
-            change[:n] += fluids.slosh(state, felt, self._mass, self._is_free, tick)[self._of.body[:n]]
+            change[:n] += self._of.slosh.swing(state, felt, self._mass[:n], self._is_free[:n], tick)
         self._add(state, change)
 
     def _push_rigid(self, state: State, pressure: Pressure, time: FloatArray) -> None:
