@@ -96,6 +96,31 @@ def test_a_soft_raft_floats_at_its_density():
     assert 0.05 - np.mean(heights) == pytest.approx(0.3 * 0.1, abs=2e-3)
 
 
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_a_ball_under_water_spins_on(solver):
+    """The pressure on it has no torque, though it is constant over a tick in which the ball turns on."""
+    builder = ModelBuilder(liquid_density=WATER, liquid_level=1.0)
+    positions, triangles = shapes.icosphere(2, 0.1)
+    builder.add_membrane(
+        "ball", positions, triangles, mass=3.9, gauge_pressure=2e4, stretch_modulus=1e5, damping=5.0,
+        pressure_at="REST", drawn_shape="INFLATED", gas_hold="AMOUNT" if solver == "XPBD" else "VOLUME",
+    )  # fmt: skip
+    world = World(builder.build(), frame_rate=24, substeps=10, solver=solver)
+    model, state = world.model, world.save()
+    n = model.vertex_count
+    state.velocities[:n] = np.cross([0.0, 4.0, 0.0], state.positions[:n])
+    world.load(state)
+
+    def spin():
+        x, v, mass = world.positions(0), world.velocities(0), model.vertex_mass[:, None]
+        return (mass * np.cross(x - (mass * x).sum(axis=0) / mass.sum(), v)).sum(axis=0)
+
+    start = spin()
+    for _ in range(24):
+        world.advance_frame()
+    np.testing.assert_allclose(spin(), start, rtol=0.0, atol=0.01 * np.abs(start).max())
+
+
 def test_an_upright_box_is_righted_and_a_heavier_body_sinks():
     builder = ModelBuilder(liquid_density=WATER, drag_coefficient=1.0)
     positions, triangles = shapes.box(0.2, 1)

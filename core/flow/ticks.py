@@ -15,10 +15,10 @@ from .. import topology
 from ..amount import nrt
 from ..animation.keyed import NAMES
 from ..errors import ParameterError
-from ..impulses.rigid_change import moved_as_one
 from ..impulses.ticks import hold_in_planes
 from ..model import FloatArray, Model
 from ..plasticity.ticks import PlasticTicks
+from ..rigid_change import moved_as_one
 from ..state import State
 from ..volume import EnclosedVolumes
 from .edges import AIR, Edge, Hole, Hose, Pump

@@ -21,9 +21,9 @@ M that is free.
 import numpy as np
 
 from ..model import BoolArray, FloatArray, Model
+from ..rigid_change import arm_mobility, moved_as_one
 from ..state import State
 from .fluids import Fluids, Liquid
-from .rigid_change import arm_mobility, moved_as_one
 from .wetting import centre_below, volume_below
 
 #: Time over which the gravity in a body's frame is averaged [s]: longer than impacts, shorter than sloshing.

@@ -23,7 +23,7 @@ from ...team import helped
 from ...threads import threads_in_use
 from ..counts import Counts
 from ..kinematics import Motion
-from ..loads import lifts
+from ..loads import add_late_turn, lifts
 from ..notes import Finding, FrameNotes, LeastShare, PairContacts, Reason
 from .arrays import (  # fmt: skip
     AGE,
@@ -257,6 +257,7 @@ class ExplicitSolver:
         if still >= STILL_TIME and not driven:
             hold(before, after)
             return
+        start = self._start_of(before, load)
         steps, frequency = self._steps(time, before, motion, gas, self._read(before, motion, share))
         h = time / steps
         self._frame.steps, self._frame.step_time = self._frame.steps + steps, h
@@ -286,6 +287,7 @@ class ExplicitSolver:
         self._note_touching(after.touching)
         self._fall(after.touching, fall, 0.5 * h)
         self._write(after, self._x if steps % 2 == 0 else self._y, gas, motion, share + time / motion.frame_time)
+        self._turn_late(load, start, after, h, time)
         after.wrong_side = before.wrong_side
         rests = not driven and are_still(after.velocities, model.body_point_start, self._still_speeds)
         after.still = still + time if rests else 0.0
@@ -298,6 +300,16 @@ class ExplicitSolver:
             self._scene = self._scene._replace(skins=skins)
         if len(skins.load):
             skins.load.reshape(-1, 4)[:, :3] = 0.0 if load is None else load[self._numbering.point[:n]]
+
+    def _start_of(self, before: State, load: FloatArray | None) -> FloatArray:
+        """Positions [m] and velocities [m/s] of the vertices where a load begins; the states may be the same object."""
+        n = self.model.vertex_count
+        return np.zeros((2, 0, 3)) if load is None else np.stack([before.positions[:n], before.velocities[:n]])
+
+    def _turn_late(self, load: FloatArray | None, start: FloatArray, after: State, step: float, time: float) -> None:
+        """See `loads.add_late_turn`; `start`: see `_start_of`, `step` [s] of the steps of this `time` [s]."""
+        if load is not None:
+            add_late_turn(self.model, load, self._masses, *start, 0.5 * step, time, after.velocities)
 
     def _fall(self, touching: BoolArray, fall: FloatArray, time: float) -> None:
         """Half a step's gravity and load, see `exchange.fall_free`."""

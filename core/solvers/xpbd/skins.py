@@ -176,18 +176,14 @@ def project(skins, x_rows, y, y_rows, h):
 
 @lean_kernel
 def take_velocities(skins, x, y, lies, gravity, h, v):
-    """v from the positions after the projections, with the angular momentum of the prediction.
-
-    The load acts where the vertices are in the middle of the substep: with the arms at its start, a pressure that does
-    not turn with a spinning body would have a torque.
-    """
+    """v from the positions after the projections, with the angular momentum of the prediction."""
     is_loaded = skins.push.shape[0] > 0
     for body in range(skins.free.shape[0]):
         change = early_fall(skins, body, lies, gravity, h)
         start, end = skins.body_start[body], skins.body_start[body + 1]
         origin, rate = load4(x, 4 * start), spread(1.0 / h)
         lost, first, square, mixed = spread(0.0), spread(0.0), spread(0.0), spread(0.0)
-        total, moved = 0.0, spread(0.0)
+        total = 0.0
         for vertex in range(start, end):
             i = np.uint32(4) * np.uint32(vertex)
             if skins.inverse_mass[vertex] == 0.0:
@@ -198,19 +194,13 @@ def take_velocities(skins, x, y, lies, gravity, h, v):
             arm = here - origin
             r, u = arm * m, load4(v, i) + change - now
             if is_loaded:
-                push, way = load4(skins.push, i) * h, load4(v, i) * (0.5 * h * m)
-                u = u + push
-                lost = lost + (way * rotated(push) - rotated(way) * push)
-                moved = moved + way
+                u = u + load4(skins.push, i) * h
             lost = fused(r, rotated(u), fused(-rotated(r), u, lost))
             total += m
             first, square, mixed = first + r, fused(r, arm, square), fused(r, rotated(arm), mixed)
             store4(v, i, now)
         if not skins.free[body]:
             continue
-        if is_loaded:  # the centre of mass moves with its vertices
-            lift = load4(skins.lift, 4 * body) * h
-            lost = lost - (moved * rotated(lift) - rotated(moved) * lift)
         cx, cy, cz, wx, wy, wz = rotation(total, first, square, mixed, rotated(lost))
         centre, turn = origin + triple(cx, cy, cz), triple(wx, wy, wz)
         turned = rotated(turn)

@@ -69,6 +69,15 @@ class XpbdSolver(SequentialSolver):
         self._scene.contact.run.gas_step[:] = (gas - before.gas) / count
         self._singly = self.join(before, 2) == 1
 
+    def step(
+        self, before: State, after: State, motion: Motion, share: float, gas: FloatArray, count: int = 1,
+        load: FloatArray | None = None,
+    ) -> None:  # fmt: skip
+        """`count` substeps as one run, see `choice.Solver`."""
+        start, h = self._start_of(before, load), self.substep_time
+        super().step(before, after, motion, share, gas, count, load)
+        self._turn_late(load, start, after, h, count * h)
+
     def _take_load(self, load: FloatArray | None) -> None:
         """Set the load of the substeps that follow [N]; None: none."""
         skins, model, n = self._whole.skins, self.model, self.model.vertex_count

@@ -1,11 +1,11 @@
-"""Impulses on points that move as one, as those of jets and of liquids that slosh: a rigid change of their velocities.
+"""Impulses on points that move as one, as those of jets and of liquids that slosh: rigid changes of velocities.
 
 On few points alone they would be blows, which the skin around them could not pass on within a tick.
 """
 
 import numpy as np
 
-from ..model import FloatArray
+from .model import FloatArray
 
 
 def moved_as_one(x: FloatArray, mass: FloatArray, places: FloatArray, impulses: FloatArray) -> FloatArray:
