@@ -20,7 +20,7 @@ from .flow.ticks import GasFlow, turned
 from .frame_input import FrameInput
 from .frame_reading import points_of, read_gas, read_goals, read_motion, shaped
 from .impulses.pulls import Handle, handle_at
-from .impulses.ticks import Impulses, longest_tick
+from .impulses.ticks import Impulses, next_tick
 from .model import BoolArray, FloatArray, IntArray, Model
 from .options import DEFAULTS, MethodOptions
 from .parameters import SCENE, builder_defaults, named
@@ -246,7 +246,7 @@ class World:
             begin = substep
             left = self._step_count - begin
             if impulses is not None or held is not None or self._plastic is not None or flows:
-                left = min(left, longest_tick(substep_time))
+                left = next_tick(left, substep_time)
             substep += self._solver.join(state, 1 if self._supply.runs(self._time(begin)) else left)
             gas = gas_start + substep / self._step_count * (gas_end - gas_start)
             gas = self._supply.gas(gas, self._time(substep))
@@ -254,12 +254,13 @@ class World:
             self._supply.hold_gravity(self._segments.model, state.keyed.gravity, self._time(begin))
             if flows:
                 gas = self._flow.before(state, self._segments.model, gas, tick)
+            load = None
             if impulses is not None:
-                impulses.before(state, begin / self._step_count, gravity, tick)
+                load = impulses.before(state, begin / self._step_count, gravity, tick)
             if held is not None:
                 held.before(state, begin / self._step_count, gravity, tick)
             try:
-                self._solver.step(state, state, motion, begin / self._step_count, gas, substep - begin)
+                self._solver.step(state, state, motion, begin / self._step_count, gas, substep - begin, load)
                 if impulses is not None:
                     impulses.after(state, substep / self._step_count, gravity, tick)
                 self._check(state)

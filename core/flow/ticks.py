@@ -20,6 +20,7 @@ from ..impulses.ticks import hold_in_planes
 from ..model import FloatArray, Model
 from ..plasticity.pieces import pieces_of
 from ..plasticity.ticks import PlasticTicks
+from ..rigid_change import moved_as_one
 from ..state import State
 from ..volume import EnclosedVolumes
 from .edges import AIR, Edge, Hole, Hose, Pump
@@ -160,24 +161,12 @@ class GasFlow:
             change = np.zeros((n, 3))
             for piece in np.unique(pieces[triangles[:, 0]]).tolist():
                 points, here = np.flatnonzero(pieces == piece), pieces[triangles[:, 0]] == piece
-                change[points] = _moved_as_one(
+                change[points] = moved_as_one(
                     state.positions[points], model.vertex_mass[points], corners[here].mean(axis=1), force[here]
                 )
             change[model.pinned | state.keyed.held[model.point_body[:n]]] = 0.0
             hold_in_planes(model, change)
             state.velocities[:n] += change
-
-
-def _moved_as_one(x: FloatArray, mass: FloatArray, places: FloatArray, impulses: FloatArray) -> FloatArray:
-    """Change of velocity [m/s] of points of a rigid body by impulses [N s] at places [m], shape (point_count, 3)."""
-    centre = (mass[:, None] * x).sum(axis=0) / mass.sum()
-    arm = x - centre
-    moment = (mass[:, None, None] * arm[:, :, None] * arm[:, None, :]).sum(axis=0)
-    inertia = np.trace(moment) * np.eye(3) - moment
-    turn = np.cross(places - centre, impulses).sum(axis=0)
-    inverse = np.cross(inertia[[1, 2, 0]], inertia[[2, 0, 1]])  # columns, times the determinant
-    spin = (turn[:, None] * inverse).sum(axis=0) / (inertia[0] * inverse[0]).sum()
-    return np.asarray(impulses.sum(axis=0) / mass.sum() + np.cross(spin, arm))
 
 
 def turned(model: Model, valves: FloatArray, given: Mapping[int, float]) -> FloatArray:

@@ -115,6 +115,7 @@ class Skins(NamedTuple):
     planes: Planes
     blocks: Blocks
     elements: Elements  # in the solver's numbers
+    load: FloatArray  # constant forces on the vertices [N], flat; empty where there are none; changes
 
 
 def skins_of(model: Model, numbering: Numbering) -> Skins:
@@ -129,6 +130,7 @@ def skins_of(model: Model, numbering: Numbering) -> Skins:
         planes=Planes(numbering.place[model.flat.pairs], model.flat.pair_normal),
         blocks=blocks,
         elements=ModelElements(model, joints=False, place=numbering.place).rows,
+        load=np.zeros(0),
     )
 
 
@@ -379,7 +381,7 @@ def write_rows(x, skins, damping, block):
 def add_rows(skins, velocity, inverse_mass, h, fall, force, block):
     """New velocities of a block; `fall` h g as lanes."""
     springs, gas, volumes, blocks = skins.springs, skins.gas, skins.volumes, skins.blocks
-    bends = skins.bending.places.shape[0] > 0
+    bends, is_loaded = skins.bending.places.shape[0] > 0, skins.load.shape[0] > 0
     push, is_weighted = gas.pressure[blocks.body[block]] / 6.0, gas.weight.shape[0] > 0
     for i in range(np.uint64(blocks.vertex[block]), np.uint64(blocks.vertex[block + 1])):
         own = push * gas.weight[i] if is_weighted else push
@@ -388,6 +390,8 @@ def add_rows(skins, velocity, inverse_mass, h, fall, force, block):
         place = np.uint64(4) * i
         if bends:
             total = total + load4(force, place)
+        if is_loaded:
+            total = total + load4(skins.load, place)
         store4(velocity, place, load4(velocity, place) + total * (h * inverse_mass[i]) + fall)
 
 
@@ -410,9 +414,9 @@ def set_pressures(skins):
 def accelerate(x, skins, damping, velocity, inverse_mass, h, gx, gy, gz, force, team):
     """Velocities of the vertices [m/s] after a time h [s] of inner forces at x and of gravity.
 
-    The forces are those of springs with their dashpots, gas, volumes, bending and elements. `inverse_mass` [1/kg];
-    `force`: scratch, flat. No force is written down but those of bending, which the calling thread of the team sees to
-    while others have begun with the rows.
+    The forces are those of springs with their dashpots, gas, volumes, bending and elements, and the load.
+    `inverse_mass` [1/kg]; `force`: scratch, flat. No force is written down but those of bending, which the calling
+    thread of the team sees to while others have begun with the rows.
     """
     fall = triple(h * gx, h * gy, h * gz)
     blocks = skins.blocks

@@ -23,6 +23,7 @@ from ...team import helped
 from ...threads import threads_in_use
 from ..counts import Counts
 from ..kinematics import Motion
+from ..loads import add_late_turn, lifts
 from ..notes import Finding, FrameNotes, LeastShare, PairContacts, Reason
 from .arrays import (  # fmt: skip
     AGE,
@@ -253,20 +254,27 @@ class ExplicitSolver:
         """How many of the `left` substeps of a frame to take as one: all, but where springs stiffen."""
         return min(left, max(1, round(STIFFENING_TIME / self.substep_time))) if self._stiffens else left
 
-    def step(self, before: State, after: State, motion: Motion, share: float, gas: FloatArray, count: int = 1) -> None:
+    def step(
+        self, before: State, after: State, motion: Motion, share: float, gas: FloatArray, count: int = 1,
+        load: FloatArray | None = None,
+    ) -> None:  # fmt: skip
         """`count` substeps as one run of steps, see `choice.Solver`."""
+        self._take_load(load)
         scene, model = self._scene, self.model
         time = count * self.substep_time
         driven, still = is_driven(before, motion, gas), before.still
         if still >= STILL_TIME and not driven:
             hold(before, after)
             return
+        start = self._start_of(before, load)
         steps, frequency = self._steps(time, before, motion, gas, self._read(before, motion, share))
         h = time / steps
         self._frame.steps, self._frame.step_time = self._frame.steps + steps, h
         scene.skins.gas.amount[:] = before.gas
         scene.contact.run.gas_step[:] = (gas - before.gas) / steps
-        self._fall(before.touching, -0.5 * h)
+        fall = np.full((model.moving_count, 3), model.gravity)
+        fall[: model.membrane_count] += lifts(model, load, self._masses)
+        self._fall(before.touching, fall, -0.5 * h)
         start_lengths(self._x, self._v, h, scene.skins.springs)
         state, damping = scene.contact.run.state, 2.0 * DASHPOT_RATIO / (frequency * h)
         state[STEP] = state[RESUMES] = 0
@@ -286,18 +294,37 @@ class ExplicitSolver:
         self.counts.stages += steps
         self.counts.contact_searches += int(state[SEARCHES]) - searches
         self._note_touching(after.touching)
-        self._fall(after.touching, 0.5 * h)
+        self._fall(after.touching, fall, 0.5 * h)
         self._write(after, self._x if steps % 2 == 0 else self._y, gas, motion, share + time / motion.frame_time)
+        self._turn_late(load, start, after, h, time)
         after.wrong_side = before.wrong_side
         rests = not driven and are_still(after.velocities, model.body_point_start, self._still_speeds)
         after.still = still + time if rests else 0.0
 
-    def _fall(self, touching: BoolArray, time: float) -> None:
-        """Half a step's gravity, see `exchange.fall_free`."""
+    def _take_load(self, load: FloatArray | None) -> None:
+        """Set the load of the steps that follow [N]; None: none."""
+        skins, n = self._scene.skins, self.model.vertex_count
+        if load is not None and not len(skins.load):
+            skins = skins._replace(load=np.zeros(4 * n))
+            self._scene = self._scene._replace(skins=skins)
+        if len(skins.load):
+            skins.load.reshape(-1, 4)[:, :3] = 0.0 if load is None else load[self._numbering.point[:n]]
+
+    def _start_of(self, before: State, load: FloatArray | None) -> FloatArray:
+        """Positions [m] and velocities [m/s] of the vertices where a load begins; the states may be the same object."""
+        n = self.model.vertex_count
+        return np.zeros((2, 0, 3)) if load is None else np.stack([before.positions[:n], before.velocities[:n]])
+
+    def _turn_late(self, load: FloatArray | None, start: FloatArray, after: State, step: float, time: float) -> None:
+        """See `loads.add_late_turn`; `start`: see `_start_of`, `step` [s] of the steps of this `time` [s]."""
+        if load is not None:
+            add_late_turn(self.model, load, self._masses, *start, 0.5 * step, time, after.velocities)
+
+    def _fall(self, touching: BoolArray, fall: FloatArray, time: float) -> None:
+        """Half a step's gravity and load, see `exchange.fall_free`."""
         model, contact = self.model, self._scene.contact
         fall_free(
-            touching, contact.points.inverse_mass, model.body_point_start, model.gravity, time, self._v,
-            contact.rigid.velocity,
+            touching, contact.points.inverse_mass, model.body_point_start, fall, time, self._v, contact.rigid.velocity
         )  # fmt: skip
         pairs, normal = self._scene.skins.planes
         if len(pairs):

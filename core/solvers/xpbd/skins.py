@@ -1,6 +1,7 @@
 """Skins and solids as arrays for the projections, and their part of a substep.
 
     predict      y = x + h (v + f h g)          f = 1/2 in flight: free fall is exact; 1 with contact
+                                                (with a load `loads.py`: f for its resultant, 1 for the rest)
     gas          in closed form                                                                `gas.py`
     stretch      edges, coloured                                                               `stretch.py`
     bend         hinges, coloured                                                              `bend.py`
@@ -25,7 +26,7 @@ from ...bodies.flat.band import STRIP_TO_VOLUME
 from ...bodies.flat.plane import hold_moves_in_plane
 from ...energy.elements import Elements
 from ...energy.energies import ModelElements
-from ...jit import lean_kernel
+from ...jit import lean_inline_kernel, lean_kernel
 from ...model import BoolArray, FloatArray, Hinges, IntArray, Model, Tetrahedra
 from ...plasticity.pieces import broken_bodies, pieces_of
 from ...simd import fused, lane, load4, rotated, spread, store4, triple
@@ -64,6 +65,8 @@ class Skins(NamedTuple):
     tetrahedron_gradient: FloatArray  # scratch [m^2]
     planes: Planes
     elements: Elements  # in the solver's numbers
+    push: FloatArray  # acceleration of the vertices by the load [m/s^2], flat; empty where there is none; changes
+    lift: FloatArray  # of each body by its resultant [m/s^2], flat, or empty; changes
 
 
 def skins_of(model: Model, numbering: Numbering, inverse_mass: FloatArray, time: float) -> Skins:
@@ -122,6 +125,8 @@ def skins_of(model: Model, numbering: Numbering, inverse_mass: FloatArray, time:
         tetrahedron_gradient=np.zeros((len(tetrahedra.points), 4, 3)),
         planes=Planes(place[model.flat.pairs], model.flat.pair_normal),
         elements=ModelElements(model, joints=False, place=place).rows,
+        push=np.zeros(0),
+        lift=np.zeros(0),
     )
 
 
@@ -144,18 +149,29 @@ def edge_order(model: Model, numbering: Numbering) -> IntArray:
     return fours(schedule(numbering.place[model.edges.points], starts, model.vertex_count))[0]
 
 
+@lean_inline_kernel
+def early_fall(skins, body, lies, gravity, h):
+    """Change of velocity of a body in the prediction by f of gravity, less (1 - f) of its load's resultant [m/s]."""
+    share = h if lies[body] else 0.5 * h
+    change = triple(share * gravity[0], share * gravity[1], share * gravity[2])
+    if skins.lift.shape[0] > 0:
+        change = change - load4(skins.lift, 4 * body) * (h - share)
+    return change
+
+
 @lean_kernel
 def predict(skins, x, v, lies, gravity, h, y):
     """Positions of the vertices after a substep h [s] without constraints, and the gas then; `lies`: whether f = 1."""
     gas, block_count = skins.gas, skins.block_body.shape[0]
-    nothing = spread(0.0)
+    nothing, is_loaded = spread(0.0), skins.push.shape[0] > 0
     damp_edges(skins.edges, x)
     for block in range(block_count):
-        share = h if lies[skins.block_body[block]] else 0.5 * h
-        change = triple(share * gravity[0], share * gravity[1], share * gravity[2])
+        change = early_fall(skins, skins.block_body[block], lies, gravity, h)
         for vertex in range(skins.block_start[block], skins.block_start[block + 1]):
             i = np.uint32(4) * np.uint32(vertex)
             faster = load4(v, i) + change if skins.inverse_mass[vertex] != 0.0 else load4(v, i)
+            if is_loaded:
+                faster = faster + load4(skins.push, i) * h
             store4(y, i, fused(faster, spread(h), load4(x, i)))
             store4(gas.gradient, i, nothing)
         add_triangles(gas.task_start[block], gas.task_start[block + 1], gas.corners, y, gas.gradient)
@@ -188,9 +204,9 @@ def project(skins, x_rows, y, y_rows, h):
 @lean_kernel
 def take_velocities(skins, x, y, lies, gravity, h, v):
     """v from the positions after the projections, with each piece's angular momentum of the prediction."""
+    is_loaded = skins.push.shape[0] > 0
     for piece in range(skins.free.shape[0]):
-        share = h if lies[skins.piece_body[piece]] else 0.5 * h
-        change = triple(share * gravity[0], share * gravity[1], share * gravity[2])
+        change = early_fall(skins, skins.piece_body[piece], lies, gravity, h)
         start, end = skins.piece_start[piece], skins.piece_start[piece + 1]
         origin, rate = load4(x, 4 * skins.piece_vertex[start]), spread(1.0 / h)
         lost, first, square, mixed = spread(0.0), spread(0.0), spread(0.0), spread(0.0)
@@ -205,6 +221,8 @@ def take_velocities(skins, x, y, lies, gravity, h, v):
             now = (load4(y, i) - here) * rate
             arm = here - origin
             r, u = arm * m, load4(v, i) + change - now
+            if is_loaded:
+                u = u + load4(skins.push, i) * h
             lost = fused(r, rotated(u), fused(-rotated(r), u, lost))
             total += m
             first, square, mixed = first + r, fused(r, arm, square), fused(r, rotated(arm), mixed)
@@ -244,10 +262,14 @@ def rotation(m, first, square, mixed, momentum):
 
 @lean_kernel
 def fall_rest(skins, lies, gravity, h, late):
-    """Add the remaining gravity, (1 - f) h g, to the velocities at the end of the substep."""
+    """Add what remains of gravity and of the load's resultant, (1 - f) h g, to the velocities at the end of the
+    substep.
+    """
     for body in range(skins.body_start.shape[0] - 1):
         share = 0.0 if lies[body] else 0.5 * h
         change = triple(share * gravity[0], share * gravity[1], share * gravity[2])
+        if skins.lift.shape[0] > 0:
+            change = change + load4(skins.lift, 4 * body) * share
         for vertex in range(skins.body_start[body], skins.body_start[body + 1]):
             i = np.uint32(4) * np.uint32(vertex)
             store4(late, i, change if skins.inverse_mass[vertex] != 0.0 else spread(0.0))
