@@ -144,7 +144,8 @@ class FrameImpulses:
         self._late = tick - early
         early_drag = np.where(state.touching[self._of.body], tick, 0.5 * tick)
         self._late_drag = tick - early_drag
-        self._speed = self._of.fluids.mean_velocities(v, self._mass)
+        if len(state.felt_gravity):
+            self._speed = self._of.fluids.mean_velocities(v, self._mass)
         change = self._field_change(state, x, v, gravity, tick, early)
         change += self._goal_change(x, v + change, share, tick, early)
         change += self.pulls.change(state, x, v + change, share, tick, early)
@@ -221,6 +222,8 @@ class FrameImpulses:
     ) -> FloatArray:
         """Change of velocities by fields and by the gravity's share in a `time` [s]."""
         of = self._of
+        if not self._fields and not self._falls.any():
+            return np.zeros_like(v)
         fall = self._falls[of.body][:, None] * gravity
         if not self._fields:
             return np.asarray(fall * time[:, None])

@@ -23,7 +23,6 @@ from ...jit import lean_inline_kernel, lean_kernel
 from ...model import FloatArray, IntArray, Model
 from ...simd import (
     four_sums3,
-    fused,
     lane,
     load4,
     root,
@@ -271,7 +270,7 @@ def spring_rows(x, springs, damping, first, last):
         store4(springs.inverse_length, place, inverse)
         # (l - l_before) / l = 1 - (1 / l) / (1 / l_before); to first order without a second division, if it is small
         grown = smaller((before - inverse) * (square * inverse), spread(MOST_GROWN))
-        tension = fused(-load4(springs.rest_force, place), inverse, k)
+        tension = k - load4(springs.rest_force, place) * inverse
         tension = tension + (damping * k) * grown
         if has_dampers:
             tension = tension + load4(springs.damper, place) * grown

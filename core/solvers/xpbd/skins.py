@@ -29,7 +29,7 @@ from ...energy.energies import ModelElements
 from ...jit import lean_inline_kernel, lean_kernel
 from ...model import BoolArray, FloatArray, Hinges, IntArray, Model, Tetrahedra
 from ...plasticity.pieces import broken_bodies, pieces_of
-from ...simd import fused, lane, load4, rotated, spread, store4, triple
+from ...simd import lane, load4, rotated, spread, store4, triple
 from ...volume import closed_surface
 from ..explicit.layout import Numbering
 from ..explicit.skins import Planes
@@ -172,7 +172,7 @@ def predict(skins, x, v, lies, gravity, h, y):
             faster = load4(v, i) + change if skins.inverse_mass[vertex] != 0.0 else load4(v, i)
             if is_loaded:
                 faster = faster + load4(skins.push, i) * h
-            store4(y, i, fused(faster, spread(h), load4(x, i)))
+            store4(y, i, load4(x, i) + faster * spread(h))
             store4(gas.gradient, i, nothing)
         add_triangles(gas.task_start[block], gas.task_start[block + 1], gas.corners, y, gas.gradient)
     add_triangles(gas.task_start[block_count], gas.task_start[block_count + 1], gas.corners, y, gas.gradient)
@@ -223,9 +223,9 @@ def take_velocities(skins, x, y, lies, gravity, h, v):
             r, u = arm * m, load4(v, i) + change - now
             if is_loaded:
                 u = u + load4(skins.push, i) * h
-            lost = fused(r, rotated(u), fused(-rotated(r), u, lost))
+            lost = lost + r * rotated(u) - rotated(r) * u
             total += m
-            first, square, mixed = first + r, fused(r, arm, square), fused(r, rotated(arm), mixed)
+            first, square, mixed = first + r, square + r * arm, mixed + r * rotated(arm)
             store4(v, i, now)
         if not skins.free[piece]:
             continue
@@ -235,7 +235,7 @@ def take_velocities(skins, x, y, lies, gravity, h, v):
         for entry in range(start, end):
             i = np.uint32(4) * np.uint32(skins.piece_vertex[entry])
             arm = load4(x, i) - centre
-            store4(v, i, load4(v, i) + rotated(fused(turn, rotated(arm), -(turned * arm))))
+            store4(v, i, load4(v, i) + rotated(turn * rotated(arm) - turned * arm))
 
 
 @lean_kernel
