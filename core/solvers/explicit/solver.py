@@ -318,7 +318,7 @@ class ExplicitSolver:
     def _turn_late(self, load: FloatArray | None, start: FloatArray, after: State, step: float, time: float) -> None:
         """See `loads.add_late_turn`; `start`: see `_start_of`, `step` [s] of the steps of this `time` [s]."""
         if load is not None:
-            add_late_turn(self.model, load, self._masses, *start, 0.5 * step, time, after.velocities)
+            add_late_turn(self.model, load, self._masses, start[0], start[1], 0.5 * step, time, after.velocities)
 
     def _fall(self, touching: BoolArray, fall: FloatArray, time: float) -> None:
         """Half a step's gravity and load, see `exchange.fall_free`."""
