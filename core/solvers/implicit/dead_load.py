@@ -18,6 +18,7 @@ import numpy as np
 from ...extras import gas_rules
 from ...model import FloatArray, Model
 from ...options import MethodOptions
+from ...rigid_change import moved_as_one
 
 
 class DeadLoad:
@@ -58,6 +59,13 @@ class DeadLoad:
         self._lagged[:] = weighted[:, None] * spread - pressure[own, None] * gradient
         self._lagged[model.pinned] = 0.0
         self._lagged_place[:] = x[: len(self._start)]
+        np.add(self._given, self._lagged, out=self._force)
+
+    def ride(self, x: FloatArray) -> None:
+        """Take from what gas holds at x [m] what moves the body as a whole: in its frame, inertia balances that."""
+        model, n = self._model, len(self._start)
+        moved = moved_as_one(x[:n], model.vertex_mass, x[:n], self._lagged)
+        self._lagged -= model.vertex_mass[:, None] * moved
         np.add(self._given, self._lagged, out=self._force)
 
     def parts(self) -> list[tuple[FloatArray, FloatArray]]:
