@@ -21,6 +21,7 @@ from .frame_input import FrameInput
 from .frame_reading import points_of, read_gas, read_goals, read_motion, shaped
 from .impulses.pulls import Handle, handle_at
 from .impulses.ticks import Impulses, next_tick
+from .inside_out import inside_out_text
 from .model import BoolArray, FloatArray, IntArray, Model
 from .options import DEFAULTS, MethodOptions
 from .parameters import SCENE, builder_defaults, named
@@ -403,8 +404,9 @@ class World:
         if self.options.volume != "EXACT" and self.model.ambient_pressure > 0.0:
             remedy += ", use the exact volume or no air outside"
         if self._method == "EXPLICIT":  # finds the length of its steps itself
+            began = inside_out_text(self.model, self._state.positions, found.body)
             return DivergenceError(
-                f"{self.model.body_names[found.body]}: the motion {found.how} in frame {self.frame + 1}. "
+                f"{self.model.body_names[found.body]}: the motion {found.how} in frame {self.frame + 1}{began}. "
                 "Choose the method IMPLICIT, or look for extreme pressures, stiffness or animation."
             )
         return DivergenceError(

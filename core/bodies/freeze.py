@@ -31,6 +31,7 @@ from .attachments import Attached, anchor_positions, rest_attachments
 from .gas_laws import gas_base, gas_exponent
 from .given import GivenBody, GivenMembrane, GivenRigid
 from .rigid.bodies import rigid_bodies
+from .rounding import check_rounding
 
 if TYPE_CHECKING:
     from ..inflation.filling import Filling
@@ -93,6 +94,8 @@ def freeze(
     soft_mass = [m.mass + fill for m, fill in zip(membranes, fill_mass, strict=True)]
     body_mass = np.concatenate([soft_mass, settings("mass", [*rigid, *colliders])])
     chunks = vertex_chunks(point_start[: len(membranes) + 1], edges, hinges)
+    thickness = thicknesses(bodies, edges, body_of_point)
+    check_rounding([body.name for body in (*membranes, *rigid)], positions, point_start, thickness)
     return Model(
         body_names=tuple(body.name for body in bodies),
         membrane_count=len(membranes),
@@ -172,7 +175,7 @@ def freeze(
         spring_constant=settings("spring_constant"),
         stiffening=settings("stiffening"),
         body_mass=body_mass,
-        thickness=thicknesses(bodies, edges, body_of_point),
+        thickness=thickness,
         self_collision=settings("self_collision", bodies),
         friction=settings("friction", bodies),
         bounciness=settings("bounciness", bodies),

@@ -7,6 +7,7 @@ only if it is within reach) and sorted, so it does not depend on the trees.
 import numpy as np
 from numpy.typing import NDArray
 
+from ...inside_out import is_inside_out
 from ...model import Model
 from ..contacts import Contacts
 from ..filter.relative_motion import relative_distance
@@ -139,7 +140,7 @@ class ContactSearch:
         waiting = []
         for body in bodies.tolist():
             points, side = self_wrong_side(self._model, self._trees, x, body)
-            if self._own.inside_out(x, body) or (len(points) == 0 and self._own.touches(x, body)):
+            if is_inside_out(self._model, x, body) or (len(points) == 0 and self._own.touches(x, body)):
                 waiting.append(body)
             else:
                 pairs.append(np.stack([points, np.full_like(points, body)], axis=1))

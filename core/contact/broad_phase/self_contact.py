@@ -15,9 +15,9 @@ import math
 
 import numpy as np
 
+from ...inside_out import is_inside_out
 from ...jit import kernel
 from ...model import BoolArray, FloatArray, IntArray, Model
-from ...topology import signed_volume
 from ..contacts import Contacts
 from ..narrow_phase.closest_points import closest_on_edges_of, closest_on_triangle_of, edge_meets
 from ..narrow_phase.nearest_triangle import STACK_SIZE
@@ -72,18 +72,12 @@ class SelfPairs:
 
         The trees must fit x.
         """
-        if self.inside_out(x, body):
+        if is_inside_out(self._model, x, body):
             return True
         bodies = np.array([body], np.int32)
         reach = np.zeros(self._model.body_count)
         self._find_suspects(x, reach, bodies, np.ones(1, bool))
         return self._walk_bodies(x, reach, bodies, True) > 0
-
-    def inside_out(self, x: FloatArray, body: int) -> bool:
-        """Whether the volume of a body has another sign than at rest."""
-        surfaces = self._model.surfaces
-        own = surfaces.triangles[surfaces.body_triangle_start[body] : surfaces.body_triangle_start[body + 1]]
-        return signed_volume(x, own) * signed_volume(self._model.rest_positions, own) < 0.0
 
     def _find_suspects(self, x: FloatArray, reach: FloatArray, bodies: IntArray, all_of: BoolArray) -> None:
         """Mark the nodes to traverse; `all_of`: whether that is all of each body."""

@@ -52,7 +52,7 @@ from .skins import Skins, skins_of, spring_order, start_lengths
 from .sleep import STILL_TIME, are_still, hold, is_driven, still_speeds
 from .stability import DASHPOT_RATIO, EDGE_SHARE, Plan, plan_steps, plan_with
 from .steps import Scene, advance
-from .unsupported import crossing_triangles, self_colliding, unsupported
+from .unsupported import crossing_triangles, inverted, self_colliding, unsupported
 
 #: Least blocks of soft bodies per thread: fewer are finished before another thread sees them.
 BLOCKS_EACH = 4
@@ -211,10 +211,11 @@ class ExplicitSolver:
         return int(low), int(high)
 
     def untangle(self, state: State) -> int:
-        """Write the points behind a surface into the state; returns how many triangles cross."""
-        found = crossing_triangles(self.model, state.positions, self_colliding(self.model))
+        """Write the points behind a surface, and bodies inside out, into the state; returns how many cross."""
+        own = self_colliding(self.model)
+        found = crossing_triangles(self.model, state.positions, own)
         state.wrong_side = np.zeros((0, 3), np.int32)
-        if len(found):
+        if len(found) or len(inverted(self.model, state.positions, own)):
             search = ContactSearch(self.model)
             search.untangle(state.positions)
             state.wrong_side = search.wrong_side()
@@ -231,10 +232,26 @@ class ExplicitSolver:
         tangled = ~others & (rows[:, 2] == STAYS)
         bodies.tangled[self._numbering.place[rows[tangled, 0]]] = True
         bodies.is_ball[body[tangled]] = False
-        left_out = bool(tangled.any()) or len(model.attachments.points) > 0
+        self._suspend(body[rows[:, 2] == 0], state.positions)
+        left_out = bool(bodies.tangled.any()) or len(model.attachments.points) > 0
         if left_out != bodies.any_left_out:
             contact = self._scene.contact._replace(bodies=bodies._replace(any_left_out=left_out))
             self._scene = self._scene._replace(contact=contact)
+
+    def _suspend(self, waiting: IntArray, x: FloatArray) -> None:
+        """Exclude self-contact of the `waiting` bodies where they are inside out, else of their triangles that cross.
+
+        Others of them are only near to themselves at x [m], which contacts without a gap answer.
+        """
+        if not len(waiting):
+            return
+        model, bodies = self.model, self._scene.contact.bodies
+        turned = inverted(model, x, waiting)
+        bodies.crosses[turned, turned] = True
+        corners = model.surfaces.triangles[crossing_triangles(model, x, waiting)].ravel()
+        corners = corners[np.isin(model.point_body[corners], np.setdiff1d(waiting, turned))]
+        bodies.tangled[self._numbering.place[corners]] = True
+        bodies.is_ball[model.point_body[corners]] = False
 
     def start_frame(self, state: State) -> None:
         """Drop everything that is not in the state, so that a continued run has the same bits."""

@@ -5,6 +5,7 @@ import numpy as np
 from ...contact.broad_phase.box_tree import build_trees
 from ...contact.untangle.overlap import NO_BODIES, find_overlaps, self_crossings
 from ...energy.energies import ModelElements
+from ...inside_out import is_inside_out
 from ...model import FloatArray, IntArray, Model
 from ...options import MethodOptions
 from .latest import keep_latest
@@ -51,6 +52,11 @@ def starts_tangled(model: Model) -> bool:
         return False
     trees = build_trees(x, surfaces.triangles, surfaces.body_triangle_start)
     return bool(self_crossings(model, trees, x, own).any())
+
+
+def inverted(model: Model, x: FloatArray, bodies: IntArray) -> IntArray:
+    """Those of the bodies that are inside out at x [m]."""
+    return bodies[np.array([is_inside_out(model, x, body) for body in bodies.tolist()], bool)]
 
 
 def self_colliding(model: Model) -> IntArray:
