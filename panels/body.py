@@ -77,7 +77,7 @@ class Body:
                 continue  # have panels of their own
             column = layout.column(align=True)
             for parameter in group:
-                if parameters.counts(parameter, rows, settings):
+                if parameters.counts(parameter, rows, settings) and _is_offered(context.scene, settings, parameter):
                     _draw(column, settings, parameter)
         if settings.kind != "NONE":
             column.prop(settings, "collision_collection", text="Collides With")
@@ -101,6 +101,12 @@ def _draw_flat(layout: Layout, context: Context) -> None:
         draw_text(layout, context, "Moves within its own plane only.", "INFO")
     if bodies.can_inflate(obj):
         layout.operator("softpressure.inflate", text="Inflate to a Cushion")
+
+
+def _is_offered(scene: bpy.types.Scene, settings: Any, parameter: parameters.Parameter) -> bool:
+    """Whether the scene's method reads a setting, or refuses the body for it."""
+    is_read = parameters.is_read_by(parameter, scene.softpressure.solver)
+    return is_read or getattr(settings, parameter.name) != parameter.default
 
 
 def _draw(column: Layout, settings: Any, parameter: parameters.Parameter) -> None:
@@ -128,7 +134,8 @@ class Given(PartOfBody):
                 layout.row().prop(settings, choice.name, expand=True)
         if settings.body_type in parameters.SKINS and settings.gas_by == "PRESSURE":
             layout.prop(settings, "temperature", text="Temp. (K)")  # of the amount that is shown
-        layout.prop(settings, "rigid_springs")
+        if _is_offered(scene, settings, parameters.named("rigid_springs")):
+            layout.prop(settings, "rigid_springs")
         for text in quantities.texts(scene, obj):
             layout.label(text=text, icon="INFO")
 

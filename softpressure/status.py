@@ -207,7 +207,7 @@ def thinned_texts(scene: bpy.types.Scene) -> list[str]:
 def puff_text(scene: bpy.types.Scene, obj: bpy.types.Object) -> str:
     """Growth of a body of gas from its drawn shape: `Puffs out 2.5 cm, volume +4.6 %`; empty if filled as drawn.
 
-    The largest displacement, and the change of volume; a dash before they are known, so that the panel keeps its
+    The largest displacement, and the change of volume; before they are known it says so, so that the panel keeps its
     layout.
     """
     settings = obj.softpressure
@@ -218,7 +218,7 @@ def puff_text(scene: bpy.types.Scene, obj: bpy.types.Object) -> str:
         return ""
     here = session.of(scene)
     if obj.session_uid not in here.puffs or here.is_out_of_date(scene):
-        return "Puffs out –"
+        return "Puffs out: not yet known"
     growth, move = here.puffs[obj.session_uid]
     if move < _UNSEEN * units.metres_per_unit(scene) * max(obj.dimensions[:]) and abs(growth) < _UNSEEN:
         return "Keeps its drawn shape"
@@ -227,7 +227,7 @@ def puff_text(scene: bpy.types.Scene, obj: bpy.types.Object) -> str:
 
 
 def gauge_text(scene: bpy.types.Scene, obj: bpy.types.Object) -> str:
-    """Volume and pressure of a body in this frame: `Volume 98.2 %, 2310 Pa`; dashes if unknown.
+    """Volume and pressure of a body in this frame: `Volume 98.2 %, 2310 Pa`, or that they are unknown.
 
     A lattice has a volume only; a loop has its area. Empty for other bodies.
     """
@@ -239,7 +239,7 @@ def gauge_text(scene: bpy.types.Scene, obj: bpy.types.Object) -> str:
     what = "Area" if kind == "LOOP" else "Volume"
     has_gas = kind in SKINS
     if rows is None or obj.session_uid not in here.object_uids:
-        return f"{what} –, – Pa" if has_gas else f"{what} –"
+        return f"{what}: not yet known"
     volume_ratio, pressure = rows[here.object_uids.index(obj.session_uid), [gauges.VOLUME, gauges.PRESSURE]]
     return f"{what} {100 * volume_ratio:.1f} %" + (f", {pressure:.0f} Pa" if has_gas else "")
 

@@ -12,7 +12,7 @@ from softpressure_ext.panels.body import SOFTPRESSURE_PT_body
 from softpressure_ext.panels.scene import SOFTPRESSURE_PT_simulation
 from softpressure_ext.softpressure import status, versions
 
-UNKNOWN = "Puffs out –"
+UNKNOWN = "Puffs out: not yet known"
 
 
 def add_egg(**settings: Any) -> Any:

@@ -57,10 +57,10 @@ def test_the_panel_shows_what_counts_and_what_it_amounts_to() -> None:
     assert {"gauge_pressure", "pressure_at", "stretch_modulus", "mass"} <= set(rows)
     assert not {"gas_amount", "temperature", "spring_constant", "point_mass"} & set(rows)
     found = drawn(SOFTPRESSURE_PT_given)
-    assert found[:5] == ["gas_by", "stiffness_by", "mass_by", "temperature", "rigid_springs"]
-    assert found[5:] == ["Gas: – mol at 250 K", "Springs: – N/m", "Points: – kg"]
+    assert found[:4] == ["gas_by", "stiffness_by", "mass_by", "temperature"]
+    assert found[4:] == ["Gas: – mol at 250 K", "Springs: – N/m", "Points: – kg"]
     play(1, 2)
-    gas, springs, points = drawn(SOFTPRESSURE_PT_given)[5:]
+    gas, springs, points = drawn(SOFTPRESSURE_PT_given)[4:]
     amount = known(ball).gas / nrt(1.0, 250.0)
     assert amount == pytest.approx(103_325.0 * volume(ball) / nrt(1.0, 250.0), rel=0.02)  # it puffs out a little
     assert gas == f"Gas: {amount:.4g} mol at 250 K"
@@ -76,14 +76,13 @@ def test_the_panel_shows_what_counts_and_what_it_amounts_to() -> None:
     found = drawn(SOFTPRESSURE_PT_given)  # the pressure is there at once
     assert found == [
         *PAPERS,
-        "rigid_springs",
         f"Pressure: {pressure:,.4g} Pa as drawn",
         "Stretch modulus: – N/m",
         "Mass: – kg",
     ]
     play(1, 2)
     now = known(ball)
-    assert drawn(SOFTPRESSURE_PT_given)[5:] == [f"Stretch modulus: {now.modulus:,.4g} N/m", f"Mass: {now.mass:.4g} kg"]
+    assert drawn(SOFTPRESSURE_PT_given)[4:] == [f"Stretch modulus: {now.modulus:,.4g} N/m", f"Mass: {now.mass:.4g} kg"]
     assert now.springs == pytest.approx((400.0, 400.0)) and now.points == pytest.approx((0.02, 0.02))
 
 
@@ -95,7 +94,7 @@ def test_a_jelly_has_springs_and_points_and_no_gas() -> None:
     assert not this_session().error
     now, model = known(ball), this_session().world.model
     assert drawn(SOFTPRESSURE_PT_given) == [
-        "stiffness_by", "mass_by", "rigid_springs", f"Young's modulus: {now.modulus:,.4g} Pa",
+        "stiffness_by", "mass_by", f"Young's modulus: {now.modulus:,.4g} Pa",
         f"Mass: {now.mass:.4g} kg",
     ]  # fmt: skip
     assert now.mass == pytest.approx(0.02 * model.vertex_count, rel=1e-6)
@@ -150,12 +149,12 @@ def test_amounts_do_not_depend_on_the_unit_scale() -> None:
     scene.unit_settings.system, scene.unit_settings.scale_length = "METRIC", 0.01
     ball = add_ball(gas_amount=1e-4, spring_constant=400.0, point_mass=0.02)
     give_all(ball)
-    text = drawn(SOFTPRESSURE_PT_given)[4]
+    text = drawn(SOFTPRESSURE_PT_given)[3]
     play(1, 2)
     model = this_session().world.model
     assert model.edges.stiffness[0] == pytest.approx(400.0) and model.vertex_mass[0] == pytest.approx(0.02)
     assert model.gauge_pressure[0] == pytest.approx(nrt(1e-4) / (1e-6 * volume(ball)) - 101_325.0, rel=1e-3)
-    assert drawn(SOFTPRESSURE_PT_given)[4] == text
+    assert drawn(SOFTPRESSURE_PT_given)[3] == text
 
 
 @pytest.mark.usefixtures("falling")
@@ -164,7 +163,7 @@ def test_a_baked_body_is_locked() -> None:
     assert locked(SOFTPRESSURE_PT_given) == []
     bpy.ops.softpressure.simulate()
     bpy.ops.softpressure.bake()
-    assert locked(SOFTPRESSURE_PT_given) == [*PAPERS, "temperature", "rigid_springs"]
+    assert locked(SOFTPRESSURE_PT_given) == [*PAPERS, "temperature"]
 
 
 @pytest.mark.usefixtures("falling")

@@ -95,10 +95,26 @@ def test_the_panel_shows_the_settings_of_the_type() -> None:
     gas = {"gauge_pressure", "stretch_modulus", "bend_modulus", "self_collision"}
     assert gas <= shown_names["MEMBRANE"] and not gas & (shown_names["TRUSS"] | shown_names["SOLID"])
     assert "particle_radius" not in shown_names["SOLID"] | shown_names["MEMBRANE"]
-    assert {"cell_size", "modulus", "particle_radius"} <= shown_names["TRUSS"] and "poisson_ratio" not in shown_names[
-        "TRUSS"
-    ]
+    assert {"cell_size", "modulus"} <= shown_names["TRUSS"] and "poisson_ratio" not in shown_names["TRUSS"]
     assert {"body_type", "cell_size", "modulus", "poisson_ratio"} <= shown_names["SOLID"]
+
+
+def test_the_panel_shows_what_only_some_methods_read_with_them_or_where_the_others_refuse_it() -> None:
+    cube, scene = add_cube(body_type="TRUSS"), bpy.context.scene
+    panels = body_panel.SOFTPRESSURE_PT_body, body_panel.SOFTPRESSURE_PT_given
+    names: dict[str, Any] = {"particle_radius": 0.3, "rigid_springs": True}
+
+    def offered() -> set[str]:
+        return names.keys() & set[str]().union(*map(drawn, panels))
+
+    scene.softpressure.solver = "AUTO"
+    assert not offered()
+    scene.softpressure.solver = "XPBD"
+    assert offered() == names.keys()
+    scene.softpressure.solver = "AUTO"
+    for name, value in names.items():
+        setattr(cube.softpressure, name, value)
+    assert offered() == names.keys()
 
 
 def test_a_pinned_face_follows_the_animation() -> None:

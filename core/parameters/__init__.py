@@ -62,11 +62,15 @@ def counts(parameter: Parameter, body: str, settings: Any) -> bool:
     return choice not in GIVEN or body not in GIVEN[choice].bodies or getattr(settings, choice) == value
 
 
+def is_read_by(parameter: Parameter, solver: str) -> bool:
+    """Whether a method reads a setting; the others refuse one of a body, unless it is its default."""
+    return not parameter.solvers or solver in parameter.solvers
+
+
 def counts_in_scene(parameter: Parameter, settings: Any) -> bool:
     """Whether a setting of a scene counts with the others: its method and another setting ask for it."""
     choice, value = parameter.where
-    is_read = not parameter.solvers or settings.solver in parameter.solvers
-    return is_read and (not choice or getattr(settings, choice) == value)
+    return is_read_by(parameter, settings.solver) and (not choice or getattr(settings, choice) == value)
 
 
 def is_other(parameter: Parameter) -> bool:
