@@ -15,12 +15,14 @@ WIDTH, HEIGHT = 480, 270
 _LONGEST = 8192
 #: Share of the picture left free around what is seen, and the colour of a picture that is missing.
 _MARGIN, _MISSING = 1.1, (0.25, 0.05, 0.05, 1.0)
+#: Background of scenes without a world, which would be black: linear, a middle grey on the screen.
+_GREY = (0.2, 0.2, 0.2)
 
 
 def still(scene: Any, frame: int, path: Path, text: str) -> None:
     """Render a frame with Workbench to a PNG, with a text at its top; the scene's render settings change.
 
-    From its camera if it has one, else from one that sees all meshes.
+    From its camera if it has one, else from one that sees all meshes; before its world, else before a grey one.
     """
     scene.frame_set(frame)
     scene.render.engine = "BLENDER_WORKBENCH"
@@ -40,6 +42,9 @@ def still(scene: Any, frame: int, path: Path, text: str) -> None:
         image.media_type = "IMAGE"
     image.file_format, image.color_mode = "PNG", "RGB"
     scene.render.filepath = str(path)
+    if scene.world is None:
+        scene.world = bpy.data.worlds.new("World")
+        scene.world.color = _GREY
     if scene.camera is None:
         scene.camera = overview_camera(scene, (frame,))
     bpy.ops.render.render(write_still=True, scene=scene.name)
