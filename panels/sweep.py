@@ -8,6 +8,9 @@ from ..softpressure import case_process, sweep_properties
 from ..softpressure.blender_types import Context, Layout
 from .layout import draw_text, in_both_places
 
+#: How many cases that failed are shown.
+_SHOWN = 3
+
 
 class Sweep:
     """The settings that are varied, and what came of it."""
@@ -18,7 +21,7 @@ class Sweep:
     bl_options = {"DEFAULT_CLOSED"}
 
     def draw(self, context: Context) -> None:
-        """Settings with their values, how they are run, and the folder of the results."""
+        """Settings with their values, how they are run, which cases failed and why, and the folder of the results."""
         layout, wanted = self.layout, bpy.context.window_manager.softpressure
         layout.prop(wanted, "settings", text="", icon="PRESET")
         if not wanted.settings:
@@ -31,6 +34,11 @@ class Sweep:
         sweep_properties.take(layout.operator("softpressure.sweep", icon="FILE_REFRESH"), wanted)
         folder = case_process.folder_of(Path(bpy.data.filepath or "untitled.blend"))
         if folder.is_dir():
+            failed = case_process.failures(folder)
+            for name, reason in failed[:_SHOWN]:
+                draw_text(layout, context, f"{name}: {reason}")
+            if len(failed) > _SHOWN:
+                draw_text(layout, context, f"{len(failed) - _SHOWN} more cases failed; the table says why.", "INFO")
             layout.operator("wm.path_open", text="Open Results", icon="FILE_FOLDER").filepath = str(folder)
 
 

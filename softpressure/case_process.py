@@ -64,6 +64,15 @@ def failure(folder: Path, case: dict[str, Any]) -> str:
         return ""
 
 
+def failures(folder: Path) -> list[tuple[str, str]]:
+    """The names of the cases of a sweep whose last attempt failed, in the order of its plan, and why."""
+    there = {path.name for path in folder.glob("*.failed.txt")}
+    if not there or not (folder / PLAN).is_file():
+        return []
+    cases = [case for case in read_plan(folder)["cases"] if failure_file(folder, case).name in there]
+    return [(case["name"], failure(folder, case)) for case in cases]
+
+
 class Attempt:
     """The process of a case. `command`: the words that start Blender with this extension's command, such as
     `blender --command softpressure`.

@@ -22,7 +22,7 @@ _MARGIN, _MISSING = 1.1, (0.25, 0.05, 0.05, 1.0)
 def still(scene: Any, frame: int, path: Path, text: str) -> None:
     """Render a frame with Workbench to a PNG, with a text at its top; the scene's render settings change.
 
-    From its camera if it has one, else from one that sees all meshes.
+    From its camera if it has one, else from one that sees all meshes; before its world, else before a grey one.
     """
     scene.frame_set(frame)
     scene.render.engine = "BLENDER_WORKBENCH"

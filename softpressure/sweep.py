@@ -77,13 +77,20 @@ def run(folder: Path, workers: int) -> jobs.Work:
 
 
 def collect(folder: Path) -> tuple[str, int]:
-    """Write the table and the contact sheet; returns a line for the console and how many cases are not finished."""
+    """Write the table and the contact sheet; returns a line for the console and how many cases are not finished.
+
+    The line says why the first case failed, too.
+    """
     plan = case_process.read_plan(folder)
     finished = write_table(folder, plan)
     shown = [folder / case["name"] / sweep_case.PICTURE for case in plan["cases"]]
     pictures.sheet([path if is_there else None for path, is_there in zip(shown, finished, strict=True)], folder / SHEET)
     missing = finished.count(False)
-    return f"softpressure: {len(finished) - missing} of {len(finished)} cases finished, {folder / TABLE}", missing
+    said = f"softpressure: {len(finished) - missing} of {len(finished)} cases finished, {folder / TABLE}"
+    failed = case_process.failures(folder)
+    if failed:
+        said += f". {len(failed)} failed, the first, {failed[0][0]}: {failed[0][1]}"
+    return said, missing
 
 
 def write_table(folder: Path, plan: dict[str, Any]) -> list[bool]:

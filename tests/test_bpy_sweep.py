@@ -8,11 +8,16 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import bpy
+import numpy as np
 import pytest
+from bpy_panels import drawn
 from bpy_scene import add_ball, empty_file  # noqa: F401
+from softpressure_ext.operators.sweep import SOFTPRESSURE_OT_sweep
+from softpressure_ext.panels.sweep import SIDEBAR
 from softpressure_ext.softpressure import case_process, command, jobs, pictures, sweep, sweep_case, sweep_plan
 
 
@@ -108,13 +113,14 @@ def test_a_sweep_runs_what_is_not_finished_and_lists_what_fails(
     rows = table(folder)
     assert [row["state"] for row in rows] == ["finished", "failed", "finished", "failed"]
     assert all(row["reason"].startswith("Ball: ") and "scale" in row["reason"] for row in rows[1::2])
-    assert "finished" in capfd.readouterr().out and (folder / "contact_sheet.png").is_file()
+    said = capfd.readouterr().out
+    assert f"2 of 4 cases finished, {folder / 'results.csv'}. 2 failed, the first, {rows[1]['name']}: Ball: " in said
+    assert (folder / "contact_sheet.png").is_file()
     soft, hard = rows[0], rows[2]
     assert float(soft["Ball: gauge pressure [Pa]"]) == pytest.approx(500.0, rel=0.05)
     assert float(hard["Ball: gauge pressure [Pa]"]) > 10.0 * float(soft["Ball: gauge pressure [Pa]"])
     case = folder / rows[0]["name"]
     assert {"ball.blend", "trace.csv", "last_frame.png", "result.json"} <= {path.name for path in case.iterdir()}
-    assert pictures.read(case / "last_frame.png")[0, -1, :3].mean() > 0.2  # grey, as the file has no world
     times = {path: path.stat().st_mtime_ns for path in folder.glob("*/result.json")}
     assert len(times) == 2 and not list(folder.glob(".*.part"))
     assert not (tmp_path / "softpressure_ball").exists()  # cases would write there at the same time
@@ -166,6 +172,37 @@ def test_a_folder_without_a_plan_and_a_case_of_no_plan_are_refused(
     folder = sweep.prepare(saved(tmp_path), ["Ball.mass=1,2"], False, None, None)
     assert command.run(["sweep-case", str(folder), "3"]) == 1
     assert "softpressure: 3: no such case. Give a name of the plan, or a number from 1 to 2." in capsys.readouterr().err
+
+
+def test_the_panel_and_the_operator_say_why_cases_failed(tmp_path: Path) -> None:
+    file = saved(tmp_path)
+    folder = sweep.prepare(file, ["Ball.mass=1,2,3,4,5", "Ball.scale[0]=0"], False, (1, 2), None)
+    assert "Ball: " not in "".join(drawn(SIDEBAR[0]))
+    said = [line for _, _, line in jobs.whole(sweep.run(folder, 1))]
+    names = [row["name"] for row in table(folder)]
+    assert [row["state"] for row in table(folder)] == ["failed"] * 5
+    assert all(any(f"{name}: Ball: " in line for line in said) for name in names)
+    shown = "".join(drawn(SIDEBAR[0], 10_000))
+    assert [f"{name}: Ball: " in shown for name in names] == [True, True, True, False, False]
+    assert "2 more cases failed" in shown
+    told = SOFTPRESSURE_OT_sweep.done_text(SimpleNamespace(_folder=folder), bpy.context)
+    assert told.startswith("0 of 5 cases finished") and f"5 failed, the first, {names[0]}: Ball: " in told
+    sweep.prepare(file, ["Ball.mass=1"], False, (1, 2), folder)  # those of another plan are not told of
+    assert case_process.failures(folder) == []
+
+
+@pytest.mark.parametrize("has_world", [False, True])
+def test_pictures_of_files_without_a_world_are_grey(tmp_path: Path, has_world: bool) -> None:
+    saved(tmp_path)
+    scene = bpy.context.scene
+    scene.world = None
+    if has_world:
+        scene.world = bpy.data.worlds.new("Night")
+        scene.world.color = (0.0, 0.0, 0.0)
+    pictures.still(scene, 1, tmp_path / "still.png", "Ball.mass = 1")
+    corner = pictures.read(tmp_path / "still.png")[0, 0, :3]
+    assert np.ptp(corner) < 0.02  # neutral
+    assert corner.max() < 0.02 if has_world else 0.3 < corner.min() < 0.7
 
 
 def test_the_operator_runs_the_saved_file(tmp_path: Path) -> None:

@@ -23,5 +23,6 @@ def check_rounding(names: Sequence[str], positions: FloatArray, point_start: Int
         if apart > LARGEST_SHARE * thickness[number]:
             raise ParameterError(
                 f"{name}: at coordinates of up to {largest:.3g} m numbers are {apart:.2g} m apart, too far for a "
-                f"thickness of {thickness[number]:.3g} m. Move it to the origin, scale it down, or raise the thickness."
+                f"thickness of {thickness[number]:.3g} m. Move it to the origin, scale it down, or give a larger "
+                "thickness."
             )
