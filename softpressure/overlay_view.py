@@ -13,7 +13,7 @@ import numpy as np
 
 from . import colour_maps, drawing, hoses, mesh_io, session
 from .drawing import Colour
-from .mesh_io import IntArray
+from .mesh_io import Float32Array, IntArray
 from .view_properties import Overlay, redraw
 
 if TYPE_CHECKING:
@@ -31,10 +31,16 @@ _PIN, _GOAL, _GLUE, _HOSE, _SHELL = (
 _CLOSED = 0.35
 #: Size of points and width of lines for a scale of 1 [pixels].
 _POINT, _LINE = 5.0, 1.5
+#: Around marks, which lie on colours of all kinds: its colour, and how much wider it makes them [pixels].
+_RIM, _RIM_WIDTH = (0.0, 0.0, 0.0, 0.75), 2.0
 #: How far colours are drawn before the surface and marks before both, as shares of the depth range.
 _BEFORE, _FAR_BEFORE = 2e-5, 2e-4
 #: The legend for a scale of 1 [pixels]: width and height of its bar, its distance from the corner, size of text.
 _BAR, _CORNER, _TEXT = (180.0, 12.0), 18.0, 11.0
+#: What lies behind it on any background: its opacity, and how far it reaches beyond the legend [pixels].
+_BACKING, _MARGIN = 0.6, 8.0
+#: Heights in sizes of text: of a line, of the labels below the bar, and of the gap between bar and title.
+_LINE_HEIGHT, _LABEL_HEIGHT, _TITLE_GAP = 1.7, 1.4, 0.5
 
 
 class Layer(NamedTuple):
@@ -108,17 +114,14 @@ def _make(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> Picture:
             _add_points(found, shape, pins, "Pins", _PIN)
             _add_points(found, shape, pulled, "Goals", _GOAL)
         if settings.overlay_attachments and _add_points(found, shape, glued, "Attachments", _GLUE):
-            batch = drawing.line_batch(overlay.link(shape, glued, obj.softpressure.attach_to))
-            found.layers.append(Layer(shape.uid, None, drawing.draw_lines, (batch, _GLUE), _LINE))
+            _add_lines(found, shape.uid, overlay.link(shape, glued, obj.softpressure.attach_to), _GLUE, _LINE)
     for hose in hoses.of_scene(scene) if settings.overlay_hoses else ():
         lines = overlay.tube(hose, depsgraph)
         if len(lines):
             if ("Hoses", _HOSE) not in found.marks:
                 found.marks.append(("Hoses", _HOSE))
             colour = (*_HOSE[:3], 1.0 if hoses.valve_of(hose, depsgraph) > 0.0 else _CLOSED)
-            found.layers.append(
-                Layer(hose.session_uid, None, drawing.draw_lines, (drawing.line_batch(lines), colour), 2.0 * _LINE)
-            )
+            _add_lines(found, hose.session_uid, lines, colour, 2.0 * _LINE)
     return found
 
 
@@ -149,8 +152,16 @@ def _add_points(found: Picture, shape: "overlay.Shape", chosen: IntArray, name: 
     if (name, colour) not in found.marks:
         found.marks.append((name, colour))
     batch = drawing.points_batch(shape.points[chosen].astype(np.float32))
-    found.layers.append(Layer(shape.uid, _FAR_BEFORE, drawing.draw_points, (batch, colour), _POINT))
+    for drawn, size in ((_RIM, _POINT + _RIM_WIDTH), (colour, _POINT)):
+        found.layers.append(Layer(shape.uid, _FAR_BEFORE, drawing.draw_points, (batch, drawn), size))
     return True
+
+
+def _add_lines(found: Picture, uid: int, lines: Float32Array, colour: Colour, width: float) -> None:
+    """Lines of an object that nothing hides, as opaque as their colour with its rim."""
+    batch, rim = drawing.line_batch(lines), (*_RIM[:3], _RIM[3] * colour[3])
+    for drawn, size in ((rim, width + _RIM_WIDTH), (colour, width)):
+        found.layers.append(Layer(uid, None, drawing.draw_lines, (batch, drawn), size))
 
 
 def _marked(obj: bpy.types.Object, frame: int) -> tuple[IntArray, IntArray, IntArray]:
@@ -196,7 +207,11 @@ def draw_bodies() -> None:
 
 @drawing.guarded
 def draw_legend() -> None:
-    """The handler in the space of the region [pixels]: the legend, from the lower right corner upwards."""
+    """The handler in the space of the region [pixels]: the legend, from the lower right corner upwards.
+
+    Behind it lies what is dark for a theme with bright text, and bright for dark text: a rendered view may have any
+    colour.
+    """
     context: Any = bpy.context
     if not is_on(context):
         return
@@ -208,10 +223,16 @@ def draw_legend() -> None:
     right, low = right - _CORNER * scale, _CORNER * scale
     left = right - _BAR[0] * scale
     gpu.state.blend_set("ALPHA")
+    if high := _height(found, size, scale):
+        shade, margin = 0.0 if sum(ink[:3]) > 1.5 else 1.0, _MARGIN * scale
+        start = min(left, right - drawing.text_size(found.note, size)[0])
+        drawing.rectangle(
+            (start - margin, low - margin), (right + margin, low + high + margin), (shade, shade, shade, _BACKING)
+        )
     for name, colour in reversed(found.marks):
         drawing.rectangle((left, low), (left + 0.8 * size, low + 0.8 * size), colour)
         drawing.text((left + 1.4 * size, low), name, size, ink)
-        low += 1.7 * size
+        low += _LINE_HEIGHT * size
     if found.note:
         drawing.text((right, low), found.note, size, ink, align=1.0)
     if found.legend:
@@ -219,12 +240,20 @@ def draw_legend() -> None:
     gpu.state.blend_set("NONE")
 
 
+def _height(found: Picture, size: float, scale: float) -> float:
+    """Height of a legend with a text of this size [pixels]; 0 if it is empty."""
+    marks = _LINE_HEIGHT * size * len(found.marks)
+    if found.legend:
+        return marks + (_LABEL_HEIGHT + _TITLE_GAP + 1.0) * size + _BAR[1] * scale
+    return marks + size if found.note else max(0.0, marks - (_LINE_HEIGHT - 1.0) * size)
+
+
 def _draw_bar(bar: "overlay.Legend", left: float, right: float, low: float, scale: float, ink: Colour) -> None:
     """The colour bar, with its title above and its labels below."""
     size, high = _TEXT * scale, _BAR[1] * scale
     for share, words in zip((0.0, 0.5, 1.0), bar.labels, strict=True):
         drawing.text((left + share * (right - left), low), words.replace("-", "\N{MINUS SIGN}"), size, ink, align=share)
-    bottom, count = low + 1.4 * size, 33
+    bottom, count = low + _LABEL_HEIGHT * size, 33
     shares = np.linspace(0.0, 1.0, count)
     values = bar.limit * (2.0 * shares - 1.0 if bar.is_signed else shares)
     points = np.zeros((2 * count, 3), np.float32)
@@ -234,7 +263,7 @@ def _draw_bar(bar: "overlay.Legend", left: float, right: float, low: float, scal
     triangles = np.concatenate([first + [0, 2, 1], first + [1, 2, 3]]).astype(np.int32)
     colours = np.repeat(colour_maps.colours(values, bar.limit, bar.is_signed), 2, axis=0)
     drawing.draw_smooth(drawing.surface_batch(points, triangles, colours))
-    drawing.text((left, bottom + high + 0.5 * size), bar.title, size, ink)
+    drawing.text((left, bottom + high + _TITLE_GAP * size), bar.title, size, ink)
 
 
 def register() -> None:
