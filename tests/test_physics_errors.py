@@ -17,8 +17,8 @@ def test_divergence_names_frame_body_and_substep_and_keeps_the_last_good_frame(m
     step, calls = world._solver.step, []
     monkeypatch.setattr(world._solver, "join", lambda state, left: 1)
 
-    def broken(start, after, motion, share, gas, count):
-        step(start, after, motion, share, gas, count)
+    def broken(start, after, motion, share, gas, count, load):
+        step(start, after, motion, share, gas, count, load)
         calls.append(share)
         if len(calls) == 3:
             after.positions[5] = np.nan
