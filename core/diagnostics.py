@@ -62,26 +62,30 @@ class Measurements:
         """Measure anew: a state has changed in place."""
         self._known = None
 
-    def at(self, state: State, model: Model, vertex_mass: FloatArray) -> Measured:
-        """At a state, with the model of its frame and the masses [kg] that its solver moves."""
+    def at(self, state: State, model: Model, vertex_mass: FloatArray, rest_lengths: FloatArray) -> Measured:
+        """At a state, with the model of its frame and the masses [kg] that its solver moves.
+
+        `rest_lengths` [m] of the model's springs, empty for those of the model.
+        """
         known = self._known
         if known is None or known.state is not state or known.model is not model:
+            self._volume.take(model)
             volumes = np.array([self._volume(body, state.positions) for body in range(model.membrane_count)])
             now = model
-            if len(state.rest_lengths):
-                now = replace(model, edges=model.edges._replace(rest_length=state.rest_lengths))
+            if len(rest_lengths):
+                now = replace(model, edges=model.edges._replace(rest_length=rest_lengths))
             energy = mechanical_energy(now, vertex_mass, state, volumes)
             self._known = known = Measured(state, model, volumes, energy)
         return known
 
     def bodies(
-        self, state: State, volumes: FloatArray, gas_volumes: FloatArray, levels: FloatArray
+        self, state: State, now: Model, volumes: FloatArray, gas_volumes: FloatArray, levels: FloatArray
     ) -> tuple[BodyDiagnostics, ...]:
-        """Diagnostics of each membrane at a state: its volume [m^3], that which its gas law takes, its level [m]."""
+        """Diagnostics of each membrane at a state, `now`: its model; volumes [m^3], also of gas laws; levels [m]."""
         model, found = self._model, []
         for body in range(model.membrane_count):
             points = slice(model.body_point_start[body], model.body_point_start[body + 1])
-            has_gas, gas = model.has_gas(body), float(state.gas[body])
+            has_gas, gas = now.has_gas(body), float(state.gas[body])  # the gas of a burst skin is gone
             # p_abs V over nRT: the temperature over that at rest volume, where the amount is held
             base = float(model.gas_base[body])
             share = float(model.rest_volume[body]) / float(gas_volumes[body]) if has_gas else 1.0

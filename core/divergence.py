@@ -16,6 +16,8 @@ from .state import State
 
 #: A body that is this many times as large as at rest has diverged, though its numbers are still finite.
 LARGEST_GROWTH = 1000.0
+#: Size of a body in pieces, which may fly apart without bound [m].
+UNBOUNDED = 1e100
 
 
 def membrane_sizes(model: Model, x: FloatArray) -> FloatArray:

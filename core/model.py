@@ -253,6 +253,7 @@ class Model:
     edge_damping: FloatArray  # constant c of the damper along each spring [N s/m], shape (edge_count,)
     hinges: Hinges
     tetrahedra: Tetrahedra
+    cells: IntArray  # corners of the cells of all solids (`bodies/lattice/cells.py`), shape (cell_count, 8)
     followers: Followers
     flat: Flat
     circles: Circles

@@ -27,6 +27,7 @@ from .errors import SoftPressureError
 from .model import Model
 from .options import DEFAULTS, MethodOptions
 from .part_scenes import PARTS, particles
+from .plasticity.pieces import may_split
 from .solvers.automatic import AUTO, METHOD_OF, choose, likely
 from .solvers.choice import SOLVERS
 from .solvers.explicit.unsupported import starts_crossed
@@ -112,7 +113,7 @@ def parts_of(model: Model) -> set[str]:
     for body in range(model.membrane_count):
         is_flat = bool(model.flat.normal[body].any())
         parts.add("FLAT" if is_flat else "SKIN" if model.has_gas(body) else "LATTICE")
-    if model.self_collision.any():
+    if model.self_collision.any() or may_split(model):
         parts.add("SELF_CONTACT")
     if starts_crossed(model):
         parts.add("CROSSED")

@@ -364,20 +364,6 @@ def larger(typing_context: Any, a: Any, b: Any) -> Any:
 
 
 @intrinsic  # type: ignore[untyped-decorator]
-def fused(typing_context: Any, a: Any, b: Any, c: Any) -> Any:
-    """a b + c, rounded once (fused) where that is as fast as one product, else twice."""
-
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        vector, bits = _vector(a.element), a.element.bitwidth
-        call = cgutils.get_or_insert_function(
-            builder.module, ir.FunctionType(vector, [vector] * 3), f"llvm.fmuladd.v4f{bits}"
-        )
-        return builder.call(call, arguments)
-
-    return a(a, a, a), generate
-
-
-@intrinsic  # type: ignore[untyped-decorator]
 def smaller(typing_context: Any, a: Any, b: Any) -> Any:
     """The smaller of both in each lane; b where a is not a number."""
 

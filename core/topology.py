@@ -136,6 +136,13 @@ def grouped(keys: IntArray, group_count: int) -> tuple[IntArray, IntArray]:
     return start, order
 
 
+def fan_triangles(vertex_start: IntArray, corners: IntArray) -> IntArray:
+    """Triangles of fans, which list the two other corners at each vertex, each once: shape (triangle_count, 3)."""
+    first = np.repeat(np.arange(len(vertex_start) - 1, dtype=np.int32), np.diff(vertex_start))
+    once = first < corners.min(axis=1, initial=len(vertex_start))
+    return np.column_stack([first[once], corners[once]])
+
+
 def triangle_neighbours(triangles: IntArray) -> IntArray:
     """Triangle across each side, -1 where there is none or more than one, shape (triangle_count, 3)."""
     edges, side_edge = unique_edges(triangles)

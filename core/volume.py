@@ -2,28 +2,47 @@
 
 import numpy as np
 
+from . import topology
 from .bodies.flat.band import STRIP_TO_VOLUME
 from .jit import kernel
-from .model import FloatArray, Model
+from .model import FloatArray, IntArray, Model
+
+
+def closed_surface(model: Model, body: int) -> IntArray:
+    """Triangles around a body, shape (triangle_count, 3): those around its gas, which bridge the holes of torn skins
+    (`plasticity/deletion.py`), else its surface; of a flat body the strip.
+    """
+    surfaces = model.surfaces
+    own = slice(*surfaces.body_triangle_start[body : body + 2])
+    is_open = body < model.membrane_count and (surfaces.triangle_neighbour[own] < 0).any()
+    if not is_open or not model.has_gas(body) or model.flat.depth[body] > 0.0:
+        return surfaces.triangles[own]
+    gas = topology.fan_triangles(model.fans.vertex_start, model.fans.corners)
+    return np.ascontiguousarray(gas[model.point_body[gas[:, 0]] == body])
 
 
 class EnclosedVolumes:
     """Volumes of the membranes and soft solids of a model. Constants are computed once, as it is called every frame."""
 
     def __init__(self, model: Model) -> None:
-        start = model.surfaces.body_triangle_start
-        self._triangles = [
-            model.surfaces.triangles[start[body] : start[body + 1]] for body in range(model.membrane_count)
-        ]
+        self._scale = np.where(model.flat.depth > 0.0, STRIP_TO_VOLUME, 1.0)
+        self._surface: IntArray | None = None
+        self.take(model)
+
+    def take(self, model: Model) -> None:
+        """Use the surfaces of a model that differs in what is torn."""
+        if self._surface is model.surfaces.triangles:
+            return
+        self._surface = model.surfaces.triangles
+        self._triangles = [closed_surface(model, body) for body in range(model.membrane_count)]
         # of a lattice only the outer points are corners
         self._corners = [np.flatnonzero(np.bincount(triangles.ravel())) for triangles in self._triangles]
-        self._scale = np.where(model.flat.depth > 0.0, STRIP_TO_VOLUME, 1.0)
 
     def __call__(self, body: int, x: FloatArray) -> float:
         """Volume [m^3] of a body at positions `x` [m] of all points; positive while it is not inside out."""
         # About the middle of its corners: accurate far from the origin, and in the middle plane of a flat body, whose
         # strip is open.
-        middle = np.einsum("ij->j", x[self._corners[body]]) / len(self._corners[body])
+        middle = np.einsum("ij->j", x[self._corners[body]]) / max(len(self._corners[body]), 1)
         return float(self._scale[body] * enclosed_volume(x, self._triangles[body], middle))
 
 

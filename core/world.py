@@ -13,18 +13,20 @@ from .bodies.lattice.follow import followed
 from .bodies.rigid.motion import set_matrix
 from .checks import vector
 from .diagnostics import Diagnostics, Measured, Measurements
-from .divergence import check_divergence, membrane_sizes
+from .divergence import UNBOUNDED, check_divergence, membrane_sizes
 from .errors import Diverged, DivergenceError, ParameterError
 from .extras import gas_rules, gas_supply
 from .flow.ticks import GasFlow, turned
 from .frame_input import FrameInput
 from .frame_reading import points_of, read_gas, read_goals, read_motion, shaped
 from .impulses.pulls import Handle, handle_at
-from .impulses.ticks import Impulses, longest_tick
+from .impulses.ticks import Impulses, next_tick
 from .inside_out import inside_out_text
-from .model import BoolArray, FloatArray, Model
+from .model import BoolArray, FloatArray, IntArray, Model
 from .options import DEFAULTS, MethodOptions
 from .parameters import SCENE, builder_defaults, named
+from .plasticity.deletion import renumbered
+from .plasticity.pieces import broken_bodies
 from .plasticity.ticks import plastic_ticks
 from .reports import StepReport, reports_of
 from .settings import checked
@@ -89,7 +91,7 @@ class World:
         #: Impulses of the pulls of the last frame [N s], shape (pull_count, 3).
         self.pull_impulses: FloatArray = np.zeros((0, 3))
         self._moved = self._state.wrong_side  # rows of points that were moved before it, as they crossed
-        self._rest_size = membrane_sizes(model, model.rest_positions)
+        self._rest_size, self._torn = membrane_sizes(model, model.rest_positions), self._state.keyed.torn
         self._measurements = Measurements(model)
         self.crossing_triangle_count = 0  # triangles that crossed another body's surface at the start
         self._untangle()
@@ -102,7 +104,7 @@ class World:
     def reset(self) -> None:
         """Return to the rest shape and the start velocities."""
         self._state, self._before = self._start(), None
-        self._segments.use(self._state.keyed, self._state.rest_lengths)
+        self._use(self._state)
         self._untangle()
 
     def save(self) -> State:
@@ -120,7 +122,7 @@ class World:
         state.keyed = of_version(self.model, state.keyed)
         if not len(state.lost_gas):  # of an earlier version
             state.lost_gas = np.zeros(self.model.membrane_count)
-        self._segments.use(state.keyed, state.rest_lengths)
+        self._use(state)
         self._state, self._before = state, None
 
     def positions(self, membrane: int) -> FloatArray:
@@ -175,9 +177,21 @@ class World:
         """Where a handle is [m], shape (3,)."""
         return handle.place(self.model, self._state)
 
-    def torn_triangles(self, membrane: int) -> BoolArray:
-        """Triangles of a membrane with a torn side, which gas flows through, as given to the builder."""
+    def torn_triangles(self, membrane: int, triangles: ArrayLike | None = None) -> BoolArray:
+        """Triangles of a membrane that are torn, as given to the builder: those of skins have a torn side.
+
+        Of a solid: those among `triangles`, vertices in the caller's order, shape (triangle_count, 3), with a corner in
+        a deleted cell or corners on different pieces. Raises `ParameterError` if they are missing or name other
+        vertices.
+        """
         points_of(self.model, membrane)
+        if len(self.model.cells) and (self.model.point_body[self.model.cells[:, 0]] == membrane).any():
+            count, name = int(np.diff(self.model.followers.vertex_start)[membrane]), self.model.body_names[membrane]
+            corners = np.zeros((0, 0), np.int64) if triangles is None else np.asarray(triangles, np.int64)
+            if corners.shape != (len(corners), 3) or not ((corners >= 0) & (corners < count)).all():
+                raise ParameterError(f"{name}: give the triangles of the solid's mesh, corners from 0 to {count - 1}.")
+            torn = None if self._plastic is None else self._plastic.torn_vertices(self._state, membrane)
+            return np.zeros(len(corners), bool) if torn is None else _is_parted(torn[corners])
         if self._plastic is None:
             return np.zeros(np.diff(self.model.surfaces.body_triangle_start)[membrane], bool)
         return self._plastic.torn_triangles(self._state, membrane)
@@ -233,20 +247,21 @@ class World:
             begin = substep
             left = self._step_count - begin
             if impulses is not None or held is not None or self._plastic is not None or flows:
-                left = min(left, longest_tick(substep_time))
+                left = next_tick(left, substep_time)
             substep += self._solver.join(state, 1 if self._supply.runs(self._time(begin)) else left)
             gas = gas_start + substep / self._step_count * (gas_end - gas_start)
             gas = self._supply.gas(gas, self._time(substep))
             gravity, tick = self._segments.model.gravity, (substep - begin) * substep_time
             self._supply.hold_gravity(self._segments.model, state.keyed.gravity, self._time(begin))
             if flows:
-                gas = self._flow.before(state, gas, tick)
+                gas = self._flow.before(state, self._segments.model, gas, tick)
+            load = None
             if impulses is not None:
-                impulses.before(state, begin / self._step_count, gravity, tick)
+                load = impulses.before(state, begin / self._step_count, gravity, tick)
             if held is not None:
                 held.before(state, begin / self._step_count, gravity, tick)
             try:
-                self._solver.step(state, state, motion, begin / self._step_count, gas, substep - begin)
+                self._solver.step(state, state, motion, begin / self._step_count, gas, substep - begin, load)
                 if impulses is not None:
                     impulses.after(state, substep / self._step_count, gravity, tick)
                 self._check(state)
@@ -263,12 +278,28 @@ class World:
         self.pull_impulses = np.zeros((0, 3)) if impulses is None else impulses.pulls.impulses
         self._before, self._state = self._state, state
 
+    def _use(self, state: State) -> None:
+        """Set the solver and the forces from outside for what a state holds, attaches and has torn."""
+        self._segments.use(state.keyed, state.rest_lengths)
+        self._impulses.take(self._segments.model)
+        if state.keyed.torn is not self._torn:
+            self._torn = state.keyed.torn
+            self._rest_size = membrane_sizes(self.model, self.model.rest_positions)
+            self._rest_size[broken_bodies(self._segments.model) & self._torn.any()] = UNBOUNDED
+
     def _yield(self, state: State, tick: float) -> None:
         """Plastic changes after a tick [s], and the solver for them."""
         assert self._plastic is not None
         broken = state.keyed.bond_broken
-        is_other = self._plastic.after(state, self._segments.model, tick)
-        self._segments.use(state.keyed, state.rest_lengths)
+        model = self._segments.model
+        mass = getattr(self._solver, "vertex_mass", model.vertex_mass)  # explicit steps add mass
+        torn = state.keyed.torn
+        is_other = self._plastic.after(state, model, mass, tick)
+        self._use(state)
+        if state.keyed.torn is not torn:
+            self._flow.opened(state, model, self._segments.model)
+            state.stuck = renumbered(state.stuck, model, self._segments.model)
+            state.particles = state.particles[:0]  # they rest on triangles of other numbers
         if state.keyed.bond_broken is not broken:  # as where attachments are switched off
             state.begins = True
             self._solver.untangle(state)
@@ -281,7 +312,9 @@ class World:
         volumes = self._measured(state).volumes
         gas_volumes = volumes if self._gas_rules is None else self._gas_rules.volumes(state.positions)
         return Diagnostics(
-            bodies=self._measurements.bodies(state, volumes, gas_volumes, self._impulses.fluids.levels(state)),
+            bodies=self._measurements.bodies(
+                state, self._segments.model, volumes, gas_volumes, self._impulses.fluids.levels(state)
+            ),
             contact_count=self._solver.contact_count,
             candidate_count=self._solver.candidate_count,
             counts=self._segments.counts,
@@ -305,7 +338,7 @@ class World:
     def _measured(self, state: State) -> Measured:
         model = self._segments.model
         mass = getattr(self._solver, "vertex_mass", model.vertex_mass)  # explicit steps add mass
-        return self._measurements.at(state, model, mass)
+        return self._measurements.at(state, model, mass, self._segments.left(state.rest_lengths))
 
     def _start(self) -> State:
         state = State.at_rest(self.model)
@@ -381,3 +414,8 @@ class World:
             f"substep {substep + 1} of {self._step_count}. Raise the substeps to about {more}{remedy}, or look for "
             "extreme pressures, stiffness or animation."
         )
+
+
+def _is_parted(pieces: IntArray) -> BoolArray:
+    """Which triangles are torn, from the pieces of their corners, -1 for none, shape (triangle_count, 3)."""
+    return np.asarray((pieces < 0).any(axis=1) | (pieces != pieces[:, :1]).any(axis=1))

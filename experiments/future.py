@@ -58,8 +58,11 @@ def balloon(frames, subdivisions):
             row["burst"] = frame
         if row["burst"] is not None and frame == row["burst"] + 12:
             break
-    shown = world.positions(0)  # its jet has thrown it by then
-    row |= {"positions": shown - shown.mean(axis=0), "holes": world.torn_triangles(0)}
+    shown, torn = world.positions(0), world.torn_triangles(0)
+    # the jet has thrown it by then; shreds that have flown off are not shown
+    shown = shown - np.median(shown[triangles[~torn]].mean(axis=1), axis=0)
+    away = np.linalg.norm(shown[triangles].mean(axis=1), axis=1) > 3.0 * RADIUS
+    row |= {"positions": shown, "holes": torn | away}
     return row
 
 

@@ -129,11 +129,11 @@ class SOFTPRESSURE_OT_inflate(bpy.types.Operator):
 
 
 class SOFTPRESSURE_OT_hide_torn(bpy.types.Operator):
-    """Cut the holes of torn skins visibly: a modifier hides each face from the frame at which it tears."""
+    """Cut the gaps of torn bodies visibly: a modifier hides each face from the frame at which it tears."""
 
     bl_idname = "softpressure.hide_torn"
     bl_label = "Hide Torn Faces"
-    bl_description = "Cut the holes of torn skins visibly: a modifier hides each face from the frame at which it tears"
+    bl_description = "Cut the gaps of torn bodies visibly: a modifier hides each face from the frame at which it tears"
     bl_options = {"REGISTER", "UNDO"}
 
     @classmethod

@@ -142,8 +142,11 @@ class Flow(PartOfBody):
         """The settings that the body's type has."""
         for parameter in parameters.groups(obj.softpressure.body_type)["FLOW"]:
             draw_setting(layout, obj.softpressure, parameter)
-            if parameter.name == "tear_strain" and obj.softpressure.body_type == "MEMBRANE":
+            if parameter.name != "tear_strain":
+                continue
+            if obj.softpressure.body_type == "MEMBRANE":
                 layout.prop_search(obj.softpressure, "weak_group", obj, "vertex_groups")
+            if obj.softpressure.body_type != "LOOP":
                 layout.operator("softpressure.hide_torn", icon="MOD_MASK")
 
 

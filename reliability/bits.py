@@ -90,8 +90,7 @@ def add(page, data):
         )
         page.text(
             f"""Differences of the last positions between kernels for {" and ".join(TARGETS)}: {said}. The compiler contracts
-            nothing by itself; EXPLICIT and XPBD ask for a b + c in one rounding where the processor has that (`simd.fused`, in
-            bending and springs), and {TARGETS[1]} has not. So the bits are the same within a target, as in a farm of PCs with AVX2."""
+            nothing, and kernels never ask for a b + c in one rounding, so a farm may mix processors."""
         )
     else:
         page.text(f"{' and '.join(TARGETS)} were not compared for this page.")

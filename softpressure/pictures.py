@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 WIDTH, HEIGHT = 480, 270
 #: Longest side of a sheet [pixels]: with more pictures, every second pixel is taken, or every third, and so on.
 _LONGEST = 8192
+#: What is behind where a scene has no world: black would not be told from what lies in shadow.
+BACKGROUND = (0.35, 0.37, 0.4)
 #: Share of the picture left free around what is seen, and the colour of a picture that is missing.
 _MARGIN, _MISSING = 1.1, (0.25, 0.05, 0.05, 1.0)
-#: Background of scenes without a world, which would be black: linear, a middle grey on the screen.
-_GREY = (0.2, 0.2, 0.2)
 
 
 def still(scene: Any, frame: int, path: Path, text: str) -> None:
@@ -29,6 +29,9 @@ def still(scene: Any, frame: int, path: Path, text: str) -> None:
     scene.render.resolution_x, scene.render.resolution_y, scene.render.resolution_percentage = WIDTH, HEIGHT, 100
     scene.render.use_border = scene.render.use_multiview = scene.render.use_compositing = False
     scene.render.use_sequencer = False
+    if scene.world is None:
+        scene.world = bpy.data.worlds.new("World")
+        scene.world.color = BACKGROUND
     scene.display.shading.light, scene.display.shading.color_type = "STUDIO", "MATERIAL"
     scene.display.shading.show_shadows = scene.display.shading.show_cavity = True
     for each in scene.render.bl_rna.properties:
@@ -42,9 +45,6 @@ def still(scene: Any, frame: int, path: Path, text: str) -> None:
         image.media_type = "IMAGE"
     image.file_format, image.color_mode = "PNG", "RGB"
     scene.render.filepath = str(path)
-    if scene.world is None:
-        scene.world = bpy.data.worlds.new("World")
-        scene.world.color = _GREY
     if scene.camera is None:
         scene.camera = overview_camera(scene, (frame,))
     bpy.ops.render.render(write_still=True, scene=scene.name)

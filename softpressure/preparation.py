@@ -29,7 +29,8 @@ def parts_of(scene: bpy.types.Scene) -> set[str]:
         parts |= {"MEMBRANE": {"SKIN"}, "LOOP": {"FLAT"}, "TRUSS": {"FLAT", "LATTICE"}, "SOLID": {"LATTICE"}}[
             settings.body_type
         ]
-        if settings.self_collision and settings.body_type in SKINS:
+        may_split = settings.tear_strain > 0.0 and settings.body_type not in SKINS
+        if may_split or (settings.self_collision and settings.body_type in SKINS):
             parts.add("SELF_CONTACT")
         if settings.attach_to is not None:
             parts.add("COUPLED")

@@ -34,7 +34,7 @@ def bounce(scene: bpy.types.Scene) -> None:
     kinds = (
         ("Flabby ball, 20 Pa", parts.TEAL, -1.35, 20.0, 60.0, 4.0, 0.5),
         ("Soft ball, 500 Pa", parts.AMBER, 0.0, 500.0, 500.0, 2.0, 0.6),
-        ("Hard ball, 10 kPa", parts.CORAL, 1.35, 10_000.0, 100_000.0, 0.5, 0.7),
+        ("Hard ball, 10 kPa", parts.CORAL, 1.35, 10_000.0, 20_000.0, 0.5, 0.7),
     )
     for name, colour, y, pressure, stretch, damping, bounciness in kinds:
         parts.add_ball(

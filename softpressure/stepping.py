@@ -76,8 +76,8 @@ def step(here: Session, values: capture.SceneValues, reading: Reading) -> None:
         )
         cache.append(reading.frame, positions, matrices, forces)
         for number, body in enumerate(start.bodies):
-            if body.kind == "MEMBRANE" and body.settings["tear_strain"] > 0.0:
-                cache.note_torn(number, world.torn_triangles(number), reading.frame)
+            if body.outline is None and body.settings["tear_strain"] > 0.0:
+                cache.note_torn(number, world.torn_triangles(number, body.triangles), reading.frame)
 
 
 def frame_of(

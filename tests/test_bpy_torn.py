@@ -6,7 +6,8 @@ from typing import Any
 import bpy
 import numpy as np
 import pytest
-from bpy_scene import add_ball, empty_file, falling, frame, select, this_session  # noqa: F401
+from bpy_scene import add_ball, add_mesh, empty_file, falling, frame, select, shown, this_session  # noqa: F401
+from shapes import box
 from softpressure_ext.core.cache import NEVER, FrameCache
 from softpressure_ext.softpressure import taking_part
 from softpressure_ext.softpressure.point_attributes import TORN
@@ -63,6 +64,54 @@ def test_torn_faces_are_hidden_from_the_frame_at_which_they_tear_also_when_reope
     assert seen() == expected
     assert bpy.ops.softpressure.free_bake() == {"FINISHED"}
     assert seen() == expected
+
+
+def hanging_jelly() -> Any:
+    """A bar of jelly that is held at its upper end and too heavy for itself."""
+    x, triangles = box(0.4, 6)
+    bar = add_mesh("Bar", (x * (1.0, 1.0, 4.0)).tolist(), triangles.tolist())
+    assert bpy.ops.softpressure.add_body(kind="SOFT") == {"FINISHED"}
+    bar.vertex_groups.new(name="Top").add(np.flatnonzero(x[:, 2] > 0.19).tolist(), 1.0, "REPLACE")
+    for name, value in {
+        "body_type": "SOLID", "pin_group": "Top", "mass": 40.0, "modulus": 1e4, "cell_size": 0.2, "tear_strain": 0.2
+    }.items():  # fmt: skip
+        setattr(bar.softpressure, name, value)
+    return bar
+
+
+def test_the_gap_of_a_jelly_that_tears_is_seen_also_when_reopened_and_baked(tmp_path: Path) -> None:
+    bar = hanging_jelly()
+    count, below = len(bar.data.polygons), [v.index for v in bar.data.vertices if v.co.z < -0.7]
+    bpy.context.scene.frame_end = 16
+    assert bpy.ops.softpressure.simulate() == {"FINISHED"}
+    select(bar)
+    assert bpy.ops.softpressure.hide_torn() == {"FINISHED"}
+
+    def seen() -> list[int]:
+        found = []
+        for number in (1, 16):
+            frame(number)
+            found.append(faces(bpy.data.objects["Bar"]))
+        return found
+
+    whole, torn = seen()
+    assert 0.3 * count < torn < whole == count
+    first = np.empty(count, np.float32)
+    bar.data.attributes[TORN].data.foreach_get("value", first)
+    # the lower part falls freely: half a second of 9.81 m/s^2, less what it took to tear
+    bar.modifiers[0].show_viewport = False
+    frame(16)
+    assert shown(bar)[below, 2].max() < -1.0
+    assert shown(bar)[:, 2].max() > 0.7
+    bar.modifiers[0].show_viewport = True
+    path = str(tmp_path / "bar.blend")
+    bpy.ops.wm.save_as_mainfile(filepath=path)
+    bpy.ops.wm.open_mainfile(filepath=path)
+    assert seen() == [whole, torn]
+    assert bpy.ops.softpressure.bake() == {"FINISHED"}
+    assert seen() == [whole, torn]
+    assert bpy.ops.softpressure.free_bake() == {"FINISHED"}
+    assert seen() == [whole, torn]
 
 
 def test_a_cache_without_tears_has_no_attribute_and_a_removed_body_loses_it(falling: Any) -> None:  # noqa: F811

@@ -122,15 +122,19 @@ def test_a_stretched_body_takes_more_steps() -> None:
     model = jelly(modulus=1e6).build()
     plan = plan_steps(model, OPTIONS)
     limit, gas = StepLimit(model, plan), np.zeros(1)
-    counts = [limit.steps(FRAME, FRAME, scale * model.rest_positions, gas)[0] for scale in (1.0, 1.5, 3.0)]
+    counts = []
+    for scale in (1.0, 1.5, 3.0):
+        limit.measure(scale * model.rest_positions)
+        counts.append(limit.steps(FRAME, FRAME, gas)[0])
     assert counts[0] < counts[1] < counts[2]
 
 
 def test_gas_that_is_added_takes_more_steps() -> None:
     model = skin().build()
-    limit, x = StepLimit(model, plan_steps(model, OPTIONS)), model.rest_positions
+    limit = StepLimit(model, plan_steps(model, OPTIONS))
+    limit.measure(model.rest_positions)
     amount = (model.gauge_pressure + model.ambient_pressure) * model.rest_volume
-    assert limit.steps(FRAME, FRAME, x, 30.0 * amount)[0] > limit.steps(FRAME, FRAME, x, amount)[0]
+    assert limit.steps(FRAME, FRAME, 30.0 * amount)[0] > limit.steps(FRAME, FRAME, amount)[0]
 
 
 def test_a_shape_that_is_too_stiff_or_none_ends_the_run_with_a_sentence() -> None:

@@ -279,6 +279,27 @@ def test_pins_hold_a_skin_in_place():
     assert model.rest_volume[0] > 1.05 * model.drawn_volume[0]
 
 
+@pytest.mark.parametrize("drawn_shape", ["INFLATED", "SLACK"])
+@pytest.mark.parametrize("is_pinned", [True, False])
+def test_a_skin_whose_pressure_is_weighted_has_it_at_rest(drawn_shape, is_pinned):
+    """Held by pins, or free, where the resultant drives it: its shape is at rest in the frame that moves along."""
+    x, triangles = shapes.icosphere(2, 0.5)
+    pins = np.flatnonzero(x[:, 2] < -0.3) if is_pinned else ()
+    builder = builder_of((x, triangles), 2e3, drawn_shape=drawn_shape, pinned=pins, start_at_rest=True)
+    builder.weigh_pressure(0, np.arange(len(x)), np.where(x[:, 2] > 0.0, 1.0 - x[:, 2], 1.0))
+    world = World(builder.build(), threads=1)
+    start = world.positions(0)
+    for _ in range(12):
+        world.advance_frame()
+        assert gauge(world) == pytest.approx(2e3, rel=0.005)
+    now = world.positions(0)
+    shape = [each - each.mean(axis=0) for each in (start, now)] if not is_pinned else (start, now)
+    np.testing.assert_allclose(shape[1], shape[0], atol=2e-3)
+    moved = now.mean(axis=0)[2] - start.mean(axis=0)[2]
+    assert abs(moved) < 1e-3 if is_pinned else moved < -1.0  # away from the lid without pressure
+    assert (np.abs(start - x).max() < 5e-3) == (drawn_shape == "INFLATED")
+
+
 def test_a_loop_keeps_its_outline_and_its_pressure():
     outline = np.column_stack([shapes.ring(40, 0.5), np.zeros(40)])
     # circle: p r (1 + e) = Y e, so e = 1 / 9 for the slack one, and its area grows by (1 + e)^2

@@ -8,7 +8,6 @@ import scenes
 import shapes
 from softpressure_ext.core import FrameInput, ModelBuilder, ParameterError, World
 from softpressure_ext.core.flow.orifice import AIR, jet_speed
-from softpressure_ext.core.plasticity.tear import LEAST_HELD, LEFT
 from validation import validated
 
 RATE = 24.0
@@ -72,14 +71,26 @@ def test_a_skin_tears_where_it_is_strained_beyond_the_limit_and_not_below():
     assert not held.save().keyed.torn.any()
 
 
-def test_torn_springs_and_their_hinges_have_next_to_no_stiffness():
+def test_torn_springs_take_their_triangles_and_the_hinges_of_these_with_them():
     world = with_torn(balloon_world("IMPLICIT", tear_strain=5.0), 3)
     start, now = world.model, world._segments.model
-    np.testing.assert_allclose(now.edges.stiffness[:3], LEFT * start.edges.stiffness[:3], rtol=1e-12)
-    np.testing.assert_array_equal(now.edges.stiffness[3:], start.edges.stiffness[3:])
-    cut = now.hinges.stiffness < 1e-6 * start.hinges.stiffness
-    names = {tuple(sorted(row)) for row in start.edges.points[:3].tolist()}
-    assert {tuple(sorted(row)) for row in start.hinges.points[cut, :2].tolist()} == names
+    torn = {tuple(row) for row in start.edges.points[:3].tolist()}
+
+    def names(points):
+        return {tuple(sorted(row)) for row in points.tolist()}
+
+    gone = {
+        corners
+        for corners in names(start.surfaces.triangles)
+        if torn & {corners[:2], corners[1:], (corners[0], corners[2])}
+    }
+    assert names(start.surfaces.triangles) - names(now.surfaces.triangles) == gone
+    sides = [{tuple(sorted((a, b))) for a, b in zip(one, one[1:] + one[:1], strict=True)} for one in map(list, gone)]
+    inner = {side for side in set.union(*sides) if sum(side in own for own in sides) == 2}
+    assert torn <= inner
+    assert names(start.edges.points) - names(now.edges.points) == inner
+    hinges = {tuple(sorted(row[:2])) for row in start.hinges.points.tolist()}
+    assert hinges - {tuple(sorted(row[:2])) for row in now.hinges.points.tolist()} == set.union(*sides)
 
 
 @pytest.mark.parametrize("solver", ["EXPLICIT", "IMPLICIT"])
@@ -198,10 +209,9 @@ def test_two_sticky_bodies_stay_together():
 def test_a_torn_spring_has_no_damper(dampers):
     world = with_torn(balloon_world("EXPLICIT", tear_strain=5.0, spring_damping=dampers), 2)
     damping = world._segments.model.edge_damping
-    np.testing.assert_allclose(damping[:2], LEFT * world.model.edge_damping[:2], rtol=1e-12)
-    np.testing.assert_array_equal(damping[2:], world.model.edge_damping[2:])
+    np.testing.assert_array_equal(damping, world.model.edge_damping[2:])
     world.advance_frame(FrameInput(values={0: {"spring_damping": 2.0}}))
-    assert world._segments.model.edge_damping[:2].max() < 1e-6 * world._segments.model.edge_damping[2:].min()
+    assert len(world._segments.model.edge_damping) == len(damping)
 
 
 def test_rigid_springs_that_should_tear_are_refused():
@@ -211,14 +221,13 @@ def test_rigid_springs_that_should_tear_are_refused():
 
 @pytest.mark.parametrize("solver", ["EXPLICIT", "IMPLICIT"])
 def test_a_balloon_that_is_pumped_up_bursts_in_one_place_and_stays_whole(solver):
-    """Evenly strained it does not turn to dust: vertices keep springs, and the pressure is soon that of the air."""
+    """Evenly strained it does not turn to dust: most springs hold, and the pressure is soon that of the air."""
     world, largest = balloon_world(solver, tear_strain=0.3), 0.0
     for frame in range(60):
         is_whole = not world.save().keyed.torn.any()
         world.advance_frame(FrameInput(gauge_pressure={0: 1e3 + 200.0 * frame} if is_whole else {}))
         largest = max(largest, world.diagnostics().bodies[0].gauge_pressure)
-    torn, edges = world.save().keyed.torn, world.model.edges
+    torn = world.save().keyed.torn
     assert 1 < torn.sum() < 0.5 * len(torn)
-    assert np.bincount(edges.points[~torn].ravel(), minlength=world.model.vertex_count).min() >= LEAST_HELD
     assert largest > 1.5e3
     assert abs(world.diagnostics().bodies[0].gauge_pressure) < 0.1 * largest

@@ -221,7 +221,7 @@ def test_what_rests_on_a_collider_is_let_alone(shares, other, alone):
     pairs.count, pairs.force = 1, np.zeros(len(pairs.points))
     energy = SimpleNamespace(
         contacts=pairs, active=pairs.force > 0.0, force=pairs.normal, pressing=pairs.force, record=0,
-        first_free_element=1, lagged_load=lambda: None,
+        first_free_element=1, load=SimpleNamespace(parts=list),
     )  # fmt: skip
     for _ in range(2):
         balance.add_forces(energy, x, NO_POSES, 0.005)

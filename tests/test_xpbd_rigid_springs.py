@@ -52,7 +52,8 @@ def test_a_hanging_solid_does_not_stretch(kind):
     for coarse, fine in zip(errors[:-1], errors[1:], strict=True):
         assert coarse / fine == pytest.approx(4.0, rel=0.02)  # the next term is a strain of 0.2 % smaller
     h = 1.0 / (24.0 * 80)
-    assert errors[-1] < 5.0 * GRAVITY * h * h / 0.1  # moves of four cells below, over the length of a cell
+    # moves of four cells below, over the length of a cell; a straight truss has exactly that, to rounding
+    assert errors[-1] < 5.0 * GRAVITY * h * h / 0.1 * (1.0 + 1e-9)
 
 
 def test_the_bar_would_stretch_without_rigid_springs():

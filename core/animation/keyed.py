@@ -80,11 +80,16 @@ class Keyed:
 
     def has_values_of(self, other: "Keyed") -> bool:
         """Whether all values and gravity are the same."""
-        return np.array_equal(self.values, other.values, equal_nan=True) and np.array_equal(self.gravity, other.gravity)
+        return _are_same(self.values, other.values) and _are_same(self.gravity, other.gravity)
 
     def has_parts_of(self, other: "Keyed") -> bool:
         """Whether held bodies, attachments, torn springs and bonds are the same."""
-        return all(np.array_equal(getattr(self, name), getattr(other, name)) for name in PARTS)
+        return all(_are_same(getattr(self, name), getattr(other, name)) for name in PARTS)
+
+
+def _are_same(first: np.ndarray[Any, Any], second: np.ndarray[Any, Any]) -> bool:
+    """Whether two arrays hold the same: mostly they are the same one, as what does not change is handed on."""
+    return first is second or np.array_equal(first, second, equal_nan=first.dtype.kind == "f")
 
 
 def start_values(model: Model) -> FloatArray:

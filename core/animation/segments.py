@@ -1,8 +1,8 @@
 """The model of a frame with animated values (`keyed.py`): the start's with a few arrays of its own.
 
 First its *parts*: held membranes have all their points pinned, held rigid bodies a mass that no contact moves
-(`held.py`), attachments that are off are left out, torn springs have next to no stiffness, bodies that stick have more
-attachments. Then its *values*, to which stiffness is proportional. A solver is
+(`held.py`), attachments that are off are left out, as is what is torn (`plasticity/deletion.py`), bodies that stick
+have more attachments. Then its *values*, to which stiffness is proportional. A solver is
 made for the parts, and takes a model with other values by `revised`, so that a modulus that changes in every frame
 costs little. Rest lengths that flow are changed in place, in a model that is the solver's own.
 """
@@ -18,7 +18,8 @@ from ..bodies.attachments import attachment_stiffness
 from ..contact.untangle.relaxation import Relaxation
 from ..energy.hinges import rest_hinges
 from ..model import Attachments, BoolArray, FloatArray, IntArray, Model, RigidBodies
-from ..plasticity.tear import torn_dampers, torn_edges, torn_hinges, torn_tetrahedra
+from ..plasticity.deletion import Deletion
+from ..plasticity.pieces import broken_bodies
 from ..solvers.choice import SolverMaker
 from ..solvers.counts import Counts
 from .keyed import NAMES, Keyed, start_values
@@ -27,10 +28,15 @@ from .keyed import NAMES, Keyed, start_values
 HEAVIER = 1e4
 
 
-def with_parts(model: Model, keyed: Keyed) -> Model:
-    """The start's model with held bodies and attachments; the same object if none differ."""
+def with_parts(model: Model, keyed: Keyed, deletion: Deletion | None) -> Model:
+    """The start's model with held bodies and attachments; the same object if none differ.
+
+    `deletion`: what is deleted where springs are torn; None if none can tear.
+    """
     if keyed.has_parts_of(Keyed.at_start(model)):
         return model
+    if deletion is not None:
+        model = deletion.without(keyed.torn)
     is_held, held_solids = keyed.held[model.point_body[: model.vertex_count]], keyed.held[model.membrane_count :]
     glue = model.attachments
     is_on = keyed.attached[model.point_body[keyed.glue_points[:, 0]]] & keyed.glue_weights.any(axis=1)
@@ -55,10 +61,7 @@ def with_parts(model: Model, keyed: Keyed) -> Model:
     return replace(
         model,
         pinned=model.pinned | is_held,
-        edges=torn_edges(model.edges, keyed.torn),
-        edge_damping=torn_dampers(model.edge_damping, keyed.torn),
-        hinges=torn_hinges(model.hinges, model.edges, keyed.torn, model.vertex_count),
-        tetrahedra=torn_tetrahedra(model.tetrahedra, model.edges, keyed.torn, model.vertex_count),
+        damping=_damping(model, keyed, model.damping),
         self_collision=model.self_collision & ~held_bodies,
         attachments=attachments,
         rigid=rigid,
@@ -107,7 +110,7 @@ def with_values(parts: Model, start: Model, keyed: Keyed) -> Model:
             linear_damping=values["linear_damping"][rigid] * is_free,
             angular_damping=values["angular_damping"][rigid] * is_free,
         ),
-        damping=values["damping"][soft],
+        damping=_damping(parts, keyed, values["damping"][soft]),
         spring_damping=values["spring_damping"][soft],
         friction=values["friction"],
         bounciness=values["bounciness"],
@@ -117,7 +120,12 @@ def with_values(parts: Model, start: Model, keyed: Keyed) -> Model:
     bend_modulus = np.nan_to_num(values["bend_modulus"][soft])
     if np.array_equal(bend_modulus > 0.0, start.bend_modulus > 0.0):
         return _with_bends(model, ratio["bend_modulus"])
-    return _with_hinges(model, bend_modulus, keyed.torn)
+    return _with_hinges(model, bend_modulus)
+
+
+def _damping(model: Model, keyed: Keyed, rates: FloatArray) -> FloatArray:
+    """Decay rates [1/s] of bodies: 0 of broken ones, whose pieces are damped one by one (`plasticity/pieces.py`)."""
+    return np.where(broken_bodies(model), 0.0, rates) if keyed.torn.any() else rates
 
 
 def _now(given: Mapping[str, Any], values: FloatArray) -> dict[str, Any]:
@@ -150,11 +158,11 @@ def _with_bends(model: Model, ratio: FloatArray) -> Model:
     )
 
 
-def _with_hinges(model: Model, bend_modulus: FloatArray, torn: BoolArray) -> Model:
-    """The model with the hinges of other bend moduli [N m], where one becomes 0 or was 0; `torn` as in `Keyed`."""
+def _with_hinges(model: Model, bend_modulus: FloatArray) -> Model:
+    """The model with the hinges of other bend moduli [N m], where one becomes 0 or was 0."""
     skin = model.surfaces.triangles[: model.surfaces.body_triangle_start[model.membrane_count]]
     modulus = (model.hinge_share * bend_modulus)[model.point_body[: model.vertex_count]]
-    hinges = torn_hinges(rest_hinges(model.rest_positions, skin, modulus), model.edges, torn, model.vertex_count)
+    hinges = rest_hinges(model.rest_positions, skin, modulus)
     return replace(
         model,
         hinges=hinges,
@@ -180,10 +188,12 @@ class Segments:
         self._start, self._make, self._substep_time = model, make, substep_time
         self._holds_gravity = holds_gravity
         self._keyed = Keyed.at_start(model)
+        self._deletion = Deletion(model) if model.tears else None
         self._parts, self._earlier = model, Counts()
         self.model = self._own(model)
         self.given = given_points(model)  # points whose motion is given
         self._base = self.solver = make(self.model, substep_time)
+        self._remade = getattr(self.solver, "remade", None)
         self._relaxation: Relaxation | None = None
 
     @property
@@ -197,6 +207,13 @@ class Segments:
         self._relaxation = self._relaxation or Relaxation(self._parts)
         return self._relaxation
 
+    def left(self, of_springs: FloatArray) -> FloatArray:
+        """Values of the springs of `model` from those of all springs of the start's model, which may be empty."""
+        torn = self._keyed.torn
+        if self._deletion is None or not torn.any() or not len(of_springs):
+            return of_springs
+        return np.asarray(of_springs[~self._deletion.springs(torn)])
+
     def use(self, keyed: Keyed, rest_lengths: FloatArray) -> None:
         """Set `model` and `solver` for these animated values and rest lengths [m], which are empty if none changes.
 
@@ -204,9 +221,11 @@ class Segments:
         """
         before = self.solver
         self._use(keyed)
-        own = self.model.edges.rest_length
-        if len(rest_lengths) and not (self.solver is before and np.array_equal(own, rest_lengths)):
-            own[:] = rest_lengths
+        if not len(rest_lengths):
+            return
+        own, lengths = self.model.edges.rest_length, self.left(rest_lengths)
+        if not (self.solver is before and np.array_equal(own, lengths)):
+            own[:] = lengths
             self.solver.take_rest_lengths()
 
     def _use(self, keyed: Keyed) -> None:
@@ -217,8 +236,9 @@ class Segments:
             return
         parts, base = self._parts, self._base
         if is_new:
-            parts = with_parts(self._start, keyed)
-            base = self._make(self._own(parts), self._substep_time)
+            parts = with_parts(self._start, keyed, self._deletion)
+            own = self._own(parts)
+            base = (self._remade and self._remade(own)) or self._make(own, self._substep_time)
         model = with_values(parts, self._start, keyed)
         solver = base
         if not (is_new and model is parts):

@@ -59,11 +59,17 @@ def spring_edges(membranes: list[GivenMembrane], positions: FloatArray, starts: 
         ends.append(own + start)
         constants.append(stiffness)
     points, stiffness = np.concatenate(ends).astype(np.int32), np.concatenate(constants)
+    length = np.linalg.norm(positions[points[:, 0]] - positions[points[:, 1]], axis=1)
+    return grouped_springs(points, length, stiffness, vertex_count)
+
+
+def grouped_springs(points: IntArray, rest_length: FloatArray, stiffness: FloatArray, vertex_count: int) -> Edges:
+    """Springs with rest lengths [m] and constants [N/m], gathered per vertex."""
     half = np.concatenate([points[:, 0], points[:, 1]])
     start, entry = topology.grouped(half, vertex_count)
     return Edges(
         points=points,
-        rest_length=np.linalg.norm(positions[points[:, 0]] - positions[points[:, 1]], axis=1),
+        rest_length=rest_length,
         stiffness=stiffness,
         vertex_start=start,
         vertex_other=np.concatenate([points[:, 1], points[:, 0]])[entry],
@@ -165,6 +171,12 @@ def solid_tetrahedra(
         vertex_entry=entry,
         chunk_start=np.searchsorted(points[:, 0], chunk_start).astype(np.int32),
     )
+
+
+def lattice_cells(membranes: list[GivenMembrane], first: IntArray) -> IntArray:
+    """Corners of the cells of all solids, shape (cell_count, 8); `first`: first point of each body."""
+    held = [b.lattice.cells + s for b, s in zip(membranes, first, strict=False) if b.lattice is not None]
+    return np.concatenate([np.zeros((0, 8)), *held]).astype(np.int32)
 
 
 def lattice_followers(membranes: list[GivenMembrane], first: IntArray) -> Followers:

@@ -14,18 +14,18 @@ import numpy as np
 from .. import topology
 from ..amount import nrt
 from ..animation.keyed import NAMES
+from ..energy.gas import SMALLEST_VOLUME_SHARE
 from ..errors import ParameterError
 from ..impulses.ticks import hold_in_planes
 from ..model import FloatArray, Model
+from ..plasticity.pieces import pieces_of
 from ..plasticity.ticks import PlasticTicks
+from ..rigid_change import moved_as_one
 from ..state import State
 from ..volume import EnclosedVolumes
 from .edges import AIR, Edge, Hole, Hose, Pump
 from .orifice import AIR as PRESSURE_OVER_DENSITY
 from .orifice import jet_speed
-
-#: Least volume from which gas flows, as a share of that at rest: a skin may fall flat.
-LEAST_VOLUME = 0.01
 
 _PUMP, _LEAK = NAMES.index("pump_rate"), NAMES.index("leak_diameter")
 
@@ -38,6 +38,7 @@ class GasFlow:
         is_gas = (model.gas_base == model.ambient_pressure) & (model.gas_exponent > 0.0)
         self._has_gas = np.flatnonzero(is_gas & (model.rest_volume > 0.0))
         self._volume = EnclosedVolumes(model)
+        self._burst: list[int] = []  # membranes whose gas is gone: hoses to them end in air
 
     def acts(self, state: State) -> bool:
         """Whether gas flows in the next frame, or has flowed before."""
@@ -45,11 +46,14 @@ class GasFlow:
         is_open = bool(values[:, _PUMP].any() or values[:, _LEAK].any())
         return is_open or self._model.tears or len(self._model.hoses.ends) > 0 or bool(state.lost_gas.any())
 
-    def before(self, state: State, gas: FloatArray, tick: float) -> FloatArray:
+    def before(self, state: State, now: Model, gas: FloatArray, tick: float) -> FloatArray:
         """nRT [J] at the end of a tick [s] with what flows in it; `gas`: what is supplied by then.
 
-        Changes `lost_gas` and, by the jets of torn holes, the velocities of the state.
+        `now`: the model with what is left of the bodies. Changes `lost_gas` and, by the jets
+        of torn holes, the velocities of the state.
         """
+        self._volume.take(now)
+        self._burst = np.flatnonzero((now.rest_volume == 0.0) & (self._model.rest_volume > 0.0)).tolist()
         torn = self._torn_areas(state)
         holes = [Hole(body, float(torn[body])) for body in np.flatnonzero(torn).tolist()]
         edges = [*self._steady_edges(state), *holes]
@@ -69,8 +73,24 @@ class GasFlow:
                 if edge.other != AIR:
                     state.lost_gas[edge.other] -= moved
             through = dict(zip([hole.one for hole in holes], passed[len(edges) - len(holes) :].tolist(), strict=True))
-            self._push(state, through, 0.5 * (state.gas + amount) / volume)
+            self._push(state, now, through, 0.5 * (state.gas + amount) / volume)
+        for body in self._burst:  # as much as its rest volume holds of air
+            state.lost_gas = state.lost_gas.copy()
+            state.lost_gas[body] = gas[body] - self._model.ambient_pressure * self._model.rest_volume[body]
         return np.maximum(gas - state.lost_gas, 0.0)
+
+    def opened(self, state: State, before: Model, now: Model) -> None:
+        """Gas leaves with what is torn off between two models: the pressure of a body stays if its volume shrinks."""
+        state.lost_gas, state.gas = state.lost_gas.copy(), state.gas.copy()
+        for body in self._has_gas.tolist():
+            if body in self._burst:
+                continue
+            self._volume.take(before)
+            whole = self._gas_volume(state, body)
+            self._volume.take(now)
+            lost = max(1.0 - self._gas_volume(state, body) / whole, 0.0) * float(state.gas[body])
+            state.lost_gas[body] += lost
+            state.gas[body] -= lost
 
     def _steady_edges(self, state: State) -> list[Edge]:
         """Hoses, pumps and leaks that are open."""
@@ -90,61 +110,63 @@ class GasFlow:
         return edges
 
     def _volumes(self, state: State, edges: list[Edge]) -> FloatArray:
-        """nRT over the pressure of each membrane at one of these edges [m^3]; 1 elsewhere, shape (membrane_count,).
-
-        That is the volume, times its ratio to the rest volume to the power of k - 1 (`energy/gas.py`).
-        """
+        """nRT over the pressure of each membrane at one of these edges [m^3]; 1 elsewhere, shape (membrane_count,)."""
         volume = np.ones(self._model.membrane_count)
         for body in {end for edge in edges for end in (edge.one, edge.other)} - {AIR}:
-            rest = float(self._model.rest_volume[body])
-            share = max(self._volume(body, state.positions) / rest, LEAST_VOLUME)
-            volume[body] = share ** float(self._model.gas_exponent[body]) * rest
+            volume[body] = self._gas_volume(state, body)
         return volume
 
+    def _gas_volume(self, state: State, body: int) -> float:
+        """nRT over the pressure of a membrane [m^3], as in `energy/gas.py`: what is at rest by this stays so.
+
+        That is the volume, times its ratio to the rest volume to the power of k - 1; a skin may fall flat.
+        """
+        rest, exponent = float(self._model.rest_volume[body]), float(self._model.gas_exponent[body])
+        if body in self._burst:
+            return rest
+        share = self._volume(body, state.positions) / rest
+        if share >= SMALLEST_VOLUME_SHARE:
+            return float(share**exponent * rest)
+        most = 1.0 + exponent * (1.0 - share / SMALLEST_VOLUME_SHARE)
+        return float(SMALLEST_VOLUME_SHARE**exponent * rest / most)
+
     def _torn_areas(self, state: State) -> FloatArray:
-        """Area of the torn triangles of each membrane with gas [m^2], shape (membrane_count,)."""
+        """Area of the holes of each membrane with gas [m^2], shape (membrane_count,)."""
         area = np.zeros(self._model.membrane_count)
         if self._plastic is not None:
             triangles, body = self._plastic.holes(state)
             np.add.at(area, body, topology.triangle_areas(state.positions, triangles))
         return np.where(self._model.rest_volume > 0.0, area, 0.0)
 
-    def _push(self, state: State, passed: dict[int, float], pressure: FloatArray) -> None:
+    def _push(self, state: State, now: Model, passed: dict[int, float], pressure: FloatArray) -> None:
         """Push torn bodies by the thrust of the gas that `passed` out of each [J]; what streams in has none.
 
-        It acts on torn triangles by their areas, against their normals, and moves the body as a whole, with what it
+        It acts on holes by their areas, against their normals, and moves a piece of the body as a whole, with what it
         turns: on the few vertices of the hole alone it would be a blow in each tick, as the gas that is left still
         pushes them outwards. `pressure` [Pa]: mean absolute pressure of each membrane.
         """
-        model = self._model
+        model, n = self._model, self._model.vertex_count
+        if not any(moved > 0.0 for moved in passed.values()):
+            return
+        pieces = pieces_of(now.edges.points, n)
         for body, moved in passed.items():
             if moved <= 0.0 or self._plastic is None:
                 continue
             impulse = moved / PRESSURE_OVER_DENSITY * jet_speed(float(pressure[body]), model.ambient_pressure)
             triangles, owner = self._plastic.holes(state)
-            corners = state.positions[triangles[owner == body]]
+            triangles = triangles[owner == body]
+            corners = state.positions[triangles]
             normal = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
             force = -impulse * normal / np.sqrt((normal * normal).sum(axis=1)).sum()
-            points = slice(*model.body_point_start[body : body + 2].tolist())
-            change = np.zeros((model.vertex_count, 3))
-            change[points] = _moved_as_one(
-                state.positions[points], model.vertex_mass[points], corners.mean(axis=1), force
-            )
-            change[model.pinned | state.keyed.held[model.point_body[: model.vertex_count]]] = 0.0
+            change = np.zeros((n, 3))
+            for piece in np.unique(pieces[triangles[:, 0]]).tolist():
+                points, here = np.flatnonzero(pieces == piece), pieces[triangles[:, 0]] == piece
+                change[points] = moved_as_one(
+                    state.positions[points], model.vertex_mass[points], corners[here].mean(axis=1), force[here]
+                )
+            change[model.pinned | state.keyed.held[model.point_body[:n]]] = 0.0
             hold_in_planes(model, change)
-            state.velocities[: model.vertex_count] += change
-
-
-def _moved_as_one(x: FloatArray, mass: FloatArray, places: FloatArray, impulses: FloatArray) -> FloatArray:
-    """Change of velocity [m/s] of points of a rigid body by impulses [N s] at places [m], shape (point_count, 3)."""
-    centre = (mass[:, None] * x).sum(axis=0) / mass.sum()
-    arm = x - centre
-    moment = (mass[:, None, None] * arm[:, :, None] * arm[:, None, :]).sum(axis=0)
-    inertia = np.trace(moment) * np.eye(3) - moment
-    turn = np.cross(places - centre, impulses).sum(axis=0)
-    inverse = np.cross(inertia[[1, 2, 0]], inertia[[2, 0, 1]])  # columns, times the determinant
-    spin = (turn[:, None] * inverse).sum(axis=0) / (inertia[0] * inverse[0]).sum()
-    return np.asarray(impulses.sum(axis=0) / mass.sum() + np.cross(spin, arm))
+            state.velocities[:n] += change
 
 
 def turned(model: Model, valves: FloatArray, given: Mapping[int, float]) -> FloatArray:

@@ -18,12 +18,16 @@ class Skins:
 
     def __init__(self, model: Model) -> None:
         self._count = model.vertex_count
-        self._triangles = model.surfaces.triangles[: model.surfaces.body_triangle_start[model.membrane_count]]
+        self.take(model)
         self._body = model.point_body[: model.vertex_count]
         rest, _ = self._areas(model.rest_positions)
         dimensions = np.where(model.flat.depth > 0.0, 2.0, 3.0)
         total = np.bincount(self._body, rest, model.membrane_count)
         self._scale = dimensions / np.where(total > 0.0, total, 1.0)
+
+    def take(self, model: Model) -> None:
+        """Use the surfaces of a model that differs in what is torn."""
+        self._triangles = model.surfaces.triangles[: model.surfaces.body_triangle_start[model.membrane_count]]
 
     def shares(self, positions: FloatArray) -> tuple[FloatArray, FloatArray]:
         """s |a_i| of each vertex, shape (vertex_count,), and n_i, shape (vertex_count, 3); `positions` of all [m]."""

@@ -3,8 +3,13 @@
 Half of a tick's impulse comes before its steps and half after them, in the opposite order: symmetric, so of second
 order. A rigid body in contact gets all of it before, as its contacts balance it within the steps: else a body at rest
 would have the velocity of the second half.
+
+The pressure of fluids on vertices acts within the steps instead, as their load (`solvers/loads.py`), so that contacts
+balance it, too. It is that where everything is half a tick later: so a step of an oscillation keeps areas in phase
+space, as leapfrog does.
 """
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -13,33 +18,46 @@ from ..errors import ParameterError
 from ..model import BoolArray, FloatArray, Model
 from ..state import State
 from .field import Field
-from .fluids import Fluids
+from .fluids import Fluids, Pressure
 from .forces import Forces, add_field
 from .goals import GoalSprings
 from .oscillator import QUICKEST_DRAG, approach, drag_share, look_ahead, spring_share
 from .pulls import FramePulls, Pull
 from .skin import Skins
+from .slosh import Slosh
 
 #: Length of a tick [s], unless a substep is longer.
 TICK = 1.0 / 480.0
 
 
-def longest_tick(substep: float) -> int:
-    """Most substeps of a length [s] in a tick."""
-    return max(1, round(TICK / substep))
+def next_tick(left: int, substep: float) -> int:
+    """How many of the `left` substeps of a frame, of a length [s], the next tick takes.
+
+    Ticks are as even as they can be, shorter ones first: explicit steps are shorter in them, and what contacts damp of
+    a step's own push is less. That has settled at the end of the frame, where contact forces are read.
+    """
+    return left // math.ceil(left / max(1, round(TICK / substep)))
 
 
 class Impulses:
     """Fields and goals of a model: the data that last for a run. `frame_time` [s]."""
 
     def __init__(self, model: Model, frame_time: float) -> None:
-        self.model, self.frame_time = model, frame_time
+        self.model, self.frame_time, self._surface = model, frame_time, model.surfaces.triangles
         self.goals, self.skins, self.fluids = GoalSprings(model), Skins(model), Fluids(model)
+        self.slosh = Slosh(model, self.fluids)
         n, rigid = model.vertex_count, np.arange(model.membrane_count, model.moving_count, dtype=np.int32)
         # of each vertex and rigid body
         self.body = np.concatenate([model.point_body[:n], rigid])
         self.mass = model.body_mass[self.body]  # of its body [kg]
         self.on_skin = (np.arange(len(self.body)) < n).astype(float)
+
+    def take(self, model: Model) -> None:
+        """Use the surfaces of a model that differs in what is torn."""
+        if model.surfaces.triangles is not self._surface:
+            self._surface = model.surfaces.triangles
+            self.skins.take(model)
+            self.fluids.take(model)
 
     def frame(
         self,
@@ -99,7 +117,8 @@ class FrameImpulses:
         # of vertices and rigid bodies [kg]; what of a tick is left for after its steps [s], of fields and of fluids;
         # mean velocities of the bodies before a tick [m/s]
         self._mass = np.concatenate([vertex_mass, of.model.rigid.mass])
-        self._late, self._late_fluid, self._speed = np.zeros(0), np.zeros(0), np.zeros((0, 3))
+        self._late, self._late_drag, self._speed = np.zeros(0), np.zeros(0), np.zeros((0, 3))
+        self._pressure: Pressure | None = None  # of the tick
 
     def wake(self, state: State, gravity: FloatArray) -> None:
         """Wake bodies that impulses act on, before a solver checks for sleep; `gravity` [m/s^2] is that of the
@@ -110,45 +129,60 @@ class FrameImpulses:
         change = self._goal_change(x, v, 0.0, TICK, time)
         change += self._field_change(state, x, v, gravity, TICK, time)
         self.pulls.wake(state)
-        change += self._of.fluids.change(state, gravity, self._level, self._mass, time)[0]
+        if self._of.fluids.any:
+            change += self._of.fluids.pressure(state, gravity, self._level, self._mass).force
         self._wake(state, change)
 
-    def before(self, state: State, share: float, gravity: FloatArray, tick: float) -> None:
-        """Change velocities before steps that take a `tick` [s]; `share`: part of the frame before them."""
+    def before(self, state: State, share: float, gravity: FloatArray, tick: float) -> FloatArray | None:
+        """Change velocities before steps that take a `tick` [s]; `share`: part of the frame before them.
+
+        Returns the load of the steps [N], shape (vertex_count, 3), None for none, see `solvers.choice.Solver`.
+        """
         x, v = self._read(state)
         at_once = state.touching[self._of.body] & (self._of.on_skin == 0.0)
         early = np.where(at_once, tick, 0.5 * tick)
         self._late = tick - early
-        early_fluid = np.where(state.touching[self._of.body], tick, 0.5 * tick)
-        self._late_fluid = tick - early_fluid
-        self._speed = self._of.fluids.mean_velocities(v, self._mass)
+        early_drag = np.where(state.touching[self._of.body], tick, 0.5 * tick)
+        self._late_drag = tick - early_drag
+        if len(state.felt_gravity):
+            self._speed = self._of.fluids.mean_velocities(v, self._mass)
         change = self._field_change(state, x, v, gravity, tick, early)
         change += self._goal_change(x, v + change, share, tick, early)
         change += self.pulls.change(state, x, v + change, share, tick, early)
-        change += self._push(state, gravity, early_fluid, False)
         self._wake(state, change)
         self._add(state, change)
+        if not self._of.fluids.any:
+            return None
+        self._pressure = self._of.fluids.pressure(state, gravity, self._level, self._mass, 0.5 * tick)
+        self._push_rigid(state, self._pressure, early)
+        self._add(state, self._of.fluids.drag(state, self._pressure.slowing, self._mass, early_drag))
+        n = self._of.model.vertex_count
+        self._wake(state, self._pressure.force)
+        return np.where(self._is_free[:n, None], self._pressure.force[:n], 0.0)
 
     def after(self, state: State, share: float, gravity: FloatArray, tick: float) -> None:
         """The same after them."""
+        if self._pressure is not None:
+            self._add(state, self._of.fluids.drag(state, self._pressure.slowing, self._mass, self._late_drag))
+            self._push_rigid(state, self._pressure, self._late)
         x, v = self._read(state)
         change = self.pulls.change(state, x, v, share, tick, self._late)
         change += self._goal_change(x, v + change, share, tick, self._late)
         change += self._field_change(state, x, v + change, gravity, tick, self._late)
-        change += self._push(state, gravity, self._late_fluid, True)
         if len(state.felt_gravity):
             fluids, n, count = self._of.fluids, self._of.model.vertex_count, self._of.model.membrane_count
             rate = (fluids.mean_velocities(v + change, self._mass) - self._speed)[:count] / tick
             felt = (1.0 + self._falls[:count, None]) * gravity - rate
-            change[:n] += fluids.slosh(state, felt, self._mass, self._is_free, tick)[self._of.body[:n]]
+            change[:n] += self._of.slosh.swing(state, felt, self._mass[:n], self._is_free[:n], tick)
         self._add(state, change)
 
-    def _push(self, state: State, gravity: FloatArray, time: FloatArray, is_late: bool) -> FloatArray:
-        """Change of velocities by fluids in a `time` [s] at each point; turns rigid bodies."""
-        change, torque = self._of.fluids.change(state, gravity, self._level, self._mass, time, is_late)
+    def _push_rigid(self, state: State, pressure: Pressure, time: FloatArray) -> None:
+        """Push and turn the rigid bodies by fluids for a `time` [s] at each vertex and rigid body."""
         n = self._of.model.vertex_count
-        state.rigid.angular_momentum += np.where(self._is_free[n:, None], torque * time[n:, None], 0.0)
-        return change
+        change = np.zeros_like(pressure.force)
+        change[n:] = pressure.force[n:] / self._mass[n:, None] * time[n:, None]
+        state.rigid.angular_momentum += np.where(self._is_free[n:, None], pressure.torque * time[n:, None], 0.0)
+        self._add(state, change)
 
     def _read(self, state: State) -> tuple[FloatArray, FloatArray]:
         """Positions [m] and velocities [m/s] of the vertices and the rigid bodies' centres."""
@@ -188,6 +222,8 @@ class FrameImpulses:
     ) -> FloatArray:
         """Change of velocities by fields and by the gravity's share in a `time` [s]."""
         of = self._of
+        if not self._fields and not self._falls.any():
+            return np.zeros_like(v)
         fall = self._falls[of.body][:, None] * gravity
         if not self._fields:
             return np.asarray(fall * time[:, None])

@@ -57,6 +57,35 @@ def volume_below(level: float, height: FloatArray, rise: FloatArray) -> tuple[fl
     return -float((integrals.sum(axis=1) * rise).sum()), -float((share * rise).sum())
 
 
+def centre_below(level: float, corners: FloatArray, area: FloatArray, up: FloatArray) -> FloatArray:
+    """Centre of what is below a level in a closed body [m], shape (3,).
+
+    Across `up` it is where the torque of the pressure, integral x x d n dA = -V r x up, says; along it, its mean depth
+    is that of integral d^2 / 2 n dA = -integral d dV up. `corners` [m], shape (count, 3, 3); `area` vectors [m^2].
+    """
+    depth = level - corners @ up
+    integrals, _ = wet_integrals(depth)
+    rise = area @ up
+    volume = -float((integrals.sum(axis=1) * rise).sum())
+    torque = np.cross((integrals[:, :, None] * corners).sum(axis=1), area).sum(axis=0)
+    mean = -0.5 * float((wet_squares(depth) * rise).sum()) / volume
+    return np.asarray((level - mean) * up - np.cross(up, torque) / volume)
+
+
+def wet_squares(depth: FloatArray) -> FloatArray:
+    """Integrals of max(d, 0)^2 over the area [m^2], shape (count,); `depth` of the corners [m], shape (count, 3)."""
+    wet = depth > 0.0
+    count = wet.sum(axis=1)
+    whole = ((depth * depth).sum(axis=1) + depth.sum(axis=1) ** 2) / 12.0
+    squares = np.where(count == 3, whole, 0.0)
+    cut = np.flatnonzero((count == 1) | (count == 2))
+    tip = np.argmax(wet[cut] == (count[cut] == 1)[:, None], axis=1)
+    d = np.take_along_axis(depth[cut], (tip[:, None] + np.arange(3)) % 3, axis=1)
+    part = d[:, 0] ** 4 / ((d[:, 0] - d[:, 1]) * (d[:, 0] - d[:, 2])) / 6.0  # of the tip: s t d^2 / 6
+    squares[cut] = np.where(count[cut] == 1, part, whole[cut] - part)
+    return np.asarray(squares)
+
+
 def level_of(volume: float, height: FloatArray, rise: FloatArray) -> float:
     """Level below which a closed body has a `volume` [m^3]: by Newton's method, halving the bracket where it leaves it.
 

@@ -6,6 +6,9 @@ by Newton steps with the energy, Hessian and preconditioner of the implicit solv
 That Hessian lacks -p d2V, so such steps converge linearly, and slowly where a flat skin wrinkles. Two things make up
 for it: the curvature found along the last step (one pair of limited-memory BFGS; Nocedal 1980), and steps that are
 doubled while the energy keeps falling.
+
+Painted weights of the pressure have no energy: they are held as a load in each step, as implicit steps do. Where no
+pin holds their resultant, the equilibrium is that in the frame which it accelerates.
 """
 
 import math
@@ -64,6 +67,12 @@ class ConstantPressure(StageEnergy):
         self._gauge_pressure = gauge_pressure
         self._known_x[:] = np.nan
 
+    def weigh(self, x: FloatArray, poses: FloatArray) -> None:
+        """Hold what weights change of the force of the gas at x [m]."""
+        self.lag_gas(x, poses)
+        if self.load.lags and not self.model.pinned.any():
+            self.load.ride(x)
+
     def _evaluate_bodies(self, x: FloatArray) -> None:
         super()._evaluate_bodies(x)
         self.pressure[:] = self._gauge_pressure
@@ -97,8 +106,12 @@ class Equilibrium:
     def push(self, gauge_pressure: float) -> FloatArray:
         """Force of the gas on each vertex of the drawn shape [N], shape (vertex_count, 3)."""
         self._energy.hold(gauge_pressure)
-        self._evaluate(self.model.rest_positions)
-        force: FloatArray = gauge_pressure * self._energy.hessian.volume_gradient
+        energy, x = self._energy, self.model.rest_positions
+        energy.weigh(x, self._nobody)
+        self._evaluate(x)
+        force: FloatArray = gauge_pressure * energy.hessian.volume_gradient
+        if energy.load.lags:
+            energy.load.add_force(force)
         self._planes.hold(force)
         return force
 
@@ -121,6 +134,7 @@ class Equilibrium:
         for _ in range(NEWTON_LIMIT):
             energy.set_stage_time(self._stage_time * math.sqrt(INERTIA / inertia))
             energy.begin(x, self._nobody, np.zeros(1), energy.stage_time)
+            energy.weigh(x, self._nobody)
             total = self._evaluate(x)
             energy.residual(x, self._force)
             self._planes.hold(self._force)

@@ -97,16 +97,21 @@ class ForceBasedSolver(SequentialSolver):
         if self._particles is not None:
             self._particles.start(state.particles)
 
-    def step(self, before: State, after: State, motion: Motion, share: float, gas: FloatArray, count: int = 1) -> None:
+    def step(
+        self, before: State, after: State, motion: Motion, share: float, gas: FloatArray, count: int = 1,
+        load: FloatArray | None = None,
+    ) -> None:  # fmt: skip
         """`count` substeps as one run, see `choice.Solver`."""
-        super().step(before, after, motion, share, gas, count)
+        super().step(before, after, motion, share, gas, count, load)
         after.velocity_change = self._change
         if self._particles is not None:
             after.particles = self._particles.features
         self.counts.stages = self._forces.evaluations
 
-    def _start(self, before: State, motion: Motion, share: float, gas: FloatArray, count: int) -> None:
-        self._change = before.velocity_change
+    def _start(
+        self, before: State, motion: Motion, share: float, gas: FloatArray, count: int, load: FloatArray | None
+    ) -> None:
+        self._change, self._load = before.velocity_change, load
         self._motion, self._share = motion, share
         self._gas, self._gas_step = before.gas.copy(), (gas - before.gas) / count
 
@@ -247,6 +252,8 @@ class ForceBasedSolver(SequentialSolver):
         force = np.zeros((model.unknown_count, 3))
         arm = x[n : model.moving_point_count] - poses[self._owner, :3]
         self._forces.evaluate(x, gas + node * self._gas_step, arm, force, speed)
+        if self._load is not None:
+            force[:n] += self._load
         return force
 
     def _damp_neighbours(self, v: FloatArray, force: FloatArray) -> None:

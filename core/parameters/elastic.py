@@ -182,8 +182,8 @@ PARAMETERS: tuple[Parameter, ...] = (
     Parameter(
         name="tear_strain",
         label="Tear Strain",
-        tooltip="Strain at which edges of a skin or springs of a lattice tear; gas leaves through the hole. Higher "
-        "holds more; 0 never tears",
+        tooltip="Strain at which edges of a skin or springs of a lattice tear: gas leaves through the hole, and pieces "
+        "come apart. Higher holds more; 0 never tears",
         bodies=SOFT,
         default=0.0,
         low=0.0,

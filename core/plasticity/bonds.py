@@ -29,9 +29,8 @@ class Bonds:
 
     def __init__(self, model: Model) -> None:
         self._model, self._pulls = model, Pulls(model)
-        surfaces, count = model.surfaces, model.membrane_count
-        triangles = [surfaces.triangles[slice(*surfaces.body_triangle_start[body : body + 2])] for body in range(count)]
-        self._triangles, self._vertices = triangles, [np.unique(own) for own in triangles]
+        count = model.membrane_count
+        self._take(model)
         sticks = model.plasticity.sticks
         self._pairs = [
             (body, other)
@@ -45,7 +44,14 @@ class Bonds:
 
         `now`: the model with its present springs; `gas`: nRT [J]; `touching`: bodies with an active contact.
         """
+        self._take(now)
         return self._joined(self._parted(self._broken(keyed, now, x, gas), x), x, touching)
+
+    def _take(self, now: Model) -> None:
+        """Use the surfaces of a model that differs in what is torn."""
+        surfaces, count = now.surfaces, now.membrane_count
+        triangles = [surfaces.triangles[slice(*surfaces.body_triangle_start[body : body + 2])] for body in range(count)]
+        self._triangles, self._vertices = triangles, [np.unique(own) for own in triangles]
 
     def _broken(self, keyed: Keyed, now: Model, x: FloatArray, gas: FloatArray) -> Keyed:
         """Without the bonds that are pulled with more than their strength; 0 holds all."""

@@ -14,7 +14,7 @@ from ..volume import EnclosedVolumes
 
 
 class Pulls:
-    """Pulls of the bodies of a model; its triangles and gas are those of the start."""
+    """Pulls of the bodies of a model; their gas is that of the start."""
 
     def __init__(self, model: Model) -> None:
         self._volume = EnclosedVolumes(model)
@@ -24,6 +24,7 @@ class Pulls:
 
         `model`: with the stiffness and the rest lengths that its springs have now.
         """
+        self._volume.take(model)
         force = np.zeros((model.vertex_count, 3))
         edges, cells, fans = model.edges, model.tetrahedra, model.fans
         near = vertices[edges.points].any(axis=1)

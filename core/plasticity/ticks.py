@@ -9,11 +9,15 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..model import IntArray, Model
+from ..animation.keyed import NAMES
+from ..model import BoolArray, FloatArray, IntArray, Model
 from ..state import State
 from .bonds import Bonds
 from .creep import Creep
+from .pieces import damp_pieces
 from .tear import Tear
+
+_DAMPING = NAMES.index("damping")
 
 
 class PlasticTicks:
@@ -25,15 +29,17 @@ class PlasticTicks:
         self._tear = Tear(model) if model.tears else None
         self._bonds = Bonds(model) if model.plasticity.sticks.any() else None
 
-    def after(self, state: State, now: Model, tick: float) -> bool:
+    def after(self, state: State, now: Model, mass: FloatArray, tick: float) -> bool:
         """Changes of the state at the end of a tick [s]; whether a solver needs other parts than before.
 
-        `now`: the model with its present springs.
+        `now`: the model with its present springs; `mass` [kg] of the vertices that its solver moves.
         """
         lengths, keyed, x = state.rest_lengths, state.keyed, state.positions
         if self._creep is not None:
             state.rest_lengths = self._creep.after(lengths, x, tick)
         if self._tear is not None:
+            if keyed.torn.any():
+                damp_pieces(now, state, keyed.values[: now.membrane_count, _DAMPING], mass, tick)
             torn = self._tear.after(keyed.torn, state.rest_lengths, x)
             if torn is not keyed.torn:
                 keyed = replace(keyed, torn=torn)
@@ -45,19 +51,26 @@ class PlasticTicks:
             state.still_time[:] = 0.0
         return is_other
 
-    def torn_triangles(self, state: State, membrane: int) -> "np.ndarray[tuple[int], np.dtype[np.bool_]]":
+    def torn_triangles(self, state: State, membrane: int) -> BoolArray:
         """Triangles of a membrane with a torn side, in the caller's order."""
         first, last = self._model.surfaces.body_triangle_start[membrane : membrane + 2]
         if self._tear is None:
             return np.zeros(last - first, bool)
-        return np.asarray(self._tear.holes(state.keyed.torn)[first:last])
+        return np.asarray(self._tear.deletion.holes(state.keyed.torn)[first:last])
+
+    def torn_vertices(self, state: State, membrane: int) -> IntArray | None:
+        """Piece that each vertex of a solid follows, -1 for a deleted cell, caller's order; None if nothing is torn."""
+        if self._tear is None or not state.keyed.torn.any():
+            return None
+        followers = self._model.followers
+        points = followers.points[slice(*followers.vertex_start[membrane : membrane + 2])]
+        return self._tear.deletion.pieces_at(state.keyed.torn, points)
 
     def holes(self, state: State) -> tuple[IntArray, IntArray]:
-        """Corners of all triangles with a torn side, shape (hole_count, 3), and the membrane of each."""
+        """Triangles that gas flows through, shape (hole_count, 3), and the membrane of each (`deletion.py`)."""
         if self._tear is None or not state.keyed.torn.any():
             return np.zeros((0, 3), np.int32), np.zeros(0, np.int32)
-        open_ones = np.flatnonzero(self._tear.holes(state.keyed.torn))
-        return self._tear.triangles[open_ones], self._tear.triangle_body[open_ones]
+        return self._tear.deletion.openings(state.keyed.torn)
 
 
 def plastic_ticks(model: Model) -> PlasticTicks | None:

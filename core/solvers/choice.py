@@ -22,7 +22,8 @@ class Solver(Protocol):
     """Advances a model by substeps of one length, or by several of them as one.
 
     A solver with `revised(model)` returns one of the same kind for a model with other values (`segments.py`), which
-    replaces it, faster than a new one would be made.
+    replaces it, faster than a new one would be made. One with `remade(model)` returns one for a model with other parts,
+    which moves the same masses: else a tear would change the momentum.
     """
 
     model: Model
@@ -49,12 +50,14 @@ class Solver(Protocol):
         """How many of the `left` substeps of a frame to take as one in the next step."""
 
     def step(
-        self, before: State, after: State, motion: Motion, share: float, gas: FloatArray, count: int = 1, /
-    ) -> None:
+        self, before: State, after: State, motion: Motion, share: float, gas: FloatArray, count: int = 1,
+        load: FloatArray | None = None, /,
+    ) -> None:  # fmt: skip
         """`count` substeps as one, as `join` said, from `before` to `after`, which may be the same object.
 
-        `share`: part of the frame (0 to 1) before its start; `gas`: nRT [J] at its end. Raises `Diverged` if it detects
-        that the motion grows beyond all bounds.
+        `share`: part of the frame (0 to 1) before its start; `gas`: nRT [J] at its end; `load`: forces on the vertices
+        that are constant in the step [N], as of fluids where the vertices are in the middle of it, 0 on pinned ones,
+        shape (vertex_count, 3), None for none. Raises `Diverged` if it detects that the motion grows beyond all bounds.
         """
 
     def take_rest_lengths(self) -> None:

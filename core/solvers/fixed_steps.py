@@ -14,8 +14,11 @@ class FixedSteps(ABC):
         """How many substeps to take as one: always 1."""
         return 1
 
-    def step(self, before: State, after: State, motion: Motion, share: float, gas: FloatArray, _count: int = 1) -> None:
-        """One substep, see `choice.Solver`."""
+    def step(
+        self, before: State, after: State, motion: Motion, share: float, gas: FloatArray, _count: int = 1,
+        _load: FloatArray | None = None,
+    ) -> None:  # fmt: skip
+        """One substep, see `choice.Solver`; these solvers have no vertices that a load could act on."""
         self.substep(before, after, motion, share, gas)
 
     @abstractmethod

@@ -97,8 +97,9 @@ def add(page, data):
             body = data["dough"][time]
             picture.mesh(body["positions"] + 0.9 * place * right, body["triangles"], BLUE)
         if found["burst"] is not None:
-            whole = found["triangles"][~found["holes"]]
-            picture.mesh(found["positions"] + 2.6 * right + (0.0, 0.0, RADIUS), whole, BLUE)
+            shown, corners = np.unique(found["triangles"][~found["holes"]], return_inverse=True)
+            place = found["positions"][shown] + 2.6 * right + (0.0, 0.0, RADIUS)
+            picture.mesh(place, corners.reshape(-1, 3), BLUE)
 
     page.picture(
         "future_bodies", "Dough after the same time: elastic, slow, fast; a torn balloon, without its torn faces.",

@@ -96,4 +96,5 @@ def loop_lattice(
         holds=both_holds(places, np.tile([1.0, 0.0, 0.0], (len(places), 1)), held),
         pinned_positions=positions[pinned],
         outer=np.arange(2 * count, dtype=np.int32),
+        cells=np.zeros((0, 8), np.int32),
     )

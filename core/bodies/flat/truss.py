@@ -31,6 +31,7 @@ def truss_lattice(
         holds=_holds(cells, outline, spots, pinned),
         pinned_positions=positions[pinned],
         outer=np.unique([2 * cells.sides, 2 * cells.sides + 1]).astype(np.int32),
+        cells=np.zeros((0, 8), np.int32),
     )
 
 

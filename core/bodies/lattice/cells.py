@@ -105,7 +105,7 @@ def fill(name: str, positions: FloatArray, triangles: IntArray, cell_size: float
     points = np.ascontiguousarray(points[order])
     corners = rank[corners.reshape(-1, 8)]
     tetrahedra = corners[:, CELL_TETRAHEDRA].reshape(-1, 4)
-    outer = _outer_faces(tetrahedra)
+    outer = outer_faces(tetrahedra)
     _snap(points, np.unique(outer), tetrahedra, positions, triangles, float(size.min()))
     if not tetrahedron_volumes(points, tetrahedra).min() > 0.0:
         raise MeshError(f"{name}: too flat for cells of {cell_size:g} m. Give a smaller cell size.")
@@ -193,7 +193,7 @@ def number_pieces(piece, sizes, stack):
                             waiting += 1
 
 
-def _outer_faces(tetrahedra: IntArray) -> IntArray:
+def outer_faces(tetrahedra: IntArray) -> IntArray:
     """Faces that belong to one tetrahedron only."""
     faces = tetrahedra[:, FACES].reshape(-1, 3)
     _, first, uses = np.unique(np.sort(faces, axis=1), axis=0, return_index=True, return_counts=True)

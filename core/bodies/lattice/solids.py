@@ -30,6 +30,7 @@ class GivenLattice:
     holds: Holds
     pinned_positions: FloatArray  # of the caller's pinned vertices at rest [m], shape (pinned_count, 3)
     outer: IntArray  # lattice vertices on the surface
+    cells: IntArray  # corners of the cells, shape (cell_count, 8); a flat body has none
 
     def nearest(self, positions: FloatArray, vertices: IntArray) -> IntArray:
         """Lattice vertices on the surface that are nearest to vertices of the caller, each once, ascending."""
@@ -66,5 +67,6 @@ def lattice_of(
         holds=holds(cells, positions, triangles, mask),
         pinned_positions=positions[mask],
         outer=np.unique(cells.triangles).astype(np.int32),
+        cells=cells.corners,
     )
     return cells, lattice, float(mass)

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from ...energy.bend import FOLD
 from ...jit import lean_inline_kernel, lean_kernel
 from ...model import FloatArray, Hinges, IntArray
-from ...simd import fused, lane, load4, root, spread, store4, sum_spread, transposed
+from ...simd import lane, load4, root, spread, store4, sum_spread, transposed
 
 #: Fours of hinges per block: the first half of all is computed before the second half of any.
 BLOCK = 8
@@ -94,19 +94,19 @@ def bend_four(four, row, x, bending):
     w, s1, s2 = load4(constants, 0), load4(constants, 4), load4(constants, 8)
     c, fold2 = load4(constants, 12), load4(constants, 16)
     ax, ay, az = s1 * ax, s1 * ay, s1 * az
-    fx, fy, fz = fused(-s2, dx, ax), fused(-s2, dy, ay), fused(-s2, dz, az)
-    bx, by, bz = fused(s2, dx, ax), fused(s2, dy, ay), fused(s2, dz, az)
-    bx, by, bz = fused(-w, ex, bx), fused(-w, ey, by), fused(-w, ez, bz)
+    fx, fy, fz = ax - s2 * dx, ay - s2 * dy, az - s2 * dz
+    bx, by, bz = s2 * dx + ax, s2 * dy + ay, s2 * dz + az
+    bx, by, bz = bx - w * ex, by - w * ey, bz - w * ez
     nx, ny, nz = cross(ex, ey, ez, fx, fy, fz)
-    size2 = fused(nx, nx, fused(ny, ny, fused(nz, nz, fold2)))
+    size2 = nx * nx + ny * ny + nz * nz + fold2
     inverse = 1.0 / size2
     t = c * inverse * root(size2)  # the root does not wait for the division
-    share = inverse * fused(t, fold2, fused(bx, nx, fused(by, ny, bz * nz)))
-    rx, ry, rz = fused(-t, nx, bx), fused(-t, ny, by), fused(-t, nz, bz)
+    share = inverse * (t * fold2 + bx * nx + by * ny + bz * nz)
+    rx, ry, rz = bx - t * nx, by - t * ny, bz - t * nz
     store_vector(work, 0, ex, ey, ez)
     store_vector(work, 12, fx, fy, fz)
     store_vector(work, 24, rx, ry, rz)
-    store_vector(work, 36, t * fused(-share, nx, bx), t * fused(-share, ny, by), t * fused(-share, nz, bz))
+    store_vector(work, 36, t * (bx - share * nx), t * (by - share * ny), t * (bz - share * nz))
     return rx * rx + ry * ry + rz * rz
 
 
@@ -121,7 +121,7 @@ def push_four(four, row, bending, force):
     ux, uy, uz = cross(gx, gy, gz, load4(work, 0), load4(work, 4), load4(work, 8))
     vx, vy, vz = cross(gx, gy, gz, load4(work, 12), load4(work, 16), load4(work, 20))
     none = spread(0.0)
-    e0, e1, e2, e3 = transposed(fused(-w, rx, vx), fused(-w, ry, vy), fused(-w, rz, vz), none)
+    e0, e1, e2, e3 = transposed(vx - w * rx, vy - w * ry, vz - w * rz, none)
     a0, a1, a2, a3 = transposed(s1 * (rx - ux), s1 * (ry - uy), s1 * (rz - uz), none)
     d0, d1, d2, d3 = transposed(s2 * (rx + ux), s2 * (ry + uy), s2 * (rz + uz), none)
     push_hinge(at[0], at[4], at[8], at[12], e0, a0, d0, force)
@@ -150,4 +150,4 @@ def store_vector(array, first, x, y, z):
 @lean_inline_kernel
 def cross(ax, ay, az, bx, by, bz):
     """a x b, lane by lane."""
-    return fused(-az, by, ay * bz), fused(-ax, bz, az * bx), fused(-ay, bx, ax * by)
+    return ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx

@@ -72,22 +72,23 @@ def write_points(x, velocity, place, count, points, start, end, share, frame_tim
 
 
 @lean_kernel
-def fall_free(touching, inverse_mass, point_start, gravity, time, velocity, rigid_velocity):
+def fall_free(touching, inverse_mass, point_start, fall, time, velocity, rigid_velocity):
     """Gravity for a time [s] on bodies without contact: half a step less and half a step more make free flight
     exact.
 
-    Bodies with contact take gravity in whole steps, in which the contacts balance it.
+    Bodies with contact take gravity in whole steps, in which the contacts balance it. `fall`: acceleration of each
+    moving body by gravity and by the resultant of its load [m/s^2], shape (moving_count, 3).
     """
     soft_count = touching.shape[0] - rigid_velocity.shape[0]
     for b in range(touching.shape[0]):
         for axis in range(3):
-            fall = time * gravity[axis]
+            change = time * fall[b, axis]
             if not touching[b] and b >= soft_count:
-                rigid_velocity[b - soft_count, axis] += fall
+                rigid_velocity[b - soft_count, axis] += change
             elif not touching[b]:
                 for i in range(point_start[b], point_start[b + 1]):
                     if inverse_mass[i] > 0.0:
-                        velocity[4 * i + axis] += fall
+                        velocity[4 * i + axis] += change
 
 
 @lean_kernel

@@ -25,28 +25,38 @@ class StepLimit:
     def __init__(self, model: Model, plan: Plan) -> None:
         self._model, self._plan = model, plan
         self._bounds, self._start_gas = Bounds(model, plan.masses), start_gas(model)
+        self._bound, self._where = plan.bound, plan.stiffest  # when last measured [1/s^2], and the vertex it is of
+        # nRT [J] for which rates [1/s] of the skins' stretch were found
+        self._rated: FloatArray | None = None
+        self._rates = plan.rate
         #: Length of a step at rest over that of the last run, and the body that asks for the shortest steps.
         self.excess, self.stiffest = 1.0, 0
 
-    def steps(self, time: float, frame_time: float, x: FloatArray, gas: FloatArray) -> tuple[int, float]:
-        """Steps for a time [s] that begins at positions x [m] and ends with an nRT [J], and their omega^2 [1/s^2].
+    def measure(self, x: FloatArray) -> None:
+        """Measure how stiff bodies are at positions x [m]: what has stretched or crumpled is stiffer than at rest."""
+        self._rated = None
+        if self._model.vertex_count:
+            self._bound, self._where = self._bounds.measure(x)
 
-        What has stretched or crumpled is stiffer than at rest. Raises `ParameterError` where the gas would need more
-        steps than a frame may have, `Diverged` where the shape would.
+    def steps(self, time: float, frame_time: float, gas: FloatArray) -> tuple[int, float]:
+        """Steps for a time [s] that ends with an nRT [J], and their omega^2 [1/s^2], with the shapes of `measure`.
+
+        Raises `ParameterError` where the gas would need more steps than a frame may have, `Diverged` where the shape
+        would.
         """
-        model, plan = self._model, self._plan
+        model, plan, bound = self._model, self._plan, self._bound
         if model.vertex_count == 0:
             return max(1, math.ceil(time / LONGEST_STEP)), 0.0
-        bound, where = self._bounds.measure(x)
-        body = int(model.point_body[where])
+        body = int(model.point_body[self._where])
         if not bound < math.inf:
             raise Diverged(body, "is not finite")
         square = plan.square * max(1.0, bound / max(plan.bound, 1e-300))
         squares, volume = self._bounds.gas(gas)
-        risen = squares - plan.gas
-        rates = plan.rate
+        risen, rates = squares - plan.gas, plan.rate
         if (gas > self._start_gas).any():
-            rates = np.maximum(rates, inflation_rate(model, gas, volume))
+            if self._rated is None or not np.array_equal(gas, self._rated):
+                self._rated, self._rates = gas.copy(), inflation_rate(model, gas, volume)
+            rates = np.maximum(rates, self._rates)
         added, rate = max(0.0, float(risen.max(initial=0.0))), float(rates.max(initial=0.0))
         decay = plan.decay * max(1.0, bound / max(plan.bound, 1e-300))
         step = step_length(square + added, decay, rate)

@@ -23,7 +23,6 @@ from ...jit import lean_inline_kernel, lean_kernel
 from ...model import FloatArray, IntArray, Model
 from ...simd import (
     four_sums3,
-    fused,
     lane,
     load4,
     root,
@@ -115,6 +114,7 @@ class Skins(NamedTuple):
     planes: Planes
     blocks: Blocks
     elements: Elements  # in the solver's numbers
+    load: FloatArray  # constant forces on the vertices [N], flat; empty where there are none; changes
 
 
 def skins_of(model: Model, numbering: Numbering) -> Skins:
@@ -129,6 +129,7 @@ def skins_of(model: Model, numbering: Numbering) -> Skins:
         planes=Planes(numbering.place[model.flat.pairs], model.flat.pair_normal),
         blocks=blocks,
         elements=ModelElements(model, joints=False, place=numbering.place).rows,
+        load=np.zeros(0),
     )
 
 
@@ -182,9 +183,7 @@ def _rows(columns: list[IntArray], vertex_count: int, slots: int, null: int) -> 
 
 def _gas(model: Model, numbering: Numbering) -> Gas:
     fans, count = model.fans, model.vertex_count
-    first = np.repeat(np.arange(count), np.diff(fans.vertex_start))
-    once = first < fans.corners.min(axis=1) if len(first) else np.zeros(0, bool)
-    triangles = np.column_stack([first[once], fans.corners[once]])
+    triangles = topology.fan_triangles(fans.vertex_start, fans.corners)
     body = model.point_body[triangles[:, 0]]
     corners = numbering.place[triangles]
     order = np.lexsort((corners.min(axis=1), body))
@@ -271,7 +270,7 @@ def spring_rows(x, springs, damping, first, last):
         store4(springs.inverse_length, place, inverse)
         # (l - l_before) / l = 1 - (1 / l) / (1 / l_before); to first order without a second division, if it is small
         grown = smaller((before - inverse) * (square * inverse), spread(MOST_GROWN))
-        tension = fused(-load4(springs.rest_force, place), inverse, k)
+        tension = k - load4(springs.rest_force, place) * inverse
         tension = tension + (damping * k) * grown
         if has_dampers:
             tension = tension + load4(springs.damper, place) * grown
@@ -381,7 +380,7 @@ def write_rows(x, skins, damping, block):
 def add_rows(skins, velocity, inverse_mass, h, fall, force, block):
     """New velocities of a block; `fall` h g as lanes."""
     springs, gas, volumes, blocks = skins.springs, skins.gas, skins.volumes, skins.blocks
-    bends = skins.bending.places.shape[0] > 0
+    bends, is_loaded = skins.bending.places.shape[0] > 0, skins.load.shape[0] > 0
     push, is_weighted = gas.pressure[blocks.body[block]] / 6.0, gas.weight.shape[0] > 0
     for i in range(np.uint64(blocks.vertex[block]), np.uint64(blocks.vertex[block + 1])):
         own = push * gas.weight[i] if is_weighted else push
@@ -390,6 +389,8 @@ def add_rows(skins, velocity, inverse_mass, h, fall, force, block):
         place = np.uint64(4) * i
         if bends:
             total = total + load4(force, place)
+        if is_loaded:
+            total = total + load4(skins.load, place)
         store4(velocity, place, load4(velocity, place) + total * (h * inverse_mass[i]) + fall)
 
 
@@ -412,9 +413,9 @@ def set_pressures(skins):
 def accelerate(x, skins, damping, velocity, inverse_mass, h, gx, gy, gz, force, team):
     """Velocities of the vertices [m/s] after a time h [s] of inner forces at x and of gravity.
 
-    The forces are those of springs with their dashpots, gas, volumes, bending and elements. `inverse_mass` [1/kg];
-    `force`: scratch, flat. No force is written down but those of bending, which the calling thread of the team sees to
-    while others have begun with the rows.
+    The forces are those of springs with their dashpots, gas, volumes, bending and elements, and the load.
+    `inverse_mass` [1/kg]; `force`: scratch, flat. No force is written down but those of bending, which the calling
+    thread of the team sees to while others have begun with the rows.
     """
     fall = triple(h * gx, h * gy, h * gz)
     blocks = skins.blocks

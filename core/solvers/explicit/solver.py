@@ -23,6 +23,7 @@ from ...team import helped
 from ...threads import threads_in_use
 from ..counts import Counts
 from ..kinematics import Motion
+from ..loads import add_late_turn, lifts
 from ..notes import Finding, FrameNotes, LeastShare, PairContacts, Reason
 from .arrays import (  # fmt: skip
     AGE,
@@ -49,7 +50,7 @@ from .limits import StepLimit, check_plan, check_speed
 from .revision import has_same_stiffness, revised_plan
 from .skins import Skins, skins_of, spring_order, start_lengths
 from .sleep import STILL_TIME, are_still, hold, is_driven, still_speeds
-from .stability import DASHPOT_RATIO, EDGE_SHARE, plan_steps
+from .stability import DASHPOT_RATIO, EDGE_SHARE, Plan, plan_steps, plan_with
 from .steps import Scene, advance
 from .unsupported import crossing_triangles, inverted, self_colliding, unsupported
 
@@ -71,7 +72,10 @@ class ExplicitSolver:
     #: Pairs of bodies that do not touch, or whose contacts others answer, shape (body_count, body_count).
     _untouching: BoolArray
 
-    def __init__(self, model: Model, substep_time: float, options: MethodOptions = DEFAULTS) -> None:
+    def __init__(
+        self, model: Model, substep_time: float, options: MethodOptions = DEFAULTS, plan: Plan | None = None
+    ) -> None:
+        """`plan`: of the steps, if it is not to be made from the model and the options."""
         if not (math.isfinite(substep_time) and substep_time > 0.0):
             raise ParameterError(f"substep: {substep_time} s; give a positive time.")
         if missing := unsupported(model, options):
@@ -80,7 +84,8 @@ class ExplicitSolver:
         self._untouching = model.ignores
         self._numbering, patches = lay_out(model)
         count = model.point_count
-        self._plan = plan = plan_steps(model, options)
+        self._options = options
+        self._plan = plan = plan or plan_steps(model, options)
         check_plan(model, plan, substep_time)
         self._limit = StepLimit(model, plan)
         masses, self.added_mass = plan.masses, plan.added
@@ -117,6 +122,11 @@ class ExplicitSolver:
             losses=losses_of(model, self._masses[order], model.pinned[order]),
         )
         return other
+
+    def remade(self, model: Model) -> "ExplicitSolver | None":
+        """One for a model with other parts, see `choice.Solver`: with the masses of this one."""
+        plan = plan_with(model, self._masses, self.added_mass)
+        return ExplicitSolver(model, self.substep_time, self._options, plan)
 
     def take_rest_lengths(self) -> None:
         """See `choice.Solver`."""
@@ -261,20 +271,27 @@ class ExplicitSolver:
         """How many of the `left` substeps of a frame to take as one: all, but where springs stiffen."""
         return min(left, max(1, round(STIFFENING_TIME / self.substep_time))) if self._stiffens else left
 
-    def step(self, before: State, after: State, motion: Motion, share: float, gas: FloatArray, count: int = 1) -> None:
+    def step(
+        self, before: State, after: State, motion: Motion, share: float, gas: FloatArray, count: int = 1,
+        load: FloatArray | None = None,
+    ) -> None:  # fmt: skip
         """`count` substeps as one run of steps, see `choice.Solver`."""
+        self._take_load(load)
         scene, model = self._scene, self.model
         time = count * self.substep_time
         driven, still = is_driven(before, motion, gas), before.still
         if still >= STILL_TIME and not driven:
             hold(before, after)
             return
+        start = self._start_of(before, load)
         steps, frequency = self._steps(time, before, motion, gas, self._read(before, motion, share))
         h = time / steps
         self._frame.steps, self._frame.step_time = self._frame.steps + steps, h
         scene.skins.gas.amount[:] = before.gas
         scene.contact.run.gas_step[:] = (gas - before.gas) / steps
-        self._fall(before.touching, -0.5 * h)
+        fall = np.full((model.moving_count, 3), model.gravity)
+        fall[: model.membrane_count] += lifts(model, load, self._masses)
+        self._fall(before.touching, fall, -0.5 * h)
         start_lengths(self._x, self._v, h, scene.skins.springs)
         state, damping = scene.contact.run.state, 2.0 * DASHPOT_RATIO / (frequency * h)
         state[STEP] = state[RESUMES] = 0
@@ -294,18 +311,37 @@ class ExplicitSolver:
         self.counts.stages += steps
         self.counts.contact_searches += int(state[SEARCHES]) - searches
         self._note_touching(after.touching)
-        self._fall(after.touching, 0.5 * h)
+        self._fall(after.touching, fall, 0.5 * h)
         self._write(after, self._x if steps % 2 == 0 else self._y, gas, motion, share + time / motion.frame_time)
+        self._turn_late(load, start, after, h, time)
         after.wrong_side = before.wrong_side
         rests = not driven and are_still(after.velocities, model.body_point_start, self._still_speeds)
         after.still = still + time if rests else 0.0
 
-    def _fall(self, touching: BoolArray, time: float) -> None:
-        """Half a step's gravity, see `exchange.fall_free`."""
+    def _take_load(self, load: FloatArray | None) -> None:
+        """Set the load of the steps that follow [N]; None: none."""
+        skins, n = self._scene.skins, self.model.vertex_count
+        if load is not None and not len(skins.load):
+            skins = skins._replace(load=np.zeros(4 * n))
+            self._scene = self._scene._replace(skins=skins)
+        if len(skins.load):
+            skins.load.reshape(-1, 4)[:, :3] = 0.0 if load is None else load[self._numbering.point[:n]]
+
+    def _start_of(self, before: State, load: FloatArray | None) -> FloatArray:
+        """Positions [m] and velocities [m/s] of the vertices where a load begins; the states may be the same object."""
+        n = self.model.vertex_count
+        return np.zeros((2, 0, 3)) if load is None else np.stack([before.positions[:n], before.velocities[:n]])
+
+    def _turn_late(self, load: FloatArray | None, start: FloatArray, after: State, step: float, time: float) -> None:
+        """See `loads.add_late_turn`; `start`: see `_start_of`, `step` [s] of the steps of this `time` [s]."""
+        if load is not None:
+            add_late_turn(self.model, load, self._masses, start[0], start[1], 0.5 * step, time, after.velocities)
+
+    def _fall(self, touching: BoolArray, fall: FloatArray, time: float) -> None:
+        """Half a step's gravity and load, see `exchange.fall_free`."""
         model, contact = self.model, self._scene.contact
         fall_free(
-            touching, contact.points.inverse_mass, model.body_point_start, model.gravity, time, self._v,
-            contact.rigid.velocity,
+            touching, contact.points.inverse_mass, model.body_point_start, fall, time, self._v, contact.rigid.velocity
         )  # fmt: skip
         pairs, normal = self._scene.skins.planes
         if len(pairs):
@@ -323,7 +359,9 @@ class ExplicitSolver:
 
         `fastest`: largest relative speed of two bodies [m/s].
         """
-        steps, square = self._limit.steps(time, motion.frame_time, state.positions, gas)
+        if self._stiffens or not self._frame.steps:  # else the frame's first run has measured
+            self._limit.measure(state.positions)
+        steps, square = self._limit.steps(time, motion.frame_time, gas)
         if self._limit.excess > 1.0 + TOLD_EXCESS:
             self._frame.add(Reason.STIFFER, steps, (self._limit.stiffest,))
         if self.model.body_count > 1:

@@ -64,10 +64,14 @@ class Plan(NamedTuple):
 @keep_latest
 def plan_steps(model: Model, options: MethodOptions) -> Plan:
     """The plan of a model: scaled masses, frequency and bounds."""
-    x, amount = model.rest_positions, start_gas(model)
     stiffness, pairs = rest_bounds(model).stiffness, model.flat.pairs
     stiffness[pairs] = stiffness[pairs].max(axis=1, initial=0.0, keepdims=True)  # both copies move as one
-    masses, added = scaled_masses(model, stiffness, options.added_mass)
+    return plan_with(model, *scaled_masses(model, stiffness, options.added_mass))
+
+
+def plan_with(model: Model, masses: FloatArray, added: FloatArray) -> Plan:
+    """The plan of a model for these masses [kg], see `scaled_masses`."""
+    x, amount = model.rest_positions, start_gas(model)
     bounds = Bounds(model, masses)
     bound, stiffest = bounds.measure(x)
     return Plan(
@@ -114,7 +118,8 @@ class Bounds:
         model, (volumes, along, across) = self._model, self._sums.T
         volume = np.maximum(volumes, np.maximum(SMALLEST_VOLUME_SHARE * model.rest_volume, 1e-300))
         # absolute; times (V0 / V)^(k - 1), which is 1 at k = 1
-        pressure = amount / volume * (np.maximum(model.rest_volume, 1e-300) / volume) ** (model.gas_exponent - 1.0)
+        held = np.where(model.rest_volume > 0.0, amount, 0.0)
+        pressure = held / volume * (np.maximum(model.rest_volume, 1e-300) / volume) ** (model.gas_exponent - 1.0)
         square = model.gas_exponent * pressure / volume * along + np.abs(pressure - model.gas_base) * across
         return np.where(model.rest_volume > 0.0, square, 0.0), volumes
 
@@ -135,7 +140,7 @@ def start_gas(model: Model) -> FloatArray:
 def rest_square(model: Model, masses: FloatArray, amount: FloatArray) -> float:
     """omega^2 [1/s^2] of the bodies at rest with an nRT [J], rounded up to a few bits."""
     count = model.vertex_count
-    if count == 0:
+    if count == 0 or not len(model.edges.points):
         return 0.0
     same = np.arange(model.point_count, dtype=np.int32)
     skins = skins_of(model, Numbering(same, same))

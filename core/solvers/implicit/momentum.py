@@ -71,9 +71,7 @@ class MomentumBalance:
         model, contacts = self._model, energy.contacts
         self._time += time
         fall = time * model.gravity
-        lagged = energy.lagged_load()
-        if lagged is not None:
-            place, load = lagged
+        for place, load in energy.load.parts():
             change = time / model.vertex_mass[:, None] * load
             add_momenta(place, change, model.vertex_mass, model.body_point_start, self._origin, self._soft())
         add_weight(x, fall, model.vertex_mass, model.body_point_start, self._origin, self._soft())

@@ -155,10 +155,14 @@ class ImplicitSolver:
             count //= 2
         return count
 
-    def step(self, before: State, after: State, motion: Motion, share: float, gas: FloatArray, count: int = 1) -> None:
+    def step(
+        self, before: State, after: State, motion: Motion, share: float, gas: FloatArray, count: int = 1,
+        load: FloatArray | None = None,
+    ) -> None:  # fmt: skip
         """Take `count` substeps as one, in parts if its error is too large, from `before` to `after`, maybe the same.
 
-        `share`: time at its start as a fraction of the frame, 0 to 1; `gas`: nRT [J] at its end.
+        `share`: time at its start as a fraction of the frame, 0 to 1; `gas`: nRT [J] at its end; `load` [N], see
+        `choice.Solver`.
         """
         speed = self._fast.speeds(before)
         stage = self._minimiser
@@ -166,6 +170,8 @@ class ImplicitSolver:
         energy = self._kinetic_energy(before.velocities, before.rigid)
         energy += self._potential_energy(before.positions, before.rigid.pose, gas) + before.stuck.energy
         whole = count * self.substep_time
+        n = self.model.vertex_count
+        stage.energy.load.give(load, before.positions[:n] + 0.5 * whole * before.velocities[:n])
         parts = self._fast.parts(before, speed, whole)
         time = whole / parts
         stage.counts.divided_steps += parts > 1

@@ -34,8 +34,8 @@ from ...model import BoolArray, Edges, FloatArray, Model
 from ...options import DEFAULTS, MethodOptions
 from ...state import FrictionSprings
 from .contact_weights import ContactWeights
+from .dead_load import DeadLoad
 from .friction_history import spring_keys, transfer_friction
-from .lagged_gas import lagged_gas
 from .residual import gather_residual
 
 #: Contact stiffness of two rigid bodies at rest [lighter mass / stage time^2], and its growth per thickness that they
@@ -112,7 +112,7 @@ class StageEnergy:
         self._elapsed = stage_time
         self._elements = ModelElements(model)
         self.shares = ContactWeights(len(model.surfaces.edges))
-        self._lagged_gas = lagged_gas(model, options)
+        self.load = DeadLoad(model, options)
         self.record = 0  # number of the contact set: changes so far
         self.elastic_energy = 0.0  # stretch, bend, tetrahedra, dampers and contact where E was last evaluated [J]
         self._allocate(len(contacts.gap))
@@ -144,8 +144,8 @@ class StageEnergy:
         self._target[:] = target
         self._rigid_target[:] = rigid_target
         self._gas[:] = gas
-        if self._lagged_gas is not None:
-            self._lagged_gas.release(self._start)
+        if self.load.acts:
+            self.load.release(self._start)
 
     def set_stage_time(self, stage_time: float) -> None:
         """Use stages of another length [s] from the next `begin` on."""
@@ -175,24 +175,20 @@ class StageEnergy:
             poses, self._rigid_target, model.rigid.mass, model.rigid.second_moment, self.stage_time, self._rigid_force
         )
         self._smooth_energy = moving + rigid + (self._gas_sum + self.elastic_energy)
-        if self._lagged_gas is not None:
-            self._smooth_energy += self._lagged_gas.energy(x)
+        if self.load.acts:
+            self._smooth_energy += self.load.energy(x)
         count = self.contacts.count
         return self._smooth_energy + float(friction_energy(count, x, self._start, self._lag, self._contact_scale))
 
     def lag_gas(self, x: FloatArray, poses: FloatArray) -> None:
         """Lag the force at x that other gas rules and weights add, until the next call; after `begin`."""
-        if self._lagged_gas is not None:
+        if self.load.lags:
             self.evaluate(x, poses)
-            self._lagged_gas.hold(x, self._gas, self.pressure, self._volume_gradient)
-
-    def lagged_load(self) -> tuple[FloatArray, FloatArray] | None:
-        """Place [m] and size [N] of the force lagged by `lag_gas`, shapes (vertex_count, 3); None without it."""
-        return None if self._lagged_gas is None else (self._lagged_gas.place, self._lagged_gas.load)
+            self.load.hold(x, self._gas, self.pressure, self._volume_gradient)
 
     def unstored_work(self, start: FloatArray, x: FloatArray) -> float:
-        """Bound of the work [J] of the force lagged by `lag_gas`, on the path from `start` to x; 0 without it."""
-        return 0.0 if self._lagged_gas is None else self._lagged_gas.work(start, x)
+        """Bound of the work [J] of the dead load on the path from `start` to x."""
+        return self.load.work(start, x) if self.load.acts else 0.0
 
     def forget(self) -> None:
         """Evaluate contact anew at the next `evaluate`: the contact set has changed."""
@@ -270,8 +266,8 @@ class StageEnergy:
             x, self._target, self.model.edges, self.model.hinges, self.model.chunks, self.hessian, self._tension,
             self._hinge_force, self.pressure, self._tetrahedron_pressure, self.acting, self.acting_count, r,
         )  # fmt: skip
-        if self._lagged_gas is not None:
-            self._lagged_gas.add_force(r)
+        if self.load.acts:
+            self.load.add_force(r)
         if self.model.rigid_count:
             r[self.model.vertex_count :] = self._rigid_force
             if self.acting_count:

@@ -60,6 +60,9 @@ class SequentialSolver(ExplicitSolver):
     def revised(self, _model: Model) -> None:
         """None: a new solver is made for other values, which is fast."""
 
+    def remade(self, _model: Model) -> None:
+        """None: masses are those of the model."""
+
     def take_rest_lengths(self) -> None:
         """See `choice.Solver`: forces are evaluated with the model's arrays; XPBD has its own."""
 
@@ -67,7 +70,10 @@ class SequentialSolver(ExplicitSolver):
         """How many of the `left` substeps of a frame to take as one run: all."""
         return 1 if self._step_damping is not None else left
 
-    def step(self, before: State, after: State, motion: Motion, share: float, gas: FloatArray, count: int = 1) -> None:
+    def step(
+        self, before: State, after: State, motion: Motion, share: float, gas: FloatArray, count: int = 1,
+        load: FloatArray | None = None,
+    ) -> None:  # fmt: skip
         """`count` substeps as one run, see `choice.Solver`."""
         h = self.substep_time
         self._read(before, motion, share)
@@ -75,7 +81,7 @@ class SequentialSolver(ExplicitSolver):
         state = self._scene.contact.run.state
         state[STEP] = state[RESUMES] = 0
         searches = int(state[SEARCHES])
-        self._start(before, motion, share, gas, count)
+        self._start(before, motion, share, gas, count, load)
         while state[STEP] < count:
             state[LACKS_ROOM] = 0
             self._go_on(count)
@@ -96,8 +102,10 @@ class SequentialSolver(ExplicitSolver):
         return corners.along + corners.last, sides.along + sides.last
 
     @abstractmethod
-    def _start(self, before: State, motion: Motion, share: float, gas: FloatArray, count: int) -> None:
-        """Prepare a run from a state, to `gas` nRT [J] at its end."""
+    def _start(
+        self, before: State, motion: Motion, share: float, gas: FloatArray, count: int, load: FloatArray | None
+    ) -> None:
+        """Prepare a run from a state, to `gas` nRT [J] at its end, under a `load` [N]."""
 
     @abstractmethod
     def _go_on(self, count: int) -> None:

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from ...energy.gas import SMALLEST_VOLUME_SHARE, gas_law
 from ...jit import lean_kernel
 from ...model import FloatArray, IntArray
-from ...simd import fused, lane, load4, rotated, spread, store4, sum_spread
+from ...simd import lane, load4, rotated, spread, store4, sum_spread
 
 #: Steps of Newton's method at most, and the change of the volume that ends them [rest volume].
 MOST_ROOT_STEPS, ROOT_ROUNDING = 50, 1e-14
@@ -92,7 +92,7 @@ def add_triangles(first, last, corners, x, gradient):
         i, j, k = corners[t, 0], corners[t, 1], corners[t, 2]
         corner = load4(x, i)
         a, b = load4(x, j) - corner, load4(x, k) - corner
-        share = sixth * rotated(fused(a, rotated(b), -(rotated(a) * b)))
+        share = sixth * rotated(a * rotated(b) - rotated(a) * b)
         store4(gradient, i, load4(gradient, i) + share)
         store4(gradient, j, load4(gradient, j) + share)
         store4(gradient, k, load4(gradient, k) + share)
@@ -109,8 +109,8 @@ def measure_gas(skins, x, time):
         for vertex in range(first, last):
             i = np.uint32(4) * np.uint32(vertex)
             g = load4(gas.gradient, i)
-            volume = fused(load4(x, i) - origin, g, volume)
-            steepness = fused(spread(inverse_mass[vertex]) * g, g, steepness)
+            volume = volume + (load4(x, i) - origin) * g
+            steepness = steepness + spread(inverse_mass[vertex]) * g * g
         gas.impulse[body] = gas_impulse(
             gas.volume_share[body] * lane(sum_spread(volume), 0) / 3.0, lane(sum_spread(steepness), 0),
             gas.rest_volume[body], gas.amount[body], gas.base[body], gas.exponent[body], time,
@@ -122,4 +122,4 @@ def apply_gas(first, last, amount, inverse_mass, gradient, x):
     """Move the vertices first .. last - 1 by `amount` = lambda [kg/m^2 ...] times w dV/dx."""
     for vertex in range(first, last):
         i = np.uint32(4) * np.uint32(vertex)
-        store4(x, i, fused(spread(amount * inverse_mass[vertex]), load4(gradient, i), load4(x, i)))
+        store4(x, i, load4(x, i) + spread(amount * inverse_mass[vertex]) * load4(gradient, i))

@@ -1,6 +1,7 @@
 """Skins and solids as arrays for the projections, and their part of a substep.
 
     predict      y = x + h (v + f h g)          f = 1/2 in flight: free fall is exact; 1 with contact
+                                                (with a load `loads.py`: f for its resultant, 1 for the rest)
     gas          in closed form                                                                `gas.py`
     stretch      edges, coloured                                                               `stretch.py`
     bend         hinges, coloured                                                              `bend.py`
@@ -25,9 +26,11 @@ from ...bodies.flat.band import STRIP_TO_VOLUME
 from ...bodies.flat.plane import hold_moves_in_plane
 from ...energy.elements import Elements
 from ...energy.energies import ModelElements
-from ...jit import lean_kernel
+from ...jit import lean_inline_kernel, lean_kernel
 from ...model import BoolArray, FloatArray, Hinges, IntArray, Model, Tetrahedra
-from ...simd import fused, lane, load4, rotated, spread, store4, triple
+from ...plasticity.pieces import broken_bodies, pieces_of
+from ...simd import lane, load4, rotated, spread, store4, triple
+from ...volume import closed_surface
 from ..explicit.layout import Numbering
 from ..explicit.skins import Planes
 from .bend import project_bend
@@ -45,7 +48,12 @@ class Skins(NamedTuple):
     block_body: IntArray
     mass: FloatArray  # [kg], pinned vertices too
     inverse_mass: FloatArray  # [1/kg], 0 of pinned vertices
-    free: BoolArray  # whether a body has no pins; pins take up the torque of the others
+    # Bodies, or the pieces of broken ones (`plasticity/pieces.py`): the vertices of each, its body, and whether it has
+    # no pins, which take up the torque of the others
+    piece_start: IntArray
+    piece_vertex: IntArray
+    piece_body: IntArray
+    free: BoolArray
     edges: EdgeRows
     gas: Gas
     hinges: Hinges
@@ -57,6 +65,8 @@ class Skins(NamedTuple):
     tetrahedron_gradient: FloatArray  # scratch [m^2]
     planes: Planes
     elements: Elements  # in the solver's numbers
+    push: FloatArray  # acceleration of the vertices by the load [m/s^2], flat; empty where there is none; changes
+    lift: FloatArray  # of each body by its resultant [m/s^2], flat, or empty; changes
 
 
 def skins_of(model: Model, numbering: Numbering, inverse_mass: FloatArray, time: float) -> Skins:
@@ -67,18 +77,25 @@ def skins_of(model: Model, numbering: Numbering, inverse_mass: FloatArray, time:
     edges = model.edges._replace(points=place[model.edges.points])
     hinges = model.hinges._replace(points=place[model.hinges.points])
     tetrahedra = model.tetrahedra._replace(points=place[model.tetrahedra.points])
-    skin = slice(model.surfaces.body_triangle_start[model.membrane_count])
-    holds_gas = model.rest_volume[model.surfaces.triangle_body[skin]] > 0.0
-    triangles = place[model.surfaces.triangles[skin][holds_gas]]
+    skins = [closed_surface(model, body) for body in range(model.membrane_count) if model.has_gas(body)]
+    triangles = place[np.concatenate([np.zeros((0, 3), np.int32), *skins])]
     triangle_order = schedule(triangles, block_start, count)
+    piece_start, piece_vertex = _pieces(model, numbering)
     return Skins(
         body_start=body_start,
         block_start=block_start,
         block_body=np.searchsorted(body_start, block_start[:-1], side="right").astype(np.int32) - 1,
         mass=model.vertex_mass[numbering.point[:count]],
         inverse_mass=inverse_mass,
+        piece_start=piece_start,
+        piece_vertex=piece_vertex,
+        piece_body=model.point_body[piece_vertex[piece_start[:-1]]],
         free=np.array(
-            [not model.pinned[a:b].any() for a, b in zip(body_start[:-1], body_start[1:], strict=True)], bool
+            [
+                stop > start + 1 and inverse_mass[piece_vertex[start:stop]].all()
+                for start, stop in zip(piece_start[:-1].tolist(), piece_start[1:].tolist(), strict=True)
+            ],
+            bool,
         ),
         edges=edge_rows(
             edges,
@@ -108,7 +125,22 @@ def skins_of(model: Model, numbering: Numbering, inverse_mass: FloatArray, time:
         tetrahedron_gradient=np.zeros((len(tetrahedra.points), 4, 3)),
         planes=Planes(place[model.flat.pairs], model.flat.pair_normal),
         elements=ModelElements(model, joints=False, place=place).rows,
+        push=np.zeros(0),
+        lift=np.zeros(0),
     )
+
+
+def _pieces(model: Model, numbering: Numbering) -> tuple[IntArray, IntArray]:
+    """Vertices in the solver's order of each body, or of each piece of a broken one: (start, vertices)."""
+    body = model.point_body[: model.vertex_count]
+    broken = broken_bodies(model)
+    piece = model.body_point_start[body]
+    if broken.any():
+        piece = np.where(broken[body], pieces_of(model.edges.points, model.vertex_count), piece)
+    vertex = numbering.place[: model.vertex_count]
+    order = np.lexsort((vertex, piece))
+    _, first = np.unique(piece[order], return_index=True)
+    return np.append(first, len(order)).astype(np.int32), np.ascontiguousarray(vertex[order])
 
 
 def edge_order(model: Model, numbering: Numbering) -> IntArray:
@@ -117,19 +149,30 @@ def edge_order(model: Model, numbering: Numbering) -> IntArray:
     return fours(schedule(numbering.place[model.edges.points], starts, model.vertex_count))[0]
 
 
+@lean_inline_kernel
+def early_fall(skins, body, lies, gravity, h):
+    """Change of velocity of a body in the prediction by f of gravity, less (1 - f) of its load's resultant [m/s]."""
+    share = h if lies[body] else 0.5 * h
+    change = triple(share * gravity[0], share * gravity[1], share * gravity[2])
+    if skins.lift.shape[0] > 0:
+        change = change - load4(skins.lift, 4 * body) * (h - share)
+    return change
+
+
 @lean_kernel
 def predict(skins, x, v, lies, gravity, h, y):
     """Positions of the vertices after a substep h [s] without constraints, and the gas then; `lies`: whether f = 1."""
     gas, block_count = skins.gas, skins.block_body.shape[0]
-    nothing = spread(0.0)
+    nothing, is_loaded = spread(0.0), skins.push.shape[0] > 0
     damp_edges(skins.edges, x)
     for block in range(block_count):
-        share = h if lies[skins.block_body[block]] else 0.5 * h
-        change = triple(share * gravity[0], share * gravity[1], share * gravity[2])
+        change = early_fall(skins, skins.block_body[block], lies, gravity, h)
         for vertex in range(skins.block_start[block], skins.block_start[block + 1]):
             i = np.uint32(4) * np.uint32(vertex)
             faster = load4(v, i) + change if skins.inverse_mass[vertex] != 0.0 else load4(v, i)
-            store4(y, i, fused(faster, spread(h), load4(x, i)))
+            if is_loaded:
+                faster = faster + load4(skins.push, i) * h
+            store4(y, i, load4(x, i) + faster * spread(h))
             store4(gas.gradient, i, nothing)
         add_triangles(gas.task_start[block], gas.task_start[block + 1], gas.corners, y, gas.gradient)
     add_triangles(gas.task_start[block_count], gas.task_start[block_count + 1], gas.corners, y, gas.gradient)
@@ -160,15 +203,16 @@ def project(skins, x_rows, y, y_rows, h):
 
 @lean_kernel
 def take_velocities(skins, x, y, lies, gravity, h, v):
-    """v from the positions after the projections, with the angular momentum of the prediction."""
-    for body in range(skins.free.shape[0]):
-        share = h if lies[body] else 0.5 * h
-        change = triple(share * gravity[0], share * gravity[1], share * gravity[2])
-        start, end = skins.body_start[body], skins.body_start[body + 1]
-        origin, rate = load4(x, 4 * start), spread(1.0 / h)
+    """v from the positions after the projections, with each piece's angular momentum of the prediction."""
+    is_loaded = skins.push.shape[0] > 0
+    for piece in range(skins.free.shape[0]):
+        change = early_fall(skins, skins.piece_body[piece], lies, gravity, h)
+        start, end = skins.piece_start[piece], skins.piece_start[piece + 1]
+        origin, rate = load4(x, 4 * skins.piece_vertex[start]), spread(1.0 / h)
         lost, first, square, mixed = spread(0.0), spread(0.0), spread(0.0), spread(0.0)
         total = 0.0
-        for vertex in range(start, end):
+        for entry in range(start, end):
+            vertex = skins.piece_vertex[entry]
             i = np.uint32(4) * np.uint32(vertex)
             if skins.inverse_mass[vertex] == 0.0:
                 continue
@@ -177,19 +221,21 @@ def take_velocities(skins, x, y, lies, gravity, h, v):
             now = (load4(y, i) - here) * rate
             arm = here - origin
             r, u = arm * m, load4(v, i) + change - now
-            lost = fused(r, rotated(u), fused(-rotated(r), u, lost))
+            if is_loaded:
+                u = u + load4(skins.push, i) * h
+            lost = lost + r * rotated(u) - rotated(r) * u
             total += m
-            first, square, mixed = first + r, fused(r, arm, square), fused(r, rotated(arm), mixed)
+            first, square, mixed = first + r, square + r * arm, mixed + r * rotated(arm)
             store4(v, i, now)
-        if not skins.free[body]:
+        if not skins.free[piece]:
             continue
         cx, cy, cz, wx, wy, wz = rotation(total, first, square, mixed, rotated(lost))
         centre, turn = origin + triple(cx, cy, cz), triple(wx, wy, wz)
         turned = rotated(turn)
-        for vertex in range(start, end):
-            i = np.uint32(4) * np.uint32(vertex)
+        for entry in range(start, end):
+            i = np.uint32(4) * np.uint32(skins.piece_vertex[entry])
             arm = load4(x, i) - centre
-            store4(v, i, load4(v, i) + rotated(fused(turn, rotated(arm), -(turned * arm))))
+            store4(v, i, load4(v, i) + rotated(turn * rotated(arm) - turned * arm))
 
 
 @lean_kernel
@@ -216,10 +262,14 @@ def rotation(m, first, square, mixed, momentum):
 
 @lean_kernel
 def fall_rest(skins, lies, gravity, h, late):
-    """Add the remaining gravity, (1 - f) h g, to the velocities at the end of the substep."""
-    for body in range(skins.free.shape[0]):
+    """Add what remains of gravity and of the load's resultant, (1 - f) h g, to the velocities at the end of the
+    substep.
+    """
+    for body in range(skins.body_start.shape[0] - 1):
         share = 0.0 if lies[body] else 0.5 * h
         change = triple(share * gravity[0], share * gravity[1], share * gravity[2])
+        if skins.lift.shape[0] > 0:
+            change = change + load4(skins.lift, 4 * body) * share
         for vertex in range(skins.body_start[body], skins.body_start[body + 1]):
             i = np.uint32(4) * np.uint32(vertex)
             store4(late, i, change if skins.inverse_mass[vertex] != 0.0 else spread(0.0))

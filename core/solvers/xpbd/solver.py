@@ -22,6 +22,7 @@ from ...options import DEFAULTS, MethodOptions
 from ...state import State
 from ..explicit.arrays import RESUMES
 from ..kinematics import Motion
+from ..loads import lifts
 from ..sequential.contact_phase import AT_SEARCH, finish
 from ..sequential.solver import SequentialSolver
 from .gas import gas_impulse
@@ -60,10 +61,34 @@ class XpbdSolver(SequentialSolver):
         """How many of the `left` substeps of a frame to take as one run: all, unless papers' options act in each."""
         return 1 if self._rules is not None or self._circles is not None else super().join(state, left)
 
-    def _start(self, before: State, motion: Motion, share: float, gas: FloatArray, count: int) -> None:
+    def _start(
+        self, before: State, motion: Motion, share: float, gas: FloatArray, count: int, load: FloatArray | None
+    ) -> None:
+        self._take_load(load)
         self._whole.skins.gas.amount[:] = before.gas
         self._scene.contact.run.gas_step[:] = (gas - before.gas) / count
         self._singly = self.join(before, 2) == 1
+
+    def step(
+        self, before: State, after: State, motion: Motion, share: float, gas: FloatArray, count: int = 1,
+        load: FloatArray | None = None,
+    ) -> None:  # fmt: skip
+        """`count` substeps as one run, see `choice.Solver`."""
+        start, h = self._start_of(before, load), self.substep_time
+        super().step(before, after, motion, share, gas, count, load)
+        self._turn_late(load, start, after, h, count * h)
+
+    def _take_load(self, load: FloatArray | None) -> None:
+        """Set the load of the substeps that follow [N]; None: none."""
+        skins, model, n = self._whole.skins, self.model, self.model.vertex_count
+        if load is not None and not len(skins.push):
+            skins = skins._replace(push=np.zeros(4 * n), lift=np.zeros(4 * model.membrane_count))
+            self._whole = self._whole._replace(skins=skins)
+        if len(skins.push):
+            order = self._numbering.point[:n]
+            push = 0.0 if load is None else (load * self._inverse_mass[:, None])[order]
+            skins.push.reshape(-1, 4)[:, :3] = push
+            skins.lift.reshape(-1, 4)[:, :3] = lifts(model, load, model.vertex_mass)
 
     def _go_on(self, count: int) -> None:
         h, gravity = self.substep_time, self.model.gravity

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from ...jit import lean_kernel
 from ...model import BoolArray, Edges, FloatArray, IntArray
-from ...simd import four_sums3, fused, load4, root, spread, spread_each, store4
+from ...simd import four_sums3, load4, root, spread, spread_each, store4
 from .colours import Schedule, fours
 
 #: Added to squared lengths [m^2]: changes only an edge of length 0, which has no direction and is not moved.
@@ -79,7 +79,7 @@ def damp_edges(edges, x):
         length = root(four_sums3(d0 * d0, d1 * d1, d2 * d2, d3 * d3))
         place = np.uint32(8) * four
         factor = load4(edges.damped, place + np.uint32(4))
-        store4(edges.constant, place + np.uint32(4), fused(factor, length, load4(edges.damped, place)))
+        store4(edges.constant, place + np.uint32(4), factor * length + load4(edges.damped, place))
 
 
 @lean_kernel
@@ -98,11 +98,11 @@ def project_edges(first, last, edges, inverse_mass, x):
         pull = load4(edges.constant, place) - load4(edges.constant, place + np.uint32(4)) / length
         f0, f1, f2, f3 = spread_each(pull)
         m0, m1, m2, m3 = f0 * d0, f1 * d1, f2 * d2, f3 * d3
-        store4(x, i0, fused(spread(inverse_mass[i0 >> two]), m0, p0))
-        store4(x, i1, fused(spread(inverse_mass[i1 >> two]), m1, p1))
-        store4(x, i2, fused(spread(inverse_mass[i2 >> two]), m2, p2))
-        store4(x, i3, fused(spread(inverse_mass[i3 >> two]), m3, p3))
-        store4(x, j0, fused(spread(inverse_mass[j0 >> two]), -m0, q0))
-        store4(x, j1, fused(spread(inverse_mass[j1 >> two]), -m1, q1))
-        store4(x, j2, fused(spread(inverse_mass[j2 >> two]), -m2, q2))
-        store4(x, j3, fused(spread(inverse_mass[j3 >> two]), -m3, q3))
+        store4(x, i0, p0 + spread(inverse_mass[i0 >> two]) * m0)
+        store4(x, i1, p1 + spread(inverse_mass[i1 >> two]) * m1)
+        store4(x, i2, p2 + spread(inverse_mass[i2 >> two]) * m2)
+        store4(x, i3, p3 + spread(inverse_mass[i3 >> two]) * m3)
+        store4(x, j0, q0 - spread(inverse_mass[j0 >> two]) * m0)
+        store4(x, j1, q1 - spread(inverse_mass[j1 >> two]) * m1)
+        store4(x, j2, q2 - spread(inverse_mass[j2 >> two]) * m2)
+        store4(x, j3, q3 - spread(inverse_mass[j3 >> two]) * m3)
