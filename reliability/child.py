@@ -7,15 +7,12 @@ import importlib
 import json
 import os
 import queue
-import signal
 import subprocess
 import sys
 import threading
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-#: Exit code of a process that `limit` ended.
-OUT_OF_TIME = -signal.SIGPROF
 
 
 def command(name, function):
@@ -60,15 +57,6 @@ def call(name, function, **keywords):
     if code:
         raise RuntimeError(f"{name}: {function} ended with code {code}: {' / '.join(lines[-12:])}")
     return json.loads(lines[-1])
-
-
-def limit(seconds):
-    """End this process once all its threads together have taken so much more processor time [s], wherever they are then.
-
-    Replaces the limit before. The signal's own action ends it, as Python's handlers wait for kernels to return.
-    """
-    signal.signal(signal.SIGPROF, signal.SIG_DFL)
-    signal.setitimer(signal.ITIMER_PROF, seconds)
 
 
 def say(text):

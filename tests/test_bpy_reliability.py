@@ -2,9 +2,6 @@
 
 import importlib
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -47,23 +44,6 @@ def test_a_case_that_ended_the_process_is_refused(path: Path) -> None:
     is checked by `fuzz.simulate`.
     """
     assert not child.call("fuzz", "simulate", case=json.loads(path.read_text(encoding="utf-8")))
-
-
-@pytest.mark.skipif(os.name == "nt", reason="Windows has no timers of processor time; the ledger is written on Linux")
-def test_only_processor_time_ends_a_process() -> None:
-    """It may wait for as long as it likes, and each limit replaces the one before."""
-    head = "import time; from reliability import child\nfor _ in range(3):\n    child.limit(0.4)\n    "
-    waits = "began = time.process_time()\n    while time.process_time() < began + 0.2: pass\n    time.sleep(0.5)\n"
-    root = Path(child.__file__).resolve().parent.parent
-    assert subprocess.run([sys.executable, "-c", head + waits], cwd=root).returncode == 0
-    assert subprocess.run([sys.executable, "-c", head + "while True: pass\n"], cwd=root).returncode == child.OUT_OF_TIME
-
-
-@pytest.mark.skipif(os.name == "nt", reason="Windows has no timers of processor time; the ledger is written on Linux")
-def test_a_case_that_does_not_end_in_time_is_a_failure() -> None:
-    got = fuzz.watched(5, 1, patience=1e-3)
-    assert got["failed"] == "it did not end within 0.001 s of processor time"
-    assert got["cases"] == 1 and json.loads(got["case"])["bodies"]
 
 
 def test_what_a_pickle_does_is_seen(tmp_path: Path) -> None:

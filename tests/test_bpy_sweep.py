@@ -12,7 +12,6 @@ from types import SimpleNamespace
 from typing import Any
 
 import bpy
-import numpy as np
 import pytest
 from bpy_panels import drawn
 from bpy_scene import add_ball, empty_file  # noqa: F401
@@ -189,20 +188,6 @@ def test_the_panel_and_the_operator_say_why_cases_failed(tmp_path: Path) -> None
     assert told.startswith("0 of 5 cases finished") and f"5 failed, the first, {names[0]}: Ball: " in told
     sweep.prepare(file, ["Ball.mass=1"], False, (1, 2), folder)  # those of another plan are not told of
     assert case_process.failures(folder) == []
-
-
-@pytest.mark.parametrize("has_world", [False, True])
-def test_pictures_of_files_without_a_world_are_grey(tmp_path: Path, has_world: bool) -> None:
-    saved(tmp_path)
-    scene = bpy.context.scene
-    scene.world = None
-    if has_world:
-        scene.world = bpy.data.worlds.new("Night")
-        scene.world.color = (0.0, 0.0, 0.0)
-    pictures.still(scene, 1, tmp_path / "still.png", "Ball.mass = 1")
-    corner = pictures.read(tmp_path / "still.png")[0, 0, :3]
-    assert np.ptp(corner) < 0.02  # neutral
-    assert corner.max() < 0.02 if has_world else 0.3 < corner.min() < 0.7
 
 
 def test_the_operator_runs_the_saved_file(tmp_path: Path) -> None:
