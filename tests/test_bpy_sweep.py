@@ -17,7 +17,7 @@ from bpy_panels import drawn
 from bpy_scene import add_ball, empty_file  # noqa: F401
 from softpressure_ext.operators.sweep import SOFTPRESSURE_OT_sweep
 from softpressure_ext.panels.sweep import SIDEBAR
-from softpressure_ext.softpressure import case_process, command, jobs, pictures, sweep, sweep_case, sweep_plan
+from softpressure_ext.softpressure import case_process, command, jobs, sweep, sweep_case, sweep_plan
 
 
 def saved(folder: Path) -> Path:
