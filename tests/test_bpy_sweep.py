@@ -17,7 +17,7 @@ from bpy_panels import drawn
 from bpy_scene import add_ball, empty_file  # noqa: F401
 from softpressure_ext.operators.sweep import SOFTPRESSURE_OT_sweep
 from softpressure_ext.panels.sweep import SIDEBAR
-from softpressure_ext.softpressure import case_process, command, jobs, sweep, sweep_case, sweep_plan
+from softpressure_ext.softpressure import case_process, command, jobs, pictures, sweep, sweep_case, sweep_plan
 
 
 def saved(folder: Path) -> Path:
@@ -120,6 +120,7 @@ def test_a_sweep_runs_what_is_not_finished_and_lists_what_fails(
     assert float(hard["Ball: gauge pressure [Pa]"]) > 10.0 * float(soft["Ball: gauge pressure [Pa]"])
     case = folder / rows[0]["name"]
     assert {"ball.blend", "trace.csv", "last_frame.png", "result.json"} <= {path.name for path in case.iterdir()}
+    assert pictures.read(case / "last_frame.png")[0, -1, :3].mean() > 0.2  # grey, as the file has no world
     times = {path: path.stat().st_mtime_ns for path in folder.glob("*/result.json")}
     assert len(times) == 2 and not list(folder.glob(".*.part"))
     assert not (tmp_path / "softpressure_ball").exists()  # cases would write there at the same time
