@@ -40,7 +40,7 @@ def test_a_body_of_a_picometre_is_refused() -> None:
 def test_a_case_that_ended_the_process_ends_in_order(path: Path) -> None:
     """Runs that blew up, beyond 1e30 m within a frame: the search took lanes without a box for candidates.
 
-    In a process of its own, as it would end that of the tests. The motion is refused with a sentence, or it is simulated;
+    In a process of its own, as it would end that of the tests. The motion is refused with a sentence, or simulated;
     `fuzz.simulate` checks that.
     """
     assert child.call("fuzz", "simulate", case=json.loads(path.read_text(encoding="utf-8"))) in (True, False)
