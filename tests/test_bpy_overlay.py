@@ -135,6 +135,22 @@ def test_legends_are_round_and_tell_the_ends() -> None:
     assert (overlay.colours(np.array([5.0, 9.0]), fixed)[0] == overlay.colours(np.array([9.0]), fixed)[0]).all()
 
 
+def test_what_lies_behind_a_legend_is_as_high_as_its_parts() -> None:
+    size, bar = 10.0, overlay.legend("PRESSURE", [np.array([2000.0])], 0.0)
+    mark = ("Pins", (1.0, 1.0, 0.0, 1.0))
+
+    def height(**parts: Any) -> float:
+        return overlay_view._height(overlay_view.Picture(**parts), size, 1.0)
+
+    assert height() == 0.0
+    assert height(note="Nothing") == pytest.approx(size) and height(marks=[mark]) == pytest.approx(size)
+    line = height(marks=[mark, mark]) - height(marks=[mark])
+    assert line > size and height(marks=[mark], note="Nothing") == pytest.approx(line + size)
+    labels_bar_title = height(legend=bar)
+    assert labels_bar_title > 2.0 * size + overlay_view._BAR[1]
+    assert height(legend=bar, marks=[mark, mark]) == pytest.approx(2.0 * line + labels_bar_title)
+
+
 def test_marked_vertices_are_read_again_when_weights_change_but_not_while_frames_do() -> None:
     ball = simulated()
     group = ball.vertex_groups.new(name="Pins")
