@@ -31,7 +31,7 @@ _PIN, _GOAL, _GLUE, _HOSE, _SHELL = (
 _CLOSED = 0.35
 #: Size of points and width of lines for a scale of 1 [pixels].
 _POINT, _LINE = 5.0, 1.5
-#: Around marks, which lie on colours of all kinds: its colour, and how much wider it makes them [pixels].
+#: Around lines, which lie on colours of all kinds: its colour, and how much wider it makes them [pixels].
 _RIM, _RIM_WIDTH = (0.0, 0.0, 0.0, 0.75), 2.0
 #: How far colours are drawn before the surface and marks before both, as shares of the depth range.
 _BEFORE, _FAR_BEFORE = 2e-5, 2e-4
@@ -152,8 +152,7 @@ def _add_points(found: Picture, shape: "overlay.Shape", chosen: IntArray, name: 
     if (name, colour) not in found.marks:
         found.marks.append((name, colour))
     batch = drawing.points_batch(shape.points[chosen].astype(np.float32))
-    for drawn, size in ((_RIM, _POINT + _RIM_WIDTH), (colour, _POINT)):
-        found.layers.append(Layer(shape.uid, _FAR_BEFORE, drawing.draw_points, (batch, drawn), size))
+    found.layers.append(Layer(shape.uid, _FAR_BEFORE, drawing.draw_points, (batch, colour), _POINT))
     return True
 
 
