@@ -198,8 +198,9 @@ def main():
     parser.add_argument("--coarser", type=int, default=0, help="subdivisions less, to try it out")
     parser.add_argument("--json", type=Path, help="write the result here too")
     options = parser.parse_args()
-    for _ in prepare.prepare():
-        pass
+    for solver in options.solvers:
+        for _ in prepare.prepare(prepare.jobs_for({"SKIN"}, solver)):
+            pass
     watch = measure.Stopwatch()
     wrap_all(watch)
     results = []

@@ -233,6 +233,7 @@ class Segments:
             return
         is_new = not keyed.has_parts_of(self._keyed)
         if not is_new and keyed.has_values_of(self._keyed):
+            self._keyed = keyed  # the next frame then sees at once that nothing changed
             return
         parts, base = self._parts, self._base
         if is_new:
