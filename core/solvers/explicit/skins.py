@@ -143,7 +143,7 @@ def _springs(model: Model, numbering: Numbering) -> Springs:
     edges, vertex_count = model.edges, model.vertex_count
     order = spring_order(model, numbering)
     ends = np.ascontiguousarray(np.sort(numbering.place[edges.points], axis=1)[order])
-    count = len(ends)
+    count, row = len(ends), np.arange(len(ends))
     balance(ends, np.zeros(vertex_count, np.int32))
     padding = np.full(-count % 4, count - 1)
     both = np.concatenate([ends, ends[padding]]) if count else ends
@@ -160,25 +160,25 @@ def _springs(model: Model, numbering: Numbering) -> Springs:
         damper=np.zeros_like(damping),
         inverse_length=1.0 / length,
         force=np.zeros(4 * len(both) + 4),
-        rows=_rows([ends[:, 1], ends[:, 0]], vertex_count, SLOTS, len(both)),
+        rows=_rows([(ends[:, 0], row), (ends[:, 1], row)], vertex_count, SLOTS, len(both)),
     )
 
 
-def _rows(columns: list[IntArray], vertex_count: int, slots: int, null: int) -> Rows:
-    """Rows 0 .. of columns of vertices; they are added at the second column, subtracted at the first."""
+def _rows(columns: list[tuple[IntArray, IntArray]], vertex_count: int, slots: int, null: int) -> Rows:
+    """Rows of one or two columns: vertices, and the row of each. They are added at the first, subtracted at the second."""
     table = np.full((vertex_count, len(columns) * slots), 4 * null, np.int64)
     more_vertex, more = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
-    for number, column in enumerate(reversed(columns)):
-        start, row = topology.grouped(column, vertex_count)
-        vertex = column[row]
-        rank = np.arange(len(row)) - start[vertex]
+    for number, (column, row) in enumerate(columns):
+        start, entry = topology.grouped(column, vertex_count)
+        vertex, own = column[entry], 4 * row[entry].astype(np.int64)
+        rank = np.arange(len(entry)) - start[vertex]
         held = rank < slots
-        table[vertex[held], number * slots + rank[held]] = 4 * row[held]
+        table[vertex[held], number * slots + rank[held]] = own[held]
         more_vertex.append(vertex[~held])
-        more.append(4 * row[~held].astype(np.int64) + (number == 0))
-    vertex, entry = np.concatenate(more_vertex), np.concatenate(more)
+        more.append(own[~held] + (number == 0))
+    vertex, rest = np.concatenate(more_vertex), np.concatenate(more)
     start, order = topology.grouped(vertex.astype(np.int32), vertex_count)
-    return Rows(unsigned(table.ravel()), start, unsigned(entry[order]))
+    return Rows(unsigned(table.ravel()), start, unsigned(rest[order]))
 
 
 def _gas(model: Model, numbering: Numbering) -> Gas:
@@ -189,7 +189,7 @@ def _gas(model: Model, numbering: Numbering) -> Gas:
     order = np.lexsort((corners.min(axis=1), body))
     corners = np.ascontiguousarray(corners[order])
     row = np.repeat(np.arange(len(corners)), 3)
-    rows = _triangle_rows(corners.ravel(), row, count, len(corners))
+    rows = _rows([(corners.ravel(), row)], count, TRIANGLE_SLOTS, len(corners))
     return Gas(
         corners=unsigned(4 * corners.ravel()),
         start=np.searchsorted(body[order], np.arange(model.membrane_count + 1)).astype(np.int32),
@@ -204,18 +204,6 @@ def _gas(model: Model, numbering: Numbering) -> Gas:
         volume=np.zeros(model.membrane_count),
         pressure=np.zeros(model.membrane_count),
     )
-
-
-def _triangle_rows(vertex: IntArray, row: IntArray, vertex_count: int, null: int) -> Rows:
-    """Rows of triangles, all added: `row` of each corner `vertex`."""
-    table = np.full((vertex_count, TRIANGLE_SLOTS), 4 * null, np.int64)
-    start, entry = topology.grouped(vertex, vertex_count)
-    owner = vertex[entry]
-    rank = np.arange(len(entry)) - start[owner]
-    held = rank < TRIANGLE_SLOTS
-    table[owner[held], rank[held]] = 4 * row[entry[held]]
-    more_start, order = topology.grouped(owner[~held].astype(np.int32), vertex_count)
-    return Rows(unsigned(table.ravel()), more_start, unsigned(4 * row[entry[~held]][order]))
 
 
 def _volumes(model: Model, numbering: Numbering) -> Volumes:
@@ -314,7 +302,7 @@ def gathered_normals(gas, i):
         + (load4(normal, slot[s + np.uint64(6)]) + load4(normal, slot[s + np.uint64(7)]))
     )
     for q in range(np.uint64(gas.rows.more_start[i]), np.uint64(gas.rows.more_start[i + np.uint64(1)])):
-        total = total + load4(normal, gas.rows.more[q])
+        total = total + load4(normal, gas.rows.more[q] - np.uint32(1))
     return total
 
 
